@@ -1,0 +1,254 @@
+/**
+ * Every error that a client can be told, in one table: code → status, type, message. Only a `GatewayError`'s public
+ * message leaves the process; causes go to the log. Anything that is not a `GatewayError` is an `internal_error`.
+ */
+
+/** The error types that both SDK families know. */
+export type ErrorType =
+  | "invalid_request_error"
+  | "authentication_error"
+  | "billing_error"
+  | "permission_error"
+  | "not_found_error"
+  | "request_too_large"
+  | "rate_limit_error"
+  | "api_error"
+  | "overloaded_error"
+  | "timeout_error";
+
+interface ErrorDefinition {
+  readonly status: number;
+  /** Status on the messages routes where the Anthropic protocol has one of its own. */
+  readonly messagesStatus?: number;
+  readonly type: ErrorType;
+  /** What a client reads when the place that throws has nothing better to say. */
+  readonly message: string;
+  /** Seconds until it makes sense to try again, where the place that throws knows nothing better. */
+  readonly retryAfterSeconds?: number;
+}
+
+export const ERRORS = {
+  invalid_json: {
+    status: 400,
+    type: "invalid_request_error",
+    message: "The request body is not valid JSON.",
+  },
+  missing_required_parameter: {
+    status: 400,
+    type: "invalid_request_error",
+    message: "A required field is missing.",
+  },
+  invalid_parameter: { status: 400, type: "invalid_request_error", message: "A field has an invalid value." },
+  unsupported_parameter: {
+    status: 400,
+    type: "invalid_request_error",
+    message: "This model does not support a field of the request.",
+  },
+  model_not_found: { status: 400, type: "invalid_request_error", message: "There is no such model." },
+  missing_api_key: {
+    status: 401,
+    type: "authentication_error",
+    message: "No API key given. Send it as `Authorization: Bearer <API_KEY>` or as `x-api-key: <API_KEY>`.",
+  },
+  invalid_api_key: {
+    status: 401,
+    type: "authentication_error",
+    message:
+      "The API key is not valid. Check that it was copied whole, or make a new one on the API keys page.",
+  },
+  hard_cap_reached: {
+    status: 402,
+    type: "billing_error",
+    message: "The API key's monthly hard cap is reached.",
+  },
+  org_hard_cap_reached: {
+    status: 402,
+    type: "billing_error",
+    message: "The organization's monthly hard cap is reached.",
+  },
+  key_disabled: {
+    status: 403,
+    type: "permission_error",
+    message: "This API key is disabled. Enable it on the API keys page, or use another key.",
+  },
+  key_expired: {
+    status: 403,
+    type: "permission_error",
+    message: "This API key has expired. Change its expiry on the API keys page, or use another key.",
+  },
+  organization_suspended: {
+    status: 403,
+    type: "permission_error",
+    message: "The organization of this API key is suspended. Ask the operator of this gateway.",
+  },
+  model_not_allowed: {
+    status: 403,
+    type: "permission_error",
+    message: "This API key may not use this model. `GET /v1/models` lists those that it may use.",
+  },
+  model_not_available_in_currency: {
+    status: 403,
+    type: "permission_error",
+    message: "This model has no price in the organization's billing currency.",
+  },
+  upgrade_not_supported: {
+    status: 403,
+    type: "permission_error",
+    message: "Protocol upgrades are not supported.",
+  },
+  unknown_endpoint: { status: 404, type: "not_found_error", message: "There is no such endpoint." },
+  request_not_found: {
+    status: 404,
+    type: "not_found_error",
+    message: "There is no such request among the recent requests of this API key.",
+  },
+  method_not_allowed: {
+    status: 405,
+    type: "invalid_request_error",
+    message: "This endpoint does not take this method.",
+  },
+  request_timeout: {
+    status: 408,
+    type: "invalid_request_error",
+    message: "The request body did not arrive in time. Send it faster, or in a smaller request.",
+  },
+  request_too_large: {
+    status: 413,
+    type: "request_too_large",
+    message: "The request body is larger than this gateway takes.",
+  },
+  unsupported_media_type: {
+    status: 415,
+    type: "invalid_request_error",
+    message: "Send the request body as uncompressed JSON, without a `content-encoding`.",
+  },
+  rate_limit_exceeded: {
+    status: 429,
+    type: "rate_limit_error",
+    message: "The API key's limit of requests per minute is used up for the moment.",
+    retryAfterSeconds: 1,
+  },
+  concurrency_limit_exceeded: {
+    status: 429,
+    type: "rate_limit_error",
+    message: "The API key's limit of concurrent requests is reached. Try again when one of them has ended.",
+    retryAfterSeconds: 1,
+  },
+  request_header_fields_too_large: {
+    status: 431,
+    type: "invalid_request_error",
+    message: "The request's headers are too large.",
+  },
+  internal_error: {
+    status: 500,
+    type: "api_error",
+    message: "The gateway failed to handle this request. The request id helps the operator to find out why.",
+  },
+  upstream_error: { status: 502, type: "api_error", message: "The model's server gave no usable answer." },
+  upstream_authentication_failed: {
+    status: 502,
+    type: "api_error",
+    message:
+      "The model's server refused the gateway's credential. The operator of this gateway must renew it.",
+  },
+  model_starting: {
+    status: 503,
+    type: "overloaded_error",
+    message: "The model is starting: no replica is ready yet. Try again after the time in `Retry-After`.",
+    retryAfterSeconds: 5,
+  },
+  model_overloaded: {
+    status: 503,
+    messagesStatus: 529,
+    type: "overloaded_error",
+    message: "The model is overloaded. Try again after the time in `Retry-After`.",
+    retryAfterSeconds: 5,
+  },
+  gateway_overloaded: {
+    status: 503,
+    type: "overloaded_error",
+    message: "The gateway holds as many request bodies as it may. Try again in a moment.",
+    retryAfterSeconds: 1,
+  },
+  gateway_unavailable: {
+    status: 503,
+    type: "api_error",
+    message: "The gateway cannot check API keys at the moment. Try again in a moment.",
+    retryAfterSeconds: 1,
+  },
+  upstream_timeout: {
+    status: 504,
+    type: "timeout_error",
+    message: "The model's server did not answer in time.",
+  },
+} as const satisfies Record<string, ErrorDefinition>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** Some SDKs ignore or give up on waits from 60 seconds on. */
+const MAX_RETRY_AFTER_SECONDS = 59;
+
+export interface ErrorOptions {
+  /** What the client reads; the table's message when left out. */
+  readonly message?: string;
+  /** Path of the offending field in the request body, "messages.2.content". */
+  readonly param?: string;
+  /** Replaces the code in the body: an upstream's own code for a 400. */
+  readonly publicCode?: string;
+  /** Seconds, any number; held to 1 to 59. */
+  readonly retryAfterSeconds?: number;
+  /** Further fields of the error object: scope, spent_cents, hard_cap_cents. */
+  readonly fields?: Readonly<Record<string, string | number | boolean | null>>;
+  /** Further response headers, in lower case: `allow`, `www-authenticate`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** For the log only, never sent. */
+  readonly cause?: unknown;
+}
+
+/** An error that a client may read. */
+export class GatewayError extends Error {
+  override readonly name = "GatewayError";
+  readonly code: ErrorCode;
+  readonly type: ErrorType;
+  /** The code that the client reads. */
+  readonly publicCode: string;
+  readonly param: string | null;
+  /** Whole seconds, 1 to 59, or null. */
+  readonly retryAfterSeconds: number | null;
+  readonly fields: Readonly<Record<string, string | number | boolean | null>>;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: ErrorCode, options: ErrorOptions = {}) {
+    const definition: ErrorDefinition = ERRORS[code];
+    super(options.message ?? definition.message, { cause: options.cause });
+    this.code = code;
+    this.type = definition.type;
+    this.publicCode = options.publicCode ?? code;
+    this.param = options.param ?? null;
+    this.retryAfterSeconds = holdRetryAfter(options.retryAfterSeconds ?? definition.retryAfterSeconds);
+    this.fields = options.fields ?? {};
+    this.headers = options.headers ?? {};
+  }
+
+  /** The error itself, or `internal_error` with what was thrown as its cause. */
+  static from(thrown: unknown): GatewayError {
+    return thrown instanceof GatewayError ? thrown : new GatewayError("internal_error", { cause: thrown });
+  }
+
+  /** HTTP status on the OpenAI routes ("chat") or the messages routes. */
+  status(protocol: "chat" | "messages"): number {
+    const definition: ErrorDefinition = ERRORS[this.code];
+    return protocol === "messages" ? (definition.messagesStatus ?? definition.status) : definition.status;
+  }
+
+  /** What `x-should-retry` says: the SDKs obey it before they look at the status. */
+  get shouldRetry(): boolean {
+    const { status } = ERRORS[this.code];
+    return status === 429 || status >= 500;
+  }
+}
+
+function holdRetryAfter(seconds: number | undefined): number | null {
+  if (seconds === undefined || Number.isNaN(seconds)) return null;
+  return Math.min(MAX_RETRY_AFTER_SECONDS, Math.max(1, Math.ceil(seconds)));
+}
