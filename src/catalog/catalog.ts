@@ -1,0 +1,198 @@
+/**
+ * Which model: catalog id → upstream, the upstream's own name, prices, profile. Decides whether a model exists, is in
+ * service, may be used by a key and has a price in its organization's currency. Immutable: a reload makes a new
+ * catalog (catalog-reference.ts), and a request keeps the model and the prices that it began with. Must never answer
+ * from anything but `gateway.yaml`: no upstream is asked what it serves. Needs neither Redis nor Envoy; when those
+ * fail, it goes on as it is.
+ */
+import { findNearest } from "../config/nearest.ts";
+import type { Config, ModelConfig } from "../config/schema.ts";
+import { GatewayError } from "../errors.ts";
+import { parsePrice, type Price } from "../money.ts";
+import type { ModelProfile, ModelTarget } from "../translation/exchange.ts";
+
+/** One entry of the catalog. */
+export interface Model extends ModelTarget {
+  /** What clients write as `model`: `<vendor>/<model>`. */
+  readonly id: string;
+  /** The part of the id before the slash. */
+  readonly vendor: string;
+  readonly displayName: string;
+  /** Name of the upstream, which is its Envoy cluster. */
+  readonly upstream: string;
+  /** Stands before `/chat/completions` at the upstream: "/v1", or empty. */
+  readonly pathPrefix: string;
+  readonly upstreamModel: string;
+  /** Tokens of prompt and answer together. */
+  readonly contextWindow: number;
+  readonly maxOutputTokens: number;
+  readonly capabilities: ReadonlySet<string>;
+  /** `Retry-After` while no replica is ready, where the upstream names no time. */
+  readonly startupSeconds: number;
+  /** Id of the model to use instead; null while this one is in service. Never the id of a retired model. */
+  readonly replacedBy: string | null;
+  /** By currency code. */
+  readonly prices: ReadonlyMap<string, Price>;
+  readonly profile: ModelProfile;
+  /** Added to the worst case of strict caps for the upstream's chat template. */
+  readonly promptOverheadTokens: number;
+  /** The same for requests with tools. */
+  readonly promptOverheadTokensWithTools: number;
+  /** Unix seconds. */
+  readonly createdAtSeconds: number;
+}
+
+/** Who asks for a model. */
+export interface ModelViewer {
+  /** Catalog ids that the key may use; null: all. */
+  readonly allowedModels: readonly string[] | null;
+  /** The organization's billing currency. */
+  readonly currency: string;
+}
+
+const NEAREST_COUNT = 3;
+/** What a client wrote as model is repeated to it, but not at any length. */
+const MAX_SHOWN_CHARACTERS = 100;
+
+/** The models of one version of the configuration. */
+export class Catalog {
+  /** In the order of the file, retired ones included. */
+  readonly models: readonly Model[];
+  readonly #byId: ReadonlyMap<string, Model>;
+
+  constructor(models: readonly Model[]) {
+    this.models = Object.freeze([...models]);
+    this.#byId = new Map(models.map((model) => [model.id, model]));
+    Object.freeze(this);
+  }
+
+  find(id: string): Model | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** The models that a viewer can use, in the order of the file. */
+  listFor(viewer: ModelViewer): Model[] {
+    return this.models.filter((model) => isUsable(model, viewer));
+  }
+
+  /** Ids in service that somebody who wrote `id` may have meant, nearest first, at most `count`. */
+  nearest(id: string, count: number, models: readonly Model[] = this.models): string[] {
+    const inService = models.filter((model) => model.replacedBy === null);
+    const ids = inService.map((model) => model.id);
+    const wanted = nameOf(id).slice(0, MAX_SHOWN_CHARACTERS).toLowerCase();
+    const names = [...new Set(ids.map(nameOf))];
+    const nearNames = findNearest(wanted, names, count);
+    const found = [
+      ...findNearest(id, ids, count),
+      ...nearNames.flatMap((name) => ids.filter((candidate) => nameOf(candidate) === name)),
+      ...(wanted === "" ? [] : ids.filter((candidate) => candidate.toLowerCase().includes(wanted))),
+    ];
+    return [...new Set(found)].slice(0, count);
+  }
+
+  /**
+   * The model that a request names.
+   * @throws GatewayError 400 `model_not_found` (unknown: with the nearest ids; retired: with its successor),
+   *   403 `model_not_allowed`, 403 `model_not_available_in_currency`.
+   */
+  requireModel(id: string, viewer: ModelViewer): Model {
+    const model = this.find(id);
+    if (model === undefined) throw this.#unknownModel(id, viewer);
+    if (model.replacedBy !== null) {
+      const message = `The model \`${model.id}\` is no longer in service. Use \`${model.replacedBy}\` instead.`;
+      throw new GatewayError("model_not_found", { message, param: "model" });
+    }
+    if (!isAllowed(model, viewer)) {
+      const message =
+        `This API key may not use the model \`${model.id}\`. ` +
+        "`GET /v1/models` lists those that it may use; which they are is set on the API keys page.";
+      throw new GatewayError("model_not_allowed", { message, param: "model" });
+    }
+    if (!model.prices.has(viewer.currency)) {
+      const message =
+        `The model \`${model.id}\` has no price in ${viewer.currency}, the organization's billing currency. ` +
+        "`GET /v1/models` lists the models that have one.";
+      throw new GatewayError("model_not_available_in_currency", { message, param: "model" });
+    }
+    return model;
+  }
+
+  #unknownModel(id: string, viewer: ModelViewer): GatewayError {
+    const nearest = this.nearest(id, NEAREST_COUNT, this.listFor(viewer)).map((one) => `\`${one}\``);
+    const hint = nearest.length === 0 ? "" : ` Nearest: ${nearest.join(", ")}.`;
+    const message = `There is no model \`${shorten(id)}\`.${hint} \`GET /v1/models\` lists all that this API key may use.`;
+    return new GatewayError("model_not_found", { message, param: "model" });
+  }
+}
+
+/** The catalog of a configuration. */
+export function createCatalog(config: Pick<Config, "catalog" | "upstreams">): Catalog {
+  const pathPrefixes = new Map(config.upstreams.map((upstream) => [upstream.name, upstream.pathPrefix]));
+  const successors = new Map(config.catalog.map((entry) => [entry.id, entry.replacedBy]));
+  return new Catalog(
+    config.catalog.map((entry) => {
+      const pathPrefix = pathPrefixes.get(entry.upstream);
+      if (pathPrefix === undefined) throw new Error(`no upstream ${entry.upstream} for model ${entry.id}`);
+      return createModel(entry, pathPrefix, finalSuccessor(entry.replacedBy, successors));
+    }),
+  );
+}
+
+function createModel(entry: ModelConfig, pathPrefix: string, replacedBy: string | null): Model {
+  return Object.freeze({
+    id: entry.id,
+    vendor: entry.id.slice(0, entry.id.indexOf("/")),
+    displayName: entry.displayName,
+    upstream: entry.upstream,
+    pathPrefix,
+    upstreamModel: entry.upstreamModel,
+    contextWindow: entry.contextWindow,
+    maxOutputTokens: entry.maxOutputTokens,
+    capabilities: new Set<string>(entry.capabilities),
+    startupSeconds: entry.startupSeconds,
+    replacedBy,
+    prices: new Map(
+      Object.entries(entry.prices).map(([currency, { input, cachedInput, output }]) => [
+        currency,
+        Object.freeze({
+          input: requirePrice(input),
+          cachedInput: requirePrice(cachedInput),
+          output: requirePrice(output),
+        }),
+      ]),
+    ),
+    profile: entry.profile,
+    promptOverheadTokens: entry.promptOverheadTokens,
+    promptOverheadTokensWithTools: entry.promptOverheadTokensWithTools,
+    createdAtSeconds: Math.floor(Date.parse(entry.createdAt) / 1000),
+  });
+}
+
+function requirePrice(text: string): bigint {
+  const price = parsePrice(text);
+  if (price === null) throw new Error(`not a price: ${text}`);
+  return price;
+}
+
+/** Follows successors that were retired themselves; the configuration has no circles. */
+function finalSuccessor(id: string | null, successors: ReadonlyMap<string, string | null>): string | null {
+  let current = id;
+  for (let next = current; next !== null; next = successors.get(next) ?? null) current = next;
+  return current;
+}
+
+function isUsable(model: Model, viewer: ModelViewer): boolean {
+  return model.replacedBy === null && isAllowed(model, viewer) && model.prices.has(viewer.currency);
+}
+
+function isAllowed(model: Model, viewer: ModelViewer): boolean {
+  return viewer.allowedModels === null || viewer.allowedModels.includes(model.id);
+}
+
+function nameOf(id: string): string {
+  return id.slice(id.indexOf("/") + 1);
+}
+
+function shorten(id: string): string {
+  return id.length > MAX_SHOWN_CHARACTERS ? `${id.slice(0, MAX_SHOWN_CHARACTERS)}…` : id;
+}

@@ -1,0 +1,123 @@
+/**
+ * Bodies of `GET /v1/models` and `GET /v1/models/{vendor}/{model}`. Each carries the fields of both protocols: the
+ * OpenAI SDKs read `object`, `created` and `owned_by`, the Anthropic ones `type`, `display_name`, `created_at` and the
+ * paging fields, and either ignores the rest. Only models that the key can use are shown.
+ */
+import { GatewayError } from "../errors.ts";
+import type { Catalog, Model, ModelViewer } from "./catalog.ts";
+
+/** One model for both SDK families. */
+export interface ModelBody {
+  readonly id: string;
+  readonly object: "model";
+  /** Unix seconds. */
+  readonly created: number;
+  readonly owned_by: string;
+  readonly type: "model";
+  readonly display_name: string;
+  /** RFC 3339. */
+  readonly created_at: string;
+  readonly lifecycle: "active";
+  readonly line: null;
+  readonly capabilities: null;
+  readonly max_input_tokens: number;
+  readonly max_tokens: number;
+  readonly deprecated_at: null;
+  readonly retires_at: null;
+}
+
+/** A page of models for both SDK families. */
+export interface ModelListBody {
+  readonly object: "list";
+  readonly data: readonly ModelBody[];
+  readonly has_more: boolean;
+  readonly first_id: string | null;
+  readonly last_id: string | null;
+}
+
+/** The largest page that the Anthropic protocol has. */
+const MAX_LIMIT = 1000;
+
+/**
+ * The models that a key can use, in the order of the file. Without `limit` all of them, since the OpenAI SDKs read one
+ * page only; `limit`, `after_id` and `before_id` page as in the Anthropic protocol.
+ * @throws GatewayError 400 `invalid_parameter` for a query that cannot be followed.
+ */
+export function listModels(catalog: Catalog, viewer: ModelViewer, query: URLSearchParams): ModelListBody {
+  const models = catalog.listFor(viewer);
+  const limit = readLimit(query) ?? models.length;
+  const [after, before] = [readCursor(query, "after_id", models), readCursor(query, "before_id", models)];
+  if (after !== null && before !== null) {
+    const message = "before_id: cannot be given together with `after_id`.";
+    throw new GatewayError("invalid_parameter", { message, param: "before_id" });
+  }
+  const start = before === null ? (after ?? -1) + 1 : Math.max(0, before - limit);
+  const end = before ?? start + limit;
+  const page = models.slice(start, end);
+  return {
+    object: "list",
+    data: page.map(describeModel),
+    has_more: before === null ? end < models.length : start > 0,
+    first_id: page[0]?.id ?? null,
+    last_id: page.at(-1)?.id ?? null,
+  };
+}
+
+/**
+ * One model.
+ * @throws GatewayError 404 for an id that is not in the catalog or that the key cannot use.
+ */
+export function getModel(catalog: Catalog, viewer: ModelViewer, id: string): ModelBody {
+  const usable = catalog.listFor(viewer);
+  const model = usable.find((one) => one.id === id);
+  if (model !== undefined) return describeModel(model);
+  const nearest = catalog.nearest(id, 3, usable).map((one) => `\`${one}\``);
+  const hint = nearest.length === 0 ? "" : ` Nearest: ${nearest.join(", ")}.`;
+  throw new GatewayError("unknown_endpoint", {
+    publicCode: "model_not_found",
+    message: `There is no such model among those that this API key may use.${hint}`,
+    param: "model",
+  });
+}
+
+function describeModel(model: Model): ModelBody {
+  return {
+    id: model.id,
+    object: "model",
+    created: model.createdAtSeconds,
+    owned_by: model.vendor,
+    type: "model",
+    display_name: model.displayName,
+    created_at: new Date(model.createdAtSeconds * 1000).toISOString().replace(".000Z", "Z"),
+    lifecycle: "active",
+    line: null,
+    capabilities: null,
+    max_input_tokens: model.contextWindow,
+    max_tokens: model.maxOutputTokens,
+    deprecated_at: null,
+    retires_at: null,
+  };
+}
+
+function readLimit(query: URLSearchParams): number | null {
+  const given = query.get("limit");
+  if (given === null) return null;
+  const limit = /^\d{1,4}$/.test(given) ? Number(given) : 0;
+  if (limit >= 1 && limit <= MAX_LIMIT) return limit;
+  const message = `limit: expected a whole number from 1 to ${MAX_LIMIT}.`;
+  throw new GatewayError("invalid_parameter", { message, param: "limit" });
+}
+
+/** Position of the model that a cursor names. */
+function readCursor(
+  query: URLSearchParams,
+  name: "after_id" | "before_id",
+  models: readonly Model[],
+): number | null {
+  const id = query.get(name);
+  if (id === null || id === "") return null;
+  const index = models.findIndex((model) => model.id === id);
+  if (index >= 0) return index;
+  const message = `${name}: expected the id of a model of this list.`;
+  throw new GatewayError("invalid_parameter", { message, param: name });
+}

@@ -1,0 +1,35 @@
+import { Secret } from "./secret.ts";
+
+type CamelKey<K extends string> = K extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelKey<Tail>>}`
+  : K;
+
+/** A value of `gateway.yaml` as the program reads it: camelCase keys and nothing that can be changed, at every depth. */
+export type CamelCased<T> = T extends string | number | boolean | null | undefined | Secret
+  ? T
+  : T extends readonly (infer Element)[]
+    ? readonly CamelCased<Element>[]
+    : T extends object
+      ? { readonly [K in keyof T as K extends string ? CamelKey<K> : K]: CamelCased<T[K]> }
+      : T;
+
+/** A frozen copy with camelCase keys; secrets are kept as they are. */
+export function camelCase<T>(value: T): CamelCased<T> {
+  return convert(value) as CamelCased<T>;
+}
+
+function convert(value: unknown): unknown {
+  if (Array.isArray(value)) return Object.freeze(value.map(convert));
+  if (typeof value !== "object" || value === null || value instanceof Secret) return value;
+  const entries = Object.entries(value).map(([key, member]) => [camelKey(key), convert(member)]);
+  return Object.freeze(Object.fromEntries(entries));
+}
+
+function camelKey(key: string): string {
+  return key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** The name in `gateway.yaml` of a key of the configuration: "max_body_bytes" of "maxBodyBytes". */
+export function snakeKey(key: string): string {
+  return key.replace(/(?<=[a-z0-9])[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

@@ -1,0 +1,133 @@
+import { join, resolve } from "node:path";
+
+import type { CrossProblem } from "./check-names.ts";
+import { itemsOf, numberOf, textOf, valueAt } from "./raw-values.ts";
+
+/** `sun_path` is 108 bytes on Linux, the closing zero included (unix(7)). */
+const MAX_SOCKET_PATH_BYTES = 107;
+/** The longest of the file names that are made there; `gateway-255.sock` is as long. */
+const LONGEST_SOCKET_NAME = "envoy-admin.sock";
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
+
+/** Fields that must agree with each other. Works on the file as it is written, wrong or not. */
+export function checkSettings(file: unknown, baseDir: string): CrossProblem[] {
+  return [
+    ...checkUpstreams(file),
+    ...checkRedis(file),
+    ...checkModels(file),
+    ...checkLimits(file),
+    ...checkAdmin(file),
+    ...checkSockets(file, baseDir),
+    ...checkSmtp(file),
+  ];
+}
+
+function checkUpstreams(file: unknown): CrossProblem[] {
+  return itemsOf(valueAt(file, "upstreams")).flatMap((upstream, index): CrossProblem[] => {
+    if (typeof upstream !== "object" || upstream === null) return [];
+    const path = ["upstreams", index];
+    const single = valueAt(upstream, "url");
+    const several = valueAt(upstream, "urls");
+    if (single === undefined && several === undefined) {
+      return [
+        {
+          path: [...path, "url"],
+          message: "required, but missing; expected `url`, or `urls` for several endpoints",
+        },
+      ];
+    }
+    if (single !== undefined && several !== undefined) {
+      return [{ path: [...path, "urls"], message: "expected either `url` or `urls`, found both" }];
+    }
+    const urls = [single, ...itemsOf(several)].filter((url) => typeof url === "string");
+    const encrypted = urls.filter((url) => url.startsWith("https:")).length;
+    if (encrypted > 0 && encrypted < urls.length) {
+      return [{ path: [...path, "urls"], message: "expected all `http` or all `https`, found both" }];
+    }
+    if (encrypted === 0 && valueAt(upstream, "tls") !== undefined) {
+      return [
+        {
+          path: [...path, "tls"],
+          message: "only an `https` upstream has TLS settings; this one's URL is `http`",
+        },
+      ];
+    }
+    return [];
+  });
+}
+
+function checkRedis(file: unknown): CrossProblem[] {
+  const redis = valueAt(file, "redis");
+  if (typeof redis !== "object" || redis === null) return [];
+  const has = (field: string): boolean => valueAt(redis, field) !== undefined;
+  const kinds = ["url", "cluster", "sentinels"].filter(has);
+  const problems: CrossProblem[] = [];
+  const add = (message: string, ...path: string[]) => problems.push({ path: ["redis", ...path], message });
+  if (kinds.length !== 1) {
+    const found = kinds.length === 0 ? "none" : kinds.map((kind) => `\`${kind}\``).join(" and ");
+    add(`expected one of \`url\`, \`cluster\` and \`sentinels\`, found ${found}`);
+  }
+  if (has("sentinels") && !has("name")) add("required with `sentinels`: the master's name", "name");
+  for (const field of ["name", "sentinel_password"]) {
+    if (has(field) && !has("sentinels")) add("only used with `sentinels`", field);
+  }
+  if (has("username") && !has("password")) add("required with `username`", "password");
+  return problems;
+}
+
+function checkModels(file: unknown): CrossProblem[] {
+  return itemsOf(valueAt(file, "catalog")).flatMap((model, index) => {
+    const window = numberOf(valueAt(model, "context_window"), Number.POSITIVE_INFINITY);
+    const output = numberOf(valueAt(model, "max_output_tokens"), 0);
+    if (output <= window) return [];
+    const message = `expected at most the context window of ${window} tokens, found ${output}`;
+    return [{ path: ["catalog", index, "max_output_tokens"], message }];
+  });
+}
+
+function checkLimits(file: unknown): CrossProblem[] {
+  const body = numberOf(valueAt(file, "limits", "max_body_bytes"), 33_554_432);
+  const buffered = numberOf(valueAt(file, "limits", "max_buffered_bytes"), 268_435_456);
+  if (buffered >= body) return [];
+  const message = `expected at least \`max_body_bytes\`, ${body}, found ${buffered}`;
+  return [{ path: ["limits", "max_buffered_bytes"], message }];
+}
+
+function checkAdmin(file: unknown): CrossProblem[] {
+  const problems: CrossProblem[] = [];
+  const admin = valueAt(file, "admin");
+  const host = textOf(valueAt(admin, "host")) ?? "127.0.0.1";
+  const isOpen = valueAt(admin, "tls") === undefined && valueAt(admin, "allow_plain_http") !== true;
+  if (isOpen && !LOOPBACK.test(host)) {
+    const message =
+      `${host} is reached from outside this machine: give \`admin.tls\`, or \`allow_plain_http: true\` where ` +
+      "something in front of it encrypts";
+    problems.push({ path: ["admin", "host"], message });
+  }
+  const port = numberOf(valueAt(admin, "port"), 10_001);
+  if (port !== 0 && port === numberOf(valueAt(file, "listen", "port"), 10_000)) {
+    const message = `expected another port than \`listen.port\`, found ${port} for both`;
+    problems.push({ path: ["admin", "port"], message });
+  }
+  return problems;
+}
+
+function checkSockets(file: unknown, baseDir: string): CrossProblem[] {
+  const folder = resolve(baseDir, textOf(valueAt(file, "sidecar", "sockets")) ?? "run");
+  const bytes = Buffer.byteLength(join(folder, LONGEST_SOCKET_NAME));
+  if (bytes <= MAX_SOCKET_PATH_BYTES) return [];
+  const message =
+    `the path of a Unix socket may have ${MAX_SOCKET_PATH_BYTES} bytes; ` +
+    `${LONGEST_SOCKET_NAME} in ${folder} would have ${bytes}: choose a shorter folder`;
+  return [{ path: ["sidecar", "sockets"], message }];
+}
+
+function checkSmtp(file: unknown): CrossProblem[] {
+  const smtp = valueAt(file, "notifications", "smtp");
+  const hasUser = valueAt(smtp, "username") !== undefined;
+  const hasPassword = valueAt(smtp, "password") !== undefined;
+  if (hasUser === hasPassword) return [];
+  const [missing, given] = hasUser ? ["password", "username"] : ["username", "password"];
+  return [{ path: ["notifications", "smtp", missing], message: `required with \`${given}\`` }];
+}

@@ -1,0 +1,43 @@
+/** Where a value stands in `gateway.yaml`: field names and list positions from the top. */
+export type FieldPath = readonly (string | number)[];
+
+/** One mistake in a configuration file. */
+export interface ConfigProblem {
+  /** "catalog[1].prices.USD.input"; empty when the file as a whole is meant. */
+  readonly path: string;
+  /** Line in the file, from 1; left out when the file could not be read. */
+  readonly line?: number;
+  /** What was expected and what was found. */
+  readonly message: string;
+}
+
+/** "catalog[1].prices.USD.input" of `["catalog", 1, "prices", "USD", "input"]`. */
+export function formatPath(path: FieldPath): string {
+  return path
+    .map((step, index) => (typeof step === "number" ? `[${step}]` : `${index === 0 ? "" : "."}${step}`))
+    .join("");
+}
+
+/** Everything that is wrong with a configuration, at once; nothing of it may be used. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+  /** The file's name, for people. */
+  readonly source: string;
+  readonly problems: readonly ConfigProblem[];
+
+  constructor(source: string, problems: readonly ConfigProblem[], options: { cause?: unknown } = {}) {
+    const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
+    super([`${source}: ${count}`, ...problems.map((problem) => `  ${formatProblem(problem)}`)].join("\n"), {
+      cause: options.cause,
+    });
+    this.source = source;
+    this.problems = problems;
+  }
+}
+
+/** "line 14: catalog[1].prices.USD.input: expected …" */
+export function formatProblem(problem: ConfigProblem): string {
+  const line = problem.line === undefined ? "" : `line ${problem.line}: `;
+  const path = problem.path === "" ? "" : `${problem.path}: `;
+  return `${line}${path}${problem.message}`;
+}

@@ -1,0 +1,155 @@
+/**
+ * The kinds of fields that `gateway.yaml` has. Each one's error text is a whole expectation ("expected a whole number
+ * from 0 to 65535"); issues.ts adds what was found. Descriptions, units and defaults stand in the schema, and the
+ * reference in docs/configuration.md is made of them.
+ */
+import { resolve } from "node:path";
+
+import { z } from "zod";
+
+import { formatSuggestion } from "./nearest.ts";
+import { Secret, VARIABLE_NAME_FORM, type SecretReference, type SecretSource } from "./secret.ts";
+
+/** What the reference says of a field beside its name. */
+export interface FieldDescription {
+  readonly description: string;
+  /** "bytes", "seconds", "tokens"; left out where there is none. */
+  readonly unit?: string;
+  /** What may be written, for people. */
+  readonly type: string;
+  /** The default in words, where it depends on other fields. */
+  readonly default?: string;
+}
+
+/** The same schema with its entry in the reference. */
+export function described<S extends z.ZodType>(schema: S, field: FieldDescription): S {
+  return schema.meta({
+    description: field.description,
+    "x-type": field.type,
+    ...(field.unit === undefined ? {} : { "x-unit": field.unit }),
+    ...(field.default === undefined ? {} : { "x-default": field.default }),
+  });
+}
+
+/** A mapping with these fields and no others; the message of an unknown one names the nearest. */
+export function mapping<Shape extends z.core.$ZodLooseShape>(
+  shape: Shape,
+): z.ZodObject<Shape, z.core.$strict> {
+  const names = Object.keys(shape);
+  return z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === "unrecognized_keys"
+        ? issue.keys.map((key) => `unknown field \`${key}\`${formatSuggestion(key, names)}`).join("\n")
+        : `expected a mapping with ${formatNames(names)}`,
+  });
+}
+
+function formatNames(names: readonly string[]): string {
+  const shown = names.slice(0, 4).map((name) => `\`${name}\``);
+  return `${shown.join(", ")}${names.length > shown.length ? ", …" : ""}`;
+}
+
+/** A section that may be left out: every field in it has a default. */
+export function section<S extends z.ZodType>(schema: S): z.ZodPrefault<S> {
+  return schema.prefault({} as z.input<S>);
+}
+
+/** Null when it is left out. */
+export function orNull<S extends z.ZodType>(schema: S) {
+  return schema.optional().transform((value): z.output<S> | null => value ?? null);
+}
+
+/** A whole number in bounds, both included. */
+export function integer(minimum: number, maximum: number): z.ZodNumber {
+  const error = `expected a whole number from ${minimum} to ${maximum}`;
+  return z.int({ error }).min(minimum, { error }).max(maximum, { error });
+}
+
+/** A text that is not empty and has the given form; `expectation` completes "expected …". */
+export function text(expectation: string, form: RegExp = /^\S(?:.*\S)?$/): z.ZodString {
+  const error = `expected ${expectation}`;
+  return z.string({ error }).max(1024, { error }).regex(form, { error });
+}
+
+/** One of some words. */
+export function choice<const Values extends readonly [string, ...string[]]>(values: Values) {
+  const listed = values.map((value) => `\`${value}\``).join(", ");
+  return z.enum(values, {
+    error: (issue) => {
+      const suggestion = typeof issue.input === "string" ? formatSuggestion(issue.input, values) : "";
+      return `expected one of ${listed}${suggestion === "" ? "" : `\n${suggestion}`}`;
+    },
+  });
+}
+
+/** true or false. */
+export function flag(): z.ZodBoolean {
+  return z.boolean({ error: "expected `true` or `false`" });
+}
+
+/** A list; `what` names its members in the plural. */
+export function list<S extends z.ZodType>(member: S, what: string, minimum = 0): z.ZodArray<S> {
+  const error = `expected a list of ${what}${minimum === 0 ? "" : `, at least ${minimum}`}`;
+  return z.array(member, { error }).min(minimum, { error });
+}
+
+/** A list without doubles of some words. */
+export function choices<const Values extends readonly [string, ...string[]]>(values: Values, what: string) {
+  return list(choice(values), what).refine((given) => new Set(given).size === given.length, {
+    error: `expected a list of ${what} that names none twice`,
+    // Told together with a wrong member, not only after it is put right.
+    when: ({ value }) => Array.isArray(value),
+  });
+}
+
+/** A path; a relative one is resolved against the configuration file's folder. */
+export function path(source: SecretSource) {
+  return text("a path").transform((value) => resolve(source.baseDir, value));
+}
+
+/** A host name or an IP address. */
+export function host(): z.ZodString {
+  return text(
+    "a host name or an IP address",
+    /^(?:[A-Za-z0-9_](?:[A-Za-z0-9._-]*)|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*)$/,
+  );
+}
+
+/** A TCP port; 0 takes a free one. */
+export function port(): z.ZodNumber {
+  return integer(0, 65_535);
+}
+
+/** Does not begin with "expected": what was found would be added, and that may be the secret itself. */
+const SECRET_EXPECTATION =
+  "a secret is written as `{env: NAME}` or `{file: PATH}`, so that it never stands in this file";
+
+/** A reference to a secret. What was found is never shown: it may be the secret itself. */
+export function secret(source: SecretSource) {
+  return z.unknown().transform((value, context): Secret => {
+    const parsed = parseSecretReference(value);
+    if ("reference" in parsed) return new Secret(parsed.reference, source);
+    context.addIssue({ code: "custom", ...parsed });
+    return z.NEVER;
+  });
+}
+
+type ParsedReference = { reference: SecretReference } | { message: string; path?: string[] };
+
+function parseSecretReference(value: unknown): ParsedReference {
+  const refused = { message: SECRET_EXPECTATION };
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return refused;
+  const entries: [string, unknown][] = Object.entries(value);
+  const unknown = entries.find(([key]) => key !== "env" && key !== "file")?.[0];
+  if (unknown !== undefined) {
+    const message = `unknown field \`${unknown}\`${formatSuggestion(unknown, ["env", "file"])}`;
+    return { message, path: [unknown] };
+  }
+  const [entry] = entries;
+  if (entry === undefined || entries.length !== 1) return refused;
+  const [key, target] = entry;
+  if (typeof target !== "string" || target === "") return refused;
+  if (key === "file") return { reference: { file: target } };
+  if (VARIABLE_NAME_FORM.test(target)) return { reference: { env: target } };
+  return { message: "`env` takes the name of an environment variable: letters, digits and underscores" };
+}

@@ -1,0 +1,65 @@
+import type { z } from "zod";
+
+import { formatPath, type ConfigProblem, type FieldPath } from "./config-error.ts";
+import { valueAt } from "./raw-values.ts";
+import type { YamlSource } from "./yaml-source.ts";
+
+const MAX_SHOWN_CHARACTERS = 80;
+
+/** What the schema found, as problems that say what was expected and what was found. */
+export function describeIssues(issues: readonly z.core.$ZodIssue[], source: YamlSource): ConfigProblem[] {
+  return issues.flatMap((issue) => {
+    const path = issue.path.map((step) => (typeof step === "symbol" ? String(step) : step));
+    if (issue.code === "unrecognized_keys") {
+      const messages = issue.message.split("\n");
+      return issue.keys.map((key, index) =>
+        problemAt(source, [...path, key], messages[index] ?? issue.message),
+      );
+    }
+    if (issue.code === "invalid_key") {
+      return [problemAt(source, path, issue.issues[0]?.message ?? issue.message)];
+    }
+    return [problemAt(source, path, describeIssue(issue, path, source))];
+  });
+}
+
+/** A problem with the line of its field. */
+export function problemAt(source: YamlSource, path: FieldPath, message: string): ConfigProblem {
+  const line = source.lineOf(path);
+  return { path: formatPath(path), ...(line === undefined ? {} : { line }), message };
+}
+
+/** Field kinds write "expected …", and after a line break what belongs behind the value that was found. */
+function describeIssue(issue: z.core.$ZodIssue, path: FieldPath, source: YamlSource): string {
+  const [expectation = "", suffix = ""] = issue.message.split("\n");
+  if (!expectation.startsWith("expected ")) return issue.message;
+  const value = valueAt(source.value, ...path);
+  if (value === undefined) return `required, but missing; ${expectation}`;
+  const written = source.writtenAt(path);
+  const found = formatFound(value, written);
+  const isText = issue.code === "invalid_type" && issue.expected === "string";
+  return `${expectation}, found ${found}${isText ? formatQuoted(value, written) : suffix}`;
+}
+
+/** ': write "2.50" in quotes', for a number where a text is wanted. */
+function formatQuoted(value: unknown, written: string | undefined): string {
+  const isPlain = typeof value === "number" && written !== undefined && /^\d+(?:\.\d+)?$/.test(written);
+  return isPlain ? `: write "${written}" in quotes` : "";
+}
+
+function formatFound(value: unknown, written: string | undefined): string {
+  if (value === null) return "nothing";
+  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
+  if (typeof value === "object") return Object.keys(value).length === 0 ? "an empty mapping" : "a mapping";
+  if (typeof value === "string") return JSON.stringify(shorten(hideCredentials(value)));
+  return `the ${typeof value} ${written ?? JSON.stringify(value)}`;
+}
+
+function shorten(text: string): string {
+  return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text;
+}
+
+/** A URL may carry a password before its `@`. */
+function hideCredentials(text: string): string {
+  return text.replace(/(:\/\/).*@/, "$1***@");
+}

@@ -1,0 +1,39 @@
+import { snakeKey } from "./camel-case.ts";
+import { formatPath, type FieldPath } from "./config-error.ts";
+import type { Config } from "./schema.ts";
+import { Secret } from "./secret.ts";
+
+/**
+ * The fields in which another configuration differs from the running one and which only count after a restart:
+ * everything but the catalog. Names are those of the file: "limits.max_body_bytes", "upstreams[0].path_prefix".
+ */
+export function findRestartFields(running: Config, next: Config): string[] {
+  return Object.keys(running)
+    .filter((key) => key !== "catalog")
+    .flatMap((key) => findDifferences(memberOf(running, key), memberOf(next, key), [snakeKey(key)]));
+}
+
+function findDifferences(from: unknown, to: unknown, path: FieldPath): string[] {
+  if (Object.is(from, to)) return [];
+  if (from instanceof Secret || to instanceof Secret) {
+    const isSame = from instanceof Secret && to instanceof Secret && from.location === to.location;
+    return isSame ? [] : [formatPath(path)];
+  }
+  if (Array.isArray(from) && Array.isArray(to)) {
+    return Array.from({ length: Math.max(from.length, to.length) }).flatMap((_, index) =>
+      findDifferences(from[index], to[index], [...path, index]),
+    );
+  }
+  if (!isObject(from) || !isObject(to)) return [formatPath(path)];
+  return Object.keys({ ...from, ...to }).flatMap((key) =>
+    findDifferences(from[key], to[key], [...path, snakeKey(key)]),
+  );
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function memberOf(config: Config, key: string): unknown {
+  return (config as unknown as Record<string, unknown>)[key];
+}

@@ -1,0 +1,122 @@
+import { z } from "zod";
+
+import { choices, described, integer, list, mapping, orNull, text } from "./fields.ts";
+import { createPricesSchema } from "./schema-prices.ts";
+import { createProfileSchema } from "./schema-profile.ts";
+
+/** What a model can do, as the catalog says it. */
+export const CAPABILITIES = ["tools", "vision", "reasoning", "json_schema"] as const;
+
+const MAX_TOKENS = 100_000_000;
+
+/** Form of a catalog id; the first part is the vendor. */
+export const MODEL_ID_FORM = /^[A-Za-z0-9][A-Za-z0-9._-]*\/[A-Za-z0-9][A-Za-z0-9._:-]*$/;
+
+const modelId = () => text("an id of the form `<vendor>/<model>`, as in `acme/echo-small`", MODEL_ID_FORM);
+
+const DATE_FORM = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2}))?$/;
+
+const date = () =>
+  z
+    .string({ error: "expected a date such as 2026-01-31" })
+    .refine((value) => DATE_FORM.test(value) && !Number.isNaN(Date.parse(value)), {
+      error: "expected a date such as 2026-01-31, or an RFC 3339 time",
+    });
+
+/** How clients see a model, and where it is served. */
+function createIdentityShape() {
+  return {
+    id: described(modelId(), {
+      description: "What clients write as `model`: `<vendor>/<model>`.",
+      type: "string",
+    }),
+    display_name: described(text("a name").optional(), {
+      description: "Name that `GET /v1/models` shows.",
+      type: "string",
+      default: "`id`",
+    }),
+    created_at: described(date().default("1970-01-01"), {
+      description: "Date of the model in `GET /v1/models`.",
+      type: "date or RFC 3339 time",
+    }),
+    upstream: described(text("the name of an upstream"), {
+      description: "Which of `upstreams` serves it.",
+      type: "string",
+    }),
+    upstream_model: described(text("the upstream's name of the model").optional(), {
+      description: "The upstream's own name of the model.",
+      type: "string",
+      default: "`id`",
+    }),
+  };
+}
+
+/** What it takes and gives. */
+function createCapacityShape() {
+  return {
+    context_window: described(integer(1, MAX_TOKENS), {
+      description: "Prompt and answer together.",
+      unit: "tokens",
+      type: "integer, 1 to 100000000",
+    }),
+    max_output_tokens: described(integer(1, MAX_TOKENS), {
+      description: "The longest answer; at most the context window.",
+      unit: "tokens",
+      type: "integer, 1 to 100000000",
+    }),
+    capabilities: described(choices(CAPABILITIES, "capabilities").default([]), {
+      description: "What the model can do; `vision` lets the messages route take images and documents.",
+      type: `list of ${CAPABILITIES.map((capability) => `\`${capability}\``).join(", ")}`,
+    }),
+    startup_seconds: described(integer(1, 3600).default(10), {
+      description:
+        "`Retry-After` while no replica is ready and the upstream names no time; clients are told at most 59.",
+      unit: "seconds",
+      type: "integer, 1 to 3600",
+    }),
+    replaced_by: described(orNull(modelId()), {
+      description: "Retires the model: requests for it get a 400 that names this one.",
+      type: "string",
+      default: "the model is in service",
+    }),
+    prompt_overhead_tokens: described(integer(0, MAX_TOKENS).default(64), {
+      description: "Added to the worst case of strict caps for the upstream's chat template.",
+      unit: "tokens",
+      type: "integer, 0 to 100000000",
+    }),
+    prompt_overhead_tokens_with_tools: described(integer(0, MAX_TOKENS).optional(), {
+      description: "The same for requests with tools.",
+      unit: "tokens",
+      type: "integer, 0 to 100000000",
+      default: "the larger of 512 and `prompt_overhead_tokens`",
+    }),
+  };
+}
+
+const OVERHEAD_WITH_TOOLS_TOKENS = 512;
+
+/** `catalog`: the models that clients can name. */
+export function createCatalogSchema() {
+  const model = mapping({
+    ...createIdentityShape(),
+    ...createCapacityShape(),
+    prices: createPricesSchema(),
+    profile: createProfileSchema(),
+  }).transform((given) => {
+    const vision = given.capabilities.includes("vision");
+    const overhead = given.prompt_overhead_tokens;
+    return {
+      ...given,
+      display_name: given.display_name ?? given.id,
+      upstream_model: given.upstream_model ?? given.id,
+      prompt_overhead_tokens_with_tools:
+        given.prompt_overhead_tokens_with_tools ?? Math.max(OVERHEAD_WITH_TOOLS_TOKENS, overhead),
+      profile: {
+        ...given.profile,
+        images: given.profile.images ?? vision,
+        files: given.profile.files ?? vision,
+      },
+    };
+  });
+  return list(model, "models", 1);
+}

@@ -1,0 +1,111 @@
+import { described, flag, integer, mapping, orNull, path, secret, section, text } from "./fields.ts";
+import type { SecretSource } from "./secret.ts";
+import { publicUrl, smtpUrl } from "./urls.ts";
+
+const KIBIBYTE = 1024;
+const GIBIBYTE = 1024 ** 3;
+
+/** `limits`: memory for request bodies. */
+export function createLimitsSchema() {
+  return section(
+    mapping({
+      max_body_bytes: described(integer(KIBIBYTE, GIBIBYTE).default(33_554_432), {
+        description: "The largest request body; a larger one is a 413.",
+        unit: "bytes",
+        type: "integer, 1024 to 1073741824",
+      }),
+      max_buffered_bytes: described(integer(KIBIBYTE, 64 * GIBIBYTE).default(268_435_456), {
+        description:
+          "What one worker holds of all bodies together; over it 503 `gateway_overloaded`. At least `max_body_bytes`.",
+        unit: "bytes",
+        type: "integer, 1024 to 68719476736",
+      }),
+    }),
+  );
+}
+
+/** `settlement`: what happens while Redis is out of reach. */
+export function createSettlementSchema(source: SecretSource) {
+  return section(
+    mapping({
+      grace_seconds: described(integer(0, 3600).default(60), {
+        description:
+          "How long known keys go on when Redis is out of reach; 0 refuses at once. Never for organizations with " +
+          "strict caps.",
+        unit: "seconds",
+        type: "integer, 0 to 3600",
+      }),
+      spool: described(path(source).optional(), {
+        description:
+          "Folder for charges that Redis has not taken yet. Needs a volume that outlives the process.",
+        type: "path",
+        default: "`spool` in `data_dir`",
+      }),
+      spool_max_bytes: described(integer(1024 * KIBIBYTE, 1024 * GIBIBYTE).default(1_073_741_824), {
+        description: "The most that the spool may hold.",
+        unit: "bytes",
+        type: "integer, 1048576 to 1099511627776",
+      }),
+    }),
+  );
+}
+
+/** `retention`: how long Redis keeps figures. */
+export function createRetentionSchema() {
+  return section(
+    mapping({
+      usage_months: described(integer(1, 120).default(13), {
+        description: "How long usage and spend are kept.",
+        unit: "months",
+        type: "integer, 1 to 120",
+      }),
+    }),
+  );
+}
+
+const ADDRESS = /^(?:[^<>@\s]+@[^<>@\s]+|[^<>\r\n]*<[^<>@\s]+@[^<>@\s]+>)$/;
+
+/** `notifications`: mail and webhooks. */
+export function createNotificationsSchema(source: SecretSource) {
+  return section(
+    mapping({
+      smtp: orNull(
+        mapping({
+          url: described(smtpUrl(), {
+            description: "Mail server: `smtp://host:port` (STARTTLS where offered) or `smtps://host:port`.",
+            type: "URL",
+          }),
+          username: described(orNull(text("a user name")), {
+            description: "User at the mail server; with `password`.",
+            type: "string",
+          }),
+          password: described(orNull(secret(source)), {
+            description: "Password of that user.",
+            type: "secret",
+          }),
+          from: described(text("a mail address such as `Gateway <gateway@example.com>`", ADDRESS), {
+            description: "Sender of mails.",
+            type: "mail address",
+          }),
+        }),
+      ),
+      webhooks: section(
+        mapping({
+          allow_private_networks: described(flag().default(false), {
+            description: "Lets organizations' webhooks point into private networks and use plain `http`.",
+            type: "boolean",
+          }),
+        }),
+      ),
+    }),
+  );
+}
+
+/** `public_base_url`: where people reach the service. */
+export function createPublicBaseUrlSchema() {
+  return described(orNull(publicUrl()), {
+    description: "Base URL of the service in pages and mails.",
+    type: "URL",
+    default: "the address in `listen`",
+  });
+}

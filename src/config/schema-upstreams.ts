@@ -1,0 +1,74 @@
+import { described, integer, list, mapping, orNull, path, secret, text } from "./fields.ts";
+import type { SecretSource } from "./secret.ts";
+import { parseUpstreamEndpoint, upstreamUrl } from "./urls.ts";
+
+/** Names that Envoy's configuration uses for clusters of its own. */
+export const RESERVED_UPSTREAM_NAMES: readonly string[] = ["sidecar"];
+
+const NAME = text(
+  "lower-case letters, digits, `-` and `_`, at most 63, a letter or digit first",
+  /^[a-z0-9][a-z0-9_-]{0,62}$/,
+).refine((name) => !RESERVED_UPSTREAM_NAMES.includes(name), {
+  error: (issue) =>
+    `\`${String(issue.input)}\` is the name of a cluster of the gateway itself: choose another`,
+});
+
+function createTlsSchema(source: SecretSource) {
+  return orNull(
+    mapping({
+      ca_file: described(orNull(path(source)), {
+        description: "Certificates, PEM, that the upstream's certificate is checked against.",
+        type: "path",
+        default: "those of the system",
+      }),
+      server_name: described(orNull(text("a host name", /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/)), {
+        description: "Name in SNI and in the upstream's certificate.",
+        type: "host name",
+        default: "the URL's host",
+      }),
+    }),
+  );
+}
+
+/** `upstreams`: the servers of models. `url` and `urls` come out as `endpoints`. */
+export function createUpstreamsSchema(source: SecretSource) {
+  const upstream = mapping({
+    name: described(NAME, {
+      description: "Name of the upstream and of its Envoy cluster.",
+      type: "string",
+    }),
+    url: described(upstreamUrl().optional(), {
+      description: "`http://host:port` or `https://host:port` of the one endpoint. Either this or `urls`.",
+      type: "URL",
+    }),
+    urls: described(list(upstreamUrl(), "URLs", 1).optional(), {
+      description: "Several endpoints that serve the same models; all `http` or all `https`.",
+      type: "list of URLs",
+    }),
+    path_prefix: described(
+      text(
+        'a path such as `/v1`, without a slash at its end, or ""',
+        /^(?:\/[A-Za-z0-9._~%!$&'()*+,;=:@-]+)*$/,
+      ).default("/v1"),
+      {
+        description: 'What stands before `/chat/completions` at the upstream; `""` for nothing.',
+        type: "string",
+      },
+    ),
+    credential: described(orNull(secret(source)), {
+      description: "Sent to the upstream as `Authorization: Bearer`. Only Envoy reads it.",
+      type: "secret",
+      default: "no credential is sent",
+    }),
+    tls: createTlsSchema(source),
+    connect_timeout_seconds: described(integer(1, 60).default(5), {
+      description: "How long a connection may take to be made.",
+      unit: "seconds",
+      type: "integer, 1 to 60",
+    }),
+  }).transform(({ url, urls, ...rest }) => ({
+    ...rest,
+    endpoints: (urls ?? (url === undefined ? [] : [url])).map(parseUpstreamEndpoint),
+  }));
+  return list(upstream, "upstreams", 1);
+}

@@ -1,0 +1,58 @@
+/**
+ * The whole of `gateway.yaml`: strict, every field described, with default and unit. Decides what a single value may
+ * be; what depends on two places of the file (names that must exist, limits that must agree) is in cross-checks.ts.
+ * Nothing here reads a secret: a reference becomes a `Secret`, which is read when it is used.
+ */
+import { dirname, join } from "node:path";
+
+import type { z } from "zod";
+
+import type { CamelCased } from "./camel-case.ts";
+import { described, mapping, path } from "./fields.ts";
+import { createCatalogSchema } from "./schema-catalog.ts";
+import {
+  createLimitsSchema,
+  createNotificationsSchema,
+  createPublicBaseUrlSchema,
+  createRetentionSchema,
+  createSettlementSchema,
+} from "./schema-operations.ts";
+import { createRedisSchema } from "./schema-redis.ts";
+import { createAdminSchema, createListenSchema, createSidecarSchema } from "./schema-server.ts";
+import { createUpstreamsSchema } from "./schema-upstreams.ts";
+import type { SecretSource } from "./secret.ts";
+
+/** The schema for a file in `source.baseDir`; relative paths and secrets are resolved against it. */
+export function createConfigSchema(source: SecretSource) {
+  return mapping({
+    listen: createListenSchema(),
+    admin: createAdminSchema(source),
+    sidecar: createSidecarSchema(source),
+    data_dir: described(path(source).optional(), {
+      description: "Folder for what must outlive the process: spool, private Redis, generated tokens.",
+      type: "path",
+      default: "`data`, beside the folder `sidecar.sockets`",
+    }),
+    redis: createRedisSchema(source),
+    upstreams: createUpstreamsSchema(source),
+    catalog: createCatalogSchema(),
+    limits: createLimitsSchema(),
+    settlement: createSettlementSchema(source),
+    retention: createRetentionSchema(),
+    public_base_url: createPublicBaseUrlSchema(),
+    notifications: createNotificationsSchema(source),
+  }).transform((given) => {
+    const dataDir = given.data_dir ?? join(dirname(given.sidecar.sockets), "data");
+    const spool = given.settlement.spool ?? join(dataDir, "spool");
+    return { ...given, data_dir: dataDir, settlement: { ...given.settlement, spool } };
+  });
+}
+
+/** `gateway.yaml`, checked: camelCase keys, defaults filled in, paths absolute, frozen at every depth. */
+export type Config = CamelCased<z.output<ReturnType<typeof createConfigSchema>>>;
+/** One of `upstreams`. */
+export type UpstreamConfig = Config["upstreams"][number];
+/** One of `catalog`. */
+export type ModelConfig = Config["catalog"][number];
+/** `redis`, when it was given. */
+export type RedisConfig = NonNullable<Config["redis"]>;

@@ -1,0 +1,90 @@
+import { z } from "zod";
+
+/** Where requests to one upstream endpoint go. */
+export interface UpstreamEndpoint {
+  /** Host name or IP address, without brackets. */
+  readonly host: string;
+  readonly port: number;
+  readonly usesTls: boolean;
+}
+
+interface UrlForm {
+  /** Completes "expected …". */
+  readonly expectation: string;
+  /** With the colon: "https:". */
+  readonly schemes: readonly string[];
+  readonly path: "none" | "allowed" | "required";
+  /** What to write instead of a path, where none is allowed. */
+  readonly pathHint?: string;
+}
+
+const UPSTREAM: UrlForm = {
+  expectation: "`http://host:port` or `https://host:port`",
+  schemes: ["http:", "https:"],
+  path: "none",
+  pathHint: "the path is written as `path_prefix`",
+};
+const REDIS: UrlForm = {
+  expectation: "`redis://host:port`, `rediss://host:port` or `unix:///path/to/redis.sock`",
+  schemes: ["redis:", "rediss:", "unix:"],
+  path: "allowed",
+};
+const SMTP: UrlForm = {
+  expectation: "`smtp://host:port` or `smtps://host:port`",
+  schemes: ["smtp:", "smtps:"],
+  path: "none",
+};
+const PUBLIC: UrlForm = {
+  expectation: "`https://host` or `http://host`",
+  schemes: ["http:", "https:"],
+  path: "allowed",
+};
+
+/** The URL of an upstream endpoint, without a path. */
+export const upstreamUrl = () => url(UPSTREAM);
+/** The URL of a Redis server, or of its Unix socket. */
+export const redisUrl = () =>
+  url(REDIS).refine((value) => isRedisAddress(value), {
+    error: `expected ${REDIS.expectation}, with nothing but a database number behind it`,
+  });
+/** The URL of a mail server. */
+export const smtpUrl = () => url(SMTP);
+/** A URL that people open, without a slash at its end. */
+export const publicUrl = () => url(PUBLIC).transform((value) => value.replace(/\/+$/, ""));
+
+function url(form: UrlForm) {
+  return z.string({ error: `expected ${form.expectation}` }).superRefine((value, context) => {
+    const message = explainUrl(value, form);
+    if (message !== null) context.addIssue({ code: "custom", message });
+  });
+}
+
+function explainUrl(value: string, form: UrlForm): string | null {
+  const expectation = `expected ${form.expectation}`;
+  if (!URL.canParse(value)) return expectation;
+  const parsed = new URL(value);
+  if (!form.schemes.includes(parsed.protocol)) return expectation;
+  if (parsed.username !== "" || parsed.password !== "") {
+    return `${expectation} without a user name or password: those have fields of their own`;
+  }
+  if (parsed.hostname === "" && parsed.protocol !== "unix:") return expectation;
+  if (parsed.search !== "" || parsed.hash !== "") return `${expectation} without \`?\` and \`#\``;
+  if (form.path === "none" && parsed.pathname !== "" && parsed.pathname !== "/") {
+    return `${expectation} without a path${form.pathHint === undefined ? "" : `: ${form.pathHint}`}`;
+  }
+  return null;
+}
+
+function isRedisAddress(value: string): boolean {
+  if (!URL.canParse(value)) return true;
+  const { protocol, hostname, pathname } = new URL(value);
+  return protocol === "unix:" ? hostname === "" && pathname.length > 1 : /^(?:\/\d{0,5})?$/.test(pathname);
+}
+
+/** Host and port of an upstream URL that the schema has accepted; the scheme's own port when none is written. */
+export function parseUpstreamEndpoint(value: string): UpstreamEndpoint {
+  const { protocol, hostname, port } = new URL(value);
+  const usesTls = protocol === "https:";
+  const host = hostname.replace(/^\[|\]$/g, "");
+  return { host, port: port === "" ? (usesTls ? 443 : 80) : Number(port), usesTls };
+}

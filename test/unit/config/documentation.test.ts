@@ -1,0 +1,70 @@
+import { readFileSync } from "node:fs";
+
+import { parse } from "yaml";
+import { describe, expect, it } from "vitest";
+
+import { parseConfig } from "../../../src/config/load.ts";
+import { listFields, renderReference } from "./field-reference.ts";
+
+const page = new URL("../../../docs/configuration.md", import.meta.url);
+const text = readFileSync(page, "utf8");
+
+function example(name: string): string {
+  const match = new RegExp(`<!-- example: ${name} -->\n\`\`\`yaml\n(.*?)\`\`\``, "s").exec(text);
+  if (match?.[1] === undefined) throw new Error(`docs/configuration.md has no example ${name}`);
+  return match[1];
+}
+
+/** Paths of all values, "catalog[].prices.<currency>.input". */
+function pathsOf(value: unknown, path = ""): string[] {
+  if (Array.isArray(value)) {
+    const members = value.flatMap((item) => pathsOf(item, `${path}[]`));
+    return members.every((member) => member === `${path}[]`) ? [path] : members;
+  }
+  if (typeof value !== "object" || value === null) return [path];
+  return Object.entries(value).flatMap(([key, member]) => {
+    const step = /^[A-Z]{3}$/.test(key) ? "<currency>" : key;
+    return step === "env" || step === "file"
+      ? [path]
+      : pathsOf(member, path === "" ? step : `${path}.${step}`);
+  });
+}
+
+describe("docs/configuration.md", () => {
+  it("has a reference that equals the schema: every field, default and unit (vitest -u renews it)", async () => {
+    const reference = renderReference(listFields());
+    const renewed = text.replace(
+      /(<!-- reference: begin -->\n).*(<!-- reference: end -->)/s,
+      (_, begin: string, end: string) => `${begin}\n${reference}\n\n${end}`,
+    );
+    await expect(renewed).toMatchFileSnapshot(page.pathname);
+  });
+
+  it("describes every field in a sentence", () => {
+    const undescribed = listFields().filter((row) => row.meaning === "");
+    expect(undescribed).toEqual([]);
+  });
+
+  it.each([{ name: "minimal" }, { name: "complete" }])("has a valid $name example", ({ name }) => {
+    const config = parseConfig(example(name), { baseDir: "/etc/gateway", env: {}, secrets: "none" });
+    expect(config.catalog.length).toBeGreaterThan(0);
+  });
+
+  it("shows every field in the complete example, but for those that exclude each other", () => {
+    const shown = new Set(pathsOf(parse(example("complete"))));
+    const missing = listFields()
+      .map((row) => row.path)
+      .filter((path) => !shown.has(path));
+    expect(missing).toEqual([
+      "sidecar.tcp.host",
+      "sidecar.tcp.port",
+      "redis.url",
+      "redis.cluster",
+      "redis.sentinel_password",
+      "redis.ca_file",
+      "catalog[].profile.images",
+      "catalog[].profile.files",
+      "catalog[].profile.system_mid",
+    ]);
+  });
+});

@@ -1,0 +1,256 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inspect } from "node:util";
+
+import { describe, expect, it } from "vitest";
+
+import { ConfigError } from "../../../src/config/config-error.ts";
+import { loadConfig, parseConfig, type ParseOptions } from "../../../src/config/load.ts";
+import type { Config } from "../../../src/config/schema.ts";
+import type { ModelProfile } from "../../../src/translation/exchange.ts";
+
+const good = readFileSync(new URL("../../fixtures/config/good.yaml", import.meta.url), "utf8");
+
+function parse(text: string, options: Partial<ParseOptions> = {}): Config {
+  return parseConfig(text, { baseDir: "/etc/gateway", env: {}, ...options });
+}
+
+function problemsOf(text: string, options: Partial<ParseOptions> = {}): string[] {
+  try {
+    parse(text, options);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems.map(({ path, message }) => `${path}: ${message}`);
+    throw error;
+  }
+}
+
+function isDeepFrozen(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return Object.isFrozen(value) && Object.values(value).every(isDeepFrozen);
+}
+
+describe("parseConfig", () => {
+  it("needs upstreams and catalog only, and fills in every default", () => {
+    const { upstreams: _, catalog: __, ...rest } = parse(good);
+    expect(rest).toEqual({
+      listen: { host: "127.0.0.1", port: 10_000 },
+      admin: { host: "127.0.0.1", port: 10_001, operatorToken: null, tls: null, allowPlainHttp: false },
+      sidecar: { workers: "auto", sockets: "/etc/gateway/run", tcp: null, transport: "grpc-js" },
+      dataDir: "/etc/gateway/data",
+      redis: null,
+      limits: { maxBodyBytes: 33_554_432, maxBufferedBytes: 268_435_456 },
+      settlement: { graceSeconds: 60, spool: "/etc/gateway/data/spool", spoolMaxBytes: 1_073_741_824 },
+      retention: { usageMonths: 13 },
+      publicBaseUrl: null,
+      notifications: { smtp: null, webhooks: { allowPrivateNetworks: false } },
+    });
+  });
+
+  it("gives upstreams as endpoints with host, port and TLS", () => {
+    const text = good.replace(
+      'url: "http://127.0.0.1:8000"',
+      'urls: ["https://a.example.com", "https://[::1]:8443/"]',
+    );
+    expect(parse(text).upstreams).toEqual([
+      {
+        name: "local",
+        pathPrefix: "/v1",
+        credential: null,
+        tls: null,
+        connectTimeoutSeconds: 5,
+        endpoints: [
+          { host: "a.example.com", port: 443, usesTls: true },
+          { host: "::1", port: 8443, usesTls: true },
+        ],
+      },
+    ]);
+  });
+
+  it("gives models the defaults that depend on their other fields", () => {
+    const text = good
+      .replace("    upstream_model: echo\n", "    capabilities: [vision]\n    prompt_overhead_tokens: 600\n")
+      .replace('cached_input: "0.25", ', "");
+    const [model] = parse(text).catalog;
+    expect(model).toMatchObject({
+      displayName: "acme/echo-small",
+      upstreamModel: "acme/echo-small",
+      promptOverheadTokens: 600,
+      promptOverheadTokensWithTools: 600,
+      prices: { USD: { input: "2.50", cachedInput: "2.50", output: "10.00" } },
+    });
+    const profile: ModelProfile | undefined = model?.profile;
+    expect(profile).toEqual({
+      maxTokensField: "max_tokens",
+      reasoningEfforts: ["none", "minimal", "low", "medium", "high", "xhigh", "max"],
+      reasoningHistory: "reasoning_content",
+      topK: "forward",
+      images: true,
+      files: true,
+      maxStop: null,
+      toolNameMax: null,
+      systemMid: "fold",
+      prefill: "plain",
+      continuousUsage: false,
+      userField: "user",
+    });
+  });
+
+  it("lets a profile contradict the capabilities, and keeps efforts in ascending order", () => {
+    const profile = "    profile: {images: true, reasoning_efforts: [high, low], user_field: none}\n";
+    const [model] = parse(good.replace("    prices:", `${profile}    prices:`)).catalog;
+    expect(model?.profile).toMatchObject({
+      images: true,
+      files: false,
+      reasoningEfforts: ["low", "high"],
+      userField: null,
+    });
+  });
+
+  it.each([
+    { name: "one server", yaml: '{url: "rediss://r:6380/1"}', mode: "single", urls: ["rediss://r:6380/1"] },
+    {
+      name: "a socket",
+      yaml: '{url: "unix:///run/redis.sock"}',
+      mode: "single",
+      urls: ["unix:///run/redis.sock"],
+    },
+    {
+      name: "a cluster",
+      yaml: '{cluster: ["redis://a", "redis://b"]}',
+      mode: "cluster",
+      urls: ["redis://a", "redis://b"],
+    },
+    {
+      name: "sentinels",
+      yaml: '{sentinels: ["redis://s"], name: main}',
+      mode: "sentinel",
+      urls: ["redis://s"],
+    },
+  ])("gives Redis as $name by mode and urls", ({ yaml, mode, urls }) => {
+    expect(parse(`${good}redis: ${yaml}\n`).redis).toMatchObject({ mode, urls });
+  });
+
+  it("resolves relative paths against the file's folder", () => {
+    const text = `${good}sidecar: {sockets: ../sockets}\nsettlement: {spool: spool}\ndata_dir: data\n`;
+    const { sidecar, settlement, dataDir } = parse(text);
+    expect([sidecar.sockets, settlement.spool, dataDir]).toEqual([
+      "/etc/sockets",
+      "/etc/gateway/spool",
+      "/etc/gateway/data",
+    ]);
+  });
+
+  it("puts data beside the folder of the sockets when none is named, so that the file's own may be read-only", () => {
+    const { dataDir, settlement } = parse(`${good}sidecar: {sockets: /var/run/gateway/sockets}\n`);
+    expect([dataDir, settlement.spool]).toEqual(["/var/run/gateway/data", "/var/run/gateway/data/spool"]);
+  });
+
+  it("is frozen at every depth", () => {
+    expect(
+      isDeepFrozen(parse(`${good}admin: {operator_token: {env: TOKEN}}\n`, { env: { TOKEN: "t" } })),
+    ).toBe(true);
+  });
+
+  it("follows anchors and aliases", () => {
+    const text = good.replace("USD: {", "USD: &price {").replace(/$/, "      EUR: *price\n");
+    expect(parse(text).catalog[0]?.prices["EUR"]?.output).toBe("10.00");
+  });
+
+  it("refuses a file whose aliases would expand without end", () => {
+    const levels = Array.from({ length: 9 }, (_, i) => `x${i}: &x${i} [${`*x${i - 1}, `.repeat(9)}]`).slice(
+      1,
+    );
+    const [problem] = problemsOf(`x0: &x0 [1]\n${levels.join("\n")}\n`);
+    expect(problem).toMatch(/alias/i);
+  });
+
+  it("tells all problems at once, in the order of the file", () => {
+    const text = `
+lisen: {port: 1}
+upstreams:
+  - {name: local, url: "http://127.0.0.1:8000", credential: {env: MISSING}}
+catalog:
+  - {id: acme/a, upstream: remote, context_window: 10, max_output_tokens: 20, prices: {USD: {input: 1, output: "1"}}}
+  - {id: acme/a, upstream: local, context_window: 0, max_output_tokens: 20, prices: {}}
+`;
+    expect(problemsOf(text).map((problem) => problem.split(": ")[0])).toEqual([
+      "lisen",
+      "upstreams[0].credential",
+      "catalog[0].prices.USD.input",
+      "catalog[0].upstream",
+      "catalog[0].max_output_tokens",
+      "catalog[1].context_window",
+      "catalog[1].prices",
+      "catalog[1].id",
+      "catalog[1].max_output_tokens",
+    ]);
+  });
+
+  it("names the file, the number of problems and each of them in the error's message", () => {
+    expect(() => parse(`${good}limit: {}\n`, { source: "gw.yaml" })).toThrow(
+      "gw.yaml: 1 problem\n  line 12: limit: unknown field `limit`; did you mean `limits`?",
+    );
+  });
+});
+
+describe("parseConfig with secrets", () => {
+  const text = good.replace("catalog:", "    credential: {env: LOCAL_KEY}\ncatalog:");
+  const withToken = `${text}admin: {operator_token: {env: TOKEN}}\n`;
+
+  it("gives references that are read when they are used", () => {
+    const env: Record<string, string> = { LOCAL_KEY: "first" };
+    const { credential } = parse(text, { env }).upstreams[0]!;
+    env["LOCAL_KEY"] = "second";
+    expect(credential?.reveal()).toBe("second");
+  });
+
+  it.each([
+    { secrets: "all", missing: ["upstreams[0].credential", "admin.operator_token"] },
+    { secrets: "own", missing: ["admin.operator_token"] },
+    { secrets: "none", missing: [] },
+  ] as const)("with secrets: $secrets misses $missing", ({ secrets, missing }) => {
+    expect(problemsOf(withToken, { secrets }).map((problem) => problem.split(": ")[0])).toEqual(missing);
+  });
+
+  it("shows no secret in the configuration's string, JSON or inspection", () => {
+    const config = parse(withToken, { env: { LOCAL_KEY: "sk-secret", TOKEN: "token-secret" } });
+    const shown = [
+      JSON.stringify(config),
+      inspect(config, { depth: 9, showHidden: true }),
+      String(config.admin.operatorToken),
+    ];
+    expect(shown.join("\n")).not.toMatch(/sk-secret|token-secret/);
+  });
+
+  it.each([
+    { name: "a secret written in place", line: "admin: {operator_token: hunter2-secret}" },
+    { name: "a password in the URL of Redis", line: 'redis: {url: "redis://:hunter2/secret@host"}' },
+    { name: "a secret as the name of a variable", line: "admin: {operator_token: {env: hunter2-secret}}" },
+    { name: "a secret in a list", line: "admin: {operator_token: [hunter2-secret]}" },
+  ])("does not repeat $name in the error", ({ line }) => {
+    const problems = problemsOf(`${good}${line}\n`);
+    expect(problems).not.toEqual([]);
+    expect(problems.join("\n")).not.toContain("hunter2");
+  });
+});
+
+describe("loadConfig", () => {
+  it("resolves relative paths against the file's folder", () => {
+    const folder = mkdtempSync(join(tmpdir(), "config-"));
+    try {
+      writeFileSync(join(folder, "gateway.yaml"), good);
+      const config = loadConfig(join(folder, "gateway.yaml"), { env: {} });
+      expect(config.sidecar.sockets).toBe(join(folder, "run"));
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it("tells a file that does not exist as a problem of the configuration", () => {
+    expect(() => loadConfig("/nowhere/gateway.yaml")).toThrow(
+      new ConfigError("/nowhere/gateway.yaml", [{ path: "", message: "the file does not exist" }]),
+    );
+  });
+});

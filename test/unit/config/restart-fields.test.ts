@@ -1,0 +1,48 @@
+import { readFileSync } from "node:fs";
+
+import { describe, expect, it } from "vitest";
+
+import { parseConfig } from "../../../src/config/load.ts";
+import { findRestartFields } from "../../../src/config/restart-fields.ts";
+
+const good = readFileSync(new URL("../../fixtures/config/good.yaml", import.meta.url), "utf8");
+const parse = (text: string) => parseConfig(text, { baseDir: "/etc/gateway", env: {}, secrets: "none" });
+
+describe("findRestartFields", () => {
+  it.each([
+    { name: "nothing", change: (text: string) => `# a comment\n${text}`, fields: [] },
+    { name: "a price", change: (text: string) => text.replace("10.00", "11.00"), fields: [] },
+    {
+      name: "a limit",
+      change: (text: string) => `${text}limits: {max_body_bytes: 2048}\n`,
+      fields: ["limits.max_body_bytes"],
+    },
+    {
+      name: "an upstream's port",
+      change: (text: string) => text.replace("8000", "8001"),
+      fields: ["upstreams[0].endpoints[0].port"],
+    },
+    {
+      name: "a further upstream",
+      change: (text: string) => text.replace("catalog:", '  - {name: b, url: "http://b"}\ncatalog:'),
+      fields: ["upstreams[1]"],
+    },
+    {
+      name: "where a secret is kept",
+      change: (text: string) => `${text}admin: {operator_token: {env: TOKEN}}\n`,
+      fields: ["admin.operator_token"],
+    },
+    {
+      name: "a whole section",
+      change: (text: string) => `${text}redis: {url: "redis://r"}\n`,
+      fields: ["redis"],
+    },
+  ])("names $name", ({ change, fields }) => {
+    expect(findRestartFields(parse(good), parse(change(good)))).toEqual(fields);
+  });
+
+  it("takes the same reference to a secret as no change", () => {
+    const text = `${good}admin: {operator_token: {env: TOKEN}}\n`;
+    expect(findRestartFields(parse(text), parse(text))).toEqual([]);
+  });
+});
