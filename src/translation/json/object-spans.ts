@@ -1,0 +1,172 @@
+/**
+ * Where the members of a JSON object stand in its text, so that one value can be replaced and every other character
+ * stays as it is: big numbers, number formats, order, white space, escapes. Strings are skipped by searching for their
+ * closing quote, so a long one costs next to nothing.
+ *
+ * It does not check that the text is JSON (`JSON.parse` does), but it ends on any text in linear time, which is why it
+ * may and should run before: it bounds the nesting, on which `JSON.parse` spends seconds.
+ */
+
+/** One member of an object; the offsets are indices into the text. */
+export interface MemberSpan {
+  /** Unescaped. */
+  readonly key: string;
+  /** The key's opening quote. */
+  readonly start: number;
+  readonly valueStart: number;
+  /** After the value's last character. */
+  readonly valueEnd: number;
+}
+
+export interface Edit {
+  readonly start: number;
+  readonly end: number;
+  readonly replacement: string;
+}
+
+/** Deeper JSON is refused: no real request comes near it. */
+export const MAX_NESTING = 512;
+
+/** The text nests deeper than `MAX_NESTING`. */
+export class NestingError extends Error {
+  override readonly name = "NestingError";
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPENING_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSING_BRACKET = 0x5d;
+const OPENING_BRACE = 0x7b;
+const CLOSING_BRACE = 0x7d;
+
+/**
+ * The members of the object that begins at `start` or after white space there.
+ * @returns null when the text is not an object or visibly broken; a list says nothing about its values.
+ * @throws NestingError
+ */
+export function findMembers(text: string, start = 0): MemberSpan[] | null {
+  let index = skipSpace(text, start);
+  if (text.charCodeAt(index) !== OPENING_BRACE) {
+    // No object, but an array must not be too deep for JSON.parse either.
+    skipValue(text, index);
+    return null;
+  }
+  const members: MemberSpan[] = [];
+  index = skipSpace(text, index + 1);
+  if (text.charCodeAt(index) === CLOSING_BRACE) return members;
+  for (;;) {
+    if (text.charCodeAt(index) !== QUOTE) return null;
+    const keyEnd = skipString(text, index);
+    const colon = skipSpace(text, keyEnd);
+    if (text.charCodeAt(colon) !== COLON) return null;
+    const valueStart = skipSpace(text, colon + 1);
+    const valueEnd = skipValue(text, valueStart);
+    if (valueEnd === valueStart) return null;
+    members.push({ key: readKey(text, index, keyEnd), start: index, valueStart, valueEnd });
+    index = skipSpace(text, valueEnd);
+    const separator = text.charCodeAt(index);
+    if (separator === CLOSING_BRACE) return members;
+    if (separator !== COMMA) return null;
+    index = skipSpace(text, index + 1);
+  }
+}
+
+/** The text with the edits made, which must be in order and must not overlap. */
+export function applyEdits(text: string, edits: readonly Edit[]): string {
+  let result = "";
+  let copied = 0;
+  for (const { start, end, replacement } of edits) {
+    result += text.slice(copied, start) + replacement;
+    copied = end;
+  }
+  return result + text.slice(copied);
+}
+
+/** The edits that take the members with this key out, each with the comma that belongs to it. */
+export function removeMembers(members: readonly MemberSpan[], key: string): Edit[] {
+  const edits: Edit[] = [];
+  let isAfterKept = false;
+  for (const [index, member] of members.entries()) {
+    if (member.key !== key) isAfterKept = true;
+    else if (isAfterKept) {
+      edits.push({ start: members[index - 1]?.valueEnd ?? 0, end: member.valueEnd, replacement: "" });
+    } else {
+      edits.push({
+        start: member.start,
+        end: members[index + 1]?.start ?? member.valueEnd,
+        replacement: "",
+      });
+    }
+  }
+  return edits;
+}
+
+function readKey(text: string, start: number, end: number): string {
+  const raw = text.slice(start + 1, end - 1);
+  if (!raw.includes("\\")) return raw;
+  try {
+    return JSON.parse(text.slice(start, end)) as string;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    // JSON.parse of the whole text will refuse it too.
+    return raw;
+  }
+}
+
+function skipSpace(text: string, start: number): number {
+  let index = start;
+  for (;;) {
+    const code = text.charCodeAt(index);
+    if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return index;
+    index += 1;
+  }
+}
+
+/** After the closing quote, or the text's end when there is none. */
+function skipString(text: string, start: number): number {
+  let quote = text.indexOf('"', start + 1);
+  while (quote !== -1) {
+    let backslashes = 0;
+    while (text.charCodeAt(quote - 1 - backslashes) === BACKSLASH) backslashes += 1;
+    if (backslashes % 2 === 0) return quote + 1;
+    quote = text.indexOf('"', quote + 1);
+  }
+  return text.length;
+}
+
+function skipValue(text: string, start: number): number {
+  const first = text.charCodeAt(start);
+  if (first === QUOTE) return skipString(text, start);
+  if (first !== OPENING_BRACE && first !== OPENING_BRACKET) return skipScalar(text, start);
+  let depth = 0;
+  let index = start;
+  while (index < text.length) {
+    const code = text.charCodeAt(index);
+    if (code === QUOTE) {
+      index = skipString(text, index);
+      continue;
+    }
+    index += 1;
+    if (code === OPENING_BRACE || code === OPENING_BRACKET) {
+      depth += 1;
+      if (depth > MAX_NESTING) throw new NestingError(`JSON nested deeper than ${MAX_NESTING} levels`);
+    } else if (code === CLOSING_BRACE || code === CLOSING_BRACKET) {
+      depth -= 1;
+      if (depth === 0) return index;
+    }
+  }
+  return index;
+}
+
+/** After a number, `true`, `false` or `null`. */
+function skipScalar(text: string, start: number): number {
+  let index = start;
+  while (index < text.length) {
+    const code = text.charCodeAt(index);
+    if (code === COMMA || code === CLOSING_BRACE || code === CLOSING_BRACKET || code <= 0x20) break;
+    index += 1;
+  }
+  return index;
+}

@@ -1,0 +1,58 @@
+import { isUtf8 } from "node:buffer";
+import { GatewayError } from "../../errors.ts";
+import { findMembers, MAX_NESTING, type MemberSpan, NestingError } from "./object-spans.ts";
+
+/** A JSON object with its text, so that single values in it can be replaced. */
+export interface JsonBody {
+  /** Without a BOM; encodes back to exactly the bytes that came. */
+  readonly text: string;
+  readonly value: Readonly<Record<string, unknown>>;
+  /** The object's own members, in the order of the text, repeated keys included. */
+  readonly members: readonly MemberSpan[];
+}
+
+/**
+ * Reads a client's request body.
+ * @throws GatewayError `invalid_json` saying what is wrong and, where it is known, at which position.
+ */
+export function parseJsonBody(body: Uint8Array): JsonBody {
+  if (body.byteLength === 0) throw invalid("The request body is empty: a JSON object is expected.");
+  if (!isUtf8(body)) throw invalid("The request body is not UTF-8: JSON is sent as UTF-8.");
+  const decoded = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
+  const text = decoded.startsWith("\uFEFF") ? decoded.slice(1) : decoded;
+  if (text.trimStart() === "") throw invalid("The request body is blank: a JSON object is expected.");
+  try {
+    // In this order: the nesting is bounded before JSON.parse sees it.
+    const members = findMembers(text);
+    const value: unknown = JSON.parse(text);
+    if (!isJsonObject(value) || members === null) {
+      throw invalid(`The request body must be a JSON object, not ${describeJson(value)}.`);
+    }
+    return { text, value, members };
+  } catch (error) {
+    if (error instanceof NestingError) {
+      throw invalid(`The request body is nested deeper than ${MAX_NESTING} levels.`);
+    }
+    if (error instanceof SyntaxError) throw invalid(`The request body is not valid JSON: ${error.message}.`);
+    throw error;
+  }
+}
+
+/** An object, not an array and not null. */
+export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** What a value is, for a message: "an array", "a string", "null". */
+export function describeJson(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return value.length === 0 ? "an empty array" : "an array";
+  if (typeof value === "object") return "an object";
+  if (value === "") return "an empty string";
+  if (typeof value === "string") return "a string";
+  return JSON.stringify(value);
+}
+
+function invalid(message: string): GatewayError {
+  return new GatewayError("invalid_json", { message });
+}

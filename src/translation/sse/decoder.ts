@@ -1,0 +1,101 @@
+import { LineSplitter, SseLimitError } from "./line-splitter.ts";
+
+/** One server-sent event. */
+export interface SseEvent {
+  /** Value of its `event` field, or null when it has none. */
+  readonly event: string | null;
+  /** Its data lines, joined by `\n`. */
+  readonly data: string;
+}
+
+const COLON = 0x3a;
+const SPACE = 0x20;
+
+/**
+ * Reads server-sent events from bytes that arrive split anywhere. Comments and the fields `id` and `retry` are passed
+ * over; an event without data is none. Memory is bounded by `maxEventBytes`, time is linear in the bytes.
+ * Unlike a browser, it counts a last event that no blank line ends: upstreams leave it out.
+ * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
+ */
+export class SseDecoder {
+  readonly #maxEventBytes: number;
+  readonly #lines: LineSplitter;
+  #events: SseEvent[] = [];
+  #name: string | null = null;
+  #data: string[] = [];
+  #eventBytes = 0;
+  #limitError: SseLimitError | null = null;
+
+  constructor(options: { maxEventBytes: number }) {
+    this.#maxEventBytes = options.maxEventBytes;
+    this.#lines = new LineSplitter({
+      maxLineBytes: options.maxEventBytes,
+      consume: (bytes, start, end) => {
+        this.#readLine(bytes, start, end);
+      },
+    });
+  }
+
+  /**
+   * The events that these bytes complete.
+   * @throws SseLimitError when a line or an event exceeds the bound. Events before it in the same bytes are returned
+   * first, and the next call throws.
+   */
+  push(chunk: Uint8Array): SseEvent[] {
+    return this.#take(() => {
+      this.#lines.push(chunk);
+    });
+  }
+
+  /**
+   * The last event, when no blank line ended it.
+   * @throws SseLimitError as `push`.
+   */
+  end(): SseEvent[] {
+    return this.#take(() => {
+      this.#lines.end();
+      this.#dispatch();
+    });
+  }
+
+  #take(read: () => void): SseEvent[] {
+    if (this.#limitError !== null) throw this.#limitError;
+    try {
+      read();
+    } catch (error) {
+      if (!(error instanceof SseLimitError)) throw error;
+      this.#limitError = error;
+      if (this.#events.length === 0) throw error;
+    }
+    const events = this.#events;
+    this.#events = [];
+    return events;
+  }
+
+  #readLine(bytes: Buffer, start: number, end: number): void {
+    if (start === end) {
+      this.#dispatch();
+      return;
+    }
+    if (bytes[start] === COLON) return;
+    this.#eventBytes += end - start;
+    if (this.#eventBytes > this.#maxEventBytes) throw new SseLimitError(this.#maxEventBytes);
+    // Not indexOf, which would look through all lines that follow when this one has no colon.
+    let nameEnd = start;
+    while (nameEnd < end && bytes[nameEnd] !== COLON) nameEnd += 1;
+    let valueStart = Math.min(nameEnd + 1, end);
+    if (valueStart < end && bytes[valueStart] === SPACE) valueStart += 1;
+    const field = bytes.toString("latin1", start, nameEnd);
+    if (field === "data") this.#data.push(bytes.toString("utf8", valueStart, end));
+    else if (field === "event") this.#name = bytes.toString("utf8", valueStart, end);
+  }
+
+  #dispatch(): void {
+    if (this.#data.length > 0) {
+      this.#events.push({ event: this.#name === "" ? null : this.#name, data: this.#data.join("\n") });
+      this.#data = [];
+    }
+    this.#name = null;
+    this.#eventBytes = 0;
+  }
+}

@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+import { parseJsonBody } from "../../../../src/translation/json/parse-body.ts";
+
+describe("parseJsonBody", () => {
+  it.each([
+    { name: "an empty body", body: "", message: /empty/ },
+    { name: "a blank body", body: " \n", message: /blank/ },
+    { name: "bytes that are not UTF-8", body: Buffer.from([0x7b, 0xff, 0x7d]), message: /not UTF-8/ },
+    { name: "an array", body: "[]", message: /must be a JSON object, not an empty array/ },
+    { name: "a string", body: '"a"', message: /must be a JSON object, not a string/ },
+    { name: "null", body: "null", message: /must be a JSON object, not null/ },
+    { name: "a trailing comma", body: '{"a":1,}', message: /not valid JSON: .*position 7/ },
+    { name: "a second value", body: '{"a":1} {}', message: /not valid JSON: .*position 8/ },
+    { name: "a cut body", body: '{"a":"x', message: /not valid JSON: Unterminated string.*position 7/ },
+    { name: "Python's True", body: '{"a":True}', message: /not valid JSON: .*'T'/ },
+    { name: "mixed brackets", body: '{"a":[}]}', message: /not valid JSON/ },
+    {
+      name: "a body nested too deep",
+      body: `{"a":${"[".repeat(5_000_000)}`,
+      message: /nested deeper than 512/,
+    },
+  ])("refuses $name as invalid_json", ({ body, message }) => {
+    const bytes = typeof body === "string" ? Buffer.from(body) : body;
+    expect(() => parseJsonBody(bytes)).toThrow(
+      expect.objectContaining({ code: "invalid_json", message: expect.stringMatching(message) }),
+    );
+  });
+
+  it("drops a BOM", () => {
+    expect(parseJsonBody(Buffer.from('\uFEFF{"a":1}'))).toMatchObject({ text: '{"a":1}', value: { a: 1 } });
+  });
+
+  it("takes a view into a larger buffer for what it is", () => {
+    const bytes = new Uint8Array(Buffer.from('xx{"a":1}yy')).subarray(2, 9);
+    expect(parseJsonBody(bytes).value).toEqual({ a: 1 });
+  });
+
+  it("lets __proto__ be a key like any other", () => {
+    const { value } = parseJsonBody(Buffer.from('{"__proto__":{"model":"x"}}'));
+    expect(value["model"]).toBeUndefined();
+  });
+});
