@@ -1,0 +1,69 @@
+/**
+ * Who calls, second half: from a key's hash to the organization and key that it belongs to. The pair never changes, so
+ * the cache needs no invalidation, and nothing here decides access: admission checks the presented hash against the
+ * key's record on every request. When Redis is out of reach the look-up fails and the request is refused.
+ */
+import type { Clock } from "../clock.ts";
+import type { KeyReference } from "../store/types.ts";
+import { hashKey } from "./key-format.ts";
+
+/** A caller: the key's identity and the hash that was presented. */
+export interface Caller extends KeyReference {
+  /** SHA-256 of the key, hex. */
+  readonly presentedHash: string;
+}
+
+export interface KeyDirectoryOptions {
+  readonly lookUp: (hash: string) => Promise<KeyReference | null>;
+  readonly clock: Clock;
+  /** The most entries that are kept; the oldest goes first. About 250 bytes each. */
+  readonly maxEntries?: number;
+  /** How long it is remembered that a key is unknown: shields Redis from a client that retries a wrong key. */
+  readonly unknownForMs?: number;
+}
+
+const DEFAULT_MAX_ENTRIES = 100_000;
+const DEFAULT_UNKNOWN_FOR_MS = 3_000;
+const MAX_UNKNOWN_ENTRIES = 10_000;
+
+export class KeyDirectory {
+  readonly #known = new Map<string, Caller>();
+  /** Hash → monotonic milliseconds until which it counts as unknown. Apart, so that made-up keys evict no real ones. */
+  readonly #unknown = new Map<string, number>();
+  readonly #options: Required<KeyDirectoryOptions>;
+
+  constructor(options: KeyDirectoryOptions) {
+    this.#options = { maxEntries: DEFAULT_MAX_ENTRIES, unknownForMs: DEFAULT_UNKNOWN_FOR_MS, ...options };
+  }
+
+  /** The caller that presents this well-formed key, or null for a key that nobody has. Rejects when Redis fails. */
+  async find(key: string): Promise<Caller | null> {
+    const presentedHash = hashKey(key);
+    const known = this.#known.get(presentedHash);
+    if (known !== undefined) return known;
+    const { lookUp, clock, maxEntries, unknownForMs } = this.#options;
+    if ((this.#unknown.get(presentedHash) ?? 0) > clock.monotonicMs()) return null;
+    const reference = await lookUp(presentedHash);
+    if (reference === null) {
+      setBounded(this.#unknown, presentedHash, clock.monotonicMs() + unknownForMs, MAX_UNKNOWN_ENTRIES);
+      return null;
+    }
+    const caller = { ...reference, presentedHash };
+    setBounded(this.#known, presentedHash, caller, maxEntries);
+    return caller;
+  }
+
+  /** Admission found that the hash is no longer the key's: the next request looks again. */
+  forget(presentedHash: string): void {
+    this.#known.delete(presentedHash);
+  }
+}
+
+/** Sets an entry as the newest, and drops the oldest when there are too many. */
+function setBounded<V>(map: Map<string, V>, key: string, value: V, maxEntries: number): void {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size <= maxEntries) return;
+  const oldest = map.keys().next();
+  if (oldest.done !== true) map.delete(oldest.value);
+}

@@ -1,0 +1,43 @@
+/**
+ * Who calls, first half: the API key from the request's headers. Both headers are looked at; a value that has not the
+ * form of a key is passed over when the other header has one, because some SDKs always send a placeholder in one of
+ * them. The checksum refuses mistyped and made-up keys here, before anything is looked up.
+ */
+import { GatewayError } from "../errors.ts";
+import { isWellFormedKey } from "./key-format.ts";
+
+const BEARER = /^bearer +(?<token>\S.*)$/i;
+/** RFC 9110, section 11.6.1: a 401 names the scheme. */
+const CHALLENGE = { "www-authenticate": "Bearer" };
+
+/**
+ * The one well-formed key that the headers hold. Header names are in lower case; a header that was sent twice has its
+ * values joined by a comma, which is no key.
+ * @throws GatewayError `missing_api_key`, or `invalid_api_key` for no well-formed key or two different ones.
+ */
+export function readKey(headers: Readonly<Record<string, string | undefined>>): string {
+  const given = [bearerToken(headers["authorization"]), headers["x-api-key"]?.trim()].filter(
+    (value): value is string => value !== undefined && value !== "",
+  );
+  if (given.length === 0) throw new GatewayError("missing_api_key", { headers: CHALLENGE });
+  const [first, second] = given.filter(isWellFormedKey);
+  if (first === undefined) throw invalidKey();
+  if (second !== undefined && second !== first) {
+    throw invalidKey("Two different API keys were sent, in `authorization` and in `x-api-key`. Send one.");
+  }
+  return first;
+}
+
+/** 401 for a key that does not exist (any more). */
+export function invalidKey(message?: string): GatewayError {
+  return new GatewayError("invalid_api_key", {
+    headers: CHALLENGE,
+    ...(message === undefined ? {} : { message }),
+  });
+}
+
+function bearerToken(authorization: string | undefined): string | undefined {
+  if (authorization === undefined) return undefined;
+  const trimmed = authorization.trim();
+  return BEARER.exec(trimmed)?.groups?.["token"] ?? (trimmed === "" ? undefined : trimmed);
+}

@@ -1,0 +1,176 @@
+/**
+ * May this request go on? Key → bucket → caps → endpoint, in this order; the first three in one step in Redis.
+ *
+ * Decided from the headers alone, before any body is read. Whatever goes wrong here is a refusal: an admission is never
+ * given on a guess, and never asked for twice, because the first answer may only be late.
+ */
+import { type KeyDirectory } from "../auth/key-directory.ts";
+import { invalidKey, readKey } from "../auth/read-key.ts";
+import { GatewayError } from "../errors.ts";
+import { createAdmissionError } from "../limits/admission-error.ts";
+import type { RateState } from "../limits/rate-headers.ts";
+import type { Store } from "../store/types.ts";
+import type { Admission, KnownKeyAdmission } from "../store/types/admission.ts";
+import type { Protocol, ProtocolName } from "../translation/exchange.ts";
+import { formatAdmissionContext } from "./admission-context.ts";
+import { type Endpoint, type EndpointMatch, findEndpoint } from "./endpoints.ts";
+import {
+  type Header,
+  type Reply,
+  createErrorReply,
+  createJsonReply,
+  formatContractHeaders,
+} from "./reply.ts";
+import { refuseEndpoint } from "./unknown-endpoint.ts";
+
+/** A request as ext_authz sees it. */
+export interface IncomingRequest {
+  readonly method: string;
+  /** With the query. */
+  readonly path: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+}
+
+export type Verdict =
+  | {
+      readonly kind: "admitted";
+      /** For ext_proc: `formatAdmissionContext`. */
+      readonly admission: string;
+      readonly requestId: string;
+      /** For whatever response the request gets. */
+      readonly responseHeaders: readonly Header[];
+    }
+  | { readonly kind: "refused"; readonly reply: Reply };
+
+/** Never rejects. */
+export type AdmitRequest = (request: IncomingRequest) => Promise<Verdict>;
+
+export interface AdmissionServices {
+  readonly directory: KeyDirectory;
+  readonly store: Pick<Store, "admit" | "lookUpKey">;
+  readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
+  /** `req_` + UUID v7. */
+  readonly createRequestId: () => string;
+  /** Whether requests would be served: Redis has answered, the catalog is loaded, no drain has begun. */
+  readonly isReady: () => boolean;
+  readonly logger: { error(fields: object, message: string): void };
+}
+
+export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
+  return async (request) => {
+    const requestId = services.createRequestId();
+    const match = findEndpoint(request.path);
+    const protocol = protocolOf(match.endpoint, request);
+    if (match.endpoint.name === "readiness") return refused(readinessReply(services.isReady(), requestId));
+    let rate: RateState | null = null;
+    try {
+      const admission = await admit(services, request, match, requestId);
+      rate = rateState(admission);
+      if (admission.decision !== "admitted") throw createAdmissionError(admission, match.endpoint.name);
+      refuseEndpoint(match.endpoint, request);
+      return admitted(admission, rate, { match, protocol, requestId, request });
+    } catch (thrown) {
+      const error = GatewayError.from(thrown);
+      if (error.status("chat") >= 500) {
+        services.logger.error(
+          { request_id: requestId, err: error.cause ?? error },
+          "a request could not be admitted",
+        );
+      }
+      return refused(createErrorReply(error, services.protocols[protocol], { requestId, protocol, rate }));
+    }
+  };
+}
+
+/** The answer of one Lua call; a key that is nobody's is refused without one. */
+async function admit(
+  { directory, store }: AdmissionServices,
+  request: IncomingRequest,
+  { endpoint }: EndpointMatch,
+  requestId: string,
+): Promise<KnownKeyAdmission> {
+  const key = readKey(request.headers);
+  let admission: Admission;
+  let caller;
+  try {
+    caller = await directory.find(key);
+    if (caller === null) throw invalidKey();
+    admission = await store.admit({
+      ...caller,
+      requestId,
+      route: formatRoute(request),
+      bucket: endpoint.name === "count_tokens" ? "count_tokens" : "requests",
+      metered: endpoint.isMetered && endpoint.methods.includes(request.method) && !isEncoded(request),
+    });
+  } catch (error) {
+    if (error instanceof GatewayError) throw error;
+    throw new GatewayError("gateway_unavailable", { cause: error });
+  }
+  if (admission.decision === "unknown_key") {
+    directory.forget(caller.presentedHash);
+    throw invalidKey();
+  }
+  return admission;
+}
+
+function admitted(
+  admission: KnownKeyAdmission,
+  rate: RateState,
+  about: { match: EndpointMatch; protocol: ProtocolName; requestId: string; request: IncomingRequest },
+): Verdict {
+  const { key, organization, month, day } = admission;
+  const { match, protocol, requestId, request } = about;
+  const context = formatAdmissionContext({
+    requestId,
+    endpoint: match.endpoint.name,
+    protocol,
+    route: formatRoute(request),
+    resource: match.resource,
+    organizationId: organization.id,
+    organizationName: organization.name,
+    keyId: key.id,
+    keyName: key.name,
+    currency: organization.currency,
+    strictCaps: organization.strictCaps,
+    allowedModels: key.allowedModels,
+    month,
+    day,
+    rate,
+  });
+  const responseHeaders = formatContractHeaders({ requestId, protocol, rate });
+  return { kind: "admitted", admission: context, requestId, responseHeaders };
+}
+
+function refused(reply: Reply): Verdict {
+  return { kind: "refused", reply };
+}
+
+function rateState({ key, bucket, timeMs }: KnownKeyAdmission): RateState {
+  const { capacity, remaining, resetMs } = bucket;
+  return { limit: key.requestsPerMinute, capacity, remaining, resetMs, timeMs };
+}
+
+function readinessReply(ready: boolean, requestId: string): Reply {
+  const context = { requestId, protocol: "chat", rate: null } as const;
+  if (ready) return createJsonReply(200, { status: "ready" }, context);
+  const reply = createJsonReply(503, { status: "not_ready" }, context);
+  return { ...reply, headers: [...reply.headers, ["retry-after", "1"], ["x-should-retry", "true"]] };
+}
+
+/** The model list has both protocols' shapes; a client that names its Anthropic version gets that envelope. */
+function protocolOf(endpoint: Endpoint, request: IncomingRequest): ProtocolName {
+  const isModels = endpoint.name === "models" || endpoint.name === "model";
+  return isModels && request.headers["anthropic-version"] !== undefined ? "messages" : endpoint.protocol;
+}
+
+function isEncoded({ headers }: IncomingRequest): boolean {
+  const encoding = headers["content-encoding"];
+  return encoding !== undefined && encoding.trim().toLowerCase() !== "identity";
+}
+
+/** "POST /v1/messages": without the query, which may hold anything, and never longer than a log line should be. */
+function formatRoute({ method, path }: IncomingRequest): string {
+  const query = path.indexOf("?");
+  return `${method} ${query === -1 ? path : path.slice(0, query)}`.slice(0, 200);
+}

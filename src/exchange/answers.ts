@@ -1,0 +1,82 @@
+/** The endpoints that the gateway answers by itself: models, the key's status, its recent requests. */
+import type { Catalog } from "../catalog/catalog.ts";
+import { getModel, listModels } from "../catalog/models-response.ts";
+import { GatewayError } from "../errors.ts";
+import { formatKeyStatus } from "../limits/key-status.ts";
+import { formatRequestStatus } from "../limits/request-status.ts";
+import type { Store } from "../store/types.ts";
+import type { AdmissionContext } from "./admission-context.ts";
+import { type Reply, createJsonReply } from "./reply.ts";
+
+export interface Answers {
+  /** An endpoint without a body. @throws GatewayError */
+  answer(context: AdmissionContext, headers: Readonly<Record<string, string | undefined>>): Promise<Reply>;
+  /** An endpoint with a body that is not sent upstream. @throws GatewayError */
+  answerBody(context: AdmissionContext, body: Uint8Array): Promise<Reply>;
+}
+
+export interface AnswerServices {
+  readonly catalog: () => Catalog;
+  readonly store: Pick<Store, "getKey" | "getOrganization" | "readSpend" | "findRequest">;
+  /** `POST /v1/messages/count_tokens`: the prompt's tokens of a request body. @throws GatewayError */
+  readonly countTokens: (body: Uint8Array, context: AdmissionContext) => Promise<number>;
+}
+
+export function createAnswers(services: AnswerServices): Answers {
+  return {
+    async answer(context, headers) {
+      switch (context.endpoint) {
+        case "models":
+          return createJsonReply(
+            200,
+            listModels(services.catalog(), context, queryOf(headers[":path"])),
+            context,
+          );
+        case "model":
+          return createJsonReply(200, getModel(services.catalog(), context, context.resource ?? ""), context);
+        case "key":
+          return createJsonReply(200, await keyStatus(services, context), context);
+        case "request":
+          return createJsonReply(200, await requestStatus(services, context), context);
+        default:
+          throw new GatewayError("unknown_endpoint");
+      }
+    },
+    async answerBody(context, body) {
+      return createJsonReply(200, { input_tokens: await services.countTokens(body, context) }, context);
+    },
+  };
+}
+
+async function keyStatus({ store }: AnswerServices, context: AdmissionContext) {
+  const [key, organization, spend] = await reachable(
+    Promise.all([
+      store.getKey(context),
+      store.getOrganization(context.organizationId),
+      store.readSpend(context.organizationId, null),
+    ]),
+  );
+  if (key === null || organization === null) throw new GatewayError("invalid_api_key");
+  const { remaining, capacity } = context.rate;
+  return formatKeyStatus({ key, organization, spend, remainingRequests: remaining, burst: capacity });
+}
+
+async function requestStatus({ store }: AnswerServices, context: AdmissionContext) {
+  const { organizationId, keyId, resource } = context;
+  const found = await reachable(store.findRequest(organizationId, resource ?? "", keyId));
+  if (found === null) throw new GatewayError("request_not_found");
+  return formatRequestStatus(found);
+}
+
+async function reachable<Value>(answer: Promise<Value>): Promise<Value> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw new GatewayError("gateway_unavailable", { cause: error });
+  }
+}
+
+function queryOf(path = ""): URLSearchParams {
+  const start = path.indexOf("?");
+  return new URLSearchParams(start === -1 ? "" : path.slice(start + 1));
+}

@@ -1,0 +1,292 @@
+/**
+ * One metered request after its admission, phase by phase: body → model → hold → upstream → answer → charge.
+ *
+ * It conducts the stages and decides nothing that belongs to one of them. A request is routed only after its hold is
+ * placed; the last piece of an answer is given out only after its final charge is on record; whatever way the exchange
+ * ends, it is settled exactly once. When Redis fails at the hold, the request is refused.
+ */
+import type { Catalog, Model } from "../catalog/catalog.ts";
+import { GatewayError } from "../errors.ts";
+import type { ClientResult, Outcome, RequestAccount, Settled } from "../settlement/request-account.ts";
+import type { Settlement } from "../settlement/settlement.ts";
+import type { Answer, AnswerOutput, ClientRequest, Protocol } from "../translation/exchange.ts";
+import { mapUpstreamError } from "../translation/upstream-error.ts";
+import type { AdmissionContext } from "./admission-context.ts";
+import type { BodyBudget } from "./body-budget.ts";
+import { isFromUpstream, mapLocalOutcome } from "./upstream-outcome.ts";
+
+/** Where a request goes and with which body. */
+export interface Route {
+  /** Envoy cluster. */
+  readonly upstream: string;
+  readonly path: string;
+  readonly body: Uint8Array;
+}
+
+/** How the body of an upstream's response is to be read. */
+export type ResponseMode = "stream" | "whole";
+
+export interface ResponseStart {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Envoy's `response.code_details`. */
+  readonly codeDetails: string;
+  readonly endOfStream: boolean;
+}
+
+/** Bytes for the client, in reply to bytes of the upstream. */
+export interface ResponsePiece {
+  readonly bytes: Uint8Array;
+  /** The stream ended with an error event: the upstream is to be cut off. */
+  readonly failed: boolean;
+}
+
+export interface ExchangeServices {
+  readonly catalog: () => Catalog;
+  readonly settlement: Settlement;
+  readonly budget: BodyBudget;
+  readonly nowMs: () => number;
+  readonly logger: { warn(fields: object, message: string): void };
+}
+
+const SUCCESS: ClientResult = { status: 200, errorCode: null };
+/** The client went away before the end of its answer: the status that access logs use for it since nginx. */
+const CLIENT_GONE: ClientResult = { status: 499, errorCode: null };
+const EMPTY = new Uint8Array(0);
+/** Statuses whose body is read: what the upstream says about the client's own request is passed on. */
+const REQUEST_ERRORS: ReadonlySet<number> = new Set([400, 413, 422]);
+
+/** What the upstream is expected to send next. */
+type Expectation =
+  | { readonly kind: "nothing" }
+  | { readonly kind: "answer"; readonly answer: Answer }
+  | { readonly kind: "error"; readonly status: number; readonly retryAfter: string | null };
+
+export class Exchange {
+  readonly context: AdmissionContext;
+  readonly #protocol: Protocol;
+  readonly #services: ExchangeServices;
+  #request: ClientRequest | null = null;
+  #model: Model | null = null;
+  #account: RequestAccount | null = null;
+  #expectation: Expectation = { kind: "nothing" };
+  #settled: Settled | null = null;
+  #ended = false;
+
+  constructor(context: AdmissionContext, protocol: Protocol, services: ExchangeServices) {
+    this.context = context;
+    this.#protocol = protocol;
+    this.#services = services;
+  }
+
+  get protocol(): Protocol {
+    return this.#protocol;
+  }
+
+  /** The catalog model, once it is known: for the access log. */
+  get modelId(): string | null {
+    return this.#model?.id ?? null;
+  }
+
+  /** What the request cost, once it is settled. */
+  get settled(): Settled | null {
+    return this.#settled;
+  }
+
+  /** Content type of the answer that the client gets. */
+  get contentType(): string {
+    return this.#expectation.kind === "answer" ? this.#expectation.answer.contentType : "application/json";
+  }
+
+  /**
+   * The client's whole body.
+   * @throws GatewayError when the request is refused; nothing is held then.
+   */
+  async onRequestBody(body: Uint8Array): Promise<Route> {
+    const { budget, catalog, settlement } = this.#services;
+    if (!budget.take(body.byteLength)) throw new GatewayError("gateway_overloaded");
+    try {
+      const request = this.#protocol.parseRequest(body);
+      const model = catalog().requireModel(request.model, this.context);
+      this.#model = model;
+      const upstreamBody = request.toUpstream(model);
+      const account = await settlement.open({
+        admission: this.context,
+        model,
+        request,
+        bodyBytes: body.byteLength,
+      });
+      this.#request = request;
+      this.#account = account;
+      // The client went away while the hold was being placed: nothing will be sent.
+      if (this.#ended) await this.#settle("not_sent", CLIENT_GONE);
+      return { upstream: model.upstream, path: `${model.pathPrefix}/chat/completions`, body: upstreamBody };
+    } finally {
+      budget.give(body.byteLength);
+    }
+  }
+
+  /**
+   * The upstream's response has begun.
+   * @throws GatewayError what the client is told instead; the request is settled then.
+   */
+  async onResponseStart(start: ResponseStart): Promise<ResponseMode> {
+    const { model, account, request } = this.#opened();
+    if (!isFromUpstream(start.codeDetails)) {
+      const { error, wasReached } = mapLocalOutcome(start.codeDetails, model.startupSeconds);
+      await this.#settle(wasReached ? "broken" : "not_sent", this.#told(error));
+      throw error;
+    }
+    if (start.status < 200 || start.status > 299) return this.#onErrorStart(start, model);
+    const contentType = start.headers["content-type"] ?? "";
+    const isStream = /^text\/event-stream\b/i.test(contentType);
+    const encoding = start.headers["content-encoding"] ?? "identity";
+    const problem =
+      (encoding !== "identity" && `content-encoding ${encoding}`) ||
+      (isStream && !request.stream && "an event stream in answer to a request without `stream`") ||
+      (start.endOfStream && "no body");
+    if (problem !== false) {
+      const error = new GatewayError("upstream_error", {
+        cause: new Error(`the upstream answered with ${problem}`),
+      });
+      await this.#settle("broken", this.#told(error));
+      throw error;
+    }
+    const answer = request.createAnswer({
+      model,
+      estimatedInputTokens: account.estimatedInputTokens,
+      nowMs: this.#services.nowMs(),
+    });
+    account.observe(answer);
+    this.#expectation = { kind: "answer", answer };
+    return isStream ? "stream" : "whole";
+  }
+
+  /**
+   * The whole body of a response that is not streamed.
+   * @throws GatewayError what the client is told instead; the request is settled then.
+   */
+  async onWholeBody(body: Uint8Array): Promise<Uint8Array> {
+    const expectation = this.#expectation;
+    if (expectation.kind === "error")
+      throw await this.#upstreamError(expectation.status, expectation.retryAfter, body);
+    if (expectation.kind === "nothing") return EMPTY;
+    let output: AnswerOutput;
+    try {
+      output = expectation.answer.translateBody(body);
+    } catch (error) {
+      await this.#settle("broken", this.#told(GatewayError.from(error)));
+      throw error;
+    }
+    await this.#settle("complete", SUCCESS);
+    return output.bytes;
+  }
+
+  /**
+   * The next bytes of a streamed response. Never throws after the stream has begun: errors are events in it. A promise
+   * only where the answer's last piece waits for its charge.
+   */
+  onChunk(chunk: Uint8Array, endOfStream: boolean): ResponsePiece | Promise<ResponsePiece> {
+    if (this.#expectation.kind !== "answer") return { bytes: EMPTY, failed: false };
+    const { answer } = this.#expectation;
+    const pushed = answer.push(chunk);
+    const output =
+      endOfStream && !pushed.final && pushed.failed === null ? joinOutputs(pushed, answer.end()) : pushed;
+    if (output.failed === null && !output.final && !endOfStream)
+      return { bytes: output.bytes, failed: false };
+    return this.#finishStream(output);
+  }
+
+  /** The client was told an error. One that came before the hold is put on the list of recent requests here. */
+  onRefused(error: GatewayError): void {
+    if (this.#account !== null) return;
+    this.#services.settlement.recordRefusal(this.context, this.modelId, this.#told(error));
+  }
+
+  /**
+   * The exchange is over, whichever way: Envoy finished it, the client went away, or the upstream broke off. Settles
+   * what is not settled yet. Never throws.
+   */
+  async onEnd(): Promise<void> {
+    this.#ended = true;
+    await this.#settle("broken", CLIENT_GONE);
+  }
+
+  async #finishStream(output: AnswerOutput): Promise<ResponsePiece> {
+    if (output.failed === null) await this.#settle("complete", SUCCESS);
+    else {
+      this.#logUpstream(output.failed);
+      await this.#settle("broken", { status: SUCCESS.status, errorCode: output.failed.publicCode });
+    }
+    return { bytes: output.bytes, failed: output.failed !== null };
+  }
+
+  async #onErrorStart(start: ResponseStart, model: Model): Promise<ResponseMode> {
+    const retryAfter = start.headers["retry-after"] ?? null;
+    if (!REQUEST_ERRORS.has(start.status) || start.endOfStream) {
+      throw await this.#upstreamError(start.status, retryAfter, EMPTY, model);
+    }
+    this.#expectation = { kind: "error", status: start.status, retryAfter };
+    return "whole";
+  }
+
+  /** An upstream that answers with an error status has generated nothing: the request costs nothing. */
+  async #upstreamError(
+    status: number,
+    retryAfter: string | null,
+    body: Uint8Array,
+    model: Model = this.#opened().model,
+  ): Promise<GatewayError> {
+    const { startupSeconds, id } = model;
+    const error = mapUpstreamError({
+      status,
+      retryAfter,
+      body,
+      startupSeconds,
+      model: id,
+      protocol: this.#protocol.name,
+    });
+    this.#logUpstream(error, status);
+    await this.#settle("refused_by_upstream", this.#told(error));
+    return error;
+  }
+
+  async #settle(outcome: Outcome, result: ClientResult): Promise<void> {
+    if (this.#account === null) return;
+    this.#settled = await this.#account.settle(outcome, result);
+  }
+
+  /** What the list of recent requests says of an error. */
+  #told(error: GatewayError): ClientResult {
+    return { status: error.status(this.#protocol.name), errorCode: error.publicCode };
+  }
+
+  #opened(): { model: Model; account: RequestAccount; request: ClientRequest } {
+    if (this.#model === null || this.#account === null || this.#request === null) {
+      throw new GatewayError("internal_error", {
+        cause: new Error("a response began before a request was routed"),
+      });
+    }
+    return { model: this.#model, account: this.#account, request: this.#request };
+  }
+
+  #logUpstream(error: GatewayError, status?: number): void {
+    const { requestId } = this.context;
+    this.#services.logger.warn(
+      {
+        request_id: requestId,
+        model: this.modelId,
+        code: error.code,
+        upstream_status: status,
+        cause: error.cause,
+      },
+      "the upstream failed",
+    );
+  }
+}
+
+function joinOutputs(first: AnswerOutput, second: AnswerOutput): AnswerOutput {
+  if (first.bytes.byteLength === 0) return second;
+  return { ...second, bytes: Buffer.concat([first.bytes, second.bytes]) };
+}

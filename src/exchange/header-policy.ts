@@ -1,0 +1,44 @@
+/**
+ * Which headers pass. Towards an upstream everything goes but what names the client, its credentials or this gateway;
+ * towards the client, of an upstream's headers, only three come through: everything else that a client may rely on is
+ * the gateway's own.
+ */
+
+const NOT_FOR_UPSTREAMS: ReadonlySet<string> = new Set([
+  "authorization",
+  "x-api-key",
+  "cookie",
+  "forwarded",
+  "expect",
+  "te",
+  "upgrade",
+  // What the upstream compressed could not be read here.
+  "accept-encoding",
+]);
+
+/**
+ * `x-envoy-*`, `x-forwarded-*` and the gateway's own `x-igw-*` are taken off by the upstream's cluster: Envoy needs them
+ * until then, and finds no route without `x-forwarded-proto`.
+ */
+const PREFIXES_NOT_FOR_UPSTREAMS = ["x-stainless-", "anthropic-", "openai-"];
+
+const FOR_CLIENTS: ReadonlySet<string> = new Set(["content-type", "cache-control", "date"]);
+
+/** Names, of those of a request, that are taken off before it goes upstream. Pseudo-headers stay. */
+export function namesToRemoveUpstream(names: Iterable<string>): string[] {
+  const remove: string[] = [];
+  for (const name of names) {
+    const prefixed = PREFIXES_NOT_FOR_UPSTREAMS.some((prefix) => name.startsWith(prefix));
+    if (prefixed || NOT_FOR_UPSTREAMS.has(name)) remove.push(name);
+  }
+  return remove;
+}
+
+/** Names, of those of an upstream's response, that are taken off before it goes to the client. Pseudo-headers stay. */
+export function namesToRemoveDownstream(names: Iterable<string>): string[] {
+  const remove: string[] = [];
+  for (const name of names) {
+    if (!name.startsWith(":") && !FOR_CLIENTS.has(name)) remove.push(name);
+  }
+  return remove;
+}

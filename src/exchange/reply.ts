@@ -1,0 +1,61 @@
+/**
+ * Answers that the gateway gives by itself, and the headers that the contract puts on every response. Plain values:
+ * `src/envoy/` turns them into Envoy's messages.
+ */
+import type { GatewayError } from "../errors.ts";
+import type { RateState } from "../limits/rate-headers.ts";
+import { formatRateHeaders } from "../limits/rate-headers.ts";
+import type { Protocol, ProtocolName } from "../translation/exchange.ts";
+
+/** Name in lower case and value. */
+export type Header = readonly [name: string, value: string];
+
+/** A whole HTTP response. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: readonly Header[];
+  readonly body: string;
+}
+
+/** What the contract's headers are made of; `rate` is null where no key is known. */
+export interface ReplyContext {
+  readonly requestId: string;
+  readonly protocol: ProtocolName;
+  readonly rate: RateState | null;
+}
+
+/** The headers that every response to a client carries. */
+export function formatContractHeaders(context: ReplyContext): Header[] {
+  const headers: Header[] = [
+    ["x-request-id", context.requestId],
+    ["request-id", context.requestId],
+  ];
+  if (context.rate === null) headers.push(["x-service-ratelimit-remaining", "0"]);
+  else headers.push(...formatRateHeaders(context.rate, context.protocol));
+  return headers;
+}
+
+/** An answer with a JSON body, contract headers included. */
+export function createJsonReply(status: number, body: unknown, context: ReplyContext): Reply {
+  return {
+    status,
+    headers: [["content-type", "application/json"], ...formatContractHeaders(context)],
+    body: JSON.stringify(body),
+  };
+}
+
+/** An error in the envelope of the route's protocol, contract headers included. */
+export function createErrorReply(error: GatewayError, protocol: Protocol, context: ReplyContext): Reply {
+  const headers: Header[] = [
+    ["content-type", "application/json"],
+    ...formatContractHeaders(context),
+    ["x-should-retry", String(error.shouldRetry)],
+  ];
+  if (error.retryAfterSeconds !== null) headers.push(["retry-after", String(error.retryAfterSeconds)]);
+  for (const [name, value] of Object.entries(error.headers)) headers.push([name, value]);
+  return {
+    status: error.status(context.protocol),
+    headers,
+    body: protocol.formatError(error, context.requestId),
+  };
+}

@@ -1,0 +1,54 @@
+/** 404, 405 and 415: requests that are refused by their first line and headers, after the key and its bucket. */
+import { GatewayError } from "../errors.ts";
+import type { Endpoint } from "./endpoints.ts";
+
+interface RequestLine {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+}
+
+const PROTOCOLS =
+  "This gateway speaks two protocols: OpenAI chat completions at `POST /v1/chat/completions` and Anthropic messages at `POST /v1/messages`.";
+
+/** OpenAI endpoints that SDKs use by default or by habit, and how each is switched to chat completions. */
+const HINTS: readonly (readonly [prefix: string, hint: string])[] = [
+  [
+    "/v1/responses",
+    "Use `client.chat.completions.create(…)` in the OpenAI SDK, `openai.chat(…)` instead of `openai(…)` in the Vercel AI SDK, `useResponsesApi: false` (`use_responses_api=False`) in LangChain.",
+  ],
+  ["/v1/completions", "Use `client.chat.completions.create(…)` with `messages` instead of `prompt`."],
+  ["/v1/embeddings", "Embeddings are not offered here."],
+  ["/v1/complete", "Use `client.messages.create(…)` in the Anthropic SDK."],
+  ["/chat/completions", "The base URL of OpenAI clients ends in `/v1`."],
+  ["/messages", "Anthropic clients take the base URL without a path, the Vercel AI SDK takes it with `/v1`."],
+  ["/v1/v1/", "The base URL has `/v1` once too often: Anthropic clients take it without a path."],
+];
+
+/**
+ * Refuses what is no endpoint, a method that it does not take, and a compressed body.
+ * @throws GatewayError 404 `unknown_endpoint`, 405 `method_not_allowed`, 415 `unsupported_media_type`.
+ */
+export function refuseEndpoint(endpoint: Endpoint, { method, path, headers }: RequestLine): void {
+  const bare = path.split("?", 1)[0] ?? "";
+  if (endpoint.methods.length === 0) {
+    const hint = HINTS.find(([prefix]) => bare.startsWith(prefix))?.[1];
+    const message = `There is no endpoint ${method} ${bare.slice(0, 100)}. ${PROTOCOLS}`;
+    throw new GatewayError("unknown_endpoint", {
+      message: hint === undefined ? message : `${message} ${hint}`,
+    });
+  }
+  if (!endpoint.methods.includes(method)) {
+    const allow = endpoint.methods.join(", ");
+    throw new GatewayError("method_not_allowed", {
+      message: `${bare} takes ${allow}, not ${method.slice(0, 20)}.`,
+      headers: { allow },
+    });
+  }
+  const encoding = headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
+  if (method === "POST" && encoding !== "identity") {
+    throw new GatewayError("unsupported_media_type", {
+      message: `Send the request body uncompressed: \`content-encoding: ${encoding.slice(0, 40)}\` is not supported.`,
+    });
+  }
+}

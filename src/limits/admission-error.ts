@@ -1,0 +1,52 @@
+/** The refusals of an admission, in the contract's words. */
+import { GatewayError } from "../errors.ts";
+import type { KnownKeyAdmission } from "../store/types/admission.ts";
+import { createCapError } from "./spend-cap.ts";
+
+/** The error that an admission other than `admitted` means for the client. */
+export function createAdmissionError(admission: KnownKeyAdmission, endpoint: string): GatewayError {
+  const { key, organization } = admission;
+  switch (admission.decision) {
+    case "key_disabled":
+    case "key_expired":
+    case "organization_suspended":
+      return new GatewayError(admission.decision);
+    case "rate_limited":
+      return createRateLimitError(admission, endpoint);
+    case "concurrency_limited":
+      return new GatewayError("concurrency_limit_exceeded", {
+        message: `API key "${key.name}" has its limit of ${key.maxConcurrentRequests} concurrent requests in flight. Try again when one of them has ended.`,
+      });
+    case "key_cap_reached":
+      return createCapError({
+        scope: "key",
+        name: key.name,
+        hardCapCents: key.hardCapCents ?? 0,
+        spentMicrocents: key.spentMicrocents,
+        currency: organization.currency,
+        month: admission.month,
+      });
+    case "organization_cap_reached":
+      return createCapError({
+        scope: "organization",
+        name: organization.name,
+        hardCapCents: organization.hardCapCents ?? 0,
+        spentMicrocents: organization.spentMicrocents,
+        currency: organization.currency,
+        month: admission.month,
+      });
+    case "admitted":
+      return new GatewayError("internal_error", { cause: new Error("an admission is no error") });
+  }
+}
+
+/** Its words avoid those on which some SDKs stop retrying: quota, billing, credit. */
+function createRateLimitError({ key, bucket }: KnownKeyAdmission, endpoint: string): GatewayError {
+  const seconds = bucket.retryAfterSeconds;
+  const what = endpoint === "count_tokens" ? "count_tokens requests" : "requests";
+  const rate = `${key.requestsPerMinute} ${what} per minute`;
+  return new GatewayError("rate_limit_exceeded", {
+    message: `Rate limit of ${rate} for API key "${key.name}" reached. Try again in ${seconds} ${seconds === 1 ? "second" : "seconds"}.`,
+    retryAfterSeconds: seconds,
+  });
+}

@@ -1,0 +1,55 @@
+/** The state of a key's bucket after a request, and the response headers that tell it. */
+
+export interface RateState {
+  /** Requests per minute. */
+  readonly limit: number;
+  /** Whole requests that the bucket holds when it is full. */
+  readonly capacity: number;
+  /** Whole requests left. */
+  readonly remaining: number;
+  /** Milliseconds until the bucket is full again. */
+  readonly resetMs: number;
+  /** Redis's time at the admission, Unix milliseconds. */
+  readonly timeMs: number;
+}
+
+/**
+ * `x-service-ratelimit-remaining` and the names of the route's protocol.
+ * @see https://platform.openai.com/docs/guides/rate-limits (reset as a duration)
+ * @see https://docs.claude.com/en/api/rate-limits (reset as RFC 3339 time)
+ */
+export function formatRateHeaders(rate: RateState, protocol: "chat" | "messages"): [string, string][] {
+  const limit = String(rate.limit);
+  const remaining = String(rate.remaining);
+  if (protocol === "messages") {
+    return [
+      ["x-service-ratelimit-remaining", remaining],
+      ["anthropic-ratelimit-requests-limit", limit],
+      ["anthropic-ratelimit-requests-remaining", remaining],
+      ["anthropic-ratelimit-requests-reset", formatInstant(rate.timeMs + rate.resetMs)],
+    ];
+  }
+  return [
+    ["x-service-ratelimit-remaining", remaining],
+    ["x-ratelimit-limit-requests", limit],
+    ["x-ratelimit-remaining-requests", remaining],
+    ["x-ratelimit-reset-requests", formatDuration(rate.resetMs)],
+  ];
+}
+
+/** A duration as Go writes it: "120ms", "1.2s", "6m0s", "1h0m0s". */
+export function formatDuration(ms: number): string {
+  const whole = Math.max(0, Math.ceil(ms));
+  if (whole === 0) return "0s";
+  if (whole < 1000) return `${whole}ms`;
+  const seconds = Number(((whole % 60_000) / 1000).toFixed(3));
+  const minutes = Math.floor(whole / 60_000) % 60;
+  const hours = Math.floor(whole / 3_600_000);
+  if (hours > 0) return `${hours}h${minutes}m${seconds}s`;
+  return minutes > 0 ? `${minutes}m${seconds}s` : `${seconds}s`;
+}
+
+/** RFC 3339 with whole seconds, rounded up. */
+function formatInstant(unixMs: number): string {
+  return new Date(Math.ceil(unixMs / 1000) * 1000).toISOString().replace(".000Z", "Z");
+}

@@ -1,0 +1,29 @@
+/** `GET /v1/requests/{request_id}`: what one of the key's own recent requests cost, or why it was refused. */
+import { wholeCents } from "../money.ts";
+import type { RecentRequest } from "../store/types/reporting.ts";
+
+/** The published body; see docs/api.md. */
+export function formatRequestStatus(request: RecentRequest) {
+  return {
+    object: "request",
+    id: request.requestId,
+    created_at: formatCreatedAt(request.requestId),
+    model: request.model,
+    route: request.route,
+    status: request.status,
+    error_code: request.errorCode,
+    input_tokens: request.inputTokens,
+    cached_input_tokens: request.cachedInputTokens,
+    output_tokens: request.outputTokens,
+    estimated: request.estimated,
+    cost_microcents: Number(request.costMicrocents),
+    cost_cents: wholeCents(request.costMicrocents),
+    checks: request.checks,
+  };
+}
+
+/** When the request was admitted: the time in its id, `req_` + UUID v7 (RFC 9562, section 5.7). */
+function formatCreatedAt(requestId: string): string {
+  const unixMs = Number.parseInt(requestId.slice("req_".length).replace("-", "").slice(0, 12), 16);
+  return new Date(unixMs).toISOString();
+}

@@ -1,0 +1,56 @@
+/**
+ * The 402 of a reached hard cap: which cap, its amount, what is spent, in which month, and what to do. The decision is
+ * made in Redis, in one step with everything else of an admission or a hold; this only puts it into words.
+ */
+import { GatewayError } from "../errors.ts";
+import { formatCents, wholeCents } from "../money.ts";
+import { formatMonthName, formatResetsAt } from "./month.ts";
+
+export interface ReachedCap {
+  readonly scope: "key" | "organization";
+  /** Name of the API key or the organization. */
+  readonly name: string;
+  readonly hardCapCents: number;
+  readonly spentMicrocents: bigint;
+  readonly currency: string;
+  /** "2026-11". */
+  readonly month: string;
+  /** Strict caps only: what requests in flight may still cost, and what this one may. */
+  readonly held?: { readonly heldMicrocents: bigint; readonly worstCaseMicrocents: bigint };
+}
+
+/** The published 402 body's error: `scope`, `spent_cents`, `hard_cap_cents`, with strict caps `held_cents`. */
+export function createCapError(cap: ReachedCap): GatewayError {
+  const spentCents = wholeCents(cap.spentMicrocents);
+  const fields = { scope: cap.scope, spent_cents: spentCents, hard_cap_cents: cap.hardCapCents };
+  const held = cap.held === undefined ? {} : { held_cents: wholeCents(cap.held.heldMicrocents) };
+  return new GatewayError(cap.scope === "key" ? "hard_cap_reached" : "org_hard_cap_reached", {
+    message: `${describeCap(cap, spentCents)} ${describeRemedy(cap)}`,
+    fields: { ...fields, ...held },
+  });
+}
+
+function describeCap(cap: ReachedCap, spentCents: number): string {
+  const subject = cap.scope === "key" ? `API key "${cap.name}"` : `organization "${cap.name}"`;
+  const amount = `Monthly hard cap of ${formatCents(cap.hardCapCents, cap.currency)} for ${subject}`;
+  const spent = `${formatCents(spentCents, cap.currency)} spent in ${formatMonthName(cap.month)}`;
+  if (cap.held === undefined) return `${amount} reached: ${spent}.`;
+  const heldCents = wholeCents(cap.held.heldMicrocents);
+  const worstCents = wholeCents(cap.held.worstCaseMicrocents);
+  const worst = `this request may cost up to ${formatCents(worstCents, cap.currency)}`;
+  const sum = `${spent}, ${formatCents(heldCents, cap.currency)} held for requests in flight, and ${worst}.`;
+  return `${amount} would be passed: ${sum}${inFlightOnly(cap) ? " Only the requests in flight stand in its way: it may pass when they have ended." : ""}`;
+}
+
+function describeRemedy(cap: ReachedCap): string {
+  const wait = `or wait until ${formatResetsAt(cap.month)}.`;
+  return cap.scope === "key"
+    ? `Raise the cap on the API keys page, ${wait}`
+    : `Raise it in the organization's inference settings, ${wait}`;
+}
+
+/** Whether the request would fit if nothing else were in flight. */
+function inFlightOnly(cap: ReachedCap): boolean {
+  if (cap.held === undefined) return false;
+  return cap.spentMicrocents + cap.held.worstCaseMicrocents <= BigInt(cap.hardCapCents) * 1_000_000n;
+}

@@ -1,0 +1,52 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { ERRORS, GatewayError } from "../../src/errors.ts";
+
+describe("GatewayError", () => {
+  it("keeps what was thrown as the cause, and tells the client nothing of it", () => {
+    const error = GatewayError.from(new Error("password=hunter2"));
+    expect(error.code).toBe("internal_error");
+    expect(error.message).not.toContain("hunter2");
+  });
+
+  it("passes a GatewayError on as it is", () => {
+    const error = new GatewayError("model_not_found");
+    expect(GatewayError.from(error)).toBe(error);
+  });
+
+  it.each([
+    [0, 1],
+    [0.2, 1],
+    [1.1, 2],
+    [59, 59],
+    [60, 59],
+    [86_400, 59],
+  ])("holds a wait of %d seconds to %d", (seconds, held) => {
+    expect(new GatewayError("model_starting", { retryAfterSeconds: seconds }).retryAfterSeconds).toBe(held);
+  });
+
+  it("has 529 on the messages routes where the Anthropic protocol has it", () => {
+    const error = new GatewayError("model_overloaded");
+    expect([error.status("chat"), error.status("messages")]).toEqual([503, 529]);
+  });
+
+  it.each(["rate_limit_exceeded", "internal_error", "upstream_timeout"] as const)("has %s tried again", (code) => {
+    expect(new GatewayError(code).shouldRetry).toBe(true);
+  });
+
+  it.each(["invalid_api_key", "hard_cap_reached", "model_not_found"] as const)("has %s not tried again", (code) => {
+    expect(new GatewayError(code).shouldRetry).toBe(false);
+  });
+});
+
+describe("the table of errors in docs/api.md", () => {
+  it("names exactly the statuses, types and codes of ERRORS", () => {
+    const text = readFileSync(new URL("../../docs/api.md", import.meta.url), "utf8");
+    const rows = [...text.matchAll(/^\| (\d{3})(?: \/ (\d{3}))? \| `(\w+)` \| `(\w+)` \|/gm)];
+    const documented = rows.map(([, status, messagesStatus, type, code]) => [status, messagesStatus, type, code].join(" "));
+    const defined = Object.entries(ERRORS).map(([code, definition]) =>
+      [definition.status, "messagesStatus" in definition ? definition.messagesStatus : undefined, definition.type, code].join(" "),
+    );
+    expect(documented.sort()).toEqual(defined.sort());
+  });
+});

@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+import { findEndpoint } from "../../../src/exchange/endpoints.ts";
+
+describe("findEndpoint", () => {
+  it.each([
+    ["/v1/chat/completions", "chat_completions", "chat", null],
+    ["/v1/chat/completions?x=1", "chat_completions", "chat", null],
+    ["/v1/messages", "messages", "messages", null],
+    ["/v1/messages?beta=true", "messages", "messages", null],
+    ["/v1/messages/count_tokens?beta=true", "count_tokens", "messages", null],
+    ["/v1/key", "key", "chat", null],
+    ["/v1/models", "models", "chat", null],
+    ["/v1/models/acme/echo", "model", "chat", "acme/echo"],
+    ["/v1/models/acme%2Fecho", "model", "chat", "acme/echo"],
+    ["/v1/requests/req_1", "request", "chat", "req_1"],
+    ["/v1/messages/batches", "unknown", "messages", null],
+    ["/v1/models/", "unknown", "chat", null],
+    ["/v1/models/%ff", "unknown", "chat", null],
+    ["/V1/chat/completions", "unknown", "chat", null],
+    ["/v1/chat/completions/", "unknown", "chat", null],
+    ["", "unknown", "chat", null],
+  ])("reads %j as %s", (path, name, protocol, resource) => {
+    const match = findEndpoint(path);
+    expect([match.endpoint.name, match.endpoint.protocol, match.resource]).toEqual([name, protocol, resource]);
+  });
+
+  it("counts only the two calls that cost money as metered", () => {
+    const metered = ["/v1/chat/completions", "/v1/messages", "/v1/messages/count_tokens", "/v1/key", "/v1/models"].filter(
+      (path) => findEndpoint(path).endpoint.isMetered,
+    );
+    expect(metered).toEqual(["/v1/chat/completions", "/v1/messages"]);
+  });
+});

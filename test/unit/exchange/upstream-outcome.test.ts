@@ -1,0 +1,30 @@
+import { describe, expect, it } from "vitest";
+import { isFromUpstream, mapLocalOutcome } from "../../../src/exchange/upstream-outcome.ts";
+
+describe("mapLocalOutcome", () => {
+  it.each([
+    ["no_healthy_upstream", "model_starting", false],
+    ["upstream_reset_before_response_started{remote_connection_failure|delayed_connect_error:_111}", "model_starting", false],
+    ["upstream_reset_before_response_started{connection_timeout}", "model_starting", false],
+    ["upstream_reset_before_response_started{overflow}", "model_overloaded", false],
+    ["upstream_reset_before_response_started{connection_termination}", "upstream_error", true],
+    ["upstream_reset_before_response_started{protocol_error}", "upstream_error", true],
+    ["upstream_response_timeout", "upstream_timeout", true],
+    ["stream_idle_timeout", "upstream_timeout", true],
+    ["cluster_not_found", "internal_error", false],
+    ["something_new", "upstream_error", true],
+  ])("tells the client of %s as %s", (codeDetails, code, wasReached) => {
+    const outcome = mapLocalOutcome(codeDetails, 10);
+    expect([outcome.error.code, outcome.wasReached]).toEqual([code, wasReached]);
+  });
+
+  it("says when a model that starts may be there", () => {
+    expect(mapLocalOutcome("no_healthy_upstream", 30).error.retryAfterSeconds).toBe(30);
+  });
+});
+
+describe("isFromUpstream", () => {
+  it("knows an upstream's own answer, a 503 included", () => {
+    expect([isFromUpstream("via_upstream"), isFromUpstream("no_healthy_upstream")]).toEqual([true, false]);
+  });
+});

@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+import { createCapError } from "../../../src/limits/spend-cap.ts";
+
+const reached = {
+  scope: "key",
+  name: "ci",
+  hardCapCents: 5000,
+  spentMicrocents: 5013_999_999n,
+  currency: "USD",
+  month: "2026-11",
+} as const;
+
+describe("createCapError", () => {
+  it("names the key's cap, its amount, the month and what to do", () => {
+    const error = createCapError(reached);
+    expect(error.code).toBe("hard_cap_reached");
+    expect(error.message).toBe(
+      'Monthly hard cap of 50.00 USD for API key "ci" reached: 50.13 USD spent in November 2026. Raise the cap on the API keys page, or wait until 2026-12-01T00:00:00Z.',
+    );
+    expect(error.fields).toEqual({ scope: "key", spent_cents: 5013, hard_cap_cents: 5000 });
+  });
+
+  it("names the organization's, at the turn of the year too", () => {
+    const error = createCapError({ ...reached, scope: "organization", name: "Acme", month: "2026-12" });
+    expect(error.code).toBe("org_hard_cap_reached");
+    expect(error.message).toBe(
+      `Monthly hard cap of 50.00 USD for organization "Acme" reached: 50.13 USD spent in December 2026. Raise it in the organization's inference settings, or wait until 2027-01-01T00:00:00Z.`,
+    );
+  });
+
+  it("says with strict caps that only requests in flight stand in the way", () => {
+    const held = { heldMicrocents: 4000_000_000n, worstCaseMicrocents: 2000_000_000n };
+    const error = createCapError({ ...reached, spentMicrocents: 0n, held });
+    expect(error.message).toContain("Only the requests in flight stand in its way");
+    expect(error.fields).toEqual({ scope: "key", spent_cents: 0, hard_cap_cents: 5000, held_cents: 4000 });
+  });
+
+  it("does not say so of a request that would not fit alone", () => {
+    const held = { heldMicrocents: 1n, worstCaseMicrocents: 6000_000_000n };
+    expect(createCapError({ ...reached, spentMicrocents: 0n, held }).message).not.toContain("Only the requests");
+  });
+});
