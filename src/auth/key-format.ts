@@ -3,6 +3,7 @@
  * that precedes them. A mistyped or made-up key is recognised without a look-up; the checksum protects nothing else.
  */
 import { createHash, randomBytes } from "node:crypto";
+import { crc32 } from "node:zlib";
 
 const PREFIX = "sk-igw-";
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -12,12 +13,6 @@ const FORM = /^sk-igw-[0-9A-Za-z]{46}$/;
 /** The largest multiple of 62 in a byte: bytes from here on are thrown away, so that no character is likelier. */
 const UNBIASED_BYTES = 248;
 const DISPLAYED_CHARACTERS = 4;
-
-const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
-  let value = byte;
-  for (let bit = 0; bit < 8; bit += 1) value = (value >>> 1) ^ (value & 1 ? 0xedb88320 : 0);
-  return value;
-});
 
 /** A new key. Shown once; only `hashKey` of it is kept. */
 export function createKey(): string {
@@ -51,13 +46,9 @@ function randomText(length: number): string {
   return text;
 }
 
-/** CRC-32 (ISO-HDLC, as in zlib) in base62, most significant first. 62^6 is above 2^32. */
+/** CRC-32, as in zlib, in base62, most significant first. 62^6 is above 2^32. */
 function checksum(text: string): string {
-  let crc = 0xffffffff;
-  for (let index = 0; index < text.length; index += 1) {
-    crc = (crc >>> 8) ^ (CRC_TABLE[(crc ^ text.charCodeAt(index)) & 0xff] ?? 0);
-  }
-  let rest = (crc ^ 0xffffffff) >>> 0;
+  let rest = crc32(text);
   let digits = "";
   for (let position = 0; position < CHECKSUM_CHARACTERS; position += 1) {
     digits = (ALPHABET[rest % ALPHABET.length] ?? "") + digits;

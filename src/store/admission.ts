@@ -1,0 +1,128 @@
+/**
+ * May this key send this request: the key's record, the bucket, the limit of concurrent requests and both caps, decided
+ * by one script on the organization's slot (`lua/admit.lua`). It is sent once; an error says nothing about whether the
+ * token was taken.
+ */
+import { runInMonth } from "./context.ts";
+import type { StoreContext } from "./context.ts";
+import {
+  countBucketKey,
+  inflightKey,
+  keyRecordKey,
+  lookUpKey,
+  organizationKey,
+  refusedKey,
+  requestBucketKey,
+  spendKey,
+} from "./keys.ts";
+import { dayAt, monthAt } from "./month.ts";
+import { parseModels } from "./records.ts";
+import { amountAt, integerAt, integerOrNullAt, textAt } from "./replies.ts";
+import type { KeyReference } from "./types.ts";
+import { ADMISSION_DECISIONS } from "./types/admission.ts";
+import type {
+  AdmitInput,
+  Admission,
+  AdmittedKey,
+  AdmittedOrganization,
+  KnownKeyAdmission,
+} from "./types/admission.ts";
+
+/** @see Store.lookUpKey */
+export async function findKeyReference(
+  context: StoreContext,
+  sha256Hex: string,
+): Promise<KeyReference | null> {
+  const value = await context.client.get(lookUpKey(sha256Hex));
+  const [organizationId, keyId] = value?.split(" ") ?? [];
+  return organizationId === undefined || keyId === undefined ? null : { organizationId, keyId };
+}
+
+/** @see Store.admit */
+export async function admit(context: StoreContext, input: AdmitInput): Promise<Admission> {
+  const { organizationId, keyId } = input;
+  const reply = await runInMonth(context, (month) =>
+    context.client.igwAdmit(
+      keyRecordKey(organizationId, keyId),
+      organizationKey(organizationId),
+      requestBucketKey(organizationId, keyId),
+      countBucketKey(organizationId, keyId),
+      spendKey(organizationId, month.name),
+      inflightKey(organizationId, keyId),
+      refusedKey(organizationId),
+      keyId,
+      input.presentedHash,
+      String(month.startMs),
+      String(month.endMs),
+      input.requestId,
+      input.route,
+      input.bucket,
+      input.metered ? "1" : "0",
+    ),
+  );
+  return parseAdmission(reply, input);
+}
+
+/** @see Store.release */
+export async function release(
+  context: StoreContext,
+  { organizationId, keyId }: KeyReference,
+  requestId: string,
+): Promise<void> {
+  await context.client.zrem(inflightKey(organizationId, keyId), requestId);
+}
+
+function parseAdmission(reply: readonly unknown[], input: AdmitInput): Admission {
+  const decision = ADMISSION_DECISIONS.find((known) => known === reply[0]);
+  if (decision === undefined) throw new TypeError("admit replied a decision that is not known");
+  const timeMs = integerAt(reply, 1);
+  if (decision === "unknown_key") return { decision, timeMs };
+  return {
+    decision,
+    timeMs,
+    month: monthAt(timeMs).name,
+    day: dayAt(timeMs).name,
+    key: parseKey(reply, input.keyId),
+    organization: parseOrganization(reply, input.organizationId),
+    ...parseLimits(reply),
+  };
+}
+
+function parseKey(reply: readonly unknown[], id: string): AdmittedKey {
+  return {
+    id,
+    name: textAt(reply, 2),
+    display: textAt(reply, 3),
+    requestsPerMinute: integerAt(reply, 4),
+    hardCapCents: integerOrNullAt(reply, 5),
+    budgetCents: integerOrNullAt(reply, 6),
+    allowedModels: parseModels(textAt(reply, 7)),
+    maxConcurrentRequests: integerOrNullAt(reply, 8),
+    expiresAtMs: integerOrNullAt(reply, 9),
+    spentMicrocents: amountAt(reply, 10),
+  };
+}
+
+function parseOrganization(reply: readonly unknown[], id: string): AdmittedOrganization {
+  return {
+    id,
+    name: textAt(reply, 11),
+    currency: textAt(reply, 12),
+    hardCapCents: integerOrNullAt(reply, 13),
+    budgetCents: integerOrNullAt(reply, 14),
+    strictCaps: textAt(reply, 15) === "1",
+    spentMicrocents: amountAt(reply, 16),
+  };
+}
+
+function parseLimits(reply: readonly unknown[]): Pick<KnownKeyAdmission, "bucket" | "concurrentRequests"> {
+  return {
+    bucket: {
+      remaining: integerAt(reply, 17),
+      capacity: integerAt(reply, 18),
+      resetMs: integerAt(reply, 19),
+      retryAfterSeconds: integerAt(reply, 20),
+    },
+    concurrentRequests: integerOrNullAt(reply, 21),
+  };
+}

@@ -1,0 +1,238 @@
+/**
+ * API keys: records, look-ups, rotation, deletion. Only the SHA-256 of a key is ever here.
+ *
+ * A record and its look-up are on different slots, so they cannot change in one step. The record decides: admission
+ * compares the presented hash with it, so a look-up too many admits nobody, and one that is missing only makes a key
+ * unknown. Hence the record is written before its look-up, and marked as deleted before its look-up is removed.
+ * `repair.ts` puts right what a crash in between leaves.
+ */
+import { timeMs } from "./clock.ts";
+import type { StoreContext } from "./context.ts";
+import { createId, isId } from "./ids.ts";
+import { countBucketKey, keyListKey, keyRecordKey } from "./keys.ts";
+import { lookUpKey, organizationKey, requestBucketKey } from "./keys.ts";
+import { expiryOf, monthAt } from "./month.ts";
+import { readIds } from "./organizations.ts";
+import { formatKeySettings, parseKeyRecord } from "./records.ts";
+import { parseArray, parseFields, textAt } from "./replies.ts";
+import type { KeyReference } from "./types.ts";
+import type { ChangeResult, HashedKey, KeyRecord, KeySettings } from "./types/management.ts";
+import type { Page, PageInput } from "./types/reporting.ts";
+
+/** Two rotations of one key at the same time: each tries again on the other's result. */
+const ROTATION_ATTEMPTS = 5;
+const LIST_PAGE = 500;
+
+/** @see ManagementStore.createKey */
+export async function createKey(
+  context: StoreContext,
+  organizationId: string,
+  settings: KeySettings,
+  key: HashedKey,
+): Promise<KeyRecord | null> {
+  if (!isId("org", organizationId)) return null;
+  const now = await timeMs(context);
+  const id = createId("key", now);
+  const created = await context.client.igwCreateKey(
+    organizationKey(organizationId),
+    keyRecordKey(organizationId, id),
+    keyListKey(organizationId),
+    id,
+    ...formatKeySettings(settings),
+    "hash",
+    key.hash,
+    "display",
+    key.display,
+    "created_at",
+    String(now),
+    "version",
+    "1",
+  );
+  if (created !== 1) return null;
+  await context.client.set(lookUpKey(key.hash), `${organizationId} ${id}`);
+  return {
+    ...settings,
+    id,
+    organizationId,
+    display: key.display,
+    createdAtMs: now,
+    deletedAtMs: null,
+    formerKeyUntilMs: null,
+    version: 1,
+  };
+}
+
+/** @see ManagementStore.getKey */
+export async function getKey(context: StoreContext, reference: KeyReference): Promise<KeyRecord | null> {
+  const fields = await readFields(context, reference);
+  return fields === null ? null : parseKeyRecord(reference.organizationId, reference.keyId, fields);
+}
+
+/** @see ManagementStore.listKeys */
+export async function listKeys(
+  context: StoreContext,
+  organizationId: string,
+  page: PageInput,
+): Promise<Page<KeyRecord>> {
+  if (!isId("org", organizationId)) return { items: [], next: null };
+  const { ids, next } = await readIds(context, keyListKey(organizationId), page);
+  const records = await Promise.all(ids.map((keyId) => getKey(context, { organizationId, keyId })));
+  return { items: records.filter((record) => record !== null), next };
+}
+
+/** @see ManagementStore.changeKey */
+export async function changeKey(
+  context: StoreContext,
+  reference: KeyReference,
+  changes: Partial<KeySettings>,
+  expectedVersion: number | null,
+): Promise<ChangeResult<KeyRecord>> {
+  return setFields(context, reference, formatKeySettings(changes), expectedVersion);
+}
+
+/** @see ManagementStore.rotateKey */
+export async function rotateKey(
+  context: StoreContext,
+  reference: KeyReference,
+  key: HashedKey,
+  graceMs: number,
+): Promise<ChangeResult<KeyRecord>> {
+  for (let attempt = 1; ; attempt += 1) {
+    const fields = await readFields(context, reference);
+    if (fields === null) return { outcome: "not_found" };
+    const untilMs = (await timeMs(context)) + graceMs;
+    const former = await chooseFormer(context, fields, untilMs);
+    const changed = await setFields(
+      context,
+      reference,
+      ["hash", key.hash, "display", key.display, "former_hash", former.hash, "former_until", former.untilMs],
+      Number(fields["version"]),
+    );
+    if (changed.outcome === "version_conflict" && attempt < ROTATION_ATTEMPTS) continue;
+    if (changed.outcome === "changed") {
+      await context.client.set(lookUpKey(key.hash), `${reference.organizationId} ${reference.keyId}`);
+      await removeLater(context, fields, former);
+    }
+    return changed;
+  }
+}
+
+/** @see ManagementStore.deleteKey */
+export async function deleteKey(
+  context: StoreContext,
+  reference: KeyReference,
+): Promise<ChangeResult<KeyRecord>> {
+  const { organizationId, keyId } = reference;
+  if (!isReference(reference)) return { outcome: "not_found" };
+  const thisMonth = monthAt(await timeMs(context));
+  const reply = await context.client.igwDeleteKey(
+    keyRecordKey(organizationId, keyId),
+    keyListKey(organizationId),
+    requestBucketKey(organizationId, keyId),
+    countBucketKey(organizationId, keyId),
+    keyId,
+    String(expiryOf(thisMonth.name, context.usageMonths)),
+  );
+  const result = parseChange(reference, reply);
+  if (result.outcome === "changed") {
+    const before = parseFields(parseArray(reply)[1]);
+    const hashes = [before["hash"], before["former_hash"]].filter(
+      (hash) => hash !== undefined && hash !== "",
+    );
+    await Promise.all(hashes.map((hash) => context.client.del(lookUpKey(String(hash)))));
+  }
+  return result;
+}
+
+/** @see ManagementStore.revokeAllKeys */
+export async function revokeAllKeys(
+  context: StoreContext,
+  organizationId: string,
+): Promise<readonly KeyRecord[]> {
+  const revoked: KeyRecord[] = [];
+  for (;;) {
+    // What is deleted leaves the list, so the first page is always the next one.
+    const { items } = await listKeys(context, organizationId, { limit: LIST_PAGE, after: null });
+    if (items.length === 0) return revoked;
+    const results = await Promise.all(
+      items.map(({ id }) => deleteKey(context, { organizationId, keyId: id })),
+    );
+    const deleted = results.filter((result) => result.outcome === "changed");
+    revoked.push(...deleted.map((result) => result.before));
+    if (deleted.length === 0) return revoked;
+  }
+}
+
+/**
+ * Which key works on beside the new one: the current one. But when the current one has no look-up, a rotation before
+ * this one broke off and nobody was ever given that key: then it is the one before it, for as long as it had.
+ */
+async function chooseFormer(
+  context: StoreContext,
+  fields: Readonly<Record<string, string>>,
+  untilMs: number,
+): Promise<{ hash: string; untilMs: string }> {
+  const hash = fields["hash"] ?? "";
+  const wasGivenOut = (await context.client.exists(lookUpKey(hash))) === 1;
+  return wasGivenOut
+    ? { hash, untilMs: String(untilMs) }
+    : { hash: fields["former_hash"] ?? "", untilMs: fields["former_until"] ?? "" };
+}
+
+/** Look-ups of keys that work no longer go at once, that of the former one with its grace. */
+async function removeLater(
+  context: StoreContext,
+  before: Readonly<Record<string, string>>,
+  former: { hash: string; untilMs: string },
+): Promise<void> {
+  const { client } = context;
+  const replaced = [before["hash"], before["former_hash"]].filter(
+    (hash) => hash !== undefined && hash !== "" && hash !== former.hash,
+  );
+  await Promise.all(replaced.map((hash) => client.del(lookUpKey(String(hash)))));
+  if (former.hash !== "") await client.pexpireat(lookUpKey(former.hash), Number(former.untilMs));
+}
+
+async function setFields(
+  context: StoreContext,
+  reference: KeyReference,
+  changes: readonly string[],
+  expectedVersion: number | null,
+): Promise<ChangeResult<KeyRecord>> {
+  const { organizationId, keyId } = reference;
+  if (!isReference(reference)) return { outcome: "not_found" };
+  const reply = await context.client.igwSetLimits(
+    keyRecordKey(organizationId, keyId),
+    requestBucketKey(organizationId, keyId),
+    countBucketKey(organizationId, keyId),
+    expectedVersion === null ? "" : String(expectedVersion),
+    ...changes,
+  );
+  return parseChange(reference, reply);
+}
+
+function parseChange({ organizationId, keyId }: KeyReference, reply: unknown): ChangeResult<KeyRecord> {
+  const items = parseArray(reply);
+  const outcome = textAt(items, 0);
+  if (outcome === "not_found") return { outcome };
+  const first = parseKeyRecord(organizationId, keyId, parseFields(items[1]));
+  if (outcome === "version_conflict") return { outcome, current: first };
+  return {
+    outcome: "changed",
+    before: first,
+    after: parseKeyRecord(organizationId, keyId, parseFields(items[2])),
+  };
+}
+
+async function readFields(
+  context: StoreContext,
+  reference: KeyReference,
+): Promise<Readonly<Record<string, string>> | null> {
+  if (!isReference(reference)) return null;
+  const fields = await context.client.hgetall(keyRecordKey(reference.organizationId, reference.keyId));
+  return Object.keys(fields).length === 0 ? null : fields;
+}
+
+function isReference({ organizationId, keyId }: KeyReference): boolean {
+  return isId("org", organizationId) && isId("key", keyId);
+}

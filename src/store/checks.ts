@@ -1,0 +1,91 @@
+/** The checks of an admission with their figures, for whoever asks why a request was refused or what it met. */
+import type { AdmissionDecision, KnownKeyAdmission } from "./types/admission.ts";
+import type { Check } from "./types/reporting.ts";
+
+/** The figures that an admission was decided by. */
+export interface AdmissionFigures {
+  readonly decision: AdmissionDecision;
+  readonly bucket: "requests" | "count_tokens";
+  readonly requestsPerMinute: number;
+  readonly capacity: number;
+  readonly remaining: number;
+  readonly retryAfterSeconds: number;
+  readonly expiresAtMs: number | null;
+  readonly concurrentRequests: number | null;
+  readonly maxConcurrentRequests: number | null;
+  readonly currency: string;
+  readonly keySpentMicrocents: bigint;
+  readonly keyHardCapCents: number | null;
+  readonly organizationSpentMicrocents: bigint;
+  readonly organizationHardCapCents: number | null;
+}
+
+/** The checks in their order, up to and with the one that failed. */
+export function describeAdmission(
+  admission: KnownKeyAdmission,
+  bucket: "requests" | "count_tokens",
+): readonly Check[] {
+  const { key, organization } = admission;
+  return describeChecks({
+    decision: admission.decision,
+    bucket,
+    requestsPerMinute: key.requestsPerMinute,
+    ...admission.bucket,
+    expiresAtMs: key.expiresAtMs,
+    concurrentRequests: admission.concurrentRequests,
+    maxConcurrentRequests: key.maxConcurrentRequests,
+    currency: organization.currency,
+    keySpentMicrocents: key.spentMicrocents,
+    keyHardCapCents: key.hardCapCents,
+    organizationSpentMicrocents: organization.spentMicrocents,
+    organizationHardCapCents: organization.hardCapCents,
+  });
+}
+
+/** The checks in their order, up to and with the one that failed. */
+export function describeChecks(figures: AdmissionFigures): readonly Check[] {
+  const { currency } = figures;
+  const expires_at = figures.expiresAtMs === null ? null : new Date(figures.expiresAtMs).toISOString();
+  const inOrder: readonly (readonly [AdmissionDecision, string, Check["figures"]])[] = [
+    ["key_disabled", "key_enabled", {}],
+    ["key_expired", "key_not_expired", { expires_at }],
+    ["organization_suspended", "organization_active", {}],
+    [
+      "rate_limited",
+      "rate_limit",
+      {
+        bucket: figures.bucket,
+        requests_per_minute: figures.requestsPerMinute,
+        burst: figures.capacity,
+        remaining: figures.remaining,
+        retry_after_seconds: figures.retryAfterSeconds,
+      },
+    ],
+    [
+      "concurrency_limited",
+      "concurrency",
+      {
+        concurrent_requests: figures.concurrentRequests,
+        max_concurrent_requests: figures.maxConcurrentRequests,
+      },
+    ],
+    ["key_cap_reached", "key_hard_cap", cap(figures.keySpentMicrocents, figures.keyHardCapCents, currency)],
+    [
+      "organization_cap_reached",
+      "organization_hard_cap",
+      cap(figures.organizationSpentMicrocents, figures.organizationHardCapCents, currency),
+    ],
+  ];
+  const failed = inOrder.findIndex(([decision]) => decision === figures.decision);
+  const made = failed === -1 ? inOrder : inOrder.slice(0, failed + 1);
+  return made.map(([decision, name, shown]) => ({
+    name,
+    passed: decision !== figures.decision,
+    figures: shown,
+  }));
+}
+
+/** Microcents as text: JSON's numbers are doubles for most readers. */
+function cap(spentMicrocents: bigint, hardCapCents: number | null, currency: string): Check["figures"] {
+  return { spent_microcents: String(spentMicrocents), hard_cap_cents: hardCapCents, currency };
+}

@@ -1,0 +1,8 @@
+/** Redis's clock, for what is decided outside of a script. */
+import type { StoreContext } from "./context.ts";
+
+/** Unix milliseconds. */
+export async function timeMs({ client }: Pick<StoreContext, "client">): Promise<number> {
+  const [seconds, microseconds] = await client.time();
+  return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
+}

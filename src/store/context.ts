@@ -1,0 +1,30 @@
+/** What all functions of the store share. */
+import type { RedisClient } from "./client.ts";
+import { monthAt } from "./month.ts";
+import type { CalendarPeriod } from "./month.ts";
+import { integerAt, parseArray } from "./replies.ts";
+
+export interface StoreContext {
+  readonly client: RedisClient;
+  /** Whole months that figures are kept after their month has ended. */
+  readonly usageMonths: number;
+  /** This month as Redis's clock last told; at the start a guess by this host's clock. */
+  readonly month: { current: CalendarPeriod };
+}
+
+/**
+ * Runs a script that needs this month's name. When Redis's clock says another month it answers `month_changed` and has
+ * changed nothing; it is then run once more with the month that Redis named.
+ * @throws Error when Redis's clock has left that month too.
+ */
+export async function runInMonth(
+  context: StoreContext,
+  run: (month: CalendarPeriod) => Promise<unknown>,
+): Promise<readonly unknown[]> {
+  const reply = parseArray(await run(context.month.current));
+  if (reply[0] !== "month_changed") return reply;
+  context.month.current = monthAt(integerAt(reply, 1));
+  const again = parseArray(await run(context.month.current));
+  if (again[0] === "month_changed") throw new Error("Redis's clock changes the month with each command");
+  return again;
+}

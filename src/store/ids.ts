@@ -1,0 +1,46 @@
+/**
+ * Ids of organizations, keys and requests: a prefix and a UUID version 7 (RFC 9562), so that their order is that of
+ * their creation and the time can be read from them.
+ */
+import { randomFillSync } from "node:crypto";
+
+const ID = /^([a-z]+)_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const RANDOM_BYTES = 10;
+/** One system call fills many ids. */
+const POOL = Buffer.alloc(RANDOM_BYTES * 256);
+let used = POOL.length;
+
+export type IdPrefix = "org" | "key" | "req" | "alert" | "corr" | "token";
+
+/** A new id, "req_01934f6e-…". */
+export function createId(prefix: IdPrefix, nowMs: number): string {
+  const time = nowMs.toString(16).padStart(12, "0");
+  const random = nextRandom();
+  // Version 7 in the upper half of the first byte, variant 10 in the top bits of the third.
+  random[0] = 0x70 | ((random[0] ?? 0) & 0x0f);
+  random[2] = 0x80 | ((random[2] ?? 0) & 0x3f);
+  const tail = random.toString("hex");
+  return `${prefix}_${time.slice(0, 8)}-${time.slice(8)}-${tail.slice(0, 4)}-${tail.slice(4, 8)}-${tail.slice(8)}`;
+}
+
+/** Whether a text has the form of an id with this prefix. What has not is never put into a Redis key. */
+export function isId(prefix: IdPrefix, text: string): boolean {
+  return ID.exec(text)?.[1] === prefix;
+}
+
+/** The time in an id, Unix milliseconds by the clock of whoever made it; null when it has not the form of an id. */
+export function timeOfId(id: string): number | null {
+  if (!ID.test(id)) return null;
+  const start = id.indexOf("_") + 1;
+  return Number.parseInt(id.slice(start, start + 8) + id.slice(start + 9, start + 13), 16);
+}
+
+function nextRandom(): Buffer {
+  if (used === POOL.length) {
+    randomFillSync(POOL);
+    used = 0;
+  }
+  const bytes = POOL.subarray(used, used + RANDOM_BYTES);
+  used += RANDOM_BYTES;
+  return bytes;
+}

@@ -1,0 +1,63 @@
+/**
+ * The names of everything in Redis. Whatever belongs to an organization has its id as hash tag, so that one script sees
+ * bucket, both caps and spend, and Redis Cluster keeps them on one node.
+ */
+
+/** Schema version of what is stored. */
+export const SCHEMA_KEY = "igw:schema";
+/** Sorted set, all scores 0, so in the order of the ids: every organization. */
+export const ORGANIZATIONS_KEY = "igw:organizations";
+
+const LOOK_UP_PREFIX = "igw:key:";
+/** Pattern of all look-ups, for a scan. */
+export const LOOK_UP_PATTERN = `${LOOK_UP_PREFIX}*`;
+
+/** String: "<organization id> <key id>". */
+export const lookUpKey = (sha256Hex: string): string => LOOK_UP_PREFIX + sha256Hex;
+/** The hash that a look-up is for. */
+export const hashOfLookUp = (key: string): string => key.slice(LOOK_UP_PREFIX.length);
+
+/** Hash. */
+export const organizationKey = (organizationId: string): string => `igw:{${organizationId}}:organization`;
+/** Sorted set, all scores 0: ids of the keys that are not deleted. */
+export const keyListKey = (organizationId: string): string => `igw:{${organizationId}}:keys`;
+/** Hash. */
+export const keyRecordKey = (organizationId: string, keyId: string): string =>
+  `igw:{${organizationId}}:key:${keyId}`;
+/** Hash: units and time of the last write. Apart from the record, whose version it must not change. */
+export const requestBucketKey = (organizationId: string, keyId: string): string =>
+  `igw:{${organizationId}}:bucket:${keyId}`;
+export const countBucketKey = (organizationId: string, keyId: string): string =>
+  `igw:{${organizationId}}:count-bucket:${keyId}`;
+/** Hash: `organization`, `key:<id>`, `held:organization`, `held:key:<id>` in microcents. */
+export const spendKey = (organizationId: string, month: string): string =>
+  `igw:{${organizationId}}:spend:${month}`;
+/** Hash: `<key id>:<model>:<figure>`. */
+export const usageKey = (organizationId: string, day: string): string =>
+  `igw:{${organizationId}}:usage:${day}`;
+/** Hash: a request in flight or just closed. */
+export const requestKey = (organizationId: string, requestId: string): string =>
+  `igw:{${organizationId}}:request:${requestId}`;
+/** Sorted set: open requests by deadline. */
+export const holdsKey = (organizationId: string): string => `igw:{${organizationId}}:holds`;
+/** Sorted set by deadline: requests in flight of a key that has a limit of them. */
+export const inflightKey = (organizationId: string, keyId: string): string =>
+  `igw:{${organizationId}}:inflight:${keyId}`;
+/** Stream: the last requests that were not refused at admission. */
+export const recentKey = (organizationId: string): string => `igw:{${organizationId}}:recent`;
+/** Stream: the last requests that were refused at admission. */
+export const refusedKey = (organizationId: string): string => `igw:{${organizationId}}:refused`;
+/** String: a spend correction that was made. */
+export const correctionKey = (organizationId: string, correctionId: string): string =>
+  `igw:{${organizationId}}:correction:${correctionId}`;
+
+const TOKEN_LOOK_UP_PREFIX = "igw:token:";
+/** String: "<organization id> <token id>" of an organization token. */
+export const tokenLookUpKey = (sha256Hex: string): string => TOKEN_LOOK_UP_PREFIX + sha256Hex;
+/** Hash: an organization token. */
+export const tokenRecordKey = (organizationId: string, tokenId: string): string =>
+  `igw:{${organizationId}}:token:${tokenId}`;
+/** Sorted set, all scores 0: ids of the organization's tokens. */
+export const tokenListKey = (organizationId: string): string => `igw:{${organizationId}}:tokens`;
+/** Stream: who changed what. */
+export const auditKey = (organizationId: string): string => `igw:{${organizationId}}:audit`;

@@ -1,0 +1,128 @@
+-- May this key send this request? Checks in this order: key and organization, bucket, concurrency, caps.
+--
+-- KEYS[1] key record            KEYS[2] organization          KEYS[3] bucket of requests
+-- KEYS[4] bucket of count_tokens  KEYS[5] spend of the month    KEYS[6] requests in flight of the key
+-- KEYS[7] stream of refused requests
+-- ARGV[1] key id                ARGV[2] SHA-256 of the presented key, hexadecimal
+-- ARGV[3] month's start, ms     ARGV[4] month's end (exclusive), ms
+-- ARGV[5] request id            ARGV[6] route                 ARGV[7] 'requests' or 'count_tokens'
+-- ARGV[8] '1': the call costs money, so caps and the limit of concurrent requests apply
+--
+-- Reply: {'month_changed', time ms}: TIME is outside of the month, nothing was changed; the only reply after which the
+--   caller may send it again.
+--   {'unknown_key', time ms}
+--   {decision, time ms, figures of the key (name, display, rpm, hard cap, budget, allowed models, concurrency limit,
+--   expiry, spent), of the organization (name, currency, hard cap, budget, strict, spent), of the bucket (remaining
+--   whole requests, capacity, ms until full, seconds until a token), requests in flight}; '' stands for none.
+--
+-- Keeps: units granted by a bucket = capacity + elapsed microseconds * rpm, to the unit, over all callers. A refusal
+-- before the bucket takes no token, one after it keeps its token.
+
+-- @include integer.lua
+-- @include time.lua
+-- @include bucket.lua
+-- @include refused.lua
+
+local key_record, organization, request_bucket, count_bucket = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local spend, inflight, refused = KEYS[5], KEYS[6], KEYS[7]
+local key_id, presented_hash = ARGV[1], ARGV[2]
+local month_start_ms, month_end_ms = tonumber(ARGV[3]), tonumber(ARGV[4])
+local request_id, route, bucket_name, metered = ARGV[5], ARGV[6], ARGV[7], ARGV[8] == '1'
+
+-- A body may take 60 s to arrive after the headers; the hold renews the place.
+local ADMITTED_PLACE_MS = 75000
+
+local now_us = now_microseconds()
+local now_ms = math.floor(now_us / 1000)
+if now_ms < month_start_ms or now_ms >= month_end_ms then
+  return { 'month_changed', integer(now_ms) }
+end
+
+local key = redis.call('HMGET', key_record, 'hash', 'former_hash', 'former_until', 'disabled', 'expires_at', 'rpm',
+  'hard_cap_cents', 'max_concurrent', 'name', 'display', 'budget_cents', 'allowed_models', 'deleted_at')
+local owner = redis.call('HMGET', organization, 'name', 'currency', 'hard_cap_cents', 'budget_cents', 'strict_caps',
+  'suspended')
+local hash, former_hash, former_until_ms = key[1], key[2], number_or_zero(key[3])
+local hash_is_valid = hash == presented_hash or (former_hash == presented_hash and now_ms < former_until_ms)
+if not hash or not owner[1] or not hash_is_valid or (key[13] and key[13] ~= '') then
+  return { 'unknown_key', integer(now_ms) }
+end
+
+local disabled, expires_at_ms, rpm = key[4] == '1', tonumber(key[5] or ''), tonumber(key[6])
+local key_cap_cents, max_concurrent = tonumber(key[7] or ''), tonumber(key[8] or '')
+local organization_cap_cents, suspended = tonumber(owner[3] or ''), owner[6] == '1'
+
+local spent = redis.call('HMGET', spend, 'key:' .. key_id, 'organization')
+local key_spent, organization_spent = spent[1] or '0', spent[2] or '0'
+
+local capacity = request_capacity(rpm)
+local units = bucket_units(request_bucket, rpm, capacity, now_us)
+local retry_after_s = 0
+local concurrent = ''
+
+-- Takes one token, or says how many whole seconds it takes until there is one. Returns the units that are left.
+local function take(bucket, available)
+  local granted = available >= UNITS_PER_TOKEN
+  local left = granted and available - UNITS_PER_TOKEN or available
+  if not granted then
+    retry_after_s = math.ceil((UNITS_PER_TOKEN - left) / (rpm * 1000000))
+  end
+  -- On a refusal too: should the clock go back, nothing of what has come in until now is lost.
+  write_bucket(bucket, left, now_us)
+  return left, granted
+end
+
+local function take_token()
+  local granted
+  if bucket_name == 'count_tokens' then
+    local _, count_granted = take(count_bucket, bucket_units(count_bucket, rpm, count_capacity(rpm), now_us))
+    return count_granted
+  end
+  units, granted = take(request_bucket, units)
+  return granted
+end
+
+local function has_free_place()
+  if not metered or not max_concurrent then
+    return true
+  end
+  redis.call('ZREMRANGEBYSCORE', inflight, '-inf', integer(now_ms))
+  concurrent = redis.call('ZCARD', inflight)
+  return concurrent < max_concurrent
+end
+
+local function is_reached(cap_cents, spent_microcents)
+  return metered and cap_cents and tonumber(spent_microcents) >= cap_cents * 1000000
+end
+
+local function decide()
+  if disabled then return 'key_disabled' end
+  if expires_at_ms and now_ms >= expires_at_ms then return 'key_expired' end
+  if suspended then return 'organization_suspended' end
+  if not take_token() then return 'rate_limited' end
+  if not has_free_place() then return 'concurrency_limited' end
+  if is_reached(key_cap_cents, key_spent) then return 'key_cap_reached' end
+  if is_reached(organization_cap_cents, organization_spent) then return 'organization_cap_reached' end
+  if concurrent ~= '' then
+    redis.call('ZADD', inflight, integer(now_ms + ADMITTED_PLACE_MS), request_id)
+    concurrent = concurrent + 1
+  end
+  return 'admitted'
+end
+
+local decision = decide()
+if concurrent ~= '' then
+  concurrent = integer(concurrent)
+end
+local remaining = integer(math.floor(units / UNITS_PER_TOKEN))
+local reset_ms = integer(math.ceil((capacity * UNITS_PER_TOKEN - units) / (rpm * 1000)))
+local reply = {
+  decision, integer(now_ms),
+  key[9] or '', key[10] or '', key[6], key[7] or '', key[11] or '', key[12] or '', key[8] or '', key[5] or '', key_spent,
+  owner[1], owner[2] or '', owner[3] or '', owner[4] or '', owner[5] or '', organization_spent,
+  remaining, integer(capacity), reset_ms, integer(retry_after_s), concurrent,
+}
+if decision ~= 'admitted' then
+  add_refused(refused, request_id, key_id, route, bucket_name, reply)
+end
+return reply

@@ -1,0 +1,81 @@
+-- Sets what a request has cost so far. A charge never adds, it sets the request's total: repeated, late or reordered it
+-- changes nothing; on a closed record, or on none, it still counts.
+--
+-- KEYS[1] request record      KEYS[2] holds         KEYS[3] spend of the month of admission
+-- KEYS[4] usage of the day of admission             KEYS[5] requests in flight of the key     KEYS[6] recent requests
+-- ARGV[1] request id          ARGV[2] key id        ARGV[3] month of admission    ARGV[4] day of admission
+-- ARGV[5] model               ARGV[6] route         ARGV[7] sequence number       ARGV[8] '1': final
+-- ARGV[9..15] totals: requests (0 or 1), input, cached, output, reasoning tokens, estimated (0 or 1), microcents
+-- ARGV[16] when the month's figures expire, ms
+-- ARGV[17] status   ARGV[18] error code or ''   ARGV[19] checks, JSON (final only, '' otherwise)
+--
+-- Reply: {'applied'}; {'repeated'}: a charge with this sequence number or a later one was there, nothing was changed.
+-- Error: MISMATCH when the record says another key, month, day or model.
+--
+-- Keeps: spend and usage of the month of admission move by the same difference, total - charged; held left =
+-- max(0, worst - total) while open, 0 once closed.
+
+-- @include integer.lua
+-- @include time.lua
+-- @include requests.lua
+
+local request, holds, spend, usage, inflight, recent = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local request_id, key_id, month, day, model, route = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local seq_text, final, FIRST_TOTAL = ARGV[7], ARGV[8] == '1', 9
+local expires_at_ms, status, error_code, checks = ARGV[16], ARGV[17], ARGV[18], ARGV[19]
+
+local seq = tonumber(seq_text)
+local totals = {}
+for position = 1, #USAGE_FIGURES do
+  totals[position] = tonumber(ARGV[FIRST_TOTAL + position - 1])
+end
+
+local record = read_request(request)
+if record and (record.key ~= key_id or record.month ~= month or record.day ~= day or record.model ~= model) then
+  return redis.error_reply('MISMATCH the record of this request says another key, month, day or model')
+end
+if record and seq <= record.seq then
+  return { 'repeated' }
+end
+
+local existed = record ~= nil
+record = record or { state = 'open', worst = 0, left = 0, figures = { 0, 0, 0, 0, 0, 0, 0 } }
+local total = totals[7]
+move_spend(spend, key_id, total - record.figures[7], expires_at_ms)
+move_usage(usage, key_id, model, record.figures, totals, expires_at_ms)
+
+local open = record.state == 'open' and not final
+local left = open and math.max(0, record.worst - total) or 0
+move_held(spend, key_id, left - record.left)
+
+local fields = { 'state', open and 'open' or 'closed', 'seq', seq_text, 'left', integer(left) }
+for position, figure in ipairs(USAGE_FIGURES) do
+  fields[#fields + 1] = figure
+  fields[#fields + 1] = integer(totals[position])
+end
+local function set(name, value)
+  fields[#fields + 1] = name
+  fields[#fields + 1] = value
+end
+if not existed then
+  set('key', key_id)
+  set('month', month)
+  set('day', day)
+  set('model', model)
+  set('route', route)
+end
+if final then
+  set('final', '1')
+  set('entry', add_recent(recent, record.entry, request_id, key_id, route, model, totals, status, error_code, checks))
+  redis.call('ZREM', holds, request_id)
+  redis.call('ZREM', inflight, request_id)
+elseif not existed then
+  -- The hold was lost in a failover, or never arrived: somebody must close this record if its owner dies.
+  redis.call('ZADD', holds, integer(now_milliseconds() + DEADLINE_MS), request_id)
+end
+redis.call('HSET', request, unpack(fields))
+if final or not existed then
+  redis.call('PEXPIRE', request, CLOSED_RECORD_MS)
+end
+-- Alert thresholds of the key and the organization are tested here, on final figures only.
+return { 'applied' }

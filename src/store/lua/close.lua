@@ -1,0 +1,58 @@
+-- Closes a request whose owner has let its deadline pass, at max(charged, prompt floor). By anyone, any number of times.
+--
+-- KEYS[1] request record      KEYS[2] holds         KEYS[3] spend of the month of admission
+-- KEYS[4] usage of the day of admission             KEYS[5] requests in flight of the key     KEYS[6] recent requests
+-- ARGV[1] request id          ARGV[2] key id        ARGV[3] month of admission    ARGV[4] day of admission
+--         (2 to 4: what the caller read from the record, '' when there was none: the KEYS were made from them)
+-- ARGV[5] when the month's figures expire, ms
+--
+-- Reply: {'closed'}; {'not_due'}: renewed, ended or changed meanwhile; {'gone'}: no record, its deadline was removed.
+--
+-- Keeps: as charge. A charge that comes later still replaces what was closed at.
+
+-- @include integer.lua
+-- @include time.lua
+-- @include requests.lua
+
+local request, holds, spend, usage, inflight, recent = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local request_id, key_id, month, day, expires_at_ms = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+
+local deadline_ms = tonumber(redis.call('ZSCORE', holds, request_id) or '')
+local due = deadline_ms and deadline_ms <= now_milliseconds()
+local record = read_request(request)
+if not record then
+  if due then
+    redis.call('ZREM', holds, request_id)
+  end
+  return { 'gone' }
+end
+if not due or record.key ~= key_id or record.month ~= month or record.day ~= day then
+  return { 'not_due' }
+end
+redis.call('ZREM', holds, request_id)
+redis.call('ZREM', inflight, request_id)
+if record.state ~= 'open' then
+  return { 'not_due' }
+end
+
+local totals = { unpack(record.figures) }
+totals[1] = 1
+totals[6] = 1
+if record.seq == 0 or record.floor > record.figures[7] then
+  totals[2] = math.max(record.figures[2], record.floor_input)
+  totals[7] = math.max(record.figures[7], record.floor)
+end
+move_spend(spend, key_id, totals[7] - record.figures[7], expires_at_ms)
+move_usage(usage, key_id, record.model, record.figures, totals, expires_at_ms)
+move_held(spend, key_id, -record.left)
+
+local entry = add_recent(recent, record.entry, request_id, key_id, record.route, record.model, totals, '', '', '')
+local fields = { 'state', 'closed', 'left', '0', 'entry', entry }
+for position, figure in ipairs(USAGE_FIGURES) do
+  fields[#fields + 1] = figure
+  fields[#fields + 1] = integer(totals[position])
+end
+redis.call('HSET', request, unpack(fields))
+redis.call('PEXPIRE', request, CLOSED_RECORD_MS)
+-- Alert thresholds of the key and the organization are tested here: these are final figures, unless a charge follows.
+return { 'closed' }

@@ -1,0 +1,26 @@
+-- Ends a key: from now on nobody is admitted with it. Its record stays, for the figures of its last months.
+--
+-- KEYS[1] key record          KEYS[2] list of the organization's keys      KEYS[3] bucket of requests
+-- KEYS[4] bucket of count_tokens
+-- ARGV[1] key id              ARGV[2] when the record expires, ms
+--
+-- Reply: {'changed', record before, record after}; {'not_found'}.
+
+-- @include integer.lua
+-- @include time.lua
+-- @include records.lua
+
+local key_record, key_list, request_bucket, count_bucket = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local key_id, expires_at_ms = ARGV[1], ARGV[2]
+
+local refused = refuse_change(key_record, '')
+if refused then
+  return refused
+end
+local before = redis.call('HGETALL', key_record)
+redis.call('HSET', key_record, 'deleted_at', integer(now_milliseconds()))
+redis.call('HINCRBY', key_record, 'version', '1')
+redis.call('PEXPIREAT', key_record, expires_at_ms)
+redis.call('ZREM', key_list, key_id)
+redis.call('DEL', request_bucket, count_bucket)
+return { 'changed', before, redis.call('HGETALL', key_record) }

@@ -1,0 +1,75 @@
+-- Before a request goes upstream: its record, its deadline and, with strict caps, its worst case. Checks the caps of
+-- the month of admission once more, since a body may come long after its headers.
+--
+-- KEYS[1] request record      KEYS[2] holds (open requests by deadline)   KEYS[3] key record
+-- KEYS[4] organization        KEYS[5] spend of the month of admission      KEYS[6] requests in flight of the key
+-- ARGV[1] request id          ARGV[2] key id         ARGV[3] month of admission     ARGV[4] day of admission
+-- ARGV[5] model               ARGV[6] route          ARGV[7] worst case, microcents, '' when not known
+-- ARGV[8] floor, microcents   ARGV[9] floor, input tokens              ARGV[10] when the month's figures expire, ms
+--
+-- Reply: {'held'}; {'exists'}; {'worst_case_required'}: the caps are strict and ARGV[7] is ''; {'key_cap_reached' or
+--   'organization_cap_reached', spent, held, cap in cents, '1' when only other requests in flight are the cause}.
+--
+-- Keeps: nothing is changed unless the reply is 'held'; with strict caps spent + held never exceeds a cap.
+
+-- @include integer.lua
+-- @include time.lua
+-- @include requests.lua
+
+local request, holds, key_record, organization, spend, inflight = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local request_id, key_id, month, day, model, route = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local worst_text, floor_text, floor_input, expires_at_ms = ARGV[7], ARGV[8], ARGV[9], ARGV[10]
+
+if redis.call('EXISTS', request) == 1 then
+  return { 'exists' }
+end
+
+local key = redis.call('HMGET', key_record, 'hard_cap_cents', 'max_concurrent')
+local owner = redis.call('HMGET', organization, 'hard_cap_cents', 'strict_caps')
+local strict = owner[2] == '1'
+if strict and worst_text == '' then
+  return { 'worst_case_required' }
+end
+local worst = strict and tonumber(worst_text) or 0
+
+local spent = redis.call('HMGET', spend, 'key:' .. key_id, 'held:key:' .. key_id, 'organization', 'held:organization')
+
+-- Nil when it fits. Sums beyond 2^53 are inexact, but then beyond any cap (9 * 10^15 at most).
+local function refusal(decision, cap_cents, spent_text, held_text)
+  local cap = tonumber(cap_cents or '')
+  if not cap then
+    return nil
+  end
+  cap = cap * 1000000
+  local settled, held = number_or_zero(spent_text), strict and number_or_zero(held_text) or 0
+  if settled < cap and settled + held + worst <= cap then
+    return nil
+  end
+  if not strict and settled < cap then
+    return nil
+  end
+  local only_in_flight = settled < cap and settled + worst <= cap
+  return { decision, spent_text or '0', strict and held_text or '0', cap_cents, only_in_flight and '1' or '0' }
+end
+
+local refused = refusal('key_cap_reached', key[1], spent[1], spent[2])
+  or refusal('organization_cap_reached', owner[1], spent[3], spent[4])
+if refused then
+  return refused
+end
+
+local deadline_ms = integer(now_milliseconds() + DEADLINE_MS)
+local limited = key[2] and key[2] ~= ''
+redis.call('HSET', request, 'state', 'open', 'key', key_id, 'month', month, 'day', day, 'model', model, 'route', route,
+  'floor', floor_text, 'floor_input', floor_input, 'worst', integer(worst), 'left', integer(worst),
+  'limited', limited and '1' or '0')
+redis.call('PEXPIRE', request, CLOSED_RECORD_MS)
+redis.call('ZADD', holds, deadline_ms, request_id)
+if limited then
+  redis.call('ZADD', inflight, deadline_ms, request_id)
+end
+if worst > 0 then
+  move_held(spend, key_id, worst)
+  keep_until(spend, expires_at_ms)
+end
+return { 'held' }

@@ -1,0 +1,9 @@
+-- An integer for a command or a reply. Lua's own conversions (`..`, tostring) lose digits from 10^14 on.
+local function integer(number)
+  return string.format('%.0f', number)
+end
+
+-- A stored integer, 0 where there is none. Exact up to 2^53.
+local function number_or_zero(text)
+  return tonumber(text or '0') or 0
+end

@@ -1,0 +1,39 @@
+-- The owner's sign of life: moves the deadlines of its requests to now + 30 s. Opens again what another has closed
+-- meanwhile, unless it has had its final charge.
+--
+-- KEYS[1] holds, then for each request: request record, spend of its month of admission, requests in flight of its key
+-- ARGV[n] id of the n-th request
+--
+-- Reply: for each request 'renewed', 'reopened', 'ended' (had its final charge) or 'missing' (no record).
+--
+-- Keeps: held left = max(0, worst - charged) of every open record.
+
+-- @include integer.lua
+-- @include time.lua
+-- @include requests.lua
+
+local holds = KEYS[1]
+local deadline_ms = integer(now_milliseconds() + DEADLINE_MS)
+
+local function renew(request_id, request, spend, inflight)
+  local fields = redis.call('HMGET', request, 'state', 'final', 'limited', 'key', 'worst', 'microcents')
+  local state, final, limited, key_id = fields[1], fields[2] == '1', fields[3] == '1', fields[4]
+  if not state then return 'missing' end
+  if final then return 'ended' end
+  redis.call('ZADD', holds, deadline_ms, request_id)
+  if limited then
+    redis.call('ZADD', inflight, deadline_ms, request_id)
+  end
+  if state == 'open' then return 'renewed' end
+  local left = math.max(0, number_or_zero(fields[5]) - number_or_zero(fields[6]))
+  move_held(spend, key_id, left)
+  redis.call('HSET', request, 'state', 'open', 'left', integer(left))
+  return 'reopened'
+end
+
+local outcomes = {}
+for position, request_id in ipairs(ARGV) do
+  local first = 3 * position - 1
+  outcomes[position] = renew(request_id, KEYS[first], KEYS[first + 1], KEYS[first + 2])
+end
+return outcomes

@@ -1,0 +1,83 @@
+-- What the transitions of a request's record share.
+
+-- Past it, another may close the record. The owner renews every 10 s.
+local DEADLINE_MS = 30000
+
+-- How long a closed record answers repeats, late commands and replays (those older than 6 days are not replayed).
+local CLOSED_RECORD_MS = 604800000
+
+-- Entries in the list of recent requests.
+local RECENT_ENTRIES = 10000
+
+-- Figures of a month go when its retention ends.
+local function keep_until(key, expires_at_ms)
+  if redis.call('PTTL', key) == -1 then
+    redis.call('PEXPIREAT', key, expires_at_ms)
+  end
+end
+
+-- Moves a month's spend by a difference in microcents.
+local function move_spend(spend, key_id, difference, expires_at_ms)
+  if difference ~= 0 then
+    redis.call('HINCRBY', spend, 'organization', integer(difference))
+    redis.call('HINCRBY', spend, 'key:' .. key_id, integer(difference))
+    keep_until(spend, expires_at_ms)
+  end
+end
+
+-- Moves what is held for requests in flight (strict caps) by a difference in microcents.
+local function move_held(spend, key_id, difference)
+  if difference ~= 0 then
+    redis.call('HINCRBY', spend, 'held:organization', integer(difference))
+    redis.call('HINCRBY', spend, 'held:key:' .. key_id, integer(difference))
+  end
+end
+
+-- The figures of a usage row, which are also fields of a request's record.
+local USAGE_FIGURES = { 'requests', 'input', 'cached', 'output', 'reasoning', 'estimated', 'microcents' }
+
+-- Moves the usage row of a day, key and model from one set of figures to another, both in the order of USAGE_FIGURES.
+local function move_usage(usage, key_id, model, from, to, expires_at_ms)
+  local moved = false
+  for position, figure in ipairs(USAGE_FIGURES) do
+    local difference = to[position] - from[position]
+    if difference ~= 0 then
+      redis.call('HINCRBY', usage, key_id .. ':' .. model .. ':' .. figure, integer(difference))
+      moved = true
+    end
+  end
+  if moved then
+    keep_until(usage, expires_at_ms)
+  end
+end
+
+-- The fields of a record that charge and close need, by name; nil when there is no record.
+local function read_request(request)
+  local fields = redis.call('HMGET', request, 'state', 'final', 'seq', 'worst', 'left', 'floor', 'floor_input', 'month',
+    'day', 'key', 'model', 'route', 'entry', 'requests', 'input', 'cached', 'output', 'reasoning', 'estimated',
+    'microcents')
+  if not fields[1] then
+    return nil
+  end
+  local figures = {}
+  for position = 1, #USAGE_FIGURES do
+    figures[position] = number_or_zero(fields[13 + position])
+  end
+  return {
+    state = fields[1], final = fields[2] == '1', seq = number_or_zero(fields[3]), worst = number_or_zero(fields[4]),
+    left = number_or_zero(fields[5]), floor = number_or_zero(fields[6]), floor_input = number_or_zero(fields[7]),
+    month = fields[8], day = fields[9], key = fields[10], model = fields[11], route = fields[12], entry = fields[13],
+    figures = figures,
+  }
+end
+
+-- Puts a request on the list of recent ones, in the place of an entry that it had. Returns the entry's id.
+local function add_recent(stream, former_entry, request_id, key_id, route, model, figures, status, error_code, checks)
+  if former_entry then
+    redis.call('XDEL', stream, former_entry)
+  end
+  return redis.call('XADD', stream, 'MAXLEN', '~', RECENT_ENTRIES, '*', 'id', request_id, 'key', key_id,
+    'route', route, 'model', model, 'status', status, 'error', error_code, 'checks', checks,
+    'input', integer(figures[2]), 'cached', integer(figures[3]), 'output', integer(figures[4]),
+    'reasoning', integer(figures[5]), 'estimated', integer(figures[6]), 'microcents', integer(figures[7]))
+end

@@ -1,0 +1,66 @@
+/** The UTC calendar, which Lua in Redis does not have: months and days by name and by their bounds. */
+
+const DAY_MS = 86_400_000;
+const MONTH_NAME = /^(\d{4})-(0[1-9]|1[0-2])$/;
+
+/** A stretch of time with a name. */
+export interface CalendarPeriod {
+  /** "2026-11" or "2026-11-21" */
+  readonly name: string;
+  readonly startMs: number;
+  /** The first millisecond behind it. */
+  readonly endMs: number;
+}
+
+/** The UTC month that a time belongs to. */
+export function monthAt(timeMs: number): CalendarPeriod {
+  const date = new Date(timeMs);
+  return monthOf(date.getUTCFullYear(), date.getUTCMonth());
+}
+
+/** The UTC day that a time belongs to. */
+export function dayAt(timeMs: number): CalendarPeriod {
+  const startMs = Math.floor(timeMs / DAY_MS) * DAY_MS;
+  return { name: new Date(startMs).toISOString().slice(0, 10), startMs, endMs: startMs + DAY_MS };
+}
+
+/** The month of a name like "2026-11", or null when it is not one. */
+export function parseMonth(name: string): CalendarPeriod | null {
+  const match = MONTH_NAME.exec(name);
+  return match === null ? null : monthOf(Number(match[1]), Number(match[2]) - 1);
+}
+
+/** The names of a month's days, in order. */
+export function daysOf(month: CalendarPeriod): readonly string[] {
+  const days = Math.round((month.endMs - month.startMs) / DAY_MS);
+  return Array.from({ length: days }, (_, index) => dayAt(month.startMs + index * DAY_MS).name);
+}
+
+/** The month and the `count` months before it, newest first. */
+export function monthsBackFrom(month: CalendarPeriod, count: number): readonly CalendarPeriod[] {
+  const date = new Date(month.startMs);
+  return Array.from({ length: count + 1 }, (_, index) =>
+    monthOf(date.getUTCFullYear(), date.getUTCMonth() - index),
+  );
+}
+
+/**
+ * When the figures of a month expire: `retentionMonths` whole months after its end.
+ * @throws RangeError when it is not the name of a month or of a day in one.
+ */
+export function expiryOf(month: string, retentionMonths: number): number {
+  const parsed = parseMonth(month);
+  if (parsed === null) throw new RangeError(`"${month}" is not a month like "2026-11"`);
+  const date = new Date(parsed.startMs);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1 + retentionMonths, 1);
+}
+
+/** @param monthIndex From 0; out of 0 to 11 it runs into the years beside. */
+function monthOf(year: number, monthIndex: number): CalendarPeriod {
+  const startMs = Date.UTC(year, monthIndex, 1);
+  return {
+    name: new Date(startMs).toISOString().slice(0, 7),
+    startMs,
+    endMs: Date.UTC(year, monthIndex + 1, 1),
+  };
+}

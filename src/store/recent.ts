@@ -1,0 +1,181 @@
+/**
+ * The last requests of an organization, in two streams: what was admitted (written when it ends) and what was refused at
+ * admission. Bounded, so old ones are gone; for explaining, never for money.
+ */
+import { z } from "zod";
+import { describeChecks } from "./checks.ts";
+import type { StoreContext } from "./context.ts";
+import { timeOfId } from "./ids.ts";
+import { recentKey, refusedKey } from "./keys.ts";
+import { parseInteger, parseIntegerOrNull } from "./replies.ts";
+import { ADMISSION_DECISIONS } from "./types/admission.ts";
+import type { AdmissionDecision } from "./types/admission.ts";
+import type { Check, Page, PageInput, RecentRequest, RecordedRequest } from "./types/reporting.ts";
+
+/** As in `lua/requests.lua`. */
+const RECENT_ENTRIES = 10_000;
+/** Entries read at a time when one is looked for. */
+const SCAN_ENTRIES = 500;
+/** How far the clock of the worker that made the id may be off Redis's. */
+const CLOCK_SKEW_MS = 60_000;
+
+type Fields = Readonly<Record<string, string>>;
+
+const checksSchema = z.array(
+  z.object({
+    name: z.string(),
+    passed: z.boolean(),
+    figures: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
+  }),
+);
+
+/** Status and error code that the client of a refused request got. */
+const REFUSALS: Readonly<Record<AdmissionDecision, readonly [number, string | null]>> = {
+  admitted: [200, null],
+  unknown_key: [401, "invalid_api_key"],
+  key_disabled: [403, "key_disabled"],
+  key_expired: [403, "key_expired"],
+  organization_suspended: [403, "organization_suspended"],
+  rate_limited: [429, "rate_limit_exceeded"],
+  concurrency_limited: [429, "concurrency_limit_exceeded"],
+  key_cap_reached: [402, "hard_cap_reached"],
+  organization_cap_reached: [402, "org_hard_cap_reached"],
+};
+
+/** @see Store.recordRequest */
+export async function recordRequest(context: StoreContext, request: RecordedRequest): Promise<void> {
+  const fields = {
+    id: request.requestId,
+    key: request.keyId,
+    route: request.route,
+    model: request.model ?? "",
+    status: String(request.status),
+    error: request.errorCode ?? "",
+    checks: JSON.stringify(request.checks),
+  };
+  const stream = recentKey(request.organizationId);
+  await context.client.xadd(stream, "MAXLEN", "~", RECENT_ENTRIES, "*", ...Object.entries(fields).flat());
+}
+
+/** @see Store.findRequest */
+export async function findRequest(
+  context: StoreContext,
+  organizationId: string,
+  requestId: string,
+  keyId: string | null,
+): Promise<RecentRequest | null> {
+  const time = timeOfId(requestId);
+  if (time === null) return null;
+  const start = String(Math.max(0, time - CLOCK_SKEW_MS));
+  const found =
+    (await scanFor(context, refusedKey(organizationId), start, requestId)) ??
+    (await scanFor(context, recentKey(organizationId), start, requestId));
+  return found === null || (keyId !== null && found.keyId !== keyId) ? null : found;
+}
+
+/** @see Store.listRequests */
+export async function listRequests(
+  context: StoreContext,
+  organizationId: string,
+  { limit, after }: PageInput,
+): Promise<Page<RecentRequest>> {
+  const [recentAfter = "+", refusedAfter = "+"] = after?.split("_") ?? [];
+  const read = async (stream: string, end: string): Promise<[string, RecentRequest][]> =>
+    end === "-" ? [] : (await context.client.xrevrange(stream, end, "-", "COUNT", limit + 1)).map(parseEntry);
+  const [recent, refused] = await Promise.all([
+    read(recentKey(organizationId), recentAfter),
+    read(refusedKey(organizationId), refusedAfter),
+  ]);
+  const items: RecentRequest[] = [];
+  while (items.length < limit && recent.length + refused.length > 0) {
+    const next = takeNewer(recent, refused);
+    if (next !== undefined) items.push(next);
+  }
+  const more = recent.length + refused.length > 0;
+  return { items, next: more ? `${recent[0]?.[0] ?? "-"}_${refused[0]?.[0] ?? "-"}` : null };
+}
+
+function takeNewer(
+  left: [string, RecentRequest][],
+  right: [string, RecentRequest][],
+): RecentRequest | undefined {
+  const leftTime = left[0]?.[1].recordedAtMs ?? -1;
+  const rightTime = right[0]?.[1].recordedAtMs ?? -1;
+  return (leftTime >= rightTime ? left : right).shift()?.[1];
+}
+
+async function scanFor(
+  context: StoreContext,
+  stream: string,
+  start: string,
+  requestId: string,
+): Promise<RecentRequest | null> {
+  let from = start;
+  // A stream holds a little more than its limit; the bound only keeps a fault from looping.
+  for (let read = 0; read < 2 * RECENT_ENTRIES; read += SCAN_ENTRIES) {
+    const entries = await context.client.xrange(stream, from, "+", "COUNT", SCAN_ENTRIES);
+    const found = entries.find(([, fields]) => fields[fields.indexOf("id") + 1] === requestId);
+    if (found !== undefined) return parseEntry(found)[1];
+    const last = entries.at(-1);
+    if (last === undefined || entries.length < SCAN_ENTRIES) return null;
+    from = `(${last[0]}`;
+  }
+  return null;
+}
+
+function parseEntry([entryId, items]: [string, string[]]): [string, RecentRequest] {
+  const fields: Record<string, string> = {};
+  for (let position = 0; position + 1 < items.length; position += 2) {
+    fields[items[position] ?? ""] = items[position + 1] ?? "";
+  }
+  const recordedAtMs = Number(entryId.split("-")[0]);
+  const [status, errorCode, checks] = parseOutcome(fields);
+  const request = {
+    requestId: fields["id"] ?? "",
+    keyId: fields["key"] ?? "",
+    recordedAtMs,
+    route: fields["route"] ?? "",
+    model: fields["model"] === undefined || fields["model"] === "" ? null : fields["model"],
+    status,
+    errorCode,
+    inputTokens: countOf(fields, "input"),
+    cachedInputTokens: countOf(fields, "cached"),
+    outputTokens: countOf(fields, "output"),
+    reasoningTokens: countOf(fields, "reasoning"),
+    estimated: fields["estimated"] === "1",
+    costMicrocents: BigInt(fields["microcents"] ?? "0"),
+    checks,
+  };
+  return [entryId, request];
+}
+
+function parseOutcome(fields: Fields): readonly [number | null, string | null, readonly Check[]] {
+  const decision = ADMISSION_DECISIONS.find((known) => known === fields["decision"]);
+  if (decision !== undefined) return [...REFUSALS[decision], parseRefusalChecks(decision, fields)];
+  const errorCode = fields["error"] === undefined || fields["error"] === "" ? null : fields["error"];
+  const checks = fields["checks"] ? checksSchema.parse(JSON.parse(fields["checks"])) : [];
+  return [parseIntegerOrNull(fields["status"]), errorCode, checks];
+}
+
+function parseRefusalChecks(decision: AdmissionDecision, fields: Fields): readonly Check[] {
+  return describeChecks({
+    decision,
+    bucket: fields["bucket"] === "count_tokens" ? "count_tokens" : "requests",
+    requestsPerMinute: countOf(fields, "rpm"),
+    capacity: countOf(fields, "capacity"),
+    remaining: countOf(fields, "remaining"),
+    retryAfterSeconds: countOf(fields, "retry_after"),
+    expiresAtMs: parseIntegerOrNull(fields["expires_at"]),
+    concurrentRequests: parseIntegerOrNull(fields["concurrent"]),
+    maxConcurrentRequests: parseIntegerOrNull(fields["max_concurrent"]),
+    currency: fields["currency"] ?? "",
+    keySpentMicrocents: BigInt(fields["spent"] ?? "0"),
+    keyHardCapCents: parseIntegerOrNull(fields["hard_cap_cents"]),
+    organizationSpentMicrocents: BigInt(fields["organization_spent"] ?? "0"),
+    organizationHardCapCents: parseIntegerOrNull(fields["organization_hard_cap_cents"]),
+  });
+}
+
+function countOf(fields: Fields, name: string): number {
+  return parseInteger(fields[name] ?? "0");
+}

@@ -1,0 +1,87 @@
+/** The store, on Redis. Each function stands in the file of its subject; this binds them to one client. */
+import { admit, findKeyReference, release } from "./admission.ts";
+import { changeKey, createKey, deleteKey, getKey, listKeys, revokeAllKeys, rotateKey } from "./api-keys.ts";
+import { addAuditEntry, listAuditEntries } from "./audit.ts";
+import type { RedisClient } from "./client.ts";
+import { timeMs } from "./clock.ts";
+import type { StoreContext } from "./context.ts";
+import { monthAt } from "./month.ts";
+import {
+  changeOrganization,
+  createOrganization,
+  getOrganization,
+  listOrganizationIds,
+  listOrganizations,
+} from "./organizations.ts";
+import { findRequest, listRequests, recordRequest } from "./recent.ts";
+import { repair } from "./repair.ts";
+import { charge, close, forget, hold, listOverdue, renew } from "./requests.ts";
+import { createToken, deleteToken, findToken, listTokens } from "./tokens.ts";
+import type { Store } from "./types.ts";
+import type { AuditStore } from "./types/audit.ts";
+import type { ManagementStore } from "./types/management.ts";
+import type { TokenStore } from "./types/tokens.ts";
+import { correct, readSpend, readUsage } from "./usage.ts";
+
+export interface StoreOptions {
+  readonly client: RedisClient;
+  /** Whole months that figures are kept after their month has ended. */
+  readonly usageMonths: number;
+}
+
+/** The client stays the caller's: it connects and disconnects it. */
+export function createStore({ client, usageMonths }: StoreOptions): Store {
+  // A guess by this host's clock; the first answer of Redis puts it right.
+  const context: StoreContext = { client, usageMonths, month: { current: monthAt(Date.now()) } };
+  return {
+    ...bindManagement(context),
+    ...bindTokensAndAudit(context),
+    lookUpKey: (sha256Hex) => findKeyReference(context, sha256Hex),
+    admit: (input) => admit(context, input),
+    release: (reference, requestId) => release(context, reference, requestId),
+    hold: (input) => hold(context, input),
+    charge: (input) => charge(context, input),
+    renew: (organizationId, requests) => renew(context, organizationId, requests),
+    listOverdue: (organizationId, limit) => listOverdue(context, organizationId, limit),
+    close: (request) => close(context, request),
+    forget: (organizationId, requestIds) => forget(context, organizationId, requestIds),
+    recordRequest: (request) => recordRequest(context, request),
+    findRequest: (organizationId, requestId, keyId) => findRequest(context, organizationId, requestId, keyId),
+    listRequests: (organizationId, page) => listRequests(context, organizationId, page),
+    readSpend: (organizationId, month, keyIds = null) => readSpend(context, organizationId, month, keyIds),
+    readUsage: (organizationId, month) => readUsage(context, organizationId, month),
+    correct: (input) => correct(context, input),
+    timeMs: () => timeMs(context),
+  };
+}
+
+function bindManagement(context: StoreContext): ManagementStore {
+  return {
+    createOrganization: (settings) => createOrganization(context, settings),
+    getOrganization: (organizationId) => getOrganization(context, organizationId),
+    listOrganizations: (page) => listOrganizations(context, page),
+    listOrganizationIds: () => listOrganizationIds(context),
+    changeOrganization: (organizationId, changes, expectedVersion) =>
+      changeOrganization(context, organizationId, changes, expectedVersion),
+    createKey: (organizationId, settings, key) => createKey(context, organizationId, settings, key),
+    getKey: (reference) => getKey(context, reference),
+    listKeys: (organizationId, page) => listKeys(context, organizationId, page),
+    changeKey: (reference, changes, expectedVersion) =>
+      changeKey(context, reference, changes, expectedVersion),
+    rotateKey: (reference, key, graceMs) => rotateKey(context, reference, key, graceMs),
+    deleteKey: (reference) => deleteKey(context, reference),
+    revokeAllKeys: (organizationId) => revokeAllKeys(context, organizationId),
+    repair: () => repair(context),
+  };
+}
+
+function bindTokensAndAudit(context: StoreContext): TokenStore & AuditStore {
+  return {
+    createToken: (organizationId, settings, token) => createToken(context, organizationId, settings, token),
+    findToken: (sha256Hex) => findToken(context, sha256Hex),
+    listTokens: (organizationId, page) => listTokens(context, organizationId, page),
+    deleteToken: (organizationId, tokenId) => deleteToken(context, organizationId, tokenId),
+    addAuditEntry: (organizationId, entry) => addAuditEntry(context, organizationId, entry),
+    listAuditEntries: (organizationId, page) => listAuditEntries(context, organizationId, page),
+  };
+}

@@ -1,0 +1,87 @@
+/**
+ * Puts right what a crash between two slots can have left: a record whose look-up was not written, a look-up whose
+ * record does not answer to it. Neither admits anybody who may not; this only tidies. Reads everything, in batches:
+ * for an operator or once a day, not for the path.
+ */
+import { Cluster } from "ioredis";
+import { listKeys } from "./api-keys.ts";
+import type { StoreContext } from "./context.ts";
+import { hashOfLookUp, keyRecordKey, LOOK_UP_PATTERN, lookUpKey } from "./keys.ts";
+import { listOrganizationIds } from "./organizations.ts";
+import type { RepairReport } from "./types/management.ts";
+
+const PAGE = 200;
+
+/** @see ManagementStore.repair */
+export async function repair(context: StoreContext): Promise<RepairReport> {
+  let lookUpsWritten = 0;
+  for (const organizationId of await listOrganizationIds(context)) {
+    lookUpsWritten += await writeMissingLookUps(context, organizationId);
+  }
+  return { lookUpsWritten, lookUpsRemoved: await removeDeadLookUps(context) };
+}
+
+async function writeMissingLookUps(context: StoreContext, organizationId: string): Promise<number> {
+  let written = 0;
+  let after: string | null = null;
+  do {
+    const page: Awaited<ReturnType<typeof listKeys>> = await listKeys(context, organizationId, {
+      limit: PAGE,
+      after,
+    });
+    for (const { id } of page.items) {
+      const [hash, former] = await context.client.hmget(
+        keyRecordKey(organizationId, id),
+        "hash",
+        "former_hash",
+      );
+      if (hash === null || hash === undefined || (await isRotationBrokenOff(context, former))) continue;
+      const result = await context.client.set(lookUpKey(hash), `${organizationId} ${id}`, "NX");
+      if (result === "OK") written += 1;
+    }
+    after = page.next;
+  } while (after !== null);
+  return written;
+}
+
+/**
+ * A rotation ends with an expiry on the former key's look-up. One without is that of a key which somebody still holds,
+ * while the current one was never given out: a look-up for that would make the next rotation take it for the one to keep.
+ */
+async function isRotationBrokenOff(
+  { client }: StoreContext,
+  former: string | null | undefined,
+): Promise<boolean> {
+  const NO_EXPIRY = -1;
+  if (former === null || former === undefined || former === "") return false;
+  return (await client.pttl(lookUpKey(former))) === NO_EXPIRY;
+}
+
+async function removeDeadLookUps(context: StoreContext): Promise<number> {
+  const { client } = context;
+  const nodes = client instanceof Cluster ? client.nodes("master") : [client];
+  let removed = 0;
+  for (const node of nodes) {
+    let cursor = "0";
+    do {
+      const [next, found] = await node.scan(cursor, "MATCH", LOOK_UP_PATTERN, "COUNT", PAGE);
+      const dead = await Promise.all(found.map((key) => isDead(context, key)));
+      const removals = found.filter((_, position) => dead[position]).map((key) => client.del(key));
+      removed += (await Promise.all(removals)).reduce((sum, count) => sum + count, 0);
+      cursor = next;
+    } while (cursor !== "0");
+  }
+  return removed;
+}
+
+async function isDead({ client }: StoreContext, key: string): Promise<boolean> {
+  const [organizationId = "", keyId = ""] = (await client.get(key))?.split(" ") ?? [];
+  const [hash, former, deleted] = await client.hmget(
+    keyRecordKey(organizationId, keyId),
+    "hash",
+    "former_hash",
+    "deleted_at",
+  );
+  const presented = hashOfLookUp(key);
+  return (hash !== presented && former !== presented) || (deleted !== null && deleted !== "");
+}

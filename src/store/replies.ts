@@ -1,0 +1,67 @@
+/** Reads what scripts reply: arrays of strings and integers, '' for none. Anything else is a fault of ours. */
+
+/** @throws TypeError when the reply is not an array. */
+export function parseArray(reply: unknown): readonly unknown[] {
+  if (!Array.isArray(reply)) throw new TypeError(`a script replied ${typeof reply}, not an array`);
+  return reply;
+}
+
+/** @throws TypeError when there is no text at this position. */
+export function textAt(reply: readonly unknown[], position: number): string {
+  const value = reply[position];
+  if (typeof value !== "string") throw new TypeError(`a script replied no text at position ${position}`);
+  return value;
+}
+
+/** A whole number that doubles hold exactly. */
+export function integerAt(reply: readonly unknown[], position: number): number {
+  return parseInteger(textAt(reply, position));
+}
+
+export function integerOrNullAt(reply: readonly unknown[], position: number): number | null {
+  return parseIntegerOrNull(textAt(reply, position));
+}
+
+export function amountAt(reply: readonly unknown[], position: number): bigint {
+  return BigInt(textAt(reply, position));
+}
+
+/** @throws TypeError when it is not a safe integer. */
+export function parseInteger(text: string): number {
+  const value = Number(text);
+  if (text === "" || !Number.isSafeInteger(value)) {
+    throw new TypeError(`"${text}" in Redis is not an integer`);
+  }
+  return value;
+}
+
+export function parseIntegerOrNull(text: string | undefined): number | null {
+  return text === undefined || text === "" ? null : parseInteger(text);
+}
+
+/** HGETALL's answer inside of a script's: field, value, field, value … */
+export function parseFields(reply: unknown): Record<string, string> {
+  const fields: Record<string, string> = {};
+  const items = parseArray(reply);
+  for (let position = 0; position + 1 < items.length; position += 2) {
+    fields[textAt(items, position)] = textAt(items, position + 1);
+  }
+  return fields;
+}
+
+/**
+ * A not negative amount for a script, which computes in doubles.
+ * @throws RangeError when it is negative or above 2^53 - 1.
+ */
+export function formatAmount(microcents: bigint): string {
+  if (microcents < 0n || microcents > BigInt(Number.MAX_SAFE_INTEGER)) {
+    throw new RangeError(`${microcents} microcents are outside of what one request can cost`);
+  }
+  return String(microcents);
+}
+
+/** @throws RangeError when it is not a whole number from 0 to 2^53 - 1. */
+export function formatCount(count: number): string {
+  if (!Number.isSafeInteger(count) || count < 0) throw new RangeError(`${count} is not a count`);
+  return String(count);
+}

@@ -1,0 +1,192 @@
+/**
+ * The record of a request that costs money: placed before it goes upstream, charged while it runs, closed by its final
+ * charge or, when its owner died, by another. A charge sets the total and never adds, so that a repeat, a late or
+ * reordered command or a lost answer counts nothing twice and loses nothing. The rules are in `lua/`.
+ */
+import type { StoreContext } from "./context.ts";
+import { holdsKey, inflightKey, keyRecordKey, organizationKey } from "./keys.ts";
+import { recentKey, requestKey, spendKey, usageKey } from "./keys.ts";
+import { expiryOf } from "./month.ts";
+import { amountAt, formatAmount, formatCount, integerOrNullAt, parseArray, textAt } from "./replies.ts";
+import type {
+  ChargeInput,
+  ChargeResult,
+  CloseOutcome,
+  HoldInput,
+  HoldResult,
+  OverdueRequest,
+  RenewInput,
+  RenewOutcome,
+  RequestIdentity,
+} from "./types/settlement.ts";
+
+/** Keeps one script under a millisecond, so that admissions of other organizations do not wait for it. */
+const BATCH = 100;
+/** For the key names of a record that is gone; the script does not use them. */
+const NO_RECORD = { keyId: "", month: "", day: "" };
+
+/** @see Store.hold */
+export async function hold(context: StoreContext, input: HoldInput): Promise<HoldResult> {
+  const { organizationId, keyId, requestId, month } = input;
+  const reply = parseArray(
+    await context.client.igwHold(
+      requestKey(organizationId, requestId),
+      holdsKey(organizationId),
+      keyRecordKey(organizationId, keyId),
+      organizationKey(organizationId),
+      spendKey(organizationId, month),
+      inflightKey(organizationId, keyId),
+      ...identityArguments(input),
+      input.worstCaseMicrocents === null ? "" : formatAmount(input.worstCaseMicrocents),
+      formatAmount(input.floorMicrocents),
+      formatCount(input.floorInputTokens),
+      String(expiryOf(month, context.usageMonths)),
+    ),
+  );
+  const outcome = textAt(reply, 0);
+  if (outcome === "held" || outcome === "exists" || outcome === "worst_case_required") return { outcome };
+  if (outcome !== "key_cap_reached" && outcome !== "organization_cap_reached") throw unknownOutcome(outcome);
+  return {
+    outcome,
+    figures: {
+      spentMicrocents: amountAt(reply, 1),
+      heldMicrocents: amountAt(reply, 2),
+      hardCapCents: integerOrNullAt(reply, 3),
+    },
+    onlyBecauseOfRequestsInFlight: textAt(reply, 4) === "1",
+  };
+}
+
+/** @see Store.charge */
+export async function charge(context: StoreContext, input: ChargeInput): Promise<ChargeResult> {
+  const { organizationId, keyId, requestId, month, day, tokens, final } = input;
+  const reply = parseArray(
+    await context.client.igwCharge(
+      requestKey(organizationId, requestId),
+      holdsKey(organizationId),
+      spendKey(organizationId, month),
+      usageKey(organizationId, day),
+      inflightKey(organizationId, keyId),
+      recentKey(organizationId),
+      ...identityArguments(input),
+      formatCount(input.sequence),
+      final === null ? "0" : "1",
+      String(input.requests),
+      formatCount(tokens.input),
+      formatCount(tokens.cachedInput),
+      formatCount(tokens.output),
+      formatCount(tokens.reasoning),
+      input.estimated ? "1" : "0",
+      formatAmount(input.totalMicrocents),
+      String(expiryOf(month, context.usageMonths)),
+      final === null ? "" : String(final.status),
+      final?.errorCode ?? "",
+      final === null ? "" : JSON.stringify(final.checks),
+    ),
+  );
+  const outcome = textAt(reply, 0);
+  if (outcome !== "applied" && outcome !== "repeated") throw unknownOutcome(outcome);
+  return { outcome };
+}
+
+/** @see Store.renew */
+export async function renew(
+  context: StoreContext,
+  organizationId: string,
+  requests: readonly RenewInput[],
+): Promise<readonly RenewOutcome[]> {
+  const outcomes: RenewOutcome[] = [];
+  for (let start = 0; start < requests.length; start += BATCH) {
+    const batch = requests.slice(start, start + BATCH);
+    const keys = batch.flatMap(({ requestId, keyId, month }) => [
+      requestKey(organizationId, requestId),
+      spendKey(organizationId, month),
+      inflightKey(organizationId, keyId),
+    ]);
+    const reply = parseArray(
+      await context.client.igwRenew(
+        String(keys.length + 1),
+        holdsKey(organizationId),
+        ...keys,
+        ...batch.map(({ requestId }) => requestId),
+      ),
+    );
+    outcomes.push(...reply.map((_, position) => parseRenewOutcome(textAt(reply, position))));
+  }
+  return outcomes;
+}
+
+/** @see Store.listOverdue */
+export async function listOverdue(
+  context: StoreContext,
+  organizationId: string,
+  limit: number,
+): Promise<readonly OverdueRequest[]> {
+  const reply = parseArray(await context.client.igwListOverdue(holdsKey(organizationId), formatCount(limit)));
+  return Promise.all(
+    reply.map(async (_, position): Promise<OverdueRequest> => {
+      const requestId = textAt(reply, position);
+      const [keyId, month, day] = await context.client.hmget(
+        requestKey(organizationId, requestId),
+        "key",
+        "month",
+        "day",
+      );
+      const record = keyId && month && day ? { keyId, month, day } : null;
+      return { organizationId, requestId, record };
+    }),
+  );
+}
+
+/** @see Store.close */
+export async function close(context: StoreContext, request: OverdueRequest): Promise<CloseOutcome> {
+  const { organizationId, requestId, record } = request;
+  const { keyId, month, day } = record ?? NO_RECORD;
+  const reply = parseArray(
+    await context.client.igwClose(
+      requestKey(organizationId, requestId),
+      holdsKey(organizationId),
+      spendKey(organizationId, month),
+      usageKey(organizationId, day),
+      inflightKey(organizationId, keyId),
+      recentKey(organizationId),
+      requestId,
+      keyId,
+      month,
+      day,
+      record === null ? "0" : String(expiryOf(month, context.usageMonths)),
+    ),
+  );
+  const outcome = textAt(reply, 0);
+  if (outcome !== "closed" && outcome !== "not_due" && outcome !== "gone") throw unknownOutcome(outcome);
+  return outcome;
+}
+
+/** @see Store.forget */
+export async function forget(
+  context: StoreContext,
+  organizationId: string,
+  requestIds: readonly string[],
+): Promise<number> {
+  let deleted = 0;
+  for (let start = 0; start < requestIds.length; start += BATCH) {
+    const keys = requestIds.slice(start, start + BATCH).map((id) => requestKey(organizationId, id));
+    deleted += Number(await context.client.igwForget(String(keys.length), ...keys));
+  }
+  return deleted;
+}
+
+function identityArguments(identity: RequestIdentity): string[] {
+  return [identity.requestId, identity.keyId, identity.month, identity.day, identity.model, identity.route];
+}
+
+function parseRenewOutcome(outcome: string): RenewOutcome {
+  if (outcome === "renewed" || outcome === "reopened" || outcome === "ended" || outcome === "missing") {
+    return outcome;
+  }
+  throw unknownOutcome(outcome);
+}
+
+function unknownOutcome(outcome: string): TypeError {
+  return new TypeError(`a script replied an outcome that is not known: "${outcome}"`);
+}

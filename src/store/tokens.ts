@@ -1,0 +1,115 @@
+/**
+ * Organization tokens. Only the SHA-256 of a token is ever here. As with API keys, the record (on the organization's
+ * slot) decides and the look-up only leads to it: the record is written before its look-up and removed before it, so
+ * what a crash in between leaves is a token that nobody was given, or a look-up that leads nowhere.
+ */
+import { timeMs } from "./clock.ts";
+import type { StoreContext } from "./context.ts";
+import { createId, isId } from "./ids.ts";
+import { organizationKey, tokenListKey, tokenLookUpKey, tokenRecordKey } from "./keys.ts";
+import { readIds } from "./organizations.ts";
+import { parseInteger } from "./replies.ts";
+import type { Page, PageInput } from "./types/reporting.ts";
+import { TOKEN_ROLES } from "./types/tokens.ts";
+import type { HashedToken, TokenRecord, TokenSettings } from "./types/tokens.ts";
+
+type Fields = Readonly<Record<string, string>>;
+
+/** @see TokenStore.createToken */
+export async function createToken(
+  context: StoreContext,
+  organizationId: string,
+  settings: TokenSettings,
+  token: HashedToken,
+): Promise<TokenRecord | null> {
+  if (!isId("org", organizationId)) return null;
+  const createdAtMs = await timeMs(context);
+  const id = createId("token", createdAtMs);
+  // The same transition as with a key: organization there, record not there, both list and record written.
+  const created = await context.client.igwCreateKey(
+    organizationKey(organizationId),
+    tokenRecordKey(organizationId, id),
+    tokenListKey(organizationId),
+    id,
+    ...Object.entries({
+      name: settings.name,
+      role: settings.role,
+      hash: token.hash,
+      display: token.display,
+      created_at: String(createdAtMs),
+    }).flat(),
+  );
+  if (created !== 1) return null;
+  await context.client.set(tokenLookUpKey(token.hash), `${organizationId} ${id}`);
+  return { ...settings, id, organizationId, display: token.display, createdAtMs };
+}
+
+/** @see TokenStore.findToken */
+export async function findToken(context: StoreContext, sha256Hex: string): Promise<TokenRecord | null> {
+  const [organizationId = "", id = ""] =
+    (await context.client.get(tokenLookUpKey(sha256Hex)))?.split(" ") ?? [];
+  const fields = await readFields(context, organizationId, id);
+  if (fields === null || fields["hash"] !== sha256Hex) return null;
+  return parseTokenRecord(organizationId, id, fields);
+}
+
+/** @see TokenStore.listTokens */
+export async function listTokens(
+  context: StoreContext,
+  organizationId: string,
+  page: PageInput,
+): Promise<Page<TokenRecord>> {
+  if (!isId("org", organizationId)) return { items: [], next: null };
+  const { ids, next } = await readIds(context, tokenListKey(organizationId), page);
+  const records = await Promise.all(
+    ids.map(async (id) => {
+      const fields = await readFields(context, organizationId, id);
+      return fields === null ? null : parseTokenRecord(organizationId, id, fields);
+    }),
+  );
+  return { items: records.filter((record) => record !== null), next };
+}
+
+/** @see TokenStore.deleteToken */
+export async function deleteToken(
+  context: StoreContext,
+  organizationId: string,
+  tokenId: string,
+): Promise<TokenRecord | null> {
+  const fields = await readFields(context, organizationId, tokenId);
+  if (fields === null) return null;
+  const replies = await context.client
+    .multi()
+    .del(tokenRecordKey(organizationId, tokenId))
+    .zrem(tokenListKey(organizationId), tokenId)
+    .exec();
+  const [error, deleted] = replies?.[0] ?? [new Error("the transaction was not executed"), null];
+  if (error !== null) throw error;
+  await context.client.del(tokenLookUpKey(fields["hash"] ?? ""));
+  // Somebody else deleted it between the two commands.
+  if (deleted !== 1) return null;
+  return parseTokenRecord(organizationId, tokenId, fields);
+}
+
+async function readFields(
+  context: StoreContext,
+  organizationId: string,
+  tokenId: string,
+): Promise<Fields | null> {
+  if (!isId("org", organizationId) || !isId("token", tokenId)) return null;
+  const fields = await context.client.hgetall(tokenRecordKey(organizationId, tokenId));
+  return Object.keys(fields).length === 0 ? null : fields;
+}
+
+function parseTokenRecord(organizationId: string, id: string, fields: Fields): TokenRecord {
+  const role = TOKEN_ROLES.find((known) => known === fields["role"]);
+  if (role === undefined) throw new TypeError(`token ${id} in Redis has no role that is known`);
+  return {
+    id,
+    organizationId,
+    role,
+    name: fields["name"] ?? "",
+    display: fields["display"] ?? "",
+    createdAtMs: parseInteger(fields["created_at"] ?? ""),
+  };
+}

@@ -1,0 +1,88 @@
+/** May this key send this request: question and answer. */
+
+export interface AdmitInput {
+  readonly organizationId: string;
+  readonly keyId: string;
+  /** SHA-256 of the key that was presented, 64 lower-case hexadecimal digits. */
+  readonly presentedHash: string;
+  readonly requestId: string;
+  /** For the list of recent requests: "POST /v1/messages". */
+  readonly route: string;
+  /** Which of the key's two buckets the token comes from. */
+  readonly bucket: "requests" | "count_tokens";
+  /** The call costs money: caps and the limit of concurrent requests apply. */
+  readonly metered: boolean;
+}
+
+export const ADMISSION_DECISIONS = [
+  "admitted",
+  "unknown_key",
+  "key_disabled",
+  "key_expired",
+  "organization_suspended",
+  "rate_limited",
+  "concurrency_limited",
+  "key_cap_reached",
+  "organization_cap_reached",
+] as const;
+
+/** In the order of the checks: the first that fails is named. */
+export type AdmissionDecision = (typeof ADMISSION_DECISIONS)[number];
+
+export type Admission = UnknownKey | KnownKeyAdmission;
+
+/** No such key (any more), or its organization is gone: there are no figures. */
+export interface UnknownKey {
+  readonly decision: "unknown_key";
+  readonly timeMs: number;
+}
+
+export interface KnownKeyAdmission {
+  readonly decision: Exclude<AdmissionDecision, "unknown_key">;
+  /** Redis's clock. */
+  readonly timeMs: number;
+  /** UTC calendar month of the decision, "2026-11": what this request costs belongs to it. */
+  readonly month: string;
+  /** UTC day of the decision, "2026-11-21". */
+  readonly day: string;
+  readonly key: AdmittedKey;
+  readonly organization: AdmittedOrganization;
+  readonly bucket: BucketFigures;
+  /** Requests in flight, this one included when it was admitted; null when the key has no limit of them. */
+  readonly concurrentRequests: number | null;
+}
+
+export interface AdmittedKey {
+  readonly id: string;
+  readonly name: string;
+  readonly display: string;
+  readonly requestsPerMinute: number;
+  readonly hardCapCents: number | null;
+  readonly budgetCents: number | null;
+  /** Catalog ids; null: all. */
+  readonly allowedModels: readonly string[] | null;
+  readonly maxConcurrentRequests: number | null;
+  readonly expiresAtMs: number | null;
+  readonly spentMicrocents: bigint;
+}
+
+export interface AdmittedOrganization {
+  readonly id: string;
+  readonly name: string;
+  readonly currency: string;
+  readonly hardCapCents: number | null;
+  readonly budgetCents: number | null;
+  readonly strictCaps: boolean;
+  readonly spentMicrocents: bigint;
+}
+
+export interface BucketFigures {
+  /** Whole requests left in the bucket of requests after this one; it is this bucket's for count_tokens too. */
+  readonly remaining: number;
+  /** Capacity of the bucket of requests. */
+  readonly capacity: number;
+  /** Milliseconds until the bucket of requests is full again. */
+  readonly resetMs: number;
+  /** Whole seconds, rounded up and not clamped, until the bucket that refused has a token; 0 when it did not refuse. */
+  readonly retryAfterSeconds: number;
+}

@@ -1,0 +1,37 @@
+/** The audit log of an organization: who changed what, when, from what to what. */
+import type { Page, PageInput } from "./reporting.ts";
+
+export type AuditValue =
+  string | number | boolean | null | readonly AuditValue[] | { readonly [field: string]: AuditValue };
+export type AuditFields = Readonly<Record<string, AuditValue>>;
+
+export interface AuditInput {
+  /** The token's id and name are null for the operator. */
+  readonly actor: {
+    readonly type: "operator" | "token";
+    readonly id: string | null;
+    readonly name: string | null;
+  };
+  /** "key.updated" */
+  readonly action: string;
+  readonly target: { readonly type: string; readonly id: string; readonly name: string | null };
+  /** Null where there was nothing before. Never a secret. */
+  readonly before: AuditFields | null;
+  /** Null where there is nothing any more. Never a secret. */
+  readonly after: AuditFields | null;
+  /** Of the call that made the change. */
+  readonly requestId: string;
+}
+
+export interface AuditEntry extends AuditInput {
+  readonly id: string;
+  /** Redis's clock. */
+  readonly recordedAtMs: number;
+}
+
+export interface AuditStore {
+  /** Keeps about the last 10,000 entries of an organization. */
+  addAuditEntry(organizationId: string, entry: AuditInput): Promise<void>;
+  /** Newest first. `next` of a page is an entry's id. */
+  listAuditEntries(organizationId: string, page: PageInput): Promise<Page<AuditEntry>>;
+}

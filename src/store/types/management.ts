@@ -1,0 +1,128 @@
+/** What a person sets: organizations and keys. */
+import type { Page, PageInput } from "./reporting.ts";
+
+export interface OrganizationSettings {
+  readonly name: string;
+  /** ISO 4217, two-digit minor unit. */
+  readonly currency: string;
+  readonly hardCapCents: number | null;
+  readonly budgetCents: number | null;
+  readonly strictCaps: boolean;
+  readonly suspended: boolean;
+  readonly notifications: NotificationSettings;
+  readonly keyDefaults: KeyDefaults;
+}
+
+export interface NotificationSettings {
+  readonly dashboard: boolean;
+  readonly emails: readonly string[];
+  readonly webhook: {
+    readonly url: string;
+    /** `whsec_…`, the newest first; a former one signs too until it expires. */
+    readonly secrets: readonly { readonly secret: string; readonly expiresAtMs: number | null }[];
+  } | null;
+}
+
+/** What a new key gets where its creator says nothing. */
+export interface KeyDefaults {
+  readonly requestsPerMinute: number | null;
+  readonly hardCapCents: number | null;
+  readonly budgetCents: number | null;
+}
+
+export interface OrganizationRecord extends OrganizationSettings {
+  readonly id: string;
+  readonly createdAtMs: number;
+  /** One higher with each change: the ETag. */
+  readonly version: number;
+}
+
+export interface KeySettings {
+  readonly name: string;
+  /** 1 to 1,000,000. */
+  readonly requestsPerMinute: number;
+  readonly hardCapCents: number | null;
+  readonly budgetCents: number | null;
+  /** Catalog ids; null: all. */
+  readonly allowedModels: readonly string[] | null;
+  readonly maxConcurrentRequests: number | null;
+  readonly expiresAtMs: number | null;
+  readonly disabled: boolean;
+}
+
+export interface KeyRecord extends KeySettings {
+  readonly id: string;
+  readonly organizationId: string;
+  /** `sk-igw-…a1B2` */
+  readonly display: string;
+  readonly createdAtMs: number;
+  /** A deleted key keeps its record, and so its name, until its last month's figures expire. */
+  readonly deletedAtMs: number | null;
+  /** Until when the key before the last rotation still works, or null. */
+  readonly formerKeyUntilMs: number | null;
+  /** One higher with each change: the ETag. */
+  readonly version: number;
+}
+
+/** What the store keeps of a key. */
+export interface HashedKey {
+  /** SHA-256, 64 lower-case hexadecimal digits. */
+  readonly hash: string;
+  readonly display: string;
+}
+
+export type ChangeResult<Item> =
+  | { readonly outcome: "changed"; readonly before: Item; readonly after: Item }
+  | { readonly outcome: "not_found" }
+  /** Somebody else changed it since the version that was expected. */
+  | { readonly outcome: "version_conflict"; readonly current: Item };
+
+/** The currency cannot be changed once there is spend or a request in flight. */
+export type OrganizationChangeResult =
+  | ChangeResult<OrganizationRecord>
+  | { readonly outcome: "currency_locked"; readonly current: OrganizationRecord };
+
+export interface ManagementStore {
+  createOrganization(settings: OrganizationSettings): Promise<OrganizationRecord>;
+  getOrganization(organizationId: string): Promise<OrganizationRecord | null>;
+  /** In the order of their creation. `next` of a page is an id. */
+  listOrganizations(page: PageInput): Promise<Page<OrganizationRecord>>;
+  listOrganizationIds(): Promise<readonly string[]>;
+  /** @param expectedVersion Null: whatever it is. */
+  changeOrganization(
+    organizationId: string,
+    changes: Partial<OrganizationSettings>,
+    expectedVersion: number | null,
+  ): Promise<OrganizationChangeResult>;
+
+  /** Null: there is no such organization. */
+  createKey(organizationId: string, settings: KeySettings, key: HashedKey): Promise<KeyRecord | null>;
+  /** Deleted keys too, as long as their figures are kept: see `deletedAtMs`. */
+  getKey(reference: { organizationId: string; keyId: string }): Promise<KeyRecord | null>;
+  /** Those that are not deleted, in the order of their creation. */
+  listKeys(organizationId: string, page: PageInput): Promise<Page<KeyRecord>>;
+  /** A new rate refills the buckets at the old rate first and keeps the fraction that was full. */
+  changeKey(
+    reference: { organizationId: string; keyId: string },
+    changes: Partial<KeySettings>,
+    expectedVersion: number | null,
+  ): Promise<ChangeResult<KeyRecord>>;
+  /** The former key works on for `graceMs`. Limits, id and spend stay. */
+  rotateKey(
+    reference: { organizationId: string; keyId: string },
+    key: HashedKey,
+    graceMs: number,
+  ): Promise<ChangeResult<KeyRecord>>;
+  deleteKey(reference: { organizationId: string; keyId: string }): Promise<ChangeResult<KeyRecord>>;
+  /** Deletes every key of the organization. Returns their records as they were. */
+  revokeAllKeys(organizationId: string): Promise<readonly KeyRecord[]>;
+  /** Puts right what a crash between two slots can have left. Several steps. */
+  repair(): Promise<RepairReport>;
+}
+
+export interface RepairReport {
+  /** Records whose look-up was missing: it was written again. */
+  readonly lookUpsWritten: number;
+  /** Look-ups that no record answers to: removed. */
+  readonly lookUpsRemoved: number;
+}

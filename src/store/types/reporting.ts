@@ -1,0 +1,96 @@
+/** What was spent, used and refused: the figures that people and clients read. */
+
+/** One check of a request and the figures it was decided by. */
+export interface Check {
+  /** "key", "organization", "rate_limit", "concurrency", "key_hard_cap", "organization_hard_cap", "model", … */
+  readonly name: string;
+  readonly passed: boolean;
+  readonly figures: Readonly<Record<string, string | number | boolean | null>>;
+}
+
+export interface RecentRequest {
+  readonly requestId: string;
+  readonly keyId: string;
+  /** Redis's clock when the entry was made: the end of the request. */
+  readonly recordedAtMs: number;
+  readonly route: string;
+  readonly model: string | null;
+  /** HTTP status, or null when the request's worker died and another closed its record. */
+  readonly status: number | null;
+  readonly errorCode: string | null;
+  readonly inputTokens: number;
+  readonly cachedInputTokens: number;
+  readonly outputTokens: number;
+  readonly reasoningTokens: number;
+  readonly estimated: boolean;
+  readonly costMicrocents: bigint;
+  readonly checks: readonly Check[];
+}
+
+/** An entry for a request that cost nothing. */
+export interface RecordedRequest {
+  readonly organizationId: string;
+  readonly keyId: string;
+  readonly requestId: string;
+  readonly route: string;
+  readonly model: string | null;
+  readonly status: number;
+  readonly errorCode: string | null;
+  readonly checks: readonly Check[];
+}
+
+export interface PageInput {
+  /** At most this many. */
+  readonly limit: number;
+  /** `next` of the page before, or null for the first. */
+  readonly after: string | null;
+}
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  /** Null: there are no more. */
+  readonly next: string | null;
+}
+
+export interface SpendFigures {
+  readonly month: string;
+  readonly timeMs: number;
+  readonly organizationMicrocents: bigint;
+  /** Worst cases of requests in flight; 0 without strict caps. */
+  readonly organizationHeldMicrocents: bigint;
+  readonly keyMicrocents: ReadonlyMap<string, bigint>;
+}
+
+export interface UsageRow {
+  readonly day: string;
+  /** Null for a spend correction of the organization as a whole. */
+  readonly keyId: string | null;
+  /** Null for a spend correction. */
+  readonly model: string | null;
+  readonly requests: number;
+  readonly inputTokens: number;
+  readonly cachedInputTokens: number;
+  readonly outputTokens: number;
+  readonly reasoningTokens: number;
+  readonly estimatedRequests: number;
+  readonly costMicrocents: bigint;
+}
+
+export interface CorrectInput {
+  readonly organizationId: string;
+  /** Null: the organization as a whole. */
+  readonly keyId: string | null;
+  /** Made by the caller, so that a repeat after a lost answer counts once. */
+  readonly correctionId: string;
+  /** Signed. */
+  readonly amountMicrocents: bigint;
+}
+
+export type CorrectResult =
+  | { readonly outcome: "not_found" }
+  | {
+      readonly outcome: "applied" | "repeated";
+      readonly month: string;
+      readonly organizationMicrocents: bigint;
+      readonly keyMicrocents: bigint | null;
+    };

@@ -1,0 +1,101 @@
+/** What a request costs: the transitions of its record. See `lua/` for the rules. */
+import type { Check } from "./reporting.ts";
+
+/** What every command of one request says, the same each time. */
+export interface RequestIdentity {
+  readonly organizationId: string;
+  readonly keyId: string;
+  readonly requestId: string;
+  /** Of the admission, as `Admission` says: "2026-11" and "2026-11-21". */
+  readonly month: string;
+  readonly day: string;
+  /** Catalog id. */
+  readonly model: string;
+  /** "POST /v1/messages" */
+  readonly route: string;
+}
+
+export interface HoldInput extends RequestIdentity {
+  /** What the request can cost at most; needed with strict caps, null otherwise. */
+  readonly worstCaseMicrocents: bigint | null;
+  /** What is charged when nobody ever reports a charge: the prompt's estimate. */
+  readonly floorMicrocents: bigint;
+  readonly floorInputTokens: number;
+}
+
+/** A cap and what stands against it. */
+export interface CapFigures {
+  readonly spentMicrocents: bigint;
+  /** Worst cases of requests in flight; 0 without strict caps. */
+  readonly heldMicrocents: bigint;
+  readonly hardCapCents: number | null;
+}
+
+export type HoldResult =
+  | { readonly outcome: "held" }
+  /** The record was there before: nothing was changed. */
+  | { readonly outcome: "exists" }
+  /** The organization has strict caps: repeat with a worst case. Nothing was changed. */
+  | { readonly outcome: "worst_case_required" }
+  | {
+      readonly outcome: "key_cap_reached" | "organization_cap_reached";
+      /** Of the cap that is named. */
+      readonly figures: CapFigures;
+      /** It would fit if no other request were in flight. */
+      readonly onlyBecauseOfRequestsInFlight: boolean;
+    };
+
+export interface RequestTokens {
+  /** Without the cached ones. */
+  readonly input: number;
+  readonly cachedInput: number;
+  readonly output: number;
+  /** Part of `output`. */
+  readonly reasoning: number;
+}
+
+export interface ChargeInput extends RequestIdentity {
+  /** The request's cost from its beginning, not since the last charge. */
+  readonly totalMicrocents: bigint;
+  /** From 1, larger with every charge of this request. */
+  readonly sequence: number;
+  /** Totals, like the cost. */
+  readonly tokens: RequestTokens;
+  /** 1 once the request counts in the usage (it was sent upstream), else 0. */
+  readonly requests: 0 | 1;
+  readonly estimated: boolean;
+  /** Set on the last charge; closes the record and puts the request on the list of recent ones. */
+  readonly final: FinalFigures | null;
+}
+
+/** What the list of recent requests shows beside the cost. */
+export interface FinalFigures {
+  /** HTTP status that the client got. */
+  readonly status: number;
+  readonly errorCode: string | null;
+  readonly checks: readonly Check[];
+}
+
+export interface ChargeResult {
+  /** "repeated": this charge or a later one was there already; nothing was changed. */
+  readonly outcome: "applied" | "repeated";
+}
+
+export interface RenewInput {
+  readonly requestId: string;
+  readonly keyId: string;
+  readonly month: string;
+}
+
+/** "ended": it has had its final charge. "missing": there is no record; the next charge makes it again. */
+export type RenewOutcome = "renewed" | "reopened" | "ended" | "missing";
+
+/** Found by `listOverdue`; the fields of a record that is gone are null. */
+export interface OverdueRequest {
+  readonly organizationId: string;
+  readonly requestId: string;
+  readonly record: { readonly keyId: string; readonly month: string; readonly day: string } | null;
+}
+
+/** "not_due": renewed or ended meanwhile. "gone": there is no record (any more). */
+export type CloseOutcome = "closed" | "not_due" | "gone";

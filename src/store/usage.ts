@@ -1,0 +1,161 @@
+/** What an organization spent and used in a month, and corrections of it by a person. */
+import { timeMs } from "./clock.ts";
+import type { StoreContext } from "./context.ts";
+import { correctionKey, keyRecordKey, organizationKey, spendKey, usageKey } from "./keys.ts";
+import { dayAt, daysOf, expiryOf, monthAt, parseMonth } from "./month.ts";
+import type { CalendarPeriod } from "./month.ts";
+import { amountAt, integerAt, parseArray, parseInteger, textAt } from "./replies.ts";
+import type { CorrectInput, CorrectResult, SpendFigures, UsageRow } from "./types/reporting.ts";
+
+/** Figure in Redis → field of a row. */
+const COUNTS = {
+  requests: "requests",
+  input: "inputTokens",
+  cached: "cachedInputTokens",
+  output: "outputTokens",
+  reasoning: "reasoningTokens",
+  estimated: "estimatedRequests",
+} as const;
+const KEY_PREFIX = "key:";
+
+type MutableRow = { -readonly [Name in keyof UsageRow]: UsageRow[Name] };
+
+/** @see Store.readSpend */
+export async function readSpend(
+  context: StoreContext,
+  organizationId: string,
+  monthName: string | null,
+  keyIds: readonly string[] | null,
+): Promise<SpendFigures> {
+  const { month, now } = await resolveMonth(context, monthName);
+  const fields = await readSpendFields(context, spendKey(organizationId, month.name), keyIds);
+  const keys = Object.entries(fields).filter(([field]) => field.startsWith(KEY_PREFIX));
+  return {
+    month: month.name,
+    timeMs: now,
+    organizationMicrocents: BigInt(fields["organization"] ?? "0"),
+    organizationHeldMicrocents: BigInt(fields["held:organization"] ?? "0"),
+    keyMicrocents: new Map(keys.map(([field, amount]) => [field.slice(KEY_PREFIX.length), BigInt(amount)])),
+  };
+}
+
+/** @see Store.readUsage */
+export async function readUsage(
+  context: StoreContext,
+  organizationId: string,
+  monthName: string | null,
+): Promise<{ month: string; rows: UsageRow[] }> {
+  const { month } = await resolveMonth(context, monthName);
+  const days = await Promise.all(
+    daysOf(month).map(async (day) =>
+      parseDay(day, await context.client.hgetall(usageKey(organizationId, day))),
+    ),
+  );
+  return { month: month.name, rows: days.flat() };
+}
+
+/**
+ * @see Store.correct
+ * @throws RangeError when the amount is 0 or beyond 2^53.
+ */
+export async function correct(context: StoreContext, input: CorrectInput): Promise<CorrectResult> {
+  const { organizationId, keyId, correctionId, amountMicrocents } = input;
+  const size = amountMicrocents < 0n ? -amountMicrocents : amountMicrocents;
+  if (size === 0n || size > BigInt(Number.MAX_SAFE_INTEGER)) {
+    throw new RangeError(`${amountMicrocents} microcents are no amount for a correction`);
+  }
+  const run = async (day: CalendarPeriod): Promise<readonly unknown[]> => {
+    const month = day.name.slice(0, 7);
+    const reply = await context.client.igwCorrect(
+      organizationKey(organizationId),
+      keyId === null ? organizationKey(organizationId) : keyRecordKey(organizationId, keyId),
+      spendKey(organizationId, month),
+      usageKey(organizationId, day.name),
+      correctionKey(organizationId, correctionId),
+      String(day.startMs),
+      String(day.endMs),
+      month,
+      keyId ?? "",
+      String(amountMicrocents),
+      String(expiryOf(month, context.usageMonths)),
+    );
+    return parseArray(reply);
+  };
+  let reply = await run(dayAt(await timeMs(context)));
+  // Midnight fell between the two commands; nothing was changed.
+  if (reply[0] === "day_changed") reply = await run(dayAt(integerAt(reply, 1)));
+  return parseCorrection(reply, keyId);
+}
+
+function parseCorrection(reply: readonly unknown[], keyId: string | null): CorrectResult {
+  const outcome = textAt(reply, 0);
+  if (outcome === "not_found") return { outcome };
+  if (outcome !== "applied" && outcome !== "repeated") {
+    throw new TypeError(`a script replied an outcome that is not known: "${outcome}"`);
+  }
+  return {
+    outcome,
+    month: textAt(reply, 1),
+    organizationMicrocents: amountAt(reply, 2),
+    keyMicrocents: keyId === null ? null : amountAt(reply, 3),
+  };
+}
+
+/** An organization can have thousands of keys: who asks for some of them reads no others. */
+async function readSpendFields(
+  { client }: StoreContext,
+  spend: string,
+  keyIds: readonly string[] | null,
+): Promise<Readonly<Record<string, string>>> {
+  if (keyIds === null) return client.hgetall(spend);
+  const names = ["organization", "held:organization", ...keyIds.map((id) => KEY_PREFIX + id)];
+  const values = await client.hmget(spend, ...names);
+  return Object.fromEntries(
+    names.flatMap((name, position) => {
+      const value = values[position];
+      return value === null || value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+async function resolveMonth(
+  context: StoreContext,
+  name: string | null,
+): Promise<{ month: CalendarPeriod; now: number }> {
+  const now = await timeMs(context);
+  const month = name === null ? monthAt(now) : parseMonth(name);
+  if (month === null) throw new RangeError(`"${name}" is not a month like "2026-11"`);
+  return { month, now };
+}
+
+function parseDay(day: string, fields: Readonly<Record<string, string>>): UsageRow[] {
+  const rows = new Map<string, MutableRow>();
+  for (const [field, value] of Object.entries(fields)) {
+    // The model between them may have colons of its own.
+    const figure = field.slice(field.lastIndexOf(":") + 1);
+    const subject = field.slice(0, field.lastIndexOf(":"));
+    const row = rows.get(subject) ?? createRow(day, subject);
+    rows.set(subject, row);
+    const count = COUNTS[figure as keyof typeof COUNTS];
+    if (figure === "microcents") row.costMicrocents = BigInt(value);
+    else if (count !== undefined) row[count] = parseInteger(value);
+  }
+  return [...rows.entries()].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, row]) => row);
+}
+
+function createRow(day: string, subject: string): MutableRow {
+  const keyId = subject.slice(0, subject.indexOf(":"));
+  const model = subject.slice(subject.indexOf(":") + 1);
+  return {
+    day,
+    keyId: keyId === "" ? null : keyId,
+    model: model === "" ? null : model,
+    requests: 0,
+    inputTokens: 0,
+    cachedInputTokens: 0,
+    outputTokens: 0,
+    reasoningTokens: 0,
+    estimatedRequests: 0,
+    costMicrocents: 0n,
+  };
+}

@@ -1,0 +1,288 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { KeySettings, OrganizationSettings } from "../../src/store/types/management.ts";
+import {
+  addTestKey,
+  admitInput,
+  admitKnown,
+  chargeInput,
+  createHashedKey,
+  createIdentity,
+  createTestKey,
+  FINAL,
+  openTestStore,
+  type StoreUnderTest,
+  type TestKey,
+} from "./fixture.ts";
+
+let test: StoreUnderTest;
+beforeAll(async () => {
+  test = await openTestStore();
+});
+afterAll(() => test.stop());
+
+async function spend(key: TestKey, microcents: bigint): Promise<void> {
+  const identity = await createIdentity(test.store, key);
+  await test.store.charge(chargeInput(identity, 1, microcents, { final: FINAL }));
+}
+
+describe("admit", () => {
+  it("gives everything that a response needs, from one call", async () => {
+    const key = await createTestKey(
+      test.store,
+      {
+        name: "ci ☂",
+        requestsPerMinute: 6000,
+        hardCapCents: 5000,
+        budgetCents: 4000,
+        allowedModels: ["acme/echo-small"],
+        maxConcurrentRequests: 5,
+        expiresAtMs: 4_102_444_800_000,
+      },
+      { name: "Acme", currency: "EUR", hardCapCents: 100_000, strictCaps: true },
+    );
+    await spend(key, 1_234_567n);
+    const admission = await admitKnown(test.store, key);
+    const day = new Date(admission.timeMs).toISOString().slice(0, 10);
+    expect(admission).toEqual({
+      decision: "admitted",
+      timeMs: admission.timeMs,
+      month: day.slice(0, 7),
+      day,
+      key: {
+        id: key.keyId,
+        name: "ci ☂",
+        display: `sk-igw-…${key.hash.slice(-4)}`,
+        requestsPerMinute: 6000,
+        hardCapCents: 5000,
+        budgetCents: 4000,
+        allowedModels: ["acme/echo-small"],
+        maxConcurrentRequests: 5,
+        expiresAtMs: 4_102_444_800_000,
+        spentMicrocents: 1_234_567n,
+      },
+      organization: {
+        id: key.organizationId,
+        name: "Acme",
+        currency: "EUR",
+        hardCapCents: 100_000,
+        budgetCents: null,
+        strictCaps: true,
+        spentMicrocents: 1_234_567n,
+      },
+      bucket: { remaining: 599, capacity: 600, resetMs: 10, retryAfterSeconds: 0 },
+      concurrentRequests: 1,
+    });
+  });
+
+  it.each([
+    { requestsPerMinute: 1, capacity: 10 },
+    { requestsPerMinute: 60, capacity: 10 },
+    { requestsPerMinute: 109, capacity: 10 },
+    { requestsPerMinute: 110, capacity: 11 },
+    { requestsPerMinute: 600, capacity: 60 },
+    { requestsPerMinute: 6000, capacity: 600 },
+    { requestsPerMinute: 1_000_000, capacity: 100_000 },
+  ])("gives $requestsPerMinute rpm a full bucket of $capacity", async ({ requestsPerMinute, capacity }) => {
+    const key = await createTestKey(test.store, { requestsPerMinute });
+    const { bucket } = await admitKnown(test.store, key);
+    expect(bucket).toMatchObject({ capacity, remaining: capacity - 1 });
+  });
+
+  it("refuses the eleventh request at once at 1 rpm and says that a token takes a minute", async () => {
+    const key = await createTestKey(test.store, { requestsPerMinute: 1 });
+    for (let sent = 0; sent < 10; sent += 1) {
+      expect((await admitKnown(test.store, key)).decision).toBe("admitted");
+    }
+    const refused = await admitKnown(test.store, key);
+    expect(refused).toMatchObject({
+      decision: "rate_limited",
+      bucket: { remaining: 0, retryAfterSeconds: 60 },
+    });
+  });
+
+  it("lets exactly the capacity through when 1,000 callers come at once", async () => {
+    const key = await createTestKey(test.store, { requestsPerMinute: 1 });
+    const admissions = await Promise.all(Array.from({ length: 1000 }, () => admitKnown(test.store, key)));
+    const granted = admissions.filter(({ decision }) => decision === "admitted");
+    expect(granted.map(({ bucket }) => bucket.remaining).sort((a, b) => b - a)).toEqual([
+      9, 8, 7, 6, 5, 4, 3, 2, 1, 0,
+    ]);
+  });
+
+  it.each<{
+    name: string;
+    key?: Partial<KeySettings>;
+    organization?: Partial<OrganizationSettings>;
+    decision: string;
+  }>([
+    { name: "a disabled key", key: { disabled: true }, decision: "key_disabled" },
+    { name: "an expired key", key: { expiresAtMs: 1 }, decision: "key_expired" },
+    {
+      name: "a suspended organization",
+      organization: { suspended: true },
+      decision: "organization_suspended",
+    },
+    {
+      name: "a disabled, expired key of a suspended organization, as disabled",
+      key: { disabled: true, expiresAtMs: 1 },
+      organization: { suspended: true },
+      decision: "key_disabled",
+    },
+  ])("refuses $name, without taking a token", async ({ key = {}, organization = {}, decision }) => {
+    const created = await createTestKey(test.store, key, organization);
+    const refused = await admitKnown(test.store, created, { metered: false });
+    expect(refused).toMatchObject({ decision, bucket: { remaining: 60 } });
+    expect((await admitKnown(test.store, created)).bucket.remaining).toBe(60);
+  });
+
+  it("does not know a hash that is not the key's, a deleted key, or a key of an organization that is gone", async () => {
+    const key = await createTestKey(test.store);
+    const other = await test.store.admit(admitInput(key, { presentedHash: createHashedKey().hash }));
+    expect(other.decision).toBe("unknown_key");
+    await test.store.deleteKey(key);
+    expect((await test.store.admit(admitInput(key))).decision).toBe("unknown_key");
+    const orphan = await createTestKey(test.store);
+    await test.client.del(`igw:{${orphan.organizationId}}:organization`);
+    expect((await test.store.admit(admitInput(orphan))).decision).toBe("unknown_key");
+  });
+
+  it("refuses at a cap of 0 from the first request on, and takes a token for it", async () => {
+    const key = await createTestKey(test.store, { hardCapCents: 0 });
+    expect(await admitKnown(test.store, key)).toMatchObject({
+      decision: "key_cap_reached",
+      bucket: { remaining: 59 },
+    });
+    const other = await createTestKey(test.store, {}, { hardCapCents: 0 });
+    expect((await admitKnown(test.store, other)).decision).toBe("organization_cap_reached");
+  });
+
+  it("refuses when spend equals a cap and not a microcent before", async () => {
+    const key = await createTestKey(test.store, { hardCapCents: 100 });
+    await spend(key, 99_999_999n);
+    expect((await admitKnown(test.store, key)).decision).toBe("admitted");
+    await spend(key, 1n);
+    expect((await admitKnown(test.store, key)).decision).toBe("key_cap_reached");
+  });
+
+  it.each([100_000_000n, 9_000_000_000n])("is exact to the microcent at a cap of %s cents", async (cents) => {
+    const key = await createTestKey(test.store, { hardCapCents: Number(cents) });
+    await spend(key, cents * 1_000_000n - 1n);
+    const below = await admitKnown(test.store, key);
+    expect(below).toMatchObject({ decision: "admitted", key: { spentMicrocents: cents * 1_000_000n - 1n } });
+    await spend(key, 1n);
+    expect((await admitKnown(test.store, key)).decision).toBe("key_cap_reached");
+    await spend(key, 1n);
+    const above = await admitKnown(test.store, key);
+    expect(above).toMatchObject({
+      decision: "key_cap_reached",
+      key: { spentMicrocents: cents * 1_000_000n + 1n },
+    });
+  });
+
+  it("tells spend around and beyond 2^53 to the microcent", async () => {
+    const key = await createTestKey(test.store);
+    const limit = 2n ** 53n;
+    await spend(key, limit - 1n);
+    for (const expected of [limit - 1n, limit, limit + 1n, limit + 2n]) {
+      const { key: figures, organization } = await admitKnown(test.store, key);
+      expect([figures.spentMicrocents, organization.spentMicrocents]).toEqual([expected, expected]);
+      await spend(key, 1n);
+    }
+  });
+
+  it("names the key's cap when both are reached, and counts all keys against the organization's", async () => {
+    const first = await createTestKey(test.store, { hardCapCents: 10 }, { hardCapCents: 10 });
+    const second = await addTestKey(test.store, first.organizationId);
+    await spend(first, 10_000_000n);
+    expect((await admitKnown(test.store, first)).decision).toBe("key_cap_reached");
+    expect((await admitKnown(test.store, second)).decision).toBe("organization_cap_reached");
+  });
+
+  it("never refuses for a budget", async () => {
+    const key = await createTestKey(test.store, { budgetCents: 1 }, { budgetCents: 1 });
+    await spend(key, 5_000_000n);
+    expect((await admitKnown(test.store, key)).decision).toBe("admitted");
+  });
+
+  it("does not look at caps for calls that cost nothing", async () => {
+    const key = await createTestKey(test.store, { hardCapCents: 0 }, { hardCapCents: 0 });
+    expect((await admitKnown(test.store, key, { metered: false })).decision).toBe("admitted");
+  });
+
+  it("puts the bucket before the caps", async () => {
+    const key = await createTestKey(test.store, { requestsPerMinute: 1, hardCapCents: 0 });
+    for (let sent = 0; sent < 10; sent += 1) await admitKnown(test.store, key);
+    expect((await admitKnown(test.store, key)).decision).toBe("rate_limited");
+  });
+
+  it("sees a changed key and organization on the very next request", async () => {
+    const key = await createTestKey(test.store);
+    const decision = async (): Promise<string> => (await admitKnown(test.store, key)).decision;
+    await test.store.changeKey(key, { disabled: true }, null);
+    expect(await decision()).toBe("key_disabled");
+    await test.store.changeKey(key, { disabled: false, hardCapCents: 0 }, null);
+    expect(await decision()).toBe("key_cap_reached");
+    await test.store.changeKey(key, { hardCapCents: null }, null);
+    await test.store.changeOrganization(key.organizationId, { hardCapCents: 0 }, null);
+    expect(await decision()).toBe("organization_cap_reached");
+    await test.store.changeOrganization(key.organizationId, { hardCapCents: 1 }, null);
+    expect(await decision()).toBe("admitted");
+  });
+});
+
+describe("admit from the bucket of count_tokens", () => {
+  it("leaves the bucket of requests alone and tells its remaining", async () => {
+    const key = await createTestKey(test.store, { requestsPerMinute: 60 });
+    await admitKnown(test.store, key);
+    for (let sent = 0; sent < 60; sent += 1) {
+      const admission = await admitKnown(test.store, key, { bucket: "count_tokens", metered: false });
+      expect(admission.decision).toBe("admitted");
+      expect(admission.bucket).toMatchObject({ capacity: 10 });
+    }
+    const refused = await admitKnown(test.store, key, { bucket: "count_tokens", metered: false });
+    expect(refused).toMatchObject({
+      decision: "rate_limited",
+      bucket: { capacity: 10, retryAfterSeconds: 1 },
+    });
+    expect(refused.bucket.remaining).toBeGreaterThanOrEqual(9);
+    expect((await admitKnown(test.store, key)).decision).toBe("admitted");
+  });
+
+  it("has the key's capacity where that is above 60", async () => {
+    const key = await createTestKey(test.store, { requestsPerMinute: 700 });
+    const admissions = await Promise.all(
+      Array.from({ length: 70 }, () =>
+        admitKnown(test.store, key, { bucket: "count_tokens", metered: false }),
+      ),
+    );
+    expect(admissions.every(({ decision }) => decision === "admitted")).toBe(true);
+  });
+});
+
+describe("admit with a limit of concurrent requests", () => {
+  it("refuses what is over it, and lets the next in when one has ended", async () => {
+    const key = await createTestKey(test.store, { maxConcurrentRequests: 2 });
+    const first = admitInput(key);
+    expect(await test.store.admit(first)).toMatchObject({ decision: "admitted", concurrentRequests: 1 });
+    expect(await admitKnown(test.store, key)).toMatchObject({ decision: "admitted", concurrentRequests: 2 });
+    expect(await admitKnown(test.store, key)).toMatchObject({
+      decision: "concurrency_limited",
+      concurrentRequests: 2,
+    });
+    await test.store.release(key, first.requestId);
+    expect((await admitKnown(test.store, key)).decision).toBe("admitted");
+  });
+
+  it("lets exactly as many in when 1,000 come at once", async () => {
+    const key = await createTestKey(test.store, { requestsPerMinute: 1_000_000, maxConcurrentRequests: 17 });
+    const admissions = await Promise.all(Array.from({ length: 1000 }, () => admitKnown(test.store, key)));
+    expect(admissions.filter(({ decision }) => decision === "admitted")).toHaveLength(17);
+  });
+
+  it("does not count calls that cost nothing, nor requests that a cap refused", async () => {
+    const key = await createTestKey(test.store, { maxConcurrentRequests: 1, hardCapCents: 0 });
+    await admitKnown(test.store, key, { metered: false });
+    expect((await admitKnown(test.store, key)).decision).toBe("key_cap_reached");
+    expect((await admitKnown(test.store, key)).decision).toBe("key_cap_reached");
+  });
+});

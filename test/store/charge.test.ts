@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RequestIdentity } from "../../src/store/types/settlement.ts";
+import {
+  chargeInput,
+  createIdentity,
+  createTestKey,
+  FINAL,
+  holdInput,
+  openTestStore,
+  type StoreUnderTest,
+} from "./fixture.ts";
+
+let test: StoreUnderTest;
+beforeAll(async () => {
+  test = await openTestStore();
+});
+afterAll(() => test.stop());
+
+async function createRequest(): Promise<RequestIdentity> {
+  return createIdentity(test.store, await createTestKey(test.store));
+}
+
+async function spentBy({ organizationId, keyId, month }: RequestIdentity): Promise<bigint> {
+  const figures = await test.store.readSpend(organizationId, month);
+  const key = figures.keyMicrocents.get(keyId) ?? 0n;
+  expect(figures.organizationMicrocents).toBe(key);
+  return key;
+}
+
+describe("charge", () => {
+  it("sets the total, up and down, and moves the usage row by the same differences", async () => {
+    const identity = await createRequest();
+    await test.store.hold(holdInput(identity));
+    await test.store.charge(chargeInput(identity, 1, 500n, { estimated: true }));
+    expect(await spentBy(identity)).toBe(500n);
+    const tokens = { input: 11, cachedInput: 5, output: 3, reasoning: 2 };
+    await test.store.charge(chargeInput(identity, 2, 200n, { tokens, final: FINAL }));
+    expect(await spentBy(identity)).toBe(200n);
+    const { rows } = await test.store.readUsage(identity.organizationId, identity.month);
+    expect(rows).toEqual([
+      {
+        day: identity.day,
+        keyId: identity.keyId,
+        model: identity.model,
+        requests: 1,
+        inputTokens: 11,
+        cachedInputTokens: 5,
+        outputTokens: 3,
+        reasoningTokens: 2,
+        estimatedRequests: 0,
+        costMicrocents: 200n,
+      },
+    ]);
+  });
+
+  it("ignores what is repeated, late or reordered", async () => {
+    const identity = await createRequest();
+    const last = chargeInput(identity, 3, 300n, { final: FINAL });
+    expect(await test.store.charge(last)).toEqual({ outcome: "applied" });
+    for (const late of [last, chargeInput(identity, 3, 999n), chargeInput(identity, 1, 100n)]) {
+      expect(await test.store.charge(late)).toEqual({ outcome: "repeated" });
+    }
+    expect(await spentBy(identity)).toBe(300n);
+  });
+
+  it("counts once when 1,000 callers repeat it at once", async () => {
+    const identity = await createRequest();
+    const results = await Promise.all(
+      Array.from({ length: 1000 }, () => test.store.charge(chargeInput(identity, 1, 7n, { final: FINAL }))),
+    );
+    expect(results.filter(({ outcome }) => outcome === "applied")).toHaveLength(1);
+    expect(await spentBy(identity)).toBe(7n);
+  });
+
+  it("adds up over 1,000 requests at once", async () => {
+    const first = await createRequest();
+    await Promise.all(
+      Array.from({ length: 1000 }, (_, index) =>
+        test.store.charge(
+          chargeInput({ ...first, requestId: `${first.requestId}-${index}` }, 1, BigInt(index), {
+            final: FINAL,
+          }),
+        ),
+      ),
+    );
+    expect(await spentBy(first)).toBe(499_500n);
+  });
+
+  it("counts without a hold, and leaves a record that another closes when its owner dies", async () => {
+    const identity = await createRequest();
+    await test.store.charge(chargeInput(identity, 1, 40n));
+    expect(await spentBy(identity)).toBe(40n);
+    expect(await test.client.zcard(`igw:{${identity.organizationId}}:holds`)).toBe(1);
+    await test.store.charge(chargeInput(identity, 2, 50n, { final: FINAL }));
+    expect(await spentBy(identity)).toBe(50n);
+    expect(await test.client.zcard(`igw:{${identity.organizationId}}:holds`)).toBe(0);
+  });
+
+  it("counts the request that never reached an upstream neither as spend nor as usage", async () => {
+    const identity = await createRequest();
+    const tokens = { input: 0, cachedInput: 0, output: 0, reasoning: 0 };
+    await test.store.hold(holdInput(identity, { floorMicrocents: 9n, floorInputTokens: 9 }));
+    await test.store.charge(
+      chargeInput(identity, 1, 0n, { tokens, requests: 0, final: { ...FINAL, status: 503 } }),
+    );
+    expect(await spentBy(identity)).toBe(0n);
+    expect((await test.store.readUsage(identity.organizationId, null)).rows).toEqual([]);
+  });
+
+  it.each([10n ** 14n - 1n, 10n ** 14n, 10n ** 14n + 1n, 2n ** 53n - 1n])(
+    "is exact at %s microcents",
+    async (total) => {
+      const identity = await createRequest();
+      await test.store.charge(chargeInput(identity, 1, total));
+      expect(await spentBy(identity)).toBe(total);
+      await test.store.charge(chargeInput(identity, 2, total - 1n));
+      expect(await spentBy(identity)).toBe(total - 1n);
+      await test.store.charge(chargeInput(identity, 3, 1n, { final: FINAL }));
+      expect(await spentBy(identity)).toBe(1n);
+      const { rows } = await test.store.readUsage(identity.organizationId, identity.month);
+      expect(rows.map(({ costMicrocents }) => costMicrocents)).toEqual([1n]);
+    },
+  );
+
+  it("refuses an amount that doubles do not hold, or that is negative", async () => {
+    const identity = await createRequest();
+    await expect(test.store.charge(chargeInput(identity, 1, 2n ** 53n))).rejects.toThrow(RangeError);
+    await expect(test.store.charge(chargeInput(identity, 1, -1n))).rejects.toThrow(RangeError);
+  });
+
+  it.each(["keyId", "month", "day", "model"] as const)(
+    "refuses another %s than the record's",
+    async (field) => {
+      const identity = await createRequest();
+      await test.store.hold(holdInput(identity));
+      const other = { keyId: "key_other", month: "2020-01", day: "2020-01-01", model: "acme/other" };
+      const charge = chargeInput({ ...identity, [field]: other[field] }, 1, 5n);
+      await expect(test.store.charge(charge)).rejects.toThrow("MISMATCH");
+      expect(await spentBy(identity)).toBe(0n);
+    },
+  );
+
+  it("keeps figures until their month's retention ends, and a closed record for seven days", async () => {
+    const identity = { ...(await createRequest()), month: "2027-12", day: "2027-12-31" };
+    await test.store.charge(chargeInput(identity, 1, 5n, { final: FINAL }));
+    const key = (name: string) => `igw:{${identity.organizationId}}:${name}`;
+    const expected = Date.UTC(2029, 1, 1);
+    expect(await test.client.pexpiretime(key("spend:2027-12"))).toBe(expected);
+    expect(await test.client.pexpiretime(key("usage:2027-12-31"))).toBe(expected);
+    const ttl = await test.client.pttl(key(`request:${identity.requestId}`));
+    expect(ttl).toBeGreaterThan(6.9 * 86_400_000);
+    expect(ttl).toBeLessThanOrEqual(7 * 86_400_000);
+  });
+});
+
+describe("forget", () => {
+  it("deletes closed records and leaves open ones", async () => {
+    const open = await createRequest();
+    const closed = { ...open, requestId: `${open.requestId}-closed` };
+    await test.store.hold(holdInput(open));
+    await test.store.charge(chargeInput(closed, 1, 5n, { final: FINAL }));
+    const ids = [open.requestId, closed.requestId, "req_none"];
+    expect(await test.store.forget(open.organizationId, ids)).toBe(1);
+    expect(await test.client.exists(`igw:{${open.organizationId}}:request:${closed.requestId}`)).toBe(0);
+    expect(await test.client.exists(`igw:{${open.organizationId}}:request:${open.requestId}`)).toBe(1);
+    expect(await spentBy(open)).toBe(5n);
+  });
+
+  it("takes more than one batch", async () => {
+    const first = await createRequest();
+    const ids = Array.from({ length: 250 }, (_, index) => `${first.requestId}-${index}`);
+    await Promise.all(
+      ids.map((requestId) =>
+        test.store.charge(chargeInput({ ...first, requestId }, 1, 1n, { final: FINAL })),
+      ),
+    );
+    expect(await test.store.forget(first.organizationId, ids)).toBe(250);
+  });
+});

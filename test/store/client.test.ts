@@ -1,0 +1,139 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { createRedisClient, type RedisClient, waitUntilReady } from "../../src/store/client.ts";
+import { createStore } from "../../src/store/redis-store.ts";
+import { checkSchema, SCHEMA_VERSION } from "../../src/store/schema.ts";
+import { type PrivateRedis, startRedis } from "../support/redis.ts";
+import { waitFor } from "../support/wait.ts";
+import {
+  admitInput,
+  admitKnown,
+  connectClient,
+  connectStore,
+  createTestKey,
+  USAGE_MONTHS,
+} from "./fixture.ts";
+
+const cleanUps: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
+});
+
+async function start(options: { appendOnly?: boolean } = {}): Promise<PrivateRedis> {
+  const redis = await startRedis(options);
+  cleanUps.push(() => redis.stop());
+  return redis;
+}
+
+/** As the gateway makes it, with its own timeout. */
+async function connect(redis: PrivateRedis): Promise<RedisClient> {
+  const client = createRedisClient({ url: redis.url, onError: () => undefined });
+  cleanUps.push(() => client.disconnect());
+  await waitUntilReady(client, 10_000);
+  return client;
+}
+
+describe("createRedisClient", () => {
+  it("sends an admission once when Redis has lost its scripts", async () => {
+    const redis = await start();
+    const { store, client } = await connectStore({ url: redis.url });
+    cleanUps.push(() => client.disconnect());
+    const key = await createTestKey(store, { requestsPerMinute: 1 });
+    expect((await admitKnown(store, key)).bucket.remaining).toBe(9);
+    await client.script("FLUSH");
+    const admissions = await Promise.all([1, 2, 3].map(() => admitKnown(store, key)));
+    expect(new Set(admissions.map(({ bucket }) => bucket.remaining))).toEqual(new Set([8, 7, 6]));
+  });
+
+  it("gives a command up whose answer does not come, and never sends it again", async () => {
+    const redis = await start();
+    const client = await connect(redis);
+    const store = createStore({ client, usageMonths: USAGE_MONTHS });
+    const key = await createTestKey(store, { requestsPerMinute: 1 });
+    const other = await connectClient({ url: redis.url });
+    cleanUps.push(() => other.disconnect());
+    await other.client("PAUSE", 60_000, "WRITE");
+    await expect(store.admit(admitInput(key))).rejects.toThrow("Command timed out");
+    await other.client("UNPAUSE");
+    // It was executed late, once: its token is gone, and no more than that.
+    await waitFor("the late admission", async () => (await other.exists(bucketOf(key))) === 1);
+    expect((await admitKnown(store, key)).bucket.remaining).toBe(8);
+  });
+
+  it("fails commands that a dying Redis did not answer, and sends none of them again", async () => {
+    const redis = await start({ appendOnly: true });
+    const client = await connect(redis);
+    const store = createStore({ client, usageMonths: USAGE_MONTHS });
+    const key = await createTestKey(store, { requestsPerMinute: 60 });
+    const lost = Promise.allSettled(Array.from({ length: 5 }, () => store.admit(admitInput(key))));
+    redis.kill();
+    const outcomes = await lost;
+    await expect(store.admit(admitInput(key))).rejects.toThrow(/writeable|closed|retries/);
+    await redis.restart();
+    await waitUntilReady(client, 10_000);
+    const spent = outcomes.filter(({ status }) => status === "fulfilled").length;
+    const { bucket } = await admitKnown(store, key);
+    expect(bucket.remaining).toBeGreaterThanOrEqual(10 - 5 - 1);
+    expect(bucket.remaining).toBeLessThanOrEqual(10 - spent);
+  });
+
+  it("refuses commands at once while there is no connection", async () => {
+    const redis = await start();
+    const client = await connect(redis);
+    redis.kill();
+    await waitFor("the connection to close", () => client.status !== "ready");
+    await expect(client.get("igw:schema")).rejects.toThrow("enableOfflineQueue");
+  });
+
+  it("comes back by itself", async () => {
+    const redis = await start();
+    const client = await connect(redis);
+    redis.kill();
+    await waitFor("the connection to close", () => client.status !== "ready");
+    await redis.restart();
+    await waitUntilReady(client, 10_000);
+    expect(await client.ping()).toBe("PONG");
+  });
+
+  it("takes a socket's path, and a database number", async () => {
+    const redis = await start();
+    const client = createRedisClient({ url: redis.url.slice("unix://".length), onError: () => undefined });
+    cleanUps.push(() => client.disconnect());
+    await waitUntilReady(client, 10_000);
+    expect(await client.ping()).toBe("PONG");
+  });
+});
+
+describe("waitUntilReady", () => {
+  it("says why there is no Redis", async () => {
+    const client = createRedisClient({ url: "unix:///nowhere/redis.sock", onError: () => undefined });
+    cleanUps.push(() => client.disconnect());
+    await expect(waitUntilReady(client, 100)).rejects.toThrow(/not ready after 100 ms: .*ENOENT/);
+  });
+});
+
+describe("checkSchema", () => {
+  it("marks an empty Redis, and knows its own mark", async () => {
+    const client = await connect(await start());
+    await checkSchema(client);
+    await checkSchema(client);
+    expect(await client.get("igw:schema")).toBe(String(SCHEMA_VERSION));
+  });
+
+  it.each([
+    {
+      name: "a newer version's data",
+      stored: String(SCHEMA_VERSION + 1),
+      message: "newer version of this gateway",
+    },
+    { name: "something else's data", stored: "hello", message: "not this gateway's" },
+  ])("refuses $name and leaves it alone", async ({ stored, message }) => {
+    const client = await connect(await start());
+    await client.set("igw:schema", stored);
+    await expect(checkSchema(client)).rejects.toThrow(message);
+    expect(await client.get("igw:schema")).toBe(stored);
+  });
+});
+
+function bucketOf({ organizationId, keyId }: { organizationId: string; keyId: string }): string {
+  return `igw:{${organizationId}}:bucket:${keyId}`;
+}

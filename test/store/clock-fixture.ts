@@ -1,0 +1,34 @@
+/** A store on a Redis whose clock the test sets. */
+import { rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { buildClock, type FakeClock, startRedisWithClock } from "../support/redis.ts";
+import { connectStore, type StoreUnderTest } from "./fixture.ts";
+
+export interface TimedStore extends StoreUnderTest {
+  readonly clock: FakeClock;
+}
+
+const library = buildClock();
+
+/** False where tests that set the clock are skipped: their names say what they need. */
+export const canSetClock = library !== null;
+
+/** Unix microseconds of an ISO time. */
+export function microseconds(iso: string): bigint {
+  return BigInt(Date.parse(iso)) * 1000n;
+}
+
+/** @throws Error when `canSetClock` is false. */
+export async function openTimedStore(start: bigint): Promise<TimedStore> {
+  if (library === null) throw new Error("setting the clock of Redis takes Linux and a C compiler, `cc`");
+  const { redis, clock } = await startRedisWithClock(library, start);
+  const opened = await connectStore({ url: redis.url }, () => redis.stop());
+  return {
+    ...opened,
+    clock,
+    async stop() {
+      await opened.stop();
+      rmSync(dirname(library), { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startRedisCluster } from "../support/redis.ts";
+import {
+  addTestKey,
+  admitInput,
+  admitKnown,
+  chargeInput,
+  connectStore,
+  createHashedKey,
+  createIdentity,
+  createTestKey,
+  FINAL,
+  holdInput,
+  ORGANIZATION,
+  type StoreUnderTest,
+} from "./fixture.ts";
+
+let test: StoreUnderTest;
+beforeAll(async () => {
+  const cluster = await startRedisCluster();
+  test = await connectStore({ cluster: cluster.urls }, () => cluster.stop());
+});
+afterAll(() => test.stop());
+
+describe("the store on a cluster of three", () => {
+  it("runs every script of an organization on one node, wherever that is", async () => {
+    const { store } = test;
+    for (let count = 0; count < 12; count += 1) {
+      const key = await createTestKey(
+        store,
+        { maxConcurrentRequests: 5 },
+        { strictCaps: true, hardCapCents: 100 },
+      );
+      await addTestKey(store, key.organizationId);
+      expect(await store.lookUpKey(key.hash)).toEqual({
+        organizationId: key.organizationId,
+        keyId: key.keyId,
+      });
+      const input = admitInput(key);
+      expect((await store.admit(input)).decision).toBe("admitted");
+      const identity = { ...(await createIdentity(store, key)), requestId: input.requestId };
+      const held = await store.hold(holdInput(identity, { worstCaseMicrocents: 9n }));
+      expect(held.outcome).toBe("held");
+      await store.charge(chargeInput(identity, 1, 3n));
+      expect(await store.renew(key.organizationId, [identity])).toEqual(["renewed"]);
+      expect(await store.listOverdue(key.organizationId, 10)).toEqual([]);
+      const overdue = { ...identity, record: identity };
+      expect(await store.close(overdue)).toBe("not_due");
+      await store.charge(chargeInput(identity, 2, 5n, { final: FINAL }));
+      expect(await store.forget(key.organizationId, [identity.requestId])).toBe(1);
+      await store.correct({ ...key, correctionId: "corr_1", amountMicrocents: 2n });
+      const spend = await store.readSpend(key.organizationId, null);
+      expect([spend.organizationMicrocents, spend.organizationHeldMicrocents]).toEqual([7n, 0n]);
+      expect((await store.readUsage(key.organizationId, null)).rows).toHaveLength(2);
+      const found = await store.findRequest(key.organizationId, identity.requestId, key.keyId);
+      expect(found?.costMicrocents).toBe(5n);
+      expect((await store.changeKey(key, { requestsPerMinute: 60 }, 1)).outcome).toBe("changed");
+      const renamed = await store.changeOrganization(key.organizationId, { name: "x" }, 1);
+      expect(renamed.outcome).toBe("changed");
+      expect((await store.rotateKey(key, createHashedKey(), 1000)).outcome).toBe("changed");
+      expect(await store.revokeAllKeys(key.organizationId)).toHaveLength(2);
+    }
+  });
+
+  it("lists organizations of all nodes and repairs look-ups of all nodes", async () => {
+    const keys = await Promise.all(Array.from({ length: 12 }, () => createTestKey(test.store)));
+    await Promise.all(keys.map(({ hash }) => test.client.del(`igw:key:${hash}`)));
+    const strangers = Array.from({ length: 12 }, createHashedKey);
+    await Promise.all(strangers.map(({ hash }) => test.client.set(`igw:key:${hash}`, "org_x key_x")));
+    expect(await test.store.repair()).toEqual({ lookUpsWritten: 12, lookUpsRemoved: 12 });
+    const ids = await test.store.listOrganizationIds();
+    expect(ids).toEqual(expect.arrayContaining(keys.map(({ organizationId }) => organizationId)));
+  });
+
+  it("lets exactly the capacity through when 1,000 callers of many organizations come at once", async () => {
+    const organizations = await Promise.all(
+      Array.from({ length: 10 }, () => test.store.createOrganization(ORGANIZATION)),
+    );
+    const keys = await Promise.all(
+      organizations.map(({ id }) => addTestKey(test.store, id, { requestsPerMinute: 1 })),
+    );
+    const admissions = await Promise.all(
+      Array.from({ length: 1000 }, (_, index) => admitKnown(test.store, keys[index % keys.length]!)),
+    );
+    expect(admissions.filter(({ decision }) => decision === "admitted")).toHaveLength(100);
+  });
+});

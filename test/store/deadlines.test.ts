@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RequestIdentity } from "../../src/store/types/settlement.ts";
+import { canSetClock, microseconds, openTimedStore, type TimedStore } from "./clock-fixture.ts";
+import {
+  admitInput,
+  admitKnown,
+  chargeInput,
+  createIdentity,
+  createTestKey,
+  FINAL,
+  holdInput,
+  readHeld,
+  type TestKey,
+} from "./fixture.ts";
+
+const START = microseconds("2026-05-05T05:05:05Z");
+let now = START;
+
+let timed: TimedStore;
+beforeAll(async () => {
+  if (canSetClock) timed = await openTimedStore(START);
+});
+afterAll(async () => {
+  if (canSetClock) await timed.stop();
+});
+
+function advance(milliseconds: number): void {
+  now += BigInt(milliseconds) * 1000n;
+  timed.clock.set(now);
+}
+
+async function spent({ organizationId, month }: RequestIdentity): Promise<bigint> {
+  const { rows } = await timed.store.readUsage(organizationId, month);
+  const figures = await timed.store.readSpend(organizationId, month);
+  expect(rows.reduce((sum, row) => sum + row.costMicrocents, 0n)).toBe(figures.organizationMicrocents);
+  return figures.organizationMicrocents;
+}
+
+async function closeOverdue({ organizationId }: TestKey): Promise<string[]> {
+  const overdue = await timed.store.listOverdue(organizationId, 100);
+  return Promise.all(overdue.map((request) => timed.store.close(request)));
+}
+
+describe.skipIf(!canSetClock)("a request's deadline (sets Redis's clock: takes Linux and cc)", () => {
+  it("is 30 s after the hold; then another closes it at its floor", async () => {
+    const key = await createTestKey(timed.store);
+    const identity = await createIdentity(timed.store, key);
+    await timed.store.hold(holdInput(identity, { floorMicrocents: 70n, floorInputTokens: 12 }));
+    advance(29_999);
+    expect(await closeOverdue(key)).toEqual([]);
+    advance(1);
+    expect(await closeOverdue(key)).toEqual(["closed"]);
+    expect(await closeOverdue(key)).toEqual([]);
+    const { rows } = await timed.store.readUsage(key.organizationId, null);
+    expect(rows).toMatchObject([{ requests: 1, inputTokens: 12, estimatedRequests: 1, costMicrocents: 70n }]);
+  });
+
+  it.each([
+    { name: "more than the floor", charged: 90n, closedAt: 90n },
+    { name: "less than the floor", charged: 50n, closedAt: 70n },
+  ])("closes what was charged $name at the larger of both", async ({ charged, closedAt }) => {
+    const key = await createTestKey(timed.store);
+    const identity = await createIdentity(timed.store, key);
+    await timed.store.hold(holdInput(identity, { floorMicrocents: 70n, floorInputTokens: 12 }));
+    await timed.store.charge(chargeInput(identity, 1, charged));
+    advance(30_000);
+    expect(await closeOverdue(key)).toEqual(["closed"]);
+    expect(await spent(identity)).toBe(closedAt);
+    await timed.store.charge(chargeInput(identity, 2, 60n, { final: FINAL }));
+    expect(await spent(identity)).toBe(60n);
+  });
+
+  it("moves with each renewal", async () => {
+    const key = await createTestKey(timed.store);
+    const identity = await createIdentity(timed.store, key);
+    await timed.store.hold(holdInput(identity));
+    for (let round = 0; round < 4; round += 1) {
+      advance(20_000);
+      expect(await timed.store.renew(key.organizationId, [identity])).toEqual(["renewed"]);
+      expect(await closeOverdue(key)).toEqual([]);
+    }
+  });
+
+  it("opens again what was closed when the owner was only paused, and holds its worst case again", async () => {
+    const key = await createTestKey(timed.store, { maxConcurrentRequests: 5 }, { strictCaps: true });
+    const identity = await createIdentity(timed.store, key);
+    const held = () => readHeld(timed.client, identity, "organization");
+    await timed.store.hold(holdInput(identity, { worstCaseMicrocents: 100n, floorMicrocents: 30n }));
+    expect(await held()).toBe(100n);
+    advance(31_000);
+    await closeOverdue(key);
+    expect(await held()).toBe(0n);
+    expect((await admitKnown(timed.store, key)).concurrentRequests).toBe(1);
+    expect(await timed.store.renew(key.organizationId, [identity])).toEqual(["reopened"]);
+    expect(await held()).toBe(70n);
+    expect((await admitKnown(timed.store, key)).concurrentRequests).toBe(3);
+    await timed.store.charge(chargeInput(identity, 1, 80n, { final: FINAL }));
+    expect([await held(), await spent(identity)]).toEqual([0n, 80n]);
+    expect(await timed.store.renew(key.organizationId, [identity])).toEqual(["ended"]);
+  });
+
+  it("renews many at once, in the order that they were given", async () => {
+    const key = await createTestKey(timed.store);
+    const first = await createIdentity(timed.store, key);
+    const all = Array.from({ length: 250 }, (_, index) => ({
+      ...first,
+      requestId: `${first.requestId}-${index}`,
+    }));
+    await Promise.all(all.slice(0, 249).map((identity) => timed.store.hold(holdInput(identity))));
+    const outcomes = await timed.store.renew(key.organizationId, all);
+    expect(outcomes).toEqual([...Array.from({ length: 249 }, () => "renewed"), "missing"]);
+  });
+
+  it("is gone with its record", async () => {
+    const key = await createTestKey(timed.store);
+    const identity = await createIdentity(timed.store, key);
+    await timed.store.hold(holdInput(identity));
+    await timed.client.del(`igw:{${key.organizationId}}:request:${identity.requestId}`);
+    expect(await closeOverdue(key)).toEqual([]);
+    advance(30_000);
+    expect(await closeOverdue(key)).toEqual(["gone"]);
+    expect(await closeOverdue(key)).toEqual([]);
+  });
+
+  it("is looked at again when it is closed: what was renewed since it was listed stays open", async () => {
+    const key = await createTestKey(timed.store);
+    const identity = await createIdentity(timed.store, key);
+    await timed.store.hold(holdInput(identity, { floorMicrocents: 5n }));
+    advance(30_000);
+    const [overdue] = await timed.store.listOverdue(key.organizationId, 1);
+    await timed.store.renew(key.organizationId, [identity]);
+    expect(overdue && (await timed.store.close(overdue))).toBe("not_due");
+    expect(await spent(identity)).toBe(0n);
+  });
+
+  it("frees the place of a request whose hold never came", async () => {
+    const key = await createTestKey(timed.store, { maxConcurrentRequests: 1 });
+    await timed.store.admit(admitInput(key));
+    advance(74_999);
+    expect((await admitKnown(timed.store, key)).decision).toBe("concurrency_limited");
+    advance(1);
+    expect((await admitKnown(timed.store, key)).decision).toBe("admitted");
+  });
+});
+
+describe.skipIf(!canSetClock)("a key (sets Redis's clock: takes Linux and cc)", () => {
+  it("expires with the millisecond that was set", async () => {
+    const at = Number(now / 1000n) + 1000;
+    timed.clock.set(now);
+    const key = await createTestKey(timed.store, { expiresAtMs: at });
+    advance(999);
+    expect((await admitKnown(timed.store, key)).decision).toBe("admitted");
+    advance(1);
+    expect((await admitKnown(timed.store, key)).decision).toBe("key_expired");
+  });
+});

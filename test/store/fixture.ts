@@ -1,0 +1,193 @@
+/** A store on a private Redis, and what most tests of it begin with. */
+import { createHash, randomUUID } from "node:crypto";
+import {
+  createRedisClient,
+  type RedisAddress,
+  type RedisClient,
+  waitUntilReady,
+} from "../../src/store/client.ts";
+import { createId } from "../../src/store/ids.ts";
+import { createStore } from "../../src/store/redis-store.ts";
+import type { Store } from "../../src/store/types.ts";
+import type { Admission, AdmitInput, KnownKeyAdmission } from "../../src/store/types/admission.ts";
+import type { HashedKey, KeySettings, OrganizationSettings } from "../../src/store/types/management.ts";
+import type { ChargeInput, HoldInput, RequestIdentity } from "../../src/store/types/settlement.ts";
+import { startRedis, startRedisCluster } from "../support/redis.ts";
+
+export const USAGE_MONTHS = 13;
+export const MODEL = "acme/echo-small";
+export const ROUTE = "POST /v1/chat/completions";
+
+export interface StoreUnderTest {
+  readonly address: RedisAddress;
+  readonly store: Store;
+  /** For looking behind the store, and for breaking things. */
+  readonly client: RedisClient;
+  stop(): Promise<void>;
+}
+
+/** On one server; on a three-node cluster when `STORE_TESTS_ON` is "cluster", so that the whole suite can run on both. */
+export async function openTestStore(): Promise<StoreUnderTest> {
+  if (process.env["STORE_TESTS_ON"] === "cluster") {
+    const cluster = await startRedisCluster();
+    return connectStore({ cluster: cluster.urls }, () => cluster.stop());
+  }
+  const redis = await startRedis();
+  return connectStore({ url: redis.url }, () => redis.stop());
+}
+
+/** A store with a connection of its own, as another process has one. */
+export async function connectStore(
+  address: RedisAddress,
+  stopServer: () => Promise<void> = async () => undefined,
+): Promise<StoreUnderTest> {
+  const client = await connectClient(address);
+  const store = createStore({ client, usageMonths: USAGE_MONTHS });
+  return {
+    address,
+    store,
+    client,
+    async stop() {
+      client.disconnect();
+      await stopServer();
+    },
+  };
+}
+
+export async function connectClient(address: RedisAddress): Promise<RedisClient> {
+  // Generous: a test is about what is decided, and the machine may be busy.
+  const client = createRedisClient({ ...address, commandTimeoutMs: 20_000, onError: () => undefined });
+  await waitUntilReady(client, 10_000);
+  return client;
+}
+
+export const ORGANIZATION: OrganizationSettings = {
+  name: "Acme",
+  currency: "USD",
+  hardCapCents: null,
+  budgetCents: null,
+  strictCaps: false,
+  suspended: false,
+  notifications: { dashboard: true, emails: [], webhook: null },
+  keyDefaults: { requestsPerMinute: null, hardCapCents: null, budgetCents: null },
+};
+
+export const KEY: KeySettings = {
+  name: "ci",
+  requestsPerMinute: 600,
+  hardCapCents: null,
+  budgetCents: null,
+  allowedModels: null,
+  maxConcurrentRequests: null,
+  expiresAtMs: null,
+  disabled: false,
+};
+
+/** The hash of a made-up key: the store never sees a key. */
+export function createHashedKey(): HashedKey {
+  const hash = createHash("sha256").update(randomUUID()).digest("hex");
+  return { hash, display: `sk-igw-…${hash.slice(-4)}` };
+}
+
+export interface TestKey {
+  readonly organizationId: string;
+  readonly keyId: string;
+  readonly hash: string;
+}
+
+/** A new organization with one key. */
+export async function createTestKey(
+  store: Store,
+  key: Partial<KeySettings> = {},
+  organization: Partial<OrganizationSettings> = {},
+): Promise<TestKey> {
+  const { id } = await store.createOrganization({ ...ORGANIZATION, ...organization });
+  return addTestKey(store, id, key);
+}
+
+export async function addTestKey(
+  store: Store,
+  organizationId: string,
+  settings: Partial<KeySettings> = {},
+): Promise<TestKey> {
+  const hashed = createHashedKey();
+  const record = await store.createKey(organizationId, { ...KEY, ...settings }, hashed);
+  if (record === null) throw new Error("the key was not created");
+  return { organizationId, keyId: record.id, hash: hashed.hash };
+}
+
+export function admitInput(key: TestKey, changes: Partial<AdmitInput> = {}): AdmitInput {
+  return {
+    organizationId: key.organizationId,
+    keyId: key.keyId,
+    presentedHash: key.hash,
+    requestId: createId("req", Date.now()),
+    route: ROUTE,
+    bucket: "requests",
+    metered: true,
+    ...changes,
+  };
+}
+
+/** An admission that is expected to know the key. */
+export async function admitKnown(
+  store: Store,
+  key: TestKey,
+  changes: Partial<AdmitInput> = {},
+): Promise<KnownKeyAdmission> {
+  return known(await store.admit(admitInput(key, changes)));
+}
+
+export function known(admission: Admission): KnownKeyAdmission {
+  if (admission.decision === "unknown_key") throw new Error("the key is not known");
+  return admission;
+}
+
+/** The identity of a new request of this key, admitted now by Redis's clock. */
+export async function createIdentity(store: Store, key: TestKey): Promise<RequestIdentity> {
+  const now = new Date(await store.timeMs()).toISOString();
+  return {
+    organizationId: key.organizationId,
+    keyId: key.keyId,
+    requestId: createId("req", Date.now()),
+    month: now.slice(0, 7),
+    day: now.slice(0, 10),
+    model: MODEL,
+    route: ROUTE,
+  };
+}
+
+export function holdInput(identity: RequestIdentity, changes: Partial<HoldInput> = {}): HoldInput {
+  return { ...identity, worstCaseMicrocents: null, floorMicrocents: 0n, floorInputTokens: 0, ...changes };
+}
+
+/** A charge of so many microcents, with as many tokens of each kind as tell a mix-up. */
+export function chargeInput(
+  identity: RequestIdentity,
+  sequence: number,
+  totalMicrocents: bigint,
+  changes: Partial<ChargeInput> = {},
+): ChargeInput {
+  return {
+    ...identity,
+    totalMicrocents,
+    sequence,
+    tokens: { input: 10 * sequence, cachedInput: 3 * sequence, output: 7 * sequence, reasoning: sequence },
+    requests: 1,
+    estimated: false,
+    final: null,
+    ...changes,
+  };
+}
+
+export const FINAL = { status: 200, errorCode: null, checks: [] } as const;
+
+/** What is held for an organization or a key in a month, as it stands in Redis. */
+export async function readHeld(
+  client: RedisClient,
+  identity: RequestIdentity,
+  subject: string,
+): Promise<bigint> {
+  const spend = `igw:{${identity.organizationId}}:spend:${identity.month}`;
+  return BigInt((await client.hget(spend, `held:${subject}`)) ?? "0");
+}

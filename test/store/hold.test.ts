@@ -1,0 +1,213 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  addTestKey,
+  admitInput,
+  admitKnown,
+  chargeInput,
+  createIdentity,
+  createTestKey,
+  FINAL,
+  holdInput,
+  openTestStore,
+  readHeld,
+  type StoreUnderTest,
+  type TestKey,
+} from "./fixture.ts";
+
+let test: StoreUnderTest;
+beforeAll(async () => {
+  test = await openTestStore();
+});
+afterAll(() => test.stop());
+
+const CENT = 1_000_000n;
+
+async function spend(key: TestKey, microcents: bigint): Promise<void> {
+  const identity = await createIdentity(test.store, key);
+  await test.store.charge(chargeInput(identity, 1, microcents, { final: FINAL }));
+}
+
+describe("hold", () => {
+  it("holds once, and a repeat changes nothing", async () => {
+    const key = await createTestKey(test.store, {}, { strictCaps: true });
+    const identity = await createIdentity(test.store, key);
+    const input = holdInput(identity, { worstCaseMicrocents: 5n * CENT });
+    expect(await test.store.hold(input)).toEqual({ outcome: "held" });
+    expect(await test.store.hold(input)).toEqual({ outcome: "exists" });
+    expect(await readHeld(test.client, identity, "organization")).toBe(5n * CENT);
+  });
+
+  it.each([
+    { scope: "key", key: { hardCapCents: 10 }, organization: {}, outcome: "key_cap_reached" },
+    {
+      scope: "organization",
+      key: {},
+      organization: { hardCapCents: 10 },
+      outcome: "organization_cap_reached",
+    },
+    {
+      scope: "key, when both are reached,",
+      key: { hardCapCents: 10 },
+      organization: { hardCapCents: 10 },
+      outcome: "key_cap_reached",
+    },
+  ])("refuses once more when the cap of the $scope was reached since the admission", async (row) => {
+    const key = await createTestKey(test.store, row.key, row.organization);
+    const identity = await createIdentity(test.store, key);
+    await spend(key, 10n * CENT);
+    expect(await test.store.hold(holdInput(identity))).toEqual({
+      outcome: row.outcome,
+      figures: { spentMicrocents: 10n * CENT, heldMicrocents: 0n, hardCapCents: 10 },
+      onlyBecauseOfRequestsInFlight: false,
+    });
+    expect(await test.client.exists(`igw:{${key.organizationId}}:request:${identity.requestId}`)).toBe(0);
+  });
+
+  it("checks the month of admission, whatever month it is now", async () => {
+    const key = await createTestKey(test.store, { hardCapCents: 10 });
+    const identity = await createIdentity(test.store, key);
+    await spend(key, 10n * CENT);
+    const other = holdInput({ ...identity, month: "2020-02", day: "2020-02-29" });
+    expect((await test.store.hold(other)).outcome).toBe("held");
+  });
+
+  it("holds nothing without strict caps, worst case or not", async () => {
+    const key = await createTestKey(test.store, { hardCapCents: 10 });
+    const identity = await createIdentity(test.store, key);
+    await test.store.hold(holdInput(identity, { worstCaseMicrocents: 500n * CENT }));
+    expect(await readHeld(test.client, identity, "organization")).toBe(0n);
+  });
+
+  it("asks for a worst case when strict caps were switched on since the admission", async () => {
+    const key = await createTestKey(test.store, {}, { strictCaps: true });
+    const identity = await createIdentity(test.store, key);
+    expect(await test.store.hold(holdInput(identity))).toEqual({ outcome: "worst_case_required" });
+    const again = await test.store.hold(holdInput(identity, { worstCaseMicrocents: 1n }));
+    expect(again.outcome).toBe("held");
+  });
+});
+
+describe("hold with strict caps", () => {
+  it("fits to the microcent", async () => {
+    const key = await createTestKey(test.store, { hardCapCents: 10 }, { strictCaps: true });
+    await spend(key, 4n * CENT);
+    const hold = async (worstCaseMicrocents: bigint) =>
+      test.store.hold(holdInput(await createIdentity(test.store, key), { worstCaseMicrocents }));
+    expect((await hold(6n * CENT + 1n)).outcome).toBe("key_cap_reached");
+    expect((await hold(6n * CENT)).outcome).toBe("held");
+    expect((await hold(1n)).outcome).toBe("key_cap_reached");
+    expect((await hold(0n)).outcome).toBe("held");
+  });
+
+  it("says when other requests in flight are the only cause, and what they hold", async () => {
+    const key = await createTestKey(test.store, { hardCapCents: 10 }, { strictCaps: true });
+    const first = await createIdentity(test.store, key);
+    await test.store.hold(holdInput(first, { worstCaseMicrocents: 7n * CENT }));
+    const second = holdInput(await createIdentity(test.store, key), { worstCaseMicrocents: 4n * CENT });
+    expect(await test.store.hold(second)).toEqual({
+      outcome: "key_cap_reached",
+      figures: { spentMicrocents: 0n, heldMicrocents: 7n * CENT, hardCapCents: 10 },
+      onlyBecauseOfRequestsInFlight: true,
+    });
+    const tooLarge = holdInput(await createIdentity(test.store, key), { worstCaseMicrocents: 11n * CENT });
+    expect(await test.store.hold(tooLarge)).toMatchObject({ onlyBecauseOfRequestsInFlight: false });
+    await test.store.charge(chargeInput(first, 1, 2n * CENT, { final: FINAL }));
+    expect((await test.store.hold(second)).outcome).toBe("held");
+  });
+
+  it("gives back what a charge turned into spend, and the rest at the end", async () => {
+    const key = await createTestKey(test.store, {}, { strictCaps: true });
+    const identity = await createIdentity(test.store, key);
+    await test.store.hold(holdInput(identity, { worstCaseMicrocents: 100n }));
+    const held = () => readHeld(test.client, identity, `key:${key.keyId}`);
+    await test.store.charge(chargeInput(identity, 1, 30n));
+    expect(await held()).toBe(70n);
+    await test.store.charge(chargeInput(identity, 2, 20n));
+    expect(await held()).toBe(80n);
+    await test.store.charge(chargeInput(identity, 3, 130n));
+    expect(await held()).toBe(0n);
+    await test.store.charge(chargeInput(identity, 4, 50n, { final: FINAL }));
+    expect(await held()).toBe(0n);
+    expect(await readHeld(test.client, identity, "organization")).toBe(0n);
+  });
+
+  it("counts the holds of all keys against the organization's cap", async () => {
+    const first = await createTestKey(test.store, {}, { strictCaps: true, hardCapCents: 10 });
+    const second = await addTestKey(test.store, first.organizationId);
+    const worstCaseMicrocents = 6n * CENT;
+    await test.store.hold(holdInput(await createIdentity(test.store, first), { worstCaseMicrocents }));
+    const refused = await test.store.hold(
+      holdInput(await createIdentity(test.store, second), { worstCaseMicrocents }),
+    );
+    expect(refused).toMatchObject({
+      outcome: "organization_cap_reached",
+      figures: { heldMicrocents: worstCaseMicrocents },
+      onlyBecauseOfRequestsInFlight: true,
+    });
+  });
+
+  it.each([100_000_000, 9_000_000_000])(
+    "never lets 1,000 callers over a cap of %s cents",
+    async (hardCapCents) => {
+      const key = await createTestKey(test.store, { hardCapCents }, { strictCaps: true });
+      const cap = BigInt(hardCapCents) * CENT;
+      const worstCaseMicrocents = cap / 7n + 1n;
+      const outcomes = await Promise.all(
+        Array.from({ length: 1000 }, async () => {
+          const identity = await createIdentity(test.store, key);
+          return test.store.hold(holdInput(identity, { worstCaseMicrocents }));
+        }),
+      );
+      expect(outcomes.filter(({ outcome }) => outcome === "held")).toHaveLength(6);
+      const identity = await createIdentity(test.store, key);
+      expect(await readHeld(test.client, identity, `key:${key.keyId}`)).toBe(6n * worstCaseMicrocents);
+    },
+  );
+
+  it("keeps spent and held together under the cap at every moment of 500 requests that come and go", async () => {
+    const key = await createTestKey(test.store, { hardCapCents: 10 }, { strictCaps: true });
+    const cap = 10n * CENT;
+    const first = await createIdentity(test.store, key);
+    const seen: bigint[] = [];
+    const outcomes = await Promise.all(
+      Array.from({ length: 500 }, async (_, index) => {
+        const identity = { ...first, requestId: `${first.requestId}-${index}` };
+        const worst = BigInt(1 + ((index * 7919) % 400_000));
+        const { outcome } = await test.store.hold(holdInput(identity, { worstCaseMicrocents: worst }));
+        const spend = await test.client.hmget(
+          `igw:{${key.organizationId}}:spend:${first.month}`,
+          "organization",
+          "held:organization",
+        );
+        seen.push(spend.reduce((sum, amount) => sum + BigInt(amount ?? "0"), 0n));
+        if (outcome !== "held") return outcome;
+        await test.store.charge(chargeInput(identity, 1, worst / 2n));
+        await test.store.charge(chargeInput(identity, 2, worst, { final: FINAL }));
+        return outcome;
+      }),
+    );
+    expect(new Set(outcomes)).toEqual(new Set(["held", "key_cap_reached"]));
+    expect(seen.filter((amount) => amount > cap)).toEqual([]);
+    const { organizationMicrocents, organizationHeldMicrocents } = await test.store.readSpend(
+      key.organizationId,
+      null,
+    );
+    expect(organizationMicrocents).toBeLessThanOrEqual(cap);
+    expect(organizationHeldMicrocents).toBe(0n);
+  });
+});
+
+describe("a place among the concurrent requests", () => {
+  it("is kept by the hold and given back by the final charge", async () => {
+    const key = await createTestKey(test.store, { maxConcurrentRequests: 1 });
+    const input = admitInput(key);
+    await test.store.admit(input);
+    const identity = { ...(await createIdentity(test.store, key)), requestId: input.requestId };
+    await test.store.hold(holdInput(identity));
+    expect((await admitKnown(test.store, key)).decision).toBe("concurrency_limited");
+    await test.store.charge(chargeInput(identity, 1, 1n));
+    expect((await admitKnown(test.store, key)).decision).toBe("concurrency_limited");
+    await test.store.charge(chargeInput(identity, 2, 2n, { final: FINAL }));
+    expect((await admitKnown(test.store, key)).decision).toBe("admitted");
+  });
+});

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  chargeInput,
+  createIdentity,
+  createTestKey,
+  FINAL,
+  holdInput,
+  openTestStore,
+  ORGANIZATION,
+  type StoreUnderTest,
+} from "./fixture.ts";
+
+let test: StoreUnderTest;
+beforeAll(async () => {
+  test = await openTestStore();
+});
+afterAll(() => test.stop());
+
+describe("an organization", () => {
+  it("is read as it was written", async () => {
+    const settings = {
+      ...ORGANIZATION,
+      name: 'Łódź & "Søn"',
+      currency: "EUR",
+      hardCapCents: 9_000_000_000,
+      budgetCents: 0,
+      strictCaps: true,
+      notifications: {
+        dashboard: false,
+        emails: ["ops@example.com"],
+        webhook: { url: "https://example.com/hook", secrets: [{ secret: "whsec_x", expiresAtMs: null }] },
+      },
+      keyDefaults: { requestsPerMinute: 60, hardCapCents: 1, budgetCents: null },
+    };
+    const created = await test.store.createOrganization(settings);
+    expect(created).toMatchObject({ ...settings, version: 1 });
+    expect(await test.store.getOrganization(created.id)).toEqual(created);
+  });
+
+  it("is none for an id that is not one, whatever it holds", async () => {
+    for (const id of ["", "org_1", "org_} igw:schema", "key_01934f6e-0000-7000-8000-000000000000"]) {
+      expect(await test.store.getOrganization(id)).toBeNull();
+      expect(await test.store.changeOrganization(id, { name: "x" }, null)).toEqual({ outcome: "not_found" });
+    }
+  });
+
+  it("changes what is given, tells before and after, and goes up a version", async () => {
+    const before = await test.store.createOrganization(ORGANIZATION);
+    const changed = await test.store.changeOrganization(before.id, { hardCapCents: 5, suspended: true }, 1);
+    const after = { ...before, hardCapCents: 5, suspended: true, version: 2 };
+    expect(changed).toEqual({ outcome: "changed", before, after });
+    expect(await test.store.changeOrganization(before.id, { name: "late" }, 1)).toEqual({
+      outcome: "version_conflict",
+      current: after,
+    });
+  });
+
+  it("lets one of 1,000 who change the same version win", async () => {
+    const { id } = await test.store.createOrganization(ORGANIZATION);
+    const results = await Promise.all(
+      Array.from({ length: 1000 }, (_, budgetCents) => test.store.changeOrganization(id, { budgetCents }, 1)),
+    );
+    expect(results.filter(({ outcome }) => outcome === "changed")).toHaveLength(1);
+  });
+
+  it("keeps its currency once there is spend, or a request in flight", async () => {
+    const spent = await createTestKey(test.store);
+    const identity = await createIdentity(test.store, spent);
+    await test.store.charge(chargeInput(identity, 1, 1n, { final: FINAL }));
+    const inFlight = await createTestKey(test.store);
+    await test.store.hold(holdInput(await createIdentity(test.store, inFlight)));
+    for (const { organizationId } of [spent, inFlight]) {
+      const refused = await test.store.changeOrganization(organizationId, { currency: "EUR" }, null);
+      expect(refused).toMatchObject({ outcome: "currency_locked", current: { currency: "USD" } });
+      const same = await test.store.changeOrganization(organizationId, { currency: "USD", name: "y" }, null);
+      expect(same.outcome).toBe("changed");
+    }
+    const unused = await createTestKey(test.store);
+    const changed = await test.store.changeOrganization(unused.organizationId, { currency: "EUR" }, null);
+    expect(changed.outcome).toBe("changed");
+  });
+});
+
+describe("listOrganizations", () => {
+  it("gives all of them in the order of their creation, page by page", async () => {
+    const created: string[] = [];
+    for (let count = 0; count < 7; count += 1) {
+      created.push((await test.store.createOrganization(ORGANIZATION)).id);
+    }
+    const listed: string[] = [];
+    let after: string | null = null;
+    do {
+      const page = await test.store.listOrganizations({ limit: 3, after });
+      expect(page.items.length).toBeLessThanOrEqual(3);
+      listed.push(...page.items.map(({ id }) => id));
+      after = page.next;
+    } while (after !== null);
+    expect(listed).toEqual([...(await test.store.listOrganizationIds())]);
+    expect(new Set(listed).size).toBe(listed.length);
+    expect(listed).toEqual(expect.arrayContaining(created));
+  });
+});

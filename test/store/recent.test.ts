@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describeAdmission } from "../../src/store/checks.ts";
+import type { RecentRequest } from "../../src/store/types/reporting.ts";
+import {
+  addTestKey,
+  admitInput,
+  chargeInput,
+  createIdentity,
+  createTestKey,
+  FINAL,
+  holdInput,
+  known,
+  MODEL,
+  openTestStore,
+  ROUTE,
+  type StoreUnderTest,
+} from "./fixture.ts";
+
+let test: StoreUnderTest;
+beforeAll(async () => {
+  test = await openTestStore();
+});
+afterAll(() => test.stop());
+
+describe("findRequest", () => {
+  it("tells what a request cost", async () => {
+    const key = await createTestKey(test.store);
+    const identity = await createIdentity(test.store, key);
+    const checks = [{ name: "price", passed: true, figures: { input: "250", currency: "USD" } }];
+    await test.store.hold(holdInput(identity));
+    await test.store.charge(chargeInput(identity, 1, 5n));
+    expect(await test.store.findRequest(key.organizationId, identity.requestId, key.keyId)).toBeNull();
+    const last = chargeInput(identity, 2, 123n, { estimated: true, final: { ...FINAL, checks } });
+    await test.store.charge(last);
+    await test.store.charge(last);
+    const found = await test.store.findRequest(key.organizationId, identity.requestId, key.keyId);
+    expect(found).toEqual({
+      requestId: identity.requestId,
+      keyId: key.keyId,
+      recordedAtMs: found?.recordedAtMs,
+      route: ROUTE,
+      model: MODEL,
+      status: 200,
+      errorCode: null,
+      inputTokens: 20,
+      cachedInputTokens: 6,
+      outputTokens: 14,
+      reasoningTokens: 2,
+      estimated: true,
+      costMicrocents: 123n,
+      checks,
+    });
+    expect((await test.store.listRequests(key.organizationId, { limit: 10, after: null })).items).toEqual([
+      found,
+    ]);
+  });
+
+  it("tells every check of a refused admission with the figures it was decided by", async () => {
+    const key = await createTestKey(test.store, { hardCapCents: 0 }, { hardCapCents: 7, currency: "EUR" });
+    const input = admitInput(key);
+    const admission = known(await test.store.admit(input));
+    const found = await test.store.findRequest(key.organizationId, input.requestId, key.keyId);
+    expect(found).toMatchObject({
+      status: 402,
+      errorCode: "hard_cap_reached",
+      route: ROUTE,
+      costMicrocents: 0n,
+    });
+    expect(found?.checks).toEqual(describeAdmission(admission, "requests"));
+    expect(found?.checks.at(-1)).toEqual({
+      name: "key_hard_cap",
+      passed: false,
+      figures: { spent_microcents: "0", hard_cap_cents: 0, currency: "EUR" },
+    });
+    expect(found?.checks.map(({ passed }) => passed)).toEqual([true, true, true, true, true, false]);
+  });
+
+  it("does not show another key's request, nor what is no id", async () => {
+    const key = await createTestKey(test.store, { disabled: true });
+    const other = await addTestKey(test.store, key.organizationId);
+    const input = admitInput(key);
+    await test.store.admit(input);
+    const find = (id: string, keyId: string | null) => test.store.findRequest(key.organizationId, id, keyId);
+    expect(await find(input.requestId, other.keyId)).toBeNull();
+    expect(await find(input.requestId, null)).toMatchObject({ errorCode: "key_disabled" });
+    expect(await find("req_hello", null)).toBeNull();
+    expect(await find("req_01934f6e-0000-7000-8000-000000000000", null)).toBeNull();
+  });
+
+  it("finds a request that was refused after its admission", async () => {
+    const key = await createTestKey(test.store);
+    const { requestId } = admitInput(key);
+    await test.store.recordRequest({
+      ...key,
+      requestId,
+      route: ROUTE,
+      model: null,
+      status: 400,
+      errorCode: "invalid_json",
+      checks: [],
+    });
+    const found = await test.store.findRequest(key.organizationId, requestId, key.keyId);
+    expect(found).toMatchObject({ status: 400, errorCode: "invalid_json", model: null });
+  });
+
+  it("finds a paid request behind 3,000 refused ones, and one of those among them", async () => {
+    const key = await createTestKey(test.store);
+    const identity = await createIdentity(test.store, key);
+    await test.store.charge(chargeInput(identity, 1, 9n, { final: FINAL }));
+    await test.store.changeKey(key, { disabled: true }, null);
+    await Promise.all(Array.from({ length: 3000 }, () => test.store.admit(admitInput(key))));
+    const last = admitInput(key);
+    await test.store.admit(last);
+    const find = (id: string) => test.store.findRequest(key.organizationId, id, key.keyId);
+    expect(await find(identity.requestId)).toMatchObject({ costMicrocents: 9n });
+    expect(await find(last.requestId)).toMatchObject({ status: 403 });
+    expect(await test.client.xlen(`igw:{${key.organizationId}}:refused`)).toBeLessThan(2200);
+  });
+});
+
+describe("listRequests", () => {
+  it("gives all of both kinds, the newest first, page by page", async () => {
+    const key = await createTestKey(test.store);
+    const expected: string[] = [];
+    for (let count = 0; count < 11; count += 1) {
+      const identity = await createIdentity(test.store, key);
+      expected.unshift(identity.requestId);
+      if (count % 3 === 0) {
+        await test.store.admit(admitInput(key, { requestId: identity.requestId, presentedHash: key.hash }));
+        await test.store.recordRequest({ ...key, ...identity, status: 404, errorCode: null, checks: [] });
+      } else {
+        await test.store.charge(chargeInput(identity, 1, 1n, { final: FINAL }));
+      }
+    }
+    await test.store.changeKey(key, { disabled: true }, null);
+    const refused = admitInput(key);
+    await test.store.admit(refused);
+    expected.unshift(refused.requestId);
+    const listed: RecentRequest[] = [];
+    let after: string | null = null;
+    do {
+      const page = await test.store.listRequests(key.organizationId, { limit: 4, after });
+      listed.push(...page.items);
+      after = page.next;
+    } while (after !== null);
+    // In two streams: what happened in the same millisecond has no order.
+    expect(new Set(listed.map(({ requestId }) => requestId))).toEqual(new Set(expected));
+    expect(listed).toHaveLength(expected.length);
+    const times = listed.map(({ recordedAtMs }) => recordedAtMs);
+    expect(times).toEqual(times.toSorted((left, right) => right - left));
+  });
+});

@@ -1,0 +1,65 @@
+import { setTimeout as wait } from "node:timers/promises";
+
+export interface WaitOptions {
+  /** Default 10 s. */
+  readonly timeoutMs?: number;
+  /** Default 10 ms. */
+  readonly intervalMs?: number;
+}
+
+/**
+ * Resolves with the first value of `read` that is neither undefined, null nor false.
+ * @throws Error naming `what` when the time is over; the last thrown error is its cause.
+ */
+export async function waitFor<T>(
+  what: string,
+  read: () => T | Promise<T>,
+  options: WaitOptions = {},
+): Promise<Exclude<T, undefined | null | false>> {
+  const timeoutMs = options.timeoutMs ?? 10_000;
+  const deadlineMs = performance.now() + timeoutMs;
+  let cause: unknown;
+  for (;;) {
+    try {
+      const value = await read();
+      if (value !== undefined && value !== null && value !== false) {
+        return value as Exclude<T, undefined | null | false>;
+      }
+    } catch (thrown) {
+      cause = thrown;
+    }
+    if (performance.now() >= deadlineMs) {
+      throw new Error(`not within ${timeoutMs} ms: ${what}`, { cause });
+    }
+    await wait(options.intervalMs ?? 10);
+  }
+}
+
+/** The promise, or an error naming `what` when it takes longer than `timeoutMs`. */
+export async function withTimeout<T>(what: string, promise: Promise<T>, timeoutMs = 10_000): Promise<T> {
+  const controller = new AbortController();
+  const late = wait(timeoutMs, undefined, { signal: controller.signal }).then((): never => {
+    throw new Error(`not within ${timeoutMs} ms: ${what}`);
+  });
+  late.catch(() => undefined);
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    controller.abort();
+  }
+}
+
+/** A door that a test holds shut until it releases it. */
+export interface Gate {
+  readonly isGate: true;
+  readonly opened: Promise<void>;
+  release(): void;
+}
+
+export function createGate(): Gate {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { isGate: true, opened, release: () => open() };
+}

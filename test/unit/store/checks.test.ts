@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import { type AdmissionFigures, describeChecks } from "../../../src/store/checks.ts";
+import { ADMISSION_DECISIONS } from "../../../src/store/types/admission.ts";
+
+const FIGURES: AdmissionFigures = {
+  decision: "admitted",
+  bucket: "requests",
+  requestsPerMinute: 600,
+  capacity: 60,
+  remaining: 3,
+  retryAfterSeconds: 0,
+  expiresAtMs: Date.parse("2027-01-01T00:00:00Z"),
+  concurrentRequests: 1,
+  maxConcurrentRequests: 2,
+  currency: "USD",
+  keySpentMicrocents: 2n ** 53n + 1n,
+  keyHardCapCents: null,
+  organizationSpentMicrocents: 5n,
+  organizationHardCapCents: 100,
+};
+
+describe("describeChecks", () => {
+  it("shows all checks of an admission, amounts to the microcent", () => {
+    expect(describeChecks(FIGURES)).toEqual([
+      { name: "key_enabled", passed: true, figures: {} },
+      { name: "key_not_expired", passed: true, figures: { expires_at: "2027-01-01T00:00:00.000Z" } },
+      { name: "organization_active", passed: true, figures: {} },
+      {
+        name: "rate_limit",
+        passed: true,
+        figures: {
+          bucket: "requests",
+          requests_per_minute: 600,
+          burst: 60,
+          remaining: 3,
+          retry_after_seconds: 0,
+        },
+      },
+      { name: "concurrency", passed: true, figures: { concurrent_requests: 1, max_concurrent_requests: 2 } },
+      {
+        name: "key_hard_cap",
+        passed: true,
+        figures: { spent_microcents: "9007199254740993", hard_cap_cents: null, currency: "USD" },
+      },
+      {
+        name: "organization_hard_cap",
+        passed: true,
+        figures: { spent_microcents: "5", hard_cap_cents: 100, currency: "USD" },
+      },
+    ]);
+  });
+
+  it.each(ADMISSION_DECISIONS.slice(2))("ends with the failed check for %s", (decision) => {
+    const checks = describeChecks({ ...FIGURES, decision });
+    expect(checks.map(({ passed }) => passed)).toEqual([...checks.slice(1).map(() => true), false]);
+  });
+});
