@@ -84,6 +84,8 @@ export interface AnswerContext {
   readonly estimatedInputTokens: number;
   /** Unix milliseconds. */
   readonly nowMs: number;
+  /** For errors inside a stream. */
+  readonly requestId: string;
 }
 
 /** What has been learned from an answer so far. */

@@ -17,6 +17,8 @@ const DONE = "[DONE]";
  */
 export class AnswerStream {
   readonly #rewriter: ChunkRewriter;
+  /** For an error chunk. */
+  readonly #requestId: string;
   readonly #lines: LineSplitter;
   #output = "";
   /** The open event's lines other than data. */
@@ -28,8 +30,9 @@ export class AnswerStream {
   #isFinal = false;
   #failed: GatewayError | null = null;
 
-  constructor(rewriter: ChunkRewriter) {
+  constructor(rewriter: ChunkRewriter, requestId: string) {
     this.#rewriter = rewriter;
+    this.#requestId = requestId;
     this.#lines = new LineSplitter({
       maxLineBytes: MAX_EVENT_BYTES,
       consume: (bytes, start, end) => {
@@ -73,7 +76,7 @@ export class AnswerStream {
           ? new GatewayError("upstream_error", { cause: error })
           : GatewayError.from(error);
       this.#failed = failure;
-      this.#output += formatErrorChunk(failure, null);
+      this.#output += formatErrorChunk(failure, this.#requestId);
     }
   }
 

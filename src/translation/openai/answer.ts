@@ -15,6 +15,7 @@ export interface ChatAnswerOptions {
   /** Whether the client asked for a stream. */
   readonly stream: boolean;
   readonly usageVisibility: UsageVisibility;
+  readonly requestId: string;
 }
 
 /** The answer to one chat completion request, passed through. */
@@ -33,6 +34,7 @@ export class ChatAnswer implements Answer {
         usageVisibility: options.usageVisibility,
         generated: this.#generated,
       }),
+      options.requestId,
     );
   }
 

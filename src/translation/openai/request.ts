@@ -75,6 +75,7 @@ export class ChatRequest implements ClientRequest {
       model: context.model,
       stream: this.stream,
       usageVisibility: mapUsageVisibility(this.#streamOptions, context.model.profile.continuousUsage),
+      requestId: context.requestId,
     });
   }
 

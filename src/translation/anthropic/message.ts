@@ -1,0 +1,77 @@
+/**
+ * The Messages protocol as clients read it: a message and its stream events, as far as this gateway writes them.
+ * Fields that are always null are written out: older SDKs type them as present.
+ * @see https://docs.anthropic.com/en/api/messages and `resources/messages` of @anthropic-ai/sdk 1.11.0
+ */
+import type { MessageDeltaUsage, MessageUsage } from "./usage.ts";
+
+export interface Message {
+  readonly id: string;
+  readonly type: "message";
+  readonly role: "assistant";
+  /** Catalog id, as the client asked for it. */
+  readonly model: string;
+  readonly content: readonly ContentBlock[];
+  readonly stop_reason: StopReason | null;
+  readonly stop_sequence: string | null;
+  readonly stop_details: RefusalDetails | null;
+  readonly container: null;
+  readonly diagnostics: null;
+  readonly usage: MessageUsage;
+}
+
+/** `citations` and `caller` are left out on purpose: a null there breaks the Vercel AI SDK 6. */
+export type ContentBlock = TextBlock | ThinkingBlock | ToolUseBlock;
+
+export interface TextBlock {
+  readonly type: "text";
+  readonly text: string;
+}
+
+export interface ThinkingBlock {
+  readonly type: "thinking";
+  readonly thinking: string;
+  readonly signature: string;
+}
+
+export interface ToolUseBlock {
+  readonly type: "tool_use";
+  readonly id: string;
+  readonly name: string;
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+/** `pause_turn` and `model_context_window_exceeded` exist in the protocol and are never produced here. */
+export type StopReason = "end_turn" | "max_tokens" | "stop_sequence" | "tool_use" | "refusal";
+
+export interface RefusalDetails {
+  readonly type: "refusal";
+  readonly category: null;
+  readonly explanation: string | null;
+}
+
+/** Why a message ended. */
+export interface Stop {
+  readonly stop_reason: StopReason;
+  readonly stop_sequence: string | null;
+  readonly stop_details: RefusalDetails | null;
+}
+
+export type BlockDelta =
+  | { readonly type: "text_delta"; readonly text: string }
+  | { readonly type: "thinking_delta"; readonly thinking: string }
+  | { readonly type: "signature_delta"; readonly signature: string }
+  | { readonly type: "input_json_delta"; readonly partial_json: string };
+
+export type StreamEvent =
+  | { readonly type: "ping" }
+  | { readonly type: "message_start"; readonly message: Message }
+  | { readonly type: "content_block_start"; readonly index: number; readonly content_block: ContentBlock }
+  | { readonly type: "content_block_delta"; readonly index: number; readonly delta: BlockDelta }
+  | { readonly type: "content_block_stop"; readonly index: number }
+  | {
+      readonly type: "message_delta";
+      readonly delta: Stop & { readonly container: null };
+      readonly usage: MessageDeltaUsage;
+    }
+  | { readonly type: "message_stop" };

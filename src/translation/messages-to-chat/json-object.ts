@@ -1,0 +1,2 @@
+/** A parsed JSON object of which nothing is known yet. */
+export type JsonObject = Readonly<Record<string, unknown>>;

@@ -1,0 +1,30 @@
+/**
+ * Anthropic's Messages protocol in front of an upstream that speaks Chat Completions. The request is read once into
+ * checked parts (`request/`), the answer is translated whole (`response/`) or chunk by chunk (`stream/`).
+ *
+ * What changes the meaning of a request and cannot be represented is a 400 that names the field; hints, cache marks and
+ * telemetry are dropped; what clients send by default is never refused. docs/messages.md has every rule.
+ *
+ * Pure: no clock, no network, no state beyond one exchange; ids come from a generator that a test can pin. It never
+ * holds back what an upstream has sent, unless the protocol's order demands it, and never more than a bounded amount.
+ */
+import { formatErrorBody, formatErrorEvent } from "../anthropic/error-body.ts";
+import type { ClientRequest, Protocol } from "../exchange.ts";
+import { MessagesRequest } from "./messages-request.ts";
+
+/** `POST /v1/messages`. */
+export const messagesProtocol: Protocol = {
+  name: "messages",
+  parseRequest: (body) => new MessagesRequest(body, { purpose: "answer" }),
+  formatError: formatErrorBody,
+  formatStreamError: formatErrorEvent,
+};
+
+/**
+ * `POST /v1/messages/count_tokens`: the same request without `max_tokens`, never streamed. Its `toUpstream` is what the
+ * tokenizer counts.
+ * @throws GatewayError 400 naming the field and what was expected.
+ */
+export function parseCountTokensRequest(body: Uint8Array): ClientRequest {
+  return new MessagesRequest(body, { purpose: "count_tokens" });
+}

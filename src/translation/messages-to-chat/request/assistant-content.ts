@@ -1,0 +1,50 @@
+import { invalidField, quote } from "./field-error.ts";
+import { type AssistantPart, createTextParts, type ToolUsePart } from "./parts.ts";
+import { readName, readObject, readString } from "./read-field.ts";
+import { type Block, parseBlocks, readText, unsupportedBlock } from "./blocks.ts";
+
+const USER_BLOCKS: ReadonlySet<string> = new Set([
+  "tool_result",
+  "image",
+  "document",
+  "search_result",
+  "container_upload",
+]);
+
+/** What Anthropic's own servers did in an earlier turn. The answer text that follows carries the result. */
+const SERVER_BLOCKS = /^(?:(?:server|mcp)_tool_use|mcp_tool_listing|fallback|.+_tool_result)$/;
+
+const GAP: AssistantPart = { kind: "gap" };
+
+/** The content of an assistant message: a string, which is one text block, or blocks. @throws GatewayError 400 */
+export function parseAssistantContent(content: unknown, path: string): AssistantPart[] {
+  return parseBlocks(content, path, parseAssistantBlock);
+}
+
+function parseAssistantBlock(block: Block): AssistantPart[] {
+  switch (block.type) {
+    case "text":
+      return createTextParts(readText(block));
+    case "tool_use":
+      return [parseToolUse(block)];
+    case "thinking": {
+      const thinking = readString(block.fields["thinking"], `${block.path}.thinking`);
+      return [thinking === "" ? GAP : { kind: "thinking", thinking }];
+    }
+    case "redacted_thinking":
+      return [GAP];
+    default:
+      if (SERVER_BLOCKS.test(block.type)) return [GAP];
+      if (!USER_BLOCKS.has(block.type)) throw unsupportedBlock(block);
+      throw invalidField(block.path, `${quote(block.type)} blocks are only allowed in user messages`);
+  }
+}
+
+function parseToolUse({ fields, path }: Block): ToolUsePart {
+  return {
+    kind: "tool_use",
+    id: readName(fields["id"], `${path}.id`),
+    name: readName(fields["name"], `${path}.name`),
+    arguments: JSON.stringify(readObject(fields["input"], `${path}.input`)),
+  };
+}

@@ -1,0 +1,58 @@
+import type { JsonObject } from "../json-object.ts";
+import { invalidField, quote, unsupportedField } from "./field-error.ts";
+import { createTextParts, type TextPart } from "./parts.ts";
+import { readName, readObject, readString } from "./read-field.ts";
+
+/** One block of a content array, with its type and its place. */
+export interface Block {
+  readonly type: string;
+  readonly fields: JsonObject;
+  readonly path: string;
+}
+
+/** @throws GatewayError 400 when it is no object with a `type`. */
+export function readBlock(value: unknown, path: string): Block {
+  const fields = readObject(value, path);
+  return { type: readName(fields["type"], `${path}.type`), fields, path };
+}
+
+/**
+ * Content that is a string, which is the same as one text block, or a list of blocks.
+ * @throws GatewayError 400 when it is neither, and what `parse` throws.
+ */
+export function parseBlocks<Part>(
+  content: unknown,
+  path: string,
+  parse: (block: Block) => Part[],
+): (Part | TextPart)[] {
+  if (typeof content === "string") return createTextParts(content);
+  if (!Array.isArray(content)) throw invalidField(path, "Input should be a string or a list of blocks");
+  return content.flatMap((value: unknown, index) => parse(readBlock(value, `${path}.${index}`)));
+}
+
+/** The text of a text block; `citations` and `cache_control` are dropped. @throws GatewayError 400 */
+export function readText(block: Block): string {
+  return readString(block.fields["text"], `${block.path}.text`);
+}
+
+/**
+ * The texts of content that may hold nothing but text: a string or text blocks. Empty ones are left out.
+ * @throws GatewayError 400 naming the block that is no text.
+ */
+export function readTexts(content: unknown, path: string): string[] {
+  if (typeof content === "string") return content === "" ? [] : [content];
+  if (!Array.isArray(content)) throw invalidField(path, "Input should be a string or a list of text blocks");
+  return content.flatMap((value: unknown, index) => {
+    const block = readBlock(value, `${path}.${index}`);
+    if (block.type !== "text") {
+      throw invalidField(block.path, `only text blocks are allowed here, not ${quote(block.type)}`);
+    }
+    const text = readText(block);
+    return text === "" ? [] : [text];
+  });
+}
+
+/** 400: a kind of block that is not known here. */
+export function unsupportedBlock(block: Block): Error {
+  return unsupportedField(block.path, `unsupported content block type ${quote(block.type)}`);
+}

@@ -1,0 +1,22 @@
+import { shorten, unsupportedField } from "./field-error.ts";
+import type { ImagePart } from "./parts.ts";
+import { readName, readObject } from "./read-field.ts";
+import type { Block } from "./blocks.ts";
+
+/** An image block. A URL goes to the upstream as it is; the gateway never fetches it. @throws GatewayError 400 */
+export function parseImage({ fields, path }: Block): ImagePart {
+  const sourcePath = `${path}.source`;
+  const source = readObject(fields["source"], sourcePath);
+  const type = readName(source["type"], `${sourcePath}.type`);
+  switch (type) {
+    case "base64": {
+      const mediaType = readName(source["media_type"], `${sourcePath}.media_type`);
+      const data = readName(source["data"], `${sourcePath}.data`);
+      return { kind: "image", url: `data:${mediaType};base64,${data}`, path };
+    }
+    case "url":
+      return { kind: "image", url: readName(source["url"], `${sourcePath}.url`), path };
+    default:
+      throw unsupportedField(sourcePath, `${shorten(type)} sources are not supported`);
+  }
+}

@@ -1,0 +1,44 @@
+import { invalidField, missingField } from "./field-error.ts";
+import { parseAssistantContent } from "./assistant-content.ts";
+import type { ParsedMessage } from "./parts.ts";
+import { readObject, readOptionalArray } from "./read-field.ts";
+import { parseSystemContent } from "./system-content.ts";
+import { parseUserContent } from "./user-content.ts";
+
+/** The list of messages, each block translated by itself; order is `order-turns.ts`'s. @throws GatewayError 400 */
+export function parseMessages(value: unknown): ParsedMessage[] {
+  const list = readOptionalArray(value, "messages");
+  if (list === null) throw missingField("messages");
+  const messages = list.map((message, index) => parseMessage(message, `messages.${index}`));
+  if (!messages.some(hasContent)) {
+    throw invalidField("messages", "at least one message with content is required");
+  }
+  return messages;
+}
+
+function parseMessage(value: unknown, path: string): ParsedMessage {
+  const { role, content } = readObject(value, path);
+  const contentPath = `${path}.content`;
+  switch (role) {
+    case "user":
+      return { role, parts: parseUserContent(requireContent(content, contentPath), contentPath) };
+    case "assistant":
+      return { role, parts: parseAssistantContent(requireContent(content, contentPath), contentPath) };
+    case "system":
+      return { role, text: parseSystemContent(content, contentPath) };
+    case undefined:
+      throw missingField(`${path}.role`);
+    default:
+      throw invalidField(`${path}.role`, "Input should be 'user', 'assistant' or 'system'");
+  }
+}
+
+function requireContent(content: unknown, path: string): unknown {
+  if (content === undefined || content === null) throw missingField(path);
+  return content;
+}
+
+/** System messages alone are no conversation. */
+function hasContent(message: ParsedMessage): boolean {
+  return message.role !== "system" && message.parts.some(({ kind }) => kind !== "gap");
+}

@@ -1,0 +1,31 @@
+import type { ChatResponseFormat } from "../chat-request.ts";
+import type { JsonObject } from "../json-object.ts";
+import { invalidField, missingField } from "./field-error.ts";
+import { readObject, readOptionalObject } from "./read-field.ts";
+
+/**
+ * Structured output: `output_config.format`, else `output_format`, which an old beta had. The schema goes through
+ * unchanged.
+ * @throws GatewayError 400
+ */
+export function parseOutputFormat(
+  body: JsonObject,
+  outputConfig: JsonObject | null,
+): ChatResponseFormat | null {
+  return (
+    convertFormat(outputConfig?.["format"], "output_config.format") ??
+    convertFormat(body["output_format"], "output_format")
+  );
+}
+
+function convertFormat(value: unknown, path: string): ChatResponseFormat | null {
+  const format = readOptionalObject(value, path);
+  if (format === null) return null;
+  const { type, schema } = format;
+  if (type !== "json_schema") throw invalidField(`${path}.type`, "Input should be 'json_schema'");
+  if (schema === undefined || schema === null) throw missingField(`${path}.schema`);
+  return {
+    type: "json_schema",
+    json_schema: { name: "response", schema: readObject(schema, `${path}.schema`), strict: true },
+  };
+}

@@ -1,0 +1,81 @@
+/**
+ * A conversation between the two protocols: checked, free of wire details, and independent of the model's profile,
+ * so that one reading of the body serves the check, the measure and the translation.
+ */
+
+export interface TextPart {
+  readonly kind: "text";
+  /** Never empty. */
+  readonly text: string;
+}
+
+export interface ImagePart {
+  readonly kind: "image";
+  /** `https:` or `data:`; never fetched here. */
+  readonly url: string;
+  /** Its place in the client's body, for an error that only the model's profile decides. */
+  readonly path: string;
+}
+
+export interface FilePart {
+  readonly kind: "file";
+  readonly filename: string;
+  /** A `data:` URL. */
+  readonly data: string;
+  readonly path: string;
+}
+
+export type MediaPart = ImagePart | FilePart;
+
+/** A document, a search result or a tool's result may hold both. */
+export type TextOrMedia = TextPart | MediaPart;
+
+export interface ToolResultPart {
+  readonly kind: "tool_result";
+  readonly toolUseId: string;
+  /** What the tool message says: a string, however many blocks it was. */
+  readonly text: string;
+  /** The tool role takes text only: these go into the user message that follows. */
+  readonly media: readonly MediaPart[];
+}
+
+export interface ToolUsePart {
+  readonly kind: "tool_use";
+  readonly id: string;
+  readonly name: string;
+  /** The input as JSON text. */
+  readonly arguments: string;
+}
+
+export interface ThinkingPart {
+  readonly kind: "thinking";
+  readonly thinking: string;
+}
+
+/** Stands where a block was dropped or two messages were merged: the texts on its sides are not one sentence. */
+export interface GapPart {
+  readonly kind: "gap";
+}
+
+export type UserPart = TextPart | MediaPart | ToolResultPart;
+export type AssistantPart = TextPart | ToolUsePart | ThinkingPart | GapPart;
+
+/** One message of the client's list, its blocks translated. */
+export type ParsedMessage =
+  | { readonly role: "user"; readonly parts: readonly UserPart[] }
+  | { readonly role: "assistant"; readonly parts: readonly AssistantPart[] }
+  | { readonly role: "system"; readonly text: string };
+
+/** Consecutive messages of one role, merged. A `system` turn exists only where the profile keeps them. */
+export type Turn =
+  | { readonly role: "user"; readonly parts: UserPart[] }
+  | { readonly role: "assistant"; readonly parts: AssistantPart[] }
+  | { readonly role: "system"; readonly text: string };
+
+/** What stands between texts that are parts of their own. */
+export const PARAGRAPH = "\n\n";
+
+/** A text part, or nothing for an empty text. */
+export function createTextParts(text: string): TextPart[] {
+  return text === "" ? [] : [{ kind: "text", text }];
+}

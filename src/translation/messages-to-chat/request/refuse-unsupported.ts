@@ -1,0 +1,19 @@
+import type { JsonObject } from "../json-object.ts";
+import { unsupportedField } from "./field-error.ts";
+
+/** Fields whose loss would change what is asked: what they refer to lives at Anthropic. */
+const REFUSED = [
+  { field: "container", reason: "containers are not supported by this model" },
+  { field: "mcp_servers", reason: "MCP servers are not supported by this model" },
+  { field: "thread", reason: "threads are not supported by this model" },
+  { field: "inference_geo", reason: "a region cannot be chosen for this model" },
+] as const;
+
+/** @throws GatewayError 400 naming the first such field that is neither null nor an empty list. */
+export function refuseUnsupported(body: JsonObject): void {
+  for (const { field, reason } of REFUSED) {
+    const value = body[field];
+    const isEmpty = value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+    if (!isEmpty) throw unsupportedField(field, reason);
+  }
+}

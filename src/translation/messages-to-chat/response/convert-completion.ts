@@ -1,0 +1,65 @@
+import { GatewayError } from "../../../errors.ts";
+import type { ContentBlock, Message, TextBlock } from "../../anthropic/message.ts";
+import { convertUsage, createUsage } from "../../anthropic/usage.ts";
+import { isJsonObject } from "../../json/parse-body.ts";
+import type { AnswerSettings } from "../answer-settings.ts";
+import type { JsonObject } from "../json-object.ts";
+import { mapStopReason } from "./map-stop-reason.ts";
+import { findChoice, readFinishReason, readMatchedStop } from "./read-choice.ts";
+import { readContent, readReasoning, readRefusal } from "./read-message.ts";
+import { readToolCalls } from "./read-tool-calls.ts";
+import { ThinkingSignature } from "./thinking-signature.ts";
+
+/**
+ * A whole chat completion as a message.
+ * @throws GatewayError `upstream_error` when there is no answer in it.
+ */
+export function convertCompletion(completion: JsonObject, settings: AnswerSettings): Message {
+  const choice = findChoice(completion);
+  const message = choice?.["message"];
+  if (choice === null || !isJsonObject(message)) {
+    throw new GatewayError("upstream_error", { cause: new Error("a chat completion without a choice") });
+  }
+  const toolUses = readToolCalls(message, settings);
+  const refusal = readRefusal(message);
+  const ending = {
+    finishReason: readFinishReason(choice),
+    matchedStop: readMatchedStop(choice),
+    hasToolUse: toolUses.length > 0,
+    refusal,
+  };
+  return {
+    id: settings.ids.messageId(),
+    type: "message",
+    role: "assistant",
+    model: settings.model,
+    content: [
+      ...convertReasoning(message, settings),
+      ...convertText(readContent(message), toolUses.length > 0),
+      ...createTextBlocks(refusal),
+      ...toolUses,
+    ],
+    ...mapStopReason(ending, settings.stopSequences),
+    container: null,
+    diagnostics: null,
+    usage: convertUsage(completion["usage"]) ?? createUsage(),
+  };
+}
+
+function convertReasoning(message: JsonObject, settings: AnswerSettings): ContentBlock[] {
+  const reasoning = readReasoning(message);
+  if (!settings.showsThinking || reasoning.text === "") return [];
+  const signature = new ThinkingSignature();
+  signature.add(reasoning.text);
+  if (reasoning.signature !== null) signature.set(reasoning.signature);
+  return [{ type: "thinking", thinking: reasoning.text, signature: signature.end() }];
+}
+
+/** Line ends between reasoning and a tool call are the chat template's, not the model's answer. */
+function convertText(text: string, hasToolUse: boolean): TextBlock[] {
+  return hasToolUse && text.trim() === "" ? [] : createTextBlocks(text);
+}
+
+function createTextBlocks(text: string): TextBlock[] {
+  return text === "" ? [] : [{ type: "text", text }];
+}

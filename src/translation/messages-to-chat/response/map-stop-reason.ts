@@ -1,0 +1,31 @@
+import type { Stop } from "../../anthropic/message.ts";
+
+/** What is known when an answer ends. */
+export interface Ending {
+  /** The upstream's `finish_reason`; empty when it gave none. */
+  readonly finishReason: string;
+  readonly matchedStop: string | null;
+  readonly hasToolUse: boolean;
+  /** The refusal's text; empty when there is none. */
+  readonly refusal: string;
+}
+
+/** Why the message ended, in the words of the Messages protocol. */
+export function mapStopReason(ending: Ending, stopSequences: ReadonlySet<string>): Stop {
+  const { finishReason, matchedStop, hasToolUse, refusal } = ending;
+  if (finishReason === "length" || finishReason === "max_tokens") return createStop("max_tokens");
+  if (finishReason === "content_filter" || refusal !== "") {
+    const explanation = refusal === "" ? null : refusal;
+    return { ...createStop("refusal"), stop_details: { type: "refusal", category: null, explanation } };
+  }
+  // Many servers say `stop` though the model called a tool; a client that reads `end_turn` would never run it.
+  if (hasToolUse) return createStop("tool_use");
+  if (matchedStop !== null && stopSequences.has(matchedStop)) {
+    return { ...createStop("stop_sequence"), stop_sequence: matchedStop };
+  }
+  return createStop("end_turn");
+}
+
+function createStop(reason: Stop["stop_reason"]): Stop {
+  return { stop_reason: reason, stop_sequence: null, stop_details: null };
+}

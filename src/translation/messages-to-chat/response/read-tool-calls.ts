@@ -1,0 +1,35 @@
+import type { ToolUseBlock } from "../../anthropic/message.ts";
+import { isJsonObject } from "../../json/parse-body.ts";
+import type { AnswerSettings } from "../answer-settings.ts";
+import type { JsonObject } from "../json-object.ts";
+import { readString } from "./read-message.ts";
+import { parseToolInput } from "./tool-input.ts";
+
+/**
+ * The tool calls of a whole answer, in order. An upstream's ids go through unchanged: Kimi and Mistral depend on their
+ * own format. A missing or repeated one is replaced; a call without a name cannot be run and is dropped.
+ */
+export function readToolCalls(message: JsonObject, settings: AnswerSettings): ToolUseBlock[] {
+  const { tool_calls, function_call } = message;
+  const hasCalls = Array.isArray(tool_calls) && tool_calls.length > 0;
+  // Servers that send both send the same call twice.
+  const calls: unknown[] = hasCalls ? tool_calls : [{ function: function_call }];
+  const usedIds = new Set<string>();
+  const blocks: ToolUseBlock[] = [];
+  for (const call of calls) {
+    const called = isJsonObject(call) ? call["function"] : null;
+    if (!isJsonObject(call) || !isJsonObject(called)) continue;
+    const name = readString(called["name"]);
+    if (name === "") continue;
+    const given = readString(call["id"]);
+    const id = given === "" || usedIds.has(given) ? settings.ids.toolUseId() : given;
+    usedIds.add(id);
+    blocks.push({
+      type: "tool_use",
+      id,
+      name: settings.toolNames.toClient(name),
+      input: parseToolInput(called["arguments"]),
+    });
+  }
+  return blocks;
+}

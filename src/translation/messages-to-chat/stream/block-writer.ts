@@ -1,0 +1,106 @@
+import type { BlockDelta, ContentBlock, StreamEvent } from "../../anthropic/message.ts";
+import { ThinkingSignature } from "../response/thinking-signature.ts";
+
+/** A refusal is text in a block of its own. */
+type BlockKind = "text" | "refusal" | "thinking" | "tool_use";
+
+/** More white space than this at the beginning of a text is no template's leftover, but what the model writes. */
+const MAX_HELD_CHARACTERS = 1_024;
+
+/**
+ * Writes content blocks one after the other: opens a block when its first delta comes, closes it when another kind
+ * follows. White space at the beginning of a text waits for what comes next, and is dropped when that is a tool call.
+ */
+export class BlockWriter {
+  readonly #emit: (event: StreamEvent) => void;
+  #index = -1;
+  #open: BlockKind | null = null;
+  #signature: ThinkingSignature | null = null;
+  #heldSpace = "";
+  #hasToolUse = false;
+
+  constructor(emit: (event: StreamEvent) => void) {
+    this.#emit = emit;
+  }
+
+  get hasToolUse(): boolean {
+    return this.#hasToolUse;
+  }
+
+  writeThinking(thinking: string): void {
+    if (this.#open !== "thinking") {
+      this.#start("thinking", { type: "thinking", thinking: "", signature: "" });
+      this.#signature = new ThinkingSignature();
+    }
+    this.#signature?.add(thinking);
+    this.#delta({ type: "thinking_delta", thinking });
+  }
+
+  /** The upstream's signature of the open thinking block; it is written when that closes. */
+  setSignature(signature: string): void {
+    this.#signature?.set(signature);
+  }
+
+  writeText(text: string): void {
+    if (this.#open === "text") {
+      this.#delta({ type: "text_delta", text });
+      return;
+    }
+    this.#heldSpace += text;
+    if (this.#heldSpace.length > MAX_HELD_CHARACTERS || /\S/.test(text)) this.#releaseSpace();
+  }
+
+  writeRefusal(text: string): void {
+    if (this.#open !== "refusal") {
+      this.#releaseSpace();
+      this.#start("refusal", { type: "text", text: "" });
+    }
+    this.#delta({ type: "text_delta", text });
+  }
+
+  startToolUse(id: string, name: string): void {
+    this.#heldSpace = "";
+    this.#hasToolUse = true;
+    this.#start("tool_use", { type: "tool_use", id, name, input: {} });
+  }
+
+  /** Arguments of the tool call that was started last. */
+  writeArguments(json: string): void {
+    if (json !== "") this.#delta({ type: "input_json_delta", partial_json: json });
+  }
+
+  /** The last block is over. */
+  end(): void {
+    if (!this.#hasToolUse) this.#releaseSpace();
+    this.#close();
+  }
+
+  #releaseSpace(): void {
+    if (this.#heldSpace === "") return;
+    const text = this.#heldSpace;
+    this.#heldSpace = "";
+    this.#start("text", { type: "text", text: "" });
+    this.#delta({ type: "text_delta", text });
+  }
+
+  #start(kind: BlockKind, block: ContentBlock): void {
+    this.#close();
+    this.#index += 1;
+    this.#open = kind;
+    this.#emit({ type: "content_block_start", index: this.#index, content_block: block });
+  }
+
+  #delta(delta: BlockDelta): void {
+    this.#emit({ type: "content_block_delta", index: this.#index, delta });
+  }
+
+  #close(): void {
+    if (this.#open === null) return;
+    if (this.#signature !== null) {
+      this.#delta({ type: "signature_delta", signature: this.#signature.end() });
+      this.#signature = null;
+    }
+    this.#open = null;
+    this.#emit({ type: "content_block_stop", index: this.#index });
+  }
+}

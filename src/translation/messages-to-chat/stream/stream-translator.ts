@@ -1,0 +1,179 @@
+import { GatewayError } from "../../../errors.ts";
+import type { StreamEvent } from "../../anthropic/message.ts";
+import { convertUsage, createUsage, formatDeltaUsage, type MessageUsage } from "../../anthropic/usage.ts";
+import { isJsonObject } from "../../json/parse-body.ts";
+import type { GeneratedText } from "../../openai/generated-text.ts";
+import { isUpstreamError } from "../../openai/upstream-error.ts";
+import { mapErrorInAnswer } from "../../upstream-error.ts";
+import type { AnswerSettings } from "../answer-settings.ts";
+import type { JsonObject } from "../json-object.ts";
+import { mapStopReason } from "../response/map-stop-reason.ts";
+import { findChoice, readFinishReason, readMatchedStop } from "../response/read-choice.ts";
+import { readContent, readReasoning, readRefusal } from "../response/read-message.ts";
+import { BlockWriter } from "./block-writer.ts";
+import { DeltaSequencer } from "./delta-sequencer.ts";
+import { ToolCallTable } from "./tool-call-table.ts";
+
+/** As much of a refusal as is repeated as the explanation in `stop_details`. */
+const MAX_EXPLANATION_CHARACTERS = 16_384;
+
+/** After so many chunks of which the client sees nothing (hidden reasoning) a `ping` tells it that the answer goes on. */
+const SILENT_CHUNKS_PER_PING = 32;
+
+/** Stands for the old way to call one tool, which has no index; no server counts from here. */
+const FUNCTION_CALL_INDEX = -1;
+
+/** Where a translation goes. */
+export interface TranslatorOutput {
+  readonly emit: (event: StreamEvent) => void;
+  /** Told of everything that the upstream generated, shown or not. */
+  readonly generated: GeneratedText;
+}
+
+/**
+ * The state of one streamed answer: chunks of a chat completion in, events of a message out, each event in the call
+ * that brought its chunk. `message_start` comes with the first chunk; the end of the message waits for the end of the
+ * upstream's stream, since usage comes after the finish reason.
+ */
+export class StreamTranslator {
+  readonly #settings: AnswerSettings;
+  readonly #emit: (event: StreamEvent) => void;
+  readonly #writer: BlockWriter;
+  readonly #sequencer: DeltaSequencer;
+  readonly #calls = new ToolCallTable();
+  readonly #generated: GeneratedText;
+  #startUsage: MessageUsage | null = null;
+  #usage: MessageUsage | null = null;
+  #hasChoice = false;
+  #finishReason = "";
+  #matchedStop: string | null = null;
+  #refusal = "";
+  #functionCallId = "";
+  #silentChunks = 0;
+
+  constructor(settings: AnswerSettings, output: TranslatorOutput) {
+    this.#settings = settings;
+    this.#generated = output.generated;
+    this.#emit = (event) => {
+      this.#silentChunks = 0;
+      output.emit(event);
+    };
+    this.#writer = new BlockWriter(this.#emit);
+    this.#sequencer = new DeltaSequencer(this.#writer, settings);
+  }
+
+  /**
+   * One parsed chunk.
+   * @throws GatewayError what the upstream reports, or that it broke the protocol; nothing may follow.
+   */
+  readChunk(chunk: unknown): void {
+    if (isUpstreamError(chunk)) {
+      throw mapErrorInAnswer(chunk, { protocol: "messages", model: this.#settings.model });
+    }
+    if (!isJsonObject(chunk)) {
+      throw new GatewayError("upstream_error", { cause: new Error("a chunk that is no JSON object") });
+    }
+    this.#generated.readUsage(chunk["usage"]);
+    this.#usage = convertUsage(chunk["usage"]) ?? this.#usage;
+    if (this.#startUsage === null) this.#start();
+    const choice = findChoice(chunk);
+    if (choice !== null && this.#finishReason === "") this.#readChoice(choice);
+    this.#pingAfterSilence();
+  }
+
+  /**
+   * The upstream's stream has ended.
+   * @param isDone It ended with `[DONE]`.
+   * @throws GatewayError when it ended before the answer did: a half answer is never passed off as a whole one.
+   */
+  end(isDone: boolean): void {
+    if (!isDone && this.#finishReason === "") {
+      const message = "The upstream stream ended before the message was complete.";
+      throw new GatewayError("upstream_error", { message });
+    }
+    if (!this.#hasChoice || this.#startUsage === null) {
+      throw new GatewayError("upstream_error", { cause: new Error("a stream without a choice") });
+    }
+    if (this.#finishReason === "") this.#sequencer.end();
+    const ending = {
+      finishReason: this.#finishReason,
+      matchedStop: this.#matchedStop,
+      hasToolUse: this.#writer.hasToolUse,
+      refusal: this.#refusal,
+    };
+    this.#emit({
+      type: "message_delta",
+      delta: { ...mapStopReason(ending, this.#settings.stopSequences), container: null },
+      usage: formatDeltaUsage(this.#usage ?? this.#startUsage),
+    });
+    this.#emit({ type: "message_stop" });
+  }
+
+  #start(): void {
+    const { ids, model, estimatedInputTokens } = this.#settings;
+    this.#startUsage = this.#usage ?? createUsage(estimatedInputTokens);
+    this.#emit({
+      type: "message_start",
+      message: {
+        id: ids.messageId(),
+        type: "message",
+        role: "assistant",
+        model,
+        content: [],
+        stop_reason: null,
+        stop_sequence: null,
+        stop_details: null,
+        container: null,
+        diagnostics: null,
+        usage: this.#startUsage,
+      },
+    });
+  }
+
+  #readChoice(choice: JsonObject): void {
+    this.#hasChoice = true;
+    this.#matchedStop = readMatchedStop(choice) ?? this.#matchedStop;
+    const delta = choice["delta"] ?? choice["message"];
+    this.#generated.readMessage(delta);
+    if (isJsonObject(delta)) this.#readDelta(delta);
+    this.#finishReason = readFinishReason(choice);
+    // Nothing of the answer follows: what was held back for an order that is now known goes out at once.
+    if (this.#finishReason !== "") this.#sequencer.end();
+  }
+
+  #readDelta(delta: JsonObject): void {
+    if (this.#settings.showsThinking) {
+      const reasoning = readReasoning(delta);
+      if (reasoning.text !== "") this.#sequencer.addProse("thinking", reasoning.text);
+      if (reasoning.signature !== null) this.#sequencer.addProse("signature", reasoning.signature);
+    }
+    const text = readContent(delta);
+    if (text !== "") this.#sequencer.addProse("text", text);
+    const refusal = readRefusal(delta);
+    if (refusal !== "") this.#addRefusal(refusal);
+    const { tool_calls, function_call } = delta;
+    if (Array.isArray(tool_calls)) for (const call of tool_calls) this.#addCall(call);
+    else if (isJsonObject(function_call)) this.#addFunctionCall(function_call);
+  }
+
+  #addRefusal(refusal: string): void {
+    this.#refusal = (this.#refusal + refusal).slice(0, MAX_EXPLANATION_CHARACTERS);
+    this.#sequencer.addProse("refusal", refusal);
+  }
+
+  #addCall(value: unknown): void {
+    const updated = this.#calls.update(value);
+    if (updated !== null) this.#sequencer.updateCall(updated);
+  }
+
+  #addFunctionCall(called: JsonObject): void {
+    this.#functionCallId ||= this.#settings.ids.toolUseId();
+    this.#addCall({ index: FUNCTION_CALL_INDEX, id: this.#functionCallId, function: called });
+  }
+
+  #pingAfterSilence(): void {
+    if (this.#finishReason !== "") return;
+    this.#silentChunks += 1;
+    if (this.#silentChunks > SILENT_CHUNKS_PER_PING) this.#emit({ type: "ping" });
+  }
+}

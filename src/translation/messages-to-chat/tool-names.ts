@@ -1,0 +1,39 @@
+import { createHash } from "node:crypto";
+
+const HASH_CHARACTERS = 8;
+
+/**
+ * Tool names between a client and an upstream that takes them only up to a length: longer ones become their beginning,
+ * `_` and 8 hex digits of their SHA-256, and are put back in the answer.
+ */
+export class ToolNames {
+  readonly #maxCharacters: number;
+  /** Upstream's name → client's name, of the declared tools. */
+  readonly #originals = new Map<string, string>();
+
+  /** @param maxCharacters Null: no limit. */
+  constructor(declared: readonly string[], maxCharacters: number | null) {
+    this.#maxCharacters = maxCharacters ?? Number.POSITIVE_INFINITY;
+    for (const name of declared) this.#originals.set(this.toUpstream(name), name);
+  }
+
+  toUpstream(name: string): string {
+    if (name.length <= this.#maxCharacters) return name;
+    const hash = createHash("sha256").update(name).digest("hex").slice(0, HASH_CHARACTERS);
+    return `${name.slice(0, Math.max(0, this.#maxCharacters - HASH_CHARACTERS - 1))}_${hash}`;
+  }
+
+  /** A name that was not declared is passed on as it is. */
+  toClient(name: string): string {
+    return this.#originals.get(name) ?? name;
+  }
+
+  /** Whether the upstream's name is a declared one, and not the beginning of another: no fragment can follow. */
+  isWhole(name: string): boolean {
+    if (!this.#originals.has(name)) return false;
+    for (const other of this.#originals.keys()) {
+      if (other.length > name.length && other.startsWith(name)) return false;
+    }
+    return true;
+  }
+}

@@ -1,0 +1,177 @@
+import Anthropic from "@anthropic-ai/sdk";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { ContentBlock, Message } from "../../../src/translation/anthropic/message.ts";
+import {
+  formatCompletion,
+  generatedAnswer,
+  sliced,
+  streamInOrder,
+  streamMixed,
+} from "../../support/chat-stream-arbitrary.ts";
+import { createAnswer, decode, encode, runStream, toMessage } from "../../support/messages-exchange.ts";
+import { checkMessageStream, parseMessageEvents } from "../../support/messages-protocol-checker.ts";
+
+const SHOWN = {
+  tools: ["f", "get", "get_weather"].map((name) => ({ name, input_schema: { type: "object" } })),
+};
+const HIDDEN = { ...SHOWN, thinking: { type: "disabled" } };
+
+const fields = fc.constantFrom<Record<string, unknown>>(SHOWN, HIDDEN, {});
+
+/** What the official SDK makes of a stream. */
+async function accumulate(bytes: Uint8Array): Promise<Message> {
+  const client = new Anthropic({
+    apiKey: "unused",
+    maxRetries: 0,
+    fetch: () =>
+      Promise.resolve(new Response(Buffer.from(bytes), { headers: { "content-type": "text/event-stream" } })),
+  });
+  const stream = client.messages.stream({ model: "acme/echo", max_tokens: 1, messages: [] });
+  // A field of the SDK's own, for structured output.
+  const { parsed_output: _, ...message } = await stream.finalMessage();
+  return JSON.parse(JSON.stringify(message)) as Message;
+}
+
+function translate(pieces: readonly Uint8Array[], request: Record<string, unknown>): Uint8Array {
+  return Buffer.concat(runStream(pieces, request).outputs.map(({ bytes }) => bytes));
+}
+
+/** Content as it is heard: what is thought, said and called, whatever the order of the three. */
+function digest(content: readonly ContentBlock[]) {
+  const thoughts = content.flatMap((block) => (block.type === "thinking" ? [block.thinking] : []));
+  const texts = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  return {
+    thinking: thoughts.join(""),
+    text: texts.join("").replaceAll(/\s/g, ""),
+    calls: content.filter((block) => block.type === "tool_use"),
+  };
+}
+
+describe("messages stream", () => {
+  it("keeps to the protocol and adds up, in the official SDK, to the message of the whole answer", async () => {
+    const cases = generatedAnswer.chain((answer) =>
+      fc.tuple(
+        fc.constant(answer),
+        streamInOrder(answer).chain((text) => sliced(text)),
+        fields,
+      ),
+    );
+    await fc.assert(
+      fc.asyncProperty(cases, async ([answer, pieces, request]) => {
+        const bytes = translate(pieces, request);
+        expect(checkMessageStream(parseMessageEvents(decode(bytes)))).toBe("message_stop");
+        expect(await accumulate(bytes)).toEqual(toMessage(formatCompletion(answer), request));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("loses nothing and stays in order when reasoning, text and calls are mixed", async () => {
+    const cases = generatedAnswer.chain((answer) =>
+      fc.tuple(
+        fc.constant(answer),
+        streamMixed(answer).chain((text) => sliced(text)),
+        fields,
+      ),
+    );
+    await fc.assert(
+      fc.asyncProperty(cases, async ([answer, pieces, request]) => {
+        const bytes = translate(pieces, request);
+        expect(checkMessageStream(parseMessageEvents(decode(bytes)))).toBe("message_stop");
+        const message = await accumulate(bytes);
+        const whole = toMessage(formatCompletion(answer), request);
+        const heard = digest(message.content);
+        const { calls, ...prose } = digest(whole.content);
+        expect(heard).toMatchObject(prose);
+        expect(sortCalls(heard.calls)).toEqual(sortCalls(calls));
+        expect(message.stop_reason).toBe(whole.stop_reason);
+        expect(message.usage).toEqual(whole.usage);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("is the same however the bytes are split", () => {
+    const cases = generatedAnswer.chain((answer) =>
+      streamMixed(answer).chain((text) => fc.tuple(fc.constant(text), sliced(text), fields)),
+    );
+    fc.assert(
+      fc.property(cases, ([text, pieces, request]) => {
+        expect(decode(translate(pieces, request))).toBe(decode(translate([encode(text)], request)));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("is an error, never a whole message, when it is cut off before the finish reason", () => {
+    const cases = generatedAnswer
+      .chain((answer) => streamInOrder({ ...answer, finishReason: "stop" }))
+      .chain((text) => fc.tuple(fc.constant(encode(text)), fc.nat({ max: encode(text).length })));
+    fc.assert(
+      fc.property(cases, ([bytes, length]) => {
+        const received = bytes.subarray(0, length);
+        const { events, outputs } = runStream([received]);
+        const end = checkMessageStream(events);
+        const mayBeWhole = decode(received).includes('"finish_reason":"stop"');
+        expect(end).toSatisfy((how) => how === "error" || mayBeWhole);
+        expect(outputs.at(-1)!.final).toBe(end === "message_stop");
+        expect(outputs.at(-1)!.failed === null).toBe(end === "message_stop");
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("never throws and never breaks the protocol, whatever the upstream sends", () => {
+    const json = fc.jsonValue({ maxDepth: 4 });
+    const call = fc.record(
+      { index: json, id: json, function: fc.oneof(json, fc.record({ name: json, arguments: json })) },
+      { requiredKeys: [] },
+    );
+    const delta = fc.record(
+      {
+        content: json,
+        reasoning_content: json,
+        refusal: json,
+        tool_calls: fc.oneof(json, fc.array(call, { maxLength: 3 })),
+        function_call: json,
+      },
+      { requiredKeys: [] },
+    );
+    const choice = fc.record({
+      index: fc.constantFrom(0, 0, 0, 1, null),
+      delta,
+      finish_reason: json,
+      stop_reason: json,
+    });
+    const data = fc.oneof(
+      fc
+        .record({ choices: fc.array(choice, { maxLength: 2 }), usage: json })
+        .map((value) => JSON.stringify(value)),
+      { weight: 1, arbitrary: json.map((value) => JSON.stringify(value)) },
+      fc.constant("[DONE]"),
+    );
+    const garbage = fc.array(
+      fc.oneof(
+        { weight: 5, arbitrary: data.map((text) => `data: ${text}\n\n`) },
+        fc.string({ maxLength: 20 }),
+      ),
+      { maxLength: 12 },
+    );
+    fc.assert(
+      fc.property(garbage, (pieces) => {
+        const answer = createAnswer({ stream: true });
+        const outputs = [...pieces.map((piece) => answer.push(encode(piece))), answer.end()];
+        checkMessageStream(parseMessageEvents(outputs.map(({ bytes }) => decode(bytes)).join("")));
+        const first = outputs.findIndex(({ final, failed }) => final || failed !== null);
+        expect(outputs.slice(first + 1).every(({ bytes }) => bytes.length === 0)).toBe(true);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+/** Which of two mixed calls is seen first is the stream's affair; made-up ids follow that order. */
+function sortCalls(calls: readonly ContentBlock[]): string[] {
+  return calls.map((call) => JSON.stringify(call).replace(/"toolu_\d+"/, '""')).sort();
+}
