@@ -1,0 +1,70 @@
+/**
+ * The access log: one JSON line a request. Never a key, a body, a query or an `authorization` header.
+ */
+import { ACCESS_LOG_METADATA, EDGE_METADATA_NAMESPACE, METADATA_NAMESPACE } from "../names.ts";
+import { typed } from "./yaml-document.ts";
+import type { EnvoyNode } from "./yaml-document.ts";
+
+/** Where Envoy keeps the dynamic metadata of ext_authz: all there is of a request that it refused. */
+const ADMISSION_NAMESPACE = "envoy.filters.http.ext_authz";
+
+/** Fields that a refusal may have as well. */
+const REFUSAL_FIELDS: ReadonlySet<string> = new Set(["key_id", "organization_id", "error_code"]);
+
+interface Operator {
+  readonly command: string;
+  readonly param: string;
+}
+
+/** `access_log` of the HTTP connection manager, to a file or standard output. */
+export function createAccessLog(file: string | null): EnvoyNode {
+  const logFormat = { log_format: { json_format: createFields() } };
+  return file === null
+    ? {
+        name: "envoy.access_loggers.stdout",
+        typed_config: typed("envoy.extensions.access_loggers.stream.v3.StdoutAccessLog", logFormat),
+      }
+    : {
+        name: "envoy.access_loggers.file",
+        typed_config: typed("envoy.extensions.access_loggers.file.v3.FileAccessLog", {
+          path: file,
+          ...logFormat,
+        }),
+      };
+}
+
+function createFields(): EnvoyNode {
+  return {
+    time: "%START_TIME(%Y-%m-%dT%H:%M:%S.%3fZ)%",
+    request_id: "%REQ(X-REQUEST-ID)%",
+    method: "%REQ(:METHOD)%",
+    path: formatFirst(metadata(EDGE_METADATA_NAMESPACE, "path"), { command: "PATH", param: "NQ:PATH" }),
+    protocol: "%PROTOCOL%",
+    status: "%RESPONSE_CODE%",
+    flags: "%RESPONSE_FLAGS%",
+    code_details: "%RESPONSE_CODE_DETAILS%",
+    duration_ms: "%DURATION%",
+    first_byte_ms: "%RESPONSE_DURATION%",
+    bytes_received: "%BYTES_RECEIVED%",
+    bytes_sent: "%BYTES_SENT%",
+    user_agent: "%REQ(USER-AGENT)%",
+    upstream: "%UPSTREAM_CLUSTER%",
+    ...Object.fromEntries(ACCESS_LOG_METADATA.map((field) => [field, formatField(field)])),
+  };
+}
+
+function formatField(field: string): string {
+  const own = metadata(METADATA_NAMESPACE, field);
+  return REFUSAL_FIELDS.has(field)
+    ? formatFirst(own, metadata(ADMISSION_NAMESPACE, field))
+    : `%${own.command}(${own.param})%`;
+}
+
+/** The first of some operators that has a value. */
+function formatFirst(...operators: Operator[]): string {
+  return `%COALESCE(${JSON.stringify({ operators })})%`;
+}
+
+function metadata(namespace: string, field: string): Operator {
+  return { command: "DYNAMIC_METADATA", param: `${namespace}:${field}` };
+}

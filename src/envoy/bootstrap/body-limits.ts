@@ -1,0 +1,38 @@
+/**
+ * Buffers for request bodies at the edge.
+ *
+ * While ext_authz decides, Envoy reads on until the connection's buffer limit and then stops reading. The buffer filter
+ * raises the limit to the largest body, and reading goes on only if what is held by then is under half of the raised
+ * limit: otherwise nothing is ever read again and the client waits for its 408. What is held is at most twice the
+ * connection's limit and one read of 16 KiB, on HTTP/2 the limit and one window.
+ */
+export interface BodyLimits {
+  /** The largest body that is let through to the sidecar. */
+  readonly maxRequestBytes: number;
+  readonly connectionBufferBytes: number;
+  /** HTTP/2's window per stream. */
+  readonly streamWindowBytes: number;
+}
+
+const KIBIBYTE = 1024;
+const MEBIBYTE = 1024 ** 2;
+
+/** Under this, HTTP/2's smallest window alone would be more than half of the limit. */
+export const MIN_EDGE_BODY_BYTES = 256 * KIBIBYTE;
+
+/** HTTP/2's own smallest and default window. */
+const MIN_WINDOW_BYTES = 64 * KIBIBYTE - 1;
+
+/**
+ * The edge's limits for `limits.max_body_bytes`. A limit under 256 KiB is not the edge's to enforce: the sidecar, which
+ * gets the whole body, refuses what is larger.
+ */
+export function createBodyLimits(maxBodyBytes: number): BodyLimits {
+  const maxRequestBytes = Math.max(MIN_EDGE_BODY_BYTES, maxBodyBytes);
+  const connectionBufferBytes = Math.min(MEBIBYTE, Math.floor(maxRequestBytes / 8));
+  return {
+    maxRequestBytes,
+    connectionBufferBytes,
+    streamWindowBytes: Math.max(MIN_WINDOW_BYTES, connectionBufferBytes),
+  };
+}

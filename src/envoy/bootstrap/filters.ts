@@ -1,0 +1,137 @@
+/**
+ * The HTTP filters, in the order in which a request passes them: remember the client's path → ext_authz → buffer →
+ * ext_proc → router. The order is a lock: nothing buffers or reads a body before its key was admitted.
+ */
+import { EDGE_METADATA_NAMESPACE, METADATA_NAMESPACE, SIDECAR_CLUSTER } from "../names.ts";
+import { formatSeconds } from "./render-options.ts";
+import type { EdgeTimeouts, ResolvedOptions } from "./render-options.ts";
+import { oneLine, typed } from "./yaml-document.ts";
+import type { EnvoyNode } from "./yaml-document.ts";
+
+/** `http_filters` of the HTTP connection manager. */
+export function createHttpFilters(maxRequestBytes: number, options: ResolvedOptions): EnvoyNode[] {
+  return [
+    createClientPathFilter(),
+    ...(options.corsAllowOrigins.length === 0 ? [] : [createCorsFilter()]),
+    createAdmissionFilter(options.timeouts),
+    createBufferFilter(maxRequestBytes),
+    createProcessingFilter(options.timeouts),
+    createRouterFilter(),
+  ];
+}
+
+function createClientPathFilter(): EnvoyNode {
+  return {
+    "#":
+      "ext_proc rewrites :path; error envelopes and the access log go by the client's. In metadata and not in a " +
+      "header: the upstream's filters take our headers off the very request that local replies are written from.",
+    name: "envoy.filters.http.header_to_metadata",
+    typed_config: typed("envoy.extensions.filters.http.header_to_metadata.v3.Config", {
+      request_rules: [
+        {
+          header: ":path",
+          on_header_present: {
+            metadata_namespace: EDGE_METADATA_NAMESPACE,
+            key: "path",
+            regex_value_rewrite: oneLine({ pattern: { regex: "^([^?]*).*$" }, substitution: "\\1" }),
+          },
+        },
+      ],
+    }),
+  };
+}
+
+function createCorsFilter(): EnvoyNode {
+  return {
+    "#": "Before ext_authz: a browser's preflight carries no key.",
+    name: "envoy.filters.http.cors",
+    typed_config: typed("envoy.extensions.filters.http.cors.v3.Cors"),
+  };
+}
+
+function createAdmissionFilter(timeouts: EdgeTimeouts): EnvoyNode {
+  return {
+    "#": "Who calls, and may they: key, bucket, caps. Headers only, one unary call.",
+    name: "envoy.filters.http.ext_authz",
+    typed_config: typed("envoy.extensions.filters.http.ext_authz.v3.ExtAuthz", {
+      transport_api_version: "V3",
+      "#grpc_service": "The default timeout of 200 ms is too short for a busy event loop.",
+      grpc_service: {
+        envoy_grpc: oneLine({ cluster_name: SIDECAR_CLUSTER }),
+        timeout: formatSeconds(timeouts.admissionSeconds),
+      },
+      "#failure_mode_allow": "No sidecar, no request: 503, never a request without a key.",
+      failure_mode_allow: false,
+      status_on_error: oneLine({ code: 503 }),
+      charge_cluster_response_stats: true,
+      "#disallowed_headers": "The sidecar has no use for it.",
+      disallowed_headers: {
+        patterns: [oneLine({ exact: "cookie" })],
+      },
+    }),
+  };
+}
+
+function createBufferFilter(maxRequestBytes: number): EnvoyNode {
+  return {
+    "#":
+      "413 at once for a body over limits.max_body_bytes. Without this filter a body over the connection's buffer " +
+      "limit hangs in ext_proc's BUFFERED mode for ever.",
+    name: "envoy.filters.http.buffer",
+    typed_config: typed("envoy.extensions.filters.http.buffer.v3.Buffer", {
+      max_request_bytes: maxRequestBytes,
+    }),
+  };
+}
+
+function createProcessingFilter(timeouts: EdgeTimeouts): EnvoyNode {
+  return {
+    "#": "Which model, in which protocol, and what it cost: one stream per admitted request.",
+    name: "envoy.filters.http.ext_proc",
+    typed_config: typed("envoy.extensions.filters.http.ext_proc.v3.ExternalProcessor", {
+      "#grpc_service": "No timeout here: it would end the stream, and with it the client's answer.",
+      grpc_service: { envoy_grpc: oneLine({ cluster_name: SIDECAR_CLUSTER }) },
+      "#failure_mode_allow":
+        "A request that the sidecar cannot see is not answered: it could not be charged.",
+      failure_mode_allow: false,
+      "#processing_mode":
+        "Only request headers unless the sidecar asks for more in its reply to them. With response headers on, every " +
+        "refusal of ext_authz would open a stream too.",
+      processing_mode: {
+        request_header_mode: "SEND",
+        response_header_mode: "SKIP",
+        request_body_mode: "NONE",
+        response_body_mode: "NONE",
+        request_trailer_mode: "SKIP",
+        response_trailer_mode: "SKIP",
+      },
+      allow_mode_override: true,
+      "#message_timeout": "For one reply of the sidecar, not for the upstream. The default is 200 ms.",
+      message_timeout: formatSeconds(timeouts.processingSeconds),
+      "#response_attributes": "Tells an upstream's own 503 from a reset and from no upstream reached.",
+      response_attributes: oneLine(["response.code_details"]),
+      "#mutation_rules": "The reply to a request body chooses the upstream and rewrites :path.",
+      mutation_rules: oneLine({ allow_all_routing: true }),
+      "#metadata_options": "What the access log writes of a request.",
+      metadata_options: {
+        receiving_namespaces: oneLine({ untyped: [METADATA_NAMESPACE] }),
+      },
+      "#forward_rules": "After admission nobody needs the client's key.",
+      forward_rules: {
+        disallowed_headers: {
+          patterns: ["authorization", "x-api-key", "cookie"].map((exact) => oneLine({ exact })),
+        },
+      },
+    }),
+  };
+}
+
+function createRouterFilter(): EnvoyNode {
+  return {
+    name: "envoy.filters.http.router",
+    typed_config: typed("envoy.extensions.filters.http.router.v3.Router", {
+      "#suppress_envoy_headers": "No x-envoy-* header towards clients or upstreams.",
+      suppress_envoy_headers: true,
+    }),
+  };
+}

@@ -1,0 +1,182 @@
+/**
+ * Replies that Envoy makes by itself, in the contract's shape. Each row of the table says which of them it is about and
+ * which entry of `ERRORS` a client reads instead; it is rendered twice, for the envelope of each route family.
+ *
+ * Must never touch what the sidecar answers (denied by ext_authz, ImmediateResponse of ext_proc) or an upstream's own
+ * response; mappers see only local replies, and the first mapper lets the sidecar's pass. A row matches by
+ * `response.code_details`, because the status alone does not tell an upstream's reset from a sidecar that is gone.
+ * @see https://www.envoyproxy.io/docs/envoy/latest/configuration/http/http_conn_man/local_reply
+ */
+import { ERRORS, GatewayError } from "../../errors.ts";
+import type { ErrorCode } from "../../errors.ts";
+import type { ProtocolName } from "../../translation/exchange.ts";
+import { EDGE_METADATA_NAMESPACE, IMMEDIATE_RESPONSE_DETAILS } from "../names.ts";
+import { oneLine, typed } from "./yaml-document.ts";
+import type { EnvoyNode } from "./yaml-document.ts";
+
+/** One kind of reply that Envoy makes by itself. */
+export interface LocalReplyRow {
+  readonly why: string;
+  /** CEL over Envoy's attributes. */
+  readonly when: string;
+  readonly code: ErrorCode;
+  /** Where the table's message would not tell the client what to change. */
+  readonly message?: string;
+}
+
+const REQUEST_ID = "%REQ(X-REQUEST-ID)%";
+
+const startsWith = (...prefixes: string[]): string =>
+  prefixes.map((prefix) => `response.code_details.startsWith('${prefix}')`).join(" || ");
+
+const RESET = "upstream_reset_before_response_started{";
+
+/** The first row that matches is taken. The last two catch what no row names. */
+export const LOCAL_REPLIES: readonly LocalReplyRow[] = [
+  {
+    why: "`Upgrade: websocket` and CONNECT",
+    when: "response.code_details == 'upgrade_failed' || (response.code_details == 'direct_response' && response.code == 403)",
+    code: "upgrade_not_supported",
+  },
+  {
+    why: "HTTP/1.0 (Envoy's 426)",
+    when: "response.code == 426",
+    code: "upgrade_not_supported",
+    message: "HTTP/1.0 is not supported. Use HTTP/1.1 or HTTP/2.",
+  },
+  { why: "headers over the limit", when: "response.code == 431", code: "request_header_fields_too_large" },
+  { why: "body over limits.max_body_bytes", when: "response.code == 413", code: "request_too_large" },
+  { why: "headers or body came too slowly", when: "response.code == 408", code: "request_timeout" },
+  {
+    why: "Envoy's own memory is used up (overload_manager)",
+    when: "response.code_details.startsWith('overload')",
+    code: "gateway_overloaded",
+  },
+  { why: "the sidecar is gone or late", when: startsWith("ext_authz_error"), code: "gateway_unavailable" },
+  {
+    why: "the secret of an upstream has not been read: no request goes out without its credential",
+    when: "response.code == 401",
+    code: "upstream_authentication_failed",
+  },
+  {
+    why: "no upstream was reached; with the sidecar alive it answers these itself, with the model's own startup time",
+    when: startsWith(
+      "no_healthy_upstream",
+      `${RESET}remote_connection_failure`,
+      `${RESET}local_connection_failure`,
+      `${RESET}connection_timeout`,
+    ),
+    code: "model_starting",
+  },
+  { why: "an upstream's circuit breaker", when: startsWith(`${RESET}overflow`), code: "model_overloaded" },
+  {
+    why: "the upstream did not answer within the stream's idle time",
+    when: startsWith(
+      "stream_idle_timeout",
+      "upstream_response_timeout",
+      "response_timeout",
+      "duration_timeout",
+      "max_duration_timeout",
+      "upstream_per_try",
+    ),
+    code: "upstream_timeout",
+  },
+  {
+    why: "the upstream reset the connection or broke the protocol",
+    when: startsWith("upstream_reset", "response_payload_too_large"),
+    code: "upstream_error",
+  },
+  {
+    why: "no route; the last route takes every path",
+    when: "response.code == 404",
+    code: "unknown_endpoint",
+  },
+  {
+    why: "no Host, a bad request line, bad chunks, a bad path",
+    when: "response.code < 500 || response.code_details.startsWith('http1.')",
+    code: "invalid_parameter",
+    message: "The request is not valid HTTP. Check its request line, Host header, path and body framing.",
+  },
+  {
+    why: "anything else, as ext_proc's errors and a cluster that does not exist",
+    when: "response.code >= 500",
+    code: "internal_error",
+  },
+];
+
+/** `local_reply_config` of the HTTP connection manager. */
+export function createLocalReplyConfig(): EnvoyNode {
+  return {
+    "#mappers":
+      "The first mapper that matches is taken. Before headers are read there is no path: CEL fails on it, the row of " +
+      "the messages envelope is passed over and the chat row applies.",
+    mappers: [
+      {
+        "#":
+          "What the sidecar answered stays as it is, and so do direct responses. Without this mapper all rows below " +
+          "would be tried on every 401 and 429.",
+        filter: createFilter(
+          `response.code_details in ['ext_authz_denied', '${IMMEDIATE_RESPONSE_DETAILS}'] || response.code < 400`,
+        ),
+      },
+      ...LOCAL_REPLIES.flatMap((row) => [createMapper(row, "messages"), createMapper(row, "chat")]),
+    ],
+  };
+}
+
+function createMapper(row: LocalReplyRow, protocol: ProtocolName): EnvoyNode {
+  const error = new GatewayError(row.code, row.message === undefined ? {} : { message: row.message });
+  return {
+    ...(protocol === "messages" ? { "#": row.why } : {}),
+    filter: createFilter(protocol === "messages" ? `(${row.when}) && ${IS_MESSAGES_ROUTE}` : row.when),
+    status_code: error.status(protocol),
+    headers_to_add: createHeaders(error),
+    body_format_override: {
+      json_format: oneLine(createBody(error, protocol)),
+      content_type: "application/json",
+    },
+  };
+}
+
+/** Before the first filter has run there is only the path as it came. */
+const IS_MESSAGES_ROUTE =
+  `('${EDGE_METADATA_NAMESPACE}' in metadata.filter_metadata ` +
+  `? metadata.filter_metadata['${EDGE_METADATA_NAMESPACE}']['path'] : request.path)` +
+  ".startsWith('/v1/messages')";
+
+function createFilter(expression: string): EnvoyNode {
+  return {
+    extension_filter: {
+      name: "cel",
+      typed_config: typed("envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter", { expression }),
+    },
+  };
+}
+
+/** What ext_authz's OK reply asked to be added comes later and replaces these; they are for where it never ran. */
+function createHeaders(error: GatewayError): EnvoyNode[] {
+  const headers: Record<string, string> = {
+    "x-service-ratelimit-remaining": "0",
+    "x-request-id": REQUEST_ID,
+    "request-id": REQUEST_ID,
+    "x-should-retry": String(error.shouldRetry),
+  };
+  if (error.retryAfterSeconds !== null) headers["retry-after"] = String(error.retryAfterSeconds);
+  return Object.entries(headers).map(([key, value]) => ({ ...oneLineHeader(key, value) }));
+}
+
+function oneLineHeader(key: string, value: string): EnvoyNode {
+  return { header: oneLine({ key, value }), append_action: "ADD_IF_ABSENT" };
+}
+
+/** A lone operator in `json_format` becomes null where it has no value: the body is valid JSON without an id too. */
+function createBody(error: GatewayError, protocol: ProtocolName): EnvoyNode {
+  const { type, message } = { type: ERRORS[error.code].type, message: error.message };
+  const body = { message, type, code: error.code, param: null, request_id: REQUEST_ID };
+  if (protocol === "chat") return { error: body };
+  return {
+    type: "error",
+    error: { ...body, details: { error_code: error.code } },
+    request_id: REQUEST_ID,
+  };
+}

@@ -1,0 +1,101 @@
+/**
+ * Envoy's bootstrap for a `gateway.yaml`: listener, filters, routes, clusters. The output is meant to be read, owned and
+ * edited by an operator, so every setting that is not obvious has its reason beside it.
+ *
+ * Must never contain a secret (credentials lie in the files of `writeUpstreamSecrets`), and must never let a request
+ * reach an upstream without ext_authz and ext_proc: the sidecar gone means 503, the sidecar failing means 500.
+ * @see docs/envoy.md for each lock and why it is there.
+ */
+import { join } from "node:path";
+import type { Config } from "../../config/schema.ts";
+import { ENVOY_ADMIN_SOCKET_NAME } from "../names.ts";
+import { createBodyLimits } from "./body-limits.ts";
+import { createConnectionManager } from "./connection-manager.ts";
+import { createOverloadManager } from "./overload.ts";
+import { resolveOptions } from "./render-options.ts";
+import type { RenderOptions, ResolvedOptions } from "./render-options.ts";
+import { createSidecarCluster } from "./sidecar-cluster.ts";
+import { checkSocketPath, listSidecarEndpoints } from "./sidecar-endpoints.ts";
+import { createUpstreamCluster } from "./upstream-cluster.ts";
+import { upstreamSecretFile } from "./upstream-secrets.ts";
+import { findSystemCaFile } from "./upstream-tls.ts";
+import { formatEnvoyYaml, oneLine } from "./yaml-document.ts";
+import type { EnvoyNode } from "./yaml-document.ts";
+
+const HEADING =
+  "Envoy for the inference gateway, made by `inference-gateway envoy render --config gateway.yaml`.\n" +
+  "Start Envoy with --disable-hot-restart. What each part is for: docs/envoy.md.";
+
+/** 0600. */
+const OWNER_ONLY = 0o600;
+
+/**
+ * The bootstrap as YAML. The same configuration and options always give the same text.
+ * @throws Error when a socket's path is too long or an upstream's URL is none.
+ */
+export function renderBootstrap(config: Config, options: RenderOptions = {}): string {
+  const resolved = resolveOptions(options);
+  const bootstrap: EnvoyNode = {
+    "#node": "Needed to read secrets from files.",
+    node: oneLine({ id: "inference-gateway", cluster: "inference-gateway" }),
+    "#admin": "Whoever reaches it can stop Envoy: a socket that only the owner can open.",
+    admin: { address: oneLine(createAdminAddress(config)) },
+    layered_runtime: createRuntime(),
+    overload_manager: createOverloadManager(resolved.maxHeapBytes),
+    static_resources: {
+      listeners: [createListener(config, resolved)],
+      clusters: [
+        createSidecarCluster(listSidecarEndpoints(config, options)),
+        ...createUpstreamClusters(config, options),
+      ],
+    },
+  };
+  return formatEnvoyYaml(bootstrap, HEADING);
+}
+
+function createAdminAddress(config: Config): EnvoyNode {
+  const path = join(config.sidecar.sockets, ENVOY_ADMIN_SOCKET_NAME);
+  checkSocketPath(path);
+  return { pipe: { path, mode: OWNER_ONLY } };
+}
+
+function createRuntime(): EnvoyNode {
+  return {
+    layers: [
+      {
+        name: "static",
+        static_layer: {
+          "#envoy.reloadable_features.ext_proc_graceful_grpc_close":
+            "Without it Envoy resets each finished ext_proc stream, and after about 1,000 resets Node closes the " +
+            "connection under the requests in flight.",
+          "envoy.reloadable_features.ext_proc_graceful_grpc_close": true,
+        },
+      },
+    ],
+  };
+}
+
+function createListener(config: Config, options: ResolvedOptions): EnvoyNode {
+  const { host, port } = config.listen;
+  const limits = createBodyLimits(config.limits.maxBodyBytes);
+  return {
+    name: "gateway",
+    address: { socket_address: oneLine({ address: host, port_value: port }) },
+    "#per_connection_buffer_limit_bytes":
+      "What is read while ext_authz decides; the buffer filter raises it for admitted requests. Keep it at an eighth of " +
+      "max_request_bytes or less: with a larger one, bodies hang instead of being passed on or refused.",
+    per_connection_buffer_limit_bytes: limits.connectionBufferBytes,
+    filter_chains: [{ filters: [createConnectionManager(limits, options)] }],
+  };
+}
+
+function createUpstreamClusters(config: Config, options: RenderOptions): EnvoyNode[] {
+  const secrets = options.secretsDirectory ?? join(config.sidecar.sockets, "secrets");
+  const systemCaFile = options.systemCaFile ?? findSystemCaFile();
+  return config.upstreams.map((upstream) =>
+    createUpstreamCluster(upstream, {
+      secretFile: upstream.credential === null ? null : upstreamSecretFile(secrets, upstream.name),
+      systemCaFile,
+    }),
+  );
+}

@@ -1,0 +1,141 @@
+/**
+ * Routes. Public paths by exact path and method are answered by Envoy; everything else goes through ext_authz and
+ * ext_proc, which is why the last route takes every path: where no route matches, ext_authz is passed over.
+ */
+import { UPSTREAM_HEADER } from "../names.ts";
+import { formatSeconds } from "./render-options.ts";
+import type { ResolvedOptions } from "./render-options.ts";
+import { oneLine, typed } from "./yaml-document.ts";
+import type { EnvoyNode } from "./yaml-document.ts";
+
+const ENDPOINTS = ["POST /v1/chat/completions", "POST /v1/messages", "GET /v1/models", "GET /v1/key"];
+const HEALTH_BODY = JSON.stringify({ status: "ok" });
+
+const PROBE_METHODS = "GET|HEAD";
+
+/** `route_config` of the HTTP connection manager. */
+export function createRouteConfig(options: ResolvedOptions): EnvoyNode {
+  const service = JSON.stringify({
+    object: "service",
+    name: "inference-gateway",
+    documentation: options.documentation,
+    endpoints: ENDPOINTS,
+  });
+  return {
+    name: "gateway",
+    virtual_hosts: [
+      {
+        name: "all",
+        domains: oneLine(["*"]),
+        ...createCorsPolicy(options.corsAllowOrigins),
+        routes: [
+          createPublicRoute("/healthz", "The process answers: for liveness probes.", HEALTH_BODY),
+          createPublicRoute("/", "SDKs and command lines probe these without a key.", service),
+          createPublicRoute("/api/hello", null, service),
+          createReadinessRoute(),
+          createConnectRoute(),
+          createLastRoute(options),
+        ],
+      },
+    ],
+  };
+}
+
+/** Other methods of a public path fall through to the last route, and the sidecar answers 405. */
+function createPublicRoute(path: string, comment: string | null, body: string): EnvoyNode {
+  return {
+    ...(comment === null ? {} : { "#": comment }),
+    match: matchProbe(path),
+    direct_response: { status: 200, body: oneLine({ inline_string: body }) },
+    response_headers_to_add: [
+      createResponseHeader("content-type", "application/json"),
+      createResponseHeader("x-service-ratelimit-remaining", "0"),
+      createResponseHeader("x-request-id", "%REQ(X-REQUEST-ID)%"),
+      createResponseHeader("request-id", "%REQ(X-REQUEST-ID)%"),
+    ],
+    typed_per_filter_config: { ...disabledAdmission(), ...disabledProcessing() },
+  };
+}
+
+function createReadinessRoute(): EnvoyNode {
+  return {
+    "#":
+      "Readiness is the state of the path that requests take: the sidecar's Check answers it as a refusal with status " +
+      "200 or 503. What it lets through by mistake is not ready.",
+    match: matchProbe("/readyz"),
+    direct_response: { status: 503 },
+    typed_per_filter_config: disabledProcessing(),
+  };
+}
+
+function createLastRoute(options: ResolvedOptions): EnvoyNode {
+  const idle = formatSeconds(options.timeouts.streamIdleSeconds);
+  return {
+    "#":
+      "Every other path, so that ext_authz runs on every path. Where to is chosen by ext_proc, which then has the route " +
+      "looked up again; a request that it gives no upstream finds no cluster and gets a 500. Clients cannot set the " +
+      "header: it is removed before routing.",
+    match: { prefix: "/" },
+    route: {
+      cluster_header: UPSTREAM_HEADER,
+      "#auto_host_rewrite": "The upstream's own name as Host, not the gateway's.",
+      auto_host_rewrite: true,
+      "#timeout":
+        "No limit on an answer as a whole: streams last as long as they last. No retry_policy either: a request " +
+        "that an upstream may have begun is never sent again, it could be charged twice.",
+      timeout: "0s",
+      idle_timeout: idle,
+    },
+  };
+}
+
+function createConnectRoute(): EnvoyNode {
+  return {
+    "#": "A prefix does not match CONNECT, and where no route matches, ext_authz is passed over: 403 here.",
+    match: { connect_matcher: oneLine({}) },
+    direct_response: { status: 403 },
+    typed_per_filter_config: { ...disabledAdmission(), ...disabledProcessing() },
+  };
+}
+
+function matchProbe(path: string): EnvoyNode {
+  return {
+    path,
+    headers: [{ name: ":method", string_match: oneLine({ safe_regex: { regex: PROBE_METHODS } }) }],
+  };
+}
+
+function createResponseHeader(key: string, value: string): EnvoyNode {
+  return { header: oneLine({ key, value }), append_action: "OVERWRITE_IF_EXISTS_OR_ADD" };
+}
+
+function disabledAdmission(): EnvoyNode {
+  const config = typed("envoy.extensions.filters.http.ext_authz.v3.ExtAuthzPerRoute", { disabled: true });
+  return { "envoy.filters.http.ext_authz": oneLine(config) };
+}
+
+function disabledProcessing(): EnvoyNode {
+  const config = typed("envoy.extensions.filters.http.ext_proc.v3.ExtProcPerRoute", { disabled: true });
+  return { "envoy.filters.http.ext_proc": oneLine(config) };
+}
+
+/** Preflights carry no key: the filter answers them before ext_authz. */
+function createCorsPolicy(origins: readonly string[]): EnvoyNode {
+  if (origins.length === 0) return {};
+  const matchers = origins.map((origin) =>
+    oneLine(origin === "*" ? { safe_regex: { regex: ".*" } } : { exact: origin }),
+  );
+  return {
+    typed_per_filter_config: {
+      "envoy.filters.http.cors": typed("envoy.extensions.filters.http.cors.v3.CorsPolicy", {
+        allow_origin_string_match: matchers,
+        allow_methods: "GET, POST",
+        "#allow_headers": "The star stands for every header but authorization.",
+        allow_headers: "authorization, *",
+        expose_headers:
+          "x-service-ratelimit-remaining, retry-after, x-request-id, request-id, x-should-retry",
+        max_age: "600",
+      }),
+    },
+  };
+}

@@ -1,0 +1,106 @@
+/**
+ * The sidecar's cluster: one endpoint per worker process. Health checks and outlier detection keep requests away from a
+ * worker that is starting, draining or gone; with none left, ext_authz fails at once and the client gets a 503.
+ */
+import { SIDECAR_CLUSTER } from "../names.ts";
+import type { SidecarEndpoint } from "./sidecar-endpoints.ts";
+import { oneLine, typed } from "./yaml-document.ts";
+import type { EnvoyNode } from "./yaml-document.ts";
+
+/** Far above any number of requests in flight: each holds a gRPC stream, and Envoy's default of 1,024 answers 500. */
+const MAX_IN_FLIGHT = 1_000_000;
+const MEBIBYTE = 1024 ** 2;
+
+/** The cluster that ext_authz and ext_proc call. */
+export function createSidecarCluster(endpoints: readonly SidecarEndpoint[]): EnvoyNode {
+  return {
+    name: SIDECAR_CLUSTER,
+    type: endpoints.every((endpoint) => "pipe" in endpoint || !endpoint.isName) ? "STATIC" : "STRICT_DNS",
+    connect_timeout: "1s",
+    "#lb_policy": "Streams last for minutes: by requests in flight, not in turn.",
+    lb_policy: "LEAST_REQUEST",
+    "#common_lb_config": "Never send to a worker known to be down just because most are.",
+    common_lb_config: {
+      healthy_panic_threshold: oneLine({ value: 0 }),
+      "#update_merge_window":
+        "A worker that is back is used at once; by default Envoy collects changes for a second.",
+      update_merge_window: "0s",
+    },
+    "#circuit_breakers": "Every request in flight holds one gRPC stream; the default of 1,024 answers 500.",
+    circuit_breakers: {
+      thresholds: [
+        {
+          max_connections: MAX_IN_FLIGHT,
+          max_pending_requests: MAX_IN_FLIGHT,
+          max_requests: MAX_IN_FLIGHT,
+          max_retries: 0,
+        },
+      ],
+    },
+    ...createHealthWatch(),
+    typed_extension_protocol_options: createHttp2Options(),
+    load_assignment: {
+      cluster_name: SIDECAR_CLUSTER,
+      endpoints: [{ lb_endpoints: endpoints.map(createLbEndpoint) }],
+    },
+  };
+}
+
+function createHealthWatch(): EnvoyNode {
+  return {
+    health_checks: [
+      {
+        timeout: "1s",
+        interval: "0.5s",
+        "#no_traffic_interval": "Also before the first request; the default is a minute.",
+        no_traffic_interval: "0.5s",
+        unhealthy_interval: "0.25s",
+        no_traffic_healthy_interval: "0.5s",
+        "#unhealthy_threshold": "A busy event loop misses one check now and then.",
+        unhealthy_threshold: 3,
+        healthy_threshold: 1,
+        grpc_health_check: oneLine({}),
+      },
+    ],
+    "#outlier_detection":
+      "Only connections that fail: between two health checks a crashed worker is passed over. Error statuses do not " +
+      "count, the sidecar fails a call to stop one stream.",
+    outlier_detection: {
+      split_external_local_origin_errors: true,
+      consecutive_local_origin_failure: 2,
+      enforcing_consecutive_local_origin_failure: 100,
+      enforcing_local_origin_success_rate: 0,
+      enforcing_consecutive_5xx: 0,
+      enforcing_consecutive_gateway_failure: 0,
+      enforcing_success_rate: 0,
+      interval: "0.5s",
+      base_ejection_time: "1s",
+      max_ejection_time: "5s",
+      max_ejection_percent: 100,
+    },
+  };
+}
+
+function createHttp2Options(): EnvoyNode {
+  const message = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
+  return {
+    [message]: typed(message, {
+      explicit_http_config: {
+        http2_protocol_options: {
+          "#initial_stream_window_size":
+            "Whole bodies travel both ways: the default window halves their throughput.",
+          initial_stream_window_size: 4 * MEBIBYTE,
+          initial_connection_window_size: 64 * MEBIBYTE,
+        },
+      },
+    }),
+  };
+}
+
+function createLbEndpoint(endpoint: SidecarEndpoint): EnvoyNode {
+  const address =
+    "pipe" in endpoint
+      ? { pipe: { path: endpoint.pipe } }
+      : { socket_address: { address: endpoint.host, port_value: endpoint.port } };
+  return { endpoint: oneLine({ address }) };
+}

@@ -1,0 +1,87 @@
+/**
+ * Upstream credentials for Envoy, as SDS files that it reads and watches. They are written beside the configuration and
+ * never into it: a rendered bootstrap can be shown to anybody.
+ */
+import { randomUUID } from "node:crypto";
+import { chmod, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { stringify } from "yaml";
+import type { Config } from "../../config/schema.ts";
+import { typed } from "./yaml-document.ts";
+
+const PRIVATE_DIRECTORY_MODE = 0o700;
+const PRIVATE_FILE_MODE = 0o600;
+const SECRET_FILE_ENDING = ".yaml";
+
+/** The SDS file of an upstream in the folder of secrets. */
+export function upstreamSecretFile(directory: string, upstreamName: string): string {
+  return join(directory, `${upstreamName}${SECRET_FILE_ENDING}`);
+}
+
+/**
+ * Writes one file per upstream that has a credential and removes those of upstreams that have none any more. Files are
+ * readable by the owner only and replaced by a rename, which Envoy notices; a file whose content is right is left
+ * alone, so it can be called whenever a credential may have changed.
+ * @returns The names of the upstreams whose file was written.
+ * @throws Error naming the place of a credential that cannot be read.
+ */
+export async function writeUpstreamSecrets(config: Config, directory: string): Promise<string[]> {
+  await mkdir(directory, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
+  await chmod(directory, PRIVATE_DIRECTORY_MODE);
+  const written: string[] = [];
+  const wanted = new Set<string>();
+  for (const { name, credential } of config.upstreams) {
+    if (credential === undefined || credential === null) continue;
+    const file = upstreamSecretFile(directory, name);
+    wanted.add(file);
+    if (await replaceFile(file, formatSecret(name, credential.reveal().trim()))) written.push(name);
+  }
+  for (const entry of await readdir(directory)) {
+    const file = join(directory, entry);
+    if (entry.endsWith(SECRET_FILE_ENDING) && !wanted.has(file)) await rm(file, { force: true });
+  }
+  return written;
+}
+
+function formatSecret(name: string, value: string): string {
+  return stringify({
+    resources: [
+      {
+        ...typed("envoy.extensions.transport_sockets.tls.v3.Secret"),
+        name,
+        generic_secret: { secret: { inline_string: value } },
+      },
+    ],
+  });
+}
+
+/** Whether the file had to be written. */
+async function replaceFile(file: string, content: string): Promise<boolean> {
+  if ((await readIfExists(file)) === content) {
+    await chmod(file, PRIVATE_FILE_MODE);
+    return false;
+  }
+  const draft = `${file}.${randomUUID()}`;
+  try {
+    const handle = await open(draft, "wx", PRIVATE_FILE_MODE);
+    try {
+      await handle.writeFile(content);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(draft, file);
+  } finally {
+    await rm(draft, { force: true });
+  }
+  return true;
+}
+
+async function readIfExists(file: string): Promise<string | null> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    throw error;
+  }
+}

@@ -1,0 +1,27 @@
+/**
+ * ext_authz: may this request go on? Envoy asks once per request, with the headers only. Everything is decided in
+ * `src/exchange/admit-request.ts`; this turns Envoy's message into plain values and back. Whatever goes wrong inside
+ * becomes a refusal: an error here must never let a request pass.
+ */
+import type { AdmitRequest } from "../exchange/admit-request.ts";
+import type { CheckRequest__Output } from "./generated/envoy/service/auth/v3/CheckRequest.ts";
+import type { CheckResponse } from "./generated/envoy/service/auth/v3/CheckResponse.ts";
+import { formatRefusalMetadata } from "./metadata.ts";
+import { createDeniedCheck, createOkCheck } from "./replies.ts";
+
+/** The handler of `envoy.service.auth.v3.Authorization/Check`. Never rejects. */
+export function createCheckHandler(
+  admitRequest: AdmitRequest,
+): (request: CheckRequest__Output) => Promise<CheckResponse> {
+  return async (request) => {
+    const http = request.attributes?.request?.http;
+    const verdict = await admitRequest({
+      method: http?.method ?? "",
+      path: http?.path ?? "",
+      headers: http?.headers ?? {},
+    });
+    return verdict.kind === "admitted"
+      ? createOkCheck(verdict.admission, verdict.requestId, verdict.responseHeaders)
+      : createDeniedCheck(verdict.reply, formatRefusalMetadata(verdict.log));
+  };
+}

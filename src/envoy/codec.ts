@@ -1,0 +1,81 @@
+/**
+ * Bytes on the wire ⇄ messages, for both transports. The API files are read once, when this module is loaded.
+ *
+ * What a decoded message does not set is absent, not a default; enums are their names, `bytes` are Buffers. Two traps on
+ * the way out: an encoder drops fields that it does not know without a word, so replies must be built with these types
+ * and never with a cast; and it takes a string in a `bytes` field for base64, so bodies and `raw_value` must be Buffers.
+ */
+import { loadSync, type ServiceDefinition } from "@grpc/proto-loader";
+
+import type { CheckRequest__Output } from "./generated/envoy/service/auth/v3/CheckRequest.ts";
+import type { CheckResponse as GeneratedCheckResponse } from "./generated/envoy/service/auth/v3/CheckResponse.ts";
+import type { ProcessingRequest__Output } from "./generated/envoy/service/ext_proc/v3/ProcessingRequest.ts";
+import type { ProcessingResponse as GeneratedProcessingResponse } from "./generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
+import type { HealthCheckRequest__Output } from "./generated/grpc/health/v1/HealthCheckRequest.ts";
+import type { HealthCheckResponse as GeneratedHealthCheckResponse } from "./generated/grpc/health/v1/HealthCheckResponse.ts";
+import { PROTO_FOLDER, SERVICE_FILES } from "./proto-files.ts";
+
+/** What ext_authz asks. */
+export type CheckRequest = CheckRequest__Output;
+/** What ext_authz is answered. Header values go into `value`: Envoy ignores `raw_value` here. */
+export type CheckResponse = GeneratedCheckResponse;
+/** One message of Envoy on an ext_proc stream. Header values are in `raw_value`. */
+export type ProcessingRequest = ProcessingRequest__Output;
+/** One reply on an ext_proc stream. Header values go into `raw_value`: Envoy ignores `value` here. */
+export type ProcessingResponse = GeneratedProcessingResponse;
+/** What a gRPC health check asks. */
+export type HealthCheckRequest = HealthCheckRequest__Output;
+/** What a gRPC health check is answered. */
+export type HealthCheckResponse = GeneratedHealthCheckResponse;
+
+/** One method of a gRPC service: its HTTP path and its messages on the wire. */
+export interface MethodCodec<Request, Response> {
+  /** `:path` of the call. */
+  readonly path: string;
+  /** Throws when the bytes are not such a message. Bytes fields are views of the argument, not copies. */
+  readonly decodeRequest: (bytes: Buffer) => Request;
+  readonly encodeResponse: (response: Response) => Buffer;
+  /** The client's side, for tests and probes. */
+  readonly encodeRequest: (request: Request) => Buffer;
+  readonly decodeResponse: (bytes: Buffer) => Response;
+}
+
+const definitions = loadSync([...SERVICE_FILES], {
+  includeDirs: [PROTO_FOLDER],
+  keepCase: true,
+  longs: String,
+  enums: String,
+  oneofs: true,
+  defaults: false,
+});
+
+/** ext_authz. */
+export const CHECK = codecOf<CheckRequest, CheckResponse>("envoy.service.auth.v3.Authorization", "Check");
+/** ext_proc. */
+export const PROCESS = codecOf<ProcessingRequest, ProcessingResponse>(
+  "envoy.service.ext_proc.v3.ExternalProcessor",
+  "Process",
+);
+/** gRPC health checks. */
+export const HEALTH_CHECK = codecOf<HealthCheckRequest, HealthCheckResponse>(
+  "grpc.health.v1.Health",
+  "Check",
+);
+/** gRPC health checks as a stream of changes. */
+export const HEALTH_WATCH = codecOf<HealthCheckRequest, HealthCheckResponse>(
+  "grpc.health.v1.Health",
+  "Watch",
+);
+
+function codecOf<Request, Response>(service: string, method: string): MethodCodec<Request, Response> {
+  const methods = definitions[service] as ServiceDefinition | undefined;
+  const definition = methods?.[method];
+  if (definition === undefined) throw new Error(`${service}/${method} is not in ${PROTO_FOLDER}`);
+  return {
+    path: definition.path,
+    decodeRequest: definition.requestDeserialize as (bytes: Buffer) => Request,
+    encodeResponse: definition.responseSerialize as (response: Response) => Buffer,
+    encodeRequest: definition.requestSerialize as (request: Request) => Buffer,
+    decodeResponse: definition.responseDeserialize as (bytes: Buffer) => Response,
+  };
+}

@@ -1,0 +1,93 @@
+/** Compressed flag and length, before each gRPC message. */
+export const PREFIX_BYTES = 5;
+const EMPTY = Buffer.alloc(0);
+
+/** The bytes are not gRPC frames that we take; the message says why. */
+export class GrpcFrameError extends Error {
+  override readonly name = "GrpcFrameError";
+}
+
+/**
+ * Cuts a byte stream into gRPC messages. A message that lies whole in one chunk is a view of it, others are joined by
+ * one copy. Holds at most one unfinished message.
+ *
+ * @see https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md
+ */
+export class GrpcFrameReader {
+  readonly #maxMessageBytes: number;
+  /** Chunks of the unfinished frame, its prefix included. */
+  #pending: Buffer[] = [];
+  #pendingBytes = 0;
+  /** Of the unfinished frame with its prefix; not known while less than a prefix is there. */
+  #frameBytes: number | null = null;
+
+  constructor(maxMessageBytes: number) {
+    this.#maxMessageBytes = maxMessageBytes;
+  }
+
+  /** True within a message: the stream must not end here. */
+  get isWithinMessage(): boolean {
+    return this.#pendingBytes > 0;
+  }
+
+  /** The messages that this chunk completes. Throws `GrpcFrameError` on a compressed or too large message. */
+  read(chunk: Buffer): Buffer[] {
+    const messages: Buffer[] = [];
+    let rest = chunk;
+    while (rest.length > 0) {
+      rest = this.#pendingBytes === 0 ? this.#readWhole(rest, messages) : this.#readPending(rest, messages);
+    }
+    return messages;
+  }
+
+  /** Takes a message from the start of the bytes, or keeps them all; returns what is left. */
+  #readWhole(bytes: Buffer, messages: Buffer[]): Buffer {
+    const frameBytes = bytes.length < PREFIX_BYTES ? null : this.#parsePrefix(bytes);
+    if (frameBytes !== null && bytes.length >= frameBytes) {
+      messages.push(bytes.subarray(PREFIX_BYTES, frameBytes));
+      return bytes.subarray(frameBytes);
+    }
+    this.#pending.push(bytes);
+    this.#pendingBytes = bytes.length;
+    this.#frameBytes = frameBytes;
+    return EMPTY;
+  }
+
+  /** Adds to the unfinished frame as much as it needs; returns what is left. */
+  #readPending(bytes: Buffer, messages: Buffer[]): Buffer {
+    const missing = (this.#frameBytes ?? PREFIX_BYTES) - this.#pendingBytes;
+    const taken = bytes.subarray(0, missing);
+    this.#pending.push(taken);
+    this.#pendingBytes += taken.length;
+    if (this.#frameBytes === null && this.#pendingBytes === PREFIX_BYTES) {
+      this.#pending = [Buffer.concat(this.#pending)];
+      this.#frameBytes = this.#parsePrefix(this.#pending[0] ?? EMPTY);
+    }
+    if (this.#pendingBytes === this.#frameBytes) {
+      messages.push(Buffer.concat(this.#pending, this.#pendingBytes).subarray(PREFIX_BYTES));
+      this.#pending = [];
+      this.#pendingBytes = 0;
+      this.#frameBytes = null;
+    }
+    return bytes.subarray(taken.length);
+  }
+
+  #parsePrefix(bytes: Buffer): number {
+    if (bytes[0] !== 0) throw new GrpcFrameError("compressed messages are not supported");
+    const messageBytes = bytes.readUInt32BE(1);
+    if (messageBytes > this.#maxMessageBytes) {
+      throw new GrpcFrameError(
+        `a message of ${messageBytes} bytes is over the limit of ${this.#maxMessageBytes}`,
+      );
+    }
+    return PREFIX_BYTES + messageBytes;
+  }
+}
+
+/** The five bytes before a message of that length. */
+export function formatPrefix(messageBytes: number): Buffer {
+  const prefix = Buffer.allocUnsafe(PREFIX_BYTES);
+  prefix[0] = 0;
+  prefix.writeUInt32BE(messageBytes, 1);
+  return prefix;
+}

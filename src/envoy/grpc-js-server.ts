@@ -1,0 +1,165 @@
+import type { Http2Server } from "node:http2";
+import { Server as NetServer } from "node:net";
+
+import {
+  Server,
+  ServerCredentials,
+  status,
+  type handleBidiStreamingCall,
+  type handleServerStreamingCall,
+  type handleUnaryCall,
+  type sendUnaryData,
+  type ServerDuplexStream,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+} from "@grpc/grpc-js";
+
+import {
+  CHECK,
+  HEALTH_CHECK,
+  HEALTH_WATCH,
+  PROCESS,
+  type CheckRequest,
+  type CheckResponse,
+  type HealthCheckRequest,
+  type HealthCheckResponse,
+  type MethodCodec,
+  type ProcessingRequest,
+  type ProcessingResponse,
+} from "./codec.ts";
+import { createHealthService, type HealthService } from "./health-service.ts";
+import { Http2Listener } from "./http2-listener.ts";
+import { ProcessStream } from "./process-stream.ts";
+import type { EnvoyHandlers, EnvoyServer, EnvoyServerOptions } from "./server.ts";
+
+/** Envoy stops sending when its own buffers are full, so this many replies unread means that it is stuck. */
+const MAX_UNSENT_REPLIES = 4_096;
+
+/** The transport on @grpc/grpc-js. */
+export function createGrpcJsServer({ address, handlers, maxMessageBytes }: EnvoyServerOptions): EnvoyServer {
+  const server = new Server({
+    "grpc.max_receive_message_length": maxMessageBytes,
+    "grpc.max_send_message_length": maxMessageBytes,
+    // Debugging data that nobody asks for, gathered per message.
+    "grpc.enable_channelz": 0,
+  });
+  const listener = new Http2Listener(openHttp2Server(server), address);
+  const health = createHealthService(() => !listener.isDraining && handlers.isServing());
+  addProcess(server, handlers);
+  addCheck(server, handlers);
+  addHealth(server, health);
+  return {
+    listen: async () => await listener.listen(),
+    drain: async (boundMs) => await listener.drain(boundMs),
+    async close() {
+      await listener.close();
+      server.forceShutdown();
+    },
+    get openStreams() {
+      return listener.openStreams;
+    },
+  };
+}
+
+/**
+ * The node:http2 server within a gRPC server, not yet listening. grpc-js has no option for HTTP/2 windows on the
+ * server's side (`grpc-node.flow_control_window` is the client's), and 64 kB halves the throughput of larger bodies.
+ * A connection injector makes grpc-js set up an HTTP/2 server without binding a port; it is then found in a private
+ * field, the one thing here that is not grpc-js's public interface.
+ */
+function openHttp2Server(server: Server): Http2Server {
+  server.createConnectionInjector(ServerCredentials.createInsecure());
+  const { http2Servers } = server as unknown as { readonly http2Servers?: ReadonlyMap<unknown, unknown> };
+  const [http2Server] = http2Servers?.keys() ?? [];
+  if (!(http2Server instanceof NetServer) || !("updateSettings" in http2Server)) {
+    throw new Error("this release of @grpc/grpc-js keeps its HTTP/2 server elsewhere: windows cannot be set");
+  }
+  return http2Server as Http2Server;
+}
+
+function addMethod<Request, Response>(
+  server: Server,
+  type: "unary" | "serverStream" | "bidi",
+  codec: MethodCodec<Request, Response>,
+  handler:
+    | handleUnaryCall<Request, Response>
+    | handleServerStreamingCall<Request, Response>
+    | handleBidiStreamingCall<Request, Response>,
+): void {
+  server.register(codec.path, handler, codec.encodeResponse, codec.decodeRequest, type);
+}
+
+function addProcess(server: Server, handlers: EnvoyHandlers): void {
+  addMethod(server, "bidi", PROCESS, (call: ServerDuplexStream<ProcessingRequest, ProcessingResponse>) => {
+    // Not destroy(): grpc-js sends the status of an error event after what was written before it.
+    const endWithError = (reason: string) => call.emit("error", { code: status.ABORTED, details: reason });
+    const stream = new ProcessStream(
+      {
+        send(response) {
+          if (call.writableLength >= MAX_UNSENT_REPLIES) endWithError("replies are not read");
+          else call.write(response);
+        },
+        endOk: () => call.end(),
+        endWithError,
+      },
+      handlers,
+    );
+    call.on("data", (request: ProcessingRequest) => stream.receive(request));
+    call.on("end", () => stream.halfClose());
+    call.on("cancelled", () => stream.close());
+    call.on("close", () => stream.close());
+  });
+}
+
+function addCheck(server: Server, handlers: EnvoyHandlers): void {
+  addMethod(
+    server,
+    "unary",
+    CHECK,
+    (call: ServerUnaryCall<CheckRequest, CheckResponse>, callback: sendUnaryData<CheckResponse>) =>
+      void answerCheck(handlers, call.request, callback),
+  );
+}
+
+async function answerCheck(
+  handlers: EnvoyHandlers,
+  request: CheckRequest,
+  callback: sendUnaryData<CheckResponse>,
+): Promise<void> {
+  let response: CheckResponse;
+  try {
+    response = await handlers.check(request);
+  } catch (error) {
+    // Only if the handler breaks its promise never to reject. Envoy refuses the request.
+    const name = error instanceof Error ? error.name : "unknown";
+    callback({ code: status.INTERNAL, details: `the check failed: ${name}` });
+    return;
+  }
+  callback(null, response);
+}
+
+function addHealth(server: Server, health: HealthService): void {
+  addMethod(
+    server,
+    "unary",
+    HEALTH_CHECK,
+    (
+      call: ServerUnaryCall<HealthCheckRequest, HealthCheckResponse>,
+      callback: sendUnaryData<HealthCheckResponse>,
+    ) => {
+      const response = health.check(call.request.service ?? "");
+      if (response === null) callback({ code: status.NOT_FOUND, details: "there is no such service" });
+      else callback(null, response);
+    },
+  );
+  addMethod(
+    server,
+    "serverStream",
+    HEALTH_WATCH,
+    (call: ServerWritableStream<HealthCheckRequest, HealthCheckResponse>) => {
+      const stop = health.watch(call.request.service ?? "", (response) => call.write(response));
+      call.on("cancelled", stop);
+      call.on("close", stop);
+    },
+  );
+}

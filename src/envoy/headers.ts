@@ -1,0 +1,33 @@
+/** Envoy's header messages ⇄ plain values. */
+import type { HeaderMap__Output } from "./generated/envoy/config/core/v3/HeaderMap.ts";
+import type { HeaderValueOption } from "./generated/envoy/config/core/v3/HeaderValueOption.ts";
+
+/** Lower-case names, pseudo-headers included. A header that occurs twice has its values joined by a comma. */
+export type Headers = Readonly<Record<string, string | undefined>>;
+
+/** An ext_proc header map: values arrive in `raw_value`, as bytes. */
+export function parseHeaderMap(map: HeaderMap__Output | undefined): Headers {
+  // Without a prototype, so that no header name means anything but itself.
+  const headers: Record<string, string> = Object.create(null) as Record<string, string>;
+  for (const { key, value, raw_value } of map?.headers ?? []) {
+    if (key === undefined) continue;
+    const text =
+      raw_value === undefined || raw_value.length === 0 ? (value ?? "") : raw_value.toString("latin1");
+    const before = headers[key];
+    headers[key] = before === undefined ? text : `${before},${text}`;
+  }
+  return headers;
+}
+
+/** A header for ext_proc replies, which read `raw_value` only. Replaces what is there. */
+export function formatRawHeader(name: string, value: string): HeaderValueOption {
+  return {
+    header: { key: name, raw_value: Buffer.from(value, "latin1") },
+    append_action: "OVERWRITE_IF_EXISTS_OR_ADD",
+  };
+}
+
+/** A header for ext_authz replies, which read `value` only. Replaces what is there. */
+export function formatTextHeader(name: string, value: string): HeaderValueOption {
+  return { header: { key: name, value }, append_action: "OVERWRITE_IF_EXISTS_OR_ADD" };
+}

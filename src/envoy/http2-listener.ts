@@ -1,0 +1,190 @@
+import { connect } from "node:net";
+import { lstat, unlink } from "node:fs/promises";
+import type {
+  Http2Server,
+  Http2Session,
+  ServerHttp2Session,
+  ServerHttp2Stream,
+  IncomingHttpHeaders,
+} from "node:http2";
+import { setTimeout as wait } from "node:timers/promises";
+
+import { HEALTH_WATCH } from "./codec.ts";
+import type { EnvoyServerAddress } from "./server.ts";
+
+const MEBIBYTE = 1024 * 1024;
+/** The default of 64 kB makes Envoy wait for us several times in each larger body: half the throughput at 100 kB. */
+const STREAM_WINDOW_BYTES = 4 * MEBIBYTE;
+/** Over all streams of a connection. Envoy has one or two connections per thread. */
+const CONNECTION_WINDOW_BYTES = 64 * MEBIBYTE;
+const MAX_FRAME_BYTES = MEBIBYTE;
+/** Every request in flight is one stream, on few connections. */
+export const MAX_CONCURRENT_STREAMS = 1_000_000;
+/** The largest stream id: a GOAWAY that names it refuses nothing, it only asks for new calls elsewhere. */
+const MAX_STREAM_ID = 2 ** 31 - 1;
+/**
+ * Between the first NOT_SERVING and the first GOAWAY: Envoy checks health each second and then sends new calls to other
+ * hosts by itself. Until then its connections must be accepted, or the requests on them fail.
+ */
+const HEALTH_NOTICE_MS = 1_500;
+/** For Envoy to have read the first GOAWAY. */
+const GOAWAY_ACKNOWLEDGED_WITHIN_MS = 1_000;
+/** Is anybody listening on a socket file that is already there? */
+const PROBE_TIMEOUT_MS = 1_000;
+
+/**
+ * The life of an HTTP/2 server that carries gRPC: windows, listening, the orderly goodbye. Both transports have one
+ * around the `Http2Server` that is theirs.
+ */
+export class Http2Listener {
+  readonly #server: Http2Server;
+  readonly #address: EnvoyServerAddress;
+  /** Connections and their calls under way. */
+  readonly #sessions = new Map<Http2Session, number>();
+  #openStreams = 0;
+  #isDraining = false;
+  #whenIdle: (() => void)[] = [];
+
+  constructor(server: Http2Server, address: EnvoyServerAddress) {
+    this.#server = server;
+    this.#address = address;
+    server.updateSettings({
+      initialWindowSize: STREAM_WINDOW_BYTES,
+      maxFrameSize: MAX_FRAME_BYTES,
+      maxConcurrentStreams: MAX_CONCURRENT_STREAMS,
+    });
+    server.on("session", (session) => this.#addSession(session));
+    server.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
+      // A watch stays open as long as its client likes; waiting for it would hold up the drain.
+      if (headers[":path"] !== HEALTH_WATCH.path) this.#countStream(stream);
+    });
+  }
+
+  /** Calls under way. */
+  get openStreams(): number {
+    return this.#openStreams;
+  }
+
+  /** From the first moment of `drain` or `close`. */
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  /** See `EnvoyServer.listen`. */
+  async listen(): Promise<void> {
+    if ("socketPath" in this.#address) await removeStaleSocket(this.#address.socketPath);
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once("error", reject);
+      this.#server.listen(
+        "socketPath" in this.#address ? { path: this.#address.socketPath } : this.#address,
+        () => {
+          this.#server.off("error", reject);
+          resolve();
+        },
+      );
+    });
+  }
+
+  /** See `EnvoyServer.drain`. */
+  async drain(boundMs: number): Promise<void> {
+    this.#isDraining = true;
+    await within(boundMs, async () => {
+      if (this.#sessions.size > 0) await wait(Math.min(HEALTH_NOTICE_MS, boundMs / 2));
+      this.#server.close();
+      await Promise.all([...this.#sessions].map(([session, calls]) => sendAway(session, calls > 0)));
+      if (this.#openStreams > 0) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
+    });
+  }
+
+  /** See `EnvoyServer.close`. */
+  async close(): Promise<void> {
+    this.#isDraining = true;
+    const sessionsClosed = [...this.#sessions.keys()].map(
+      (session) => new Promise<void>((resolve) => session.once("close", resolve).destroy()),
+    );
+    if (this.#server.listening) await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    await Promise.all(sessionsClosed);
+  }
+
+  #addSession(session: ServerHttp2Session): void {
+    session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
+    this.#sessions.set(session, 0);
+    session.once("close", () => this.#sessions.delete(session));
+  }
+
+  #countStream(stream: ServerHttp2Stream): void {
+    // The type of a server's stream does not say that its session is a server's.
+    const session = stream.session as ServerHttp2Session | undefined;
+    this.#openStreams += 1;
+    this.#countCall(session, 1);
+    stream.once("close", () => {
+      this.#openStreams -= 1;
+      this.#countCall(session, -1);
+      if (this.#openStreams > 0) return;
+      for (const resolve of this.#whenIdle.splice(0)) resolve();
+    });
+  }
+
+  #countCall(session: Http2Session | undefined, change: 1 | -1): void {
+    const calls = session === undefined ? undefined : this.#sessions.get(session);
+    if (session !== undefined && calls !== undefined) this.#sessions.set(session, calls + change);
+  }
+}
+
+/**
+ * Tells a client to send new calls elsewhere. Two steps as in gRPC: a GOAWAY that refuses nothing, then, once the
+ * client has read it, one that names the last call that we took. With the second alone, calls that were on their way
+ * would fail. Not on an idle connection: node reads no more from one after its first GOAWAY.
+ */
+async function sendAway(session: Http2Session, isBusy: boolean): Promise<void> {
+  if (session.closed || session.destroyed) return;
+  if (!isBusy) {
+    session.close();
+    return;
+  }
+  session.goaway(0, MAX_STREAM_ID);
+  await within(
+    GOAWAY_ACKNOWLEDGED_WITHIN_MS,
+    () =>
+      new Promise<void>((resolve) => {
+        session.once("close", resolve);
+        if (session.destroyed || !session.ping(() => resolve())) resolve();
+      }),
+  );
+  session.close();
+}
+
+/** Waits for the work, but not longer than that. */
+async function within(timeoutMs: number, work: () => Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs);
+  });
+  await Promise.race([work(), timeout]);
+  clearTimeout(timer);
+}
+
+async function removeStaleSocket(path: string): Promise<void> {
+  const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return null;
+    throw error;
+  });
+  if (found === null) return;
+  if (!found.isSocket()) throw new Error(`${path} exists and is not a socket`);
+  if (await isAnswering(path)) throw new Error(`${path} is in use by another process`);
+  await unlink(path);
+}
+
+async function isAnswering(path: string): Promise<boolean> {
+  return await new Promise<boolean>((resolve) => {
+    const socket = connect({ path, timeout: PROBE_TIMEOUT_MS });
+    const finish = (isAnswered: boolean) => () => {
+      socket.destroy();
+      resolve(isAnswered);
+    };
+    socket.once("connect", finish(true));
+    // A full backlog: somebody is there, though busy.
+    socket.once("timeout", finish(true));
+    socket.once("error", finish(false));
+  });
+}

@@ -1,0 +1,38 @@
+/** What the access log tells of a request beyond what Envoy knows, as ext_proc's dynamic metadata. */
+import type { RefusalLog } from "../exchange/admit-request.ts";
+import type { Exchange } from "../exchange/exchange.ts";
+import type { AdmissionContext } from "../exchange/admission-context.ts";
+import type { Struct } from "./generated/google/protobuf/Struct.ts";
+import { METADATA_NAMESPACE } from "./names.ts";
+
+/** The same for a request that ext_authz refused, in the metadata that ext_authz itself keeps. */
+export function formatRefusalMetadata({ keyId, organizationId, errorCode }: RefusalLog): Struct {
+  const known = { key_id: keyId, organization_id: organizationId, error_code: errorCode };
+  const fields: Record<string, { stringValue: string }> = {};
+  for (const [name, value] of Object.entries(known))
+    if (value !== null) fields[name] = { stringValue: value };
+  return { fields };
+}
+
+/** Fields of the access log, by name; absent ones stay empty there. */
+export function formatMetadata(
+  context: AdmissionContext,
+  exchange: Exchange | null,
+  errorCode: string | null = null,
+): Struct {
+  const fields: Record<string, { stringValue: string } | { numberValue: number }> = {
+    key_id: { stringValue: context.keyId },
+    organization_id: { stringValue: context.organizationId },
+  };
+  const model = exchange?.modelId ?? null;
+  if (model !== null) fields["model"] = { stringValue: model };
+  if (errorCode !== null) fields["error_code"] = { stringValue: errorCode };
+  const settled = exchange?.settled ?? null;
+  if (settled !== null) {
+    fields["input_tokens"] = { numberValue: settled.tokens.inputTokens };
+    fields["cached_input_tokens"] = { numberValue: settled.tokens.cachedInputTokens };
+    fields["output_tokens"] = { numberValue: settled.tokens.outputTokens };
+    fields["cost_microcents"] = { stringValue: String(settled.costMicrocents) };
+  }
+  return { fields: { [METADATA_NAMESPACE]: { structValue: { fields } } } };
+}

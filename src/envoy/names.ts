@@ -1,0 +1,51 @@
+/**
+ * Names that Envoy's configuration and the sidecar share. A change here changes both sides at once: the bootstrap is
+ * rendered from them, the gRPC handlers read and write by them.
+ */
+
+/** Envoy's cluster of the sidecar's workers, one endpoint per worker. */
+export const SIDECAR_CLUSTER = "sidecar";
+
+/** Request headers of the gateway's own begin with this; Envoy removes what a client sends under it. */
+export const INTERNAL_HEADER_PREFIX = "x-igw-";
+
+/** Set by ext_authz's OK reply, read by ext_proc: the admission as one line of ASCII JSON. */
+export const ADMISSION_HEADER = "x-igw-admission";
+
+/** Set by ext_proc: the cluster, which is the upstream's name in the configuration. */
+export const UPSTREAM_HEADER = "x-igw-upstream";
+
+/**
+ * Dynamic metadata that Envoy itself sets before ext_authz: `path`, the client's path after normalisation, without its
+ * query. ext_proc rewrites `:path`, but error envelopes and the access log go by the client's.
+ */
+export const EDGE_METADATA_NAMESPACE = "inference_gateway_edge";
+
+/** Dynamic metadata of ext_proc's replies for the access log; see `ACCESS_LOG_METADATA`. */
+export const METADATA_NAMESPACE = "inference_gateway";
+
+/** Fields of the metadata that the access log writes. */
+export const ACCESS_LOG_METADATA = [
+  "key_id",
+  "organization_id",
+  "model",
+  "input_tokens",
+  "cached_input_tokens",
+  "output_tokens",
+  "cost_microcents",
+  "error_code",
+] as const;
+
+/**
+ * `details` of every ImmediateResponse of the sidecar, by which the local-reply mappers know to leave it as it is.
+ * Envoy writes it into `response.code_details`.
+ */
+export const IMMEDIATE_RESPONSE_DETAILS = "gateway";
+
+/** File name of a worker's Unix socket in the folder of sockets. */
+export function workerSocketName(workerIndex: number): string {
+  return `gateway-${workerIndex}.sock`;
+}
+
+/** File name of Envoy's admin interface in the folder of sockets. */
+export const ENVOY_ADMIN_SOCKET_NAME = "envoy-admin.sock";

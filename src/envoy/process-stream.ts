@@ -1,0 +1,76 @@
+import type { ProcessingRequest, ProcessingResponse } from "./codec.ts";
+import type { EnvoyHandlers, ProcessCall, ProcessListener } from "./server.ts";
+
+/** What a transport can do with an ext_proc call. */
+export interface ProcessTransport {
+  send(response: ProcessingResponse): void;
+  /** Ends the call with OK after what was sent. */
+  endOk(): void;
+  /** Ends the call with an error status. */
+  endWithError(reason: string): void;
+}
+
+/**
+ * The rules of an ext_proc stream that hold on every transport: who owes a reply, when our side may end with OK, and
+ * that the listener hears of the end exactly once.
+ */
+export class ProcessStream implements ProcessCall {
+  readonly #transport: ProcessTransport;
+  readonly #listener: ProcessListener;
+  #repliesOwed = 0;
+  /** Nothing is sent or handed on any more: an immediate response was sent, or the call is over on our side. */
+  #isAnswered = false;
+  #hasFailed = false;
+  #isClosed = false;
+
+  constructor(transport: ProcessTransport, handlers: EnvoyHandlers) {
+    this.#transport = transport;
+    this.#listener = handlers.openProcess(this);
+  }
+
+  reply(response: ProcessingResponse): void {
+    if (this.#isAnswered) return;
+    if (this.#repliesOwed === 0) {
+      // Envoy breaks the client's connection on a reply that it did not ask for: the same, with a reason in its log.
+      this.fail("a reply without a message");
+      return;
+    }
+    if (response.immediate_response === undefined) {
+      this.#repliesOwed -= 1;
+    } else {
+      this.#repliesOwed = 0;
+      this.#isAnswered = true;
+    }
+    this.#transport.send(response);
+  }
+
+  fail(reason: string): void {
+    if (this.#isAnswered) return;
+    this.#isAnswered = true;
+    this.#hasFailed = true;
+    this.#transport.endWithError(reason);
+  }
+
+  /** A message of Envoy. */
+  receive(request: ProcessingRequest): void {
+    if (this.#isAnswered) return;
+    this.#repliesOwed += 1;
+    this.#listener.onMessage(request);
+  }
+
+  /** Envoy has half-closed: it is done with the stream, normally or since the client went away. */
+  halfClose(): void {
+    if (this.#isClosed) return;
+    if (this.#repliesOwed > 0) this.fail("the stream was closed before its last reply");
+    else if (!this.#hasFailed) this.#transport.endOk();
+    this.close();
+  }
+
+  /** The stream is over: completed, cancelled or broken. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#isAnswered = true;
+    this.#listener.onEnd();
+  }
+}

@@ -1,0 +1,143 @@
+/** Plain values → Envoy's reply messages. Every append action is explicit: Envoy's default appends. */
+import type { Header, Reply } from "../exchange/reply.ts";
+import type { Route } from "../exchange/exchange.ts";
+import type { CheckResponse } from "./generated/envoy/service/auth/v3/CheckResponse.ts";
+import type { ProcessingResponse } from "./generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
+import type { Struct } from "./generated/google/protobuf/Struct.ts";
+import { formatRawHeader, formatTextHeader } from "./headers.ts";
+import { ADMISSION_HEADER, IMMEDIATE_RESPONSE_DETAILS, UPSTREAM_HEADER } from "./names.ts";
+
+/** google.rpc.Code: anything but OK denies; the HTTP status is in the response itself. */
+const PERMISSION_DENIED = 7;
+
+/** ext_authz: the request goes on, with the admission for ext_proc and the contract's headers for its response. */
+export function createOkCheck(
+  admission: string,
+  requestId: string,
+  responseHeaders: readonly Header[],
+): CheckResponse {
+  return {
+    status: { code: 0 },
+    ok_response: {
+      headers: [formatTextHeader(ADMISSION_HEADER, admission), formatTextHeader("x-request-id", requestId)],
+      response_headers_to_add: responseHeaders.map(([name, value]) => formatTextHeader(name, value)),
+    },
+  };
+}
+
+/** ext_authz: the request ends here, with this answer. */
+export function createDeniedCheck(reply: Reply, metadata: Struct): CheckResponse {
+  return {
+    dynamic_metadata: metadata,
+    status: { code: PERMISSION_DENIED },
+    denied_response: {
+      // Numbers are fine on the wire: the generated type knows only the names of the statuses in common use.
+      status: { code: reply.status as 403 },
+      headers: reply.headers.map(([name, value]) => formatTextHeader(name, value)),
+      body: reply.body,
+    },
+  };
+}
+
+/** ext_proc: the request (or the response that has not begun yet) ends here, with this answer. */
+export function createImmediateReply(reply: Reply, metadata?: Struct): ProcessingResponse {
+  return {
+    immediate_response: {
+      status: { code: reply.status as 403 },
+      headers: { set_headers: reply.headers.map(([name, value]) => formatRawHeader(name, value)) },
+      // Bytes: the encoder would read a string as base64.
+      body: Buffer.from(reply.body),
+      details: IMMEDIATE_RESPONSE_DETAILS,
+    },
+    ...(metadata === undefined ? {} : { dynamic_metadata: metadata }),
+  };
+}
+
+/** ext_proc, in reply to request headers: send the whole request body, then the response. */
+export const AWAIT_BODY: ProcessingResponse = {
+  request_headers: { response: {} },
+  mode_override: {
+    request_header_mode: "SEND",
+    request_body_mode: "BUFFERED",
+    response_header_mode: "SEND",
+    response_body_mode: "BUFFERED",
+  },
+};
+
+/** ext_proc, in reply to the request body: the new body, its upstream, and the headers that must not reach it. */
+export function createRouteReply(
+  route: Route,
+  removeHeaders: string[],
+  metadata: Struct,
+): ProcessingResponse {
+  return {
+    request_body: {
+      response: {
+        header_mutation: {
+          set_headers: [
+            formatRawHeader(UPSTREAM_HEADER, route.upstream),
+            formatRawHeader(":path", route.path),
+            formatRawHeader("content-type", "application/json"),
+            formatRawHeader("content-length", String(route.body.byteLength)),
+          ],
+          remove_headers: removeHeaders,
+        },
+        body_mutation: { body: route.body },
+        clear_route_cache: true,
+      },
+    },
+    dynamic_metadata: metadata,
+  };
+}
+
+/** ext_proc, in reply to response headers: how the body is wanted, and which headers the client gets. */
+export function createResponseStartReply(
+  mode: "stream" | "whole",
+  headers: readonly Header[],
+  removeHeaders: string[],
+): ProcessingResponse {
+  return {
+    response_headers: {
+      response: {
+        header_mutation: {
+          set_headers: headers.map(([name, value]) => formatRawHeader(name, value)),
+          remove_headers: removeHeaders,
+        },
+      },
+    },
+    ...(mode === "stream"
+      ? { mode_override: { response_header_mode: "SEND", response_body_mode: "STREAMED" } }
+      : {}),
+  };
+}
+
+/** ext_proc, in reply to the whole body of a response: the body that the client gets instead. */
+export function createWholeBodyReply(
+  body: Uint8Array,
+  contentType: string,
+  metadata: Struct,
+): ProcessingResponse {
+  return {
+    response_body: {
+      response: {
+        header_mutation: {
+          set_headers: [
+            formatRawHeader("content-type", contentType),
+            formatRawHeader("content-length", String(body.byteLength)),
+          ],
+        },
+        body_mutation: { body },
+      },
+    },
+    dynamic_metadata: metadata,
+  };
+}
+
+/** ext_proc, in reply to a piece of a streamed response: the bytes that the client gets instead. */
+export function createChunkReply(bytes: Uint8Array, metadata?: Struct): ProcessingResponse {
+  const body_mutation = bytes.byteLength === 0 ? { clear_body: true } : { body: bytes };
+  return {
+    response_body: { response: { body_mutation } },
+    ...(metadata === undefined ? {} : { dynamic_metadata: metadata }),
+  };
+}

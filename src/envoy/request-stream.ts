@@ -1,0 +1,246 @@
+/**
+ * ext_proc: one stream per request that was admitted. Envoy sends the request's headers, its whole body, the response's
+ * headers and the response's body (whole, or chunk by chunk when it streams); each message gets exactly one reply, in
+ * order.
+ *
+ * What must never happen here: a request that carries no admission goes on (a filter chain in which ext_authz was
+ * skipped would otherwise be an open door), or a call that owes a reply ends with OK (Envoy would let the request pass
+ * unprocessed).
+ */
+import { GatewayError } from "../errors.ts";
+import type { AdmissionContext } from "../exchange/admission-context.ts";
+import { parseAdmissionContext } from "../exchange/admission-context.ts";
+import type { Answers } from "../exchange/answers.ts";
+import type { Exchange } from "../exchange/exchange.ts";
+import { namesToRemoveDownstream, namesToRemoveUpstream } from "../exchange/header-policy.ts";
+import { type Header, type Reply, createErrorReply } from "../exchange/reply.ts";
+import type { Protocol, ProtocolName } from "../translation/exchange.ts";
+import type { HttpBody__Output } from "./generated/envoy/service/ext_proc/v3/HttpBody.ts";
+import type { HttpHeaders__Output } from "./generated/envoy/service/ext_proc/v3/HttpHeaders.ts";
+import type { ProcessingRequest__Output } from "./generated/envoy/service/ext_proc/v3/ProcessingRequest.ts";
+import type { ProcessingResponse } from "./generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
+import { type Headers, parseHeaderMap } from "./headers.ts";
+import { formatMetadata } from "./metadata.ts";
+import { ADMISSION_HEADER } from "./names.ts";
+import {
+  AWAIT_BODY,
+  createChunkReply,
+  createImmediateReply,
+  createResponseStartReply,
+  createRouteReply,
+  createWholeBodyReply,
+} from "./replies.ts";
+import type { ProcessCall, ProcessListener } from "./server.ts";
+
+export interface StreamServices {
+  readonly createExchange: (context: AdmissionContext, protocol: Protocol) => Exchange;
+  readonly answers: Answers;
+  readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
+  readonly logger: {
+    error(fields: object, message: string): void;
+    warn(fields: object, message: string): void;
+  };
+}
+
+const EMPTY = new Uint8Array(0);
+/** Time for an error event to leave before the call is broken off, which makes Envoy close the upstream. */
+const CUT_DELAY_MS = 50;
+
+export class RequestStream implements ProcessListener {
+  readonly #call: ProcessCall;
+  readonly #services: StreamServices;
+  /** The reply that is being worked on; messages that come meanwhile wait for it. */
+  #pending: Promise<void> | null = null;
+  #context: AdmissionContext | null = null;
+  #exchange: Exchange | null = null;
+  #requestHeaderNames: string[] = [];
+  #streams = false;
+  #ended = false;
+
+  constructor(call: ProcessCall, services: StreamServices) {
+    this.#call = call;
+    this.#services = services;
+  }
+
+  onMessage(message: ProcessingRequest__Output): void {
+    const started =
+      this.#pending === null ? this.#handle(message) : this.#pending.then(() => this.#handle(message));
+    if (started === undefined) return;
+    const pending: Promise<void> = started
+      .catch((error: unknown) => this.#breakOff(error))
+      .finally(() => {
+        if (this.#pending === pending) this.#pending = null;
+      });
+    this.#pending = pending;
+  }
+
+  onEnd(): void {
+    this.#ended = true;
+    const settle = this.#exchange?.onEnd();
+    settle?.catch((error: unknown) =>
+      this.#services.logger.error({ err: error }, "an exchange could not be settled"),
+    );
+  }
+
+  /** A promise only where the reply has to wait for something: chunks of a stream are answered at once. */
+  #handle(message: ProcessingRequest__Output): Promise<void> | undefined {
+    if (this.#ended) return undefined;
+    try {
+      if (message.response_body !== undefined) return this.#onResponseBody(message.response_body);
+      if (message.request_headers !== undefined) return this.#onRequestHeaders(message.request_headers);
+      if (message.request_body !== undefined) return this.#onRequestBody(message.request_body);
+      if (message.response_headers !== undefined) return this.#onResponseHeaders(message);
+      if (message.response_trailers !== undefined) this.#call.reply({ response_trailers: {} });
+      else if (message.request_trailers !== undefined) this.#call.reply({ request_trailers: {} });
+    } catch (error) {
+      this.#breakOff(error);
+    }
+    return undefined;
+  }
+
+  async #onRequestHeaders(message: HttpHeaders__Output): Promise<void> {
+    const headers = parseHeaderMap(message.headers);
+    const admission = headers[ADMISSION_HEADER];
+    if (admission === undefined) return this.#refuseUnadmitted(headers);
+    const context = parseAdmissionContext(admission);
+    this.#context = context;
+    this.#requestHeaderNames = Object.keys(headers);
+    const { answers, createExchange, protocols } = this.#services;
+    const isMetered = context.endpoint === "chat_completions" || context.endpoint === "messages";
+    if (isMetered) this.#exchange = createExchange(context, protocols[context.protocol]);
+    // Envoy sends no body message for a request without a body.
+    if (isMetered || context.endpoint === "count_tokens") {
+      return message.end_of_stream === true ? this.#onWholeRequest(context, EMPTY) : this.#reply(AWAIT_BODY);
+    }
+    return this.#replyOrRefuse(async () => createImmediateReply(await answers.answer(context, headers)));
+  }
+
+  async #onRequestBody(message: HttpBody__Output): Promise<void> {
+    return this.#onWholeRequest(this.#admitted(), message.body ?? EMPTY);
+  }
+
+  async #onWholeRequest(context: AdmissionContext, body: Uint8Array): Promise<void> {
+    const exchange = this.#exchange;
+    await this.#replyOrRefuse(async () => {
+      if (exchange === null)
+        return createImmediateReply(await this.#services.answers.answerBody(context, body));
+      const route = await exchange.onRequestBody(body);
+      const remove = namesToRemoveUpstream(this.#requestHeaderNames);
+      return createRouteReply(route, remove, formatMetadata(context, exchange));
+    });
+  }
+
+  async #onResponseHeaders(message: ProcessingRequest__Output): Promise<void> {
+    const exchange = this.#exchange;
+    // A response to a request that never reached us: another filter's local reply. There is nothing to change in it.
+    if (exchange === null) return this.#reply({ response_headers: { response: {} } });
+    const start = message.response_headers;
+    const headers = parseHeaderMap(start?.headers);
+    await this.#replyOrRefuse(async () => {
+      const mode = await exchange.onResponseStart({
+        status: Number(headers[":status"]),
+        headers,
+        codeDetails: codeDetails(message),
+        endOfStream: start?.end_of_stream === true,
+      });
+      this.#streams = mode === "stream";
+      const set: Header[] = this.#streams
+        ? [
+            ["content-type", exchange.contentType],
+            ["cache-control", "no-cache"],
+          ]
+        : [];
+      return createResponseStartReply(mode, set, namesToRemoveDownstream(Object.keys(headers)));
+    });
+  }
+
+  #onResponseBody(message: HttpBody__Output): Promise<void> | undefined {
+    const exchange = this.#exchange;
+    if (exchange === null) {
+      this.#call.reply({ response_body: { response: {} } });
+      return undefined;
+    }
+    const body = message.body ?? EMPTY;
+    if (!this.#streams) return this.#onWholeResponse(exchange, body);
+    const piece = exchange.onChunk(body, message.end_of_stream === true);
+    if (!(piece instanceof Promise)) {
+      this.#call.reply(createChunkReply(piece.bytes));
+      return undefined;
+    }
+    return piece.then(({ bytes, failed }) => {
+      this.#reply(createChunkReply(bytes, formatMetadata(exchange.context, exchange)));
+      if (failed)
+        setTimeout(() => this.#call.fail("the upstream's stream was broken off"), CUT_DELAY_MS).unref();
+    });
+  }
+
+  async #onWholeResponse(exchange: Exchange, body: Uint8Array): Promise<void> {
+    await this.#replyOrRefuse(async () => {
+      const bytes = await exchange.onWholeBody(body);
+      return createWholeBodyReply(bytes, exchange.contentType, formatMetadata(exchange.context, exchange));
+    });
+  }
+
+  /** Sends what is made, or the error that it ends in as the client's answer. */
+  async #replyOrRefuse(make: () => Promise<ProcessingResponse>): Promise<void> {
+    let response: ProcessingResponse;
+    try {
+      response = await make();
+    } catch (thrown) {
+      const context = this.#admitted();
+      const error = GatewayError.from(thrown);
+      if (error.code === "internal_error") {
+        this.#services.logger.error(
+          { request_id: context.requestId, err: error.cause ?? error },
+          "a request failed",
+        );
+      }
+      this.#exchange?.onRefused(error);
+      response = createImmediateReply(
+        this.#errorReply(context, error),
+        formatMetadata(context, this.#exchange, error.publicCode),
+      );
+    }
+    this.#reply(response);
+  }
+
+  #errorReply(context: AdmissionContext, error: GatewayError): Reply {
+    return createErrorReply(error, this.#services.protocols[context.protocol], context);
+  }
+
+  #refuseUnadmitted(headers: Headers): void {
+    this.#services.logger.error(
+      { path: headers[":path"]?.split("?")[0] },
+      "a request without an admission was refused: ext_authz did not run before ext_proc; check the filter chain",
+    );
+    const context = { requestId: headers["x-request-id"] ?? "", protocol: "chat", rate: null } as const;
+    const reply = createErrorReply(
+      new GatewayError("internal_error"),
+      this.#services.protocols.chat,
+      context,
+    );
+    this.#reply(createImmediateReply(reply));
+  }
+
+  #admitted(): AdmissionContext {
+    if (this.#context === null) throw new Error("Envoy sent a body before the request's headers");
+    return this.#context;
+  }
+
+  #reply(response: ProcessingResponse): void {
+    if (!this.#ended) this.#call.reply(response);
+  }
+
+  #breakOff(error: unknown): void {
+    this.#services.logger.error(
+      { request_id: this.#context?.requestId, err: error },
+      "an exchange was broken off",
+    );
+    if (!this.#ended) this.#call.fail("internal error");
+  }
+}
+
+function codeDetails(message: ProcessingRequest__Output): string {
+  const attributes = message.attributes?.["envoy.filters.http.ext_proc"];
+  return attributes?.fields?.["response.code_details"]?.stringValue ?? "";
+}

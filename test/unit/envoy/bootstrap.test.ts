@@ -1,0 +1,206 @@
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { parseConfig } from "../../../src/config/load.ts";
+import { renderBootstrap } from "../../../src/envoy/bootstrap/render-bootstrap.ts";
+import type { RenderOptions } from "../../../src/envoy/bootstrap/render-options.ts";
+
+const BASE = `
+upstreams:
+  - {name: local, url: "http://127.0.0.1:8000", credential: {env: LOCAL_KEY}}
+  - {name: free, url: "http://[::1]:8001"}
+  - {name: hosted, url: "https://models.example.com"}
+  - {name: replicas, urls: ["https://a.example:8443", "https://b.example:8443"], tls: {ca_file: /ca.pem}}
+  - {name: byaddress, url: "https://192.0.2.1", tls: {server_name: models.internal}}
+catalog:
+  - id: acme/echo
+    upstream: local
+    upstream_model: echo
+    context_window: 128000
+    max_output_tokens: 8192
+    prices: {USD: {input: "1", output: "1"}}
+`;
+const SIDECAR = "sidecar: {workers: 2, sockets: /run/igw}\n";
+
+interface Filter {
+  readonly name: string;
+  readonly typed_config: Record<string, unknown>;
+}
+interface Cluster {
+  readonly name: string;
+  readonly type: string;
+  readonly transport_socket?: { typed_config: Record<string, unknown> };
+  readonly load_assignment: { endpoints: { lb_endpoints: { endpoint: Record<string, unknown> }[] }[] };
+  readonly [field: string]: unknown;
+}
+
+function render(extra = SIDECAR, options: RenderOptions = {}): string {
+  const config = parseConfig(BASE + extra, { baseDir: "/etc/igw", env: { LOCAL_KEY: "never-rendered" } });
+  return renderBootstrap(config, { systemCaFile: "/system-ca.pem", ...options });
+}
+
+/** The parts of a bootstrap that the tests look at. */
+function read(text: string) {
+  const bootstrap = parse(text) as {
+    static_resources: {
+      listeners: { per_connection_buffer_limit_bytes: number; filter_chains: unknown }[];
+      clusters: Cluster[];
+    };
+  } & Record<string, unknown>;
+  const [listener] = bootstrap.static_resources.listeners;
+  const [chain] = listener!.filter_chains as [{ filters: [Filter] }];
+  const manager = chain.filters[0].typed_config as {
+    http_filters: Filter[];
+    route_config: { virtual_hosts: [{ routes: Record<string, unknown>[] }] };
+  } & Record<string, unknown>;
+  const clusters = new Map(bootstrap.static_resources.clusters.map((cluster) => [cluster.name, cluster]));
+  return { bootstrap, listener, manager, clusters };
+}
+
+const endpointsOf = (cluster: Cluster | undefined) =>
+  cluster?.load_assignment.endpoints.flatMap((group) => group.lb_endpoints.map((one) => one.endpoint));
+
+describe("renderBootstrap", () => {
+  it("gives the same text for the same configuration", () => {
+    expect(render()).toBe(render());
+  });
+
+  it("has no secret and no retry in it", () => {
+    expect(render()).not.toMatch(/never-rendered|retry_on|num_retries/);
+  });
+
+  it("passes requests through ext_authz, buffer, ext_proc and router, in this order", () => {
+    const names = read(render()).manager.http_filters.map((filter) =>
+      filter.name.replace("envoy.filters.http.", ""),
+    );
+    expect(names).toEqual(["header_to_metadata", "ext_authz", "buffer", "ext_proc", "router"]);
+  });
+
+  it("fails closed in both filters that ask the sidecar", () => {
+    const asking = read(render()).manager.http_filters.filter((filter) => filter.name.includes("ext_"));
+    expect(asking.map((filter) => filter.typed_config["failure_mode_allow"])).toEqual([false, false]);
+  });
+
+  it("ends its routes with one for every path, and passes over ext_authz only on exact paths and CONNECT", () => {
+    const { routes } = read(render()).manager.route_config.virtual_hosts[0];
+    expect(routes.at(-1)).toMatchObject({
+      match: { prefix: "/" },
+      route: { cluster_header: "x-igw-upstream" },
+    });
+    const open = routes.filter((route) =>
+      JSON.stringify(route["typed_per_filter_config"] ?? "").includes("ExtAuthz"),
+    );
+    expect(open.map(({ match }) => match)).toEqual([
+      expect.objectContaining({ path: "/healthz" }),
+      expect.objectContaining({ path: "/" }),
+      expect.objectContaining({ path: "/api/hello" }),
+      { connect_matcher: {} },
+    ]);
+  });
+
+  it("puts the CORS filter before ext_authz, and only when origins are given", () => {
+    const names = read(render(SIDECAR, { corsAllowOrigins: ["*"] })).manager.http_filters.map(
+      ({ name }) => name,
+    );
+    expect(names.indexOf("envoy.filters.http.cors")).toBeLessThan(
+      names.indexOf("envoy.filters.http.ext_authz"),
+    );
+    expect(render()).not.toContain("filters.http.cors");
+  });
+
+  it("gives the sidecar one endpoint per worker", () => {
+    expect(endpointsOf(read(render()).clusters.get("sidecar"))).toEqual([
+      { address: { pipe: { path: "/run/igw/gateway-0.sock" } } },
+      { address: { pipe: { path: "/run/igw/gateway-1.sock" } } },
+    ]);
+  });
+
+  it("finds workers on TCP by their ports, under another name where one is given", () => {
+    const text = render("sidecar: {workers: 2, sockets: /run/igw, tcp: {host: 0.0.0.0, port: 9000}}\n", {
+      sidecarHost: "gateway",
+    });
+    const cluster = read(text).clusters.get("sidecar");
+    expect(cluster?.type).toBe("STRICT_DNS");
+    expect(endpointsOf(cluster)).toEqual([
+      { address: { socket_address: { address: "gateway", port_value: 9000 } } },
+      { address: { socket_address: { address: "gateway", port_value: 9001 } } },
+    ]);
+  });
+
+  it("names the folder to shorten when a socket's path is too long", () => {
+    const folder = `/${"x".repeat(110)}`;
+    expect(() => render(`sidecar: {workers: 1, sockets: ${folder}}\n`)).toThrow(/sockets/);
+  });
+
+  it.each([
+    ["local", "STATIC", [["127.0.0.1", 8000, "127.0.0.1:8000"]]],
+    ["free", "STATIC", [["::1", 8001, "[::1]:8001"]]],
+    ["hosted", "STRICT_DNS", [["models.example.com", 443, "models.example.com"]]],
+    [
+      "replicas",
+      "STRICT_DNS",
+      [
+        ["a.example", 8443, "a.example:8443"],
+        ["b.example", 8443, "b.example:8443"],
+      ],
+    ],
+  ])("resolves the upstream %s by %s", (name, type, expected) => {
+    const cluster = read(render()).clusters.get(name);
+    expect(cluster?.type).toBe(type);
+    expect(endpointsOf(cluster)).toEqual(
+      expected.map(([address, port_value, hostname]) => ({
+        address: { socket_address: { address, port_value } },
+        hostname,
+      })),
+    );
+  });
+
+  it.each([
+    ["hosted", { sni: "models.example.com" }, "/system-ca.pem", [["DNS", "models.example.com"]]],
+    [
+      "replicas",
+      { auto_host_sni: true },
+      "/ca.pem",
+      [
+        ["DNS", "a.example"],
+        ["DNS", "b.example"],
+      ],
+    ],
+    ["byaddress", { sni: "models.internal" }, "/system-ca.pem", [["DNS", "models.internal"]]],
+  ])("verifies the certificate of %s", (name, serverName, filename, names) => {
+    const tls = read(render()).clusters.get(name)?.transport_socket?.typed_config;
+    expect(tls).toMatchObject({
+      ...serverName,
+      common_tls_context: {
+        validation_context: {
+          trusted_ca: { filename },
+          match_typed_subject_alt_names: names.map(([san_type, exact]) => ({ san_type, matcher: { exact } })),
+        },
+      },
+    });
+  });
+
+  it("has a credential filter for upstreams with a credential only, and takes the client's headers off all", () => {
+    const { clusters } = read(render(SIDECAR, { secretsDirectory: "/secrets" }));
+    expect(JSON.stringify(clusters.get("local"))).toContain('"path":"/secrets/local.yaml"');
+    for (const name of ["free", "hosted", "replicas"]) {
+      expect(JSON.stringify(clusters.get(name))).not.toContain("credential_injector");
+      expect(JSON.stringify(clusters.get(name))).toContain('"remove":"authorization"');
+    }
+  });
+
+  it.each([
+    { max: 1024, filter: 262_144, connection: 32_768, window: 65_535 },
+    { max: 1_048_576, filter: 1_048_576, connection: 131_072, window: 131_072 },
+    { max: 33_554_432, filter: 33_554_432, connection: 1_048_576, window: 1_048_576 },
+  ])(
+    "keeps buffers in a proportion that lets a body of $max bytes through",
+    ({ max, filter, connection, window }) => {
+      const { listener, manager } = read(render(`${SIDECAR}limits: {max_body_bytes: ${max}}\n`));
+      const buffer = manager.http_filters.find(({ name }) => name === "envoy.filters.http.buffer");
+      expect(buffer?.typed_config["max_request_bytes"]).toBe(filter);
+      expect(listener?.per_connection_buffer_limit_bytes).toBe(connection);
+      expect(manager["http2_protocol_options"]).toMatchObject({ initial_stream_window_size: window });
+      expect(connection + Math.max(window, connection + 16_384)).toBeLessThanOrEqual(filter / 2);
+    },
+  );
+});

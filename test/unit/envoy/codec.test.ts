@@ -1,0 +1,216 @@
+import { createHash } from "node:crypto";
+
+import { describe, expect, it } from "vitest";
+
+import { CHECK, HEALTH_CHECK, HEALTH_WATCH, PROCESS } from "../../../src/envoy/codec.ts";
+import type { HeaderValueOption__Output } from "../../../src/envoy/generated/envoy/config/core/v3/HeaderValueOption.ts";
+import type { CheckRequest__Output } from "../../../src/envoy/generated/envoy/service/auth/v3/CheckRequest.ts";
+import type { CheckResponse__Output } from "../../../src/envoy/generated/envoy/service/auth/v3/CheckResponse.ts";
+import type { CommonResponse__Output } from "../../../src/envoy/generated/envoy/service/ext_proc/v3/CommonResponse.ts";
+import type { BodyMutation__Output } from "../../../src/envoy/generated/envoy/service/ext_proc/v3/BodyMutation.ts";
+import type { ProcessingRequest__Output } from "../../../src/envoy/generated/envoy/service/ext_proc/v3/ProcessingRequest.ts";
+import type { ProcessingResponse__Output } from "../../../src/envoy/generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
+import type { Struct__Output } from "../../../src/envoy/generated/google/protobuf/Struct.ts";
+
+/**
+ * Every field of a message set: `Required` makes the compiler complain when `proto/` gets a field that a message below lacks, and
+ * the round trips fail when an encoder does not know a field or drops it.
+ */
+type Full<T> = T extends Buffer | Struct__Output | string | number | boolean
+  ? T
+  : T extends (infer Item)[]
+    ? Full<Item>[]
+    : { [Key in keyof T]-?: Full<NonNullable<T[Key]>> };
+
+const BODY = Buffer.alloc(32 * 1024 * 1024, "0123456789abcdef");
+const STRUCT: Struct__Output = {
+  fields: {
+    text: { stringValue: "text", kind: "stringValue" },
+    number: { numberValue: 1.5, kind: "numberValue" },
+    flag: { boolValue: true, kind: "boolValue" },
+    nothing: { nullValue: "NULL_VALUE", kind: "nullValue" },
+    list: { listValue: { values: [{ numberValue: 1, kind: "numberValue" }] }, kind: "listValue" },
+    nested: {
+      structValue: { fields: { a: { stringValue: "b", kind: "stringValue" } } },
+      kind: "structValue",
+    },
+  },
+};
+
+function headers(count: number): Full<HeaderValueOption__Output>[] {
+  const actions = [
+    "ADD_IF_ABSENT",
+    "OVERWRITE_IF_EXISTS_OR_ADD",
+    "OVERWRITE_IF_EXISTS",
+    "APPEND_IF_EXISTS_OR_ADD",
+  ] as const;
+  return Array.from({ length: count }, (_, index) => ({
+    header: { key: `x-${index}`, value: `value ${index}`, raw_value: Buffer.from([index % 256, 0xff]) },
+    append_action: actions[index % actions.length] ?? "ADD_IF_ABSENT",
+  }));
+}
+
+const HEADER_MAP = { headers: headers(100).map(({ header }) => header) };
+const HEADER_MUTATION = { set_headers: headers(50), remove_headers: ["a", "b"] };
+const REPLACED: BodyMutation__Output = { body: BODY, mutation: "body" };
+const CLEARED: BodyMutation__Output = { clear_body: true, mutation: "clear_body" };
+
+/** Of a oneof, one member at a time. */
+type WithoutOneofs<T> = Full<Omit<T, "body_mutation">> & { body_mutation: BodyMutation__Output };
+
+function common(mutation: BodyMutation__Output): WithoutOneofs<CommonResponse__Output> {
+  return {
+    status: "CONTINUE_AND_REPLACE",
+    header_mutation: HEADER_MUTATION,
+    body_mutation: mutation,
+    clear_route_cache: true,
+  };
+}
+
+const CHECK_REQUEST: Full<CheckRequest__Output> = {
+  attributes: {
+    request: {
+      http: {
+        id: "id",
+        method: "POST",
+        headers: Object.fromEntries(headers(100).map(({ header }) => [header.key, header.value])),
+        path: "/v1/chat/completions?a=b",
+        host: "gateway.example",
+        scheme: "https",
+        size: "9007199254740993",
+        protocol: "HTTP/2",
+      },
+    },
+    context_extensions: { route: "chat" },
+  },
+};
+
+type CheckReplies = Full<Omit<CheckResponse__Output, "http_response">>;
+const CHECK_REPLIES: CheckReplies = {
+  status: { code: 7, message: "refused" },
+  denied_response: { status: { code: "TooManyRequests" }, headers: headers(50), body: "body" },
+  ok_response: { headers: headers(50), headers_to_remove: ["a", "b"], response_headers_to_add: headers(50) },
+  dynamic_metadata: STRUCT,
+};
+
+const REQUESTS: Full<Omit<ProcessingRequest__Output, "request" | "attributes">> = {
+  request_headers: { headers: HEADER_MAP, end_of_stream: true },
+  response_headers: { headers: HEADER_MAP, end_of_stream: true },
+  request_body: { body: BODY, end_of_stream: true },
+  response_body: { body: BODY, end_of_stream: true },
+  request_trailers: { trailers: HEADER_MAP },
+  response_trailers: { trailers: HEADER_MAP },
+};
+
+type Replies = Required<Omit<ProcessingResponse__Output, "response" | "dynamic_metadata" | "mode_override">>;
+const REPLIES = {
+  request_headers: { response: common(REPLACED) },
+  response_headers: { response: common(CLEARED) },
+  request_body: { response: common(REPLACED) },
+  response_body: { response: common(CLEARED) },
+  request_trailers: { header_mutation: HEADER_MUTATION },
+  response_trailers: { header_mutation: HEADER_MUTATION },
+  immediate_response: {
+    status: { code: "TooManyRequests" },
+    headers: HEADER_MUTATION,
+    body: BODY,
+    grpc_status: { status: 8 },
+    details: "gateway",
+  } satisfies Full<NonNullable<ProcessingResponse__Output["immediate_response"]>>,
+} satisfies Replies;
+
+const REPLY_EXTRAS: Full<Pick<ProcessingResponse__Output, "dynamic_metadata" | "mode_override">> = {
+  dynamic_metadata: STRUCT,
+  mode_override: {
+    request_header_mode: "SEND",
+    response_header_mode: "SKIP",
+    request_body_mode: "BUFFERED",
+    response_body_mode: "STREAMED",
+    request_trailer_mode: "SEND",
+    response_trailer_mode: "SKIP",
+  },
+};
+
+describe("codec", () => {
+  it("carries a whole CheckRequest", () => {
+    expect(CHECK.decodeRequest(CHECK.encodeRequest(CHECK_REQUEST))).toEqual(CHECK_REQUEST);
+  });
+
+  it.each(["denied_response", "ok_response"] as const)("carries a whole CheckResponse with %s", (member) => {
+    const { status, dynamic_metadata } = CHECK_REPLIES;
+    const response = { status, dynamic_metadata, [member]: CHECK_REPLIES[member], http_response: member };
+    expect(CHECK.decodeResponse(CHECK.encodeResponse(response))).toEqual(response);
+  });
+
+  it.each(Object.keys(REQUESTS) as (keyof typeof REQUESTS)[])(
+    "carries a whole ProcessingRequest with %s",
+    (member) => {
+      const attributes = { "envoy.filters.http.ext_proc": STRUCT };
+      const request = { attributes, [member]: REQUESTS[member], request: member };
+      const carried = PROCESS.decodeRequest(PROCESS.encodeRequest(request));
+      expect(withDigests(carried)).toEqual(withDigests(request));
+    },
+  );
+
+  it.each(Object.keys(REPLIES) as (keyof typeof REPLIES)[])(
+    "carries a whole ProcessingResponse with %s",
+    (member) => {
+      const response = { ...REPLY_EXTRAS, [member]: REPLIES[member], response: member };
+      const carried = PROCESS.decodeResponse(PROCESS.encodeResponse(response));
+      expect(withDigests(carried)).toEqual(withDigests(response));
+    },
+  );
+
+  it("carries health checks", () => {
+    expect(HEALTH_CHECK.decodeRequest(HEALTH_CHECK.encodeRequest({ service: "a" }))).toEqual({
+      service: "a",
+    });
+    const response = { status: "NOT_SERVING" } as const;
+    expect(HEALTH_WATCH.decodeResponse(HEALTH_WATCH.encodeResponse(response))).toEqual(response);
+  });
+
+  it("leaves out what is not set", () => {
+    expect(PROCESS.decodeRequest(Buffer.alloc(0))).toEqual({});
+    expect(CHECK.decodeRequest(Buffer.alloc(0))).toEqual({});
+  });
+
+  it("takes Uint8Array for bytes", () => {
+    const response = { immediate_response: { body: new TextEncoder().encode("body") } };
+    const decoded = PROCESS.decodeResponse(PROCESS.encodeResponse(response));
+    expect(decoded.immediate_response?.body?.toString()).toBe("body");
+  });
+
+  it("carries a status that Envoy's enum does not list", () => {
+    const response = { immediate_response: { status: { code: 529 as 503 } } };
+    const decoded = PROCESS.decodeResponse(PROCESS.encodeResponse(response));
+    expect(decoded.immediate_response?.status?.code).toBe(529);
+  });
+
+  it("decodes bodies as views of the message, without a copy", () => {
+    const bytes = PROCESS.encodeRequest({ request_body: { body: BODY } });
+    const { request_body } = PROCESS.decodeRequest(bytes);
+    expect(Buffer.isBuffer(request_body?.body)).toBe(true);
+    expect(request_body?.body?.buffer).toBe(bytes.buffer);
+  });
+
+  it("refuses bytes that are no message", () => {
+    expect(() => PROCESS.decodeRequest(Buffer.from([0xff, 0xff, 0xff]))).toThrow(RangeError);
+  });
+
+  it("knows the paths that Envoy calls", () => {
+    expect([CHECK.path, PROCESS.path, HEALTH_CHECK.path, HEALTH_WATCH.path]).toEqual([
+      "/envoy.service.auth.v3.Authorization/Check",
+      "/envoy.service.ext_proc.v3.ExternalProcessor/Process",
+      "/grpc.health.v1.Health/Check",
+      "/grpc.health.v1.Health/Watch",
+    ]);
+  });
+});
+
+/** `toEqual` compares buffers byte by byte in JavaScript, seconds at 32 MiB; their digests tell the same. */
+function withDigests(value: unknown): unknown {
+  if (Buffer.isBuffer(value)) return createHash("sha256").update(value).digest("hex");
+  if (Array.isArray(value)) return value.map(withDigests);
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withDigests(item)]));
+}

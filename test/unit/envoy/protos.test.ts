@@ -1,0 +1,173 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+import protobuf from "protobufjs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { PROTO_FOLDER, SERVICE_FILES } from "../../../src/envoy/proto-files.ts";
+
+const TOP = fileURLToPath(new URL("../../../", import.meta.url));
+const require = createRequire(import.meta.url);
+const PROTOBUFJS = path.dirname(require.resolve("protobufjs/package.json"));
+
+/** Not among the published files that we have at hand; its two methods have not changed since 2015. */
+const PUBLISHED_HEALTH = `
+syntax = "proto3";
+package grpc.health.v1;
+message HealthCheckRequest { string service = 1; }
+message HealthCheckResponse {
+  enum ServingStatus { UNKNOWN = 0; SERVING = 1; NOT_SERVING = 2; SERVICE_UNKNOWN = 3; }
+  ServingStatus status = 1;
+}
+service Health {
+  rpc Check(HealthCheckRequest) returns (HealthCheckResponse);
+  rpc Watch(HealthCheckRequest) returns (stream HealthCheckResponse);
+}`;
+
+/** What decides about the bytes on the wire, one line each: field numbers, types, labels, oneofs, enum values, methods. */
+function listFacts(root: protobuf.Root): Map<string, string> {
+  const facts = new Map<string, string>();
+  const visit = (object: protobuf.ReflectionObject): void => {
+    if (object instanceof protobuf.Enum) {
+      for (const [name, number] of Object.entries(object.values)) {
+        facts.set(`${object.fullName}.${name}`, `= ${number}`);
+      }
+    } else if (object instanceof protobuf.Service) {
+      for (const method of object.methodsArray) {
+        method.resolve();
+        const { requestStream, resolvedRequestType, responseStream, resolvedResponseType } = method;
+        facts.set(
+          method.fullName,
+          [requestStream, resolvedRequestType?.fullName, responseStream, resolvedResponseType?.fullName].join(
+            " ",
+          ),
+        );
+      }
+    } else if (object instanceof protobuf.Type) {
+      facts.set(object.fullName, "message");
+      for (const field of object.fieldsArray) facts.set(field.fullName, describeField(field));
+    }
+    if (object instanceof protobuf.Namespace) object.nestedArray.forEach(visit);
+  };
+  visit(root);
+  return facts;
+}
+
+function describeField(field: protobuf.Field): string {
+  field.resolve();
+  const label = field.repeated ? "repeated" : field.map ? "map" : "single";
+  const key = field instanceof protobuf.MapField ? field.keyType : "-";
+  const type = field.resolvedType?.fullName ?? field.type;
+  return [label, key, type, `= ${field.id}`, `oneof ${field.partOf?.name ?? "-"}`].join(" ");
+}
+
+async function loadRoot(folders: readonly string[], files: readonly string[]): Promise<protobuf.Root> {
+  const root = new protobuf.Root();
+  const known = new Set((await Promise.all(folders.map(listProtoFiles))).flat());
+  root.resolvePath = (_origin, target) => {
+    const found = folders
+      .map((folder) => path.join(folder, target))
+      .find((candidate) => known.has(candidate));
+    // The well-known types come with protobufjs, the common ones built in, descriptor.proto as a file.
+    return found ?? (target in protobuf.common ? target : path.join(PROTOBUFJS, target));
+  };
+  await root.load([...files], { keepCase: true });
+  root.resolveAll();
+  return root;
+}
+
+async function listProtoFiles(folder: string): Promise<string[]> {
+  const files = await readdir(folder, { recursive: true });
+  return files.filter((file) => file.endsWith(".proto")).map((file) => path.join(folder, file));
+}
+
+describe("proto/", () => {
+  let ours: Map<string, string>;
+  let published: Map<string, string>;
+
+  beforeAll(async () => {
+    const dependencies = path.join(path.dirname(require.resolve("@grpc/grpc-js-xds/package.json")), "deps");
+    const folders = ["envoy-api", "xds", "googleapis", "protoc-gen-validate"].map((name) =>
+      path.join(dependencies, name),
+    );
+    ours = listFacts(await loadRoot([PROTO_FOLDER], SERVICE_FILES));
+    const others = SERVICE_FILES.filter((file) => file.startsWith("envoy/"));
+    const root = await loadRoot(folders, others);
+    protobuf.parse(PUBLISHED_HEALTH, root, { keepCase: true });
+    root.resolveAll();
+    published = listFacts(root);
+  });
+
+  it("has the messages that the gateway needs", () => {
+    for (const name of [
+      ".envoy.service.auth.v3.CheckRequest",
+      ".envoy.service.auth.v3.OkHttpResponse.response_headers_to_add",
+      ".envoy.service.ext_proc.v3.ProcessingResponse.immediate_response",
+      ".envoy.service.ext_proc.v3.ExternalProcessor.Process",
+      ".envoy.type.v3.StatusCode.TooManyRequests",
+      ".google.rpc.Status.code",
+      ".grpc.health.v1.Health.Check",
+    ]) {
+      expect(ours.keys()).toContain(name);
+    }
+    expect(ours.size).toBeGreaterThan(150);
+  });
+
+  it("names, numbers and types everything as the published files do", () => {
+    const expected = Object.fromEntries(
+      [...ours.keys()].map((name) => [name, published.get(name) ?? "unknown"]),
+    );
+    expect(Object.fromEntries(ours)).toEqual(expected);
+  });
+
+  it("holds every file under the path of its package", async () => {
+    for (const file of await listProtoFiles(PROTO_FOLDER)) {
+      const parsed = protobuf.parse(await readFile(file, "utf8"), { keepCase: true });
+      const folder = path.relative(PROTO_FOLDER, path.dirname(file));
+      expect(parsed.package?.replaceAll(".", path.sep)).toBe(folder);
+    }
+  });
+});
+
+describe("src/envoy/generated", () => {
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), "generated-"));
+  });
+  afterAll(async () => {
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it("is what `npm run generate` makes of proto/", async () => {
+    const manifest = JSON.parse(await readFile(path.join(TOP, "package.json"), "utf8")) as {
+      scripts: Record<string, string | undefined>;
+    };
+    const [command, ...words] = (manifest.scripts["generate"] ?? "").split(" ");
+    expect(command).toBe("proto-loader-gen-types");
+    expect(words.slice(-SERVICE_FILES.length)).toEqual(SERVICE_FILES);
+    const target = "src/envoy/generated";
+    expect(words).toContain(target);
+    const program = path.join(TOP, "node_modules/.bin/proto-loader-gen-types");
+    await promisify(execFile)(
+      program,
+      words.map((word) => (word === target ? folder : word)),
+      { cwd: TOP },
+    );
+
+    expect(await readTree(folder)).toEqual(await readTree(path.join(TOP, "src/envoy/generated")));
+  });
+});
+
+async function readTree(folder: string): Promise<Record<string, string>> {
+  const files = (await readdir(folder, { recursive: true }))
+    .filter((file) => file.endsWith(".ts"))
+    .toSorted();
+  const texts = files.map(async (file) => [file, await readFile(path.join(folder, file), "utf8")] as const);
+  return Object.fromEntries(await Promise.all(texts));
+}
