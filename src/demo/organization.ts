@@ -1,0 +1,54 @@
+/** The organization and key that a first run makes, so that the first request can be sent at once. */
+import { createKey, displayKey, hashKey, isWellFormedKey } from "../auth/key-format.ts";
+import type { Config } from "../config/schema.ts";
+import type { Store } from "../store/types.ts";
+
+const REQUESTS_PER_MINUTE = 600;
+
+/**
+ * The key of the demo organization: the stored one when the gateway still knows it, else a new one, with a new
+ * organization when there is none.
+ */
+export async function ensureDemoKey(store: Store, config: Config, storedKey: string | null): Promise<string> {
+  const organizationId = storedKey === null ? null : await findOrganization(store, storedKey);
+  if (storedKey !== null && organizationId !== null) return storedKey;
+  const organization = await store.createOrganization({
+    name: "Demo",
+    currency: billingCurrency(config),
+    hardCapCents: null,
+    budgetCents: null,
+    strictCaps: false,
+    suspended: false,
+    notifications: { dashboard: true, emails: [], webhook: null },
+    keyDefaults: { requestsPerMinute: null, hardCapCents: null, budgetCents: null },
+  });
+  const key = createKey();
+  await store.createKey(
+    organization.id,
+    {
+      name: "demo",
+      requestsPerMinute: REQUESTS_PER_MINUTE,
+      hardCapCents: null,
+      budgetCents: null,
+      allowedModels: null,
+      maxConcurrentRequests: null,
+      expiresAtMs: null,
+      disabled: false,
+    },
+    { hash: hashKey(key), display: displayKey(key) },
+  );
+  return key;
+}
+
+async function findOrganization(store: Store, key: string): Promise<string | null> {
+  if (!isWellFormedKey(key)) return null;
+  const reference = await store.lookUpKey(hashKey(key));
+  return reference?.organizationId ?? null;
+}
+
+/** A currency in which every model has a price, US dollars when they do. */
+function billingCurrency(config: Config): string {
+  const currencies = Object.keys(config.catalog[0]?.prices ?? {});
+  const common = currencies.filter((currency) => config.catalog.every((model) => currency in model.prices));
+  return common.includes("USD") ? "USD" : (common[0] ?? currencies[0] ?? "USD");
+}
