@@ -1,0 +1,117 @@
+/** Everything that a benchmark runs against: mock, gateway, and plain Envoy in front of the same mock. */
+import { readFileSync, readlinkSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { type Child, startChild } from "../support/child.ts";
+import { catalogEntry } from "../support/gateway-config.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+import type { SideEnvoy } from "../support/side-envoy.ts";
+import { startPlainEnvoy } from "./plain-envoy.ts";
+import { findProcesses, type Process, type ProcessKind } from "./processes.ts";
+import { BENCH_MODEL, TEXT_CHUNKS } from "./workloads.ts";
+
+const UPSTREAM = "mock";
+/** Caps that are checked on every request and never reached. */
+const FAR_CAP_CENTS = 9_000_000_000;
+
+export interface BenchOptions {
+  /** `sidecar.transport` of the configuration; its default when null. */
+  readonly transport: string | null;
+  readonly workers: number;
+}
+
+export interface BenchStack {
+  readonly stack: Stack;
+  readonly plain: SideEnvoy;
+  /** A key that is never refused, with both caps. */
+  readonly key: string;
+  /** A key whose bucket is empty but for one request a minute. */
+  readonly refusedKey: string;
+  readonly envoyVersion: string;
+  processes(side: "gateway" | "plain", kind: ProcessKind): Process[];
+  close(): Promise<void>;
+}
+
+/** Starts all of it; what was started is stopped again when a later part fails. */
+export async function startBenchStack(options: BenchOptions): Promise<BenchStack> {
+  const stops: (() => Promise<unknown>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const stop of stops.splice(0).toReversed()) await stop();
+  };
+  try {
+    const mock = startMock();
+    stops.push(() => mock.stop(5_000));
+    const { port } = await mock.waitForLine("the mock's port", parsePort);
+    const sidecar = options.transport === null ? {} : { transport: options.transport };
+    const stack = await startStack({
+      upstreams: [{ name: UPSTREAM, url: `http://127.0.0.1:${port}`, path_prefix: "/v1" }],
+      catalog: [catalogEntry({ id: BENCH_MODEL, upstream: UPSTREAM, upstream_model: "mock" })],
+      workers: options.workers,
+      overrides: { sidecar },
+    });
+    stops.push(() => stack.stop());
+    const processes = findProcesses(stack.child.pid);
+    const plain = await startPlain(stack, processes);
+    stops.push(() => plain.stop());
+    const plainProcesses = findProcesses(plain.child.pid);
+    return {
+      stack,
+      plain,
+      ...(await createKeys(stack)),
+      envoyVersion: await readEnvoyVersion(processes),
+      processes: (side, kind) =>
+        (side === "gateway" ? processes : plainProcesses).filter((process) => process.kind === kind),
+      close,
+    };
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
+}
+
+function startMock(): Child {
+  const program = fileURLToPath(new URL("mock-upstream.ts", import.meta.url));
+  return startChild(process.execPath, ["--import", import.meta.resolve("tsx"), program, String(TEXT_CHUNKS)]);
+}
+
+function parsePort(line: string): { port: number } {
+  return JSON.parse(line) as { port: number };
+}
+
+function startPlain(stack: Stack, processes: readonly Process[]): Promise<SideEnvoy> {
+  const envoy = requireEnvoy(processes);
+  const configFile = readOption(envoy.args, ["-c", "--config-path"]);
+  if (configFile === null) throw new Error(`no bootstrap in: ${envoy.args.join(" ")}`);
+  return startPlainEnvoy({
+    bootstrap: readFileSync(configFile, "utf8"),
+    concurrency: readOption(envoy.args, ["--concurrency"]),
+    upstream: UPSTREAM,
+    dir: stack.dir,
+  });
+}
+
+function requireEnvoy(processes: readonly Process[]): Process {
+  const envoy = processes.find((process) => process.kind === "envoy");
+  if (envoy === undefined) throw new Error("the stack has no Envoy");
+  return envoy;
+}
+
+function readOption(args: readonly string[], names: readonly string[]): string | null {
+  const at = args.findIndex((arg) => names.includes(arg));
+  return at === -1 ? null : (args[at + 1] ?? null);
+}
+
+async function createKeys(stack: Stack): Promise<{ key: string; refusedKey: string }> {
+  const caps = { hardCapCents: FAR_CAP_CENTS, budgetCents: FAR_CAP_CENTS };
+  const key = await stack.createKey({ ...caps }, caps);
+  const refused = await stack.createKey({ requestsPerMinute: 1, ...caps }, caps);
+  return { key: key.key, refusedKey: refused.key };
+}
+
+async function readEnvoyVersion(processes: readonly Process[]): Promise<string> {
+  const program = startChild(readlinkSync(`/proc/${requireEnvoy(processes).pid}/exe`), ["--version"]);
+  return program.waitForLine(
+    "Envoy's version",
+    (line) => /\/(\d+\.\d+\.\d+)\//u.exec(line)?.[1] ?? null,
+    10_000,
+  );
+}

@@ -1,0 +1,82 @@
+/** The load generator for machines without wrk: one request in flight per connection, answers read to their end. */
+import { readFileSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import type { LoadOptions, RawLoadResult } from "./load.ts";
+
+const options = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8")) as LoadOptions;
+const url = new URL(options.url);
+const REQUEST = formatRequest();
+const STATUS = /^HTTP\/1\.1 (\d{3})/u;
+const LENGTH = /\r\ncontent-length: *(\d+)/iu;
+const CHUNKED_END = "0\r\n\r\n";
+/** For answers that are on their way when the time is over. */
+const DRAIN_MS = 5_000;
+
+const latenciesMs: number[] = [];
+const counts = { statusErrors: 0, socketErrors: 0, open: 0 };
+const startedMs = performance.now();
+const endMs = startedMs + options.seconds * 1000;
+let lastAnswerMs = startedMs;
+
+for (let index = 0; index < options.connections; index += 1) openConnection();
+setTimeout(report, options.seconds * 1000 + DRAIN_MS).unref();
+
+function openConnection(): void {
+  const socket = connect(Number(url.port), url.hostname);
+  const state = { received: "", sentMs: 0 };
+  counts.open += 1;
+  socket.setNoDelay(true);
+  socket.on("connect", () => sendNext(socket, state));
+  socket.on("data", (chunk) => {
+    state.received += chunk.toString("latin1");
+    if (!isWhole(state.received)) return;
+    lastAnswerMs = performance.now();
+    latenciesMs.push(lastAnswerMs - state.sentMs);
+    if (Number(STATUS.exec(state.received)?.[1] ?? 0) >= 400) counts.statusErrors += 1;
+    state.received = "";
+    sendNext(socket, state);
+  });
+  socket.on("error", () => {
+    counts.socketErrors += 1;
+  });
+  socket.on("close", () => {
+    counts.open -= 1;
+    if (performance.now() < endMs) openConnection();
+    else if (counts.open === 0) report();
+  });
+}
+
+function sendNext(socket: Socket, state: { sentMs: number }): void {
+  state.sentMs = performance.now();
+  if (state.sentMs >= endMs) socket.destroy();
+  else socket.write(REQUEST);
+}
+
+function isWhole(answer: string): boolean {
+  const headEnd = answer.indexOf("\r\n\r\n");
+  if (headEnd === -1) return false;
+  const length = LENGTH.exec(answer.slice(0, headEnd));
+  if (length === null) return answer.endsWith(CHUNKED_END);
+  return answer.length >= headEnd + 4 + Number(length[1]);
+}
+
+function formatRequest(): Buffer {
+  const headers = { host: url.host, ...options.headers, "content-length": Buffer.byteLength(options.body) };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.from(`POST ${url.pathname} HTTP/1.1\r\n${lines.join("")}\r\n${options.body}`);
+}
+
+function report(): void {
+  latenciesMs.sort((a, b) => a - b);
+  const at = (part: number): number => latenciesMs[Math.floor(latenciesMs.length * part)] ?? 0;
+  const result: RawLoadResult = {
+    requests: latenciesMs.length,
+    seconds: (lastAnswerMs - startedMs) / 1000,
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+    statusErrors: counts.statusErrors,
+    socketErrors: counts.socketErrors,
+  };
+  console.log(JSON.stringify(result));
+  process.exit(0);
+}

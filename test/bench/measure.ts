@@ -1,0 +1,103 @@
+/** One workload: rounds that alternate between plain Envoy and the gateway, so that both meet the same machine. */
+import type { BenchStack } from "./bench-stack.ts";
+import type { LoadGenerator, LoadResult } from "./load.ts";
+import { PROCESS_KINDS, type ProcessKind, readCpuMs } from "./processes.ts";
+import type { Workload } from "./workloads.ts";
+
+export interface MeasureOptions {
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly warmUpSeconds: number;
+  readonly connections: number;
+}
+
+export type Side = "plain" | "gateway";
+
+export interface RoundResult extends LoadResult {
+  /** CPU time per request by process, in milliseconds. */
+  readonly cpuMsPerRequest: Readonly<Record<ProcessKind, number>>;
+}
+
+export interface WorkloadResult {
+  readonly workload: string;
+  readonly plain: readonly RoundResult[];
+  readonly gateway: readonly RoundResult[];
+}
+
+/** Fills caches and, for the workload of refusals, empties the bucket; then measures. */
+export async function measureWorkload(
+  bench: BenchStack,
+  generator: LoadGenerator,
+  workload: Workload,
+  options: MeasureOptions,
+): Promise<WorkloadResult> {
+  const rounds: Record<Side, RoundResult[]> = { plain: [], gateway: [] };
+  for (const side of ["plain", "gateway"] as const) {
+    await runOnce(bench, generator, workload, side, { ...options, seconds: options.warmUpSeconds });
+  }
+  for (let round = 0; round < options.rounds; round += 1) {
+    // Whoever runs second meets a warmer machine: they take turns.
+    const order: readonly Side[] = round % 2 === 0 ? ["plain", "gateway"] : ["gateway", "plain"];
+    for (const side of order) rounds[side].push(await runOnce(bench, generator, workload, side, options));
+  }
+  return { workload: workload.name, ...rounds };
+}
+
+async function runOnce(
+  bench: BenchStack,
+  generator: LoadGenerator,
+  workload: Workload,
+  side: Side,
+  options: Pick<MeasureOptions, "seconds" | "connections">,
+): Promise<RoundResult> {
+  const before = readCpu(bench, side);
+  const baseUrl = side === "plain" ? bench.plain.baseUrl : bench.stack.baseUrl;
+  const key = workload.status === 429 ? bench.refusedKey : bench.key;
+  const result = await generator.run({
+    url: `${baseUrl}${workload.path}`,
+    body: workload.body,
+    headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
+    connections: options.connections,
+    seconds: options.seconds,
+    expectedStatus: side === "plain" ? 200 : workload.status,
+  });
+  const after = readCpu(bench, side);
+  const cpuMsPerRequest = mapKinds((kind) => (after[kind] - before[kind]) / Math.max(1, result.requests));
+  return { ...result, cpuMsPerRequest };
+}
+
+function readCpu(bench: BenchStack, side: Side): Record<ProcessKind, number> {
+  return mapKinds((kind) => readCpuMs(bench.processes(side, kind)));
+}
+
+function mapKinds(read: (kind: ProcessKind) => number): Record<ProcessKind, number> {
+  return Object.fromEntries(PROCESS_KINDS.map((kind) => [kind, read(kind)])) as Record<ProcessKind, number>;
+}
+
+export interface LatencyResult {
+  readonly plainP50Ms: number;
+  readonly gatewayP50Ms: number;
+}
+
+/** Median latency at one connection, the two sides in turns. */
+export async function measureLatency(
+  bench: BenchStack,
+  generator: LoadGenerator,
+  workload: Workload,
+  options: MeasureOptions,
+): Promise<LatencyResult> {
+  const single = { ...options, connections: 1 };
+  const result = await measureWorkload(bench, generator, workload, single);
+  return {
+    plainP50Ms: median(result.plain.map((round) => round.p50Ms)),
+    gatewayP50Ms: median(result.gateway.map((round) => round.p50Ms)),
+  };
+}
+
+/** The middle value, or the mean of the two in the middle; 0 of nothing. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const upper = sorted[middle] ?? 0;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? 0) + upper) / 2;
+}

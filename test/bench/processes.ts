@@ -1,0 +1,81 @@
+/** CPU time and memory of the processes under measurement, from Linux's /proc. */
+import { readdirSync, readFileSync } from "node:fs";
+
+/** `sysconf(_SC_CLK_TCK)`: 100 on every Linux that Node runs on. */
+const MS_PER_TICK = 10;
+
+export const PROCESS_KINDS = ["sidecar", "supervisor", "envoy", "redis"] as const;
+export type ProcessKind = (typeof PROCESS_KINDS)[number];
+
+export interface Process {
+  readonly pid: number;
+  readonly kind: ProcessKind;
+  readonly args: readonly string[];
+}
+
+/** `rootPid` and everything below it, by what it is. */
+export function findProcesses(rootPid: number): Process[] {
+  const children = new Map<number, number[]>();
+  for (const entry of readdirSync("/proc")) {
+    const pid = Number(entry);
+    if (!Number.isInteger(pid)) continue;
+    const parent = Number(readStatFields(pid)?.[1] ?? "0");
+    children.set(parent, [...(children.get(parent) ?? []), pid]);
+  }
+  const found: Process[] = [];
+  const queue = [rootPid];
+  for (const pid of queue) {
+    const args = readArgs(pid);
+    if (args.length > 0) found.push({ pid, args, kind: classify(args) });
+    queue.push(...(children.get(pid) ?? []));
+  }
+  return found;
+}
+
+/** User and system time in milliseconds, summed over the processes; the time of those that have ended is missing. */
+export function readCpuMs(processes: readonly Process[]): number {
+  let ticks = 0;
+  for (const { pid } of processes) {
+    const fields = readStatFields(pid);
+    // utime and stime: fields 14 and 15 of the file, counted after the name.
+    ticks += Number(fields?.[11] ?? 0) + Number(fields?.[12] ?? 0);
+  }
+  return ticks * MS_PER_TICK;
+}
+
+/** Resident memory in megabytes, summed over the processes. */
+export function readRssMegabytes(processes: readonly Process[]): number {
+  let kilobytes = 0;
+  for (const { pid } of processes) {
+    kilobytes += Number(/^VmRSS:\s+(\d+)/mu.exec(readProc(pid, "status") ?? "")?.[1] ?? 0);
+  }
+  return kilobytes / 1024;
+}
+
+function classify(args: readonly string[]): ProcessKind {
+  const program = args[0]?.split("/").at(-1) ?? "";
+  if (program.startsWith("envoy")) return "envoy";
+  if (program.startsWith("redis-server")) return "redis";
+  return args.includes("worker") ? "sidecar" : "supervisor";
+}
+
+/** The fields of /proc/<pid>/stat after the name, which may contain spaces: state, parent, … */
+function readStatFields(pid: number): string[] | null {
+  const stat = readProc(pid, "stat");
+  return stat === null ? null : stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+}
+
+function readArgs(pid: number): string[] {
+  // Programs that name themselves, as Redis does, write spaces instead of zeros.
+  return (readProc(pid, "cmdline") ?? "").split(/[\0 ]/u).filter((arg) => arg !== "");
+}
+
+function readProc(pid: number, file: string): string | null {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, "utf8");
+  } catch (thrown) {
+    const { code } = thrown as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ESRCH") return null;
+    throw thrown;
+  }
+}

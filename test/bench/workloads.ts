@@ -1,0 +1,87 @@
+/** What is measured. Bodies and answers as in docs/benchmarks.md. */
+
+export const BENCH_MODEL = "bench/mock";
+/** Text deltas of a streamed answer. */
+export const TEXT_CHUNKS = 100;
+/** With role, finish, usage and `[DONE]`: what goes through the sidecar. */
+export const STREAM_EVENTS = TEXT_CHUNKS + 4;
+
+export interface Workload {
+  readonly name: string;
+  readonly path: string;
+  readonly body: string;
+  /** Status of every answer through the gateway. */
+  readonly status: 200 | 429;
+  /** SSE events of one answer, or 0. */
+  readonly events: number;
+  /** What plain Envoy's figure comes from; itself unless it makes no sense there. */
+  readonly baseline: string;
+  /** Goal for the ratio to plain Envoy. */
+  readonly target: number;
+}
+
+const CHAT_PATH = "/v1/chat/completions";
+
+function chatBody(bytes: number, fields: object = {}): string {
+  const empty = JSON.stringify({ model: BENCH_MODEL, ...fields, messages: [{ role: "user", content: "" }] });
+  const content = "hello world ".repeat(Math.ceil(bytes / 12)).slice(0, bytes - empty.length);
+  return JSON.stringify({ model: BENCH_MODEL, ...fields, messages: [{ role: "user", content }] });
+}
+
+export const WORKLOADS: readonly Workload[] = [
+  {
+    name: "1k",
+    path: CHAT_PATH,
+    body: chatBody(1_024),
+    status: 200,
+    events: 0,
+    baseline: "1k",
+    target: 0.28,
+  },
+  {
+    name: "100k",
+    path: CHAT_PATH,
+    body: chatBody(102_400),
+    status: 200,
+    events: 0,
+    baseline: "100k",
+    target: 0.27,
+  },
+  {
+    name: "stream",
+    path: CHAT_PATH,
+    body: chatBody(1_024, { stream: true }),
+    status: 200,
+    events: STREAM_EVENTS,
+    baseline: "stream",
+    target: 0.55,
+  },
+  {
+    name: "messages",
+    path: "/v1/messages",
+    body: chatBody(1_024, { stream: true, max_tokens: 1_024 }),
+    status: 200,
+    events: STREAM_EVENTS,
+    baseline: "messages",
+    target: 0.45,
+  },
+  {
+    name: "refused",
+    path: CHAT_PATH,
+    body: chatBody(1_024),
+    status: 429,
+    events: 0,
+    baseline: "1k",
+    target: 0.45,
+  },
+];
+
+/** @throws Error naming the workloads there are. */
+export function selectWorkloads(names: readonly string[]): readonly Workload[] {
+  const unknown = names.filter((name) => !WORKLOADS.some((workload) => workload.name === name));
+  if (unknown.length > 0) {
+    const known = WORKLOADS.map((workload) => workload.name).join(", ");
+    throw new Error(`no workload ${unknown.join(", ")}; there are: ${known}`);
+  }
+  return names.length === 0 ? WORKLOADS : WORKLOADS.filter((workload) => names.includes(workload.name));
+}

@@ -1,0 +1,122 @@
+"""One scenario of the official openai package against the gateway.
+
+Usage: openai_chat.py SCENARIO '{"base_url": ..., "api_key": ..., "model": ..., ...}'
+Prints what the caller of the SDK sees, as one JSON object. The test in openai-python.test.ts judges it.
+"""
+
+import asyncio
+import json
+import sys
+
+import openai
+
+MESSAGES = [{"role": "user", "content": "hello big world"}]
+
+
+def client(given, **options):
+    return openai.OpenAI(
+        base_url=given["base_url"] + "/v1", api_key=given["api_key"], **{"max_retries": 0, **options}
+    )
+
+
+def chat(given):
+    completion = client(given).chat.completions.create(model=given["model"], messages=MESSAGES)
+    return {**completion.model_dump(), "request_id": completion._request_id}
+
+
+def chat_async(given):
+    async def run():
+        options = {"base_url": given["base_url"] + "/v1", "api_key": given["api_key"], "max_retries": 0}
+        async with openai.AsyncOpenAI(**options) as async_client:
+            calls = [
+                async_client.chat.completions.create(
+                    model=given["model"], messages=[{"role": "user", "content": f"number {index}"}]
+                )
+                for index in range(8)
+            ]
+            return [answer.choices[0].message.content for answer in await asyncio.gather(*calls)]
+
+    return {"contents": asyncio.run(run())}
+
+
+def stream(given):
+    options = {"stream_options": {"include_usage": True}} if given.get("include_usage") else {}
+    chunks = client(given).chat.completions.create(
+        model=given["model"], messages=MESSAGES, stream=True, **options
+    )
+    return {"chunks": [chunk.model_dump() for chunk in chunks]}
+
+
+def passed(given):
+    """Any request fields, those that the SDK does not know included."""
+    completion = client(given).chat.completions.create(
+        model=given["model"],
+        messages=given.get("messages", MESSAGES),
+        extra_body=given["fields"],
+    )
+    return completion.model_dump()
+
+
+def tools(given):
+    completion = client(given).chat.completions.create(
+        model=given["model"], messages=MESSAGES, tools=given["tools"], tool_choice="auto"
+    )
+    return completion.model_dump()
+
+
+def abort(given):
+    chunks = client(given).chat.completions.create(model=given["model"], messages=MESSAGES, stream=True)
+    first = next(iter(chunks))
+    chunks.close()
+    return first.model_dump()
+
+
+def models(given):
+    one = client(given).models.retrieve(given["model"])
+    return {"ids": [model.id for model in client(given).models.list()], "one": one.model_dump()}
+
+
+def error(given):
+    """The exception of one call, and how many tries the SDK took is for the upstream to count."""
+    call = {"model": given["model"], "messages": MESSAGES, **given.get("call", {})}
+    api = client(given, max_retries=given.get("max_retries", 0))
+    try:
+        if given.get("endpoint") == "responses":
+            api.responses.create(model=given["model"], input="hi")
+        elif call.get("stream"):
+            for _ in api.chat.completions.create(**call):
+                pass
+        else:
+            api.chat.completions.create(**call)
+    except openai.APIError as raised:
+        return {
+            "class": type(raised).__name__,
+            "status": getattr(raised, "status_code", None),
+            "type": raised.type,
+            "code": raised.code,
+            "param": raised.param,
+            "message": str(raised),
+            "request_id": getattr(raised, "request_id", None),
+        }
+    return {"class": None}
+
+
+def retried(given):
+    completion = client(given, max_retries=2).chat.completions.create(model=given["model"], messages=MESSAGES)
+    return completion.model_dump()
+
+
+SCENARIOS = {
+    "chat": chat,
+    "chat_async": chat_async,
+    "stream": stream,
+    "passed": passed,
+    "tools": tools,
+    "abort": abort,
+    "models": models,
+    "error": error,
+    "retried": retried,
+}
+
+if __name__ == "__main__":
+    print(json.dumps(SCENARIOS[sys.argv[1]](json.loads(sys.argv[2]))))

@@ -1,0 +1,89 @@
+/** The worker processes of a stack, as the operating system and Envoy see them. */
+import { readdirSync, readFileSync } from "node:fs";
+import { request } from "node:http";
+import { join } from "node:path";
+import { waitFor } from "../../support/wait.ts";
+
+export interface WorkerProcess {
+  readonly index: number;
+  readonly pid: number;
+}
+
+/** Workers that were started with this configuration and run now, in the order of their index. */
+export function listWorkers(configFile: string): WorkerProcess[] {
+  const workers: WorkerProcess[] = [];
+  for (const entry of readdirSync("/proc")) {
+    if (!/^\d+$/u.test(entry)) continue;
+    const args = readCommandLine(entry);
+    if (!args.includes("worker") || !args.includes(configFile)) continue;
+    workers.push({ index: Number(args[args.indexOf("--index") + 1]), pid: Number(entry) });
+  }
+  return workers.toSorted((one, other) => one.index - other.index);
+}
+
+/** The pid of the worker with this index; throws when there is none. */
+export function findWorker(configFile: string, index: number): number {
+  const worker = listWorkers(configFile).find((one) => one.index === index);
+  if (worker === undefined) throw new Error(`there is no worker ${index}`);
+  return worker.pid;
+}
+
+/** Empty for a process that is gone, or a zombie. */
+function readCommandLine(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+  } catch (error) {
+    if (["ENOENT", "ESRCH"].includes(String((error as NodeJS.ErrnoException).code))) return [];
+    throw error;
+  }
+}
+
+/** What Envoy's admin interface answers under this path. */
+export function readEnvoyAdmin(socketsDir: string, path: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const call = request({ socketPath: join(socketsDir, "envoy-admin.sock"), path, timeout: 5_000 }, (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (part: string) => (text += part));
+      response.on("end", () => resolve(text));
+    });
+    call.on("timeout", () => call.destroy(new Error(`Envoy's admin interface does not answer ${path}`)));
+    call.on("error", reject);
+    call.end();
+  });
+}
+
+export interface WorkerEndpoint {
+  /** gRPC calls that Envoy has sent to this worker since Envoy's start. */
+  readonly calls: number;
+  /** Of those, under way now. */
+  readonly active: number;
+  readonly isHealthy: boolean;
+}
+
+/** Envoy's view of each worker, by index. */
+export async function readEndpoints(socketsDir: string): Promise<WorkerEndpoint[]> {
+  const text = await readEnvoyAdmin(socketsDir, "/clusters");
+  const byIndex = new Map<number, Record<string, string>>();
+  for (const line of text.split("\n")) {
+    const match = /^sidecar::.*gateway-(?<index>\d+)\.sock::(?<field>\w+)::(?<value>.*)$/u.exec(line);
+    if (match?.groups === undefined) continue;
+    const { index = "", field = "", value = "" } = match.groups;
+    byIndex.set(Number(index), { ...byIndex.get(Number(index)), [field]: value });
+  }
+  return [...byIndex.entries()]
+    .toSorted(([one], [other]) => one - other)
+    .map(([, fields]) => ({
+      calls: Number(fields["rq_total"]),
+      active: Number(fields["rq_active"]),
+      isHealthy: fields["health_flags"] === "healthy",
+    }));
+}
+
+/** Resolves when Envoy sends requests to so many workers. */
+export async function waitForHealthyWorkers(socketsDir: string, count: number, timeoutMs = 30_000): Promise<void> {
+  await waitFor(
+    `${count} workers that Envoy takes for healthy`,
+    async () => (await readEndpoints(socketsDir)).filter((endpoint) => endpoint.isHealthy).length === count,
+    { timeoutMs, intervalMs: 50 },
+  );
+}

@@ -1,0 +1,134 @@
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { describeAnswer, summarizeError } from "../support/answer-checks.ts";
+import { chatBody, withChatStack } from "../support/chat-stack.ts";
+import { CHAT_MODEL, catalogEntry } from "../support/gateway-config.ts";
+import { textCompletion } from "../support/scripted-answer.ts";
+
+const chat = withChatStack(() => ({
+  catalog: [
+    catalogEntry(),
+    catalogEntry({ id: "acme/echo-large" }),
+    catalogEntry({ id: "other/think-1", upstream_model: "think" }),
+  ],
+}));
+
+const MAX_BODY_BYTES = 32 * 1024 * 1024;
+const JSON_TYPE = { "content-type": "application/json" };
+
+/** A valid chat request of exactly so many bytes. */
+function bodyOfSize(bytes: number): Buffer {
+  const empty = JSON.stringify(chatBody({}, ""));
+  return Buffer.from(JSON.stringify(chatBody({}, "x".repeat(bytes - empty.length))));
+}
+
+describe("size of request bodies", () => {
+  it.each([
+    { name: "with a content-length", chunked: false },
+    { name: "chunked", chunked: true },
+  ])("takes 32 MiB, $name", async ({ chunked }) => {
+    chat.upstream.answer({ kind: "json", body: textCompletion("ok", null) });
+    const body = bodyOfSize(MAX_BODY_BYTES);
+    expect(body).toHaveLength(MAX_BODY_BYTES);
+    const answer = await chat.send(chunked ? { chunks: [body], headers: JSON_TYPE } : { body });
+    expect(describeAnswer(answer)).toBe("200");
+    const seen = chat.upstream.lastRequest.body as { messages: { content: string }[] };
+    expect(seen.messages[0]?.content).toHaveLength(MAX_BODY_BYTES - JSON.stringify(chatBody({}, "")).length);
+  });
+
+  it.each([
+    { name: "with a content-length", chunked: false },
+    { name: "chunked", chunked: true },
+  ])("refuses one byte more, $name, and no upstream sees it", async ({ chunked }) => {
+    const body = bodyOfSize(MAX_BODY_BYTES + 1);
+    const answer = await chat.send(chunked ? { chunks: [body], headers: JSON_TYPE } : { body });
+    expect(summarizeError(answer)).toMatchObject({
+      status: 413,
+      type: "request_too_large",
+      code: "request_too_large",
+      breaches: [],
+    });
+    expect(chat.upstream.requests).toHaveLength(0);
+  });
+});
+
+describe("bodies that are no chat request", () => {
+  it.each([
+    { name: "no body", body: "", code: "invalid_json" },
+    { name: "broken JSON", body: '{"model":', code: "invalid_json" },
+    { name: "two JSON values", body: "{}{}", code: "invalid_json" },
+    { name: "bytes that are no UTF-8", body: Buffer.from([0x7b, 0xff, 0x7d]), code: "invalid_json" },
+    { name: "an array", body: "[]" },
+    { name: "null", body: "null" },
+    { name: "no model", body: '{"messages":[]}', code: "missing_required_parameter", param: "model" },
+    {
+      name: "a model that is a number",
+      body: '{"model":1,"messages":[]}',
+      code: "invalid_parameter",
+      param: "model",
+    },
+    {
+      name: "no messages",
+      body: JSON.stringify({ model: CHAT_MODEL }),
+      code: "missing_required_parameter",
+      param: "messages",
+    },
+    {
+      name: "messages that are text",
+      body: JSON.stringify({ model: CHAT_MODEL, messages: "hi" }),
+      code: "invalid_parameter",
+      param: "messages",
+    },
+    {
+      name: "a stream flag that is text",
+      body: JSON.stringify(chatBody({ stream: "yes" })),
+      code: "invalid_parameter",
+      param: "stream",
+    },
+  ])("refuses $name with a 400 that names what is wrong", async ({ body, code, param }) => {
+    const answer = await chat.send({ body, headers: JSON_TYPE });
+    expect(summarizeError(answer)).toMatchObject({
+      status: 400,
+      type: "invalid_request_error",
+      breaches: [],
+      ...(code === undefined ? {} : { code }),
+      ...(param === undefined ? {} : { param }),
+    });
+    expect(chat.upstream.requests).toHaveLength(0);
+  });
+
+  it("refuses a POST without any body", async () => {
+    const answer = await chat.send({ method: "POST", headers: { "content-length": "0" } });
+    expect(summarizeError(answer)).toMatchObject({
+      status: 400,
+      type: "invalid_request_error",
+      breaches: [],
+    });
+  });
+
+  it("refuses a compressed body", async () => {
+    const body = gzipSync(JSON.stringify(chatBody()));
+    const answer = await chat.send({ body, headers: { ...JSON_TYPE, "content-encoding": "gzip" } });
+    expect(summarizeError(answer)).toMatchObject({
+      status: 415,
+      code: "unsupported_media_type",
+      breaches: [],
+    });
+  });
+
+  it.each([
+    { name: "a typing error", model: "acme/echo-smal", nearest: "acme/echo-small" },
+    { name: "the upstream's name", model: "think", nearest: "other/think-1" },
+    { name: "another case", model: "Acme/Echo-Large", nearest: "acme/echo-large" },
+  ])("names the nearest models for $name", async ({ model, nearest }) => {
+    const answer = await chat.send({ body: chatBody({ model }) });
+    expect(summarizeError(answer)).toMatchObject({
+      status: 400,
+      code: "model_not_found",
+      param: "model",
+      message: expect.stringContaining(nearest) as string,
+      breaches: [],
+    });
+    expect(chat.upstream.requests).toHaveLength(0);
+  });
+});

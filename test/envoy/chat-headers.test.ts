@@ -1,0 +1,153 @@
+import { afterAll, describe, expect, it } from "vitest";
+import { describeAnswer } from "../support/answer-checks.ts";
+import { chatBody, withChatStack } from "../support/chat-stack.ts";
+import { catalogEntry } from "../support/gateway-config.ts";
+import { startUpstream } from "../support/upstream.ts";
+
+const guarded = await startUpstream();
+const CREDENTIAL = "upstream-secret-1";
+const GUARDED_MODEL = "acme/guarded";
+
+const chat = withChatStack((upstream) => ({
+  upstreams: [
+    { name: "local", url: upstream.url, path_prefix: "/v1" },
+    {
+      name: "guarded",
+      url: guarded.url,
+      path_prefix: "/v1",
+      credential: { env: "TEST_UPSTREAM_CREDENTIAL" },
+    },
+  ],
+  catalog: [catalogEntry(), catalogEntry({ id: GUARDED_MODEL, upstream: "guarded" })],
+  env: { TEST_UPSTREAM_CREDENTIAL: CREDENTIAL },
+}));
+
+afterAll(() => guarded.close());
+
+describe("header policy towards an upstream", () => {
+  it.each([
+    { name: "x-api-key", value: "set below" },
+    { name: "cookie", value: "session=1" },
+    { name: "x-stainless-lang", value: "js" },
+    { name: "x-stainless-retry-count", value: "2" },
+    { name: "anthropic-version", value: "2023-06-01" },
+    { name: "anthropic-beta", value: "a,b" },
+    { name: "openai-organization", value: "org-1" },
+    { name: "openai-project", value: "p-1" },
+    { name: "x-envoy-upstream-rq-timeout-ms", value: "1" },
+    { name: "x-envoy-retry-on", value: "5xx" },
+    { name: "x-forwarded-for", value: "10.1.2.3" },
+    { name: "x-forwarded-proto", value: "https" },
+    { name: "x-forwarded-host", value: "inside" },
+    { name: "forwarded", value: "for=10.1.2.3" },
+    { name: "expect", value: "100-continue" },
+    { name: "te", value: "trailers" },
+    { name: "x-igw-upstream", value: "guarded" },
+    { name: "x-igw-admission", value: "{}" },
+    { name: "x-igw-anything", value: "1" },
+  ])("takes $name off", async ({ name, value }) => {
+    const headers = { [name]: name === "x-api-key" ? chat.key.key : value };
+    const answer = await chat.send({ body: chatBody(), headers });
+    expect(describeAnswer(answer)).toBe("200");
+    const seen = chat.upstream.lastRequest;
+    const prefix = /^(?:x-stainless-|anthropic-|openai-|x-envoy-|x-forwarded-|x-igw-)/u;
+    const forbidden = Object.keys(seen.headers).filter((header) => header === name || prefix.test(header));
+    expect(forbidden).toEqual([]);
+    expect(seen.headers.authorization).toBeUndefined();
+  });
+
+  it("never shows an upstream the client's key, whichever header it came in", async () => {
+    await chat.send({ body: chatBody(), headers: { "x-api-key": chat.key.key } });
+    await chat.send({ body: chatBody(), key: null, headers: { "x-api-key": chat.key.key } });
+    expect(chat.upstream.requests).toHaveLength(2);
+    for (const request of chat.upstream.requests) {
+      const all = [request.path, ...request.rawHeaders, request.bodyBytes.toString("utf8")].join("\n");
+      expect(all).not.toContain(chat.key.key);
+    }
+  });
+
+  it("asks no upstream for a compressed answer", async () => {
+    await chat.send({ body: chatBody(), headers: { "accept-encoding": "gzip, br" } });
+    expect(chat.upstream.lastRequest.headers["accept-encoding"] ?? "identity").toBe("identity");
+  });
+
+  it("gives an upstream its own credential and nobody else", async () => {
+    const answer = await chat.send({ body: chatBody({ model: GUARDED_MODEL }) });
+    expect(describeAnswer(answer)).toBe("200");
+    expect(guarded.lastRequest.headers.authorization).toBe(`Bearer ${CREDENTIAL}`);
+    expect([answer.text, ...answer.rawHeaders].join("\n")).not.toContain(CREDENTIAL);
+    await chat.send({ body: chatBody() });
+    expect([...chat.upstream.lastRequest.rawHeaders].join("\n")).not.toContain(CREDENTIAL);
+  });
+
+  it("lets no client choose the upstream", async () => {
+    guarded.reset();
+    await chat.send({ body: chatBody(), headers: { "X-IGW-Upstream": "guarded" } });
+    expect(guarded.requests).toHaveLength(0);
+    expect(chat.upstream.requests).toHaveLength(1);
+  });
+});
+
+/** Envoy's own and those that the contract names. */
+const OUR_HEADERS =
+  "content-type cache-control date content-length transfer-encoding connection keep-alive server " +
+  "x-service-ratelimit-remaining x-request-id request-id x-should-retry retry-after " +
+  "x-ratelimit-limit-requests x-ratelimit-remaining-requests x-ratelimit-reset-requests";
+
+describe("header policy towards the client", () => {
+  const UPSTREAM_HEADERS = {
+    "cache-control": "no-store",
+    date: "Sat, 21 Nov 2026 01:00:00 GMT",
+    server: "vllm",
+    "set-cookie": "tracking=1",
+    "openai-organization": "org-upstream",
+    "openai-processing-ms": "12",
+    "x-ratelimit-limit-requests": "7",
+    "x-ratelimit-remaining-tokens": "7",
+    "x-service-ratelimit-remaining": "424242",
+    "x-request-id": "req_upstream",
+    "request-id": "req_upstream",
+    "x-should-retry": "true",
+    "retry-after": "7",
+    "x-powered-by": "Express",
+    "access-control-allow-origin": "https://evil.example",
+    "strict-transport-security": "max-age=1",
+    location: "http://10.0.0.1/",
+    via: "1.1 inner",
+    "x-envoy-upstream-service-time": "7",
+    "x-igw-upstream": "local",
+    "www-authenticate": "Basic",
+  };
+
+  it.each([
+    { name: "a JSON answer", stream: false, status: 200 },
+    { name: "a stream", stream: true, status: 200 },
+    { name: "an error", stream: false, status: 400 },
+  ])("passes content-type, cache-control and date of $name and nothing else", async ({ stream, status }) => {
+    chat.upstream.answer(
+      stream
+        ? { kind: "events", headers: UPSTREAM_HEADERS, events: [] }
+        : {
+            kind: "json",
+            status,
+            headers: UPSTREAM_HEADERS,
+            body: status === 200 ? { model: "echo", choices: [] } : { error: { message: "no" } },
+          },
+    );
+    const answer = await chat.send({ body: chatBody({ stream }) });
+    const passed = Object.entries(UPSTREAM_HEADERS).filter(([name, value]) =>
+      [answer.headers[name]].flat().includes(value),
+    );
+    const allowed = ["cache-control", "date"];
+    expect(passed.map(([name]) => name).filter((name) => !allowed.includes(name))).toEqual([]);
+    const ours = new Set(OUR_HEADERS.split(" "));
+    expect(Object.keys(answer.headers).filter((name) => !ours.has(name))).toEqual([]);
+  });
+
+  it("keeps cache-control and date of an answer", async () => {
+    chat.upstream.answer({ kind: "json", headers: UPSTREAM_HEADERS, body: { model: "echo", choices: [{}] } });
+    const { headers } = await chat.send({ body: chatBody() });
+    expect(headers["cache-control"]).toBe("no-store");
+    expect(headers.date).toBeDefined();
+  });
+});

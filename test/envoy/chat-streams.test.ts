@@ -1,0 +1,122 @@
+import { describe, expect, it } from "vitest";
+import { describeAnswer } from "../support/answer-checks.ts";
+import { chatBody, withChatStack } from "../support/chat-stack.ts";
+import { readEvents, type SendOptions } from "../support/http.ts";
+import { finishChunk, textChunk, textCompletion, usageChunk } from "../support/scripted-answer.ts";
+import { createGate, waitFor } from "../support/wait.ts";
+
+const chat = withChatStack();
+
+const STREAM_TYPE = { "content-type": "text/event-stream" };
+/** How many splits are tried at a time. */
+const CONCURRENCY = 16;
+
+/** What the client gets for each way to cut `bytes` in two. */
+async function answersToEverySplit(
+  bytes: Buffer,
+  headers: Record<string, string>,
+  request: Partial<SendOptions>,
+): Promise<string[]> {
+  const answers: string[] = [];
+  let position = 0;
+  const work = async (): Promise<void> => {
+    while (position < bytes.length) {
+      const at = position;
+      position += 1;
+      chat.upstream.answerNext({
+        kind: "bytes",
+        headers,
+        pieces: [bytes.subarray(0, at), bytes.subarray(at)].filter((piece) => piece.length > 0),
+      });
+      const answer = await chat.send(request);
+      expect(describeAnswer(answer)).toBe("200");
+      answers.push(answer.text);
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, work));
+  return answers;
+}
+
+describe("an answer cut anywhere", () => {
+  const usage = { promptTokens: 3, cachedTokens: 0, completionTokens: 2 };
+
+  it.each([
+    { name: "LF", newline: "\n" },
+    { name: "CRLF", newline: "\r\n" },
+  ])("gives the same stream for every split, lines ended by $name", async ({ newline }) => {
+    const text = [
+      ": a comment",
+      "",
+      `data: ${JSON.stringify(textChunk("grüße 😀", { model: "echo" }))}`,
+      "",
+      `data:${JSON.stringify(finishChunk("stop", { model: "echo" }))}`,
+      "",
+      `data: ${JSON.stringify(usageChunk(usage))}`,
+      "",
+      "data: [DONE]",
+      "",
+      "",
+    ].join(newline);
+    const body = chatBody({ stream: true, stream_options: { include_usage: true } });
+    const answers = await answersToEverySplit(Buffer.from(text), STREAM_TYPE, { body });
+    expect(new Set(answers).size).toBe(1);
+    expect(readEvents(answers[0] ?? "").at(-1)).toBe("[DONE]");
+    expect(answers[0]).toContain("grüße 😀");
+  });
+
+  it("gives the same stream for one byte at a time", async () => {
+    const text = `data: ${JSON.stringify(textChunk("grüße"))}\n\ndata: ${JSON.stringify(finishChunk())}\n\ndata: [DONE]\n\n`;
+    const bytes = Buffer.from(text);
+    const body = chatBody({ stream: true });
+    chat.upstream.answerNext(
+      { kind: "bytes", headers: STREAM_TYPE, pieces: [bytes] },
+      { kind: "bytes", headers: STREAM_TYPE, pieces: Array.from(bytes, (byte) => Buffer.from([byte])) },
+    );
+    const whole = await chat.send({ body });
+    expect((await chat.send({ body })).text).toBe(whole.text);
+  });
+
+  it("gives the same JSON for every split", async () => {
+    const bytes = Buffer.from(JSON.stringify(textCompletion("grüße", usage)));
+    const answers = await answersToEverySplit(
+      bytes,
+      { "content-type": "application/json" },
+      { body: chatBody() },
+    );
+    expect(new Set(answers).size).toBe(1);
+  });
+});
+
+describe("a stream", () => {
+  it("reaches the client event by event", async () => {
+    const gates = [createGate(), createGate()];
+    chat.upstream.answer({
+      kind: "events",
+      events: [textChunk("one"), gates[0]!, textChunk("two"), gates[1]!, finishChunk()],
+    });
+    const answer = await chat.send({
+      body: chatBody({ stream: true }),
+      onData: (_chunk, soFar) => {
+        // Each gate opens only once the client has what came before it.
+        if (soFar.includes('"one"')) gates[0]!.release();
+        if (soFar.includes('"two"')) gates[1]!.release();
+      },
+    });
+    expect(readEvents(answer.text)).toHaveLength(4);
+  });
+
+  it("closes the upstream when the client goes away", async () => {
+    chat.upstream.answer({ kind: "events", events: [textChunk("one")], done: false, ending: "hang" });
+    const answer = await chat.send({ body: chatBody({ stream: true }), onData: () => "abort" });
+    expect(answer.complete).toBe(false);
+    await waitFor("the upstream to see it", () => chat.upstream.lastRequest.state === "aborted");
+  });
+
+  it("gives everything that a slow reader has not yet read", async () => {
+    const events = Array.from({ length: 2_000 }, (_, index) => textChunk(`${index} ${"x".repeat(1_000)}`));
+    chat.upstream.answer({ kind: "events", events: [...events, finishChunk()] });
+    const answer = await chat.send({ body: chatBody({ stream: true }) });
+    expect(answer.complete).toBe(true);
+    expect(readEvents(answer.text)).toHaveLength(events.length + 2);
+  });
+});

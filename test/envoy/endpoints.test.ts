@@ -1,0 +1,150 @@
+import { describe, expect, it } from "vitest";
+import { describeAnswer, summarizeError } from "../support/answer-checks.ts";
+import { chatBody, withChatStack } from "../support/chat-stack.ts";
+import { catalogEntry, CHAT_MODEL } from "../support/gateway-config.ts";
+
+const chat = withChatStack(() => ({
+  catalog: [catalogEntry(), catalogEntry({ id: "acme/echo-large" })],
+}));
+
+describe("endpoints that need no key", () => {
+  it.each([
+    { method: "GET", path: "/" },
+    { method: "HEAD", path: "/" },
+    { method: "GET", path: "/healthz" },
+    { method: "GET", path: "/readyz" },
+    { method: "HEAD", path: "/api/hello" },
+  ])("$method $path answers 200 with both ids and no bucket", async ({ method, path }) => {
+    const answer = await chat.send({ key: null, method, path });
+    expect(describeAnswer(answer)).toBe("200");
+    expect(answer.headers["x-service-ratelimit-remaining"]).toBe("0");
+  });
+
+  it("names the service in JSON", async () => {
+    const answer = await chat.send({ key: null, path: "/" });
+    expect(answer.headers["content-type"]).toMatch(/^application\/json/u);
+    expect(answer.json()).toBeTypeOf("object");
+  });
+});
+
+describe("GET /v1/models", () => {
+  it("lists the catalog in the OpenAI shape", async () => {
+    const answer = await chat.send({ path: "/v1/models" });
+    expect(describeAnswer(answer)).toBe("200");
+    const { object, data } = answer.json() as { object: string; data: { id: string }[] };
+    expect(object).toBe("list");
+    expect(data.map((model) => model.id).sort()).toEqual(["acme/echo-large", CHAT_MODEL]);
+    expect(data[0]).toMatchObject({
+      object: "model",
+      created: expect.any(Number) as number,
+      owned_by: "acme",
+    });
+  });
+
+  it("lists it in the Anthropic shape to a client that says anthropic-version", async () => {
+    const answer = await chat.send({ path: "/v1/models", headers: { "anthropic-version": "2023-06-01" } });
+    const body = answer.json() as { data: object[] };
+    expect(body).toMatchObject({ has_more: false });
+    expect(body.data).toContainEqual(expect.objectContaining({ type: "model", id: CHAT_MODEL }));
+  });
+
+  it.each([
+    { name: "raw", path: "/v1/models/acme/echo-small" },
+    { name: "as %2F", path: "/v1/models/acme%2Fecho-small" },
+    { name: "as %2f", path: "/v1/models/acme%2fecho-small" },
+  ])("finds one model with its slash $name", async ({ path }) => {
+    const answer = await chat.send({ path });
+    expect(describeAnswer(answer)).toBe("200");
+    expect(answer.json()).toMatchObject({ id: CHAT_MODEL, object: "model" });
+  });
+
+  it("shows a key only the models that it may use", async () => {
+    const { key } = await chat.stack.createKey({ allowedModels: [CHAT_MODEL] });
+    const list = (await chat.send({ key, path: "/v1/models" })).json() as { data: { id: string }[] };
+    expect(list.data.map((model) => model.id)).toEqual([CHAT_MODEL]);
+    const other = await chat.send({ key, body: chatBody({ model: "acme/echo-large" }) });
+    expect(summarizeError(other)).toMatchObject({
+      status: 403,
+      type: "permission_error",
+      code: "model_not_allowed",
+      breaches: [],
+    });
+  });
+
+  it("does not know a model that is not there", async () => {
+    const answer = await chat.send({ path: "/v1/models/acme/none" });
+    expect(summarizeError(answer)).toMatchObject({ status: 404, type: "not_found_error", breaches: [] });
+  });
+});
+
+describe("endpoints that are not there", () => {
+  it.each(["/v1/nothing", "/v2/chat/completions", "/v1/chat/completions/", "/V1/chat/completions", "/admin"])(
+    "GET %s is 404",
+    async (path) => {
+      expect(summarizeError(await chat.send({ path }))).toMatchObject({
+        status: 404,
+        type: "not_found_error",
+        code: "unknown_endpoint",
+        breaches: [],
+      });
+    },
+  );
+
+  it.each([
+    { path: "/v1/responses", hint: "openai.chat(" },
+    { path: "/v1/completions", hint: "client.chat.completions.create(" },
+    { path: "/v1/embeddings", hint: "not offered" },
+  ])("POST $path says which protocols there are and what to do instead", async ({ path, hint }) => {
+    const answer = await chat.send({ path, body: chatBody() });
+    expect(summarizeError(answer)).toMatchObject({ status: 404, code: "unknown_endpoint", breaches: [] });
+    for (const text of ["/v1/chat/completions", "/v1/messages", hint]) expect(answer.text).toContain(text);
+  });
+
+  it.each([
+    { method: "GET", path: "/v1/chat/completions", allow: /^POST$/u },
+    { method: "DELETE", path: "/v1/chat/completions", allow: /^POST$/u },
+    { method: "POST", path: "/v1/models", allow: /GET/u },
+    { method: "PUT", path: "/v1/key", allow: /GET/u },
+  ])("$method $path is 405 and says what is allowed", async ({ method, path, allow }) => {
+    const answer = await chat.send({ method, path });
+    expect(summarizeError(answer)).toMatchObject({
+      status: 405,
+      type: "invalid_request_error",
+      code: "method_not_allowed",
+      breaches: [],
+    });
+    expect(answer.headers.allow).toMatch(allow);
+  });
+});
+
+describe("without a key", () => {
+  it.each([
+    "/v1/chat/completions",
+    "//v1/chat/completions",
+    "/v1//chat/completions",
+    "/v1/./chat/completions",
+    "/x/../v1/chat/completions",
+    "/v1/chat%2Fcompletions",
+    "/v1/chat/completions?x=/healthz",
+    "/healthz/../v1/chat/completions",
+    "/v1/nothing",
+  ])("POST %s is refused and reaches no upstream", async (path) => {
+    const answer = await chat.send({ key: null, path, body: chatBody() });
+    expect(answer.headers["www-authenticate"]).toMatch(/^Bearer/u);
+    expect(summarizeError(answer)).toMatchObject({
+      status: 401,
+      type: "authentication_error",
+      code: "missing_api_key",
+      breaches: [],
+    });
+    expect(answer.headers["x-service-ratelimit-remaining"]).toBe("0");
+    expect(chat.upstream.requests).toHaveLength(0);
+  });
+
+  it("a forged admission changes nothing", async () => {
+    const headers = { "x-igw-admission": '{"requestId":"req_1"}', "x-igw-upstream": "local" };
+    const answer = await chat.send({ key: null, body: chatBody(), headers });
+    expect(summarizeError(answer)).toMatchObject({ status: 401, code: "missing_api_key", breaches: [] });
+    expect(chat.upstream.requests).toHaveLength(0);
+  });
+});

@@ -1,0 +1,167 @@
+/** The real stack for a test: Envoy, the gateway and Redis, started as an operator starts them. */
+import { existsSync, readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { stringify } from "yaml";
+import { createRedisClient, type RedisClient, waitUntilReady } from "../../src/store/client.ts";
+import { createStore } from "../../src/store/redis-store.ts";
+import type { Store } from "../../src/store/types.ts";
+import type { KeySettings, OrganizationSettings } from "../../src/store/types/management.ts";
+import { type Child, startChild } from "./child.ts";
+import { findFreePort } from "./free-port.ts";
+import { type CatalogEntry, catalogEntry, mergeConfig, type UpstreamEntry } from "./gateway-config.ts";
+import { type CreatedKey, createTestKey } from "./test-key.ts";
+import { type HttpAnswer, send, type SendOptions } from "./http.ts";
+
+const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
+/** A first start installs and builds. */
+export const START_TIMEOUT_MS = 180_000;
+const KEPT_LOG_CHARACTERS = 6_000;
+
+export interface StackOptions {
+  readonly upstreams: readonly UpstreamEntry[];
+  /** Default: `acme/echo-small` on the first upstream. */
+  readonly catalog?: readonly CatalogEntry[];
+  readonly workers?: number;
+  /** Laid over the configuration, in the file's own words: `{limits: {max_body_bytes: 1000}}`. */
+  readonly overrides?: object;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface Stack {
+  /** Envoy, without a slash at the end and without `/v1`. */
+  readonly baseUrl: string;
+  readonly adminUrl: string;
+  readonly adminToken: string;
+  readonly demoKey: string;
+  readonly dir: string;
+  readonly configFile: string;
+  readonly stderr: string;
+  /** The newest part of what gateway, Envoy and Redis logged. */
+  readLogs(): string;
+  /** The launcher's process. */
+  readonly child: Child;
+  /** One request through Envoy. `key`: sent as Bearer; the demo key when left out, none when null. */
+  send(options: SendOptions & { readonly key?: string | null }): Promise<HttpAnswer>;
+  /** One call of the management API with the operator's token; throws on a status of 400 or more. */
+  admin(method: string, path: string, body?: object): Promise<Record<string, unknown>>;
+  /** A new organization with one key of 1,000,000 requests a minute, without caps, unless the settings say otherwise. */
+  createKey(key?: Partial<KeySettings>, organization?: Partial<OrganizationSettings>): Promise<CreatedKey>;
+  /** What the gateway keeps in its private Redis, for assertions on spend, usage and recent requests. */
+  store(): Promise<Store>;
+  /** Stops everything; the folder goes. Resolves with the launcher's exit code. */
+  stop(): Promise<number | string>;
+}
+
+interface ReadyLine {
+  readonly base_url: string;
+  readonly admin_url: string;
+  readonly admin_token: string;
+  readonly demo_key: string;
+}
+
+/**
+ * Starts a stack in a folder of its own, on free ports.
+ * @throws Error with the stack's stderr when it does not come up.
+ */
+export async function startStack(options: StackOptions): Promise<Stack> {
+  // Short: a Unix socket's path may have 107 bytes.
+  const dir = await mkdtemp(join(tmpdir(), "igw-"));
+  const configFile = join(dir, "gateway.yaml");
+  await writeFile(configFile, stringify(await createConfig(options)));
+  const start = join(REPOSITORY, "src/setup/start.js");
+  // IGW_SKIP_BUILD: the build that is there, as it is.
+  const args = process.env["IGW_SKIP_BUILD"] ? [join(REPOSITORY, "dist/main.js"), "up"] : [start];
+  const child = startChild(process.execPath, [...args, "--config", configFile, "--json"], {
+    cwd: dir,
+    env: { ...process.env, ...options.env },
+  });
+  try {
+    const ready = await child.waitForLine("the stack's JSON line", parseReadyLine, START_TIMEOUT_MS);
+    return createStack(child, ready, dir, configFile);
+  } catch (thrown) {
+    await child.stop(10_000).catch(() => undefined);
+    await rm(dir, { recursive: true, force: true });
+    throw thrown;
+  }
+}
+
+async function createConfig(options: StackOptions): Promise<Record<string, unknown>> {
+  const upstream = options.upstreams[0]?.name ?? "local";
+  const base = {
+    listen: { host: "127.0.0.1", port: await findFreePort() },
+    admin: { host: "127.0.0.1", port: await findFreePort() },
+    sidecar: { workers: options.workers ?? 1, sockets: "run/" },
+    upstreams: options.upstreams,
+    catalog: options.catalog ?? [catalogEntry({ upstream })],
+  };
+  return mergeConfig(base, options.overrides ?? {});
+}
+
+function parseReadyLine(line: string): ReadyLine | null {
+  if (!line.startsWith("{")) return null;
+  const value = JSON.parse(line) as Partial<ReadyLine>;
+  return typeof value.base_url === "string" ? (value as ReadyLine) : null;
+}
+
+function createStack(child: Child, ready: ReadyLine, dir: string, configFile: string): Stack {
+  const connection = connectStore(join(dir, "run/redis.sock"));
+  const admin: Stack["admin"] = async (method, path, body) => {
+    const answer = await send(ready.admin_url, {
+      method,
+      path,
+      headers: { authorization: `Bearer ${ready.admin_token}` },
+      ...(body === undefined ? {} : { body }),
+    });
+    if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
+    return answer.text === "" ? {} : answer.json();
+  };
+  return {
+    baseUrl: ready.base_url,
+    adminUrl: ready.admin_url,
+    adminToken: ready.admin_token,
+    demoKey: ready.demo_key,
+    dir,
+    configFile,
+    child,
+    get stderr() {
+      return child.stderr;
+    },
+    readLogs: () => readLogs(join(dir, "data/logs")),
+    send: ({ key = ready.demo_key, ...options }) =>
+      send(ready.base_url, {
+        ...options,
+        headers: { ...(key === null ? {} : { authorization: `Bearer ${key}` }), ...options.headers },
+      }),
+    admin,
+    createKey: async (key, organization) => createTestKey(await connection.store(), key, organization),
+    store: connection.store,
+    stop: async () => {
+      connection.close();
+      const ended = await child.stop();
+      await rm(dir, { recursive: true, force: true });
+      return ended;
+    },
+  };
+}
+
+function readLogs(dir: string): string {
+  const files = ["gateway.log", "envoy.log", "access.log"].map((name) => join(dir, name));
+  const texts = files.filter((file) => existsSync(file)).map((file) => readFileSync(file, "utf8"));
+  return texts.map((text) => text.slice(-KEPT_LOG_CHARACTERS)).join("\n");
+}
+
+/** Connects when it is first used. */
+function connectStore(socket: string): { store: () => Promise<Store>; close: () => void } {
+  let client: RedisClient | null = null;
+  return {
+    store: async () => {
+      client ??= createRedisClient({ url: socket, commandTimeoutMs: 5_000, onError: () => undefined });
+      await waitUntilReady(client, 10_000);
+      return createStore({ client, usageMonths: 13 });
+    },
+    close: () => client?.disconnect(),
+  };
+}

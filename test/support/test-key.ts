@@ -1,0 +1,46 @@
+import { createKey, displayKey, hashKey } from "../../src/auth/key-format.ts";
+import type { Store } from "../../src/store/types.ts";
+import type { KeySettings, OrganizationSettings } from "../../src/store/types/management.ts";
+
+export interface CreatedKey {
+  readonly id: string;
+  /** The API key itself. */
+  readonly key: string;
+  readonly organizationId: string;
+}
+
+const ORGANIZATION: OrganizationSettings = {
+  name: "Test",
+  currency: "USD",
+  hardCapCents: null,
+  budgetCents: null,
+  strictCaps: false,
+  suspended: false,
+  notifications: { dashboard: true, emails: [], webhook: null },
+  keyDefaults: { requestsPerMinute: null, hardCapCents: null, budgetCents: null },
+};
+
+const KEY: KeySettings = {
+  name: "test",
+  requestsPerMinute: 1_000_000,
+  hardCapCents: null,
+  budgetCents: null,
+  allowedModels: null,
+  maxConcurrentRequests: null,
+  expiresAtMs: null,
+  disabled: false,
+};
+
+/** A new organization with one key, straight in the store. */
+export async function createTestKey(
+  store: Store,
+  settings: Partial<KeySettings> = {},
+  organization: Partial<OrganizationSettings> = {},
+): Promise<CreatedKey> {
+  const { id: organizationId } = await store.createOrganization({ ...ORGANIZATION, ...organization });
+  const key = createKey();
+  const stored = { hash: hashKey(key), display: displayKey(key) };
+  const record = await store.createKey(organizationId, { ...KEY, ...settings }, stored);
+  if (record === null) throw new Error("the organization that was just made is not there");
+  return { id: record.id, key, organizationId };
+}
