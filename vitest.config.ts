@@ -12,6 +12,7 @@ export default defineConfig({
         test: { name: "unit", include: ["test/unit/**/*.test.ts", "test/property/**/*.test.ts"] },
       },
       { extends: true, test: { name: "store", include: ["test/store/**/*.test.ts"] } },
+      { extends: true, test: { name: "admin", include: ["test/admin/**/*.test.ts"] } },
       {
         extends: true,
         test: {

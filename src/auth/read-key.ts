@@ -6,7 +6,7 @@
 import { GatewayError } from "../errors.ts";
 import { isWellFormedKey } from "./key-format.ts";
 
-const BEARER = /^bearer +(?<token>\S.*)$/i;
+const BEARER = /^bearer(?: +(?<token>\S.*))?$/i;
 /** RFC 9110, section 11.6.1: a 401 names the scheme. */
 const CHALLENGE = { "www-authenticate": "Bearer" };
 
@@ -36,8 +36,10 @@ export function invalidKey(message?: string): GatewayError {
   });
 }
 
+/** What stands behind the scheme; nothing for the scheme alone, which clients send whose key is not set. */
 function bearerToken(authorization: string | undefined): string | undefined {
   if (authorization === undefined) return undefined;
   const trimmed = authorization.trim();
-  return BEARER.exec(trimmed)?.groups?.["token"] ?? (trimmed === "" ? undefined : trimmed);
+  const bearer = BEARER.exec(trimmed);
+  return bearer === null ? trimmed : bearer.groups?.["token"];
 }

@@ -41,7 +41,14 @@ export type Verdict =
       /** For whatever response the request gets. */
       readonly responseHeaders: readonly Header[];
     }
-  | { readonly kind: "refused"; readonly reply: Reply };
+  | { readonly kind: "refused"; readonly reply: Reply; readonly log: RefusalLog };
+
+/** What the access log tells of a request that ended here. */
+export interface RefusalLog {
+  readonly keyId: string | null;
+  readonly organizationId: string | null;
+  readonly errorCode: string | null;
+}
 
 /** Never rejects. */
 export type AdmitRequest = (request: IncomingRequest) => Promise<Verdict>;
@@ -57,16 +64,22 @@ export interface AdmissionServices {
   readonly logger: { error(fields: object, message: string): void };
 }
 
+const NOBODY: RefusalLog = { keyId: null, organizationId: null, errorCode: null };
+
 export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
   return async (request) => {
     const requestId = services.createRequestId();
     const match = findEndpoint(request.path);
     const protocol = protocolOf(match.endpoint, request);
-    if (match.endpoint.name === "readiness") return refused(readinessReply(services.isReady(), requestId));
+    if (match.endpoint.name === "readiness") {
+      return { kind: "refused", reply: readinessReply(services.isReady(), requestId), log: NOBODY };
+    }
     let rate: RateState | null = null;
+    let caller = NOBODY;
     try {
       const admission = await admit(services, request, match, requestId);
       rate = rateState(admission);
+      caller = { ...NOBODY, keyId: admission.key.id, organizationId: admission.organization.id };
       if (admission.decision !== "admitted") throw createAdmissionError(admission, match.endpoint.name);
       refuseEndpoint(match.endpoint, request);
       return admitted(admission, rate, { match, protocol, requestId, request });
@@ -78,7 +91,8 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
           "a request could not be admitted",
         );
       }
-      return refused(createErrorReply(error, services.protocols[protocol], { requestId, protocol, rate }));
+      const reply = createErrorReply(error, services.protocols[protocol], { requestId, protocol, rate });
+      return { kind: "refused", reply, log: { ...caller, errorCode: error.publicCode } };
     }
   };
 }
@@ -140,10 +154,6 @@ function admitted(
   });
   const responseHeaders = formatContractHeaders({ requestId, protocol, rate });
   return { kind: "admitted", admission: context, requestId, responseHeaders };
-}
-
-function refused(reply: Reply): Verdict {
-  return { kind: "refused", reply };
 }
 
 function rateState({ key, bucket, timeMs }: KnownKeyAdmission): RateState {

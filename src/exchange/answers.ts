@@ -53,7 +53,7 @@ async function keyStatus({ store }: AnswerServices, context: AdmissionContext) {
     Promise.all([
       store.getKey(context),
       store.getOrganization(context.organizationId),
-      store.readSpend(context.organizationId, null),
+      store.readSpend(context.organizationId, null, [context.keyId]),
     ]),
   );
   if (key === null || organization === null) throw new GatewayError("invalid_api_key");

@@ -105,7 +105,7 @@ export class Exchange {
    */
   async onRequestBody(body: Uint8Array): Promise<Route> {
     const { budget, catalog, settlement } = this.#services;
-    if (!budget.take(body.byteLength)) throw new GatewayError("gateway_overloaded");
+    budget.hold(body.byteLength);
     try {
       const request = this.#protocol.parseRequest(body);
       const model = catalog().requireModel(request.model, this.context);
@@ -123,7 +123,7 @@ export class Exchange {
       if (this.#ended) await this.#settle("not_sent", CLIENT_GONE);
       return { upstream: model.upstream, path: `${model.pathPrefix}/chat/completions`, body: upstreamBody };
     } finally {
-      budget.give(body.byteLength);
+      budget.release(body.byteLength);
     }
   }
 
@@ -157,6 +157,7 @@ export class Exchange {
       model,
       estimatedInputTokens: account.estimatedInputTokens,
       nowMs: this.#services.nowMs(),
+      requestId: this.context.requestId,
     });
     account.observe(answer);
     this.#expectation = { kind: "answer", answer };
@@ -201,7 +202,7 @@ export class Exchange {
   /** The client was told an error. One that came before the hold is put on the list of recent requests here. */
   onRefused(error: GatewayError): void {
     if (this.#account !== null) return;
-    this.#services.settlement.recordRefusal(this.context, this.modelId, this.#told(error));
+    this.#services.settlement.recordRefusal(this.context, this.modelId, this.#told(error), error);
   }
 
   /**

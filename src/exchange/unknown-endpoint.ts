@@ -11,14 +11,17 @@ interface RequestLine {
 const PROTOCOLS =
   "This gateway speaks two protocols: OpenAI chat completions at `POST /v1/chat/completions` and Anthropic messages at `POST /v1/messages`.";
 
+const CHAT_INSTEAD =
+  "Use `client.chat.completions.create(…)` in the OpenAI SDK, `openai.chat(…)` instead of `openai(…)` in the Vercel AI SDK";
+
 /** OpenAI endpoints that SDKs use by default or by habit, and how each is switched to chat completions. */
 const HINTS: readonly (readonly [prefix: string, hint: string])[] = [
   [
     "/v1/responses",
-    "Use `client.chat.completions.create(…)` in the OpenAI SDK, `openai.chat(…)` instead of `openai(…)` in the Vercel AI SDK, `useResponsesApi: false` (`use_responses_api=False`) in LangChain.",
+    `${CHAT_INSTEAD}, \`useResponsesApi: false\` (\`use_responses_api=False\`) in LangChain.`,
   ],
-  ["/v1/completions", "Use `client.chat.completions.create(…)` with `messages` instead of `prompt`."],
-  ["/v1/embeddings", "Embeddings are not offered here."],
+  ["/v1/completions", `${CHAT_INSTEAD}, with \`messages\` instead of \`prompt\`.`],
+  ["/v1/embeddings", `Embeddings are not offered here; chat models are. ${CHAT_INSTEAD}.`],
   ["/v1/complete", "Use `client.messages.create(…)` in the Anthropic SDK."],
   ["/chat/completions", "The base URL of OpenAI clients ends in `/v1`."],
   ["/messages", "Anthropic clients take the base URL without a path, the Vercel AI SDK takes it with `/v1`."],

@@ -1,8 +1,10 @@
 /** `GET /v1/key`: what a client may know of its own key: limits, spend, headroom, and what blocks it. */
-import { wholeCents } from "../money.ts";
+import { MICROCENTS_PER_CENT, wholeCents } from "../money.ts";
 import type { KeyRecord, OrganizationRecord } from "../store/types/management.ts";
 import type { SpendFigures } from "../store/types/reporting.ts";
 import { formatResetsAt } from "./month.ts";
+
+const CENT = BigInt(MICROCENTS_PER_CENT);
 
 export interface KeyStatusInput {
   readonly key: KeyRecord;
@@ -54,13 +56,13 @@ function blockedBy(input: KeyStatusInput, keySpent: bigint): "key" | "organizati
 }
 
 function isReached(capCents: number | null, spentMicrocents: bigint): boolean {
-  return capCents !== null && spentMicrocents >= BigInt(capCents) * 1_000_000n;
+  return capCents !== null && spentMicrocents >= BigInt(capCents) * CENT;
 }
 
 /** Whole cents left, rounded down; 0 when overspent, null without a cap. */
 function remainingCents(capCents: number | null, spentMicrocents: bigint): number | null {
   if (capCents === null) return null;
-  const left = BigInt(capCents) * 1_000_000n - spentMicrocents;
+  const left = BigInt(capCents) * CENT - spentMicrocents;
   return left <= 0n ? 0 : wholeCents(left);
 }
 

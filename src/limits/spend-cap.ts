@@ -3,7 +3,7 @@
  * made in Redis, in one step with everything else of an admission or a hold; this only puts it into words.
  */
 import { GatewayError } from "../errors.ts";
-import { formatCents, wholeCents } from "../money.ts";
+import { formatCents, MICROCENTS_PER_CENT, wholeCents } from "../money.ts";
 import { formatMonthName, formatResetsAt } from "./month.ts";
 
 export interface ReachedCap {
@@ -23,7 +23,7 @@ export interface ReachedCap {
 export function createCapError(cap: ReachedCap): GatewayError {
   const spentCents = wholeCents(cap.spentMicrocents);
   const fields = { scope: cap.scope, spent_cents: spentCents, hard_cap_cents: cap.hardCapCents };
-  const held = cap.held === undefined ? {} : { held_cents: wholeCents(cap.held.heldMicrocents) };
+  const held = cap.held === undefined ? {} : { held_cents: ceilCents(cap.held.heldMicrocents) };
   return new GatewayError(cap.scope === "key" ? "hard_cap_reached" : "org_hard_cap_reached", {
     message: `${describeCap(cap, spentCents)} ${describeRemedy(cap)}`,
     fields: { ...fields, ...held },
@@ -34,9 +34,9 @@ function describeCap(cap: ReachedCap, spentCents: number): string {
   const subject = cap.scope === "key" ? `API key "${cap.name}"` : `organization "${cap.name}"`;
   const amount = `Monthly hard cap of ${formatCents(cap.hardCapCents, cap.currency)} for ${subject}`;
   const spent = `${formatCents(spentCents, cap.currency)} spent in ${formatMonthName(cap.month)}`;
-  if (cap.held === undefined) return `${amount} reached: ${spent}.`;
-  const heldCents = wholeCents(cap.held.heldMicrocents);
-  const worstCents = wholeCents(cap.held.worstCaseMicrocents);
+  if (cap.held === undefined || isReached(cap)) return `${amount} reached: ${spent}.`;
+  const heldCents = ceilCents(cap.held.heldMicrocents);
+  const worstCents = ceilCents(cap.held.worstCaseMicrocents);
   const worst = `this request may cost up to ${formatCents(worstCents, cap.currency)}`;
   const sum = `${spent}, ${formatCents(heldCents, cap.currency)} held for requests in flight, and ${worst}.`;
   return `${amount} would be passed: ${sum}${inFlightOnly(cap) ? " Only the requests in flight stand in its way: it may pass when they have ended." : ""}`;
@@ -49,8 +49,20 @@ function describeRemedy(cap: ReachedCap): string {
     : `Raise it in the organization's inference settings, ${wait}`;
 }
 
+function isReached(cap: ReachedCap): boolean {
+  return cap.spentMicrocents >= BigInt(cap.hardCapCents) * BigInt(MICROCENTS_PER_CENT);
+}
+
+/** Rounded up: what is set aside is never shown as less than it is. */
+function ceilCents(microcents: bigint): number {
+  return 0 - wholeCents(-microcents);
+}
+
 /** Whether the request would fit if nothing else were in flight. */
 function inFlightOnly(cap: ReachedCap): boolean {
   if (cap.held === undefined) return false;
-  return cap.spentMicrocents + cap.held.worstCaseMicrocents <= BigInt(cap.hardCapCents) * 1_000_000n;
+  return (
+    cap.spentMicrocents + cap.held.worstCaseMicrocents <=
+    BigInt(cap.hardCapCents) * BigInt(MICROCENTS_PER_CENT)
+  );
 }

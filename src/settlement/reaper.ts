@@ -22,8 +22,8 @@ const MAX_AT_ONCE = 200;
 export class Reaper {
   readonly #options: ReaperOptions;
   #timer: NodeJS.Timeout | null = null;
-  #running: Promise<void> = Promise.resolve();
-  #pausedUntilMs = 0;
+  #running: Promise<void> | null = null;
+  #failedAtMs = -Infinity;
 
   constructor(options: ReaperOptions) {
     this.#options = options;
@@ -31,7 +31,9 @@ export class Reaper {
 
   start(): void {
     this.#timer = setInterval(() => {
-      this.#running = this.#running.then(() => this.#sweepSafely());
+      this.#running ??= this.#sweepSafely().finally(() => {
+        this.#running = null;
+      });
     }, INTERVAL_MS);
     this.#timer.unref();
   }
@@ -44,25 +46,34 @@ export class Reaper {
 
   async #sweepSafely(): Promise<void> {
     const { clock, logger } = this.#options;
-    if (clock.monotonicMs() < this.#pausedUntilMs) return;
     try {
       const closed = await this.sweep();
       if (closed > 0) logger.info({ closed }, "requests that their workers left open were closed");
     } catch (error) {
-      this.#pausedUntilMs = clock.monotonicMs() + PAUSE_AFTER_OUTAGE_MS;
+      this.#failedAtMs = clock.monotonicMs();
       logger.warn({ err: error }, "overdue requests could not be closed; trying again after a pause");
     }
   }
 
-  /** Closes everything that is past its deadline; returns how many requests that were. Rejects when Redis fails. */
+  /**
+   * Closes everything that is past its deadline; returns how many requests that were. Nothing in the first 30 s after
+   * an outage of Redis. Rejects when Redis fails.
+   */
   async sweep(): Promise<number> {
+    const { store, clock } = this.#options;
+    // Asked in the pause too: it must begin when Redis is back, not when it was first missed.
+    const organizationIds = await store.listOrganizationIds();
+    if (clock.monotonicMs() - this.#failedAtMs < PAUSE_AFTER_OUTAGE_MS) return 0;
+    let closed = 0;
+    for (const organizationId of organizationIds) closed += await this.#closeOverdue(organizationId);
+    return closed;
+  }
+
+  async #closeOverdue(organizationId: string): Promise<number> {
     const { store } = this.#options;
     let closed = 0;
-    for (const organizationId of await store.listOrganizationIds()) {
-      const overdue = await store.listOverdue(organizationId, MAX_AT_ONCE);
-      for (const request of overdue) {
-        if ((await store.close(request)) === "closed") closed += 1;
-      }
+    for (const request of await store.listOverdue(organizationId, MAX_AT_ONCE)) {
+      if ((await store.close(request)) === "closed") closed += 1;
     }
     return closed;
   }

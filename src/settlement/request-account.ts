@@ -4,8 +4,9 @@
  */
 import type { Model } from "../catalog/catalog.ts";
 import { type Price, costMicrocents } from "../money.ts";
+import type { Check } from "../store/types/reporting.ts";
 import type { ChargeInput, RequestIdentity } from "../store/types/settlement.ts";
-import type { Answer, TokenUsage } from "../translation/exchange.ts";
+import type { Answer, Observation, TokenUsage } from "../translation/exchange.ts";
 import type { TokenEstimator } from "./token-estimator.ts";
 
 /**
@@ -28,44 +29,67 @@ export interface Settled {
   readonly estimated: boolean;
 }
 
+/** The end of a request: what it came to, and how. */
+export interface Ending {
+  readonly settled: Settled;
+  readonly outcome: Outcome;
+  readonly result: ClientResult;
+}
+
 export interface AccountOptions {
   readonly identity: RequestIdentity;
-  readonly model: Model;
+  readonly model: Pick<Model, "id">;
   /** In force when the hold was placed. */
   readonly price: Price;
-  readonly bodyBytes: number;
+  readonly currency: string;
+  /** What the prompt's tokens can be learned from; null when its bytes say nothing about them. */
+  readonly promptBytes: number | null;
   readonly estimatedInputTokens: number;
-  /** Strict caps: progress is never charged above it. */
-  readonly worstCaseMicrocents: bigint | null;
-  readonly estimator: TokenEstimator;
-  /** Puts a charge on record; resolves when it is, or when everything was done to get it there. */
+  /** The most that the answers can have: no estimate goes beyond it. */
+  readonly largestOutputTokens: number;
+  readonly estimator: Pick<TokenEstimator, "estimateOutput" | "countOutput" | "learn">;
+  /** Puts a charge on record; resolves when it is, or when everything was done to get it there. Never rejects. */
   readonly charge: (input: ChargeInput, account: RequestAccount) => Promise<void>;
+  /** What the request came to is known; its charge is not on record yet. */
+  readonly onCounted: (account: RequestAccount, ending: Ending) => void;
+  /** Every charge has come to its end. */
   readonly onSettled: (account: RequestAccount) => void;
 }
 
 const NO_TOKENS: TokenUsage = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0, reasoningTokens: 0 };
+const NOTHING: Settled = { tokens: NO_TOKENS, costMicrocents: 0n, estimated: false };
 
 export class RequestAccount {
   readonly identity: RequestIdentity;
+  readonly price: Price;
+  readonly currency: string;
   readonly estimatedInputTokens: number;
   readonly #options: AccountOptions;
   #answer: Answer | null = null;
   #sequence = 0;
   #chargedMicrocents = 0n;
+  #worstCaseMicrocents: bigint | null = null;
+  #progress: Promise<void> | null = null;
   #settling: Promise<Settled> | null = null;
   /** A command of this request was never answered, so its record must not be deleted. */
   hasUnansweredCommand = false;
 
   constructor(options: AccountOptions) {
     this.identity = options.identity;
+    this.price = options.price;
+    this.currency = options.currency;
     this.estimatedInputTokens = options.estimatedInputTokens;
     this.#options = options;
   }
 
   /** What is charged when nobody ever tells what was used: the prompt's estimate. */
   get promptFloorMicrocents(): bigint {
-    const { estimatedInputTokens, price } = this.#options;
-    return costMicrocents({ ...NO_TOKENS, inputTokens: estimatedInputTokens }, price);
+    return this.#price({ ...NO_TOKENS, inputTokens: this.estimatedInputTokens }, true).costMicrocents;
+  }
+
+  /** Strict caps: progress is never charged above the worst case that is held. Null: no limit. */
+  limitProgress(worstCaseMicrocents: bigint | null): void {
+    this.#worstCaseMicrocents = worstCaseMicrocents;
   }
 
   /** The answer whose observation tells what has been used so far. */
@@ -73,16 +97,20 @@ export class RequestAccount {
     this.#answer = answer;
   }
 
-  /** While an answer streams: a charge of what was used so far. Nothing when nothing changed or the end is near. */
+  /**
+   * While an answer streams: a charge of what was used so far. Nothing when nothing changed, the last one is still on
+   * its way or the end is near. Never rejects.
+   */
   async chargeProgress(): Promise<void> {
-    if (this.#settling !== null || this.#answer === null) return;
-    const { worstCaseMicrocents } = this.#options;
-    const used = this.#count("broken");
-    const capped = worstCaseMicrocents !== null && used.costMicrocents > worstCaseMicrocents;
-    const total = capped ? worstCaseMicrocents : used.costMicrocents;
+    if (this.#settling !== null || this.#answer === null || this.#progress !== null) return;
+    const limit = this.#worstCaseMicrocents;
+    const used = this.#countSoFar(this.#answer.observation);
+    const total = limit !== null && used.costMicrocents > limit ? limit : used.costMicrocents;
     if (total === this.#chargedMicrocents) return;
     this.#chargedMicrocents = total;
-    await this.#charge({ ...used, costMicrocents: total }, null, "broken");
+    this.#progress = this.#charge({ ...used, costMicrocents: total }, null, "broken");
+    await this.#progress;
+    this.#progress = null;
   }
 
   /** The final charge. The first call decides; every further one waits for it and gets its result. Never rejects. */
@@ -92,36 +120,55 @@ export class RequestAccount {
   }
 
   async #settle(outcome: Outcome, result: ClientResult): Promise<Settled> {
-    const settled = this.#count(outcome);
+    const settled = await this.#countFinally(outcome);
     this.#learn(settled);
+    this.#options.onCounted(this, { settled, outcome, result });
     await this.#charge(settled, result, outcome);
-    this.#options.onSettled(this);
+    void this.#end();
     return settled;
   }
 
-  #count(outcome: Outcome): Settled {
-    const { price } = this.#options;
-    if (outcome === "not_sent" || outcome === "refused_by_upstream") {
-      return { tokens: NO_TOKENS, costMicrocents: 0n, estimated: false };
-    }
-    const usage = this.#answer?.observation.usage ?? null;
-    const tokens = usage ?? this.#estimate();
-    return { tokens, costMicrocents: costMicrocents(tokens, price), estimated: usage === null };
+  /** Only when every command was answered may the record be deleted; the client does not wait for that. */
+  async #end(): Promise<void> {
+    await this.#progress;
+    this.#options.onSettled(this);
   }
 
-  #estimate(): TokenUsage {
-    const { estimator, model, estimatedInputTokens } = this.#options;
-    const generated = this.#answer?.observation;
-    const outputTokens = generated === undefined ? 0 : estimator.estimateOutput(model.id, generated);
-    return { ...NO_TOKENS, inputTokens: estimatedInputTokens, outputTokens };
+  #countFinally(outcome: Outcome): Settled | Promise<Settled> {
+    if (outcome === "not_sent" || outcome === "refused_by_upstream") return NOTHING;
+    const observation = this.#answer?.observation;
+    if (observation === undefined) return this.#estimate(null, 0);
+    const { usage } = observation;
+    const isKnown = usage !== null && (outcome === "complete" || !isUsageBehind(observation));
+    if (isKnown) return this.#price(usage, false);
+    const { estimator, model } = this.#options;
+    return estimator.countOutput(model.id, observation).then((tokens) => this.#estimate(usage, tokens));
+  }
+
+  #countSoFar(observation: Observation): Settled {
+    const { usage } = observation;
+    if (usage !== null && !isUsageBehind(observation)) return this.#price(usage, false);
+    const { estimator, model } = this.#options;
+    return this.#estimate(usage, estimator.estimateOutput(model.id, observation));
+  }
+
+  /** The prompt as the upstream counted it, where it did. */
+  #estimate(usage: TokenUsage | null, outputTokens: number): Settled {
+    const prompt = usage ?? { ...NO_TOKENS, inputTokens: this.estimatedInputTokens };
+    const held = Math.min(outputTokens, this.#options.largestOutputTokens);
+    return this.#price({ ...prompt, outputTokens: held }, true);
+  }
+
+  #price(tokens: TokenUsage, estimated: boolean): Settled {
+    return { tokens, costMicrocents: costMicrocents(tokens, this.price), estimated };
   }
 
   #learn({ tokens, estimated }: Settled): void {
     const observation = this.#answer?.observation;
-    if (estimated || observation === undefined) return;
-    const { estimator, model, bodyBytes } = this.#options;
+    if (estimated || observation === undefined || tokens === NO_TOKENS) return;
+    const { estimator, model, promptBytes } = this.#options;
     estimator.learn(model.id, {
-      bodyBytes,
+      promptBytes,
       promptTokens: tokens.inputTokens + tokens.cachedInputTokens,
       generatedBytes: observation.generatedBytes,
       outputTokens: tokens.outputTokens,
@@ -143,22 +190,27 @@ export class RequestAccount {
       },
       requests: outcome === "not_sent" ? 0 : 1,
       estimated: settled.estimated,
-      final: result === null ? null : { ...result, checks: [this.#priceCheck()] },
+      final: result === null ? null : { ...result, checks: [describePrice(this.price, this.currency)] },
     };
     await this.#options.charge(input, this);
   }
+}
 
-  /** The prices that were in force, so that a cost can be explained later. */
-  #priceCheck() {
-    const { input, cachedInput, output } = this.#options.price;
-    return {
-      name: "price",
-      passed: true,
-      figures: {
-        input_microcents_per_million: String(input),
-        cached_input_microcents_per_million: String(cachedInput),
-        output_microcents_per_million: String(output),
-      },
-    };
-  }
+/** Some upstreams send the prompt's tokens with their first chunk, and all others with the last: text without tokens. */
+function isUsageBehind({ usage, generatedBytes }: Observation): boolean {
+  return usage?.outputTokens === 0 && generatedBytes > 0;
+}
+
+/** The prices that were in force, so that a cost can be explained later. */
+function describePrice({ input, cachedInput, output }: Price, currency: string): Check {
+  return {
+    name: "price",
+    passed: true,
+    figures: {
+      currency,
+      input_microcents_per_million: String(input),
+      cached_input_microcents_per_million: String(cachedInput),
+      output_microcents_per_million: String(output),
+    },
+  };
 }

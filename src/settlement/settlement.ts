@@ -8,13 +8,20 @@
 import type { Clock } from "../clock.ts";
 import type { Model } from "../catalog/catalog.ts";
 import { GatewayError } from "../errors.ts";
-import { createCapError } from "../limits/spend-cap.ts";
+import type { Price } from "../money.ts";
 import type { Store } from "../store/types.ts";
-import type { ChargeInput, HoldInput, HoldResult, RequestIdentity } from "../store/types/settlement.ts";
+import type { RequestIdentity } from "../store/types/settlement.ts";
 import type { ClientRequest } from "../translation/exchange.ts";
+import { pause } from "./bounded-wait.ts";
+import { ChargeWriter } from "./charge-writer.ts";
+import { createHoldError, placeHold } from "./place-hold.ts";
+import { measurePromptBytes } from "./prompt-bytes.ts";
+import { describeRefusal } from "./refusal-checks.ts";
 import { type ClientResult, RequestAccount } from "./request-account.ts";
+import type { RequestLog } from "./request-log.ts";
+import { formatRequestLogLine, type LoggedRequest } from "./request-log-line.ts";
 import type { TokenEstimator } from "./token-estimator.ts";
-import { worstCaseMicrocents } from "./worst-case.ts";
+import { largestOutputTokens, worstCaseMicrocents } from "./worst-case.ts";
 
 /** What settlement needs to know of an admission. */
 export interface AdmittedRequest {
@@ -38,13 +45,15 @@ export interface OpenInput {
 }
 
 export interface SettlementOptions {
-  readonly store: Store;
+  readonly store: Pick<Store, "hold" | "charge" | "renew" | "forget" | "recordRequest" | "release">;
   readonly estimator: TokenEstimator;
   readonly clock: Clock;
   readonly logger: {
     warn(fields: object, message: string): void;
     error(fields: object, message: string): void;
   };
+  /** Left out: no log of requests is written. */
+  readonly requestLog?: Pick<RequestLog, "write" | "close">;
 }
 
 /** While an answer streams, its spend is at most this old. Published: a worker that dies loses no more than this. */
@@ -52,46 +61,46 @@ const PROGRESS_INTERVAL_MS = 2_000;
 /** Holds expire after 30 s without a sign of life from their owner. */
 const RENEW_INTERVAL_MS = 10_000;
 const FORGET_INTERVAL_MS = 500;
-const RETRY_INTERVAL_MS = 250;
-/** How long an answer's last piece waits for a charge that Redis does not acknowledge; below ext_proc's 5 s. */
-const MAX_ANSWER_DELAY_MS = 3_000;
 const MAX_BATCH = 500;
+const NO_TOKENS = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0, reasoningTokens: 0 };
 
 export class Settlement {
   readonly #options: SettlementOptions;
+  readonly #charges: ChargeWriter;
   readonly #open = new Set<RequestAccount>();
   /** Closed records that their owner may delete, by organization. */
   #closed = new Map<string, string[]>();
+  /** Refused since their hold was not answered; they are recorded by their final charge. */
+  readonly #withoutHold = new Set<string>();
   readonly #timers: NodeJS.Timeout[] = [];
-  /** Charges that are not acknowledged yet. */
-  #unacknowledged = 0;
 
   constructor(options: SettlementOptions) {
     this.#options = options;
+    this.#charges = new ChargeWriter(options);
   }
 
   /** Starts the progress charges, renewals and deletions. */
   start(): void {
-    const every = (intervalMs: number, run: () => Promise<void>) => {
-      const timer = setInterval(() => {
-        run().catch((error: unknown) =>
-          this.#options.logger.warn({ err: error }, "settlement could not reach Redis"),
-        );
-      }, intervalMs);
-      timer.unref();
-      this.#timers.push(timer);
-    };
-    every(PROGRESS_INTERVAL_MS, () => this.#chargeProgress());
-    every(RENEW_INTERVAL_MS, () => this.#renew());
-    every(FORGET_INTERVAL_MS, () => this.#forget());
+    this.#every(PROGRESS_INTERVAL_MS, () => this.#chargeProgress());
+    this.#every(RENEW_INTERVAL_MS, () => this.#renew());
+    this.#every(FORGET_INTERVAL_MS, () => this.#forget());
   }
 
-  /** Waits until every open account is settled and every charge acknowledged, at most so long; then stops. */
+  /**
+   * Waits until every open account is settled and every charge acknowledged, at most so long; then stops.
+   * @throws Error saying how many are not.
+   */
   async stop(boundMs: number): Promise<void> {
-    const { clock } = this.#options;
-    const end = clock.monotonicMs() + boundMs;
-    while ((this.#open.size > 0 || this.#unacknowledged > 0) && clock.monotonicMs() < end) await delay(20);
+    const { clock, requestLog } = this.#options;
+    const endMs = clock.monotonicMs() + boundMs;
+    const left = () => this.#open.size + this.#charges.unacknowledged;
+    while (left() > 0 && clock.monotonicMs() < endMs) await pause(20);
     for (const timer of this.#timers) clearInterval(timer);
+    await requestLog?.close();
+    if (left() > 0) {
+      const charges = this.#charges.unacknowledged;
+      throw new Error(`${this.#open.size} requests are not settled, ${charges} charges not acknowledged`);
+    }
     await this.#forget();
   }
 
@@ -100,39 +109,52 @@ export class Settlement {
    * @throws GatewayError 402 when a cap is reached, 503 when Redis cannot be reached.
    */
   async open(input: OpenInput): Promise<RequestAccount> {
-    const { admission, model, request, bodyBytes } = input;
+    const { admission, model, request } = input;
     const price = model.prices.get(admission.currency);
     if (price === undefined) throw new GatewayError("model_not_available_in_currency");
-    const estimatedInputTokens = this.#options.estimator.estimatePrompt(model.id, bodyBytes);
-    const identity = formatIdentity(admission, model);
-    const hold: HoldInput = {
-      ...identity,
-      worstCaseMicrocents: admission.strictCaps ? worstCaseMicrocents(request, model, price) : null,
-      floorMicrocents: 0n,
-      floorInputTokens: estimatedInputTokens,
+    const account = this.#createAccount(input, price);
+    const hold = {
+      ...account.identity,
+      floorMicrocents: account.promptFloorMicrocents,
+      floorInputTokens: account.estimatedInputTokens,
     };
-    const account = new RequestAccount({
-      identity,
-      model,
-      price,
-      bodyBytes,
-      estimatedInputTokens,
-      worstCaseMicrocents: hold.worstCaseMicrocents,
-      estimator: this.#options.estimator,
-      charge: (charge, owner) => this.#charge(charge, owner),
-      onSettled: (owner) => this.#onSettled(owner),
-    });
-    await this.#hold({ ...hold, floorMicrocents: account.promptFloorMicrocents }, input);
+    const worstCase = () => worstCaseMicrocents(request, model, price);
+    try {
+      const worstCaseHeld = await placeHold(this.#options.store, { hold, admission, worstCase });
+      account.limitProgress(worstCaseHeld);
+    } catch (thrown) {
+      const error = createHoldError(thrown);
+      if (error.code === "gateway_unavailable") this.#withdraw(account, error);
+      throw error;
+    }
     this.#open.add(account);
     return account;
   }
 
   /** An admitted request was refused before its hold: it cost nothing, but its client can look up why. */
-  recordRefusal(admission: AdmittedRequest, model: string | null, result: ClientResult): void {
+  recordRefusal(
+    admission: AdmittedRequest,
+    model: string | null,
+    result: ClientResult,
+    error: GatewayError,
+  ): void {
     const { store, logger } = this.#options;
-    const { organizationId, keyId, requestId, route } = admission;
+    const { organizationId, keyId, requestId, route, month, day, currency } = admission;
+    if (this.#withoutHold.delete(requestId)) return;
+    const identity = { organizationId, keyId, requestId, month, day, model, route };
+    this.#log({
+      identity,
+      currency,
+      price: null,
+      outcome: "refused",
+      result,
+      tokens: NO_TOKENS,
+      estimated: false,
+      costMicrocents: 0n,
+    });
+    const checks = describeRefusal(error);
     const recorded = Promise.all([
-      store.recordRequest({ organizationId, keyId, requestId, route, model, ...result, checks: [] }),
+      store.recordRequest({ organizationId, keyId, requestId, route, model, ...result, checks }),
       store.release({ organizationId, keyId }, requestId),
     ]);
     recorded.catch((error: unknown) =>
@@ -140,65 +162,34 @@ export class Settlement {
     );
   }
 
-  async #hold(hold: HoldInput, { admission, model, request }: OpenInput): Promise<void> {
-    const { store } = this.#options;
-    let result: HoldResult;
-    try {
-      result = await store.hold(hold);
-      if (result.outcome === "worst_case_required") {
-        // Strict caps were switched on between the admission and the hold.
-        const price = model.prices.get(admission.currency);
-        if (price === undefined) throw new GatewayError("model_not_available_in_currency");
-        result = await store.hold({
-          ...hold,
-          worstCaseMicrocents: worstCaseMicrocents(request, model, price),
-        });
-      }
-    } catch (error) {
-      if (error instanceof GatewayError) throw error;
-      throw new GatewayError("gateway_unavailable", { cause: error });
-    }
-    if (result.outcome === "key_cap_reached" || result.outcome === "organization_cap_reached") {
-      const isKey = result.outcome === "key_cap_reached";
-      const { spentMicrocents, heldMicrocents, hardCapCents } = result.figures;
-      throw createCapError({
-        scope: isKey ? "key" : "organization",
-        name: isKey ? admission.keyName : admission.organizationName,
-        hardCapCents: hardCapCents ?? 0,
-        spentMicrocents,
-        currency: admission.currency,
-        month: admission.month,
-        ...(hold.worstCaseMicrocents === null
-          ? {}
-          : { held: { heldMicrocents, worstCaseMicrocents: hold.worstCaseMicrocents } }),
-      });
-    }
+  #createAccount({ admission, model, request, bodyBytes }: OpenInput, price: Price): RequestAccount {
+    const { estimator } = this.#options;
+    const prompt = measurePromptBytes(request, bodyBytes);
+    const estimate = estimator.estimatePrompt(model.id, prompt.bytes) + prompt.mediaTokens;
+    return new RequestAccount({
+      identity: formatIdentity(admission, model),
+      model,
+      price,
+      currency: admission.currency,
+      promptBytes: prompt.mediaTokens === 0 ? prompt.bytes : null,
+      estimatedInputTokens: Math.min(estimate, model.contextWindow),
+      largestOutputTokens: largestOutputTokens(request, model),
+      estimator,
+      charge: (charge, owner) =>
+        this.#charges.write(charge, () => {
+          owner.hasUnansweredCommand = true;
+        }),
+      onCounted: ({ identity, currency }, { settled, outcome, result }) =>
+        this.#log({ identity, currency, price, outcome, result, ...settled }),
+      onSettled: (owner) => this.#onSettled(owner),
+    });
   }
 
-  /** Resolves when the charge is acknowledged, or after a bound, while it goes on trying. */
-  async #charge(input: ChargeInput, account: RequestAccount): Promise<void> {
-    const { store, clock, logger } = this.#options;
-    const started = clock.monotonicMs();
-    this.#unacknowledged += 1;
-    const acknowledged = (async () => {
-      for (;;) {
-        try {
-          await store.charge(input);
-          break;
-        } catch (error) {
-          account.hasUnansweredCommand = true;
-          const waitedMs = clock.monotonicMs() - started;
-          if (input.final === null) break;
-          logger.warn(
-            { request_id: input.requestId, waited_ms: waitedMs, err: error },
-            "a charge is tried again",
-          );
-          await delay(Math.min(5_000, RETRY_INTERVAL_MS + waitedMs / 4));
-        }
-      }
-      this.#unacknowledged -= 1;
-    })();
-    await within(acknowledged, MAX_ANSWER_DELAY_MS);
+  /** Nobody knows whether the hold is there: a final charge of nothing takes it away, or its place. */
+  #withdraw(account: RequestAccount, error: GatewayError): void {
+    account.hasUnansweredCommand = true;
+    this.#withoutHold.add(account.identity.requestId);
+    void account.settle("not_sent", { status: error.status("chat"), errorCode: error.publicCode });
   }
 
   #onSettled(account: RequestAccount): void {
@@ -208,8 +199,34 @@ export class Settlement {
     pushTo(this.#closed, organizationId, requestId);
   }
 
+  #log(request: LoggedRequest): void {
+    const { requestLog, clock } = this.#options;
+    requestLog?.write(formatRequestLogLine(request, clock.nowMs()));
+  }
+
+  /** Runs again and again, never twice at a time. */
+  #every(intervalMs: number, run: () => Promise<void>): void {
+    let isRunning = false;
+    const timer = setInterval(() => {
+      if (isRunning) return;
+      isRunning = true;
+      run()
+        .catch((error: unknown) =>
+          this.#options.logger.warn({ err: error }, "settlement could not reach Redis"),
+        )
+        .finally(() => {
+          isRunning = false;
+        });
+    }, intervalMs);
+    timer.unref();
+    this.#timers.push(timer);
+  }
+
+  /** In batches, so that an admission never waits for the charges of thousands of streams. */
   async #chargeProgress(): Promise<void> {
-    await Promise.all(Array.from(this.#open, (account) => account.chargeProgress()));
+    for (const batch of batches([...this.#open])) {
+      await Promise.all(batch.map((account) => account.chargeProgress()));
+    }
   }
 
   async #renew(): Promise<void> {
@@ -242,20 +259,4 @@ function pushTo<Item>(lists: Map<string, Item[]>, name: string, item: Item): voi
 
 function* batches<Item>(items: readonly Item[]): Generator<Item[]> {
   for (let start = 0; start < items.length; start += MAX_BATCH) yield items.slice(start, start + MAX_BATCH);
-}
-
-/** Resolves when the promise does, or when the time is up; what it does afterwards is its own business. */
-async function within(promise: Promise<void>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeUp = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([promise, timeUp]);
-  clearTimeout(timer);
-}
-
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
-  });
 }

@@ -1,8 +1,10 @@
 /**
- * Token counts before, or without, the upstream's own: bytes times a ratio that is learned per model from the requests
- * whose usage is known. Cheap enough for the path; every figure that rests on it is marked as estimated.
+ * Token counts before, or without, the upstream's own. On the path: bytes times a ratio that is learned per model from
+ * the requests whose usage is known. Off the path, for what is charged in the end: a tokenizer in a thread of its own,
+ * and the ratio where that fails. Every figure that rests on an estimate is marked as such.
  */
 import type { Observation } from "../translation/exchange.ts";
+import { MAX_TOKENIZER_BYTES, Tokenizer } from "./tokenizer.ts";
 
 /** Four bytes a token: what English text comes to in current vocabularies. */
 const INITIAL_RATIO = 0.25;
@@ -19,13 +21,27 @@ interface Ratios {
   output: number;
 }
 
+/** What a request whose usage the upstream told came to. */
+export interface KnownUsage {
+  /** Null: the prompt's bytes say nothing about its tokens. */
+  readonly promptBytes: number | null;
+  readonly promptTokens: number;
+  readonly generatedBytes: number;
+  readonly outputTokens: number;
+}
+
 export class TokenEstimator {
   /** One entry per catalog model. */
   readonly #ratios = new Map<string, Ratios>();
+  readonly #tokenizer: Pick<Tokenizer, "count">;
 
-  /** Prompt tokens of a request body of so many bytes; at least 1. */
-  estimatePrompt(model: string, bodyBytes: number): number {
-    return Math.max(1, Math.ceil(bodyBytes * this.#of(model).prompt));
+  constructor(tokenizer: Pick<Tokenizer, "count"> = new Tokenizer()) {
+    this.#tokenizer = tokenizer;
+  }
+
+  /** Prompt tokens of so many bytes of a request; at least 1. */
+  estimatePrompt(model: string, promptBytes: number): number {
+    return Math.max(1, Math.ceil(promptBytes * this.#of(model).prompt));
   }
 
   /** Output tokens of what was generated so far: never fewer than the deltas it came in. */
@@ -33,13 +49,28 @@ export class TokenEstimator {
     return Math.max(generated.generatedDeltas, Math.ceil(generated.generatedBytes * this.#of(model).output));
   }
 
-  /** Learns from a request whose usage the upstream told. */
-  learn(
+  /** Output tokens of a whole answer, by the tokenizer. Takes at most the tokenizer's timeout; never rejects. */
+  async countOutput(
     model: string,
-    known: { bodyBytes: number; promptTokens: number; generatedBytes: number; outputTokens: number },
-  ) {
+    generated: Pick<Observation, "generatedBytes" | "generatedDeltas" | "generatedText">,
+  ): Promise<number> {
+    const isWhole = generated.generatedBytes <= MAX_TOKENIZER_BYTES;
+    const counted = isWhole ? await this.#tokenizer.count(generated.generatedText) : null;
+    return counted ?? this.estimateOutput(model, generated);
+  }
+
+  /** Prompt tokens of a text, by the tokenizer; at least 1. Takes at most the tokenizer's timeout; never rejects. */
+  async countPrompt(model: string, text: string): Promise<number> {
+    const counted = await this.#tokenizer.count(text);
+    return Math.max(1, counted ?? this.estimatePrompt(model, Buffer.byteLength(text)));
+  }
+
+  /** Learns from a request whose usage the upstream told. */
+  learn(model: string, known: KnownUsage): void {
     const ratios = this.#of(model);
-    ratios.prompt = follow(ratios.prompt, known.promptTokens, known.bodyBytes);
+    if (known.promptBytes !== null) {
+      ratios.prompt = follow(ratios.prompt, known.promptTokens, known.promptBytes);
+    }
     ratios.output = follow(ratios.output, known.outputTokens, known.generatedBytes);
   }
 

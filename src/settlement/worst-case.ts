@@ -10,15 +10,31 @@ import type { ClientRequest } from "../translation/exchange.ts";
 const TOKENS_PER_MESSAGE = 8;
 
 /** Microcents. A text has at most as many tokens as UTF-8 bytes; media count as a full context window. */
-export function worstCaseMicrocents(request: ClientRequest, model: Model, price: Price): bigint {
+export function worstCaseMicrocents(
+  request: Pick<ClientRequest, "promptSize" | "maxOutputTokens" | "choices">,
+  model: WorstCaseModel,
+  price: Price,
+): bigint {
   const size = request.promptSize();
   const overhead = size.hasTools ? model.promptOverheadTokensWithTools : model.promptOverheadTokens;
   const text = size.textBytes + TOKENS_PER_MESSAGE * size.messages + overhead;
   const inputTokens = size.hasMedia ? model.contextWindow : Math.min(model.contextWindow, text);
-  const perChoice = Math.min(request.maxOutputTokens ?? model.maxOutputTokens, model.maxOutputTokens);
   const input = price.input > price.cachedInput ? price.input : price.cachedInput;
   return costMicrocents(
-    { inputTokens, cachedInputTokens: 0, outputTokens: request.choices * perChoice },
+    { inputTokens, cachedInputTokens: 0, outputTokens: largestOutputTokens(request, model) },
     { input, cachedInput: input, output: price.output },
   );
 }
+
+/** The most tokens that all answers to a request can have together. */
+export function largestOutputTokens(
+  { maxOutputTokens, choices }: Pick<ClientRequest, "maxOutputTokens" | "choices">,
+  model: Pick<Model, "maxOutputTokens">,
+): number {
+  return choices * Math.min(maxOutputTokens ?? model.maxOutputTokens, model.maxOutputTokens);
+}
+
+type WorstCaseModel = Pick<
+  Model,
+  "contextWindow" | "maxOutputTokens" | "promptOverheadTokens" | "promptOverheadTokensWithTools"
+>;

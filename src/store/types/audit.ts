@@ -2,7 +2,12 @@
 import type { Page, PageInput } from "./reporting.ts";
 
 export type AuditValue =
-  string | number | boolean | null | readonly AuditValue[] | { readonly [field: string]: AuditValue };
+  | string
+  | number
+  | boolean
+  | null
+  | readonly AuditValue[]
+  | { readonly [field: string]: AuditValue };
 export type AuditFields = Readonly<Record<string, AuditValue>>;
 
 export interface AuditInput {

@@ -1,0 +1,42 @@
+import { wholeCents } from "../../money.ts";
+import type { AuditFields } from "../../store/types/audit.ts";
+import type { KeyRecord } from "../../store/types/management.ts";
+
+/** What a key has spent in a month, microcents. */
+export interface KeySpend {
+  readonly month: string;
+  readonly spentMicrocents: bigint;
+}
+
+/** What a person has set, in the words of the API. */
+export function describeKey(record: KeyRecord) {
+  return {
+    name: record.name,
+    requests_per_minute: record.requestsPerMinute,
+    hard_cap_cents: record.hardCapCents,
+    budget_cents: record.budgetCents,
+    allowed_models: record.allowedModels,
+    max_concurrent_requests: record.maxConcurrentRequests,
+    expires_at: formatTime(record.expiresAtMs),
+    disabled: record.disabled,
+  } satisfies AuditFields;
+}
+
+/** A key as the API shows it. The key itself is not kept, so it is not here. */
+export function formatKey(record: KeyRecord, spend: KeySpend) {
+  return {
+    id: record.id,
+    organization_id: record.organizationId,
+    display: record.display,
+    ...describeKey(record),
+    former_key_until: formatTime(record.formerKeyUntilMs),
+    created_at: new Date(record.createdAtMs).toISOString(),
+    month: spend.month,
+    spent_cents: wholeCents(spend.spentMicrocents),
+    spent_microcents: Number(spend.spentMicrocents),
+  };
+}
+
+function formatTime(timeMs: number | null): string | null {
+  return timeMs === null ? null : new Date(timeMs).toISOString();
+}

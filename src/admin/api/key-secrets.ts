@@ -1,0 +1,94 @@
+/** A new secret for a key, and the end of all keys: what is done when one may have leaked. */
+import { createKey, displayKey, hashKey } from "../../auth/key-format.ts";
+import { AdminError } from "../admin-error.ts";
+import { expectVersion, formatETag } from "../http/etag.ts";
+import { keyRotation, keyWithSecret, revocation } from "../schemas/key.ts";
+import { formatKey } from "./format-key.ts";
+import { readKeySpend, referenceOf, requireKey } from "./keys.ts";
+import { recordChange } from "./record-change.ts";
+import { defineOrganizationRoute } from "./route.ts";
+
+const KEYS = "/api/organizations/{organization}/keys";
+const TAG = "Keys";
+/** An audit entry is bounded; the answer and the usage name the rest. */
+const AUDITED_KEYS = 1_000;
+
+const rotate = defineOrganizationRoute(
+  {
+    method: "POST",
+    path: `${KEYS}/{key}/rotate`,
+    operationId: "rotateKey",
+    tag: TAG,
+    summary: "Gives a key a new secret; id, limits and spend stay. `key` in the answer is shown this once.",
+    access: "write",
+    query: null,
+    body: keyRotation,
+    isBodyOptional: true,
+    usesIfMatch: true,
+    answers: { 200: keyWithSecret },
+  },
+  async (call, services) => {
+    const current = await requireKey(call, services);
+    expectVersion(call.ifMatch, current.version);
+    // Read before: once the new secret is made, nothing may keep it from its answer.
+    const spend = await readKeySpend(current, services);
+    const secret = createKey();
+    const hashed = { hash: hashKey(secret), display: displayKey(secret) };
+    const graceMs = (call.body.grace_seconds ?? 0) * 1000;
+    const result = await services.store.rotateKey(referenceOf(current), hashed, graceMs);
+    if (result.outcome === "version_conflict") throw new AdminError("change_conflict");
+    if (result.outcome === "not_found") throw new AdminError("key_not_found");
+    const { before, after } = result;
+    await recordChange(
+      {
+        organizationId: call.organization.id,
+        action: "key.rotated",
+        target: { type: "key", id: after.id, name: after.name },
+        before: { display: before.display },
+        after: { display: after.display, grace_seconds: call.body.grace_seconds ?? 0 },
+      },
+      call,
+      services,
+    );
+    return {
+      status: 200,
+      body: { ...formatKey(after, spend), key: secret },
+      headers: { etag: formatETag(after.version) },
+    };
+  },
+);
+
+const revokeAll = defineOrganizationRoute(
+  {
+    method: "POST",
+    path: `${KEYS}/revoke-all`,
+    operationId: "revokeAllKeys",
+    tag: TAG,
+    summary: "Deletes every key of the organization, after a leak. May be repeated when it was cut short.",
+    access: "write",
+    query: null,
+    body: null,
+    answers: { 200: revocation },
+  },
+  async (call, services) => {
+    const { organization } = call;
+    const revoked = await services.store.revokeAllKeys(organization.id);
+    const data = revoked.map(({ id, name, display }) => ({ id, name, display }));
+    if (data.length > 0) {
+      await recordChange(
+        {
+          organizationId: organization.id,
+          action: "keys.revoked",
+          target: { type: "organization", id: organization.id, name: organization.name },
+          before: { count: data.length, keys: data.slice(0, AUDITED_KEYS) },
+          after: null,
+        },
+        call,
+        services,
+      );
+    }
+    return { status: 200, body: { revoked: data.length, data } };
+  },
+);
+
+export const keySecretRoutes = [rotate, revokeAll];

@@ -1,0 +1,203 @@
+/** `/api/organizations/{organization}/keys`: make, list, show, change, delete. */
+import { createKey, displayKey, hashKey } from "../../auth/key-format.ts";
+import { monthAt } from "../../store/month.ts";
+import type { ChangeResult, KeyRecord } from "../../store/types/management.ts";
+import { AdminError } from "../admin-error.ts";
+import { expectVersion, formatETag } from "../http/etag.ts";
+import { key, keyChange, keyCreation, keyPage, keyWithSecret } from "../schemas/key.ts";
+import { pageQuery } from "../schemas/page.ts";
+import { describeKey, formatKey, type KeySpend } from "./format-key.ts";
+import { convertKeyChange, createKeySettings, requireUsableSettings } from "./key-settings.ts";
+import { answerList, parsePage } from "./list-answer.ts";
+import { recordChange } from "./record-change.ts";
+import { defineOrganizationRoute } from "./route.ts";
+import type { ApiAnswer, ApiServices, OrganizationCall } from "./route.ts";
+
+const PATH = "/api/organizations/{organization}/keys";
+const ONE = `${PATH}/{key}`;
+const TAG = "Keys";
+const KEY_ID = /^key_[0-9a-f-]{36}$/;
+
+const create = defineOrganizationRoute(
+  {
+    method: "POST",
+    path: PATH,
+    operationId: "createKey",
+    tag: TAG,
+    summary: "Makes a key. `key` in the answer is shown this once.",
+    access: "write",
+    query: null,
+    body: keyCreation,
+    answers: { 201: keyWithSecret },
+  },
+  async (call, services) => {
+    const { organization, body } = call;
+    requireUsableSettings(body, services.catalog(), await services.store.timeMs());
+    const secret = createKey();
+    const record = await services.store.createKey(
+      organization.id,
+      createKeySettings(body, organization.keyDefaults),
+      { hash: hashKey(secret), display: displayKey(secret) },
+    );
+    if (record === null) throw new AdminError("organization_not_found");
+    await recordKeyChange(call, services, "key.created", record.id, null, record);
+    const spend = { month: monthAt(record.createdAtMs).name, spentMicrocents: 0n };
+    return {
+      status: 201,
+      body: { ...formatKey(record, spend), key: secret },
+      headers: {
+        etag: formatETag(record.version),
+        location: `/api/organizations/${organization.id}/keys/${record.id}`,
+      },
+    };
+  },
+);
+
+const list = defineOrganizationRoute(
+  {
+    method: "GET",
+    path: PATH,
+    operationId: "listKeys",
+    tag: TAG,
+    summary: "The keys, in the order of their creation, with what they have spent this month.",
+    access: "read",
+    query: pageQuery(KEY_ID),
+    body: null,
+    answers: { 200: keyPage },
+  },
+  async ({ organization, query }, { store }) => {
+    const page = await store.listKeys(organization.id, parsePage(query));
+    const ids = page.items.map((item) => item.id);
+    const spend = await store.readSpend(organization.id, null, ids);
+    return answerList(page, (item) =>
+      formatKey(item, {
+        month: spend.month,
+        spentMicrocents: spend.keyMicrocents.get(item.id) ?? 0n,
+      }),
+    );
+  },
+);
+
+const show = defineOrganizationRoute(
+  {
+    method: "GET",
+    path: ONE,
+    operationId: "getKey",
+    tag: TAG,
+    summary: "One key, with what it has spent this month.",
+    access: "read",
+    query: null,
+    body: null,
+    answers: { 200: key },
+  },
+  async (call, services) => answerOne(await requireKey(call, services), services),
+);
+
+const change = defineOrganizationRoute(
+  {
+    method: "PATCH",
+    path: ONE,
+    operationId: "changeKey",
+    tag: TAG,
+    summary: "Changes what is given; it holds from the next request on.",
+    access: "write",
+    query: null,
+    body: keyChange,
+    usesIfMatch: true,
+    answers: { 200: key },
+  },
+  async (call, services) => {
+    const { store } = services;
+    const current = await requireKey(call, services);
+    const expected = expectVersion(call.ifMatch, current.version);
+    requireUsableSettings(call.body, services.catalog(), await store.timeMs());
+    const changes = convertKeyChange(call.body);
+    if (Object.keys(changes).length === 0) return answerOne(current, services);
+    const result = await store.changeKey(referenceOf(current), changes, expected);
+    const { before, after } = requireChanged(result);
+    await recordKeyChange(call, services, "key.updated", current.id, before, after);
+    return answerOne(after, services);
+  },
+);
+
+const remove = defineOrganizationRoute(
+  {
+    method: "DELETE",
+    path: ONE,
+    operationId: "deleteKey",
+    tag: TAG,
+    summary: "Deletes a key: from the next request on it is unknown. What it has spent stays in the usage.",
+    access: "write",
+    query: null,
+    body: null,
+    usesIfMatch: true,
+    answers: { 204: null },
+  },
+  async (call, services) => {
+    const current = await requireKey(call, services);
+    expectVersion(call.ifMatch, current.version);
+    const { before } = requireChanged(await services.store.deleteKey(referenceOf(current)));
+    await recordKeyChange(call, services, "key.deleted", current.id, before, null);
+    return { status: 204 };
+  },
+);
+
+/** @throws AdminError 404 for a key that never was, is another organization's or was deleted. */
+export async function requireKey(
+  call: Pick<OrganizationCall, "organization" | "params">,
+  { store }: Pick<ApiServices, "store">,
+): Promise<KeyRecord> {
+  const keyId = call.params["key"] ?? "";
+  const record = await store.getKey({ organizationId: call.organization.id, keyId });
+  if (record === null || record.deletedAtMs !== null) throw new AdminError("key_not_found");
+  return record;
+}
+
+/** @throws AdminError 404, 412. */
+export function requireChanged(result: ChangeResult<KeyRecord>): { before: KeyRecord; after: KeyRecord } {
+  if (result.outcome === "changed") return result;
+  if (result.outcome === "not_found") throw new AdminError("key_not_found");
+  throw new AdminError("version_conflict", { headers: { etag: formatETag(result.current.version) } });
+}
+
+/** Writes a change of a key into the audit log. */
+export function recordKeyChange(
+  call: OrganizationCall,
+  services: ApiServices,
+  action: string,
+  keyId: string,
+  before: KeyRecord | null,
+  after: KeyRecord | null,
+): Promise<void> {
+  const change = {
+    organizationId: call.organization.id,
+    action,
+    target: { type: "key", id: keyId, name: (after ?? before)?.name ?? null },
+    before: before === null ? null : describeKey(before),
+    after: after === null ? null : describeKey(after),
+  };
+  return recordChange(change, call, services);
+}
+
+/** What a key has spent this month. */
+export async function readKeySpend(
+  record: KeyRecord,
+  { store }: Pick<ApiServices, "store">,
+): Promise<KeySpend> {
+  const spend = await store.readSpend(record.organizationId, null, [record.id]);
+  return { month: spend.month, spentMicrocents: spend.keyMicrocents.get(record.id) ?? 0n };
+}
+
+export function referenceOf(record: KeyRecord): { organizationId: string; keyId: string } {
+  return { organizationId: record.organizationId, keyId: record.id };
+}
+
+async function answerOne(record: KeyRecord, services: ApiServices): Promise<ApiAnswer> {
+  return {
+    status: 200,
+    body: formatKey(record, await readKeySpend(record, services)),
+    headers: { etag: formatETag(record.version) },
+  };
+}
+
+export const keyRoutes = [create, list, show, change, remove];

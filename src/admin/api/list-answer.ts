@@ -1,0 +1,14 @@
+import { DEFAULT_PAGE_LIMIT, type PageQuery } from "../schemas/page.ts";
+import type { Page, PageInput } from "../../store/types/reporting.ts";
+import type { ApiAnswer } from "./route.ts";
+
+/** Which page the caller asks for. */
+export function parsePage(query: PageQuery): PageInput {
+  return { limit: query.limit ?? DEFAULT_PAGE_LIMIT, after: query.after ?? null };
+}
+
+/** The answer of every list. */
+export function answerList<Item>(page: Page<Item>, format: (item: Item) => object): ApiAnswer {
+  const { items, next } = page;
+  return { status: 200, body: { data: items.map(format), has_more: next !== null, next } };
+}

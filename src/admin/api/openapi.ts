@@ -1,0 +1,147 @@
+/** The OpenAPI 3.1 document, made of the routes and of the schemas that check the requests. */
+import { z } from "zod";
+import { errorBody } from "../schemas/error.ts";
+import { namedSchemas } from "../schemas/fields.ts";
+import type { RouteDescription } from "./route.ts";
+import { API_ROUTES } from "./routes.ts";
+
+const SCHEMAS = "#/components/schemas/";
+
+type JsonObject = Record<string, unknown>;
+
+const DESCRIPTION =
+  "Organizations, API keys, limits, spend. Amounts are whole cents (`…_cents`) or millionths of a cent " +
+  "(`…_microcents`) of the organization's currency. What is set here holds from the next request on, on every worker.";
+
+/** A plain JSON object. `docs/openapi.json` is the same; a test holds them equal. */
+export function createOpenApiDocument(): JsonObject {
+  const paths: Record<string, JsonObject> = {};
+  for (const route of API_ROUTES) {
+    const operations = (paths[route.path] ??= {});
+    operations[route.method.toLowerCase()] = describeOperation(route);
+  }
+  return {
+    openapi: "3.1.0",
+    info: { title: "Inference gateway: management API", version: "1", description: DESCRIPTION },
+    security: [{ token: [] }],
+    tags: [...new Set(API_ROUTES.map((route) => route.tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: {
+        token: {
+          type: "http",
+          scheme: "bearer",
+          description: "The operator's token, or an organization's (`POST …/tokens`).",
+        },
+      },
+      schemas: describeSchemas(),
+    },
+  };
+}
+
+function describeSchemas(): JsonObject {
+  const { schemas } = z.toJSONSchema(namedSchemas, {
+    io: "input",
+    uri: (id) => `${SCHEMAS}${id}`,
+    override: ({ jsonSchema }) => {
+      // The format says it; the pattern is half a kilobyte of calendar.
+      if (jsonSchema.format === "date-time") delete jsonSchema.pattern;
+    },
+  });
+  return Object.fromEntries(
+    Object.entries(schemas)
+      .sort(([left], [right]) => (left < right ? -1 : 1))
+      .map(([name, schema]) => {
+        const { $schema: _dialect, $id: _id, ...rest } = schema as JsonObject;
+        return [name, rest];
+      }),
+  );
+}
+
+function describeOperation(route: RouteDescription): JsonObject {
+  const parameters = [...describePath(route), ...describeQuery(route), ...describeHeaders(route)];
+  return {
+    operationId: route.operationId,
+    tags: [route.tag],
+    summary: route.summary,
+    description: [route.description, describeAccess(route)].filter((text) => text !== undefined).join(" "),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(route.body === null
+      ? {}
+      : { requestBody: { required: route.isBodyOptional !== true, content: jsonOf(route.body) } }),
+    responses: {
+      ...Object.fromEntries(
+        Object.entries(route.answers).map(([status, schema]) => [status, describeAnswer(route, schema)]),
+      ),
+      default: {
+        description: "An error; `error.code` says which.",
+        content: { "application/json": { schema: { $ref: SCHEMAS + nameOf(errorBody) } } },
+      },
+    },
+  };
+}
+
+function describeAccess({ access }: RouteDescription): string {
+  if (access === "operator") return "For the operator's token.";
+  return access === "write" ? "Not for tokens with the role `viewer`." : "For every token.";
+}
+
+function describeAnswer(route: RouteDescription, schema: z.ZodType | null): JsonObject {
+  if (schema === null) return { description: "Done." };
+  const other =
+    route.otherMediaType === undefined ? {} : { [route.otherMediaType]: { schema: { type: "string" } } };
+  const headers = {
+    ETag: { description: "Version of the settings, for `If-Match`.", schema: { type: "string" } },
+  };
+  return {
+    description: "Done.",
+    ...(route.usesIfMatch ? { headers } : {}),
+    content: { ...jsonOf(schema), ...other },
+  };
+}
+
+function describePath({ path }: RouteDescription): JsonObject[] {
+  return Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = ""]) => ({
+    name,
+    in: "path",
+    required: true,
+    description: `Id of the ${name}.`,
+    schema: { type: "string" },
+  }));
+}
+
+function describeQuery({ query }: RouteDescription): JsonObject[] {
+  if (query === null) return [];
+  const { properties = {} } = z.toJSONSchema(query, { io: "input" });
+  return Object.entries(properties).map(([name, property]) => {
+    const { description, ...schema } = property as JsonObject;
+    return { name, in: "query", ...(description === undefined ? {} : { description }), schema };
+  });
+}
+
+function describeHeaders(route: RouteDescription): JsonObject[] {
+  const header = (name: string, description: string) => ({
+    name,
+    in: "header",
+    description,
+    schema: { type: "string" },
+  });
+  return [
+    ...(route.usesIfMatch
+      ? [header("If-Match", "The `ETag` that was read; 412 when somebody has changed it since. `*`: any.")]
+      : []),
+    ...(route.usesIdempotencyKey
+      ? [header("Idempotency-Key", "A repeat with the same one changes nothing.")]
+      : []),
+  ];
+}
+
+function jsonOf(schema: z.ZodType): JsonObject {
+  return { "application/json": { schema: { $ref: SCHEMAS + nameOf(schema) } } };
+}
+
+function nameOf(schema: z.ZodType): string {
+  const name = namedSchemas.get(schema)?.id;
+  if (name === undefined) throw new TypeError("a schema of the API has no name in the OpenAPI document");
+  return name;
+}

@@ -1,0 +1,181 @@
+/** `/api/organizations`: make, list, show, change. */
+import { AdminError } from "../admin-error.ts";
+import { expectVersion, formatETag } from "../http/etag.ts";
+import {
+  organization,
+  organizationChange,
+  organizationCreation,
+  organizationPage,
+} from "../schemas/organization.ts";
+import { pageQuery } from "../schemas/page.ts";
+import type { OrganizationRecord } from "../../store/types/management.ts";
+import { NO_KEY_DEFAULTS, NO_NOTIFICATIONS, planOrganizationChange } from "./change-organization.ts";
+import { describeOrganization, formatOrganization, readOrganizationSpend } from "./format-organization.ts";
+import { answerList, parsePage } from "./list-answer.ts";
+import { recordChange } from "./record-change.ts";
+import { defineOrganizationRoute, defineRoute } from "./route.ts";
+import type { ApiAnswer, ApiServices, OrganizationCall } from "./route.ts";
+
+const PATH = "/api/organizations";
+const ONE = `${PATH}/{organization}`;
+const TAG = "Organizations";
+/** A change of one member of `notifications` is made on what was read; others may change it in between. */
+const CHANGE_ATTEMPTS = 5;
+const ORGANIZATION_ID = /^org_[0-9a-f-]{36}$/;
+
+const create = defineRoute(
+  {
+    method: "POST",
+    path: PATH,
+    operationId: "createOrganization",
+    tag: TAG,
+    summary: "Makes an organization.",
+    access: "operator",
+    query: null,
+    body: organizationCreation,
+    answers: { 201: organization },
+  },
+  async (call, services) => {
+    const none = { notifications: NO_NOTIFICATIONS, keyDefaults: NO_KEY_DEFAULTS };
+    const plan = planOrganizationChange(none, call.body, call.principal, services);
+    const record = await services.store.createOrganization({
+      hardCapCents: null,
+      budgetCents: null,
+      strictCaps: false,
+      suspended: false,
+      ...none,
+      ...plan.changes,
+      name: call.body.name,
+      currency: call.body.currency,
+    });
+    await recordChange(
+      {
+        organizationId: record.id,
+        action: "organization.created",
+        target: { type: "organization", id: record.id, name: record.name },
+        before: null,
+        after: describeOrganization(record),
+      },
+      call,
+      services,
+    );
+    const answer = await answerOne(record, services, plan.newWebhookSecret);
+    return { ...answer, status: 201, headers: { ...answer.headers, location: `${PATH}/${record.id}` } };
+  },
+);
+
+const list = defineRoute(
+  {
+    method: "GET",
+    path: PATH,
+    operationId: "listOrganizations",
+    tag: TAG,
+    summary: "All organizations, in the order of their creation; with an organization's token only its own.",
+    access: "read",
+    query: pageQuery(ORGANIZATION_ID),
+    body: null,
+    answers: { 200: organizationPage },
+  },
+  async ({ principal, query }, services) => {
+    const { store } = services;
+    const own = principal.type === "token" ? await store.getOrganization(principal.organizationId) : null;
+    const { items, next } =
+      principal.type === "token"
+        ? { items: own === null || query.after !== undefined ? [] : [own], next: null }
+        : await store.listOrganizations(parsePage(query));
+    const formatted = await Promise.all(
+      items.map(async (item) => formatOrganization(item, await readOrganizationSpend(services, item.id))),
+    );
+    return answerList({ items: formatted, next }, (item) => item);
+  },
+);
+
+const show = defineOrganizationRoute(
+  {
+    method: "GET",
+    path: ONE,
+    operationId: "getOrganization",
+    tag: TAG,
+    summary: "One organization, with what it has spent this month.",
+    access: "read",
+    query: null,
+    body: null,
+    answers: { 200: organization },
+  },
+  (call, services) => answerOne(call.organization, services),
+);
+
+const change = defineOrganizationRoute(
+  {
+    method: "PATCH",
+    path: ONE,
+    operationId: "changeOrganization",
+    tag: TAG,
+    summary: "Changes what is given; it holds from the next request on.",
+    description:
+      "`currency` (only as long as nothing was spent, else 409) and `suspended` are the operator's alone. " +
+      "Setting `notifications.webhook.url` makes a secret, which this answer alone shows.",
+    access: "write",
+    query: null,
+    body: organizationChange,
+    usesIfMatch: true,
+    answers: { 200: organization },
+  },
+  async (call, services) => {
+    let current: OrganizationRecord | null = call.organization;
+    for (let attempt = 1; current !== null; attempt += 1) {
+      const answer = await tryChange(call, current, services, attempt);
+      if (answer !== "changed_meanwhile") return answer;
+      current = await services.store.getOrganization(current.id);
+    }
+    throw new AdminError("organization_not_found");
+  },
+);
+
+async function tryChange(
+  call: OrganizationCall<undefined, Parameters<typeof planOrganizationChange>[1]>,
+  current: OrganizationRecord,
+  services: ApiServices,
+  attempt: number,
+): Promise<ApiAnswer | "changed_meanwhile"> {
+  const wantedVersion = expectVersion(call.ifMatch, current.version);
+  const plan = planOrganizationChange(current, call.body, call.principal, services);
+  if (Object.keys(plan.changes).length === 0) return answerOne(current, services);
+  const isMerged = plan.changes.notifications !== undefined || plan.changes.keyDefaults !== undefined;
+  const expected = wantedVersion ?? (isMerged ? current.version : null);
+  const result = await services.store.changeOrganization(current.id, plan.changes, expected);
+  if (result.outcome === "not_found") throw new AdminError("organization_not_found");
+  if (result.outcome === "currency_locked") throw new AdminError("currency_locked", { param: "currency" });
+  if (result.outcome === "version_conflict") {
+    // With `If-Match` the next look at the version refuses the change.
+    if (attempt >= CHANGE_ATTEMPTS) throw new AdminError("change_conflict");
+    return "changed_meanwhile";
+  }
+  await recordChange(
+    {
+      organizationId: current.id,
+      action: "organization.updated",
+      target: { type: "organization", id: current.id, name: result.after.name },
+      before: describeOrganization(result.before),
+      after: describeOrganization(result.after),
+    },
+    call,
+    services,
+  );
+  return answerOne(result.after, services, plan.newWebhookSecret);
+}
+
+async function answerOne(
+  record: OrganizationRecord,
+  services: ApiServices,
+  newWebhookSecret: string | null = null,
+): Promise<ApiAnswer> {
+  const spend = await readOrganizationSpend(services, record.id);
+  return {
+    status: 200,
+    body: formatOrganization(record, spend, newWebhookSecret),
+    headers: { etag: formatETag(record.version) },
+  };
+}
+
+export const organizationRoutes = [create, list, show, change];

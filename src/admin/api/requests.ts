@@ -1,0 +1,57 @@
+/** `…/requests`: the last requests of an organization, and why one was refused or what it cost. */
+import { formatRequestStatus } from "../../limits/request-status.ts";
+import type { RecentRequest } from "../../store/types/reporting.ts";
+import { AdminError } from "../admin-error.ts";
+import { pageQuery } from "../schemas/page.ts";
+import { recentRequest, recentRequestPage, REQUEST_CURSOR } from "../schemas/requests.ts";
+import { answerList, parsePage } from "./list-answer.ts";
+import { defineOrganizationRoute } from "./route.ts";
+
+const PATH = "/api/organizations/{organization}/requests";
+const TAG = "Requests";
+
+const list = defineOrganizationRoute(
+  {
+    method: "GET",
+    path: PATH,
+    operationId: "listRequests",
+    tag: TAG,
+    summary: "The last requests, newest first, refused ones too; about 10,000 are kept.",
+    access: "read",
+    query: pageQuery(REQUEST_CURSOR),
+    body: null,
+    answers: { 200: recentRequestPage },
+  },
+  async ({ organization, query }, { store }) =>
+    answerList(await store.listRequests(organization.id, parsePage(query)), formatRequest),
+);
+
+const show = defineOrganizationRoute(
+  {
+    method: "GET",
+    path: `${PATH}/{request}`,
+    operationId: "getRequest",
+    tag: TAG,
+    summary: "One of the last requests: every check with its figures, tokens, cost.",
+    access: "read",
+    query: null,
+    body: null,
+    answers: { 200: recentRequest },
+  },
+  async ({ organization, params }, { store }) => {
+    const found = await store.findRequest(organization.id, params["request"] ?? "", null);
+    if (found === null) throw new AdminError("request_not_found");
+    return { status: 200, body: formatRequest(found) };
+  },
+);
+
+function formatRequest(request: RecentRequest) {
+  return {
+    ...formatRequestStatus(request),
+    recorded_at: new Date(request.recordedAtMs).toISOString(),
+    key_id: request.keyId,
+    reasoning_tokens: request.reasoningTokens,
+  };
+}
+
+export const requestRoutes = [list, show];

@@ -1,0 +1,105 @@
+/**
+ * What an endpoint of the management API is: data, from which the server is routed, requests are checked and the
+ * OpenAPI document is made. A handler sees values that were checked and a caller who may do this.
+ */
+import type { z } from "zod";
+import type { Catalog } from "../../catalog/catalog.ts";
+import type { OrganizationRecord } from "../../store/types/management.ts";
+import type { Store } from "../../store/types.ts";
+import type { IfMatch } from "../http/etag.ts";
+import type { Principal } from "../principal.ts";
+
+export interface ApiServices {
+  readonly store: Store;
+  readonly catalog: () => Catalog;
+  /** Mails can be sent: a mail server is configured. */
+  readonly hasMailServer: boolean;
+  /** Webhooks may point into private networks and use plain `http`. */
+  readonly allowPrivateWebhooks: boolean;
+  readonly logger: {
+    info(fields: object, message: string): void;
+    warn(fields: object, message: string): void;
+    error(fields: object, message: string): void;
+  };
+}
+
+/** `read`: every token. `write`: not a viewer's. `operator`: the operator's alone. */
+export type Access = "read" | "write" | "operator";
+
+export interface RouteDescription {
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  /** With `{organization}`, `{key}` …; below `/api/organizations/{organization}` a token must be for that one. */
+  readonly path: string;
+  readonly operationId: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly access: Access;
+  readonly query: z.ZodType | null;
+  readonly body: z.ZodType | null;
+  /** An empty body is an empty object. */
+  readonly isBodyOptional?: true;
+  readonly usesIfMatch?: true;
+  readonly usesIdempotencyKey?: true;
+  /** Status → schema of the body, null for none. */
+  readonly answers: Readonly<Record<number, z.ZodType | null>>;
+  /** Another form of the answer, besides JSON. */
+  readonly otherMediaType?: string;
+}
+
+export interface ApiCall<Query = unknown, Body = unknown> {
+  readonly principal: Principal;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Query;
+  readonly body: Body;
+  readonly ifMatch: IfMatch | null;
+  readonly idempotencyKey: string | null;
+  /** `req_…` of this call. */
+  readonly requestId: string;
+}
+
+/** A call below `/api/organizations/{organization}`: there is one, and the caller's token is for it. */
+export interface OrganizationCall<Query = unknown, Body = unknown> extends ApiCall<Query, Body> {
+  readonly organization: OrganizationRecord;
+}
+
+export interface ApiAnswer {
+  readonly status: number;
+  /** JSON, or a text with its media type in `headers`. */
+  readonly body?: object | string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface ApiRoute extends RouteDescription {
+  readonly handle: (call: ApiCall, services: ApiServices) => Promise<ApiAnswer>;
+}
+
+export interface OrganizationRoute extends RouteDescription {
+  readonly handleInOrganization: (call: OrganizationCall, services: ApiServices) => Promise<ApiAnswer>;
+}
+
+type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
+type Schemas<Query, Body> = Omit<RouteDescription, "query" | "body"> & {
+  readonly query: Query;
+  readonly body: Body;
+};
+
+/** A route whose handler gets what its schemas have checked. */
+export function defineRoute<Query extends z.ZodType | null, Body extends z.ZodType | null>(
+  description: Schemas<Query, Body>,
+  handle: (call: ApiCall<Output<Query>, Output<Body>>, services: ApiServices) => Promise<ApiAnswer>,
+): ApiRoute {
+  // run-route.ts gives a handler nothing but the output of its own schemas.
+  return { ...description, handle: handle as ApiRoute["handle"] };
+}
+
+/** The same below `/api/organizations/{organization}`. */
+export function defineOrganizationRoute<Query extends z.ZodType | null, Body extends z.ZodType | null>(
+  description: Schemas<Query, Body>,
+  handle: (call: OrganizationCall<Output<Query>, Output<Body>>, services: ApiServices) => Promise<ApiAnswer>,
+): OrganizationRoute {
+  return {
+    ...description,
+    handleInOrganization: handle as OrganizationRoute["handleInOrganization"],
+  };
+}

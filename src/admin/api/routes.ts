@@ -1,0 +1,23 @@
+import { auditRoutes } from "./audit.ts";
+import { catalogRoutes } from "./catalog.ts";
+import { keySecretRoutes } from "./key-secrets.ts";
+import { keyRoutes } from "./keys.ts";
+import { organizationRoutes } from "./organizations.ts";
+import { requestRoutes } from "./requests.ts";
+import type { ApiRoute, OrganizationRoute } from "./route.ts";
+import { spendCorrectionRoutes } from "./spend-corrections.ts";
+import { tokenRoutes } from "./tokens.ts";
+import { usageRoutes } from "./usage.ts";
+
+/** Every endpoint of the management API. A path without parameters stands before one that would take it for a value. */
+export const API_ROUTES: readonly (ApiRoute | OrganizationRoute)[] = [
+  ...organizationRoutes,
+  ...keySecretRoutes,
+  ...keyRoutes,
+  ...usageRoutes,
+  ...spendCorrectionRoutes,
+  ...requestRoutes,
+  ...tokenRoutes,
+  ...auditRoutes,
+  ...catalogRoutes,
+];

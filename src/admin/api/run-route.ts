@@ -1,0 +1,107 @@
+/**
+ * Runs one call of the management API: may this token do that, does the organization exist for it, is the request
+ * what the schema says, and then the handler. In this order, so that a token learns nothing of another organization.
+ * When Redis is away every step that needs it throws, and the caller gets a 503.
+ */
+import { AdminError } from "../admin-error.ts";
+import { parseIfMatch } from "../http/etag.ts";
+import { checkInput } from "../http/check-input.ts";
+import { readJsonBody } from "../http/read-json-body.ts";
+import type { Principal } from "../principal.ts";
+import type { ApiAnswer, ApiRoute, ApiServices, OrganizationRoute, RouteDescription } from "./route.ts";
+
+/** Query parameters that are numbers. */
+const NUMERIC = new Set(["limit"]);
+const IDEMPOTENCY_KEY_FORM = /^[\x21-\x7e]{1,200}$/;
+
+export interface IncomingCall {
+  readonly request: Request;
+  readonly principal: Principal;
+  readonly params: Readonly<Record<string, string>>;
+  readonly requestId: string;
+}
+
+/** @throws AdminError, or what the store throws. */
+export async function runRoute(
+  route: ApiRoute | OrganizationRoute,
+  incoming: IncomingCall,
+  services: ApiServices,
+): Promise<ApiAnswer> {
+  const { principal, params, requestId } = incoming;
+  const organizationId = params["organization"];
+  if (organizationId !== undefined) requireOwn(principal, organizationId);
+  requireAccess(route, principal);
+  const organization =
+    organizationId === undefined ? null : await services.store.getOrganization(organizationId);
+  if (organizationId !== undefined && organization === null) throw new AdminError("organization_not_found");
+  const call = { principal, params, requestId, ...(await readInput(route, incoming.request)) };
+  if ("handle" in route) return route.handle(call, services);
+  if (organization === null) throw new TypeError(`${route.path} names no organization`);
+  return route.handleInOrganization({ ...call, organization }, services);
+}
+
+function requireOwn(principal: Principal, organizationId: string): void {
+  if (principal.type === "token" && principal.organizationId !== organizationId) {
+    throw new AdminError("organization_not_found");
+  }
+}
+
+function requireAccess({ access }: RouteDescription, principal: Principal): void {
+  if (principal.type === "operator" || access === "read") return;
+  if (access === "operator") {
+    throw new AdminError("permission_denied", { message: "Only the operator's token may do that." });
+  }
+  if (principal.role === "viewer") {
+    const message = `The token "${principal.name}" is a viewer's: it reads and changes nothing. Use one with the role admin.`;
+    throw new AdminError("permission_denied", { message });
+  }
+}
+
+async function readInput(route: RouteDescription, request: Request) {
+  const query = checkQuery(route, new URL(request.url).searchParams);
+  const body = await checkBody(route, request);
+  const ifMatch = route.usesIfMatch ? parseIfMatch(request.headers.get("if-match") ?? undefined) : null;
+  const idempotencyKey = route.usesIdempotencyKey ? request.headers.get("idempotency-key") : null;
+  if (idempotencyKey !== null && !IDEMPOTENCY_KEY_FORM.test(idempotencyKey)) {
+    const message = "`Idempotency-Key`: expected 1 to 200 visible ASCII characters";
+    throw new AdminError("invalid_parameter", { message, param: "Idempotency-Key" });
+  }
+  return { query, body, ifMatch, idempotencyKey };
+}
+
+function checkQuery({ query }: RouteDescription, parameters: URLSearchParams): unknown {
+  const names = [...parameters.keys()];
+  const twice = names.find((name, position) => names.indexOf(name) !== position);
+  if (twice !== undefined) {
+    throw new AdminError("invalid_parameter", {
+      message: `\`${twice}\`: given more than once`,
+      param: twice,
+    });
+  }
+  const values = Object.fromEntries(
+    Array.from(parameters, ([name, value]) => [
+      name,
+      NUMERIC.has(name) && /^\d{1,9}$/.test(value) ? Number(value) : value,
+    ]),
+  );
+  if (query !== null) return checkInput(query, values);
+  const [first] = names;
+  if (first === undefined) return undefined;
+  const message = `\`${first}\`: this endpoint takes no query parameters`;
+  throw new AdminError("invalid_parameter", { message, param: first });
+}
+
+async function checkBody({ body, isBodyOptional }: RouteDescription, request: Request): Promise<unknown> {
+  if (request.method === "GET") return undefined;
+  const value = await readJsonBody(request);
+  if (body === null) {
+    if (value === undefined || Object.keys(value).length === 0) return undefined;
+    const message = "This endpoint takes no request body.";
+    throw new AdminError("invalid_parameter", { message, param: "body" });
+  }
+  if (value === undefined && !isBodyOptional) {
+    const message = "The request body is empty: send a JSON object.";
+    throw new AdminError("invalid_json", { message });
+  }
+  return checkInput(body, value ?? {});
+}

@@ -1,0 +1,70 @@
+/** `POST …/spend-corrections`: puts a month's spend right by hand, with a reason. */
+import { createHash } from "node:crypto";
+import { MICROCENTS_PER_CENT, wholeCents } from "../../money.ts";
+import { createId } from "../../store/ids.ts";
+import { AdminError } from "../admin-error.ts";
+import { spendCorrection, spendCorrectionCreation } from "../schemas/spend-correction.ts";
+import { recordChange } from "./record-change.ts";
+import { defineOrganizationRoute } from "./route.ts";
+
+const create = defineOrganizationRoute(
+  {
+    method: "POST",
+    path: "/api/organizations/{organization}/spend-corrections",
+    operationId: "correctSpend",
+    tag: "Usage",
+    summary: "Adds a signed amount to this month's spend; usage moves with it.",
+    description:
+      "With an `Idempotency-Key` a repeat within seven days changes nothing: send one, and a lost answer is no problem.",
+    access: "operator",
+    query: null,
+    body: spendCorrectionCreation,
+    usesIdempotencyKey: true,
+    answers: { 200: spendCorrection, 201: spendCorrection },
+  },
+  async (call, services) => {
+    const { organization, body } = call;
+    const { store } = services;
+    const keyId = body.key_id ?? null;
+    const now = await store.timeMs();
+    const id = call.idempotencyKey === null ? createId("corr", now) : `corr_${digest(call.idempotencyKey)}`;
+    const amount = body.amount_microcents ?? (body.amount_cents ?? 0) * MICROCENTS_PER_CENT;
+    const organizationId = organization.id;
+    const key = keyId === null ? null : await store.getKey({ organizationId, keyId });
+    const result =
+      keyId !== null && key === null
+        ? ({ outcome: "not_found" } as const)
+        : await store.correct({ organizationId, keyId, correctionId: id, amountMicrocents: BigInt(amount) });
+    if (result.outcome === "not_found") {
+      const message = "`key_id`: there is no such key in this organization";
+      throw new AdminError("invalid_parameter", { message, param: "key_id" });
+    }
+    const repeated = result.outcome === "repeated";
+    const answer = {
+      id,
+      repeated,
+      month: result.month,
+      key_id: keyId,
+      amount_microcents: amount,
+      reason: body.reason,
+      organization_spent_microcents: Number(result.organizationMicrocents),
+      organization_spent_cents: wholeCents(result.organizationMicrocents),
+      key_spent_microcents: result.keyMicrocents === null ? null : Number(result.keyMicrocents),
+      key_spent_cents: result.keyMicrocents === null ? null : wholeCents(result.keyMicrocents),
+    };
+    if (!repeated) {
+      const target = { type: "spend", id, name: key?.name ?? organization.name };
+      const after = { month: result.month, key_id: keyId, amount_microcents: amount, reason: body.reason };
+      const change = { organizationId, action: "spend.corrected", target, before: null, after };
+      await recordChange(change, call, services);
+    }
+    return { status: repeated ? 200 : 201, body: answer };
+  },
+);
+
+/** What a caller chose may be anything; in Redis it has one form. */
+function digest(idempotencyKey: string): string {
+  return createHash("sha256").update(idempotencyKey).digest("hex").slice(0, 32);
+}
+
+export const spendCorrectionRoutes = [create];

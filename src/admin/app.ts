@@ -1,0 +1,130 @@
+/**
+ * The admin server's HTTP, without its sockets: health, the management API, errors. Everything under `/api/` needs a
+ * token, but for the API's own description. The dashboard's pages, when they come, are routes of `dashboard/` that
+ * stand beside `/api/` and know nothing but the API's handlers.
+ */
+import { Hono } from "hono";
+import type { Context } from "hono";
+import { createId } from "../store/ids.ts";
+import { AdminError } from "./admin-error.ts";
+import { createOpenApiDocument } from "./api/openapi.ts";
+import type { ApiAnswer, ApiServices, OrganizationRoute, ApiRoute } from "./api/route.ts";
+import { API_ROUTES } from "./api/routes.ts";
+import { runRoute } from "./api/run-route.ts";
+import { convertError } from "./convert-error.ts";
+import { authenticate, type Principal } from "./principal.ts";
+
+export interface AdminAppOptions extends ApiServices {
+  /** May do everything. */
+  readonly operatorToken: string;
+  readonly nowMs: () => number;
+}
+
+type Environment = { Variables: { requestId: string; principal: Principal } };
+
+export type AdminApp = Hono<Environment>;
+
+export function createAdminApp(options: AdminAppOptions): AdminApp {
+  const app: AdminApp = new Hono();
+  app.use(async (context, next) => {
+    const requestId = createId("req", options.nowMs());
+    context.set("requestId", requestId);
+    await next();
+    context.res.headers.set("x-request-id", requestId);
+  });
+  addHealth(app, options);
+  addApi(app, options);
+  app.notFound((context) => answerError(context, unknownEndpoint(context.req)));
+  app.onError((thrown, context) => {
+    const isWrite = context.req.method !== "GET" && context.req.method !== "HEAD";
+    const error = convertError(thrown, isWrite);
+    log(error, context, options.logger);
+    return answerError(context, error);
+  });
+  return app;
+}
+
+function addHealth(app: AdminApp, { store }: AdminAppOptions): void {
+  app.get("/healthz", (context) => context.json({ status: "ok" }));
+  app.get("/readyz", async (context) => {
+    const ready = await store.timeMs().then(
+      () => true,
+      () => false,
+    );
+    return context.json({ status: ready ? "ready" : "not_ready" }, ready ? 200 : 503);
+  });
+}
+
+function addApi(app: AdminApp, options: AdminAppOptions): void {
+  const document = createOpenApiDocument();
+  app.get("/api/openapi.json", (context) => context.json(document));
+  app.use("/api/*", async (context, next) => {
+    const authorization = context.req.header("authorization");
+    context.set("principal", await authenticate(authorization, options.operatorToken, options.store));
+    return next();
+  });
+  for (const route of API_ROUTES) {
+    app.on(route.method, route.path.replace(/\{(\w+)\}/g, ":$1"), (context) =>
+      answer(context, route, options),
+    );
+  }
+  app.all("/api/*", (context) => {
+    const methods = methodsOf(context.req.path);
+    if (methods.length === 0) throw unknownEndpoint(context.req);
+    const allow = methods.join(", ");
+    const message = `${context.req.path} takes ${allow}, not ${context.req.method}.`;
+    throw new AdminError("method_not_allowed", { message, headers: { allow } });
+  });
+}
+
+async function answer(
+  context: Context<Environment>,
+  route: ApiRoute | OrganizationRoute,
+  services: ApiServices,
+): Promise<Response> {
+  const call = {
+    request: context.req.raw,
+    principal: context.get("principal"),
+    params: context.req.param(),
+    requestId: context.get("requestId"),
+  };
+  return formatAnswer(await runRoute(route, call, services));
+}
+
+function formatAnswer({ status, body, headers }: ApiAnswer): Response {
+  const options = headers === undefined ? { status } : { status, headers };
+  if (body === undefined) return new Response(null, options);
+  return typeof body === "string" ? new Response(body, options) : Response.json(body, options);
+}
+
+function answerError(context: Context<Environment>, error: AdminError): Response {
+  const { status, headers } = error;
+  return Response.json(error.toBody(context.get("requestId")), { status, headers });
+}
+
+function unknownEndpoint({ method, path }: { method: string; path: string }): AdminError {
+  const message = `There is no ${method} ${path.slice(0, 200)} here. \`GET /api/openapi.json\` describes what there is.`;
+  return new AdminError("unknown_endpoint", { message });
+}
+
+/** In the order of the table; HEAD wherever GET is. */
+function methodsOf(path: string): string[] {
+  const isMatch = (template: string): boolean =>
+    new RegExp(`^${template.replace(/\{\w+\}/g, "[^/]+")}$`).test(path);
+  const methods = API_ROUTES.filter((route) => isMatch(route.path)).map((route) => route.method);
+  const all = path === "/api/openapi.json" ? ["GET"] : [...new Set<string>(methods)];
+  return all.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
+}
+
+/** What a caller did wrong is its own matter; what went wrong here is the operator's. */
+function log(error: AdminError, context: Context<Environment>, logger: ApiServices["logger"]): void {
+  if (error.status < 500) return;
+  const fields = {
+    err: error.cause ?? error,
+    requestId: context.get("requestId"),
+    method: context.req.method,
+    path: context.req.path,
+  };
+  if (error.code === "gateway_unavailable") logger.warn(fields, "a management call found Redis out of reach");
+  else logger.error(fields, "a management call failed");
+}

@@ -1,0 +1,43 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { TokenRole, TokenStore } from "../store/types/tokens.ts";
+import { AdminError } from "./admin-error.ts";
+import { hashToken, isWellFormedToken } from "./token-format.ts";
+
+/** Who calls. */
+export type Principal =
+  | { readonly type: "operator" }
+  | {
+      readonly type: "token";
+      readonly id: string;
+      readonly name: string;
+      readonly role: TokenRole;
+      readonly organizationId: string;
+    };
+
+/**
+ * Who an `Authorization` header belongs to. The operator is known without Redis; an organization's token is looked up
+ * on each call, so that a deleted one works no longer at once.
+ * @throws AdminError 401 `invalid_token`; what the store throws when Redis is away.
+ */
+export async function authenticate(
+  authorization: string | undefined,
+  operatorToken: string,
+  store: Pick<TokenStore, "findToken">,
+): Promise<Principal> {
+  const token = /^bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
+  if (token === undefined) throw new AdminError("invalid_token");
+  if (isSame(token, operatorToken)) return { type: "operator" };
+  const record = isWellFormedToken(token) ? await store.findToken(hashToken(token)) : null;
+  if (record === null) {
+    const message = "The token is not valid. Check that it was copied whole, and that it was not deleted.";
+    throw new AdminError("invalid_token", { message });
+  }
+  const { id, name, role, organizationId } = record;
+  return { type: "token", id, name, role, organizationId };
+}
+
+/** In constant time: over hashes, so that the lengths tell nothing either. */
+function isSame(first: string, second: string): boolean {
+  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+  return timingSafeEqual(digest(first), digest(second));
+}

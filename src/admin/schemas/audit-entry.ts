@@ -1,0 +1,35 @@
+import { z } from "zod";
+import { named, timestamp } from "./fields.ts";
+import { pageOf } from "./page.ts";
+
+/** The id of an entry in a stream. */
+export const AUDIT_CURSOR = /^\d{1,20}-\d{1,20}$/;
+
+const fields = z.record(z.string(), z.unknown()).nullable();
+
+export const auditEntry = named(
+  "AuditEntry",
+  z.strictObject({
+    id: z.string(),
+    at: timestamp(),
+    actor: z
+      .strictObject({
+        type: z.enum(["operator", "token"]),
+        id: z.string().nullable(),
+        name: z.string().nullable(),
+      })
+      .meta({ description: "Who: the operator, or an organization's token." }),
+    action: z.string().meta({ examples: ["key.updated"] }),
+    target: z
+      .strictObject({ type: z.string(), id: z.string(), name: z.string().nullable() })
+      .meta({ description: "What was changed." }),
+    before: fields.meta({
+      description: "The fields that were changed, as they were; null: there was nothing.",
+    }),
+    after: fields.meta({
+      description: "The same fields as they are since; null: there is nothing any more.",
+    }),
+    request_id: z.string().meta({ description: "`x-request-id` of the call that made the change." }),
+  }),
+);
+export const auditPage = pageOf("AuditPage", auditEntry);

@@ -1,0 +1,15 @@
+import { z } from "zod";
+import { named } from "./fields.ts";
+
+export const errorBody = named(
+  "Error",
+  z.strictObject({
+    error: z.strictObject({
+      message: z.string(),
+      type: z.string(),
+      code: z.string(),
+      param: z.string().nullable().meta({ description: "The field that the error is about." }),
+      request_id: z.string().nullable(),
+    }),
+  }),
+);

@@ -1,0 +1,45 @@
+import { z } from "zod";
+import { named, record } from "./fields.ts";
+
+export const DEFAULT_PAGE_LIMIT = 20;
+export const MAX_PAGE_LIMIT = 100;
+
+const limitError = `expected a whole number from 1 to ${MAX_PAGE_LIMIT}`;
+const AFTER_EXPECTATION = "expected `next` of the page before";
+
+/**
+ * Query of a list.
+ * @param after The form of this list's `next`.
+ */
+export function pageQuery(after: RegExp) {
+  return record({
+    limit: z
+      .int({ error: limitError })
+      .min(1, { error: limitError })
+      .max(MAX_PAGE_LIMIT, { error: limitError })
+      .optional()
+      .meta({ description: `How many at most; ${DEFAULT_PAGE_LIMIT} when left out.` }),
+    after: z
+      .string({ error: AFTER_EXPECTATION })
+      .regex(after, { error: AFTER_EXPECTATION })
+      .optional()
+      .meta({ description: "`next` of the page before; the first page when left out." }),
+  });
+}
+
+export type PageQuery = z.output<ReturnType<typeof pageQuery>>;
+
+/** Answer of a list. */
+export function pageOf<Item extends z.ZodType>(id: string, item: Item) {
+  return named(
+    id,
+    z.strictObject({
+      data: z.array(item),
+      has_more: z.boolean(),
+      next: z
+        .string()
+        .nullable()
+        .meta({ description: "To be given as `after` for the next page; null on the last one." }),
+    }),
+  );
+}

@@ -1,0 +1,29 @@
+import { z } from "zod";
+import { TOKEN_ROLES } from "../../store/types/tokens.ts";
+import { choice, name, named, record, timestamp } from "./fields.ts";
+import { pageOf } from "./page.ts";
+
+const role = () =>
+  choice(TOKEN_ROLES).meta({
+    description: "`admin` reads and changes everything of its organization, `viewer` only reads.",
+  });
+
+export const tokenCreation = named("TokenCreation", record({ name: name(), role: role() }));
+
+const tokenFields = {
+  id: z.string().meta({ examples: ["token_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11"] }),
+  name: z.string(),
+  role: role(),
+  display: z.string().meta({ examples: ["igw_org_…a1B2"] }),
+  created_at: timestamp(),
+};
+
+export const token = named("Token", z.strictObject(tokenFields));
+export const tokenWithSecret = named(
+  "TokenWithSecret",
+  z.strictObject({
+    ...tokenFields,
+    token: z.string().meta({ description: "The token itself. It is never shown again." }),
+  }),
+);
+export const tokenPage = pageOf("TokenPage", token);

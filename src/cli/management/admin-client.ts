@@ -1,0 +1,110 @@
+/** Calls of the management API. What is refused or cannot be reached becomes a sentence for the person at the shell. */
+import { CommandError } from "./command-error.ts";
+
+const TIMEOUT_MS = 30_000;
+const PAGE_LIMIT = 100;
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export interface CallInput {
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export class AdminClient {
+  readonly #url: string;
+  readonly #token: string;
+
+  /** `url` without a slash at the end. */
+  constructor(url: string, token: string) {
+    this.#url = url;
+    this.#token = token;
+  }
+
+  /** The JSON body of an answer; an empty object when it has none. @throws CommandError */
+  async call(method: string, path: string, input: CallInput = {}): Promise<JsonObject> {
+    const text = await this.text(method, path, input);
+    return text === "" ? {} : parseObject(text);
+  }
+
+  /** The body of an answer as it stands. @throws CommandError */
+  async text(method: string, path: string, { query = {}, body, headers }: CallInput = {}): Promise<string> {
+    const url = new URL(`${this.#url}${path}`);
+    for (const [name, value] of Object.entries(query)) {
+      if (value !== undefined) url.searchParams.set(name, String(value));
+    }
+    const { status, text } = await this.#send(url, {
+      method,
+      headers: { authorization: `Bearer ${this.#token}`, ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      // A redirect would take the token elsewhere.
+      redirect: "error",
+    });
+    if (status >= 200 && status < 300) return text;
+    throw new CommandError(describeRefusal(status, text));
+  }
+
+  /** The items of a list, at most `maximum`, over as many pages as it takes. @throws CommandError */
+  async list(path: string, maximum = Number.POSITIVE_INFINITY): Promise<JsonObject[]> {
+    const items: JsonObject[] = [];
+    let after: string | undefined;
+    while (items.length < maximum) {
+      const query = { limit: Math.min(PAGE_LIMIT, maximum - items.length), after };
+      const page = await this.call("GET", path, { query });
+      items.push(...(page["data"] as JsonObject[]));
+      if (typeof page["next"] !== "string") break;
+      after = page["next"];
+    }
+    return items;
+  }
+
+  async #send(url: URL, options: RequestInit): Promise<{ status: number; text: string }> {
+    try {
+      const response = await fetch(url, options);
+      return { status: response.status, text: await response.text() };
+    } catch (error) {
+      throw new CommandError(
+        `No management API answers at ${this.#url} (${describeCause(error)}). Is the gateway running? ` +
+          "Name another address with --admin-url or IGW_ADMIN_URL, or the gateway's configuration with --config.",
+        { cause: error },
+      );
+    }
+  }
+}
+
+function describeRefusal(status: number, text: string): string {
+  const error = readError(text);
+  if (error === null) return `The server answered ${status} and is no management API of this gateway.`;
+  const id = error["request_id"];
+  const request = status >= 500 && typeof id === "string" ? ` (request ${id})` : "";
+  const help =
+    status === 401
+      ? " Give it with IGW_ADMIN_TOKEN, --token-file, or --config; `inference-gateway up` prints it when it starts."
+      : "";
+  return `${String(error["message"])}${help}${request}`;
+}
+
+function readError(text: string): JsonObject | null {
+  try {
+    const { error } = parseObject(text);
+    return typeof error === "object" && error !== null ? (error as JsonObject) : null;
+  } catch (thrown) {
+    if (thrown instanceof SyntaxError || thrown instanceof CommandError) return null;
+    throw thrown;
+  }
+}
+
+function parseObject(text: string): JsonObject {
+  const value: unknown = JSON.parse(text);
+  if (typeof value === "object" && value !== null) return value as JsonObject;
+  throw new CommandError("The server's answer is not one of a management API.");
+}
+
+/** "ECONNREFUSED": fetch hides the reason behind its own error. */
+function describeCause(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (!(cause instanceof Error)) return String(cause);
+  return "code" in cause && typeof cause.code === "string" ? cause.code : cause.message;
+}

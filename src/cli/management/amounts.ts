@@ -1,0 +1,43 @@
+/** Money as people write it: "50", "50.00", "none". */
+import { InvalidArgumentError } from "commander";
+import { formatCents, MAX_CENTS, MICROCENTS_PER_CENT } from "../../money.ts";
+
+const CAP_FORM = /^(\d{1,9})(?:\.(\d{1,2}))?$/;
+const CORRECTION_FORM = /^([+-]?)(\d{1,8})(?:\.(\d{1,8}))?$/;
+/** A unit of a currency is 10^8 microcents. */
+const UNIT_DECIMALS = 8;
+
+/** A cap or budget in whole cents; null for "none". For commander: @throws InvalidArgumentError. */
+export function parseAmount(text: string): number | null {
+  if (text === "none") return null;
+  const match = CAP_FORM.exec(text);
+  const cents = match === null ? Number.NaN : Number(`${match[1]}${(match[2] ?? "").padEnd(2, "0")}`);
+  if (cents <= MAX_CENTS) return cents;
+  throw new InvalidArgumentError(
+    "expected an amount such as 50 or 50.00, at most 90000000.00, or `none` for no limit",
+  );
+}
+
+/** A signed amount in microcents, to the last decimal. For commander: @throws InvalidArgumentError. */
+export function parseCorrection(text: string): number {
+  const [, sign = "", whole = "", fraction = ""] = CORRECTION_FORM.exec(text) ?? [];
+  const microcents = Number(whole + fraction.padEnd(UNIT_DECIMALS, "0"));
+  if (whole !== "" && microcents !== 0 && microcents <= MAX_CENTS * MICROCENTS_PER_CENT) {
+    return sign === "-" ? -microcents : microcents;
+  }
+  throw new InvalidArgumentError("expected an amount such as 12.50 or -0.00125, not 0, at most 90000000.00");
+}
+
+/** "50.00 USD", or "none". */
+export function formatAmount(cents: unknown, currency: string): string {
+  return typeof cents === "number" ? formatCents(cents, currency) : "none";
+}
+
+/** "0.00123400 USD": microcents to their last digit, without zeros behind the cents. */
+export function formatExactAmount(microcents: unknown, currency: string): string {
+  if (typeof microcents !== "number") return "none";
+  const digits = String(Math.abs(microcents)).padStart(UNIT_DECIMALS + 1, "0");
+  const whole = digits.slice(0, -UNIT_DECIMALS);
+  const fraction = digits.slice(-UNIT_DECIMALS).replace(/0{1,6}$/, "");
+  return `${microcents < 0 ? "-" : ""}${whole}.${fraction} ${currency}`;
+}

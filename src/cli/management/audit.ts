@@ -1,0 +1,51 @@
+import type { Command } from "commander";
+import type { JsonObject } from "./admin-client.ts";
+import {
+  addManagementCommand,
+  type ManagementOptions,
+  print,
+  withOrganization,
+} from "./management-command.ts";
+import { parseWhole } from "./options.ts";
+import { formatTable } from "./table.ts";
+
+const DEFAULT_LIMIT = 20;
+
+/** `audit` */
+export function addAuditCommand(program: Command): void {
+  addManagementCommand(program, {
+    usage: "audit",
+    description: "Who changed what, newest first. The values before and after are in --json.",
+    examples: ["audit --org Acme", "audit --limit 1000 --json > audit.json"],
+    inOrganization: true,
+  })
+    .option("--limit <n>", "how many at most", parseWhole, DEFAULT_LIMIT)
+    .action((options: ManagementOptions & { limit: number }) =>
+      withOrganization(options, async (client, _organization, path) => {
+        const all = await client.list(`${path}/audit`, options.limit);
+        print(options, all, () =>
+          formatTable(["TIME", "WHO", "ACTION", "WHAT", "CHANGE"], all.map(formatRow)),
+        );
+      }),
+    );
+}
+
+function formatRow(entry: JsonObject): string[] {
+  const actor = entry["actor"] as JsonObject;
+  const target = entry["target"] as JsonObject;
+  return [
+    String(entry["at"]),
+    actor["type"] === "operator" ? "operator" : String(actor["name"]),
+    String(entry["action"]),
+    String(target["name"] ?? target["id"]),
+    formatChange(entry["before"] as JsonObject | null, entry["after"] as JsonObject | null),
+  ];
+}
+
+/** "hard_cap_cents 5000 -> 6000"; nothing for what was made or deleted as a whole. */
+function formatChange(before: JsonObject | null, after: JsonObject | null): string {
+  if (before === null || after === null) return "";
+  return Object.keys(after)
+    .map((name) => `${name} ${JSON.stringify(before[name] ?? null)} -> ${JSON.stringify(after[name])}`)
+    .join(", ");
+}

@@ -1,0 +1,39 @@
+import type { Command } from "commander";
+import type { JsonObject } from "./admin-client.ts";
+import { addManagementCommand, type ManagementOptions, print, withClient } from "./management-command.ts";
+import { formatTable } from "./table.ts";
+
+/** `catalog` */
+export function addCatalogCommand(program: Command): void {
+  addManagementCommand(program, {
+    usage: "catalog",
+    description: "The models that keys can use, with their prices per million tokens.",
+    examples: ["catalog", "catalog --json"],
+  }).action((options: ManagementOptions) =>
+    withClient(options, async (client) => {
+      const { data } = await client.call("GET", "/api/catalog");
+      const models = data as readonly JsonObject[];
+      print(options, models, () =>
+        formatTable(
+          ["MODEL", "CURRENCY", "INPUT", "CACHED", "OUTPUT", "CONTEXT", "NOTE"],
+          models.flatMap(formatRows),
+        ),
+      );
+    }),
+  );
+}
+
+/** One row for each currency that the model has a price in. */
+function formatRows(model: JsonObject): string[][] {
+  const prices = Object.entries(model["prices"] as Readonly<Record<string, JsonObject>>);
+  const successor = model["replaced_by"];
+  return prices.map(([currency, price]) => [
+    String(model["id"]),
+    currency,
+    String(price["input"]),
+    String(price["cached_input"]),
+    String(price["output"]),
+    String(model["context_window"]),
+    successor === null ? "" : `retired: use ${String(successor)}`,
+  ]);
+}

@@ -1,0 +1,106 @@
+/**
+ * Where the management API is and with which token: what the command line says, else the environment, else the
+ * gateway's configuration, else the stack that `inference-gateway up` runs from this folder. A token that was found on
+ * this machine is only ever sent to the address that it was found with.
+ */
+import type { Command } from "commander";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { AdminClient } from "./admin-client.ts";
+import { CommandError } from "./command-error.ts";
+
+/** Every management command has them. */
+export interface ConnectionOptions {
+  readonly adminUrl?: string;
+  readonly token?: string;
+  readonly tokenFile?: string;
+  readonly config?: string;
+}
+
+const DEFAULT_URL = "http://127.0.0.1:10001";
+
+export function addConnectionOptions(command: Command): Command {
+  const option = (flags: string, description: string, variable?: string) => {
+    const made = command.createOption(flags, description).helpGroup("Connection:");
+    command.addOption(variable === undefined ? made : made.env(variable));
+  };
+  option("--admin-url <url>", `address of the management API; default: ${DEFAULT_URL}`, "IGW_ADMIN_URL");
+  option(
+    "--token <token>",
+    "operator's or organization's token; others on this machine can see it",
+    "IGW_ADMIN_TOKEN",
+  );
+  option("--token-file <file>", "file with the token", "IGW_ADMIN_TOKEN_FILE");
+  option("--config <file>", "gateway.yaml, to read address and operator's token from");
+  return command;
+}
+
+/** @throws CommandError when there is no token, or a file cannot be read. */
+export async function connect(options: ConnectionOptions): Promise<AdminClient> {
+  const given = options.token ?? (options.tokenFile === undefined ? undefined : readToken(options.tokenFile));
+  if (options.adminUrl !== undefined && given !== undefined) return createClient(options.adminUrl, given);
+  if (options.adminUrl !== undefined && options.config === undefined) {
+    throw new CommandError("With --admin-url give a token too: IGW_ADMIN_TOKEN, --token-file or --config.");
+  }
+  const file = options.config ?? findRunningConfig();
+  if (file === null) {
+    if (given !== undefined) return createClient(DEFAULT_URL, given);
+    throw new CommandError(
+      "No token. Set IGW_ADMIN_TOKEN, or give --token-file, or --config with the gateway's configuration. " +
+        "`inference-gateway up` prints the operator's token; started without --config it is found in its folder.",
+    );
+  }
+  const found = await readConfig(file, given);
+  return createClient(options.adminUrl ?? found.url, found.token);
+}
+
+function createClient(url: string, token: string): AdminClient {
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw new CommandError(
+      `"${url}" is no address of a management API: expected one such as ${DEFAULT_URL}.`,
+    );
+  }
+  if (!/^[\x21-\x7e]+$/.test(token)) {
+    throw new CommandError("The token is empty or has characters that no token has.");
+  }
+  return new AdminClient(url.replace(/\/+$/, ""), token);
+}
+
+function readToken(file: string): string {
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch (error) {
+    throw new CommandError(`The token file cannot be read: ${String(error)}`, { cause: error });
+  }
+}
+
+/** What `up` without --config writes into the folder that it runs in. */
+function findRunningConfig(): string | null {
+  const file = join(process.cwd(), "data", "gateway.yaml");
+  return existsSync(file) ? file : null;
+}
+
+async function readConfig(file: string, given: string | undefined): Promise<{ url: string; token: string }> {
+  const { loadConfig } = await import("../../config/load.ts");
+  const { resolveOperatorToken } = await import("../../supervisor/secret-file.ts");
+  const config = loadConfig(file, { secrets: "none" });
+  const { host, port, tls, operatorToken } = config.admin;
+  if (port === 0) {
+    throw new CommandError(`${file} has \`admin.port: 0\`, a free port of each start: give its --admin-url.`);
+  }
+  // Never made here: a token that no gateway has read opens nothing.
+  if (given === undefined && operatorToken === null && !existsSync(config.dataDir)) {
+    throw new CommandError(
+      `${file}: there is no operator's token yet in ${config.dataDir}: start the gateway first.`,
+    );
+  }
+  const scheme = tls === null ? "http" : "https";
+  return { url: `${scheme}://${reachable(host)}:${port}`, token: given ?? resolveOperatorToken(config) };
+}
+
+/** An address to connect to, for one to listen on. */
+function reachable(host: string): string {
+  if (host === "0.0.0.0") return "127.0.0.1";
+  if (host === "::") return "[::1]";
+  return host.includes(":") ? `[${host}]` : host;
+}

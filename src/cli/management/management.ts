@@ -1,0 +1,23 @@
+/**
+ * Management from the shell: organizations, keys, tokens, usage. Each command is one or a few calls of the management
+ * API, and nothing else; it decides nothing by itself and reads no Redis. Exit codes: 0 done, 1 refused or failed,
+ * 2 a command line that nobody can run.
+ */
+import type { Command } from "commander";
+import { addAuditCommand } from "./audit.ts";
+import { addCatalogCommand } from "./catalog.ts";
+import { addKeyCommands } from "./keys.ts";
+import { addOrganizationCommands } from "./organizations.ts";
+import { addRequestCommands } from "./requests.ts";
+import { addTokenCommands } from "./tokens.ts";
+import { addUsageCommands } from "./usage.ts";
+
+export function addManagementCommands(program: Command): void {
+  addOrganizationCommands(program);
+  addKeyCommands(program);
+  addUsageCommands(program);
+  addRequestCommands(program);
+  addTokenCommands(program);
+  addAuditCommand(program);
+  addCatalogCommand(program);
+}

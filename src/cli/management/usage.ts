@@ -1,0 +1,136 @@
+import type { Command } from "commander";
+import type { JsonObject } from "./admin-client.ts";
+import { formatAmount, formatExactAmount, parseCorrection } from "./amounts.ts";
+import {
+  addManagementCommand,
+  findKey,
+  type ManagementOptions,
+  print,
+  withOrganization,
+} from "./management-command.ts";
+import { formatTable } from "./table.ts";
+
+interface UsageOptions extends ManagementOptions {
+  readonly month?: string;
+  readonly groupBy?: string;
+  readonly csv?: true;
+}
+
+interface CorrectionOptions extends ManagementOptions {
+  readonly amount: number;
+  readonly reason: string;
+  readonly key?: string;
+  readonly idempotencyKey?: string;
+}
+
+const GROUPS = [
+  ["day", "DAY"],
+  ["key_id", "KEY"],
+  ["model", "MODEL"],
+] as const;
+
+/** `usage …` */
+export function addUsageCommands(program: Command): void {
+  const group = program.command("usage").description("What an organization's requests used and cost.");
+  addManagementCommand(group, {
+    usage: "show",
+    description: "Requests, tokens and cost of a month.",
+    examples: [
+      "usage show --org Acme",
+      "usage show --month 2026-11 --group-by day,key,model",
+      "usage show --group-by key --csv > usage.csv",
+    ],
+    inOrganization: true,
+  })
+    .option("--month <month>", "2026-11; this month (UTC) when left out")
+    .option("--group-by <groups>", "day, key, model, with commas between")
+    .option("--csv", "CSV on stdout")
+    .action((options: UsageOptions) => show(options));
+  addManagementCommand(group, {
+    usage: "correct",
+    description:
+      "Adds a signed amount to this month's spend, with a reason, which the audit log keeps. For the operator.",
+    examples: [
+      'usage correct --org Acme --amount -12.50 --reason "refund, ticket 42"',
+      'usage correct --org Acme --key ci --amount -0.00125 --reason "request req_… failed"',
+    ],
+    inOrganization: true,
+  })
+    .requiredOption(
+      "--amount <amount>",
+      "in the organization's currency; a credit is negative",
+      parseCorrection,
+    )
+    .requiredOption("--reason <text>", "why")
+    .option("--key <id or name>", "whose spend it is besides the organization's")
+    .option("--idempotency-key <text>", "a repeat with the same one changes nothing")
+    .action((options: CorrectionOptions) => correct(options));
+}
+
+async function show(options: UsageOptions): Promise<void> {
+  await withOrganization(options, async (client, _organization, path) => {
+    const query = { month: options.month, group_by: options.groupBy };
+    if (options.csv) {
+      process.stdout.write(await client.text("GET", `${path}/usage`, { query: { ...query, format: "csv" } }));
+      return;
+    }
+    const usage = await client.call("GET", `${path}/usage`, { query });
+    const rows = usage["data"] as readonly JsonObject[];
+    if (options.json) {
+      print(options, usage, () => "");
+      return;
+    }
+    const hasKeys = rows.some((row) => typeof row["key_id"] === "string");
+    const names = hasKeys ? namesOf(await client.list(`${path}/keys`)) : new Map<string, string>();
+    process.stdout.write(formatUsage(usage, names));
+  });
+}
+
+async function correct(options: CorrectionOptions): Promise<void> {
+  await withOrganization(options, async (client, organization, path) => {
+    const key = options.key === undefined ? null : await findKey(client, path, options.key);
+    const corrected = await client.call("POST", `${path}/spend-corrections`, {
+      body: {
+        amount_microcents: options.amount,
+        reason: options.reason,
+        ...(key === null ? {} : { key_id: key["id"] }),
+      },
+      ...(options.idempotencyKey === undefined
+        ? {}
+        : { headers: { "idempotency-key": options.idempotencyKey } }),
+    });
+    const currency = String(organization["currency"]);
+    const spent = formatAmount(corrected["organization_spent_cents"], currency);
+    const what = corrected["repeated"] === true ? "Was corrected before; nothing changed now." : "Corrected.";
+    const text = `${what} The organization has spent ${spent} in ${String(corrected["month"])}.\n`;
+    print(options, corrected, () => text);
+  });
+}
+
+function namesOf(keys: readonly JsonObject[]): Map<string, string> {
+  return new Map(keys.map((key) => [String(key["id"]), String(key["name"])]));
+}
+
+/** A key by its name; a deleted one, which has left the list, by its id. */
+function formatUsage(usage: JsonObject, names: ReadonlyMap<string, string>): string {
+  const rows = usage["data"] as readonly JsonObject[];
+  const currency = String(usage["currency"]);
+  const groups = GROUPS.filter(([field]) => rows.some((row) => field in row));
+  const formatGroup = (row: JsonObject, field: string): string => {
+    const value = row[field];
+    if (typeof value !== "string") return "(correction)";
+    return field === "key_id" ? (names.get(value) ?? value) : value;
+  };
+  const table = formatTable(
+    [...groups.map(([, header]) => header), "REQUESTS", "INPUT", "CACHED", "OUTPUT", "COST"],
+    rows.map((row) => [
+      ...groups.map(([field]) => formatGroup(row, field)),
+      String(row["requests"]),
+      String(row["input_tokens"]),
+      String(row["cached_input_tokens"]),
+      String(row["output_tokens"]),
+      formatExactAmount(row["cost_microcents"], currency),
+    ]),
+  );
+  return `Usage in ${String(usage["month"])}\n\n${rows.length === 0 ? "No requests.\n" : table}`;
+}

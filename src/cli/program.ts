@@ -1,0 +1,43 @@
+import { Command } from "commander";
+import { readFileSync } from "node:fs";
+import { addConfigCommands } from "./config.ts";
+import { addEnvoyCommands } from "./envoy.ts";
+import { addManagementCommands } from "./management/management.ts";
+import { addServeCommands } from "./serve.ts";
+import { addUpCommand } from "./up.ts";
+
+const EXAMPLES = `
+Examples:
+  inference-gateway up                                  everything on this machine, with a demo model
+  inference-gateway up --config gateway.yaml --json     the same for your own models, for a script
+  inference-gateway config check --config gateway.yaml  all mistakes in a configuration at once
+  inference-gateway envoy render --config gateway.yaml  Envoy's bootstrap, to own and edit
+  inference-gateway serve --config gateway.yaml         the sidecar alone, as in a container
+  inference-gateway org create --name Acme --currency USD --hard-cap 1000.00
+  inference-gateway key create --org Acme --name ci --hard-cap 50.00
+  inference-gateway usage show --org Acme --group-by key,model
+`;
+
+/** The whole command line. Each command loads what it needs when it runs, so that help is there at once. */
+export function createProgram(): Command {
+  const program = new Command("inference-gateway")
+    .description(
+      "API keys, rate limits and spend caps in front of hosted language models, as a sidecar of Envoy.",
+    )
+    .version(readVersion(), "-V, --version")
+    .showHelpAfterError("(--help lists what there is)")
+    .addHelpText("after", EXAMPLES)
+    .exitOverride();
+  addUpCommand(program);
+  addServeCommands(program);
+  addConfigCommands(program);
+  addEnvoyCommands(program);
+  addManagementCommands(program);
+  return program;
+}
+
+/** package.json lies two levels above this file, as source and as compiled. */
+function readVersion(): string {
+  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
+}

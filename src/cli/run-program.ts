@@ -1,0 +1,28 @@
+import { CommanderError } from "commander";
+import { createProgram } from "./program.ts";
+
+/** A command line that nobody can run: unknown command, missing option. */
+const USAGE_EXIT_CODE = 2;
+
+/** Errors whose message says it all. Whatever else is thrown is a defect, and its stack is shown. */
+const EXPECTED = new Set(["LaunchError", "SetupError", "ConfigError", "StartError", "CommandError"]);
+
+/**
+ * Runs a command line as `process.argv` gives it. Resolves with the exit code of what has ended, null when it goes on
+ * running (`serve`, a worker), whose end is its own matter.
+ */
+export async function runProgram(argv: readonly string[]): Promise<number | null> {
+  try {
+    await createProgram().parseAsync([...argv]);
+    return null;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_EXIT_CODE;
+    process.stderr.write(`${formatFailure(error)}\n`);
+    return 1;
+  }
+}
+
+function formatFailure(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return EXPECTED.has(error.name) ? error.message : (error.stack ?? error.message);
+}

@@ -1,0 +1,104 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { fileURLToPath } from "node:url";
+import type { Config } from "../config/schema.ts";
+import { entryUrl } from "./entry-url.ts";
+import { applyOverrides, type ConfigOverrides, formatOverrides } from "../supervisor/config-overrides.ts";
+
+/** Above Kubernetes' 30 s only with a longer `terminationGracePeriodSeconds`. */
+const DEFAULT_DRAIN_SECONDS = 30;
+
+interface ProcessOptions extends ConfigOverrides {
+  readonly config: string;
+}
+
+interface ServeCommandOptions extends ProcessOptions {
+  readonly drainSeconds: number;
+  readonly demo?: true;
+}
+
+interface WorkerCommandOptions extends ProcessOptions {
+  readonly index: number;
+  readonly address: string;
+}
+
+/** `serve`, and the `worker` that it starts. */
+export function addServeCommands(program: Command): void {
+  const serve = program
+    .command("serve")
+    .summary("run the sidecar alone, as in a container")
+    .description(
+      "Runs the sidecar alone: gRPC workers for Envoy, management API, dashboard, alert delivery. Redis and Envoy run " +
+        "elsewhere. SIGTERM lets streams in flight run out; SIGHUP reads the catalog again.",
+    )
+    .requiredOption("--config <file>", "gateway.yaml")
+    .option(
+      "--drain-seconds <n>",
+      "how long streams may run on after SIGTERM",
+      parseCount,
+      DEFAULT_DRAIN_SECONDS,
+    )
+    .action((options: ServeCommandOptions) => serveAction(options));
+  addOverrideOptions(serve);
+  serve.addOption(hidden(serve, "--demo", "make a demo organization and key"));
+  const worker = program.command("worker", { hidden: true }).requiredOption("--config <file>");
+  worker
+    .requiredOption("--index <n>", "", parseCount)
+    .requiredOption("--address <address>")
+    .action((options: WorkerCommandOptions) => workerAction(options));
+  addOverrideOptions(worker);
+}
+
+function addOverrideOptions(command: Command): void {
+  command.addOption(hidden(command, "--sockets <dir>", "folder of the Unix sockets"));
+  command.addOption(hidden(command, "--private-redis <socket>", "Unix socket of the launcher's Redis"));
+  const port = hidden(command, "--listen-port <port>", "the free port that was found for `listen.port: 0`");
+  command.addOption(port.argParser(parseCount));
+}
+
+function hidden(command: Command, flags: string, description: string) {
+  return command.createOption(flags, description).hideHelp();
+}
+
+async function serveAction(options: ServeCommandOptions): Promise<void> {
+  const { startSupervisorServices } = await import("../gateway.ts");
+  const { runServe } = await import("../supervisor/run-serve.ts");
+  const { createLogger } = await import("../telemetry/logger.ts");
+  await runServe({
+    configFile: options.config,
+    loadConfig: await createLoader(options),
+    entry: {
+      modulePath: fileURLToPath(entryUrl()),
+      args: ["--config", options.config, ...formatOverrides(options)],
+    },
+    startServices: startSupervisorServices,
+    demo: options.demo === true,
+    drainBoundMs: options.drainSeconds * 1000,
+    log: createLogger("supervisor"),
+  });
+}
+
+async function workerAction(options: WorkerCommandOptions): Promise<void> {
+  const { startWorker } = await import("../gateway.ts");
+  const { runWorker } = await import("../supervisor/run-worker.ts");
+  const { createLogger } = await import("../telemetry/logger.ts");
+  const log = createLogger("worker");
+  const { index, address } = options;
+  await runWorker({
+    index,
+    address,
+    loadConfig: await createLoader(options),
+    start: startWorker,
+    onReloadFailure: (error) => log.error({ err: error }, "the changed configuration could not be read"),
+  });
+}
+
+/** The upstreams' credentials are Envoy's alone: the sidecar neither needs nor reads them. */
+async function createLoader(options: ProcessOptions): Promise<() => Config> {
+  const { loadConfig } = await import("../config/load.ts");
+  return () => applyOverrides(loadConfig(options.config, { secrets: "own" }), options);
+}
+
+function parseCount(text: string): number {
+  if (/^\d{1,6}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("expected a whole number");
+}

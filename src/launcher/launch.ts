@@ -1,0 +1,87 @@
+/**
+ * `inference-gateway up`: the whole stack on one machine, from one command to one Ctrl-C. Prints what is needed for
+ * the first request when that request would be served, and not before.
+ */
+import { resolveOperatorToken } from "../supervisor/secret-file.ts";
+
+import { LaunchError } from "./launch-error.ts";
+import { makePlan, type Plan } from "./plan.ts";
+import type { ServeReady } from "./serve-process.ts";
+import { Stack } from "./stack.ts";
+import { type StopRequests, watchStopRequests } from "./stop-request.ts";
+import { formatJsonLine, formatSummary, type StackFacts } from "./summary.ts";
+import { formatLocalUrl } from "./urls.ts";
+
+export interface LaunchOptions {
+  /** Null: the built-in configuration with the demo upstream. */
+  readonly configFile: string | null;
+  /** One JSON line on stdout instead of text. */
+  readonly json: boolean;
+  /** The program that `serve` is started by. */
+  readonly entry: string;
+}
+
+/** Exit code of a program that was interrupted. */
+const INTERRUPTED = 130;
+
+/**
+ * Runs the stack until it is asked to stop; resolves with the exit code: 0 after an orderly stop, 1 when a part of
+ * the stack ended by itself.
+ * @throws LaunchError, SetupError or ConfigError when it cannot start; nothing is left running then.
+ */
+export async function launch(options: LaunchOptions): Promise<number> {
+  let stack: Stack | null = null;
+  const requests = watchStopRequests(() => stack?.reload());
+  const interrupt = (): void => {
+    stack?.kill();
+    process.exit(INTERRUPTED);
+  };
+  let isUp = false;
+  void requests.first.then(() => (isUp ? undefined : interrupt()));
+  void requests.second.then(interrupt);
+  const plan = await makePlan(options.configFile);
+  stack = new Stack(plan, options.entry);
+  const ready = await startOrClean(stack, plan);
+  isUp = true;
+  const facts = describeStack(stack, plan, ready);
+  process.stdout.write(`${options.json ? formatJsonLine(facts) : formatSummary(facts)}\n`);
+  return runUntilStopped(stack, requests);
+}
+
+async function startOrClean(stack: Stack, plan: Plan): Promise<ServeReady> {
+  try {
+    return await stack.start();
+  } catch (error) {
+    stack.kill();
+    await plan.demoUpstream?.close();
+    throw error;
+  }
+}
+
+async function runUntilStopped(stack: Stack, requests: StopRequests): Promise<number> {
+  const crash = await Promise.race([stack.waitForCrash(), requests.first.then(() => null)]);
+  if (crash === null) {
+    process.stderr.write("Stopping: requests in flight may end. Ctrl-C again stops at once.\n");
+    await stack.stop();
+    return 0;
+  }
+  const { process: ended, how } = crash;
+  await stack.stop();
+  throw new LaunchError(
+    `${ended.name} ended unasked (${how}); everything else was stopped.\n${ended.describeLog()}`,
+  );
+}
+
+function describeStack(stack: Stack, plan: Plan, ready: ServeReady): StackFacts {
+  const { config, logDir } = plan;
+  if (ready.demoKey === null) throw new LaunchError("The gateway made no demo key.");
+  return {
+    baseUrl: stack.baseUrl,
+    adminUrl: ready.adminUrl ?? formatLocalUrl(config.admin.host, config.admin.port),
+    adminToken: resolveOperatorToken(config),
+    demoKey: ready.demoKey,
+    model: config.catalog[0]?.id ?? "",
+    logDir,
+    dataDir: config.dataDir,
+  };
+}

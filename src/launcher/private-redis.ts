@@ -1,0 +1,98 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { createConnection } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { runCommand } from "../setup/run-command.js";
+import { startGuarded } from "./guarded-process.ts";
+import { LaunchError } from "./launch-error.ts";
+import type { ManagedProcess } from "./managed-process.ts";
+
+/** Reading a large append-only file takes a while. */
+const READY_BOUND_MS = 120_000;
+const POLL_MS = 10;
+const PING_TIMEOUT_MS = 1_000;
+
+export interface PrivateRedisOptions {
+  /** The server program. */
+  readonly program: string;
+  readonly socket: string;
+  readonly dataDir: string;
+  readonly logPath: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/**
+ * Starts the private Redis: on a Unix socket only, every write in an append-only file that is synced each second,
+ * nothing ever evicted.
+ * @throws LaunchError when the data is a newer Redis's. Whether it came up is what `waitForRedis` tells.
+ */
+export async function startPrivateRedis(options: PrivateRedisOptions): Promise<ManagedProcess> {
+  const folder = join(options.dataDir, "redis");
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  await refuseOlderServer(options.program, folder);
+  const settings = {
+    port: "0",
+    unixsocket: options.socket,
+    unixsocketperm: "700",
+    dir: folder,
+    appendonly: "yes",
+    appendfsync: "everysec",
+    "maxmemory-policy": "noeviction",
+    save: "",
+    databases: "1",
+    daemonize: "no",
+  };
+  const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
+  return startGuarded({
+    name: "Redis",
+    command: options.program,
+    args,
+    env: options.env,
+    logPath: options.logPath,
+  });
+}
+
+/**
+ * Resolves when the server answers PING.
+ * @throws LaunchError with its last lines when it ends before, or does not answer in two minutes.
+ */
+export async function waitForRedis(redis: ManagedProcess, socket: string): Promise<void> {
+  const deadlineMs = performance.now() + READY_BOUND_MS;
+  while (!(await answersPing(socket))) {
+    if (redis.hasEnded) throw new LaunchError(`Redis ended (${await redis.ended}).\n${redis.describeLog()}`);
+    if (performance.now() > deadlineMs) {
+      throw new LaunchError(`Redis does not answer.\n${redis.describeLog()}`);
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+/**
+ * Redis 7 keeps its append-only file in a folder that Redis 6 does not look at: it would begin empty, and every key
+ * and every spend would seem gone.
+ */
+async function refuseOlderServer(program: string, folder: string): Promise<void> {
+  if (!existsSync(join(folder, "appendonlydir"))) return;
+  const { stdout } = await runCommand(program, ["--version"], { timeoutMs: 10_000 });
+  const major = Number(/v=(\d+)\./.exec(stdout)?.[1] ?? "0");
+  if (major >= 7) return;
+  throw new LaunchError(
+    `${folder} was written by Redis 7 or newer, and ${program} is older: install redis-server 7.`,
+  );
+}
+
+/** While it reads its file the server answers `-LOADING`. */
+function answersPing(socket: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const connection = createConnection({ path: socket, timeout: PING_TIMEOUT_MS });
+    const settle = (answered: boolean): void => {
+      connection.destroy();
+      resolve(answered);
+    };
+    connection.once("connect", () => connection.write("PING\r\n"));
+    connection.once("data", (bytes: Buffer) => settle(bytes.toString("latin1").startsWith("+PONG")));
+    connection.once("error", () => settle(false));
+    connection.once("timeout", () => settle(false));
+    connection.once("close", () => settle(false));
+  });
+}

@@ -1,0 +1,69 @@
+import { fork } from "node:child_process";
+import type { Writable } from "node:stream";
+import { type ConfigOverrides, formatOverrides } from "../supervisor/config-overrides.ts";
+import { parseServeReport, type ServeReport } from "../supervisor/messages.ts";
+import { LaunchError } from "./launch-error.ts";
+import { openLogFile } from "./log-file.ts";
+import { ManagedProcess } from "./managed-process.ts";
+
+const READY_BOUND_MS = 60_000;
+
+export interface ServeProcessOptions {
+  /** The program's entry: `dist/main.js`. */
+  readonly entry: string;
+  readonly configFile: string;
+  readonly overrides: ConfigOverrides;
+  readonly drainSeconds: number;
+  readonly logPath: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** The private Redis's guard: `serve` holds it too, so that Redis outlives a killed launcher until all is settled. */
+  readonly redisGuard: Writable | null;
+}
+
+/** What `serve` reports once it runs. */
+export type ServeReady = Extract<ServeReport, { type: "ready" }>;
+
+/** Starts `serve` as a child; it ends by itself when this process is gone. */
+export function startServe(options: ServeProcessOptions): ManagedProcess {
+  const log = openLogFile(options.logPath);
+  const own = [
+    "serve",
+    "--demo",
+    "--config",
+    options.configFile,
+    "--drain-seconds",
+    String(options.drainSeconds),
+  ];
+  const child = fork(options.entry, [...own, ...formatOverrides(options.overrides)], {
+    detached: true,
+    env: options.env,
+    stdio: ["ignore", log.descriptor, log.descriptor, "ipc", options.redisGuard ?? "ignore"],
+  });
+  return new ManagedProcess("The gateway", child, log);
+}
+
+/**
+ * Resolves with what `serve` reports once its workers are ready.
+ * @throws LaunchError saying why it could not start, with its last lines where it does not say itself.
+ */
+export function waitForServe(serve: ManagedProcess): Promise<ServeReady> {
+  return new Promise((resolve, reject) => {
+    const fail = (text: string): void => settle(() => reject(new LaunchError(text)));
+    const settle = (act: () => void): void => {
+      clearTimeout(deadline);
+      serve.child.off("message", onMessage);
+      act();
+    };
+    const onMessage = (value: unknown): void => {
+      const report = parseServeReport(value);
+      if (report?.type === "ready") settle(() => resolve(report));
+      if (report?.type === "failed") fail(`The gateway could not start: ${report.message}`);
+    };
+    const deadline = setTimeout(
+      () => fail(`The gateway was not ready within ${READY_BOUND_MS / 1000} s.\n${serve.describeLog()}`),
+      READY_BOUND_MS,
+    );
+    serve.child.on("message", onMessage);
+    void serve.ended.then((how) => fail(`The gateway ended (${how}).\n${serve.describeLog()}`));
+  });
+}

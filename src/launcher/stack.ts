@@ -1,0 +1,130 @@
+/**
+ * The processes of a stack on one machine, in the order in which they depend on each other: Redis, the gateway
+ * (`serve` with its workers), Envoy. They are stopped the other way round, so that what is in flight can end and what
+ * it used can be written down.
+ *
+ * A child that ends unasked ends the stack: a launcher that restarts things silently would hide from the person in
+ * front of it what is wrong. (`serve` itself restarts its workers.) No child outlives this process: see
+ * guarded-process.ts for Redis and Envoy; `serve` and its workers see their channel close.
+ */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { environmentFor } from "./child-environment.ts";
+import { drainEnvoy, secretsFolder, startEnvoy } from "./envoy-process.ts";
+import { guardOf } from "./guarded-process.ts";
+import type { ManagedProcess } from "./managed-process.ts";
+import type { Plan } from "./plan.ts";
+import { startPrivateRedis, waitForRedis } from "./private-redis.ts";
+import { waitUntilReady } from "./readiness.ts";
+import { type ServeReady, startServe, waitForServe } from "./serve-process.ts";
+import { formatLocalUrl } from "./urls.ts";
+
+/** How long requests in flight may run on after Ctrl-C: a person is waiting. */
+const DRAIN_MS = 5_000;
+const ENVOY_STOP_MS = 3_000;
+/** `serve` ends within its own bound plus what its workers' ends take. */
+const SERVE_STOP_MS = DRAIN_MS + 8_000;
+const REDIS_STOP_MS = 15_000;
+
+export class Stack {
+  readonly baseUrl: string;
+  readonly #plan: Plan;
+  readonly #entry: string;
+  #redis: ManagedProcess | null = null;
+  #serve: ManagedProcess | null = null;
+  #envoy: ManagedProcess | null = null;
+
+  /** `entry` is the program that `serve` and the workers are started by. */
+  constructor(plan: Plan, entry: string) {
+    this.#plan = plan;
+    this.#entry = entry;
+    this.baseUrl = formatLocalUrl(plan.config.listen.host, plan.config.listen.port);
+  }
+
+  /**
+   * Starts everything and resolves when the first request would be served.
+   * @throws LaunchError saying which part failed, with its last lines. What was started is for `kill` to end.
+   */
+  async start(): Promise<ServeReady> {
+    const { config, logDir, envoyProgram } = this.#plan;
+    await this.#startRedis();
+    this.#serve = this.#startServe();
+    this.#note();
+    const ready = await waitForServe(this.#serve);
+    const env = environmentFor("envoy", config, process.env);
+    this.#envoy = await startEnvoy({ program: envoyProgram, config, logDir, env });
+    this.#note();
+    await waitUntilReady(this.baseUrl, this.#processes);
+    return ready;
+  }
+
+  /** Resolves with the first process that ends; only meaningful until `stop` is called. */
+  async waitForCrash(): Promise<{ process: ManagedProcess; how: string }> {
+    return Promise.race(this.#processes.map(async (process) => ({ process, how: await process.ended })));
+  }
+
+  /** The catalog is read again. */
+  reload(): void {
+    this.#serve?.child.kill("SIGHUP");
+  }
+
+  /** Stops in order: no new connections, requests in flight run out, Envoy, the gateway, Redis. */
+  async stop(): Promise<void> {
+    if (this.#envoy?.hasEnded === false) await drainEnvoy(this.#plan.config.sidecar.sockets, DRAIN_MS);
+    await this.#envoy?.stop(ENVOY_STOP_MS);
+    await this.#serve?.stop(SERVE_STOP_MS);
+    await this.#redis?.stop(REDIS_STOP_MS);
+    await this.#cleanUp();
+    this.#plan.lock.release();
+  }
+
+  /** Ends everything at once. The lock on the data stays: a next start waits for what is still ending. */
+  kill(): void {
+    for (const process of this.#processes) process.kill();
+    rmSync(secretsFolder(this.#plan.config.sidecar.sockets), { recursive: true, force: true });
+    this.#plan.sockets.remove();
+  }
+
+  get #processes(): readonly ManagedProcess[] {
+    return [this.#redis, this.#serve, this.#envoy].filter((process) => process !== null);
+  }
+
+  #note(): void {
+    this.#plan.lock.noteProcesses(this.#processes);
+  }
+
+  async #startRedis(): Promise<void> {
+    const { config, overrides, redisProgram, logDir } = this.#plan;
+    const { privateRedis } = overrides;
+    if (redisProgram === null || privateRedis === undefined) return;
+    this.#redis = await startPrivateRedis({
+      program: redisProgram,
+      socket: privateRedis,
+      dataDir: config.dataDir,
+      logPath: join(logDir, "redis.log"),
+      env: environmentFor("redis", config, process.env),
+    });
+    this.#note();
+    await waitForRedis(this.#redis, privateRedis);
+  }
+
+  #startServe(): ManagedProcess {
+    const { config, configFile, overrides, logDir } = this.#plan;
+    return startServe({
+      entry: this.#entry,
+      configFile,
+      overrides,
+      drainSeconds: DRAIN_MS / 1000,
+      logPath: join(logDir, "gateway.log"),
+      env: environmentFor("serve", config, process.env),
+      redisGuard: this.#redis === null ? null : guardOf(this.#redis.child),
+    });
+  }
+
+  async #cleanUp(): Promise<void> {
+    const { config, demoUpstream, sockets } = this.#plan;
+    await demoUpstream?.close();
+    rmSync(secretsFolder(config.sidecar.sockets), { recursive: true, force: true });
+    sockets.remove();
+  }
+}

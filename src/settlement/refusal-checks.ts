@@ -1,0 +1,20 @@
+import type { GatewayError } from "../errors.ts";
+import type { Check } from "../store/types/reporting.ts";
+
+/** Which check of an admitted request an error says has failed; every other one is about its body. */
+const NAMES: Readonly<Record<string, string>> = {
+  hard_cap_reached: "key_hard_cap",
+  org_hard_cap_reached: "organization_hard_cap",
+  model_not_found: "model",
+  model_not_allowed: "model",
+  model_not_available_in_currency: "model",
+  request_too_large: "size",
+  gateway_overloaded: "size",
+};
+
+/** The check that refused an admitted request before it went upstream, with its figures, for who asks why. */
+export function describeRefusal(error: GatewayError): readonly Check[] {
+  const { message, param, fields } = error;
+  const figures = param === null ? { ...fields, message } : { ...fields, param, message };
+  return [{ name: NAMES[error.code] ?? "body", passed: false, figures }];
+}

@@ -1,0 +1,54 @@
+import { timeOfId } from "../store/ids.ts";
+import type { RequestIdentity } from "../store/types/settlement.ts";
+import type { Price } from "../money.ts";
+import type { TokenUsage } from "../translation/exchange.ts";
+import type { ClientResult, Outcome } from "./request-account.ts";
+
+/** One request, as the log of requests tells it. */
+export interface LoggedRequest {
+  readonly identity: Omit<RequestIdentity, "model"> & { readonly model: string | null };
+  readonly currency: string;
+  /** Null: it was refused before a price was looked up. */
+  readonly price: Price | null;
+  readonly outcome: Outcome | "refused";
+  readonly result: ClientResult;
+  readonly tokens: TokenUsage;
+  readonly estimated: boolean;
+  readonly costMicrocents: bigint;
+}
+
+/**
+ * A line of the log of requests; docs/spend.md describes its fields. Amounts are written as whole numbers with all
+ * their digits.
+ */
+export function formatRequestLogLine(request: LoggedRequest, settledAtMs: number): string {
+  const { identity, result, tokens, price } = request;
+  const admittedAtMs = timeOfId(identity.requestId);
+  const fields = JSON.stringify({
+    request_id: identity.requestId,
+    organization_id: identity.organizationId,
+    key_id: identity.keyId,
+    model: identity.model,
+    route: identity.route,
+    status: result.status,
+    error_code: result.errorCode,
+    outcome: request.outcome,
+    admitted_at: admittedAtMs === null ? null : new Date(admittedAtMs).toISOString(),
+    settled_at: new Date(settledAtMs).toISOString(),
+    month: identity.month,
+    day: identity.day,
+    input_tokens: tokens.inputTokens,
+    cached_input_tokens: tokens.cachedInputTokens,
+    output_tokens: tokens.outputTokens,
+    reasoning_tokens: tokens.reasoningTokens,
+    estimated: request.estimated,
+    currency: request.currency,
+  });
+  const prices = price === null ? "null" : formatPrices(price);
+  return `${fields.slice(0, -1)},"prices":${prices},"cost_microcents":${request.costMicrocents}}`;
+}
+
+/** Microcents per million tokens. */
+function formatPrices({ input, cachedInput, output }: Price): string {
+  return `{"input":${input},"cached_input":${cachedInput},"output":${output}}`;
+}

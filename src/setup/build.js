@@ -1,0 +1,121 @@
+import { createHash } from "node:crypto";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, extname, join } from "node:path";
+import { withProgress } from "./progress.js";
+import { runCommand } from "./run-command.js";
+import { SetupError } from "./setup-error.js";
+
+const STAMP = ".build-stamp";
+/** Files beside `src` that the output depends on. */
+const OTHER_INPUTS = ["package-lock.json", "tsconfig.json"];
+
+/**
+ * Makes `dist` what the sources say: nothing when they are those of the last build (by content, so that a checkout
+ * that only touches files builds nothing). The new output is made beside and swapped in whole, so a crash leaves
+ * either the old output or none, never a mixture.
+ *
+ * @param {string} root the repository
+ * @returns {Promise<"built" | "unchanged">}
+ * @throws {SetupError} when the sources do not compile; its message holds the compiler's output
+ */
+export async function ensureBuild(root) {
+  const stamp = hashSources(root);
+  const output = join(root, "dist");
+  if (readStamp(output) === stamp) return "unchanged";
+  const draft = join(root, `dist.${process.pid}`);
+  const former = join(root, `dist.${process.pid}.old`);
+  removeDrafts(root);
+  try {
+    await withProgress("Building", () => compile(root, draft));
+    copyAssets(join(root, "src"), draft);
+    chmodSync(join(draft, "main.js"), 0o755);
+    writeFileSync(join(draft, STAMP), stamp);
+    if (existsSync(output)) renameSync(output, former);
+    renameSync(draft, output);
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+    rmSync(former, { recursive: true, force: true });
+  }
+  return "built";
+}
+
+/**
+ * @param {string} root
+ * @param {string} draft
+ */
+async function compile(root, draft) {
+  const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
+  const args = [compiler, "-p", "src", "--outDir", draft, "--noEmitOnError", "--pretty", "false"];
+  const result = await runCommand(process.execPath, args, { cwd: root });
+  if (result.code === 0) return;
+  throw new SetupError(`The sources do not compile:\n${result.stdout}${result.stderr}`.trimEnd());
+}
+
+/**
+ * What the compiler does not emit (Lua scripts, pages, templates) is copied as it is, to the same place.
+ *
+ * @param {string} source
+ * @param {string} draft
+ */
+function copyAssets(source, draft) {
+  for (const path of listFiles(source)) {
+    if (extname(path) === ".ts" || path === "tsconfig.json") continue;
+    const target = join(draft, path);
+    if (existsSync(target)) continue;
+    mkdirSync(dirname(target), { recursive: true });
+    cpSync(join(source, path), target);
+  }
+}
+
+/**
+ * @param {string} root
+ * @returns {string} hash of names and contents of all that the output depends on
+ */
+export function hashSources(root) {
+  const hash = createHash("sha256");
+  const source = join(root, "src");
+  const inputs = [...listFiles(source).map((path) => join("src", path)), ...OTHER_INPUTS];
+  for (const path of inputs) {
+    const content = readFileSync(join(root, path));
+    hash.update(`${path}\0${content.length}\0`).update(content);
+  }
+  return hash.digest("hex");
+}
+
+/**
+ * @param {string} folder
+ * @returns {string[]} paths of all files in it, relative to it, in a fixed order
+ */
+function listFiles(folder) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .sort();
+}
+
+/** @param {string} output */
+function readStamp(output) {
+  const path = join(output, STAMP);
+  return existsSync(path) ? readFileSync(path, "utf8") : null;
+}
+
+/**
+ * Called under the set-up's lock: whatever draft is here was left by a build that was killed.
+ *
+ * @param {string} root
+ */
+function removeDrafts(root) {
+  for (const name of readdirSync(root)) {
+    if (/^dist\.\d+(\.old)?$/.test(name)) rmSync(join(root, name), { recursive: true, force: true });
+  }
+}

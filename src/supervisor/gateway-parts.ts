@@ -1,0 +1,56 @@
+/**
+ * The seam between processes and what runs in them. This folder starts, watches and ends processes and knows nothing
+ * of requests; the composition root (gateway.ts) makes what runs inside and knows nothing of processes.
+ */
+import type { Config } from "../config/schema.ts";
+
+/** Messages of the gateway's own between the supervisor and its workers; plain JSON values. */
+export interface Channel {
+  /** To the other side: from a worker to the supervisor, from the supervisor to every worker. Lost when it is gone. */
+  send(message: unknown): void;
+  /** One listener; a later one takes the place of the former. `workerIndex` is the sender's, or the worker's own. */
+  onMessage(listener: (message: unknown, workerIndex: number) => void): void;
+}
+
+export interface WorkerOptions {
+  /** In force: what `up` decided (sockets, private Redis) is in it already. */
+  readonly config: Config;
+  readonly index: number;
+  /** Where the gRPC server listens: `unix:/run/gateway-0.sock` or `127.0.0.1:9000`. Nothing else listens there. */
+  readonly address: string;
+  readonly channel: Channel;
+}
+
+/** What runs in one worker process, listening. */
+export interface RunningWorker {
+  /**
+   * Says that it is not ready, takes no new work, lets the streams in flight run out, settles what they used. Resolves
+   * when nothing is left; rejects when something is after `boundMs`, which makes the exit code 1.
+   */
+  drain(boundMs: number): Promise<void>;
+  /** The catalog of the new configuration is in force for requests that begin from now on. */
+  reload(config: Config): void;
+}
+
+export interface SupervisorServicesOptions {
+  readonly config: Config;
+  /** The operator's token, from the configuration or made on the first run. */
+  readonly operatorToken: string;
+  /**
+   * Asks for the demo organization and its key (`up` does, `serve` alone never): the key that was kept from an earlier
+   * run, or null. Null when no demo is wanted.
+   */
+  readonly demo: { readonly storedKey: string | null } | null;
+  readonly channel: Channel;
+}
+
+/** What runs once per host beside the workers: admin server, alert delivery, closing of holds, metrics. */
+export interface SupervisorServices {
+  /** Without a slash at the end; null when there is no admin server. */
+  readonly adminUrl: string | null;
+  /** The demo organization's key, the stored one when it is still good; null when no demo was asked for. */
+  readonly demoKey: string | null;
+  reload(config: Config): void;
+  /** Ends after the workers have. Rejects when something that had to be kept could not be. */
+  close(): Promise<void>;
+}

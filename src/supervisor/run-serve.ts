@@ -1,0 +1,173 @@
+/**
+ * `inference-gateway serve`: the supervisor process of one host. Starts the services that run once per host and the
+ * workers, tells the launcher (where one started it) how it went, and ends in order: workers first, so that what they
+ * settle still finds the services.
+ *
+ * Without a configured Redis it refuses to start: limits that nobody shares would be no limits.
+ */
+import { mkdirSync } from "node:fs";
+import { createConnection } from "node:net";
+import type { Config } from "../config/schema.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import type { SupervisorServices, SupervisorServicesOptions } from "./gateway-parts.ts";
+import type { ServeReport } from "./messages.ts";
+import { keepDemoKey, readDemoKey, resolveOperatorToken } from "./secret-file.ts";
+import { StartError } from "./start-error.ts";
+import { Supervisor, type WorkerCrash } from "./supervisor.ts";
+import { listWorkerAddresses } from "./worker-addresses.ts";
+import { watchFile } from "./watch-file.ts";
+import type { WorkerEntry } from "./worker-slot.ts";
+
+export interface ServeOptions {
+  readonly configFile: string;
+  /** Reads the configuration, also again on each reload. */
+  readonly loadConfig: () => Config;
+  readonly entry: WorkerEntry;
+  readonly startServices: (options: SupervisorServicesOptions) => Promise<SupervisorServices>;
+  /** Make a demo organization and key: `up` asks for it. */
+  readonly demo: boolean;
+  /** How long streams in flight may run on after SIGTERM. */
+  readonly drainBoundMs: number;
+  readonly log: Logger;
+}
+
+/** The launcher is gone and has taken Envoy along: there are no streams to wait for. */
+const ORPHAN_DRAIN_MS = 3_000;
+
+/** Starts everything and resolves once it runs; the process ends by signal. Throws what kept it from starting. */
+export async function runServe(options: ServeOptions): Promise<void> {
+  try {
+    await start(options);
+  } catch (error) {
+    report({ type: "failed", message: error instanceof Error ? error.message : String(error) });
+    throw error;
+  }
+}
+
+async function start(options: ServeOptions): Promise<void> {
+  const { log, entry } = options;
+  const config = options.loadConfig();
+  requireRedis(config);
+  mkdirSync(config.dataDir, { recursive: true });
+  mkdirSync(config.sidecar.sockets, { recursive: true, mode: 0o700 });
+  const addresses = listWorkerAddresses(config);
+  await requireUnused(addresses);
+  const onRestart = (crash: WorkerCrash): void => log.error(crash, "worker ended unasked, starting another");
+  const supervisor = new Supervisor({ entry, addresses, onRestart });
+  let services: SupervisorServices | null = null;
+  const end = createEnd(() => {
+    supervisor.kill();
+    process.exit(1);
+  });
+  onEndSignals((boundMs) => end(() => stop(supervisor, services, boundMs, log)), options.drainBoundMs);
+  services = await startServices(options, config, supervisor);
+  await supervisor.start();
+  reloadOnChange(options, supervisor, services);
+  log.info({ workers: supervisor.workerPids, adminUrl: services.adminUrl }, "ready");
+  report({ type: "ready", adminUrl: services.adminUrl, demoKey: services.demoKey });
+}
+
+async function startServices(
+  options: ServeOptions,
+  config: Config,
+  supervisor: Supervisor,
+): Promise<SupervisorServices> {
+  const storedKey = options.demo ? readDemoKey(config) : null;
+  const services = await options.startServices({
+    config,
+    operatorToken: resolveOperatorToken(config),
+    demo: options.demo ? { storedKey } : null,
+    channel: supervisor.channel,
+  });
+  if (services.demoKey !== null && services.demoKey !== storedKey) keepDemoKey(config, services.demoKey);
+  return services;
+}
+
+function requireRedis(config: Config): void {
+  if (config.redis !== null) return;
+  throw new StartError(
+    "`serve` needs a Redis: set `redis.url` (or `redis.cluster`, `redis.sentinels`) in the configuration, " +
+      "or use `inference-gateway up`, which starts a private one.",
+  );
+}
+
+/** A second gateway on the same sockets would take them from under the first. */
+async function requireUnused(addresses: readonly string[]): Promise<void> {
+  for (const address of addresses) {
+    const path = /^unix:(.+)$/.exec(address)?.[1];
+    if (path !== undefined && (await answers(path))) {
+      throw new StartError(
+        `Another gateway listens on ${path}: stop it, or set another \`sidecar.sockets\`.`,
+      );
+    }
+  }
+}
+
+function answers(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection({ path, timeout: 1_000 });
+    const settle = (taken: boolean): void => {
+      socket.destroy();
+      resolve(taken);
+    };
+    socket.once("connect", () => settle(true));
+    socket.once("timeout", () => settle(true));
+    socket.once("error", () => settle(false));
+  });
+}
+
+/** Runs what ends the process once; asked again, `abort`. */
+function createEnd(abort: () => void): (stopAll: () => Promise<boolean>) => void {
+  let ending = false;
+  return (stopAll) => {
+    if (ending) return abort();
+    ending = true;
+    stopAll().then(
+      (orderly) => process.exit(orderly ? 0 : 1),
+      (error: unknown) => {
+        process.stderr.write(`serve: ${String(error)}\n`);
+        process.exit(1);
+      },
+    );
+  };
+}
+
+function onEndSignals(end: (boundMs: number) => void, drainBoundMs: number): void {
+  process.on("SIGTERM", () => end(drainBoundMs));
+  process.on("SIGINT", () => end(drainBoundMs));
+  process.once("disconnect", () => end(ORPHAN_DRAIN_MS));
+}
+
+/** Whether everything that was in flight could be settled. */
+async function stop(
+  supervisor: Supervisor,
+  services: SupervisorServices | null,
+  boundMs: number,
+  log: Logger,
+): Promise<boolean> {
+  log.info({ boundMs }, "stopping");
+  const orderly = await supervisor.stop(boundMs);
+  await services?.close();
+  log.info({ orderly }, "stopped");
+  return orderly;
+}
+
+/** SIGHUP and a changed file: the new catalog on all workers, or, when the file is wrong, the old one everywhere. */
+function reloadOnChange(options: ServeOptions, supervisor: Supervisor, services: SupervisorServices): void {
+  const reload = (): void => {
+    try {
+      const config = options.loadConfig();
+      supervisor.reload();
+      services.reload(config);
+      options.log.info("configuration read again");
+    } catch (error) {
+      options.log.error({ err: error }, "the changed configuration is refused, the old one stays in force");
+    }
+  };
+  process.on("SIGHUP", reload);
+  watchFile(options.configFile, reload);
+}
+
+function report(message: ServeReport): void {
+  if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
+}

@@ -1,0 +1,67 @@
+import { randomBytes } from "node:crypto";
+import { chmodSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Config } from "../config/schema.ts";
+
+const OPERATOR_TOKEN_FILE = "operator-token";
+const DEMO_KEY_FILE = "demo-key";
+/** 32 random bytes in base64url. */
+const TOKEN_BYTES = 32;
+
+/**
+ * The operator's token: the configuration's, else the one kept in `data_dir`, else a new one that is kept there with
+ * mode 0600. Two processes that ask at once get the same.
+ *
+ * @throws Error when the configured secret is not set, or `data_dir` cannot be written.
+ */
+export function resolveOperatorToken(config: Config): string {
+  const configured = config.admin.operatorToken;
+  if (configured !== null) return configured.reveal();
+  const path = join(config.dataDir, OPERATOR_TOKEN_FILE);
+  const kept = readSecretFile(path);
+  if (kept !== null) return kept;
+  const draft = `${path}.${process.pid}`;
+  writePrivate(draft, `igw_op_${randomBytes(TOKEN_BYTES).toString("base64url")}`);
+  try {
+    // A link never replaces what another process has put there meanwhile.
+    linkSync(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  const token = readSecretFile(path);
+  if (token === null) throw new Error(`${path} cannot be read back`);
+  return token;
+}
+
+/** The demo key of an earlier run, or null. */
+export function readDemoKey(config: Config): string | null {
+  return readSecretFile(join(config.dataDir, DEMO_KEY_FILE));
+}
+
+/** Keeps the demo key for later starts, mode 0600. */
+export function keepDemoKey(config: Config, key: string): void {
+  const path = join(config.dataDir, DEMO_KEY_FILE);
+  const draft = `${path}.${process.pid}`;
+  writePrivate(draft, key);
+  renameSync(draft, path);
+}
+
+/** The text of the file without blanks around it; null when there is no such file or it is empty. */
+function readSecretFile(path: string): string | null {
+  try {
+    const text = readFileSync(path, "utf8").trim();
+    return text === "" ? null : text;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+function writePrivate(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, `${text}\n`, { mode: 0o600 });
+  // The mode above counts only for a new file.
+  chmodSync(path, 0o600);
+}

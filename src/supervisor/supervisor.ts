@@ -1,0 +1,97 @@
+/**
+ * The life of the worker processes of one host: starts them, restarts what crashes, passes on what they must know,
+ * ends them orderly. It never touches a request: while a worker is gone, Envoy's health checks send its work to the
+ * others, and with a single worker requests are answered 503 until it is back, a fraction of a second later. Redis may
+ * be gone at any time: workers start without it and say by themselves whether they are ready.
+ *
+ * When this process dies, the workers see the channel close and end by themselves.
+ */
+import type { Channel } from "./gateway-parts.ts";
+import { type WorkerEntry, WorkerSlot } from "./worker-slot.ts";
+import type { BackoffOptions } from "./backoff.ts";
+
+export interface SupervisorOptions {
+  readonly entry: WorkerEntry;
+  /** One worker each; see `listWorkerAddresses`. */
+  readonly addresses: readonly string[];
+  /** A line for the log about a worker that ended unasked. */
+  readonly onRestart: (crash: WorkerCrash) => void;
+  /** How long a worker may take to its first readiness. Default 30 s. */
+  readonly startBoundMs?: number;
+  /** Default 100 ms doubling to 5 s; a life of 10 s is a sound one. */
+  readonly backoff?: BackoffOptions;
+}
+
+export interface WorkerCrash {
+  readonly index: number;
+  readonly pid: number | undefined;
+  /** "signal SIGKILL", "exit code 1" */
+  readonly how: string;
+  /** Until the restart. */
+  readonly delayMs: number;
+}
+
+const DEFAULT_START_BOUND_MS = 30_000;
+const DEFAULT_BACKOFF: BackoffOptions = { firstMs: 100, maxMs: 5_000, soundAfterMs: 10_000 };
+
+export class Supervisor {
+  readonly #slots: readonly WorkerSlot[];
+  readonly #startBoundMs: number;
+  #listener: (message: unknown, workerIndex: number) => void = () => undefined;
+
+  constructor(options: SupervisorOptions) {
+    const backoff = options.backoff ?? DEFAULT_BACKOFF;
+    this.#startBoundMs = options.startBoundMs ?? DEFAULT_START_BOUND_MS;
+    this.#slots = options.addresses.map((address, index) => {
+      const events = {
+        onMessage: (body: unknown) => this.#listener(body, index),
+        onRestart: (crash: Omit<WorkerCrash, "index">) => options.onRestart({ index, ...crash }),
+      };
+      return new WorkerSlot(index, address, options.entry, events, backoff);
+    });
+  }
+
+  /** Process ids of the workers that run now, in the order of their index. */
+  get workerPids(): readonly number[] {
+    return this.#slots.flatMap((slot) => (slot.pid === null ? [] : [slot.pid]));
+  }
+
+  /** Messages to all workers, and from any of them. */
+  get channel(): Channel {
+    return {
+      send: (body) => this.#slots.forEach((slot) => slot.send({ type: "application", body })),
+      onMessage: (listener) => {
+        this.#listener = listener;
+      },
+    };
+  }
+
+  /**
+   * Starts all workers and resolves once every one is ready.
+   * @throws Error of the first that cannot start; none is left running then.
+   */
+  async start(): Promise<void> {
+    try {
+      await Promise.all(this.#slots.map((slot) => slot.start(this.#startBoundMs)));
+    } catch (error) {
+      this.kill();
+      throw error;
+    }
+  }
+
+  /** Tells every worker to read the configuration again. */
+  reload(): void {
+    for (const slot of this.#slots) slot.send({ type: "reload" });
+  }
+
+  /** Ends all workers orderly within `boundMs` plus two seconds. Returns whether each of them ended well. */
+  async stop(boundMs: number): Promise<boolean> {
+    const ends = await Promise.all(this.#slots.map((slot) => slot.stop(boundMs)));
+    return ends.every((orderly) => orderly);
+  }
+
+  /** Ends all workers at once. */
+  kill(): void {
+    for (const slot of this.#slots) slot.kill();
+  }
+}

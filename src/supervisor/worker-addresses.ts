@@ -1,0 +1,13 @@
+import { join } from "node:path";
+import type { Config } from "../config/schema.ts";
+import { resolveWorkerCount } from "../config/worker-count.ts";
+import { workerSocketName } from "../envoy/names.ts";
+
+/** Where each worker listens: `unix:/run/gateway-0.sock`, or host, colon, port: `127.0.0.1:9000`, `::1:9000`. */
+export function listWorkerAddresses(config: Config): readonly string[] {
+  const { sockets, tcp, workers } = config.sidecar;
+  return Array.from({ length: resolveWorkerCount(workers) }, (_, index) => {
+    if (tcp === null) return `unix:${join(sockets, workerSocketName(index))}`;
+    return `${tcp.host}:${tcp.port + index}`;
+  });
+}

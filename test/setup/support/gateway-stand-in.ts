@@ -1,0 +1,75 @@
+/**
+ * A program with the commands `serve` and `worker` as the launcher and the supervisor start them: their real process
+ * code, around a worker that only listens. What a worker does besides is told by STAND_IN:
+ * `fail` (cannot start), `exit` (ends at once after it was ready), `hang` (never drains).
+ */
+import { createServer } from "node:net";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { loadConfig } from "../../../src/config/load.ts";
+import type { Config } from "../../../src/config/schema.ts";
+import { applyOverrides, formatOverrides } from "../../../src/supervisor/config-overrides.ts";
+import type { RunningWorker, WorkerOptions } from "../../../src/supervisor/gateway-parts.ts";
+import { runServe } from "../../../src/supervisor/run-serve.ts";
+import { runWorker } from "../../../src/supervisor/run-worker.ts";
+import { createLogger } from "../../../src/telemetry/logger.ts";
+
+const text = { type: "string" } as const;
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    config: text,
+    sockets: text,
+    "private-redis": text,
+    "drain-seconds": text,
+    index: text,
+    address: text,
+    demo: { type: "boolean" },
+  },
+});
+const overrides = { sockets: values.sockets, privateRedis: values["private-redis"] };
+const configFile = values.config ?? "";
+const load = (): Config => applyOverrides(loadConfig(configFile, { secrets: "own" }), overrides);
+const behaviour = process.env["STAND_IN"];
+
+async function startStandIn({ address }: WorkerOptions): Promise<RunningWorker> {
+  if (behaviour === "fail") throw new Error("the stand-in cannot start");
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(address.replace(/^unix:/, ""), resolve));
+  if (behaviour === "exit") process.exit(7);
+  return {
+    drain: () =>
+      behaviour === "hang"
+        ? new Promise(() => undefined)
+        : new Promise((resolve) => server.close(() => resolve())),
+    reload: (config) => process.stderr.write(`reloaded ${config.catalog[0]?.id}\n`),
+  };
+}
+
+if (positionals[0] === "serve") {
+  await runServe({
+    configFile,
+    loadConfig: load,
+    entry: {
+      modulePath: fileURLToPath(import.meta.url),
+      args: ["--config", configFile, ...formatOverrides(overrides)],
+    },
+    startServices: async ({ demo }) => ({
+      adminUrl: "http://127.0.0.1:9",
+      demoKey: demo === null ? null : (demo.storedKey ?? "sk-igw-stand-in"),
+      reload: () => undefined,
+      close: async () => undefined,
+    }),
+    demo: values.demo === true,
+    drainBoundMs: Number(values["drain-seconds"] ?? "1") * 1000,
+    log: createLogger("supervisor"),
+  });
+} else {
+  await runWorker({
+    index: Number(values.index),
+    address: values.address ?? "",
+    loadConfig: load,
+    start: startStandIn,
+    onReloadFailure: (error) => void process.stderr.write(`${String(error)}\n`),
+  });
+}

@@ -1,0 +1,131 @@
+/** The whole stack as a person starts it: the real gateway, Envoy and Redis. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { type Child, startChild } from "../support/child.ts";
+import { send, type SendOptions } from "../support/http.ts";
+import { startDemoUpstream } from "../../src/demo/upstream.ts";
+import {
+  createTestFolder,
+  listSurvivors,
+  type StandInStack,
+  stackIn,
+  waitForReadyLine,
+  writeTestConfig,
+} from "./support/stand-in-stack.ts";
+
+const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
+const MESSAGES = [{ role: "user", content: "one two three four five six seven eight" }];
+
+interface RealStack extends StandInStack {
+  readonly configFile: string;
+}
+
+async function writeRealConfig(folder: string): Promise<string> {
+  const upstream = await startDemoUpstream({ host: "127.0.0.1", port: 0, wordDelayMs: 60 });
+  onTestFinished(() => upstream.close());
+  return writeTestConfig(folder, {
+    sidecar: { workers: 1 },
+    upstreams: [{ name: "local", url: upstream.url, path_prefix: "/v1" }],
+  });
+}
+
+function startUp(folder: string, configFile: string, byNpm = false): RealStack {
+  const args = ["--config", configFile, "--json"];
+  const child: Child = byNpm
+    ? startChild("npm", ["start", "--silent", "--", ...args], { cwd: REPOSITORY })
+    : startChild(process.execPath, [join(REPOSITORY, "src/setup/start.js"), ...args], { cwd: folder });
+  onTestFinished(() => void child.stop(15_000));
+  return { ...stackIn(folder, child), configFile };
+}
+
+async function startReal(byNpm = false): Promise<RealStack & { ready: Record<string, string> }> {
+  const folder = createTestFolder();
+  const stack = startUp(folder, await writeRealConfig(folder), byNpm);
+  return { ...stack, ready: (await waitForReadyLine(stack)) as Record<string, string> };
+}
+
+const ask = (ready: Record<string, string>, onData: SendOptions["onData"] | null = null) =>
+  send(String(ready["base_url"]), {
+    method: "POST",
+    path: "/v1/chat/completions",
+    headers: { authorization: `Bearer ${ready["demo_key"]}` },
+    body: { model: "acme/echo-small", messages: MESSAGES, stream: onData !== null },
+    ...(onData === null ? {} : { onData }),
+  });
+
+describe("inference-gateway up", () => {
+  it("serves the first request as soon as it has printed its line", async () => {
+    const { ready } = await startReal();
+    expect((await ask(ready)).status).toBe(200);
+  });
+
+  it("keeps key, token and data over a stop and a second start", async () => {
+    const first = await startReal();
+    const requestId = (await ask(first.ready)).headers["x-request-id"];
+    first.child.signal("SIGTERM");
+    expect(await first.child.waitForEnd()).toBe(0);
+    const second = startUp(first.folder, first.configFile);
+    const ready = (await waitForReadyLine(second)) as Record<string, string>;
+    expect(ready).toEqual(first.ready);
+    const path = `/v1/requests/${String(requestId)}`;
+    expect((await send(String(ready["base_url"]), { path, headers: bearer(ready) })).status).toBe(200);
+  });
+
+  it("lets a stream that is under way run to its end after SIGTERM, and takes no new connection", async () => {
+    const { child, ready } = await startReal();
+    let isAsked = false;
+    const answer = await ask(ready, () => {
+      if (!isAsked) child.signal("SIGTERM");
+      isAsked = true;
+    });
+    expect(answer.text).toContain("[DONE]");
+    expect(await child.waitForEnd()).toBe(0);
+    await expect(ask(ready)).rejects.toThrow("ECONNREFUSED");
+  });
+
+  it("runs beside another stack", async () => {
+    const [one, other] = await Promise.all([startReal(), startReal()]);
+    expect((await ask(one.ready)).status).toBe(200);
+    expect((await ask(other.ready)).status).toBe(200);
+    expect(one.ready["demo_key"]).not.toBe(other.ready["demo_key"]);
+  });
+
+  it("can be started again at once after it was killed outright, with all data", async () => {
+    const first = await startReal();
+    const processes = first.processes();
+    first.child.signal("SIGKILL");
+    const second = startUp(first.folder, first.configFile);
+    const ready = (await waitForReadyLine(second)) as Record<string, string>;
+    expect(ready["demo_key"]).toBe(first.ready["demo_key"]);
+    expect((await ask(ready)).status).toBe(200);
+    expect(await listSurvivors(processes)).toEqual([]);
+  });
+
+  it.each(["SIGTERM", "SIGKILL"] as const)(
+    "leaves no process when the npm that started it gets %s",
+    async (signal) => {
+      const stack = await startReal(true);
+      const processes = stack.processes();
+      expect(processes.length).toBeGreaterThanOrEqual(4);
+      stack.child.signal(signal);
+      expect(await listSurvivors(processes)).toEqual([]);
+    },
+  );
+
+  it("writes neither the key nor the operator's token into a log", async () => {
+    const { folder, ready, child } = await startReal();
+    await ask(ready);
+    child.signal("SIGTERM");
+    await child.waitForEnd();
+    for (const name of ["gateway.log", "envoy.log", "redis.log", "access.log"]) {
+      const path = join(folder, "data", "logs", name);
+      const text = existsSync(path) ? readFileSync(path, "utf8") : "";
+      expect(text).not.toContain(ready["demo_key"]);
+      expect(text).not.toContain(ready["admin_token"]);
+    }
+  });
+});
+
+const bearer = (ready: Record<string, string>) => ({ authorization: `Bearer ${ready["demo_key"]}` });

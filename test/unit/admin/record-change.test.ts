@@ -1,0 +1,59 @@
+import { describe, expect, it } from "vitest";
+import { recordChange } from "../../../src/admin/api/record-change.ts";
+import type { ApiServices } from "../../../src/admin/api/route.ts";
+import type { AuditInput } from "../../../src/store/types/audit.ts";
+
+const call = { principal: { type: "operator" }, requestId: "req_1" } as const;
+const change = {
+  organizationId: "org_1",
+  action: "key.updated",
+  target: { type: "key", id: "key_1", name: "ci" },
+} as const;
+
+function createServices(add: (entry: AuditInput) => Promise<void>) {
+  const lines: { fields: object; message: string }[] = [];
+  const error = (fields: object, message: string) => {
+    lines.push({ fields, message });
+  };
+  const services = {
+    store: { addAuditEntry: (_id: string, entry: AuditInput) => add(entry) },
+    logger: { info: error, warn: error, error },
+  } as unknown as ApiServices;
+  return { services, lines };
+}
+
+describe("recordChange", () => {
+  it("keeps of an update only the fields that differ", async () => {
+    const entries: AuditInput[] = [];
+    const { services } = createServices(async (entry) => {
+      entries.push(entry);
+    });
+    await recordChange({ ...change, before: { a: 1, b: [2] }, after: { a: 1, b: [3] } }, call, services);
+    expect(entries).toEqual([
+      {
+        actor: { type: "operator", id: null, name: null },
+        action: "key.updated",
+        target: change.target,
+        before: { b: [2] },
+        after: { b: [3] },
+        requestId: "req_1",
+      },
+    ]);
+  });
+
+  it("writes nothing about an update that changed nothing", async () => {
+    const entries: AuditInput[] = [];
+    const { services } = createServices(async (entry) => {
+      entries.push(entry);
+    });
+    await recordChange({ ...change, before: { a: 1 }, after: { a: 1 } }, call, services);
+    expect(entries).toEqual([]);
+  });
+
+  it("puts the entry into the log when the audit log cannot be written, and lets the change stand", async () => {
+    const { services, lines } = createServices(() => Promise.reject(new Error("gone")));
+    await recordChange({ ...change, before: null, after: { a: 1 } }, call, services);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]?.fields).toMatchObject({ organizationId: "org_1", entry: { after: { a: 1 } } });
+  });
+});
