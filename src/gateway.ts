@@ -2,12 +2,14 @@
  * Composition root: every object of a worker is made here, once, by hand. Read it from top to bottom to see what the
  * gateway consists of; nothing else constructs a stage.
  */
+import { hostname } from "node:os";
 import { startAdminServer } from "./admin/server.ts";
 import { KeyDirectory } from "./auth/key-directory.ts";
 import { CatalogReference } from "./catalog/catalog-reference.ts";
 import { createCatalog } from "./catalog/catalog.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config/schema.ts";
+import { resolveWorkerCount } from "./config/worker-count.ts";
 import { createCheckHandler } from "./envoy/check.ts";
 import { MIN_EDGE_BODY_BYTES } from "./envoy/bootstrap/body-limits.ts";
 import { RequestStream } from "./envoy/request-stream.ts";
@@ -18,8 +20,14 @@ import { BodyBudget } from "./exchange/body-budget.ts";
 import { createCountTokens } from "./exchange/count-tokens.ts";
 import { Exchange } from "./exchange/exchange.ts";
 import { ensureDemoKey } from "./demo/organization.ts";
+import { createGraceAdmission } from "./limits/grace-admission.ts";
+import { GraceOutage } from "./limits/grace-outage.ts";
+import { GraceSpend } from "./limits/grace-spend.ts";
+import { GraceWorkers } from "./limits/grace-workers.ts";
 import { Reaper } from "./settlement/reaper.ts";
 import { Settlement } from "./settlement/settlement.ts";
+import { createGeneration } from "./settlement/spool-files.ts";
+import { Spool } from "./settlement/spool.ts";
 import { TokenEstimator } from "./settlement/token-estimator.ts";
 import { createId } from "./store/ids.ts";
 import { openStore } from "./store/open-store.ts";
@@ -47,11 +55,13 @@ export async function startWorker({ config, index, address }: WorkerOptions): Pr
   const { store, close } = await openStore(config, logger);
   const catalog = new CatalogReference(createCatalog(config));
   const estimator = new TokenEstimator();
-  const settlement = new Settlement({ store, estimator, clock: systemClock, logger });
+  const grace = createGrace(config, index, store, logger);
+  const { outage, spend, spool, workers } = grace;
+  const settlement = new Settlement({ store, estimator, clock: systemClock, logger, outage, spend, spool });
   let draining = false;
   const handlers = createHandlers({
     config,
-    store,
+    store: { ...store, admit: grace.createAdmit(settlement) },
     catalog,
     estimator,
     settlement,
@@ -65,6 +75,8 @@ export async function startWorker({ config, index, address }: WorkerOptions): Pr
     handlers,
     maxMessageBytes: Math.max(config.limits.maxBodyBytes, MIN_EDGE_BODY_BYTES) + MESSAGE_OVERHEAD_BYTES,
   });
+  await spool.start();
+  workers.start();
   settlement.start();
   await server.listen();
   return {
@@ -72,14 +84,50 @@ export async function startWorker({ config, index, address }: WorkerOptions): Pr
       draining = true;
       const end = systemClock.monotonicMs() + boundMs;
       await server.drain(boundMs);
-      await settlement.stop(Math.max(0, end - systemClock.monotonicMs()));
-      await server.close();
-      close();
+      try {
+        await settlement.stop(Math.max(0, end - systemClock.monotonicMs()));
+      } finally {
+        await workers.stop();
+        await server.close();
+        close();
+      }
     },
     reload(changed) {
       catalog.replace(createCatalog(changed));
     },
   };
+}
+
+/** What carries requests and charges over the time in which Redis is out of reach. */
+function createGrace(config: Config, index: number, store: Store, logger: Logger) {
+  const { graceSeconds, spool: dir, spoolMaxBytes } = config.settlement;
+  const workersOfHost = resolveWorkerCount(config.sidecar.workers);
+  const outage = new GraceOutage({ clock: systemClock, graceMs: graceSeconds * 1000, logger });
+  const spend = new GraceSpend();
+  const generation = createGeneration(systemClock.nowMs(), process.pid);
+  const spool = new Spool({
+    dir,
+    maxBytes: Math.floor(spoolMaxBytes / workersOfHost),
+    index,
+    workers: workersOfHost,
+    generation,
+    store,
+    clock: systemClock,
+    logger,
+    onAcknowledged: (charge) => spend.acknowledged(charge),
+  });
+  const workerId = `${hostname()}-${index}-${generation}`;
+  const workers = new GraceWorkers({ store, workerId, workersOfHost, outage });
+  const createAdmit = (settlement: Settlement) =>
+    createGraceAdmission({
+      admit: (input) => store.admit(input),
+      outage,
+      spend,
+      clock: systemClock,
+      shares: () => workers.count,
+      countInFlight: (keyId) => settlement.countOpen(keyId),
+    });
+  return { outage, spend, spool, workers, createAdmit };
 }
 
 /** Starts what runs once per host, beside the workers. Rejects when Redis cannot be reached or the port is taken. */
@@ -159,6 +207,7 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     maxHeldBytes: config.limits.maxBufferedBytes,
   });
   const answers = createAnswers({
+    budget,
     catalog: currentCatalog,
     store,
     countTokens: createCountTokens({ catalog: currentCatalog, estimator }),

@@ -9,8 +9,9 @@ import { METADATA_NAMESPACE } from "./names.ts";
 export function formatRefusalMetadata({ keyId, organizationId, errorCode }: RefusalLog): Struct {
   const known = { key_id: keyId, organization_id: organizationId, error_code: errorCode };
   const fields: Record<string, { stringValue: string }> = {};
-  for (const [name, value] of Object.entries(known))
+  for (const [name, value] of Object.entries(known)) {
     if (value !== null) fields[name] = { stringValue: value };
+  }
   return { fields };
 }
 

@@ -11,7 +11,7 @@ import { GatewayError } from "../errors.ts";
 import type { AdmissionContext } from "../exchange/admission-context.ts";
 import { parseAdmissionContext } from "../exchange/admission-context.ts";
 import type { Answers } from "../exchange/answers.ts";
-import type { Exchange } from "../exchange/exchange.ts";
+import type { Exchange, ResponsePiece } from "../exchange/exchange.ts";
 import { namesToRemoveDownstream, namesToRemoveUpstream } from "../exchange/header-policy.ts";
 import { type Header, type Reply, createErrorReply } from "../exchange/reply.ts";
 import type { Protocol, ProtocolName } from "../translation/exchange.ts";
@@ -122,8 +122,9 @@ export class RequestStream implements ProcessListener {
   async #onWholeRequest(context: AdmissionContext, body: Uint8Array): Promise<void> {
     const exchange = this.#exchange;
     await this.#replyOrRefuse(async () => {
-      if (exchange === null)
+      if (exchange === null) {
         return createImmediateReply(await this.#services.answers.answerBody(context, body));
+      }
       const route = await exchange.onRequestBody(body);
       const remove = namesToRemoveUpstream(this.#requestHeaderNames);
       return createRouteReply(route, remove, formatMetadata(context, exchange));
@@ -167,11 +168,14 @@ export class RequestStream implements ProcessListener {
       this.#call.reply(createChunkReply(piece.bytes));
       return undefined;
     }
-    return piece.then(({ bytes, failed }) => {
-      this.#reply(createChunkReply(bytes, formatMetadata(exchange.context, exchange)));
-      if (failed)
-        setTimeout(() => this.#call.fail("the upstream's stream was broken off"), CUT_DELAY_MS).unref();
-    });
+    return this.#onLastPiece(exchange, piece);
+  }
+
+  async #onLastPiece(exchange: Exchange, last: Promise<ResponsePiece>): Promise<void> {
+    const { bytes, failed } = await last;
+    this.#reply(createChunkReply(bytes, formatMetadata(exchange.context, exchange)));
+    if (!failed) return;
+    setTimeout(() => this.#call.fail("the upstream's stream was broken off"), CUT_DELAY_MS).unref();
   }
 
   async #onWholeResponse(exchange: Exchange, body: Uint8Array): Promise<void> {

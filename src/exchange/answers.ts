@@ -6,6 +6,7 @@ import { formatKeyStatus } from "../limits/key-status.ts";
 import { formatRequestStatus } from "../limits/request-status.ts";
 import type { Store } from "../store/types.ts";
 import type { AdmissionContext } from "./admission-context.ts";
+import type { BodyBudget } from "./body-budget.ts";
 import { type Reply, createJsonReply } from "./reply.ts";
 
 export interface Answers {
@@ -20,6 +21,7 @@ export interface AnswerServices {
   readonly store: Pick<Store, "getKey" | "getOrganization" | "readSpend" | "findRequest">;
   /** `POST /v1/messages/count_tokens`: the prompt's tokens of a request body. @throws GatewayError */
   readonly countTokens: (body: Uint8Array, context: AdmissionContext) => Promise<number>;
+  readonly budget: BodyBudget;
 }
 
 export function createAnswers(services: AnswerServices): Answers {
@@ -38,12 +40,23 @@ export function createAnswers(services: AnswerServices): Answers {
           return createJsonReply(200, await keyStatus(services, context), context);
         case "request":
           return createJsonReply(200, await requestStatus(services, context), context);
-        default:
-          throw new GatewayError("unknown_endpoint");
+        case "chat_completions":
+        case "messages":
+        case "count_tokens":
+        case "readiness":
+        case "unknown":
+          break;
       }
+      throw new GatewayError("unknown_endpoint");
     },
     async answerBody(context, body) {
-      return createJsonReply(200, { input_tokens: await services.countTokens(body, context) }, context);
+      const { budget, countTokens } = services;
+      budget.hold(body.byteLength);
+      try {
+        return createJsonReply(200, { input_tokens: await countTokens(body, context) }, context);
+      } finally {
+        budget.release(body.byteLength);
+      }
     },
   };
 }

@@ -33,8 +33,9 @@ export class BodyBudget {
       const message = `The request body has ${bytes} bytes; this gateway takes at most ${maxBodyBytes}.`;
       throw new GatewayError("request_too_large", { message });
     }
-    if (this.#heldBytes > 0 && this.#heldBytes + bytes > maxHeldBytes)
+    if (this.#heldBytes > 0 && this.#heldBytes + bytes > maxHeldBytes) {
       throw new GatewayError("gateway_overloaded");
+    }
     this.#heldBytes += bytes;
   }
 

@@ -54,6 +54,7 @@ const SUCCESS: ClientResult = { status: 200, errorCode: null };
 /** The client went away before the end of its answer: the status that access logs use for it since nginx. */
 const CLIENT_GONE: ClientResult = { status: 499, errorCode: null };
 const EMPTY = new Uint8Array(0);
+const NOTHING_MORE: ResponsePiece = { bytes: EMPTY, failed: false };
 /** Statuses whose body is read: what the upstream says about the client's own request is passed on. */
 const REQUEST_ERRORS: ReadonlySet<number> = new Set([400, 413, 422]);
 
@@ -170,8 +171,9 @@ export class Exchange {
    */
   async onWholeBody(body: Uint8Array): Promise<Uint8Array> {
     const expectation = this.#expectation;
-    if (expectation.kind === "error")
+    if (expectation.kind === "error") {
       throw await this.#upstreamError(expectation.status, expectation.retryAfter, body);
+    }
     if (expectation.kind === "nothing") return EMPTY;
     let output: AnswerOutput;
     try {
@@ -189,13 +191,15 @@ export class Exchange {
    * only where the answer's last piece waits for its charge.
    */
   onChunk(chunk: Uint8Array, endOfStream: boolean): ResponsePiece | Promise<ResponsePiece> {
-    if (this.#expectation.kind !== "answer") return { bytes: EMPTY, failed: false };
+    if (this.#expectation.kind !== "answer") return NOTHING_MORE;
     const { answer } = this.#expectation;
     const pushed = answer.push(chunk);
     const output =
       endOfStream && !pushed.final && pushed.failed === null ? joinOutputs(pushed, answer.end()) : pushed;
-    if (output.failed === null && !output.final && !endOfStream)
-      return { bytes: output.bytes, failed: false };
+    const isOver = output.failed !== null || output.final || endOfStream;
+    if (!isOver) return { bytes: output.bytes, failed: false };
+    // What comes after the last piece, or after an error event, is nobody's any more.
+    this.#expectation = { kind: "nothing" };
     return this.#finishStream(output);
   }
 

@@ -36,8 +36,9 @@ export function createAdmissionError(admission: KnownKeyAdmission, endpoint: str
         month: admission.month,
       });
     case "admitted":
-      return new GatewayError("internal_error", { cause: new Error("an admission is no error") });
+      break;
   }
+  return new GatewayError("internal_error", { cause: new Error("an admission is no error") });
 }
 
 /** Its words avoid those on which some SDKs stop retrying: quota, billing, credit. */

@@ -1,11 +1,15 @@
 /**
- * Gets charges on record. A final charge that Redis did not acknowledge is sent again until it is: it sets a total, so
+ * Gets charges on record. A final charge that Redis did not acknowledge goes to the spool on this host's disk, which
+ * sends it until it is; where the disk does not take it either, it is kept here and sent again. It sets a total, so
  * sending it again counts nothing twice. Progress is not repeated, since the next one, or the final one, says more.
  */
 import type { Clock } from "../clock.ts";
+import type { GraceSpend } from "../limits/grace-spend.ts";
 import type { Store } from "../store/types.ts";
 import type { ChargeInput } from "../store/types/settlement.ts";
 import { pause, waitAtMost } from "./bounded-wait.ts";
+import { isRefusedCharge } from "./refused-charge.ts";
+import type { Spool } from "./spool.ts";
 
 export interface ChargeWriterOptions {
   readonly store: Pick<Store, "charge">;
@@ -14,6 +18,10 @@ export interface ChargeWriterOptions {
     warn(fields: object, message: string): void;
     error(fields: object, message: string): void;
   };
+  /** Left out: a charge that Redis does not take is kept in memory only. */
+  readonly spool?: Pick<Spool, "append">;
+  /** Learns what was counted, and what of it is acknowledged. */
+  readonly spend?: GraceSpend;
 }
 
 const FIRST_RETRY_MS = 100;
@@ -29,40 +37,67 @@ export class ChargeWriter {
     this.#options = options;
   }
 
-  /** Final charges that are not acknowledged yet. */
+  /** Final charges that are neither acknowledged nor in the spool yet. */
   get unacknowledged(): number {
     return this.#unacknowledged;
   }
 
   /**
-   * Resolves when the charge is acknowledged, or after a bound, while it goes on trying. Never rejects.
+   * Resolves when the charge is acknowledged (true) or in the spool, or after a bound, while it goes on trying. Never
+   * rejects.
    * @param onUnanswered Whether an earlier attempt was executed is not known, so the record must stay.
    */
-  async write(charge: ChargeInput, onUnanswered: () => void): Promise<void> {
+  async write(charge: ChargeInput, onUnanswered: () => void): Promise<boolean> {
+    this.#options.spend?.counted(charge, charge.totalMicrocents);
     if (charge.final === null) return this.#tryOnce(charge, onUnanswered);
     this.#unacknowledged += 1;
-    const acknowledged = this.#repeat(charge, onUnanswered).finally(() => {
+    const recorded = this.#repeat(charge, onUnanswered).finally(() => {
       this.#unacknowledged -= 1;
     });
-    await waitAtMost(acknowledged, MAX_ANSWER_DELAY_MS);
+    let isAcknowledged = false;
+    const noted = recorded.then((acknowledged) => {
+      isAcknowledged = acknowledged;
+    });
+    await waitAtMost(noted, MAX_ANSWER_DELAY_MS);
+    return isAcknowledged;
   }
 
-  async #tryOnce(charge: ChargeInput, onUnanswered: () => void): Promise<void> {
+  async #send(charge: ChargeInput): Promise<void> {
+    await this.#options.store.charge(charge);
+    this.#options.spend?.acknowledged(charge);
+  }
+
+  async #tryOnce(charge: ChargeInput, onUnanswered: () => void): Promise<boolean> {
     try {
-      await this.#options.store.charge(charge);
+      await this.#send(charge);
+      return true;
     } catch {
       // Not worth a line: it would be one for each stream every two seconds.
       onUnanswered();
+      return false;
     }
   }
 
-  async #repeat(charge: ChargeInput, onUnanswered: () => void): Promise<void> {
-    const { store, clock, logger } = this.#options;
+  /** Whether the charge is safe on this host's disk. */
+  async #putInSpool(charge: ChargeInput): Promise<boolean> {
+    const { spool, clock, logger } = this.#options;
+    if (spool === undefined) return false;
+    try {
+      await spool.append({ kind: "charge", atMs: clock.nowMs(), charge });
+      return true;
+    } catch (error) {
+      logger.error({ request_id: charge.requestId, err: error }, "a charge could not be put in the spool");
+      return false;
+    }
+  }
+
+  async #repeat(charge: ChargeInput, onUnanswered: () => void): Promise<boolean> {
+    const { clock, logger } = this.#options;
     const startedMs = clock.monotonicMs();
     for (let attempt = 1; ; attempt += 1) {
       try {
-        await store.charge(charge);
-        return;
+        await this.#send(charge);
+        return true;
       } catch (error) {
         onUnanswered();
         const fields = {
@@ -70,18 +105,14 @@ export class ChargeWriter {
           microcents: String(charge.totalMicrocents),
           err: error,
         };
-        if (isRefusal(error)) {
+        if (isRefusedCharge(error)) {
           logger.error(fields, "a charge contradicts what is on record and is given up");
-          return;
+          return false;
         }
+        if (await this.#putInSpool(charge)) return false;
         if (attempt === 1) logger.warn(fields, "a charge was not acknowledged and is tried again");
         await pause(Math.min(MAX_RETRY_MS, FIRST_RETRY_MS + (clock.monotonicMs() - startedMs) / 4));
       }
     }
   }
-}
-
-/** Redis has read the charge and will never take it: the record says another key, month, day or model. */
-function isRefusal(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith("MISMATCH");
 }

@@ -2,12 +2,15 @@
  * Closes what others left open: requests whose worker or host died before it could settle them. Every host runs one;
  * closing is one step in Redis that may be repeated, so they need not agree on who does it. After Redis was away it
  * pauses, so that owners that are alive can renew their deadlines first.
+ *
+ * With strict caps a request that is closed gives back what it held, and a worker that only stood still would come back
+ * and charge more than is left: these are closed 30 s later than others.
  */
 import type { Clock } from "../clock.ts";
 import type { Store } from "../store/types.ts";
 
 export interface ReaperOptions {
-  readonly store: Pick<Store, "listOrganizationIds" | "listOverdue" | "close">;
+  readonly store: Pick<Store, "listOrganizationIds" | "getOrganization" | "listOverdue" | "close">;
   readonly clock: Clock;
   readonly logger: {
     info(fields: object, message: string): void;
@@ -17,6 +20,7 @@ export interface ReaperOptions {
 
 const INTERVAL_MS = 5_000;
 const PAUSE_AFTER_OUTAGE_MS = 30_000;
+const STRICT_DELAY_MS = 30_000;
 const MAX_AT_ONCE = 200;
 
 export class Reaper {
@@ -24,6 +28,8 @@ export class Reaper {
   #timer: NodeJS.Timeout | null = null;
   #running: Promise<void> | null = null;
   #failedAtMs = -Infinity;
+  /** Since when requests under strict caps have been seen overdue. */
+  #overdueSinceMs = new Map<string, number>();
 
   constructor(options: ReaperOptions) {
     this.#options = options;
@@ -45,12 +51,11 @@ export class Reaper {
   }
 
   async #sweepSafely(): Promise<void> {
-    const { clock, logger } = this.#options;
+    const { logger } = this.#options;
     try {
       const closed = await this.sweep();
       if (closed > 0) logger.info({ closed }, "requests that their workers left open were closed");
     } catch (error) {
-      this.#failedAtMs = clock.monotonicMs();
       logger.warn({ err: error }, "overdue requests could not be closed; trying again after a pause");
     }
   }
@@ -62,18 +67,39 @@ export class Reaper {
   async sweep(): Promise<number> {
     const { store, clock } = this.#options;
     // Asked in the pause too: it must begin when Redis is back, not when it was first missed.
-    const organizationIds = await store.listOrganizationIds();
+    const organizationIds = await this.#watched(store.listOrganizationIds());
     if (clock.monotonicMs() - this.#failedAtMs < PAUSE_AFTER_OUTAGE_MS) return 0;
     let closed = 0;
-    for (const organizationId of organizationIds) closed += await this.#closeOverdue(organizationId);
+    const stillOverdue = new Map<string, number>();
+    for (const organizationId of organizationIds) {
+      closed += await this.#watched(this.#closeOverdue(organizationId, stillOverdue));
+    }
+    this.#overdueSinceMs = stillOverdue;
     return closed;
   }
 
-  async #closeOverdue(organizationId: string): Promise<number> {
-    const { store } = this.#options;
+  /** Remembers when Redis failed last. */
+  async #watched<Value>(answer: Promise<Value>): Promise<Value> {
+    try {
+      return await answer;
+    } catch (error) {
+      this.#failedAtMs = this.#options.clock.monotonicMs();
+      throw error;
+    }
+  }
+
+  /** @param stillOverdue Gets what is left open for now, and since when. */
+  async #closeOverdue(organizationId: string, stillOverdue: Map<string, number>): Promise<number> {
+    const { store, clock } = this.#options;
+    const overdue = await store.listOverdue(organizationId, MAX_AT_ONCE);
+    if (overdue.length === 0) return 0;
+    const isStrict = (await store.getOrganization(organizationId))?.strictCaps === true;
     let closed = 0;
-    for (const request of await store.listOverdue(organizationId, MAX_AT_ONCE)) {
-      if ((await store.close(request)) === "closed") closed += 1;
+    for (const request of overdue) {
+      const since = this.#overdueSinceMs.get(request.requestId) ?? clock.monotonicMs();
+      if (isStrict && clock.monotonicMs() - since < STRICT_DELAY_MS) {
+        stillOverdue.set(request.requestId, since);
+      } else if ((await store.close(request)) === "closed") closed += 1;
     }
     return closed;
   }

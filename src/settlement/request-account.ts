@@ -48,8 +48,11 @@ export interface AccountOptions {
   /** The most that the answers can have: no estimate goes beyond it. */
   readonly largestOutputTokens: number;
   readonly estimator: Pick<TokenEstimator, "estimateOutput" | "countOutput" | "learn">;
-  /** Puts a charge on record; resolves when it is, or when everything was done to get it there. Never rejects. */
-  readonly charge: (input: ChargeInput, account: RequestAccount) => Promise<void>;
+  /**
+   * Puts a charge on record; resolves when it is (true), or when everything was done to get it there (false). Never
+   * rejects.
+   */
+  readonly charge: (input: ChargeInput, account: RequestAccount) => Promise<boolean>;
   /** What the request came to is known; its charge is not on record yet. */
   readonly onCounted: (account: RequestAccount, ending: Ending) => void;
   /** Every charge has come to its end. */
@@ -69,7 +72,7 @@ export class RequestAccount {
   #sequence = 0;
   #chargedMicrocents = 0n;
   #worstCaseMicrocents: bigint | null = null;
-  #progress: Promise<void> | null = null;
+  #progress: Promise<boolean> | null = null;
   #settling: Promise<Settled> | null = null;
   /** A command of this request was never answered, so its record must not be deleted. */
   hasUnansweredCommand = false;
@@ -107,9 +110,10 @@ export class RequestAccount {
     const used = this.#countSoFar(this.#answer.observation);
     const total = limit !== null && used.costMicrocents > limit ? limit : used.costMicrocents;
     if (total === this.#chargedMicrocents) return;
-    this.#chargedMicrocents = total;
-    this.#progress = this.#charge({ ...used, costMicrocents: total }, null, "broken");
-    await this.#progress;
+    const progress = this.#charge({ ...used, costMicrocents: total }, null, "broken");
+    this.#progress = progress;
+    // One that was not acknowledged is sent again with the next, even when the stream stands still.
+    if (await progress) this.#chargedMicrocents = total;
     this.#progress = null;
   }
 
@@ -175,7 +179,7 @@ export class RequestAccount {
     });
   }
 
-  async #charge(settled: Settled, result: ClientResult | null, outcome: Outcome): Promise<void> {
+  async #charge(settled: Settled, result: ClientResult | null, outcome: Outcome): Promise<boolean> {
     const { tokens } = settled;
     this.#sequence += 1;
     const input: ChargeInput = {
@@ -192,7 +196,7 @@ export class RequestAccount {
       estimated: settled.estimated,
       final: result === null ? null : { ...result, checks: [describePrice(this.price, this.currency)] },
     };
-    await this.#options.charge(input, this);
+    return this.#options.charge(input, this);
   }
 }
 

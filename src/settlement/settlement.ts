@@ -2,12 +2,15 @@
  * What a request costs: holds before a request goes upstream, charges while and after its answer passes.
  *
  * It decides what is charged and when; it never refuses anything itself (the store compares with the caps) and never
- * lets a charge be forgotten: a charge that Redis did not acknowledge is tried again until it is. When Redis fails at
- * the hold, the request is refused, because without a record its spend could be lost.
+ * lets a charge be forgotten: one that Redis did not acknowledge goes to the spool on this host's disk and is sent until
+ * it is. When Redis fails at the hold, the request is refused, because without a record its spend could be lost; in the
+ * grace time (never with strict caps) it goes on once it is on record in the spool.
  */
 import type { Clock } from "../clock.ts";
 import type { Model } from "../catalog/catalog.ts";
 import { GatewayError } from "../errors.ts";
+import type { GraceOutage } from "../limits/grace-outage.ts";
+import type { GraceSpend } from "../limits/grace-spend.ts";
 import type { Price } from "../money.ts";
 import type { Store } from "../store/types.ts";
 import type { RequestIdentity } from "../store/types/settlement.ts";
@@ -17,8 +20,11 @@ import { ChargeWriter } from "./charge-writer.ts";
 import { createHoldError, placeHold } from "./place-hold.ts";
 import { measurePromptBytes } from "./prompt-bytes.ts";
 import { describeRefusal } from "./refusal-checks.ts";
+import { batches, eachOrganization, pushTo } from "./organization-batches.ts";
 import { type ClientResult, RequestAccount } from "./request-account.ts";
 import type { RequestLog } from "./request-log.ts";
+import { openInSpool } from "./spool-open.ts";
+import type { Spool } from "./spool.ts";
 import { formatRequestLogLine, type LoggedRequest } from "./request-log-line.ts";
 import type { TokenEstimator } from "./token-estimator.ts";
 import { largestOutputTokens, worstCaseMicrocents } from "./worst-case.ts";
@@ -54,6 +60,12 @@ export interface SettlementOptions {
   };
   /** Left out: no log of requests is written. */
   readonly requestLog?: Pick<RequestLog, "write" | "close">;
+  /** For charges that Redis does not take. Left out: they are kept in memory only. */
+  readonly spool?: Pick<Spool, "append" | "stop">;
+  /** Learns what was counted, and what of it is acknowledged. */
+  readonly spend?: GraceSpend;
+  /** Left out, or without a spool: no request goes upstream without a hold in Redis. */
+  readonly outage?: GraceOutage;
 }
 
 /** While an answer streams, its spend is at most this old. Published: a worker that dies loses no more than this. */
@@ -61,7 +73,6 @@ const PROGRESS_INTERVAL_MS = 2_000;
 /** Holds expire after 30 s without a sign of life from their owner. */
 const RENEW_INTERVAL_MS = 10_000;
 const FORGET_INTERVAL_MS = 500;
-const MAX_BATCH = 500;
 const NO_TOKENS = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0, reasoningTokens: 0 };
 
 export class Settlement {
@@ -86,21 +97,31 @@ export class Settlement {
     this.#every(FORGET_INTERVAL_MS, () => this.#forget());
   }
 
+  /** Requests of a key that are in flight here. */
+  countOpen(keyId: string): number {
+    let count = 0;
+    for (const { identity } of this.#open) if (identity.keyId === keyId) count += 1;
+    return count;
+  }
+
   /**
-   * Waits until every open account is settled and every charge acknowledged, at most so long; then stops.
+   * Waits until every open account is settled and every charge acknowledged, those in the spool too, at most so long;
+   * then stops.
    * @throws Error saying how many are not.
    */
   async stop(boundMs: number): Promise<void> {
-    const { clock, requestLog } = this.#options;
+    const { clock, requestLog, spool } = this.#options;
     const endMs = clock.monotonicMs() + boundMs;
     const left = () => this.#open.size + this.#charges.unacknowledged;
     while (left() > 0 && clock.monotonicMs() < endMs) await pause(20);
     for (const timer of this.#timers) clearInterval(timer);
+    const isDrained = (await spool?.stop(Math.max(0, endMs - clock.monotonicMs()))) ?? true;
     await requestLog?.close();
     if (left() > 0) {
       const charges = this.#charges.unacknowledged;
       throw new Error(`${this.#open.size} requests are not settled, ${charges} charges not acknowledged`);
     }
+    if (!isDrained) throw new Error("charges are left in the spool; the next start sends them");
     await this.#forget();
   }
 
@@ -124,8 +145,11 @@ export class Settlement {
       account.limitProgress(worstCaseHeld);
     } catch (thrown) {
       const error = createHoldError(thrown);
-      if (error.code === "gateway_unavailable") this.#withdraw(account, error);
-      throw error;
+      const isUnknown = error.code === "gateway_unavailable";
+      if (!isUnknown || !(await openInSpool(this.#options, account, thrown, admission.strictCaps))) {
+        if (isUnknown) this.#withdraw(account, error);
+        throw error;
+      }
     }
     this.#open.add(account);
     return account;
@@ -232,31 +256,17 @@ export class Settlement {
   async #renew(): Promise<void> {
     const byOrganization = new Map<string, RequestIdentity[]>();
     for (const { identity } of this.#open) pushTo(byOrganization, identity.organizationId, identity);
-    for (const [organizationId, identities] of byOrganization) {
-      for (const batch of batches(identities)) await this.#options.store.renew(organizationId, batch);
-    }
+    await eachOrganization(byOrganization, (...batch) => this.#options.store.renew(...batch));
   }
 
   async #forget(): Promise<void> {
     const closed = this.#closed;
     this.#closed = new Map();
-    for (const [organizationId, ids] of closed) {
-      for (const batch of batches(ids)) await this.#options.store.forget(organizationId, batch);
-    }
+    await eachOrganization(closed, (...batch) => this.#options.store.forget(...batch));
   }
 }
 
 function formatIdentity(admission: AdmittedRequest, model: Model): RequestIdentity {
   const { organizationId, keyId, requestId, month, day, route } = admission;
   return { organizationId, keyId, requestId, month, day, route, model: model.id };
-}
-
-function pushTo<Item>(lists: Map<string, Item[]>, name: string, item: Item): void {
-  const list = lists.get(name);
-  if (list === undefined) lists.set(name, [item]);
-  else list.push(item);
-}
-
-function* batches<Item>(items: readonly Item[]): Generator<Item[]> {
-  for (let start = 0; start < items.length; start += MAX_BATCH) yield items.slice(start, start + MAX_BATCH);
 }

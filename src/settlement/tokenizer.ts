@@ -35,7 +35,7 @@ interface Waiting {
 
 const TIMEOUT_MS = 2_000;
 /** Together with the size of a text: the most memory that waiting texts take. */
-const MAX_WAITING = 32;
+const MAX_WAITING = 64;
 /** A thread that failed is not started again at once: loading the vocabulary over and over would take a whole core. */
 const REST_AFTER_FAILURE_MS = 5_000;
 const MAX_HEAP_MB = 256;

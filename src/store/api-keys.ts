@@ -7,10 +7,10 @@
  * `repair.ts` puts right what a crash in between leaves.
  */
 import { timeMs } from "./clock.ts";
-import type { StoreContext } from "./context.ts";
+import { countFiredAlerts, runInMonth, type StoreContext } from "./context.ts";
 import { createId, isId } from "./ids.ts";
-import { countBucketKey, keyListKey, keyRecordKey } from "./keys.ts";
-import { lookUpKey, organizationKey, requestBucketKey } from "./keys.ts";
+import { alertKeys, countBucketKey, keyListKey, keyRecordKey } from "./keys.ts";
+import { lookUpKey, organizationKey, requestBucketKey, spendKey } from "./keys.ts";
 import { expiryOf, monthAt } from "./month.ts";
 import { readIds } from "./organizations.ts";
 import { formatKeySettings, parseKeyRecord } from "./records.ts";
@@ -201,14 +201,26 @@ async function setFields(
 ): Promise<ChangeResult<KeyRecord>> {
   const { organizationId, keyId } = reference;
   if (!isReference(reference)) return { outcome: "not_found" };
-  const reply = await context.client.igwSetLimits(
-    keyRecordKey(organizationId, keyId),
-    requestBucketKey(organizationId, keyId),
-    countBucketKey(organizationId, keyId),
-    expectedVersion === null ? "" : String(expectedVersion),
-    ...changes,
+  const reply = await runInMonth(context, (month) =>
+    context.client.igwSetLimits(
+      keyRecordKey(organizationId, keyId),
+      requestBucketKey(organizationId, keyId),
+      countBucketKey(organizationId, keyId),
+      organizationKey(organizationId),
+      spendKey(organizationId, month.name),
+      ...alertKeys(organizationId, month.name),
+      expectedVersion === null ? "" : String(expectedVersion),
+      keyId,
+      month.name,
+      String(month.startMs),
+      String(month.endMs),
+      String(expiryOf(month.name, context.usageMonths)),
+      ...changes,
+    ),
   );
-  return parseChange(reference, reply);
+  const result = parseChange(reference, reply);
+  if (result.outcome === "changed") countFiredAlerts(context, reply, 3);
+  return result;
 }
 
 function parseChange({ organizationId, keyId }: KeyReference, reply: unknown): ChangeResult<KeyRecord> {

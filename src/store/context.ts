@@ -10,6 +10,13 @@ export interface StoreContext {
   readonly usageMonths: number;
   /** This month as Redis's clock last told; at the start a guess by this host's clock. */
   readonly month: { current: CalendarPeriod };
+  /** Alerts that the scripts of this process have fired. */
+  readonly alerts: { fired: number };
+}
+
+/** Counts the alerts that a script says it fired, at this position of its reply. */
+export function countFiredAlerts(context: StoreContext, reply: readonly unknown[], position: number): void {
+  context.alerts.fired += integerAt(reply, position);
 }
 
 /**

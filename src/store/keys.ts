@@ -7,6 +7,8 @@
 export const SCHEMA_KEY = "igw:schema";
 /** Sorted set, all scores 0, so in the order of the ids: every organization. */
 export const ORGANIZATIONS_KEY = "igw:organizations";
+/** Sorted set: workers that are there, by the time until which they count as such. */
+export const WORKERS_KEY = "igw:workers";
 
 const LOOK_UP_PREFIX = "igw:key:";
 /** Pattern of all look-ups, for a scan. */
@@ -61,3 +63,27 @@ export const tokenRecordKey = (organizationId: string, tokenId: string): string 
 export const tokenListKey = (organizationId: string): string => `igw:{${organizationId}}:tokens`;
 /** Stream: who changed what. */
 export const auditKey = (organizationId: string): string => `igw:{${organizationId}}:audit`;
+
+/** Set: alerts fired in a month, "<subject> <kind> <amount> <percent>". */
+export const alertsFiredKey = (organizationId: string, month: string): string =>
+  `igw:{${organizationId}}:fired:${month}`;
+/** Stream: alerts that some channel is still owed. */
+export const alertOutboxKey = (organizationId: string): string => `igw:{${organizationId}}:outbox`;
+/** Stream: the last alerts, for people. */
+export const alertListKey = (organizationId: string): string => `igw:{${organizationId}}:alerts`;
+/** String: the newest entry of the list that was marked as read. */
+export const alertsReadKey = (organizationId: string): string => `igw:{${organizationId}}:alerts-read`;
+/** Hash: cursor, lease and attempts of the delivery to one channel. */
+export const alertCourierKey = (organizationId: string, channel: string): string =>
+  `igw:{${organizationId}}:courier:${channel}`;
+/** Hash: channel → how the delivery of one alert stands, JSON. */
+export const alertDeliveriesKey = (organizationId: string, alertId: string): string =>
+  `igw:{${organizationId}}:deliveries:${alertId}`;
+/** No key but a channel (PUBLISH): ids of organizations whose outbox has got something. `lua/thresholds.lua` says it too. */
+export const ALERT_CHANNEL = "igw:alerts";
+/** What `lua/thresholds.lua` writes to: the alerts fired in a month, the outbox, the list. */
+export const alertKeys = (organizationId: string, month: string): readonly [string, string, string] => [
+  alertsFiredKey(organizationId, month),
+  alertOutboxKey(organizationId),
+  alertListKey(organizationId),
+];

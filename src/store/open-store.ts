@@ -21,7 +21,7 @@ export interface OpenStore {
   readonly store: Store;
   readonly client: RedisClient;
   /** Ends the connection at once: whoever closes it has waited for its own commands. */
-  close(): void;
+  readonly close: () => void;
 }
 
 /**

@@ -1,11 +1,11 @@
 /** Organizations: their records and the list of all. */
 import { timeMs } from "./clock.ts";
-import type { StoreContext } from "./context.ts";
+import { countFiredAlerts, runInMonth, type StoreContext } from "./context.ts";
 import { createId, isId } from "./ids.ts";
-import { holdsKey, organizationKey, ORGANIZATIONS_KEY, spendKey } from "./keys.ts";
-import { monthAt, monthsBackFrom } from "./month.ts";
+import { alertKeys, holdsKey, organizationKey, ORGANIZATIONS_KEY, spendKey } from "./keys.ts";
+import { expiryOf, monthsBackFrom } from "./month.ts";
 import { formatOrganizationSettings, parseOrganizationRecord } from "./records.ts";
-import { parseArray, parseFields, textAt } from "./replies.ts";
+import { parseFields, textAt } from "./replies.ts";
 import type {
   OrganizationChangeResult,
   OrganizationRecord,
@@ -62,24 +62,29 @@ export async function changeOrganization(
   expectedVersion: number | null,
 ): Promise<OrganizationChangeResult> {
   if (!isId("org", organizationId)) return { outcome: "not_found" };
-  const thisMonth = monthAt(await timeMs(context));
-  const spends = monthsBackFrom(thisMonth, context.usageMonths + 1).map(({ name }) =>
-    spendKey(organizationId, name),
-  );
-  const reply = parseArray(
-    await context.client.igwSetOrganization(
-      String(spends.length + 2),
+  const reply = await runInMonth(context, (month) => {
+    const spends = monthsBackFrom(month, context.usageMonths + 1).map(({ name }) =>
+      spendKey(organizationId, name),
+    );
+    return context.client.igwSetOrganization(
+      String(spends.length + 5),
       organizationKey(organizationId),
       holdsKey(organizationId),
+      ...alertKeys(organizationId, month.name),
       ...spends,
       expectedVersion === null ? "" : String(expectedVersion),
+      month.name,
+      String(month.startMs),
+      String(month.endMs),
+      String(expiryOf(month.name, context.usageMonths)),
       ...formatOrganizationSettings(changes),
-    ),
-  );
+    );
+  });
   const outcome = textAt(reply, 0);
   if (outcome === "not_found") return { outcome };
   const first = parseOrganizationRecord(organizationId, parseFields(reply[1]));
   if (outcome === "version_conflict" || outcome === "currency_locked") return { outcome, current: first };
+  countFiredAlerts(context, reply, 3);
   return {
     outcome: "changed",
     before: first,

@@ -1,10 +1,12 @@
 /** The store, on Redis. Each function stands in the file of its subject; this binds them to one client. */
 import { admit, findKeyReference, release } from "./admission.ts";
+import { countUnreadAlerts, findAlert, listAlerts, markAlertsRead, redeliverAlert } from "./alerts.ts";
 import { changeKey, createKey, deleteKey, getKey, listKeys, revokeAllKeys, rotateKey } from "./api-keys.ts";
 import { addAuditEntry, listAuditEntries } from "./audit.ts";
 import type { RedisClient } from "./client.ts";
 import { timeMs } from "./clock.ts";
 import type { StoreContext } from "./context.ts";
+import { claimDelivery, finishDelivery, listOwedDeliveries, renewDelivery } from "./deliveries.ts";
 import { monthAt } from "./month.ts";
 import {
   changeOrganization,
@@ -18,10 +20,12 @@ import { repair } from "./repair.ts";
 import { charge, close, forget, hold, listOverdue, renew } from "./requests.ts";
 import { createToken, deleteToken, findToken, listTokens } from "./tokens.ts";
 import type { Store } from "./types.ts";
+import type { AlertStore } from "./types/alerts.ts";
 import type { AuditStore } from "./types/audit.ts";
 import type { ManagementStore } from "./types/management.ts";
 import type { TokenStore } from "./types/tokens.ts";
 import { correct, readSpend, readUsage } from "./usage.ts";
+import { announceWorker } from "./workers.ts";
 
 export interface StoreOptions {
   readonly client: RedisClient;
@@ -32,10 +36,19 @@ export interface StoreOptions {
 /** The client stays the caller's: it connects and disconnects it. */
 export function createStore({ client, usageMonths }: StoreOptions): Store {
   // A guess by this host's clock; the first answer of Redis puts it right.
-  const context: StoreContext = { client, usageMonths, month: { current: monthAt(Date.now()) } };
+  const context: StoreContext = {
+    client,
+    usageMonths,
+    month: { current: monthAt(Date.now()) },
+    alerts: { fired: 0 },
+  };
   return {
     ...bindManagement(context),
     ...bindTokensAndAudit(context),
+    ...bindAlerts(context),
+    get firedAlerts() {
+      return context.alerts.fired;
+    },
     lookUpKey: (sha256Hex) => findKeyReference(context, sha256Hex),
     admit: (input) => admit(context, input),
     release: (reference, requestId) => release(context, reference, requestId),
@@ -52,6 +65,7 @@ export function createStore({ client, usageMonths }: StoreOptions): Store {
     readUsage: (organizationId, month) => readUsage(context, organizationId, month),
     correct: (input) => correct(context, input),
     timeMs: () => timeMs(context),
+    announceWorker: (workerId, countsForMs) => announceWorker(context, workerId, countsForMs),
   };
 }
 
@@ -83,5 +97,21 @@ function bindTokensAndAudit(context: StoreContext): TokenStore & AuditStore {
     deleteToken: (organizationId, tokenId) => deleteToken(context, organizationId, tokenId),
     addAuditEntry: (organizationId, entry) => addAuditEntry(context, organizationId, entry),
     listAuditEntries: (organizationId, page) => listAuditEntries(context, organizationId, page),
+  };
+}
+
+function bindAlerts(context: StoreContext): Omit<AlertStore, "firedAlerts"> {
+  return {
+    listAlerts: (organizationId, page) => listAlerts(context, organizationId, page),
+    findAlert: (organizationId, alertId) => findAlert(context, organizationId, alertId),
+    countUnreadAlerts: (organizationId) => countUnreadAlerts(context, organizationId),
+    markAlertsRead: (organizationId) => markAlertsRead(context, organizationId),
+    redeliverAlert: (alert, channels) => redeliverAlert(context, alert, channels),
+    claimDelivery: (organizationId, channel, owner, leaseMs) =>
+      claimDelivery(context, organizationId, channel, owner, leaseMs),
+    renewDelivery: (organizationId, channel, owner, leaseMs) =>
+      renewDelivery(context, organizationId, channel, owner, leaseMs),
+    finishDelivery: (input) => finishDelivery(context, input),
+    listOwedDeliveries: (organizationId) => listOwedDeliveries(context, organizationId),
   };
 }

@@ -3,8 +3,8 @@
  * charge or, when its owner died, by another. A charge sets the total and never adds, so that a repeat, a late or
  * reordered command or a lost answer counts nothing twice and loses nothing. The rules are in `lua/`.
  */
-import type { StoreContext } from "./context.ts";
-import { holdsKey, inflightKey, keyRecordKey, organizationKey } from "./keys.ts";
+import { countFiredAlerts, type StoreContext } from "./context.ts";
+import { alertKeys, holdsKey, inflightKey, keyRecordKey, organizationKey } from "./keys.ts";
 import { recentKey, requestKey, spendKey, usageKey } from "./keys.ts";
 import { expiryOf } from "./month.ts";
 import { amountAt, formatAmount, formatCount, integerOrNullAt, parseArray, textAt } from "./replies.ts";
@@ -68,6 +68,9 @@ export async function charge(context: StoreContext, input: ChargeInput): Promise
       usageKey(organizationId, day),
       inflightKey(organizationId, keyId),
       recentKey(organizationId),
+      keyRecordKey(organizationId, keyId),
+      organizationKey(organizationId),
+      ...alertKeys(organizationId, month),
       ...identityArguments(input),
       formatCount(input.sequence),
       final === null ? "0" : "1",
@@ -86,6 +89,7 @@ export async function charge(context: StoreContext, input: ChargeInput): Promise
   );
   const outcome = textAt(reply, 0);
   if (outcome !== "applied" && outcome !== "repeated") throw unknownOutcome(outcome);
+  if (outcome === "applied") countFiredAlerts(context, reply, 1);
   return { outcome };
 }
 
@@ -150,6 +154,9 @@ export async function close(context: StoreContext, request: OverdueRequest): Pro
       usageKey(organizationId, day),
       inflightKey(organizationId, keyId),
       recentKey(organizationId),
+      keyRecordKey(organizationId, keyId),
+      organizationKey(organizationId),
+      ...alertKeys(organizationId, month),
       requestId,
       keyId,
       month,
@@ -159,6 +166,7 @@ export async function close(context: StoreContext, request: OverdueRequest): Pro
   );
   const outcome = textAt(reply, 0);
   if (outcome !== "closed" && outcome !== "not_due" && outcome !== "gone") throw unknownOutcome(outcome);
+  if (outcome === "closed") countFiredAlerts(context, reply, 1);
   return outcome;
 }
 

@@ -17,16 +17,22 @@ interface ScriptDefinition {
 export const SCRIPTS = {
   igwAdmit: { file: "admit.lua", numberOfKeys: 7 },
   igwHold: { file: "hold.lua", numberOfKeys: 6 },
-  igwCharge: { file: "charge.lua", numberOfKeys: 6 },
+  igwCharge: { file: "charge.lua", numberOfKeys: 11 },
   igwRenew: { file: "renew.lua" },
-  igwClose: { file: "close.lua", numberOfKeys: 6 },
+  igwClose: { file: "close.lua", numberOfKeys: 11 },
   igwForget: { file: "forget.lua" },
   igwListOverdue: { file: "list-overdue.lua", numberOfKeys: 1 },
-  igwCorrect: { file: "correct.lua", numberOfKeys: 5 },
-  igwSetLimits: { file: "set-limits.lua", numberOfKeys: 3 },
+  igwCorrect: { file: "correct.lua", numberOfKeys: 8 },
+  igwAnnounce: { file: "announce.lua", numberOfKeys: 1 },
+  igwSetLimits: { file: "set-limits.lua", numberOfKeys: 8 },
   igwSetOrganization: { file: "set-organization.lua" },
   igwCreateKey: { file: "create-key.lua", numberOfKeys: 3 },
   igwDeleteKey: { file: "delete-key.lua", numberOfKeys: 4 },
+  igwClaimDelivery: { file: "claim-delivery.lua", numberOfKeys: 2 },
+  igwRenewDelivery: { file: "renew-delivery.lua", numberOfKeys: 1 },
+  igwFinishDelivery: { file: "finish-delivery.lua", numberOfKeys: 4 },
+  igwListDeliveries: { file: "list-deliveries.lua" },
+  igwRedeliverAlert: { file: "redeliver-alert.lua" },
 } as const satisfies Record<string, ScriptDefinition>;
 
 export type ScriptName = keyof typeof SCRIPTS;

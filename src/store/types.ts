@@ -19,6 +19,7 @@ import type {
   RenewInput,
   RenewOutcome,
 } from "./types/settlement.ts";
+import type { AlertStore } from "./types/alerts.ts";
 import type { AuditStore } from "./types/audit.ts";
 import type { ManagementStore } from "./types/management.ts";
 import type { TokenStore } from "./types/tokens.ts";
@@ -39,7 +40,7 @@ export interface KeyReference {
   readonly keyId: string;
 }
 
-export interface Store extends ManagementStore, TokenStore, AuditStore {
+export interface Store extends ManagementStore, TokenStore, AuditStore, AlertStore {
   /** @param sha256Hex 64 lower-case hexadecimal digits. */
   lookUpKey(sha256Hex: string): Promise<KeyReference | null>;
   /**
@@ -89,4 +90,9 @@ export interface Store extends ManagementStore, TokenStore, AuditStore {
 
   /** Redis's clock. */
   timeMs(): Promise<number>;
+  /**
+   * Says that a worker is there, for so long from now on (0: that it goes), on a slot of its own. Returns how many there
+   * are over all hosts. May be repeated.
+   */
+  announceWorker(workerId: string, countsForMs: number): Promise<number>;
 }

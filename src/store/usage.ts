@@ -1,7 +1,7 @@
 /** What an organization spent and used in a month, and corrections of it by a person. */
 import { timeMs } from "./clock.ts";
-import type { StoreContext } from "./context.ts";
-import { correctionKey, keyRecordKey, organizationKey, spendKey, usageKey } from "./keys.ts";
+import { countFiredAlerts, type StoreContext } from "./context.ts";
+import { alertKeys, correctionKey, keyRecordKey, organizationKey, spendKey, usageKey } from "./keys.ts";
 import { dayAt, daysOf, expiryOf, monthAt, parseMonth } from "./month.ts";
 import type { CalendarPeriod } from "./month.ts";
 import { amountAt, integerAt, parseArray, parseInteger, textAt } from "./replies.ts";
@@ -72,6 +72,7 @@ export async function correct(context: StoreContext, input: CorrectInput): Promi
       spendKey(organizationId, month),
       usageKey(organizationId, day.name),
       correctionKey(organizationId, correctionId),
+      ...alertKeys(organizationId, month),
       String(day.startMs),
       String(day.endMs),
       month,
@@ -84,7 +85,9 @@ export async function correct(context: StoreContext, input: CorrectInput): Promi
   let reply = await run(dayAt(await timeMs(context)));
   // Midnight fell between the two commands; nothing was changed.
   if (reply[0] === "day_changed") reply = await run(dayAt(integerAt(reply, 1)));
-  return parseCorrection(reply, keyId);
+  const result = parseCorrection(reply, keyId);
+  if (result.outcome === "applied") countFiredAlerts(context, reply, 4);
+  return result;
 }
 
 function parseCorrection(reply: readonly unknown[], keyId: string | null): CorrectResult {

@@ -1,6 +1,13 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import type { IncomingHttpHeaders } from "node:http";
+import { get } from "node:https";
 import { createConnection } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ConnectionOptions } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startAdminServer } from "../../src/admin/server.ts";
+import { createTestAuthority } from "../support/tls.ts";
 import { type AdminUnderTest, createOrganization, OPERATOR_TOKEN, startAdmin } from "./admin-fixture.ts";
 
 let admin: AdminUnderTest;
@@ -25,6 +32,24 @@ function sendRaw(text: string): Promise<string> {
     socket.once("timeout", () => socket.destroy(new Error(`no end of the answer: ${answer}`)));
     socket.once("error", reject);
     socket.write(text);
+  });
+}
+
+function getOverTls(
+  port: number,
+  ca: string,
+  options: Pick<ConnectionOptions, "maxVersion">,
+): Promise<{ status: number | undefined; headers: IncomingHttpHeaders }> {
+  return new Promise((resolve, reject) => {
+    const request = get(
+      { ...options, host: "127.0.0.1", port, path: "/healthz", ca, agent: false, timeout: 10_000 },
+      (response) => {
+        response.resume();
+        resolve({ status: response.statusCode, headers: response.headers });
+      },
+    );
+    request.once("timeout", () => request.destroy(new Error("no answer over TLS")));
+    request.once("error", reject);
   });
 }
 
@@ -184,6 +209,31 @@ describe("startAdminServer", () => {
     const { store } = admin;
     const start = startAdminServer({ ...options, store, host: "0.0.0.0", allowPlainHttp: false });
     await expect(start).rejects.toThrow(/admin\.tls.*admin\.allow_plain_http/);
+  });
+
+  it("answers over TLS with the operator's certificate, and over nothing older than TLS 1.2", async () => {
+    const authority = await createTestAuthority();
+    const dir = await mkdtemp(join(tmpdir(), "igw-admin-tls-"));
+    const pair = await authority.issue("localhost", ["localhost", "IP:127.0.0.1"]);
+    const [certFile, keyFile] = [join(dir, "admin.crt"), join(dir, "admin.key")];
+    await Promise.all([writeFile(certFile, pair.cert), writeFile(keyFile, pair.key)]);
+    const tls = { certFile, keyFile };
+    const { store } = admin;
+    const server = await startAdminServer({ ...options, store, tls, host: "0.0.0.0", allowPlainHttp: false });
+    try {
+      expect(server.url).toMatch(/^https:/);
+      const port = Number(new URL(server.url).port);
+      const answer = await getOverTls(port, authority.ca, {});
+      expect(answer).toMatchObject({ status: 200 });
+      expect(answer.headers["content-security-policy"]).toContain("default-src 'self'");
+      await expect(getOverTls(port, authority.ca, { maxVersion: "TLSv1.1" })).rejects.toThrow(
+        /protocol|version/i,
+      );
+    } finally {
+      await server.close();
+      await authority.close();
+      await rm(dir, { recursive: true, force: true });
+    }
   });
 
   it("listens off loopback where that was allowed", async () => {

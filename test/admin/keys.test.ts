@@ -19,7 +19,6 @@ afterAll(() => admin.stop());
 
 const keysOf = (id: string): string => `/api/organizations/${id}/keys`;
 const decision = async (key: string): Promise<string> => (await admit(admin, key)).decision;
-
 describe("POST …/keys", () => {
   it("makes a key that works at once, with 600 requests per minute when nobody says otherwise", async () => {
     const answer = await admin.call("POST", keysOf(organization), { body: { name: "ci" } });

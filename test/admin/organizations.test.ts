@@ -171,7 +171,7 @@ describe("PATCH /api/organizations/{organization}", () => {
         return (await admin.call("PATCH", pathOf(id), { headers, body })).status;
       }),
     );
-    expect(statuses.sort()).toEqual([200, 412]);
+    expect(statuses.sort((left, right) => left - right)).toEqual([200, 412]);
   });
 
   it("changes nothing, the version neither, when it is given nothing", async () => {

@@ -48,7 +48,7 @@ describe("while Redis is away", () => {
 
 describe("a crash between the two slots of a key", () => {
   let redis: PrivateRedis;
-  let stores: { store: Store; disconnect(): void }[] = [];
+  let disconnects: (() => void)[] = [];
 
   async function open(crashBefore: "set" | "del" | null = null): Promise<Store> {
     const client = await connectClient({ url: redis.url });
@@ -58,7 +58,7 @@ describe("a crash between the two slots of a key", () => {
     };
     if (crashBefore !== null) Object.assign(client, { [crashBefore]: crash });
     const store = createStore({ client, usageMonths: USAGE_MONTHS });
-    stores.push({ store, disconnect: () => client.disconnect() });
+    disconnects.push(() => client.disconnect());
     return store;
   }
 
@@ -69,10 +69,10 @@ describe("a crash between the two slots of a key", () => {
 
   beforeEach(async () => {
     redis = await startRedis({ appendOnly: true });
-    stores = [];
+    disconnects = [];
   });
   afterEach(async () => {
-    for (const { disconnect } of stores) disconnect();
+    for (const disconnect of disconnects) disconnect();
     await redis.stop();
   });
 

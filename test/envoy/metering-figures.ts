@@ -1,5 +1,9 @@
 /** What tests of spend read and compute: figures of the gateway on one side, the upstream's own counts on the other. */
+import { join } from "node:path";
+import { Redis } from "ioredis";
 import { createKey, displayKey, hashKey } from "../../src/auth/key-format.ts";
+import { requestBucketKey } from "../../src/store/keys.ts";
+import { waitFor } from "../support/wait.ts";
 import type { HttpAnswer } from "../support/http.ts";
 import type { ReportedUsage } from "../support/scripted-answer.ts";
 import type { Stack } from "../support/stack.ts";
@@ -130,4 +134,15 @@ export async function addKey(
   const record = await store.createKey(beside.organizationId, { ...settings, ...changes }, stored);
   if (record === null) throw new Error("there is no organization for the key");
   return { id: record.id, key, organizationId: beside.organizationId };
+}
+
+/** A connection to the stack's own Redis, to look at it or to hold it up. The test disconnects it. */
+export function connectRedis(stack: Stack): Redis {
+  return new Redis({ path: join(stack.dir, "run/redis.sock"), protocol: 2 });
+}
+
+/** Resolves when the first request of a new key was admitted: its bucket is there then, and nothing else is yet. */
+export async function waitForAdmission(redis: Redis, key: CreatedKey): Promise<void> {
+  const bucket = requestBucketKey(key.organizationId, key.id);
+  await waitFor("the admission", async () => (await redis.exists(bucket)) === 1);
 }

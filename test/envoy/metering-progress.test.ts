@@ -1,5 +1,5 @@
-import { join } from "node:path";
-import { Redis } from "ioredis";
+import { request } from "node:http";
+import type { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { describeAnswer } from "../support/answer-checks.ts";
 import { chatBody, withChatStack } from "../support/chat-stack.ts";
@@ -7,6 +7,7 @@ import { finishChunk, textChunk, textCompletion, usageChunk } from "../support/s
 import type { CreatedKey } from "../support/test-key.ts";
 import { createGate, waitFor } from "../support/wait.ts";
 import {
+  connectRedis,
   GOLD_MODEL,
   goldCostOf,
   MESSAGES_PATH,
@@ -15,6 +16,7 @@ import {
   readKeyStatus,
   readRequest,
   readSpend,
+  waitForAdmission,
 } from "./metering-figures.ts";
 
 const chat = withChatStack(() => ({ catalog: METERED_CATALOG }));
@@ -23,7 +25,7 @@ const PAUSE_MS = 1_200;
 
 let redis: Redis;
 beforeAll(() => {
-  redis = new Redis({ path: join(chat.stack.dir, "run/redis.sock"), protocol: 2 });
+  redis = connectRedis(chat.stack);
 });
 afterAll(() => {
   redis.disconnect();
@@ -52,18 +54,15 @@ describe("holds", () => {
     const key = await chat.stack.createKey();
     chat.upstream.answer({ kind: "json", body: textCompletion("x", USAGE) });
     await Promise.all(Array.from({ length: 20 }, () => chat.send({ key: key.key, body: chatBody() })));
-    await waitFor("the records to be deleted", async () => {
-      const left = await redis.keys(`igw:{${key.organizationId}}:request:*`);
-      return left.length === 0;
-    });
+    const readLeft = () => redis.keys(`igw:{${key.organizationId}}:request:*`);
+    await waitFor("the records to be deleted", async () => (await readLeft()).length === 0);
+    expect(await redis.zcard(`igw:{${key.organizationId}}:holds`)).toBe(0);
   });
 
   it("keep a request from the upstream when Redis does not answer, and it costs nothing", async () => {
     const key = await chat.stack.createKey();
-    const chunks = [JSON.stringify(chatBody())];
     // Admitted before the pause, held in it: the body is what comes late.
     const { hostname, port } = new URL(chat.stack.baseUrl);
-    const { request } = await import("node:http");
     const status = new Promise<number>((resolve, reject) => {
       const late = request(
         {
@@ -80,7 +79,7 @@ describe("holds", () => {
       );
       late.on("error", reject);
       late.flushHeaders();
-      void pauseAfterAdmission(key).then(() => late.end(chunks[0]));
+      void pauseAfterAdmission(key).then(() => late.end(JSON.stringify(chatBody())));
     });
     expect(await status).toBe(503);
     expect(chat.upstream.requests).toHaveLength(0);
@@ -219,7 +218,6 @@ describe("the last piece of an answer", () => {
 
 /** Resolves when the request of the key was admitted and Redis answers nothing any more. */
 async function pauseAfterAdmission(key: CreatedKey): Promise<void> {
-  const bucket = `igw:{${key.organizationId}}:bucket:${key.id}`;
-  await waitFor("the admission", async () => (await redis.exists(bucket)) === 1);
+  await waitForAdmission(redis, key);
   await redis.client("PAUSE", 1_000, "ALL");
 }

@@ -11,7 +11,10 @@ const MAX_PROBLEMS = 10;
 export function checkInput<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const problems = result.error.issues.flatMap((issue) => describeIssue(issue, value));
+  const found = result.error.issues.flatMap((issue) => describeIssue(issue, value));
+  const problems = [
+    ...new Map(found.map((problem) => [`${problem.path} ${problem.text}`, problem])).values(),
+  ];
   const first = problems[0];
   const isMissing = problems.every((problem) => problem.isMissing);
   const shown = problems.slice(0, MAX_PROBLEMS).map(({ path, text }) => `\`${path}\`: ${text}`);

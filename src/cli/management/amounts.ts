@@ -1,15 +1,16 @@
 /** Money as people write it: "50", "50.00", "none". */
 import { InvalidArgumentError } from "commander";
 import { formatCents, MAX_CENTS, MICROCENTS_PER_CENT } from "../../money.ts";
+import { NONE, type OrNone } from "./options.ts";
 
 const CAP_FORM = /^(\d{1,9})(?:\.(\d{1,2}))?$/;
 const CORRECTION_FORM = /^([+-]?)(\d{1,8})(?:\.(\d{1,8}))?$/;
 /** A unit of a currency is 10^8 microcents. */
 const UNIT_DECIMALS = 8;
 
-/** A cap or budget in whole cents; null for "none". For commander: @throws InvalidArgumentError. */
-export function parseAmount(text: string): number | null {
-  if (text === "none") return null;
+/** A cap or budget in whole cents, or "none". For commander: @throws InvalidArgumentError. */
+export function parseAmount(text: string): OrNone<number> {
+  if (text === NONE) return NONE;
   const match = CAP_FORM.exec(text);
   const cents = match === null ? Number.NaN : Number(`${match[1]}${(match[2] ?? "").padEnd(2, "0")}`);
   if (cents <= MAX_CENTS) return cents;

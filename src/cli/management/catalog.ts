@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { JsonObject } from "./admin-client.ts";
 import { addManagementCommand, type ManagementOptions, print, withClient } from "./management-command.ts";
-import { formatTable } from "./table.ts";
+import { formatTable, formatValue } from "./table.ts";
 
 /** `catalog` */
 export function addCatalogCommand(program: Command): void {
@@ -34,6 +34,6 @@ function formatRows(model: JsonObject): string[][] {
     String(price["cached_input"]),
     String(price["output"]),
     String(model["context_window"]),
-    successor === null ? "" : `retired: use ${String(successor)}`,
+    successor === null ? "" : `retired: use ${formatValue(successor)}`,
   ]);
 }

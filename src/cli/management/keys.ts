@@ -9,17 +9,17 @@ import {
   print,
   withOrganization,
 } from "./management-command.ts";
-import { collect, parseWhole, parseWholeOrNone, textOrNone } from "./options.ts";
-import { formatFields, formatTable } from "./table.ts";
+import { collect, convertNone, type OrNone, parseWhole, parseWholeOrNone } from "./options.ts";
+import { formatFields, formatTable, formatValue } from "./table.ts";
 
 interface KeyOptions extends ManagementOptions {
   readonly name?: string;
   readonly rpm?: number;
-  readonly hardCap?: number | null;
-  readonly budget?: number | null;
-  readonly models?: readonly string[] | null;
-  readonly maxConcurrent?: number | null;
-  readonly expires?: string | null;
+  readonly hardCap?: OrNone<number>;
+  readonly budget?: OrNone<number>;
+  readonly models?: OrNone<readonly string[]>;
+  readonly maxConcurrent?: OrNone<number>;
+  readonly expires?: string;
   readonly disabled?: true;
   readonly quiet?: true;
 }
@@ -172,18 +172,18 @@ function addSettings(command: Command): Command {
     .option("--budget <amount>", "monthly budget: 40, or none", parseAmount)
     .option("--models <ids>", "catalog ids that it may use, with commas between, or none for all", collect)
     .option("--max-concurrent <n>", "requests in flight at most, or none", parseWholeOrNone)
-    .option("--expires <time>", "RFC 3339 time from which it is refused, or none", textOrNone);
+    .option("--expires <time>", "RFC 3339 time from which it is refused, or none");
 }
 
 function formatBody(options: KeyOptions): object {
   return {
     name: options.name,
     requests_per_minute: options.rpm,
-    hard_cap_cents: options.hardCap,
-    budget_cents: options.budget,
-    allowed_models: options.models,
-    max_concurrent_requests: options.maxConcurrent,
-    expires_at: options.expires,
+    hard_cap_cents: convertNone(options.hardCap),
+    budget_cents: convertNone(options.budget),
+    allowed_models: convertNone(options.models),
+    max_concurrent_requests: convertNone(options.maxConcurrent),
+    expires_at: convertNone(options.expires),
     disabled: options.disabled,
   };
 }
@@ -242,15 +242,12 @@ function describe(one: JsonObject, organization: JsonObject): string {
     ["hard cap", formatAmount(one["hard_cap_cents"], currency)],
     ["budget", formatAmount(one["budget_cents"], currency)],
     ["models", models === null ? "all" : models.join(", ")],
-    [
-      "concurrent requests",
-      one["max_concurrent_requests"] === null ? "no limit" : String(one["max_concurrent_requests"]),
-    ],
-    ["expires", one["expires_at"] === null ? "never" : String(one["expires_at"])],
+    ["concurrent requests", formatValue(one["max_concurrent_requests"], "no limit")],
+    ["expires", formatValue(one["expires_at"], "never")],
     ["created", String(one["created_at"])],
     ...(one["former_key_until"] === null
       ? []
-      : [["former key works until", String(one["former_key_until"])] as const]),
+      : [["former key works until", formatValue(one["former_key_until"])] as const]),
   ]);
 }
 

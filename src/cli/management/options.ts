@@ -1,5 +1,14 @@
-/** Readers of option values, for commander. */
+/** Readers of option values, for commander, which takes a null for an option without a value: hence the word. */
 import { InvalidArgumentError } from "commander";
+
+/** What people write to take a limit away; the API's null. */
+export const NONE = "none";
+export type OrNone<Value> = Value | typeof NONE;
+
+/** The API's word for it. */
+export function convertNone<Value>(value: OrNone<Value> | undefined): Value | null | undefined {
+  return value === NONE ? null : value;
+}
 
 /** A whole number that is not negative; the API knows the bounds. */
 export function parseWhole(text: string): number {
@@ -7,18 +16,17 @@ export function parseWhole(text: string): number {
   throw new InvalidArgumentError("expected a whole number");
 }
 
-/** The same, or null for "none". */
-export function parseWholeOrNone(text: string): number | null {
-  return text === "none" ? null : parseWhole(text);
+/** The same, or "none". */
+export function parseWholeOrNone(text: string): OrNone<number> {
+  return text === NONE ? NONE : parseWhole(text);
 }
 
-/** "a,b" and repeats of the option; null for "none". */
-export function collect(text: string, before: readonly string[] | null | undefined): string[] | null {
-  if (text === "none") return null;
-  return [...(before ?? []), ...text.split(",").map((item) => item.trim())];
-}
-
-/** A text, or null for "none". */
-export function textOrNone(text: string): string | null {
-  return text === "none" ? null : text;
+/** "a,b" and repeats of the option; "none" takes back what was given before. */
+export function collect(
+  text: string,
+  before: OrNone<readonly string[]> | undefined,
+): OrNone<readonly string[]> {
+  if (text === NONE) return NONE;
+  const former = before === undefined || before === NONE ? [] : before;
+  return [...former, ...text.split(",").map((item) => item.trim())];
 }

@@ -9,21 +9,21 @@ import {
   print,
   withClient,
 } from "./management-command.ts";
-import { collect, parseWholeOrNone, textOrNone } from "./options.ts";
-import { formatFields, formatTable } from "./table.ts";
+import { collect, convertNone, type OrNone, parseWholeOrNone } from "./options.ts";
+import { formatFields, formatTable, formatValue } from "./table.ts";
 
 interface OrganizationOptions extends ManagementOptions {
   readonly name?: string;
   readonly currency?: string;
-  readonly hardCap?: number | null;
-  readonly budget?: number | null;
+  readonly hardCap?: OrNone<number>;
+  readonly budget?: OrNone<number>;
   readonly strictCaps?: boolean;
-  readonly email?: readonly string[] | null;
-  readonly webhook?: string | null;
+  readonly email?: OrNone<readonly string[]>;
+  readonly webhook?: string;
   readonly dashboardAlerts?: boolean;
-  readonly keyRpm?: number | null;
-  readonly keyHardCap?: number | null;
-  readonly keyBudget?: number | null;
+  readonly keyRpm?: OrNone<number>;
+  readonly keyHardCap?: OrNone<number>;
+  readonly keyBudget?: OrNone<number>;
   readonly quiet?: true;
 }
 
@@ -124,7 +124,7 @@ function addSettings(command: Command): Command {
     .option("--strict-caps", "count requests in flight at their worst case")
     .option("--no-strict-caps", "count what they have used so far")
     .option("--email <addresses>", "who gets alerts by mail, with commas between, or none", collect)
-    .option("--webhook <url>", "where alerts are posted, or none", textOrNone)
+    .option("--webhook <url>", "where alerts are posted, or none")
     .option("--dashboard-alerts", "show alerts on the dashboard")
     .option("--no-dashboard-alerts", "do not")
     .option("--key-rpm <n>", "requests per minute of new keys, or none for 600", parseWholeOrNone)
@@ -133,23 +133,24 @@ function addSettings(command: Command): Command {
 }
 
 function formatBody(options: OrganizationOptions): object {
-  const { webhook, email } = options;
+  const webhook = convertNone<string>(options.webhook);
+  const emails = convertNone(options.email);
   const notifications = {
     dashboard: options.dashboardAlerts,
-    emails: email === null ? [] : email,
+    emails: emails === null ? [] : emails,
     webhook: typeof webhook === "string" ? { url: webhook } : webhook,
   };
   const keyDefaults = {
-    requests_per_minute: options.keyRpm,
-    hard_cap_cents: options.keyHardCap,
-    budget_cents: options.keyBudget,
+    requests_per_minute: convertNone(options.keyRpm),
+    hard_cap_cents: convertNone(options.keyHardCap),
+    budget_cents: convertNone(options.keyBudget),
   };
   const isGiven = (fields: object): boolean => Object.values(fields).some((value) => value !== undefined);
   return {
     name: options.name,
     currency: options.currency,
-    hard_cap_cents: options.hardCap,
-    budget_cents: options.budget,
+    hard_cap_cents: convertNone(options.hardCap),
+    budget_cents: convertNone(options.budget),
     strict_caps: options.strictCaps,
     ...(isGiven(notifications) ? { notifications } : {}),
     ...(isGiven(keyDefaults) ? { key_defaults: keyDefaults } : {}),
@@ -191,7 +192,7 @@ function describe(one: JsonObject): string {
     ["alerts: dashboard", notifications["dashboard"] === true ? "yes" : "no"],
     ["alerts: email", emails.length === 0 ? "none" : emails.join(", ")],
     ["alerts: webhook", webhook === null ? "none" : String(webhook["url"])],
-    ["new keys: rpm", String(defaults["requests_per_minute"] ?? 600)],
+    ["new keys: rpm", formatValue(defaults["requests_per_minute"], "600")],
     ["new keys: hard cap", formatAmount(defaults["hard_cap_cents"], currency)],
     ["new keys: budget", formatAmount(defaults["budget_cents"], currency)],
     ["created", String(one["created_at"])],

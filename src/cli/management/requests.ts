@@ -8,7 +8,7 @@ import {
   withOrganization,
 } from "./management-command.ts";
 import { parseWhole } from "./options.ts";
-import { formatFields, formatTable } from "./table.ts";
+import { formatFields, formatTable, formatValue } from "./table.ts";
 
 const DEFAULT_LIMIT = 20;
 
@@ -50,7 +50,7 @@ function formatList(all: readonly JsonObject[], currency: string): string {
       String(one["created_at"]),
       String(one["id"]),
       String(one["route"]),
-      String(one["model"] ?? "-"),
+      formatValue(one["model"]),
       outcomeOf(one),
       String(tokensOf(one)),
       formatExactAmount(one["cost_microcents"], currency),
@@ -66,7 +66,7 @@ function describe(one: JsonObject, currency: string): string {
     ["ended", String(one["recorded_at"])],
     ["key", String(one["key_id"])],
     ["route", String(one["route"])],
-    ["model", String(one["model"] ?? "-")],
+    ["model", formatValue(one["model"])],
     ["status", outcomeOf(one)],
     ["input tokens", String(one["input_tokens"])],
     ["cached input tokens", String(one["cached_input_tokens"])],
@@ -84,8 +84,8 @@ function describeCheck(check: JsonObject): string {
 }
 
 function outcomeOf(one: JsonObject): string {
-  const status = one["status"] === null ? "closed" : String(one["status"]);
-  return one["error_code"] === null ? status : `${status} ${String(one["error_code"])}`;
+  const status = formatValue(one["status"], "closed");
+  return one["error_code"] === null ? status : `${status} ${formatValue(one["error_code"])}`;
 }
 
 function tokensOf(one: JsonObject): number {

@@ -1,5 +1,11 @@
 /** Text for people at a terminal. */
 
+/** A value of an answer; `none` for null. */
+export function formatValue(value: unknown, none = "-"): string {
+  if (value === null || value === undefined) return none;
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
 /** Columns under their headers, two blanks between; numbers stand to the right. */
 export function formatTable(headers: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [headers, ...rows];

@@ -3,23 +3,29 @@
 --
 -- KEYS[1] request record      KEYS[2] holds         KEYS[3] spend of the month of admission
 -- KEYS[4] usage of the day of admission             KEYS[5] requests in flight of the key     KEYS[6] recent requests
+-- KEYS[7] key record          KEYS[8] organization  KEYS[9] alerts fired in the month of admission
+-- KEYS[10] outbox of alerts   KEYS[11] list of alerts
 -- ARGV[1] request id          ARGV[2] key id        ARGV[3] month of admission    ARGV[4] day of admission
 -- ARGV[5] model               ARGV[6] route         ARGV[7] sequence number       ARGV[8] '1': final
 -- ARGV[9..15] totals: requests (0 or 1), input, cached, output, reasoning tokens, estimated (0 or 1), microcents
 -- ARGV[16] when the month's figures expire, ms
 -- ARGV[17] status   ARGV[18] error code or ''   ARGV[19] checks, JSON (final only, '' otherwise)
 --
--- Reply: {'applied'}; {'repeated'}: a charge with this sequence number or a later one was there, nothing was changed.
+-- Reply: {'applied', alerts fired}; {'repeated'}: a charge with this sequence number or a later one was there, nothing
+--   was changed.
 -- Error: MISMATCH when the record says another key, month, day or model.
 --
 -- Keeps: spend and usage of the month of admission move by the same difference, total - charged; held left =
--- max(0, worst - total) while open, 0 once closed.
+-- max(0, worst - total) while open, 0 once closed; `open:…` = sum of the totals of open records.
 
 -- @include integer.lua
 -- @include time.lua
 -- @include requests.lua
+-- @include thresholds.lua
 
 local request, holds, spend, usage, inflight, recent = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local alert_names = { key = KEYS[7], organization = KEYS[8], spend = KEYS[3], fired = KEYS[9], outbox = KEYS[10],
+  alerts = KEYS[11] }
 local request_id, key_id, month, day, model, route = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local seq_text, final, FIRST_TOTAL = ARGV[7], ARGV[8] == '1', 9
 local expires_at_ms, status, error_code, checks = ARGV[16], ARGV[17], ARGV[18], ARGV[19]
@@ -47,6 +53,8 @@ move_usage(usage, key_id, model, record.figures, totals, expires_at_ms)
 local open = record.state == 'open' and not final
 local left = open and math.max(0, record.worst - total) or 0
 move_held(spend, key_id, left - record.left)
+local open_before = existed and record.state == 'open' and record.figures[7] or 0
+move_open(spend, key_id, (open and total or 0) - open_before)
 
 local fields = { 'state', open and 'open' or 'closed', 'seq', seq_text, 'left', integer(left) }
 for position, figure in ipairs(USAGE_FIGURES) do
@@ -77,5 +85,4 @@ redis.call('HSET', request, unpack(fields))
 if final or not existed then
   redis.call('PEXPIRE', request, CLOSED_RECORD_MS)
 end
--- Alert thresholds of the key and the organization are tested here, on final figures only.
-return { 'applied' }
+return { 'applied', final and fire_thresholds(alert_names, key_id, month, expires_at_ms) or '0' }

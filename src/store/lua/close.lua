@@ -2,19 +2,24 @@
 --
 -- KEYS[1] request record      KEYS[2] holds         KEYS[3] spend of the month of admission
 -- KEYS[4] usage of the day of admission             KEYS[5] requests in flight of the key     KEYS[6] recent requests
+-- KEYS[7] key record          KEYS[8] organization  KEYS[9] alerts fired in the month of admission
+-- KEYS[10] outbox of alerts   KEYS[11] list of alerts
 -- ARGV[1] request id          ARGV[2] key id        ARGV[3] month of admission    ARGV[4] day of admission
 --         (2 to 4: what the caller read from the record, '' when there was none: the KEYS were made from them)
 -- ARGV[5] when the month's figures expire, ms
 --
--- Reply: {'closed'}; {'not_due'}: renewed, ended or changed meanwhile; {'gone'}: no record, its deadline was removed.
+-- Reply: {'closed', alerts fired}; {'not_due'}: renewed, ended or changed meanwhile; {'gone'}: no record, its deadline was removed.
 --
 -- Keeps: as charge. A charge that comes later still replaces what was closed at.
 
 -- @include integer.lua
 -- @include time.lua
 -- @include requests.lua
+-- @include thresholds.lua
 
 local request, holds, spend, usage, inflight, recent = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local alert_names = { key = KEYS[7], organization = KEYS[8], spend = KEYS[3], fired = KEYS[9], outbox = KEYS[10],
+  alerts = KEYS[11] }
 local request_id, key_id, month, day, expires_at_ms = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 
 local deadline_ms = tonumber(redis.call('ZSCORE', holds, request_id) or '')
@@ -45,6 +50,7 @@ end
 move_spend(spend, key_id, totals[7] - record.figures[7], expires_at_ms)
 move_usage(usage, key_id, record.model, record.figures, totals, expires_at_ms)
 move_held(spend, key_id, -record.left)
+move_open(spend, key_id, -record.figures[7])
 
 local entry = add_recent(recent, record.entry, request_id, key_id, record.route, record.model, totals, '', '', '')
 local fields = { 'state', 'closed', 'left', '0', 'entry', entry }
@@ -54,5 +60,5 @@ for position, figure in ipairs(USAGE_FIGURES) do
 end
 redis.call('HSET', request, unpack(fields))
 redis.call('PEXPIRE', request, CLOSED_RECORD_MS)
--- Alert thresholds of the key and the organization are tested here: these are final figures, unless a charge follows.
-return { 'closed' }
+-- These are final figures, unless a charge follows.
+return { 'closed', fire_thresholds(alert_names, key_id, month, expires_at_ms) }

@@ -2,19 +2,22 @@
 --
 -- KEYS[1] organization        KEYS[2] key record (the organization's again when no key is meant)
 -- KEYS[3] spend of the month  KEYS[4] usage of the day        KEYS[5] marker of this correction
+-- KEYS[6] alerts fired in the month                           KEYS[7] outbox of alerts     KEYS[8] list of alerts
 -- ARGV[1] day's start, ms     ARGV[2] day's end (exclusive), ms    ARGV[3] month       ARGV[4] key id or ''
 -- ARGV[5] amount, microcents, signed                          ARGV[6] when the month's figures expire, ms
 --
 -- Reply: {'day_changed', time ms}: TIME is outside of the day, nothing was changed; {'not_found'};
---   {'applied' or 'repeated', month, spent by the organization, spent by the key or ''}.
+--   {'applied' or 'repeated', month, spent by the organization, spent by the key or '', alerts fired}.
 --
 -- Keeps: spend and usage move by the same amount; the same marker counts once in seven days.
 
 -- @include integer.lua
 -- @include time.lua
 -- @include requests.lua
+-- @include thresholds.lua
 
 local organization, key_record, spend, usage, marker = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local fired_set, outbox, alerts = KEYS[6], KEYS[7], KEYS[8]
 local day_start_ms, day_end_ms, month = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
 local key_id, amount, expires_at_ms = ARGV[4], ARGV[5], ARGV[6]
 
@@ -26,7 +29,7 @@ if redis.call('EXISTS', organization) == 0 or redis.call('EXISTS', key_record) =
   return { 'not_found' }
 end
 
-local outcome = 'repeated'
+local outcome, fired = 'repeated', '0'
 if redis.call('SET', marker, month, 'NX', 'PX', CLOSED_RECORD_MS) then
   outcome = 'applied'
   redis.call('HINCRBY', spend, 'organization', amount)
@@ -36,8 +39,10 @@ if redis.call('SET', marker, month, 'NX', 'PX', CLOSED_RECORD_MS) then
   redis.call('HINCRBY', usage, key_id .. '::microcents', amount)
   keep_until(spend, expires_at_ms)
   keep_until(usage, expires_at_ms)
-  -- Alert thresholds of the key and the organization are tested here.
+  local names = { key = key_id ~= '' and key_record or nil, organization = organization, spend = spend,
+    fired = fired_set, outbox = outbox, alerts = alerts }
+  fired = fire_thresholds(names, key_id, month, expires_at_ms)
 end
 local organization_spent = redis.call('HGET', spend, 'organization') or '0'
 local key_spent = key_id ~= '' and (redis.call('HGET', spend, 'key:' .. key_id) or '0') or ''
-return { outcome, month, organization_spent, key_spent }
+return { outcome, month, organization_spent, key_spent, fired }

@@ -33,6 +33,14 @@ local function move_held(spend, key_id, difference)
   end
 end
 
+-- Moves how much of a month's spend is an estimate of streams in flight, by a difference in microcents.
+local function move_open(spend, key_id, difference)
+  if difference ~= 0 then
+    redis.call('HINCRBY', spend, 'open:organization', integer(difference))
+    redis.call('HINCRBY', spend, 'open:key:' .. key_id, integer(difference))
+  end
+end
+
 -- The figures of a usage row, which are also fields of a request's record.
 local USAGE_FIGURES = { 'requests', 'input', 'cached', 'output', 'reasoning', 'estimated', 'microcents' }
 

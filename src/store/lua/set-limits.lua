@@ -1,9 +1,14 @@
 -- Changes a key's record. A new rate refills both buckets at the old rate first and keeps the fraction that was full.
 --
 -- KEYS[1] key record          KEYS[2] bucket of requests      KEYS[3] bucket of count_tokens
--- ARGV[1] expected version, '' for any                        ARGV[2..] field, value, field, value …
+-- KEYS[4] organization        KEYS[5] spend of the month      KEYS[6] alerts fired in the month
+-- KEYS[7] outbox of alerts    KEYS[8] list of alerts
+-- ARGV[1] expected version, '' for any                        ARGV[2] key id      ARGV[3] month
+-- ARGV[4] month's start, ms   ARGV[5] month's end (exclusive), ms
+-- ARGV[6] when the month's figures expire, ms                 ARGV[7..] field, value, field, value …
 --
--- Reply: {'changed', record before, record after}; {'not_found'}; {'version_conflict', record}.
+-- Reply: {'month_changed', time ms}: TIME is outside of the month, nothing was changed; {'changed', record before,
+--   record after, alerts fired}; {'not_found'}; {'version_conflict', record}.
 --
 -- Keeps: a bucket's units are an integer between 0 and capacity * 60,000,000.
 
@@ -11,9 +16,13 @@
 -- @include time.lua
 -- @include bucket.lua
 -- @include records.lua
+-- @include thresholds.lua
 
 local key_record, request_bucket, count_bucket = KEYS[1], KEYS[2], KEYS[3]
-local expected_version, FIRST_FIELD = ARGV[1], 2
+local alert_names = { key = KEYS[1], organization = KEYS[4], spend = KEYS[5], fired = KEYS[6], outbox = KEYS[7],
+  alerts = KEYS[8] }
+local expected_version, key_id, month, FIRST_FIELD = ARGV[1], ARGV[2], ARGV[3], 7
+local month_start_ms, month_end_ms, expires_at_ms = tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6]
 
 -- floor(units * new / old) without the product, which would be beyond 2^53.
 local function scale(units, new, old)
@@ -27,6 +36,10 @@ local function rescale(bucket, old_rpm, new_rpm, capacity_of, now_us)
   write_bucket(bucket, scale(units, capacity_of(new_rpm), old_capacity), now_us)
 end
 
+local now_ms = now_milliseconds()
+if now_ms < month_start_ms or now_ms >= month_end_ms then
+  return { 'month_changed', integer(now_ms) }
+end
 local refused = refuse_change(key_record, expected_version)
 if refused then
   return refused
@@ -39,5 +52,7 @@ if new_rpm then
     rescale(count_bucket, old_rpm, new_rpm, count_capacity, now_us)
   end
 end
--- Alert thresholds of the key are tested here: an amount may be under what is spent now.
-return change_record(key_record, FIRST_FIELD)
+local reply = change_record(key_record, FIRST_FIELD)
+-- An amount may be under what is spent now.
+reply[4] = fire_thresholds(alert_names, key_id, month, expires_at_ms, true)
+return reply

@@ -1,15 +1,24 @@
 -- Changes an organization's record. Its currency cannot be changed once there is spend or a request in flight.
 --
--- KEYS[1] organization        KEYS[2] holds       KEYS[3..] spend of each month that can have some
--- ARGV[1] expected version, '' for any            ARGV[2..] field, value, field, value …
+-- KEYS[1] organization        KEYS[2] holds       KEYS[3] alerts fired in the month
+-- KEYS[4] outbox of alerts    KEYS[5] list of alerts
+-- KEYS[6..] spend of each month that can have some, the newest first
+-- ARGV[1] expected version, '' for any            ARGV[2] month
+-- ARGV[3] month's start, ms   ARGV[4] month's end (exclusive), ms
+-- ARGV[5] when the month's figures expire, ms     ARGV[6..] field, value, field, value …
 --
--- Reply: {'changed', record before, record after}; {'not_found'}; {'version_conflict', record};
---   {'currency_locked', record}.
+-- Reply: {'month_changed', time ms}: TIME is outside of the month, nothing was changed; {'changed', record before,
+--   record after, alerts fired}; {'not_found'}; {'version_conflict', record}; {'currency_locked', record}.
 
+-- @include integer.lua
+-- @include time.lua
 -- @include records.lua
+-- @include thresholds.lua
 
 local organization, holds = KEYS[1], KEYS[2]
-local expected_version, FIRST_FIELD, FIRST_MONTH = ARGV[1], 2, 3
+local alert_names = { organization = KEYS[1], spend = KEYS[6], fired = KEYS[3], outbox = KEYS[4], alerts = KEYS[5] }
+local expected_version, month, FIRST_FIELD, FIRST_MONTH = ARGV[1], ARGV[2], 6, 6
+local month_start_ms, month_end_ms, expires_at_ms = tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
 
 local function has_spend()
   if redis.call('ZCARD', holds) > 0 then
@@ -23,6 +32,10 @@ local function has_spend()
   return false
 end
 
+local now_ms = now_milliseconds()
+if now_ms < month_start_ms or now_ms >= month_end_ms then
+  return { 'month_changed', integer(now_ms) }
+end
 local refused = refuse_change(organization, expected_version)
 if refused then
   return refused
@@ -31,5 +44,7 @@ local currency = changed_value('currency', FIRST_FIELD)
 if currency and currency ~= redis.call('HGET', organization, 'currency') and has_spend() then
   return { 'currency_locked', redis.call('HGETALL', organization) }
 end
--- Alert thresholds of the organization are tested here: an amount may be under what is spent now.
-return change_record(organization, FIRST_FIELD)
+local reply = change_record(organization, FIRST_FIELD)
+-- An amount may be under what is spent now.
+reply[4] = fire_thresholds(alert_names, '', month, expires_at_ms)
+return reply

@@ -1,6 +1,7 @@
 /** The worker processes of a stack, as the operating system and Envoy see them. */
 import { readdirSync, readFileSync } from "node:fs";
 import { request } from "node:http";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { waitFor } from "../../support/wait.ts";
 
@@ -86,4 +87,44 @@ export async function waitForHealthyWorkers(socketsDir: string, count: number, t
     async () => (await readEndpoints(socketsDir)).filter((endpoint) => endpoint.isHealthy).length === count,
     { timeoutMs, intervalMs: 50 },
   );
+}
+
+/** Kills every worker and resolves when Envoy sends requests to as many new ones. */
+export async function killAllWorkers(configFile: string, socketsDir: string): Promise<void> {
+  const before = listWorkers(configFile);
+  for (const { pid } of before) process.kill(pid, "SIGKILL");
+  await waitForNewWorkers(configFile, socketsDir, before);
+}
+
+/** Resolves when each of these processes has a successor and Envoy takes every worker for healthy. */
+export async function waitForNewWorkers(
+  configFile: string,
+  socketsDir: string,
+  before: readonly WorkerProcess[],
+): Promise<void> {
+  const sockets = before.map(({ index }) => join(socketsDir, `gateway-${index}.sock`));
+  await waitFor(
+    "new workers that listen",
+    async () => {
+      const now = listWorkers(configFile);
+      const isReplaced = (old: WorkerProcess) => now.some(({ index, pid }) => index === old.index && pid !== old.pid);
+      // A process that is ending may have lost its command line and still have its socket.
+      if (!before.every(isReplaced)) return false;
+      return (await Promise.all(sockets.map(isListening))).every((listens) => listens);
+    },
+    { timeoutMs: 30_000, intervalMs: 50 },
+  );
+  await waitForHealthyWorkers(socketsDir, (await readEndpoints(socketsDir)).length);
+}
+
+function isListening(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ path });
+    const settle = (listens: boolean): void => {
+      socket.destroy();
+      resolve(listens);
+    };
+    socket.once("connect", () => settle(true));
+    socket.once("error", () => settle(false));
+  });
 }

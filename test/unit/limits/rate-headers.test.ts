@@ -18,7 +18,13 @@ describe("formatDuration", () => {
 });
 
 describe("formatRateHeaders", () => {
-  const rate = { limit: 600, capacity: 60, remaining: 59, resetMs: 100, timeMs: Date.UTC(2026, 10, 21, 12, 0, 0, 950) };
+  const rate = {
+    limit: 600,
+    capacity: 60,
+    remaining: 59,
+    resetMs: 100,
+    timeMs: Date.UTC(2026, 10, 21, 12, 0, 0, 950),
+  };
 
   it("has OpenAI's names on the chat routes", () => {
     expect(formatRateHeaders(rate, "chat")).toEqual([

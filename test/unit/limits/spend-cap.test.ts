@@ -37,6 +37,8 @@ describe("createCapError", () => {
 
   it("does not say so of a request that would not fit alone", () => {
     const held = { heldMicrocents: 1n, worstCaseMicrocents: 6000_000_000n };
-    expect(createCapError({ ...reached, spentMicrocents: 0n, held }).message).not.toContain("Only the requests");
+    expect(createCapError({ ...reached, spentMicrocents: 0n, held }).message).not.toContain(
+      "Only the requests",
+    );
   });
 });

@@ -1,0 +1,38 @@
+/** A way to tell an organization, as the delivery sees it. */
+import type { AlertRecord } from "../store/types/alerts.ts";
+import type { OrganizationRecord } from "../store/types/management.ts";
+
+export interface Attempt {
+  readonly alert: AlertRecord;
+  /** As it is now: an address that was corrected meanwhile is used from the next attempt on. */
+  readonly organization: OrganizationRecord;
+  /** What the attempt before left for this one, "" for nothing. */
+  readonly progress: string;
+  /** The process ends, or another has taken over. */
+  readonly signal: AbortSignal;
+}
+
+export type AttemptResult =
+  | {
+      readonly outcome: "delivered";
+      /** What people should know nevertheless: an address that was refused. */
+      readonly note?: string;
+    }
+  /** The organization has not chosen this channel. */
+  | { readonly outcome: "off" }
+  | {
+      readonly outcome: "again";
+      readonly error: string;
+      /** At least; the receiver asked for it. */
+      readonly retryAfterMs?: number;
+      readonly progress?: string;
+    }
+  /** For good: another attempt would end the same way. */
+  | { readonly outcome: "failed"; readonly error: string };
+
+export interface Channel {
+  /** Never rejects for what the other side does; its wait is bounded. Error texts hold no secrets and no addresses of ours. */
+  attempt(attempt: Attempt): Promise<AttemptResult>;
+  /** Ends connections that were kept. */
+  close(): void;
+}

@@ -1,0 +1,134 @@
+/**
+ * One HTTP request to a URL that a customer chose. Addresses are checked after the name was resolved and are those that
+ * are connected to, so that a name that changes in between leads nowhere else. Redirects are not followed, of the answer
+ * only the head matters, and everything together takes 10 s at most.
+ */
+import { type ClientRequest, type IncomingMessage, request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import { isIP, type LookupFunction } from "node:net";
+import { isPublicAddress } from "./public-address.ts";
+import { type ResolveHost, resolveLocalHost, resolvePublicHost } from "./resolve-host.ts";
+import { describeConnectionError, WebhookError } from "./webhook-error.ts";
+
+export const WEBHOOK_TIMEOUT_MS = 10_000;
+/** Of a body that nobody reads. */
+const MAX_ANSWER_BYTES = 16 * 1024;
+const MAX_ANSWER_HEADER_BYTES = 16 * 1024;
+
+export interface PostOptions {
+  /** Private addresses and plain `http` too: `notifications.webhooks.allow_private_networks`. */
+  readonly allowPrivateNetworks: boolean;
+  /** In place of DNS, for tests. */
+  readonly resolveHost?: ResolveHost;
+  /** PEM, in place of those that Node knows; for tests. */
+  readonly certificateAuthorities?: string;
+  readonly timeoutMs?: number;
+}
+
+export interface Post {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface WebhookAnswer {
+  readonly status: number;
+  /** What `Retry-After` asks for, 0 when it does not. */
+  readonly retryAfterMs: number;
+}
+
+/** @throws WebhookError when there was no answer; its message may be shown to the customer. */
+export async function postWebhook(post: Post, options: PostOptions): Promise<WebhookAnswer> {
+  const url = new URL(post.url);
+  requireAllowed(url, options);
+  const { timeoutMs = WEBHOOK_TIMEOUT_MS } = options;
+  const late = new WebhookError(`no answer within ${timeoutMs / 1000} s`);
+  return new Promise((resolve, reject) => {
+    const request = open(url, post, options);
+    const timer = setTimeout(() => request.destroy(late), timeoutMs);
+    request.on("close", () => clearTimeout(timer));
+    request.on("error", (error) => reject(describeConnectionError(error)));
+    request.on("response", (response) => {
+      resolve({ status: response.statusCode ?? 0, retryAfterMs: parseRetryAfter(response, Date.now()) });
+      drain(response);
+    });
+    request.end(post.body);
+  });
+}
+
+function open(url: URL, post: Post, options: PostOptions): ClientRequest {
+  const { certificateAuthorities } = options;
+  const common = {
+    method: "POST",
+    headers: {
+      ...post.headers,
+      "content-type": "application/json",
+      "content-length": Buffer.byteLength(post.body),
+      "user-agent": "inference-gateway-webhooks/1",
+    },
+    // A connection of its own: one that was opened under another check is not used again.
+    agent: false as const,
+    maxHeaderSize: MAX_ANSWER_HEADER_BYTES,
+    lookup: createLookup(options),
+    ...(post.signal === undefined ? {} : { signal: post.signal }),
+  };
+  if (url.protocol === "http:") return requestHttp(url, common);
+  return requestHttps(url, {
+    ...common,
+    ...(certificateAuthorities === undefined ? {} : { ca: certificateAuthorities }),
+  });
+}
+
+function requireAllowed(url: URL, { allowPrivateNetworks }: PostOptions): void {
+  if (allowPrivateNetworks) return;
+  if (url.protocol !== "https:") throw new WebhookError("the URL does not begin with https://");
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  // Node asks no lookup for an address. Odd notations ("0x7f.1") are plain ones once they are in a URL.
+  if (isIP(host) !== 0 && !isPublicAddress(host)) throw createPrivateError();
+}
+
+function createLookup({ allowPrivateNetworks, resolveHost }: PostOptions): LookupFunction {
+  const resolve = resolveHost ?? (allowPrivateNetworks ? resolveLocalHost : resolvePublicHost);
+  return (hostname, lookupOptions, callback) => {
+    resolve(hostname).then(
+      (all) => {
+        const addresses = allowPrivateNetworks ? all : all.filter(isPublicAddress);
+        const found = addresses.map((address) => ({ address, family: isIP(address) }));
+        const [first] = found;
+        if (first === undefined) callback(all.length === 0 ? createUnknownError() : createPrivateError(), "", 0);
+        else if (lookupOptions.all === true) callback(null, found);
+        else callback(null, first.address, first.family);
+      },
+      (error: Error) => callback(error, "", 0),
+    );
+  };
+}
+
+/** Reads a little of the body so that the other side can end in peace. */
+function drain(response: IncomingMessage): void {
+  let bytes = 0;
+  response.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > MAX_ANSWER_BYTES) response.destroy();
+  });
+  // The answer's head is all that was wanted.
+  response.on("error", () => response.destroy());
+}
+
+/** Seconds, or an HTTP date (RFC 9110, section 10.2.3). */
+function parseRetryAfter({ headers }: IncomingMessage, nowMs: number): number {
+  const text = headers["retry-after"];
+  if (text === undefined) return 0;
+  const waitMs = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - nowMs;
+  return Number.isFinite(waitMs) ? Math.max(0, waitMs) : 0;
+}
+
+/** Which address it is stays untold: the answer would be a map of the operator's network. */
+function createPrivateError(): WebhookError {
+  return new WebhookError("the host's address is not one of the public internet");
+}
+
+function createUnknownError(): WebhookError {
+  return new WebhookError("the host's name has no address");
+}

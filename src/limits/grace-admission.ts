@@ -1,0 +1,195 @@
+/**
+ * Admission while Redis is out of reach: keys that this worker has admitted or refused in the last minutes go on for the
+ * grace time, by what was last known of them.
+ *
+ * Redis is asked first, every time, so that its first answer ends the outage. Never on a guess: a key that this worker
+ * has not seen, an organization with strict caps, and everything past the grace time get the error that Redis failed
+ * with (503). Last known are the record (disabled, expired, suspended as it was), the rate, of which each worker grants
+ * its share, and spend, to which this worker adds what it has counted itself.
+ */
+import type { Clock } from "../clock.ts";
+import { dayAt, monthAt } from "../store/month.ts";
+import type { Admission, AdmitInput, BucketFigures, KnownKeyAdmission } from "../store/types/admission.ts";
+import { GraceBucket } from "./grace-bucket.ts";
+import { isOutOfReach } from "./grace-errors.ts";
+import type { GraceOutage } from "./grace-outage.ts";
+import type { GraceSpend } from "./grace-spend.ts";
+
+export type Admit = (input: AdmitInput) => Promise<Admission>;
+
+export interface GraceAdmissionOptions {
+  /** Asks Redis. */
+  readonly admit: Admit;
+  readonly outage: GraceOutage;
+  readonly spend: GraceSpend;
+  readonly clock: Pick<Clock, "monotonicMs">;
+  /** How many workers, of all hosts, share a key's rate; at least 1. */
+  readonly shares: () => number;
+  /** Requests of a key that this worker has in flight. */
+  readonly countInFlight: (keyId: string) => number;
+}
+
+/** What was last known of a key. */
+interface LastKnown {
+  readonly admission: KnownKeyAdmission;
+  readonly atMs: number;
+  /** Spend by Redis's account, less what this worker had counted of it: what it counts since is added again. */
+  readonly keyMicrocents: bigint;
+  readonly organizationMicrocents: bigint;
+  /** From an outage before, too: what it granted then is not granted again. */
+  buckets: Buckets | null;
+  /** Whether the buckets were held to what Redis's has left. */
+  isHeld: boolean;
+}
+
+interface Buckets {
+  readonly requests: GraceBucket;
+  readonly count_tokens: GraceBucket;
+}
+
+/** "The last minutes". */
+const MAX_AGE_MS = 10 * 60_000;
+/** About two kilobytes each. */
+const MAX_KEYS = 20_000;
+/** As in the store's bucket of count_tokens: clients send two dozen at once. */
+const MIN_COUNT_CAPACITY = 60;
+const MICROCENTS_PER_CENT = 1_000_000n;
+
+/** Wraps the store's `admit`. Rejects as it does where the grace time does not apply. */
+export function createGraceAdmission(options: GraceAdmissionOptions): Admit {
+  const known = new Map<string, LastKnown>();
+  return async (input) => {
+    try {
+      const admission = await options.admit(input);
+      options.outage.reached(input.organizationId);
+      remember(known, input, admission, options);
+      return admission;
+    } catch (error) {
+      if (!isOutOfReach(error)) throw error;
+      options.outage.missed(input.organizationId);
+      const last = known.get(input.presentedHash);
+      if (last === undefined || !mayGoOn(last, input, options)) throw error;
+      return decide(last, input, options);
+    }
+  };
+}
+
+function remember(
+  known: Map<string, LastKnown>,
+  input: AdmitInput,
+  admission: Admission,
+  { clock, spend }: GraceAdmissionOptions,
+): void {
+  const before = known.get(input.presentedHash);
+  known.delete(input.presentedHash);
+  if (admission.decision === "unknown_key") return;
+  const isSameRate = before?.admission.key.requestsPerMinute === admission.key.requestsPerMinute;
+  const { organizationId, keyId } = input;
+  const own = spend.of({ organizationId, keyId, month: admission.month });
+  known.set(input.presentedHash, {
+    admission,
+    atMs: clock.monotonicMs(),
+    keyMicrocents: admission.key.spentMicrocents + own.key.unacknowledged - own.key.counted,
+    organizationMicrocents:
+      admission.organization.spentMicrocents + own.organization.unacknowledged - own.organization.counted,
+    buckets: isSameRate ? before.buckets : null,
+    isHeld: false,
+  });
+  if (known.size <= MAX_KEYS) return;
+  const oldest = known.keys().next();
+  if (oldest.done !== true) known.delete(oldest.value);
+}
+
+function mayGoOn(
+  { admission, atMs }: LastKnown,
+  { organizationId }: AdmitInput,
+  { outage, clock }: GraceAdmissionOptions,
+): boolean {
+  if (admission.organization.strictCaps || clock.monotonicMs() - atMs > MAX_AGE_MS) return false;
+  return outage.isInGrace(organizationId);
+}
+
+function decide(last: LastKnown, input: AdmitInput, options: GraceAdmissionOptions): KnownKeyAdmission {
+  const { admission, atMs } = last;
+  const nowMs = options.clock.monotonicMs();
+  // Redis's clock, carried on by this host's.
+  const timeMs = admission.timeMs + Math.round(nowMs - atMs);
+  const month = monthAt(timeMs).name;
+  const own = options.spend.of({ organizationId: input.organizationId, keyId: input.keyId, month });
+  const isSameMonth = month === admission.month;
+  const key = {
+    ...admission.key,
+    spentMicrocents: own.key.counted + (isSameMonth ? last.keyMicrocents : 0n),
+  };
+  const organization = {
+    ...admission.organization,
+    spentMicrocents: own.organization.counted + (isSameMonth ? last.organizationMicrocents : 0n),
+  };
+  const shares = options.shares();
+  const buckets = openBuckets(last, shares, nowMs);
+  const asNow = { ...admission, timeMs, month, day: dayAt(timeMs).name, key, organization };
+  const inFlight = key.maxConcurrentRequests === null ? null : options.countInFlight(key.id);
+  const decision = check(asNow, input, {
+    bucket: buckets[input.bucket],
+    nowMs,
+    inFlight,
+    shares: options.shares(),
+  });
+  const bucket = describeBucket(buckets, input, admission.bucket.capacity, decision === "rate_limited");
+  const isCounted = input.metered && inFlight !== null;
+  return { ...asNow, decision, bucket, concurrentRequests: isCounted ? inFlight + 1 : null };
+}
+
+function check(
+  { decision, timeMs, key, organization }: KnownKeyAdmission,
+  { metered }: AdmitInput,
+  local: { bucket: GraceBucket; nowMs: number; inFlight: number | null; shares: number },
+): KnownKeyAdmission["decision"] {
+  if (decision === "key_disabled" || decision === "organization_suspended") return decision;
+  if (key.expiresAtMs !== null && timeMs >= key.expiresAtMs) return "key_expired";
+  if (!local.bucket.take(local.nowMs)) return "rate_limited";
+  if (!metered) return "admitted";
+  const { maxConcurrentRequests: most } = key;
+  const ownMost = most === null ? null : Math.max(1, Math.floor(most / local.shares));
+  if (ownMost !== null && (local.inFlight ?? 0) >= ownMost) return "concurrency_limited";
+  if (isReached(key)) return "key_cap_reached";
+  return isReached(organization) ? "organization_cap_reached" : "admitted";
+}
+
+function isReached(capped: { hardCapCents: number | null; spentMicrocents: bigint }): boolean {
+  if (capped.hardCapCents === null) return false;
+  return capped.spentMicrocents >= BigInt(capped.hardCapCents) * MICROCENTS_PER_CENT;
+}
+
+/** This worker's share, beginning with no more than what must be left in Redis's bucket by now. */
+function openBuckets(last: LastKnown, shares: number, nowMs: number): Buckets {
+  const { admission, atMs } = last;
+  const { requestsPerMinute } = admission.key;
+  const { capacity, remaining } = admission.bucket;
+  const rate = { requestsPerMinute, shares, nowMs };
+  last.buckets ??= {
+    requests: new GraceBucket({ ...rate, capacity }),
+    count_tokens: new GraceBucket({ ...rate, capacity: Math.max(MIN_COUNT_CAPACITY, capacity) }),
+  };
+  if (!last.isHeld) {
+    const refilled = ((nowMs - atMs) * requestsPerMinute) / 60_000;
+    last.buckets.requests.hold((remaining + refilled) / shares, nowMs);
+    last.isHeld = true;
+  }
+  return last.buckets;
+}
+
+function describeBucket(
+  buckets: Buckets,
+  { bucket }: AdmitInput,
+  capacity: number,
+  isRefused: boolean,
+): BucketFigures {
+  const { remaining, resetMs } = buckets.requests;
+  return {
+    remaining,
+    capacity,
+    resetMs,
+    retryAfterSeconds: isRefused ? buckets[bucket].retryAfterSeconds : 0,
+  };
+}

@@ -1,0 +1,65 @@
+/**
+ * A worker's share of a key's token bucket while Redis is out of reach. All workers' shares together grant no more than
+ * the key's own bucket would, except that every share holds at least one token.
+ */
+export interface GraceBucketOptions {
+  readonly requestsPerMinute: number;
+  /** Tokens of the whole bucket. */
+  readonly capacity: number;
+  /** How many workers share the key's rate. */
+  readonly shares: number;
+  readonly nowMs: number;
+}
+
+const MS_PER_MINUTE = 60_000;
+
+export class GraceBucket {
+  readonly #tokensPerMs: number;
+  readonly #capacity: number;
+  #tokens: number;
+  #atMs: number;
+
+  constructor({ requestsPerMinute, capacity, shares, nowMs }: GraceBucketOptions) {
+    this.#tokensPerMs = requestsPerMinute / shares / MS_PER_MINUTE;
+    this.#capacity = Math.max(1, capacity / shares);
+    this.#tokens = this.#capacity;
+    this.#atMs = nowMs;
+  }
+
+  /** Leaves no more than so many tokens in it. */
+  hold(tokens: number, nowMs: number): void {
+    this.#refill(nowMs);
+    this.#tokens = Math.min(this.#tokens, Math.max(0, tokens));
+  }
+
+  /** Takes one token. @param nowMs Of a clock that never goes back. */
+  take(nowMs: number): boolean {
+    this.#refill(nowMs);
+    if (this.#tokens < 1) return false;
+    this.#tokens -= 1;
+    return true;
+  }
+
+  /** Whole tokens left. */
+  get remaining(): number {
+    return Math.floor(this.#tokens);
+  }
+
+  /** Whole seconds, rounded up, until there is a token; 0 when there is one. */
+  get retryAfterSeconds(): number {
+    return this.#tokens >= 1 ? 0 : Math.ceil((1 - this.#tokens) / this.#tokensPerMs / 1000);
+  }
+
+  /** Milliseconds until it is full again. */
+  get resetMs(): number {
+    return Math.ceil((this.#capacity - this.#tokens) / this.#tokensPerMs);
+  }
+
+  #refill(nowMs: number): void {
+    this.#tokens = Math.min(
+      this.#capacity,
+      this.#tokens + Math.max(0, nowMs - this.#atMs) * this.#tokensPerMs,
+    );
+    this.#atMs = Math.max(this.#atMs, nowMs);
+  }
+}

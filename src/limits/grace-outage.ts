@@ -1,0 +1,56 @@
+import type { Clock } from "../clock.ts";
+
+export interface GraceOutageOptions {
+  readonly clock: Pick<Clock, "monotonicMs">;
+  /** How long known keys go on from the beginning of an outage; 0: not at all. */
+  readonly graceMs: number;
+  readonly logger: { warn(fields: object, message: string): void };
+}
+
+/** Organizations whose part of Redis is away at a time; beyond it the newest are forgotten last. */
+const MAX_ORGANIZATIONS = 50_000;
+
+/**
+ * Since when Redis is out of reach: as a whole, and for each organization, since in a cluster one node can be away. The
+ * grace time of an organization begins with the earlier of the two and ends for good until Redis has answered for it.
+ */
+export class GraceOutage {
+  readonly #options: GraceOutageOptions;
+  readonly #sinceMs = new Map<string, number>();
+  #allSinceMs: number | null = null;
+
+  constructor(options: GraceOutageOptions) {
+    this.#options = options;
+  }
+
+  /** Redis answered, for this organization or (null) for none in particular. */
+  reached(organizationId: string | null): void {
+    if (this.#allSinceMs !== null) {
+      this.#allSinceMs = null;
+      this.#options.logger.warn({}, "Redis answers again");
+    }
+    if (organizationId !== null && this.#sinceMs.size > 0) this.#sinceMs.delete(organizationId);
+  }
+
+  /** Redis did not answer, for this organization or (null) for none in particular. */
+  missed(organizationId: string | null): void {
+    const now = this.#options.clock.monotonicMs();
+    if (this.#allSinceMs === null) {
+      this.#allSinceMs = now;
+      this.#options.logger.warn({ grace_ms: this.#options.graceMs }, "Redis is out of reach");
+    }
+    if (organizationId === null || this.#sinceMs.has(organizationId)) return;
+    this.#sinceMs.set(organizationId, now);
+    if (this.#sinceMs.size <= MAX_ORGANIZATIONS) return;
+    const oldest = this.#sinceMs.keys().next();
+    if (oldest.done !== true) this.#sinceMs.delete(oldest.value);
+  }
+
+  /** Whether requests of this organization may go on without Redis. False when Redis was not missed for it. */
+  isInGrace(organizationId: string): boolean {
+    const since = this.#sinceMs.get(organizationId);
+    if (since === undefined) return false;
+    const began = Math.min(since, this.#allSinceMs ?? since);
+    return this.#options.clock.monotonicMs() - began < this.#options.graceMs;
+  }
+}

@@ -1,0 +1,113 @@
+import { crc32 } from "node:zlib";
+import { z } from "zod";
+import type { ChargeInput, RequestIdentity } from "../store/types/settlement.ts";
+
+/** A request that went upstream without a hold in Redis: what it costs at least when nobody ever says more. */
+export interface OpenedRequest extends RequestIdentity {
+  readonly floorMicrocents: bigint;
+  readonly floorInputTokens: number;
+}
+
+/** What stands in the spool. `atMs`: this host's clock when it was put there. */
+export type SpoolEntry =
+  | { readonly kind: "charge"; readonly atMs: number; readonly charge: ChargeInput }
+  | { readonly kind: "open"; readonly atMs: number; readonly opened: OpenedRequest };
+
+const identityFields = {
+  organizationId: z.string(),
+  keyId: z.string(),
+  requestId: z.string(),
+  month: z.string(),
+  day: z.string(),
+  model: z.string(),
+  route: z.string(),
+};
+const amount = z
+  .string()
+  .regex(/^\d{1,16}$/)
+  .transform((text) => BigInt(text));
+const count = z.number().int().nonnegative();
+const figures = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]));
+
+const entrySchema = z.discriminatedUnion("kind", [
+  z.object({
+    kind: z.literal("charge"),
+    atMs: z.number(),
+    charge: z.object({
+      ...identityFields,
+      totalMicrocents: amount,
+      sequence: count,
+      tokens: z.object({ input: count, cachedInput: count, output: count, reasoning: count }),
+      requests: z.union([z.literal(0), z.literal(1)]),
+      estimated: z.boolean(),
+      final: z
+        .object({
+          status: z.number(),
+          errorCode: z.string().nullable(),
+          checks: z.array(z.object({ name: z.string(), passed: z.boolean(), figures })),
+        })
+        .nullable(),
+    }),
+  }),
+  z.object({
+    kind: z.literal("open"),
+    atMs: z.number(),
+    opened: z.object({ ...identityFields, floorMicrocents: amount, floorInputTokens: count }),
+  }),
+]);
+
+const HEAD = '{"checksum":"';
+const MIDDLE = '","entry":';
+const CHECKSUM_DIGITS = 8;
+const ENTRY_START = HEAD.length + CHECKSUM_DIGITS + MIDDLE.length;
+
+/**
+ * One line of a spool file, with its line break: JSON, whose `checksum` is the CRC-32 (hexadecimal) of the bytes of
+ * `entry` as they stand in the line. Amounts are strings, so that no reader rounds them.
+ */
+export function formatSpoolLine(entry: SpoolEntry): string {
+  const json = JSON.stringify(entry, (_key, value: unknown) =>
+    typeof value === "bigint" ? String(value) : value,
+  );
+  return `${HEAD}${checksumOf(json)}${MIDDLE}${json}}\n`;
+}
+
+/** The entry of a line (without its line break), or null when the line is torn or damaged. */
+export function parseSpoolLine(line: string): SpoolEntry | null {
+  if (!line.startsWith(HEAD) || !line.endsWith("}")) return null;
+  const json = line.slice(ENTRY_START, -1);
+  if (line.slice(HEAD.length, ENTRY_START) !== `${checksumOf(json)}${MIDDLE}`) return null;
+  const parsed = entrySchema.safeParse(parseJson(json));
+  return parsed.success ? parsed.data : null;
+}
+
+/**
+ * The charge that an entry comes to. A request that was only opened is charged its floor, with a sequence number below
+ * every other: it counts when nothing else of the request ever arrived, and changes nothing otherwise.
+ */
+export function chargeOf(entry: SpoolEntry): ChargeInput {
+  if (entry.kind === "charge") return entry.charge;
+  const { floorMicrocents, floorInputTokens, ...identity } = entry.opened;
+  return {
+    ...identity,
+    totalMicrocents: floorMicrocents,
+    sequence: 0,
+    tokens: { input: floorInputTokens, cachedInput: 0, output: 0, reasoning: 0 },
+    requests: 1,
+    estimated: true,
+    final: null,
+  };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The checksum was right, so it was written so: no entry of ours.
+    return null;
+  }
+}
+
+function checksumOf(json: string): string {
+  return crc32(json).toString(16).padStart(CHECKSUM_DIGITS, "0");
+}

@@ -1,0 +1,131 @@
+import { appendFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "../clock.ts";
+import type { Store } from "../store/types.ts";
+import type { ChargeInput } from "../store/types/settlement.ts";
+import { isRefusedCharge } from "./refused-charge.ts";
+import { chargeOf, formatSpoolLine, type SpoolEntry } from "./spool-entry.ts";
+import { readSpoolLines, removeSpoolFile, type SpoolLine } from "./spool-segment.ts";
+import type { SpoolFile } from "./spool-writer.ts";
+
+export interface SpoolReplayOptions {
+  readonly dir: string;
+  readonly store: Pick<Store, "charge">;
+  readonly clock: Pick<Clock, "nowMs">;
+  readonly logger: {
+    info(fields: object, message: string): void;
+    error(fields: object, message: string): void;
+  };
+  readonly onAcknowledged?: (charge: ChargeInput) => void;
+}
+
+/** What has become of the entries so far. */
+export interface SpoolReport {
+  readonly replayedEntries: number;
+  /** Older than six days. */
+  readonly expiredEntries: number;
+  /** They contradict what is on record. */
+  readonly rejectedEntries: number;
+  /** Torn or damaged lines. */
+  readonly damagedLines: number;
+}
+
+/** A record answers repeats for seven days; what comes later could count twice. */
+const MAX_AGE_MS = 6 * 86_400_000;
+/** Sent at a time: one write, one turn of Redis. */
+const BATCH = 64;
+/** What Redis did not take and will not: for a person to look at. */
+export const REPORTED_FILE = "reported.jsonl";
+
+type Counts = { -readonly [Name in keyof SpoolReport]: SpoolReport[Name] };
+
+/** Sends the entries of spool files to Redis, in order. */
+export class SpoolReplay {
+  readonly #options: SpoolReplayOptions;
+  /** How far each file has been sent. */
+  readonly #offsets = new WeakMap<SpoolFile, number>();
+  readonly #counts: Counts = { replayedEntries: 0, expiredEntries: 0, rejectedEntries: 0, damagedLines: 0 };
+
+  constructor(options: SpoolReplayOptions) {
+    this.#options = options;
+  }
+
+  get report(): SpoolReport {
+    return { ...this.#counts };
+  }
+
+  /**
+   * Sends what is left of a file and removes it. False: Redis or the disk did not go along, try again later; what was
+   * acknowledged is not sent again by this process. Never rejects.
+   */
+  async send(file: SpoolFile): Promise<boolean> {
+    try {
+      let batch: SpoolLine[] = [];
+      for await (const line of readSpoolLines(file.path, this.#offsets.get(file) ?? 0)) {
+        batch.push(line);
+        if (batch.length < BATCH) continue;
+        await this.#sendBatch(file, batch);
+        batch = [];
+      }
+      if (batch.length > 0) await this.#sendBatch(file, batch);
+      await removeSpoolFile(file.path);
+      this.#options.logger.info({ file: file.path, ...this.#counts }, "a file of the spool is in Redis");
+      return true;
+    } catch (error) {
+      // Another process has taken it over: it is that one's to send.
+      return (error as NodeJS.ErrnoException).code === "ENOENT";
+    }
+  }
+
+  /** Rejects when an entry is not acknowledged; the entries before it are not sent again. */
+  async #sendBatch(file: SpoolFile, lines: readonly SpoolLine[]): Promise<void> {
+    const sent = await Promise.allSettled(lines.map((line) => this.#sendLine(file, line)));
+    for (const [position, result] of sent.entries()) {
+      if (result.status === "rejected") throw result.reason;
+      this.#offsets.set(file, lines[position]?.endOffset ?? 0);
+    }
+  }
+
+  async #sendLine(file: SpoolFile, { entry, endOffset }: SpoolLine): Promise<void> {
+    const { store, clock, logger, onAcknowledged } = this.#options;
+    if (entry === null) {
+      this.#counts.damagedLines += 1;
+      logger.error(
+        { file: file.path, end_offset: endOffset },
+        "a line of the spool is torn or damaged and is skipped",
+      );
+      return;
+    }
+    if (clock.nowMs() - entry.atMs > MAX_AGE_MS) {
+      this.#counts.expiredEntries += 1;
+      return this.#setAside(entry, "a charge in the spool is older than six days and is not sent");
+    }
+    const charge = chargeOf(entry);
+    try {
+      await store.charge(charge);
+    } catch (error) {
+      if (!isRefusedCharge(error)) throw error;
+      this.#counts.rejectedEntries += 1;
+      await this.#setAside(entry, "a charge in the spool contradicts what is on record and is not sent");
+    }
+    this.#counts.replayedEntries += 1;
+    onAcknowledged?.(charge);
+  }
+
+  async #setAside(entry: SpoolEntry, message: string): Promise<void> {
+    const { dir, logger } = this.#options;
+    await appendFile(join(dir, REPORTED_FILE), formatSpoolLine(entry), { mode: 0o600 });
+    const { requestId, organizationId, keyId, totalMicrocents, month } = chargeOf(entry);
+    logger.error(
+      {
+        request_id: requestId,
+        organization_id: organizationId,
+        key_id: keyId,
+        month,
+        microcents: String(totalMicrocents),
+        reported_in: REPORTED_FILE,
+      },
+      message,
+    );
+  }
+}

@@ -1,0 +1,69 @@
+import { type FileHandle, open, unlink } from "node:fs/promises";
+import { dirname } from "node:path";
+import { type SpoolEntry, parseSpoolLine } from "./spool-entry.ts";
+
+/** One piece of a spool file: an entry, or a line that is none. */
+export interface SpoolLine {
+  /** Null: torn or damaged. */
+  readonly entry: SpoolEntry | null;
+  /** Where the next line begins. */
+  readonly endOffset: number;
+}
+
+const READ_BYTES = 256 * 1024;
+/** No entry is longer; what is longer has lost its line breaks. */
+const MAX_LINE_BYTES = 1024 * 1024;
+const LINE_BREAK = 0x0a;
+
+/** The lines of a spool file from an offset on, in order. The last one may have no line break: then it is torn. */
+export async function* readSpoolLines(path: string, fromOffset: number): AsyncGenerator<SpoolLine> {
+  const handle = await open(path, "r");
+  try {
+    const chunk = Buffer.alloc(READ_BYTES);
+    let rest: Buffer = Buffer.alloc(0);
+    let offset = fromOffset;
+    for (;;) {
+      const { bytesRead } = await handle.read(chunk, 0, READ_BYTES, offset + rest.length);
+      if (bytesRead === 0) break;
+      rest = Buffer.concat([rest, chunk.subarray(0, bytesRead)]);
+      let start = 0;
+      for (let end = rest.indexOf(LINE_BREAK); end !== -1; end = rest.indexOf(LINE_BREAK, start)) {
+        const entry = parseSpoolLine(rest.toString("utf8", start, end));
+        start = end + 1;
+        yield { entry, endOffset: offset + start };
+      }
+      if (rest.length - start > MAX_LINE_BYTES) start = rest.length;
+      offset += start;
+      rest = rest.subarray(start);
+    }
+    if (rest.length > 0) yield { entry: null, endOffset: offset + rest.length };
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Makes what happened to a folder's names (created, renamed, removed) outlive a loss of power. */
+export async function syncFolder(dir: string): Promise<void> {
+  const handle = await open(dir, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Creates a file that must not be there yet, so that it is found again after a loss of power. */
+export async function createSpoolFile(path: string): Promise<FileHandle> {
+  const handle = await open(path, "ax", 0o600);
+  await syncFolder(dirname(path));
+  return handle;
+}
+
+/** Removes a file; nothing when it is gone already. */
+export async function removeSpoolFile(path: string): Promise<void> {
+  try {
+    await unlink(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+}

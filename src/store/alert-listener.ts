@@ -1,0 +1,39 @@
+/** Hears of alerts as they fire. A convenience: what is missed while the connection is away, a sweep finds. */
+import { Cluster } from "ioredis";
+import type { RedisClient } from "./client.ts";
+import { ALERT_CHANNEL } from "./keys.ts";
+
+const RETRY_MS = 1_000;
+
+export interface AlertListener {
+  close(): void;
+}
+
+/** On a connection of its own, which comes back by itself. `onAlert` is called with the organization's id. */
+export function listenForAlerts(
+  client: RedisClient,
+  onAlert: (organizationId: string) => void,
+  onError: (error: Error) => void,
+): AlertListener {
+  const subscriber = client instanceof Cluster ? client.duplicate() : client.duplicate();
+  let timer: NodeJS.Timeout | undefined;
+  const subscribe = (): void => {
+    clearTimeout(timer);
+    subscriber.subscribe(ALERT_CHANNEL).catch((error: Error) => {
+      onError(error);
+      // A cluster's connection for subscriptions is ready a little after the cluster is.
+      timer = setTimeout(subscribe, RETRY_MS);
+      timer.unref();
+    });
+  };
+  subscriber.on("error", onError);
+  subscriber.on("message", (_channel: string, organizationId: string) => onAlert(organizationId));
+  subscriber.on("ready", subscribe);
+  return {
+    close: () => {
+      clearTimeout(timer);
+      subscriber.off("ready", subscribe);
+      subscriber.disconnect();
+    },
+  };
+}

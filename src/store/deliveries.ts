@@ -1,0 +1,114 @@
+/**
+ * The outbox of alerts: who delivers what next. A courier for each organization and channel holds a cursor and a lease,
+ * so that alerts go out in order and a process that dies is taken over. The rules are in `lua/`.
+ */
+import { parseAlert } from "./alerts.ts";
+import type { StoreContext } from "./context.ts";
+import { alertCourierKey, alertDeliveriesKey, alertOutboxKey } from "./keys.ts";
+import { expiryOf } from "./month.ts";
+import { formatCount, integerAt, parseArray, textAt } from "./replies.ts";
+import { ALERT_CHANNELS } from "./types/alerts.ts";
+import type { AlertChannel, DeliveryClaim, FinishInput, OwedDelivery } from "./types/alerts.ts";
+
+/** @see AlertStore.claimDelivery */
+export async function claimDelivery(
+  context: StoreContext,
+  organizationId: string,
+  channel: AlertChannel,
+  owner: string,
+  leaseMs: number,
+): Promise<DeliveryClaim> {
+  const reply = parseArray(
+    await context.client.igwClaimDelivery(
+      alertCourierKey(organizationId, channel),
+      alertOutboxKey(organizationId),
+      owner,
+      formatCount(leaseMs),
+    ),
+  );
+  const outcome = textAt(reply, 0);
+  if (outcome === "idle") return { outcome };
+  if (outcome === "held" || outcome === "waiting") return { outcome, waitMs: integerAt(reply, 1) };
+  if (outcome !== "claimed") throw unknownOutcome(outcome);
+  const entryId = textAt(reply, 1);
+  const fields = parseArray(reply[5]);
+  const only = fields.indexOf("only");
+  return {
+    outcome,
+    alert: parseAlert(organizationId, fields),
+    entryId,
+    isForOthers:
+      only !== -1 &&
+      !textAt(fields, only + 1)
+        .split(" ")
+        .includes(channel),
+    queuedAtMs: timeOfEntry(entryId),
+    nowMs: integerAt(reply, 2),
+    failedAttempts: integerAt(reply, 3),
+    progress: textAt(reply, 4),
+  };
+}
+
+/** @see AlertStore.renewDelivery */
+export async function renewDelivery(
+  context: StoreContext,
+  organizationId: string,
+  channel: AlertChannel,
+  owner: string,
+  leaseMs: number,
+): Promise<boolean> {
+  const courier = alertCourierKey(organizationId, channel);
+  const reply = parseArray(await context.client.igwRenewDelivery(courier, owner, formatCount(leaseMs)));
+  return textAt(reply, 0) === "renewed";
+}
+
+/** @see AlertStore.finishDelivery */
+export async function finishDelivery(context: StoreContext, input: FinishInput): Promise<boolean> {
+  const { organizationId, channel, owner, claim, shown } = input;
+  const other = ALERT_CHANNELS.find((name) => name !== channel) ?? channel;
+  const reply = parseArray(
+    await context.client.igwFinishDelivery(
+      alertCourierKey(organizationId, channel),
+      alertCourierKey(organizationId, other),
+      alertOutboxKey(organizationId),
+      alertDeliveriesKey(organizationId, claim.alert.id),
+      owner,
+      claim.entryId,
+      input.outcome,
+      formatCount(input.waitMs ?? 0),
+      input.progress ?? "",
+      channel,
+      shown === null ? "" : JSON.stringify(shown),
+      String(expiryOf(claim.alert.month, context.usageMonths)),
+    ),
+  );
+  return textAt(reply, 0) === "recorded";
+}
+
+/** @see AlertStore.listOwedDeliveries */
+export async function listOwedDeliveries(
+  context: StoreContext,
+  organizationId: string,
+): Promise<readonly OwedDelivery[]> {
+  const couriers = ALERT_CHANNELS.map((channel) => alertCourierKey(organizationId, channel));
+  const reply = parseArray(
+    await context.client.igwListDeliveries(
+      String(couriers.length + 1),
+      alertOutboxKey(organizationId),
+      ...couriers,
+    ),
+  );
+  return ALERT_CHANNELS.flatMap((channel, index) => {
+    const entryId = textAt(reply, 2 * index);
+    const waitMs = integerAt(reply, 2 * index + 1);
+    return entryId === "" ? [] : [{ channel, queuedAtMs: timeOfEntry(entryId), waitMs }];
+  });
+}
+
+function timeOfEntry(entryId: string): number {
+  return Number(entryId.split("-")[0]);
+}
+
+function unknownOutcome(outcome: string): TypeError {
+  return new TypeError(`a script replied an outcome that is not known: "${outcome}"`);
+}

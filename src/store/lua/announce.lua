@@ -1,0 +1,21 @@
+-- A worker says that it is there. So each one knows how many share a key's rate while Redis is out of reach.
+--
+-- KEYS[1] workers, by the time until which they count, ms
+-- ARGV[1] worker        ARGV[2] how long it counts from now on, ms; 0: it goes
+--
+-- Reply: how many workers there are now, this one included unless it goes.
+
+-- @include integer.lua
+-- @include time.lua
+
+local workers = KEYS[1]
+local worker, counts_for_ms = ARGV[1], tonumber(ARGV[2])
+
+local now_ms = now_milliseconds()
+redis.call('ZREMRANGEBYSCORE', workers, '-inf', integer(now_ms))
+if counts_for_ms == 0 then
+  redis.call('ZREM', workers, worker)
+else
+  redis.call('ZADD', workers, integer(now_ms + counts_for_ms), worker)
+end
+return redis.call('ZCARD', workers)

@@ -1,0 +1,33 @@
+-- Takes up the next alert that a channel of an organization is owed: one process at a time, in order.
+--
+-- KEYS[1] courier             KEYS[2] outbox
+-- ARGV[1] owner: the process  ARGV[2] how long its lease lasts unless renewed, ms
+--
+-- Reply: {'idle'}: nothing is owed; {'held', ms until the lease of another ends}; {'waiting', ms until the next try};
+--   {'claimed', outbox entry, time ms, attempts that failed, progress, fields of the alert}.
+--
+-- Keeps: as long as a lease is renewed nobody else is given the entry.
+
+-- @include integer.lua
+-- @include time.lua
+-- @include couriers.lua
+
+local courier, outbox = KEYS[1], KEYS[2]
+local owner, lease_ms = ARGV[1], tonumber(ARGV[2])
+
+local now_ms = now_milliseconds()
+local state = redis.call('HMGET', courier, 'cursor', 'owner', 'lease_until', 'next_at', 'attempts', 'progress')
+local entry = next_entry(outbox, state[1])
+if not entry then
+  return { 'idle' }
+end
+local held_ms = milliseconds_until(state[3], now_ms)
+if state[2] and state[2] ~= owner and held_ms > 0 then
+  return { 'held', integer(held_ms) }
+end
+local wait_ms = milliseconds_until(state[4], now_ms)
+if wait_ms > 0 then
+  return { 'waiting', integer(wait_ms) }
+end
+redis.call('HSET', courier, 'owner', owner, 'lease_until', integer(now_ms + lease_ms))
+return { 'claimed', entry[1], integer(now_ms), state[5] or '0', state[6] or '', entry[2] }

@@ -1,0 +1,50 @@
+-- Writes down how an attempt ended, and gives the lease back.
+--
+-- KEYS[1] courier             KEYS[2] courier of the other channel            KEYS[3] outbox
+-- KEYS[4] deliveries of the alert
+-- ARGV[1] owner               ARGV[2] outbox entry
+-- ARGV[3] 'done': go on to the next one; 'again': try this one again; 'untried': as if it had not been taken up
+-- ARGV[4] wait before the next try, ms            ARGV[5] progress, for the next try
+-- ARGV[6] channel             ARGV[7] what is shown of this delivery, '' to leave it    ARGV[8] when that expires, ms
+--
+-- Reply: {'recorded'}; {'lost'}: another has taken over, nothing was changed.
+--
+-- Keeps: an entry leaves the outbox only when no channel is owed it.
+
+-- @include integer.lua
+-- @include time.lua
+
+local courier, other, outbox, deliveries = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local owner, entry, outcome, wait_ms, progress = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
+local channel, shown, expires_at_ms = ARGV[6], ARGV[7], ARGV[8]
+
+-- Entries by their two numbers: as text "9-0" would come behind "10-0".
+local function is_before(left, right)
+  local left_ms, left_seq = string.match(left, '^(%d+)-(%d+)$')
+  local right_ms, right_seq = string.match(right, '^(%d+)-(%d+)$')
+  if left_ms ~= right_ms then
+    return tonumber(left_ms) < tonumber(right_ms)
+  end
+  return tonumber(left_seq) < tonumber(right_seq)
+end
+
+if redis.call('HGET', courier, 'owner') ~= owner then
+  return { 'lost' }
+end
+redis.call('HDEL', courier, 'owner', 'lease_until')
+if shown ~= '' then
+  redis.call('HSET', deliveries, channel, shown)
+  redis.call('PEXPIREAT', deliveries, expires_at_ms)
+end
+if outcome == 'again' then
+  redis.call('HINCRBY', courier, 'attempts', '1')
+  redis.call('HSET', courier, 'next_at', integer(now_milliseconds() + wait_ms), 'progress', progress)
+elseif outcome == 'done' then
+  redis.call('HDEL', courier, 'attempts', 'next_at', 'progress')
+  redis.call('HSET', courier, 'cursor', entry)
+  local other_cursor = redis.call('HGET', other, 'cursor')
+  if other_cursor then
+    redis.call('XTRIM', outbox, 'MINID', is_before(entry, other_cursor) and entry or other_cursor)
+  end
+end
+return { 'recorded' }

@@ -1,0 +1,26 @@
+-- Puts an alert into the outbox again, for some channels, and lets what waits for a next try be tried at once.
+--
+-- KEYS[1] outbox              KEYS[2] deliveries of the alert         KEYS[3..] couriers
+-- ARGV[1] channels, separated by blanks; '' when it is still in the outbox for all that were asked for
+-- ARGV[2] what is shown of these deliveries from now on               ARGV[3] when that expires, ms
+-- ARGV[4..] fields of the alert
+--
+-- Reply: {'queued'}.
+
+local outbox, deliveries, FIRST_COURIER = KEYS[1], KEYS[2], 3
+local channels, shown, expires_at_ms, FIRST_FIELD = ARGV[1], ARGV[2], ARGV[3], 4
+
+for position = FIRST_COURIER, #KEYS do
+  redis.call('HDEL', KEYS[position], 'next_at')
+end
+if channels ~= '' then
+  local fields = { unpack(ARGV, FIRST_FIELD) }
+  fields[#fields + 1] = 'only'
+  fields[#fields + 1] = channels
+  redis.call('XADD', outbox, '*', unpack(fields))
+  for channel in string.gmatch(channels, '%S+') do
+    redis.call('HSET', deliveries, channel, shown)
+  end
+  redis.call('PEXPIREAT', deliveries, expires_at_ms)
+end
+return { 'queued' }

@@ -1,0 +1,17 @@
+-- The sign of life of a process that delivers: its lease begins anew.
+--
+-- KEYS[1] courier
+-- ARGV[1] owner               ARGV[2] how long its lease lasts unless renewed, ms
+--
+-- Reply: {'renewed'}; {'lost'}: another has taken over.
+
+-- @include integer.lua
+-- @include time.lua
+
+local courier, owner, lease_ms = KEYS[1], ARGV[1], tonumber(ARGV[2])
+
+if redis.call('HGET', courier, 'owner') ~= owner then
+  return { 'lost' }
+end
+redis.call('HSET', courier, 'lease_until', integer(now_milliseconds() + lease_ms))
+return { 'renewed' }

@@ -1,0 +1,87 @@
+-- Alerts: 80 % and 100 % of a monthly budget, 90 % and 100 % of a monthly hard cap, of a key and of its organization.
+-- Tested by level, spend >= threshold and not fired yet: whoever comes first past it fires it, once for each subject,
+-- amount, threshold and month. The alert is in the list and in the outbox in the same step as the spend that reached it.
+--
+-- Spend is what requests that have ended cost: estimates of streams in flight (`open:…`) are taken off.
+
+-- Entries in the list; the outbox keeps an alert until it was delivered or given up.
+local LISTED_ALERTS = 10000
+
+local THRESHOLDS = {
+  { field = 'budget_cents', kind = 'budget', percents = { 80, 100 } },
+  { field = 'hard_cap_cents', kind = 'hard_cap', percents = { 90, 100 } },
+}
+
+-- A UUID version 7. Lua's random numbers are the same in every run here, so its tail is a hash of what makes the alert
+-- the only one of its kind.
+local function create_alert_id(now_ms, fired, member)
+  local hash = redis.sha1hex(fired .. ' ' .. member)
+  local time = string.format('%012x', now_ms)
+  local variant = 1 + tonumber(string.sub(hash, 4, 4), 16) % 4
+  return 'alert_' .. string.sub(time, 1, 8) .. '-' .. string.sub(time, 9) .. '-7' .. string.sub(hash, 1, 3) .. '-'
+    .. string.sub('89ab', variant, variant) .. string.sub(hash, 5, 7) .. '-' .. string.sub(hash, 8, 19)
+end
+
+local function write_alert(names, member, alert)
+  local now_ms = now_milliseconds()
+  local fields = { 'id', create_alert_id(now_ms, names.fired, member), 'kind', alert.kind, 'scope', alert.scope,
+    'key', alert.key_id, 'key_name', alert.key_name, 'percent', alert.percent, 'amount_cents', alert.amount_cents,
+    'spent', alert.spent, 'currency', alert.currency, 'month', alert.month, 'at', integer(now_ms) }
+  redis.call('XADD', names.alerts, 'MAXLEN', '~', LISTED_ALERTS, '*', unpack(fields))
+  redis.call('XADD', names.outbox, '*', unpack(fields))
+end
+
+-- Fires what one subject, the key or the organization, has reached. `amounts`: field of a record -> cents or ''.
+local function fire_subject(names, amounts, subject, alert, expires_at_ms)
+  local fired = 0
+  local spent = redis.call('HMGET', names.spend, subject, 'open:' .. subject)
+  local settled = number_or_zero(spent[1]) - number_or_zero(spent[2])
+  for _, threshold in ipairs(THRESHOLDS) do
+    local amount_cents = amounts[threshold.field]
+    local amount = tonumber(amount_cents or '') or 0
+    for _, percent in ipairs(threshold.percents) do
+      -- At most 9 * 10^15, so exact. Of nothing everything is spent from the start: that is no news.
+      if amount > 0 and settled >= amount * percent * 10000 then
+        local member = subject .. ' ' .. threshold.kind .. ' ' .. amount_cents .. ' ' .. percent
+        if redis.call('SADD', names.fired, member) == 1 then
+          alert.kind, alert.amount_cents, alert.percent = threshold.kind, amount_cents, percent
+          alert.spent = integer(settled)
+          write_alert(names, member, alert)
+          fired = fired + 1
+        end
+      end
+    end
+  end
+  if fired > 0 and redis.call('PTTL', names.fired) == -1 then
+    redis.call('PEXPIREAT', names.fired, expires_at_ms)
+  end
+  return fired
+end
+
+local function has_amount(amounts)
+  return (amounts.budget_cents or '') ~= '' or (amounts.hard_cap_cents or '') ~= ''
+end
+
+-- Fires what the spend of a month has reached and tells the delivery. Returns how many alerts that were, as text.
+-- names: { organization, key (nil: not the key's), spend, fired, outbox, alerts }; only_key: not the organization's.
+local function fire_thresholds(names, key_id, month, expires_at_ms, only_key)
+  local fired = 0
+  local owner = redis.call('HMGET', names.organization, 'currency', 'budget_cents', 'hard_cap_cents')
+  if names.key then
+    local key = redis.call('HMGET', names.key, 'name', 'budget_cents', 'hard_cap_cents')
+    local amounts = { budget_cents = key[2], hard_cap_cents = key[3] }
+    local alert = { scope = 'key', key_id = key_id, key_name = key[1] or '', currency = owner[1] or '', month = month }
+    if has_amount(amounts) then
+      fired = fired + fire_subject(names, amounts, 'key:' .. key_id, alert, expires_at_ms)
+    end
+  end
+  local amounts = { budget_cents = owner[2], hard_cap_cents = owner[3] }
+  if not only_key and has_amount(amounts) then
+    local alert = { scope = 'organization', key_id = '', key_name = '', currency = owner[1] or '', month = month }
+    fired = fired + fire_subject(names, amounts, 'organization', alert, expires_at_ms)
+  end
+  if fired > 0 then
+    redis.call('PUBLISH', 'igw:alerts', string.match(names.organization, '{(.-)}'))
+  end
+  return integer(fired)
+end

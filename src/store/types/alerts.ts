@@ -1,0 +1,129 @@
+/** Alerts: what was reached, and how the telling goes. */
+import type { Page, PageInput } from "./reporting.ts";
+
+export const ALERT_CHANNELS = ["email", "webhook"] as const;
+/** What leaves the gateway. The third channel, the dashboard, is the list itself. */
+export type AlertChannel = (typeof ALERT_CHANNELS)[number];
+
+export interface AlertRecord {
+  /** `alert_…`; the same in every attempt and in a delivery that was asked for again. */
+  readonly id: string;
+  readonly organizationId: string;
+  readonly kind: "budget" | "hard_cap";
+  readonly scope: "key" | "organization";
+  /** Null when the scope is the organization. */
+  readonly keyId: string | null;
+  /** As it was when the alert fired. */
+  readonly keyName: string | null;
+  readonly thresholdPercent: number;
+  readonly amountCents: number;
+  readonly spentMicrocents: bigint;
+  readonly currency: string;
+  /** The month whose spend has reached the threshold, "2026-11". */
+  readonly month: string;
+  /** Redis's clock. */
+  readonly firedAtMs: number;
+}
+
+/** `off`: the organization had not chosen the channel when the alert came up for delivery. */
+export type DeliveryStateName = "pending" | "delivered" | "failed" | "off";
+
+/** How the delivery of one alert to one channel stands. */
+export interface DeliveryState {
+  readonly state: DeliveryStateName;
+  /** Attempts so far; a delivery that was asked for again begins at 0. */
+  readonly attempts: number;
+  /** Why the last attempt failed, or null. */
+  readonly lastError: string | null;
+  /** End of the last attempt, or null. */
+  readonly lastAttemptAtMs: number | null;
+  /** Null unless another attempt follows. */
+  readonly nextAttemptAtMs: number | null;
+}
+
+export interface ListedAlert extends AlertRecord {
+  readonly deliveries: Readonly<Record<AlertChannel, DeliveryState>>;
+}
+
+/** A delivery that this process, and no other, is to attempt now. */
+export interface ClaimedDelivery {
+  readonly outcome: "claimed";
+  readonly alert: AlertRecord;
+  /** In the outbox. */
+  readonly entryId: string;
+  /** Asked for again for other channels only. */
+  readonly isForOthers: boolean;
+  /** Into the outbox. */
+  readonly queuedAtMs: number;
+  /** Redis's clock. */
+  readonly nowMs: number;
+  readonly failedAttempts: number;
+  /** What the last attempt left for this one, "" when there is nothing. */
+  readonly progress: string;
+}
+
+export type DeliveryClaim =
+  | ClaimedDelivery
+  | { readonly outcome: "idle" }
+  /** `held`: another process is at it. `waiting`: the next try is not due yet. */
+  | { readonly outcome: "held" | "waiting"; readonly waitMs: number };
+
+export interface FinishInput {
+  readonly organizationId: string;
+  readonly channel: AlertChannel;
+  readonly owner: string;
+  readonly claim: ClaimedDelivery;
+  /** `done`: go on to the next alert. `again`: try this one again. `untried`: as if it had not been taken up. */
+  readonly outcome: "done" | "again" | "untried";
+  /** Of `again`. */
+  readonly waitMs?: number;
+  /** Of `again`: handed to the next attempt. */
+  readonly progress?: string;
+  /** Null: what is shown stays as it is. */
+  readonly shown: DeliveryState | null;
+}
+
+/** What one channel of an organization is owed. */
+export interface OwedDelivery {
+  readonly channel: AlertChannel;
+  /** Since when the oldest of them is in the outbox, Unix milliseconds. */
+  readonly queuedAtMs: number;
+  /** Until it may be tried. */
+  readonly waitMs: number;
+}
+
+export interface AlertStore {
+  /** Newest first; about 10,000 are kept. `next` of a page is not an alert's id. */
+  listAlerts(organizationId: string, page: PageInput): Promise<Page<ListedAlert>>;
+  findAlert(organizationId: string, alertId: string): Promise<ListedAlert | null>;
+  /** Alerts since the list was last marked as read; more than 100 count as 100. */
+  countUnreadAlerts(organizationId: string): Promise<number>;
+  /** Marks all alerts up to now as read. */
+  markAlertsRead(organizationId: string): Promise<void>;
+  /**
+   * Sends an alert again on these channels, and lets whatever else waits for a next try be tried at once. An alert that
+   * is still on its way on a channel is not put into the outbox a second time.
+   */
+  redeliverAlert(alert: ListedAlert, channels: readonly AlertChannel[]): Promise<void>;
+
+  /** The next alert that a channel is owed. @param leaseMs How long nobody else is given it, unless renewed. */
+  claimDelivery(
+    organizationId: string,
+    channel: AlertChannel,
+    owner: string,
+    leaseMs: number,
+  ): Promise<DeliveryClaim>;
+  /** False: another process has taken over. */
+  renewDelivery(
+    organizationId: string,
+    channel: AlertChannel,
+    owner: string,
+    leaseMs: number,
+  ): Promise<boolean>;
+  /** False: another process has taken over, nothing was changed. */
+  finishDelivery(input: FinishInput): Promise<boolean>;
+  /** The channels of an organization that are owed something. */
+  listOwedDeliveries(organizationId: string): Promise<readonly OwedDelivery[]>;
+  /** Alerts that the commands of this process have fired since it began. */
+  readonly firedAlerts: number;
+}

@@ -1,0 +1,15 @@
+/** Which workers there are, over all hosts. */
+import type { StoreContext } from "./context.ts";
+import { WORKERS_KEY } from "./keys.ts";
+import { formatCount } from "./replies.ts";
+
+/** @see Store.announceWorker */
+export async function announceWorker(
+  { client }: StoreContext,
+  workerId: string,
+  countsForMs: number,
+): Promise<number> {
+  const count = await client.igwAnnounce(WORKERS_KEY, workerId, formatCount(countsForMs));
+  if (typeof count !== "number") throw new TypeError(`announce replied ${typeof count}, not a number`);
+  return count;
+}

@@ -1,0 +1,155 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  type AdminUnderTest,
+  createOrganization,
+  OPERATOR_TOKEN,
+  startAdmin,
+} from "../admin/admin-fixture.ts";
+import { findFreePort } from "../support/free-port.ts";
+import { type CliResult, runCli } from "./run-cli.ts";
+
+let admin: AdminUnderTest;
+let dir = "";
+beforeAll(async () => {
+  admin = await startAdmin();
+  dir = await mkdtemp(join(tmpdir(), "igw-cli-"));
+});
+afterAll(async () => {
+  await admin.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+
+const environment = (token = OPERATOR_TOKEN) => ({ IGW_ADMIN_URL: admin.url, IGW_ADMIN_TOKEN: token });
+const igw = (...args: string[]): Promise<CliResult> => runCli(args, { env: environment() });
+
+describe("a refused or failed command", () => {
+  it.each([
+    {
+      name: "an unknown organization",
+      args: ["key", "list", "--org", "Nobody"],
+      says: /no organization "Nobody".*org list/,
+    },
+    { name: "no organization among several", args: ["key", "list"], says: /Which organization\? Give --org/ },
+    {
+      name: "a value out of range",
+      args: ["org", "create", "--name", "A", "--currency", "JPY"],
+      says: /`currency`: JPY/,
+    },
+    { name: "an unknown id", args: ["org", "show", "org_x"], says: /There is no such organization/ },
+  ])("exits 1 and says what is wrong: $name", async ({ args, says }) => {
+    await createOrganization(admin);
+    const result = await igw(...args);
+    expect(result).toMatchObject({ code: 1, stdout: "" });
+    expect(result.stderr).toMatch(says);
+    expect(result.stderr).not.toContain("    at ");
+  });
+
+  it.each([
+    { name: "an unknown command", args: ["keys", "list"] },
+    { name: "an unknown option", args: ["key", "list", "--organisation", "A"] },
+    { name: "a missing option", args: ["key", "create"] },
+    { name: "an amount that is none", args: ["org", "set", "A", "--hard-cap", "1,5"] },
+    { name: "an amount too large", args: ["org", "set", "A", "--hard-cap", "90000000.01"] },
+    { name: "an amount of three decimals", args: ["org", "set", "A", "--hard-cap", "1.005"] },
+    { name: "a correction of nothing", args: ["usage", "correct", "--amount", "0.00", "--reason", "x"] },
+    { name: "a count that is none", args: ["key", "set", "ci", "--rpm", "many"] },
+    { name: "a group without a command", args: ["key"] },
+  ])("exits 2 for a command line that nobody can run: $name", async ({ args }) => {
+    const result = await igw(...args);
+    expect(result).toMatchObject({ code: 2, stdout: "" });
+    expect(result.stderr).not.toContain("    at ");
+  });
+
+  it("says where it looked when nothing answers", async () => {
+    const url = `http://127.0.0.1:${await findFreePort()}`;
+    const env = { IGW_ADMIN_URL: url, IGW_ADMIN_TOKEN: "x" };
+    const result = await runCli(["org", "list"], { env });
+    expect(result.code).toBe(1);
+    expect(result.stderr).toContain(`No management API answers at ${url} (ECONNREFUSED)`);
+    expect(result.stderr).toContain("IGW_ADMIN_URL");
+  });
+
+  it("says how to give a token when there is none or a wrong one", async () => {
+    const none = await runCli(["org", "list"], { cwd: dir });
+    expect(none).toMatchObject({ code: 1 });
+    expect(none.stderr).toContain("IGW_ADMIN_TOKEN");
+    const wrong = await runCli(["org", "list"], { env: environment("wrong") });
+    expect(wrong).toMatchObject({ code: 1 });
+    expect(wrong.stderr).toContain("IGW_ADMIN_TOKEN");
+  });
+});
+
+describe("the connection", () => {
+  it("is read from a configuration and its data folder", async () => {
+    const config = join(dir, "gateway.yaml");
+    const port = new URL(admin.url).port;
+    await writeFile(
+      config,
+      [
+        `admin: {host: 0.0.0.0, port: ${port}, allow_plain_http: true}`,
+        "data_dir: kept",
+        'upstreams: [{name: local, url: "http://127.0.0.1:8000"}]',
+        "catalog:",
+        "  - {id: a/b, upstream: local, context_window: 9, max_output_tokens: 9, prices: {USD: {input: '1', output: '1'}}}",
+      ].join("\n"),
+    );
+    const before = await runCli(["org", "list", "--config", config]);
+    expect(before).toMatchObject({ code: 1 });
+    expect(before.stderr).toContain("start the gateway first");
+    await mkdir(join(dir, "kept"));
+    await writeFile(join(dir, "kept", "operator-token"), `${OPERATOR_TOKEN}\n`);
+    expect((await runCli(["org", "list", "--config", config])).code).toBe(0);
+    await mkdir(join(dir, "data"));
+    await writeFile(
+      join(dir, "data", "gateway.yaml"),
+      (await readFile(config, "utf8")).replace("kept", "../kept"),
+    );
+    expect((await runCli(["org", "list"], { cwd: dir })).code).toBe(0);
+    const elsewhere = await runCli(["org", "list", "--admin-url", admin.url], { cwd: dir });
+    expect(elsewhere).toMatchObject({ code: 1 });
+    expect(elsewhere.stderr).toContain("give a token too");
+  });
+
+  it("takes a token from a file", async () => {
+    const file = join(dir, "token");
+    await writeFile(file, `${OPERATOR_TOKEN}\n`);
+    const env = { IGW_ADMIN_URL: admin.url, IGW_ADMIN_TOKEN_FILE: file };
+    expect((await runCli(["org", "list"], { env })).code).toBe(0);
+  });
+});
+
+describe("--help", () => {
+  it.each([
+    ["org create"],
+    ["org list"],
+    ["org show"],
+    ["org set"],
+    ["org suspend"],
+    ["org resume"],
+    ["key create"],
+    ["key list"],
+    ["key show"],
+    ["key set"],
+    ["key rotate"],
+    ["key disable"],
+    ["key enable"],
+    ["key delete"],
+    ["key revoke-all"],
+    ["usage show"],
+    ["usage correct"],
+    ["requests list"],
+    ["requests show"],
+    ["token create"],
+    ["token list"],
+    ["token delete"],
+    ["audit"],
+    ["catalog"],
+  ])("of `%s` has an example of it and needs no gateway", async (command) => {
+    const result = await runCli([...command.split(" "), "--help"]);
+    expect(result.code).toBe(0);
+    expect(result.stdout).toContain(`Examples:\n  inference-gateway ${command}`);
+  });
+});

@@ -1,0 +1,212 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isWellFormedKey } from "../../src/auth/key-format.ts";
+import { admit, type AdminUnderTest, OPERATOR_TOKEN, startAdmin } from "../admin/admin-fixture.ts";
+import { type CliResult, runCli } from "./run-cli.ts";
+
+let admin: AdminUnderTest;
+beforeAll(async () => {
+  admin = await startAdmin();
+});
+afterAll(() => admin.stop());
+
+const environment = (token = OPERATOR_TOKEN) => ({ IGW_ADMIN_URL: admin.url, IGW_ADMIN_TOKEN: token });
+/** The parts are cut at blanks: "org create --quiet". */
+const igw = (...parts: string[]): Promise<CliResult> =>
+  runCli(parts.join(" ").split(" "), { env: environment() });
+
+/** A command that must succeed. */
+async function ok(...parts: string[]): Promise<CliResult> {
+  const result = await igw(...parts);
+  if (result.code !== 0) throw new Error(`${parts.join(" ")}: exit ${result.code}\n${result.stderr}`);
+  return result;
+}
+
+let made = 0;
+/** A name that nothing else has. */
+function uniqueName(): string {
+  made += 1;
+  return `Org${made}`;
+}
+
+describe("org", () => {
+  it("makes, shows, changes, suspends and resumes an organization by its name", async () => {
+    const name = uniqueName();
+    const created = await ok(
+      "org create --name",
+      name,
+      "--currency EUR --hard-cap 1000.00 --budget 800 --strict-caps --email a@example.com,b@example.com --key-rpm 60 --key-hard-cap 5",
+    );
+    expect(created.stdout).toContain("1000.00 EUR");
+    const shown = await ok("org show", name, "--json");
+    expect(shown.json()).toMatchObject({
+      name,
+      hard_cap_cents: 100_000,
+      budget_cents: 80_000,
+      strict_caps: true,
+      notifications: { emails: ["a@example.com", "b@example.com"] },
+      key_defaults: { requests_per_minute: 60, hard_cap_cents: 500, budget_cents: null },
+    });
+    const changed = await ok(
+      "org set",
+      name,
+      "--hard-cap none --budget 0.5 --no-strict-caps --email none --key-rpm none --json",
+    );
+    expect(changed.json()).toMatchObject({
+      hard_cap_cents: null,
+      budget_cents: 50,
+      strict_caps: false,
+      notifications: { emails: [] },
+      key_defaults: { requests_per_minute: null, hard_cap_cents: 500 },
+    });
+    expect((await ok("org suspend", name)).stdout).toMatch(/state +suspended/);
+    expect((await ok("org resume", name, "--json")).json()).toMatchObject({ suspended: false });
+    expect((await ok("org list")).stdout).toMatch(
+      new RegExp(`org_\\S+ +${name} +0\\.00 EUR +none +0\\.50 EUR +active`),
+    );
+  });
+
+  it("prints nothing but the id with --quiet, and a webhook's secret once", async () => {
+    const name = uniqueName();
+    const { stdout } = await ok("org create --name", name, "--currency USD --quiet");
+    expect(stdout).toMatch(/^org_[0-9a-f-]{36}\n$/);
+    const webhook = ["--webhook https://example.com/hook"];
+    expect((await ok("org set", stdout.trim(), ...webhook)).stdout).toMatch(/this once:\n\n {2}whsec_\S+\n/);
+    expect((await ok("org set", name, ...webhook)).stdout).not.toContain("whsec_");
+    expect((await ok("org set", name, "--webhook none --json")).json()).toMatchObject({
+      notifications: { webhook: null },
+    });
+  });
+});
+
+describe("key", () => {
+  it("makes a key that works, and prints it once", async () => {
+    const org = uniqueName();
+    await ok("org create --name", org, "--currency USD");
+    const created = await ok(
+      "key create --org",
+      org,
+      "--name ci --rpm 90 --hard-cap 50.00 --budget 40 --models acme/echo-small,acme/echo-large --max-concurrent 4 --expires 2100-01-01T00:00:00Z",
+    );
+    const key = /shown this once.*\n\n {2}(sk-igw-\S+)\n/.exec(created.stdout)?.[1] ?? "";
+    expect(isWellFormedKey(key)).toBe(true);
+    expect(await admit(admin, key)).toMatchObject({
+      decision: "admitted",
+      key: {
+        requestsPerMinute: 90,
+        hardCapCents: 5000,
+        budgetCents: 4000,
+        allowedModels: ["acme/echo-small", "acme/echo-large"],
+        maxConcurrentRequests: 4,
+        expiresAtMs: Date.UTC(2100, 0, 1),
+      },
+    });
+    const list = await ok("key list --org", org);
+    expect(list.stdout).toMatch(/key_\S+ +ci +sk-igw-…\S{4} +90 +0\.00 USD +50\.00 USD +40\.00 USD +active/);
+    expect(list.stdout + (await ok("key show ci --org", org)).stdout).not.toContain(key);
+  });
+
+  it("changes, disables, enables, rotates and deletes a key by its name", async () => {
+    const org = uniqueName();
+    await ok("org create --name", org, "--currency USD");
+    const create = ["key create --org", org, "--name ci --hard-cap 0 --quiet"];
+    const key = (await ok(...create)).stdout.trim();
+    const decision = async (secret = key): Promise<string> => (await admit(admin, secret)).decision;
+    expect(await decision()).toBe("key_cap_reached");
+    const models = ["--models none --expires none --max-concurrent none"];
+    await ok("key set ci --org", org, "--hard-cap 60.00 --name deploy", ...models);
+    expect(await decision()).toBe("admitted");
+    expect((await ok("key disable deploy --org", org)).stdout).toMatch(/state +disabled/);
+    expect(await decision()).toBe("key_disabled");
+    await ok("key enable deploy --org", org);
+    const rotate = ["key rotate deploy --org", org, "--quiet"];
+    const second = (await ok(...rotate, "--grace 3600")).stdout.trim();
+    expect([await decision(), await decision(second)]).toEqual(["admitted", "admitted"]);
+    const third = (await ok(...rotate)).stdout.trim();
+    expect([await decision(second), await decision(third)]).toEqual(["unknown_key", "admitted"]);
+    await ok("key delete deploy --org", org);
+    expect(await decision(third)).toBe("unknown_key");
+    expect((await ok("key list --org", org, "--json")).json()).toEqual([]);
+  });
+
+  it("revokes all keys only with --yes", async () => {
+    const org = uniqueName();
+    await ok("org create --name", org, "--currency USD");
+    const key = (await ok("key create --org", org, "--name ci --quiet")).stdout.trim();
+    const refused = await igw("key revoke-all --org", org);
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toContain("--yes");
+    expect((await admit(admin, key)).decision).toBe("admitted");
+    expect((await ok("key revoke-all --org", org, "--yes --json")).json()).toMatchObject({
+      revoked: 1,
+    });
+    expect((await admit(admin, key)).decision).toBe("unknown_key");
+  });
+});
+
+describe("usage, requests, token, audit, catalog", () => {
+  let org = "";
+  beforeAll(async () => {
+    org = uniqueName();
+    await ok("org create --name", org, "--currency USD");
+    await ok("key create --org", org, "--name ci --hard-cap 0");
+  });
+
+  it("corrects spend to the last decimal, in either direction, and shows it", async () => {
+    const correct = ["usage correct --org", org, "--key ci --reason test"];
+    await ok(...correct, "--amount 12.50");
+    const back = await ok(...correct, "--amount -0.00125 --json");
+    expect(back.json()).toMatchObject({ amount_microcents: -125_000, key_spent_microcents: 1_249_875_000 });
+    const shown = await ok("usage show --org", org, "--group-by day,key,model");
+    expect(shown.stdout).toMatch(/DAY +KEY +MODEL +REQUESTS +INPUT +CACHED +OUTPUT +COST\n/);
+    expect(shown.stdout).toMatch(/ci +\(correction\) +0 +0 +0 +0 +12\.49875 USD\n/);
+    const csv = await ok("usage show --org", org, "--group-by key --csv");
+    expect(csv.stdout).toMatch(/^key_id,requests,.*\r\nkey_\S+,0,0,0,0,0,0,1249875000,1249,USD\r\n$/);
+    const json = await ok("usage show --org", org, "--json");
+    expect(json.json()).toMatchObject({ currency: "USD", data: [{ cost_cents: 1249 }] });
+    const empty = await ok("usage show --org", org, "--month 2020-01 --group-by day");
+    expect(empty.stdout).toContain("No requests.");
+  });
+
+  it("shows the last requests and why one was refused", async () => {
+    const key = (await ok("key create --org", org, "--name capped --hard-cap 0 -q")).stdout.trim();
+    await admit(admin, key);
+    const list = await ok("requests list --org", org, "--limit 1");
+    const id = /req_[0-9a-f-]{36}/.exec(list.stdout)?.[0] ?? "";
+    expect(list.stdout).toContain("402 hard_cap_reached");
+    const shown = await ok("requests show", id, "--org", org);
+    expect(shown.stdout).toMatch(/check: key_hard_cap +FAILED/);
+    expect((await ok("requests show", id, "--org", org, "--json")).json()).toMatchObject({
+      id,
+      status: 402,
+    });
+  });
+
+  it("makes tokens that see one organization, so that --org may be left out", async () => {
+    const create = ["token create --org", org, "--name report --role viewer"];
+    const token = (await ok(...create, "--quiet")).stdout.trim();
+    const env = environment(token);
+    const keys = await runCli(["key", "list", "--json"], { env });
+    expect(keys.code).toBe(0);
+    const refused = await runCli(["key", "create", "--name", "x"], { env });
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toContain("viewer");
+    const list = await ok("token list --org", org);
+    const id = /token_[0-9a-f-]{36}/.exec(list.stdout)?.[0] ?? "";
+    expect(list.stdout).toMatch(/report +viewer +igw_org_…/);
+    await ok("token delete", id, "--org", org);
+    expect((await runCli(["key", "list"], { env })).stderr).toContain("not valid");
+  });
+
+  it("shows who changed what", async () => {
+    await ok("key set ci --org", org, "--hard-cap 7");
+    const { stdout } = await ok("audit --org", org, "--limit 1");
+    expect(stdout).toMatch(/operator +key\.updated +ci +hard_cap_cents 0 -> 700\n/);
+    expect((await ok("audit --org", org, "--limit 2 --json")).json()).toHaveLength(2);
+  });
+
+  it("lists the models with their prices", async () => {
+    const { stdout } = await ok("catalog");
+    expect(stdout).toMatch(/acme\/echo-small +USD +2\.50 +2\.50 +10\.00 +1000\n/);
+    expect(stdout).toMatch(/acme\/echo-small +EUR +2\.30/);
+  });
+});

@@ -1,0 +1,213 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { withChatStack } from "../support/chat-stack.ts";
+import {
+  type ClaudeRun,
+  type ClaudeRunOptions,
+  ensureClaudeCode,
+  runClaude,
+} from "../support/claude-code.ts";
+import { CHAT_MODEL } from "../support/gateway-config.ts";
+import { type PassedRequest, startRecordingProxy } from "../support/recording-proxy.ts";
+import { openaiError, textChunk } from "../support/scripted-answer.ts";
+import type { RecordedRequest } from "../support/upstream.ts";
+import { waitFor } from "../support/wait.ts";
+import { type Call, callDeltas, deltaStream, interleave, textStream } from "./chat-answers.ts";
+
+const claude = await ensureClaudeCode();
+const NOTE = claude.missing === null ? "" : ` (skipped: ${claude.missing})`;
+const chat = withChatStack();
+
+/** One run, and what it asked the gateway. */
+async function ask(
+  options: Partial<ClaudeRunOptions> = {},
+): Promise<ClaudeRun & { readonly passed: readonly PassedRequest[] }> {
+  const proxy = await startRecordingProxy(chat.stack.baseUrl);
+  onTestFinished(() => proxy.close());
+  const run = await runClaude({
+    program: claude.path ?? "",
+    baseUrl: proxy.baseUrl,
+    apiKey: chat.key.key,
+    model: CHAT_MODEL,
+    prompt: "Say hello.",
+    ...options,
+  });
+  onTestFinished(() => run.cleanUp());
+  return { ...run, passed: proxy.passed };
+}
+
+interface SentMessage {
+  readonly role: string;
+  readonly content: string | null;
+  readonly tool_call_id?: string;
+}
+
+function sentMessages(request: RecordedRequest): SentMessage[] {
+  return request.body?.["messages"] as SentMessage[];
+}
+
+/** Results of tools, by the id of the call. */
+function sentResults(request: RecordedRequest): Record<string, string | null> {
+  const results = sentMessages(request).filter(({ role }) => role === "tool");
+  return Object.fromEntries(results.map(({ tool_call_id, content }) => [tool_call_id ?? "", content]));
+}
+
+function createCall(id: string, name: string, input: object): Call {
+  return { id, name, arguments: JSON.stringify(input) };
+}
+
+/** Answers by how many results of tools the request carries; the last script for all that come later. */
+function answerByTurn(...turns: ((request: RecordedRequest) => ReturnType<typeof deltaStream>)[]): void {
+  chat.upstream.answer((request) => {
+    const results = Object.keys(sentResults(request)).length;
+    return turns[Math.min(results, turns.length - 1)]!(request);
+  });
+}
+
+/** Where Claude Code says that it works. */
+function workingDirectory(request: RecordedRequest): string {
+  const found = /Primary working directory: (\S+)/u.exec(
+    JSON.stringify(request.body).replaceAll("\\n", "\n"),
+  );
+  return found?.[1] ?? "";
+}
+
+describe.skipIf(claude.missing !== null)(`Claude Code${NOTE}`, () => {
+  it("answers a prompt by one streamed request", async () => {
+    chat.upstream.answer(textStream("Hello", " there."));
+    const run = await ask();
+    expect(run.result).toMatchObject({ is_error: false, result: "Hello there." });
+    expect(run.exitCode).toBe(0);
+    expect(chat.upstream.requests).toHaveLength(1);
+    const { body } = chat.upstream.lastRequest;
+    expect(body).toMatchObject({ stream: true, model: "echo", stream_options: { include_usage: true } });
+    const roles = sentMessages(chat.upstream.lastRequest).map(({ role }) => role);
+    expect(roles.filter((role) => role === "system")).toHaveLength(1);
+    expect(JSON.stringify(body)).not.toContain("x-anthropic-billing-header");
+    expect(JSON.stringify(body)).not.toContain("cache_control");
+  });
+
+  it("writes a file and reads it, one tool after the other, and finishes", async () => {
+    const path = (request: RecordedRequest): string => join(workingDirectory(request), "note.txt");
+    answerByTurn(
+      (request) =>
+        deltaStream(
+          [
+            { reasoning_content: "I write first." },
+            { content: "I write." },
+            ...callDeltas(
+              createCall("call_w", "Write", { file_path: path(request), content: "blue whale\n" }),
+              0,
+            ),
+          ],
+          "tool_calls",
+        ),
+      (request) =>
+        deltaStream(callDeltas(createCall("call_r", "Read", { file_path: path(request) }), 0), "stop"),
+      () => textStream("It says blue whale."),
+    );
+    const run = await ask({
+      prompt: "Write note.txt, then read it.",
+      args: ["--allowedTools", "Write", "Read"],
+    });
+    expect(run.result).toMatchObject({ is_error: false, result: "It says blue whale.", num_turns: 3 });
+    expect(await readFile(join(run.dir, "note.txt"), "utf8")).toBe("blue whale\n");
+    expect(chat.upstream.requests).toHaveLength(3);
+    const { call_w: written, call_r: read } = sentResults(chat.upstream.lastRequest);
+    expect(written).toContain("note.txt");
+    expect(read).toContain("blue whale");
+    const assistant = sentMessages(chat.upstream.lastRequest).filter(({ role }) => role === "assistant");
+    expect(assistant).toMatchObject([
+      { content: "I write.", tool_calls: [{ id: "call_w" }] },
+      { content: null, tool_calls: [{ id: "call_r" }] },
+    ]);
+  });
+
+  it("runs parallel tool calls whose arguments come interleaved", async () => {
+    const calls = ["one", "two"].map((word) =>
+      createCall(`call_${word}`, "Bash", { command: `echo ${word} >> words.txt`, description: word }),
+    );
+    answerByTurn(
+      () => deltaStream(interleave(callDeltas(calls[0]!, 0), callDeltas(calls[1]!, 1)), "tool_calls"),
+      () => textStream("Half."),
+      () => textStream("Both."),
+    );
+    const run = await ask({ prompt: "Echo both.", args: ["--allowedTools", "Bash"] });
+    expect(run.result).toMatchObject({ is_error: false, result: "Both." });
+    expect((await readFile(join(run.dir, "words.txt"), "utf8")).split("\n").sort()).toEqual([
+      "",
+      "one",
+      "two",
+    ]);
+    expect(Object.keys(sentResults(chat.upstream.lastRequest))).toEqual(["call_one", "call_two"]);
+  });
+
+  it("shows what a made-up key is told, after one request", async () => {
+    const run = await ask({ apiKey: "sk-igw-made-up" });
+    expect(run.exitCode).toBe(1);
+    expect(run.result).toMatchObject({ is_error: true, api_error_status: 401 });
+    expect(run.passed.map(({ status }) => status)).toEqual([401]);
+  });
+
+  it("shows the cap that is reached, after one request", async () => {
+    const { key } = await chat.stack.createKey({ name: "ci", hardCapCents: 0 });
+    const run = await ask({ apiKey: key });
+    expect(run.exitCode).toBe(1);
+    expect(run.result).toMatchObject({
+      is_error: true,
+      api_error_status: 402,
+      result: expect.stringContaining('Monthly hard cap of 0.00 USD for API key "ci" reached') as string,
+    });
+    expect(run.passed.map(({ status }) => status)).toEqual([402]);
+    expect(chat.upstream.requests).toHaveLength(0);
+  });
+
+  it("waits out a 429", async () => {
+    const { key } = await chat.stack.createKey({ requestsPerMinute: 20 });
+    await waitFor("an empty bucket", async () => {
+      return (await chat.send({ key, path: "/v1/models" })).status === 429;
+    });
+    chat.upstream.answer(textStream("Late."));
+    const run = await ask({ apiKey: key });
+    expect(run.result).toMatchObject({ is_error: false, result: "Late." });
+    expect(run.passed.map(({ status }) => status)).toEqual([429, 200]);
+  });
+
+  it("waits out a model that starts, and one that is overloaded", async () => {
+    chat.upstream.answerNext(
+      { kind: "json", status: 503, headers: { "retry-after": "1" }, body: openaiError("loading") },
+      { kind: "json", status: 429, headers: { "retry-after": "1" }, body: openaiError("busy") },
+    );
+    chat.upstream.answer(textStream("Awake."));
+    const run = await ask();
+    expect(run.result).toMatchObject({ is_error: false, result: "Awake." });
+    expect(run.passed.map(({ status }) => status)).toEqual([503, 529, 200]);
+  });
+
+  it("knows that the prompt is too long", async () => {
+    const message = "This model's maximum context length is 128000 tokens.";
+    const body = openaiError(message, { code: "context_length_exceeded" });
+    chat.upstream.answer({ kind: "json", status: 400, body });
+    expect((await ask()).result).toMatchObject({
+      is_error: true,
+      result: expect.stringMatching(/prompt is too long/iu) as string,
+    });
+  });
+
+  it("never takes a broken stream for an answer", async () => {
+    const broken = { error: { message: "out of memory", code: 500 } };
+    chat.upstream.answerNext({ kind: "events", events: [textChunk("Half"), broken], done: false });
+    chat.upstream.answer((request) => {
+      return request.body?.["stream"] === true
+        ? textStream("Whole.")
+        : {
+            kind: "json",
+            body: textChunk("", {
+              choices: [{ index: 0, message: { content: "Whole." }, finish_reason: "stop" }],
+            }),
+          };
+    });
+    expect((await ask()).result).toMatchObject({ is_error: false, result: "Whole." });
+  });
+});

@@ -1,0 +1,284 @@
+/** Every error of the contract: how a client comes by it through the real stack, and what it must read then. */
+import { Redis } from "ioredis";
+import { join } from "node:path";
+import type { ErrorCode } from "../../../src/errors.ts";
+import type { ChatStack } from "../../support/chat-stack.ts";
+import { chatBody } from "../../support/chat-stack.ts";
+import { CHAT_MODEL } from "../../support/gateway-config.ts";
+import { openaiError, type ScriptedAnswer } from "../../support/scripted-answer.ts";
+import type { CreatedKey } from "../../support/test-key.ts";
+import type { KeySettings, OrganizationSettings } from "../../../src/store/types/management.ts";
+import { type RawResponse, send } from "../edge/raw-client.ts";
+import { killAllWorkers } from "./worker-processes.ts";
+
+export const WORKERS = 2;
+export const MAX_BODY_BYTES = 1_048_576;
+/** Has a price in USD only. */
+export const DOLLAR_MODEL = "acme/dollar";
+/** Has an upstream that nobody listens for. */
+export const ABSENT_MODEL = "acme/absent";
+
+export interface ErrorRoute {
+  readonly path: string;
+  readonly protocol: "chat" | "messages";
+}
+
+export interface Provocation {
+  readonly chat: ChatStack;
+  readonly route: ErrorRoute;
+  /** A key with these settings of its own. */
+  createKey(key?: Partial<KeySettings>, organization?: Partial<OrganizationSettings>): Promise<CreatedKey>;
+  /** A raw request to the row's route: POST with a whole body, unless it says otherwise. */
+  send(
+    key: string | null,
+    request?: {
+      readonly method?: string;
+      readonly path?: string;
+      readonly headers?: Record<string, string>;
+      readonly body?: string;
+    },
+  ): Promise<RawResponse>;
+}
+
+export interface ProvokedError {
+  readonly provoke: (at: Provocation) => Promise<RawResponse>;
+  readonly message: RegExp;
+  readonly param?: string;
+  /** Further fields of the error object. */
+  readonly fields?: object;
+  /** Further headers. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly retryAfter?: string;
+  /** "none": no key is known, so remaining is 0 and no rate is named. "unread": Envoy has not read the headers either. */
+  readonly caller?: "none" | "unread";
+  /** For an error that only one family of routes has. */
+  readonly only?: "chat" | "messages";
+  /** Envoy closes the connection with it. */
+  readonly closes?: true;
+}
+
+/** A body that both protocols take. */
+export function validBody(fields: object = {}): string {
+  return JSON.stringify(chatBody({ max_tokens: 5, ...fields }));
+}
+
+const upstreamSays =
+  (answer: ScriptedAnswer) =>
+  (at: Provocation): Promise<RawResponse> => {
+    at.chat.upstream.answer(answer);
+    return at.send(at.chat.key.key);
+  };
+
+const withBody =
+  (body: string) =>
+  (at: Provocation): Promise<RawResponse> =>
+    at.send(at.chat.key.key, { body });
+
+const withKey =
+  (key: Partial<KeySettings>, organization: Partial<OrganizationSettings> = {}, body?: string) =>
+  async (at: Provocation): Promise<RawResponse> =>
+    at.send((await at.createKey(key, organization)).key, body === undefined ? {} : { body });
+
+async function drainBucket(at: Provocation): Promise<RawResponse> {
+  const { key } = await at.createKey({ requestsPerMinute: 1, name: "ci" });
+  let last = await at.send(key, { body: "{" });
+  while (last.status !== 429) last = await at.send(key, { body: "{" });
+  return last;
+}
+
+async function fillPlaces(at: Provocation): Promise<RawResponse> {
+  const { key } = await at.createKey({ maxConcurrentRequests: 1, name: "ci" });
+  at.chat.upstream.answer({ kind: "json", before: 1_000, body: {} });
+  const first = at.send(key);
+  await at.chat.upstream.waitForRequests(1);
+  const second = await at.send(key);
+  await first;
+  return second;
+}
+
+async function pauseRedis(at: Provocation): Promise<RawResponse> {
+  const redis = new Redis(join(at.chat.stack.dir, "run/redis.sock"));
+  try {
+    await redis.call("CLIENT", "PAUSE", "600", "ALL");
+    return await at.send(at.chat.key.key);
+  } finally {
+    await redis.ping();
+    redis.disconnect();
+  }
+}
+
+async function killWorkers(at: Provocation): Promise<RawResponse> {
+  const { upstream, stack } = at.chat;
+  upstream.answer({ kind: "hang" });
+  const answer = at.send(at.chat.key.key);
+  await upstream.waitForRequests(1);
+  await killAllWorkers(stack.configFile, join(stack.dir, "run"));
+  return answer;
+}
+
+const CHALLENGE = { "www-authenticate": "Bearer" };
+const ERROR_BODY = openaiError("only for the log");
+
+export const PROVOKED: Readonly<Partial<Record<ErrorCode, ProvokedError>>> = {
+  invalid_json: { provoke: withBody("{"), message: /^The request body is not valid JSON: / },
+  missing_required_parameter: { provoke: withBody('{"max_tokens": 5}'), message: /model/, param: "model" },
+  invalid_parameter: {
+    provoke: withBody(validBody({ messages: "hello" })),
+    message: /messages/,
+    param: "messages",
+  },
+  unsupported_parameter: {
+    provoke: withBody(validBody({ container: "c" })),
+    message: /^container: containers are not supported by this model$/,
+    param: "container",
+    only: "messages",
+  },
+  model_not_found: {
+    provoke: withBody(validBody({ model: "acme/echo-smal" })),
+    message: /^There is no model `acme\/echo-smal`\. Nearest: .*`acme\/echo-small`/,
+    param: "model",
+  },
+  missing_api_key: {
+    provoke: (at) => at.send(null),
+    message: /^No API key given\. /,
+    headers: CHALLENGE,
+    caller: "none",
+  },
+  invalid_api_key: {
+    provoke: (at) => at.send("sk-igw-nobody"),
+    message: /^The API key is not valid\. /,
+    headers: CHALLENGE,
+    caller: "none",
+  },
+  hard_cap_reached: {
+    provoke: withKey({ hardCapCents: 0, name: "ci" }),
+    message: /^Monthly hard cap of 0\.00 USD for API key "ci" reached: 0\.00 USD spent in \w+ \d{4}\. Raise /,
+    fields: { scope: "key", spent_cents: 0, hard_cap_cents: 0 },
+  },
+  org_hard_cap_reached: {
+    provoke: withKey({}, { hardCapCents: 0, name: "Acme" }),
+    message: /^Monthly hard cap of 0\.00 USD for organization "Acme" reached: .*organization's inference settings/,
+    fields: { scope: "organization", spent_cents: 0, hard_cap_cents: 0 },
+  },
+  key_disabled: { provoke: withKey({ disabled: true }), message: /^This API key is disabled\. / },
+  key_expired: { provoke: withKey({ expiresAtMs: 1_000 }), message: /^This API key has expired\. / },
+  organization_suspended: { provoke: withKey({}, { suspended: true }), message: / is suspended\. / },
+  model_not_allowed: {
+    provoke: withKey({ allowedModels: [DOLLAR_MODEL] }),
+    message: /^This API key may not use the model `acme\/echo-small`\. /,
+    param: "model",
+  },
+  model_not_available_in_currency: {
+    provoke: withKey({}, { currency: "EUR" }, validBody({ model: DOLLAR_MODEL })),
+    message: /^The model `acme\/dollar` has no price in EUR/,
+    param: "model",
+  },
+  upgrade_not_supported: {
+    provoke: (at) => at.send(at.chat.key.key, { method: "GET", headers: { connection: "upgrade", upgrade: "websocket" }, body: "" }),
+    message: /^Protocol upgrades are not supported\.$/,
+    caller: "none",
+    closes: true,
+  },
+  unknown_endpoint: {
+    provoke: (at) => at.send(at.chat.key.key, { path: at.route.protocol === "chat" ? "/v1/nothing" : "/v1/messages/nothing" }),
+    message: /^There is no endpoint POST \/v1\/\S*nothing\. This gateway speaks two protocols: /,
+  },
+  request_not_found: {
+    provoke: (at) => at.send(at.chat.key.key, { method: "GET", path: "/v1/requests/req_nobody", body: "" }),
+    message: /^There is no such request /,
+    only: "chat",
+  },
+  method_not_allowed: {
+    provoke: (at) => at.send(at.chat.key.key, { method: "PUT" }),
+    message: /^\S+ takes POST, not PUT\.$/,
+    headers: { allow: "POST" },
+  },
+  request_too_large: {
+    provoke: (at) => at.send(at.chat.key.key, { body: validBody({ padding: "x".repeat(2 * MAX_BODY_BYTES) }) }),
+    message: /^The request body is larger than this gateway takes\.$/,
+    closes: true,
+  },
+  unsupported_media_type: {
+    provoke: (at) => at.send(at.chat.key.key, { headers: { "content-encoding": "gzip" } }),
+    message: /^Send the request body uncompressed: `content-encoding: gzip` is not supported\.$/,
+  },
+  rate_limit_exceeded: {
+    provoke: drainBucket,
+    message: /^Rate limit of 1 requests per minute for API key "ci" reached\. Try again in \d\d seconds\.$/,
+    retryAfter: "59",
+  },
+  concurrency_limit_exceeded: {
+    provoke: fillPlaces,
+    message: /^API key "ci" has its limit of 1 concurrent requests in flight\. /,
+    retryAfter: "1",
+  },
+  request_header_fields_too_large: {
+    provoke: (at) => at.send(at.chat.key.key, { headers: { large: "x".repeat(70_000) } }),
+    message: /^The request's headers are too large\.$/,
+    caller: "unread",
+    only: "chat",
+    closes: true,
+  },
+  internal_error: {
+    provoke: killWorkers,
+    message: /^The gateway failed to handle this request\. /,
+  },
+  upstream_error: {
+    provoke: upstreamSays({ kind: "json", status: 500, body: ERROR_BODY }),
+    message: /^The model's server gave no usable answer\.$/,
+  },
+  upstream_authentication_failed: {
+    provoke: upstreamSays({ kind: "json", status: 401, body: ERROR_BODY }),
+    message: /^The model's server refused the gateway's credential\. /,
+  },
+  model_starting: {
+    provoke: (at) => at.send(at.chat.key.key, { body: validBody({ model: ABSENT_MODEL }) }),
+    message: /^The model is starting: /,
+    retryAfter: "17",
+  },
+  model_overloaded: {
+    provoke: upstreamSays({ kind: "json", status: 429, headers: { "retry-after": "7" }, body: ERROR_BODY }),
+    message: /^The model is overloaded\. /,
+    retryAfter: "7",
+  },
+  gateway_unavailable: {
+    provoke: pauseRedis,
+    message: /^The gateway cannot check API keys at the moment\. /,
+    retryAfter: "1",
+    caller: "none",
+  },
+  upstream_timeout: {
+    provoke: upstreamSays({ kind: "json", status: 504, body: ERROR_BODY }),
+    message: /^The model's server did not answer in time\.$/,
+  },
+};
+
+/** Errors that a client cannot bring about here, and where they are shown instead. */
+export const NOT_PROVOKED: Readonly<Partial<Record<ErrorCode, string>>> = {
+  request_timeout: "the shipped edge waits a minute for a body: local-replies.test.ts shows it with shorter waits",
+  gateway_overloaded: "many large bodies must be held at one moment: unit tests of the body budget show it",
+};
+
+/** What a row needs, for one route of a running stack. */
+export function createProvocation(chat: ChatStack, route: ErrorRoute): Provocation {
+  const port = Number(new URL(chat.stack.baseUrl).port);
+  return {
+    chat,
+    route,
+    createKey: (key, organization) => chat.stack.createKey(key, organization),
+    send: (key, { method = "POST", path = route.path, headers = {}, body = validBody() } = {}) =>
+      send(
+        port,
+        method,
+        path,
+        {
+          "content-type": "application/json",
+          ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+          ...headers,
+        },
+        body,
+      ),
+  };
+}
+
+export const MODELS = [CHAT_MODEL, DOLLAR_MODEL, ABSENT_MODEL];

@@ -1,0 +1,103 @@
+/** `serve`, Envoy and Redis as an operator runs them, each by itself: for tests that end one of them. */
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { stringify } from "yaml";
+import { ensureEnvoy } from "../../../src/setup/envoy.ts";
+import { createToolContext } from "../../../src/setup/tool-context.ts";
+import { createRedisClient, waitUntilReady } from "../../../src/store/client.ts";
+import { createStore } from "../../../src/store/redis-store.ts";
+import type { Store } from "../../../src/store/types.ts";
+import { type Child, startChild } from "../../support/child.ts";
+import { findFreePort } from "../../support/free-port.ts";
+import { catalogEntry, mergeConfig } from "../../support/gateway-config.ts";
+import { send } from "../../support/http.ts";
+import { type PrivateRedis, startRedis } from "../../support/redis.ts";
+import { waitFor } from "../../support/wait.ts";
+
+const run = promisify(execFile);
+const REPOSITORY = fileURLToPath(new URL("../../../", import.meta.url));
+const MAIN = join(REPOSITORY, "dist/main.js");
+
+export interface ServeAlone {
+  readonly baseUrl: string;
+  readonly configFile: string;
+  readonly sockets: string;
+  readonly redis: PrivateRedis;
+  readonly serve: Child;
+  readonly store: Store;
+  /** Ends what still runs. */
+  stop(): Promise<void>;
+}
+
+export interface ServeAloneOptions {
+  readonly upstreamUrl: string;
+  readonly workers: number;
+  readonly drainSeconds: number;
+  readonly overrides?: object;
+}
+
+/** Starts Redis, `serve` and an Envoy of the rendered bootstrap; resolves when they serve. */
+export async function startServeAlone(options: ServeAloneOptions): Promise<ServeAlone> {
+  if (!process.env["IGW_SKIP_BUILD"]) await run(process.execPath, [join(REPOSITORY, "src/setup/build-command.js")]);
+  const dir = await mkdtemp(join(tmpdir(), "igw-"));
+  // Envoy may be the first that puts a socket there.
+  await mkdir(join(dir, "run"), { mode: 0o700 });
+  const configFile = join(dir, "gateway.yaml");
+  const started: Child[] = [];
+  const redis = await startRedis();
+  const client = createRedisClient({ url: redis.url, commandTimeoutMs: 5_000, onError: () => undefined });
+  const stop = async (): Promise<void> => {
+    client.disconnect();
+    for (const child of started.toReversed()) await child.stop(10_000);
+    await redis.stop();
+    await rm(dir, { recursive: true, force: true });
+  };
+  try {
+    const port = await findFreePort();
+    await writeFile(configFile, stringify(await createConfig(options, port, redis.url)));
+    const seconds = String(options.drainSeconds);
+    const args = [MAIN, "serve", "--config", configFile, "--drain-seconds", seconds];
+    const serve = startChild(process.execPath, args, { cwd: dir });
+    started.push(serve, await startEnvoy(configFile, dir));
+    const baseUrl = `http://127.0.0.1:${port}`;
+    await waitFor("serve and Envoy", () => isReady(baseUrl, started), { timeoutMs: 40_000, intervalMs: 50 });
+    await waitUntilReady(client, 10_000);
+    const store = createStore({ client, usageMonths: 13 });
+    return { baseUrl, configFile, sockets: join(dir, "run"), redis, serve, store, stop };
+  } catch (thrown) {
+    await stop();
+    throw new Error(`${String(thrown)}\n${started.map((child) => child.stderr).join("\n")}`, { cause: thrown });
+  }
+}
+
+async function createConfig(options: ServeAloneOptions, port: number, redisUrl: string): Promise<object> {
+  const base = {
+    listen: { host: "127.0.0.1", port },
+    admin: { host: "127.0.0.1", port: await findFreePort() },
+    sidecar: { workers: options.workers, sockets: "run" },
+    redis: { url: redisUrl },
+    upstreams: [{ name: "local", url: options.upstreamUrl, path_prefix: "/v1" }],
+    catalog: [catalogEntry()],
+  };
+  return mergeConfig(base, options.overrides ?? {});
+}
+
+async function startEnvoy(configFile: string, dir: string): Promise<Child> {
+  const { stdout } = await run(process.execPath, [MAIN, "envoy", "render", "--config", configFile], {
+    maxBuffer: 16 * 1024 * 1024,
+  });
+  const bootstrap = join(dir, "envoy.yaml");
+  await writeFile(bootstrap, stdout);
+  const { path } = await ensureEnvoy(createToolContext());
+  return startChild(path, ["-c", bootstrap, "--disable-hot-restart", "--log-level", "warning"], { cwd: dir });
+}
+
+async function isReady(baseUrl: string, children: readonly Child[]): Promise<boolean> {
+  const ended = children.find((child) => child.ended !== null);
+  if (ended !== undefined) throw new Error(`ended (${ended.ended}): ${ended.stderr}`);
+  return (await send(baseUrl, { path: "/readyz", timeoutMs: 5_000 })).status === 200;
+}

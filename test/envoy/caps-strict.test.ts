@@ -1,0 +1,184 @@
+import { describe, expect, it } from "vitest";
+import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
+import { type HttpAnswer, readError } from "../support/http.ts";
+import { finishChunk, textChunk, textCompletion, usageChunk } from "../support/scripted-answer.ts";
+import type { CreatedKey } from "../support/test-key.ts";
+import { createGate, waitFor } from "../support/wait.ts";
+import {
+  GOLD_MODEL,
+  MESSAGES_PATH,
+  messagesBody,
+  METERED_CATALOG,
+  readKeyStatus,
+  readRequest,
+  readSpend,
+} from "./metering-figures.ts";
+
+const chat = withChatStack(() => ({ catalog: METERED_CATALOG, workers: 2 }));
+/** Twenty cents at GOLD_MODEL. */
+const USAGE = { promptTokens: 10, cachedTokens: 0, completionTokens: 5 };
+const STRICT = { strictCaps: true, name: "Acme" };
+/** Bytes of "hello big world", 8 for its message and 64 for the chat template: the most tokens that it can have. */
+const WORST_PROMPT = 15 + 8 + 64;
+
+/** A request that can cost at most 87 cents and two for each token of its answer. */
+function sendGold(key: CreatedKey, maxTokens: number, fields: object = {}): Promise<HttpAnswer> {
+  return chat.send({ key: key.key, body: chatBody({ model: GOLD_MODEL, max_tokens: maxTokens, ...fields }) });
+}
+
+async function readHeldCents(key: CreatedKey): Promise<number> {
+  const spend = await (await chat.stack.store()).readSpend(key.organizationId, null);
+  return Number(spend.organizationHeldMicrocents / 1_000_000n);
+}
+
+describe("strict caps", () => {
+  it.each([
+    ["key", { hardCapCents: 96, name: "ci" }, {}, "hard_cap_reached", 'API key "ci"'],
+    ["organization", {}, { hardCapCents: 96 }, "org_hard_cap_reached", 'organization "Acme"'],
+  ] as const)(
+    "refuse a request that could pass the %s's cap before the upstream sees it, and let a smaller one pass",
+    async (scope, settings, organization, code, subject) => {
+      const key = await chat.stack.createKey(settings, { ...STRICT, ...organization });
+      chat.upstream.answer({
+        kind: "json",
+        body: textCompletion("x", { ...USAGE, promptTokens: 1, completionTokens: 1 }),
+      });
+      const refused = await sendGold(key, 5);
+      expect(refused.status).toBe(402);
+      const error = readError(refused);
+      expect(error).toMatchObject({ code, scope, spent_cents: 0, held_cents: 0, hard_cap_cents: 96 });
+      expect(error.message).toContain(`Monthly hard cap of 0.96 USD for ${subject} would be passed`);
+      expect(error.message).toContain("this request may cost up to 0.97 USD");
+      expect(error.message).not.toContain("requests in flight stand");
+      expect(chat.upstream.requests).toHaveLength(0);
+      expect((await sendGold(key, 4)).status).toBe(200);
+    },
+  );
+
+  it("hold the worst case of what is in flight, and say when that alone stands in the way", async () => {
+    const key = await chat.stack.createKey({ hardCapCents: 200 }, STRICT);
+    const gate = createGate();
+    chat.upstream.answer({ kind: "json", before: gate, body: textCompletion("x", USAGE) });
+    const first = sendGold(key, 10);
+    await chat.upstream.waitForRequests(1);
+    expect(await readHeldCents(key)).toBe(WORST_PROMPT + 20);
+    const refused = await sendGold(key, 10);
+    expect(readError(refused)).toMatchObject({
+      code: "hard_cap_reached",
+      spent_cents: 0,
+      held_cents: 107,
+      hard_cap_cents: 200,
+    });
+    expect(readError(refused).message).toContain("Only the requests in flight stand in its way");
+    gate.release();
+    expect((await first).status).toBe(200);
+    expect(await readHeldCents(key)).toBe(0);
+    expect((await sendGold(key, 10)).status).toBe(200);
+    expect((await readSpend(chat.stack, key)).key).toBe(40_000_000n);
+  });
+
+  it("let a smaller request pass beside what is in flight", async () => {
+    const key = await chat.stack.createKey({ hardCapCents: 200 }, STRICT);
+    const gate = createGate();
+    chat.upstream.answerNext({ kind: "json", before: gate, body: textCompletion("x", USAGE) });
+    chat.upstream.answer({ kind: "json", body: textCompletion("x", USAGE) });
+    const first = sendGold(key, 10);
+    await chat.upstream.waitForRequests(1);
+    expect((await sendGold(key, 4)).status).toBe(402);
+    expect((await sendGold(key, 3)).status).toBe(200);
+    gate.release();
+    await first;
+  });
+
+  it("count every answer that was asked for", async () => {
+    const key = await chat.stack.createKey({ hardCapCents: 106 }, STRICT);
+    chat.upstream.answer({ kind: "json", body: textCompletion("x", USAGE) });
+    expect((await sendGold(key, 5, { n: 2 })).status).toBe(402);
+    expect((await sendGold(key, 5, { n: 1 })).status).toBe(200);
+  });
+
+  it("take the model's maximum where the request names none", async () => {
+    const key = await chat.stack.createKey({ hardCapCents: 286 }, STRICT);
+    const refused = await chat.send({ key: key.key, body: chatBody({ model: GOLD_MODEL }) });
+    expect(readError(refused).message).toContain("this request may cost up to 2.87 USD");
+  });
+
+  it("hold on the messages route too", async () => {
+    const key = await chat.stack.createKey({ hardCapCents: 96 }, STRICT);
+    chat.upstream.answer({ kind: "json", body: textCompletion("x", USAGE) });
+    const send = (max_tokens: number) =>
+      chat.send({ key: key.key, path: MESSAGES_PATH, body: messagesBody({ model: GOLD_MODEL, max_tokens }) });
+    const refused = await send(100);
+    expect(refused.status).toBe(402);
+    expect(refused.json()).toMatchObject({
+      type: "error",
+      error: { scope: "key", held_cents: 0, hard_cap_cents: 96 },
+    });
+    expect((await send(1)).status).toBe(200);
+  });
+
+  it("turn what streams into spend, never above the worst case, and give back the rest", async () => {
+    const key = await chat.stack.createKey({ hardCapCents: 200 }, STRICT);
+    const gate = createGate();
+    // More than it was allowed: forty tokens where ten were the most.
+    const words = Array.from({ length: 40 }, () => textChunk(" word"));
+    chat.upstream.answer({ kind: "events", events: [...words, gate, finishChunk(), usageChunk(USAGE)] });
+    const sent = sendGold(key, 10, { stream: true });
+    await waitFor("progress", async () => (await readSpend(chat.stack, key)).key > 0n);
+    const during = await readSpend(chat.stack, key);
+    expect(during.key).toBeLessThanOrEqual(107_000_000n);
+    expect(Number(during.key / 1_000_000n) + (await readHeldCents(key))).toBe(107);
+    gate.release();
+    await sent;
+    expect(await readHeldCents(key)).toBe(0);
+    expect((await readSpend(chat.stack, key)).key).toBe(20_000_000n);
+  });
+
+  it.each(["json", "stream"])("are never passed under 200 concurrent requests (%s)", async (form) => {
+    const key = await chat.stack.createKey({ hardCapCents: 1_000 }, { ...STRICT, hardCapCents: 1_500 });
+    // The dearest answer that the request allows: ten tokens, and a prompt of 60.
+    const usage = { promptTokens: 60, cachedTokens: 0, completionTokens: 10 };
+    chat.upstream.answer(
+      form === "json"
+        ? { kind: "json", body: textCompletion("x", usage) }
+        : { kind: "events", events: [textChunk("x"), finishChunk(), usageChunk(usage)] },
+    );
+    const statuses = await Promise.all(
+      Array.from(
+        { length: 200 },
+        async () => (await sendGold(key, 10, { stream: form === "stream" })).status,
+      ),
+    );
+    const passed = statuses.filter((status) => status === 200).length;
+    expect(statuses.filter((status) => status === 402)).toHaveLength(200 - passed);
+    expect(passed).toBeGreaterThanOrEqual(9);
+    const { key: spent } = await readSpend(chat.stack, key);
+    expect(spent).toBe(BigInt(passed) * 80_000_000n);
+    expect(spent).toBeLessThanOrEqual(1_000_000_000n);
+    expect(await readHeldCents(key)).toBe(0);
+    // What is left is given out to the last request that fits.
+    let last = 200;
+    while (last === 200) last = (await sendGold(key, 10, { stream: form === "stream" })).status;
+    expect(last).toBe(402);
+    expect((await readSpend(chat.stack, key)).key).toBeGreaterThan(1_000_000_000n - 107_000_000n);
+    expect((await readSpend(chat.stack, key)).key).toBeLessThanOrEqual(1_000_000_000n);
+  });
+
+  it("take effect on a request that was admitted before they were switched on", async () => {
+    const key = await chat.stack.createKey({ hardCapCents: 50 });
+    const store = await chat.stack.store();
+    chat.upstream.answer({ kind: "json", body: textCompletion("x", USAGE) });
+    expect((await sendGold(key, 10)).status).toBe(200);
+    await store.changeOrganization(key.organizationId, { strictCaps: true }, null);
+    const refused = await sendGold(key, 10);
+    expect(readError(refused)).toMatchObject({ spent_cents: 20, held_cents: 0, hard_cap_cents: 50 });
+    expect(await readRequest(chat.stack, key, refused)).toMatchObject({
+      status: 402,
+      error_code: "hard_cap_reached",
+    });
+    expect((await readKeyStatus(chat.stack, key))["blocked_by"]).toBe(null);
+    expect(
+      (await chat.send({ key: key.key, path: CHAT_PATH, body: chatBody({ max_tokens: 10 }) })).status,
+    ).toBe(200);
+  });
+});

@@ -1,0 +1,148 @@
+/** SIGTERM to `serve`, as Kubernetes sends it: streams in flight run out, new requests go elsewhere or are refused. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { summarizeError } from "../support/answer-checks.ts";
+import { CHAT_PATH, chatBody } from "../support/chat-stack.ts";
+import { CHAT_UPSTREAM_MODEL } from "../support/gateway-config.ts";
+import { type HttpAnswer, readEvents, send } from "../support/http.ts";
+import { finishChunk, textChunk } from "../support/scripted-answer.ts";
+import { createTestKey } from "../support/test-key.ts";
+import { type ScriptedUpstream, startUpstream } from "../support/upstream.ts";
+import { createGate, type Gate, waitFor } from "../support/wait.ts";
+import { type ServeAlone, startServeAlone } from "./access/serve-alone.ts";
+import { listWorkers } from "./access/worker-processes.ts";
+
+const DRAIN_SECONDS = 4;
+let upstream: ScriptedUpstream;
+let stack: ServeAlone;
+let key: string;
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+});
+beforeEach(async () => {
+  stack = await startServeAlone({ upstreamUrl: upstream.url, workers: 2, drainSeconds: DRAIN_SECONDS });
+  ({ key } = await createTestKey(stack.store));
+});
+afterEach(async () => {
+  upstream.reset();
+  await stack.stop();
+});
+afterAll(() => upstream.close());
+
+function post(body: object, onData?: (chunk: Buffer) => void): Promise<HttpAnswer> {
+  const headers = { authorization: `Bearer ${key}` };
+  return send(stack.baseUrl, { path: CHAT_PATH, headers, body, ...(onData === undefined ? {} : { onData }) });
+}
+
+/** A stream whose end waits for the gate; resolves once its first piece has come. */
+async function openStreams(count: number): Promise<{ gate: Gate; answers: Promise<HttpAnswer>[] }> {
+  const gate = createGate();
+  upstream.answer({ kind: "events", events: [textChunk("one"), gate, textChunk(" two"), finishChunk()] });
+  const begun = new Set<number>();
+  const answers = Array.from({ length: count }, (_, index) =>
+    post(chatBody({ stream: true }), () => void begun.add(index)),
+  );
+  await waitFor("the first piece of each stream", () => begun.size === count);
+  return { gate, answers };
+}
+
+const isDone = (answer: HttpAnswer): boolean => answer.complete && readEvents(answer.text).at(-1) === "[DONE]";
+const readiness = () => send(stack.baseUrl, { path: "/readyz" });
+
+describe("serve at SIGTERM", () => {
+  it("lets streams run out, refuses what is new, says so at /readyz, and exits with 0", async () => {
+    const { gate, answers } = await openStreams(6);
+    const before = upstream.requests.length;
+    stack.serve.signal("SIGTERM");
+    await waitFor("/readyz to say 503", async () => (await readiness()).status === 503);
+    expect(stack.serve.ended).toBeNull();
+    const refused = await Promise.all([post(chatBody()), post(chatBody({ stream: true }))]);
+    for (const answer of refused) {
+      const { status, code, retryAfter, breaches } = summarizeError(answer);
+      expect({ status, code, retryAfter, breaches }).toEqual({
+        status: 503,
+        code: "gateway_unavailable",
+        retryAfter: "1",
+        breaches: [],
+      });
+    }
+    expect(upstream.requests.length).toBe(before);
+    gate.release();
+    expect((await Promise.all(answers)).filter(isDone)).toHaveLength(6);
+    expect(await stack.serve.waitForEnd(15_000)).toBe(0);
+    expect(listWorkers(stack.configFile)).toEqual([]);
+  });
+
+  it("cuts a stream that is longer than the bound, never as if it were whole, and exits with 1", async () => {
+    const { answers } = await openStreams(2);
+    stack.serve.signal("SIGTERM");
+    const sentMs = performance.now();
+    expect(await stack.serve.waitForEnd(20_000)).toBe(1);
+    expect(performance.now() - sentMs).toBeGreaterThan(DRAIN_SECONDS * 1000 - 100);
+    for (const answer of await Promise.all(answers)) {
+      expect({ complete: answer.complete, done: answer.text.includes("[DONE]") }).toEqual({ complete: false, done: false });
+    }
+    expect(listWorkers(stack.configFile)).toEqual([]);
+  });
+
+  it("answers or refuses each request under load in the contract's words, and sends none upstream unprocessed", async () => {
+    const outcomes: string[] = [];
+    const state = { isOver: false };
+    const client = async (): Promise<void> => {
+      while (!state.isOver) {
+        const answer = await post(chatBody());
+        outcomes.push(answer.status === 200 ? "200" : `${answer.status} ${summarizeError(answer).code}`);
+      }
+    };
+    const clients = Array.from({ length: 8 }, client);
+    await waitFor("some answers", () => outcomes.length > 200);
+    expect(new Set(outcomes)).toEqual(new Set(["200"]));
+    stack.serve.signal("SIGTERM");
+    expect(await stack.serve.waitForEnd(15_000)).toBe(0);
+    state.isOver = true;
+    await Promise.all(clients);
+    process.stderr.write(`drain: ${JSON.stringify([...new Set(outcomes)].map((o) => [o, outcomes.filter((x) => x === o).length]))}\n`);
+    expect([...new Set(outcomes)].sort()).toEqual(["200", "503 gateway_unavailable"]);
+    const unprocessed = upstream.requests.filter(
+      ({ body, headers }) => body?.["model"] !== CHAT_UPSTREAM_MODEL || headers.authorization !== undefined,
+    );
+    expect(unprocessed).toEqual([]);
+  });
+
+  it("ends at once when it is told twice", async () => {
+    await openStreams(1);
+    stack.serve.signal("SIGTERM");
+    await waitFor("/readyz to say 503", async () => (await readiness()).status === 503);
+    stack.serve.signal("SIGTERM");
+    expect(await stack.serve.waitForEnd(2_000)).toBe(1);
+    await waitFor("no worker left", () => listWorkers(stack.configFile).length === 0);
+  });
+});
+
+describe("one worker at SIGTERM", () => {
+  it("is replaced, its streams run out, and no request fails", async () => {
+    const { gate, answers } = await openStreams(6);
+    const [first] = listWorkers(stack.configFile);
+    upstream.answer({ kind: "echo" });
+    const statuses = new Set<string>();
+    const state = { isOver: false };
+    const clients = Array.from({ length: 4 }, async () => {
+      while (!state.isOver) {
+        const answer = await post(chatBody());
+        statuses.add(answer.status === 200 ? "200" : `${answer.status} ${summarizeError(answer).code}`);
+      }
+    });
+    process.kill(first?.pid ?? 0, "SIGTERM");
+    await waitFor("its drain", () => statuses.size > 0);
+    setTimeout(() => gate.release(), 1_500);
+    expect((await Promise.all(answers)).filter(isDone)).toHaveLength(6);
+    await waitFor(
+      "its successor",
+      () => listWorkers(stack.configFile).some(({ index, pid }) => index === first?.index && pid !== first.pid),
+      { timeoutMs: 20_000 },
+    );
+    state.isOver = true;
+    await Promise.all(clients);
+    expect(statuses).toEqual(new Set(["200"]));
+  });
+});

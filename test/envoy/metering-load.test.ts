@@ -1,0 +1,74 @@
+import { Agent } from "node:http";
+import { afterAll, describe, expect, it } from "vitest";
+import { describeAnswer } from "../support/answer-checks.ts";
+import { chatBody, withChatStack } from "../support/chat-stack.ts";
+import type { HttpAnswer } from "../support/http.ts";
+import {
+  finishChunk,
+  type ScriptedAnswer,
+  textChunk,
+  textCompletion,
+  usageChunk,
+} from "../support/scripted-answer.ts";
+import {
+  costOf,
+  MESSAGES_PATH,
+  messagesBody,
+  METERED_CATALOG,
+  readRequest,
+  readSpend,
+  readUsageTotals,
+} from "./metering-figures.ts";
+
+const chat = withChatStack(() => ({ catalog: METERED_CATALOG, workers: 2 }));
+const REQUESTS = 600;
+const CONCURRENT = 300;
+const agent = new Agent({ keepAlive: true, maxSockets: CONCURRENT });
+afterAll(() => {
+  agent.destroy();
+});
+
+describe("hundreds of concurrent requests, JSON and streamed, on both routes, over two workers", () => {
+  it("are charged what the upstream counted, to the microcent, in spend, usage and the requests' own rows", async () => {
+    const key = await chat.stack.createKey();
+    let answered = 0;
+    chat.upstream.answer((request): ScriptedAnswer => {
+      const index = answered++;
+      const usage = {
+        promptTokens: 100 + (index % 37),
+        cachedTokens: index % 31,
+        completionTokens: 1 + (index % 23),
+      };
+      if (request.body?.["stream"] !== true) return { kind: "json", body: textCompletion("hello", usage) };
+      const words = Array.from({ length: index % 7 }, () => textChunk(" word"));
+      return { kind: "events", events: [...words, finishChunk(), usageChunk(usage)] };
+    });
+    const answers = await Promise.all(
+      Array.from({ length: REQUESTS }, (_, index): Promise<HttpAnswer> => {
+        const stream = index % 2 === 0;
+        return index % 3 === 0
+          ? chat.send({ key: key.key, agent, path: MESSAGES_PATH, body: messagesBody({ stream }) })
+          : chat.send({ key: key.key, agent, body: chatBody({ stream }) });
+      }),
+    );
+    expect(answers.map(describeAnswer).filter((text) => text !== "200")).toEqual([]);
+    const reported = chat.upstream.totalReported();
+    const expected = costOf(reported);
+    expect(chat.upstream.requests).toHaveLength(REQUESTS);
+    expect(await readSpend(chat.stack, key)).toEqual({ key: expected, organization: expected });
+    expect(await readUsageTotals(chat.stack, key)).toEqual({
+      requests: REQUESTS,
+      inputTokens: reported.promptTokens - reported.cachedTokens,
+      cachedInputTokens: reported.cachedTokens,
+      outputTokens: reported.completionTokens,
+      costMicrocents: expected,
+    });
+    let sum = 0n;
+    for (const answer of answers) {
+      const row = await readRequest(chat.stack, key, answer);
+      expect(row).toMatchObject({ status: 200, estimated: false });
+      sum += BigInt(row.cost_microcents);
+    }
+    expect(sum).toBe(expected);
+  });
+});

@@ -1,0 +1,41 @@
+import { describe, expect, it } from "vitest";
+import { AdminError } from "../../../src/admin/admin-error.ts";
+import { checkInput } from "../../../src/admin/http/check-input.ts";
+import { keyCreation } from "../../../src/admin/schemas/key.ts";
+
+function refusal(value: unknown): AdminError {
+  try {
+    checkInput(keyCreation, value);
+  } catch (thrown) {
+    if (thrown instanceof AdminError) return thrown;
+    throw thrown;
+  }
+  throw new Error("nothing was refused");
+}
+
+describe("checkInput", () => {
+  it("tells all problems at once, the first as `param`", () => {
+    const error = refusal({ name: "", budget_cents: -1, extra: 1 });
+    expect(error.param).toBe("name");
+    for (const field of ["name", "budget_cents", "extra"]) expect(error.message).toContain(`\`${field}\``);
+  });
+
+  it("tells no problem twice", () => {
+    const { message } = refusal({ name: "a", allowed_models: "" });
+    expect(message.match(/allowed_models/g)).toHaveLength(1);
+  });
+
+  it("says what was found, cut off where it is long", () => {
+    expect(refusal({ name: "a", budget_cents: "x".repeat(500) }).message).toMatch(/found "x{79}…$/);
+  });
+
+  it("speaks of missing fields only when nothing else is wrong", () => {
+    expect(refusal({}).code).toBe("missing_required_parameter");
+    expect(refusal({ budget_cents: -1 }).code).toBe("invalid_parameter");
+  });
+
+  it("does not print an endless list", () => {
+    const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`field${index}`, 1]));
+    expect(refusal({ name: "a", ...many }).message).toMatch(/; and 90 more$/);
+  });
+});

@@ -1,0 +1,58 @@
+import { readFileSync } from "node:fs";
+import type { Command } from "commander";
+import { describe, expect, it } from "vitest";
+import { ADMIN_ERRORS } from "../../../src/admin/admin-error.ts";
+import { API_ROUTES } from "../../../src/admin/api/routes.ts";
+import { createProgram } from "../../../src/cli/program.ts";
+
+const page = readFileSync(new URL("../../../docs/management.md", import.meta.url), "utf8");
+const WHO = { read: "every token", write: "admin", operator: "operator" } as const;
+const MANAGEMENT = ["org", "key", "usage", "requests", "token", "audit", "catalog"];
+
+/** "org create", "audit": every command of the management groups. */
+function listCommands(command: Command, path: readonly string[] = []): string[] {
+  if (command.commands.length === 0) return [path.join(" ")];
+  return command.commands
+    .filter((child) => path.length > 0 || MANAGEMENT.includes(child.name()))
+    .flatMap((child) => listCommands(child, [...path, child.name()]));
+}
+
+describe("docs/management.md", () => {
+  it("has every error, and no other", () => {
+    const rows = Array.from(
+      page.matchAll(/^\| (\d{3}) \| (\w+) \| (\w+) \|$/gm),
+      ([, status, type, code]) => [code, { status: Number(status), type }],
+    );
+    const known = Object.entries(ADMIN_ERRORS).map(([code, { status, type }]) => [code, { status, type }]);
+    expect(rows).toEqual(known);
+  });
+
+  it("has every call with who may make it, and no other", () => {
+    const rows = Array.from(
+      page.matchAll(/^\| `((?:GET|POST|PATCH|DELETE) \/api\S+)` \| ([^|]+) \|/gm),
+      ([, call = "", who = ""]) => `${call}: ${who}`,
+    );
+    const known = API_ROUTES.map(({ method, path, access }) => `${method} ${path}: ${WHO[access]}`);
+    expect(rows.sort()).toEqual(known.sort());
+  });
+
+  it("has every command, and no other", () => {
+    const rows = Array.from(
+      page.matchAll(/^\| `inference-gateway ([\w -]+)` \|/gm),
+      ([, command]) => command ?? "",
+    );
+    expect(rows.sort()).toEqual(listCommands(createProgram()).sort());
+  });
+
+  it("has every action of the audit log", () => {
+    const sources = ["organizations", "keys", "key-secrets", "tokens", "spend-corrections"].map((name) =>
+      readFileSync(new URL(`../../../src/admin/api/${name}.ts`, import.meta.url), "utf8"),
+    );
+    const actions = sources.flatMap(
+      (text) => text.match(/"(?:organization|keys?|token|spend)\.[a-z]+"/g) ?? [],
+    );
+    const missing = actions.filter((action) => !page.includes(`\`${action.slice(1, -1)}\``));
+    expect(actions.length).toBeGreaterThanOrEqual(10);
+    expect(missing).toEqual([]);
+  });
+});

@@ -1,0 +1,88 @@
+import { describe, expect, it } from "vitest";
+import { KeyDirectory } from "../../../src/auth/key-directory.ts";
+import { createKey, hashKey } from "../../../src/auth/key-format.ts";
+
+const REFERENCE = { organizationId: "org_1", keyId: "key_1" };
+
+function open(known: readonly string[], options: { maxEntries?: number; unknownForMs?: number } = {}) {
+  const seen = { lookUps: 0, atMs: 0, isDown: false, known: new Set(known.map(hashKey)) };
+  const directory = new KeyDirectory({
+    ...options,
+    clock: { nowMs: () => 0, monotonicMs: () => seen.atMs },
+    lookUp: (hash) => {
+      seen.lookUps += 1;
+      if (seen.isDown) return Promise.reject(new Error("away"));
+      return Promise.resolve(seen.known.has(hash) ? REFERENCE : null);
+    },
+  });
+  return { directory, seen };
+}
+
+describe("KeyDirectory.find", () => {
+  it("looks a key up once", async () => {
+    const key = createKey();
+    const { directory, seen } = open([key]);
+    const caller = { ...REFERENCE, presentedHash: hashKey(key) };
+    expect(await directory.find(key)).toEqual(caller);
+    expect(await directory.find(key)).toEqual(caller);
+    expect(seen.lookUps).toBe(1);
+  });
+
+  it("looks again once a key was forgotten", async () => {
+    const key = createKey();
+    const { directory, seen } = open([key]);
+    await directory.find(key);
+    directory.forget(hashKey(key));
+    await directory.find(key);
+    expect(seen.lookUps).toBe(2);
+  });
+
+  it("remembers for a moment that a key is unknown, then sees that it was made", async () => {
+    const key = createKey();
+    const { directory, seen } = open([], { unknownForMs: 3_000 });
+    expect(await directory.find(key)).toBe(null);
+    seen.known.add(hashKey(key));
+    seen.atMs = 2_999;
+    expect(await directory.find(key)).toBe(null);
+    expect(seen.lookUps).toBe(1);
+    seen.atMs = 3_000;
+    expect(await directory.find(key)).toMatchObject(REFERENCE);
+  });
+
+  it("rejects when the look-up fails, and remembers nothing of it", async () => {
+    const key = createKey();
+    const { directory, seen } = open([key]);
+    seen.isDown = true;
+    await expect(directory.find(key)).rejects.toThrow("away");
+    seen.isDown = false;
+    expect(await directory.find(key)).toMatchObject(REFERENCE);
+  });
+
+  it("answers from memory for a known key while look-ups fail", async () => {
+    const key = createKey();
+    const { directory, seen } = open([key]);
+    await directory.find(key);
+    seen.isDown = true;
+    expect(await directory.find(key)).toMatchObject(REFERENCE);
+  });
+
+  it("keeps no more entries than it may, the newest of them", async () => {
+    const keys = [createKey(), createKey(), createKey()];
+    const { directory, seen } = open(keys, { maxEntries: 2 });
+    for (const key of keys) await directory.find(key);
+    for (const key of keys.slice(1)) await directory.find(key);
+    expect(seen.lookUps).toBe(3);
+    await directory.find(keys[0] ?? "");
+    expect(seen.lookUps).toBe(4);
+  });
+
+  it("lets made-up keys push out no real ones", async () => {
+    const key = createKey();
+    const { directory, seen } = open([key], { maxEntries: 1 });
+    await directory.find(key);
+    for (let index = 0; index < 50; index += 1) await directory.find(createKey());
+    const before = seen.lookUps;
+    await directory.find(key);
+    expect(seen.lookUps).toBe(before);
+  });
+});

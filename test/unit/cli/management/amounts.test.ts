@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+import {
+  formatAmount,
+  formatExactAmount,
+  parseAmount,
+  parseCorrection,
+} from "../../../../src/cli/management/amounts.ts";
+
+describe("parseAmount", () => {
+  it.each([
+    ["0", 0],
+    ["50", 5000],
+    ["50.0", 5000],
+    ["50.00", 5000],
+    ["0.01", 1],
+    ["1.1", 110],
+    ["90000000.00", 9_000_000_000],
+    ["none", "none"],
+  ] as const)("reads %s as %s", (text, cents) => {
+    expect(parseAmount(text)).toBe(cents);
+  });
+
+  it.each(["", "-1", "1,5", "1.005", ".5", "5.", "1e3", "90000000.01", "1 USD", "None"])(
+    "refuses %j",
+    (text) => {
+      expect(() => parseAmount(text)).toThrow("expected an amount");
+    },
+  );
+});
+
+describe("parseCorrection", () => {
+  it.each([
+    ["12.50", 1_250_000_000],
+    ["-12.50", -1_250_000_000],
+    ["+1", 100_000_000],
+    ["-0.00000001", -1],
+    ["0.00125", 125_000],
+    ["90000000", 9_000_000_000_000_000],
+  ] as const)("reads %s as %d microcents", (text, microcents) => {
+    expect(parseCorrection(text)).toBe(microcents);
+  });
+
+  it.each(["0", "-0.00", "", "1.000000001", "90000000.01", "x"])("refuses %j", (text) => {
+    expect(() => parseCorrection(text)).toThrow("expected an amount");
+  });
+});
+
+describe("formatAmount", () => {
+  it.each([
+    [5000, "50.00 USD"],
+    [0, "0.00 USD"],
+    [-1, "-0.01 USD"],
+    [null, "none"],
+  ] as const)("writes %s as %s", (cents, text) => {
+    expect(formatAmount(cents, "USD")).toBe(text);
+  });
+});
+
+describe("formatExactAmount", () => {
+  it.each([
+    [0, "0.00 USD"],
+    [1, "0.00000001 USD"],
+    [1_125_000, "0.01125 USD"],
+    [-125_000, "-0.00125 USD"],
+    [1_250_000_000, "12.50 USD"],
+    [100_000_000, "1.00 USD"],
+  ] as const)("writes %d as %s", (microcents, text) => {
+    expect(formatExactAmount(microcents, "USD")).toBe(text);
+  });
+});

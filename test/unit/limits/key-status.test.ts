@@ -1,0 +1,142 @@
+import { describe, expect, it } from "vitest";
+import { formatKeyStatus, type KeyStatusInput } from "../../../src/limits/key-status.ts";
+
+const CENT = 1_000_000n;
+
+const KEY: KeyStatusInput["key"] = {
+  id: "key_1",
+  organizationId: "org_1",
+  name: "ci",
+  display: "sk-igw-…a1B2",
+  requestsPerMinute: 600,
+  hardCapCents: 5_000,
+  budgetCents: 4_000,
+  allowedModels: null,
+  maxConcurrentRequests: null,
+  expiresAtMs: null,
+  disabled: false,
+  createdAtMs: 0,
+  deletedAtMs: null,
+  formerKeyUntilMs: null,
+  version: 1,
+};
+
+const ORGANIZATION: KeyStatusInput["organization"] = {
+  id: "org_1",
+  name: "Acme",
+  currency: "USD",
+  hardCapCents: 100_000,
+  budgetCents: null,
+  strictCaps: false,
+  suspended: false,
+  notifications: { dashboard: true, emails: [], webhook: null },
+  keyDefaults: { requestsPerMinute: null, hardCapCents: null, budgetCents: null },
+  createdAtMs: 0,
+  version: 1,
+};
+
+interface Figures {
+  readonly keySpent?: bigint;
+  readonly organizationSpent?: bigint;
+  readonly keyCap?: number | null;
+  readonly organizationCap?: number | null;
+  readonly month?: string;
+}
+
+function statusOf({
+  keySpent = 0n,
+  organizationSpent = 0n,
+  keyCap = null,
+  organizationCap = null,
+  month = "2026-11",
+}: Figures) {
+  return formatKeyStatus({
+    key: { ...KEY, hardCapCents: keyCap },
+    organization: { ...ORGANIZATION, hardCapCents: organizationCap },
+    spend: {
+      month,
+      timeMs: 0,
+      organizationMicrocents: organizationSpent,
+      organizationHeldMicrocents: 0n,
+      keyMicrocents: new Map(keySpent === 0n ? [] : [["key_1", keySpent]]),
+    },
+    remainingRequests: 59,
+    burst: 60,
+  });
+}
+
+describe("formatKeyStatus", () => {
+  it("is the published body", () => {
+    const figures = {
+      keySpent: 13n * CENT + 1n,
+      organizationSpent: 1_201n * CENT,
+      keyCap: 5_000,
+      organizationCap: 100_000,
+    };
+    expect(statusOf(figures)).toEqual({
+      object: "key",
+      id: "key_1",
+      name: "ci",
+      display: "sk-igw-…a1B2",
+      organization: {
+        id: "org_1",
+        name: "Acme",
+        spent_cents: 1_201,
+        hard_cap_cents: 100_000,
+        budget_cents: null,
+        remaining_cents: 98_799,
+      },
+      currency: "USD",
+      month: "2026-11",
+      resets_at: "2026-12-01T00:00:00Z",
+      rate_limit: { requests_per_minute: 600, burst: 60, remaining: 59 },
+      spent_cents: 13,
+      hard_cap_cents: 5_000,
+      budget_cents: 4_000,
+      // 4,986.999999 cents are left.
+      remaining_cents: 4_986,
+      headroom_cents: 4_986,
+      blocked_by: null,
+      allowed_models: null,
+      expires_at: null,
+    });
+  });
+
+  it.each([
+    ["no cap", {}, null, null, null],
+    ["only the key's", { keyCap: 10 }, 10, 10, null],
+    ["only the organization's", { organizationCap: 20 }, null, 20, null],
+    ["both, the key's closer", { keyCap: 10, organizationCap: 20 }, 10, 10, null],
+    ["both, the organization's closer", { keyCap: 30, organizationCap: 20 }, 30, 20, null],
+    ["the key's reached exactly", { keyCap: 10, keySpent: 10n * CENT }, 0, 0, "key"],
+    ["the key's reached but for a microcent", { keyCap: 10, keySpent: 10n * CENT - 1n }, 0, 0, null],
+    ["the key's overspent", { keyCap: 10, keySpent: 15n * CENT }, 0, 0, "key"],
+    [
+      "the organization's reached",
+      { organizationCap: 10, organizationSpent: 10n * CENT },
+      null,
+      0,
+      "organization",
+    ],
+    ["both reached: the key's is named", { keyCap: 0, organizationCap: 0 }, 0, 0, "key"],
+    ["the largest cap there is", { keyCap: 9_000_000_000, keySpent: 1n }, 8_999_999_999, 8_999_999_999, null],
+  ] as const)(
+    "tells what is left and what blocks with %s",
+    (_name, figures, remaining, headroom, blockedBy) => {
+      expect(statusOf(figures)).toMatchObject({
+        remaining_cents: remaining,
+        headroom_cents: headroom,
+        blocked_by: blockedBy,
+      });
+    },
+  );
+
+  it.each([
+    ["2026-11", "2026-12-01T00:00:00Z"],
+    ["2026-12", "2027-01-01T00:00:00Z"],
+    ["2028-02", "2028-03-01T00:00:00Z"],
+    ["2027-02", "2027-03-01T00:00:00Z"],
+  ])("of %s resets at %s", (month, resetsAt) => {
+    expect(statusOf({ month }).resets_at).toBe(resetsAt);
+  });
+});

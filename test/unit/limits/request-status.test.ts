@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { formatRequestStatus } from "../../../src/limits/request-status.ts";
+import { createId } from "../../../src/store/ids.ts";
+
+describe("formatRequestStatus", () => {
+  const admittedAtMs = Date.UTC(2026, 10, 21, 12, 30, 15, 250);
+  const request = {
+    requestId: createId("req", admittedAtMs),
+    keyId: "key_1",
+    recordedAtMs: admittedAtMs + 5_000,
+    route: "POST /v1/messages",
+    model: "acme/echo-small",
+    status: 200,
+    errorCode: null,
+    inputTokens: 6,
+    cachedInputTokens: 4,
+    outputTokens: 5,
+    reasoningTokens: 2,
+    estimated: true,
+    costMicrocents: 1_999_999n,
+    checks: [{ name: "price", passed: true, figures: { currency: "USD" } }],
+  };
+
+  it("is the published body, with the time of the admission and whole cents rounded down", () => {
+    expect(formatRequestStatus(request)).toEqual({
+      object: "request",
+      id: request.requestId,
+      created_at: "2026-11-21T12:30:15.250Z",
+      model: "acme/echo-small",
+      route: "POST /v1/messages",
+      status: 200,
+      error_code: null,
+      input_tokens: 6,
+      cached_input_tokens: 4,
+      output_tokens: 5,
+      estimated: true,
+      cost_microcents: 1_999_999,
+      cost_cents: 1,
+      checks: request.checks,
+    });
+  });
+
+  it("has no status when the request's worker died", () => {
+    expect(formatRequestStatus({ ...request, status: null })).toMatchObject({
+      status: null,
+      error_code: null,
+    });
+  });
+});

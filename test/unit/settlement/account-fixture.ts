@@ -1,0 +1,79 @@
+/** An account whose charges are recorded, and answers whose observation the test sets. */
+import { type Ending, RequestAccount } from "../../../src/settlement/request-account.ts";
+import { TokenEstimator } from "../../../src/settlement/token-estimator.ts";
+import type { ChargeInput } from "../../../src/store/types/settlement.ts";
+import type { Answer, Observation } from "../../../src/translation/exchange.ts";
+
+export const IDENTITY = {
+  organizationId: "org_1",
+  keyId: "key_1",
+  requestId: "req_1",
+  month: "2026-11",
+  day: "2026-11-21",
+  model: "acme/echo-small",
+  route: "POST /v1/messages",
+};
+/** One microcent for a prompt token, a tenth for a cached one, 10 for a generated one. */
+export const PRICE = { input: 1_000_000n, cachedInput: 100_000n, output: 10_000_000n };
+export const OK = { status: 200, errorCode: null };
+export const NOTHING_YET: Observation = {
+  usage: null,
+  generatedBytes: 0,
+  generatedDeltas: 0,
+  generatedText: "",
+};
+
+export interface AccountUnderTest {
+  readonly account: RequestAccount;
+  readonly estimator: TokenEstimator;
+  /** Every charge, in the order it was sent. */
+  readonly charges: ChargeInput[];
+  readonly endings: Ending[];
+  settledCount: number;
+  /** What was seen of the answer so far. */
+  readonly observe: (observation: Partial<Observation>) => void;
+}
+
+export interface FixtureOptions {
+  readonly charge?: (input: ChargeInput) => Promise<void>;
+  /** By the tokenizer; null: it cannot. */
+  readonly counted?: number | null;
+}
+
+/** A request of 100 estimated prompt tokens and at most 50 generated ones. */
+export function createAccount({ charge, counted = null }: FixtureOptions = {}): AccountUnderTest {
+  const estimator = new TokenEstimator({ count: () => Promise.resolve(counted) });
+  const charges: ChargeInput[] = [];
+  const endings: Ending[] = [];
+  const account = new RequestAccount({
+    identity: IDENTITY,
+    model: { id: IDENTITY.model },
+    price: PRICE,
+    currency: "USD",
+    promptBytes: 400,
+    estimatedInputTokens: 100,
+    largestOutputTokens: 50,
+    estimator,
+    charge: async (input) => {
+      charges.push(input);
+      await charge?.(input);
+      return true;
+    },
+    onCounted: (_, ending) => endings.push(ending),
+    onSettled: () => {
+      tested.settledCount += 1;
+    },
+  });
+  const tested: AccountUnderTest = {
+    account,
+    estimator,
+    charges,
+    endings,
+    settledCount: 0,
+    observe: (observation) => {
+      const seen: Pick<Answer, "observation"> = { observation: { ...NOTHING_YET, ...observation } };
+      account.observe(seen as Answer);
+    },
+  };
+  return tested;
+}

@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+import { ChargeWriter } from "../../../src/settlement/charge-writer.ts";
+import type { ChargeInput, ChargeResult } from "../../../src/store/types/settlement.ts";
+import { waitFor } from "../../support/wait.ts";
+import { IDENTITY, OK } from "./account-fixture.ts";
+
+const PROGRESS: ChargeInput = {
+  ...IDENTITY,
+  totalMicrocents: 5n,
+  sequence: 1,
+  tokens: { input: 1, cachedInput: 0, output: 1, reasoning: 0 },
+  requests: 1,
+  estimated: true,
+  final: null,
+};
+const FINAL: ChargeInput = { ...PROGRESS, sequence: 2, final: { ...OK, checks: [] } };
+
+function open(charge: (attempt: number) => Promise<ChargeResult>) {
+  const seen = { attempts: 0, warnings: 0, errors: 0, unanswered: 0 };
+  const writer = new ChargeWriter({
+    store: { charge: () => charge((seen.attempts += 1)) },
+    clock: { nowMs: () => 0, monotonicMs: () => performance.now() },
+    logger: { warn: () => void (seen.warnings += 1), error: () => void (seen.errors += 1) },
+  });
+  return { writer, seen, onUnanswered: () => void (seen.unanswered += 1) };
+}
+
+const APPLIED = Promise.resolve<ChargeResult>({ outcome: "applied" });
+const fail = (message = "Command timed out") => Promise.reject(new Error(message));
+
+describe("ChargeWriter.write", () => {
+  it("sends a charge once when it is acknowledged", async () => {
+    const { writer, seen, onUnanswered } = open(() => APPLIED);
+    await writer.write(FINAL, onUnanswered);
+    expect(seen).toEqual({ attempts: 1, warnings: 0, errors: 0, unanswered: 0 });
+    expect(writer.unacknowledged).toBe(0);
+  });
+
+  it("sends a final charge again until it is acknowledged, warns once, and says that an attempt was not answered", async () => {
+    const { writer, seen, onUnanswered } = open((attempt) => (attempt < 4 ? fail() : APPLIED));
+    const written = writer.write(FINAL, onUnanswered);
+    expect(writer.unacknowledged).toBe(1);
+    await written;
+    expect(seen).toEqual({ attempts: 4, warnings: 1, errors: 0, unanswered: 3 });
+    expect(writer.unacknowledged).toBe(0);
+  });
+
+  it("sends progress once, whatever becomes of it", async () => {
+    const { writer, seen, onUnanswered } = open(() => fail());
+    await writer.write(PROGRESS, onUnanswered);
+    expect(seen).toEqual({ attempts: 1, warnings: 0, errors: 0, unanswered: 1 });
+  });
+
+  it("lets the answer go after a bound and goes on trying", async () => {
+    let isBack = false;
+    const { writer, seen, onUnanswered } = open(() => (isBack ? APPLIED : fail()));
+    await writer.write(FINAL, onUnanswered);
+    expect(writer.unacknowledged).toBe(1);
+    const before = seen.attempts;
+    isBack = true;
+    await waitFor("the charge to be acknowledged", () => writer.unacknowledged === 0);
+    expect(seen.attempts).toBe(before + 1);
+  });
+
+  it("gives up a charge that contradicts the record, and says so", async () => {
+    const { writer, seen, onUnanswered } = open(() =>
+      fail("MISMATCH the record of this request says another key"),
+    );
+    await writer.write(FINAL, onUnanswered);
+    expect(seen).toMatchObject({ attempts: 1, errors: 1 });
+    expect(writer.unacknowledged).toBe(0);
+  });
+});

@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import { measurePromptBytes } from "../../../src/settlement/prompt-bytes.ts";
+import { readPromptText } from "../../../src/settlement/prompt-text.ts";
+
+const read = (body: unknown) => readPromptText(Buffer.from(JSON.stringify(body)));
+
+describe("readPromptText", () => {
+  it("has the text of every turn, of tools and of the answer's schema", () => {
+    const { text, mediaTokens } = read({
+      model: "x",
+      messages: [
+        { role: "system", content: "be brief" },
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "look" },
+            { type: "text", text: "here" },
+          ],
+        },
+        {
+          role: "assistant",
+          content: null,
+          reasoning_content: "hm",
+          tool_calls: [{ id: "1", type: "function", function: { name: "read", arguments: '{"a":1}' } }],
+        },
+        { role: "tool", tool_call_id: "1", content: "found" },
+      ],
+      tools: [{ type: "function", function: { name: "read", parameters: {} } }],
+      response_format: { type: "json_schema", json_schema: { name: "out" } },
+    });
+    expect(text.split("\n")).toEqual([
+      "be brief",
+      "look",
+      "here",
+      "hm",
+      'read {"a":1}',
+      "found",
+      '{"name":"read","parameters":{}}',
+      '{"name":"out"}',
+    ]);
+    expect(mediaTokens).toBe(0);
+  });
+
+  it("counts images and files as a thousand tokens each", () => {
+    const image = { type: "image_url", image_url: { url: `data:image/png;base64,${"A".repeat(100)}` } };
+    const file = { type: "file", file: { filename: "a.pdf", file_data: "A".repeat(100) } };
+    const content = [{ type: "text", text: "hi" }, image, file];
+    expect(read({ messages: [{ role: "user", content }] })).toEqual({ text: "hi", mediaTokens: 2_000 });
+  });
+
+  it.each([[[]], ["text"], [null], [{}], [{ messages: "x", tools: 3 }], [{ messages: [null, 1] }]])(
+    "finds nothing in %j",
+    (body) => {
+      expect(read(body)).toEqual({ text: "", mediaTokens: 0 });
+    },
+  );
+});
+
+describe("measurePromptBytes", () => {
+  const unmeasured = {
+    promptSize: () => {
+      throw new Error("measured");
+    },
+  };
+  const measured = (hasMedia: boolean) => ({
+    promptSize: () => ({ textBytes: 50, messages: 1, hasMedia, hasTools: false }),
+  });
+
+  it("takes the body's own bytes where they are text", () => {
+    expect(measurePromptBytes(measured(false), 100_000)).toEqual({ bytes: 100_000, mediaTokens: 0 });
+  });
+
+  it("takes only the text's bytes beside images", () => {
+    expect(measurePromptBytes(measured(true), 100_000)).toEqual({ bytes: 50, mediaTokens: 1_000 });
+  });
+
+  it("does not measure small bodies", () => {
+    expect(measurePromptBytes(unmeasured, 8_191)).toEqual({ bytes: 8_191, mediaTokens: 0 });
+  });
+});

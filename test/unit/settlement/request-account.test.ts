@@ -1,0 +1,199 @@
+import { describe, expect, it } from "vitest";
+import type { ChargeInput } from "../../../src/store/types/settlement.ts";
+import { createAccount, IDENTITY, OK } from "./account-fixture.ts";
+
+const USAGE = { inputTokens: 30, cachedInputTokens: 20, outputTokens: 7, reasoningTokens: 3 };
+/** Of USAGE: 30 + 2 + 70. */
+const COST = 102n;
+
+describe("RequestAccount.settle", () => {
+  it("charges the upstream's own count", async () => {
+    const { account, charges, observe } = createAccount();
+    observe({ usage: USAGE, generatedBytes: 9_999, generatedDeltas: 999 });
+    const settled = await account.settle("complete", OK);
+    expect(settled).toEqual({ tokens: USAGE, costMicrocents: COST, estimated: false });
+    expect(charges).toEqual([
+      {
+        ...IDENTITY,
+        totalMicrocents: COST,
+        sequence: 1,
+        tokens: { input: 30, cachedInput: 20, output: 7, reasoning: 3 },
+        requests: 1,
+        estimated: false,
+        final: { ...OK, checks: [expect.objectContaining({ name: "price", passed: true })] },
+      },
+    ]);
+  });
+
+  it("charges the prompt's estimate and the tokenizer's count where the upstream told nothing", async () => {
+    const { account, observe } = createAccount({ counted: 12 });
+    observe({ generatedBytes: 100, generatedDeltas: 40, generatedText: "hello" });
+    const settled = await account.settle("complete", OK);
+    expect(settled).toMatchObject({ estimated: true, costMicrocents: 100n + 120n });
+    expect(settled.tokens).toMatchObject({ inputTokens: 100, outputTokens: 12 });
+  });
+
+  it("charges by bytes and deltas where the tokenizer fails", async () => {
+    const { account, observe } = createAccount();
+    observe({ generatedBytes: 100, generatedDeltas: 40 });
+    expect((await account.settle("broken", OK)).tokens.outputTokens).toBe(40);
+  });
+
+  it("never estimates more than the request can have", async () => {
+    const { account, observe } = createAccount({ counted: 5_000 });
+    observe({ generatedBytes: 100, generatedDeltas: 1 });
+    expect((await account.settle("broken", OK)).tokens.outputTokens).toBe(50);
+  });
+
+  it("charges the prompt alone where no answer began", async () => {
+    const { account, charges } = createAccount();
+    expect(await account.settle("broken", { status: 499, errorCode: null })).toMatchObject({
+      costMicrocents: account.promptFloorMicrocents,
+      estimated: true,
+    });
+    expect(account.promptFloorMicrocents).toBe(100n);
+    expect(charges[0]).toMatchObject({ requests: 1, final: { status: 499 } });
+  });
+
+  it.each([
+    ["not_sent", 0],
+    ["refused_by_upstream", 1],
+  ] as const)("charges nothing when it was %s", async (outcome, requests) => {
+    const { account, charges, observe } = createAccount();
+    observe({ generatedBytes: 100, generatedDeltas: 4 });
+    const settled = await account.settle(outcome, { status: 503, errorCode: "model_starting" });
+    expect(settled).toMatchObject({ costMicrocents: 0n, estimated: false });
+    expect(charges[0]).toMatchObject({ totalMicrocents: 0n, requests });
+  });
+
+  it("takes a broken answer's text where the usage so far says that there is none", async () => {
+    const { account, observe } = createAccount({ counted: 6 });
+    observe({ usage: { ...USAGE, outputTokens: 0 }, generatedBytes: 20, generatedDeltas: 5 });
+    const settled = await account.settle("broken", OK);
+    expect(settled.tokens).toMatchObject({ inputTokens: 30, cachedInputTokens: 20, outputTokens: 6 });
+    expect(settled.estimated).toBe(true);
+  });
+
+  it("believes a complete answer's usage that says so", async () => {
+    const { account, observe } = createAccount({ counted: 6 });
+    observe({ usage: { ...USAGE, outputTokens: 0 }, generatedBytes: 20, generatedDeltas: 5 });
+    expect(await account.settle("complete", OK)).toMatchObject({ estimated: false, costMicrocents: 32n });
+  });
+
+  it("is decided by its first call", async () => {
+    const { account, charges, endings, observe } = createAccount();
+    observe({ usage: USAGE });
+    const [first, second] = await Promise.all([
+      account.settle("complete", OK),
+      account.settle("broken", { status: 499, errorCode: null }),
+    ]);
+    expect(second).toBe(first);
+    expect(await account.settle("not_sent", OK)).toBe(first);
+    expect(charges).toHaveLength(1);
+    expect(endings).toHaveLength(1);
+  });
+
+  it("resolves only when the charge is on record", async () => {
+    let acknowledge = (): void => undefined;
+    const acknowledged = new Promise<void>((resolve) => {
+      acknowledge = resolve;
+    });
+    const { account, observe } = createAccount({ charge: () => acknowledged });
+    observe({ usage: USAGE });
+    const order: string[] = [];
+    const settled = account.settle("complete", OK).then(() => order.push("settled"));
+    await Promise.resolve();
+    order.push("acknowledged");
+    acknowledge();
+    await settled;
+    expect(order).toEqual(["acknowledged", "settled"]);
+  });
+});
+
+describe("RequestAccount.chargeProgress", () => {
+  it("charges a new total with a higher sequence number each time, and nothing when nothing changed", async () => {
+    const { account, charges, observe } = createAccount();
+    observe({ generatedBytes: 4, generatedDeltas: 1 });
+    await account.chargeProgress();
+    await account.chargeProgress();
+    observe({ generatedBytes: 12, generatedDeltas: 3 });
+    await account.chargeProgress();
+    observe({ usage: USAGE, generatedBytes: 12, generatedDeltas: 3 });
+    await account.settle("complete", OK);
+    await account.chargeProgress();
+    expect(
+      charges.map(({ sequence, totalMicrocents, final }) => [sequence, totalMicrocents, final !== null]),
+    ).toEqual([
+      [1, 110n, false],
+      [2, 130n, false],
+      [3, COST, true],
+    ]);
+  });
+
+  it("charges nothing before an answer has begun", async () => {
+    const { account, charges } = createAccount();
+    await account.chargeProgress();
+    expect(charges).toEqual([]);
+  });
+
+  it("is never above the worst case that is held", async () => {
+    const { account, charges, observe } = createAccount();
+    account.limitProgress(125n);
+    observe({ generatedBytes: 4, generatedDeltas: 40 });
+    await account.chargeProgress();
+    observe({ generatedBytes: 4, generatedDeltas: 45 });
+    await account.chargeProgress();
+    expect(charges.map(({ totalMicrocents }) => totalMicrocents)).toEqual([125n]);
+  });
+
+  it("waits for the one before", async () => {
+    const waiting: (() => void)[] = [];
+    const { account, charges, observe } = createAccount({
+      charge: () => new Promise((resolve) => waiting.push(resolve)),
+    });
+    observe({ generatedBytes: 4, generatedDeltas: 1 });
+    const first = account.chargeProgress();
+    observe({ generatedBytes: 40, generatedDeltas: 10 });
+    await account.chargeProgress();
+    expect(charges).toHaveLength(1);
+    waiting[0]?.();
+    await first;
+    void account.chargeProgress();
+    expect(charges).toHaveLength(2);
+  });
+});
+
+describe("RequestAccount.onSettled", () => {
+  it("comes only when progress that is on its way has been answered too, which the client does not wait for", async () => {
+    let answer = (): void => undefined;
+    const charge = (input: ChargeInput) =>
+      input.final === null
+        ? new Promise<void>((resolve) => {
+            answer = resolve;
+          })
+        : Promise.resolve();
+    const tested = createAccount({ charge });
+    tested.observe({ generatedBytes: 4, generatedDeltas: 1 });
+    const progress = tested.account.chargeProgress();
+    await tested.account.settle("broken", OK);
+    expect(tested.settledCount).toBe(0);
+    answer();
+    await progress;
+    await new Promise(setImmediate);
+    expect(tested.settledCount).toBe(1);
+  });
+});
+
+describe("what an account teaches", () => {
+  it("is the upstream's own count and never an estimate", async () => {
+    const { account, estimator, observe } = createAccount({ counted: 1_000 });
+    const before = estimator.estimatePrompt(IDENTITY.model, 1_000);
+    observe({ generatedBytes: 1_000, generatedDeltas: 1 });
+    await account.settle("broken", OK);
+    expect(estimator.estimatePrompt(IDENTITY.model, 1_000)).toBe(before);
+    const known = createAccount();
+    known.observe({ usage: { ...USAGE, inputTokens: 380 } });
+    await known.account.settle("complete", OK);
+    expect(known.estimator.estimatePrompt(IDENTITY.model, 1_000)).toBeGreaterThan(before);
+  });
+});

@@ -1,0 +1,142 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { formatRequestLogLine } from "../../../src/settlement/request-log-line.ts";
+import { RequestLog, type RequestLogOptions } from "../../../src/settlement/request-log.ts";
+import { waitFor } from "../../support/wait.ts";
+import { IDENTITY, OK, PRICE } from "./account-fixture.ts";
+
+const seen = { dir: "", nowMs: 0, errors: [] as object[] };
+beforeEach(() => {
+  seen.dir = mkdtempSync(join(tmpdir(), "igw-log-"));
+  seen.nowMs = Date.UTC(2026, 10, 21, 23, 59, 59);
+  seen.errors = [];
+});
+afterEach(() => {
+  rmSync(seen.dir, { recursive: true });
+});
+
+function open(options: Partial<RequestLogOptions> = {}): RequestLog {
+  return new RequestLog({
+    dir: join(seen.dir, "requests"),
+    writer: "worker-0",
+    clock: { nowMs: () => seen.nowMs },
+    logger: { error: (fields) => void seen.errors.push(fields) },
+    ...options,
+  });
+}
+
+function readFiles(): Record<string, string[]> {
+  const dir = join(seen.dir, "requests");
+  const read = (name: string) =>
+    readFileSync(join(dir, name), "utf8")
+      .split("\n")
+      .filter((line) => line !== "");
+  return Object.fromEntries(
+    readdirSync(dir)
+      .toSorted()
+      .map((name) => [name, read(name)]),
+  );
+}
+
+describe("RequestLog", () => {
+  it("writes each line in the order it came, to the file of the day and the writer", async () => {
+    const log = open();
+    const lines = Array.from({ length: 1_000 }, (_, index) => `{"n":${index}}`);
+    for (const line of lines) log.write(line);
+    await log.close();
+    expect(readFiles()).toEqual({ "2026-11-21.worker-0.0.jsonl": lines });
+  });
+
+  it("begins a new file with a new day", async () => {
+    const log = open();
+    log.write("1");
+    await waitFor("the first line", () => readFiles()["2026-11-21.worker-0.0.jsonl"]?.length === 1);
+    seen.nowMs += 1_000;
+    log.write("2");
+    await log.close();
+    expect(readFiles()).toEqual({
+      "2026-11-21.worker-0.0.jsonl": ["1"],
+      "2026-11-22.worker-0.0.jsonl": ["2"],
+    });
+  });
+
+  it("begins a new part when one is full", async () => {
+    const log = open({ maxFileBytes: 4 });
+    for (const line of ["first", "second", "third"]) {
+      log.write(line);
+      await waitFor(line, () => Object.values(readFiles()).flat().includes(line));
+    }
+    await log.close();
+    expect(Object.values(readFiles())).toEqual([["first"], ["second"], ["third"]]);
+    expect(Object.keys(readFiles()).at(-1)).toBe("2026-11-21.worker-0.2.jsonl");
+  });
+
+  it("goes on after a restart, on a line of its own even behind half a line", async () => {
+    const first = open();
+    first.write("1");
+    await first.close();
+    writeFileSync(join(seen.dir, "requests/2026-11-21.worker-0.0.jsonl"), '1\n{"cut');
+    const second = open();
+    second.write("2");
+    await second.close();
+    expect(readFiles()).toEqual({ "2026-11-21.worker-0.0.jsonl": ["1", '{"cut', "2"] });
+  });
+
+  it("keeps what cannot be written until it can, and never fails its caller", async () => {
+    writeFileSync(join(seen.dir, "requests"), "in the way");
+    const log = open();
+    log.write("1");
+    log.write("2");
+    await waitFor("the failure to be reported", () => seen.errors.length > 0);
+    rmSync(join(seen.dir, "requests"));
+    log.write("3");
+    await waitFor("the lines", () => readFiles()["2026-11-21.worker-0.0.jsonl"]?.length === 3);
+    await log.close();
+    expect(readFiles()).toEqual({ "2026-11-21.worker-0.0.jsonl": ["1", "2", "3"] });
+  });
+
+  it("drops what does not fit into its buffer, and reports how many lines", async () => {
+    const log = open({ maxBufferedBytes: 10 });
+    for (let line = 0; line < 8; line += 1) log.write("aaaa");
+    await log.close();
+    expect(readFiles()["2026-11-21.worker-0.0.jsonl"]).toEqual(["aaaa", "aaaa"]);
+    expect(seen.errors).toEqual([{ lines: 6 }]);
+  });
+
+  it("ends in time when the disk never works", async () => {
+    writeFileSync(join(seen.dir, "requests"), "in the way");
+    const log = open();
+    log.write("1");
+    await log.close();
+    expect(seen.errors.length).toBeGreaterThan(0);
+  });
+});
+
+describe("formatRequestLogLine", () => {
+  const request = {
+    identity: { ...IDENTITY, requestId: "req_019aa3b0-5c00-7000-8000-000000000000" },
+    currency: "USD",
+    price: PRICE,
+    outcome: "complete",
+    result: OK,
+    tokens: { inputTokens: 1, cachedInputTokens: 2, outputTokens: 3, reasoningTokens: 1 },
+    estimated: true,
+    costMicrocents: 123_456_789_012_345_678_901n,
+  } as const;
+
+  it("writes amounts with all their digits", () => {
+    const line = formatRequestLogLine(request, Date.UTC(2026, 10, 21));
+    expect(line).toContain('"cost_microcents":123456789012345678901}');
+    expect(line).toContain('"prices":{"input":1000000,"cached_input":100000,"output":10000000}');
+    expect(line).not.toContain("\n");
+  });
+
+  it("has the admission's time from the id, and null where the id has none", () => {
+    const read = (line: string) => JSON.parse(line) as { admitted_at: string | null };
+    expect(read(formatRequestLogLine(request, 0)).admitted_at).toMatch(/^2025-\d\d-\d\dT/u);
+    const odd = { ...request, identity: { ...IDENTITY, requestId: "odd" } };
+    expect(read(formatRequestLogLine(odd, 0)).admitted_at).toBe(null);
+  });
+});

@@ -1,0 +1,103 @@
+/** A settlement on a store that records what it is asked. */
+import type { Model } from "../../../src/catalog/catalog.ts";
+import { type OpenInput, Settlement } from "../../../src/settlement/settlement.ts";
+import { TokenEstimator } from "../../../src/settlement/token-estimator.ts";
+import type { RecordedRequest } from "../../../src/store/types/reporting.ts";
+import type { ChargeInput, HoldInput, HoldResult } from "../../../src/store/types/settlement.ts";
+import type { ClientRequest } from "../../../src/translation/exchange.ts";
+import { IDENTITY, PRICE } from "./account-fixture.ts";
+
+export const ADMISSION = {
+  ...IDENTITY,
+  requestId: "req_01a1fbdf-a29c-790a-a491-cbfe2a229b51",
+  organizationName: "Acme",
+  keyName: "ci",
+  currency: "USD",
+  strictCaps: false,
+};
+
+const MODEL: Pick<
+  Model,
+  | "id"
+  | "prices"
+  | "contextWindow"
+  | "maxOutputTokens"
+  | "promptOverheadTokens"
+  | "promptOverheadTokensWithTools"
+> = {
+  id: IDENTITY.model,
+  prices: new Map([["USD", PRICE]]),
+  contextWindow: 1_000,
+  maxOutputTokens: 10,
+  promptOverheadTokens: 0,
+  promptOverheadTokensWithTools: 0,
+};
+
+const REQUEST: Pick<ClientRequest, "promptSize" | "maxOutputTokens" | "choices"> = {
+  promptSize: () => ({ textBytes: 50, messages: 1, hasMedia: false, hasTools: false }),
+  maxOutputTokens: null,
+  choices: 1,
+};
+
+/** What `open` is asked for; fields of the admission as given. */
+export function createOpenInput(admission: Partial<typeof ADMISSION> = {}, bodyBytes = 400): OpenInput {
+  return {
+    admission: { ...ADMISSION, ...admission },
+    model: MODEL as Model,
+    request: REQUEST as ClientRequest,
+    bodyBytes,
+  };
+}
+
+export interface StoreScript {
+  readonly hold?: (input: HoldInput) => Promise<HoldResult>;
+  readonly charge?: () => Promise<{ outcome: "applied" }>;
+}
+
+export function createSettlement(script: StoreScript = {}) {
+  const seen = {
+    holds: [] as HoldInput[],
+    charges: [] as ChargeInput[],
+    forgotten: [] as string[],
+    recorded: [] as RecordedRequest[],
+    released: [] as string[],
+    lines: [] as string[],
+    isLogClosed: false,
+  };
+  const settlement = new Settlement({
+    estimator: new TokenEstimator({ count: () => Promise.resolve(null) }),
+    clock: { nowMs: () => Date.UTC(2026, 10, 21), monotonicMs: () => performance.now() },
+    logger: { warn: () => undefined, error: () => undefined },
+    requestLog: {
+      write: (line) => void seen.lines.push(line),
+      close: async () => {
+        seen.isLogClosed = true;
+        await Promise.resolve();
+      },
+    },
+    store: {
+      hold: (input) => {
+        seen.holds.push(input);
+        return script.hold?.(input) ?? Promise.resolve({ outcome: "held" });
+      },
+      charge: (input) => {
+        seen.charges.push(input);
+        return script.charge?.() ?? Promise.resolve({ outcome: "applied" });
+      },
+      renew: () => Promise.resolve([]),
+      forget: (_, ids) => {
+        seen.forgotten.push(...ids);
+        return Promise.resolve(ids.length);
+      },
+      recordRequest: (request) => {
+        seen.recorded.push(request);
+        return Promise.resolve();
+      },
+      release: (_, id) => {
+        seen.released.push(id);
+        return Promise.resolve();
+      },
+    },
+  });
+  return { settlement, seen };
+}

@@ -1,0 +1,182 @@
+import { describe, expect, it } from "vitest";
+import { GatewayError } from "../../../src/errors.ts";
+import type { HoldResult } from "../../../src/store/types/settlement.ts";
+import { OK } from "./account-fixture.ts";
+import { ADMISSION, createOpenInput, createSettlement } from "./settlement-fixture.ts";
+
+const ID = ADMISSION.requestId;
+
+/** What a promise rejects with; throws when it does not. */
+async function errorOf(promise: Promise<unknown>): Promise<GatewayError> {
+  const thrown: unknown = await promise.then(
+    () => null,
+    (error: unknown) => error,
+  );
+  if (thrown instanceof GatewayError) return thrown;
+  throw new Error("it was not refused", { cause: thrown });
+}
+
+function refuse(figures: { spent: bigint; held: bigint; cap: number }): HoldResult {
+  return {
+    outcome: "key_cap_reached",
+    figures: { spentMicrocents: figures.spent, heldMicrocents: figures.held, hardCapCents: figures.cap },
+    onlyBecauseOfRequestsInFlight: false,
+  };
+}
+
+describe("Settlement.open", () => {
+  it("holds the prompt's estimate, and no worst case without strict caps", async () => {
+    const { settlement, seen } = createSettlement();
+    await settlement.open(createOpenInput());
+    expect(seen.holds).toMatchObject([
+      { requestId: ID, worstCaseMicrocents: null, floorMicrocents: 100n, floorInputTokens: 100 },
+    ]);
+  });
+
+  it("estimates no prompt beyond the context window", async () => {
+    const { settlement, seen } = createSettlement();
+    await settlement.open(createOpenInput({}, 8_000_000));
+    expect(seen.holds[0]?.floorInputTokens).toBe(1_000);
+  });
+
+  it("holds the worst case with strict caps", async () => {
+    const { settlement, seen } = createSettlement();
+    await settlement.open(createOpenInput({ strictCaps: true }));
+    expect(seen.holds[0]?.worstCaseMicrocents).toBe(58n + 100n);
+  });
+
+  it("holds again with the worst case when strict caps were switched on meanwhile", async () => {
+    const { settlement, seen } = createSettlement({
+      hold: ({ worstCaseMicrocents }) =>
+        Promise.resolve({ outcome: worstCaseMicrocents === null ? "worst_case_required" : "held" }),
+    });
+    await settlement.open(createOpenInput());
+    expect(seen.holds.map(({ worstCaseMicrocents }) => worstCaseMicrocents)).toEqual([null, 158n]);
+  });
+
+  it("refuses with the cap's figures, and charges nothing", async () => {
+    const { settlement, seen } = createSettlement({
+      hold: () => Promise.resolve(refuse({ spent: 1_999_999n, held: 1n, cap: 1 })),
+    });
+    const error = await errorOf(settlement.open(createOpenInput()));
+    expect(error.code).toBe("hard_cap_reached");
+    expect(error.fields).toEqual({ scope: "key", spent_cents: 1, hard_cap_cents: 1 });
+    expect(seen.charges).toEqual([]);
+  });
+
+  it("says with strict caps what is held", async () => {
+    const { settlement } = createSettlement({
+      hold: () => Promise.resolve(refuse({ spent: 0n, held: 900_000n, cap: 1 })),
+    });
+    const error = await errorOf(settlement.open(createOpenInput({ strictCaps: true })));
+    expect(error.fields).toMatchObject({ held_cents: 1 });
+  });
+
+  it("refuses when Redis does not answer, and takes back the hold that may be there", async () => {
+    const { settlement, seen } = createSettlement({ hold: () => Promise.reject(new Error("timed out")) });
+    const error = await errorOf(settlement.open(createOpenInput()));
+    expect(error.code).toBe("gateway_unavailable");
+    settlement.recordRefusal(ADMISSION, null, { status: 503, errorCode: error.code }, error);
+    await settlement.stop(1_000);
+    expect(seen.charges).toMatchObject([
+      {
+        requestId: ID,
+        totalMicrocents: 0n,
+        requests: 0,
+        final: { status: 503, errorCode: "gateway_unavailable" },
+      },
+    ]);
+    // Its final charge has put it on the list; a record whose commands were not all answered stays.
+    expect(seen.recorded).toEqual([]);
+    expect(seen.forgotten).toEqual([]);
+    expect(seen.lines).toHaveLength(1);
+  });
+
+  it("refuses a model without a price in the organization's currency", async () => {
+    const { settlement, seen } = createSettlement();
+    const error = await errorOf(settlement.open(createOpenInput({ currency: "EUR" })));
+    expect(error.code).toBe("model_not_available_in_currency");
+    expect(seen.holds).toEqual([]);
+  });
+});
+
+describe("Settlement.recordRefusal", () => {
+  it("records why, gives the place back and logs a request that cost nothing", async () => {
+    const { settlement, seen } = createSettlement();
+    const error = new GatewayError("invalid_parameter", { message: "no", param: "messages" });
+    settlement.recordRefusal(ADMISSION, null, { status: 400, errorCode: "invalid_parameter" }, error);
+    await settlement.stop(1_000);
+    expect(seen.recorded).toMatchObject([
+      {
+        requestId: ID,
+        status: 400,
+        checks: [{ name: "body", passed: false, figures: { param: "messages", message: "no" } }],
+      },
+    ]);
+    expect(seen.released).toEqual([ID]);
+    expect(JSON.parse(seen.lines[0] ?? "")).toMatchObject({
+      outcome: "refused",
+      prices: null,
+      cost_microcents: 0,
+    });
+  });
+
+  it("names the cap that was reached at the hold", () => {
+    const { settlement, seen } = createSettlement();
+    const fields = { scope: "organization", spent_cents: 5, hard_cap_cents: 5 };
+    const error = new GatewayError("org_hard_cap_reached", { fields });
+    settlement.recordRefusal(ADMISSION, "acme/echo-small", { status: 402, errorCode: error.code }, error);
+    expect(seen.recorded[0]?.checks).toMatchObject([
+      { name: "organization_hard_cap", passed: false, figures: fields },
+    ]);
+  });
+});
+
+describe("Settlement.stop", () => {
+  it("deletes the records of settled requests and closes the log", async () => {
+    const { settlement, seen } = createSettlement();
+    const account = await settlement.open(createOpenInput());
+    await account.settle("broken", OK);
+    await settlement.stop(1_000);
+    expect(seen.forgotten).toEqual([ID]);
+    expect(seen.isLogClosed).toBe(true);
+    expect(JSON.parse(seen.lines[0] ?? "")).toMatchObject({
+      request_id: ID,
+      outcome: "broken",
+      cost_microcents: 100,
+    });
+  });
+
+  it("waits for a request that is still open", async () => {
+    const { settlement, seen } = createSettlement();
+    const account = await settlement.open(createOpenInput());
+    const stopped = settlement.stop(10_000);
+    await account.settle("broken", OK);
+    await stopped;
+    expect(seen.forgotten).toEqual([ID]);
+  });
+
+  it("says what is left when its time is up", async () => {
+    const { settlement } = createSettlement();
+    await settlement.open(createOpenInput());
+    await expect(settlement.stop(30)).rejects.toThrow(
+      "1 requests are not settled, 0 charges not acknowledged",
+    );
+  });
+
+  it("never deletes the record of a request whose charge was once not answered", async () => {
+    let attempts = 0;
+    const { settlement, seen } = createSettlement({
+      charge: () =>
+        (attempts += 1) === 1
+          ? Promise.reject(new Error("timed out"))
+          : Promise.resolve({ outcome: "applied" }),
+    });
+    const account = await settlement.open(createOpenInput());
+    await account.settle("broken", OK);
+    await settlement.stop(1_000);
+    expect(seen.charges).toHaveLength(2);
+    expect(seen.charges[1]).toEqual(seen.charges[0]);
+    expect(seen.forgotten).toEqual([]);
+  });
+});
