@@ -10,7 +10,7 @@ import { GatewayError } from "../errors.ts";
 import { createAdmissionError } from "../limits/admission-error.ts";
 import type { RateState } from "../limits/rate-headers.ts";
 import type { Store } from "../store/types.ts";
-import type { Admission, KnownKeyAdmission } from "../store/types/admission.ts";
+import type { Admission, AdmitInput, KnownKeyAdmission } from "../store/types/admission.ts";
 import type { Protocol, ProtocolName } from "../translation/exchange.ts";
 import { formatAdmissionContext } from "./admission-context.ts";
 import { type Endpoint, type EndpointMatch, findEndpoint } from "./endpoints.ts";
@@ -21,6 +21,7 @@ import {
   createJsonReply,
   formatContractHeaders,
 } from "./reply.ts";
+import { parseRouteRestrictions, restrictModels } from "./route-restrictions.ts";
 import { refuseEndpoint } from "./unknown-endpoint.ts";
 
 /** A request as ext_authz sees it. */
@@ -30,6 +31,8 @@ export interface IncomingRequest {
   readonly path: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
+  /** `context_extensions` of the route in Envoy's configuration: `parseRouteRestrictions`. */
+  readonly extensions?: Readonly<Record<string, string>>;
 }
 
 export type Verdict =
@@ -55,7 +58,7 @@ export type AdmitRequest = (request: IncomingRequest) => Promise<Verdict>;
 
 export interface AdmissionServices {
   readonly directory: KeyDirectory;
-  readonly store: Pick<Store, "admit" | "lookUpKey">;
+  readonly store: Pick<Store, "admit" | "release">;
   readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
   /** `req_` + UUID v7. */
   readonly createRequestId: () => string;
@@ -99,33 +102,41 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
 
 /** The answer of one Lua call; a key that is nobody's is refused without one. */
 async function admit(
-  { directory, store }: AdmissionServices,
+  services: AdmissionServices,
   request: IncomingRequest,
   { endpoint }: EndpointMatch,
   requestId: string,
 ): Promise<KnownKeyAdmission> {
-  const key = readKey(request.headers);
-  let admission: Admission;
-  let caller;
-  try {
-    caller = await directory.find(key);
-    if (caller === null) throw invalidKey();
-    admission = await store.admit({
-      ...caller,
-      requestId,
-      route: formatRoute(request),
-      bucket: endpoint.name === "count_tokens" ? "count_tokens" : "requests",
-      metered: endpoint.isMetered && endpoint.methods.includes(request.method) && !isEncoded(request),
-    });
-  } catch (error) {
-    if (error instanceof GatewayError) throw error;
-    throw new GatewayError("gateway_unavailable", { cause: error });
-  }
+  const { directory } = services;
+  const caller = await directory.find(readKey(request.headers)).catch(throwUnavailable);
+  if (caller === null) throw invalidKey();
+  const admission = await askStore(services, {
+    ...caller,
+    requestId,
+    route: formatRoute(request),
+    bucket: endpoint.name === "count_tokens" ? "count_tokens" : "requests",
+    metered: endpoint.isMetered && endpoint.methods.includes(request.method) && !isEncoded(request),
+  });
   if (admission.decision === "unknown_key") {
     directory.forget(caller.presentedHash);
     throw invalidKey();
   }
   return admission;
+}
+
+async function askStore({ store }: AdmissionServices, input: AdmitInput): Promise<Admission> {
+  try {
+    return await store.admit(input);
+  } catch (error) {
+    // It may have been executed, and would then hold a place among the key's concurrent requests. On one connection
+    // Redis comes to this after it; where it does not, the place ends by itself.
+    if (input.metered) store.release(input, input.requestId).catch(() => undefined);
+    return throwUnavailable(error);
+  }
+}
+
+function throwUnavailable(cause: unknown): never {
+  throw new GatewayError("gateway_unavailable", { cause });
 }
 
 function admitted(
@@ -147,7 +158,11 @@ function admitted(
     keyName: key.name,
     currency: organization.currency,
     strictCaps: organization.strictCaps,
-    allowedModels: key.allowedModels,
+    allowedModels: restrictModels(
+      key.allowedModels,
+      organization.id,
+      parseRouteRestrictions(request.extensions ?? {}),
+    ),
     month,
     day,
     rate,

@@ -38,8 +38,8 @@ export interface ResponseStart {
 /** Bytes for the client, in reply to bytes of the upstream. */
 export interface ResponsePiece {
   readonly bytes: Uint8Array;
-  /** The stream ended with an error event: the upstream is to be cut off. */
-  readonly failed: boolean;
+  /** Not null: the stream ended with this error's event, and the upstream is to be cut off. */
+  readonly failed: GatewayError | null;
 }
 
 export interface ExchangeServices {
@@ -54,7 +54,7 @@ const SUCCESS: ClientResult = { status: 200, errorCode: null };
 /** The client went away before the end of its answer: the status that access logs use for it since nginx. */
 const CLIENT_GONE: ClientResult = { status: 499, errorCode: null };
 const EMPTY = new Uint8Array(0);
-const NOTHING_MORE: ResponsePiece = { bytes: EMPTY, failed: false };
+const NOTHING_MORE: ResponsePiece = { bytes: EMPTY, failed: null };
 /** Statuses whose body is read: what the upstream says about the client's own request is passed on. */
 const REQUEST_ERRORS: ReadonlySet<number> = new Set([400, 413, 422]);
 
@@ -197,7 +197,7 @@ export class Exchange {
     const output =
       endOfStream && !pushed.final && pushed.failed === null ? joinOutputs(pushed, answer.end()) : pushed;
     const isOver = output.failed !== null || output.final || endOfStream;
-    if (!isOver) return { bytes: output.bytes, failed: false };
+    if (!isOver) return { bytes: output.bytes, failed: null };
     // What comes after the last piece, or after an error event, is nobody's any more.
     this.#expectation = { kind: "nothing" };
     return this.#finishStream(output);
@@ -224,7 +224,7 @@ export class Exchange {
       this.#logUpstream(output.failed);
       await this.#settle("broken", { status: SUCCESS.status, errorCode: output.failed.publicCode });
     }
-    return { bytes: output.bytes, failed: output.failed !== null };
+    return { bytes: output.bytes, failed: output.failed };
   }
 
   async #onErrorStart(start: ResponseStart, model: Model): Promise<ResponseMode> {

@@ -23,6 +23,11 @@ export class GraceOutage {
     this.#options = options;
   }
 
+  /** Redis as a whole did not answer last. */
+  get isOut(): boolean {
+    return this.#allSinceMs !== null;
+  }
+
   /** Redis answered, for this organization or (null) for none in particular. */
   reached(organizationId: string | null): void {
     if (this.#allSinceMs !== null) {

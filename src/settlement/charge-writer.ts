@@ -55,10 +55,10 @@ export class ChargeWriter {
       this.#unacknowledged -= 1;
     });
     let isAcknowledged = false;
-    const noted = recorded.then((acknowledged) => {
-      isAcknowledged = acknowledged;
-    });
-    await waitAtMost(noted, MAX_ANSWER_DELAY_MS);
+    const note = async (): Promise<void> => {
+      isAcknowledged = await recorded;
+    };
+    await waitAtMost(note(), MAX_ANSWER_DELAY_MS);
     return isAcknowledged;
   }
 

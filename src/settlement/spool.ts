@@ -16,7 +16,7 @@ import { join } from "node:path";
 import type { Clock } from "../clock.ts";
 import type { Store } from "../store/types.ts";
 import type { ChargeInput } from "../store/types/settlement.ts";
-import { pause } from "./bounded-wait.ts";
+import { pause, waitAtMost } from "./bounded-wait.ts";
 import { formatSpoolLine, type SpoolEntry } from "./spool-entry.ts";
 import { claimSpoolFiles, type SpoolOwner } from "./spool-files.ts";
 import { SpoolReplay, type SpoolReport } from "./spool-replay.ts";
@@ -55,6 +55,7 @@ export class Spool {
   #nextPart = 0;
   #running: Promise<void> | null = null;
   #isStopped = false;
+  #endPause: () => void = () => undefined;
   #refusedEntries = 0;
 
   constructor(options: SpoolOptions) {
@@ -125,6 +126,7 @@ export class Spool {
     const endMs = clock.monotonicMs() + boundMs;
     while (!this.isEmpty && clock.monotonicMs() < endMs) await pause(20);
     this.#isStopped = true;
+    this.#endPause();
     await this.#running;
     await this.#writer.seal();
     return this.isEmpty;
@@ -144,9 +146,17 @@ export class Spool {
       if (file === this.#writer.currentFile) await this.#writer.seal();
       const isDone = await this.#replay.send(file);
       if (isDone) this.#files.shift();
-      else await pause(retryMs);
+      else await this.#pause(retryMs);
       retryMs = isDone ? FIRST_RETRY_MS : Math.min(MAX_RETRY_MS, 2 * retryMs);
     }
+  }
+
+  /** Ends early when the spool is stopped. */
+  async #pause(ms: number): Promise<void> {
+    const stopped = new Promise<void>((resolve) => {
+      this.#endPause = resolve;
+    });
+    await waitAtMost(stopped, ms);
   }
 
   async #nextPath(): Promise<string> {

@@ -1,0 +1,45 @@
+/**
+ * What an operator allows on a route, written in Envoy's configuration alone: `context_extensions` of ext_authz, comma
+ * separated. Only Envoy's configuration can set them, never a client.
+ */
+export interface RouteRestrictions {
+  /** Ids; null: every organization. */
+  readonly allowedOrganizations: readonly string[] | null;
+  /** Ids of the catalog; null: every model. */
+  readonly allowedModels: readonly string[] | null;
+}
+
+const ORGANIZATIONS = "allowed_organizations";
+const MODELS = "allowed_models";
+
+/** Names in `context_extensions` that mean something to the gateway. */
+export const RESTRICTION_NAMES: readonly string[] = [ORGANIZATIONS, MODELS];
+
+/** A name with nothing behind it allows nothing: an empty variable in a template must not open a route. */
+export function parseRouteRestrictions(
+  extensions: Readonly<Record<string, string | undefined>>,
+): RouteRestrictions {
+  return {
+    allowedOrganizations: parseList(extensions[ORGANIZATIONS]),
+    allowedModels: parseList(extensions[MODELS]),
+  };
+}
+
+/** The models of a key (null: all) that are allowed on this route too; none for an organization that is not. */
+export function restrictModels(
+  keyModels: readonly string[] | null,
+  organizationId: string,
+  { allowedOrganizations, allowedModels }: RouteRestrictions,
+): readonly string[] | null {
+  if (allowedOrganizations !== null && !allowedOrganizations.includes(organizationId)) return [];
+  if (allowedModels === null || keyModels === null) return allowedModels ?? keyModels;
+  return keyModels.filter((model) => allowedModels.includes(model));
+}
+
+function parseList(text: string | undefined): readonly string[] | null {
+  if (text === undefined) return null;
+  return text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+}

@@ -1,0 +1,123 @@
+/** The log of requests, added up: what was charged by the record of those who counted it. */
+import { createReadStream } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { z } from "zod";
+import type { UsageRow } from "../store/types/reporting.ts";
+
+/** Of one organization, day, key and model. */
+export type LoggedRow = UsageRow & { readonly keyId: string; readonly model: string };
+
+export interface LoggedUsage {
+  readonly month: string;
+  /** By organization. */
+  readonly rows: ReadonlyMap<string, readonly LoggedRow[]>;
+  readonly requests: number;
+  /** Lines that are none: torn by a crash. */
+  readonly damagedLines: number;
+  readonly files: number;
+}
+
+type MutableRow = { -readonly [Name in keyof LoggedRow]: LoggedRow[Name] };
+
+const FILE = /^(\d{4}-\d{2}-\d{2})\..+\.jsonl$/;
+
+/** Digits of amounts may be more than a double holds, so the cost is taken from the text. */
+const COST = /"cost_microcents":(\d{1,20})\}$/;
+const lineSchema = z.object({
+  request_id: z.string(),
+  organization_id: z.string(),
+  key_id: z.string(),
+  model: z.string().nullable(),
+  outcome: z.string(),
+  month: z.string(),
+  day: z.string(),
+  input_tokens: z.number(),
+  cached_input_tokens: z.number(),
+  output_tokens: z.number(),
+  reasoning_tokens: z.number(),
+  estimated: z.boolean(),
+});
+type Line = z.output<typeof lineSchema>;
+
+/** Requests that count in the usage: those that went upstream. */
+const UNCOUNTED = new Set(["refused", "not_sent"]);
+
+/**
+ * Adds up all lines of a folder whose request was admitted in a month.
+ * @throws the file system's error when there is no such folder.
+ */
+export async function readLoggedUsage(dir: string, month: string): Promise<LoggedUsage> {
+  const names = (await readdir(dir)).filter((name) => isOfMonth(name, month)).sort();
+  const rows = new Map<string, Map<string, MutableRow>>();
+  const counts = { requests: 0, damagedLines: 0 };
+  for (const name of names) {
+    const lines = createInterface({ input: createReadStream(join(dir, name)), crlfDelay: Infinity });
+    for await (const text of lines) {
+      if (text === "") continue;
+      const line = parseLine(text);
+      if (line === null) counts.damagedLines += 1;
+      else if (line.month === month && line.model !== null && !UNCOUNTED.has(line.outcome)) {
+        counts.requests += 1;
+        add(rowOf(rows, line), line, costOf(text));
+      }
+    }
+  }
+  const byOrganization = [...rows].map(([id, own]) => [id, [...own.values()]] as const);
+  return { month, rows: new Map(byOrganization), files: names.length, ...counts };
+}
+
+/** Files are named after the day on which requests ended, which may be in a later month than their admission. */
+function isOfMonth(name: string, month: string): boolean {
+  const day = FILE.exec(name)?.[1];
+  return day !== undefined && day.slice(0, 7) >= month;
+}
+
+function parseLine(text: string): Line | null {
+  if (!COST.test(text)) return null;
+  try {
+    const parsed = lineSchema.safeParse(JSON.parse(text));
+    return parsed.success ? parsed.data : null;
+  } catch {
+    // Torn: counted by the caller.
+    return null;
+  }
+}
+
+function costOf(text: string): bigint {
+  return BigInt(COST.exec(text)?.[1] ?? "0");
+}
+
+function rowOf(rows: Map<string, Map<string, MutableRow>>, line: Line): MutableRow {
+  let own = rows.get(line.organization_id);
+  if (own === undefined) rows.set(line.organization_id, (own = new Map()));
+  const name = `${line.day} ${line.key_id} ${line.model}`;
+  let row = own.get(name);
+  if (row === undefined) {
+    row = {
+      day: line.day,
+      keyId: line.key_id,
+      model: line.model ?? "",
+      requests: 0,
+      inputTokens: 0,
+      cachedInputTokens: 0,
+      outputTokens: 0,
+      reasoningTokens: 0,
+      estimatedRequests: 0,
+      costMicrocents: 0n,
+    };
+    own.set(name, row);
+  }
+  return row;
+}
+
+function add(row: MutableRow, line: Line, cost: bigint): void {
+  row.requests += 1;
+  row.inputTokens += line.input_tokens;
+  row.cachedInputTokens += line.cached_input_tokens;
+  row.outputTokens += line.output_tokens;
+  row.reasoningTokens += line.reasoning_tokens;
+  row.estimatedRequests += line.estimated ? 1 : 0;
+  row.costMicrocents += cost;
+}

@@ -1,0 +1,272 @@
+import { describe, expect, it } from "vitest";
+import { createGraceAdmission } from "../../../src/limits/grace-admission.ts";
+import { GraceOutage } from "../../../src/limits/grace-outage.ts";
+import { GraceSpend } from "../../../src/limits/grace-spend.ts";
+import type { AdmitInput, KnownKeyAdmission } from "../../../src/store/types/admission.ts";
+
+const CENT = 1_000_000n;
+const MINUTE_MS = 60_000;
+
+const INPUT: AdmitInput = {
+  organizationId: "org_1",
+  keyId: "key_1",
+  presentedHash: "a".repeat(64),
+  requestId: "req_1",
+  route: "POST /v1/chat/completions",
+  bucket: "requests",
+  metered: true,
+};
+
+type Changes = Partial<Omit<KnownKeyAdmission, "key" | "organization">> & {
+  readonly key?: Partial<KnownKeyAdmission["key"]>;
+  readonly organization?: Partial<KnownKeyAdmission["organization"]>;
+};
+
+function createAdmission(changes: Changes): KnownKeyAdmission {
+  return {
+    decision: "admitted",
+    timeMs: Date.UTC(2026, 10, 21, 12),
+    month: "2026-11",
+    day: "2026-11-21",
+    bucket: { remaining: 59, capacity: 60, resetMs: 100, retryAfterSeconds: 0 },
+    concurrentRequests: null,
+    ...changes,
+    key: {
+      id: "key_1",
+      name: "ci",
+      display: "sk-igw-…a1B2",
+      requestsPerMinute: 600,
+      hardCapCents: null,
+      budgetCents: null,
+      allowedModels: null,
+      maxConcurrentRequests: null,
+      expiresAtMs: null,
+      spentMicrocents: 0n,
+      ...changes.key,
+    },
+    organization: {
+      id: "org_1",
+      name: "Acme",
+      currency: "USD",
+      hardCapCents: null,
+      budgetCents: null,
+      strictCaps: false,
+      spentMicrocents: 0n,
+      ...changes.organization,
+    },
+  };
+}
+
+/** A worker that has seen the key once, unless told otherwise; then Redis goes away. */
+async function createOutage(
+  changes: Changes = {},
+  options: { shares?: number; graceMs?: number; isSeen?: boolean } = {},
+) {
+  let nowMs = 0;
+  let isAway = false;
+  let inFlight = 0;
+  let failure: Error = new Error("Command timed out");
+  const clock = { monotonicMs: () => nowMs };
+  const warnings: string[] = [];
+  const outage = new GraceOutage({
+    clock,
+    graceMs: options.graceMs ?? MINUTE_MS,
+    logger: { warn: (_fields, message) => void warnings.push(message) },
+  });
+  const spend = new GraceSpend();
+  const admit = createGraceAdmission({
+    admit: async () => {
+      if (isAway) throw failure;
+      return createAdmission(changes);
+    },
+    outage,
+    spend,
+    clock,
+    shares: () => options.shares ?? 1,
+    countInFlight: () => inFlight,
+  });
+  if (options.isSeen !== false) await admit(INPUT);
+  isAway = true;
+  return {
+    spend,
+    outage,
+    warnings,
+    wait: (ms: number) => (nowMs += ms),
+    comeBack: () => (isAway = false),
+    goAway: () => (isAway = true),
+    failWith: (error: Error) => (failure = error),
+    setInFlight: (count: number) => (inFlight = count),
+    admit: async (input: Partial<AdmitInput> = {}) => {
+      const admission = await admit({ ...INPUT, ...input });
+      if (admission.decision === "unknown_key") throw new Error("unknown key");
+      return admission;
+    },
+    decide: async (input: Partial<AdmitInput> = {}) => {
+      const { decision } = await admit({ ...INPUT, ...input });
+      return decision;
+    },
+  };
+}
+
+describe("admission while Redis is away", () => {
+  it("lets a key go on that was seen, in the month and with the figures that were last known", async () => {
+    const { admit, wait } = await createOutage({ timeMs: Date.UTC(2026, 10, 30, 23, 59, 59) });
+    wait(500);
+    expect(await admit()).toMatchObject({ decision: "admitted", month: "2026-11", day: "2026-11-30" });
+    wait(500);
+    expect(await admit()).toMatchObject({ decision: "admitted", month: "2026-12", day: "2026-12-01" });
+  });
+
+  it.each([
+    ["a key that this worker has not seen", {}, { isSeen: false }, {}],
+    ["another key of the organization", {}, {}, { presentedHash: "b".repeat(64) }],
+    ["an organization with strict caps", { organization: { strictCaps: true } }, {}, {}],
+    ["a gateway without a grace time", {}, { graceMs: 0 }, {}],
+  ])("fails as Redis did for %s", async (_name, changes, options, input) => {
+    const { admit } = await createOutage(changes, options);
+    await expect(admit(input)).rejects.toThrow("Command timed out");
+  });
+
+  it("fails as Redis did for an error that is no outage", async () => {
+    const { admit, failWith } = await createOutage();
+    const fault = new Error("ERR user_script:1: attempt to index nil");
+    fault.name = "ReplyError";
+    failWith(fault);
+    await expect(admit()).rejects.toThrow("ERR");
+  });
+
+  it("fails once the grace time is over, until Redis has answered", async () => {
+    const { admit, decide, wait, comeBack, goAway } = await createOutage();
+    expect(await decide()).toBe("admitted");
+    wait(MINUTE_MS - 1);
+    expect(await decide()).toBe("admitted");
+    wait(1);
+    await expect(admit()).rejects.toThrow("Command timed out");
+    comeBack();
+    expect(await decide()).toBe("admitted");
+    goAway();
+    expect(await decide()).toBe("admitted");
+  });
+
+  it("begins the grace time when Redis was first missed by anybody", async () => {
+    const { admit, outage, wait } = await createOutage();
+    outage.missed(null);
+    wait(MINUTE_MS);
+    await expect(admit()).rejects.toThrow("Command timed out");
+  });
+
+  it("fails for a key that was last seen longer ago than ten minutes", async () => {
+    const { admit, wait } = await createOutage();
+    wait(10 * MINUTE_MS + 1);
+    await expect(admit()).rejects.toThrow("Command timed out");
+  });
+
+  it.each(["key_disabled", "organization_suspended"] as const)(
+    "refuses with %s what was so when it was last seen",
+    async (decision) => {
+      const { decide } = await createOutage({ decision });
+      expect(await decide()).toBe(decision);
+    },
+  );
+
+  it("refuses a key from the moment at which it expires", async () => {
+    const expiresAtMs = Date.UTC(2026, 10, 21, 12) + 1_000;
+    const { decide, wait } = await createOutage({ key: { expiresAtMs } });
+    wait(999);
+    expect(await decide()).toBe("admitted");
+    wait(1);
+    expect(await decide()).toBe("key_expired");
+  });
+
+  it.each([
+    ["key", { key: { hardCapCents: 10, spentMicrocents: 6n * CENT } }, "key_cap_reached"],
+    [
+      "organization",
+      { organization: { hardCapCents: 10, spentMicrocents: 6n * CENT } },
+      "organization_cap_reached",
+    ],
+  ] as const)(
+    "adds what this worker counts to the last known spend of the %s",
+    async (_name, changes, decision) => {
+      const { decide, spend } = await createOutage(changes);
+      const request = { organizationId: "org_1", keyId: "key_1", requestId: "req_2", month: "2026-11" };
+      spend.counted(request, 4n * CENT - 1n);
+      expect(await decide()).toBe("admitted");
+      spend.counted(request, 4n * CENT);
+      expect(await decide()).toBe(decision);
+      expect(await decide({ metered: false })).toBe("admitted");
+    },
+  );
+
+  it("begins a new month without spend", async () => {
+    const key = { hardCapCents: 10, spentMicrocents: 10n * CENT };
+    const { decide, wait } = await createOutage({ key, timeMs: Date.UTC(2026, 10, 30, 23, 59, 59) });
+    expect(await decide()).toBe("key_cap_reached");
+    wait(1_000);
+    expect(await decide()).toBe("admitted");
+  });
+
+  it("holds a worker to its share of concurrent requests, at least one", async () => {
+    const { decide, setInFlight } = await createOutage({ key: { maxConcurrentRequests: 5 } }, { shares: 2 });
+    setInFlight(1);
+    expect(await decide()).toBe("admitted");
+    setInFlight(2);
+    expect(await decide()).toBe("concurrency_limited");
+  });
+
+  it.each([1, 2, 3, 7])("grants no more than the key's rate over all of %s workers", async (shares) => {
+    let granted = 0;
+    for (let worker = 0; worker < shares; worker += 1) {
+      const { decide, wait } = await createOutage({}, { shares });
+      for (let ms = 0; ms <= 30_000; ms += 50) {
+        if ((await decide()) === "admitted") granted += 1;
+        wait(50);
+      }
+    }
+    // 59 tokens left, ten a second.
+    expect(granted).toBeLessThanOrEqual(59 + 300);
+    expect(granted).toBeGreaterThanOrEqual(59 + 300 - 2 * shares);
+  });
+
+  it("says when there is a token again", async () => {
+    const { admit, wait } = await createOutage({
+      key: { requestsPerMinute: 6 },
+      bucket: { remaining: 1, capacity: 10, resetMs: 0, retryAfterSeconds: 0 },
+    });
+    expect((await admit()).bucket).toMatchObject({ remaining: 0, capacity: 10, retryAfterSeconds: 0 });
+    expect(await admit()).toMatchObject({ decision: "rate_limited", bucket: { retryAfterSeconds: 10 } });
+    wait(10_000);
+    expect((await admit()).decision).toBe("admitted");
+  });
+
+  it("does not grant its share anew with each of many short outages", async () => {
+    const { decide, wait, comeBack, goAway } = await createOutage();
+    let granted = 0;
+    for (let count = 0; count < 10; count += 1) {
+      for (let index = 0; index < 60; index += 1) if ((await decide()) === "admitted") granted += 1;
+      comeBack();
+      await decide();
+      goAway();
+      wait(100);
+    }
+    expect(granted).toBeLessThanOrEqual(59 + 10);
+  });
+
+  it("has buckets of their own for count_tokens", async () => {
+    const { decide } = await createOutage({
+      bucket: { remaining: 0, capacity: 60, resetMs: 0, retryAfterSeconds: 0 },
+    });
+    expect(await decide()).toBe("rate_limited");
+    expect(await decide({ bucket: "count_tokens", metered: false })).toBe("admitted");
+  });
+
+  it("tells once when Redis goes and when it comes back", async () => {
+    const { decide, warnings, comeBack } = await createOutage();
+    await decide();
+    await decide();
+    comeBack();
+    await decide();
+    await decide();
+    expect(warnings).toEqual(["Redis is out of reach", "Redis answers again"]);
+  });
+});

@@ -1,0 +1,59 @@
+import { describe, expect, it } from "vitest";
+import { chargeOf, formatSpoolLine, parseSpoolLine } from "../../../src/settlement/spool-entry.ts";
+import { chargeEntry, IDENTITY } from "./spool-fixture.ts";
+
+describe("a line of the spool", () => {
+  it.each([
+    ["a final charge", chargeEntry("req_1", { totalMicrocents: 2n ** 53n - 1n })],
+    ["a charge of nothing", chargeEntry("req_2", { totalMicrocents: 0n, requests: 0 })],
+    [
+      "an opened request",
+      {
+        kind: "open",
+        atMs: 5,
+        opened: { ...IDENTITY, requestId: "req_3", floorMicrocents: 7n, floorInputTokens: 3 },
+      } as const,
+    ],
+  ])("gives back %s", (_name, entry) => {
+    const line = formatSpoolLine(entry);
+    expect(line.endsWith("}\n")).toBe(true);
+    expect(parseSpoolLine(line.slice(0, -1))).toEqual(entry);
+  });
+
+  it("is JSON whose amounts are text", () => {
+    const line = JSON.parse(formatSpoolLine(chargeEntry("req_1", { totalMicrocents: 2n ** 53n - 1n }))) as {
+      entry: { charge: { totalMicrocents: unknown } };
+    };
+    expect(line.entry.charge.totalMicrocents).toBe("9007199254740991");
+  });
+
+  it("is refused when it is torn at any byte", () => {
+    const line = formatSpoolLine(chargeEntry("req_1")).slice(0, -1);
+    for (let length = 0; length < line.length; length += 1) {
+      expect(parseSpoolLine(line.slice(0, length))).toBeNull();
+    }
+  });
+
+  it("is refused when any byte of it is another", () => {
+    const line = formatSpoolLine(chargeEntry("req_1")).slice(0, -1);
+    for (let position = 0; position < line.length; position += 1) {
+      const other = line[position] === "x" ? "y" : "x";
+      expect(parseSpoolLine(line.slice(0, position) + other + line.slice(position + 1))).toBeNull();
+    }
+  });
+});
+
+describe("chargeOf", () => {
+  it("makes an opened request a charge of its floor below every other sequence number", () => {
+    const opened = { ...IDENTITY, requestId: "req_3", floorMicrocents: 7n, floorInputTokens: 3 };
+    expect(chargeOf({ kind: "open", atMs: 5, opened })).toMatchObject({
+      requestId: "req_3",
+      totalMicrocents: 7n,
+      sequence: 0,
+      tokens: { input: 3, cachedInput: 0, output: 0, reasoning: 0 },
+      requests: 1,
+      estimated: true,
+      final: null,
+    });
+  });
+});
