@@ -3,9 +3,11 @@
  * are connected to, so that a name that changes in between leads nowhere else. Redirects are not followed, of the answer
  * only the head matters, and everything together takes 10 s at most.
  */
+import type { LookupAddress } from "node:dns";
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
+import { callbackify } from "node:util";
 import { isPublicAddress } from "./public-address.ts";
 import { type ResolveHost, resolveLocalHost, resolvePublicHost } from "./resolve-host.ts";
 import { describeConnectionError, WebhookError } from "./webhook-error.ts";
@@ -88,21 +90,25 @@ function requireAllowed(url: URL, { allowPrivateNetworks }: PostOptions): void {
   if (isIP(host) !== 0 && !isPublicAddress(host)) throw createPrivateError();
 }
 
-function createLookup({ allowPrivateNetworks, resolveHost }: PostOptions): LookupFunction {
-  const resolve = resolveHost ?? (allowPrivateNetworks ? resolveLocalHost : resolvePublicHost);
-  return (hostname, lookupOptions, callback) => {
-    resolve(hostname).then(
-      (all) => {
-        const addresses = allowPrivateNetworks ? all : all.filter(isPublicAddress);
-        const found = addresses.map((address) => ({ address, family: isIP(address) }));
-        const [first] = found;
-        if (first === undefined) callback(all.length === 0 ? createUnknownError() : createPrivateError(), "", 0);
-        else if (lookupOptions.all === true) callback(null, found);
-        else callback(null, first.address, first.family);
-      },
-      (error: Error) => callback(error, "", 0),
-    );
+function createLookup(options: PostOptions): LookupFunction {
+  const find = callbackify((hostname: string) => findAddresses(hostname, options));
+  return (hostname, { all }, callback) => {
+    find(hostname, (error, found) => {
+      const [first] = found ?? [];
+      if (error !== null || first === undefined) callback(error ?? createUnknownError(), "", 0);
+      else if (all === true) callback(null, found);
+      else callback(null, first.address, first.family);
+    });
   };
+}
+
+async function findAddresses(hostname: string, options: PostOptions): Promise<LookupAddress[]> {
+  const { allowPrivateNetworks } = options;
+  const resolve = options.resolveHost ?? (allowPrivateNetworks ? resolveLocalHost : resolvePublicHost);
+  const all = await resolve(hostname);
+  const allowed = allowPrivateNetworks ? all : all.filter(isPublicAddress);
+  if (allowed.length === 0 && all.length > 0) throw createPrivateError();
+  return allowed.map((address) => ({ address, family: isIP(address) }));
 }
 
 /** Reads a little of the body so that the other side can end in peace. */

@@ -57,9 +57,8 @@ export class WebhookChannel implements Channel {
   async attempt({ alert, organization, signal }: Attempt): Promise<AttemptResult> {
     const { webhook } = organization.notifications;
     if (webhook === null) return { outcome: "off" };
-    const disabledAtMs = webhook.disabledAtMs ?? null;
-    if (disabledAtMs !== null) {
-      const since = formatTime(disabledAtMs);
+    if (webhook.disabledAtMs !== undefined) {
+      const since = formatTime(webhook.disabledAtMs);
       return { outcome: "failed", error: `the endpoint is disabled since ${since}: it answered 410 Gone` };
     }
     const { clock, post } = this.#options;
@@ -85,7 +84,7 @@ export class WebhookChannel implements Channel {
     for (let attempt = 1; current !== null && attempt <= DISABLE_ATTEMPTS; attempt += 1) {
       const { notifications, version } = current;
       // Changed meanwhile: the new endpoint has said nothing yet.
-      if (notifications.webhook === null || notifications.webhook.url !== url) break;
+      if (notifications.webhook?.url !== url) return { outcome: "again", error: "the endpoint has changed" };
       const webhook = { ...notifications.webhook, disabledAtMs: clock.nowMs() };
       const changes = { notifications: { ...notifications, webhook } };
       const result = await store.changeOrganization(organization.id, changes, version);

@@ -1,4 +1,4 @@
-/** Hears of alerts as they fire. A convenience: what is missed while the connection is away, a sweep finds. */
+/** Hears of alerts as they fire. A convenience: what is missed while the connection is away, a sweep finds afterwards. */
 import { Cluster } from "ioredis";
 import type { RedisClient } from "./client.ts";
 import { ALERT_CHANNEL } from "./keys.ts";
@@ -9,17 +9,21 @@ export interface AlertListener {
   close(): void;
 }
 
-/** On a connection of its own, which comes back by itself. `onAlert` is called with the organization's id. */
-export function listenForAlerts(
-  client: RedisClient,
-  onAlert: (organizationId: string) => void,
-  onError: (error: Error) => void,
-): AlertListener {
+export interface AlertListenerEvents {
+  readonly onAlert: (organizationId: string) => void;
+  /** From now on nothing is missed; before, something may have been. */
+  readonly onListening: () => void;
+  readonly onError: (error: Error) => void;
+}
+
+/** On a connection of its own, which comes back by itself. */
+export function listenForAlerts(client: RedisClient, events: AlertListenerEvents): AlertListener {
+  const { onAlert, onListening, onError } = events;
   const subscriber = client instanceof Cluster ? client.duplicate() : client.duplicate();
   let timer: NodeJS.Timeout | undefined;
   const subscribe = (): void => {
     clearTimeout(timer);
-    subscriber.subscribe(ALERT_CHANNEL).catch((error: Error) => {
+    subscriber.subscribe(ALERT_CHANNEL).then(onListening, (error: Error) => {
       onError(error);
       // A cluster's connection for subscriptions is ready a little after the cluster is.
       timer = setTimeout(subscribe, RETRY_MS);

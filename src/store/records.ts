@@ -13,6 +13,7 @@ const notificationsSchema = z.object({
     .object({
       url: z.string(),
       secrets: z.array(z.object({ secret: z.string(), expiresAtMs: z.number().nullable() })),
+      disabledAtMs: z.number().exactOptional(),
     })
     .nullable(),
 });

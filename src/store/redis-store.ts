@@ -15,6 +15,7 @@ import {
   listOrganizationIds,
   listOrganizations,
 } from "./organizations.ts";
+import { raiseUsage } from "./raise-usage.ts";
 import { findRequest, listRequests, recordRequest } from "./recent.ts";
 import { repair } from "./repair.ts";
 import { charge, close, forget, hold, listOverdue, renew } from "./requests.ts";
@@ -64,6 +65,7 @@ export function createStore({ client, usageMonths }: StoreOptions): Store {
     readSpend: (organizationId, month, keyIds = null) => readSpend(context, organizationId, month, keyIds),
     readUsage: (organizationId, month) => readUsage(context, organizationId, month),
     correct: (input) => correct(context, input),
+    raiseUsage: (organizationId, row) => raiseUsage(context, organizationId, row),
     timeMs: () => timeMs(context),
     announceWorker: (workerId, countsForMs) => announceWorker(context, workerId, countsForMs),
   };

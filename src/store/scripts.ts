@@ -23,6 +23,7 @@ export const SCRIPTS = {
   igwForget: { file: "forget.lua" },
   igwListOverdue: { file: "list-overdue.lua", numberOfKeys: 1 },
   igwCorrect: { file: "correct.lua", numberOfKeys: 8 },
+  igwRaiseUsage: { file: "raise-usage.lua", numberOfKeys: 3 },
   igwAnnounce: { file: "announce.lua", numberOfKeys: 1 },
   igwSetLimits: { file: "set-limits.lua", numberOfKeys: 8 },
   igwSetOrganization: { file: "set-organization.lua" },

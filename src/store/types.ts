@@ -28,6 +28,7 @@ import type {
   CorrectResult,
   Page,
   PageInput,
+  RaiseUsageResult,
   RecentRequest,
   RecordedRequest,
   SpendFigures,
@@ -87,6 +88,15 @@ export interface Store extends ManagementStore, TokenStore, AuditStore, AlertSto
   readUsage(organizationId: string, month: string | null): Promise<{ month: string; rows: UsageRow[] }>;
   /** Adds a signed amount to this month's spend, and to its usage. May be repeated with the same id. */
   correct(input: CorrectInput): Promise<CorrectResult>;
+
+  /**
+   * Raises a usage row, and its month's spend with it, to what the log of requests says; lowers nothing. Nothing while
+   * requests of the organization are in flight. May be repeated.
+   */
+  raiseUsage(
+    organizationId: string,
+    row: UsageRow & { readonly keyId: string; readonly model: string },
+  ): Promise<RaiseUsageResult>;
 
   /** Redis's clock. */
   timeMs(): Promise<number>;

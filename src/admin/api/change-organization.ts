@@ -1,5 +1,5 @@
 /** From what a caller sends to an organization's settings: what is left out stays, also inside of objects. */
-import { randomBytes } from "node:crypto";
+import { createWebhookSecret } from "../../alerts/signature.ts";
 import { AdminError } from "../admin-error.ts";
 import type { Principal } from "../principal.ts";
 import type { OrganizationChange } from "../schemas/organization.ts";
@@ -10,9 +10,6 @@ import type {
 } from "../../store/types/management.ts";
 import { omitUndefined } from "./omit-undefined.ts";
 import type { ApiServices } from "./route.ts";
-
-/** The HMAC key of a webhook, as long as the digest that it makes. */
-const WEBHOOK_SECRET_BYTES = 32;
 
 export const NO_KEY_DEFAULTS: KeyDefaults = {
   requestsPerMinute: null,
@@ -88,16 +85,19 @@ function requireChannels(
   }
 }
 
-/** The same URL keeps its secret; a new one gets a new secret, which its receiver alone will know. */
+/** The same URL keeps its secret and is enabled again; a new one gets a new secret, which its receiver alone will know. */
 function planWebhook(
   current: NotificationSettings,
   wanted: { url: string } | null | undefined,
 ): { settings: NotificationSettings["webhook"]; newSecret: string | null } {
-  if (wanted === undefined || wanted?.url === current.webhook?.url) {
-    return { settings: current.webhook, newSecret: null };
-  }
+  if (wanted === undefined) return { settings: current.webhook, newSecret: null };
   if (wanted === null) return { settings: null, newSecret: null };
-  const newSecret = `whsec_${randomBytes(WEBHOOK_SECRET_BYTES).toString("base64")}`;
+  if (wanted.url === current.webhook?.url) {
+    // Without `disabledAtMs`: somebody says that the endpoint is there again.
+    const { url, secrets } = current.webhook;
+    return { settings: { url, secrets }, newSecret: null };
+  }
+  const newSecret = createWebhookSecret();
   const settings = { url: wanted.url, secrets: [{ secret: newSecret, expiresAtMs: null }] };
   return { settings, newSecret };
 }

@@ -17,7 +17,7 @@ export function describeOrganization(record: OrganizationRecord) {
     notifications: {
       dashboard: notifications.dashboard,
       emails: notifications.emails,
-      webhook: notifications.webhook === null ? null : { url: notifications.webhook.url },
+      webhook: describeWebhook(notifications),
     },
     key_defaults: {
       requests_per_minute: keyDefaults.requestsPerMinute,
@@ -25,6 +25,12 @@ export function describeOrganization(record: OrganizationRecord) {
       budget_cents: keyDefaults.budgetCents,
     },
   } satisfies AuditFields;
+}
+
+function describeWebhook({ webhook }: OrganizationRecord["notifications"]) {
+  if (webhook === null) return null;
+  const { url, disabledAtMs } = webhook;
+  return { url, disabled_at: disabledAtMs === undefined ? null : new Date(disabledAtMs).toISOString() };
 }
 
 /** An organization as the API shows it. `newWebhookSecret` is only there in the answer that sets the URL. */

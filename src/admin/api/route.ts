@@ -6,6 +6,7 @@ import type { z } from "zod";
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { OrganizationRecord } from "../../store/types/management.ts";
 import type { Store } from "../../store/types.ts";
+import type { LogLevel } from "../../telemetry/log-level.ts";
 import type { IfMatch } from "../http/etag.ts";
 import type { Principal } from "../principal.ts";
 
@@ -16,6 +17,8 @@ export interface ApiServices {
   readonly hasMailServer: boolean;
   /** Webhooks may point into private networks and use plain `http`. */
   readonly allowPrivateWebhooks: boolean;
+  /** For every process of this host; left out: nothing follows it. */
+  readonly setLogLevel?: (level: LogLevel) => void;
   readonly logger: {
     info(fields: object, message: string): void;
     warn(fields: object, message: string): void;
@@ -27,7 +30,7 @@ export interface ApiServices {
 export type Access = "read" | "write" | "operator";
 
 export interface RouteDescription {
-  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** With `{organization}`, `{key}` …; below `/api/organizations/{organization}` a token must be for that one. */
   readonly path: string;
   readonly operationId: string;

@@ -1,13 +1,16 @@
+import { alertRoutes } from "./alerts.ts";
 import { auditRoutes } from "./audit.ts";
 import { catalogRoutes } from "./catalog.ts";
 import { keySecretRoutes } from "./key-secrets.ts";
 import { keyRoutes } from "./keys.ts";
+import { logLevelRoutes } from "./log-level.ts";
 import { organizationRoutes } from "./organizations.ts";
 import { requestRoutes } from "./requests.ts";
 import type { ApiRoute, OrganizationRoute } from "./route.ts";
 import { spendCorrectionRoutes } from "./spend-corrections.ts";
 import { tokenRoutes } from "./tokens.ts";
 import { usageRoutes } from "./usage.ts";
+import { webhookRoutes } from "./webhook.ts";
 
 /** Every endpoint of the management API. A path without parameters stands before one that would take it for a value. */
 export const API_ROUTES: readonly (ApiRoute | OrganizationRoute)[] = [
@@ -17,7 +20,10 @@ export const API_ROUTES: readonly (ApiRoute | OrganizationRoute)[] = [
   ...usageRoutes,
   ...spendCorrectionRoutes,
   ...requestRoutes,
+  ...alertRoutes,
+  ...webhookRoutes,
   ...tokenRoutes,
   ...auditRoutes,
   ...catalogRoutes,
+  ...logLevelRoutes,
 ];

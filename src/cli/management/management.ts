@@ -4,6 +4,7 @@
  * 2 a command line that nobody can run.
  */
 import type { Command } from "commander";
+import { addAlertCommands } from "./alerts.ts";
 import { addAuditCommand } from "./audit.ts";
 import { addCatalogCommand } from "./catalog.ts";
 import { addKeyCommands } from "./keys.ts";
@@ -17,6 +18,7 @@ export function addManagementCommands(program: Command): void {
   addKeyCommands(program);
   addUsageCommands(program);
   addRequestCommands(program);
+  addAlertCommands(program);
   addTokenCommands(program);
   addAuditCommand(program);
   addCatalogCommand(program);

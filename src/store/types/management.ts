@@ -20,6 +20,8 @@ export interface NotificationSettings {
     readonly url: string;
     /** `whsec_…`, the newest first; a former one signs too until it expires. */
     readonly secrets: readonly { readonly secret: string; readonly expiresAtMs: number | null }[];
+    /** Since when nothing is sent because the endpoint answered 410; setting the URL anew ends that. */
+    readonly disabledAtMs?: number;
   } | null;
 }
 

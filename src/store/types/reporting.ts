@@ -76,6 +76,12 @@ export interface UsageRow {
   readonly costMicrocents: bigint;
 }
 
+export interface RaiseUsageResult {
+  /** "enough": nothing was missing. "in_flight": requests are under way, nothing was changed. */
+  readonly outcome: "raised" | "enough" | "in_flight";
+  readonly addedMicrocents: bigint;
+}
+
 export interface CorrectInput {
   readonly organizationId: string;
   /** Null: the organization as a whole. */

@@ -1,0 +1,121 @@
+/** `…/alerts`: what was reached, how the telling goes, and once more. */
+import { alertTypeOf, formatAlertData } from "../../alerts/alert-event.ts";
+import type { AlertChannel, DeliveryState, ListedAlert } from "../../store/types/alerts.ts";
+import { ALERT_CHANNELS } from "../../store/types/alerts.ts";
+import type { OrganizationRecord } from "../../store/types/management.ts";
+import { AdminError } from "../admin-error.ts";
+import { alert, alertPage, redelivery } from "../schemas/alert.ts";
+import { AUDIT_CURSOR } from "../schemas/audit-entry.ts";
+import { pageQuery } from "../schemas/page.ts";
+import { answerList, parsePage } from "./list-answer.ts";
+import { defineOrganizationRoute } from "./route.ts";
+
+const PATH = "/api/organizations/{organization}/alerts";
+const TAG = "Alerts";
+
+const list = defineOrganizationRoute(
+  {
+    method: "GET",
+    path: PATH,
+    operationId: "listAlerts",
+    tag: TAG,
+    summary: "Alerts with the state of each delivery, newest first; about 10,000 are kept.",
+    access: "read",
+    query: pageQuery(AUDIT_CURSOR),
+    body: null,
+    answers: { 200: alertPage },
+  },
+  async ({ organization, query }, { store }) => {
+    const { id, notifications } = organization;
+    const unread = notifications.dashboard ? await store.countUnreadAlerts(id) : 0;
+    const { status, body } = answerList(await store.listAlerts(id, parsePage(query)), formatAlert);
+    return { status, body: { ...(body as object), unread } };
+  },
+);
+
+const markRead = defineOrganizationRoute(
+  {
+    method: "POST",
+    path: `${PATH}/mark-read`,
+    operationId: "markAlertsRead",
+    tag: TAG,
+    summary: "Marks all alerts up to now as read.",
+    access: "write",
+    query: null,
+    body: null,
+    answers: { 204: null },
+  },
+  async ({ organization }, { store }) => {
+    await store.markAlertsRead(organization.id);
+    return { status: 204 };
+  },
+);
+
+const redeliver = defineOrganizationRoute(
+  {
+    method: "POST",
+    path: `${PATH}/{alert}/redeliver`,
+    operationId: "redeliverAlert",
+    tag: TAG,
+    summary: "Sends an alert again, and lets whatever waits for its next attempt be tried at once.",
+    description: "Receivers see the same `webhook-id` and `data.id` again.",
+    access: "write",
+    query: null,
+    body: redelivery,
+    isBodyOptional: true,
+    answers: { 202: alert },
+  },
+  async ({ organization, params, body }, { store }) => {
+    const alertId = params["alert"] ?? "";
+    const found = await store.findAlert(organization.id, alertId);
+    if (found === null) throw new AdminError("alert_not_found");
+    await store.redeliverAlert(found, chooseChannels(organization, found, body.channels));
+    return { status: 202, body: formatAlert((await store.findAlert(organization.id, alertId)) ?? found) };
+  },
+);
+
+function chooseChannels(
+  { notifications }: OrganizationRecord,
+  { deliveries }: ListedAlert,
+  wanted: readonly AlertChannel[] | undefined,
+): readonly AlertChannel[] {
+  const isChosen = { email: notifications.emails.length > 0, webhook: notifications.webhook !== null };
+  const missing = wanted?.filter((channel) => !isChosen[channel]) ?? [];
+  const chosen = ALERT_CHANNELS.filter((channel) => isChosen[channel]);
+  if (missing.length > 0 || chosen.length === 0) {
+    const what = missing.length > 0 ? missing.join(" and ") : "email and webhook";
+    const message = `\`channels\`: the organization has not set up ${what} in its \`notifications\``;
+    throw new AdminError("invalid_parameter", { message, param: "channels" });
+  }
+  if (wanted !== undefined) return wanted;
+  const undelivered = chosen.filter((channel) => deliveries[channel].state !== "delivered");
+  return undelivered.length === 0 ? chosen : undelivered;
+}
+
+function formatAlert(item: ListedAlert) {
+  return {
+    ...formatAlertData(item),
+    type: alertTypeOf(item),
+    created_at: new Date(item.firedAtMs).toISOString(),
+    deliveries: {
+      email: formatDelivery(item.deliveries.email),
+      webhook: formatDelivery(item.deliveries.webhook),
+    },
+  };
+}
+
+function formatDelivery(delivery: DeliveryState) {
+  return {
+    state: delivery.state,
+    attempts: delivery.attempts,
+    last_error: delivery.lastError,
+    last_attempt_at: formatTimeOrNull(delivery.lastAttemptAtMs),
+    next_attempt_at: formatTimeOrNull(delivery.nextAttemptAtMs),
+  };
+}
+
+function formatTimeOrNull(timeMs: number | null): string | null {
+  return timeMs === null ? null : new Date(timeMs).toISOString();
+}
+
+export const alertRoutes = [list, markRead, redeliver];

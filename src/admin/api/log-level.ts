@@ -1,0 +1,40 @@
+/** `GET` and `PUT /api/log-level`: what this host's processes log, until they end. */
+import { getLogLevel } from "../../telemetry/log-level.ts";
+import { logLevel } from "../schemas/log-level.ts";
+import { defineRoute } from "./route.ts";
+
+const read = defineRoute(
+  {
+    method: "GET",
+    path: "/api/log-level",
+    operationId: "getLogLevel",
+    tag: "Operation",
+    summary: "What the processes of this host log.",
+    access: "operator",
+    query: null,
+    body: null,
+    answers: { 200: logLevel },
+  },
+  async () => ({ status: 200, body: { level: getLogLevel() } }),
+);
+
+const change = defineRoute(
+  {
+    method: "PUT",
+    path: "/api/log-level",
+    operationId: "setLogLevel",
+    tag: "Operation",
+    summary: "Changes what the processes of this host log, until they end or it is changed again.",
+    access: "operator",
+    query: null,
+    body: logLevel,
+    answers: { 200: logLevel },
+  },
+  async ({ body }, { setLogLevel, logger }) => {
+    logger.info({ from: getLogLevel(), to: body.level }, "the log level is changed");
+    setLogLevel?.(body.level);
+    return { status: 200, body: { level: getLogLevel() } };
+  },
+);
+
+export const logLevelRoutes = [read, change];

@@ -1,0 +1,65 @@
+/** One attempt under a lease that is renewed while it runs. */
+import type { AlertChannel, ClaimedDelivery } from "../store/types/alerts.ts";
+import type { Store } from "../store/types.ts";
+import type { Attempt, AttemptResult, Channel } from "./channel.ts";
+
+export interface AttemptServices {
+  readonly store: Pick<Store, "renewDelivery" | "getOrganization">;
+  readonly channels: Readonly<Record<AlertChannel, Channel>>;
+  readonly owner: string;
+  readonly leaseMs: number;
+  readonly logger: { warn(fields: object, message: string): void };
+  /** A renewal failed. */
+  readonly onError: (error: unknown) => void;
+}
+
+const RENEWALS_PER_LEASE = 3;
+
+/**
+ * "broken off": the process ends, or another has taken over; nothing is known of what became of it.
+ * @throws what the store throws.
+ */
+export async function attemptDelivery(
+  claim: ClaimedDelivery,
+  channel: AlertChannel,
+  services: AttemptServices,
+  ending: AbortSignal,
+): Promise<AttemptResult | "broken off"> {
+  if (claim.isForOthers) return { outcome: "off" };
+  const { store, owner, leaseMs, onError } = services;
+  const { organizationId } = claim.alert;
+  const lost = new AbortController();
+  const renew = (): void => {
+    store
+      .renewDelivery(organizationId, channel, owner, leaseMs)
+      .then((isOurs) => isOurs || lost.abort(), onError);
+  };
+  const renewal = setInterval(renew, leaseMs / RENEWALS_PER_LEASE);
+  try {
+    const organization = await store.getOrganization(organizationId);
+    if (organization === null) return { outcome: "off" };
+    const signal = AbortSignal.any([lost.signal, ending]);
+    const { alert, progress } = claim;
+    return await send(channel, { alert, organization, progress, signal }, services);
+  } finally {
+    clearInterval(renewal);
+  }
+}
+
+/** What a channel throws is a fault of ours: the alert is tried again as after any other. */
+async function send(
+  channel: AlertChannel,
+  attempt: Attempt,
+  { channels, logger }: AttemptServices,
+): Promise<AttemptResult | "broken off"> {
+  const { signal, alert } = attempt;
+  const brokenOff = new Promise<"broken off">((resolve) => {
+    signal.addEventListener("abort", () => resolve("broken off"), { once: true });
+  });
+  const sent = channels[channel].attempt(attempt).catch((error: unknown): AttemptResult => {
+    logger.warn({ err: error, channel, alertId: alert.id }, "an attempt failed in itself");
+    return { outcome: "again", error: "the gateway failed to make the attempt" };
+  });
+  const result = await Promise.race([sent, brokenOff]);
+  return signal.aborted && result !== "broken off" && result.outcome === "again" ? "broken off" : result;
+}

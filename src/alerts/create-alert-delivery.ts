@@ -1,0 +1,44 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import type { Clock } from "../clock.ts";
+import type { Config } from "../config/schema.ts";
+import { listenForAlerts } from "../store/alert-listener.ts";
+import type { RedisClient } from "../store/client.ts";
+import type { Store } from "../store/types.ts";
+import { AlertDelivery } from "./delivery.ts";
+import { EmailChannel } from "./email-channel.ts";
+import { createMailer } from "./mailer.ts";
+import { WebhookChannel } from "./webhook-channel.ts";
+
+export interface AlertDeliveryParts {
+  readonly config: Pick<Config, "notifications">;
+  readonly store: Store;
+  readonly client: RedisClient;
+  /** Base of the pages that mails link to, without a slash at its end. */
+  readonly pagesUrl: string;
+  readonly clock: Clock;
+  readonly logger: {
+    info(fields: object, message: string): void;
+    warn(fields: object, message: string): void;
+  };
+}
+
+/** The delivery of one process, as the configuration says. */
+export function createAlertDelivery(parts: AlertDeliveryParts): AlertDelivery {
+  const { config, store, client, pagesUrl, clock, logger } = parts;
+  const { smtp, webhooks } = config.notifications;
+  const mailer = smtp === null ? null : createMailer(smtp);
+  const onError = (error: Error): void =>
+    logger.warn({ err: error }, "the connection that hears of alerts failed; a sweep finds what it misses");
+  return new AlertDelivery({
+    store,
+    channels: {
+      email: new EmailChannel({ mailer, pagesUrl, logger }),
+      webhook: new WebhookChannel({ store, clock, post: webhooks }),
+    },
+    listen: (events) => listenForAlerts(client, { ...events, onError }),
+    owner: `${hostname()} ${process.pid} ${randomUUID()}`,
+    clock,
+    logger,
+  });
+}

@@ -1,0 +1,98 @@
+/** A delivery on a test's store, with a schedule of milliseconds, and what most tests of it begin with. */
+import { randomUUID } from "node:crypto";
+import { AlertDelivery, type AlertDeliveryOptions } from "../../src/alerts/delivery.ts";
+import { EmailChannel } from "../../src/alerts/email-channel.ts";
+import type { Mailer } from "../../src/alerts/mailer.ts";
+import type { RetrySchedule } from "../../src/alerts/retry-schedule.ts";
+import { createWebhookSecret } from "../../src/alerts/signature.ts";
+import { WebhookChannel } from "../../src/alerts/webhook-channel.ts";
+import { systemClock } from "../../src/clock.ts";
+import { listenForAlerts } from "../../src/store/alert-listener.ts";
+import type { AlertChannel, DeliveryState } from "../../src/store/types/alerts.ts";
+import type { KeySettings, OrganizationSettings } from "../../src/store/types/management.ts";
+import {
+  chargeInput,
+  createIdentity,
+  createTestKey,
+  FINAL,
+  type StoreUnderTest,
+  type TestKey,
+} from "../store/fixture.ts";
+import { waitFor } from "../support/wait.ts";
+
+export const CENT = 1_000_000n;
+export const FAST: RetrySchedule = { firstWaitMs: 5, maxWaitMs: 40, jitter: 0.2, giveUpAfterMs: 60_000 };
+
+export interface DeliveryOptions extends Partial<AlertDeliveryOptions> {
+  readonly mailer?: Mailer | null;
+}
+
+/** Not started yet. */
+export function createDelivery(
+  { store, client }: StoreUnderTest,
+  options: DeliveryOptions = {},
+): AlertDelivery {
+  const { mailer = null, ...given } = options;
+  const logger = { info: () => undefined, warn: () => undefined };
+  return new AlertDelivery({
+    store,
+    channels: {
+      email: new EmailChannel({ mailer, pagesUrl: "https://gateway.example.org", logger }),
+      webhook: new WebhookChannel({ store, clock: systemClock, post: { allowPrivateNetworks: true } }),
+    },
+    listen: (events) => listenForAlerts(client, { ...events, onError: () => undefined }),
+    owner: randomUUID(),
+    clock: systemClock,
+    logger,
+    schedule: FAST,
+    leaseMs: 300,
+    ...given,
+  });
+}
+
+/** A key of an organization that is told by webhook. */
+export function createHookedKey(
+  { store }: StoreUnderTest,
+  url: string,
+  key: Partial<KeySettings>,
+  organization: Partial<OrganizationSettings> & { emails?: readonly string[] } = {},
+): Promise<TestKey> {
+  const { emails = [], ...settings } = organization;
+  const secrets = [{ secret: createWebhookSecret(), expiresAtMs: null }];
+  const notifications = { dashboard: true, emails, webhook: { url, secrets } };
+  return createTestKey(store, key, { notifications, ...settings });
+}
+
+/** One request that costs this much, from start to end. */
+export async function spend(
+  { store }: Pick<StoreUnderTest, "store">,
+  key: TestKey,
+  microcents: bigint,
+): Promise<void> {
+  const identity = await createIdentity(store, key);
+  await store.charge(chargeInput(identity, 1, microcents, { final: FINAL }));
+}
+
+/** The state of each alert's delivery to a channel, the oldest first. */
+export async function listStates(
+  { store }: Pick<StoreUnderTest, "store">,
+  { organizationId }: { organizationId: string },
+  channel: AlertChannel,
+): Promise<DeliveryState[]> {
+  const { items } = await store.listAlerts(organizationId, { limit: 100, after: null });
+  return items.map(({ deliveries }) => deliveries[channel]).reverse();
+}
+
+/** Waits until every alert of the organization has this state on a channel. */
+export function waitForStates(
+  test: Pick<StoreUnderTest, "store">,
+  key: { organizationId: string },
+  channel: AlertChannel,
+  expected: readonly DeliveryState["state"][],
+): Promise<DeliveryState[]> {
+  return waitFor(`deliveries by ${channel}: ${expected.join(", ")}`, async () => {
+    const states = await listStates(test, key, channel);
+    const names = states.map(({ state }) => state);
+    return JSON.stringify(names) === JSON.stringify(expected) && states;
+  });
+}

@@ -1,0 +1,311 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { AlertDelivery } from "../../src/alerts/delivery.ts";
+import { createMailer } from "../../src/alerts/mailer.ts";
+import { addTestKey, connectStore, openTestStore, type StoreUnderTest } from "../store/fixture.ts";
+import { startMailServer } from "../support/mail-server.ts";
+import { createGate, waitFor } from "../support/wait.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
+import {
+  CENT,
+  createDelivery,
+  createHookedKey,
+  type DeliveryOptions,
+  FAST,
+  listStates,
+  spend,
+  waitForStates,
+} from "./delivery-fixture.ts";
+
+let test: StoreUnderTest;
+let receiver: WebhookReceiver;
+const running: AlertDelivery[] = [];
+beforeAll(async () => {
+  test = await openTestStore();
+  receiver = await startWebhookReceiver();
+});
+afterEach(async () => {
+  receiver.answer = null;
+  receiver.received.length = 0;
+  await Promise.all(running.splice(0).map((delivery) => delivery.stop()));
+});
+afterAll(async () => {
+  await receiver.close();
+  await test.stop();
+});
+
+function start(options: DeliveryOptions = {}, under = test): AlertDelivery {
+  const delivery = createDelivery(under, options);
+  running.push(delivery);
+  delivery.start();
+  return delivery;
+}
+
+/** "budget 80" */
+const events = () =>
+  receiver.received.map(
+    ({ event }) => `${event.type.split(".")[0]} ${String(event.data["threshold_percent"])}`,
+  );
+const never = { close: () => undefined };
+
+describe("delivery", () => {
+  it("takes alerts to webhook and mail as they fire, in order, and empties the outbox", async () => {
+    const mailServer = await startMailServer();
+    const smtp = { url: mailServer.url, from: "gateway@example.org", username: null, password: null };
+    const delivery = start({ mailer: createMailer(smtp) });
+    const key = await createHookedKey(
+      test,
+      receiver.url,
+      { budgetCents: 100, hardCapCents: 100 },
+      { emails: ["a@example.com"] },
+    );
+    await spend(test, key, 85n * CENT);
+    await waitForStates(test, key, "webhook", ["delivered"]);
+    await waitForStates(test, key, "email", ["delivered"]);
+    await spend(test, key, 15n * CENT);
+    const all = ["delivered", "delivered", "delivered", "delivered"] as const;
+    await waitForStates(test, key, "webhook", all);
+    await waitForStates(test, key, "email", all);
+    expect(events()).toEqual(["budget 80", "budget 100", "hard_cap 90", "hard_cap 100"]);
+    expect(mailServer.received.map(({ mail }) => mail.subject)).toEqual([
+      expect.stringContaining("80% of the"),
+      expect.stringContaining("100% of the"),
+      expect.stringContaining("90% of the"),
+      expect.stringContaining("Hard cap reached"),
+    ]);
+    expect(await test.client.xlen(`igw:{${key.organizationId}}:outbox`)).toBe(1);
+    expect(delivery.readMetrics()).toMatchObject({
+      fired: test.store.firedAlerts,
+      channels: {
+        webhook: { delivered: 4, failed: 0, failedAttempts: 0 },
+        email: { delivered: 4, failed: 0, failedAttempts: 0 },
+      },
+    });
+    // First: it keeps a connection to the mail server.
+    await running.pop()?.stop();
+    await mailServer.close();
+  });
+
+  it("shows channels that were not chosen as off, and sends nothing", async () => {
+    start();
+    const key = await createHookedKey(
+      test,
+      receiver.url,
+      { budgetCents: 1 },
+      { notifications: { dashboard: true, emails: [], webhook: null } },
+    );
+    await spend(test, key, CENT);
+    await waitForStates(test, key, "webhook", ["off", "off"]);
+    await waitForStates(test, key, "email", ["off", "off"]);
+    expect(receiver.received).toEqual([]);
+  });
+
+  it("tries again until the receiver takes it, keeps the order meanwhile, and signs each attempt anew", async () => {
+    start();
+    receiver.answer = (_request, index) => (index < 3 ? 500 : 204);
+    const key = await createHookedKey(test, receiver.url, { budgetCents: 10 });
+    await spend(test, key, 10n * CENT);
+    const [first] = await waitForStates(test, key, "webhook", ["delivered", "delivered"]);
+    expect(events()).toEqual(["budget 80", "budget 80", "budget 80", "budget 80", "budget 100"]);
+    expect(first).toMatchObject({ attempts: 4, lastError: null, nextAttemptAtMs: null });
+    const bodies = receiver.received
+      .slice(0, 4)
+      .map(({ body, headers }) => `${String(headers["webhook-id"])} ${body}`);
+    expect(new Set(bodies).size).toBe(1);
+  });
+
+  it("shows why an attempt failed and when the next one is due, and waits as long as the receiver asks", async () => {
+    start();
+    receiver.answer = () => (response) => response.writeHead(429, { "retry-after": "30" }).end();
+    const key = await createHookedKey(test, receiver.url, { budgetCents: 10 });
+    await spend(test, key, 8n * CENT);
+    const state = await waitFor("the first attempt to be shown", async () => {
+      const [shown] = await listStates(test, key, "webhook");
+      return shown?.attempts === 1 && shown;
+    });
+    expect(state).toMatchObject({ state: "pending", lastError: "the endpoint answered 429" });
+    expect(state.nextAttemptAtMs! - state.lastAttemptAtMs!).toBe(30_000);
+    const owed = await test.store.listOwedDeliveries(key.organizationId);
+    expect(owed).toMatchObject([{ channel: "webhook", waitMs: expect.any(Number) }]);
+    expect(owed[0]!.waitMs).toBeGreaterThan(25_000);
+  });
+
+  it("gives up when the time is over, and sends again when somebody asks for it", async () => {
+    const delivery = start({ schedule: { ...FAST, giveUpAfterMs: 60 } });
+    receiver.answer = () => 500;
+    const key = await createHookedKey(test, receiver.url, { budgetCents: 10 });
+    await spend(test, key, 8n * CENT);
+    const [failed] = await waitForStates(test, key, "webhook", ["failed"]);
+    expect(failed).toMatchObject({ lastError: "the endpoint answered 500", nextAttemptAtMs: null });
+    expect(failed!.attempts).toBeGreaterThan(1);
+    expect(delivery.readMetrics().channels.webhook).toEqual({
+      delivered: 0,
+      failed: 1,
+      failedAttempts: failed!.attempts,
+    });
+    receiver.answer = null;
+    receiver.received.length = 0;
+    const { items } = await test.store.listAlerts(key.organizationId, { limit: 1, after: null });
+    await test.store.redeliverAlert(items[0]!, ["webhook"]);
+    await waitForStates(test, key, "webhook", ["delivered"]);
+    expect(receiver.received.map(({ headers }) => headers["webhook-id"])).toEqual([items[0]!.id]);
+    expect(await listStates(test, key, "email")).toMatchObject([{ state: "off" }]);
+  });
+
+  it("sends at once what waits for its next attempt when somebody asks for it, and not twice", async () => {
+    start({ schedule: { ...FAST, firstWaitMs: 60_000, maxWaitMs: 60_000 } });
+    receiver.answer = (_request, index) => (index === 0 ? 503 : 204);
+    const key = await createHookedKey(test, receiver.url, { budgetCents: 10 });
+    await spend(test, key, 8n * CENT);
+    await waitFor(
+      "the first attempt",
+      async () => (await listStates(test, key, "webhook"))[0]?.attempts === 1,
+    );
+    const { items } = await test.store.listAlerts(key.organizationId, { limit: 1, after: null });
+    await test.store.redeliverAlert(items[0]!, ["webhook"]);
+    await waitForStates(test, key, "webhook", ["delivered"]);
+    expect(receiver.received).toHaveLength(2);
+  });
+
+  it("disables an endpoint that answers 410, until its URL is set again", async () => {
+    start();
+    receiver.answer = () => 410;
+    const key = await createHookedKey(test, receiver.url, { budgetCents: 10 });
+    await spend(test, key, 10n * CENT);
+    const states = await waitForStates(test, key, "webhook", ["failed", "failed"]);
+    expect(states[0]!.lastError).toBe("the endpoint answered 410 Gone and is disabled");
+    expect(states[1]!.lastError).toContain("is disabled since");
+    expect(receiver.received).toHaveLength(1);
+    const organization = await test.store.getOrganization(key.organizationId);
+    expect(organization?.notifications.webhook?.disabledAtMs).toBeGreaterThan(0);
+  });
+
+  it("uses the endpoint that is set by then", async () => {
+    start();
+    const wrong = await startWebhookReceiver();
+    wrong.answer = () => 404;
+    const key = await createHookedKey(test, wrong.url, { budgetCents: 10 });
+    await spend(test, key, 8n * CENT);
+    await waitFor("an attempt at the wrong one", () => wrong.received.length > 0);
+    const organization = await test.store.getOrganization(key.organizationId);
+    const { notifications } = organization!;
+    const webhook = { ...notifications.webhook!, url: receiver.url };
+    await test.store.changeOrganization(
+      key.organizationId,
+      { notifications: { ...notifications, webhook } },
+      null,
+    );
+    await waitForStates(test, key, "webhook", ["delivered"]);
+    expect(receiver.received).toHaveLength(1);
+    await wrong.close();
+  });
+});
+
+describe("two processes that deliver", () => {
+  it("send each alert of 500 charges at once exactly once, in the order in which they fired", async () => {
+    const others = await Promise.all([connectStore(test.address), connectStore(test.address)]);
+    for (const other of others) start({}, other);
+    const key = await createHookedKey(
+      test,
+      receiver.url,
+      { budgetCents: 100, hardCapCents: 400 },
+      { budgetCents: 300, hardCapCents: 450 },
+    );
+    await Promise.all(Array.from({ length: 500 }, (_, index) => spend(others[index % 2]!, key, CENT)));
+    await waitForStates(
+      test,
+      key,
+      "webhook",
+      Array.from({ length: 8 }, () => "delivered" as const),
+    );
+    const { items } = await test.store.listAlerts(key.organizationId, { limit: 100, after: null });
+    expect(receiver.received.map(({ headers }) => headers["webhook-id"])).toEqual(
+      items.map(({ id }) => id).reverse(),
+    );
+    await Promise.all(running.splice(0).map((delivery) => delivery.stop()));
+    for (const { client } of others) client.disconnect();
+  });
+
+  it("leave what one of them is at to it for as long as it lives, and take it over when it dies", async () => {
+    const gate = createGate();
+    receiver.answer = async (_request, index) => {
+      if (index === 0) await gate.opened;
+      return 204;
+    };
+    const dying = await connectStore(test.address);
+    const delivery = createDelivery(dying);
+    delivery.start();
+    const key = await createHookedKey(test, receiver.url, { budgetCents: 10 });
+    await spend(test, key, 10n * CENT);
+    await waitFor("the first attempt", () => receiver.received.length === 1);
+    start();
+    const courier = `igw:{${key.organizationId}}:courier:webhook`;
+    const lease = await test.client.hget(courier, "lease_until");
+    await waitFor(
+      "the lease to be renewed",
+      async () => (await test.client.hget(courier, "lease_until")) !== lease,
+    );
+    expect(receiver.received).toHaveLength(1);
+    // Between sending and recording: it never comes to write down that the receiver has taken it.
+    dying.client.disconnect();
+    gate.release();
+    await waitForStates(test, key, "webhook", ["delivered", "delivered"]);
+    expect(events()).toEqual(["budget 80", "budget 80", "budget 100"]);
+    const ids = receiver.received.map(({ event }) => event.data["id"]);
+    expect(ids[0]).toBe(ids[1]);
+    await delivery.stop();
+  });
+});
+
+describe("an organization whose endpoint is dead", () => {
+  it("delays no other one", async () => {
+    start({});
+    const silent = await startWebhookReceiver();
+    silent.answer = () => () => undefined;
+    const dead = await createHookedKey(test, silent.url, { budgetCents: 10 });
+    for (let count = 0; count < 20; count += 1) {
+      const other = await addTestKey(test.store, dead.organizationId, { budgetCents: 10 });
+      await spend(test, other, 10n * CENT);
+    }
+    await waitFor("an attempt that hangs", () => silent.received.length === 1);
+    const alive = await createHookedKey(test, receiver.url, { budgetCents: 10 });
+    await spend(test, alive, 10n * CENT);
+    await waitForStates(test, alive, "webhook", ["delivered", "delivered"]);
+    expect(silent.received).toHaveLength(1);
+    await silent.close();
+  });
+});
+
+describe("what no message told", () => {
+  it("is found by the sweep at the start, and its age is told until then", async () => {
+    const key = await createHookedKey(test, receiver.url, { budgetCents: 10 });
+    await spend(test, key, 10n * CENT);
+    receiver.answer = (_request, index) => (index === 0 ? 500 : 204);
+    const delivery = start({
+      listen: () => never,
+      schedule: { ...FAST, firstWaitMs: 60_000, maxWaitMs: 60_000 },
+    });
+    await waitFor("the first attempt", () => receiver.received.length === 1);
+    await delivery.sweep();
+    expect(delivery.readMetrics().oldestUndeliveredSeconds).toBeGreaterThan(0);
+    await running.pop()?.stop();
+    await test.client.hdel(`igw:{${key.organizationId}}:courier:webhook`, "next_at");
+    start({ listen: () => never });
+    await waitForStates(test, key, "webhook", ["delivered", "delivered"]);
+    expect(events()).toEqual(["budget 80", "budget 80", "budget 100"]);
+  });
+});
+
+describe("the end of a process", () => {
+  it("breaks off an attempt that hangs, and the next process makes it at once", async () => {
+    receiver.answer = (_request, index) => (index === 0 ? () => undefined : 204);
+    start();
+    const key = await createHookedKey(test, receiver.url, { budgetCents: 10 });
+    await spend(test, key, 8n * CENT);
+    await waitFor("an attempt that hangs", () => receiver.received.length === 1);
+    await running.pop()?.stop();
+    expect(await listStates(test, key, "webhook")).toMatchObject([{ state: "pending", attempts: 0 }]);
+    start({ leaseMs: 60_000 });
+    await waitForStates(test, key, "webhook", ["delivered"]);
+    expect(receiver.received).toHaveLength(2);
+  });
+});

@@ -1,0 +1,102 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, describe, expect, it } from "vitest";
+import { formatAlertEvent } from "../../src/alerts/alert-event.ts";
+import { nextWaitMs, RETRY_SCHEDULE } from "../../src/alerts/retry-schedule.ts";
+import { createWebhookSecret, signWebhook } from "../../src/alerts/signature.ts";
+import { ALERT } from "../unit/alerts/alert-fixture.ts";
+
+const page = readFileSync(new URL("../../docs/alerts.md", import.meta.url), "utf8");
+const dir = mkdtempSync(join(tmpdir(), "igw-docs-"));
+afterAll(() => rmSync(dir, { recursive: true }));
+
+function snippet(language: string, containing: string): string {
+  const all = Array.from(page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm));
+  const found = all.find(([, name, code]) => name === language && code?.includes(containing));
+  if (found === undefined) throw new Error(`docs/alerts.md has no ${language} with ${containing}`);
+  return found[2] ?? "";
+}
+
+const secret = createWebhookSecret();
+const former = createWebhookSecret();
+const body = formatAlertEvent({ ...ALERT, keyName: "naïve ✓" });
+const timestamp = Math.floor(Date.now() / 1000);
+const headers = signWebhook([secret, former], { id: ALERT.id, timestamp, body });
+const old = signWebhook([secret], { id: ALERT.id, timestamp: timestamp - 600, body });
+
+const CASES = [
+  { name: "what we send", secret, headers, body, expected: true },
+  { name: "what we send while the secret is changed", secret: former, headers, body, expected: true },
+  { name: "a changed body", secret, headers, body: body.replace("4507", "4508"), expected: false },
+  { name: "another secret", secret: createWebhookSecret(), headers, body, expected: false },
+  { name: "an old event", secret, headers: old, body, expected: false },
+];
+
+describe("docs/alerts.md", () => {
+  it("shows the payload as it is sent", () => {
+    expect(JSON.parse(snippet("json", '"data"'))).toEqual(JSON.parse(formatAlertEvent(ALERT)));
+  });
+
+  it.each(CASES)("in Node says $expected to $name", async (given) => {
+    const file = join(dir, "verify.mjs");
+    writeFileSync(file, snippet("js", "verifyWebhook"));
+    const { verifyWebhook } = (await import(pathToFileURL(file).href)) as {
+      verifyWebhook: (secret: string, headers: object, body: string) => boolean;
+    };
+    expect(verifyWebhook(given.secret, given.headers, given.body)).toBe(given.expected);
+  });
+
+  it.each(CASES)("in Python says $expected to $name", (given) => {
+    const call = "import json, sys\ngiven = json.load(sys.stdin)\n";
+    const print = 'print(verify_webhook(given["secret"], given["headers"], given["body"].encode()))\n';
+    const output = execFileSync(
+      "python3",
+      ["-c", `${snippet("python", "verify_webhook")}\n${call}${print}`],
+      {
+        input: JSON.stringify(given),
+        encoding: "utf8",
+      },
+    );
+    expect(output.trim()).toBe(given.expected ? "True" : "False");
+  });
+
+  it("in the shell computes each of the signatures", () => {
+    writeFileSync(join(dir, "body.json"), body);
+    const compute = (SECRET: string): string =>
+      execFileSync("sh", ["-eu", "-c", snippet("sh", "openssl")], {
+        cwd: dir,
+        env: { ...process.env, SECRET, ID: ALERT.id, TIMESTAMP: String(timestamp) },
+        encoding: "utf8",
+      }).trim();
+    expect([compute(secret), compute(former)]).toEqual(headers["webhook-signature"]?.split(" "));
+    expect(headers["webhook-signature"]).not.toContain(compute(createWebhookSecret()));
+  });
+
+  it("has the retry schedule that is in force", () => {
+    const waits = Array.from({ length: 14 }, (_, index) =>
+      nextWaitMs(RETRY_SCHEDULE, { failedAttempts: index + 1, ageMs: 0, retryAfterMs: 0, random: 0.5 }),
+    ).map((wait) => (wait ?? 0) / 1000);
+    const rows = Array.from(
+      page.matchAll(/^\| (\d+)(?: and on)? \| (\d+) (s|min) \| (?:(\d+) (s|min) )?\|$/gm),
+    );
+    expect(rows).toHaveLength(6);
+    for (const [, attempt, wait, unit, total, totalUnit] of rows) {
+      const seconds = (amount: string | undefined, of: string | undefined): number =>
+        Number(amount) * (of === "min" ? 60 : 1);
+      const failed = Number(attempt) - 1;
+      expect(Math.abs(seconds(wait, unit) - (waits[failed - 1] ?? 0))).toBeLessThan(unit === "min" ? 60 : 1);
+      if (total === undefined) continue;
+      const sum = waits.slice(0, failed).reduce((left, right) => left + right, 0);
+      expect(Math.abs(seconds(total, totalUnit) - sum)).toBeLessThan(totalUnit === "min" ? 60 : 1);
+    }
+    expect(page).toContain("doubling up to one hour, each up to 20 % sooner or later. Three days after");
+    expect(RETRY_SCHEDULE).toMatchObject({
+      maxWaitMs: 3_600_000,
+      jitter: 0.2,
+      giveUpAfterMs: 3 * 86_400_000,
+    });
+  });
+});

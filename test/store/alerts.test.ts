@@ -1,0 +1,331 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isId } from "../../src/store/ids.ts";
+import type { AlertRecord } from "../../src/store/types/alerts.ts";
+import type { KeySettings, OrganizationSettings } from "../../src/store/types/management.ts";
+import {
+  addTestKey,
+  chargeInput,
+  connectStore,
+  createIdentity,
+  createTestKey,
+  FINAL,
+  holdInput,
+  openTestStore,
+  type StoreUnderTest,
+  type TestKey,
+} from "./fixture.ts";
+
+const CENT = 1_000_000n;
+let test: StoreUnderTest;
+beforeAll(async () => {
+  test = await openTestStore();
+});
+afterAll(() => test.stop());
+
+const createKey = (key: Partial<KeySettings>, organization: Partial<OrganizationSettings> = {}) =>
+  createTestKey(test.store, key, organization);
+
+/** One request that costs this much, from start to end. */
+async function spend(key: TestKey, microcents: bigint): Promise<void> {
+  const identity = await createIdentity(test.store, key);
+  await test.store.charge(chargeInput(identity, 1, microcents, { final: FINAL }));
+}
+
+/** In the order in which they fired. */
+async function listAlerts({ organizationId }: { organizationId: string }): Promise<AlertRecord[]> {
+  const { items } = await test.store.listAlerts(organizationId, { limit: 100, after: null });
+  const alerts = items.map(({ deliveries: _, ...alert }) => alert);
+  return alerts.reverse();
+}
+
+/** "key budget 80% of 100" */
+async function summarize(key: { organizationId: string }): Promise<string[]> {
+  const alerts = await listAlerts(key);
+  return alerts.map(
+    (alert) => `${alert.scope} ${alert.kind} ${alert.thresholdPercent}% of ${alert.amountCents}`,
+  );
+}
+
+describe("thresholds", () => {
+  it("fire at 80 % and 100 % of a budget and at 90 % and 100 % of a hard cap, of a key and of its organization", async () => {
+    const key = await createKey(
+      { budgetCents: 100, hardCapCents: 200 },
+      { budgetCents: 300, hardCapCents: 400 },
+    );
+    for (let cents = 0; cents < 400; cents += 1) await spend(key, CENT);
+    expect((await listAlerts(key)).map((alert) => [alert.scope, alert.kind, alert.spentMicrocents])).toEqual([
+      ["key", "budget", 80n * CENT],
+      ["key", "budget", 100n * CENT],
+      ["key", "hard_cap", 180n * CENT],
+      ["key", "hard_cap", 200n * CENT],
+      ["organization", "budget", 240n * CENT],
+      ["organization", "budget", 300n * CENT],
+      ["organization", "hard_cap", 360n * CENT],
+      ["organization", "hard_cap", 400n * CENT],
+    ]);
+  });
+
+  it("that one charge crosses all fire, in order, with an id each", async () => {
+    const key = await createKey({ name: "ci", budgetCents: 100, hardCapCents: 100 }, { budgetCents: 100 });
+    await spend(key, 100n * CENT);
+    expect(await summarize(key)).toEqual([
+      "key budget 80% of 100",
+      "key budget 100% of 100",
+      "key hard_cap 90% of 100",
+      "key hard_cap 100% of 100",
+      "organization budget 80% of 100",
+      "organization budget 100% of 100",
+    ]);
+    const ids = (await listAlerts(key)).map(({ id }) => id);
+    expect(new Set(ids).size).toBe(6);
+    expect(ids.every((id) => isId("alert", id))).toBe(true);
+  });
+
+  it("say what was reached, by what, when and in which month", async () => {
+    const before = await test.store.timeMs();
+    const key = await createKey({ name: "nightly ✓", budgetCents: 4000 }, { currency: "EUR" });
+    const { month } = await createIdentity(test.store, key);
+    await spend(key, 3207n * CENT + 999_999n);
+    const [alert] = await listAlerts(key);
+    expect(alert).toEqual({
+      id: expect.any(String),
+      organizationId: key.organizationId,
+      kind: "budget",
+      scope: "key",
+      keyId: key.keyId,
+      keyName: "nightly ✓",
+      thresholdPercent: 80,
+      amountCents: 4000,
+      spentMicrocents: 3207n * CENT + 999_999n,
+      currency: "EUR",
+      month,
+      firedAtMs: expect.any(Number),
+    });
+    expect(alert!.firedAtMs).toBeGreaterThanOrEqual(before);
+    expect(await test.store.findAlert(key.organizationId, alert!.id)).toMatchObject(alert!);
+  });
+
+  it("stay silent one microcent before, and at an amount of 0", async () => {
+    const key = await createKey({ budgetCents: 100, hardCapCents: 0 }, { hardCapCents: 0 });
+    await spend(key, 80n * CENT - 1n);
+    expect(await summarize(key)).toEqual([]);
+    await spend(key, 1n);
+    expect(await summarize(key)).toEqual(["key budget 80% of 100"]);
+  });
+
+  it("fire once, however much is spent after", async () => {
+    const key = await createKey({ budgetCents: 10 });
+    for (let count = 0; count < 20; count += 1) await spend(key, 2n * CENT);
+    expect(await summarize(key)).toEqual(["key budget 80% of 10", "key budget 100% of 10"]);
+  });
+
+  it.each([
+    { name: "10^14", amountCents: 100_000_000 },
+    { name: "2^53", amountCents: 9_000_000_000 },
+  ])("are exact to the microcent around $name", async ({ amountCents }) => {
+    const key = await createKey({ hardCapCents: amountCents });
+    const ninety = BigInt(amountCents) * 900_000n;
+    await spend(key, ninety - 1n);
+    expect(await summarize(key)).toEqual([]);
+    await spend(key, 1n);
+    await spend(key, BigInt(amountCents) * 100_000n - 1n);
+    expect(await summarize(key)).toEqual([`key hard_cap 90% of ${amountCents}`]);
+    await spend(key, 1n);
+    const alerts = await listAlerts(key);
+    expect(alerts.map(({ spentMicrocents }) => spentMicrocents)).toEqual([
+      ninety,
+      BigInt(amountCents) * CENT,
+    ]);
+  });
+
+  it("of an organization count all of its keys", async () => {
+    const first = await createKey({}, { budgetCents: 10 });
+    const second = await addTestKey(test.store, first.organizationId);
+    await spend(first, 5n * CENT);
+    await spend(second, 3n * CENT);
+    expect(await summarize(first)).toEqual(["organization budget 80% of 10"]);
+    expect(await listAlerts(first)).toMatchObject([{ keyId: null, keyName: null }]);
+  });
+});
+
+describe("a progress charge", () => {
+  it("fires nothing: what it says is an estimate, for others' final charges too", async () => {
+    const key = await createKey({ budgetCents: 100 });
+    const stream = await createIdentity(test.store, key);
+    await test.store.hold(holdInput(stream));
+    await test.store.charge(chargeInput(stream, 1, 99n * CENT));
+    await spend(key, 1n * CENT);
+    expect(await summarize(key)).toEqual([]);
+    await test.store.charge(chargeInput(stream, 2, 70n * CENT, { final: FINAL }));
+    expect(await summarize(key)).toEqual([]);
+    await spend(key, 9n * CENT);
+    expect(await summarize(key)).toEqual(["key budget 80% of 100"]);
+  });
+
+  it.each(["final", "closed", "closed and opened again"])(
+    "leaves nothing of its estimate behind once it is %s",
+    async (how) => {
+      const key = await createKey({});
+      const stream = await createIdentity(test.store, key);
+      await test.store.hold(holdInput(stream));
+      await test.store.charge(chargeInput(stream, 1, 5n * CENT));
+      const readOpen = () =>
+        test.client.hmget(
+          `igw:{${key.organizationId}}:spend:${stream.month}`,
+          "open:organization",
+          `open:key:${key.keyId}`,
+        );
+      expect(await readOpen()).toEqual(["5000000", "5000000"]);
+      if (how !== "final") {
+        await test.client.zadd(`igw:{${key.organizationId}}:holds`, 1, stream.requestId);
+        await test.store.close({ ...stream, record: stream });
+        expect(await readOpen()).toEqual(["0", "0"]);
+      }
+      if (how === "closed and opened again") {
+        expect(await test.store.renew(key.organizationId, [stream])).toEqual(["reopened"]);
+        expect(await readOpen()).toEqual(["5000000", "5000000"]);
+      }
+      await test.store.charge(chargeInput(stream, 2, 7n * CENT, { final: FINAL }));
+      expect(await readOpen()).toEqual(["0", "0"]);
+    },
+  );
+});
+
+describe("a closing", () => {
+  it("of a request whose owner died fires what it reaches", async () => {
+    const key = await createKey({ budgetCents: 10 });
+    const lost = await createIdentity(test.store, key);
+    await test.store.hold(holdInput(lost, { floorMicrocents: 9n * CENT, floorInputTokens: 1 }));
+    await test.client.zadd(`igw:{${key.organizationId}}:holds`, 1, lost.requestId);
+    expect(await test.store.close({ ...lost, record: lost })).toBe("closed");
+    expect(await summarize(key)).toEqual(["key budget 80% of 10"]);
+  });
+});
+
+describe("a correction", () => {
+  it("fires what it reaches, and nothing again after one that took spend back", async () => {
+    const key = await createKey({ budgetCents: 10 }, { budgetCents: 100 });
+    const correct = (correctionId: string, keyId: string | null, amountMicrocents: bigint) =>
+      test.store.correct({ organizationId: key.organizationId, keyId, correctionId, amountMicrocents });
+    await correct("corr_1", key.keyId, 8n * CENT);
+    await correct("corr_2", key.keyId, -8n * CENT);
+    await correct("corr_3", key.keyId, 8n * CENT);
+    expect(await summarize(key)).toEqual(["key budget 80% of 10"]);
+    await correct("corr_4", null, 72n * CENT);
+    await correct("corr_4", null, 72n * CENT);
+    expect(await summarize(key)).toEqual(["key budget 80% of 10", "organization budget 80% of 100"]);
+  });
+});
+
+describe("an amount that is changed", () => {
+  it("fires at once when it is under what is spent already, for the new amount", async () => {
+    const key = await createKey({ hardCapCents: 1000 }, { budgetCents: 1000 });
+    await spend(key, 95n * CENT);
+    await test.store.changeKey(key, { hardCapCents: 100 }, null);
+    expect(await summarize(key)).toEqual(["key hard_cap 90% of 100"]);
+    await test.store.changeOrganization(key.organizationId, { budgetCents: 90 }, null);
+    expect((await summarize(key)).slice(1)).toEqual([
+      "organization budget 80% of 90",
+      "organization budget 100% of 90",
+    ]);
+  });
+
+  it("fires again when it was raised and is reached again, and not for an amount that it had before", async () => {
+    const key = await createKey({ hardCapCents: 100 });
+    await spend(key, 100n * CENT);
+    await test.store.changeKey(key, { hardCapCents: 200 }, null);
+    await spend(key, 79n * CENT);
+    expect(await summarize(key)).toHaveLength(2);
+    await spend(key, 1n * CENT);
+    expect((await summarize(key)).slice(2)).toEqual(["key hard_cap 90% of 200"]);
+    await test.store.changeKey(key, { hardCapCents: 100 }, null);
+    await test.store.changeKey(key, { hardCapCents: null }, null);
+    await test.store.changeKey(key, { hardCapCents: 100, name: "renamed" }, null);
+    expect(await summarize(key)).toHaveLength(3);
+  });
+
+  it("fires nothing when the change is refused", async () => {
+    const key = await createKey({});
+    await spend(key, 10n * CENT);
+    const stale = await test.store.changeKey(key, { budgetCents: 1 }, 99);
+    expect(stale.outcome).toBe("version_conflict");
+    await test.store.changeOrganization(key.organizationId, { budgetCents: 1 }, 99);
+    expect(await summarize(key)).toEqual([]);
+  });
+});
+
+describe("500 charges at once", () => {
+  it("over several thresholds fire each of them once, and put each into the outbox once", async () => {
+    const key = await createKey(
+      { budgetCents: 100, hardCapCents: 400 },
+      { budgetCents: 300, hardCapCents: 450 },
+    );
+    const before = test.store.firedAlerts;
+    const stores = await Promise.all([connectStore(test.address), connectStore(test.address)]);
+    const identities = await Promise.all(Array.from({ length: 500 }, () => createIdentity(test.store, key)));
+    await Promise.all(
+      identities.map((identity, index) =>
+        stores[index % 2]!.store.charge(chargeInput(identity, 1, CENT, { final: FINAL })),
+      ),
+    );
+    const all = await summarize(key);
+    expect([...all].sort()).toEqual(
+      [
+        "key budget 100% of 100",
+        "key budget 80% of 100",
+        "key hard_cap 100% of 400",
+        "key hard_cap 90% of 400",
+        "organization budget 100% of 300",
+        "organization budget 80% of 300",
+        "organization hard_cap 100% of 450",
+        "organization hard_cap 90% of 450",
+      ].sort(),
+    );
+    expect(await test.client.xlen(`igw:{${key.organizationId}}:outbox`)).toBe(8);
+    expect(stores.map(({ store }) => store.firedAlerts).reduce((sum, count) => sum + count)).toBe(8);
+    expect(test.store.firedAlerts).toBe(before);
+    for (const { client } of stores) client.disconnect();
+  });
+});
+
+describe("the list", () => {
+  it("pages from the newest on and counts what is unread", async () => {
+    const key = await createKey({ budgetCents: 100, hardCapCents: 100 });
+    await spend(key, 100n * CENT);
+    const { organizationId } = key;
+    expect(await test.store.countUnreadAlerts(organizationId)).toBe(4);
+    const first = await test.store.listAlerts(organizationId, { limit: 3, after: null });
+    const second = await test.store.listAlerts(organizationId, { limit: 3, after: first.next });
+    const kinds = [...first.items, ...second.items].map(
+      ({ kind, thresholdPercent }) => `${kind} ${thresholdPercent}`,
+    );
+    expect(kinds).toEqual(["hard_cap 100", "hard_cap 90", "budget 100", "budget 80"]);
+    expect(second.next).toBeNull();
+    await test.store.markAlertsRead(organizationId);
+    expect(await test.store.countUnreadAlerts(organizationId)).toBe(0);
+    await test.store.changeKey(key, { budgetCents: 120 }, null);
+    expect(await test.store.countUnreadAlerts(organizationId)).toBe(1);
+  });
+
+  it("finds nothing of another organization, and nothing under what is no id", async () => {
+    const key = await createKey({ budgetCents: 1 });
+    await spend(key, CENT);
+    const [alert] = await listAlerts(key);
+    const other = await createKey({});
+    expect(await test.store.findAlert(other.organizationId, alert!.id)).toBeNull();
+    expect(await test.store.findAlert(key.organizationId, "alert_x")).toBeNull();
+    await test.store.markAlertsRead(other.organizationId);
+    expect(await test.store.countUnreadAlerts(other.organizationId)).toBe(0);
+  });
+
+  it("keeps what has fired until the month's retention ends", async () => {
+    const key = { ...(await createKey({ budgetCents: 1 })) };
+    const identity = { ...(await createIdentity(test.store, key)), month: "2027-12", day: "2027-12-31" };
+    await test.store.charge(chargeInput(identity, 1, CENT, { final: FINAL }));
+    const fired = `igw:{${key.organizationId}}:fired:2027-12`;
+    expect(await test.client.smembers(fired)).toEqual(
+      expect.arrayContaining([`key:${key.keyId} budget 1 80`, `key:${key.keyId} budget 1 100`]),
+    );
+    expect(await test.client.pexpiretime(fired)).toBe(Date.UTC(2029, 1, 1));
+  });
+});

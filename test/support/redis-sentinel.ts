@@ -1,0 +1,125 @@
+/** A master, a replica and three Sentinels on loopback ports: what a failover is like. */
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Redis } from "ioredis";
+import { type Child, startChild } from "./child.ts";
+import { findFreePort } from "./free-port.ts";
+import { waitFor } from "./wait.ts";
+
+export const MASTER_NAME = "gateway";
+const SENTINELS = 3;
+const QUORUM = 2;
+/** A master that has not answered for so long is replaced. */
+const DOWN_AFTER_MS = 1_000;
+
+export interface SentinelRedis {
+  /** URLs of the Sentinels. */
+  readonly sentinels: readonly string[];
+  readonly name: string;
+  /** Node of the deployment by the role that it has at the start. */
+  readonly master: SentinelNode;
+  readonly replica: SentinelNode;
+  /** Resolves when the Sentinels have made the replica the master. */
+  waitForFailover(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface SentinelNode {
+  readonly port: number;
+  /** SIGKILL */
+  kill(): void;
+  /** SIGSTOP: it stands still with its connections open. */
+  freeze(): void;
+  /** SIGCONT */
+  thaw(): void;
+  command(...args: readonly string[]): Promise<unknown>;
+}
+
+/** @param settings Of both servers, as on `redis-server`'s command line: `["--min-replicas-to-write", "1"]`. */
+export async function startRedisWithSentinels(settings: readonly string[] = []): Promise<SentinelRedis> {
+  const dir = await mkdtemp(join(tmpdir(), "igw-sentinel-"));
+  const children: Child[] = [];
+  const start = async (name: string, args: readonly string[]): Promise<number> => {
+    const port = await findFreePort();
+    const home = join(dir, name);
+    await mkdir(home);
+    const program = process.env["REDIS_SERVER_BIN"] ?? "redis-server";
+    const common = ["--port", String(port), "--bind", "127.0.0.1", "--dir", home, "--daemonize", "no"];
+    children.push(startChild(program, [...args, ...common]));
+    await waitFor(`${name} to answer`, async () => (await callRedis(port, "PING")) === "PONG");
+    return port;
+  };
+  const server = ["--save", "", "--appendonly", "yes", ...settings];
+  const master = await start("master", server);
+  const replica = await start("replica", [...server, "--replicaof", `127.0.0.1 ${master}`]);
+  const isLinked = async () =>
+    String(await callRedis(replica, "INFO", "replication")).includes("master_link_status:up");
+  await waitFor("the replica to follow", isLinked);
+  const sentinels: number[] = [];
+  for (let index = 0; index < SENTINELS; index += 1) {
+    const file = join(dir, `sentinel-${index}.conf`);
+    await writeFile(file, formatSentinel(master));
+    sentinels.push(await start(`sentinel-${index}`, [file, "--sentinel"]));
+  }
+  await waitFor("the Sentinels to know each other and the replica", async () => {
+    const known = await Promise.all(sentinels.map((port) => readMaster(port)));
+    return known.every(
+      (each) => each["num-other-sentinels"] === String(SENTINELS - 1) && each["num-slaves"] === "1",
+    );
+  });
+  const node = (port: number, child: Child | undefined): SentinelNode => ({
+    port,
+    kill: () => child?.signal("SIGKILL"),
+    freeze: () => child?.signal("SIGSTOP"),
+    thaw: () => child?.signal("SIGCONT"),
+    command: (...args) => callRedis(port, ...args),
+  });
+  return {
+    sentinels: sentinels.map((port) => `redis://127.0.0.1:${port}`),
+    name: MASTER_NAME,
+    master: node(master, children[0]),
+    replica: node(replica, children[1]),
+    waitForFailover: async () => {
+      const isMaster = async () => String(await callRedis(replica, "ROLE")).startsWith("master");
+      await waitFor("the replica to become the master", isMaster, { timeoutMs: 30_000, intervalMs: 50 });
+    },
+    async stop() {
+      for (const child of children) {
+        child.signal("SIGCONT");
+        child.signal("SIGKILL");
+      }
+      await Promise.all(children.map((child) => child.waitForEnd()));
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+function formatSentinel(masterPort: number): string {
+  return [
+    `sentinel monitor ${MASTER_NAME} 127.0.0.1 ${masterPort} ${QUORUM}`,
+    `sentinel down-after-milliseconds ${MASTER_NAME} ${DOWN_AFTER_MS}`,
+    `sentinel failover-timeout ${MASTER_NAME} 5000`,
+    `sentinel parallel-syncs ${MASTER_NAME} 1`,
+    "",
+  ].join("\n");
+}
+
+async function readMaster(sentinelPort: number): Promise<Record<string, string>> {
+  const fields = (await callRedis(sentinelPort, "SENTINEL", "MASTER", MASTER_NAME)) as string[];
+  const pairs = Array.from({ length: fields.length / 2 }, (_, index) =>
+    fields.slice(2 * index, 2 * index + 2),
+  );
+  return Object.fromEntries(pairs) as Record<string, string>;
+}
+
+/** One command on a connection of its own. */
+async function callRedis(port: number, ...args: readonly string[]): Promise<unknown> {
+  const client = new Redis({ port, protocol: 2, maxRetriesPerRequest: 0, retryStrategy: () => null });
+  client.on("error", () => undefined);
+  try {
+    return await client.call(args[0] ?? "PING", ...args.slice(1));
+  } finally {
+    client.disconnect();
+  }
+}

@@ -1,0 +1,16 @@
+import type { AlertRecord } from "../../../src/store/types/alerts.ts";
+
+export const ALERT: AlertRecord = {
+  id: "alert_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11",
+  organizationId: "org_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e12",
+  kind: "hard_cap",
+  scope: "key",
+  keyId: "key_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e13",
+  keyName: "ci",
+  thresholdPercent: 90,
+  amountCents: 5000,
+  spentMicrocents: 4_507_999_999n,
+  currency: "USD",
+  month: "2026-11",
+  firedAtMs: Date.UTC(2026, 10, 20, 12, 0, 0, 345),
+};

@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+import { createAlertMail } from "../../../src/alerts/alert-mail.ts";
+import type { AlertRecord } from "../../../src/store/types/alerts.ts";
+import { ALERT } from "./alert-fixture.ts";
+
+const create = (changes: Partial<AlertRecord> = {}, organizationName = "Acme") =>
+  createAlertMail({
+    alert: { ...ALERT, ...changes },
+    organizationName,
+    pagesUrl: "https://gateway.example.com",
+  });
+
+describe("the mail of an alert", () => {
+  it("says what was reached, what it means and where it is changed", async () => {
+    const mail = await create();
+    expect(mail.subject).toBe('[Acme] 90% of the November 2026 hard cap of API key "ci" is spent');
+    expect(mail.text).toBe(
+      'API key "ci" of Acme has spent $45.07 in November 2026: 90% of its monthly hard cap of $50.00 is reached.\n\n' +
+        "At 100%, requests of this key that cost money will be refused (402) until 2026-12-01 00:00 UTC, when the " +
+        "count begins anew. Raise the cap of $50.00 if that must not happen.\n\n" +
+        `Change the key's hard cap:\nhttps://gateway.example.com/organizations/${ALERT.organizationId}/keys/${ALERT.keyId}\n\n` +
+        "-- \nThis address is in the notification settings of Acme, where it can be removed: " +
+        `https://gateway.example.com/organizations/${ALERT.organizationId}/settings\nAlert ${ALERT.id}.\n`,
+    );
+  });
+
+  it.each([
+    {
+      name: "a key's cap that is reached",
+      changes: { thresholdPercent: 100, spentMicrocents: 5_013_000_000n },
+      subject: '[Acme] Hard cap reached: API key "ci" has spent $50.13 in November 2026',
+      says: "Requests of this key that cost money are refused (402) until 2026-12-01 00:00 UTC",
+    },
+    {
+      name: "a key's budget",
+      changes: { kind: "budget", thresholdPercent: 80 },
+      subject: '[Acme] 80% of the November 2026 budget of API key "ci" is spent',
+      says: "A budget refuses nothing",
+    },
+    {
+      name: "an organization's cap",
+      changes: { scope: "organization", keyId: null, keyName: null, thresholdPercent: 100 },
+      subject: "[Acme] Hard cap reached: the organization has spent $45.07 in November 2026",
+      says: "Requests of all keys of the organization that cost money are refused",
+    },
+  ] as const)("tells $name", async ({ changes, subject, says }) => {
+    const mail = await create(changes);
+    expect(mail.subject).toBe(subject);
+    expect(mail.text).toContain(says);
+    expect(mail.html).toContain(says.replaceAll('"', "&quot;"));
+  });
+
+  it.each([
+    ["USD", "$90,000,000.00"],
+    ["EUR", "€90,000,000.00"],
+    ["GBP", "£90,000,000.00"],
+    ["CHF", "CHF 90,000,000.00"],
+    ["HUF", "HUF 90,000,000.00"],
+    ["CAD", "CA$90,000,000.00"],
+  ])("writes amounts of %s as %s", async (currency, expected) => {
+    const { text } = await create({ currency, amountCents: 9_000_000_000 });
+    expect(text.replaceAll("\u00A0", " ")).toContain(`hard cap of ${expected} is reached`);
+  });
+
+  it("has no line that a name brings along, and no markup", async () => {
+    const keyName = 'x\r\nBcc: evil@example.com\u2028<img src=x onerror="a()">\u202Eabc';
+    const mail = await create({ keyName }, "<b>Acme</b>\nX: y");
+    expect(mail.subject).not.toMatch(/[\r\n\u2028\u202E]/);
+    expect(mail.text).not.toMatch(/^Bcc:/m);
+    expect(mail.html).not.toContain("<img");
+    expect(mail.html).not.toContain("<b>");
+    expect(mail.html).toContain("&lt;img src=x onerror=&quot;a()&quot;&gt;");
+  });
+});
