@@ -11,8 +11,37 @@ export default defineConfig({
         extends: true,
         test: { name: "unit", include: ["test/unit/**/*.test.ts", "test/property/**/*.test.ts"] },
       },
-      { extends: true, test: { name: "store", include: ["test/store/**/*.test.ts"] } },
+      { extends: true, test: { name: "store", include: ["test/{store,alerts}/**/*.test.ts"] } },
       { extends: true, test: { name: "admin", include: ["test/admin/**/*.test.ts"] } },
+      {
+        extends: true,
+        test: {
+          name: "faults",
+          include: ["test/faults/**/*.test.ts"],
+          testTimeout: 600_000,
+          fileParallelism: false,
+          // By itself, after all others: bounds are in seconds.
+          sequence: { groupOrder: 9 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "dashboard",
+          include: ["test/dashboard/**/*.test.ts"],
+          testTimeout: 120_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "packaging",
+          include: ["test/packaging/**/*.test.ts"],
+          testTimeout: 120_000,
+          fileParallelism: false,
+        },
+      },
       {
         extends: true,
         test: {

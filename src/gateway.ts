@@ -3,7 +3,9 @@
  * gateway consists of; nothing else constructs a stage.
  */
 import { hostname } from "node:os";
+import { join } from "node:path";
 import { startAdminServer } from "./admin/server.ts";
+import { createAlertDelivery } from "./alerts/create-alert-delivery.ts";
 import { KeyDirectory } from "./auth/key-directory.ts";
 import { CatalogReference } from "./catalog/catalog-reference.ts";
 import { createCatalog } from "./catalog/catalog.ts";
@@ -13,18 +15,22 @@ import { resolveWorkerCount } from "./config/worker-count.ts";
 import { createCheckHandler } from "./envoy/check.ts";
 import { MIN_EDGE_BODY_BYTES } from "./envoy/bootstrap/body-limits.ts";
 import { RequestStream } from "./envoy/request-stream.ts";
-import { type EnvoyHandlers, createEnvoyServer } from "./envoy/server.ts";
+import { type EnvoyHandlers, type EnvoyServer, createEnvoyServer, parseAddress } from "./envoy/server.ts";
 import { createAdmitRequest } from "./exchange/admit-request.ts";
 import { createAnswers } from "./exchange/answers.ts";
 import { BodyBudget } from "./exchange/body-budget.ts";
 import { createCountTokens } from "./exchange/count-tokens.ts";
-import { Exchange } from "./exchange/exchange.ts";
+import type { Exchange } from "./exchange/exchange.ts";
+import { MeasuredExchange } from "./exchange/measured-exchange.ts";
+import { measureAdmission, measureAnswers } from "./exchange/measured-stages.ts";
 import { ensureDemoKey } from "./demo/organization.ts";
+import { formatLocalUrl } from "./launcher/urls.ts";
 import { createGraceAdmission } from "./limits/grace-admission.ts";
 import { GraceOutage } from "./limits/grace-outage.ts";
 import { GraceSpend } from "./limits/grace-spend.ts";
 import { GraceWorkers } from "./limits/grace-workers.ts";
 import { Reaper } from "./settlement/reaper.ts";
+import { RequestLog } from "./settlement/request-log.ts";
 import { Settlement } from "./settlement/settlement.ts";
 import { createGeneration } from "./settlement/spool-files.ts";
 import { Spool } from "./settlement/spool.ts";
@@ -38,7 +44,10 @@ import type {
   SupervisorServicesOptions,
   WorkerOptions,
 } from "./supervisor/gateway-parts.ts";
+import { createHostTelemetry, createWorkerTelemetry } from "./telemetry/gateway-telemetry.ts";
 import { type Logger, createLogger } from "./telemetry/logger.ts";
+import { countClosed, meterCalls } from "./telemetry/redis-meter.ts";
+import type { RequestMeter } from "./telemetry/request-meter.ts";
 import { messagesProtocol } from "./translation/messages-to-chat/protocol.ts";
 import { chatProtocol } from "./translation/openai/protocol.ts";
 
@@ -50,52 +59,80 @@ const MESSAGE_OVERHEAD_BYTES = 1024 * 1024;
 const MANAGEMENT_COMMAND_TIMEOUT_MS = 5_000;
 
 /** Starts one worker; resolves when it listens. Rejects when Redis cannot be reached. */
-export async function startWorker({ config, index, address }: WorkerOptions): Promise<RunningWorker> {
+export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
+  const { config, index, address } = options;
   const logger = createLogger(`worker-${index}`);
-  const { store, close } = await openStore(config, logger);
+  const telemetry = createWorkerTelemetry(config, { ...options, logger });
+  const { store: plainStore, close } = await openStore(config, logger);
+  const store = meterCalls(plainStore, telemetry.metrics);
   const catalog = new CatalogReference(createCatalog(config));
   const estimator = new TokenEstimator();
   const grace = createGrace(config, index, store, logger);
   const { outage, spend, spool, workers } = grace;
-  const settlement = new Settlement({ store, estimator, clock: systemClock, logger, outage, spend, spool });
+  const requestLog = createRequestLog(config, index, logger);
+  const shared = { store, estimator, clock: systemClock, logger, outage, spend, spool };
+  const settlement = new Settlement({ ...shared, requestLog });
+  const { maxBodyBytes, maxBufferedBytes } = config.limits;
+  const budget = new BodyBudget({ maxBodyBytes, maxHeldBytes: maxBufferedBytes });
   let draining = false;
   const handlers = createHandlers({
-    config,
     store: { ...store, admit: grace.createAdmit(settlement) },
     catalog,
     estimator,
     settlement,
     logger,
     clock: systemClock,
+    budget,
+    meter: telemetry.meter,
     isReady: () => !draining,
   });
-  const server = createEnvoyServer({
-    transport: config.sidecar.transport,
-    address: parseAddress(address),
-    handlers,
-    maxMessageBytes: Math.max(config.limits.maxBodyBytes, MIN_EDGE_BODY_BYTES) + MESSAGE_OVERHEAD_BYTES,
-  });
+  const server = createServer(config, address, handlers);
   await spool.start();
   workers.start();
   settlement.start();
   await server.listen();
+  telemetry.start(() => ({
+    ...settlement.figures,
+    bufferedBytes: budget.heldBytes,
+    isRedisOutOfReach: outage.isOut,
+    spool: spool.report,
+  }));
   return {
     async drain(boundMs) {
       draining = true;
-      const end = systemClock.monotonicMs() + boundMs;
-      await server.drain(boundMs);
-      try {
-        await settlement.stop(Math.max(0, end - systemClock.monotonicMs()));
-      } finally {
+      const end = async (): Promise<void> => {
         await workers.stop();
         await server.close();
+        await telemetry.stop();
         close();
-      }
+      };
+      await settleAll(server, settlement, boundMs).finally(end);
     },
     reload(changed) {
       catalog.replace(createCatalog(changed));
     },
   };
+}
+
+/** Lets what is in flight end and be settled. Rejects when something is not after `boundMs`. */
+async function settleAll(server: EnvoyServer, settlement: Settlement, boundMs: number): Promise<void> {
+  const end = systemClock.monotonicMs() + boundMs;
+  await server.drain(boundMs);
+  await settlement.stop(Math.max(0, end - systemClock.monotonicMs()));
+}
+
+function createServer(config: Config, address: string, handlers: EnvoyHandlers): EnvoyServer {
+  return createEnvoyServer({
+    transport: config.sidecar.transport,
+    address: parseAddress(address),
+    handlers,
+    maxMessageBytes: Math.max(config.limits.maxBodyBytes, MIN_EDGE_BODY_BYTES) + MESSAGE_OVERHEAD_BYTES,
+  });
+}
+
+function createRequestLog({ dataDir }: Config, index: number, logger: Logger): RequestLog {
+  const writer = `worker-${index}`;
+  return new RequestLog({ dir: join(dataDir, "requests"), writer, clock: systemClock, logger });
 }
 
 /** What carries requests and charges over the time in which Redis is out of reach. */
@@ -136,12 +173,15 @@ export async function startSupervisorServices(
 ): Promise<SupervisorServices> {
   const { config, operatorToken, demo } = options;
   const logger = createLogger("supervisor");
-  const { store, close } = await openStore(config, logger, {
-    commandTimeoutMs: MANAGEMENT_COMMAND_TIMEOUT_MS,
-  });
+  const workers = resolveWorkerCount(config.sidecar.workers);
+  const telemetry = createHostTelemetry(config, { ...options, workers });
+  const commandTimeoutMs = MANAGEMENT_COMMAND_TIMEOUT_MS;
+  const { store: plainStore, client, close } = await openStore(config, logger, { commandTimeoutMs });
+  const store = meterCalls(plainStore, telemetry.metrics);
   const catalog = new CatalogReference(createCatalog(config));
   const demoKey = demo === null ? null : await ensureDemoKey(store, config, demo.storedKey);
-  const reaper = new Reaper({ store, clock: systemClock, logger });
+  const reapedStore = countClosed(store, telemetry.metrics.reaped);
+  const reaper = new Reaper({ store: reapedStore, clock: systemClock, logger });
   const admin = await startAdminServer({
     ...config.admin,
     operatorToken,
@@ -150,10 +190,16 @@ export async function startSupervisorServices(
     hasMailServer: config.notifications.smtp !== null,
     allowPrivateWebhooks: config.notifications.webhooks.allowPrivateNetworks,
     nowMs: () => systemClock.nowMs(),
+    gatewayUrl: config.publicBaseUrl ?? formatLocalUrl(config.listen.host, config.listen.port),
+    ...telemetry.admin,
     logger,
   });
+  const pagesUrl = config.publicBaseUrl ?? admin.url;
+  const alerts = createAlertDelivery({ config, store, client, pagesUrl, clock: systemClock, logger });
   repairInBackground(store, logger);
   reaper.start();
+  alerts.start();
+  telemetry.showAlerts(() => alerts.readMetrics());
   return {
     adminUrl: admin.url,
     demoKey,
@@ -163,6 +209,8 @@ export async function startSupervisorServices(
     async close() {
       await admin.close();
       await reaper.stop();
+      await alerts.stop();
+      telemetry.hub.stop();
       close();
     },
   };
@@ -178,33 +226,28 @@ function repairInBackground(store: Store, logger: Logger): void {
 }
 
 interface Parts {
-  readonly config: Config;
   readonly store: Store;
   readonly catalog: CatalogReference;
   readonly estimator: TokenEstimator;
   readonly settlement: Settlement;
   readonly logger: Logger;
   readonly clock: Clock;
+  readonly budget: BodyBudget;
+  readonly meter: RequestMeter;
   readonly isReady: () => boolean;
 }
 
 function createHandlers(parts: Parts): EnvoyHandlers {
-  const { config, store, catalog, estimator, settlement, logger, clock, isReady } = parts;
+  const { store, catalog, estimator, settlement, logger, clock, budget, meter, isReady } = parts;
   const directory = new KeyDirectory({ lookUp: (hash) => store.lookUpKey(hash), clock });
   const currentCatalog = () => catalog.current;
-  const check = createCheckHandler(
-    createAdmitRequest({
-      directory,
-      store,
-      protocols: PROTOCOLS,
-      createRequestId: () => createId("req", clock.nowMs()),
-      isReady,
-      logger,
-    }),
-  );
-  const budget = new BodyBudget({
-    maxBodyBytes: config.limits.maxBodyBytes,
-    maxHeldBytes: config.limits.maxBufferedBytes,
+  const admitRequest = createAdmitRequest({
+    directory,
+    store,
+    protocols: PROTOCOLS,
+    createRequestId: () => createId("req", clock.nowMs()),
+    isReady,
+    logger,
   });
   const answers = createAnswers({
     budget,
@@ -218,24 +261,19 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     budget,
     nowMs: () => clock.nowMs(),
     logger,
+    meter,
   };
   const streamServices = {
     createExchange: (...[context, protocol]: [Exchange["context"], Exchange["protocol"]]) =>
-      new Exchange(context, protocol, exchangeServices),
-    answers,
+      new MeasuredExchange(context, protocol, exchangeServices),
+    answers: measureAnswers(answers, meter),
     protocols: PROTOCOLS,
+    onUnadmitted: () => meter.unadmitted(),
     logger,
   };
   return {
-    check,
+    check: createCheckHandler(measureAdmission(admitRequest, meter)),
     openProcess: (call) => new RequestStream(call, streamServices),
     isServing: isReady,
   };
-}
-
-/** "unix:/run/gateway-0.sock" or "127.0.0.1:9000". */
-function parseAddress(address: string): { socketPath: string } | { host: string; port: number } {
-  if (address.startsWith("unix:")) return { socketPath: address.slice("unix:".length) };
-  const colon = address.lastIndexOf(":");
-  return { host: address.slice(0, colon), port: Number(address.slice(colon + 1)) };
 }

@@ -48,6 +48,11 @@ export const ADMIN_ERRORS = {
     type: "not_found_error",
     message: "There is no such token in this organization.",
   },
+  alert_not_found: {
+    status: 404,
+    type: "not_found_error",
+    message: "There is no such alert in this organization.",
+  },
   request_not_found: {
     status: 404,
     type: "not_found_error",
@@ -68,6 +73,11 @@ export const ADMIN_ERRORS = {
     type: "invalid_request_error",
     message:
       "The currency of an organization cannot be changed once there is spend or a request in flight. Make another organization.",
+  },
+  webhook_not_set: {
+    status: 409,
+    type: "invalid_request_error",
+    message: "The organization has no webhook. Set `notifications.webhook.url` first.",
   },
   change_conflict: {
     status: 409,

@@ -1,7 +1,7 @@
 /**
  * The admin server's HTTP, without its sockets: health, the management API, errors. Everything under `/api/` needs a
- * token, but for the API's own description. The dashboard's pages, when they come, are routes of `dashboard/` that
- * stand beside `/api/` and know nothing but the API's handlers.
+ * token, but for the API's own description. The dashboard's pages are routes of `dashboard/` that stand beside `/api/` and
+ * are made of the API's own calls.
  */
 import { Hono } from "hono";
 import type { Context } from "hono";
@@ -12,12 +12,18 @@ import type { ApiAnswer, ApiServices, OrganizationRoute, ApiRoute } from "./api/
 import { API_ROUTES } from "./api/routes.ts";
 import { runRoute } from "./api/run-route.ts";
 import { convertError } from "./convert-error.ts";
+import { addDashboard } from "./dashboard/dashboard.tsx";
+import { addMetrics, type MetricsPage } from "./metrics-route.ts";
 import { authenticate, type Principal } from "./principal.ts";
 
 export interface AdminAppOptions extends ApiServices {
   /** May do everything. */
   readonly operatorToken: string;
   readonly nowMs: () => number;
+  /** Left out: there is no `GET /metrics`. */
+  readonly metrics?: MetricsPage;
+  /** Where clients reach the gateway, for the dashboard's snippets; `http://127.0.0.1:10000` when left out. */
+  readonly gatewayUrl?: string;
 }
 
 type Environment = { Variables: { requestId: string; principal: Principal } };
@@ -33,7 +39,9 @@ export function createAdminApp(options: AdminAppOptions): AdminApp {
     context.res.headers.set("x-request-id", requestId);
   });
   addHealth(app, options);
+  if (options.metrics !== undefined) addMetrics(app as unknown as Hono, { ...options, page: options.metrics });
   addApi(app, options);
+  addDashboard(app, options);
   app.notFound((context) => answerError(context, unknownEndpoint(context.req)));
   app.onError((thrown, context) => {
     const isWrite = context.req.method !== "GET" && context.req.method !== "HEAD";

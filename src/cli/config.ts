@@ -1,18 +1,45 @@
 import type { Command } from "commander";
 
+interface CheckCommandOptions {
+  readonly config: string;
+  readonly envoy?: string;
+  readonly validate: boolean;
+  readonly json?: true;
+}
+
 /** `config check`. */
 export function addConfigCommands(program: Command): void {
   const config = program.command("config").description("Looks at a configuration.");
   config
     .command("check")
-    .description("Prints all problems of a gateway.yaml at once, with their places; starts nothing.")
+    .description(
+      "Prints all problems of a gateway.yaml at once, with their places; starts nothing. With --envoy, those of the " +
+        "Envoy bootstrap beside it too. Exit code 0 without problems, else 1.",
+    )
     .requiredOption("--config <file>", "gateway.yaml")
+    .option("--envoy <file>", "an Envoy bootstrap of your own, checked against this configuration")
+    .option("--no-validate", "with --envoy: do not have an installed Envoy validate it too")
     .option("--json", "one JSON object on stdout")
-    .action((options: { config: string; json?: true }) => checkAction(options));
+    .action((options: CheckCommandOptions) => checkAction(options));
 }
 
-async function checkAction(options: { config: string; json?: true }): Promise<void> {
-  const { configCheck } = await import("./config-check.ts");
+async function checkAction(options: CheckCommandOptions): Promise<void> {
   const { stdout, stderr } = process;
-  process.exitCode = await configCheck({ file: options.config, stdout, stderr, json: options.json === true });
+  const common = { file: options.config, stdout, stderr, json: options.json === true };
+  if (options.envoy === undefined) {
+    const { configCheck } = await import("./config-check.ts");
+    process.exitCode = await configCheck(common);
+    return;
+  }
+  const { configCheckEnvoy } = await import("./config-check-envoy.ts");
+  const envoyProgram = options.validate ? await findInstalledEnvoy() : null;
+  const paths = { envoyFile: options.envoy, envoyProgram };
+  // The upstreams' credentials may be known to Envoy's host only.
+  process.exitCode = await configCheckEnvoy({ ...common, ...paths, secrets: "none" });
+}
+
+/** ENVOY_BIN, else `envoy` on PATH. Nothing is installed for a check. */
+async function findInstalledEnvoy(): Promise<string | null> {
+  const { findOnPath } = await import("../setup/find-executable.ts");
+  return process.env["ENVOY_BIN"] || findOnPath("envoy", process.env);
 }

@@ -1,10 +1,14 @@
 import { Command } from "commander";
 import { readFileSync } from "node:fs";
 import { addConfigCommands } from "./config.ts";
+import { addDemoUpstreamCommand } from "./demo-upstream.ts";
+import { addDoctorCommand } from "./doctor.ts";
 import { addEnvoyCommands } from "./envoy.ts";
 import { addManagementCommands } from "./management/management.ts";
+import { addExplainCommand } from "./explain.ts";
 import { addServeCommands } from "./serve.ts";
 import { addUpCommand } from "./up.ts";
+import { addUsageVerifyCommands } from "./usage-verify.ts";
 
 const EXAMPLES = `
 Examples:
@@ -13,6 +17,7 @@ Examples:
   inference-gateway config check --config gateway.yaml  all mistakes in a configuration at once
   inference-gateway envoy render --config gateway.yaml  Envoy's bootstrap, to own and edit
   inference-gateway serve --config gateway.yaml         the sidecar alone, as in a container
+  inference-gateway doctor --config gateway.yaml        what is wrong, since when, and what to do
   inference-gateway org create --name Acme --currency USD --hard-cap 1000.00
   inference-gateway key create --org Acme --name ci --hard-cap 50.00
   inference-gateway usage show --org Acme --group-by key,model
@@ -32,7 +37,11 @@ export function createProgram(): Command {
   addServeCommands(program);
   addConfigCommands(program);
   addEnvoyCommands(program);
+  addDoctorCommand(program);
+  addDemoUpstreamCommand(program);
   addManagementCommands(program);
+  addUsageVerifyCommands(program);
+  addExplainCommand(program);
   return program;
 }
 

@@ -18,8 +18,8 @@ import type { SecretSource } from "./secret.ts";
 /** The most workers: keeps the names of their sockets short. */
 export const MAX_WORKERS = 256;
 
-/** `listen`: where Envoy takes the clients' requests. TLS for this listener would stand beside host and port. */
-export function createListenSchema() {
+/** `listen`: where Envoy takes the clients' requests, in the clear or over TLS. */
+export function createListenSchema(source: SecretSource) {
   return section(
     mapping({
       host: described(host().default("127.0.0.1"), {
@@ -30,6 +30,19 @@ export function createListenSchema() {
         description: "Port on which Envoy takes requests; 0 takes a free one.",
         type: "integer, 0 to 65535",
       }),
+      tls: orNull(
+        mapping({
+          cert_file: described(path(source), {
+            description: "Certificate chain of the public listener, PEM. A renewed file counts at once.",
+            type: "path",
+          }),
+          key_file: described(path(source), { description: "Its private key, PEM.", type: "path" }),
+          client_ca_file: described(orNull(path(source)), {
+            description: "Clients must show a certificate of these authorities, PEM.",
+            type: "path",
+          }),
+        }),
+      ),
     }),
   );
 }

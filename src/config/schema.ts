@@ -19,13 +19,14 @@ import {
 } from "./schema-operations.ts";
 import { createRedisSchema } from "./schema-redis.ts";
 import { createAdminSchema, createListenSchema, createSidecarSchema } from "./schema-server.ts";
+import { createTelemetrySchema } from "./schema-telemetry.ts";
 import { createUpstreamsSchema } from "./schema-upstreams.ts";
 import type { SecretSource } from "./secret.ts";
 
 /** The schema for a file in `source.baseDir`; relative paths and secrets are resolved against it. */
 export function createConfigSchema(source: SecretSource) {
   return mapping({
-    listen: createListenSchema(),
+    listen: createListenSchema(source),
     admin: createAdminSchema(source),
     sidecar: createSidecarSchema(source),
     data_dir: described(path(source).optional(), {
@@ -41,6 +42,7 @@ export function createConfigSchema(source: SecretSource) {
     retention: createRetentionSchema(),
     public_base_url: createPublicBaseUrlSchema(),
     notifications: createNotificationsSchema(source),
+    telemetry: createTelemetrySchema(source),
   }).transform((given) => {
     const dataDir = given.data_dir ?? join(dirname(given.sidecar.sockets), "data");
     const spool = given.settlement.spool ?? join(dataDir, "spool");

@@ -19,6 +19,7 @@ export function createCheckHandler(
       method: http?.method ?? "",
       path: http?.path ?? "",
       headers: http?.headers ?? {},
+      extensions: request.attributes?.context_extensions ?? {},
     });
     return verdict.kind === "admitted"
       ? createOkCheck(verdict.admission, verdict.requestId, verdict.responseHeaders)

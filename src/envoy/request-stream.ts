@@ -36,6 +36,8 @@ export interface StreamServices {
   readonly createExchange: (context: AdmissionContext, protocol: Protocol) => Exchange;
   readonly answers: Answers;
   readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
+  /** A request came without an admission; for an alarm. */
+  readonly onUnadmitted?: () => void;
   readonly logger: {
     error(fields: object, message: string): void;
     warn(fields: object, message: string): void;
@@ -92,6 +94,7 @@ export class RequestStream implements ProcessListener {
       if (message.response_headers !== undefined) return this.#onResponseHeaders(message);
       if (message.response_trailers !== undefined) this.#call.reply({ response_trailers: {} });
       else if (message.request_trailers !== undefined) this.#call.reply({ request_trailers: {} });
+      else this.#breakOff(new Error("Envoy sent a message of a kind that nobody asked for"));
     } catch (error) {
       this.#breakOff(error);
     }
@@ -99,6 +102,8 @@ export class RequestStream implements ProcessListener {
   }
 
   async #onRequestHeaders(message: HttpHeaders__Output): Promise<void> {
+    // A second exchange would leave the first one's hold open for ever.
+    if (this.#context !== null) throw new Error("Envoy sent a request's headers twice");
     const headers = parseHeaderMap(message.headers);
     const admission = headers[ADMISSION_HEADER];
     if (admission === undefined) return this.#refuseUnadmitted(headers);
@@ -174,7 +179,7 @@ export class RequestStream implements ProcessListener {
   async #onLastPiece(exchange: Exchange, last: Promise<ResponsePiece>): Promise<void> {
     const { bytes, failed } = await last;
     this.#reply(createChunkReply(bytes, formatMetadata(exchange.context, exchange)));
-    if (!failed) return;
+    if (failed === null) return;
     setTimeout(() => this.#call.fail("the upstream's stream was broken off"), CUT_DELAY_MS).unref();
   }
 
@@ -213,6 +218,7 @@ export class RequestStream implements ProcessListener {
   }
 
   #refuseUnadmitted(headers: Headers): void {
+    this.#services.onUnadmitted?.();
     this.#services.logger.error(
       { path: headers[":path"]?.split("?")[0] },
       "a request without an admission was refused: ext_authz did not run before ext_proc; check the filter chain",

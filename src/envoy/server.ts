@@ -73,3 +73,10 @@ export interface EnvoyServer {
 export function createEnvoyServer(options: EnvoyServerOptions): EnvoyServer {
   return options.transport === "http2" ? createHttp2Server(options) : createGrpcJsServer(options);
 }
+
+/** "unix:/run/gateway-0.sock" or "127.0.0.1:9000". */
+export function parseAddress(address: string): { socketPath: string } | { host: string; port: number } {
+  if (address.startsWith("unix:")) return { socketPath: address.slice("unix:".length) };
+  const colon = address.lastIndexOf(":");
+  return { host: address.slice(0, colon), port: Number(address.slice(colon + 1)) };
+}

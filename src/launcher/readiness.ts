@@ -1,4 +1,5 @@
-import { get } from "node:http";
+import { get, type IncomingMessage } from "node:http";
+import { get as getTls } from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LaunchError } from "./launch-error.ts";
 import type { ManagedProcess } from "./managed-process.ts";
@@ -6,6 +7,8 @@ import type { ManagedProcess } from "./managed-process.ts";
 const READY_BOUND_MS = 30_000;
 const POLL_MS = 25;
 const REQUEST_TIMEOUT_MS = 2_000;
+/** `listen.tls.client_ca_file`: Envoy is there, and asks for a certificate that the launcher does not have. */
+const WANTS_CERTIFICATE = /CERTIFICATE_REQUIRED|HANDSHAKE_FAILURE/;
 
 /**
  * Resolves when a request through Envoy would be served: `GET /readyz` goes the way that requests go.
@@ -37,11 +40,18 @@ export async function waitUntilReady(
 /** Status, or the error's code. */
 function readyz(baseUrl: string): Promise<string> {
   return new Promise((resolve) => {
-    const request = get(`${baseUrl}/readyz`, { timeout: REQUEST_TIMEOUT_MS, agent: false }, (response) => {
+    const options = { timeout: REQUEST_TIMEOUT_MS, agent: false };
+    const onResponse = (response: IncomingMessage): void => {
       response.resume();
       resolve(String(response.statusCode));
-    });
+    };
+    // Whether it answers, not who it is: nothing is sent that would be anybody else's business.
+    const request = baseUrl.startsWith("https:")
+      ? getTls(`${baseUrl}/readyz`, { ...options, rejectUnauthorized: false }, onResponse)
+      : get(`${baseUrl}/readyz`, options, onResponse);
     request.once("timeout", () => request.destroy(new Error("timeout")));
-    request.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    request.once("error", (error: NodeJS.ErrnoException) =>
+      resolve(WANTS_CERTIFICATE.test(error.code ?? "") ? "200" : (error.code ?? error.message)),
+    );
   });
 }

@@ -38,7 +38,8 @@ export class Stack {
   constructor(plan: Plan, entry: string) {
     this.#plan = plan;
     this.#entry = entry;
-    this.baseUrl = formatLocalUrl(plan.config.listen.host, plan.config.listen.port);
+    const { host, port, tls } = plan.config.listen;
+    this.baseUrl = formatLocalUrl(host, port, tls === null ? "http" : "https");
   }
 
   /**

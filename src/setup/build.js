@@ -69,7 +69,7 @@ async function compile(root, draft) {
  */
 function copyAssets(source, draft) {
   for (const path of listFiles(source)) {
-    if (extname(path) === ".ts" || path === "tsconfig.json") continue;
+    if ([".ts", ".tsx"].includes(extname(path)) || path === "tsconfig.json") continue;
     const target = join(draft, path);
     if (existsSync(target)) continue;
     mkdirSync(dirname(target), { recursive: true });

@@ -1,3 +1,4 @@
+import { findChromium } from "./chromium.ts";
 import { ensureClientPython } from "./client-python.ts";
 import { ensureEnvoy } from "./envoy.ts";
 import { ensureRedisServer } from "./redis.ts";
@@ -13,5 +14,7 @@ export async function prepareTestTools(requirementsFile: string): Promise<Record
   const envoy = await ensureEnvoy(context);
   const redis = await ensureRedisServer(context);
   const python = await ensureClientPython(context, requirementsFile);
-  return { ENVOY_BIN: envoy.path, REDIS_SERVER_BIN: redis.path, IGW_PYTHON: python };
+  const chromium = await findChromium(context);
+  const browser: Record<string, string> = chromium === null ? {} : { CHROMIUM_BIN: chromium.path };
+  return { ...browser, ENVOY_BIN: envoy.path, REDIS_SERVER_BIN: redis.path, IGW_PYTHON: python };
 }

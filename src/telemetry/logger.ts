@@ -1,25 +1,32 @@
 /**
  * Logs: JSON lines on stderr, so that stdout stays for what programs read. Fields that could hold a credential are
- * censored by name, as the last of several locks: no code passes them here.
+ * censored by name and whatever has the form of one is taken out of the line, as the last of several locks: no code
+ * passes them here.
  */
 import { type Logger, destination, pino, stdTimeFunctions } from "pino";
+import { followLogLevel, type LogLevel } from "./log-level.ts";
+import { scrub } from "./scrub.ts";
 
 export type { Logger } from "pino";
 
 const CREDENTIAL_FIELDS = ["authorization", "x-api-key", "cookie", "key", "token", "secret", "password", "credential"];
 
-export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
-
-/** A logger whose lines carry the component's name. */
-export function createLogger(component: string, level: LogLevel = "info"): Logger {
-  return pino(
+/** A logger whose lines carry the component's name; it follows the process's level unless it is given one. */
+export function createLogger(
+  component: string,
+  level?: LogLevel,
+  output: { write(text: string): unknown } = destination({ fd: 2, sync: false, minLength: 0 }),
+): Logger {
+  const logger = pino(
     {
-      level,
+      level: level ?? "info",
       base: { component, pid: process.pid },
       timestamp: stdTimeFunctions.isoTime,
+      hooks: { streamWrite: scrub },
       redact: { paths: CREDENTIAL_FIELDS.flatMap((name) => [`["${name}"]`, `*["${name}"]`]), censor: "[redacted]" },
     },
-    destination({ fd: 2, sync: false, minLength: 0 }),
+    output as never,
   );
+  if (level === undefined) followLogLevel(logger);
+  return logger;
 }

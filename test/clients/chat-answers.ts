@@ -40,7 +40,7 @@ export function messageAnswer(
   return { kind: "json", body: textCompletion("", usage, { choices }) };
 }
 
-/** A stream of these deltas, with its finish reason and usage. */
+/** A stream of these deltas after the one with the role, with its finish reason and usage. */
 export function deltaStream(
   deltas: readonly object[],
   finishReason = "stop",
@@ -48,7 +48,12 @@ export function deltaStream(
 ): ScriptedAnswer {
   return {
     kind: "events",
-    events: [...deltas.map(deltaChunk), finishChunk(finishReason), usageChunk(usage)],
+    events: [
+      deltaChunk({ role: "assistant", content: "" }),
+      ...deltas.map(deltaChunk),
+      finishChunk(finishReason),
+      usageChunk(usage),
+    ],
   };
 }
 

@@ -34,7 +34,7 @@ const chat = withChatStack((upstream) => ({
     catalogEntry({ id: DOLLAR_MODEL, prices: { USD: TEST_PRICES.USD } }),
     catalogEntry({ id: ABSENT_MODEL, upstream: "absent", startup_seconds: 17 }),
   ],
-  overrides: { limits: { max_body_bytes: MAX_BODY_BYTES } },
+  overrides: { limits: { max_body_bytes: MAX_BODY_BYTES }, settlement: { grace_seconds: 0 } },
 }));
 afterEach(() => chat.upstream.reset());
 
@@ -68,13 +68,13 @@ const anyText = (pattern: RegExp) => expect.stringMatching(pattern) as string;
 const REQUEST_ID = /^req_[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 function expected(code: ErrorCode, row: ProvokedError, { protocol }: ErrorRoute) {
-  const { type, shouldRetry, ...error } = new GatewayError(code);
-  const status = new GatewayError(code).status(protocol);
+  const error = new GatewayError(code);
+  const status = error.status(protocol);
   const id = row.caller === "unread" ? null : anyText(REQUEST_ID);
   const object = {
     message: anyText(row.message),
-    type,
-    code: error.code,
+    type: error.type,
+    code,
     param: row.param ?? null,
     request_id: id,
     ...row.fields,

@@ -24,9 +24,9 @@ interface Seen {
 /** One request after the other on each connection, until `stop`. */
 function startLoad(key: string): { seen: Seen[]; stop: () => Promise<void> } {
   const seen: Seen[] = [];
-  let isOver = false;
+  const state = { isOver: false };
   const send = async (): Promise<void> => {
-    while (!isOver) {
+    while (!state.isOver) {
       const atMs = performance.now();
       const answer = await chat.stack.send({ path: "/v1/models", key, agent });
       const outcome = answer.status === 200 ? "200" : `${answer.status} ${readError(answer).code}`;
@@ -37,7 +37,7 @@ function startLoad(key: string): { seen: Seen[]; stop: () => Promise<void> } {
   return {
     seen,
     stop: async () => {
-      isOver = true;
+      state.isOver = true;
       await running;
     },
   };
@@ -78,7 +78,11 @@ async function createKey(): Promise<{ key: string; path: string; organization: s
 }
 
 describe("on the very next request on every worker", () => {
-  it.each<{ name: string; outcome: string; change: (key: { path: string; organization: string }) => Promise<unknown> }>([
+  it.each<{
+    name: string;
+    outcome: string;
+    change: (key: { path: string; organization: string }) => Promise<unknown>;
+  }>([
     {
       name: "a key that was disabled is refused",
       outcome: "403 key_disabled",
@@ -116,7 +120,12 @@ describe("on the very next request on every worker", () => {
   });
 
   it.each<{ name: string; outcome: string; field: object; back: object; ofOrganization?: true }>([
-    { name: "a key that was enabled again", outcome: "403 key_disabled", field: { disabled: true }, back: { disabled: false } },
+    {
+      name: "a key that was enabled again",
+      outcome: "403 key_disabled",
+      field: { disabled: true },
+      back: { disabled: false },
+    },
     {
       name: "a key of an organization that is no longer suspended",
       outcome: "403 organization_suspended",
@@ -148,7 +157,9 @@ describe("on the very next request on every worker", () => {
     const answers = await Promise.all(
       Array.from({ length: 64 }, () => chat.stack.send({ path: "/v1/models", key, agent })),
     );
-    expect(new Set(answers.map((answer) => answer.headers["x-ratelimit-limit-requests"]))).toEqual(new Set(["60000"]));
+    expect(new Set(answers.map((answer) => answer.headers["x-ratelimit-limit-requests"]))).toEqual(
+      new Set(["60000"]),
+    );
   });
 });
 
@@ -163,7 +174,11 @@ describe("by the clock of Redis", () => {
     const first = Math.min(...answers.map(({ atMs }) => atMs));
     // Requests in flight at that moment may still have passed; one sent clearly later must not.
     const late = load.seen.filter(({ atMs, outcome }) => atMs > first + 100 && outcome === "200");
-    return { outcomes: [...new Set(answers.map(({ outcome }) => outcome))], late: late.length, firstAtMs: first };
+    return {
+      outcomes: [...new Set(answers.map(({ outcome }) => outcome))],
+      late: late.length,
+      firstAtMs: first,
+    };
   }
 
   it("a key is refused from its expiry on, on every worker", async () => {

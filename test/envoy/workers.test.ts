@@ -73,7 +73,9 @@ async function waitForWorkOnAll(): Promise<void> {
   const before = await readEndpoints(sockets());
   await waitFor("work on every worker", async () => {
     const now = await readEndpoints(sockets());
-    return now.length === WORKERS && now.every(({ calls }, index) => calls > (before[index]?.calls ?? 0) + 20);
+    return (
+      now.length === WORKERS && now.every(({ calls }, index) => calls > (before[index]?.calls ?? 0) + 20)
+    );
   });
 }
 
@@ -88,7 +90,11 @@ describe("a worker that is killed under load", () => {
     expect(failuresOf(load)).toEqual([]);
     const before = listWorkers(chat.stack.configFile);
     process.kill(findWorker(chat.stack.configFile, 1), "SIGKILL");
-    await waitForNewWorkers(chat.stack.configFile, sockets(), before.filter(({ index }) => index === 1));
+    await waitForNewWorkers(
+      chat.stack.configFile,
+      sockets(),
+      before.filter(({ index }) => index === 1),
+    );
     await waitForWorkOnAll();
     await load.stop();
     expect(failuresOf(load).length).toBeLessThanOrEqual(CONNECTIONS);
@@ -100,7 +106,10 @@ describe("a worker that is killed under load", () => {
 
   it("leaves the streams of the others alone", async () => {
     const gate = createGate();
-    chat.upstream.answer({ kind: "events", events: [textChunk("one"), gate, textChunk(" two"), finishChunk()] });
+    chat.upstream.answer({
+      kind: "events",
+      events: [textChunk("one"), gate, textChunk(" two"), finishChunk()],
+    });
     const begun = { count: 0 };
     const streams = Array.from({ length: 24 }, () =>
       chat.send({
@@ -114,7 +123,11 @@ describe("a worker that is killed under load", () => {
     const held = (await readEndpoints(sockets())).map(({ active }) => active);
     const before = listWorkers(chat.stack.configFile);
     process.kill(findWorker(chat.stack.configFile, 2), "SIGKILL");
-    await waitForNewWorkers(chat.stack.configFile, sockets(), before.filter(({ index }) => index === 2));
+    await waitForNewWorkers(
+      chat.stack.configFile,
+      sockets(),
+      before.filter(({ index }) => index === 2),
+    );
     gate.release();
     const answers = await Promise.all(streams);
     const whole = answers.filter((answer) => answer.complete && readEvents(answer.text).at(-1) === "[DONE]");
@@ -130,7 +143,11 @@ describe("a worker that is killed under load", () => {
     for (const index of [0, 3, 0]) {
       const before = listWorkers(chat.stack.configFile);
       process.kill(findWorker(chat.stack.configFile, index), "SIGKILL");
-      await waitForNewWorkers(chat.stack.configFile, sockets(), before.filter((one) => one.index === index));
+      await waitForNewWorkers(
+        chat.stack.configFile,
+        sockets(),
+        before.filter((one) => one.index === index),
+      );
     }
     await waitForWorkOnAll();
     await load.stop();
@@ -154,7 +171,9 @@ describe("a worker that stops without dying", () => {
       const answered = load.outcomes.length;
       await waitFor("answers without it", () => load.outcomes.length > answered + 100);
       const callsThen = await calls();
-      await waitFor("ten seconds without it", () => performance.now() - stoppedMs > 10_000, { timeoutMs: 15_000 });
+      await waitFor("ten seconds without it", () => performance.now() - stoppedMs > 10_000, {
+        timeoutMs: 15_000,
+      });
       expect((await calls()) - callsThen).toBeLessThan(CONNECTIONS);
       expect(load.outcomes.length).toBeGreaterThan(answered + 100);
       // 2 s for an admission, 5 s for a reply of ext_proc.

@@ -118,6 +118,10 @@ export const organization = named(
       webhook: z
         .strictObject({
           url: z.string(),
+          disabled_at: timestamp().nullable().meta({
+            description:
+              "Not null: the endpoint answered 410 Gone, and nothing is sent until the URL is set again, the same or another.",
+          }),
           secret: z
             .string()
             .optional()

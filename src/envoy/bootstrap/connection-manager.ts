@@ -2,6 +2,7 @@
  * The HTTP connection manager: what a request must look like before any filter sees it. Together with the last route
  * and the sidecar's own check this is the lock against requests that would be routed without an admission.
  */
+import type { Config } from "../../config/schema.ts";
 import { INTERNAL_HEADER_PREFIX } from "../names.ts";
 import { createAccessLog } from "./access-log.ts";
 import type { BodyLimits } from "./body-limits.ts";
@@ -10,13 +11,18 @@ import { createLocalReplyConfig } from "./local-replies.ts";
 import { formatSeconds } from "./render-options.ts";
 import type { EdgeTimeouts, ResolvedOptions } from "./render-options.ts";
 import { createRouteConfig } from "./routes.ts";
+import { createTracing } from "./tracing.ts";
 import { oneLine, typed } from "./yaml-document.ts";
 import type { EnvoyNode } from "./yaml-document.ts";
 
 const MEBIBYTE = 1024 ** 2;
 
 /** The listener's network filter. */
-export function createConnectionManager(limits: BodyLimits, options: ResolvedOptions): EnvoyNode {
+export function createConnectionManager(
+  limits: BodyLimits,
+  options: ResolvedOptions,
+  otlp: Config["telemetry"]["otlp"],
+): EnvoyNode {
   const message = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
   return {
     name: "envoy.filters.network.http_connection_manager",
@@ -30,6 +36,7 @@ export function createConnectionManager(limits: BodyLimits, options: ResolvedOpt
       ...createTimeouts(options.timeouts),
       ...createProtocolLimits(limits.streamWindowBytes),
       access_log: [createAccessLog(options.accessLogFile)],
+      ...createTracing(otlp),
       "#local_reply_config": "Envoy's own replies in the gateway's shape, see docs/envoy.md.",
       local_reply_config: createLocalReplyConfig(),
       route_config: createRouteConfig(options),

@@ -11,11 +11,13 @@ import type { Config } from "../../config/schema.ts";
 import { ENVOY_ADMIN_SOCKET_NAME } from "../names.ts";
 import { createBodyLimits } from "./body-limits.ts";
 import { createConnectionManager } from "./connection-manager.ts";
+import { createListenerTls } from "./listener-tls.ts";
 import { createOverloadManager } from "./overload.ts";
 import { resolveOptions } from "./render-options.ts";
 import type { RenderOptions, ResolvedOptions } from "./render-options.ts";
 import { createSidecarCluster } from "./sidecar-cluster.ts";
 import { checkSocketPath, listSidecarEndpoints } from "./sidecar-endpoints.ts";
+import { createTracingClusters } from "./tracing.ts";
 import { createUpstreamCluster } from "./upstream-cluster.ts";
 import { upstreamSecretFile } from "./upstream-secrets.ts";
 import { findSystemCaFile } from "./upstream-tls.ts";
@@ -43,10 +45,11 @@ export function renderBootstrap(config: Config, options: RenderOptions = {}): st
     layered_runtime: createRuntime(),
     overload_manager: createOverloadManager(resolved.maxHeapBytes),
     static_resources: {
-      listeners: [createListener(config, resolved)],
+      listeners: [createListener(config, resolved, secretsFolder(config, options))],
       clusters: [
         createSidecarCluster(listSidecarEndpoints(config, options)),
         ...createUpstreamClusters(config, options),
+        ...createTracingClusters(config.telemetry.otlp, options.systemCaFile ?? findSystemCaFile()),
       ],
     },
   };
@@ -75,8 +78,12 @@ function createRuntime(): EnvoyNode {
   };
 }
 
-function createListener(config: Config, options: ResolvedOptions): EnvoyNode {
-  const { host, port } = config.listen;
+function secretsFolder(config: Config, options: RenderOptions): string {
+  return options.secretsDirectory ?? join(config.sidecar.sockets, "secrets");
+}
+
+function createListener(config: Config, options: ResolvedOptions, secrets: string): EnvoyNode {
+  const { host, port, tls } = config.listen;
   const limits = createBodyLimits(config.limits.maxBodyBytes);
   return {
     name: "gateway",
@@ -85,12 +92,17 @@ function createListener(config: Config, options: ResolvedOptions): EnvoyNode {
       "What is read while ext_authz decides; the buffer filter raises it for admitted requests. Keep it at an eighth of " +
       "max_request_bytes or less: with a larger one, bodies hang instead of being passed on or refused.",
     per_connection_buffer_limit_bytes: limits.connectionBufferBytes,
-    filter_chains: [{ filters: [createConnectionManager(limits, options)] }],
+    filter_chains: [
+      {
+        ...createListenerTls(tls, secrets),
+        filters: [createConnectionManager(limits, options, config.telemetry.otlp)],
+      },
+    ],
   };
 }
 
 function createUpstreamClusters(config: Config, options: RenderOptions): EnvoyNode[] {
-  const secrets = options.secretsDirectory ?? join(config.sidecar.sockets, "secrets");
+  const secrets = secretsFolder(config, options);
   const systemCaFile = options.systemCaFile ?? findSystemCaFile();
   return config.upstreams.map((upstream) =>
     createUpstreamCluster(upstream, {

@@ -7,6 +7,7 @@ import { chmod, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promi
 import { join } from "node:path";
 import { stringify } from "yaml";
 import type { Config } from "../../config/schema.ts";
+import { listListenerSecrets } from "./listener-tls.ts";
 import { typed } from "./yaml-document.ts";
 
 const PRIVATE_DIRECTORY_MODE = 0o700;
@@ -19,7 +20,7 @@ export function upstreamSecretFile(directory: string, upstreamName: string): str
 }
 
 /**
- * Writes one file per upstream that has a credential and removes those of upstreams that have none any more. Files are
+ * Writes one file per upstream that has a credential, those of the listener's certificates, and removes those of upstreams that have none any more. Files are
  * readable by the owner only and replaced by a rename, which Envoy notices; a file whose content is right is left
  * alone, so it can be called whenever a credential may have changed.
  * @returns The names of the upstreams whose file was written.
@@ -35,6 +36,10 @@ export async function writeUpstreamSecrets(config: Config, directory: string): P
     const file = upstreamSecretFile(directory, name);
     wanted.add(file);
     if (await replaceFile(file, formatSecret(name, credential.reveal().trim()))) written.push(name);
+  }
+  for (const [file, secret] of listListenerSecrets(config.listen.tls, directory)) {
+    wanted.add(file);
+    await replaceFile(file, stringify({ resources: [secret] }));
   }
   for (const entry of await readdir(directory)) {
     const file = join(directory, entry);

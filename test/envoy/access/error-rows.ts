@@ -157,7 +157,8 @@ export const PROVOKED: Readonly<Partial<Record<ErrorCode, ProvokedError>>> = {
   },
   org_hard_cap_reached: {
     provoke: withKey({}, { hardCapCents: 0, name: "Acme" }),
-    message: /^Monthly hard cap of 0\.00 USD for organization "Acme" reached: .*organization's inference settings/,
+    message:
+      /^Monthly hard cap of 0\.00 USD for organization "Acme" reached: .*organization's inference settings/,
     fields: { scope: "organization", spent_cents: 0, hard_cap_cents: 0 },
   },
   key_disabled: { provoke: withKey({ disabled: true }), message: /^This API key is disabled\. / },
@@ -174,13 +175,21 @@ export const PROVOKED: Readonly<Partial<Record<ErrorCode, ProvokedError>>> = {
     param: "model",
   },
   upgrade_not_supported: {
-    provoke: (at) => at.send(at.chat.key.key, { method: "GET", headers: { connection: "upgrade", upgrade: "websocket" }, body: "" }),
+    provoke: (at) =>
+      at.send(at.chat.key.key, {
+        method: "GET",
+        headers: { connection: "upgrade", upgrade: "websocket" },
+        body: "",
+      }),
     message: /^Protocol upgrades are not supported\.$/,
     caller: "none",
     closes: true,
   },
   unknown_endpoint: {
-    provoke: (at) => at.send(at.chat.key.key, { path: at.route.protocol === "chat" ? "/v1/nothing" : "/v1/messages/nothing" }),
+    provoke: (at) =>
+      at.send(at.chat.key.key, {
+        path: at.route.protocol === "chat" ? "/v1/nothing" : "/v1/messages/nothing",
+      }),
     message: /^There is no endpoint POST \/v1\/\S*nothing\. This gateway speaks two protocols: /,
   },
   request_not_found: {
@@ -194,7 +203,8 @@ export const PROVOKED: Readonly<Partial<Record<ErrorCode, ProvokedError>>> = {
     headers: { allow: "POST" },
   },
   request_too_large: {
-    provoke: (at) => at.send(at.chat.key.key, { body: validBody({ padding: "x".repeat(2 * MAX_BODY_BYTES) }) }),
+    provoke: (at) =>
+      at.send(at.chat.key.key, { body: validBody({ padding: "x".repeat(2 * MAX_BODY_BYTES) }) }),
     message: /^The request body is larger than this gateway takes\.$/,
     closes: true,
   },
@@ -255,7 +265,8 @@ export const PROVOKED: Readonly<Partial<Record<ErrorCode, ProvokedError>>> = {
 
 /** Errors that a client cannot bring about here, and where they are shown instead. */
 export const NOT_PROVOKED: Readonly<Partial<Record<ErrorCode, string>>> = {
-  request_timeout: "the shipped edge waits a minute for a body: local-replies.test.ts shows it with shorter waits",
+  request_timeout:
+    "the shipped edge waits a minute for a body: local-replies.test.ts shows it with shorter waits",
   gateway_overloaded: "many large bodies must be held at one moment: unit tests of the body budget show it",
 };
 

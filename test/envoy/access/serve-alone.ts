@@ -21,6 +21,7 @@ import { waitFor } from "../../support/wait.ts";
 const run = promisify(execFile);
 const REPOSITORY = fileURLToPath(new URL("../../../", import.meta.url));
 const MAIN = join(REPOSITORY, "dist/main.js");
+const BUILD = join(REPOSITORY, "src/setup/build-command.js");
 
 export interface ServeAlone {
   readonly baseUrl: string;
@@ -42,13 +43,13 @@ export interface ServeAloneOptions {
 
 /** Starts Redis, `serve` and an Envoy of the rendered bootstrap; resolves when they serve. */
 export async function startServeAlone(options: ServeAloneOptions): Promise<ServeAlone> {
-  if (!process.env["IGW_SKIP_BUILD"]) await run(process.execPath, [join(REPOSITORY, "src/setup/build-command.js")]);
+  if (!process.env["IGW_SKIP_BUILD"]) await run(process.execPath, [BUILD]);
   const dir = await mkdtemp(join(tmpdir(), "igw-"));
   // Envoy may be the first that puts a socket there.
   await mkdir(join(dir, "run"), { mode: 0o700 });
   const configFile = join(dir, "gateway.yaml");
   const started: Child[] = [];
-  const redis = await startRedis();
+  const redis = await startRedis({ appendOnly: true });
   const client = createRedisClient({ url: redis.url, commandTimeoutMs: 5_000, onError: () => undefined });
   const stop = async (): Promise<void> => {
     client.disconnect();
@@ -70,7 +71,9 @@ export async function startServeAlone(options: ServeAloneOptions): Promise<Serve
     return { baseUrl, configFile, sockets: join(dir, "run"), redis, serve, store, stop };
   } catch (thrown) {
     await stop();
-    throw new Error(`${String(thrown)}\n${started.map((child) => child.stderr).join("\n")}`, { cause: thrown });
+    throw new Error(`${String(thrown)}\n${started.map((child) => child.stderr).join("\n")}`, {
+      cause: thrown,
+    });
   }
 }
 

@@ -42,11 +42,14 @@ function readCommandLine(pid: string): string[] {
 /** What Envoy's admin interface answers under this path. */
 export function readEnvoyAdmin(socketsDir: string, path: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const call = request({ socketPath: join(socketsDir, "envoy-admin.sock"), path, timeout: 5_000 }, (response) => {
-      let text = "";
-      response.setEncoding("utf8").on("data", (part: string) => (text += part));
-      response.on("end", () => resolve(text));
-    });
+    const call = request(
+      { socketPath: join(socketsDir, "envoy-admin.sock"), path, timeout: 5_000 },
+      (response) => {
+        let text = "";
+        response.setEncoding("utf8").on("data", (part: string) => (text += part));
+        response.on("end", () => resolve(text));
+      },
+    );
     call.on("timeout", () => call.destroy(new Error(`Envoy's admin interface does not answer ${path}`)));
     call.on("error", reject);
     call.end();
@@ -81,7 +84,11 @@ export async function readEndpoints(socketsDir: string): Promise<WorkerEndpoint[
 }
 
 /** Resolves when Envoy sends requests to so many workers. */
-export async function waitForHealthyWorkers(socketsDir: string, count: number, timeoutMs = 30_000): Promise<void> {
+export async function waitForHealthyWorkers(
+  socketsDir: string,
+  count: number,
+  timeoutMs = 30_000,
+): Promise<void> {
   await waitFor(
     `${count} workers that Envoy takes for healthy`,
     async () => (await readEndpoints(socketsDir)).filter((endpoint) => endpoint.isHealthy).length === count,
@@ -107,7 +114,8 @@ export async function waitForNewWorkers(
     "new workers that listen",
     async () => {
       const now = listWorkers(configFile);
-      const isReplaced = (old: WorkerProcess) => now.some(({ index, pid }) => index === old.index && pid !== old.pid);
+      const isReplaced = (old: WorkerProcess) =>
+        now.some(({ index, pid }) => index === old.index && pid !== old.pid);
       // A process that is ending may have lost its command line and still have its socket.
       if (!before.every(isReplaced)) return false;
       return (await Promise.all(sockets.map(isListening))).every((listens) => listens);

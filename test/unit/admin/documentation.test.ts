@@ -7,7 +7,7 @@ import { createProgram } from "../../../src/cli/program.ts";
 
 const page = readFileSync(new URL("../../../docs/management.md", import.meta.url), "utf8");
 const WHO = { read: "every token", write: "admin", operator: "operator" } as const;
-const MANAGEMENT = ["org", "key", "usage", "requests", "token", "audit", "catalog"];
+const MANAGEMENT = ["org", "key", "usage", "requests", "token", "alerts", "audit", "catalog"];
 
 /** "org create", "audit": every command of the management groups. */
 function listCommands(command: Command, path: readonly string[] = []): string[] {
@@ -29,7 +29,7 @@ describe("docs/management.md", () => {
 
   it("has every call with who may make it, and no other", () => {
     const rows = Array.from(
-      page.matchAll(/^\| `((?:GET|POST|PATCH|DELETE) \/api\S+)` \| ([^|]+) \|/gm),
+      page.matchAll(/^\| `((?:GET|POST|PUT|PATCH|DELETE) \/api\S+)` \| ([^|]+) \|/gm),
       ([, call = "", who = ""]) => `${call}: ${who}`,
     );
     const known = API_ROUTES.map(({ method, path, access }) => `${method} ${path}: ${WHO[access]}`);

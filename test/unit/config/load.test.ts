@@ -35,7 +35,7 @@ describe("parseConfig", () => {
   it("needs upstreams and catalog only, and fills in every default", () => {
     const { upstreams: _, catalog: __, ...rest } = parse(good);
     expect(rest).toEqual({
-      listen: { host: "127.0.0.1", port: 10_000 },
+      listen: { host: "127.0.0.1", port: 10_000, tls: null },
       admin: { host: "127.0.0.1", port: 10_001, operatorToken: null, tls: null, allowPlainHttp: false },
       sidecar: { workers: "auto", sockets: "/etc/gateway/run", tcp: null, transport: "grpc-js" },
       dataDir: "/etc/gateway/data",
@@ -45,6 +45,7 @@ describe("parseConfig", () => {
       retention: { usageMonths: 13 },
       publicBaseUrl: null,
       notifications: { smtp: null, webhooks: { allowPrivateNetworks: false } },
+      telemetry: { logLevel: "info", metricsToken: null, otlp: null },
     });
   });
 

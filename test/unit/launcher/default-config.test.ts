@@ -10,7 +10,7 @@ describe("the built-in configuration", () => {
     const values = { dataDir: `/srv/it's "data"`, sockets: "/srv/run", demoUrl: "http://127.0.0.1:4711" };
     const config = parseConfig(fillTemplate(template, values), { baseDir: "/" });
     expect(config).toMatchObject({
-      listen: { host: "127.0.0.1", port: 10_000 },
+      listen: { host: "127.0.0.1", port: 10_000, tls: null },
       admin: { host: "127.0.0.1", port: 10_001 },
       dataDir: values.dataDir,
       sidecar: { sockets: "/srv/run" },

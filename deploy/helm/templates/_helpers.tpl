@@ -1,0 +1,75 @@
+{{- define "igw.name" -}}
+{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- end }}
+
+{{- define "igw.selector" -}}
+app.kubernetes.io/name: inference-gateway
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "igw.labels" -}}
+{{ include "igw.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- end }}
+
+{{- define "igw.image" -}}
+{{ .Values.image.repository }}:{{ default .Chart.AppVersion .Values.image.tag }}
+{{- end }}
+
+{{- /* gateway.yaml: what the chart decides, laid over what the values say. */ -}}
+{{- define "igw.gatewayYaml" -}}
+{{- $kinds := 0 -}}
+{{- range list .Values.redis.url .Values.redis.sentinels .Values.redis.cluster -}}
+{{- if . -}}{{- $kinds = add1 $kinds -}}{{- end -}}
+{{- end -}}
+{{- if ne (int $kinds) 1 -}}{{- fail "redis: set exactly one of url, sentinels and cluster" -}}{{- end -}}
+{{- if and .Values.redis.sentinels (not .Values.redis.name) -}}{{- fail "redis.name: required with redis.sentinels" -}}{{- end -}}
+{{- $redis := dict -}}
+{{- range $field := list "url" "sentinels" "name" "cluster" "username" -}}
+{{- $value := index $.Values.redis $field -}}
+{{- if $value -}}{{- $_ := set $redis $field $value -}}{{- end -}}
+{{- end -}}
+{{- if .Values.redis.passwordSecret.name -}}{{- $_ := set $redis "password" (dict "file" "/etc/gateway-secrets/redis/password") -}}{{- end -}}
+{{- if .Values.redis.caSecret.name -}}{{- $_ := set $redis "ca_file" "/etc/gateway-secrets/redis-ca/ca.crt" -}}{{- end -}}
+{{- $listen := dict "host" "0.0.0.0" "port" 10000 -}}
+{{- if .Values.tls.secret -}}
+{{- $tls := dict "cert_file" "/etc/envoy-tls/server/tls.crt" "key_file" "/etc/envoy-tls/server/tls.key" -}}
+{{- if .Values.tls.clientCaSecret -}}{{- $_ := set $tls "client_ca_file" "/etc/envoy-tls/clients/ca.crt" -}}{{- end -}}
+{{- $_ := set $listen "tls" $tls -}}
+{{- end -}}
+{{- $own := dict
+  "listen" $listen
+  "admin" (dict "host" "0.0.0.0" "port" 10001 "allow_plain_http" true "operator_token" (dict "file" "/etc/gateway-secrets/operator/token"))
+  "sidecar" (dict "workers" (int .Values.workers) "sockets" "/run/inference-gateway")
+  "data_dir" "/var/lib/inference-gateway"
+  "redis" $redis
+  "upstreams" .Values.gateway.upstreams
+  "catalog" .Values.gateway.catalog -}}
+{{- mergeOverwrite (deepCopy .Values.gateway.extra) $own | toYaml -}}
+{{- end }}
+
+{{- define "igw.securityContext" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+runAsNonRoot: true
+capabilities: {drop: [ALL]}
+{{- end }}
+
+{{- /* Environment variables for one of the two: (list $ "envoy"). */ -}}
+{{- define "igw.env" -}}
+{{- $for := index . 1 -}}
+{{- range (index . 0).Values.secretEnv }}
+{{- if eq .for $for }}
+- name: {{ .name }}
+  valueFrom: {secretKeyRef: {name: {{ .secret | quote }}, key: {{ .key | quote }}}}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "igw.secretMounts" -}}
+{{- range $index, $file := .Values.secretFiles }}
+- {name: secret-{{ $index }}, mountPath: {{ $file.path | quote }}, readOnly: true}
+{{- end }}
+{{- end }}

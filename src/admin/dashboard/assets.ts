@@ -1,0 +1,18 @@
+import { readFileSync } from "node:fs";
+import type { AdminApp } from "../app.ts";
+
+const ASSETS = {
+  "dashboard.css": "text/css; charset=utf-8",
+  "dashboard.js": "text/javascript; charset=utf-8",
+  "icon.svg": "image/svg+xml",
+} as const;
+
+/** The style sheet, the script and the icon; everybody may have them. */
+export function addAssets(app: AdminApp): void {
+  for (const [name, type] of Object.entries(ASSETS)) {
+    const bytes = readFileSync(new URL(`./assets/${name}`, import.meta.url));
+    app.get(`/assets/${name}`, (context) =>
+      context.body(bytes, 200, { "content-type": type, "cache-control": "private, max-age=300" }),
+    );
+  }
+}

@@ -1,0 +1,89 @@
+// @ts-nocheck -- runs in browsers, whose types this repository does not load.
+// Every page works without this file; it copies secrets, asks before what cannot be undone, and explains a rate while
+// it is typed.
+
+for (const button of document.querySelectorAll("[data-copy]")) {
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    const source = document.getElementById(button.dataset.copy);
+    const text = source.value ?? source.textContent;
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      // Without the right to the clipboard (plain HTTP off loopback): selected, so that Ctrl+C copies it.
+      source.select?.();
+      button.textContent = "Press Ctrl+C";
+      return;
+    }
+    button.textContent = "Copied";
+    setTimeout(() => {
+      button.textContent = "Copy";
+    }, 2000);
+  });
+}
+
+for (const form of document.querySelectorAll("form[data-confirm]")) {
+  form.addEventListener("submit", (event) => {
+    if (form.dataset.confirmed === "yes") return;
+    event.preventDefault();
+    ask(form.dataset.confirm, event.submitter?.textContent ?? "Yes", () => {
+      form.dataset.confirmed = "yes";
+      form.requestSubmit();
+    });
+  });
+}
+
+// A second click would make a second key.
+for (const form of document.querySelectorAll("form[method=post]")) {
+  form.addEventListener("submit", (event) => {
+    if (event.defaultPrevented) return;
+    if (form.dataset.sent === "yes") event.preventDefault();
+    form.dataset.sent = "yes";
+  });
+}
+window.addEventListener("pageshow", () => {
+  for (const form of document.querySelectorAll("form")) delete form.dataset.sent;
+});
+
+function ask(question, answer, onYes) {
+  const dialog = document.createElement("dialog");
+  const text = document.createElement("p");
+  text.textContent = question;
+  text.id = "question";
+  dialog.setAttribute("aria-labelledby", "question");
+  const buttons = document.createElement("p");
+  buttons.className = "actions";
+  const no = document.createElement("button");
+  no.type = "button";
+  no.className = "quiet";
+  no.textContent = "Cancel";
+  const yes = document.createElement("button");
+  yes.type = "button";
+  yes.className = "danger";
+  yes.textContent = answer;
+  no.addEventListener("click", () => dialog.close());
+  yes.addEventListener("click", () => {
+    dialog.close();
+    onYes();
+  });
+  dialog.addEventListener("close", () => dialog.remove());
+  buttons.append(no, yes);
+  dialog.append(text, buttons);
+  document.body.append(dialog);
+  dialog.showModal();
+  no.focus();
+}
+
+for (const input of document.querySelectorAll("[data-rate]")) {
+  const hint = document.getElementById(`${input.id}-hint`);
+  input.addEventListener("input", () => {
+    const rate = Number(input.value.replaceAll(",", ""));
+    if (!Number.isInteger(rate) || rate < 1 || hint === null) return;
+    const pace =
+      rate < 60
+        ? `1 request every ${Number((60 / rate).toFixed(1))} seconds`
+        : `${Number((rate / 60).toFixed(1)).toLocaleString("en-US")} request${rate === 60 ? "" : "s"} per second`;
+    const burst = Math.max(10, Math.floor(rate / 10)).toLocaleString("en-US");
+    hint.textContent = `${rate.toLocaleString("en-US")} rpm: ${pace}, bursts of ${burst}`;
+  });
+}

@@ -1,0 +1,47 @@
+/** The management API, called in process: the same checks, rights and audit log as over HTTP. */
+import type { Principal } from "../principal.ts";
+import type { ApiAnswer, ApiServices } from "../api/route.ts";
+import { API_ROUTES } from "../api/routes.ts";
+import { runRoute } from "../api/run-route.ts";
+
+export interface CallOptions {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: object;
+  /** An ETag. */
+  readonly ifMatch?: string;
+  readonly idempotencyKey?: string;
+}
+
+/** `call`: method and path as the table of routes has them, "GET /api/catalog". */
+export type CallApi = (call: string, options?: CallOptions) => Promise<ApiAnswer>;
+
+/** Whether this gateway's API has the call. */
+export function hasCall(call: string): boolean {
+  return findRoute(call) !== undefined;
+}
+
+/** Calls in the name of a principal. The calls throw what `runRoute` throws. */
+export function createCallApi(principal: Principal, requestId: string, services: ApiServices): CallApi {
+  return (call, options = {}) => {
+    const route = findRoute(call);
+    if (route === undefined) throw new TypeError(`there is no ${call}`);
+    const { params = {}, query = {}, body, ifMatch, idempotencyKey } = options;
+    // The path's parameters are given apart; the address only carries the query.
+    const url = `http://localhost/?${new URLSearchParams(query).toString()}`;
+    const headers = {
+      ...(ifMatch === undefined ? {} : { "if-match": ifMatch }),
+      ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
+    };
+    const request = new Request(url, {
+      method: route.method,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return runRoute(route, { request, principal, params, requestId }, services);
+  };
+}
+
+function findRoute(call: string) {
+  return API_ROUTES.find((route) => `${route.method} ${route.path}` === call);
+}

@@ -1,0 +1,36 @@
+/** The dashboard's cookies: never read by scripts, never sent with a request that another site has begun. */
+import type { Context } from "hono";
+import { deleteCookie, getCookie, setCookie } from "hono/cookie";
+import { SESSION_MS, type Session, type Sessions } from "./session.ts";
+
+const SESSION = "igw_session";
+/** Of the sign-in page, which has no session to bind its form to. */
+const VISIT = "igw_visit";
+
+export function readSession(context: Context, sessions: Sessions, nowMs: number): Session | null {
+  const cookie = getCookie(context, SESSION);
+  return cookie === undefined ? null : sessions.open(cookie, nowMs);
+}
+
+export function writeSession(context: Context, sealed: string): void {
+  setCookie(context, SESSION, sealed, { ...attributes(context), maxAge: SESSION_MS / 1000 });
+}
+
+export function clearSession(context: Context): void {
+  deleteCookie(context, SESSION, attributes(context));
+}
+
+export function readVisit(context: Context): string | null {
+  return getCookie(context, VISIT) ?? null;
+}
+
+export function writeVisit(context: Context, visit: string): void {
+  setCookie(context, VISIT, visit, attributes(context));
+}
+
+/** `Secure` wherever the page came encrypted; on loopback it does not. */
+function attributes(context: Context) {
+  const isEncrypted =
+    new URL(context.req.url).protocol === "https:" || context.req.header("x-forwarded-proto") === "https";
+  return { path: "/", httpOnly: true, sameSite: "Strict", secure: isEncrypted } as const;
+}

@@ -1,0 +1,158 @@
+/** @jsxImportSource hono/jsx */
+/**
+ * The dashboard: pages for people, beside the management API and made of its calls. It decides who is signed in and that
+ * a form was sent from a page of its own; what may be done, and what a value may be, the API decides. It must never put
+ * a token into a page or an address, and never show an organization to a token of another. Without Redis its pages say
+ * so with 503; sign-in of the operator goes on.
+ */
+import type { Context } from "hono";
+import { AdminError } from "../admin-error.ts";
+import type { AdminApp, AdminAppOptions } from "../app.ts";
+import { convertError } from "../convert-error.ts";
+import type { Principal } from "../principal.ts";
+import { answerMarkup } from "./answer-markup.ts";
+import { addAssets } from "./assets.ts";
+import { createCallApi } from "./call-api.ts";
+import { readSession } from "./cookies.ts";
+import { FormValues } from "./form.ts";
+import type { PageAnswer, PageCall, PageRoute } from "./page.ts";
+import { PAGE_ROUTES } from "./page-routes.ts";
+import { ProblemPage } from "./pages/problem.tsx";
+import { findPrincipal } from "./find-principal.ts";
+import { formatGatewayUrl } from "./gateway-url.ts";
+import { readForm, requireOwnPage } from "./own-page.ts";
+import { type Session, Sessions } from "./session.ts";
+import { addSignIn } from "./sign-in.tsx";
+import type { OrganizationView } from "./views.ts";
+
+type PageContext = Context<{ Variables: { requestId: string; principal: Principal } }>;
+
+/** Adds the pages to the admin server's HTTP. */
+export function addDashboard(app: AdminApp, options: AdminAppOptions): void {
+  const sessions = new Sessions(options.operatorToken);
+  addAssets(app);
+  addSignIn(app, options, sessions);
+  for (const route of PAGE_ROUTES) {
+    app.on(route.method, route.path, (context) => answerPage(context, route, options, sessions));
+  }
+  app.get("*", async (context, next) => {
+    const wantsPage = (context.req.header("accept") ?? "").includes("text/html");
+    if (!wantsPage || context.req.path.startsWith("/api/")) return next();
+    return answerProblem(
+      context,
+      null,
+      new AdminError("unknown_endpoint", { message: "There is no such page." }),
+    );
+  });
+}
+
+async function answerPage(
+  context: PageContext,
+  route: PageRoute,
+  options: AdminAppOptions,
+  sessions: Sessions,
+): Promise<Response> {
+  // A form's `Origin` is "null" without this; nothing goes to other sites either way.
+  context.header("referrer-policy", "same-origin");
+  let page: PageCall | null = null;
+  try {
+    const session = readSession(context, sessions, options.nowMs());
+    const principal = session === null ? null : await findPrincipal(session, options.store);
+    if (session === null || principal === null) return redirectToSignIn(context);
+    const form = route.method === "POST" ? await readForm(context) : new FormValues("");
+    if (route.method === "POST") {
+      requireOwnPage(context);
+      if (!sessions.isFormToken(form.text("form_token"), session.id)) throw foreignForm();
+    }
+    const bare = await createPage(context, options, { session, principal, form, sessions });
+    page = bare;
+    const organization = await readOrganization(bare);
+    page = { ...bare, organization, unreadAlerts: await countUnread(bare, organization) };
+    return formatAnswer(context, await run(route, page));
+  } catch (thrown) {
+    const error = convertError(thrown, route.method === "POST");
+    if (error.status >= 500) {
+      const fields = {
+        err: error.cause ?? error,
+        requestId: context.get("requestId"),
+        path: context.req.path,
+      };
+      options.logger.error(fields, "a page failed");
+    }
+    return answerProblem(context, page, error);
+  }
+}
+
+function run(route: PageRoute, page: PageCall): Promise<PageAnswer> {
+  if ("run" in route) return route.run(page);
+  const { organization } = page;
+  if (organization === null) throw new TypeError(`${route.path} names no organization`);
+  return route.runInOrganization({ ...page, organization });
+}
+
+async function createPage(
+  context: PageContext,
+  options: AdminAppOptions,
+  given: { session: Session; principal: Principal; form: FormValues; sessions: Sessions },
+): Promise<PageCall> {
+  const { session, principal, form, sessions } = given;
+  const requestId = context.get("requestId");
+  return {
+    principal,
+    isOperator: principal.type === "operator",
+    canChange: principal.type === "operator" || principal.role === "admin",
+    options,
+    api: createCallApi(principal, requestId, options),
+    params: context.req.param(),
+    query: new URL(context.req.url).searchParams,
+    path: context.req.path,
+    formToken: sessions.formToken(session.id),
+    form,
+    requestId,
+    nowMs: await options.store.timeMs(),
+    gatewayUrl: formatGatewayUrl(options, context.req.url),
+    organization: null,
+    unreadAlerts: 0,
+  };
+}
+
+async function readOrganization(page: PageCall): Promise<OrganizationView | null> {
+  const id = page.params["organization"];
+  if (id === undefined) return null;
+  const path = "GET /api/organizations/{organization}";
+  const { body } = await page.api(path, { params: { organization: id } });
+  return body as OrganizationView;
+}
+
+function countUnread(page: PageCall, organization: OrganizationView | null): Promise<number> {
+  if (organization === null || !organization.notifications.dashboard) return Promise.resolve(0);
+  return page.options.store.countUnreadAlerts(organization.id);
+}
+
+function formatAnswer(context: PageContext, answer: PageAnswer): Response | Promise<Response> {
+  if ("redirect" in answer) return context.redirect(answer.redirect, 303);
+  if ("text" in answer) return context.body(answer.text, 200, answer.headers);
+  return answerMarkup(context, answer.markup, answer.status ?? 200);
+}
+
+function answerProblem(context: PageContext, page: PageCall | null, error: AdminError) {
+  const title =
+    error.status === 404 ? "Not found" : error.status === 403 ? "Not allowed" : "That did not work";
+  const requestId = error.status >= 500 ? context.get("requestId") : null;
+  const markup = <ProblemPage page={page} title={title} message={error.message} requestId={requestId} />;
+  for (const [name, value] of Object.entries(error.headers)) context.header(name, value);
+  return answerMarkup(context, markup, error.status);
+}
+
+/** After the sign-in the page is opened; a form that was sent is lost and its page opened instead. */
+function redirectToSignIn(context: PageContext): Response {
+  const { pathname, search } = new URL(context.req.url);
+  const next = context.req.method === "GET" ? `${pathname}${search}` : pathname;
+  return context.redirect(next === "/" ? "/sign-in" : `/sign-in?next=${encodeURIComponent(next)}`, 303);
+}
+
+function foreignForm(): AdminError {
+  const message =
+    "This form was not made for your session, and nothing was changed. Open the page again and send the form from there.";
+  return new AdminError("permission_denied", { message });
+}

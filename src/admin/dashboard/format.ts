@@ -1,0 +1,63 @@
+/** Figures as people read them. */
+import { formatCents, wholeCents } from "../../money.ts";
+import { formatMonthName } from "../../limits/month.ts";
+
+const UNIT_DECIMALS = 8;
+
+/** "1,234.56 USD"; what is under a cent to its last digit: "0.0045 USD". Rounded down, as caps are compared. */
+export function formatMoney(microcents: number, currency: string): string {
+  const cents = wholeCents(BigInt(microcents));
+  if (cents === 0 && microcents > 0) {
+    const fraction = String(microcents).padStart(UNIT_DECIMALS, "0").replace(/0+$/, "");
+    return `0.${fraction} ${currency}`;
+  }
+  return formatCents(cents, currency).replace(/\B(?=(?:\d{3})+\.)/g, ",");
+}
+
+/** A cap or a budget: "50.00 USD" or "none". */
+export function formatLimit(cents: number | null, currency: string): string {
+  return cents === null ? "none" : formatCents(cents, currency).replace(/\B(?=(?:\d{3})+\.)/g, ",");
+}
+
+/** What stands in an amount's field: "50.00", nothing for none. */
+export function amountText(cents: number | null): string {
+  return cents === null ? "" : formatCents(cents, "").trim();
+}
+
+export function formatCount(count: number): string {
+  return count.toLocaleString("en-US");
+}
+
+/** "2026-11-21 14:03 UTC". */
+export function formatTime(time: string): string {
+  return `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
+}
+
+export function monthName(month: string): string {
+  return formatMonthName(month);
+}
+
+/** "60 rpm: 1 request per second, bursts of 10". The bucket's capacity is that of `store/lua/bucket.lua`. */
+export function describeRate(requestsPerMinute: number): string {
+  const burst = burstOf(requestsPerMinute);
+  return `${formatCount(requestsPerMinute)} rpm: ${describePace(requestsPerMinute)}, bursts of ${formatCount(burst)}`;
+}
+
+function describePace(requestsPerMinute: number): string {
+  if (requestsPerMinute < 60) {
+    const seconds = Number((60 / requestsPerMinute).toFixed(1));
+    return `1 request every ${seconds} seconds`;
+  }
+  const perSecond = Number((requestsPerMinute / 60).toFixed(1));
+  return `${formatCount(perSecond)} request${perSecond === 1 ? "" : "s"} per second`;
+}
+
+/** How many requests a full bucket lets pass at once. */
+export function burstOf(requestsPerMinute: number): number {
+  return Math.max(10, Math.floor(requestsPerMinute / 10));
+}
+
+/** "hard_cap_cents" → "hard cap cents". */
+export function spellOut(word: string): string {
+  return word.replaceAll("_", " ").replaceAll(".", ": ");
+}

@@ -1,0 +1,52 @@
+/** That a form was sent from a page of this server: by the headers that browsers set and pages cannot. */
+import type { Context } from "hono";
+import { AdminError } from "../admin-error.ts";
+import { FormValues } from "./form.ts";
+
+/** 256 KiB: a key's list of models with room to spare. */
+const MAX_FORM_BYTES = 256 * 1024;
+
+/** @throws AdminError 403 when the form comes from another site, or the browser does not say from where. */
+export function requireOwnPage(context: Pick<Context, "req">): void {
+  const site = context.req.header("sec-fetch-site");
+  const origin = context.req.header("origin");
+  const isSameSite = site === undefined || site === "same-origin";
+  if (isSameSite && origin !== undefined && isOwnOrigin(origin, context)) return;
+  const message =
+    "This form was not sent from a page of this server (`Origin`), and nothing was changed. Open the page again and send the form from there.";
+  throw new AdminError("permission_denied", { message });
+}
+
+/** By host and port: what encrypts in front of this server changes the scheme. */
+function isOwnOrigin(origin: string, context: Pick<Context, "req">): boolean {
+  const host = context.req.header("host");
+  return (
+    host !== undefined && URL.canParse(origin) && new URL(origin).host === stripDefaultPort(host, origin)
+  );
+}
+
+function stripDefaultPort(host: string, origin: string): string {
+  const { protocol } = new URL(origin);
+  return URL.canParse(`${protocol}//${host}`) ? new URL(`${protocol}//${host}`).host : host;
+}
+
+/** @throws AdminError 413, 415. */
+export async function readForm(context: Pick<Context, "req">): Promise<FormValues> {
+  const type = context.req.header("content-type") ?? "";
+  if (!type.startsWith("application/x-www-form-urlencoded")) {
+    throw new AdminError("unsupported_media_type", { message: "Send the form as a browser does." });
+  }
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  // Named: the DOM's type of a stream is not iterable, Node's is.
+  const body = context.req.raw.body as AsyncIterable<Uint8Array> | null;
+  for await (const chunk of body ?? []) {
+    size += chunk.length;
+    if (size > MAX_FORM_BYTES) {
+      const message = "The form is larger than 256 KiB.";
+      throw new AdminError("request_too_large", { message, headers: { connection: "close" } });
+    }
+    chunks.push(chunk);
+  }
+  return new FormValues(Buffer.concat(chunks).toString("utf8"));
+}

@@ -1,0 +1,27 @@
+import { alertPageRoutes } from "./pages/alerts.tsx";
+import { auditPageRoutes } from "./pages/audit.tsx";
+import { keyPageRoutes } from "./pages/key-routes.ts";
+import { modelPageRoutes } from "./pages/models.tsx";
+import { organizationPageRoutes } from "./pages/organizations.tsx";
+import { overviewRoutes } from "./pages/overview.tsx";
+import { requestPageRoutes } from "./pages/requests.tsx";
+import { settingsRoutes } from "./pages/settings.tsx";
+import { tokenPageRoutes } from "./pages/tokens.tsx";
+import { tryItPageRoutes } from "./pages/try-it.tsx";
+import { usagePageRoutes } from "./pages/usage.tsx";
+import type { PageRoute } from "./page.ts";
+
+/** Every page that needs a session. A path without parameters stands before one that would take it for a value. */
+export const PAGE_ROUTES: readonly PageRoute[] = [
+  ...organizationPageRoutes,
+  ...overviewRoutes,
+  ...keyPageRoutes,
+  ...settingsRoutes,
+  ...usagePageRoutes,
+  ...requestPageRoutes,
+  ...alertPageRoutes,
+  ...auditPageRoutes,
+  ...tokenPageRoutes,
+  ...modelPageRoutes,
+  ...tryItPageRoutes,
+];

@@ -1,0 +1,57 @@
+import type { JSX } from "hono/jsx/jsx-runtime";
+import type { AdminAppOptions } from "../app.ts";
+import type { Principal } from "../principal.ts";
+import type { CallApi } from "./call-api.ts";
+import type { FormValues } from "./form.ts";
+import type { OrganizationView } from "./views.ts";
+
+/** JSX that is ready to be sent, whole. */
+export type Markup = JSX.Element;
+
+/** One request for a page by somebody who is signed in: what a page may know. */
+export interface PageCall {
+  readonly principal: Principal;
+  /** May change what the organization's administrators may. */
+  readonly canChange: boolean;
+  readonly isOperator: boolean;
+  readonly options: AdminAppOptions;
+  readonly api: CallApi;
+  /** Of the path. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly path: string;
+  /** Stands in every form of the page. */
+  readonly formToken: string;
+  /** Empty for GET. */
+  readonly form: FormValues;
+  readonly requestId: string;
+  /** Redis's clock. */
+  readonly nowMs: number;
+  /** Where clients send their requests, without a slash at the end and without `/v1`. */
+  readonly gatewayUrl: string;
+  /** Of the path, or null on pages without. */
+  readonly organization: OrganizationView | null;
+  /** How many alerts nobody has looked at. */
+  readonly unreadAlerts: number;
+}
+
+/** The same below `/organizations/{organization}`. */
+export interface OrganizationPageCall extends PageCall {
+  readonly organization: OrganizationView;
+}
+
+/** What a page answers. */
+export type PageAnswer =
+  | { readonly status?: 200 | 201 | 400 | 403 | 404 | 409 | 412 | 429 | 500 | 503; readonly markup: Markup }
+  | { readonly redirect: string }
+  | { readonly text: string; readonly headers: Readonly<Record<string, string>> };
+
+/** Where a page is, and what it does. */
+export type PageRoute = {
+  readonly method: "GET" | "POST";
+  /** As Hono writes paths: "/organizations/:organization/keys". */
+  readonly path: string;
+} & (
+  | { readonly run: (page: PageCall) => Promise<PageAnswer> }
+  | { readonly runInOrganization: (page: OrganizationPageCall) => Promise<PageAnswer> }
+);

@@ -1,0 +1,63 @@
+/** @jsxImportSource hono/jsx */
+/** *Alerts*: what was reached, who was told, and sending again. */
+import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
+import { AlertList, REDELIVER } from "../parts/alert-list.tsx";
+import { Form } from "../parts/fields.tsx";
+import { Layout } from "../parts/layout.tsx";
+import { Older } from "../parts/older.tsx";
+
+const PATH = "/organizations/:organization/alerts";
+const SHOWN = 50;
+
+async function showAlerts(page: OrganizationPageCall): Promise<PageAnswer> {
+  const { organization } = page;
+  const after = page.query.get("after");
+  const { items, next } = await page.options.store.listAlerts(organization.id, { limit: SHOWN, after });
+  const base = `/organizations/${organization.id}`;
+  return {
+    markup: (
+      <Layout page={page} title="Alerts" section="alerts">
+        <p>
+          At 80 % and 100 % of a budget, and at 90 % and 100 % of a hard cap, of a key and of the
+          organization, once a month. Who is told is set in{" "}
+          <a href={`${base}/settings`}>Inference settings</a>.
+        </p>
+        {organization.notifications.dashboard ? null : (
+          <p class="notice">Alerts are not counted on this dashboard: the channel is off.</p>
+        )}
+        {page.unreadAlerts > 0 && page.canChange ? (
+          <Form page={page} action={`${base}/alerts/read`}>
+            <button type="submit" class="quiet">
+              Mark all as read
+            </button>
+          </Form>
+        ) : null}
+        {items.length === 0 ? (
+          <p class="card empty">There was no alert yet.</p>
+        ) : (
+          <AlertList page={page} alerts={items} />
+        )}
+        <Older page={page} next={next} />
+      </Layout>
+    ),
+  };
+}
+
+async function markRead(page: OrganizationPageCall): Promise<PageAnswer> {
+  await page.api("POST /api/organizations/{organization}/alerts/mark-read", {
+    params: { organization: page.organization.id },
+  });
+  return { redirect: `/organizations/${page.organization.id}/alerts?done=read` };
+}
+
+async function sendAgain(page: OrganizationPageCall): Promise<PageAnswer> {
+  const params = { organization: page.organization.id, alert: page.params["alert"] ?? "" };
+  await page.api(REDELIVER, { params });
+  return { redirect: `/organizations/${page.organization.id}/alerts?done=sent` };
+}
+
+export const alertPageRoutes: readonly PageRoute[] = [
+  { method: "GET", path: PATH, runInOrganization: showAlerts },
+  { method: "POST", path: `${PATH}/read`, runInOrganization: markRead },
+  { method: "POST", path: `${PATH}/:alert/redeliver`, runInOrganization: sendAgain },
+];

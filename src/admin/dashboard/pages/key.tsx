@@ -1,0 +1,155 @@
+/** @jsxImportSource hono/jsx */
+/** One API key: its limits, rotation, end. */
+import { AdminError } from "../../admin-error.ts";
+import { NO_PROBLEMS, type Problems, pickChanges, readBody, splitProblems } from "../form.ts";
+import { formatLimit, formatMoney, formatTime } from "../format.ts";
+import type { OrganizationPageCall, PageAnswer } from "../page.ts";
+import { SpendBar } from "../parts/charts.tsx";
+import { Form, ProblemSummary } from "../parts/fields.tsx";
+import { KEY_FIELDS, KeyFields, type KeyTexts, textsOfForm, textsOfKey } from "../parts/key-fields.tsx";
+import { KeyActions } from "../parts/key-actions.tsx";
+import { Layout } from "../parts/layout.tsx";
+import type { CatalogView, KeyView, KeyWithSecretView } from "../views.ts";
+import { NewKey } from "./key-creation.tsx";
+import { KeyState } from "./keys.tsx";
+
+const ONE = "/api/organizations/{organization}/keys/{key}";
+
+export async function showKey(page: OrganizationPageCall): Promise<PageAnswer> {
+  const { key, etag } = await readKey(page);
+  return renderKey(page, key, { texts: textsOfKey(key), problems: NO_PROBLEMS, etag });
+}
+
+export async function changeKey(page: OrganizationPageCall): Promise<PageAnswer> {
+  const { key, etag } = await readKey(page);
+  try {
+    const wanted = readBody(page.form, KEY_FIELDS);
+    // A field holds whole minutes: what was not touched keeps its seconds.
+    if (page.form.text("expires_at") === textsOfKey(key).expires_at) wanted["expires_at"] = key.expires_at;
+    await page.api(`PATCH ${ONE}`, {
+      params: paramsOf(page),
+      body: pickChanges(wanted, key),
+      ifMatch: page.form.text("etag"),
+    });
+  } catch (thrown) {
+    if (!(thrown instanceof AdminError) || ![400, 412].includes(thrown.status)) throw thrown;
+    if (thrown.status === 400) {
+      const given = {
+        texts: textsOfForm(page.form),
+        problems: splitProblems(thrown),
+        etag: page.form.text("etag"),
+      };
+      return renderKey(page, key, given);
+    }
+    const message = "Somebody else has changed this key meanwhile. The fields show it as it is now.";
+    return renderKey(page, key, { texts: textsOfKey(key), problems: new Map([["", message]]), etag });
+  }
+  return { redirect: `${pathOf(page)}?done=saved` };
+}
+
+/** Disables or enables. */
+export function setKeyDisabled(disabled: boolean): (page: OrganizationPageCall) => Promise<PageAnswer> {
+  return async (page) => {
+    await page.api(`PATCH ${ONE}`, { params: paramsOf(page), body: { disabled } });
+    return { redirect: `${pathOf(page)}?done=${disabled ? "disabled" : "enabled"}` };
+  };
+}
+
+export async function rotateKey(page: OrganizationPageCall): Promise<PageAnswer> {
+  const { body } = await page.api(`POST ${ONE}/rotate`, {
+    params: paramsOf(page),
+    body: readBody(page.form, { grace_seconds: "default" }),
+  });
+  return { markup: <NewKey page={page} created={body as KeyWithSecretView} title="The key's new secret" /> };
+}
+
+export async function deleteKey(page: OrganizationPageCall): Promise<PageAnswer> {
+  await page.api(`DELETE ${ONE}`, { params: paramsOf(page) });
+  return { redirect: `/organizations/${page.organization.id}/keys?done=deleted` };
+}
+
+export async function revokeAllKeys(page: OrganizationPageCall): Promise<PageAnswer> {
+  const path = `/organizations/${page.organization.id}/keys`;
+  if (page.form.text("sure") !== "yes") return { redirect: path };
+  await page.api("POST /api/organizations/{organization}/keys/revoke-all", {
+    params: { organization: page.organization.id },
+  });
+  return { redirect: `${path}?done=revoked` };
+}
+
+async function readKey(page: OrganizationPageCall): Promise<{ key: KeyView; etag: string }> {
+  const { body, headers } = await page.api(`GET ${ONE}`, { params: paramsOf(page) });
+  return { key: body as KeyView, etag: headers?.["etag"] ?? "*" };
+}
+
+function paramsOf(page: OrganizationPageCall) {
+  return { organization: page.organization.id, key: page.params["key"] ?? "" };
+}
+
+function pathOf(page: OrganizationPageCall): string {
+  return `/organizations/${page.organization.id}/keys/${page.params["key"] ?? ""}`;
+}
+
+interface FormState {
+  readonly texts: KeyTexts;
+  readonly problems: Problems;
+  /** The version that the fields began from. */
+  readonly etag: string;
+}
+
+async function renderKey(page: OrganizationPageCall, key: KeyView, state: FormState): Promise<PageAnswer> {
+  const { body } = await page.api("GET /api/catalog");
+  const { currency } = page.organization;
+  return {
+    status: state.problems.size === 0 ? 200 : 400,
+    markup: (
+      <Layout page={page} title={`API key ${key.name}`} section="keys">
+        <KeySummary page={page} apiKey={key} />
+        <ProblemSummary problems={state.problems} fields={Object.keys(KEY_FIELDS)} />
+        <section aria-labelledby="limits">
+          <h2 id="limits">Limits</h2>
+          <Form page={page} action={pathOf(page)} class="card">
+            <input type="hidden" name="etag" value={state.etag} />
+            <KeyFields
+              texts={state.texts}
+              problems={state.problems}
+              currency={currency}
+              catalog={body as CatalogView}
+              disabled={!page.canChange}
+            />
+            {page.canChange ? <button type="submit">Save</button> : null}
+          </Form>
+        </section>
+        {page.canChange ? <KeyActions page={page} apiKey={key} path={pathOf(page)} /> : null}
+      </Layout>
+    ),
+  };
+}
+
+function KeySummary({ page, apiKey }: { page: OrganizationPageCall; apiKey: KeyView }) {
+  const { currency } = page.organization;
+  return (
+    <div class="card">
+      <p>
+        <KeyState apiKey={apiKey} nowMs={page.nowMs} /> <span class="code">{apiKey.display}</span>, made{" "}
+        {formatTime(apiKey.created_at)}
+      </p>
+      <p>
+        {formatMoney(apiKey.spent_microcents, currency)} spent this month, hard cap{" "}
+        {formatLimit(apiKey.hard_cap_cents, currency)}, budget {formatLimit(apiKey.budget_cents, currency)}
+      </p>
+      <SpendBar
+        spentMicrocents={apiKey.spent_microcents}
+        hardCapCents={apiKey.hard_cap_cents}
+        budgetCents={apiKey.budget_cents}
+        currency={currency}
+      />
+      {apiKey.former_key_until === null ? null : (
+        <p>The key before the last rotation works until {formatTime(apiKey.former_key_until)}.</p>
+      )}
+      <p class="quiet">
+        Id <code>{apiKey.id}</code>
+      </p>
+    </div>
+  );
+}

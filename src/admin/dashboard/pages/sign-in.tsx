@@ -1,0 +1,46 @@
+/** @jsxImportSource hono/jsx */
+import { Layout } from "../parts/layout.tsx";
+
+interface SignInProps {
+  readonly formToken: string;
+  /** Where to go then, a path of this server. */
+  readonly next: string;
+  readonly problem: string | null;
+}
+
+export function SignInPage({ formToken, next, problem }: SignInProps) {
+  return (
+    <Layout page={null} title="Sign in">
+      {problem === null ? null : (
+        <p class="notice bad" role="alert" id="token-problem">
+          {problem}
+        </p>
+      )}
+      <form method="post" action="/sign-in" class="card">
+        <input type="hidden" name="form_token" value={formToken} />
+        <input type="hidden" name="next" value={next} />
+        <div class="field">
+          <label for="token">Token</label>
+          <input
+            id="token"
+            name="token"
+            type="password"
+            required
+            autocomplete="current-password"
+            aria-describedby="token-hint"
+            {...(problem === null ? {} : { "aria-invalid": "true" as const })}
+          />
+          <p class="hint" id="token-hint">
+            The operator's token, or an organization's token (<code>igw_org_…</code>). An API key (
+            <code>sk-igw-…</code>) opens nothing here.
+          </p>
+        </div>
+        <button type="submit">Sign in</button>
+      </form>
+      <p class="quiet">
+        The operator's token is printed by <code>npm start</code> and kept in{" "}
+        <code>data_dir/operator-token</code>. Organization tokens are made on the page Tokens.
+      </p>
+    </Layout>
+  );
+}

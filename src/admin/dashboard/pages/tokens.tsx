@@ -1,0 +1,148 @@
+/** @jsxImportSource hono/jsx */
+/** *Tokens*: what people sign in with here and programs call the management API with. */
+import { AdminError } from "../../admin-error.ts";
+import { NO_PROBLEMS, type Problems, readBody, splitProblems } from "../form.ts";
+import { formatTime } from "../format.ts";
+import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
+import { Field, Form, ProblemSummary, Secret } from "../parts/fields.tsx";
+import { Layout } from "../parts/layout.tsx";
+import { readList } from "../read-lists.ts";
+import type { TokenPageView, TokenWithSecretView } from "../views.ts";
+
+const PATH = "/organizations/:organization/tokens";
+const LIST = "/api/organizations/{organization}/tokens";
+const MAX_PAGES = 10;
+
+type TokenView = TokenPageView["data"][number];
+
+function showTokens(page: OrganizationPageCall): Promise<PageAnswer> {
+  return renderTokens(page, NO_PROBLEMS);
+}
+
+async function createToken(page: OrganizationPageCall): Promise<PageAnswer> {
+  try {
+    const { body } = await page.api(`POST ${LIST}`, {
+      params: { organization: page.organization.id },
+      body: readBody(page.form, { name: "text", role: "text" }),
+    });
+    return { status: 201, markup: <NewToken page={page} created={body as TokenWithSecretView} /> };
+  } catch (thrown) {
+    if (!(thrown instanceof AdminError) || thrown.status !== 400) throw thrown;
+    return renderTokens(page, splitProblems(thrown));
+  }
+}
+
+async function deleteToken(page: OrganizationPageCall): Promise<PageAnswer> {
+  const params = { organization: page.organization.id, token: page.params["token"] ?? "" };
+  await page.api(`DELETE ${LIST}/{token}`, { params });
+  return { redirect: `/organizations/${page.organization.id}/tokens?done=token_deleted` };
+}
+
+async function renderTokens(page: OrganizationPageCall, problems: Problems): Promise<PageAnswer> {
+  const params = { organization: page.organization.id };
+  const { items } = await readList<TokenView>(page.api, `GET ${LIST}`, params, MAX_PAGES);
+  return {
+    status: problems.size === 0 ? 200 : 400,
+    markup: (
+      <Layout page={page} title="Tokens" section="tokens">
+        <p>
+          People sign in here with a token, and programs call the management API with one. An admin's reads
+          and changes everything of this organization, a viewer's only reads.
+        </p>
+        <ProblemSummary problems={problems} fields={["name", "role"]} />
+        {items.length === 0 ? (
+          <p class="card empty">There is no token yet: only the operator can sign in.</p>
+        ) : (
+          <TokenTable page={page} tokens={items} />
+        )}
+        {page.canChange ? <CreationForm page={page} problems={problems} /> : null}
+      </Layout>
+    ),
+  };
+}
+
+function TokenTable({ page, tokens }: { page: OrganizationPageCall; tokens: readonly TokenView[] }) {
+  return (
+    <div class="scroll" tabindex={0} role="region" aria-label="Tokens">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">name</th>
+            <th scope="col">role</th>
+            <th scope="col">made</th>
+            {page.canChange ? <th scope="col">end</th> : null}
+          </tr>
+        </thead>
+        <tbody>
+          {tokens.map((token) => (
+            <tr>
+              <th scope="row">
+                {token.name}
+                <span class="below code">{token.display}</span>
+              </th>
+              <td>{token.role}</td>
+              <td>{formatTime(token.created_at)}</td>
+              {page.canChange ? (
+                <td>
+                  <Form
+                    page={page}
+                    action={`/organizations/${page.organization.id}/tokens/${token.id}/delete`}
+                    confirm={`Delete the token "${token.name}"? Whoever uses it is signed out.`}
+                  >
+                    <button type="submit" class="danger" aria-label={`Delete ${token.name}`}>
+                      Delete
+                    </button>
+                  </Form>
+                </td>
+              ) : null}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function CreationForm({ page, problems }: { page: OrganizationPageCall; problems: Problems }) {
+  return (
+    <section class="card" aria-labelledby="create">
+      <h2 id="create">Create a token</h2>
+      <Form page={page} action={`/organizations/${page.organization.id}/tokens`}>
+        <Field name="name" label="Name" value={page.form.text("name")} problems={problems} required />
+        <div class="field">
+          <label for="role">Role</label>
+          <select id="role" name="role">
+            <option value="admin">admin: reads and changes</option>
+            <option value="viewer" selected={page.form.text("role") === "viewer"}>
+              viewer: only reads
+            </option>
+          </select>
+        </div>
+        <button type="submit">Create the token</button>
+      </Form>
+    </section>
+  );
+}
+
+/** The only time that the token itself is in a page. */
+function NewToken({ page, created }: { page: OrganizationPageCall; created: TokenWithSecretView }) {
+  return (
+    <Layout page={page} title="Your new token" section="tokens">
+      <div class="card" role="status">
+        <p>
+          <strong>Copy it now: it is shown this once.</strong> Only its hash is kept.
+        </p>
+        <Secret id="secret" label={`Token "${created.name}" (${created.role})`} value={created.token} />
+        <p>
+          <a href={`/organizations/${page.organization.id}/tokens`}>To the list of tokens</a>
+        </p>
+      </div>
+    </Layout>
+  );
+}
+
+export const tokenPageRoutes: readonly PageRoute[] = [
+  { method: "GET", path: PATH, runInOrganization: showTokens },
+  { method: "POST", path: PATH, runInOrganization: createToken },
+  { method: "POST", path: `${PATH}/:token/delete`, runInOrganization: deleteToken },
+];

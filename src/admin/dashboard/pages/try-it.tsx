@@ -1,0 +1,63 @@
+/** @jsxImportSource hono/jsx */
+/** *Try it*: snippets with the base URL and a model filled in. */
+import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
+import { Layout } from "../parts/layout.tsx";
+import { createSnippets, type Snippet } from "../snippets.ts";
+import type { CatalogView } from "../views.ts";
+
+async function showTryIt(page: OrganizationPageCall): Promise<PageAnswer> {
+  const { body } = await page.api("GET /api/catalog");
+  const { currency, id } = page.organization;
+  const usable = (body as CatalogView).data.filter(
+    (model) => model.replaced_by === null && model.prices[currency] !== undefined,
+  );
+  const ids = usable.map((model) => model.id);
+  const wanted = page.query.get("model") ?? "";
+  const model = ids.includes(wanted) ? wanted : (ids[0] ?? "vendor/model");
+  return {
+    markup: (
+      <Layout page={page} title="Try it" section="try">
+        <p>
+          Make a key on <a href={`/organizations/${id}/keys/new`}>API keys</a>, put it into the environment (
+          <code>export API_KEY=sk-igw-…</code>) and paste one of these. OpenAI clients use the base URL{" "}
+          <code class="break">{page.gatewayUrl}/v1</code>, Anthropic clients{" "}
+          <code class="break">{page.gatewayUrl}</code>.
+        </p>
+        <form method="get" class="inline">
+          <label for="model">Model</label>
+          <select id="model" name="model">
+            {ids.map((one) => (
+              <option value={one} selected={one === model}>
+                {one}
+              </option>
+            ))}
+          </select>
+          <button type="submit" class="quiet">
+            Fill in
+          </button>
+        </form>
+        {createSnippets(page.gatewayUrl, model).map((snippet) => (
+          <SnippetBox snippet={snippet} />
+        ))}
+      </Layout>
+    ),
+  };
+}
+
+function SnippetBox({ snippet }: { snippet: Snippet }) {
+  return (
+    <section aria-labelledby={`${snippet.id}-title`} class="snippet">
+      <h2 id={`${snippet.id}-title`}>{snippet.title}</h2>
+      <button type="button" data-copy={snippet.id} aria-label={`Copy ${snippet.title}`} class="quiet" hidden>
+        Copy
+      </button>
+      <pre tabindex={0} role="region" aria-label={`${snippet.title}, code`}>
+        <code id={snippet.id}>{snippet.text}</code>
+      </pre>
+    </section>
+  );
+}
+
+export const tryItPageRoutes: readonly PageRoute[] = [
+  { method: "GET", path: "/organizations/:organization/try", runInOrganization: showTryIt },
+];

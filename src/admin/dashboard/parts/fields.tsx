@@ -1,0 +1,187 @@
+/** @jsxImportSource hono/jsx */
+import type { Child } from "hono/jsx";
+import { spellOut } from "../format.ts";
+import type { PageCall } from "../page.ts";
+import type { Problems } from "../form.ts";
+
+interface FormProps {
+  readonly page: PageCall;
+  readonly action: string;
+  readonly children?: Child;
+  /** Asked in a dialog before it is sent. */
+  readonly confirm?: string;
+  readonly class?: string;
+}
+
+/** A form that carries its session's form token. */
+export function Form({ page, action, children, confirm, class: className }: FormProps) {
+  return (
+    <form method="post" action={action} class={className} data-confirm={confirm}>
+      <input type="hidden" name="form_token" value={page.formToken} />
+      {children}
+    </form>
+  );
+}
+
+interface FieldProps {
+  readonly name: string;
+  readonly label: string;
+  readonly value: string;
+  readonly problems: Problems;
+  readonly hint?: Child;
+  readonly type?: string;
+  readonly suffix?: string;
+  readonly required?: boolean;
+  readonly disabled?: boolean;
+  readonly autocomplete?: string;
+  readonly inputmode?: "numeric" | "decimal" | "email" | "url";
+  /** For the script: shows what a rate means while it is typed. */
+  readonly rate?: boolean;
+}
+
+/** One input with its label, its hint and what is wrong with it. */
+export function Field(props: FieldProps) {
+  const { name, label, value, problems, hint, type = "text", suffix, disabled } = props;
+  const problem = problems.get(name);
+  return (
+    <div class="field">
+      <label for={name}>{label}</label>
+      <span class="input">
+        <input
+          id={name}
+          name={name}
+          type={type}
+          value={value}
+          required={props.required}
+          disabled={disabled}
+          autocomplete={props.autocomplete ?? "off"}
+          inputmode={props.inputmode}
+          data-rate={props.rate ? "yes" : undefined}
+          {...describedBy(name, hint, problem)}
+        />
+        {suffix === undefined ? null : <span class="suffix">{suffix}</span>}
+      </span>
+      <Hints name={name} hint={hint} problem={problem} />
+    </div>
+  );
+}
+
+interface AreaProps {
+  readonly name: string;
+  readonly label: string;
+  readonly value: string;
+  readonly problems: Problems;
+  readonly hint?: Child;
+  readonly disabled?: boolean;
+}
+
+/** Several lines. A problem of one item ("emails.0") is shown here too. */
+export function Area({ name, label, value, problems, hint, disabled }: AreaProps) {
+  const problem = [...problems].find(([field]) => field === name || field.startsWith(`${name}.`))?.[1];
+  return (
+    <div class="field">
+      <label for={name}>{label}</label>
+      <textarea id={name} name={name} rows={3} disabled={disabled} {...describedBy(name, hint, problem)}>
+        {value}
+      </textarea>
+      <Hints name={name} hint={hint} problem={problem} />
+    </div>
+  );
+}
+
+interface CheckProps {
+  readonly name: string;
+  readonly label: string;
+  readonly checked: boolean;
+  readonly problems: Problems;
+  readonly hint?: Child;
+  readonly disabled?: boolean | undefined;
+}
+
+export function Check({ name, label, checked, problems, hint, disabled }: CheckProps) {
+  const problem = problems.get(name);
+  return (
+    <div class="field check">
+      <label>
+        <input
+          type="checkbox"
+          name={name}
+          value="yes"
+          checked={checked}
+          disabled={disabled}
+          {...describedBy(name, hint, problem)}
+        />
+        <span>{label}</span>
+      </label>
+      <Hints name={name} hint={hint} problem={problem} />
+    </div>
+  );
+}
+
+export function Hints(props: { name: string; hint: Child | undefined; problem: string | undefined }) {
+  return (
+    <>
+      {props.hint === undefined ? null : (
+        <p class="hint" id={`${props.name}-hint`}>
+          {props.hint}
+        </p>
+      )}
+      {props.problem === undefined ? null : (
+        <p class="problem" id={`${props.name}-problem`}>
+          {props.problem}
+        </p>
+      )}
+    </>
+  );
+}
+
+export function describedBy(name: string, hint: Child | undefined, problem: string | undefined) {
+  const ids = [hint === undefined ? "" : `${name}-hint`, problem === undefined ? "" : `${name}-problem`];
+  const text = ids.filter((id) => id !== "").join(" ");
+  return {
+    ...(text === "" ? {} : { "aria-describedby": text }),
+    ...(problem === undefined ? {} : { "aria-invalid": "true" as const }),
+  };
+}
+
+/** Above a form that was refused: what belongs to none of its fields, or that there is something to put right. */
+export function ProblemSummary({ problems, fields }: { problems: Problems; fields: readonly string[] }) {
+  if (problems.size === 0) return null;
+  const isKnown = (name: string): boolean =>
+    fields.some((field) => field === name || name.startsWith(`${field}.`));
+  const others = [...problems].filter(([name]) => !isKnown(name));
+  return (
+    <div class="notice bad" role="alert">
+      <p>Nothing was changed. Put this right and send the form again:</p>
+      <ul>
+        {others.map(([, text]) => (
+          <li>{text}</li>
+        ))}
+        {[...problems]
+          .filter(([name]) => isKnown(name))
+          .map(([name]) => (
+            <li>
+              <a href={`#${fields.find((field) => field === name || name.startsWith(`${field}.`)) ?? name}`}>
+                {spellOut(name).replace(/ cents$/, "")}
+              </a>
+            </li>
+          ))}
+      </ul>
+    </div>
+  );
+}
+
+/** A secret that is shown this once, with a button that copies it. */
+export function Secret({ id, label, value }: { id: string; label: string; value: string }) {
+  return (
+    <div class="secret">
+      <label for={id}>{label}</label>
+      <span class="input">
+        <input id={id} type="text" readonly value={value} class="code" />
+        <button type="button" data-copy={id} hidden>
+          Copy
+        </button>
+      </span>
+    </div>
+  );
+}

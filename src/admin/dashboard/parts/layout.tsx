@@ -1,0 +1,134 @@
+/** @jsxImportSource hono/jsx */
+import type { Child } from "hono/jsx";
+import type { PageCall } from "../page.ts";
+
+interface LayoutProps {
+  readonly page: PageCall | null;
+  readonly title: string;
+  /** "keys": which entry of the navigation this is. */
+  readonly section?: string;
+  readonly children?: Child;
+}
+
+const SECTIONS = [
+  { section: "overview", path: "", label: "Overview" },
+  { section: "keys", path: "/keys", label: "API keys" },
+  { section: "settings", path: "/settings", label: "Inference settings" },
+  { section: "usage", path: "/usage", label: "Usage" },
+  { section: "requests", path: "/requests", label: "Requests" },
+  { section: "alerts", path: "/alerts", label: "Alerts" },
+  { section: "audit", path: "/audit", label: "Audit log" },
+  { section: "tokens", path: "/tokens", label: "Tokens" },
+  { section: "models", path: "/models", label: "Models" },
+  { section: "try", path: "/try", label: "Try it" },
+] as const;
+
+/** A whole page. `page` is null where nobody is signed in. */
+export function Layout({ page, title, section, children }: LayoutProps) {
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>{`${title} · Inference gateway`}</title>
+        <link rel="icon" href="/assets/icon.svg" type="image/svg+xml" />
+        <link rel="stylesheet" href="/assets/dashboard.css" />
+        <script type="module" src="/assets/dashboard.js"></script>
+      </head>
+      <body class={page === null ? "plain" : "app"}>
+        <a class="skip" href="#main">
+          Skip to the page
+        </a>
+        {page === null ? null : <Header page={page} />}
+        {page?.organization ? <Navigation page={page} section={section} /> : null}
+        <main id="main" tabindex={-1}>
+          <h1>{title}</h1>
+          {page === null ? null : <Notice page={page} />}
+          {children}
+        </main>
+      </body>
+    </html>
+  );
+}
+
+function Header({ page }: { page: PageCall }) {
+  const { principal, organization } = page;
+  return (
+    <header class="top">
+      <a class="brand" href="/">
+        Inference gateway
+      </a>
+      {organization ? (
+        <span class="organization">
+          {organization.name}
+          {page.isOperator ? <a href="/organizations">All organizations</a> : null}
+        </span>
+      ) : null}
+      <form method="post" action="/sign-out" class="who">
+        <input type="hidden" name="form_token" value={page.formToken} />
+        <span>{principal.type === "operator" ? "operator" : `${principal.name} (${principal.role})`}</span>
+        <button type="submit" class="quiet">
+          Sign out
+        </button>
+      </form>
+    </header>
+  );
+}
+
+function Navigation({ page, section }: { page: PageCall; section: string | undefined }) {
+  const base = `/organizations/${page.organization?.id ?? ""}`;
+  return (
+    <nav aria-label="Pages">
+      <ul>
+        {SECTIONS.map((entry) => (
+          <li>
+            <a href={base + entry.path} aria-current={entry.section === section ? "page" : undefined}>
+              {entry.label}
+              {entry.section === "alerts" && page.unreadAlerts > 0 ? (
+                <span class="badge">
+                  {page.unreadAlerts}
+                  <span class="hidden"> new</span>
+                </span>
+              ) : null}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+/** What the redirect of a form that was taken says. */
+const NOTICES: Readonly<Record<string, string>> = {
+  saved: "Saved. It holds from the next request on.",
+  deleted: "Deleted. It is refused from the next request on.",
+  disabled: "Disabled. It is refused until it is enabled again.",
+  enabled: "Enabled. It works from the next request on.",
+  revoked: "All keys are deleted.",
+  token_deleted: "Deleted. The token works no longer.",
+  sent: "It is on its way again.",
+  tested: "A test message was sent to the webhook.",
+  corrected: "The spend is corrected.",
+  read: "All alerts are marked as read.",
+};
+
+function Notice({ page }: { page: PageCall }) {
+  const text = NOTICES[page.query.get("done") ?? ""];
+  const isViewer = page.organization !== null && !page.canChange;
+  return (
+    <>
+      {text === undefined ? null : (
+        <p class="notice good" role="status">
+          {text}
+        </p>
+      )}
+      {isViewer ? (
+        <p class="notice">
+          You are signed in with a viewer's token: you see everything and change nothing. Sign in with a token
+          of the role admin to make changes.
+        </p>
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,15 @@
+import type { OrganizationPageCall } from "./page.ts";
+import type { UsageView } from "./views.ts";
+
+/** A month's usage; this month's when none is named. */
+export async function readUsage(
+  page: OrganizationPageCall,
+  groupBy: string,
+  month: string | null = null,
+): Promise<UsageView> {
+  const { body } = await page.api("GET /api/organizations/{organization}/usage", {
+    params: { organization: page.organization.id },
+    query: { group_by: groupBy, ...(month === null ? {} : { month }) },
+  });
+  return body as UsageView;
+}

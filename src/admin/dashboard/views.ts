@@ -1,0 +1,23 @@
+/** What the management API answers, as types: of the schemas that its document is made of. */
+import type { z } from "zod";
+import type { auditPage } from "../schemas/audit-entry.ts";
+import type { catalogPage } from "../schemas/catalog.ts";
+import type { key, keyPage, keyWithSecret } from "../schemas/key.ts";
+import type { organization, organizationPage } from "../schemas/organization.ts";
+import type { recentRequest, recentRequestPage } from "../schemas/requests.ts";
+import type { tokenPage, tokenWithSecret } from "../schemas/token.ts";
+import type { usage } from "../schemas/usage.ts";
+
+export type OrganizationView = z.output<typeof organization>;
+export type OrganizationPageView = z.output<typeof organizationPage>;
+export type KeyView = z.output<typeof key>;
+export type KeyWithSecretView = z.output<typeof keyWithSecret>;
+export type KeyPageView = z.output<typeof keyPage>;
+export type UsageView = z.output<typeof usage>;
+export type UsageRowView = UsageView["data"][number];
+export type RequestView = z.output<typeof recentRequest>;
+export type RequestPageView = z.output<typeof recentRequestPage>;
+export type AuditPageView = z.output<typeof auditPage>;
+export type CatalogView = z.output<typeof catalogPage>;
+export type TokenPageView = z.output<typeof tokenPage>;
+export type TokenWithSecretView = z.output<typeof tokenWithSecret>;

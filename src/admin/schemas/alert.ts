@@ -1,0 +1,104 @@
+import { z } from "zod";
+import { choice, month, named, record, timestamp, whole } from "./fields.ts";
+import { ALERT_CHANNELS } from "../../store/types/alerts.ts";
+
+/** A week: long enough for a receiver that somebody has to deploy. */
+const MAX_SECRET_GRACE_SECONDS = 604_800;
+const DEFAULT_SECRET_GRACE_SECONDS = 86_400;
+
+const delivery = named(
+  "AlertDelivery",
+  z.strictObject({
+    state: z.enum(["pending", "delivered", "failed", "off"]).meta({
+      description:
+        "`off`: the organization had not chosen the channel. `failed`: given up; `redeliver` sends it again.",
+    }),
+    attempts: z.int(),
+    last_error: z.string().nullable(),
+    last_attempt_at: timestamp().nullable(),
+    next_attempt_at: timestamp().nullable(),
+  }),
+);
+
+export const alert = named(
+  "Alert",
+  z.strictObject({
+    id: z
+      .string()
+      .meta({ description: "`webhook-id` and `data.id` of the webhook.", examples: ["alert_01934f6e-…"] }),
+    type: z.enum(["budget.threshold_reached", "hard_cap.threshold_reached"]),
+    created_at: timestamp(),
+    organization_id: z.string(),
+    scope: z.enum(["key", "organization"]),
+    key_id: z.string().nullable(),
+    key_name: z.string().nullable().meta({ description: "As it was when the alert fired." }),
+    threshold_percent: z.int(),
+    amount_cents: z.int().meta({ description: "The budget or hard cap." }),
+    spent_cents: z.int().meta({ description: "Spent when the alert fired, whole cents, rounded down." }),
+    currency: z.string(),
+    month: month(),
+    resets_at: z.iso.datetime(),
+    deliveries: z.strictObject({ email: delivery, webhook: delivery }),
+  }),
+);
+
+export const alertPage = named(
+  "AlertPage",
+  z.strictObject({
+    data: z.array(alert),
+    has_more: z.boolean(),
+    next: z
+      .string()
+      .nullable()
+      .meta({ description: "To be given as `after` for the next page; null on the last one." }),
+    unread: z.int().meta({
+      description:
+        "Alerts since the list was last marked as read, at most 100; 0 where `notifications.dashboard` is false.",
+    }),
+  }),
+);
+
+const CHANNELS_EXPECTATION = "expected a list of channels, none twice";
+export const redelivery = named(
+  "Redelivery",
+  record({
+    channels: z
+      .array(choice(ALERT_CHANNELS), { error: CHANNELS_EXPECTATION })
+      .min(1, { error: CHANNELS_EXPECTATION })
+      .refine((given) => new Set(given).size === given.length, { error: CHANNELS_EXPECTATION })
+      .optional()
+      .meta({
+        description:
+          "Left out: those on which it did not arrive, or else all that the organization has chosen.",
+      }),
+  }),
+);
+
+export const webhookTest = named(
+  "WebhookTest",
+  z.strictObject({
+    delivered: z.boolean(),
+    status: z
+      .int()
+      .nullable()
+      .meta({ description: "HTTP status of the endpoint's answer; null: there was none." }),
+    error: z.string().nullable().meta({ description: "Why it did not arrive." }),
+    duration_ms: z.int(),
+  }),
+);
+
+export const secretRotation = named(
+  "WebhookSecretRotation",
+  record({
+    grace_seconds: whole(0, MAX_SECRET_GRACE_SECONDS, "seconds")
+      .default(DEFAULT_SECRET_GRACE_SECONDS)
+      .meta({ description: "How long the former secret signs too." }),
+  }),
+);
+export const rotatedSecret = named(
+  "RotatedWebhookSecret",
+  z.strictObject({
+    secret: z.string().meta({ description: "The new secret. It is never shown again." }),
+    former_secret_until: timestamp().nullable().meta({ description: "Until then the former one signs too." }),
+  }),
+);

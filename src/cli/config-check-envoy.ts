@@ -1,0 +1,76 @@
+import { readFileSync } from "node:fs";
+import { ConfigError } from "../config/config-error.ts";
+import { loadConfig } from "../config/load.ts";
+import type { Config } from "../config/schema.ts";
+import { checkBootstrap } from "../envoy/check-bootstrap/check-bootstrap.ts";
+import { type BootstrapFinding, formatFinding } from "../envoy/check-bootstrap/finding.ts";
+import { type Validation, validateWithEnvoy } from "../envoy/check-bootstrap/validate-with-envoy.ts";
+import { configCheck, type ConfigCheckOptions } from "./config-check.ts";
+
+export interface ConfigCheckEnvoyOptions extends ConfigCheckOptions {
+  /** The bootstrap to check. */
+  readonly envoyFile: string;
+  /** Envoy's program, for its own validation; null: there is none here. */
+  readonly envoyProgram: string | null;
+}
+
+/**
+ * `inference-gateway config check --envoy`: the configuration first; when it is right, everything in the bootstrap that
+ * breaks a promise of the gateway (stderr), or `ok` (stdout). Resolves to the exit code, 0 or 1.
+ */
+export async function configCheckEnvoy(options: ConfigCheckEnvoyOptions): Promise<number> {
+  const config = readConfig(options);
+  if (config === null) return configCheck(options);
+  const bootstrap = readBootstrap(options.envoyFile);
+  const findings = typeof bootstrap === "string" ? checkBootstrap(bootstrap, config) : [bootstrap];
+  const validation =
+    options.envoyProgram === null || typeof bootstrap !== "string"
+      ? null
+      : await validateWithEnvoy(options.envoyProgram, options.envoyFile);
+  return report(options, findings, validation);
+}
+
+/** Null when it has problems, which `config check` itself prints. */
+function readConfig(options: ConfigCheckEnvoyOptions): Config | null {
+  try {
+    return loadConfig(options.file, options);
+  } catch (error) {
+    if (error instanceof ConfigError) return null;
+    throw error;
+  }
+}
+
+function readBootstrap(file: string): string | BootstrapFinding {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = `the file could not be read: ${reason}.`;
+    return { check: "file", severity: "problem", path: "", message, fix: "Give the path of a bootstrap." };
+  }
+}
+
+function report(
+  options: ConfigCheckEnvoyOptions,
+  findings: readonly BootstrapFinding[],
+  validation: Validation | null,
+): number {
+  const { envoyFile, stdout, stderr, json = false } = options;
+  const problems = findings.filter((finding) => finding.severity === "problem");
+  const ok = problems.length === 0 && validation?.outcome !== "refused";
+  if (json) {
+    stdout.write(`${JSON.stringify({ ok, file: options.file, envoy: envoyFile, findings, validation })}\n`);
+    return ok ? 0 : 1;
+  }
+  const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
+  const heading = problems.length === 0 ? [] : [`${envoyFile}: ${count}`];
+  const lines = [...heading, ...findings.map((finding) => `  ${formatFinding(finding)}`)];
+  if (validation?.outcome === "refused") lines.push(`Envoy refuses ${envoyFile}: ${validation.message}`);
+  if (lines.length > 0) stderr.write(`${lines.join("\n")}\n`);
+  if (ok) stdout.write(`ok: ${envoyFile} fits ${options.file}; ${describeValidation(validation)}\n`);
+  return ok ? 0 : 1;
+}
+
+function describeValidation(validation: Validation | null): string {
+  return validation === null ? "no Envoy here to validate it (set ENVOY_BIN)" : "Envoy accepts it";
+}

@@ -1,0 +1,27 @@
+import { type Command, InvalidArgumentError } from "commander";
+
+/** `demo-upstream`: the small model server that `up` starts by itself, for a container beside the gateway. */
+export function addDemoUpstreamCommand(program: Command): void {
+  program
+    .command("demo-upstream", { hidden: true })
+    .description("Runs the demo model server alone. It repeats what it is told; for trying the gateway only.")
+    .option("--host <host>", "address to listen on", "127.0.0.1")
+    .option("--port <port>", "port to listen on; 0 takes a free one", parsePort, 9000)
+    .action((options: { host: string; port: number }) => demoUpstreamAction(options));
+}
+
+async function demoUpstreamAction(options: { host: string; port: number }): Promise<void> {
+  const { startDemoUpstream } = await import("../demo/upstream.ts");
+  const upstream = await startDemoUpstream(options);
+  process.stderr.write(`demo upstream on ${upstream.url}\n`);
+  const end = (): void => {
+    void upstream.close().finally(() => process.exit(0));
+  };
+  process.once("SIGTERM", end);
+  process.once("SIGINT", end);
+}
+
+function parsePort(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new InvalidArgumentError("expected a port");
+}

@@ -1,0 +1,47 @@
+import type { Command } from "commander";
+import type { Finding } from "../doctor/finding.ts";
+
+const MARKS = { ok: "ok     ", warning: "WARNING", problem: "PROBLEM" } as const;
+
+/** `doctor`: what is wrong with the gateway on this host. */
+export function addDoctorCommand(program: Command): void {
+  program
+    .command("doctor")
+    .summary("find out what is wrong, since when, and what to do")
+    .description(
+      "Looks at configuration, Redis, workers, Envoy, upstreams, folders, mail, webhooks and clocks of the gateway on " +
+        "this host. Changes nothing. Exit code 1 when there is a problem; warnings alone are 0.",
+    )
+    .requiredOption("--config <file>", "gateway.yaml")
+    .option("--json", "one JSON object on stdout")
+    .action((options: { config: string; json?: true }) => doctorAction(options));
+}
+
+async function doctorAction(options: { config: string; json?: true }): Promise<void> {
+  const { examine } = await import("../doctor/doctor.ts");
+  const findings = await examine(options.config);
+  const isSound = !findings.some(({ level }) => level === "problem");
+  process.stdout.write(
+    options.json === true ? `${JSON.stringify({ ok: isSound, findings })}\n` : formatFindings(findings),
+  );
+  process.exitCode = isSound ? 0 : 1;
+}
+
+/** What is wrong comes first. */
+function formatFindings(findings: readonly Finding[]): string {
+  const of = (level: Finding["level"]) => findings.filter((finding) => finding.level === level);
+  const ordered = [...of("problem"), ...of("warning"), ...of("ok")];
+  const count = (level: Finding["level"], word: string): string => {
+    const { length } = of(level);
+    return `${length} ${word}${length === 1 ? "" : "s"}`;
+  };
+  const summary = `${count("problem", "problem")}, ${count("warning", "warning")}, ${of("ok").length} in order`;
+  return `${ordered.map(formatFinding).join("\n")}\n\n${summary}\n`;
+}
+
+function formatFinding({ check, level, what, since, todo }: Finding): string {
+  const lines = [`${MARKS[level]}  ${check}: ${what}`];
+  if (since !== null) lines.push(`         since ${since}`);
+  if (todo !== null) lines.push(`         → ${todo}`);
+  return lines.join("\n");
+}

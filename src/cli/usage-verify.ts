@@ -1,0 +1,156 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Config } from "../config/schema.ts";
+import type { LoggedUsage } from "../settlement/verify-log.ts";
+import type { UsageDifference, UsageRebuild, UsageVerification } from "../settlement/verify-usage.ts";
+import type { Store } from "../store/types.ts";
+import { CommandError } from "./management/command-error.ts";
+
+interface VerifyOptions {
+  readonly config: string;
+  readonly month?: string;
+  readonly requests?: string;
+  readonly json?: true;
+}
+
+/** Longer than on the path: nothing waits for it, and a month's usage takes a while to read. */
+const COMMAND_TIMEOUT_MS = 10_000;
+
+/** `usage verify` and `usage rebuild`: straight to Redis and the log of requests, for the operator of the host. */
+export function addUsageVerifyCommands(program: Command): void {
+  const usage = program.commands.find((command) => command.name() === "usage") ?? program.command("usage");
+  addOptions(
+    usage
+      .command("verify")
+      .description(
+        "Adds a month's spend up again, from the usage rows and from the log of requests, and says every difference. " +
+          "Exit code 1 when there is one. Exact while nothing is in flight.",
+      ),
+  ).action((options: VerifyOptions) => verify(options));
+  addOptions(
+    usage
+      .command("rebuild")
+      .description(
+        "Raises a month's spend and usage to what the log of requests says: for a Redis that was restored from an older " +
+          "snapshot. Lowers nothing, and changes nothing for an organization with requests in flight.",
+      ),
+  ).action((options: VerifyOptions) => rebuild(options));
+}
+
+function addOptions(command: Command): Command {
+  return command
+    .requiredOption("--config <file>", "gateway.yaml")
+    .option("--month <month>", "such as 2026-11; this month by Redis's clock when left out", parseMonth)
+    .option(
+      "--requests <dir>",
+      "folder with the log of requests of all hosts; default: `requests` in `data_dir`",
+    )
+    .option("--json", "the result as JSON on stdout");
+}
+
+function parseMonth(text: string): string {
+  if (/^\d{4}-(0[1-9]|1[0-2])$/.test(text)) return text;
+  throw new InvalidArgumentError("expected a month such as 2026-11");
+}
+
+async function verify(options: VerifyOptions): Promise<void> {
+  await withStore(options, async (store, month, dir) => {
+    const { verifyUsage } = await import("../settlement/verify-usage.ts");
+    const logged = dir === null ? null : await readLog(dir, month);
+    const verification = await verifyUsage(store, month, logged);
+    if (verification.differences.length > 0) process.exitCode = 1;
+    const result = { ...verification, log: summarizeLog(logged) };
+    process.stdout.write(options.json ? formatJson(result) : formatVerification(verification, logged));
+  });
+}
+
+async function rebuild(options: VerifyOptions): Promise<void> {
+  await withStore(options, async (store, month, dir) => {
+    if (dir === null) throw new CommandError("There is no log of requests to rebuild from: give --requests.");
+    const { rebuildUsage } = await import("../settlement/verify-usage.ts");
+    const logged = await readLog(dir, month);
+    const result = await rebuildUsage(store, logged);
+    if (result.inFlight.length > 0) process.exitCode = 1;
+    process.stdout.write(options.json ? formatJson({ month, ...result }) : formatRebuild(month, result));
+  });
+}
+
+async function readLog(dir: string, month: string): Promise<LoggedUsage> {
+  const { readLoggedUsage } = await import("../settlement/verify-log.ts");
+  return readLoggedUsage(dir, month);
+}
+
+type Run = (store: Store, month: string, requestsDir: string | null) => Promise<void>;
+
+async function withStore(options: VerifyOptions, run: Run): Promise<void> {
+  const { loadConfig } = await import("../config/load.ts");
+  const { openStore } = await import("../store/open-store.ts");
+  const { createLogger } = await import("../telemetry/logger.ts");
+  const { applyOverrides } = await import("../supervisor/config-overrides.ts");
+  const config = withRedis(loadConfig(options.config, { secrets: "own" }), applyOverrides);
+  const opened = await openStore(config, createLogger("usage", "error"), {
+    commandTimeoutMs: COMMAND_TIMEOUT_MS,
+  });
+  try {
+    const month = options.month ?? new Date(await opened.store.timeMs()).toISOString().slice(0, 7);
+    const dir = options.requests ?? join(config.dataDir, "requests");
+    if (options.requests !== undefined && !existsSync(dir)) {
+      throw new CommandError(`There is no folder ${dir}.`);
+    }
+    await run(opened.store, month, existsSync(dir) ? dir : null);
+  } finally {
+    opened.close();
+  }
+}
+
+/** Without a configured Redis: the private one of a stack that runs on this machine. */
+function withRedis(
+  config: Config,
+  override: (config: Config, overrides: { privateRedis: string }) => Config,
+): Config {
+  if (config.redis !== null) return config;
+  return override(config, { privateRedis: join(config.sidecar.sockets, "redis.sock") });
+}
+
+function summarizeLog(logged: LoggedUsage | null) {
+  if (logged === null) return null;
+  const { files, requests, damagedLines } = logged;
+  return { files, requests, damagedLines };
+}
+
+function formatVerification(verification: UsageVerification, logged: LoggedUsage | null): string {
+  const { month, organizations, rows, spentMicrocents, differences } = verification;
+  const log =
+    logged === null
+      ? "No log of requests was found: spend was held against the usage rows only."
+      : `Log of requests: ${logged.requests} requests in ${logged.files} files, ${logged.damagedLines} damaged lines.`;
+  const head = `${month}: ${organizations} organizations, ${rows} usage rows, ${spentMicrocents} microcents spent.\n${log}\n`;
+  if (differences.length === 0) return `${head}No difference.\n`;
+  return `${head}${differences.length} differences:\n${differences.map(formatDifference).join("\n")}\n`;
+}
+
+const MEANINGS: Readonly<Record<UsageDifference["kind"], string>> = {
+  spend_of_organization: "spend of the organization is not the sum of its usage rows",
+  spend_of_key: "spend of the key is not the sum of its usage rows",
+  missing_in_redis: "the log of requests says more than Redis: `usage rebuild` brings it back",
+  missing_in_log:
+    "Redis says more than the log of requests: a worker died before it wrote, or a log is missing",
+};
+
+function formatDifference(difference: UsageDifference): string {
+  const { organizationId, keyId, day, model, kind, expectedMicrocents, foundMicrocents } = difference;
+  const subject = [organizationId, keyId, day, model].filter((part) => part !== null).join(" ");
+  const amounts = `expected ${expectedMicrocents}, found ${foundMicrocents} microcents`;
+  return `  ${subject}: ${MEANINGS[kind]}; ${amounts} (${foundMicrocents - expectedMicrocents})`;
+}
+
+function formatRebuild(month: string, { raisedRows, addedMicrocents, inFlight }: UsageRebuild): string {
+  const done = `${month}: raised ${raisedRows} usage rows, added ${addedMicrocents} microcents.\n`;
+  if (inFlight.length === 0) return done;
+  return `${done}Requests are in flight, nothing was changed, try again: ${inFlight.join(", ")}\n`;
+}
+
+function formatJson(value: object): string {
+  return `${JSON.stringify(value, (_key, each: unknown) => (typeof each === "bigint" ? String(each) : each))}\n`;
+}

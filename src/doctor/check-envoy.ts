@@ -1,0 +1,101 @@
+/** Envoy: reachable by its admin socket, ready, and with the filters in force that keep unadmitted requests out. */
+import { request } from "node:http";
+import { join } from "node:path";
+import type { Config } from "../config/schema.ts";
+import { ENVOY_ADMIN_SOCKET_NAME } from "../envoy/names.ts";
+import { type Finding, ok, problem, reasonOf } from "./finding.ts";
+
+const TIMEOUT_MS = 3_000;
+const MAX_DUMP_BYTES = 32 * 1024 ** 2;
+const AUTHZ = "envoy.extensions.filters.http.ext_authz.v3.ExtAuthz";
+const PROC = "envoy.extensions.filters.http.ext_proc.v3.ExternalProcessor";
+const MANAGER = "HttpConnectionManager";
+
+type Node = Readonly<Record<string, unknown>>;
+
+export async function checkEnvoy(config: Config): Promise<Finding[]> {
+  const socket = join(config.sidecar.sockets, ENVOY_ADMIN_SOCKET_NAME);
+  try {
+    const ready = await get(socket, "/ready");
+    const dump = JSON.parse(await get(socket, "/config_dump")) as unknown;
+    const state = ready.trim();
+    const readiness =
+      state === "LIVE"
+        ? ok("envoy.ready", "Envoy is live.")
+        : problem("envoy.ready", `Envoy says ${state}.`, "Wait for its start to end, or look at its log.");
+    return [readiness, ...checkFilters(dump), ...checkClusters(dump, config)];
+  } catch (error) {
+    const todo =
+      "Start Envoy with the bootstrap of `inference-gateway envoy render`; run this command as the user that Envoy runs " +
+      "as, on its host. With `sidecar.tcp` Envoy is elsewhere: look there.";
+    const what = `Envoy's admin interface ${socket} does not answer: ${reasonOf(error)}.`;
+    return [problem("envoy.reachable", what, todo)];
+  }
+}
+
+/** Order and flags of the filters in what Envoy says that it runs with. */
+export function checkFilters(dump: unknown): Finding[] {
+  const check = "envoy.filters";
+  const managers = collect(dump, (node) => String(node["@type"]).endsWith(MANAGER));
+  if (managers.length === 0) {
+    return [problem(check, "Envoy has no HTTP listener.", "Start it with the bootstrap of `envoy render`.")];
+  }
+  const findings = managers.flatMap((manager) => {
+    const filters = (manager["http_filters"] ?? []) as readonly Node[];
+    const find = (type: string) =>
+      filters.findIndex((filter) => String((filter["typed_config"] as Node)?.["@type"]).endsWith(type));
+    const [authz, proc] = [find(AUTHZ), find(PROC)];
+    const wrong: string[] = [];
+    if (authz === -1) wrong.push("ext_authz is missing");
+    if (proc === -1) wrong.push("ext_proc is missing");
+    if (authz > proc && proc !== -1) wrong.push("ext_proc comes before ext_authz");
+    for (const [name, index] of Object.entries({ ext_authz: authz, ext_proc: proc })) {
+      const filter = filters[index];
+      if (filter === undefined) continue;
+      if ((filter["typed_config"] as Node)["failure_mode_allow"] === true) {
+        wrong.push(`${name} lets requests pass when it fails (failure_mode_allow)`);
+      }
+      if (filter["disabled"] === true) wrong.push(`${name} is disabled`);
+    }
+    return wrong;
+  });
+  if (findings.length === 0) return [ok(check, "ext_authz and ext_proc are in order and fail closed.")];
+  const todo =
+    "Render the bootstrap again (`envoy render`) or correct it; `config check --envoy FILE` names each place. Until " +
+    "then requests may pass without a key or without being charged.";
+  return findings.map((what) => problem(check, `Envoy's filter chain: ${what}.`, todo));
+}
+
+function checkClusters(dump: unknown, config: Config): Finding[] {
+  const clusters = collect(dump, (node) => String(node["@type"]).endsWith(".Cluster"));
+  const names = new Set(clusters.map((cluster) => cluster["name"]));
+  const missing = config.upstreams.filter(({ name }) => !names.has(name)).map(({ name }) => name);
+  if (missing.length === 0) return [ok("envoy.clusters", "Envoy has a cluster for every upstream.")];
+  const what = `Envoy has no cluster for the upstreams ${missing.join(", ")}.`;
+  const todo = "A new upstream needs a new bootstrap: `envoy render`, then restart Envoy.";
+  return [problem("envoy.clusters", what, todo)];
+}
+
+/** Every object of the tree that `isWanted`. */
+function collect(value: unknown, isWanted: (node: Node) => boolean): Node[] {
+  if (typeof value !== "object" || value === null) return [];
+  const own = !Array.isArray(value) && isWanted(value as Node) ? [value as Node] : [];
+  return [...own, ...Object.values(value).flatMap((member) => collect(member, isWanted))];
+}
+
+function get(socketPath: string, path: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const call = request({ socketPath, path, timeout: TIMEOUT_MS }, (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (piece: string) => {
+        text += piece;
+        if (text.length > MAX_DUMP_BYTES) call.destroy(new Error("its answer has no end"));
+      });
+      response.once("end", () => resolve(text));
+      response.once("error", reject);
+    });
+    call.once("timeout", () => call.destroy(new Error(`no answer in ${TIMEOUT_MS / 1000} s`)));
+    call.once("error", reject);
+    call.end();
+  });
+}

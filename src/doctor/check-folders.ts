@@ -1,0 +1,111 @@
+/** Folders on this host: data, spool, sockets. */
+import { constants } from "node:fs";
+import { access, readdir, stat, statfs } from "node:fs/promises";
+import { join } from "node:path";
+import type { Config } from "../config/schema.ts";
+import { type Finding, ok, problem, reasonOf, warning } from "./finding.ts";
+
+const GROUP_AND_OTHERS = 0o077;
+const OTHERS = 0o007;
+const MEBIBYTE = 1024 ** 2;
+/** Entries that wait longer than this are not on their way. */
+const STALE_SPOOL_MS = 60_000;
+
+export async function checkFolders(config: Config): Promise<Finding[]> {
+  const { dataDir, settlement, sidecar } = config;
+  const sockets = sidecar.tcp === null ? [await checkPrivate("sockets", sidecar.sockets, "sidecar.sockets")] : [];
+  return [
+    await checkPrivate("data_dir", dataDir, "data_dir"),
+    ...(await checkTokenFile(dataDir)),
+    await checkWritable("spool.folder", settlement.spool, "settlement.spool"),
+    ...(await checkSpace(settlement.spool, settlement.spoolMaxBytes)),
+    ...(await checkSpool(settlement.spool)),
+    ...sockets,
+  ];
+}
+
+async function checkWritable(check: string, folder: string, field: string): Promise<Finding> {
+  try {
+    await access(folder, constants.W_OK | constants.X_OK);
+    if ((await stat(folder)).isDirectory()) return ok(check, `${folder} can be written.`);
+    return problem(check, `${folder} is no folder.`, `Remove it or change \`${field}\`.`);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return checkParent(check, folder, field);
+    const todo = `Give the gateway's user the right to write there (chown, volume mount), or change \`${field}\`.`;
+    return problem(check, `${folder} cannot be written: ${reasonOf(error)}.`, todo);
+  }
+}
+
+/** It is made when it is first needed, if that can be done. */
+async function checkParent(check: string, folder: string, field: string): Promise<Finding> {
+  const parent = join(folder, "..");
+  try {
+    await access(parent, constants.W_OK | constants.X_OK);
+    return ok(check, `${folder} is not there yet and can be made.`);
+  } catch (error) {
+    const todo = `Make it, writable for the gateway's user, or change \`${field}\`.`;
+    return problem(check, `${folder} is not there and cannot be made: ${reasonOf(error)}.`, todo);
+  }
+}
+
+async function checkPrivate(check: string, folder: string, field: string): Promise<Finding> {
+  const writable = await checkWritable(check, folder, field);
+  if (writable.level !== "ok") return writable;
+  const found = await stat(folder).catch(() => null);
+  if (found === null || (found.mode & OTHERS) === 0 || check === "data_dir") return writable;
+  const mode = (found.mode & 0o777).toString(8);
+  const todo = `chmod o-rwx ${folder}: whoever reaches a socket there can ask the gateway to admit requests.`;
+  return warning(check, `${folder} is open to every user of this host (mode ${mode}).`, todo);
+}
+
+async function checkTokenFile(dataDir: string): Promise<Finding[]> {
+  const file = join(dataDir, "operator-token");
+  const found = await stat(file).catch(() => null);
+  if (found === null || (found.mode & GROUP_AND_OTHERS) === 0) return [];
+  const mode = (found.mode & 0o777).toString(8);
+  const todo = `chmod 600 ${file}, then replace the token: remove the file and restart.`;
+  return [problem("operator_token", `${file} can be read by others (mode ${mode}).`, todo)];
+}
+
+async function checkSpace(spool: string, maxBytes: number): Promise<Finding[]> {
+  const found = await statfs(await findExisting(spool)).catch(() => null);
+  if (found === null) return [];
+  const free = found.bavail * found.bsize;
+  const what = `${Math.floor(free / MEBIBYTE)} MiB are free for the spool; it may grow to ${Math.floor(maxBytes / MEBIBYTE)} MiB.`;
+  if (free >= maxBytes) return [ok("spool.space", what)];
+  const todo =
+    "Free space or lower `settlement.spool_max_bytes`: with a full disk requests are refused while Redis is away.";
+  return [warning("spool.space", what, todo)];
+}
+
+/** The folder, or the nearest above it that is there. */
+async function findExisting(folder: string): Promise<string> {
+  const parent = join(folder, "..");
+  const isThere = await stat(folder).then(
+    () => true,
+    () => false,
+  );
+  return isThere || parent === folder ? folder : findExisting(parent);
+}
+
+async function checkSpool(spool: string): Promise<Finding[]> {
+  const names = await readdir(spool).catch((): string[] => []);
+  const findings: Finding[] = [];
+  if (names.includes("reported.jsonl")) {
+    const { birthtime } = await stat(join(spool, "reported.jsonl"));
+    const todo =
+      "Charges that Redis will not take wait there for a person: check each against the request log, correct spend with " +
+      "`usage correct`, then move the file away.";
+    findings.push(problem("spool.reported", `${join(spool, "reported.jsonl")} has entries.`, todo, birthtime));
+  }
+  const waiting = await Promise.all(
+    names.filter((name) => name.endsWith(".spool")).map((name) => stat(join(spool, name)).catch(() => null)),
+  );
+  const oldestMs = Math.min(...waiting.map((file) => file?.mtimeMs ?? Infinity));
+  if (Date.now() - oldestMs <= STALE_SPOOL_MS || oldestMs === Infinity) {
+    return findings.length > 0 ? findings : [ok("spool.pending", "No charge is waiting in the spool.")];
+  }
+  const what = `${waiting.length} files of charges in ${spool} are not in Redis.`;
+  const todo = "See that Redis is reachable and that the gateway runs; it sends them by itself. Never delete them.";
+  return [...findings, problem("spool.pending", what, todo, new Date(oldestMs))];
+}

@@ -1,0 +1,148 @@
+/** Redis: reachable, of a sound version, keeps what it is given, evicts nothing, answers fast, has the right time. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Config } from "../config/schema.ts";
+import { createRedisClient, type RedisClient, waitUntilReady } from "../store/client.ts";
+import { type Finding, ok, problem, reasonOf, warning } from "./finding.ts";
+
+const CONNECT_BOUND_MS = 3_000;
+const COMMAND_TIMEOUT_MS = 2_000;
+const PINGS = 20;
+/** The path waits 250 ms and then refuses; well under it there is room for bursts. */
+const SLOW_MS = 10;
+const MAX_CLOCK_DIFFERENCE_MS = 2_000;
+const OLDEST_MAJOR = 7;
+
+/** Connects and hands the client on; with Redis away, one finding and no client. */
+export async function withRedis(
+  config: Config,
+  check: (client: RedisClient) => Promise<Finding[]>,
+): Promise<Finding[]> {
+  const client = openClient(config);
+  try {
+    await waitUntilReady(client, CONNECT_BOUND_MS);
+  } catch (error) {
+    client.disconnect();
+    const where = describeRedis(config);
+    const todo =
+      "Start Redis or correct `redis` in the configuration (address, TLS, user and password). Until then known keys go " +
+      "on for `settlement.grace_seconds` and everything else is answered 503.";
+    return [problem("redis.reachable", `Redis at ${where} cannot be used: ${reasonOf(error)}.`, todo)];
+  }
+  try {
+    return await check(client);
+  } finally {
+    client.disconnect();
+  }
+}
+
+/** @param client Ready. */
+export async function checkRedis(client: RedisClient): Promise<Finding[]> {
+  const info = parseInfo(await client.info());
+  return [
+    checkVersion(info),
+    ...checkPersistence(info),
+    checkEviction(info),
+    await checkLatency(client),
+    await checkClock(client),
+  ];
+}
+
+function openClient(config: Config): RedisClient {
+  const shared = { commandTimeoutMs: COMMAND_TIMEOUT_MS, onError: () => undefined };
+  const { redis } = config;
+  if (redis === null) return createRedisClient({ url: privateSocket(config), ...shared });
+  const { mode, urls, name, username, password, sentinelPassword, caFile } = redis;
+  const credentials = {
+    username,
+    password: password?.reveal() ?? null,
+    sentinelPassword: sentinelPassword?.reveal() ?? null,
+    certificateAuthorities: caFile === null ? null : readFileSync(caFile, "utf8"),
+  };
+  if (mode === "cluster") return createRedisClient({ cluster: urls, ...credentials, ...shared });
+  if (mode === "sentinel") {
+    return createRedisClient({ sentinels: urls, name: name ?? "", ...credentials, ...shared });
+  }
+  return createRedisClient({ url: urls[0] ?? "", ...credentials, ...shared });
+}
+
+function privateSocket({ sidecar }: Config): string {
+  return `unix://${join(sidecar.sockets, "redis.sock")}`;
+}
+
+function describeRedis(config: Config): string {
+  return config.redis === null ? privateSocket(config) : config.redis.urls.join(", ");
+}
+
+function parseInfo(text: string): ReadonlyMap<string, string> {
+  return new Map(
+    text.split("\r\n").flatMap((line): [string, string][] => {
+      const colon = line.indexOf(":");
+      return colon < 1 ? [] : [[line.slice(0, colon), line.slice(colon + 1)]];
+    }),
+  );
+}
+
+function checkVersion(info: ReadonlyMap<string, string>): Finding {
+  const version = info.get("redis_version") ?? "unknown";
+  if (Number(version.split(".")[0]) >= OLDEST_MAJOR) return ok("redis.version", `Redis ${version}.`);
+  const todo = `Upgrade Redis to ${OLDEST_MAJOR} or newer: the gateway is tested with nothing older.`;
+  return warning("redis.version", `Redis ${version} is older than ${OLDEST_MAJOR}.`, todo);
+}
+
+function checkPersistence(info: ReadonlyMap<string, string>): Finding[] {
+  const check = "redis.persistence";
+  const startedMs = Date.now() - Number(info.get("uptime_in_seconds") ?? 0) * 1000;
+  const findings: Finding[] = [];
+  if (info.get("aof_enabled") === "0") {
+    const todo =
+      "Set `appendonly yes` and `appendfsync everysec` (`CONFIG SET appendonly yes`, then in redis.conf). Without it a " +
+      "restart of Redis loses spend, keys and caps since its last snapshot.";
+    findings.push(problem(check, "Redis keeps no append-only file.", todo, new Date(startedMs)));
+  }
+  const failed = ["aof_last_write_status", "aof_last_bgrewrite_status"].filter(
+    (field) => (info.get(field) ?? "ok") !== "ok",
+  );
+  if (failed.length > 0) {
+    const todo = "Look at the disk of Redis (full, read-only) and at its log; until it writes again, writes are refused.";
+    findings.push(problem(check, `Redis could not write its append-only file (${failed.join(", ")}).`, todo));
+  }
+  if (findings.length > 0) return findings;
+  return [ok(check, "Redis keeps an append-only file.")];
+}
+
+function checkEviction(info: ReadonlyMap<string, string>): Finding {
+  const policy = info.get("maxmemory_policy") ?? "unknown";
+  if (policy === "noeviction") return ok("redis.eviction", "Redis evicts nothing.");
+  const isLimited = (info.get("maxmemory") ?? "0") !== "0";
+  const what = `Redis may throw data away: maxmemory-policy is ${policy}${isLimited ? "" : " (no maxmemory is set yet)"}.`;
+  const todo = "Set `maxmemory-policy noeviction`: an evicted key or month of spend is gone without a trace.";
+  return problem("redis.eviction", what, todo);
+}
+
+async function checkLatency(client: RedisClient): Promise<Finding> {
+  const times: number[] = [];
+  for (let index = 0; index < PINGS; index += 1) {
+    const startMs = performance.now();
+    await client.ping();
+    times.push(performance.now() - startMs);
+  }
+  const median = times.sort((a, b) => a - b)[PINGS / 2] ?? 0;
+  const what = `Redis answers in ${median.toFixed(2)} ms (median of ${PINGS}).`;
+  if (median <= SLOW_MS) return ok("redis.latency", what);
+  const todo =
+    "Every request waits for Redis two to three times. Look at its CPU, `SLOWLOG GET`, disk, and the network between.";
+  return warning("redis.latency", what, todo);
+}
+
+async function checkClock(client: RedisClient): Promise<Finding> {
+  const beforeMs = Date.now();
+  const [seconds, microseconds] = (await client.time()) as unknown as [string | number, string | number];
+  const redisMs = Number(seconds) * 1000 + Number(microseconds) / 1000;
+  const difference = Math.round(redisMs - (beforeMs + Date.now()) / 2);
+  const what = `Redis's clock is ${Math.abs(difference)} ms ${difference < 0 ? "behind" : "ahead of"} this host's.`;
+  if (Math.abs(difference) <= MAX_CLOCK_DIFFERENCE_MS) return ok("clock", what);
+  const todo =
+    "Run NTP on both hosts. Limits and months go by Redis's clock; ids, logs and expiry dates go by the hosts'.";
+  return warning("clock", what, todo);
+}

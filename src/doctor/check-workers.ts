@@ -1,0 +1,79 @@
+/** The workers: their sockets, and what each says of its health by gRPC's own protocol. */
+import { stat } from "node:fs/promises";
+import { type ClientHttp2Session, connect } from "node:http2";
+import { connect as connectSocket } from "node:net";
+import { join } from "node:path";
+import type { Config } from "../config/schema.ts";
+import { resolveWorkerCount } from "../config/worker-count.ts";
+import { workerSocketName } from "../envoy/names.ts";
+import { type Finding, ok, problem, reasonOf, warning } from "./finding.ts";
+
+const TIMEOUT_MS = 3_000;
+/** An empty HealthCheckRequest: not compressed, no bytes. */
+const EMPTY_MESSAGE = Buffer.alloc(5);
+/** HealthCheckResponse with `status: SERVING`: field 1, varint 1. */
+const SERVING = Buffer.from([0x08, 0x01]);
+
+type Address = { readonly path: string } | { readonly host: string; readonly port: number };
+
+export async function checkWorkers(config: Config): Promise<Finding[]> {
+  const count = resolveWorkerCount(config.sidecar.workers);
+  return Promise.all(Array.from({ length: count }, (_, index) => checkWorker(config, index)));
+}
+
+async function checkWorker({ sidecar }: Config, index: number): Promise<Finding> {
+  const check = `worker.${index}`;
+  const { tcp, sockets } = sidecar;
+  const address: Address =
+    tcp === null
+      ? { path: join(sockets, workerSocketName(index)) }
+      : { host: tcp.host, port: tcp.port + index };
+  const where = "path" in address ? address.path : `${address.host}:${address.port}`;
+  if ("path" in address) {
+    const found = await stat(address.path).catch(() => null);
+    if (found !== null && !found.isSocket()) {
+      return problem(check, `${where} is no socket.`, "Remove the file and restart the gateway.");
+    }
+  }
+  try {
+    const isServing = await askHealth(address);
+    if (isServing) return ok(check, `Worker ${index} serves.`);
+    const todo = "It is starting or draining. If it stays so, look at its lines in the log and restart the gateway.";
+    return warning(check, `Worker ${index} at ${where} says that it does not serve.`, todo);
+  } catch (error) {
+    const todo =
+      "Start the gateway (`inference-gateway serve` or `up`) with this configuration, as a user that may open the " +
+      "socket; if it runs, look for `worker ended unasked` in its log.";
+    return problem(check, `Worker ${index} at ${where} does not answer: ${reasonOf(error)}.`, todo);
+  }
+}
+
+async function askHealth(address: Address): Promise<boolean> {
+  const session = connect("http://localhost", { createConnection: () => connectSocket({ ...address }) });
+  try {
+    return await call(session);
+  } finally {
+    session.destroy();
+  }
+}
+
+function call(session: ClientHttp2Session): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    session.once("error", reject);
+    const stream = session.request({
+      ":method": "POST",
+      ":path": "/grpc.health.v1.Health/Check",
+      "content-type": "application/grpc",
+      te: "trailers",
+    });
+    const pieces: Buffer[] = [];
+    stream.setTimeout(TIMEOUT_MS, () => {
+      stream.destroy();
+      reject(new Error(`no answer in ${TIMEOUT_MS / 1000} s`));
+    });
+    stream.on("data", (piece: Buffer) => pieces.push(piece));
+    stream.once("error", reject);
+    stream.once("end", () => resolve(Buffer.concat(pieces).subarray(EMPTY_MESSAGE.length).equals(SERVING)));
+    stream.end(EMPTY_MESSAGE);
+  });
+}

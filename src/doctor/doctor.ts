@@ -1,0 +1,61 @@
+/**
+ * Looks at every part of a running gateway from the outside and says what is wrong, since when where that is known, and
+ * what to do. It changes nothing, starts nothing and prints no secret; each part is looked at for a bounded time.
+ */
+import { ConfigError, formatProblem } from "../config/config-error.ts";
+import { loadConfig } from "../config/load.ts";
+import type { Config } from "../config/schema.ts";
+import { checkEnvoy } from "./check-envoy.ts";
+import { checkFolders } from "./check-folders.ts";
+import { checkPublicUrl, checkSmtp, checkUpstreams, checkWebhooks } from "./check-network.ts";
+import { checkRedis, withRedis } from "./check-redis.ts";
+import { checkWorkers } from "./check-workers.ts";
+import { type Finding, ok, problem, reasonOf } from "./finding.ts";
+
+const CHECK_BOUND_MS = 20_000;
+
+/** All findings, in the order in which a person should read them. Never rejects. */
+export async function examine(configFile: string): Promise<Finding[]> {
+  const config = readConfig(configFile);
+  if (Array.isArray(config)) return config;
+  const checks: Readonly<Record<string, () => Promise<Finding[]>>> = {
+    redis: () =>
+      withRedis(config, async (client) => [
+        ...(await checkRedis(client)),
+        ...(await checkWebhooks(config, client)),
+      ]),
+    workers: () => checkWorkers(config),
+    envoy: () => checkEnvoy(config),
+    upstreams: () => checkUpstreams(config),
+    folders: () => checkFolders(config),
+    smtp: () => checkSmtp(config),
+    public_base_url: () => checkPublicUrl(config),
+  };
+  const found = await Promise.all(Object.entries(checks).map(([name, check]) => runBounded(name, check)));
+  return [ok("configuration", `${configFile} is valid.`), ...found.flat()];
+}
+
+function readConfig(file: string): Config | Finding[] {
+  try {
+    return loadConfig(file, { secrets: "own" });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const todo = `Correct ${file}; a running gateway goes on with what it has read.`;
+    return error.problems.map((one) => problem("configuration", formatProblem(one), todo));
+  }
+}
+
+async function runBounded(name: string, check: () => Promise<Finding[]>): Promise<Finding[]> {
+  let timer: NodeJS.Timeout | null = null;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`no end in ${CHECK_BOUND_MS / 1000} s`)), CHECK_BOUND_MS);
+  });
+  try {
+    return await Promise.race([check(), late]);
+  } catch (error) {
+    const todo = "Run the command again; if it stays so, look at this part by hand.";
+    return [problem(name, `This could not be looked at: ${reasonOf(error)}.`, todo)];
+  } finally {
+    if (timer !== null) clearTimeout(timer);
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * Traces, where `telemetry.otlp` is configured: Envoy makes a span per request and sends it to an OpenTelemetry
+ * collector. The context of W3C (`traceparent`) is taken from the client and passed on to the upstream. A collector
+ * that is away loses spans and nothing else.
+ */
+import { isIP } from "node:net";
+import type { Config } from "../../config/schema.ts";
+import { parseUpstreamEndpoint } from "../../config/urls.ts";
+import { oneLine, typed } from "./yaml-document.ts";
+import type { EnvoyNode } from "./yaml-document.ts";
+
+type OtlpConfig = NonNullable<Config["telemetry"]["otlp"]>;
+
+/** No upstream can have this name. */
+const CLUSTER = "telemetry.otlp";
+const SERVICE_NAME = "inference-gateway";
+
+/** The `tracing` of the connection manager; nothing without a collector. */
+export function createTracing(otlp: OtlpConfig | null): EnvoyNode {
+  if (otlp === null) return {};
+  return {
+    "#tracing": "Spans hold method, path, status and times; no key, no body.",
+    tracing: {
+      "#client_sampling": "A client decides about its own trace by `traceparent`, not by Envoy's header.",
+      client_sampling: oneLine({ value: 0 }),
+      random_sampling: oneLine({ value: otlp.samplingPercent }),
+      overall_sampling: oneLine({ value: 100 }),
+      max_path_tag_length: 256,
+      custom_tags: [oneLine({ tag: "gateway.request_id", request_header: { name: "x-request-id" } })],
+      provider: {
+        name: "envoy.tracers.opentelemetry",
+        typed_config: typed("envoy.config.trace.v3.OpenTelemetryConfig", {
+          grpc_service: oneLine({ envoy_grpc: { cluster_name: CLUSTER }, timeout: "1s" }),
+          service_name: SERVICE_NAME,
+        }),
+      },
+    },
+  };
+}
+
+/** The collector's cluster; none without a collector. */
+export function createTracingClusters(otlp: OtlpConfig | null, systemCaFile: string): EnvoyNode[] {
+  if (otlp === null) return [];
+  const { host, port, usesTls } = parseUpstreamEndpoint(otlp.url);
+  const message = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
+  const address = oneLine({ socket_address: { address: host, port_value: port } });
+  return [
+    {
+      name: CLUSTER,
+      type: isIP(host) === 0 ? "STRICT_DNS" : "STATIC",
+      connect_timeout: "1s",
+      typed_extension_protocol_options: {
+        [message]: typed(message, { explicit_http_config: oneLine({ http2_protocol_options: {} }) }),
+      },
+      load_assignment: {
+        cluster_name: CLUSTER,
+        endpoints: [{ lb_endpoints: [{ endpoint: { address } }] }],
+      },
+      ...(usesTls ? { transport_socket: createTls(host, systemCaFile) } : {}),
+    },
+  ];
+}
+
+function createTls(host: string, systemCaFile: string): EnvoyNode {
+  const type = isIP(host) === 0 ? "DNS" : "IP_ADDRESS";
+  return {
+    name: "envoy.transport_sockets.tls",
+    typed_config: typed("envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext", {
+      ...(isIP(host) === 0 ? { sni: host } : {}),
+      common_tls_context: {
+        validation_context: {
+          trusted_ca: oneLine({ filename: systemCaFile }),
+          match_typed_subject_alt_names: [oneLine({ san_type: type, matcher: { exact: host } })],
+        },
+      },
+    }),
+  };
+}

@@ -1,0 +1,104 @@
+/**
+ * Does an operator's own Envoy configuration keep what the gateway promises? Reads a bootstrap and says what breaks a
+ * promise, where, and what to write instead: each lock and flag of docs/envoy.md is one check.
+ *
+ * Every connection manager that calls the sidecar is looked at; the rest of the file is not the gateway's business.
+ * What comes by xDS cannot be seen here: that is told as `unchecked`, never as right.
+ */
+import type { Config } from "../../config/schema.ts";
+import { readYaml } from "../../config/yaml-source.ts";
+import { checkFilters } from "./check-filters.ts";
+import { checkLimits } from "./check-limits.ts";
+import { checkManager } from "./check-manager.ts";
+import { checkRoutes } from "./check-routes.ts";
+import { checkSidecar } from "./check-sidecar.ts";
+import { checkUpstreams } from "./check-upstreams.ts";
+import { FILTERS } from "./filter-types.ts";
+import { type BootstrapFinding, createFinding } from "./finding.ts";
+import { YamlView } from "./yaml-view.ts";
+
+interface Edge {
+  readonly listener: YamlView;
+  readonly manager: YamlView;
+}
+
+/** All findings in a bootstrap's text, in the order of its lines. Never throws. */
+export function checkBootstrap(text: string, config: Config): BootstrapFinding[] {
+  const source = readYaml(text);
+  if (source.value === undefined) {
+    return source.problems.map((problem) => ({
+      check: "yaml",
+      severity: "problem",
+      ...problem,
+      fix: "Correct the file.",
+    }));
+  }
+  const root = new YamlView(source, source.value, []);
+  const findings = [...checkEdges(root, config), ...checkClusters(root, config)];
+  return findings.toSorted((one, other) => (one.line ?? 0) - (other.line ?? 0));
+}
+
+function checkEdges(root: YamlView, config: Config): BootstrapFinding[] {
+  const listeners = root.at("static_resources", "listeners");
+  const edges = listEdges(listeners);
+  if (edges.length === 0) {
+    const hasDiscovery = root.at("dynamic_resources", "lds_config").exists;
+    const text = {
+      check: "filter_order",
+      severity: hasDiscovery ? ("unchecked" as const) : ("problem" as const),
+      message: "no listener here has a connection manager with ext_authz or ext_proc.",
+      fix: "Take the http_filters over from `inference-gateway envoy render`.",
+    };
+    return [createFinding(listeners, text)];
+  }
+  return edges.flatMap(({ listener, manager }) => [
+    ...checkManager(manager),
+    ...checkFilters(manager.at("http_filters")),
+    ...checkRoutes(manager),
+    ...checkLimits(listener, manager, config.limits.maxBodyBytes),
+  ]);
+}
+
+/** Connection managers that call somebody about requests. */
+function listEdges(listeners: YamlView): Edge[] {
+  return listeners.items().flatMap((listener) => {
+    const chains = [...listener.at("filter_chains").items(), listener.at("default_filter_chain")];
+    return chains
+      .flatMap((chain) => chain.at("filters").items())
+      .filter((filter) => filter.typeName === FILTERS.manager)
+      .map((filter) => ({ listener, manager: filter.at("typed_config") }))
+      .filter(({ manager }) => calledClusters(manager).length > 0);
+  });
+}
+
+/** Names of the clusters that ext_authz and ext_proc call. */
+function calledClusters(manager: YamlView): YamlView[] {
+  const asking: readonly string[] = [FILTERS.admission, FILTERS.processing];
+  return manager
+    .at("http_filters")
+    .items()
+    .filter((filter) => asking.includes(filter.typeName))
+    .map((filter) => filter.at("typed_config", "grpc_service", "envoy_grpc", "cluster_name"));
+}
+
+function checkClusters(root: YamlView, config: Config): BootstrapFinding[] {
+  const clusters = root.at("static_resources", "clusters");
+  const hasDiscovery = root.at("dynamic_resources", "cds_config").exists;
+  const calls = listEdges(root.at("static_resources", "listeners")).flatMap(({ manager }) =>
+    calledClusters(manager),
+  );
+  const names = new Map(calls.map((call) => [call.text, call]));
+  const sidecar = [...names].flatMap(([name, call]) => {
+    const cluster = clusters.items().find((one) => one.at("name").text === name);
+    if (cluster !== undefined) return checkSidecar(root, cluster);
+    return [
+      createFinding(call, {
+        check: "sidecar_cluster",
+        severity: hasDiscovery ? "unchecked" : "problem",
+        message: `there is no cluster \`${name}\` in this file.`,
+        fix: "Take the cluster `sidecar` over from `inference-gateway envoy render`.",
+      }),
+    ];
+  });
+  return [...sidecar, ...checkUpstreams(clusters, config.upstreams, hasDiscovery)];
+}

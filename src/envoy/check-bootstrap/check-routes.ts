@@ -1,0 +1,140 @@
+/** Routes: nothing reaches an upstream but through the last route, and no path goes round ext_authz. */
+import { RESTRICTION_NAMES } from "../../exchange/route-restrictions.ts";
+import { UPSTREAM_HEADER } from "../names.ts";
+import { type BootstrapFinding, createFinding } from "./finding.ts";
+import { checkSettings, is, type SettingRule } from "./setting-rule.ts";
+import type { YamlView } from "./yaml-view.ts";
+
+const LAST_ROUTE_RULES: readonly SettingRule[] = [
+  {
+    check: "last_route",
+    path: ["cluster_header"],
+    holds: is(UPSTREAM_HEADER),
+    why: "the sidecar's choice would not be the only way to an upstream.",
+    write: `cluster_header: ${UPSTREAM_HEADER}`,
+  },
+  {
+    check: "timeouts",
+    path: ["timeout"],
+    holds: (view) => view.seconds === 0,
+    why: "Envoy's default ends every answer after 15 seconds.",
+    write: "timeout: 0s",
+  },
+  {
+    check: "retries",
+    path: ["retry_policy"],
+    holds: (view) => !view.exists,
+    why: "a request that an upstream has begun could be sent, and paid for, twice.",
+    write: "(nothing: remove retry_policy)",
+  },
+];
+
+const NOT_MATCH = new Set(["prefix"]);
+
+/** Findings in a connection manager's routes. */
+export function checkRoutes(manager: YamlView): BootstrapFinding[] {
+  const config = manager.at("route_config");
+  if (!config.exists) {
+    const text = {
+      check: "last_route",
+      severity: "unchecked" as const,
+      message: "the routes come from elsewhere (RDS).",
+      fix: "See that the last route is `/` for every virtual host and that one matches CONNECT.",
+    };
+    return [createFinding(manager, text)];
+  }
+  const hosts = config.at("virtual_hosts");
+  const isComplete = hosts.items().some((host) =>
+    host
+      .at("domains")
+      .items()
+      .some(({ text }) => text === "*"),
+  );
+  const findings = isComplete
+    ? []
+    : [
+        createFinding(hosts, {
+          check: "last_route",
+          message: "no virtual host takes every domain: where none matches, ext_authz is passed over.",
+          fix: 'Give one virtual host `domains: ["*"]`.',
+        }),
+      ];
+  return [
+    ...findings,
+    ...[config, ...hosts.items()].flatMap((level) => checkRetries(level)),
+    ...hosts.items().flatMap(checkHost),
+    ...hosts.items().flatMap((host) => [host, ...host.at("routes").items()].flatMap(checkRestrictions)),
+  ];
+}
+
+function checkRetries(level: YamlView): BootstrapFinding[] {
+  return checkSettings(level, LAST_ROUTE_RULES.slice(2));
+}
+
+function checkHost(host: YamlView): BootstrapFinding[] {
+  const routes = host.at("routes");
+  const all = routes.items();
+  return [...checkLastRoute(routes), ...checkConnect(routes), ...all.flatMap(checkBypass)];
+}
+
+function checkLastRoute(routes: YamlView): BootstrapFinding[] {
+  const last = routes.items().at(-1);
+  const match = last?.at("match");
+  const takesAll = match?.at("prefix").text === "/" && match.entries().every(([name]) => NOT_MATCH.has(name));
+  if (last === undefined || !takesAll) {
+    const text = {
+      check: "last_route",
+      message: "the last route does not take every path: where no route matches, ext_authz is passed over.",
+      fix: 'End with `match: {prefix: "/"}` and no other condition.',
+    };
+    return [createFinding(last ?? routes, text)];
+  }
+  return checkSettings(last.at("route"), LAST_ROUTE_RULES);
+}
+
+function checkConnect(routes: YamlView): BootstrapFinding[] {
+  const connect = routes.items().find((route) => route.at("match", "connect_matcher").exists);
+  if (connect?.at("direct_response").exists === true) return [];
+  const text = {
+    check: "connect_route",
+    message: "no route refuses CONNECT, which no prefix matches: ext_authz is passed over.",
+    fix: "Add a route `match: {connect_matcher: {}}` with `direct_response: {status: 403}` before the last one.",
+  };
+  return [createFinding(connect ?? routes, text)];
+}
+
+/** A route without ext_authz or ext_proc may answer by itself, and nothing else. */
+function checkBypass(route: YamlView): BootstrapFinding[] {
+  if (route.at("direct_response").exists || route.at("redirect").exists) return [];
+  const off = route
+    .at("typed_per_filter_config")
+    .entries()
+    .filter(
+      ([, config]) =>
+        config.at("disabled").value === true && /ext_authz|ext_proc/.test(config.at("@type").text),
+    );
+  return off.map(([name, config]) =>
+    createFinding(config, {
+      check: "bypass",
+      message: `this route goes to an upstream with ${name} switched off: without a key, or without being charged.`,
+      fix: "Remove the override, or answer by `direct_response`.",
+    }),
+  );
+}
+
+/** A misspelled restriction restricts nothing, and nobody would notice. */
+function checkRestrictions(level: YamlView): BootstrapFinding[] {
+  const names = level
+    .at("typed_per_filter_config")
+    .entries()
+    .flatMap(([, config]) => config.at("check_settings", "context_extensions").entries());
+  return names
+    .filter(([name]) => name.startsWith("allow") && !RESTRICTION_NAMES.includes(name))
+    .map(([name, view]) =>
+      createFinding(view, {
+        check: "route_restrictions",
+        message: `\`${name}\` restricts nothing.`,
+        fix: `The gateway knows ${RESTRICTION_NAMES.join(" and ")}.`,
+      }),
+    );
+}

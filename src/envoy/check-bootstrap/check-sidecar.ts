@@ -1,0 +1,73 @@
+/** The sidecar's cluster, and the runtime flag without which its connections are closed under requests in flight. */
+import { createFinding, type BootstrapFinding } from "./finding.ts";
+import { checkSettings, is, isAtLeast, type SettingRule } from "./setting-rule.ts";
+import type { YamlView } from "./yaml-view.ts";
+
+const GRACEFUL_CLOSE_FLAG = "envoy.reloadable_features.ext_proc_graceful_grpc_close";
+/** Node counts about 1,000 resets of one connection, then closes it. */
+const MAX_REQUESTS_PER_CONNECTION = 900;
+/** Below this, a busy gateway answers 500 for want of a stream; Envoy's default is 1,024. */
+const LEAST_IN_FLIGHT = 10_000;
+const OPTIONS = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
+const BREAKER_WHY =
+  "every request in flight holds one gRPC stream; over the limit (1,024 by default) it is a 500.";
+
+const RULES: readonly SettingRule[] = [
+  {
+    check: "sidecar_http2",
+    path: ["typed_extension_protocol_options", OPTIONS, "explicit_http_config", "http2_protocol_options"],
+    holds: (view) => view.exists,
+    why: "gRPC needs HTTP/2.",
+    write: "http2_protocol_options: {}",
+  },
+  {
+    check: "sidecar_health",
+    path: ["health_checks", 0, "grpc_health_check"],
+    holds: (view) => view.exists,
+    why: "a worker that drains or is gone would still get requests.",
+    write:
+      "health_checks: [{timeout: 1s, interval: 0.5s, no_traffic_interval: 0.5s, unhealthy_threshold: 3, healthy_threshold: 1, grpc_health_check: {}}]",
+  },
+  {
+    check: "sidecar_panic",
+    path: ["common_lb_config", "healthy_panic_threshold", "value"],
+    holds: is(0),
+    why: "with half of the workers gone, Envoy would send to those that it knows to be gone.",
+    write: "healthy_panic_threshold: {value: 0}",
+  },
+  ...["max_connections", "max_pending_requests", "max_requests"].map((name) => ({
+    check: "sidecar_circuit_breakers",
+    path: ["circuit_breakers", "thresholds", 0, name],
+    holds: isAtLeast(LEAST_IN_FLIGHT),
+    why: BREAKER_WHY,
+    write: `${name}: 1000000`,
+  })),
+];
+
+/** Findings in the sidecar's cluster and the runtime layers. */
+export function checkSidecar(root: YamlView, cluster: YamlView): BootstrapFinding[] {
+  return [...checkSettings(cluster, RULES), ...checkGracefulClose(root, cluster)];
+}
+
+function checkGracefulClose(root: YamlView, cluster: YamlView): BootstrapFinding[] {
+  const layers = root.at("layered_runtime", "layers");
+  const isSet = layers.items().some((layer) => isFlagSet(layer.at("static_layer")));
+  const options = cluster.at("typed_extension_protocol_options", OPTIONS, "common_http_protocol_options");
+  const most = options.at("max_requests_per_connection").number;
+  if (isSet || (most !== null && most <= MAX_REQUESTS_PER_CONNECTION)) return [];
+  const flag = layers.items().find((layer) => layer.at("static_layer", GRACEFUL_CLOSE_FLAG).exists);
+  const text = {
+    check: "graceful_close",
+    message: "after about 1,000 finished streams Node closes a connection under the requests in flight.",
+    fix:
+      `Set \`${GRACEFUL_CLOSE_FLAG}: true\` in a static layer, or, where you cannot, ` +
+      `\`max_requests_per_connection: ${MAX_REQUESTS_PER_CONNECTION}\` in the cluster's common_http_protocol_options.`,
+  };
+  return [createFinding(flag?.at("static_layer", GRACEFUL_CLOSE_FLAG) ?? root.at("layered_runtime"), text)];
+}
+
+/** Written with dots or as nested mappings. */
+function isFlagSet(layer: YamlView): boolean {
+  const spellings = [layer.at(GRACEFUL_CLOSE_FLAG), layer.at(...GRACEFUL_CLOSE_FLAG.split("."))];
+  return spellings.some(({ value }) => value === true || value === "true");
+}

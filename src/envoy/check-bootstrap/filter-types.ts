@@ -1,0 +1,11 @@
+/** Last parts of the filters' types, by which a filter is known whatever its name. */
+export const FILTERS = {
+  manager: "http_connection_manager.v3.HttpConnectionManager",
+  clientPath: "header_to_metadata.v3.Config",
+  admission: "ext_authz.v3.ExtAuthz",
+  buffer: "buffer.v3.Buffer",
+  processing: "ext_proc.v3.ExternalProcessor",
+  router: "router.v3.Router",
+  credential: "credential_injector.v3.CredentialInjector",
+  headerMutation: "header_mutation.v3.HeaderMutation",
+} as const;

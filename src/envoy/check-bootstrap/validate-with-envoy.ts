@@ -1,0 +1,35 @@
+import { execFile } from "node:child_process";
+
+/** What `envoy --mode validate` said. */
+export type Validation =
+  | { readonly outcome: "accepted" }
+  | { readonly outcome: "refused"; readonly message: string };
+
+const TIMEOUT_MS = 30_000;
+const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
+const MAX_MESSAGE_CHARACTERS = 2_000;
+
+/** Has Envoy itself read a bootstrap. It opens the files that the bootstrap names, listens on nothing. Never rejects. */
+export function validateWithEnvoy(program: string, file: string): Promise<Validation> {
+  const args = ["--mode", "validate", "-c", file, "--log-level", "error"];
+  return new Promise((resolve) => {
+    execFile(
+      program,
+      args,
+      { timeout: TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES },
+      (error, _stdout, stderr) => {
+        if (error === null) resolve({ outcome: "accepted" });
+        else resolve({ outcome: "refused", message: readReason(stderr) ?? error.message });
+      },
+    );
+  });
+}
+
+/** The last line that is no log line's date: "error initializing configuration …". */
+function readReason(stderr: string): string | null {
+  const lines = stderr
+    .split("\n")
+    .map((line) => line.replace(/^\[[^\]]+\](\[[^\]]+\])* (\[[^\]]+\] )?/, "").trim());
+  const text = lines.filter((line) => line !== "" && line !== "exiting").join(" ");
+  return text === "" ? null : text.slice(0, MAX_MESSAGE_CHARACTERS);
+}

@@ -1,0 +1,116 @@
+/** Telemetry of a worker and of the supervisor, put together for the composition root. */
+import { readFileSync } from "node:fs";
+import type { Config } from "../config/schema.ts";
+import { type LogLevel, setLogLevel } from "./log-level.ts";
+import type { Logger } from "./logger.ts";
+import { createMetrics, type Metrics, setTotal } from "./metrics.ts";
+import { MetricsHub } from "./metrics-hub.ts";
+import type { TelemetryChannel } from "./report.ts";
+import { RequestMeter } from "./request-meter.ts";
+import { startWorkerTelemetry, type WorkerGauges } from "./worker-telemetry.ts";
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
+
+export interface WorkerTelemetry {
+  readonly metrics: Metrics;
+  readonly meter: RequestMeter;
+  /** Begins to report. */
+  start(read: () => WorkerGauges): void;
+  /** Sends a last report. */
+  stop(): Promise<void>;
+}
+
+export function createWorkerTelemetry(
+  config: Config,
+  { index, channel, logger }: { index: number; channel: TelemetryChannel; logger: Logger },
+): WorkerTelemetry {
+  setLogLevel(config.telemetry.logLevel);
+  const metrics = createMetrics();
+  let running: { stop(): Promise<void> } | null = null;
+  return {
+    metrics,
+    meter: new RequestMeter({ metrics, logger }),
+    start(read) {
+      running = startWorkerTelemetry({ metrics, channel, process: `worker-${index}`, read });
+    },
+    async stop() {
+      await running?.stop();
+    },
+  };
+}
+
+/** What alert delivery tells of itself. */
+export interface AlertFigures {
+  readonly fired: number;
+  readonly channels: Readonly<
+    Record<string, { readonly delivered: number; readonly failed: number; readonly failedAttempts: number }>
+  >;
+  readonly oldestUndeliveredSeconds: number;
+}
+
+export interface HostTelemetry {
+  readonly metrics: Metrics;
+  readonly hub: MetricsHub;
+  /** What the admin server needs. */
+  readonly admin: {
+    readonly setLogLevel: (level: LogLevel) => void;
+    readonly metrics: {
+      readonly render: MetricsHub["render"];
+      readonly token: string | null;
+      readonly isLocal: boolean;
+    };
+  };
+  /** From now on the page shows these. */
+  readonly showAlerts: (read: () => AlertFigures) => void;
+}
+
+/** @param workers How many report. */
+export function createHostTelemetry(
+  config: Config,
+  { workers, channel }: { workers: number; channel: TelemetryChannel },
+): HostTelemetry {
+  setLogLevel(config.telemetry.logLevel);
+  const metrics = createMetrics();
+  let readAlerts: (() => AlertFigures) | null = null;
+  const build = { version: readVersion(), transport: config.sidecar.transport };
+  const hub = new MetricsHub({
+    metrics,
+    channel,
+    workers,
+    build,
+    read: () => {
+      if (readAlerts !== null) showAlertFigures(metrics, readAlerts());
+    },
+  });
+  return {
+    metrics,
+    hub,
+    admin: {
+      setLogLevel: (level) => hub.setLogLevel(level),
+      metrics: {
+        render: () => hub.render(),
+        token: config.telemetry.metricsToken?.reveal() ?? null,
+        isLocal: LOOPBACK.test(config.admin.host),
+      },
+    },
+    showAlerts: (read) => {
+      readAlerts = read;
+    },
+  };
+}
+
+function showAlertFigures(metrics: Metrics, alerts: AlertFigures): void {
+  setTotal(metrics.alertsFired, {}, alerts.fired);
+  metrics.alertAge.set(alerts.oldestUndeliveredSeconds);
+  for (const [channel, counts] of Object.entries(alerts.channels)) {
+    setTotal(metrics.alertDeliveries, { channel, result: "delivered" }, counts.delivered);
+    setTotal(metrics.alertDeliveries, { channel, result: "failed" }, counts.failed);
+    setTotal(metrics.alertDeliveries, { channel, result: "failed_attempt" }, counts.failedAttempts);
+  }
+}
+
+/** package.json lies two levels above this file, as source and as compiled. */
+function readVersion(): string {
+  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
+}

@@ -1,0 +1,130 @@
+/**
+ * The supervisor's side of the metrics: the sum over its workers and itself, as one page for Prometheus.
+ *
+ * A scrape asks every worker and waits a moment; one that does not answer is shown as it last reported. What a worker
+ * had counted that is gone is kept, so that counters never go back while this process lives.
+ */
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { AggregatorRegistry } from "prom-client";
+import { getLogLevel, type LogLevel, setLogLevel } from "./log-level.ts";
+import type { Metrics } from "./metrics.ts";
+import { parseTelemetryMessage, type Snapshot, type TelemetryChannel } from "./report.ts";
+import { readProcess } from "./worker-telemetry.ts";
+
+export interface MetricsHubOptions {
+  readonly metrics: Metrics;
+  readonly channel: TelemetryChannel;
+  readonly workers: number;
+  readonly build: { readonly version: string; readonly transport: string };
+  /** Reads what is counted elsewhere into `metrics`. */
+  readonly read?: () => void;
+}
+
+interface Reporter {
+  readonly pid: number;
+  readonly snapshot: Snapshot;
+  readonly atMs: number;
+}
+
+const COLLECT_BOUND_MS = 1_000;
+const STALE_MS = 15_000;
+const PROCESS_INTERVAL_MS = 5_000;
+
+export class MetricsHub {
+  readonly #options: MetricsHubOptions;
+  readonly #reporters = new Map<number, Reporter>();
+  readonly #lag = monitorEventLoopDelay({ resolution: 10 });
+  readonly #timer: NodeJS.Timeout;
+  /** Counted by processes that are gone. */
+  #retired: Snapshot = [];
+  #retiring: Promise<void> = Promise.resolve();
+  #onReport: (workerIndex: number) => void = () => undefined;
+  #collecting: Promise<void> | null = null;
+  #isLevelChanged = false;
+
+  constructor(options: MetricsHubOptions) {
+    this.#options = options;
+    const { metrics, channel, workers, build } = options;
+    metrics.workersExpected.set(workers);
+    metrics.workerRestarts.inc(0);
+    metrics.buildInfo.set({ ...build, node_version: process.versions.node }, 1);
+    channel.onMessage((message, index) => this.#receive(message, index));
+    this.#lag.enable();
+    const read = (): void => readProcess(metrics, "supervisor", this.#lag);
+    read();
+    this.#timer = setInterval(read, PROCESS_INTERVAL_MS);
+    this.#timer.unref();
+  }
+
+  /** In Prometheus's text format. */
+  async render(): Promise<{ readonly contentType: string; readonly text: string }> {
+    this.#collecting ??= this.#collect().finally(() => {
+      this.#collecting = null;
+    });
+    await this.#collecting;
+    await this.#retiring;
+    const { metrics, read } = this.#options;
+    read?.();
+    const freshSinceMs = performance.now() - STALE_MS;
+    const reporters = [...this.#reporters.values()];
+    metrics.workersReporting.set(reporters.filter(({ atMs }) => atMs >= freshSinceMs).length);
+    const own = (await metrics.registry.getMetricsAsJSON()) as unknown as Snapshot;
+    const all = [own, this.#retired, ...reporters.map(({ snapshot }) => snapshot)];
+    const registry = AggregatorRegistry.aggregate(all);
+    return { contentType: registry.contentType, text: await registry.metrics() };
+  }
+
+  get logLevel(): LogLevel {
+    return getLogLevel();
+  }
+
+  /** For this process and every worker, also for those that start later. */
+  setLogLevel(level: LogLevel): void {
+    this.#isLevelChanged = true;
+    setLogLevel(level);
+    this.#options.channel.send({ kind: "log_level", level });
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#lag.disable();
+  }
+
+  async #collect(): Promise<void> {
+    const waiting = new Set(Array.from({ length: this.#options.workers }, (_, index) => index));
+    await new Promise<void>((resolve) => {
+      const bound = setTimeout(resolve, COLLECT_BOUND_MS);
+      this.#onReport = (index) => {
+        waiting.delete(index);
+        if (waiting.size > 0) return;
+        clearTimeout(bound);
+        resolve();
+      };
+      this.#options.channel.send({ kind: "collect" });
+    });
+    this.#onReport = () => undefined;
+  }
+
+  #receive(message: unknown, index: number): void {
+    const report = parseTelemetryMessage(message);
+    if (report?.kind !== "metrics") return;
+    const before = this.#reporters.get(index);
+    if (before !== undefined && before.pid !== report.pid) this.#retire(before.snapshot);
+    if (before?.pid !== report.pid && this.#isLevelChanged) this.setLogLevel(getLogLevel());
+    this.#reporters.set(index, { pid: report.pid, snapshot: report.snapshot, atMs: performance.now() });
+    this.#onReport(index);
+  }
+
+  /** Counters and histograms stay; what a gone process held is no more. */
+  #retire(snapshot: Snapshot): void {
+    this.#options.metrics.workerRestarts.inc();
+    const counted = snapshot.filter(({ type }) => String(type) !== "gauge");
+    this.#retiring = this.#addRetired(this.#retiring, counted);
+  }
+
+  async #addRetired(before: Promise<void>, counted: Snapshot): Promise<void> {
+    await before;
+    const registry = AggregatorRegistry.aggregate([this.#retired, counted] as never);
+    this.#retired = await registry.getMetricsAsJSON();
+  }
+}

@@ -1,0 +1,14 @@
+/**
+ * Takes what has the form of a credential out of a line before it is written: keys, tokens, webhook secrets, bearer
+ * values, and user and password in URLs. The last lock: no code passes them to a logger, but a library's error text may.
+ */
+const CREDENTIALS =
+  /(sk-igw-)[A-Za-z0-9]{6,}|(whsec_)[A-Za-z0-9+/=]{6,}|(igw_[a-z]+_)[A-Za-z0-9_-]{6,}|(\b(?:Bearer|Basic)\s+)[A-Za-z0-9._~+/=-]{6,}|(\bsk-)[A-Za-z0-9_-]{16,}|(:\/\/)[^/\s"'@\\]+@/gi;
+
+/** The text with every credential in it replaced by `[redacted]`. */
+export function scrub(text: string): string {
+  return text.replace(CREDENTIALS, (_match, ...groups: unknown[]) => {
+    const kept = groups.slice(0, 6).find((group) => typeof group === "string");
+    return kept === "://" ? "://[redacted]@" : `${String(kept)}[redacted]`;
+  });
+}

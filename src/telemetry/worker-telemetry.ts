@@ -1,0 +1,96 @@
+/**
+ * A worker's side of the metrics: reads the gauges, sends everything to the supervisor every five seconds and when it
+ * asks, and follows its log level. It decides nothing; when the supervisor is gone, what is sent is lost.
+ */
+import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
+import { setLogLevel } from "./log-level.ts";
+import { type Metrics, setTotal } from "./metrics.ts";
+import { parseTelemetryMessage, type Snapshot, type TelemetryChannel } from "./report.ts";
+
+/** What is read when a report is made. */
+export interface WorkerGauges {
+  readonly openHolds: number;
+  readonly unacknowledgedCharges: number;
+  readonly bufferedBytes: number;
+  readonly isRedisOutOfReach: boolean;
+  readonly spool: {
+    readonly pendingBytes: number;
+    readonly replayedEntries: number;
+    readonly expiredEntries: number;
+    readonly rejectedEntries: number;
+    readonly damagedLines: number;
+    readonly refusedEntries: number;
+  };
+}
+
+export interface WorkerTelemetryOptions {
+  readonly metrics: Metrics;
+  readonly channel: TelemetryChannel;
+  /** "worker-0" */
+  readonly process: string;
+  readonly read: () => WorkerGauges;
+}
+
+const REPORT_INTERVAL_MS = 5_000;
+const LAG_RESOLUTION_MS = 10;
+const NANOSECONDS = 1e9;
+const MICROSECONDS = 1e6;
+
+/** Begins to report; `stop` sends a last report. */
+export function startWorkerTelemetry(options: WorkerTelemetryOptions): { stop(): Promise<void> } {
+  const { channel, metrics } = options;
+  const lag = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
+  lag.enable();
+  const report = async (): Promise<void> => {
+    readGauges(options);
+    const snapshot = (await metrics.registry.getMetricsAsJSON()) as unknown as Snapshot;
+    channel.send({ kind: "metrics", pid: process.pid, snapshot });
+  };
+  const reportSafely = (): void => void report().catch(() => undefined);
+  channel.onMessage((message) => {
+    const order = parseTelemetryMessage(message);
+    if (order?.kind === "collect") reportSafely();
+    if (order?.kind === "log_level") setLogLevel(order.level);
+  });
+  const timer = setInterval(() => {
+    readProcess(metrics, options.process, lag);
+    reportSafely();
+  }, REPORT_INTERVAL_MS);
+  timer.unref();
+  readProcess(metrics, options.process, lag);
+  reportSafely();
+  return {
+    async stop() {
+      clearInterval(timer);
+      lag.disable();
+      await report();
+    },
+  };
+}
+
+/** Memory, CPU and the event loop's delay since the last time. */
+export function readProcess(metrics: Metrics, name: string, lag: IntervalHistogram): void {
+  const labels = { process: name };
+  metrics.residentMemory.set(labels, process.memoryUsage.rss());
+  const { user, system } = process.cpuUsage();
+  setTotal(metrics.cpu, labels, (user + system) / MICROSECONDS);
+  // Without a sample yet the percentile is no number.
+  const seconds = lag.percentile(99) / NANOSECONDS - LAG_RESOLUTION_MS / 1000;
+  metrics.eventLoopLag.set(labels, lag.count > 0 ? Math.max(0, seconds) : 0);
+  lag.reset();
+}
+
+function readGauges({ metrics, read, process: name }: WorkerTelemetryOptions): void {
+  const gauges = read();
+  metrics.openHolds.set(gauges.openHolds);
+  metrics.unacknowledged.set(gauges.unacknowledgedCharges);
+  metrics.bufferedBytes.set({ process: name }, gauges.bufferedBytes);
+  metrics.redisOut.set({ process: name }, gauges.isRedisOutOfReach ? 1 : 0);
+  const { spool } = gauges;
+  metrics.spoolBytes.set(spool.pendingBytes);
+  setTotal(metrics.spoolEntries, { result: "replayed" }, spool.replayedEntries);
+  setTotal(metrics.spoolEntries, { result: "expired" }, spool.expiredEntries);
+  setTotal(metrics.spoolEntries, { result: "rejected" }, spool.rejectedEntries);
+  setTotal(metrics.spoolEntries, { result: "damaged" }, spool.damagedLines);
+  setTotal(metrics.spoolEntries, { result: "refused" }, spool.refusedEntries);
+}

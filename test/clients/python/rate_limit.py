@@ -1,0 +1,63 @@
+"""One call of an official SDK with a key that may be refused.
+
+Usage: rate_limit.py openai|anthropic '{"base_url": ..., "api_key": ..., "model": ..., "max_retries": 2}'
+Prints the text or the exception as its catcher sees it, and the status of each HTTP answer, as one JSON object.
+"""
+
+import json
+import sys
+
+import anthropic
+import openai
+
+MESSAGES = [{"role": "user", "content": "hello big world"}]
+
+
+def counting(client_class, statuses):
+    return client_class(event_hooks={"response": [lambda response: statuses.append(response.status_code)]})
+
+
+def call_openai(given, statuses):
+    client = openai.OpenAI(
+        base_url=given["base_url"] + "/v1",
+        api_key=given["api_key"],
+        max_retries=given["max_retries"],
+        http_client=counting(openai.DefaultHttpxClient, statuses),
+    )
+    return client.chat.completions.create(model=given["model"], messages=MESSAGES).choices[0].message.content
+
+
+def call_anthropic(given, statuses):
+    client = anthropic.Anthropic(
+        base_url=given["base_url"],
+        api_key=given["api_key"],
+        max_retries=given["max_retries"],
+        http_client=counting(anthropic.DefaultHttpxClient, statuses),
+    )
+    return client.messages.create(model=given["model"], messages=MESSAGES, max_tokens=20).content[0].text
+
+
+def describe(error):
+    is_anthropic = isinstance(error, anthropic.APIStatusError)
+    return {
+        "name": type(error).__name__,
+        "status": error.status_code,
+        "type": error.type,
+        "code": error.error_code if is_anthropic else error.code,
+        "message": error.message,
+        "requestId": error.request_id,
+    }
+
+
+def main():
+    sdk, given = sys.argv[1], json.loads(sys.argv[2])
+    statuses = []
+    call = {"openai": call_openai, "anthropic": call_anthropic}[sdk]
+    try:
+        outcome = {"text": call(given, statuses), "error": None}
+    except (openai.APIStatusError, anthropic.APIStatusError) as error:
+        outcome = {"text": None, "error": describe(error)}
+    print(json.dumps({**outcome, "statuses": statuses}))
+
+
+main()

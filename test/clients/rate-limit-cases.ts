@@ -1,0 +1,53 @@
+/** What a client of a key meets: refusals by the key, the bucket and the cap, for the tests of every SDK. */
+import type { ChatStack } from "../support/chat-stack.ts";
+
+export interface Refusal {
+  readonly name: string;
+  readonly status: number;
+  readonly type: string;
+  readonly code: string;
+  /** Class names, of openai's and of Anthropic's SDK. */
+  readonly openaiClass: string;
+  readonly anthropicClass: string;
+  readonly createKey: (chat: ChatStack) => Promise<string>;
+}
+
+export const REFUSALS: readonly Refusal[] = [
+  {
+    name: "a wrong key",
+    status: 401,
+    type: "authentication_error",
+    code: "invalid_api_key",
+    openaiClass: "AuthenticationError",
+    anthropicClass: "AuthenticationError",
+    createKey: async () => "sk-igw-nobody",
+  },
+  {
+    name: "a reached cap",
+    status: 402,
+    type: "billing_error",
+    code: "hard_cap_reached",
+    openaiClass: "APIError",
+    anthropicClass: "PaymentRequiredError",
+    createKey: async (chat) => (await chat.stack.createKey({ hardCapCents: 0 })).key,
+  },
+  {
+    name: "a disabled key",
+    status: 403,
+    type: "permission_error",
+    code: "key_disabled",
+    openaiClass: "PermissionDeniedError",
+    anthropicClass: "PermissionDeniedError",
+    createKey: async (chat) => (await chat.stack.createKey({ disabled: true })).key,
+  },
+];
+
+/** Words on which LangChain stops retrying a 429. */
+export const STOP_WORDS = /quota|billing|credit|will reset at/iu;
+
+/** A key whose bucket is empty: at 60 requests a minute the next token is there within a second. */
+export async function createDrainedKey(chat: ChatStack, requestsPerMinute = 60): Promise<string> {
+  const { key } = await chat.stack.createKey({ requestsPerMinute });
+  for (let status = 0; status !== 429;) ({ status } = await chat.stack.send({ path: "/v1/models", key }));
+  return key;
+}

@@ -1,0 +1,190 @@
+/** Who gets in, and what a form must carry: over plain HTTP, without a browser. */
+import { beforeAll, describe, expect, it } from "vitest";
+import { type HttpAnswer, send } from "../support/http.ts";
+import { withStack } from "../support/with-stack.ts";
+
+const FORM = { "content-type": "application/x-www-form-urlencoded" };
+
+describe("access to the dashboard", () => {
+  const getStack = withStack({
+    upstreams: [{ name: "local", url: "http://127.0.0.1:9", path_prefix: "/v1" }],
+  });
+  let own = "";
+  let other = "";
+  let token = "";
+  beforeAll(async () => {
+    const stack = getStack();
+    const make = async (name: string) =>
+      String((await stack.admin("POST", "/api/organizations", { name, currency: "USD" }))["id"]);
+    own = await make("Own");
+    other = await make("Other");
+    token = String(
+      (await stack.admin("POST", `/api/organizations/${own}/tokens`, { name: "t", role: "admin" }))["token"],
+    );
+  });
+
+  const get = (path: string, cookie = "") =>
+    send(getStack().adminUrl, {
+      path,
+      headers: { accept: "text/html", ...(cookie === "" ? {} : { cookie }) },
+    });
+  const post = (path: string, form: Record<string, string>, headers: Record<string, string> = {}) =>
+    send(getStack().adminUrl, {
+      method: "POST",
+      path,
+      headers: { ...FORM, origin: getStack().adminUrl, ...headers },
+      body: new URLSearchParams(form).toString(),
+    });
+  const cookiesOf = (answer: HttpAnswer) => [answer.headers["set-cookie"] ?? []].flat();
+  const cookieOf = (answer: HttpAnswer) =>
+    cookiesOf(answer)
+      .map((cookie) => cookie.split(";")[0])
+      .join("; ");
+  const formTokenOf = (answer: HttpAnswer) =>
+    /name="form_token" value="([^"]+)"/u.exec(answer.text)?.[1] ?? "";
+
+  async function signIn(given = token, form: Record<string, string> = {}): Promise<HttpAnswer> {
+    const visit = await get("/sign-in");
+    const fields = { form_token: formTokenOf(visit), token: given, ...form };
+    return post("/sign-in", fields, { cookie: cookieOf(visit) });
+  }
+
+  it("sends whoever has no session to sign in, and back afterwards", async () => {
+    const answer = await get(`/organizations/${own}/keys`);
+    expect(answer.status).toBe(303);
+    expect(answer.headers["location"]).toBe(
+      `/sign-in?next=${encodeURIComponent(`/organizations/${own}/keys`)}`,
+    );
+    const signedIn = await signIn(token, { next: `/organizations/${own}/keys` });
+    expect(signedIn.headers["location"]).toBe(`/organizations/${own}/keys`);
+  });
+
+  it.each(["https://evil.example/", "//evil.example/", "/\\evil.example", "javascript:alert(1)"])(
+    "never leads to another site: %s",
+    async (next) => {
+      expect((await signIn(token, { next })).headers["location"]).toBe("/");
+    },
+  );
+
+  it("keeps the session in a cookie that scripts and other sites do not get, without the token in it", async () => {
+    const answer = await signIn();
+    const cookie = cookiesOf(answer).find((one) => one.startsWith("igw_session="));
+    expect(cookie).toMatch(/; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/u);
+    expect(cookie).not.toContain(token);
+    const page = await get(`/organizations/${own}/tokens`, cookieOf(answer));
+    expect(page.status).toBe(200);
+    expect(page.text).not.toContain(token);
+  });
+
+  it("marks the cookie as Secure where the page came encrypted", async () => {
+    const answer = await send(getStack().adminUrl, {
+      path: "/sign-in",
+      headers: { "x-forwarded-proto": "https" },
+    });
+    expect(cookiesOf(answer)[0]).toContain("; Secure");
+  });
+
+  it("takes no cookie that was changed", async () => {
+    const cookie = cookieOf(await signIn());
+    const changed = cookie.replace(
+      /igw_session=(.)/u,
+      (_, first: string) => `igw_session=${first === "A" ? "B" : "A"}`,
+    );
+    expect((await get("/", changed)).headers["location"]).toContain("/sign-in");
+  });
+
+  it("refuses a form of another site, without an origin, without the form token, or of another session", async () => {
+    const cookie = cookieOf(await signIn());
+    const path = `/organizations/${own}/keys`;
+    const formToken = formTokenOf(await get(path, cookie));
+    const foreign = formTokenOf(await get(path, cookieOf(await signIn())));
+    const good = { form_token: formToken, name: "made", "allowed_models.all": "yes" };
+    const statuses = [
+      await post(path, good, { cookie, origin: "https://evil.example" }),
+      await post(path, good, { cookie, origin: "null" }),
+      await post(path, good, { cookie, "sec-fetch-site": "cross-site" }),
+      await post(path, { name: "made" }, { cookie }),
+      await post(path, { ...good, form_token: foreign }, { cookie }),
+    ].map((answer) => answer.status);
+    expect(statuses).toEqual([403, 403, 403, 403, 403]);
+    expect((await getStack().admin("GET", `/api${path}`))["data"]).toEqual([]);
+    expect((await post(path, good, { cookie })).status).toBe(201);
+  });
+
+  it("shows nothing of another organization, as if it were not there", async () => {
+    const cookie = cookieOf(await signIn());
+    for (const path of [
+      "",
+      "/keys",
+      "/settings",
+      "/usage",
+      "/requests",
+      "/alerts",
+      "/audit",
+      "/tokens",
+      "/usage.csv",
+    ]) {
+      expect((await get(`/organizations/${other}${path}`, cookie)).status).toBe(404);
+    }
+    const formToken = formTokenOf(await get(`/organizations/${own}/keys`, cookie));
+    const answer = await post(
+      `/organizations/${other}/keys`,
+      { form_token: formToken, name: "x" },
+      { cookie },
+    );
+    expect(answer.status).toBe(404);
+    expect((await get("/organizations", cookie)).headers["location"]).toBe(`/organizations/${own}`);
+  });
+
+  it("lets a viewer change nothing, whatever it sends", async () => {
+    const made = await getStack().admin("POST", `/api/organizations/${own}/tokens`, {
+      name: "v",
+      role: "viewer",
+    });
+    const cookie = cookieOf(await signIn(String(made["token"])));
+    const formToken = formTokenOf(await get(`/organizations/${own}/keys`, cookie));
+    for (const path of ["keys", "settings", "tokens", "alerts/read", "keys/revoke-all"]) {
+      const form = { form_token: formToken, name: "x", role: "admin", sure: "yes" };
+      expect((await post(`/organizations/${own}/${path}`, form, { cookie })).status).toBe(403);
+    }
+  });
+
+  it("ends a session with sign-out, also for who has kept its cookie", async () => {
+    const cookie = cookieOf(await signIn());
+    const formToken = formTokenOf(await get(`/organizations/${own}`, cookie));
+    expect((await post("/sign-out", { form_token: "x" }, { cookie })).status).toBe(403);
+    expect((await post("/sign-out", { form_token: formToken }, { cookie })).headers["location"]).toBe(
+      "/sign-in",
+    );
+    expect((await get(`/organizations/${own}`, cookie)).status).toBe(303);
+  });
+
+  it("carries the security policy on pages, redirects, errors and files, and has no inline script or style", async () => {
+    const cookie = cookieOf(await signIn());
+    const paths = [
+      "/",
+      "/sign-in",
+      `/organizations/${own}`,
+      `/organizations/${own}/try`,
+      "/nowhere",
+      "/assets/dashboard.js",
+    ];
+    for (const path of paths) {
+      for (const answer of [await get(path), await get(path, cookie)]) {
+        expect(answer.headers["content-security-policy"]).toContain("default-src 'self'");
+        expect(answer.headers["x-frame-options"]).toBe("DENY");
+        expect(answer.text).not.toMatch(/<style|<script(?! type="module" src=)|\sstyle="|\son\w+="/u);
+      }
+    }
+  });
+
+  it("refuses an API key and a wrong token, and after ten of them lets nobody try for a minute", async () => {
+    const answers = [];
+    for (let attempt = 0; attempt < 10; attempt += 1) answers.push((await signIn(`wrong-${attempt}`)).status);
+    expect(new Set(answers)).toEqual(new Set([401]));
+    const refused = await signIn();
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers["retry-after"])).toBeGreaterThan(0);
+    expect(refused.text).toContain("Too many sign-ins");
+  });
+});

@@ -1,0 +1,73 @@
+/** A real Chromium on the real dashboard. Without one the tests are skipped, and say so. */
+import { existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { AxeBuilder } from "@axe-core/playwright";
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from "playwright-core";
+import { afterAll, beforeAll, expect } from "vitest";
+import type { Stack } from "../support/stack.ts";
+
+const PROGRAMS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
+
+/** Where Chromium is, or null. `npm test` looks for it, installs it where it can and says when it could not. */
+export const CHROMIUM = process.env["CHROMIUM_BIN"] || findOnPath();
+
+function findOnPath(): string | null {
+  const folders = (process.env["PATH"] ?? "").split(delimiter);
+  const candidates = folders.flatMap((folder) => PROGRAMS.map((program) => join(folder, program)));
+  return candidates.find((candidate) => existsSync(candidate)) ?? null;
+}
+
+export const SKIPPED_WHY = CHROMIUM === null ? " (skipped: no Chromium; install it or set CHROMIUM_BIN)" : "";
+
+/** One browser for a file. `open` gives a page in a context of its own, with its own cookies. */
+export function withBrowser(): (options?: BrowserContextOptions) => Promise<Page> {
+  let browser: Browser | null = null;
+  const contexts: BrowserContext[] = [];
+  beforeAll(async () => {
+    if (CHROMIUM === null) return;
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"], timeout: 60_000 });
+  }, 90_000);
+  afterAll(async () => {
+    await browser?.close();
+  });
+  return async (options = {}) => {
+    if (browser === null) throw new Error("the browser is used before it was started");
+    const context = await browser.newContext(options);
+    contexts.push(context);
+    const page = await context.newPage();
+    page.setDefaultTimeout(15_000);
+    return page;
+  };
+}
+
+/** Signs in through the form. */
+export async function signIn(page: Page, stack: Stack, token = stack.adminToken): Promise<void> {
+  await page.goto(`${stack.adminUrl}/sign-in`);
+  await page.getByLabel("Token").fill(token);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("button", { name: "Sign out" }).waitFor();
+}
+
+/** What axe finds wrong with a page, in words; nothing, it is hoped. */
+export async function expectAccessible(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  const found = violations.map(
+    ({ id, help, nodes }) =>
+      `${id}: ${help}: ${nodes.map((node) => `${node.html} ${node.failureSummary ?? ""}`).join(" | ")}`,
+  );
+  expect(found, `axe on ${page.url()}`).toEqual([]);
+}
+
+/** The page is not wider than the screen. */
+export async function expectNoSidewaysScroll(page: Page): Promise<void> {
+  const [content, screen] = await page.evaluate<[number, number]>(
+    "[document.documentElement.scrollWidth, document.documentElement.clientWidth]",
+  );
+  expect(content, `width of ${page.url()}`).toBeLessThanOrEqual(screen);
+}

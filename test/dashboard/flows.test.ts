@@ -1,0 +1,234 @@
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, it } from "vitest";
+import { withStack } from "../support/with-stack.ts";
+import { CHROMIUM, expectAccessible, signIn, SKIPPED_WHY, withBrowser } from "./browser.ts";
+
+describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_WHY}`, () => {
+  const getStack = withStack({
+    upstreams: [{ name: "local", url: "http://127.0.0.1:9", path_prefix: "/v1" }],
+  });
+  const open = withBrowser();
+  let page: Page;
+  let base = "";
+  let api = "";
+  beforeAll(async () => {
+    const stack = getStack();
+    const { id } = await stack.admin("POST", "/api/organizations", { name: "Acme", currency: "USD" });
+    api = `/api/organizations/${String(id)}`;
+    base = `${stack.adminUrl}/organizations/${String(id)}`;
+    const { token } = await stack.admin("POST", `${api}/tokens`, { name: "anna", role: "admin" });
+    page = await open();
+    await signIn(page, stack, String(token));
+  });
+
+  async function createKey(name: string): Promise<{ path: string; secret: string }> {
+    const { id, key } = await getStack().admin("POST", `${api}/keys`, { name });
+    return { path: `${base}/keys/${String(id)}`, secret: String(key) };
+  }
+  const status = async (key: string): Promise<number> =>
+    (await getStack().send({ path: "/v1/key", key })).status;
+  const confirm = (name: string) => page.getByRole("dialog").getByRole("button", { name }).click();
+
+  it("comes to the organization of the token", () => {
+    expect(page.url()).toBe(base);
+  });
+
+  it("sees what is wrong with a value beside its field, and everything that was typed", async () => {
+    await page.goto(`${base}/keys/new`);
+    await page.getByLabel("Name").fill("wrong");
+    await page.getByLabel("Requests per minute").fill("0");
+    await page.getByLabel("Requests at the same time").fill("many");
+    await page.getByRole("button", { name: "Create the key" }).click();
+    await page.getByRole("alert").waitFor();
+    const described = await page.getByLabel("Requests per minute").getAttribute("aria-describedby");
+    expect(described).toContain("requests_per_minute-problem");
+    expect(await page.locator("#requests_per_minute-problem").textContent()).toContain(
+      "from 1 to 1000000, found 0",
+    );
+    expect(await page.locator("#max_concurrent_requests-problem").textContent()).toContain('found "many"');
+    expect(await page.getByLabel("Name").inputValue()).toBe("wrong");
+    await expectAccessible(page);
+    await page.getByLabel("Monthly budget").fill("ten");
+    await page.getByRole("button", { name: "Create the key" }).click();
+    expect(await page.locator("#budget_cents-problem").textContent()).toContain("such as 50");
+  });
+
+  it("sets every limit of a key", async () => {
+    const { path } = await createKey("limits");
+    await page.goto(path);
+    await page.getByLabel("Name").fill("renamed");
+    await page.getByLabel("Requests per minute").fill("6,000");
+    await page.getByLabel("Monthly hard cap").fill("12.5");
+    await page.getByLabel("Monthly budget").fill("10");
+    await page.getByLabel("Requests at the same time").fill("3");
+    await page.getByLabel("Expires (UTC)").fill("2099-12-31T23:59");
+    await page.getByLabel("All models").uncheck();
+    await page.getByLabel("acme/echo-small").check();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved.").waitFor();
+    expect(await getStack().admin("GET", path.replace(getStack().adminUrl, "/api"))).toMatchObject({
+      name: "renamed",
+      requests_per_minute: 6000,
+      hard_cap_cents: 1250,
+      budget_cents: 1000,
+      max_concurrent_requests: 3,
+      expires_at: "2099-12-31T23:59:00.000Z",
+      allowed_models: ["acme/echo-small"],
+    });
+  });
+
+  it("does not write over what somebody else has changed meanwhile", async () => {
+    const { path } = await createKey("contested");
+    await page.goto(path);
+    await getStack().admin("PATCH", path.replace(getStack().adminUrl, "/api"), { hard_cap_cents: 700 });
+    await page.getByLabel("Monthly hard cap").fill("1");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Somebody else has changed this key meanwhile").waitFor();
+    expect(await page.getByLabel("Monthly hard cap").inputValue()).toBe("7.00");
+  });
+
+  it("disables, enables, rotates and deletes a key, and each holds for the next request", async () => {
+    const { path, secret } = await createKey("life");
+    expect(await status(secret)).toBe(200);
+    await page.goto(path);
+    await page.getByRole("button", { name: "Disable" }).click();
+    await page.getByText("It is refused until it is enabled again.").waitFor();
+    expect(await status(secret)).toBe(403);
+    await page.getByRole("button", { name: "Enable" }).click();
+    await page.getByText("It works from the next request on.").waitFor();
+    expect(await status(secret)).toBe(200);
+    await page.getByLabel("The former key").selectOption("3600");
+    await page.getByRole("button", { name: "Rotate" }).click();
+    const rotated = await page.getByLabel('API key "life"').inputValue();
+    expect(rotated).not.toBe(secret);
+    expect([await status(secret), await status(rotated)]).toEqual([200, 200]);
+    await page.goto(path);
+    await page.getByRole("button", { name: "Delete" }).click();
+    await expectAccessible(page);
+    await confirm("Cancel");
+    expect(await status(rotated)).toBe(200);
+    await page.getByRole("button", { name: "Delete" }).click();
+    await confirm("Delete");
+    await page.getByText("Deleted. It is refused").waitFor();
+    expect(await status(rotated)).toBe(401);
+  });
+
+  it("sets everything of the organization, and reads the webhook's secret once", async () => {
+    await page.goto(`${base}/settings`);
+    await page.getByLabel("Organization").fill("Acme Ltd");
+    await page.getByLabel("Monthly hard cap", { exact: true }).fill("1,000");
+    await page.getByLabel("Monthly budget", { exact: true }).fill("800.00");
+    await page.getByLabel("Strict caps").check();
+    await page.getByLabel("This dashboard").uncheck();
+    await page.getByLabel("Webhook URL").fill("https://example.com/hook");
+    await page.getByLabel("Requests per minute").fill("120");
+    await page.getByLabel("Monthly hard cap of a key").fill("5");
+    await page.getByRole("button", { name: "Save" }).click();
+    expect(await page.getByLabel("Webhook secret").inputValue()).toMatch(/^whsec_/u);
+    expect(await getStack().admin("GET", api)).toMatchObject({
+      name: "Acme Ltd",
+      hard_cap_cents: 100_000,
+      budget_cents: 80_000,
+      strict_caps: true,
+      notifications: { dashboard: false, emails: [], webhook: { url: "https://example.com/hook" } },
+      key_defaults: { requests_per_minute: 120, hard_cap_cents: 500, budget_cents: null },
+    });
+    await page.goto(`${base}/settings`);
+    await page.getByLabel("Mail addresses").fill("a@example.com");
+    await page.getByRole("button", { name: "Save" }).click();
+    expect(await page.locator('[id="notifications.emails-problem"]').textContent()).toContain(
+      "sends no mail",
+    );
+    await page.goto(`${base}/settings`);
+    await page.getByRole("button", { name: "New secret" }).click();
+    await confirm("New secret");
+    expect(await page.getByLabel("Webhook secret").inputValue()).toMatch(/^whsec_/u);
+    await page.goto(`${base}/settings`);
+    await page.getByLabel("Webhook URL").fill("");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved.").waitFor();
+    expect((await getStack().admin("GET", api))["notifications"]).toMatchObject({ webhook: null });
+  });
+
+  it("makes a viewer's token, with which everything is seen and nothing changed, and deletes it", async () => {
+    await page.goto(`${base}/tokens`);
+    await page.getByLabel("Name").fill("victor");
+    await page.getByLabel("Role").selectOption("viewer");
+    await page.getByRole("button", { name: "Create the token" }).click();
+    const token = await page.getByLabel('Token "victor" (viewer)').inputValue();
+    const viewer = await open();
+    await signIn(viewer, getStack(), token);
+    for (const path of ["", "/keys", "/settings", "/tokens"]) {
+      const answer = await viewer.goto(base + path);
+      expect(answer?.status()).toBe(200);
+      await viewer.getByText("signed in with a viewer's token").waitFor();
+      expect(await viewer.getByRole("button").allTextContents()).toEqual(["Sign out"]);
+    }
+    const answer = await viewer.goto(`${base}/keys/new`);
+    expect(answer?.status()).toBe(200);
+    expect(await viewer.getByRole("button", { name: "Create the key" }).isDisabled()).toBe(true);
+    await page.goto(`${base}/tokens`);
+    await page.getByRole("button", { name: "Delete victor" }).click();
+    await confirm("Delete");
+    await page.getByText("The token works no longer.").waitFor();
+    await viewer.goto(base);
+    expect(viewer.url()).toContain("/sign-in");
+  });
+
+  it("reads who changed what", async () => {
+    await page.goto(`${base}/audit`);
+    const row = page
+      .getByRole("row")
+      .filter({ hasText: "organization.updated" })
+      .filter({ hasText: "Acme Ltd" })
+      .last();
+    expect(await row.textContent()).toContain("anna");
+    expect(await row.textContent()).toContain("hard cap: none → 1,000.00 USD");
+  });
+
+  it("copies a snippet with a click", async () => {
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.goto(`${base}/try`);
+    await page.getByRole("button", { name: "Copy curl" }).click();
+    await page.getByText("Copied").waitFor();
+    expect(await page.evaluate("navigator.clipboard.readText()")).toContain(getStack().baseUrl);
+  });
+
+  it("works with the keyboard alone", async () => {
+    await page.goto(`${base}/keys`);
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate("document.activeElement.textContent.trim()")).toBe("Skip to the page");
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate("document.activeElement.textContent.trim()")).toBe("Create an API key");
+  });
+
+  it("deletes all keys after a leak", async () => {
+    const { secret } = await createKey("leaked");
+    await page.goto(`${base}/keys`);
+    await page.getByLabel("Yes, delete all keys").check();
+    await page.getByRole("button", { name: "Delete all keys" }).click();
+    await confirm("Delete all keys");
+    await page.getByText("All keys are deleted.").waitFor();
+    expect(await status(secret)).toBe(401);
+  });
+
+  it("as the operator: suspends an organization and corrects its spend", async () => {
+    const operator = await open();
+    await signIn(operator, getStack());
+    await operator.goto(`${base}/usage`);
+    await operator.getByLabel("Amount").fill("-0.5");
+    await operator.getByLabel("Reason").fill("refund");
+    await operator.getByRole("button", { name: "Correct" }).click();
+    await operator.getByText("The spend is corrected.").waitFor();
+    expect((await getStack().admin("GET", api))["spent_cents"]).toBe(-50);
+    await operator.goto(`${base}/settings`);
+    await operator.getByLabel("Suspended").check();
+    await operator.getByRole("button", { name: "Save" }).click();
+    await operator.getByText("Saved.").waitFor();
+    await operator.goto(base);
+    await operator.getByText("This organization is suspended").waitFor();
+    await operator.getByRole("link", { name: "All organizations" }).click();
+    await operator.getByRole("row", { name: "Acme Ltd" }).getByText("suspended").waitFor();
+  });
+});

@@ -1,0 +1,136 @@
+import type { Page } from "playwright-core";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { withStack } from "../support/with-stack.ts";
+import { startUpstream, type ScriptedUpstream } from "../support/upstream.ts";
+import {
+  CHROMIUM,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  signIn,
+  SKIPPED_WHY,
+  withBrowser,
+} from "./browser.ts";
+import { fillOrganization, type FilledOrganization } from "./filled-organization.ts";
+
+const PHONE = { width: 390, height: 844 };
+/** Set it to look at every page. */
+const SHOTS = process.env["IGW_SCREENSHOTS"];
+
+describe.skipIf(CHROMIUM === null)(`every page of the dashboard${SKIPPED_WHY}`, () => {
+  let upstream: ScriptedUpstream;
+  const getStack = withStack(async () => {
+    upstream = await startUpstream();
+    return { upstreams: [{ name: "local", url: upstream.url, path_prefix: "/v1" }] };
+  });
+  const open = withBrowser();
+  let filled: FilledOrganization;
+  let empty = "";
+  const pages: { light?: Page; dark?: Page } = {};
+  beforeAll(async () => {
+    const stack = getStack();
+    filled = await fillOrganization(stack);
+    empty = String(
+      (await stack.admin("POST", "/api/organizations", { name: "Empty", currency: "EUR" }))["id"],
+    );
+    pages.light = await open();
+    await signIn(pages.light, stack);
+    pages.dark = await open({ colorScheme: "dark", viewport: PHONE });
+    await signIn(pages.dark, stack);
+  });
+  afterAll(() => upstream.close());
+
+  const PATHS = [
+    "",
+    "/keys",
+    "/keys/new",
+    "/settings",
+    "/usage",
+    "/requests",
+    "/alerts",
+    "/audit",
+    "/tokens",
+    "/models",
+    "/try",
+  ];
+  const CASES = [
+    { name: "organizations", path: () => "/organizations" },
+    ...PATHS.map((path) => ({
+      name: path === "" ? "overview" : path.slice(1).replace("/", "-"),
+      path: () => `/organizations/${filled.id}${path}`,
+    })),
+    { name: "key", path: () => `/organizations/${filled.id}/keys/${filled.keyId}` },
+    ...PATHS.map((path) => ({
+      name: `empty${path.replaceAll("/", "-")}`,
+      path: () => `/organizations/${empty}${path}`,
+    })),
+  ];
+
+  it.each(CASES)(
+    "$name is accessible, light and on a phone in the dark, and as wide as its screen",
+    async ({ name, path }) => {
+      for (const [scheme, page] of Object.entries(pages)) {
+        const answer = await page.goto(getStack().adminUrl + path());
+        expect(answer?.status()).toBe(200);
+        if (SHOTS !== undefined) {
+          mkdirSync(SHOTS, { recursive: true });
+          await page.screenshot({ path: join(SHOTS, `${name}-${scheme}.png`), fullPage: true });
+        }
+        await expectAccessible(page);
+        await expectNoSidewaysScroll(page);
+      }
+    },
+  );
+
+  it("the sign-in page is accessible", async () => {
+    const page = await open();
+    const answer = await page.goto(`${getStack().adminUrl}/sign-in`);
+    expect(answer?.status()).toBe(200);
+    await expectAccessible(page);
+    if (SHOTS !== undefined) await page.screenshot({ path: join(SHOTS, "sign-in.png") });
+  });
+
+  it("a request's page says which check refused it", async () => {
+    const page = pages.light!;
+    await page.goto(`${getStack().adminUrl}/organizations/${filled.id}/requests`);
+    await page.getByRole("row", { name: "402 hard_cap_reached" }).getByRole("link").click();
+    await page.getByText("refused here").waitFor();
+    expect(await page.getByRole("listitem").filter({ hasText: "refused here" }).textContent()).toContain(
+      "key hard cap",
+    );
+    await expectAccessible(page);
+  });
+
+  it("the usage comes as CSV", async () => {
+    const page = pages.light!;
+    await page.goto(`${getStack().adminUrl}/organizations/${filled.id}/usage`);
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByText("Download CSV").click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/^usage-org_.*\.csv$/);
+  });
+
+  it("every page of the navigation is there, and the snippets carry the base URL", async () => {
+    const page = pages.light!;
+    await page.goto(`${getStack().adminUrl}/organizations/${filled.id}`);
+    const names = await page.getByRole("navigation").getByRole("link").allTextContents();
+    expect(names.map((name) => name.replace(/\d.*/, ""))).toEqual([
+      "Overview",
+      "API keys",
+      "Inference settings",
+      "Usage",
+      "Requests",
+      "Alerts",
+      "Audit log",
+      "Tokens",
+      "Models",
+      "Try it",
+    ]);
+    await page.getByRole("link", { name: "Try it", exact: true }).click();
+    expect(await page.locator("#curl").textContent()).toContain(
+      `curl ${getStack().baseUrl}/v1/chat/completions`,
+    );
+  });
+});

@@ -1,0 +1,236 @@
+/** The limit of concurrent requests of a key: exact over all workers, and given back whichever way a request ends. */
+import { Agent } from "node:http";
+import { join } from "node:path";
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { inflightKey } from "../../src/store/keys.ts";
+import { summarizeError } from "../support/answer-checks.ts";
+import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
+import { findFreePort } from "../support/free-port.ts";
+import { catalogEntry } from "../support/gateway-config.ts";
+import type { HttpAnswer, SendOptions } from "../support/http.ts";
+import {
+  finishChunk,
+  openaiError,
+  type ScriptedAnswer,
+  textChunk,
+  textCompletion,
+} from "../support/scripted-answer.ts";
+import type { CreatedKey } from "../support/test-key.ts";
+import { createGate, waitFor } from "../support/wait.ts";
+import { killAllWorkers } from "./access/worker-processes.ts";
+
+const WORKERS = 4;
+const LIMIT = 5;
+const ABSENT_MODEL = "acme/absent";
+const closedPort = await findFreePort();
+const chat = withChatStack((upstream) => ({
+  workers: WORKERS,
+  upstreams: [
+    { name: "local", url: upstream.url, path_prefix: "/v1" },
+    { name: "absent", url: `http://127.0.0.1:${closedPort}` },
+  ],
+  catalog: [catalogEntry(), catalogEntry({ id: ABSENT_MODEL, upstream: "absent" })],
+}));
+const agent = new Agent({ keepAlive: true, maxSockets: 64 });
+let redis: Redis;
+
+beforeAll(() => {
+  redis = new Redis(join(chat.stack.dir, "run/redis.sock"));
+});
+afterAll(() => {
+  redis.disconnect();
+  agent.destroy();
+});
+
+const limitedKey = (): Promise<CreatedKey> =>
+  chat.stack.createKey({ maxConcurrentRequests: LIMIT, name: "ci" });
+
+function post(key: CreatedKey, options: Partial<SendOptions> = {}): Promise<HttpAnswer> {
+  return chat.send({ key: key.key, body: chatBody(), agent, ...options });
+}
+
+/** Places that Redis counts for the key. */
+const places = (key: CreatedKey): Promise<number> => redis.zcard(inflightKey(key.organizationId, key.id));
+
+async function waitUntilFree(key: CreatedKey, timeoutMs = 5_000): Promise<void> {
+  await waitFor("no place is taken", async () => (await places(key)) === 0, { timeoutMs });
+}
+
+describe("40 requests at once with a limit of 5", () => {
+  it.each([
+    { name: "JSON", stream: false },
+    { name: "a stream", stream: true },
+  ])("run exactly 5 at a time and refuse 35 ($name)", async ({ stream }) => {
+    const key = await limitedKey();
+    const gate = createGate();
+    chat.upstream.answer(
+      stream
+        ? { kind: "events", before: gate, events: [textChunk("hi"), finishChunk()] }
+        : { kind: "json", before: gate, body: textCompletion("hi", null) },
+    );
+    const answers: HttpAnswer[] = [];
+    const all = Promise.all(
+      Array.from({ length: 40 }, async () => answers.push(await post(key, { body: chatBody({ stream }) }))),
+    );
+    await waitFor("35 refusals", () => answers.length === 40 - LIMIT);
+    expect(await chat.upstream.waitForRequests(LIMIT)).toHaveLength(LIMIT);
+    expect(await places(key)).toBe(LIMIT);
+    for (const answer of answers) {
+      const { status, type, code, message, retryAfter, breaches } = summarizeError(answer);
+      expect({ status, type, code, message, retryAfter, breaches }).toEqual({
+        status: 429,
+        type: "rate_limit_error",
+        code: "concurrency_limit_exceeded",
+        message:
+          'API key "ci" has its limit of 5 concurrent requests in flight. Try again when one of them has ended.',
+        retryAfter: "1",
+        breaches: [],
+      });
+    }
+    gate.release();
+    await all;
+    expect(answers.filter((answer) => answer.status === 200)).toHaveLength(LIMIT);
+    await waitUntilFree(key);
+  });
+
+  it("never run more than 5 while clients come back for more", async () => {
+    const key = await limitedKey();
+    const state = { running: 0, most: 0 };
+    chat.upstream.answer(() => {
+      state.running += 1;
+      state.most = Math.max(state.most, state.running);
+      setTimeout(() => (state.running -= 1), 10);
+      return { kind: "json", before: 10, body: textCompletion("hi", null) };
+    });
+    const statuses: number[] = [];
+    const client = async (): Promise<void> => {
+      for (let request = 0; request < 25; request += 1) statuses.push((await post(key)).status);
+    };
+    await Promise.all(Array.from({ length: 16 }, client));
+    expect(state.most).toBeGreaterThan(1);
+    expect(state.most).toBeLessThanOrEqual(LIMIT);
+    expect(new Set(statuses)).toEqual(new Set([200, 429]));
+    await waitUntilFree(key);
+  });
+
+  it("count only calls that cost money", async () => {
+    const key = await limitedKey();
+    const gate = createGate();
+    chat.upstream.answer({ kind: "json", before: gate, body: textCompletion("hi", null) });
+    const held = Array.from({ length: LIMIT }, () => post(key));
+    await chat.upstream.waitForRequests(LIMIT);
+    const paths = ["/v1/key", "/v1/models"];
+    const answers = await Promise.all(paths.map((path) => chat.stack.send({ path, key: key.key })));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect((await post(key)).status).toBe(429);
+    gate.release();
+    await Promise.all(held);
+  });
+});
+
+const STREAM: ScriptedAnswer = { kind: "events", events: [textChunk("hi"), textChunk("ho"), finishChunk()] };
+
+interface Ending {
+  readonly name: string;
+  readonly answer?: ScriptedAnswer;
+  readonly request?: Partial<SendOptions>;
+  /** The client goes away: before the answer's headers, or at the first piece of it. */
+  readonly abort?: "waiting" | "answering";
+}
+
+describe("a place is given back after", () => {
+  it.each<Ending>([
+    { name: "an answer", answer: { kind: "echo" } },
+    { name: "a stream", answer: STREAM, request: { body: chatBody({ stream: true }) } },
+    {
+      name: "an answer on the messages route",
+      request: { path: "/v1/messages", body: chatBody({ max_tokens: 5 }) },
+    },
+    { name: "a body that is no JSON", request: { body: "{" } },
+    { name: "no body at all", request: { method: "POST", body: "" } },
+    { name: "an unknown model", request: { body: chatBody({ model: "acme/nothing" }) } },
+    { name: "a compressed body", request: { headers: { "content-encoding": "gzip" }, body: "x" } },
+    { name: "a wrong method", request: { method: "PUT", body: "{}" } },
+    { name: "an upstream's 400", answer: { kind: "json", status: 400, body: openaiError("no") } },
+    { name: "an upstream's 500", answer: { kind: "json", status: 500, body: openaiError("no") } },
+    { name: "an upstream's 429", answer: { kind: "json", status: 429, body: openaiError("no") } },
+    { name: "an upstream's reset", answer: { kind: "reset" } },
+    {
+      name: "an upstream's reset in a stream",
+      answer: { kind: "events", events: [textChunk("hi")], done: false, ending: "reset" },
+      request: { body: chatBody({ stream: true }) },
+    },
+    { name: "an upstream that refuses the connection", request: { body: chatBody({ model: ABSENT_MODEL }) } },
+    { name: "an answer that is no JSON", answer: { kind: "bytes", pieces: ["<html>"] } },
+    { name: "a client that goes before the answer", answer: { kind: "hang" }, abort: "waiting" },
+    {
+      name: "a client that goes in mid-stream",
+      answer: { kind: "events", events: [textChunk("hi")], done: false, ending: "hang" },
+      request: { body: chatBody({ stream: true }) },
+      abort: "answering",
+    },
+  ])("$name", async ({ answer, request = {}, abort }) => {
+    const key = await limitedKey();
+    if (answer !== undefined) chat.upstream.answer(answer);
+    if (abort === "waiting") await sendAndLeave(key, request);
+    else await post(key, { ...request, ...(abort === "answering" ? { onData: () => "abort" } : {}) });
+    await waitUntilFree(key);
+    chat.upstream.answer({ kind: "echo" });
+    const next = await Promise.all(Array.from({ length: LIMIT }, () => post(key)));
+    expect(next.map(({ status }) => status)).toEqual(Array.from({ length: LIMIT }, () => 200));
+  });
+
+  async function sendAndLeave(key: CreatedKey, request: Partial<SendOptions>): Promise<void> {
+    const own = new Agent();
+    const sent = post(key, { ...request, agent: own }).catch(() => "left");
+    await chat.upstream.waitForRequests(1);
+    expect(await places(key)).toBe(1);
+    own.destroy();
+    expect(await sent).toBe("left");
+  }
+
+  it("the worker that held it was killed: at its hold's deadline", async () => {
+    const key = await limitedKey();
+    chat.upstream.answer({ kind: "hang" });
+    const held = Array.from({ length: LIMIT }, () => post(key));
+    await chat.upstream.waitForRequests(LIMIT);
+    await killAllWorkers(chat.stack.configFile, join(chat.stack.dir, "run"));
+    expect((await Promise.all(held)).map(({ status }) => status)).toEqual(
+      Array.from({ length: LIMIT }, () => 500),
+    );
+    chat.upstream.answer({ kind: "echo" });
+    expect((await post(key)).status).toBe(429);
+    // 30 s from its last renewal, and a sweep.
+    await waitUntilFree(key, 45_000);
+    expect((await post(key)).status).toBe(200);
+  });
+});
+
+describe("a request that never gets as far as its hold", () => {
+  it("keeps its place for 75 s at most: a client that leaves while its body is on the way", async () => {
+    const key = await limitedKey();
+    const own = new Agent();
+    const body = JSON.stringify(chatBody());
+    const sent = chat
+      .send({
+        path: CHAT_PATH,
+        key: key.key,
+        agent: own,
+        method: "POST",
+        headers: { "content-length": String(body.length + 100), "content-type": "application/json" },
+        chunks: [body],
+      })
+      .catch(() => "left");
+    await waitFor("its place", async () => (await places(key)) === 1);
+    own.destroy();
+    expect(await sent).toBe("left");
+    const [, deadlineMs] = await redis.zrange(
+      inflightKey(key.organizationId, key.id),
+      "0",
+      "0",
+      "WITHSCORES",
+    );
+    expect(Number(deadlineMs) - Date.now()).toBeLessThanOrEqual(75_000);
+  });
+});

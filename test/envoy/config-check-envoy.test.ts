@@ -1,0 +1,158 @@
+/** `config check --envoy`: what is rendered passes, and each lock that somebody takes out is found where it was. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { configCheckEnvoy } from "../../src/cli/config-check-envoy.ts";
+import { parseConfig } from "../../src/config/load.ts";
+import { renderBootstrap } from "../../src/envoy/bootstrap/render-bootstrap.ts";
+import { upstreamSecretFile } from "../../src/envoy/bootstrap/upstream-secrets.ts";
+import { checkBootstrap } from "../../src/envoy/check-bootstrap/check-bootstrap.ts";
+import { findEnvoy } from "./edge/envoy-binary.ts";
+import { EDGE_MUTATIONS } from "./mutations/edge-mutations.ts";
+import { FILTER_MUTATIONS } from "./mutations/filter-mutations.ts";
+import { mutate } from "./mutations/mutation.ts";
+
+const GATEWAY = `
+sidecar: {workers: 2, sockets: run}
+upstreams:
+  - {name: local, url: "http://127.0.0.1:8000"}
+  - {name: hosted, url: "https://models.example.com", credential: {env: HOSTED_KEY}}
+catalog:
+  - id: acme/echo-small
+    upstream: local
+    context_window: 128000
+    max_output_tokens: 8192
+    prices: {USD: {input: "2.50", output: "10.00"}}
+`;
+
+let dir: string;
+let rendered: string;
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), "igw-"));
+  writeFileSync(join(dir, "gateway.yaml"), GATEWAY);
+  mkdirSync(join(dir, "run/secrets"), { recursive: true });
+  writeFileSync(upstreamSecretFile(join(dir, "run/secrets"), "hosted"), "resources: []\n");
+  rendered = renderBootstrap(readConfig());
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+function readConfig() {
+  return parseConfig(GATEWAY, { baseDir: dir, source: "gateway.yaml", secrets: "none" });
+}
+
+const SIDECAR = "- name: sidecar";
+
+describe("checkBootstrap", () => {
+  it("finds nothing in what is rendered", () => {
+    expect(checkBootstrap(rendered, readConfig())).toEqual([]);
+  });
+
+  it.each([...FILTER_MUTATIONS, ...EDGE_MUTATIONS])(
+    "finds $check: $name, on its line",
+    ({ check, after = "", find, write, line }) => {
+      const mutated = mutate(rendered, after, find, write);
+      expect(mutated).not.toBe(rendered);
+      const findings = checkBootstrap(mutated, readConfig());
+      expect([...new Set(findings.map((finding) => finding.check))]).toEqual([check]);
+      const [finding] = findings;
+      expect(mutated.split("\n")[(finding?.line ?? 0) - 1]).toMatch(line);
+      expect(finding).toMatchObject({ severity: "problem", fix: expect.stringMatching(/\w/) });
+    },
+  );
+
+  it("reads Envoy's camel case too", () => {
+    const camel = rendered.replace("failure_mode_allow: false", "failureModeAllow: true");
+    expect(checkBootstrap(camel, readConfig())).toMatchObject([{ check: "failure_mode_allow" }]);
+  });
+
+  it("takes a limit of requests per connection for the flag", () => {
+    const flagless = rendered.replace(
+      "envoy.reloadable_features.ext_proc_graceful_grpc_close: true",
+      "other: true",
+    );
+    const text = mutate(
+      flagless,
+      SIDECAR,
+      "explicit_http_config:",
+      "common_http_protocol_options: {max_requests_per_connection: 900}\n          explicit_http_config:",
+    );
+    expect(checkBootstrap(text, readConfig())).toEqual([]);
+  });
+
+  it("says what lies elsewhere instead of calling it right", () => {
+    const text = `dynamic_resources: {cds_config: {ads: {}}}\n${rendered.replace("- name: local", "- name: other")}`;
+    expect(checkBootstrap(text, readConfig())).toMatchObject([
+      { check: "upstream_cluster", severity: "unchecked" },
+    ]);
+  });
+
+  it.each([
+    ["no YAML", "a: [", "yaml"],
+    ["an empty file", "", "filter_order"],
+    ["a list", "- 1", "filter_order"],
+  ])("never throws: %s", (_name, text, check) => {
+    expect(checkBootstrap(text, readConfig()).map((finding) => finding.check)).toContain(check);
+  });
+});
+
+describe("config check --envoy", () => {
+  async function check(text: string | null, json = false) {
+    const envoyFile = join(dir, "envoy.yaml");
+    if (text !== null) writeFileSync(envoyFile, text);
+    const out = { stdout: "", stderr: "" };
+    const sink = (name: keyof typeof out) => ({ write: (written: string) => void (out[name] += written) });
+    const code = await configCheckEnvoy({
+      file: join(dir, "gateway.yaml"),
+      envoyFile: text === null ? join(dir, "none.yaml") : envoyFile,
+      envoyProgram: findEnvoy(),
+      secrets: "none",
+      stdout: sink("stdout"),
+      stderr: sink("stderr"),
+      json,
+    });
+    return { code, ...out };
+  }
+
+  it("exits with 0 for what is rendered, which Envoy accepts", async () => {
+    expect(await check(rendered)).toMatchObject({
+      code: 0,
+      stderr: "",
+      stdout: expect.stringContaining("Envoy accepts it"),
+    });
+  });
+
+  it("exits with 1 and names line, path and what to write", async () => {
+    const { code, stderr } = await check(rendered.replace("normalize_path: true", "normalize_path: false"));
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /1 problem\n {2}line \d+: static_resources\S+normalize_path: .*Write `normalize_path: true`/,
+    );
+  });
+
+  it("exits with 1 and Envoy's own words when Envoy refuses it", async () => {
+    const { code, stderr } = await check(rendered.replace("stat_prefix: gateway", "stat_prefiks: gateway"));
+    expect(code).toBe(1);
+    expect(stderr).toContain("stat_prefiks");
+  });
+
+  it("gives programs one JSON object", async () => {
+    const { code, stdout } = await check(
+      rendered.replace("merge_slashes: true", "merge_slashes: false"),
+      true,
+    );
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ok: false,
+      findings: [{ check: "merge_slashes", severity: "problem", line: expect.any(Number) }],
+      validation: { outcome: "accepted" },
+    });
+  });
+
+  it("exits with 1 for a file that is not there", async () => {
+    expect(await check(null)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("could not be read"),
+    });
+  });
+});

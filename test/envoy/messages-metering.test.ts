@@ -1,0 +1,182 @@
+import { describe, expect, it } from "vitest";
+import { withChatStack } from "../support/chat-stack.ts";
+import { CHAT_MODEL } from "../support/gateway-config.ts";
+import { finishChunk, type ScriptedAnswer, textChunk, textCompletion } from "../support/scripted-answer.ts";
+import type { CreatedKey } from "../support/test-key.ts";
+import { waitFor } from "../support/wait.ts";
+import { COUNT_TOKENS_PATH, readMessageStream, sendMessages } from "./messages-checks.ts";
+import {
+  costOf,
+  messagesBody,
+  METERED_CATALOG,
+  ODD_MODEL,
+  readRequest,
+  readSpend,
+  readUsageTotals,
+} from "./metering-figures.ts";
+
+const chat = withChatStack(() => ({ catalog: METERED_CATALOG }));
+
+/** Usage as upstreams write it, and what it means: tokens without the cached ones, cached, generated, of it reasoning. */
+const SHAPES: readonly (readonly [string, object, readonly [number, number, number, number | null]])[] = [
+  ["plain", { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 }, [11, 0, 7, null]],
+  [
+    "with cached tokens as OpenAI writes them",
+    { prompt_tokens: 100, completion_tokens: 7, prompt_tokens_details: { cached_tokens: 64 } },
+    [36, 64, 7, null],
+  ],
+  [
+    "with cached tokens as DeepSeek writes them",
+    { prompt_tokens: 100, completion_tokens: 7, prompt_cache_hit_tokens: 64 },
+    [36, 64, 7, null],
+  ],
+  [
+    "with cached tokens as Moonshot writes them",
+    { prompt_tokens: 100, completion_tokens: 7, cached_tokens: 64 },
+    [36, 64, 7, null],
+  ],
+  [
+    "with reasoning tokens, which are part of the generated ones",
+    { prompt_tokens: 11, completion_tokens: 70, completion_tokens_details: { reasoning_tokens: 60 } },
+    [11, 0, 70, 60],
+  ],
+];
+
+const STOP = { role: "assistant", content: "some words of an answer" };
+
+function scriptUsage(usage: object, stream: boolean): ScriptedAnswer {
+  return stream
+    ? {
+        kind: "events",
+        events: [textChunk(STOP.content), finishChunk(), textChunk("", { choices: [], usage })],
+      }
+    : { kind: "json", body: textCompletion(STOP.content, null, { usage }) };
+}
+
+/** Usage as the client of the route reads it. */
+async function readClientUsage(key: CreatedKey, stream: boolean) {
+  const answer = await sendMessages(chat, { key: key.key, body: messagesBody({ stream }) });
+  if (!stream) return { answer, usage: answer.json()["usage"] };
+  const events = readMessageStream(answer, "message_stop");
+  return { answer, usage: events.find(({ event }) => event === "message_delta")?.data["usage"] };
+}
+
+describe.each([
+  { form: "a JSON message", stream: false },
+  { form: "a streamed message", stream: true },
+])("what $form costs", ({ stream }) => {
+  it.each(SHAPES)(
+    "is the upstream's own count, usage %s, and the client reads the same",
+    async (_, ...row) => {
+      const [written, [input, cached, output, reasoning]] = row;
+      const key = await chat.stack.createKey();
+      chat.upstream.answer(scriptUsage(written, stream));
+      const { answer, usage } = await readClientUsage(key, stream);
+      expect(usage).toMatchObject({
+        input_tokens: input,
+        cache_read_input_tokens: cached,
+        cache_creation_input_tokens: 0,
+        output_tokens: output,
+        output_tokens_details: reasoning === null ? null : { thinking_tokens: reasoning },
+      });
+      const expected = costOf({
+        promptTokens: input + cached,
+        cachedTokens: cached,
+        completionTokens: output,
+      });
+      expect(await readSpend(chat.stack, key)).toEqual({ key: expected, organization: expected });
+      expect(await readRequest(chat.stack, key, answer)).toMatchObject({
+        status: 200,
+        route: "POST /v1/messages",
+        model: CHAT_MODEL,
+        input_tokens: input,
+        cached_input_tokens: cached,
+        output_tokens: output,
+        estimated: false,
+        cost_microcents: Number(expected),
+      });
+    },
+  );
+
+  it("is the same as on the chat route, to the microcent, at prices that do not come out even", async () => {
+    const usage = {
+      prompt_tokens: 1_003,
+      completion_tokens: 77,
+      prompt_tokens_details: { cached_tokens: 512 },
+    };
+    chat.upstream.answer(scriptUsage(usage, stream));
+    const [onMessages, onChat] = [await chat.stack.createKey(), await chat.stack.createKey()];
+    const body = messagesBody({ model: ODD_MODEL, stream });
+    await sendMessages(chat, { key: onMessages.key, body });
+    await chat.send({ key: onChat.key, body });
+    const spent = await readSpend(chat.stack, onMessages);
+    expect(spent.key).toBeGreaterThan(0n);
+    expect(spent).toEqual(await readSpend(chat.stack, onChat));
+  });
+
+  it("is estimated, and marked so, when the upstream reports no usage", async () => {
+    const key = await chat.stack.createKey();
+    chat.upstream.answer(
+      stream
+        ? { kind: "events", events: [textChunk("word ".repeat(200)), finishChunk()] }
+        : { kind: "json", body: textCompletion("word ".repeat(200), null) },
+    );
+    const { answer } = await readClientUsage(key, stream);
+    const row = await readRequest(chat.stack, key, answer);
+    expect(row.estimated).toBe(true);
+    expect(row.output_tokens).toBeGreaterThan(150);
+    expect(row.output_tokens).toBeLessThan(500);
+    expect((await readSpend(chat.stack, key)).key).toBe(BigInt(row.cost_microcents));
+  });
+
+  it("includes thinking that the client does not see", async () => {
+    const key = await chat.stack.createKey();
+    const usage = { prompt_tokens: 9, completion_tokens: 900 };
+    const message = { role: "assistant", reasoning_content: "hidden ".repeat(100), content: "Done." };
+    const choice = { index: 0, finish_reason: "stop" };
+    chat.upstream.answer(
+      stream
+        ? { kind: "events", events: [textChunk("", { choices: [{ ...choice, delta: message }], usage })] }
+        : { kind: "json", body: textCompletion("", null, { choices: [{ ...choice, message }], usage }) },
+    );
+    const body = messagesBody({ stream, thinking: { type: "disabled" } });
+    const answer = await sendMessages(chat, { key: key.key, body });
+    expect(answer.text).not.toContain("hidden");
+    expect((await readSpend(chat.stack, key)).key).toBe(9n * 250n + 900n * 1_000n);
+  });
+});
+
+describe("what costs nothing on the messages route", () => {
+  it("is a request that the upstream refuses", async () => {
+    const key = await chat.stack.createKey();
+    chat.upstream.answer({ kind: "json", status: 400, body: { error: { message: "no" } } });
+    await sendMessages(chat, { key: key.key, body: messagesBody() });
+    expect(await readSpend(chat.stack, key)).toEqual({ key: 0n, organization: 0n });
+  });
+
+  it("is counting tokens", async () => {
+    const key = await chat.stack.createKey();
+    await sendMessages(chat, { key: key.key, path: COUNT_TOKENS_PATH, body: messagesBody() });
+    expect((await readUsageTotals(chat.stack, key)).costMicrocents).toBe(0n);
+  });
+});
+
+describe("a streamed message that does not come to its end", () => {
+  it("is charged what was received when the client goes away", async () => {
+    const key = await chat.stack.createKey();
+    chat.upstream.answer({
+      kind: "events",
+      events: [textChunk("word ".repeat(200))],
+      done: false,
+      ending: "hang",
+    });
+    await sendMessages(chat, {
+      key: key.key,
+      body: messagesBody({ stream: true }),
+      onData: (_chunk, soFar) => (soFar.includes("word word") ? "abort" : undefined),
+    });
+    const spent = await waitFor("the charge", async () => (await readSpend(chat.stack, key)).key);
+    expect(spent).toBeGreaterThan(150_000n);
+    expect(spent).toBeLessThan(600_000n);
+  });
+});

@@ -1,0 +1,297 @@
+/**
+ * Redis is slow, gone, back: what clients get meanwhile, and what upstreams do not get. Without a time of grace
+ * (`grace_seconds: 0`), so that each refusal shows.
+ */
+import { once } from "node:events";
+import { Agent, type IncomingMessage, request as startRequest } from "node:http";
+import { Redis } from "ioredis";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { inflightKey } from "../../src/store/keys.ts";
+import { summarizeError } from "../support/answer-checks.ts";
+import { CHAT_PATH, chatBody } from "../support/chat-stack.ts";
+import { type HttpAnswer, readEvents, send, type SendOptions } from "../support/http.ts";
+import { finishChunk, textChunk } from "../support/scripted-answer.ts";
+import { type CreatedKey, createTestKey } from "../support/test-key.ts";
+import { type ScriptedUpstream, startUpstream } from "../support/upstream.ts";
+import { createGate, waitFor } from "../support/wait.ts";
+import { ADMIT_SHA, startMonitor } from "./access/redis-monitor.ts";
+import { type ServeAlone, startServeAlone } from "./access/serve-alone.ts";
+import { findWorker, waitForHealthyWorkers } from "./access/worker-processes.ts";
+
+const WORKERS = 3;
+/** Two commands of 250 ms at most, and room for a busy machine; far under the edge's 2 s. */
+const BOUND_MS = 1_500;
+const agent = new Agent({ keepAlive: true, maxSockets: 32 });
+let upstream: ScriptedUpstream;
+let stack: ServeAlone;
+let key: CreatedKey;
+let redis: Redis;
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+  stack = await startServeAlone({
+    upstreamUrl: upstream.url,
+    workers: WORKERS,
+    drainSeconds: 2,
+    overrides: { settlement: { grace_seconds: 0 } },
+  });
+  key = await createTestKey(stack.store);
+  redis = new Redis(new URL(stack.redis.url).pathname, { retryStrategy: () => 50, protocol: 2 });
+  redis.on("error", () => undefined);
+  // Every worker knows the key: from here on a request is one command.
+  await Promise.all(Array.from({ length: 60 }, () => post()));
+});
+afterEach(() => upstream.reset());
+afterAll(async () => {
+  redis.disconnect();
+  agent.destroy();
+  await stack.stop();
+  await upstream.close();
+});
+
+function post(options: Partial<SendOptions> & { key?: string } = {}): Promise<HttpAnswer> {
+  const { key: presented = key.key, ...rest } = options;
+  const headers = { authorization: `Bearer ${presented}` };
+  return send(stack.baseUrl, { path: CHAT_PATH, headers, body: chatBody(), agent, ...rest });
+}
+
+async function timed(
+  options: Partial<SendOptions> & { key?: string } = {},
+): Promise<{ answer: HttpAnswer; ms: number }> {
+  const startedMs = performance.now();
+  const answer = await post(options);
+  return { answer, ms: performance.now() - startedMs };
+}
+
+const UNAVAILABLE = {
+  status: 503,
+  type: "api_error",
+  code: "gateway_unavailable",
+  retryAfter: "1",
+  breaches: [],
+};
+
+function describeRefusal(answer: HttpAnswer): object {
+  const { status, type, code, retryAfter, breaches } = summarizeError(answer);
+  return { status, type, code, retryAfter, breaches };
+}
+
+async function pause(ms: number): Promise<void> {
+  await redis.call("CLIENT", "PAUSE", String(ms), "ALL");
+}
+
+describe("a slow Redis", () => {
+  it("delays requests and refuses none while it answers in time", async () => {
+    await pause(100);
+    const results = await Promise.all(Array.from({ length: 24 }, () => timed()));
+    expect(results.map(({ answer }) => answer.status)).toEqual(Array.from({ length: 24 }, () => 200));
+  });
+
+  it.each([
+    { name: "chat", path: CHAT_PATH, body: chatBody() },
+    { name: "messages", path: "/v1/messages", body: chatBody({ max_tokens: 5 }) },
+    { name: "chat, streamed", path: CHAT_PATH, body: chatBody({ stream: true }) },
+    { name: "the key's status", path: "/v1/key", body: undefined },
+  ])("that answers too late is a 503 in time, and nothing goes upstream ($name)", async ({ path, body }) => {
+    await pause(2_000);
+    const options = body === undefined ? { path, method: "GET", body: "" } : { path, body };
+    const results = await Promise.all(Array.from({ length: 12 }, () => timed(options)));
+    for (const { answer, ms } of results) {
+      expect(describeRefusal(answer)).toEqual(UNAVAILABLE);
+      expect("type" in answer.json()).toBe(path === "/v1/messages");
+      expect(ms).toBeLessThan(BOUND_MS);
+    }
+    expect(upstream.requests).toEqual([]);
+    await redis.ping();
+    expect((await post()).status).toBe(200);
+  });
+
+  it("refuses a key that it has never seen with 503, not with 401", async () => {
+    const fresh = await createTestKey(stack.store);
+    await pause(1_000);
+    expect(describeRefusal(await post({ key: fresh.key }))).toEqual(UNAVAILABLE);
+    await redis.ping();
+    expect((await post({ key: fresh.key })).status).toBe(200);
+  });
+
+  it("is asked once per request: an admission is never sent again", async () => {
+    const monitor = await startMonitor(new URL(stack.redis.url).pathname);
+    await pause(1_000);
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, () => post({ path: "/v1/models", method: "GET", body: "" })),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+    await redis.ping();
+    await waitFor(
+      "served again",
+      async () => (await post({ path: "/v1/models", method: "GET", body: "" })).status === 200,
+    );
+    await monitor.catchUp();
+    const admissions = monitor.find(ADMIT_SHA, key.id);
+    expect(admissions).toHaveLength(31);
+    expect(new Set(admissions.map(requestIdOf)).size).toBe(31);
+    monitor.stop();
+  });
+
+  it("gives back the places of admissions whose answer came too late", async () => {
+    const limited = await createTestKey(stack.store, { maxConcurrentRequests: 5 });
+    await waitFor("known to each worker", async () => {
+      const answers = await Promise.all(Array.from({ length: 5 }, () => post({ key: limited.key })));
+      return answers.every(({ status }) => status === 200);
+    });
+    await pause(1_000);
+    const answers = await Promise.all(Array.from({ length: 12 }, () => post({ key: limited.key })));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+    await redis.ping();
+    const places = () => redis.zcard(inflightKey(limited.organizationId, limited.id));
+    await waitFor("no place is taken", async () => (await places()) === 0);
+  });
+});
+
+/** `evalsha <sha> 7 <7 keys> <key id> <hash> <start> <end> <request id> …` */
+function requestIdOf(words: readonly string[]): string | undefined {
+  return words[3 + 7 + 4];
+}
+
+describe("connections that Redis breaks", () => {
+  it("lose what was on them: nothing is sent again, and the next requests are served", async () => {
+    const monitor = await startMonitor(new URL(stack.redis.url).pathname);
+    await redis.call("CLIENT", "PAUSE", "3000", "WRITE");
+    const lost = Array.from({ length: 20 }, () => timed({ path: "/v1/models", method: "GET", body: "" }));
+    await waitFor("commands that wait", async () =>
+      String(await redis.call("CLIENT", "LIST")).includes("cmd=evalsha"),
+    );
+    for (const line of String(await redis.call("CLIENT", "LIST")).split("\n")) {
+      const id = /^id=(\d+) .*name=inference-gateway/u.exec(line)?.[1];
+      if (id !== undefined) await redis.call("CLIENT", "KILL", "ID", id);
+    }
+    for (const { answer, ms } of await Promise.all(lost)) {
+      expect(describeRefusal(answer)).toEqual(UNAVAILABLE);
+      expect(ms).toBeLessThan(BOUND_MS);
+    }
+    await redis.call("CLIENT", "UNPAUSE");
+    await waitFor(
+      "served again",
+      async () => (await post({ path: "/v1/models", method: "GET", body: "" })).status === 200,
+      {
+        timeoutMs: 5_000,
+      },
+    );
+    await monitor.catchUp();
+    const ids = monitor.find(ADMIT_SHA, key.id).map(requestIdOf);
+    expect(new Set(ids).size).toBe(ids.length);
+    monitor.stop();
+  });
+});
+
+interface Seen {
+  readonly sentMs: number;
+  readonly answeredMs: number;
+  readonly status: number;
+  readonly code: string;
+}
+
+function startLoad(): { seen: Seen[]; stop: () => Promise<void> } {
+  const seen: Seen[] = [];
+  const state = { isOver: false };
+  const client = async (): Promise<void> => {
+    while (!state.isOver) {
+      const sentMs = performance.now();
+      const answer = await post();
+      const code = answer.status === 200 ? "" : String(summarizeError(answer).code);
+      seen.push({ sentMs, answeredMs: performance.now(), status: answer.status, code });
+    }
+  };
+  const running = Promise.all(Array.from({ length: 12 }, client));
+  return {
+    seen,
+    stop: async () => {
+      state.isOver = true;
+      await running;
+    },
+  };
+}
+
+describe("a Redis that dies under load and comes back", () => {
+  it("is a 503 in time and no open door, and requests are served again by themselves within seconds", async () => {
+    const load = startLoad();
+    await waitFor("load", () => load.seen.length > 200);
+    stack.redis.kill();
+    const killedMs = performance.now();
+    await waitFor("refusals", () => load.seen.filter(({ status }) => status === 503).length > 100);
+    const upstreamThen = upstream.requests.length;
+    await waitFor("three seconds without Redis", () => performance.now() - killedMs > 3_000);
+    expect(upstream.requests.length).toBe(upstreamThen);
+    await stack.redis.restart();
+    const backMs = performance.now();
+    const servedAgain = () => load.seen.filter(({ sentMs, status }) => sentMs > backMs && status === 200);
+    await waitFor("answers", () => servedAgain().length > 100, { timeoutMs: 10_000 });
+    await load.stop();
+    expect(Math.min(...servedAgain().map(({ answeredMs }) => answeredMs)) - backMs).toBeLessThan(4_000);
+    const slowest = Math.max(...load.seen.map(({ sentMs, answeredMs }) => answeredMs - sentMs));
+    expect(slowest).toBeLessThan(5_000);
+    const others = load.seen.filter(({ status, code }) => status !== 200 && code !== "gateway_unavailable");
+    expect(others).toEqual([]);
+    // What went upstream was answered, or it was refused once it had come back: nothing else reached the upstream.
+    const served = load.seen.filter(({ status }) => status === 200).length;
+    expect(upstream.requests.length - served).toBeLessThanOrEqual(12);
+    const leaks = upstream.requests.filter(({ headers }) => headers.authorization !== undefined);
+    expect(leaks).toEqual([]);
+  });
+
+  it("refuses a request whose hold cannot be placed, though it was admitted", async () => {
+    const slow = await createTestKey(stack.store, { maxConcurrentRequests: 5 });
+    const body = JSON.stringify(chatBody());
+    const request = startRequest(`${stack.baseUrl}${CHAT_PATH}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${slow.key}`, "content-length": String(body.length) },
+    });
+    request.write(body.slice(0, 10));
+    await waitFor(
+      "its admission",
+      async () => (await redis.zcard(inflightKey(slow.organizationId, slow.id))) === 1,
+    );
+    await pause(1_500);
+    request.end(body.slice(10));
+    const [response] = (await once(request, "response")) as [IncomingMessage];
+    const text = (await response.toArray()).join("");
+    expect({ status: response.statusCode, retryAfter: response.headers["retry-after"] }).toEqual({
+      status: 503,
+      retryAfter: "1",
+    });
+    expect(JSON.parse(text)).toMatchObject({ error: { code: "gateway_unavailable" } });
+    expect(response.headers["x-service-ratelimit-remaining"]).not.toBe("0");
+    expect(upstream.requests).toEqual([]);
+    await redis.ping();
+    await waitFor(
+      "its place",
+      async () => (await redis.zcard(inflightKey(slow.organizationId, slow.id))) === 0,
+    );
+  });
+
+  it("lets a stream in flight run on, and a worker that dies meanwhile comes back with Redis", async () => {
+    const gate = createGate();
+    upstream.answer({ kind: "events", events: [textChunk("one"), gate, textChunk(" two"), finishChunk()] });
+    const begun = { is: false };
+    const stream = post({ body: chatBody({ stream: true }), onData: () => void (begun.is = true) });
+    await waitFor("the first piece", () => begun.is);
+    stack.redis.kill();
+    await waitFor(
+      "a refusal",
+      async () => (await post({ path: "/v1/models", method: "GET", body: "" })).status === 503,
+    );
+    upstream.answer({ kind: "echo" });
+    await stack.redis.restart();
+    gate.release();
+    expect(readEvents((await stream).text).at(-1)).toBe("[DONE]");
+    stack.redis.kill();
+    process.kill(findWorker(stack.configFile, 1), "SIGKILL");
+    await waitFor("only two workers", async () => {
+      await waitForHealthyWorkers(stack.sockets, WORKERS - 1, 1_000);
+      return true;
+    });
+    await stack.redis.restart();
+    await waitForHealthyWorkers(stack.sockets, WORKERS, 20_000);
+    await waitFor("served again", async () => (await post()).status === 200);
+  });
+});

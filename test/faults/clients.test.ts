@@ -1,0 +1,50 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { IS_LONG, runScenario } from "./fault-scenario.ts";
+import { type FaultStack, startFaultStack } from "./fault-stack.ts";
+
+const LOAD_MS = IS_LONG ? 60_000 : 4_000;
+
+let faults: FaultStack;
+beforeAll(async () => {
+  faults = await startFaultStack();
+}, 180_000);
+afterAll(() => faults?.stop(), 60_000);
+
+describe("charged and used agree", () => {
+  it("without a fault", async () => {
+    expect(
+      await runScenario(faults, {
+        name: "no fault",
+        fault: () => wait(LOAD_MS),
+        allowsFailures: false,
+        settleMs: 5_000,
+      }),
+    ).toEqual([]);
+  });
+
+  it("when clients go away at any point", async () => {
+    expect(
+      await runScenario(faults, {
+        name: "clients abort",
+        fault: () => wait(LOAD_MS),
+        abortWithinMs: 700,
+        allowsFailures: false,
+        settleMs: 10_000,
+      }),
+    ).toEqual([]);
+  });
+
+  it("when the upstream resets, hangs, fails, or tells no usage or a wrong one", async () => {
+    expect(
+      await runScenario(faults, {
+        name: "upstream faults",
+        fault: () => wait(LOAD_MS),
+        behaviors: ["reset", "hang", "no_usage", "wrong_usage", "status_500"],
+        abortWithinMs: 3_000,
+        allowsFailures: true,
+        settleMs: 10_000,
+      }),
+    ).toEqual([]);
+  });
+});

@@ -1,0 +1,199 @@
+/**
+ * An upstream that keeps its own account: which request it answered, how many tokens it wrote and when. What the gateway
+ * charges is held against this and nothing else.
+ */
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
+
+/** What a request asks of the upstream; it travels as JSON in the user message. */
+export interface Order {
+  /** Of the test's own making. */
+  readonly id: string;
+  readonly promptTokens: number;
+  readonly outputTokens: number;
+  /** Between two tokens of a stream, or before an answer as a whole for each of them. */
+  readonly tokenMs: number;
+  readonly behavior?: Behavior;
+}
+
+export type Behavior =
+  /** After half of the tokens. */
+  | "reset"
+  /** Half of the tokens, then nothing more. */
+  | "hang"
+  | "no_usage"
+  /** Text in the place of the counts. */
+  | "wrong_usage"
+  | "status_500"
+  /** Waits for `release`. */
+  | "gated";
+
+/** What became of an order. */
+export interface Account {
+  readonly order: Order;
+  /** When each token left, `performance.now()`. Of an answer as a whole: all at once. */
+  readonly tokenTimesMs: number[];
+  readonly isStream: boolean;
+  /** The answer left whole. */
+  isComplete: boolean;
+  /** The other side closed the connection first. */
+  isAborted: boolean;
+}
+
+export interface CountingUpstream {
+  readonly url: string;
+  readonly accounts: ReadonlyMap<string, Account>;
+  /** Lets gated answers go. */
+  release(): void;
+  close(): Promise<void>;
+}
+
+/** Four bytes and one token each, in every vocabulary that the gateway counts with. */
+export const TOKEN_TEXT = " the";
+
+export async function startCountingUpstream(): Promise<CountingUpstream> {
+  const accounts = new Map<string, Account>();
+  let gate = createGate();
+  const server = createServer((request, response) => {
+    answer(request, response, accounts, () => gate.opened).catch((error: unknown) => {
+      process.stderr.write(`counting upstream: ${String(error)}\n`);
+      response.destroy();
+    });
+  });
+  server.keepAliveTimeout = 600_000;
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    accounts,
+    release() {
+      gate.open();
+      gate = createGate();
+    },
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, "close");
+    },
+  };
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  accounts: Map<string, Account>,
+  gate: () => Promise<void>,
+): Promise<void> {
+  const body = await readBody(request);
+  if (body === null) return;
+  const order = JSON.parse(body.messages.at(-1)?.content.trim() ?? "{}") as Order;
+  const account: Account = {
+    order,
+    tokenTimesMs: [],
+    isStream: body.stream === true,
+    isComplete: false,
+    isAborted: false,
+  };
+  accounts.set(order.id, account);
+  response.on("close", () => {
+    account.isComplete = response.writableFinished;
+    account.isAborted = !response.writableFinished;
+  });
+  if (order.behavior === "gated") await gate();
+  if (order.behavior === "status_500") {
+    response.writeHead(500, { "content-type": "application/json" }).end('{"error":{"message":"broken"}}');
+  } else if (account.isStream) await stream(account, response);
+  else await whole(account, response);
+}
+
+async function stream(account: Account, response: ServerResponse): Promise<void> {
+  const { order } = account;
+  const { behavior } = order;
+  const isCut = behavior === "reset" || behavior === "hang";
+  const count = isCut ? Math.floor(order.outputTokens / 2) : order.outputTokens;
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  for (let index = 0; index < count; index += 1) {
+    if (order.tokenMs > 0) await wait(order.tokenMs);
+    if (response.destroyed) return;
+    account.tokenTimesMs.push(performance.now());
+    const choices = [{ index: 0, delta: { content: TOKEN_TEXT }, finish_reason: null }];
+    response.write(formatEvent({ choices }));
+  }
+  // A reset takes with it what has not been read yet.
+  if (isCut) await wait(200);
+  if (behavior === "hang") return;
+  if (behavior === "reset") {
+    response.socket?.resetAndDestroy();
+    return;
+  }
+  response.write(formatEvent({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] }));
+  if (behavior !== "no_usage") response.write(formatEvent({ choices: [], usage: usageOf(order) }));
+  response.end("data: [DONE]\n\n");
+}
+
+async function whole(account: Account, response: ServerResponse): Promise<void> {
+  const { order } = account;
+  const { behavior, outputTokens } = order;
+  if (order.tokenMs > 0) await wait(order.tokenMs * outputTokens);
+  if (behavior === "hang" || response.destroyed) return;
+  if (behavior === "reset") {
+    response.socket?.resetAndDestroy();
+    return;
+  }
+  const message = { role: "assistant", content: TOKEN_TEXT.repeat(outputTokens) };
+  const usage = behavior === "no_usage" ? {} : { usage: usageOf(order) };
+  account.tokenTimesMs.push(...Array.from({ length: outputTokens }, () => performance.now()));
+  response.writeHead(200, { "content-type": "application/json" });
+  response.end(
+    JSON.stringify({
+      id: "chatcmpl-1",
+      object: "chat.completion",
+      created: 1_790_000_000,
+      model: "counting",
+      choices: [{ index: 0, message, finish_reason: "stop" }],
+      ...usage,
+    }),
+  );
+}
+
+function usageOf({ promptTokens, outputTokens, behavior }: Order): object {
+  if (behavior === "wrong_usage") return { prompt_tokens: "many", completion_tokens: -1 };
+  const total = promptTokens + outputTokens;
+  return { prompt_tokens: promptTokens, completion_tokens: outputTokens, total_tokens: total };
+}
+
+function formatEvent(fields: object): string {
+  const chunk = {
+    id: "chatcmpl-1",
+    object: "chat.completion.chunk",
+    created: 1_790_000_000,
+    model: "counting",
+  };
+  return `data: ${JSON.stringify({ ...chunk, ...fields })}\n\n`;
+}
+
+interface Body {
+  readonly stream?: boolean;
+  readonly messages: readonly { readonly content: string }[];
+}
+
+/** Null when the other side went away while it sent. */
+async function readBody(request: IncomingMessage): Promise<Body | null> {
+  try {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+    return JSON.parse(Buffer.concat(chunks).toString("utf8")) as Body;
+  } catch {
+    return null;
+  }
+}
+
+function createGate(): { readonly opened: Promise<void>; open(): void } {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open: () => open() };
+}

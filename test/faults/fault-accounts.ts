@@ -1,0 +1,191 @@
+/**
+ * The account of a scenario: what the upstream counted, what was charged, and how far the two may be apart. The bounds
+ * are computed from the upstream's own count and the time of the fault, never from what the gateway says.
+ */
+import type { CreatedKey } from "../support/test-key.ts";
+import type { Account, CountingUpstream } from "./counting-upstream.ts";
+import type { Sent } from "./fault-load.ts";
+import { type FaultStack, OUTPUT_MICROCENTS, PROMPT_MICROCENTS, type Tenants } from "./fault-stack.ts";
+
+/** Refusals that a limit decides; anything else that is not 200 is a failure. */
+const REFUSALS = new Set([401, 402, 403, 429]);
+/** Nothing of the request went on: the gateway refused it, or nobody listened. */
+const NOTHING_SENT = new Set(["gateway_unavailable", "ECONNREFUSED"]);
+/** Published: what a stream loses at most when its worker dies. */
+export const LOST_STREAM_MS = 2_000;
+/** Between the upstream's write and the gateway's count, when neither dies: Envoy's and the kernel's buffers. */
+export const IN_TRANSIT_MS = 250;
+
+export interface Figures {
+  readonly name: string;
+  readonly requests: number;
+  readonly whole: number;
+  readonly failures: number;
+  readonly refusals: number;
+  readonly usedMicrocents: bigint;
+  readonly chargedMicrocents: bigint;
+  /** Used and not charged, at most. */
+  readonly lostBoundMicrocents: bigint;
+  /** Charged and not used, at most. */
+  readonly excessBoundMicrocents: bigint;
+}
+
+/** How much of a request that did not end whole may be missing. */
+export interface Faults {
+  /** When a worker died, `performance.now()`. */
+  readonly workerDiedMs?: number;
+  /** When a worker stood still. */
+  readonly workerPausedMs?: number;
+}
+
+export interface Tenant {
+  readonly name: string;
+  readonly key: CreatedKey;
+  readonly sent: readonly Sent[];
+}
+
+/** Everything that was used and charged by one key. */
+export async function readFigures(
+  { store, upstream }: Pick<FaultStack, "store" | "upstream">,
+  { name, key, sent }: Tenant,
+  faults: Faults = {},
+): Promise<Figures> {
+  const { organizationMicrocents } = await store.readSpend(key.organizationId, null);
+  let used = 0n;
+  let lostBound = 0n;
+  let excessBound = 0n;
+  for (const each of sent) {
+    const account = upstream.accounts.get(each.id);
+    used += usedBy(account);
+    lostBound += lostBoundOf(each, account, faults);
+    excessBound += excessBoundOf(each, account);
+  }
+  return {
+    name,
+    requests: sent.length,
+    whole: sent.filter(({ isWhole }) => isWhole).length,
+    failures: sent.filter(isFailure).length,
+    refusals: sent.filter(({ status }) => REFUSALS.has(status)).length,
+    usedMicrocents: used,
+    chargedMicrocents: organizationMicrocents,
+    lostBoundMicrocents: lostBound,
+    excessBoundMicrocents: excessBound,
+  };
+}
+
+function isFailure({ status, isWhole, isAborted }: Sent): boolean {
+  return !isWhole && !isAborted && !REFUSALS.has(status);
+}
+
+export function usedBy(account: Account | undefined): bigint {
+  if (account === undefined || account.order.behavior === "status_500") return 0n;
+  return (
+    BigInt(account.order.promptTokens) * PROMPT_MICROCENTS +
+    BigInt(account.tokenTimesMs.length) * OUTPUT_MICROCENTS
+  );
+}
+
+/**
+ * Nothing of an answer that the client has whole. Of a broken one: what the upstream wrote and the gateway did not see,
+ * because the client had gone or the worker was dead; of a worker that died, its last two seconds too, and of an answer
+ * that is not streamed, its output.
+ */
+function lostBoundOf(sent: Sent, account: Account | undefined, faults: Faults): bigint {
+  if (account === undefined || sent.isWhole) return 0n;
+  const { tokenTimesMs, isStream } = account;
+  if (!isStream) return BigInt(tokenTimesMs.length) * OUTPUT_MICROCENTS;
+  const { workerDiedMs = Infinity, workerPausedMs = Infinity } = faults;
+  const countedUntilMs = Math.min(
+    sent.endedMs - IN_TRANSIT_MS,
+    workerPausedMs - IN_TRANSIT_MS,
+    workerDiedMs - LOST_STREAM_MS,
+  );
+  const uncounted = tokenTimesMs.filter((timeMs) => timeMs > countedUntilMs).length;
+  return BigInt(uncounted) * OUTPUT_MICROCENTS;
+}
+
+/**
+ * A prompt is charged once its body was handed on, though the upstream may never have had it. What the gateway itself
+ * refused costs nothing.
+ */
+function excessBoundOf(sent: Sent, account: Account | undefined): bigint {
+  if (sent.isWhole || REFUSALS.has(sent.status) || NOTHING_SENT.has(sent.errorCode ?? "")) return 0n;
+  if (account === undefined) return BigInt(sent.promptTokens) * PROMPT_MICROCENTS;
+  return 0n;
+}
+
+/** Whether charged and used are within their bounds; text for a failure. */
+export function checkFigures(figures: Figures): string[] {
+  const { name, usedMicrocents: used, chargedMicrocents: charged } = figures;
+  const problems: string[] = [];
+  if (used - charged > figures.lostBoundMicrocents) problems.push(`${name}: more is lost than the bound`);
+  if (charged - used > figures.excessBoundMicrocents) {
+    problems.push(`${name}: more is charged than the bound`);
+  }
+  return problems;
+}
+
+/** By how much a cap was overrun; 0 when it was not. */
+export function overrunOf({ chargedMicrocents }: Figures, capCents: number): bigint {
+  const overrun = chargedMicrocents - BigInt(capCents) * 1_000_000n;
+  return overrun > 0n ? overrun : 0n;
+}
+
+/** What was in flight when a cap was reached, at most: so many requests at their full cost. */
+export function overrunBound(upstream: CountingUpstream, sent: readonly Sent[], concurrency: number): bigint {
+  const costs = sent.map(({ id }) => {
+    const account = upstream.accounts.get(id);
+    if (account === undefined) return 0n;
+    const { promptTokens, outputTokens } = account.order;
+    return BigInt(promptTokens) * PROMPT_MICROCENTS + BigInt(outputTokens) * OUTPUT_MICROCENTS;
+  });
+  const largest = costs.reduce((most, cost) => (cost > most ? cost : most), 0n);
+  return BigInt(concurrency) * largest;
+}
+
+/** Requests refused by a cap before so much was used that it could be reached. */
+export function countFalseRefusals(figures: Figures, sent: readonly Sent[], capCents: number | null): number {
+  const refused = sent.filter(({ status }) => REFUSALS.has(status));
+  if (capCents === null) return refused.length;
+  const others = refused.filter(({ status }) => status !== 402).length;
+  const reachable = figures.usedMicrocents + figures.excessBoundMicrocents >= BigInt(capCents) * 1_000_000n;
+  return reachable ? others : refused.length;
+}
+
+/** One line for each figure, as docs/reliability.md shows them. */
+export function printFigures(scenario: string, rows: readonly FigureRow[]): void {
+  const lines = rows.map(({ figures, overrun, overrunBound: bound, falseRefusals }) => {
+    const {
+      name,
+      requests,
+      whole,
+      failures,
+      refusals,
+      usedMicrocents: used,
+      chargedMicrocents: charged,
+    } = figures;
+    return [
+      `${scenario} | ${name}`,
+      `requests ${requests}`,
+      `whole ${whole}`,
+      `failed ${failures}`,
+      `refused ${refusals}`,
+      `charged ${charged}`,
+      `used ${used}`,
+      `difference ${charged - used}`,
+      `bound -${figures.lostBoundMicrocents}..+${figures.excessBoundMicrocents}`,
+      `overrun ${overrun} of ${bound}`,
+      `false refusals ${falseRefusals}`,
+    ].join(" | ");
+  });
+  process.stdout.write(`${lines.join("\n")}\n`);
+}
+
+export interface FigureRow {
+  readonly figures: Figures;
+  readonly overrun: bigint;
+  readonly overrunBound: bigint;
+  readonly falseRefusals: number;
+}
+
+export type TenantName = keyof Tenants;

@@ -1,0 +1,165 @@
+/** Clients of a fault scenario: each sends one request after the other and remembers what it was told. */
+import { Agent, request as startRequest } from "node:http";
+import { randomUUID } from "node:crypto";
+import type { Behavior, Order } from "./counting-upstream.ts";
+
+/** What a client saw of one request. */
+export interface Sent {
+  readonly id: string;
+  readonly promptTokens: number;
+  readonly isStream: boolean;
+  /** When it was sent, `performance.now()`. */
+  readonly sentMs: number;
+  endedMs: number;
+  /** 0: no answer at all. */
+  status: number;
+  /** The whole answer came, with its last piece. */
+  isWhole: boolean;
+  /** The client itself closed the connection. */
+  isAborted: boolean;
+  /** Of an error; the socket's where there was no answer. */
+  errorCode: string | null;
+}
+
+export interface SendOptions {
+  readonly baseUrl: string;
+  readonly key: string;
+  readonly model: string;
+  readonly outputTokens: number;
+  readonly tokenMs: number;
+  readonly isStream: boolean;
+  readonly behavior?: Behavior;
+  /** The client closes the connection after so many milliseconds. */
+  readonly abortAfterMs?: number;
+  /** Waits for it between the headers and the body. */
+  readonly beforeBody?: Promise<void>;
+}
+
+const agent = new Agent({ keepAlive: true });
+const BYTES_PER_TOKEN = 4;
+
+/** One request; never rejects. `onSent` gets its record at once. */
+export function sendOne(options: SendOptions, onSent: (sent: Sent) => void): Promise<Sent> {
+  const { body, order } = createBody(options);
+  const sent: Sent = {
+    id: order.id,
+    promptTokens: order.promptTokens,
+    isStream: options.isStream,
+    sentMs: performance.now(),
+    endedMs: 0,
+    status: 0,
+    isWhole: false,
+    isAborted: false,
+    errorCode: null,
+  };
+  onSent(sent);
+  const { hostname, port } = new URL(options.baseUrl);
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(abort);
+      sent.endedMs = performance.now();
+      resolve(sent);
+    };
+    const request = startRequest(
+      {
+        hostname,
+        port,
+        method: "POST",
+        path: "/v1/chat/completions",
+        headers: {
+          authorization: `Bearer ${options.key}`,
+          "content-type": "application/json",
+          "content-length": Buffer.byteLength(body),
+        },
+        agent,
+        timeout: 90_000,
+      },
+      (response) => {
+        sent.status = response.statusCode ?? 0;
+        const chunks: Buffer[] = [];
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.on("error", () => undefined);
+        response.on("close", () => {
+          const text = Buffer.concat(chunks).toString("utf8");
+          sent.isWhole =
+            sent.status === 200 && response.complete && (!options.isStream || text.includes("[DONE]"));
+          if (sent.status !== 200) sent.errorCode = readCode(text);
+          end();
+        });
+      },
+    );
+    const abort = setTimeout(() => {
+      sent.isAborted = true;
+      request.destroy();
+    }, options.abortAfterMs ?? 120_000);
+    request.on("timeout", () => request.destroy());
+    request.on("error", (error: NodeJS.ErrnoException) => {
+      if (sent.status === 0) sent.errorCode = error.code ?? null;
+      if (sent.endedMs === 0 && sent.status === 0) end();
+    });
+    if (options.beforeBody === undefined) request.end(body);
+    else {
+      request.flushHeaders();
+      void options.beforeBody.then(() => request.end(body));
+    }
+  });
+}
+
+/** A body of whole tokens by the gateway's first estimate, four bytes each, so that estimates come out even. */
+function createBody(options: SendOptions): { body: string; order: Order } {
+  const { outputTokens, tokenMs, behavior, model, isStream } = options;
+  const id = randomUUID();
+  const format = (promptTokens: number, padding: number): { body: string; order: Order } => {
+    const order = {
+      id,
+      promptTokens,
+      outputTokens,
+      tokenMs,
+      ...(behavior === undefined ? {} : { behavior }),
+    };
+    const content = JSON.stringify(order) + " ".repeat(padding);
+    const body = JSON.stringify({
+      model,
+      stream: isStream,
+      messages: [{ role: "user", content }],
+      max_tokens: outputTokens,
+    });
+    return { body, order };
+  };
+  for (let promptTokens = 50; ; promptTokens += 1) {
+    const missing = promptTokens * BYTES_PER_TOKEN - Buffer.byteLength(format(promptTokens, 0).body);
+    if (missing >= 0) return format(promptTokens, missing);
+  }
+}
+
+function readCode(text: string): string | null {
+  try {
+    return (JSON.parse(text) as { error?: { code?: string } }).error?.code ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** Clients that send until they are stopped. `next` says what. */
+export function startClients(
+  count: number,
+  next: (index: number) => SendOptions,
+  onSent: (sent: Sent) => void,
+): { stop(): Promise<void> } {
+  const state = { isStopped: false };
+  let index = 0;
+  const run = async (): Promise<void> => {
+    while (!state.isStopped) {
+      const sent = await sendOne(next(index++), onSent);
+      // What is refused at once would be sent again at once.
+      if (sent.status !== 200) await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  };
+  const running = Array.from({ length: count }, run);
+  return {
+    async stop() {
+      state.isStopped = true;
+      await Promise.all(running);
+    },
+  };
+}

@@ -1,0 +1,139 @@
+/** A scenario: load on three keys, one fault, everything settled, the account. */
+import type { Behavior } from "./counting-upstream.ts";
+import {
+  checkFigures,
+  countFalseRefusals,
+  type Faults,
+  type FigureRow,
+  overrunBound,
+  overrunOf,
+  printFigures,
+  readFigures,
+} from "./fault-accounts.ts";
+import { type Sent, type SendOptions, startClients } from "./fault-load.ts";
+import { type FaultStack, MODEL, type Tenants, WORKERS } from "./fault-stack.ts";
+
+/** Multiplies durations and clients: `FAULTS=long`. */
+export const IS_LONG = process.env["FAULTS"] === "long";
+
+export interface Scenario {
+  readonly name: string;
+  /** Lets the fault happen while the load runs; what it returns is known of it afterwards. */
+  readonly fault: (running: RunningScenario) => Promise<Faults | void>;
+  readonly outputTokens?: number;
+  readonly tokenMs?: number;
+  /** Clients that go away by themselves: after so many milliseconds at most. */
+  readonly abortWithinMs?: number;
+  readonly behaviors?: readonly Behavior[];
+  /** Redis or the network is away: nobody but strict organizations may notice. */
+  readonly allowsFailures: boolean;
+  /** How long settling may take after the fault. */
+  readonly settleMs: number;
+  /** Redis is away: each worker holds the caps against what was last known and what it counts itself. */
+  readonly isGrace?: boolean;
+  /** The load has ended; settling begins. */
+  readonly onLoadEnd?: () => void;
+}
+
+export interface RunningScenario {
+  readonly tenants: Tenants;
+  readonly sent: Readonly<Record<keyof Tenants, Sent[]>>;
+  /** A request of this key as the load sends them. */
+  options(tenant: keyof Tenants): SendOptions;
+}
+
+const CLIENTS = IS_LONG ? 12 : 5;
+/** Of the caps: about twenty requests. */
+export const CAP_CENTS = 4_000;
+const NAMES = ["open", "capped", "strict"] as const;
+
+/** Runs it, prints its figures and resolves with what is out of bounds: nothing, when all is well. */
+export async function runScenario(faultStack: FaultStack, scenario: Scenario): Promise<readonly string[]> {
+  const tenants = await faultStack.createTenants(CAP_CENTS);
+  const sent: Record<keyof Tenants, Sent[]> = { open: [], capped: [], strict: [] };
+  const options = (tenant: keyof Tenants): SendOptions =>
+    createOptions(faultStack, tenants, tenant, scenario);
+  const clients = NAMES.map((tenant) =>
+    startClients(
+      CLIENTS,
+      () => options(tenant),
+      (each) => sent[tenant].push(each),
+    ),
+  );
+  let faults: Faults | void;
+  try {
+    faults = await scenario.fault({ tenants, sent, options });
+  } finally {
+    await Promise.all(clients.map((each) => each.stop()));
+  }
+  scenario.onLoadEnd?.();
+  await faultStack.waitUntilSettled(Object.values(tenants), scenario.settleMs);
+  const rows: FigureRow[] = [];
+  for (const tenant of NAMES) {
+    const own = { name: tenant, key: tenants[tenant], sent: sent[tenant] };
+    const figures = await readFigures(faultStack, own, faults ?? {});
+    const capCents = tenant === "open" ? null : CAP_CENTS;
+    rows.push({
+      figures,
+      overrun: capCents === null ? 0n : overrunOf(figures, capCents),
+      overrunBound: tenant === "capped" ? boundOf(faultStack, scenario, sent.capped, faults ?? {}) : 0n,
+      falseRefusals: tenant === "strict" ? 0 : countFalseRefusals(figures, sent[tenant], capCents),
+    });
+  }
+  printFigures(scenario.name, rows);
+  return check(scenario, rows);
+}
+
+function createOptions(
+  { stack }: FaultStack,
+  tenants: Tenants,
+  tenant: keyof Tenants,
+  { outputTokens = 40, tokenMs = 10, abortWithinMs, behaviors }: Scenario,
+): SendOptions {
+  const behavior = behaviors?.[Math.floor(Math.random() * behaviors.length)];
+  return {
+    baseUrl: stack.baseUrl,
+    key: tenants[tenant].key,
+    model: MODEL,
+    outputTokens,
+    tokenMs,
+    isStream: Math.random() < 0.6,
+    ...(behavior === undefined ? {} : { behavior }),
+    ...(abortWithinMs === undefined ? {} : { abortAfterMs: Math.random() * abortWithinMs }),
+  };
+}
+
+/**
+ * What was in flight when the cap was reached. Requests of a worker that stands still are in flight too, until it comes
+ * back or another closes them; and in the grace time every other worker may spend what was left of the cap once more.
+ */
+function boundOf(
+  { upstream }: FaultStack,
+  scenario: Scenario,
+  sent: readonly Sent[],
+  faults: Faults,
+): bigint {
+  const cutOff =
+    faults.workerPausedMs === undefined
+      ? 0
+      : sent.filter((each) => !each.isWhole && each.status !== 402).length;
+  const inFlight = overrunBound(upstream, sent, CLIENTS + cutOff);
+  return scenario.isGrace === true
+    ? inFlight + BigInt(WORKERS - 1) * BigInt(CAP_CENTS) * 1_000_000n
+    : inFlight;
+}
+
+function check(scenario: Scenario, rows: readonly FigureRow[]): string[] {
+  return rows.flatMap(({ figures, overrun, overrunBound: bound, falseRefusals }) => {
+    const found = checkFigures(figures);
+    if (overrun > bound) {
+      found.push(`${figures.name}: the cap is overrun by ${overrun}, more than ${bound}`);
+    }
+    if (falseRefusals > 0) found.push(`${figures.name}: ${falseRefusals} requests refused falsely`);
+    if (!scenario.allowsFailures && figures.failures > 0 && figures.name !== "strict") {
+      found.push(`${figures.name}: ${figures.failures} requests failed`);
+    }
+    if (figures.requests === 0) found.push(`${figures.name}: no request was sent`);
+    return found;
+  });
+}

@@ -1,0 +1,210 @@
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readLoggedUsage } from "../../src/settlement/verify-log.ts";
+import { rebuildUsage, verifyUsage } from "../../src/settlement/verify-usage.ts";
+import { sendOne, type Sent } from "./fault-load.ts";
+import { IS_LONG, type RunningScenario, runScenario, type Scenario } from "./fault-scenario.ts";
+import { type FaultStack, startFaultStack } from "./fault-stack.ts";
+
+/** So that every worker has seen every key: what Redis being away is like for a key in use. */
+const WARM_MS = 1_200;
+const OUTAGE_MS = IS_LONG ? 20_000 : 1_500;
+const AFTER_MS = 600;
+
+let faults: FaultStack;
+beforeAll(async () => {
+  faults = await startFaultStack();
+}, 180_000);
+afterAll(() => faults?.stop(), 60_000);
+
+/** Redis is away from `begin` to `end`; meanwhile only strict organizations are refused. */
+function createOutage(
+  name: string,
+  begin: () => Promise<unknown>,
+  end: () => Promise<unknown>,
+  during: (running: RunningScenario) => Promise<void> = () => wait(OUTAGE_MS),
+): Scenario {
+  return {
+    name,
+    outputTokens: 20,
+    async fault(running) {
+      await wait(WARM_MS);
+      await begin();
+      try {
+        await during(running);
+      } finally {
+        await end();
+      }
+      await wait(AFTER_MS);
+    },
+    allowsFailures: false,
+    settleMs: 15_000,
+    isGrace: true,
+  };
+}
+
+const kill = () => faults.redis.kill();
+const restart = () => faults.redis.restart();
+const command = (...args: string[]) => faults.redis.command(...args);
+
+describe("charged and used agree when Redis", () => {
+  it("is killed and restarted while requests are admitted", async () => {
+    expect(await runScenario(faults, createOutage("Redis killed, admissions", kill, restart))).toEqual([]);
+  });
+
+  it("is killed between the admission and the hold", async () => {
+    const bodies = createGate();
+    let held: Promise<Sent>[] = [];
+    const scenario = createOutage(
+      "Redis killed, holds",
+      async () => {
+        await wait(300);
+        await kill();
+      },
+      restart,
+      async () => {
+        bodies.open();
+        expect((await Promise.all(held)).map(({ status }) => status)).toEqual(held.map(() => 200));
+      },
+    );
+    expect(
+      await runScenario(faults, {
+        ...scenario,
+        async fault(running) {
+          await wait(WARM_MS);
+          const send = () =>
+            sendOne({ ...running.options("open"), beforeBody: bodies.opened }, (sent) =>
+              running.sent.open.push(sent),
+            );
+          held = Array.from({ length: 5 }, send);
+          return scenario.fault(running);
+        },
+      }),
+    ).toEqual([]);
+  });
+
+  it("is killed between the hold and the last charge", async () => {
+    let gated: Promise<Sent>[] = [];
+    const scenario = createOutage("Redis killed, settlements", kill, restart, async () => {
+      faults.upstream.release();
+      const sent = await Promise.all(gated);
+      expect(sent.map(({ isWhole }) => isWhole)).toEqual(gated.map(() => true));
+    });
+    expect(
+      await runScenario(faults, {
+        ...scenario,
+        async fault(running) {
+          await wait(WARM_MS);
+          gated = (["open", "capped", "strict"] as const).flatMap((tenant) =>
+            [true, false].map((isStream) =>
+              sendOne({ ...running.options(tenant), isStream, behavior: "gated" }, (sent) =>
+                running.sent[tenant].push(sent),
+              ),
+            ),
+          );
+          return scenario.fault(running);
+        },
+      }),
+    ).toEqual([]);
+  });
+
+  it("answers late, by 50 ms to 5 s", async () => {
+    expect(
+      await runScenario(
+        faults,
+        createOutage(
+          "Redis slow",
+          async () => undefined,
+          async () => undefined,
+          async () => {
+            for (const pauseMs of IS_LONG ? [50, 200, 300, 1_000, 5_000, 50, 5_000] : [50, 200, 300, 2_000]) {
+              await command("CLIENT", "PAUSE", String(pauseMs), "ALL");
+              await wait(pauseMs + 100);
+            }
+          },
+        ),
+      ),
+    ).toEqual([]);
+  });
+
+  it("has become a read-only replica", async () => {
+    const outage = createOutage(
+      "Redis read-only",
+      () => command("REPLICAOF", "127.0.0.1", "1"),
+      () => command("REPLICAOF", "NO", "ONE"),
+    );
+    expect(await runScenario(faults, outage)).toEqual([]);
+  });
+
+  it("is out of memory", async () => {
+    const outage = createOutage(
+      "Redis out of memory",
+      () => command("CONFIG", "SET", "maxmemory", "100kb"),
+      () => command("CONFIG", "SET", "maxmemory", "0"),
+    );
+    expect(await runScenario(faults, outage)).toEqual([]);
+  });
+
+  it("forgets its scripts", async () => {
+    const scenario = createOutage(
+      "Redis scripts flushed",
+      async () => undefined,
+      async () => undefined,
+      async () => {
+        for (let count = 0; count < 20; count += 1) {
+          await command("SCRIPT", "FLUSH");
+          await wait(50);
+        }
+      },
+    );
+    expect(await runScenario(faults, { ...scenario, isGrace: false })).toEqual([]);
+  });
+
+  it("stands still with its connections open", async () => {
+    const outage = createOutage(
+      "Redis frozen",
+      async () => faults.redis.freeze(),
+      async () => faults.redis.thaw(),
+      () => wait(IS_LONG ? 20_000 : 3_000),
+    );
+    expect(await runScenario(faults, outage)).toEqual([]);
+  });
+});
+
+describe("the log of requests", () => {
+  it("adds up to what Redis says after all that, request by request", async () => {
+    const month = new Date(await faults.store.timeMs()).toISOString().slice(0, 7);
+    const logged = await readLoggedUsage(join(faults.stack.dir, "data/requests"), month);
+    const verification = await verifyUsage(faults.store, month, logged);
+    expect(logged.requests).toBeGreaterThan(100);
+    expect(logged.damagedLines).toBe(0);
+    expect(verification.differences).toEqual([]);
+  });
+
+  it("brings back what a Redis that was restored from an older snapshot has lost, once", async () => {
+    const { store, redis } = faults;
+    const month = new Date(await store.timeMs()).toISOString().slice(0, 7);
+    const logged = await readLoggedUsage(join(faults.stack.dir, "data/requests"), month);
+    const before = await verifyUsage(store, month, logged);
+    const [organizationId] = [...logged.rows.keys()];
+    const keys = (await redis.command("KEYS", `igw:{${organizationId}}:[su]*`)) as string[];
+    await redis.command("DEL", ...keys.filter((key) => /:(?:spend|usage):/.test(key)));
+    const damaged = await verifyUsage(store, month, logged);
+    expect(damaged.differences.map(({ kind }) => kind)).toContain("missing_in_redis");
+    expect(await rebuildUsage(store, logged)).toMatchObject({
+      addedMicrocents: before.spentMicrocents - damaged.spentMicrocents,
+      inFlight: [],
+    });
+    expect(await verifyUsage(store, month, logged)).toEqual(before);
+    expect((await rebuildUsage(store, logged)).raisedRows).toBe(0);
+  });
+});
+
+function createGate(): { readonly opened: Promise<void>; open(): void } {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open: () => open() };
+}

@@ -1,0 +1,170 @@
+/** The Helm chart: what it renders, that its gateway.yaml is valid, and what its schema refuses. */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { parse, parseAllDocuments } from "yaml";
+import { parseConfig } from "../../src/config/load.ts";
+import { renderBootstrap } from "../../src/envoy/bootstrap/render-bootstrap.ts";
+import { checkBootstrap } from "../../src/envoy/check-bootstrap/check-bootstrap.ts";
+import { checkTool, run } from "./find-tool.ts";
+
+const CHART = fileURLToPath(new URL("../../deploy/helm/", import.meta.url));
+const SMALL = "ci/small-values.yaml";
+const FULL = "ci/full-values.yaml";
+const HELM = process.env["HELM_BIN"] ?? "helm";
+const { missing } = checkTool(HELM, ["version"], "REQUIRE_HELM");
+
+interface Container {
+  readonly name: string;
+  readonly args?: readonly string[];
+  readonly restartPolicy?: string;
+  readonly securityContext: Record<string, unknown>;
+  readonly livenessProbe?: { httpGet: { path: string } };
+  readonly readinessProbe?: { httpGet: { path: string; scheme?: string } };
+}
+interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly data: Record<string, string>;
+  readonly spec: {
+    readonly replicas?: number;
+    readonly template: {
+      readonly metadata: { readonly annotations: Record<string, string> };
+      readonly spec: {
+        readonly terminationGracePeriodSeconds: number;
+        readonly securityContext: Record<string, unknown>;
+        readonly containers: Container[];
+        readonly initContainers: Container[];
+        readonly volumes: { name: string; emptyDir?: object }[];
+      };
+    };
+    readonly volumeClaimTemplates: { metadata: { name: string } }[];
+  };
+}
+
+function helm(command: string, values: string, ...more: string[]) {
+  return run(HELM, [command, ...(command === "template" ? ["gw"] : []), ".", "-f", values, ...more], {
+    cwd: CHART,
+  });
+}
+
+async function template(values: string, ...more: string[]): Promise<Map<string, Manifest>> {
+  const { code, stdout, stderr } = await helm("template", values, ...more);
+  if (code !== 0) throw new Error(stderr);
+  const manifests = parseAllDocuments(stdout).map((document) => document.toJS() as Manifest | null);
+  return new Map(
+    manifests.filter((one) => one !== null).map((one) => [`${one.kind}/${one.metadata.name}`, one]),
+  );
+}
+
+describe("deploy/helm", () => {
+  it("names the version of the program", () => {
+    const chart = parse(readFileSync(`${CHART}Chart.yaml`, "utf8")) as { appVersion: string };
+    const program = JSON.parse(readFileSync(`${CHART}../../package.json`, "utf8")) as { version: string };
+    expect(chart.appVersion).toBe(program.version);
+  });
+});
+
+describe.skipIf(missing !== null)("deploy/helm, rendered", () => {
+  it.each([SMALL, FULL])("passes helm lint --strict with %s", async (values) => {
+    const { code, stdout, stderr } = await helm("lint", values, "--strict");
+    expect(code, stdout + stderr).toBe(0);
+  });
+
+  it.each([SMALL, FULL])(
+    "holds a valid gateway.yaml with %s, whose bootstrap keeps every promise",
+    async (values) => {
+      const manifests = await template(values);
+      const text = manifests.get("ConfigMap/gw")?.data["gateway.yaml"] ?? "";
+      const config = parseConfig(text, {
+        baseDir: "/etc/inference-gateway",
+        source: "gateway.yaml",
+        secrets: "none",
+      });
+      expect(config.sidecar.workers).toBe(2);
+      expect(checkBootstrap(renderBootstrap(config), config)).toEqual([]);
+    },
+  );
+
+  it("runs Envoy and the gateway in one pod that the restricted Pod Security Standard admits", async () => {
+    const { template: pod, volumeClaimTemplates } = (await template(FULL)).get("StatefulSet/gw")!.spec;
+    expect(pod.spec.securityContext).toMatchObject({
+      runAsNonRoot: true,
+      seccompProfile: { type: "RuntimeDefault" },
+    });
+    const containers = [...pod.spec.initContainers, ...pod.spec.containers];
+    expect(containers.map(({ name }) => name)).toEqual(["bootstrap", "envoy", "gateway"]);
+    for (const { securityContext } of containers) {
+      expect(securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        runAsNonRoot: true,
+        capabilities: { drop: ["ALL"] },
+      });
+    }
+    expect(pod.spec.volumes.find(({ name }) => name === "sockets")?.emptyDir).toBeDefined();
+    expect(volumeClaimTemplates.map(({ metadata }) => metadata.name)).toEqual(["data"]);
+  });
+
+  it("stops Envoy after the gateway, and gives streams the time that they were promised", async () => {
+    const { spec } = (await template(FULL, "--set", "drain.streamsSeconds=120,drain.preStopSeconds=5")).get(
+      "StatefulSet/gw",
+    )!.spec.template;
+    expect(spec.initContainers.find(({ name }) => name === "envoy")?.restartPolicy).toBe("Always");
+    expect(spec.containers[0]?.args).toContain("--drain-seconds=120");
+    expect(spec.terminationGracePeriodSeconds).toBe(155);
+  });
+
+  it("asks for readiness the way that requests go, and for liveness never about Redis", async () => {
+    const { spec } = (await template(FULL)).get("StatefulSet/gw")!.spec.template;
+    const envoy = spec.initContainers.find(({ name }) => name === "envoy");
+    expect(envoy?.readinessProbe?.httpGet.path).toBe("/readyz");
+    expect([spec.containers[0], envoy].map((one) => one?.livenessProbe?.httpGet.path)).toEqual([
+      "/healthz",
+      "/healthz",
+    ]);
+  });
+
+  it("restarts pods for everything but the catalog, which is read again by itself", async () => {
+    const annotation = async (set: string) =>
+      (await template(SMALL, "--set", set)).get("StatefulSet/gw")!.spec.template.metadata.annotations[
+        "checksum/restart"
+      ];
+    const before = await annotation("service.port=80");
+    expect(
+      await annotation(
+        "gateway.catalog[0].startup_seconds=20,gateway.catalog[0].id=a/b,gateway.catalog[0].upstream=local",
+      ),
+    ).toBe(before);
+    expect(await annotation("gateway.extra.settlement.grace_seconds=5")).not.toBe(before);
+  });
+
+  it("leaves the number of pods to the autoscaler where there is one", async () => {
+    expect((await template(SMALL)).get("StatefulSet/gw")?.spec.replicas).toBe(2);
+    const full = await template(FULL);
+    expect(full.get("StatefulSet/gw")?.spec.replicas).toBeUndefined();
+    for (const kind of [
+      "HorizontalPodAutoscaler",
+      "PodDisruptionBudget",
+      "NetworkPolicy",
+      "ServiceMonitor",
+    ]) {
+      expect([...full.keys()]).toContain(`${kind}/gw`);
+    }
+  });
+
+  it.each([
+    ["a misspelled value", "repliccas=3", /repliccas/],
+    ["no pods", "replicas=0", /replicas/],
+    ["a part that the chart decides", "gateway.extra.listen.port=1", /extra/],
+    ["a secret for nobody", "secretEnv[0].name=A,secretEnv[0].secret=s,secretEnv[0].key=k", /for/],
+    ["no upstream", "gateway.upstreams=null", /upstreams/],
+    ["no operator token", "operatorTokenSecret.name=", /operatorTokenSecret/],
+    ["two kinds of Redis", "redis.cluster[0]=redis://a:1", /exactly one/],
+    ["sentinels without a name", "redis.url=,redis.sentinels[0]=redis://a:1", /redis\.name/],
+  ])("refuses %s", async (_name, set, message) => {
+    const { code, stderr } = await helm("template", SMALL, "--set", set);
+    expect(code).not.toBe(0);
+    expect(stderr).toMatch(message);
+  });
+});

@@ -1,0 +1,201 @@
+/** Only what a real Redis cannot play: calls that fail, hang or answer in an order of the test's choice. */
+import { describe, expect, it } from "vitest";
+import { KeyDirectory } from "../../../src/auth/key-directory.ts";
+import { createKey, hashKey } from "../../../src/auth/key-format.ts";
+import { createAdmitRequest, type IncomingRequest } from "../../../src/exchange/admit-request.ts";
+import type { AdmitInput, Admission, KnownKeyAdmission } from "../../../src/store/types/admission.ts";
+import { messagesProtocol } from "../../../src/translation/messages-to-chat/protocol.ts";
+import { chatProtocol } from "../../../src/translation/openai/protocol.ts";
+
+const KEY = createKey();
+const ADMITTED: KnownKeyAdmission = {
+  decision: "admitted",
+  timeMs: Date.UTC(2026, 10, 21),
+  month: "2026-11",
+  day: "2026-11-21",
+  key: {
+    id: "key_1",
+    name: "ci",
+    display: "sk-igw-…1234",
+    requestsPerMinute: 60,
+    hardCapCents: null,
+    budgetCents: null,
+    allowedModels: null,
+    maxConcurrentRequests: null,
+    expiresAtMs: null,
+    spentMicrocents: 0n,
+  },
+  organization: {
+    id: "org_1",
+    name: "Acme",
+    currency: "USD",
+    hardCapCents: null,
+    budgetCents: null,
+    strictCaps: false,
+    spentMicrocents: 0n,
+  },
+  bucket: { remaining: 9, capacity: 10, resetMs: 1000, retryAfterSeconds: 0 },
+  concurrentRequests: null,
+};
+
+interface Script {
+  readonly lookUp?: () => Promise<{ organizationId: string; keyId: string } | null>;
+  readonly admit?: (input: AdmitInput) => Promise<Admission>;
+  readonly isReady?: boolean;
+}
+
+function open(script: Script = {}) {
+  const seen = { lookUps: 0, admits: [] as AdmitInput[], released: [] as string[], logged: [] as object[] };
+  const directory = new KeyDirectory({
+    clock: { nowMs: () => 0, monotonicMs: () => 0 },
+    lookUp: () => {
+      seen.lookUps += 1;
+      return script.lookUp?.() ?? Promise.resolve({ organizationId: "org_1", keyId: "key_1" });
+    },
+  });
+  const admitRequest = createAdmitRequest({
+    directory,
+    store: {
+      admit: (input) => {
+        seen.admits.push(input);
+        return script.admit?.(input) ?? Promise.resolve(ADMITTED);
+      },
+      release: (_key, requestId) => {
+        seen.released.push(requestId);
+        return Promise.reject(new Error("away"));
+      },
+    },
+    protocols: { chat: chatProtocol, messages: messagesProtocol },
+    createRequestId: () => `req_${seen.admits.length + 1}`,
+    isReady: () => script.isReady ?? true,
+    logger: { error: (fields) => void seen.logged.push(fields) },
+  });
+  const send = (request: Partial<IncomingRequest> = {}) =>
+    admitRequest({
+      method: "POST",
+      path: "/v1/chat/completions",
+      headers: { authorization: `Bearer ${KEY}` },
+      ...request,
+    });
+  /** Status and code of the refusal. */
+  const refusal = async (request: Partial<IncomingRequest> = {}): Promise<string> => {
+    const verdict = await send(request);
+    if (verdict.kind !== "refused") return verdict.kind;
+    const { error } = JSON.parse(verdict.reply.body) as { error: { code: string } };
+    return `${verdict.reply.status} ${error.code}`;
+  };
+  return { send, refusal, seen };
+}
+
+const away = () => Promise.reject(new Error("Redis is away: secret.internal"));
+
+describe("createAdmitRequest", () => {
+  it("asks Redis once for each request, under an id of its own", async () => {
+    const { send, seen } = open();
+    const verdict = await send();
+    await send();
+    expect(verdict.kind).toBe("admitted");
+    expect(seen.admits.map(({ requestId, presentedHash }) => [requestId, presentedHash])).toEqual([
+      ["req_1", hashKey(KEY)],
+      ["req_2", hashKey(KEY)],
+    ]);
+  });
+
+  it.each([
+    { name: "the look-up fails", script: { lookUp: away }, admits: 0, released: [] },
+    { name: "the admission fails", script: { admit: away }, admits: 1, released: ["req_1"] },
+  ])(
+    "refuses with 503 when $name, asks no second time, and keeps the reason to the log",
+    async ({ script, admits, released }) => {
+      const { send, seen } = open(script);
+      const verdict = await send();
+      expect(verdict).toMatchObject({ kind: "refused", reply: { status: 503 } });
+      expect(JSON.stringify(verdict)).not.toContain("secret.internal");
+      expect(JSON.stringify(verdict)).toContain("gateway_unavailable");
+      expect(seen.admits).toHaveLength(admits);
+      expect(seen.logged).toMatchObject([{ err: { message: "Redis is away: secret.internal" } }]);
+      expect(seen.released).toEqual(released);
+    },
+  );
+
+  it.each([
+    { name: "a list of models", request: { method: "GET", path: "/v1/models" } },
+    { name: "a wrong method", request: { method: "PUT" } },
+    {
+      name: "a compressed body",
+      request: { headers: { authorization: `Bearer ${KEY}`, "content-encoding": "gzip" } },
+    },
+  ])("gives back no place that $name cannot have taken", async ({ request }) => {
+    const { refusal, seen } = open({ admit: away });
+    expect(await refusal(request)).toBe("503 gateway_unavailable");
+    expect(seen.admits).toMatchObject([{ metered: false }]);
+    expect(seen.released).toEqual([]);
+  });
+
+  it("asks nobody about a key with a wrong checksum", async () => {
+    const { refusal, seen } = open();
+    const wrong = KEY.endsWith("0") ? `${KEY.slice(0, -1)}1` : `${KEY.slice(0, -1)}0`;
+    expect(await refusal({ headers: { "x-api-key": wrong } })).toBe("401 invalid_api_key");
+    expect([seen.lookUps, seen.admits]).toEqual([0, []]);
+  });
+
+  it("looks a key up again once its record has said that the key is no longer its own", async () => {
+    const { refusal, seen } = open({ admit: () => Promise.resolve({ decision: "unknown_key", timeMs: 0 }) });
+    expect([await refusal(), await refusal()]).toEqual(["401 invalid_api_key", "401 invalid_api_key"]);
+    expect(seen.lookUps).toBe(2);
+  });
+
+  it.each([
+    { method: "GET", path: "/v1/chat/completions", refused: "405 method_not_allowed" },
+    { method: "POST", path: "/v1/nothing", refused: "404 unknown_endpoint" },
+    { method: "POST", path: "/v1/chat/completions/", refused: "404 unknown_endpoint" },
+    { method: "POST", path: "/healthz", refused: "405 method_not_allowed" },
+  ])("takes a token before it answers $method $path with $refused", async ({ method, path, refused }) => {
+    const { refusal, seen } = open();
+    expect(await refusal({ method, path })).toBe(refused);
+    expect(seen.admits).toHaveLength(1);
+  });
+
+  it.each([
+    { decision: "key_disabled", refused: "403 key_disabled" },
+    { decision: "key_expired", refused: "403 key_expired" },
+    { decision: "organization_suspended", refused: "403 organization_suspended" },
+    { decision: "rate_limited", refused: "429 rate_limit_exceeded" },
+    { decision: "concurrency_limited", refused: "429 concurrency_limit_exceeded" },
+    { decision: "key_cap_reached", refused: "402 hard_cap_reached" },
+    { decision: "organization_cap_reached", refused: "402 org_hard_cap_reached" },
+  ] as const)("means $refused by $decision, whatever the endpoint", async ({ decision, refused }) => {
+    const { refusal } = open({ admit: () => Promise.resolve({ ...ADMITTED, decision }) });
+    expect(await refusal()).toBe(refused);
+    expect(await refusal({ path: "/v1/nothing" })).toBe(refused);
+  });
+
+  it.each([
+    { path: "/v1/messages", bucket: "requests", metered: true },
+    { path: "/v1/messages/count_tokens?beta=true", bucket: "count_tokens", metered: false },
+    { path: "/v1/chat/completions?a=b", bucket: "requests", metered: true },
+    { path: "/v1/key", bucket: "requests", metered: false },
+  ])("asks for the bucket of $bucket at $path", async ({ path, bucket, metered }) => {
+    const { send, seen } = open();
+    await send({ path });
+    expect(seen.admits).toMatchObject([{ bucket, metered }]);
+  });
+
+  it.each([
+    { isReady: true, status: 200 },
+    { isReady: false, status: 503 },
+  ])("answers readiness without a key, and takes no token ($status)", async ({ isReady, status }) => {
+    const { send, seen } = open({ isReady });
+    const verdict = await send({ method: "GET", path: "/readyz", headers: {} });
+    expect(verdict).toMatchObject({ kind: "refused", reply: { status } });
+    expect(seen.admits).toEqual([]);
+  });
+
+  it("shortens a route for the list of recent requests, and leaves its query out", async () => {
+    const { send, seen } = open();
+    await send({ path: `/v1/${"x".repeat(5_000)}?key=${KEY}` });
+    expect(seen.admits[0]?.route).toHaveLength(200);
+    await send({ path: `/v1/messages?key=${KEY}` });
+    expect(seen.admits[1]?.route).toBe("POST /v1/messages");
+  });
+});

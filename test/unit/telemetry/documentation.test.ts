@@ -1,0 +1,123 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { parse } from "yaml";
+import { describe, expect, it } from "vitest";
+import { METRICS, type MetricDefinition } from "../../../src/telemetry/metric-definitions.ts";
+import { renderMetricsTable } from "./metrics-table.ts";
+
+const root = new URL("../../../", import.meta.url);
+const read = (name: string): string => readFileSync(new URL(name, root), "utf8");
+const RULES = "deploy/prometheus/inference-gateway.rules.yml";
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+const rules = (parse(read(RULES)) as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules);
+
+const definitions: readonly MetricDefinition[] = Object.values(METRICS);
+/** Every name that a page has, with the parts of histograms. */
+const exported = new Map(
+  definitions.flatMap(({ name, type, labels }) => {
+    const parts = type === "histogram" ? ["_bucket", "_sum", "_count"] : [""];
+    return parts.map((part): [string, readonly string[]] => [
+      name + part,
+      part === "_bucket" ? [...labels, "le"] : labels,
+    ]);
+  }),
+);
+/** Put on by Prometheus's scrape. */
+const SCRAPE_LABELS = ["instance", "job"];
+
+function listUses(expression: string): { name: string; labels: string[] }[] {
+  return Array.from(
+    expression.matchAll(/\b((?:inference_gateway|gen_ai_server|gen_ai_client)_\w+)(?:\{([^}]*)\})?/g),
+    ([, name = "", selector = ""]) => ({
+      name,
+      labels: Array.from(selector.matchAll(/(\w+)\s*(?:=|!=|=~|!~)"/g), ([, label = ""]) => label),
+    }),
+  ).filter(({ name }) => name !== "gen_ai_request_model");
+}
+
+function findUnknown(expressions: readonly string[]): string[] {
+  return expressions.flatMap((expression) =>
+    listUses(expression).flatMap(({ name, labels }) => {
+      const known = exported.get(name);
+      if (known === undefined) return [name];
+      return labels.filter((label) => ![...known, ...SCRAPE_LABELS].includes(label)).map((label) => `${name}{${label}}`);
+    }),
+  );
+}
+
+describe("docs/metrics.md", () => {
+  it("has the table of all metrics (vitest -u renews it)", async () => {
+    const page = new URL("docs/metrics.md", root);
+    const renewed = readFileSync(page, "utf8").replace(
+      /(<!-- metrics: begin -->\n).*(<!-- metrics: end -->)/s,
+      (_, begin: string, end: string) => `${begin}${renderMetricsTable()}\n${end}`,
+    );
+    await expect(renewed).toMatchFileSnapshot(page.pathname);
+  });
+});
+
+describe("the metrics' names", () => {
+  it("follow Prometheus: counters end with _total, and nothing else does; units are base units", () => {
+    const wrong = definitions.filter(({ name, type }) => name.endsWith("_total") !== (type === "counter"));
+    expect(wrong).toEqual([]);
+    expect(definitions.filter(({ name }) => /_(?:ms|milliseconds|kb|mb)(?:_|$)/.test(name))).toEqual([]);
+  });
+});
+
+describe(RULES, () => {
+  it("names no metric and no label that the gateway does not export", () => {
+    expect(findUnknown(rules.map(({ expr }) => expr))).toEqual([]);
+  });
+
+  it.each(rules.map((rule) => ({ name: rule.alert, rule })))(
+    "$name says what, how much, and has a place in the runbook",
+    ({ rule }) => {
+      const { summary, description, runbook } = rule.annotations;
+      expect([summary, description].every((text) => (text ?? "").length > 10)).toBe(true);
+      const [page, anchor] = String(runbook).split("#");
+      expect(page).toBe("docs/operations.md");
+      const headings = Array.from(read("docs/operations.md").matchAll(/^#+ (.+)$/gm), ([, text = ""]) =>
+        text.toLowerCase().replaceAll(" ", "-"),
+      );
+      expect(headings).toContain(anchor);
+    },
+  );
+
+  it("is accepted by promtool (skipped where there is none)", (context) => {
+    try {
+      execFileSync("promtool", ["--version"], { stdio: "ignore" });
+    } catch {
+      context.skip("promtool is not on PATH; Debian's package `prometheus` has it");
+    }
+    const output = execFileSync("promtool", ["check", "rules", new URL(RULES, root).pathname], {
+      encoding: "utf8",
+    });
+    expect(output).toContain("SUCCESS");
+  });
+});
+
+describe("deploy/grafana/inference-gateway.json", () => {
+  const dashboard = JSON.parse(read("deploy/grafana/inference-gateway.json")) as {
+    panels: { title: string; targets: { expr: string }[] }[];
+  };
+  const expressions = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+
+  it("names no metric and no label that the gateway does not export", () => {
+    expect(findUnknown(expressions)).toEqual([]);
+  });
+
+  it("shows every metric but those of the build and of token sizes, in some panel", () => {
+    const shown = new Set(expressions.flatMap(listUses).map(({ name }) => name.replace(/_(?:bucket|sum|count)$/, "")));
+    const missing = definitions.map(({ name }) => name).filter((name) => !shown.has(name));
+    expect(missing.sort()).toEqual([
+      "gen_ai_client_token_usage",
+      "gen_ai_server_time_per_output_token_seconds",
+      "inference_gateway_build_info",
+    ]);
+  });
+});

@@ -1,0 +1,10 @@
+import { METRICS, type MetricDefinition } from "../../../src/telemetry/metric-definitions.ts";
+
+/** The table of docs/metrics.md, made from the definitions. */
+export function renderMetricsTable(): string {
+  const rows = Object.values(METRICS as Readonly<Record<string, MetricDefinition>>).map(
+    ({ name, type, labels, help }) =>
+      `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(", ")} | ${help} |`,
+  );
+  return ["| Metric | Type | Labels | Meaning |", "|---|---|---|---|", ...rows].join("\n");
+}
