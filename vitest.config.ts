@@ -12,6 +12,15 @@ export default defineConfig({
         test: { name: "unit", include: ["test/unit/**/*.test.ts", "test/property/**/*.test.ts"] },
       },
       { extends: true, test: { name: "store", include: ["test/{store,alerts}/**/*.test.ts"] } },
+      {
+        extends: true,
+        // Once more, on a cluster of three nodes: what money and limits rest on.
+        test: {
+          name: "cluster",
+          include: ["test/store/{admit,hold,charge,usage}.test.ts"],
+          env: { STORE_TESTS_ON: "cluster" },
+        },
+      },
       { extends: true, test: { name: "admin", include: ["test/admin/**/*.test.ts"] } },
       {
         extends: true,

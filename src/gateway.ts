@@ -48,6 +48,7 @@ import { createHostTelemetry, createWorkerTelemetry } from "./telemetry/gateway-
 import { type Logger, createLogger } from "./telemetry/logger.ts";
 import { countClosed, meterCalls } from "./telemetry/redis-meter.ts";
 import type { RequestMeter } from "./telemetry/request-meter.ts";
+import type { WorkerGauges } from "./telemetry/worker-telemetry.ts";
 import { messagesProtocol } from "./translation/messages-to-chat/protocol.ts";
 import { chatProtocol } from "./translation/openai/protocol.ts";
 
@@ -91,27 +92,32 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   workers.start();
   settlement.start();
   await server.listen();
-  telemetry.start(() => ({
-    ...settlement.figures,
-    bufferedBytes: budget.heldBytes,
-    isRedisOutOfReach: outage.isOut,
-    spool: spool.report,
-  }));
+  telemetry.start(() => readGauges(settlement, budget, grace));
   return {
     async drain(boundMs) {
       draining = true;
-      const end = async (): Promise<void> => {
+      try {
+        await settleAll(server, settlement, boundMs);
+      } finally {
         await workers.stop();
         await server.close();
         await telemetry.stop();
         close();
-      };
-      await settleAll(server, settlement, boundMs).finally(end);
+      }
     },
     reload(changed) {
       catalog.replace(createCatalog(changed));
     },
   };
+}
+
+function readGauges(
+  settlement: Settlement,
+  { heldBytes }: BodyBudget,
+  { outage, spool }: ReturnType<typeof createGrace>,
+): WorkerGauges {
+  const isRedisOutOfReach = outage.isOut;
+  return { ...settlement.figures, bufferedBytes: heldBytes, isRedisOutOfReach, spool: spool.report };
 }
 
 /** Lets what is in flight end and be settled. Rejects when something is not after `boundMs`. */

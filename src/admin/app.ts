@@ -39,7 +39,8 @@ export function createAdminApp(options: AdminAppOptions): AdminApp {
     context.res.headers.set("x-request-id", requestId);
   });
   addHealth(app, options);
-  if (options.metrics !== undefined) addMetrics(app as unknown as Hono, { ...options, page: options.metrics });
+  const { metrics } = options;
+  if (metrics !== undefined) addMetrics(app as unknown as Hono, { ...options, page: metrics });
   addApi(app, options);
   addDashboard(app, options);
   app.notFound((context) => answerError(context, unknownEndpoint(context.req)));

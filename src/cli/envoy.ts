@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { join } from "node:path";
 
 /** `envoy render`. */
 export function addEnvoyCommands(program: Command): void {
@@ -44,7 +45,6 @@ async function renderAction(options: RenderCommandOptions): Promise<void> {
     ...(options.accessLog === undefined ? {} : { accessLogFile: options.accessLog }),
   });
   if (options.writeSecrets) {
-    const { join } = await import("node:path");
     const { writeUpstreamSecrets } = await import("../envoy/bootstrap/upstream-secrets.ts");
     await writeUpstreamSecrets(config, options.secrets ?? join(config.sidecar.sockets, "secrets"));
   }

@@ -13,7 +13,8 @@ const STALE_SPOOL_MS = 60_000;
 
 export async function checkFolders(config: Config): Promise<Finding[]> {
   const { dataDir, settlement, sidecar } = config;
-  const sockets = sidecar.tcp === null ? [await checkPrivate("sockets", sidecar.sockets, "sidecar.sockets")] : [];
+  const sockets =
+    sidecar.tcp === null ? [await checkPrivate("sockets", sidecar.sockets, "sidecar.sockets")] : [];
   return [
     await checkPrivate("data_dir", dataDir, "data_dir"),
     ...(await checkTokenFile(dataDir)),
@@ -96,7 +97,9 @@ async function checkSpool(spool: string): Promise<Finding[]> {
     const todo =
       "Charges that Redis will not take wait there for a person: check each against the request log, correct spend with " +
       "`usage correct`, then move the file away.";
-    findings.push(problem("spool.reported", `${join(spool, "reported.jsonl")} has entries.`, todo, birthtime));
+    findings.push(
+      problem("spool.reported", `${join(spool, "reported.jsonl")} has entries.`, todo, birthtime),
+    );
   }
   const waiting = await Promise.all(
     names.filter((name) => name.endsWith(".spool")).map((name) => stat(join(spool, name)).catch(() => null)),
@@ -106,6 +109,7 @@ async function checkSpool(spool: string): Promise<Finding[]> {
     return findings.length > 0 ? findings : [ok("spool.pending", "No charge is waiting in the spool.")];
   }
   const what = `${waiting.length} files of charges in ${spool} are not in Redis.`;
-  const todo = "See that Redis is reachable and that the gateway runs; it sends them by itself. Never delete them.";
+  const todo =
+    "See that Redis is reachable and that the gateway runs; it sends them by itself. Never delete them.";
   return [...findings, problem("spool.pending", what, todo, new Date(oldestMs))];
 }

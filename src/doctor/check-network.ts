@@ -36,7 +36,10 @@ async function checkEndpoint(
       address: { host, port },
       ...(usesTls ? { tls: { serverName, ...ca } } : {}),
     };
-    return ok(check, `Upstream ${name} at ${where} takes connections (${(await tryConnect(target)).toFixed(0)} ms).`);
+    return ok(
+      check,
+      `Upstream ${name} at ${where} takes connections (${(await tryConnect(target)).toFixed(0)} ms).`,
+    );
   } catch (error) {
     const what = `Upstream ${name} at ${where} does not take connections: ${reasonOf(error)}.`;
     const todo =
@@ -66,7 +69,8 @@ export async function checkSmtp({ notifications }: Config): Promise<Finding[]> {
     return [ok("smtp", `The mail server ${hostname} lets the gateway in.`)];
   } catch (error) {
     const text = password === "" ? reasonOf(error) : reasonOf(error).replaceAll(password, "[redacted]");
-    const todo = "Correct `notifications.smtp` (URL, user, password) or open the way there; alerts wait up to three days.";
+    const todo =
+      "Correct `notifications.smtp` (URL, user, password) or open the way there; alerts wait up to three days.";
     return [problem("smtp", `The mail server ${hostname} cannot be used: ${text}.`, todo)];
   } finally {
     transport.close();
@@ -93,7 +97,8 @@ export async function checkWebhooks(config: Config, client: RedisClient): Promis
         await tryConnect(target);
         return null;
       } catch (error) {
-        const todo = "Open the way out (firewall, proxy, DNS), or tell the organization; deliveries wait up to three days.";
+        const todo =
+          "Open the way out (firewall, proxy, DNS), or tell the organization; deliveries wait up to three days.";
         return warning("webhooks", `The webhook host ${host} cannot be reached: ${reasonOf(error)}.`, todo);
       }
     }),
@@ -122,8 +127,10 @@ export async function checkPublicUrl(config: Config): Promise<Finding[]> {
     const todo = "See that the load balancer passes every path to Envoy's listener.";
     return [problem(check, `${publicBaseUrl}/healthz answers ${status}.`, todo)];
   } catch (error) {
-    const reason = error instanceof Error && error.cause !== undefined ? reasonOf(error.cause) : reasonOf(error);
-    const todo = "Look at DNS, load balancer and certificate; from inside the cluster the name may lead elsewhere.";
+    const reason =
+      error instanceof Error && error.cause !== undefined ? reasonOf(error.cause) : reasonOf(error);
+    const todo =
+      "Look at DNS, load balancer and certificate; from inside the cluster the name may lead elsewhere.";
     return [problem(check, `${publicBaseUrl} cannot be reached: ${reason}.`, todo)];
   }
 }

@@ -104,7 +104,8 @@ function checkPersistence(info: ReadonlyMap<string, string>): Finding[] {
     (field) => (info.get(field) ?? "ok") !== "ok",
   );
   if (failed.length > 0) {
-    const todo = "Look at the disk of Redis (full, read-only) and at its log; until it writes again, writes are refused.";
+    const todo =
+      "Look at the disk of Redis (full, read-only) and at its log; until it writes again, writes are refused.";
     findings.push(problem(check, `Redis could not write its append-only file (${failed.join(", ")}).`, todo));
   }
   if (findings.length > 0) return findings;

@@ -38,7 +38,8 @@ async function checkWorker({ sidecar }: Config, index: number): Promise<Finding>
   try {
     const isServing = await askHealth(address);
     if (isServing) return ok(check, `Worker ${index} serves.`);
-    const todo = "It is starting or draining. If it stays so, look at its lines in the log and restart the gateway.";
+    const todo =
+      "It is starting or draining. If it stays so, look at its lines in the log and restart the gateway.";
     return warning(check, `Worker ${index} at ${where} says that it does not serve.`, todo);
   } catch (error) {
     const todo =

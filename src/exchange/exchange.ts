@@ -215,6 +215,8 @@ export class Exchange {
    */
   async onEnd(): Promise<void> {
     this.#ended = true;
+    // Nothing was held yet, and perhaps never will be: only the place among the key's concurrent requests is given back.
+    if (this.#account === null) this.#services.settlement.release(this.context);
     await this.#settle("broken", CLIENT_GONE);
   }
 
@@ -284,7 +286,7 @@ export class Exchange {
         model: this.modelId,
         code: error.code,
         upstream_status: status,
-        cause: error.cause,
+        err: error.cause,
       },
       "the upstream failed",
     );

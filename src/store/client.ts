@@ -10,6 +10,8 @@ import { loadScripts } from "./scripts.ts";
 /** Under ext_authz's timeout, so that a lost answer still leaves time for the grace path. */
 const COMMAND_TIMEOUT_MS = 250;
 const CONNECT_TIMEOUT_MS = 2000;
+/** A connection that answers nothing for so long is given up: its other end may be gone without a word. */
+const SILENT_CONNECTION_MS = 5_000;
 const READY_POLL_MS = 10;
 const KEEP_ALIVE_MS = 10_000;
 const MAX_RECONNECT_DELAY_MS = 1000;
@@ -122,6 +124,7 @@ function commonOptions(options: RedisConnectionOptions) {
     autoResendUnfulfilledCommands: false,
     commandTimeout: options.commandTimeoutMs ?? COMMAND_TIMEOUT_MS,
     connectTimeout: CONNECT_TIMEOUT_MS,
+    socketTimeout: Math.max(SILENT_CONNECTION_MS, 2 * (options.commandTimeoutMs ?? COMMAND_TIMEOUT_MS)),
     keepAlive: KEEP_ALIVE_MS,
     // A former master answers READONLY after a failover behind one address: connect anew, but send nothing again.
     reconnectOnError: (error: Error) => error.message.startsWith("READONLY"),

@@ -9,7 +9,16 @@ import { scrub } from "./scrub.ts";
 
 export type { Logger } from "pino";
 
-const CREDENTIAL_FIELDS = ["authorization", "x-api-key", "cookie", "key", "token", "secret", "password", "credential"];
+const CREDENTIAL_FIELDS = [
+  "authorization",
+  "x-api-key",
+  "cookie",
+  "key",
+  "token",
+  "secret",
+  "password",
+  "credential",
+];
 
 /** A logger whose lines carry the component's name; it follows the process's level unless it is given one. */
 export function createLogger(
@@ -23,7 +32,10 @@ export function createLogger(
       base: { component, pid: process.pid },
       timestamp: stdTimeFunctions.isoTime,
       hooks: { streamWrite: scrub },
-      redact: { paths: CREDENTIAL_FIELDS.flatMap((name) => [`["${name}"]`, `*["${name}"]`]), censor: "[redacted]" },
+      redact: {
+        paths: CREDENTIAL_FIELDS.flatMap((name) => [`["${name}"]`, `*["${name}"]`]),
+        censor: "[redacted]",
+      },
     },
     output as never,
   );

@@ -231,7 +231,7 @@ describe("POST …/webhook/rotate-secret", () => {
     const [request] = receiver.received;
     expect(String(request!.headers["webhook-signature"]).split(" ")).toHaveLength(1);
     const headers = request!.headers as Record<string, string>;
-    expect(() => new Webhook(secret).verify(request!.body, headers)).toThrow();
+    expect(() => new Webhook(secret).verify(request!.body, headers)).toThrow("No matching signature found");
   });
 
   it("is not for viewers", async () => {

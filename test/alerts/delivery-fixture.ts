@@ -80,7 +80,7 @@ export async function listStates(
   channel: AlertChannel,
 ): Promise<DeliveryState[]> {
   const { items } = await store.listAlerts(organizationId, { limit: 100, after: null });
-  return items.map(({ deliveries }) => deliveries[channel]).reverse();
+  return items.map(({ deliveries }) => deliveries[channel]).toReversed();
 }
 
 /** Waits until every alert of the organization has this state on a channel. */

@@ -44,7 +44,8 @@ describe("delivery on a cluster of three", () => {
     for (let count = 0; count < 9; count += 1) {
       const key = await createHookedKey(test, receiver.url, { budgetCents: 10 });
       await spend(test, key, 10n * CENT);
-      await waitForStates(test, key, "webhook", ["delivered", "delivered"]);
+      const states = await waitForStates(test, key, "webhook", ["delivered", "delivered"]);
+      expect(states.map(({ attempts }) => attempts)).toEqual([1, 1]);
     }
     await delivery.stop();
     await test.stop();

@@ -61,7 +61,8 @@ class KeyTable {
 
 const SETTINGS: KeySettings = {
   name: "production key of a customer",
-  requestsPerMinute: 600,
+  // Nobody is refused: a refusal is another, longer way through the script.
+  requestsPerMinute: 1_000_000,
   hardCapCents: 5_000,
   budgetCents: 4_000,
   allowedModels: null,
@@ -169,7 +170,7 @@ async function admit(store: Store, key: BenchKey): Promise<void> {
   const requestId = createId("req", Date.now());
   const route = "POST /v1/chat/completions";
   const { decision } = await store.admit({ ...key, requestId, route, bucket: "requests", metered: true });
-  if (decision !== "admitted" && decision !== "rate_limited") throw new Error(decision);
+  if (decision !== "admitted") throw new Error(decision);
 }
 
 /** Bytes of one key's bucket, which is there once the key is in use. */

@@ -56,7 +56,7 @@ async function examine(overrides: object = {}, prepare?: (folder: string) => Pro
 
 function findingOf({ findings }: Report, check: string): Finding {
   const found = findings.find((finding) => finding.check === check);
-  if (found === undefined) throw new Error(`no finding ${check} among ${findings.map((one) => one.check)}`);
+  if (found === undefined) throw new Error(`no finding ${check} among ${findings.map((one) => one.check).join(", ")}`);
   return found;
 }
 
@@ -219,8 +219,16 @@ describe("the check of Envoy's filters", () => {
     { name: "in order", dump: dump(authz(), proc()), expected: [/in order/] },
     { name: "reversed", dump: dump(proc(), authz()), expected: [/before ext_authz/] },
     { name: "without ext_authz", dump: dump(proc()), expected: [/ext_authz is missing/] },
-    { name: "open when it fails", dump: dump(authz({ failure_mode_allow: true }), proc()), expected: [/fails/] },
-    { name: "disabled", dump: dump(authz(), { ...proc(), disabled: true }), expected: [/ext_proc is disabled/] },
+    {
+      name: "open when it fails",
+      dump: dump(authz({ failure_mode_allow: true }), proc()),
+      expected: [/fails/],
+    },
+    {
+      name: "disabled",
+      dump: dump(authz(), { ...proc(), disabled: true }),
+      expected: [/ext_proc is disabled/],
+    },
     { name: "no listener", dump: {}, expected: [/no HTTP listener/] },
   ])("tells of a chain that is $name", ({ dump: given, expected }) => {
     expect(checkFilters(given).map(({ what }) => what)).toEqual(

@@ -113,6 +113,19 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
     expect(await status(rotated)).toBe(401);
   });
 
+  it("deletes a key without scripts, after a question of its own", async () => {
+    const { path, secret } = await createKey("plain");
+    const plain = await open({ javaScriptEnabled: false });
+    await signIn(plain, getStack());
+    await plain.goto(path);
+    await plain.getByRole("button", { name: "Delete" }).click();
+    await plain.getByText('Delete the API key "plain"? This cannot be undone.').waitFor();
+    expect(await status(secret)).toBe(200);
+    await plain.getByRole("button", { name: "Delete" }).click();
+    await plain.getByText("Deleted. It is refused").waitFor();
+    expect(await status(secret)).toBe(401);
+  });
+
   it("sets everything of the organization, and reads the webhook's secret once", async () => {
     await page.goto(`${base}/settings`);
     await page.getByLabel("Organization").fill("Acme Ltd");

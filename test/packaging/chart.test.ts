@@ -68,7 +68,7 @@ describe("deploy/helm", () => {
 describe.skipIf(missing !== null)("deploy/helm, rendered", () => {
   it.each([SMALL, FULL])("passes helm lint --strict with %s", async (values) => {
     const { code, stdout, stderr } = await helm("lint", values, "--strict");
-    expect(code, stdout + stderr).toBe(0);
+    expect({ code, output: code === 0 ? "" : stdout + stderr }).toEqual({ code: 0, output: "" });
   });
 
   it.each([SMALL, FULL])(

@@ -13,14 +13,27 @@ export interface ToolCheck {
  * Whether a program answers.
  * @throws Error when it does not and the variable `required` is set, as in CI: there nothing is skipped.
  */
-export function checkTool(command: string, args: readonly string[], required: string): ToolCheck {
-  const { status, error, stderr } = spawnSync(command, args, { encoding: "utf8", timeout: 20_000 });
+export function checkTool(
+  command: string,
+  args: readonly string[],
+  required: string,
+  timeoutMs = 20_000,
+): ToolCheck {
+  const { status, error, stderr } = spawnSync(command, args, { encoding: "utf8", timeout: timeoutMs });
   if (status === 0) return { missing: null };
-  const reason = error?.message ?? stderr.trim().split("\n").at(-1) ?? `exit code ${status}`;
+  const reason = error?.message ?? (stderr.trim().split("\n").at(-1) || `exit code ${status}`);
   const missing = `\`${command} ${args.join(" ")}\`: ${reason}`;
   if (process.env[required]) throw new Error(`${required} is set, but ${missing}`);
   process.stderr.write(`skipped, ${missing}\n`);
   return { missing };
+}
+
+/** Whether the engine has an image, or gets it from its registry. */
+export function checkImage(image: string, required: string): ToolCheck {
+  const { status } = spawnSync("docker", ["image", "inspect", image], { timeout: 20_000 });
+  return status === 0
+    ? { missing: null }
+    : checkTool("docker", ["pull", "--quiet", image], required, 180_000);
 }
 
 export interface RunOptions {

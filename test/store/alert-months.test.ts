@@ -13,7 +13,7 @@ afterAll(async () => {
 
 async function summarize(organizationId: string): Promise<string[]> {
   const { items } = await timed.store.listAlerts(organizationId, { limit: 100, after: null });
-  return items.map(({ month, thresholdPercent }) => `${month} ${thresholdPercent}%`).reverse();
+  return items.map(({ month, thresholdPercent }) => `${month} ${thresholdPercent}%`).toReversed();
 }
 
 describe.skipIf(!canSetClock)("alerts over a month's end (sets Redis's clock: takes Linux and cc)", () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startRedisCluster } from "../support/redis.ts";
+import { waitFor } from "../support/wait.ts";
 import {
   addTestKey,
   admitInput,
@@ -70,6 +71,41 @@ describe("the store on a cluster of three", () => {
     expect(await test.store.repair()).toEqual({ lookUpsWritten: 12, lookUpsRemoved: 12 });
     const ids = await test.store.listOrganizationIds();
     expect(ids).toEqual(expect.arrayContaining(keys.map(({ organizationId }) => organizationId)));
+  });
+
+  it("counts the workers of all hosts, those that died no longer", async () => {
+    const { store } = test;
+    expect(await store.announceWorker("a", 60_000)).toBe(1);
+    expect(await store.announceWorker("b", 60_000)).toBe(2);
+    expect(await store.announceWorker("a", 60_000)).toBe(2);
+    expect(await store.announceWorker("c", 1)).toBe(3);
+    await waitFor("the dead one to be gone", async () => (await store.announceWorker("a", 60_000)) === 2);
+    expect(await store.announceWorker("a", 0)).toBe(1);
+  });
+
+  it("raises usage and spend together, lowers neither, and waits for requests in flight", async () => {
+    const { store } = test;
+    const key = await createTestKey(store);
+    const identity = await createIdentity(store, key);
+    await store.hold(holdInput(identity));
+    await store.charge(chargeInput(identity, 1, 10n));
+    const before = (await store.readUsage(key.organizationId, null)).rows[0]!;
+    const row = { ...before, keyId: key.keyId, model: identity.model, costMicrocents: 25n, outputTokens: 1 };
+    expect((await store.raiseUsage(key.organizationId, row)).outcome).toBe("in_flight");
+    await store.charge(chargeInput(identity, 2, 10n, { final: FINAL }));
+    const settled = (await store.readUsage(key.organizationId, null)).rows[0]!;
+    expect(await store.raiseUsage(key.organizationId, row)).toEqual({
+      outcome: "raised",
+      addedMicrocents: 15n,
+    });
+    expect(await store.raiseUsage(key.organizationId, row)).toEqual({
+      outcome: "enough",
+      addedMicrocents: 0n,
+    });
+    const { rows } = await store.readUsage(key.organizationId, null);
+    expect(rows).toEqual([{ ...settled, costMicrocents: 25n }]);
+    const spend = await store.readSpend(key.organizationId, null);
+    expect([spend.organizationMicrocents, spend.keyMicrocents.get(key.keyId)]).toEqual([25n, 25n]);
   });
 
   it("lets exactly the capacity through when 1,000 callers of many organizations come at once", async () => {

@@ -1,7 +1,8 @@
 /** A mail server on loopback that keeps what it was given, and refuses what the test says. */
 import type { AddressInfo } from "node:net";
+import { callbackify } from "node:util";
 import PostalMime, { type Email } from "postal-mime";
-import { SMTPServer } from "smtp-server";
+import { SMTPServer, type SMTPServerSession } from "smtp-server";
 import type { KeyPair } from "./tls.ts";
 
 export interface ReceivedMail {
@@ -36,6 +37,18 @@ export async function startMailServer(options: MailServerOptions = {}): Promise<
   const received: ReceivedMail[] = [];
   const fail = (code: number): Error =>
     Object.assign(new Error("refused by the test"), { responseCode: code });
+  const keep = callbackify(async (raw: Buffer, { envelope, secure, user }: SMTPServerSession) => {
+    const code = mailServer.refuseMessage();
+    if (code !== null) throw fail(code);
+    received.push({
+      from: envelope.mailFrom === false ? "" : envelope.mailFrom.address,
+      recipients: envelope.rcptTo.map(({ address }) => address),
+      secure,
+      user: user === undefined ? null : String(user),
+      mail: await PostalMime.parse(raw),
+      raw: raw.toString("latin1"),
+    });
+  });
   const server = new SMTPServer({
     ...(security === undefined ? { hideSTARTTLS: true } : security.keyPair),
     secure: security?.mode === "tls",
@@ -54,21 +67,7 @@ export async function startMailServer(options: MailServerOptions = {}): Promise<
       const chunks: Buffer[] = [];
       stream.on("data", (chunk: Buffer) => chunks.push(chunk));
       stream.on("end", () => {
-        const raw = Buffer.concat(chunks);
-        void PostalMime.parse(raw).then((mail) => {
-          const code = mailServer.refuseMessage();
-          if (code !== null) return callback(fail(code));
-          const { mailFrom, rcptTo } = session.envelope;
-          received.push({
-            from: mailFrom === false ? "" : mailFrom.address,
-            recipients: rcptTo.map(({ address }) => address),
-            secure: session.secure,
-            user: session.user === undefined ? null : String(session.user),
-            mail,
-            raw: raw.toString("latin1"),
-          });
-          return callback(null);
-        });
+        keep(Buffer.concat(chunks), session, (error) => callback(error));
       });
     },
   });

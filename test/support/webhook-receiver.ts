@@ -48,8 +48,7 @@ export async function startWebhookReceiver(
       };
       received.push(entry);
       void Promise.resolve(receiver.answer?.(entry, received.length - 1) ?? 204).then((answer) => {
-        if (typeof answer === "number") response.writeHead(answer).end();
-        else answer(response);
+        return typeof answer === "number" ? response.writeHead(answer).end() : answer(response);
       });
     });
   });

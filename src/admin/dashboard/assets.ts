@@ -11,8 +11,6 @@ const ASSETS = {
 export function addAssets(app: AdminApp): void {
   for (const [name, type] of Object.entries(ASSETS)) {
     const bytes = readFileSync(new URL(`./assets/${name}`, import.meta.url));
-    app.get(`/assets/${name}`, (context) =>
-      context.body(bytes, 200, { "content-type": type, "cache-control": "private, max-age=300" }),
-    );
+    app.get(`/assets/${name}`, (context) => context.body(bytes, 200, { "content-type": type }));
   }
 }

@@ -31,8 +31,8 @@ export function addAlertCommands(program: Command): void {
       if (isDelivered || options.json) {
         print(options, result, () => `The endpoint answered ${String(result["status"])} (${duration}).\n`);
       }
-      if (!isDelivered)
-        throw new CommandError(`The test did not arrive (${duration}): ${String(result["error"])}.`);
+      if (isDelivered) return;
+      throw new CommandError(`The test did not arrive (${duration}): ${String(result["error"])}.`);
     }),
   );
 }
@@ -64,7 +64,7 @@ function addRedeliver(group: Command): void {
     .option("--channel <channels>", "email or webhook, or both with a comma between", collect)
     .action((id: string, options: ManagementOptions & { channel?: string[] }) =>
       withOrganization(options, async (client, _organization, path) => {
-        const body = { ...(options.channel ? { channels: options.channel } : {}) };
+        const body = options.channel ? { channels: options.channel } : {};
         const alert = await client.call("POST", `${path}/alerts/${encodeURIComponent(id)}/redeliver`, {
           body,
         });

@@ -32,7 +32,7 @@ export function createConnectionManager(
       server_name: "inference-gateway",
       ...createPathRules(),
       ...createClientIdentity(options.trustedHops),
-      early_header_mutation_extensions: [createEarlyMutation()],
+      early_header_mutation_extensions: [createEarlyMutation(otlp !== null)],
       ...createTimeouts(options.timeouts),
       ...createProtocolLimits(limits.streamWindowBytes),
       access_log: [createAccessLog(options.accessLogFile)],
@@ -70,8 +70,12 @@ function createClientIdentity(trustedHops: number): EnvoyNode {
   };
 }
 
-/** Runs before routing. */
-function createEarlyMutation(): EnvoyNode {
+/**
+ * Runs before routing. Envoy samples traces by the request id and only by a plain UUID; ext_authz puts the gateway's own
+ * form in its place, so that only what Envoy refuses before it shows the difference.
+ */
+function createEarlyMutation(hasTraces: boolean): EnvoyNode {
+  const requestId = hasTraces ? "%UNIQUE_ID%" : "req_%UNIQUE_ID%";
   const remove = (prefix: string) => oneLine({ remove_on_match: { key_matcher: { prefix } } });
   return {
     name: "envoy.http.early_header_mutation.header_mutation",
@@ -88,7 +92,7 @@ function createEarlyMutation(): EnvoyNode {
         {
           "#": "A client's own request id is never taken for ours.",
           append: {
-            header: oneLine({ key: "x-request-id", value: "req_%UNIQUE_ID%" }),
+            header: oneLine({ key: "x-request-id", value: requestId }),
             append_action: "OVERWRITE_IF_EXISTS_OR_ADD",
           },
         },

@@ -43,6 +43,10 @@ export function renderBootstrap(config: Config, options: RenderOptions = {}): st
     "#admin": "Whoever reaches it can stop Envoy: a socket that only the owner can open.",
     admin: { address: oneLine(createAdminAddress(config)) },
     layered_runtime: createRuntime(),
+    "#grpc_async_client_manager_config":
+      "By default Envoy drops its client of the sidecar after 50 s without a new call, and crashes (1.40) when a call " +
+      "that began before, of an answer that took longer, ends after that. A day is longer than any answer.",
+    grpc_async_client_manager_config: oneLine({ max_cached_entry_idle_duration: "86400s" }),
     overload_manager: createOverloadManager(resolved.maxHeapBytes),
     static_resources: {
       listeners: [createListener(config, resolved, secretsFolder(config, options))],

@@ -21,10 +21,6 @@ export function createTracing(otlp: OtlpConfig | null): EnvoyNode {
   return {
     "#tracing": "Spans hold method, path, status and times; no key, no body.",
     tracing: {
-      "#client_sampling": "A client decides about its own trace by `traceparent`, not by Envoy's header.",
-      client_sampling: oneLine({ value: 0 }),
-      random_sampling: oneLine({ value: otlp.samplingPercent }),
-      overall_sampling: oneLine({ value: 100 }),
       max_path_tag_length: 256,
       custom_tags: [oneLine({ tag: "gateway.request_id", request_header: { name: "x-request-id" } })],
       provider: {
@@ -32,9 +28,27 @@ export function createTracing(otlp: OtlpConfig | null): EnvoyNode {
         typed_config: typed("envoy.config.trace.v3.OpenTelemetryConfig", {
           grpc_service: oneLine({ envoy_grpc: { cluster_name: CLUSTER }, timeout: "1s" }),
           service_name: SERVICE_NAME,
+          "#sampler": "The client's own decision first; without one, so many percent.",
+          sampler: createSampler(otlp.samplingPercent),
         }),
       },
     },
+  };
+}
+
+/** What the client's `traceparent` says; without one, so many percent. */
+function createSampler(percent: number): EnvoyNode {
+  const samplers = "envoy.extensions.tracers.opentelemetry.samplers.v3";
+  return {
+    name: "envoy.tracers.opentelemetry.samplers.parent_based",
+    typed_config: typed(`${samplers}.ParentBasedSamplerConfig`, {
+      wrapped_sampler: {
+        name: "envoy.tracers.opentelemetry.samplers.trace_id_ratio_based",
+        typed_config: typed(`${samplers}.TraceIdRatioBasedSamplerConfig`, {
+          sampling_percentage: oneLine({ numerator: percent, denominator: "HUNDRED" }),
+        }),
+      },
+    }),
   };
 }
 

@@ -45,7 +45,9 @@ function findUnknown(expressions: readonly string[]): string[] {
     listUses(expression).flatMap(({ name, labels }) => {
       const known = exported.get(name);
       if (known === undefined) return [name];
-      return labels.filter((label) => ![...known, ...SCRAPE_LABELS].includes(label)).map((label) => `${name}{${label}}`);
+      return labels
+        .filter((label) => ![...known, ...SCRAPE_LABELS].includes(label))
+        .map((label) => `${name}{${label}}`);
     }),
   );
 }
@@ -69,7 +71,7 @@ describe("the metrics' names", () => {
   });
 });
 
-describe(RULES, () => {
+describe("deploy/prometheus/inference-gateway.rules.yml", () => {
   it("names no metric and no label that the gateway does not export", () => {
     expect(findUnknown(rules.map(({ expr }) => expr))).toEqual([]);
   });
@@ -112,7 +114,9 @@ describe("deploy/grafana/inference-gateway.json", () => {
   });
 
   it("shows every metric but those of the build and of token sizes, in some panel", () => {
-    const shown = new Set(expressions.flatMap(listUses).map(({ name }) => name.replace(/_(?:bucket|sum|count)$/, "")));
+    const shown = new Set(
+      expressions.flatMap(listUses).map(({ name }) => name.replace(/_(?:bucket|sum|count)$/, "")),
+    );
     const missing = definitions.map(({ name }) => name).filter((name) => !shown.has(name));
     expect(missing.sort()).toEqual([
       "gen_ai_client_token_usage",

@@ -28,6 +28,9 @@ for (const form of document.querySelectorAll("form[data-confirm]")) {
     event.preventDefault();
     ask(form.dataset.confirm, event.submitter?.textContent ?? "Yes", () => {
       form.dataset.confirmed = "yes";
+      const sure = document.createElement("input");
+      Object.assign(sure, { type: "hidden", name: "sure", value: "yes" });
+      form.append(sure);
       form.requestSubmit();
     });
   });

@@ -80,7 +80,8 @@ function flatten(fields: unknown, path = ""): Map<string, unknown> {
     Object.entries(fields).flatMap(([name, value]: [string, unknown]) => {
       const full = `${path}${name}`;
       const isGroup = typeof value === "object" && value !== null && !Array.isArray(value);
-      return isGroup ? [...flatten(value, `${full}.`)] : [[full, value] as const];
+      const own: [string, unknown][] = [[full, value]];
+      return isGroup ? [...flatten(value, `${full}.`)] : own;
     }),
   );
 }

@@ -5,6 +5,7 @@ import { NO_PROBLEMS, type Problems, pickChanges, readBody, splitProblems } from
 import { formatLimit, formatMoney, formatTime } from "../format.ts";
 import type { OrganizationPageCall, PageAnswer } from "../page.ts";
 import { SpendBar } from "../parts/charts.tsx";
+import { askFirst, isSure } from "../parts/confirmation.tsx";
 import { Form, ProblemSummary } from "../parts/fields.tsx";
 import { KEY_FIELDS, KeyFields, type KeyTexts, textsOfForm, textsOfKey } from "../parts/key-fields.tsx";
 import { KeyActions } from "../parts/key-actions.tsx";
@@ -64,13 +65,25 @@ export async function rotateKey(page: OrganizationPageCall): Promise<PageAnswer>
 }
 
 export async function deleteKey(page: OrganizationPageCall): Promise<PageAnswer> {
+  const path = `/organizations/${page.organization.id}/keys`;
+  if (page.canChange && !isSure(page)) {
+    const { key } = await readKey(page);
+    const text = `Delete the API key "${key.name}"? This cannot be undone.`;
+    return askFirst(page, {
+      title: "Delete a key",
+      section: "keys",
+      text,
+      answer: "Delete",
+      back: pathOf(page),
+    });
+  }
   await page.api(`DELETE ${ONE}`, { params: paramsOf(page) });
-  return { redirect: `/organizations/${page.organization.id}/keys?done=deleted` };
+  return { redirect: `${path}?done=deleted` };
 }
 
 export async function revokeAllKeys(page: OrganizationPageCall): Promise<PageAnswer> {
   const path = `/organizations/${page.organization.id}/keys`;
-  if (page.form.text("sure") !== "yes") return { redirect: path };
+  if (!isSure(page)) return { redirect: path };
   await page.api("POST /api/organizations/{organization}/keys/revoke-all", {
     params: { organization: page.organization.id },
   });

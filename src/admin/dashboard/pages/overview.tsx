@@ -144,7 +144,7 @@ function FirstSteps({ page }: { page: OrganizationPageCall }) {
       <h2 id="first">Nothing was used this month yet</h2>
       <ol>
         <li>
-          <a href={`${base}/keys`}>Create an API key</a>
+          <a href={`${base}/keys/new`}>Create an API key</a>
         </li>
         <li>
           <a href={`${base}/try`}>Copy a snippet and send the first request</a>

@@ -4,6 +4,7 @@ import { AdminError } from "../../admin-error.ts";
 import { NO_PROBLEMS, type Problems, readBody, splitProblems } from "../form.ts";
 import { formatTime } from "../format.ts";
 import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
+import { askFirst, isSure } from "../parts/confirmation.tsx";
 import { Field, Form, ProblemSummary, Secret } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
 import { readList } from "../read-lists.ts";
@@ -34,8 +35,13 @@ async function createToken(page: OrganizationPageCall): Promise<PageAnswer> {
 
 async function deleteToken(page: OrganizationPageCall): Promise<PageAnswer> {
   const params = { organization: page.organization.id, token: page.params["token"] ?? "" };
+  const back = `/organizations/${page.organization.id}/tokens`;
+  if (page.canChange && !isSure(page)) {
+    const text = "Delete the token? Whoever uses it is signed out.";
+    return askFirst(page, { title: "Delete a token", section: "tokens", text, answer: "Delete", back });
+  }
   await page.api(`DELETE ${LIST}/{token}`, { params });
-  return { redirect: `/organizations/${page.organization.id}/tokens?done=token_deleted` };
+  return { redirect: `${back}?done=token_deleted` };
 }
 
 async function renderTokens(page: OrganizationPageCall, problems: Problems): Promise<PageAnswer> {

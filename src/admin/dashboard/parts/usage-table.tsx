@@ -26,7 +26,7 @@ export function UsageTable({ id, title, rows, currency, nameOf, inOrder = false 
         <p class="quiet">Nothing in this month.</p>
       ) : (
         <div class="scroll" tabindex={0} role="region" aria-label={`${title}, table`}>
-          <table>
+          <table class="usage">
             <thead>
               <tr>
                 <th scope="col">{title.replace("By ", "")}</th>

@@ -1,0 +1,98 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { AlertDelivery } from "../../src/alerts/delivery.ts";
+import { connectStore, openTestStore, type StoreUnderTest } from "../store/fixture.ts";
+import { createGate, waitFor } from "../support/wait.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
+import {
+  CENT,
+  createDelivery,
+  createHookedKey,
+  type DeliveryOptions,
+  spend,
+  waitForStates,
+} from "./delivery-fixture.ts";
+
+let test: StoreUnderTest;
+let receiver: WebhookReceiver;
+const running: AlertDelivery[] = [];
+beforeAll(async () => {
+  test = await openTestStore();
+  receiver = await startWebhookReceiver();
+});
+afterEach(async () => {
+  receiver.answer = null;
+  receiver.received.length = 0;
+  await Promise.all(running.splice(0).map((delivery) => delivery.stop()));
+});
+afterAll(async () => {
+  await receiver.close();
+  await test.stop();
+});
+
+function start(options: DeliveryOptions = {}, under = test): AlertDelivery {
+  const delivery = createDelivery(under, options);
+  running.push(delivery);
+  delivery.start();
+  return delivery;
+}
+
+/** "budget 80" */
+const events = () =>
+  receiver.received.map(
+    ({ event }) => `${event.type.split(".")[0]} ${String(event.data["threshold_percent"])}`,
+  );
+describe("two processes that deliver", () => {
+  it("send each alert of 500 charges at once exactly once, in the order in which they fired", async () => {
+    const others = await Promise.all([connectStore(test.address), connectStore(test.address)]);
+    for (const other of others) start({}, other);
+    const key = await createHookedKey(
+      test,
+      receiver.url,
+      { budgetCents: 100, hardCapCents: 400 },
+      { budgetCents: 300, hardCapCents: 450 },
+    );
+    await Promise.all(Array.from({ length: 500 }, (_, index) => spend(others[index % 2]!, key, CENT)));
+    await waitForStates(
+      test,
+      key,
+      "webhook",
+      Array.from({ length: 8 }, () => "delivered" as const),
+    );
+    const { items } = await test.store.listAlerts(key.organizationId, { limit: 100, after: null });
+    expect(receiver.received.map(({ headers }) => headers["webhook-id"])).toEqual(
+      items.map(({ id }) => id).toReversed(),
+    );
+    await Promise.all(running.splice(0).map((delivery) => delivery.stop()));
+    for (const { client } of others) client.disconnect();
+  });
+
+  it("leave what one of them is at to it for as long as it lives, and take it over when it dies", async () => {
+    const gate = createGate();
+    receiver.answer = async (_request, index) => {
+      if (index === 0) await gate.opened;
+      return 204;
+    };
+    const dying = await connectStore(test.address);
+    const delivery = createDelivery(dying);
+    delivery.start();
+    const key = await createHookedKey(test, receiver.url, { budgetCents: 10 });
+    await spend(test, key, 10n * CENT);
+    await waitFor("the first attempt", () => receiver.received.length === 1);
+    start();
+    const courier = `igw:{${key.organizationId}}:courier:webhook`;
+    const lease = await test.client.hget(courier, "lease_until");
+    await waitFor(
+      "the lease to be renewed",
+      async () => (await test.client.hget(courier, "lease_until")) !== lease,
+    );
+    expect(receiver.received).toHaveLength(1);
+    // Between sending and recording: it never comes to write down that the receiver has taken it.
+    dying.client.disconnect();
+    gate.release();
+    await waitForStates(test, key, "webhook", ["delivered", "delivered"]);
+    expect(events()).toEqual(["budget 80", "budget 80", "budget 100"]);
+    const ids = receiver.received.map(({ event }) => event.data["id"]);
+    expect(ids[0]).toBe(ids[1]);
+    await delivery.stop();
+  });
+});

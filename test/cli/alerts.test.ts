@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  type AdminUnderTest,
+  createApiKey,
+  createOrganization,
+  OPERATOR_TOKEN,
+  startAdmin,
+} from "../admin/admin-fixture.ts";
+import { chargeInput, createIdentity, FINAL } from "../store/fixture.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
+import { runCli } from "./run-cli.ts";
+
+let admin: AdminUnderTest;
+let receiver: WebhookReceiver;
+let organization: string;
+beforeAll(async () => {
+  admin = await startAdmin({ allowPrivateWebhooks: true });
+  receiver = await startWebhookReceiver();
+  organization = await createOrganization(admin, { notifications: { webhook: { url: receiver.url } } });
+  const { id } = await createApiKey(admin, organization, { name: "ci", hard_cap_cents: 100 });
+  const identity = await createIdentity(admin.store, { organizationId: organization, keyId: id, hash: "" });
+  await admin.store.charge(chargeInput(identity, 1, 95_000_000n, { final: FINAL }));
+});
+afterAll(async () => {
+  await receiver.close();
+  await admin.stop();
+});
+
+const igw = (...args: string[]) =>
+  runCli(["alerts", ...args], { env: { IGW_ADMIN_URL: admin.url, IGW_ADMIN_TOKEN: OPERATOR_TOKEN } });
+
+describe("alerts", () => {
+  it("lists what was reached and how each delivery stands", async () => {
+    const { code, stdout } = await igw("list");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^alert_\S+ +\S+Z +key ci +90% of the hard cap, 1\.00 USD +0\.95 USD +pending +pending$/m,
+    );
+    const all = JSON.parse((await igw("list", "--json")).stdout) as object[];
+    expect(all).toMatchObject([{ key_name: "ci", threshold_percent: 90 }]);
+  });
+
+  it("sends one again, on a channel that there is", async () => {
+    const [alert] = JSON.parse((await igw("list", "--json")).stdout) as { id: string }[];
+    expect((await igw("redeliver", alert!.id)).stdout).toContain("on its way again");
+    const refused = await igw("redeliver", alert!.id, "--channel", "email");
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("has not set up email")]);
+    expect((await igw("redeliver", "alert_x")).stderr).toContain("There is no such alert");
+  });
+
+  it("tests the webhook: exit code 0 when it arrived, 1 with the reason when not", async () => {
+    const { code, stdout } = await igw("test");
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^The endpoint answered 204 \(\d+ ms\)\.\n$/)]);
+    receiver.answer = () => 500;
+    const failed = await igw("test");
+    expect([failed.code, failed.stderr]).toEqual([1, expect.stringContaining("the endpoint answered 500")]);
+  });
+});

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createKey } from "../../src/auth/key-format.ts";
+import { type HttpAnswer, readError } from "../support/http.ts";
+import type { CreatedKey } from "../support/test-key.ts";
+import { waitFor } from "../support/wait.ts";
+import { type FaultStack, MODEL, startFaultStack, type Tenants, WORKERS } from "./fault-stack.ts";
+
+const GRACE_SECONDS = 3;
+
+let faults: FaultStack;
+let tenants: Tenants;
+beforeAll(async () => {
+  faults = await startFaultStack({ settlement: { grace_seconds: GRACE_SECONDS } });
+  tenants = await faults.createTenants(1_000_000);
+}, 180_000);
+afterAll(() => faults?.stop(), 60_000);
+
+function ask(key: string): Promise<HttpAnswer> {
+  const order = { id: crypto.randomUUID(), promptTokens: 40, outputTokens: 1, tokenMs: 0 };
+  const body = { model: MODEL, max_tokens: 1, messages: [{ role: "user", content: JSON.stringify(order) }] };
+  return faults.stack.send({ path: "/v1/chat/completions", key, body });
+}
+
+/** So often that each worker has seen the key. */
+async function showToWorkers({ key }: CreatedKey): Promise<void> {
+  for (let count = 0; count < 8 * WORKERS; count += 1) expect((await ask(key)).status).toBe(200);
+}
+
+describe("while Redis is away", () => {
+  it("known keys go on for the grace time and are then told to wait, until Redis answers again", async () => {
+    const { open, strict } = tenants;
+    await showToWorkers(open);
+    await showToWorkers(strict);
+    await faults.redis.kill();
+    const startedMs = performance.now();
+    expect((await ask(open.key)).status).toBe(200);
+
+    const refused = [
+      ["a key of an organization with strict caps", strict.key],
+      ["a key that no worker has seen", createKey()],
+    ] as const;
+    for (const [name, key] of refused) {
+      const answer = await ask(key);
+      expect([name, answer.status, readError(answer).code]).toEqual([name, 503, "gateway_unavailable"]);
+      expect(Number(answer.headers["retry-after"])).toBeGreaterThan(0);
+      expect(answer.headers["x-service-ratelimit-remaining"]).toBeDefined();
+    }
+
+    const over = await waitFor("the end of the grace time", async () => {
+      const answer = await ask(open.key);
+      return answer.status !== 200 && answer;
+    });
+    expect(performance.now() - startedMs).toBeGreaterThan(GRACE_SECONDS * 1000 - 1_000);
+    expect([over.status, readError(over).code]).toEqual([503, "gateway_unavailable"]);
+
+    await faults.redis.restart();
+    await waitFor("Redis to be found again", async () => (await ask(open.key)).status === 200);
+    expect((await ask(strict.key)).status).toBe(200);
+    await faults.waitUntilSettled(Object.values(tenants), 15_000);
+    const used = [...faults.upstream.accounts.values()].length;
+    const spends = await Promise.all(
+      [open, strict].map(({ organizationId }) => faults.store.readSpend(organizationId, null)),
+    );
+    const charged = spends.reduce((sum, { organizationMicrocents }) => sum + organizationMicrocents, 0n);
+    expect(charged).toBe(BigInt(used) * 42_000_000n);
+  });
+});

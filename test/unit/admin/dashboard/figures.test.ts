@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+import { describeRate, formatMoney } from "../../../../src/admin/dashboard/format.ts";
+import { measureProgress } from "../../../../src/admin/dashboard/month-figures.ts";
+
+describe("describeRate", () => {
+  it.each([
+    [60, "60 rpm: 1 request per second, bursts of 10"],
+    [600, "600 rpm: 10 requests per second, bursts of 60"],
+    [1, "1 rpm: 1 request every 60 seconds, bursts of 10"],
+    [1_000_000, "1,000,000 rpm: 16,666.7 requests per second, bursts of 100,000"],
+  ])("says what %i requests a minute mean", (rate, text) => {
+    expect(describeRate(rate)).toBe(text);
+  });
+});
+
+describe("formatMoney", () => {
+  it.each([
+    [123_456_789_000_000, "1,234,567.89 USD"],
+    [1_999_999, "0.01 USD"],
+    [450_000, "0.0045 USD"],
+    [0, "0.00 USD"],
+    [-500_000, "-0.01 USD"],
+  ])("shows %i microcents as %s", (microcents, text) => {
+    expect(formatMoney(microcents, "USD")).toBe(text);
+  });
+});
+
+describe("measureProgress", () => {
+  it("goes on at the month's pace", () => {
+    const nowMs = Date.UTC(2026, 10, 11);
+    expect(measureProgress("2026-11", 1000, nowMs)).toEqual({
+      daysBegun: 11,
+      daysLeft: 20,
+      forecastMicrocents: 3000,
+    });
+  });
+
+  it("forecasts nothing in the first day and in a month that is over", () => {
+    expect(measureProgress("2026-11", 1000, Date.UTC(2026, 10, 1, 12)).forecastMicrocents).toBeNull();
+    expect(measureProgress("2026-10", 1000, Date.UTC(2026, 10, 11)).forecastMicrocents).toBeNull();
+  });
+});

@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import { AdminError } from "../../../../src/admin/admin-error.ts";
+import {
+  type FieldKind,
+  FormValues,
+  pickChanges,
+  readBody,
+  splitProblems,
+} from "../../../../src/admin/dashboard/form.ts";
+
+describe("readBody", () => {
+  it.each<{ name: string; kind: FieldKind; form: string; value: unknown }>([
+    { name: "an amount in cents", kind: "amount", form: "f=1%2C234.5", value: 123_450 },
+    { name: "no amount as null", kind: "amount", form: "f=", value: null },
+    { name: "a whole number", kind: "whole", form: "f=6%2C000", value: 6000 },
+    { name: "no number for the schema as it is", kind: "whole", form: "f=many", value: "many" },
+    { name: "a number that is left to the API not at all", kind: "default", form: "f=", value: undefined },
+    { name: "a checkbox", kind: "flag", form: "f=yes", value: true },
+    { name: "a checkbox that is not ticked", kind: "flag", form: "", value: false },
+    { name: "a time as UTC", kind: "time", form: "f=2026-12-31T23%3A59", value: "2026-12-31T23:59:00Z" },
+    { name: "lines", kind: "lines", form: "f=a%40b.c%0D%0Ad%40e.f", value: ["a@b.c", "d@e.f"] },
+    { name: "choices", kind: "choices", form: "f=a&f=b", value: ["a", "b"] },
+    { name: "all choices as null", kind: "choices", form: "f=a&f.all=yes", value: null },
+  ])("reads $name", ({ kind, form, value }) => {
+    expect(readBody(new FormValues(form), { f: kind })["f"]).toEqual(value);
+  });
+
+  it("makes members of what has a dot", () => {
+    expect(readBody(new FormValues("a.b=1&a.c=2"), { "a.b": "text", "a.c": "whole" })).toEqual({
+      a: { b: "1", c: 2 },
+    });
+  });
+
+  it.each(["ten", "1.234", "-1"])("refuses the amount %s", (amount) => {
+    expect(() => readBody(new FormValues(`f=${amount}`), { f: "amount" })).toThrow(AdminError);
+  });
+});
+
+describe("pickChanges", () => {
+  it("sends only what differs, inside of objects too", () => {
+    const current = { name: "a", cap: 5, inner: { x: 1, y: [1] } };
+    expect(pickChanges({ name: "b", cap: 5, inner: { x: 1, y: [2] } }, current)).toEqual({
+      name: "b",
+      inner: { y: [2] },
+    });
+  });
+});
+
+describe("splitProblems", () => {
+  it("gives each field its part of the message", () => {
+    const message = "`a`: expected x; `b.0`: there is none; did you mean `c`?; `d`: required, but missing";
+    expect([...splitProblems(new AdminError("invalid_parameter", { message }))]).toEqual([
+      ["a", "expected x"],
+      ["b.0", "there is none; did you mean `c`?"],
+      ["d", "required, but missing"],
+    ]);
+  });
+
+  it("keeps a message that names no field whole, at the field that the error names", () => {
+    const error = new AdminError("currency_locked", { param: "currency" });
+    expect([...splitProblems(error)]).toEqual([["currency", error.message]]);
+  });
+});

@@ -1,0 +1,58 @@
+import { describe, expect, it } from "vitest";
+import { GraceOutage } from "../../../src/limits/grace-outage.ts";
+import { GraceSpend } from "../../../src/limits/grace-spend.ts";
+import type { SpoolEntry } from "../../../src/settlement/spool-entry.ts";
+import { openInSpool, type SpoolOpenServices } from "../../../src/settlement/spool-open.ts";
+import { createAccount } from "./account-fixture.ts";
+
+const TIMEOUT = new Error("Command timed out");
+
+function createServices(changes: Partial<SpoolOpenServices> = {}, graceMs = 1_000) {
+  const entries: SpoolEntry[] = [];
+  const spend = new GraceSpend();
+  const services: SpoolOpenServices = {
+    spool: { append: async (entry) => void entries.push(entry) },
+    outage: new GraceOutage({ clock: { monotonicMs: () => 0 }, graceMs, logger: { warn: () => undefined } }),
+    spend,
+    clock: { nowMs: () => 7 },
+    logger: { error: () => undefined },
+    ...changes,
+  };
+  return { services, entries, spend };
+}
+
+describe("openInSpool", () => {
+  it("puts a request on record at its floor, counts it and keeps its record from being deleted", async () => {
+    const { account } = createAccount();
+    const { services, entries, spend } = createServices();
+    expect(await openInSpool(services, account, TIMEOUT, false)).toBe(true);
+    expect(entries).toEqual([
+      {
+        kind: "open",
+        atMs: 7,
+        opened: { ...account.identity, floorMicrocents: 100n, floorInputTokens: 100 },
+      },
+    ]);
+    expect(account.hasUnansweredCommand).toBe(true);
+    expect(spend.of(account.identity).key.unacknowledged).toBe(100n);
+  });
+
+  it.each([
+    ["strict caps", {}, TIMEOUT, true, 1_000],
+    ["no grace time", {}, TIMEOUT, false, 0],
+    ["an error that is no outage", {}, new TypeError("a script replied number"), false, 1_000],
+    [
+      "a spool that is full",
+      { spool: { append: () => Promise.reject(new Error("the spool holds as much as it may")) } },
+      TIMEOUT,
+      false,
+      1_000,
+    ],
+  ] as const)("keeps a request from going on with %s", async (_name, changes, error, isStrict, graceMs) => {
+    const { account } = createAccount();
+    const { services, entries, spend } = createServices(changes, graceMs);
+    expect(await openInSpool(services, account, error, isStrict)).toBe(false);
+    expect(entries).toEqual([]);
+    expect(spend.of(account.identity).key.counted).toBe(0n);
+  });
+});

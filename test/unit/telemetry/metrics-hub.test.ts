@@ -1,0 +1,145 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { getLogLevel, setLogLevel } from "../../../src/telemetry/log-level.ts";
+import { createMetrics, type Metrics } from "../../../src/telemetry/metrics.ts";
+import { MetricsHub } from "../../../src/telemetry/metrics-hub.ts";
+import { MAX_ORGANIZATION_LABELS, RequestMeter } from "../../../src/telemetry/request-meter.ts";
+import { parseMetrics, sumOf } from "../../support/metrics-page.ts";
+
+const hubs: MetricsHub[] = [];
+afterEach(() => {
+  hubs.splice(0).forEach((hub) => hub.stop());
+  setLogLevel("info");
+});
+
+/** A hub over workers that answer when they are asked; a worker's `pid` tells its life. */
+function startHub(workers: readonly { metrics: Metrics; pid: number }[]) {
+  const sent: unknown[] = [];
+  let listener: (message: unknown, index: number) => void = () => undefined;
+  const report = async (index: number): Promise<void> => {
+    const worker = workers[index];
+    const snapshot = await worker?.metrics.registry.getMetricsAsJSON();
+    listener({ kind: "metrics", pid: worker?.pid, snapshot }, index);
+  };
+  const hub = new MetricsHub({
+    metrics: createMetrics(),
+    workers: workers.length,
+    build: { version: "1.2.3", transport: "grpc-js" },
+    channel: {
+      send: (message) => {
+        sent.push(message);
+        workers.forEach((_, index) => void report(index));
+      },
+      onMessage: (next) => {
+        listener = next;
+      },
+    },
+  });
+  hubs.push(hub);
+  const read = async () => parseMetrics((await hub.render()).text);
+  return { hub, sent, read };
+}
+
+const REQUEST = { route: "messages", model: "acme/a", status: "200", code: "" };
+
+describe("MetricsHub", () => {
+  it("sums over workers, histograms too, and says how many report", async () => {
+    const workers = [1, 2].map((pid) => ({ metrics: createMetrics(), pid }));
+    workers.forEach(({ metrics }, index) => {
+      metrics.requests.inc(REQUEST, 10 + index);
+      metrics.authz.observe(0.002);
+      metrics.openHolds.set(3);
+    });
+    const page = await startHub(workers).read();
+    expect(sumOf(page, "inference_gateway_requests_total", REQUEST)).toBe(21);
+    expect(sumOf(page, "inference_gateway_authz_duration_seconds_count")).toBe(2);
+    expect(sumOf(page, "inference_gateway_open_holds")).toBe(6);
+    expect(sumOf(page, "inference_gateway_workers_reporting")).toBe(2);
+    expect(sumOf(page, "inference_gateway_build_info", { version: "1.2.3" })).toBe(1);
+  });
+
+  it("keeps what an ended worker has counted, forgets what it held, and counts the restart", async () => {
+    const worker = { metrics: createMetrics(), pid: 1 };
+    const { read } = startHub([worker]);
+    worker.metrics.requests.inc(REQUEST, 5);
+    worker.metrics.openHolds.set(4);
+    await read();
+    for (const pid of [2, 3]) {
+      worker.metrics = createMetrics();
+      worker.pid = pid;
+      worker.metrics.requests.inc(REQUEST, 1);
+      await read();
+    }
+    const page = await read();
+    expect(sumOf(page, "inference_gateway_requests_total", REQUEST)).toBe(7);
+    expect(sumOf(page, "inference_gateway_open_holds")).toBe(0);
+    expect(sumOf(page, "inference_gateway_worker_restarts_total")).toBe(2);
+  });
+
+  it("shows a worker that does not answer as it last reported", async () => {
+    const worker = { metrics: createMetrics(), pid: 1 };
+    const workers = [worker, { metrics: createMetrics(), pid: 2 }];
+    worker.metrics.requests.inc(REQUEST, 5);
+    const { read } = startHub(workers);
+    await read();
+    worker.metrics.registry.getMetricsAsJSON = () => new Promise(() => undefined);
+    expect(sumOf(await read(), "inference_gateway_requests_total", REQUEST)).toBe(5);
+  });
+
+  it("sends a changed log level to all workers, also to one that starts later", async () => {
+    const worker = { metrics: createMetrics(), pid: 1 };
+    const { hub, sent, read } = startHub([worker]);
+    await read();
+    hub.setLogLevel("warn");
+    expect(getLogLevel()).toBe("warn");
+    const order = { kind: "log_level", level: "warn" };
+    expect(sent.filter((message) => JSON.stringify(message) === JSON.stringify(order))).toHaveLength(1);
+    worker.pid = 2;
+    await read();
+    expect(sent.filter((message) => JSON.stringify(message) === JSON.stringify(order))).toHaveLength(2);
+  });
+});
+
+describe("RequestMeter", () => {
+  const finished = {
+    requestId: "req_1",
+    route: "messages",
+    keyId: "key_1",
+    currency: "USD",
+    model: "acme/a",
+    status: 200,
+    code: null,
+    durationMs: 1000,
+    firstTokenMs: 200,
+  };
+  const tokens = { inputTokens: 3, cachedInputTokens: 2, outputTokens: 9, reasoningTokens: 1 };
+
+  it("keeps labels of so many organizations and puts the rest under `other`, so that the sum stays right", async () => {
+    const metrics = createMetrics();
+    const meter = new RequestMeter({ metrics, logger: { info: () => undefined } });
+    const settled = { tokens, costMicrocents: 7n, estimated: false };
+    const organizations = MAX_ORGANIZATION_LABELS + 50;
+    for (let index = 0; index < organizations; index += 1) {
+      meter.finished({ ...finished, organizationId: `org_${index}`, settled });
+    }
+    const page = parseMetrics(await metrics.registry.metrics());
+    const rows = page.filter(({ name }) => name === "inference_gateway_spend_microcents_total");
+    expect(rows).toHaveLength(MAX_ORGANIZATION_LABELS + 1);
+    expect(sumOf(page, "inference_gateway_spend_microcents_total")).toBe(7 * organizations);
+    expect(sumOf(page, "inference_gateway_spend_microcents_total", { organization_id: "other" })).toBe(350);
+  });
+
+  it("tells tokens a second and seconds a token from the first bytes on", async () => {
+    const metrics = createMetrics();
+    const meter = new RequestMeter({ metrics, logger: { info: () => undefined } });
+    meter.finished({
+      ...finished,
+      organizationId: "org",
+      settled: { tokens, costMicrocents: 1n, estimated: true },
+    });
+    const page = parseMetrics(await metrics.registry.metrics());
+    expect(sumOf(page, "inference_gateway_output_tokens_per_second_sum")).toBeCloseTo(9 / 0.8);
+    expect(sumOf(page, "gen_ai_server_time_per_output_token_seconds_sum")).toBeCloseTo(0.1);
+    expect(sumOf(page, "gen_ai_server_time_to_first_token_seconds_sum")).toBeCloseTo(0.2);
+    expect(sumOf(page, "inference_gateway_estimated_requests_total")).toBe(1);
+  });
+});
