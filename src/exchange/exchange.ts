@@ -74,6 +74,7 @@ export class Exchange {
   #expectation: Expectation = { kind: "nothing" };
   #settled: Settled | null = null;
   #ended = false;
+  #isRefused = false;
 
   constructor(context: AdmissionContext, protocol: Protocol, services: ExchangeServices) {
     this.context = context;
@@ -205,6 +206,7 @@ export class Exchange {
 
   /** The client was told an error. One that came before the hold is put on the list of recent requests here. */
   onRefused(error: GatewayError): void {
+    this.#isRefused = true;
     if (this.#account !== null) return;
     this.#services.settlement.recordRefusal(this.context, this.modelId, this.#told(error), error);
   }
@@ -215,8 +217,8 @@ export class Exchange {
    */
   async onEnd(): Promise<void> {
     this.#ended = true;
-    // Nothing was held yet, and perhaps never will be: only the place among the key's concurrent requests is given back.
-    if (this.#account === null) this.#services.settlement.release(this.context);
+    // Nothing is held, and perhaps never will be: the place among the key's concurrent requests is given back.
+    if (this.#account === null && !this.#isRefused) this.#services.settlement.release(this.context);
     await this.#settle("broken", CLIENT_GONE);
   }
 
@@ -279,10 +281,9 @@ export class Exchange {
   }
 
   #logUpstream(error: GatewayError, status?: number): void {
-    const { requestId } = this.context;
     this.#services.logger.warn(
       {
-        request_id: requestId,
+        request_id: this.context.requestId,
         model: this.modelId,
         code: error.code,
         upstream_status: status,

@@ -9,6 +9,7 @@ export interface GraceOutageOptions {
 
 /** Organizations whose part of Redis is away at a time; beyond it the newest are forgotten last. */
 const MAX_ORGANIZATIONS = 50_000;
+const TELL_INTERVAL_MS = 10_000;
 
 /**
  * Since when Redis is out of reach: as a whole, and for each organization, since in a cluster one node can be away. The
@@ -18,6 +19,8 @@ export class GraceOutage {
   readonly #options: GraceOutageOptions;
   readonly #sinceMs = new Map<string, number>();
   #allSinceMs: number | null = null;
+  #toldAtMs = -Infinity;
+  #isTold = false;
 
   constructor(options: GraceOutageOptions) {
     this.#options = options;
@@ -32,7 +35,8 @@ export class GraceOutage {
   reached(organizationId: string | null): void {
     if (this.#allSinceMs !== null) {
       this.#allSinceMs = null;
-      this.#options.logger.warn({}, "Redis answers again");
+      if (this.#isTold) this.#options.logger.warn({}, "Redis answers again");
+      this.#isTold = false;
     }
     if (organizationId !== null && this.#sinceMs.size > 0) this.#sinceMs.delete(organizationId);
   }
@@ -42,13 +46,21 @@ export class GraceOutage {
     const now = this.#options.clock.monotonicMs();
     if (this.#allSinceMs === null) {
       this.#allSinceMs = now;
-      this.#options.logger.warn({ grace_ms: this.#options.graceMs }, "Redis is out of reach");
+      this.#tell(now);
     }
     if (organizationId === null || this.#sinceMs.has(organizationId)) return;
     this.#sinceMs.set(organizationId, now);
     if (this.#sinceMs.size <= MAX_ORGANIZATIONS) return;
     const oldest = this.#sinceMs.keys().next();
     if (oldest.done !== true) this.#sinceMs.delete(oldest.value);
+  }
+
+  /** With one node of a cluster away it goes and comes with every other request: said now and then. */
+  #tell(now: number): void {
+    if (now - this.#toldAtMs < TELL_INTERVAL_MS) return;
+    this.#toldAtMs = now;
+    this.#isTold = true;
+    this.#options.logger.warn({ grace_ms: this.#options.graceMs }, "Redis is out of reach");
   }
 
   /** Whether requests of this organization may go on without Redis. False when Redis was not missed for it. */

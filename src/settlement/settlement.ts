@@ -191,6 +191,17 @@ export class Settlement {
     );
   }
 
+  /** An admitted request ended before its hold: its place among the key's concurrent requests is given back. */
+  release({ organizationId, keyId, requestId }: AdmittedRequest): void {
+    const { store, logger } = this.#options;
+    store.release({ organizationId, keyId }, requestId).catch((error: unknown) => {
+      logger.warn(
+        { request_id: requestId, err: error },
+        "a place is given back when its deadline has passed",
+      );
+    });
+  }
+
   #createAccount({ admission, model, request, bodyBytes }: OpenInput, price: Price): RequestAccount {
     const { estimator } = this.#options;
     const prompt = measurePromptBytes(request, bodyBytes);

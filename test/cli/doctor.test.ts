@@ -56,7 +56,9 @@ async function examine(overrides: object = {}, prepare?: (folder: string) => Pro
 
 function findingOf({ findings }: Report, check: string): Finding {
   const found = findings.find((finding) => finding.check === check);
-  if (found === undefined) throw new Error(`no finding ${check} among ${findings.map((one) => one.check).join(", ")}`);
+  if (found === undefined) {
+    throw new Error(`no finding ${check} among ${findings.map((one) => one.check).join(", ")}`);
+  }
   return found;
 }
 

@@ -269,4 +269,27 @@ describe("admission while Redis is away", () => {
     await decide();
     expect(warnings).toEqual(["Redis is out of reach", "Redis answers again"]);
   });
+
+  it("tells it only now and then when one node of a cluster is away", async () => {
+    const { outage, warnings, wait } = await createOutage();
+    for (let count = 0; count < 100; count += 1) {
+      outage.missed("org_1");
+      outage.reached("org_2");
+      wait(150);
+    }
+    const goes = "Redis is out of reach";
+    const comes = "Redis answers again";
+    expect(warnings).toEqual([goes, comes, goes, comes]);
+  });
+
+  it("counts the grace time of an organization on while others are answered", async () => {
+    const { admit, outage, wait } = await createOutage();
+    await admit();
+    wait(MINUTE_MS - 1);
+    outage.reached("org_2");
+    expect((await admit()).decision).toBe("admitted");
+    wait(1);
+    outage.reached("org_2");
+    await expect(admit()).rejects.toThrow("Command timed out");
+  });
 });
