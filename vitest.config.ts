@@ -1,5 +1,9 @@
 import { defineConfig } from "vitest/config";
 
+/** Whole stacks wait for real processes: on a machine whose cores others use too, one may come late once. */
+const retry = process.env["CI"] === undefined ? 0 : 1;
+
+/** Projects run one after another, the quick ones first, so that stacks do not take each other's cores. */
 export default defineConfig({
   test: {
     testTimeout: 30_000,
@@ -11,7 +15,10 @@ export default defineConfig({
         extends: true,
         test: { name: "unit", include: ["test/unit/**/*.test.ts", "test/property/**/*.test.ts"] },
       },
-      { extends: true, test: { name: "store", include: ["test/{store,alerts}/**/*.test.ts"] } },
+      {
+        extends: true,
+        test: { name: "store", include: ["test/{store,alerts}/**/*.test.ts"], sequence: { groupOrder: 1 } },
+      },
       {
         extends: true,
         // Once more, on a cluster of three nodes: what money and limits rest on.
@@ -19,15 +26,20 @@ export default defineConfig({
           name: "cluster",
           include: ["test/store/{admit,hold,charge,usage}.test.ts"],
           env: { STORE_TESTS_ON: "cluster" },
+          sequence: { groupOrder: 2 },
         },
       },
-      { extends: true, test: { name: "admin", include: ["test/admin/**/*.test.ts"] } },
+      {
+        extends: true,
+        test: { name: "admin", include: ["test/admin/**/*.test.ts"], sequence: { groupOrder: 3 } },
+      },
       {
         extends: true,
         test: {
           name: "faults",
           include: ["test/faults/**/*.test.ts"],
           testTimeout: 600_000,
+          retry,
           fileParallelism: false,
           // By itself, after all others: bounds are in seconds.
           sequence: { groupOrder: 9 },
@@ -39,7 +51,9 @@ export default defineConfig({
           name: "dashboard",
           include: ["test/dashboard/**/*.test.ts"],
           testTimeout: 120_000,
+          retry,
           fileParallelism: false,
+          sequence: { groupOrder: 5 },
         },
       },
       {
@@ -48,7 +62,9 @@ export default defineConfig({
           name: "packaging",
           include: ["test/packaging/**/*.test.ts"],
           testTimeout: 120_000,
+          retry,
           fileParallelism: false,
+          sequence: { groupOrder: 6 },
         },
       },
       {
@@ -57,7 +73,9 @@ export default defineConfig({
           name: "system",
           include: ["test/{envoy,clients,cli,setup}/**/*.test.ts"],
           testTimeout: 120_000,
+          retry,
           fileParallelism: false,
+          sequence: { groupOrder: 4 },
         },
       },
     ],

@@ -1,5 +1,5 @@
 /**
- * The admin server: health, management API and (later) the dashboard, beside the data path and on a port of its own.
+ * The admin server: health, management API and the dashboard, beside the data path and on a port of its own.
  * It decides nothing about requests to models; it shows and changes what Redis holds, which the data path reads with
  * each request. Without Redis its calls fail with 503 and the data path goes on by its own rules. It must never say a
  * secret twice, and never answer from off this machine in the clear unless the operator has allowed it.
