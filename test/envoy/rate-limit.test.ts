@@ -54,17 +54,20 @@ describe("the bucket over four workers", () => {
     { requestsPerMinute: 60, capacity: 10 },
     { requestsPerMinute: 600, capacity: 60 },
     { requestsPerMinute: 6000, capacity: 600 },
-  ])("grants exactly its rate at $requestsPerMinute rpm, to the unit, while demand never stops", async (limit) => {
-    const key = await chat.stack.createKey({ requestsPerMinute: limit.requestsPerMinute });
-    // Until it is empty once, so that it is never full while it is counted.
-    for (let refused = 0; refused === 0; ) refused = (await demand(key, 500)).refused;
-    const before = await readBucket(key);
-    const { granted, refused } = await demand(key, 3000);
-    const after = await readBucket(key);
-    const added = (after.at - before.at) * BigInt(limit.requestsPerMinute);
-    expect(refused).toBeGreaterThan(0);
-    expect(BigInt(granted) * UNITS_PER_TOKEN).toBe(before.units + added - after.units);
-  });
+  ])(
+    "grants exactly its rate at $requestsPerMinute rpm, to the unit, while demand never stops",
+    async (limit) => {
+      const key = await chat.stack.createKey({ requestsPerMinute: limit.requestsPerMinute });
+      // Until it is empty once, so that it is never full while it is counted.
+      for (let refused = 0; refused === 0;) refused = (await demand(key, 500)).refused;
+      const before = await readBucket(key);
+      const { granted, refused } = await demand(key, 3000);
+      const after = await readBucket(key);
+      const added = (after.at - before.at) * BigInt(limit.requestsPerMinute);
+      expect(refused).toBeGreaterThan(0);
+      expect(BigInt(granted) * UNITS_PER_TOKEN).toBe(before.units + added - after.units);
+    },
+  );
 
   it("starts full, with its capacity in one burst", async () => {
     const key = await chat.stack.createKey({ requestsPerMinute: 60 });
@@ -85,7 +88,11 @@ describe("the bucket over four workers", () => {
     };
     expect([await remaining(), await remaining(), await remaining()]).toEqual([9, 8, 7]);
     const store = await chat.stack.store();
-    await store.changeKey({ organizationId: key.organizationId, keyId: key.id }, { requestsPerMinute: 600 }, null);
+    await store.changeKey(
+      { organizationId: key.organizationId, keyId: key.id },
+      { requestsPerMinute: 600 },
+      null,
+    );
     const after = await remaining();
     // Seven to eight tenths of 60, less the one that this request took.
     expect(after).toBeGreaterThanOrEqual(41);
@@ -96,7 +103,7 @@ describe("the bucket over four workers", () => {
 describe("a refusal by the bucket", () => {
   const drained = async (settings: { name: string }) => {
     const key = await chat.stack.createKey({ requestsPerMinute: 1, ...settings });
-    for (let status = 200; status !== 429; ) {
+    for (let status = 200; status !== 429;) {
       status = (await chat.stack.send({ path: "/v1/models", key: key.key })).status;
     }
     return key;
@@ -119,10 +126,13 @@ describe("a refusal by the bucket", () => {
       // A key below 2 rpm is told the longest wait that every SDK honours.
       "retry-after": "59",
     });
-    const named = envelope === "chat" ? "x-ratelimit-remaining-requests" : "anthropic-ratelimit-requests-remaining";
+    const named =
+      envelope === "chat" ? "x-ratelimit-remaining-requests" : "anthropic-ratelimit-requests-remaining";
     expect(answer.headers[named]).toBe("0");
     const error = {
-      message: expect.stringMatching(/^Rate limit of 1 requests per minute for API key "ci" reached\. Try again in \d+ seconds\.$/),
+      message: expect.stringMatching(
+        /^Rate limit of 1 requests per minute for API key "ci" reached\. Try again in \d+ seconds\.$/,
+      ),
       type: "rate_limit_error",
       code: "rate_limit_exceeded",
       param: null,
@@ -151,7 +161,9 @@ describe("count_tokens", () => {
     const count = () => chat.stack.send({ path: "/v1/messages/count_tokens?beta=true", key: key.key, body });
     const answers = await Promise.all(Array.from({ length: 24 }, count));
     expect(answers.map((answer) => answer.status)).toEqual(Array.from({ length: 24 }, () => 200));
-    expect(new Set(answers.map((answer) => answer.headers["x-service-ratelimit-remaining"]))).toEqual(new Set(["10"]));
+    expect(new Set(answers.map((answer) => answer.headers["x-service-ratelimit-remaining"]))).toEqual(
+      new Set(["10"]),
+    );
   });
 
   it("names its own limit when it is used up", async () => {

@@ -39,11 +39,18 @@ export interface Tenants {
 export async function startFaultStack(overrides: object = {}): Promise<FaultStack> {
   const redis = await startFaultRedis();
   const upstream = await startCountingUpstream();
+  const stop = async (): Promise<void> => {
+    await upstream.close();
+    await redis.stop();
+  };
   const stack = await startStack({
     upstreams: [{ name: "counted", url: upstream.url, path_prefix: "/v1" }],
     catalog: [catalogEntry({ id: MODEL, upstream: "counted", prices: PRICES })],
     workers: WORKERS,
     overrides: { redis: { url: redis.url }, ...overrides },
+  }).catch(async (error: unknown) => {
+    await stop();
+    throw error;
   });
   let client: RedisClient | null = null;
   try {
@@ -52,6 +59,7 @@ export async function startFaultStack(overrides: object = {}): Promise<FaultStac
   } catch (error) {
     client?.disconnect();
     await stack.stop();
+    await stop();
     throw error;
   }
   const connected = client;
@@ -81,8 +89,7 @@ export async function startFaultStack(overrides: object = {}): Promise<FaultStac
     async stop() {
       connected.disconnect();
       await stack.stop();
-      await upstream.close();
-      await redis.stop();
+      await stop();
     },
   };
 }

@@ -30,22 +30,35 @@ describe("GatewayError", () => {
     expect([error.status("chat"), error.status("messages")]).toEqual([503, 529]);
   });
 
-  it.each(["rate_limit_exceeded", "internal_error", "upstream_timeout"] as const)("has %s tried again", (code) => {
-    expect(new GatewayError(code).shouldRetry).toBe(true);
-  });
+  it.each(["rate_limit_exceeded", "internal_error", "upstream_timeout"] as const)(
+    "has %s tried again",
+    (code) => {
+      expect(new GatewayError(code).shouldRetry).toBe(true);
+    },
+  );
 
-  it.each(["invalid_api_key", "hard_cap_reached", "model_not_found"] as const)("has %s not tried again", (code) => {
-    expect(new GatewayError(code).shouldRetry).toBe(false);
-  });
+  it.each(["invalid_api_key", "hard_cap_reached", "model_not_found"] as const)(
+    "has %s not tried again",
+    (code) => {
+      expect(new GatewayError(code).shouldRetry).toBe(false);
+    },
+  );
 });
 
 describe("the table of errors in docs/api.md", () => {
   it("names exactly the statuses, types and codes of ERRORS", () => {
     const text = readFileSync(new URL("../../docs/api.md", import.meta.url), "utf8");
     const rows = [...text.matchAll(/^\| (\d{3})(?: \/ (\d{3}))? \| `(\w+)` \| `(\w+)` \|/gm)];
-    const documented = rows.map(([, status, messagesStatus, type, code]) => [status, messagesStatus, type, code].join(" "));
+    const documented = rows.map(([, status, messagesStatus, type, code]) =>
+      [status, messagesStatus, type, code].join(" "),
+    );
     const defined = Object.entries(ERRORS).map(([code, definition]) =>
-      [definition.status, "messagesStatus" in definition ? definition.messagesStatus : undefined, definition.type, code].join(" "),
+      [
+        definition.status,
+        "messagesStatus" in definition ? definition.messagesStatus : undefined,
+        definition.type,
+        code,
+      ].join(" "),
     );
     expect(documented.sort()).toEqual(defined.sort());
   });

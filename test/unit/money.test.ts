@@ -26,7 +26,9 @@ describe("costMicrocents", () => {
   const price = { input: 250_000_000n, cachedInput: 25_000_000n, output: 1_000_000_000n };
 
   it("sums tokens times prices", () => {
-    expect(costMicrocents({ inputTokens: 4, cachedInputTokens: 10, outputTokens: 3 }, price)).toBe(4n * 250n + 250n + 3000n);
+    expect(costMicrocents({ inputTokens: 4, cachedInputTokens: 10, outputTokens: 3 }, price)).toBe(
+      4n * 250n + 250n + 3000n,
+    );
   });
 
   it("rounds up once, on the sum", () => {

@@ -60,7 +60,9 @@ describe("imports", () => {
   });
 
   it("never reach into commands or processes from a stage", () => {
-    const wrong = arrows.filter(({ file, target }) => COMPOSERS.has(roomOf(target)) && !COMPOSERS.has(roomOf(file)));
+    const wrong = arrows.filter(
+      ({ file, target }) => COMPOSERS.has(roomOf(target)) && !COMPOSERS.has(roomOf(file)),
+    );
     expect(wrong).toEqual([]);
   });
 

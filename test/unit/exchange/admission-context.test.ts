@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { type AdmissionContext, formatAdmissionContext, parseAdmissionContext } from "../../../src/exchange/admission-context.ts";
+import {
+  type AdmissionContext,
+  formatAdmissionContext,
+  parseAdmissionContext,
+} from "../../../src/exchange/admission-context.ts";
 
 const context: AdmissionContext = {
   requestId: "req_1",

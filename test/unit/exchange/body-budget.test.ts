@@ -19,7 +19,9 @@ describe("BodyBudget", () => {
 
   it("refuses a body over the limit of one, and says both figures", () => {
     const budget = new BodyBudget({ maxBodyBytes: 1000, maxHeldBytes: 10_000 });
-    expect(() => budget.hold(1001)).toThrow("The request body has 1001 bytes; this gateway takes at most 1000.");
+    expect(() => budget.hold(1001)).toThrow(
+      "The request body has 1001 bytes; this gateway takes at most 1000.",
+    );
     expect(budget.heldBytes).toBe(0);
   });
 });

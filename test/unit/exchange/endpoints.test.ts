@@ -21,13 +21,21 @@ describe("findEndpoint", () => {
     ["", "unknown", "chat", null],
   ])("reads %j as %s", (path, name, protocol, resource) => {
     const match = findEndpoint(path);
-    expect([match.endpoint.name, match.endpoint.protocol, match.resource]).toEqual([name, protocol, resource]);
+    expect([match.endpoint.name, match.endpoint.protocol, match.resource]).toEqual([
+      name,
+      protocol,
+      resource,
+    ]);
   });
 
   it("counts only the two calls that cost money as metered", () => {
-    const metered = ["/v1/chat/completions", "/v1/messages", "/v1/messages/count_tokens", "/v1/key", "/v1/models"].filter(
-      (path) => findEndpoint(path).endpoint.isMetered,
-    );
+    const metered = [
+      "/v1/chat/completions",
+      "/v1/messages",
+      "/v1/messages/count_tokens",
+      "/v1/key",
+      "/v1/models",
+    ].filter((path) => findEndpoint(path).endpoint.isMetered);
     expect(metered).toEqual(["/v1/chat/completions", "/v1/messages"]);
   });
 });

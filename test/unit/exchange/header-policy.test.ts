@@ -21,13 +21,30 @@ describe("namesToRemoveUpstream", () => {
   });
 
   it("leaves everything else, pseudo-headers included", () => {
-    expect(namesToRemoveUpstream([":path", "content-type", "user-agent", "x-custom", "x-igw-path", "x-forwarded-proto"])).toEqual([]);
+    expect(
+      namesToRemoveUpstream([
+        ":path",
+        "content-type",
+        "user-agent",
+        "x-custom",
+        "x-igw-path",
+        "x-forwarded-proto",
+      ]),
+    ).toEqual([]);
   });
 });
 
 describe("namesToRemoveDownstream", () => {
   it("lets only three headers of an upstream pass", () => {
-    const names = [":status", "content-type", "cache-control", "date", "set-cookie", "server", "x-ratelimit-limit"];
+    const names = [
+      ":status",
+      "content-type",
+      "cache-control",
+      "date",
+      "set-cookie",
+      "server",
+      "x-ratelimit-limit",
+    ];
     expect(namesToRemoveDownstream(names)).toEqual(["set-cookie", "server", "x-ratelimit-limit"]);
   });
 });

@@ -4,7 +4,11 @@ import { isFromUpstream, mapLocalOutcome } from "../../../src/exchange/upstream-
 describe("mapLocalOutcome", () => {
   it.each([
     ["no_healthy_upstream", "model_starting", false],
-    ["upstream_reset_before_response_started{remote_connection_failure|delayed_connect_error:_111}", "model_starting", false],
+    [
+      "upstream_reset_before_response_started{remote_connection_failure|delayed_connect_error:_111}",
+      "model_starting",
+      false,
+    ],
     ["upstream_reset_before_response_started{connection_timeout}", "model_starting", false],
     ["upstream_reset_before_response_started{overflow}", "model_overloaded", false],
     ["upstream_reset_before_response_started{connection_termination}", "upstream_error", true],
