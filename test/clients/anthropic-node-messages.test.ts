@@ -25,7 +25,7 @@ function sentMessages(): unknown {
 describe.each(SDKS)("messages of $name", (sdk) => {
   const client = (): Anthropic => sdk.createClient({ baseURL: chat.stack.baseUrl, apiKey: chat.key.key });
 
-  it("are answered under the catalog's model id, with usage and the request's id", async () => {
+  it("[headers.request_id] are answered under the catalog's model id, with usage and the request's id", async () => {
     const message = await client().messages.create(messageParams());
     expect(message).toMatchObject({
       type: "message",
@@ -262,7 +262,7 @@ describe.each(SDKS)("messages of $name", (sdk) => {
     expect(message.content).toMatchObject([{ type: "text", text: "beta" }]);
   });
 
-  it("find the catalog", async () => {
+  it("[models.list] find the catalog", async () => {
     const models = await readAll(client().models.list() as never);
     expect(models).toMatchObject([
       { type: "model", id: CHAT_MODEL },

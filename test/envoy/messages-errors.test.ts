@@ -143,12 +143,15 @@ describe.each([{ path: MESSAGES_PATH }, { path: `${MESSAGES_PATH}?beta=true` }, 
   ({ path }) => {
     const rows = ROWS.filter(({ only }) => only === undefined || path.split("?")[0] === only);
 
-    it.each(rows)("has the Anthropic envelope for $name", async ({ options, expected }) => {
-      const answer = await sendMessages(chat, { path, ...options() });
-      expect(summarizeMessagesError(answer)).toMatchObject({ ...expected, breaches: [] });
-      expect(answer.headers["x-service-ratelimit-remaining"]).toMatch(/^\d+$/u);
-      expect(chat.upstream.requests).toHaveLength(0);
-    });
+    it.each(rows)(
+      "[headers.encoding] has the Anthropic envelope for $name",
+      async ({ options, expected }) => {
+        const answer = await sendMessages(chat, { path, ...options() });
+        expect(summarizeMessagesError(answer)).toMatchObject({ ...expected, breaches: [] });
+        expect(answer.headers["x-service-ratelimit-remaining"]).toMatch(/^\d+$/u);
+        expect(chat.upstream.requests).toHaveLength(0);
+      },
+    );
 
     it("has the Anthropic envelope for an empty bucket, and says when to come back", async () => {
       const { key } = await chat.stack.createKey({ requestsPerMinute: 1 });

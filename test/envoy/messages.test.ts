@@ -62,13 +62,16 @@ describe("the messages route", () => {
       name: "what browsers add",
       headers: { "anthropic-dangerous-direct-browser-access": "true", "x-stainless-timeout": "NOT_GIVEN" },
     },
-  ])("takes $name, and the upstream sees none of it", async ({ path = MESSAGES_PATH, headers }) => {
-    const answer = await sendMessages(chat, { path, headers, body: messagesBody() });
-    expect(describeMessagesAnswer(answer)).toBe("200");
-    const { headers: sent, path: sentPath } = chat.upstream.lastRequest;
-    expect(sentPath).toBe("/v1/chat/completions");
-    expect(Object.keys(sent).filter((name) => /anthropic|stainless|api-key/u.test(name))).toEqual([]);
-  });
+  ])(
+    "[headers.version] takes $name, and the upstream sees none of it",
+    async ({ path = MESSAGES_PATH, headers }) => {
+      const answer = await sendMessages(chat, { path, headers, body: messagesBody() });
+      expect(describeMessagesAnswer(answer)).toBe("200");
+      const { headers: sent, path: sentPath } = chat.upstream.lastRequest;
+      expect(sentPath).toBe("/v1/chat/completions");
+      expect(Object.keys(sent).filter((name) => /anthropic|stainless|api-key/u.test(name))).toEqual([]);
+    },
+  );
 
   it.each([
     { name: "Authorization: Bearer", headers: () => ({ authorization: `Bearer ${chat.key.key}` }) },
@@ -77,12 +80,12 @@ describe("the messages route", () => {
       name: "both, one of them no key of ours",
       headers: () => ({ authorization: "Bearer sk-ant-placeholder", "x-api-key": chat.key.key }),
     },
-  ])("takes the key in $name", async ({ headers }) => {
+  ])("[headers.key] takes the key in $name", async ({ headers }) => {
     const answer = await sendMessages(chat, { key: null, headers: headers(), body: messagesBody() });
     expect(describeMessagesAnswer(answer)).toBe("200");
   });
 
-  it("tells the bucket in Anthropic's headers and in its own", async () => {
+  it("[headers.rate] tells the bucket in Anthropic's headers and in its own", async () => {
     const { key } = await chat.stack.createKey({ requestsPerMinute: 60 });
     const { headers } = await sendMessages(chat, { key, body: messagesBody() });
     expect(headers).toMatchObject({

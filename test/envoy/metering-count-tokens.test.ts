@@ -30,7 +30,7 @@ describe("POST /v1/messages/count_tokens", () => {
     ["a long word", "a".repeat(20_000)],
     ["white space", `x${" ".repeat(20_000)}y`],
     ["marks of a chat template", "<|endoftext|><|im_start|> ".repeat(100)],
-  ])("counts %s as a tokenizer does", async (_name, text) => {
+  ])("[count_tokens.estimate] counts %s as a tokenizer does", async (_name, text) => {
     const { max_tokens: _, ...body } = messagesBody({}, text);
     const exact = countTokens(text, { disallowedSpecial: new Set() });
     const counted = await count(body);
