@@ -143,8 +143,8 @@ describe("an upstream that fails after its answer has begun", () => {
 
   it("cuts the client's stream when it resets", async () => {
     chat.upstream.answer({ kind: "events", events, done: false, ending: "reset" });
-    // The cut may come before the client has the headers, or after; a whole stream it may never be.
-    expect(await outcome(chat.send({ body: chatBody({ stream: true }) }))).toBe("cut");
+    // The reset may overtake the first bytes: it is an error then. A whole stream it may never be.
+    expect(["cut", 502]).toContain(await outcome(chat.send({ body: chatBody({ stream: true }) })));
   });
 
   it("never gives a cut JSON answer as a whole one", async () => {

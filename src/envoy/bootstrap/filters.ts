@@ -110,8 +110,9 @@ function createProcessingFilter(timeouts: EdgeTimeouts): EnvoyNode {
       message_timeout: formatSeconds(timeouts.processingSeconds),
       "#response_attributes": "Tells an upstream's own 503 from a reset and from no upstream reached.",
       response_attributes: oneLine(["response.code_details"]),
-      "#mutation_rules": "The reply to a request body chooses the upstream and rewrites :path.",
-      mutation_rules: oneLine({ allow_all_routing: true }),
+      "#mutation_rules":
+        "The reply to a request body chooses the upstream and rewrites :path; an upstream's x-envoy-* headers go.",
+      mutation_rules: oneLine({ allow_all_routing: true, allow_envoy: true }),
       "#metadata_options": "What the access log writes of a request.",
       metadata_options: {
         receiving_namespaces: oneLine({ untyped: [METADATA_NAMESPACE] }),

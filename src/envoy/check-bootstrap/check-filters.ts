@@ -83,7 +83,14 @@ const PROCESSING_RULES: readonly SettingRule[] = [
     path: ["mutation_rules", "allow_all_routing"],
     holds: is(true),
     why: "the sidecar could not choose the upstream.",
-    write: "mutation_rules: {allow_all_routing: true}",
+    write: "mutation_rules: {allow_all_routing: true, allow_envoy: true}",
+  },
+  {
+    check: "mutation_rules",
+    path: ["mutation_rules", "allow_envoy"],
+    holds: is(true),
+    why: "an upstream's own x-envoy-* headers would reach the client.",
+    write: "mutation_rules: {allow_all_routing: true, allow_envoy: true}",
   },
   {
     check: "response_attributes",

@@ -79,9 +79,16 @@ export const FILTER_MUTATIONS: Mutation[] = [
   {
     check: "mutation_rules",
     name: "no routing",
-    find: "{allow_all_routing: true}",
-    write: "{allow_all_routing: false}",
+    find: "{allow_all_routing: true, allow_envoy: true}",
+    write: "{allow_all_routing: false, allow_envoy: true}",
     line: "allow_all_routing",
+  },
+  {
+    check: "mutation_rules",
+    name: "no x-envoy headers",
+    find: "{allow_all_routing: true, allow_envoy: true}",
+    write: "{allow_all_routing: true}",
+    line: "mutation_rules",
   },
   {
     check: "response_attributes",
