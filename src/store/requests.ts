@@ -59,18 +59,10 @@ export async function hold(context: StoreContext, input: HoldInput): Promise<Hol
 
 /** @see Store.charge */
 export async function charge(context: StoreContext, input: ChargeInput): Promise<ChargeResult> {
-  const { organizationId, keyId, requestId, month, day, tokens, final } = input;
+  const { month, tokens, final } = input;
   const reply = parseArray(
     await context.client.igwCharge(
-      requestKey(organizationId, requestId),
-      holdsKey(organizationId),
-      spendKey(organizationId, month),
-      usageKey(organizationId, day),
-      inflightKey(organizationId, keyId),
-      recentKey(organizationId),
-      keyRecordKey(organizationId, keyId),
-      organizationKey(organizationId),
-      ...alertKeys(organizationId, month),
+      ...chargeKeys(input),
       ...identityArguments(input),
       formatCount(input.sequence),
       final === null ? "0" : "1",
@@ -148,15 +140,7 @@ export async function close(context: StoreContext, request: OverdueRequest): Pro
   const { keyId, month, day } = record ?? NO_RECORD;
   const reply = parseArray(
     await context.client.igwClose(
-      requestKey(organizationId, requestId),
-      holdsKey(organizationId),
-      spendKey(organizationId, month),
-      usageKey(organizationId, day),
-      inflightKey(organizationId, keyId),
-      recentKey(organizationId),
-      keyRecordKey(organizationId, keyId),
-      organizationKey(organizationId),
-      ...alertKeys(organizationId, month),
+      ...chargeKeys({ organizationId, requestId, keyId, month, day }),
       requestId,
       keyId,
       month,
@@ -197,4 +181,22 @@ function parseRenewOutcome(outcome: string): RenewOutcome {
 
 function unknownOutcome(outcome: string): TypeError {
   return new TypeError(`a script replied an outcome that is not known: "${outcome}"`);
+}
+
+type ChargedRequest = Pick<RequestIdentity, "organizationId" | "requestId" | "keyId" | "month" | "day">;
+type ElevenKeys = [string, string, string, string, string, string, string, string, string, string, string];
+
+/** KEYS of `charge.lua` and `close.lua`, which move the same figures. */
+function chargeKeys({ organizationId, requestId, keyId, month, day }: ChargedRequest): ElevenKeys {
+  return [
+    requestKey(organizationId, requestId),
+    holdsKey(organizationId),
+    spendKey(organizationId, month),
+    usageKey(organizationId, day),
+    inflightKey(organizationId, keyId),
+    recentKey(organizationId),
+    keyRecordKey(organizationId, keyId),
+    organizationKey(organizationId),
+    ...alertKeys(organizationId, month),
+  ];
 }
