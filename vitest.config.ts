@@ -71,7 +71,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "system",
-          include: ["test/{envoy,clients,cli,setup}/**/*.test.ts"],
+          include: ["test/{envoy,clients,cli,setup,monitoring}/**/*.test.ts"],
           testTimeout: 120_000,
           retry,
           fileParallelism: false,

@@ -1,6 +1,7 @@
 import { findChromium } from "./chromium.ts";
 import { ensureClientPython } from "./client-python.ts";
 import { ensureEnvoy } from "./envoy.ts";
+import { findPrometheus } from "./prometheus.ts";
 import { ensureRedisServer } from "./redis.ts";
 import { createToolContext } from "./tool-context.ts";
 
@@ -16,5 +17,8 @@ export async function prepareTestTools(requirementsFile: string): Promise<Record
   const python = await ensureClientPython(context, requirementsFile);
   const chromium = await findChromium(context);
   const browser: Record<string, string> = chromium === null ? {} : { CHROMIUM_BIN: chromium.path };
-  return { ...browser, ENVOY_BIN: envoy.path, REDIS_SERVER_BIN: redis.path, IGW_PYTHON: python };
+  const prometheus = await findPrometheus(context);
+  const alarms: Record<string, string> =
+    prometheus === null ? {} : { PROMETHEUS_BIN: prometheus.prometheus, PROMTOOL_BIN: prometheus.promtool };
+  return { ...browser, ...alarms, ENVOY_BIN: envoy.path, REDIS_SERVER_BIN: redis.path, IGW_PYTHON: python };
 }

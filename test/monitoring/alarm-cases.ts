@@ -1,0 +1,216 @@
+/** What each alarm must make of a series of samples: one a minute, in Prometheus's notation for them. */
+
+export interface AlarmCase {
+  readonly alert: string;
+  /** Samples that are a fault, without the label `instance`, which each gets. */
+  readonly fault: Readonly<Record<string, string>>;
+  /** Samples close to it that are none. */
+  readonly calm: Readonly<Record<string, string>>;
+  /** When it is looked at. */
+  readonly at: string;
+  /** A time at which the fault is there and the alarm still waits; null for alarms that do not wait. */
+  readonly pendingAt: string | null;
+  /** Beside `instance` and what the rule puts on. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** As its reader gets them. */
+  readonly summary: string;
+  readonly description: string;
+}
+
+const REQUESTS = "inference_gateway_requests_total";
+const ADMIT = "inference_gateway_redis_operation_duration_seconds_bucket";
+const ECHO = "acme/echo-small";
+
+export const ALARM_CASES: readonly AlarmCase[] = [
+  {
+    alert: "GatewayDown",
+    fault: { 'up{job="inference-gateway"}': "1 0x10" },
+    calm: { 'up{job="inference-gateway"}': "1x10", 'up{job="something-else"}': "0x10" },
+    at: "3m",
+    pendingAt: "1m",
+    labels: { job: "inference-gateway" },
+    summary: "The gateway on gw:10001 cannot be scraped",
+    description:
+      "For a minute nothing has answered on its admin port. Envoy answers 503 when its workers are gone, too.",
+  },
+  {
+    alert: "GatewayUnadmittedRequests",
+    fault: { inference_gateway_unadmitted_requests_total: "0 0 2x10" },
+    calm: { inference_gateway_unadmitted_requests_total: "7x10" },
+    at: "4m",
+    pendingAt: null,
+    summary: "Requests reach ext_proc without an admission on gw:10001",
+    description: "2 in five minutes. They were refused, but Envoy's filter chain is not what it must be.",
+  },
+  {
+    alert: "GatewayRedisOutOfReach",
+    fault: {
+      'inference_gateway_redis_out_of_reach{process="worker-0"}': "0 1x10",
+      'inference_gateway_redis_out_of_reach{process="worker-1"}': "0x10",
+    },
+    calm: {
+      'inference_gateway_redis_out_of_reach{process="worker-0"}': "0x10",
+      'inference_gateway_redis_out_of_reach{process="supervisor"}': "0x10",
+    },
+    at: "2m",
+    pendingAt: "1m",
+    summary: "Redis is out of reach of gw:10001",
+    description:
+      "Known keys go on for settlement.grace_seconds (60 s by default); then every request is answered 503.",
+  },
+  {
+    alert: "GatewayRedisSlow",
+    fault: {
+      [`${ADMIT}{operation="admit",le="0.05"}`]: "0x20",
+      [`${ADMIT}{operation="admit",le="0.1"}`]: "0+60x20",
+      [`${ADMIT}{operation="admit",le="+Inf"}`]: "0+60x20",
+    },
+    calm: {
+      [`${ADMIT}{operation="admit",le="0.05"}`]: "0+60x20",
+      [`${ADMIT}{operation="admit",le="+Inf"}`]: "0+60x20",
+      [`${ADMIT}{operation="usage",le="0.05"}`]: "0x20",
+      [`${ADMIT}{operation="usage",le="+Inf"}`]: "0+60x20",
+    },
+    at: "10m",
+    pendingAt: "4m",
+    summary: "Redis answers slowly on gw:10001",
+    description: "The 99th percentile of an admission is 99.5ms; at 250 ms it counts as no answer.",
+  },
+  {
+    alert: "GatewayRedisErrors",
+    fault: {
+      'inference_gateway_redis_errors_total{operation="admit"}': "0+9x20",
+      'inference_gateway_redis_errors_total{operation="charge"}': "0+9x20",
+    },
+    calm: { 'inference_gateway_redis_errors_total{operation="admit"}': "0+3x20" },
+    at: "6m",
+    pendingAt: "2m",
+    summary: "Redis operations fail on gw:10001",
+    description: "0.30 a second.",
+  },
+  {
+    alert: "GatewayWorkerMissing",
+    fault: { inference_gateway_workers: "2x10", inference_gateway_workers_reporting: "2 1x10" },
+    calm: { inference_gateway_workers: "2x10", inference_gateway_workers_reporting: "2x10" },
+    at: "3m",
+    pendingAt: "1m",
+    summary: "A worker of gw:10001 does not report",
+    description: "1 workers report.",
+  },
+  {
+    alert: "GatewayWorkerRestarts",
+    fault: { inference_gateway_worker_restarts_total: "0x5 1 2 3 4 4x10" },
+    calm: { inference_gateway_worker_restarts_total: "0x5 1 1x14" },
+    at: "15m",
+    pendingAt: null,
+    summary: "Workers of gw:10001 crash again and again",
+    description: "4 restarts in 15 minutes. Each cuts the streams of its worker.",
+  },
+  {
+    alert: "GatewayServerErrors",
+    fault: {
+      [`${REQUESTS}{route="chat_completions",status="200",code=""}`]: "0+90x20",
+      [`${REQUESTS}{route="chat_completions",status="502",code="upstream_error"}`]: "0+10x20",
+    },
+    calm: {
+      [`${REQUESTS}{route="chat_completions",status="200",code=""}`]: "0+96x20",
+      [`${REQUESTS}{route="chat_completions",status="500",code="internal_error"}`]: "0+4x20",
+      [`${REQUESTS}{route="chat_completions",status="429",code="rate_limit_exceeded"}`]: "0+90x20",
+    },
+    at: "10m",
+    pendingAt: "4m",
+    summary: "10% of the requests to gw:10001 fail",
+    description: "Look at code and model: upstream_* is the upstream, internal_error the gateway.",
+  },
+  {
+    alert: "GatewayUpstreamUnavailable",
+    fault: {
+      [`${REQUESTS}{model="${ECHO}",status="200",code=""}`]: "0+15x20",
+      [`${REQUESTS}{model="${ECHO}",status="503",code="model_starting"}`]: "0+3x20",
+      [`${REQUESTS}{model="${ECHO}",status="503",code="model_overloaded"}`]: "0+2x20",
+      [`${REQUESTS}{model="acme/other",status="200",code=""}`]: "0+900x20",
+    },
+    calm: {
+      [`${REQUESTS}{model="${ECHO}",status="200",code=""}`]: "0+85x20",
+      [`${REQUESTS}{model="${ECHO}",status="503",code="model_starting"}`]: "0+15x20",
+    },
+    at: "10m",
+    pendingAt: "4m",
+    labels: { model: ECHO },
+    summary: `${ECHO} is often not available`,
+    description: "25% of its requests.",
+  },
+  {
+    alert: "GatewaySpoolPending",
+    fault: { inference_gateway_spool_pending_bytes: "0 2048x20" },
+    calm: { inference_gateway_spool_pending_bytes: "2048 2048 0 2048x3 0x20" },
+    at: "8m",
+    pendingAt: "4m",
+    summary: "Charges wait on the disk of gw:10001",
+    description:
+      "2kiB for five minutes. They are safe there for six days; caps do not see them on other hosts.",
+  },
+  {
+    alert: "GatewaySpoolLoss",
+    fault: { 'inference_gateway_spool_entries_total{result="refused"}': "0x5 3x15" },
+    calm: {
+      'inference_gateway_spool_entries_total{result="replayed"}': "0x5 3x15",
+      'inference_gateway_spool_entries_total{result="refused"}': "3x20",
+    },
+    at: "15m",
+    pendingAt: null,
+    labels: { result: "refused" },
+    summary: "Charges could not be put on record on gw:10001 (refused)",
+    description: "3 entries; expired and rejected ones are in reported.jsonl.",
+  },
+  {
+    alert: "GatewayUnacknowledgedCharges",
+    fault: { inference_gateway_unacknowledged_charges: "0 2x10" },
+    calm: { inference_gateway_unacknowledged_charges: "0 2 0x10" },
+    at: "3m",
+    pendingAt: "1m",
+    summary: "Charges are in memory only on gw:10001",
+    description: "2: neither Redis nor the spool takes them. Do not restart the gateway.",
+  },
+  {
+    alert: "GatewayHoldsReaped",
+    fault: { inference_gateway_reaped_holds_total: "0x5 4x15" },
+    calm: { inference_gateway_reaped_holds_total: "4x20" },
+    at: "15m",
+    pendingAt: null,
+    summary: "Dead workers left requests open; gw:10001 closed them",
+    description: "4 in 15 minutes, at what was charged so far.",
+  },
+  {
+    alert: "GatewayEventLoopLag",
+    fault: { 'inference_gateway_event_loop_lag_seconds{process="worker-0"}': "0.01 0.45x10" },
+    calm: { 'inference_gateway_event_loop_lag_seconds{process="worker-0"}': "0.01 0.45 0.02x10" },
+    at: "4m",
+    pendingAt: "2m",
+    labels: { process: "worker-0" },
+    summary: "worker-0 on gw:10001 is overloaded",
+    description: "Its event loop is 450ms late (99th percentile).",
+  },
+  {
+    alert: "GatewayBodiesRefused",
+    // The first refusals since the gateway's start, all within one scrape.
+    fault: { [`${REQUESTS}{status="503",code="gateway_overloaded"}`]: "_ _ 4x10" },
+    calm: {
+      [`${REQUESTS}{status="503",code="gateway_overloaded"}`]: "4x10",
+      [`${REQUESTS}{status="503",code="model_starting"}`]: "_ _ 4x10",
+    },
+    at: "5m",
+    pendingAt: null,
+    summary: "A worker refuses bodies for want of room",
+    description: "4 requests were answered 503 gateway_overloaded in five minutes.",
+  },
+  {
+    alert: "GatewayAlertsUndelivered",
+    fault: { inference_gateway_alert_oldest_undelivered_seconds: "840+60x20" },
+    calm: { inference_gateway_alert_oldest_undelivered_seconds: "0+60x20" },
+    at: "10m",
+    pendingAt: "5m",
+    summary: "Budget and cap alerts of gw:10001 do not arrive",
+    description: "The oldest one waits for 24m 0s.",
+  },
+];
