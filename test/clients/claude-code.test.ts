@@ -119,7 +119,8 @@ describe.skipIf(claude.missing !== null)(`Claude Code${NOTE}`, () => {
     expect(read).toContain("blue whale");
     const assistant = sentMessages(chat.upstream.lastRequest).filter(({ role }) => role === "assistant");
     expect(assistant).toMatchObject([
-      { content: "I write.", tool_calls: [{ id: "call_w" }] },
+      // It asked not to read the reasoning, and gave it back all the same.
+      { content: "I write.", reasoning_content: "I write first.", tool_calls: [{ id: "call_w" }] },
       { content: null, tool_calls: [{ id: "call_r" }] },
     ]);
   });

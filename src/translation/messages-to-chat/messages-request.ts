@@ -55,7 +55,8 @@ export class MessagesRequest implements ClientRequest {
     return new MessagesAnswer({
       model: context.model.id,
       stream: content.stream,
-      showsThinking: content.thinking.isShown,
+      thinking: content.thinking.display,
+      carriesReasoning: context.model.profile.reasoningHistory !== "drop",
       stopSequences: new Set(content.stopSequences),
       toolNames: createToolNames(content, context.model),
       estimatedInputTokens: context.estimatedInputTokens,

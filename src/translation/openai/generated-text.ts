@@ -1,10 +1,10 @@
 import type { Observation, TokenUsage } from "../exchange.ts";
 import { isJsonObject } from "../json/parse-body.ts";
+import { TextBuffer } from "../text-buffer.ts";
 import { parseUsage } from "./usage.ts";
 
 /** As much text as a tokenizer is given when an upstream reports no usage. */
 const MAX_TEXT_BYTES = 1_048_576;
-const FIRST_TEXT_BYTES = 1024;
 
 /**
  * Collects what an upstream generated, for the estimate that is charged when it reports no usage. A live view: the
@@ -14,13 +14,11 @@ export class GeneratedText implements Observation {
   usage: TokenUsage | null = null;
   generatedBytes = 0;
   generatedDeltas = 0;
-  /** One buffer: a string that grows by deltas takes many times the memory of its text. */
-  #text: Buffer = Buffer.alloc(0);
-  #textBytes = 0;
+  readonly #text = new TextBuffer({ maxBytes: MAX_TEXT_BYTES });
   #isTextFull = false;
 
   get generatedText(): string {
-    return this.#text.toString("utf8", 0, this.#textBytes);
+    return this.#text.bytes.toString("utf8");
   }
 
   /** The `usage` of a chunk or an answer; the last one that is not null counts. */
@@ -62,19 +60,7 @@ export class GeneratedText implements Observation {
   }
 
   #append(text: string): void {
-    const bytes = Buffer.byteLength(text);
-    this.generatedBytes += bytes;
-    if (this.#isTextFull) return;
-    const needed = this.#textBytes + bytes;
-    if (needed > MAX_TEXT_BYTES) {
-      this.#isTextFull = true;
-      return;
-    }
-    if (needed > this.#text.length) {
-      const grown = Buffer.allocUnsafe(Math.max(FIRST_TEXT_BYTES, needed, 2 * this.#text.length));
-      this.#text.copy(grown, 0, 0, this.#textBytes);
-      this.#text = grown;
-    }
-    this.#textBytes += this.#text.write(text, this.#textBytes, "utf8");
+    this.generatedBytes += Buffer.byteLength(text);
+    if (!this.#isTextFull) this.#isTextFull = !this.#text.append(text);
   }
 }

@@ -9,7 +9,14 @@ import {
   streamInOrder,
   streamMixed,
 } from "../../support/chat-stream-arbitrary.ts";
-import { createAnswer, decode, encode, runStream, toMessage } from "../../support/messages-exchange.ts";
+import {
+  assistantBlocks,
+  createAnswer,
+  decode,
+  encode,
+  runStream,
+  toMessage,
+} from "../../support/messages-exchange.ts";
 import { checkMessageStream, parseMessageEvents } from "../../support/messages-protocol-checker.ts";
 
 const SHOWN = {
@@ -17,7 +24,9 @@ const SHOWN = {
 };
 const HIDDEN = { ...SHOWN, thinking: { type: "disabled" } };
 
-const fields = fc.constantFrom<Record<string, unknown>>(SHOWN, HIDDEN, {});
+const OMITTED = { ...SHOWN, thinking: { type: "adaptive", display: "omitted" } };
+
+const fields = fc.constantFrom<Record<string, unknown>>(SHOWN, HIDDEN, OMITTED, {});
 
 /** What the official SDK makes of a stream. */
 async function accumulate(bytes: Uint8Array): Promise<Message> {
@@ -87,6 +96,27 @@ describe("messages stream", () => {
         expect(sortCalls(heard.calls)).toEqual(sortCalls(calls));
         expect(message.stop_reason).toBe(whole.stop_reason);
         expect(message.usage).toEqual(whole.usage);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("carries hidden reasoning so that the next request gives the upstream all of it back", async () => {
+    const cases = generatedAnswer
+      .chain((answer) => fc.tuple(fc.constant(answer), streamInOrder(answer)))
+      .chain(([answer, text]) => fc.tuple(fc.constant(answer), sliced(text)));
+    await fc.assert(
+      fc.asyncProperty(cases, async ([answer, pieces]) => {
+        const { content } = await accumulate(translate(pieces, OMITTED));
+        const shown = await accumulate(translate(pieces, SHOWN));
+        expect(content.filter(({ type }) => type !== "thinking")).toEqual(
+          shown.content.filter(({ type }) => type !== "thinking"),
+        );
+        expect(assistantBlocks(...content)).toEqual(assistantBlocks(...shown.content));
+        const [replayed] = assistantBlocks(...content, { type: "text", text: "." });
+        expect(replayed).toMatchObject(
+          answer.reasoning === "" ? {} : { reasoning_content: answer.reasoning },
+        );
       }),
       { numRuns: 200 },
     );

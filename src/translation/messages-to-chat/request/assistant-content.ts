@@ -1,3 +1,4 @@
+import type { ReasoningUnpacker } from "../carried-reasoning.ts";
 import { invalidField, quote } from "./field-error.ts";
 import { type AssistantPart, createTextParts, type ToolUsePart } from "./parts.ts";
 import { readName, readObject, readString } from "./read-field.ts";
@@ -17,20 +18,22 @@ const SERVER_BLOCKS = /^(?:(?:server|mcp)_tool_use|mcp_tool_listing|fallback|.+_
 const GAP: AssistantPart = { kind: "gap" };
 
 /** The content of an assistant message: a string, which is one text block, or blocks. @throws GatewayError 400 */
-export function parseAssistantContent(content: unknown, path: string): AssistantPart[] {
-  return parseBlocks(content, path, parseAssistantBlock);
+export function parseAssistantContent(
+  content: unknown,
+  path: string,
+  unpacker: ReasoningUnpacker,
+): AssistantPart[] {
+  return parseBlocks(content, path, (block) => parseAssistantBlock(block, unpacker));
 }
 
-function parseAssistantBlock(block: Block): AssistantPart[] {
+function parseAssistantBlock(block: Block, unpacker: ReasoningUnpacker): AssistantPart[] {
   switch (block.type) {
     case "text":
       return createTextParts(readText(block));
     case "tool_use":
       return [parseToolUse(block)];
-    case "thinking": {
-      const thinking = readString(block.fields["thinking"], `${block.path}.thinking`);
-      return [thinking === "" ? GAP : { kind: "thinking", thinking }];
-    }
+    case "thinking":
+      return [parseThinkingBlock(block, unpacker)];
     case "redacted_thinking":
       return [GAP];
     default:
@@ -38,6 +41,14 @@ function parseAssistantBlock(block: Block): AssistantPart[] {
       if (!USER_BLOCKS.has(block.type)) throw unsupportedBlock(block);
       throw invalidField(block.path, `${quote(block.type)} blocks are only allowed in user messages`);
   }
+}
+
+/** Without text, it is one that the client did not want to read: what the model thought may be in its signature. */
+function parseThinkingBlock({ fields, path }: Block, unpacker: ReasoningUnpacker): AssistantPart {
+  const text = readString(fields["thinking"], `${path}.thinking`);
+  const { signature } = fields;
+  const thinking = text === "" && typeof signature === "string" ? unpacker.unpack(signature) : text;
+  return thinking === "" ? GAP : { kind: "thinking", thinking };
 }
 
 function parseToolUse({ fields, path }: Block): ToolUsePart {

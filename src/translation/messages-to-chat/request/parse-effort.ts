@@ -1,5 +1,6 @@
 import { REASONING_EFFORTS, type ReasoningEffort } from "../../exchange.ts";
 import type { JsonObject } from "../json-object.ts";
+import type { ThinkingDisplay } from "../answer-settings.ts";
 import { invalidField, missingField } from "./field-error.ts";
 import { readName, readOptionalObject, readOptionalString } from "./read-field.ts";
 
@@ -7,8 +8,7 @@ import { readName, readOptionalObject, readOptionalString } from "./read-field.t
 export interface Thinking {
   /** Null: nothing is said, the model's own default applies. */
   readonly effort: ReasoningEffort | null;
-  /** Whether the client wants to read the reasoning. */
-  readonly isShown: boolean;
+  readonly display: ThinkingDisplay;
 }
 
 /** Up to how many budget tokens an effort is meant. */
@@ -31,7 +31,12 @@ export function parseThinking(body: JsonObject, outputConfig: JsonObject | null)
     (type === "disabled" ? "none" : null) ??
     findEffort(outputConfig?.["effort"]) ??
     budgetEffort;
-  return { effort, isShown: type !== "disabled" && thinking?.["display"] !== "omitted" };
+  return { effort, display: mapDisplay(type, thinking?.["display"]) };
+}
+
+function mapDisplay(type: string | null, display: unknown): ThinkingDisplay {
+  if (type === "disabled") return "hidden";
+  return display === "omitted" ? "omitted" : "shown";
 }
 
 /** The extension of this service; a word that it does not know is a mistake worth telling. */

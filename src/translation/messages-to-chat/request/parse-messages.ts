@@ -1,3 +1,4 @@
+import { ReasoningUnpacker } from "../carried-reasoning.ts";
 import { invalidField, missingField } from "./field-error.ts";
 import { parseAssistantContent } from "./assistant-content.ts";
 import type { ParsedMessage } from "./parts.ts";
@@ -9,21 +10,24 @@ import { parseUserContent } from "./user-content.ts";
 export function parseMessages(value: unknown): ParsedMessage[] {
   const list = readOptionalArray(value, "messages");
   if (list === null) throw missingField("messages");
-  const messages = list.map((message, index) => parseMessage(message, `messages.${index}`));
+  const unpacker = new ReasoningUnpacker();
+  const messages = list.map((message, index) => parseMessage(message, `messages.${index}`, unpacker));
   if (!messages.some(hasContent)) {
     throw invalidField("messages", "at least one message with content is required");
   }
   return messages;
 }
 
-function parseMessage(value: unknown, path: string): ParsedMessage {
+function parseMessage(value: unknown, path: string, unpacker: ReasoningUnpacker): ParsedMessage {
   const { role, content } = readObject(value, path);
   const contentPath = `${path}.content`;
   switch (role) {
     case "user":
       return { role, parts: parseUserContent(requireContent(content, contentPath), contentPath) };
-    case "assistant":
-      return { role, parts: parseAssistantContent(requireContent(content, contentPath), contentPath) };
+    case "assistant": {
+      const parts = parseAssistantContent(requireContent(content, contentPath), contentPath, unpacker);
+      return { role, parts };
+    }
     case "system":
       return { role, text: parseSystemContent(content, contentPath) };
     case undefined:

@@ -48,11 +48,13 @@ export function convertCompletion(completion: JsonObject, settings: AnswerSettin
 
 function convertReasoning(message: JsonObject, settings: AnswerSettings): ContentBlock[] {
   const reasoning = readReasoning(message);
-  if (!settings.showsThinking || reasoning.text === "") return [];
-  const signature = new ThinkingSignature();
+  const { thinking, carriesReasoning } = settings;
+  if (thinking === "hidden" || reasoning.text === "") return [];
+  const isOmitted = thinking === "omitted";
+  const signature = new ThinkingSignature({ carries: isOmitted && carriesReasoning });
   signature.add(reasoning.text);
   if (reasoning.signature !== null) signature.set(reasoning.signature);
-  return [{ type: "thinking", thinking: reasoning.text, signature: signature.end() }];
+  return [{ type: "thinking", thinking: isOmitted ? "" : reasoning.text, signature: signature.end() }];
 }
 
 /** Line ends between reasoning and a tool call are the chat template's, not the model's answer. */

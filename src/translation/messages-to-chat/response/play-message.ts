@@ -42,10 +42,10 @@ function playBlock(block: ContentBlock, index: number): StreamEvent[] {
 function createDeltas(block: ContentBlock): BlockDelta[] {
   if (block.type === "text") return [{ type: "text_delta", text: block.text }];
   if (block.type === "thinking") {
-    return [
-      { type: "thinking_delta", thinking: block.thinking },
-      { type: "signature_delta", signature: block.signature },
-    ];
+    const signature: BlockDelta = { type: "signature_delta", signature: block.signature };
+    return block.thinking === ""
+      ? [signature]
+      : [{ type: "thinking_delta", thinking: block.thinking }, signature];
   }
   const json = JSON.stringify(block.input);
   return json === "{}" ? [] : [{ type: "input_json_delta", partial_json: json }];

@@ -1,8 +1,11 @@
 import type { BlockDelta, ContentBlock, StreamEvent } from "../../anthropic/message.ts";
+import type { AnswerSettings } from "../answer-settings.ts";
 import { ThinkingSignature } from "../response/thinking-signature.ts";
 
 /** A refusal is text in a block of its own. */
 type BlockKind = "text" | "refusal" | "thinking" | "tool_use";
+
+type BlockSettings = Pick<AnswerSettings, "thinking" | "carriesReasoning">;
 
 /** More white space than this at the beginning of a text is no template's leftover, but what the model writes. */
 const MAX_HELD_CHARACTERS = 1_024;
@@ -13,14 +16,16 @@ const MAX_HELD_CHARACTERS = 1_024;
  */
 export class BlockWriter {
   readonly #emit: (event: StreamEvent) => void;
+  readonly #settings: BlockSettings;
   #index = -1;
   #open: BlockKind | null = null;
   #signature: ThinkingSignature | null = null;
   #heldSpace = "";
   #hasToolUse = false;
 
-  constructor(emit: (event: StreamEvent) => void) {
+  constructor(emit: (event: StreamEvent) => void, settings: BlockSettings) {
     this.#emit = emit;
+    this.#settings = settings;
   }
 
   get hasToolUse(): boolean {
@@ -28,12 +33,13 @@ export class BlockWriter {
   }
 
   writeThinking(thinking: string): void {
+    const isOmitted = this.#settings.thinking === "omitted";
     if (this.#open !== "thinking") {
       this.#start("thinking", { type: "thinking", thinking: "", signature: "" });
-      this.#signature = new ThinkingSignature();
+      this.#signature = new ThinkingSignature({ carries: isOmitted && this.#settings.carriesReasoning });
     }
     this.#signature?.add(thinking);
-    this.#delta({ type: "thinking_delta", thinking });
+    if (!isOmitted) this.#delta({ type: "thinking_delta", thinking });
   }
 
   /** The upstream's signature of the open thinking block; it is written when that closes. */

@@ -58,7 +58,7 @@ export class StreamTranslator {
       this.#silentChunks = 0;
       output.emit(event);
     };
-    this.#writer = new BlockWriter(this.#emit);
+    this.#writer = new BlockWriter(this.#emit, settings);
     this.#sequencer = new DeltaSequencer(this.#writer, settings);
   }
 
@@ -142,7 +142,7 @@ export class StreamTranslator {
   }
 
   #readDelta(delta: JsonObject): void {
-    if (this.#settings.showsThinking) {
+    if (this.#settings.thinking !== "hidden") {
       const reasoning = readReasoning(delta);
       if (reasoning.text !== "") this.#sequencer.addProse("thinking", reasoning.text);
       if (reasoning.signature !== null) this.#sequencer.addProse("signature", reasoning.signature);
