@@ -27,11 +27,19 @@ export async function authenticate(
   const token = /^bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
   if (token === undefined) throw new AdminError("invalid_token");
   if (isSame(token, operatorToken)) return { type: "operator" };
-  const record = isWellFormedToken(token) ? await store.findToken(hashToken(token)) : null;
-  if (record === null) {
-    const message = "The token is not valid. Check that it was copied whole, and that it was not deleted.";
-    throw new AdminError("invalid_token", { message });
-  }
+  const principal = isWellFormedToken(token) ? await findTokenHolder(hashToken(token), store) : null;
+  if (principal !== null) return principal;
+  const message = "The token is not valid. Check that it was copied whole, and that it was not deleted.";
+  throw new AdminError("invalid_token", { message });
+}
+
+/** Whose organization token has this hash; null when there is none, or not any more. */
+export async function findTokenHolder(
+  sha256Hex: string,
+  store: Pick<TokenStore, "findToken">,
+): Promise<Principal | null> {
+  const record = await store.findToken(sha256Hex);
+  if (record === null) return null;
   const { id, name, role, organizationId } = record;
   return { type: "token", id, name, role, organizationId };
 }

@@ -61,6 +61,8 @@ export const tokenRecordKey = (organizationId: string, tokenId: string): string 
   `igw:{${organizationId}}:token:${tokenId}`;
 /** Sorted set, all scores 0: ids of the organization's tokens. */
 export const tokenListKey = (organizationId: string): string => `igw:{${organizationId}}:tokens`;
+/** String: who is signed in to the dashboard with this session; gone when it is over. */
+export const sessionKey = (sha256Hex: string): string => `igw:session:${sha256Hex}`;
 /** Stream: who changed what. */
 export const auditKey = (organizationId: string): string => `igw:{${organizationId}}:audit`;
 

@@ -19,11 +19,13 @@ import { raiseUsage } from "./raise-usage.ts";
 import { findRequest, listRequests, recordRequest } from "./recent.ts";
 import { repair } from "./repair.ts";
 import { charge, close, forget, hold, listOverdue, renew } from "./requests.ts";
+import { createSession, endSession, findSession } from "./sessions.ts";
 import { createToken, deleteToken, findToken, listTokens } from "./tokens.ts";
 import type { Store } from "./types.ts";
 import type { AlertStore } from "./types/alerts.ts";
 import type { AuditStore } from "./types/audit.ts";
 import type { ManagementStore } from "./types/management.ts";
+import type { SessionStore } from "./types/sessions.ts";
 import type { TokenStore } from "./types/tokens.ts";
 import { correct, readSpend, readUsage } from "./usage.ts";
 import { announceWorker } from "./workers.ts";
@@ -45,7 +47,7 @@ export function createStore({ client, usageMonths }: StoreOptions): Store {
   };
   return {
     ...bindManagement(context),
-    ...bindTokensAndAudit(context),
+    ...bindTokens(context),
     ...bindAlerts(context),
     get firedAlerts() {
       return context.alerts.fired;
@@ -91,12 +93,15 @@ function bindManagement(context: StoreContext): ManagementStore {
   };
 }
 
-function bindTokensAndAudit(context: StoreContext): TokenStore & AuditStore {
+function bindTokens(context: StoreContext): TokenStore & SessionStore & AuditStore {
   return {
     createToken: (organizationId, settings, token) => createToken(context, organizationId, settings, token),
     findToken: (sha256Hex) => findToken(context, sha256Hex),
     listTokens: (organizationId, page) => listTokens(context, organizationId, page),
     deleteToken: (organizationId, tokenId) => deleteToken(context, organizationId, tokenId),
+    createSession: (sha256Hex, holder, lifetimeMs) => createSession(context, sha256Hex, holder, lifetimeMs),
+    findSession: (sha256Hex) => findSession(context, sha256Hex),
+    endSession: (sha256Hex) => endSession(context, sha256Hex),
     addAuditEntry: (organizationId, entry) => addAuditEntry(context, organizationId, entry),
     listAuditEntries: (organizationId, page) => listAuditEntries(context, organizationId, page),
   };

@@ -22,6 +22,7 @@ import type {
 import type { AlertStore } from "./types/alerts.ts";
 import type { AuditStore } from "./types/audit.ts";
 import type { ManagementStore } from "./types/management.ts";
+import type { SessionStore } from "./types/sessions.ts";
 import type { TokenStore } from "./types/tokens.ts";
 import type {
   CorrectInput,
@@ -41,7 +42,7 @@ export interface KeyReference {
   readonly keyId: string;
 }
 
-export interface Store extends ManagementStore, TokenStore, AuditStore, AlertStore {
+export interface Store extends ManagementStore, TokenStore, SessionStore, AuditStore, AlertStore {
   /** @param sha256Hex 64 lower-case hexadecimal digits. */
   lookUpKey(sha256Hex: string): Promise<KeyReference | null>;
   /**

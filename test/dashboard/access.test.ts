@@ -1,9 +1,8 @@
 /** Who gets in, and what a form must carry: over plain HTTP, without a browser. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { type HttpAnswer, send } from "../support/http.ts";
+import { cookieOf, cookiesOf, createPageClient, formTokenOf } from "../support/page-client.ts";
 import { withStack } from "../support/with-stack.ts";
-
-const FORM = { "content-type": "application/x-www-form-urlencoded" };
 
 describe("access to the dashboard", () => {
   const getStack = withStack({
@@ -23,31 +22,12 @@ describe("access to the dashboard", () => {
     );
   });
 
-  const get = (path: string, cookie = "") =>
-    send(getStack().adminUrl, {
-      path,
-      headers: { accept: "text/html", ...(cookie === "" ? {} : { cookie }) },
-    });
+  const pages = () => createPageClient(getStack().adminUrl);
+  const get = (path: string, cookie = "") => pages().get(path, cookie);
   const post = (path: string, form: Record<string, string>, headers: Record<string, string> = {}) =>
-    send(getStack().adminUrl, {
-      method: "POST",
-      path,
-      headers: { ...FORM, origin: getStack().adminUrl, ...headers },
-      body: new URLSearchParams(form).toString(),
-    });
-  const cookiesOf = (answer: HttpAnswer) => [answer.headers["set-cookie"] ?? []].flat();
-  const cookieOf = (answer: HttpAnswer) =>
-    cookiesOf(answer)
-      .map((cookie) => cookie.split(";")[0])
-      .join("; ");
-  const formTokenOf = (answer: HttpAnswer) =>
-    /name="form_token" value="([^"]+)"/u.exec(answer.text)?.[1] ?? "";
-
-  async function signIn(given = token, form: Record<string, string> = {}): Promise<HttpAnswer> {
-    const visit = await get("/sign-in");
-    const fields = { form_token: formTokenOf(visit), token: given, ...form };
-    return post("/sign-in", fields, { cookie: cookieOf(visit) });
-  }
+    pages().post(path, form, headers);
+  const signIn = (given = token, form: Record<string, string> = {}): Promise<HttpAnswer> =>
+    pages().signIn(given, form);
 
   it("sends whoever has no session to sign in, and back afterwards", async () => {
     const answer = await get(`/organizations/${own}/keys`);

@@ -1,19 +1,19 @@
 /** The dashboard's cookies: never read by scripts, never sent with a request that another site has begun. */
 import type { Context } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
-import { SESSION_MS, type Session, type Sessions } from "./session.ts";
+import { SESSION_MS } from "./session.ts";
 
 const SESSION = "igw_session";
 /** Of the sign-in page, which has no session to bind its form to. */
 const VISIT = "igw_visit";
 
-export function readSession(context: Context, sessions: Sessions, nowMs: number): Session | null {
-  const cookie = getCookie(context, SESSION);
-  return cookie === undefined ? null : sessions.open(cookie, nowMs);
+/** The session's secret. */
+export function readSession(context: Context): string | null {
+  return getCookie(context, SESSION) ?? null;
 }
 
-export function writeSession(context: Context, sealed: string): void {
-  setCookie(context, SESSION, sealed, { ...attributes(context), maxAge: SESSION_MS / 1000 });
+export function writeSession(context: Context, secret: string): void {
+  setCookie(context, SESSION, secret, { ...attributes(context), maxAge: SESSION_MS / 1000 });
 }
 
 export function clearSession(context: Context): void {

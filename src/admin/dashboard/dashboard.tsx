@@ -2,8 +2,8 @@
 /**
  * The dashboard: pages for people, beside the management API and made of its calls. It decides who is signed in and that
  * a form was sent from a page of its own; what may be done, and what a value may be, the API decides. It must never put
- * a token into a page or an address, and never show an organization to a token of another. Without Redis its pages say
- * so with 503; sign-in of the operator goes on.
+ * a token into a page or an address, and never show an organization to a token of another. Without Redis nobody is let in
+ * and every page says so with 503; sessions go on once it is back, and a form that was sent can be sent again.
  */
 import type { Context } from "hono";
 import { AdminError } from "../admin-error.ts";
@@ -18,10 +18,10 @@ import { FormValues } from "./form.ts";
 import type { PageAnswer, PageCall, PageRoute } from "./page.ts";
 import { PAGE_ROUTES } from "./page-routes.ts";
 import { ProblemPage } from "./pages/problem.tsx";
-import { findPrincipal } from "./find-principal.ts";
+import { findPagePath } from "./find-page-path.ts";
 import { formatGatewayUrl } from "./gateway-url.ts";
 import { readForm, requireOwnPage } from "./own-page.ts";
-import { type Session, Sessions } from "./session.ts";
+import { createFormToken, isFormToken, Sessions } from "./session.ts";
 import { addSignIn } from "./sign-in.tsx";
 import type { OrganizationView } from "./views.ts";
 
@@ -29,7 +29,7 @@ type PageContext = Context<{ Variables: { requestId: string; principal: Principa
 
 /** Adds the pages to the admin server's HTTP. */
 export function addDashboard(app: AdminApp, options: AdminAppOptions): void {
-  const sessions = new Sessions(options.operatorToken);
+  const sessions = new Sessions(options.operatorToken, options.store);
   addAssets(app);
   addSignIn(app, options, sessions);
   for (const route of PAGE_ROUTES) {
@@ -38,11 +38,8 @@ export function addDashboard(app: AdminApp, options: AdminAppOptions): void {
   app.get("*", async (context, next) => {
     const wantsPage = (context.req.header("accept") ?? "").includes("text/html");
     if (!wantsPage || context.req.path.startsWith("/api/")) return next();
-    return answerProblem(
-      context,
-      null,
-      new AdminError("unknown_endpoint", { message: "There is no such page." }),
-    );
+    const error = new AdminError("unknown_endpoint", { message: "There is no such page." });
+    return answerProblem(context, { page: null, unsent: null }, error);
   });
 }
 
@@ -55,22 +52,25 @@ async function answerPage(
   // A form's `Origin` is "null" without this; nothing goes to other sites either way.
   context.header("referrer-policy", "same-origin");
   let page: PageCall | null = null;
+  let unsent: FormValues | null = null;
   try {
-    const session = readSession(context, sessions, options.nowMs());
-    const principal = session === null ? null : await findPrincipal(session, options.store);
-    if (session === null || principal === null) return redirectToSignIn(context);
     const form = route.method === "POST" ? await readForm(context) : new FormValues("");
     if (route.method === "POST") {
       requireOwnPage(context);
-      if (!sessions.isFormToken(form.text("form_token"), session.id)) throw foreignForm();
+      unsent = form;
     }
-    const bare = await createPage(context, options, { session, principal, form, sessions });
+    const secret = readSession(context);
+    const principal = secret === null ? null : await sessions.find(secret);
+    if (secret === null || principal === null) return redirectToSignIn(context);
+    if (route.method === "POST" && !isFormToken(form.text("form_token"), secret)) throw foreignForm();
+    const bare = await createPage(context, options, { secret, principal, form });
     page = bare;
     const organization = await readOrganization(bare);
     page = { ...bare, organization, unreadAlerts: await countUnread(bare, organization) };
+    unsent = null;
     return formatAnswer(context, await run(route, page));
   } catch (thrown) {
-    const error = convertError(thrown, route.method === "POST");
+    const error = convertError(thrown, route.method === "POST" && unsent === null);
     if (error.status >= 500) {
       const fields = {
         err: error.cause ?? error,
@@ -79,7 +79,7 @@ async function answerPage(
       };
       options.logger.error(fields, "a page failed");
     }
-    return answerProblem(context, page, error);
+    return answerProblem(context, { page, unsent }, error);
   }
 }
 
@@ -93,9 +93,9 @@ function run(route: PageRoute, page: PageCall): Promise<PageAnswer> {
 async function createPage(
   context: PageContext,
   options: AdminAppOptions,
-  given: { session: Session; principal: Principal; form: FormValues; sessions: Sessions },
+  given: { secret: string; principal: Principal; form: FormValues },
 ): Promise<PageCall> {
-  const { session, principal, form, sessions } = given;
+  const { secret, principal, form } = given;
   const requestId = context.get("requestId");
   return {
     principal,
@@ -106,7 +106,7 @@ async function createPage(
     params: context.req.param(),
     query: new URL(context.req.url).searchParams,
     path: context.req.path,
-    formToken: sessions.formToken(session.id),
+    formToken: createFormToken(secret),
     form,
     requestId,
     nowMs: await options.store.timeMs(),
@@ -135,19 +135,33 @@ function formatAnswer(context: PageContext, answer: PageAnswer): Response | Prom
   return answerMarkup(context, answer.markup, answer.status ?? 200);
 }
 
-function answerProblem(context: PageContext, page: PageCall | null, error: AdminError) {
+interface Attempt {
+  readonly page: PageCall | null;
+  /** A form that nothing was done with yet. */
+  readonly unsent: FormValues | null;
+}
+
+function answerProblem(context: PageContext, { page, unsent }: Attempt, error: AdminError) {
   const title =
     error.status === 404 ? "Not found" : error.status === 403 ? "Not allowed" : "That did not work";
-  const requestId = error.status >= 500 ? context.get("requestId") : null;
-  const markup = <ProblemPage page={page} title={title} message={error.message} requestId={requestId} />;
+  const path = unsent === null ? findPagePath(context) : context.req.path;
+  const isAway = error.code === "gateway_unavailable";
+  const markup = (
+    <ProblemPage
+      page={page}
+      title={title}
+      message={error.message}
+      requestId={error.status >= 500 ? context.get("requestId") : null}
+      again={isAway ? { path, form: unsent } : null}
+    />
+  );
   for (const [name, value] of Object.entries(error.headers)) context.header(name, value);
   return answerMarkup(context, markup, error.status);
 }
 
 /** After the sign-in the page is opened; a form that was sent is lost and its page opened instead. */
 function redirectToSignIn(context: PageContext): Response {
-  const { pathname, search } = new URL(context.req.url);
-  const next = context.req.method === "GET" ? `${pathname}${search}` : pathname;
+  const next = findPagePath(context);
   return context.redirect(next === "/" ? "/sign-in" : `/sign-in?next=${encodeURIComponent(next)}`, 303);
 }
 

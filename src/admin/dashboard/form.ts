@@ -33,6 +33,11 @@ export class FormValues {
     return this.#values.getAll(name);
   }
 
+  /** Everything that was sent, in its order. */
+  entries(): [string, string][] {
+    return [...this.#values];
+  }
+
   has(name: string): boolean {
     return this.#values.has(name);
   }

@@ -1,83 +1,82 @@
 /**
- * Who is signed in, in a cookie and nowhere else: an encrypted record (AES-256-GCM) that names the holder and the end of
- * the session. Its key is derived from the operator's token, so that every host with that token agrees, nothing has to
- * be kept, and a new operator token ends every session. An organization's token is looked up again with each page: a
- * deleted one ends its sessions at once. The cookie holds no token, only the hash of one, encrypted.
+ * Who is signed in. A session is a secret in a cookie and a record in the store, of which every host reads with each
+ * page: one that is ended is over everywhere at once, and what cannot be read is not let in. The operator's sessions end
+ * with the operator's token, an organization's with the token that they began with: both are looked at again each time.
+ * Neither cookie nor store holds a token.
  */
-import { createCipheriv, createDecipheriv, createHmac, randomBytes, scryptSync } from "node:crypto";
+import { createHash, createHmac, randomBytes, scryptSync } from "node:crypto";
+import type { SessionStore } from "../../store/types/sessions.ts";
+import type { TokenStore } from "../../store/types/tokens.ts";
+import { authenticate, findTokenHolder, type Principal } from "../principal.ts";
+import { hashToken } from "../token-format.ts";
 import { isSameText } from "./same-text.ts";
 
 export const SESSION_MS = 12 * 3_600_000;
-/** What a guess of a weak operator token costs whoever holds a cookie. */
+/** What a guess of a weak operator token costs whoever has read the store. */
 const SCRYPT = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
-const MAX_ENDED = 10_000;
+const SECRET_BYTES = 32;
+const SECRET_FORM = /^[A-Za-z0-9_-]{43}$/;
 
-export interface Session {
-  readonly id: string;
-  readonly expiresAtMs: number;
-  /** SHA-256 of an organization's token, or null for the operator. */
-  readonly tokenHash: string | null;
-}
+export type SessionsStore = Pick<SessionStore, "createSession" | "findSession" | "endSession"> &
+  Pick<TokenStore, "findToken">;
 
 export class Sessions {
-  readonly #key: Buffer;
-  /** Signed out before their time, on this host: id → end. */
-  readonly #ended = new Map<string, number>();
+  readonly #operatorToken: string;
+  /** The same on every host that has the same operator's token. */
+  readonly #operatorProof: string;
+  readonly #store: SessionsStore;
 
-  constructor(operatorToken: string) {
-    this.#key = scryptSync(operatorToken, "inference-gateway dashboard session", 32, SCRYPT);
+  constructor(operatorToken: string, store: SessionsStore) {
+    this.#operatorToken = operatorToken;
+    this.#operatorProof = scryptSync(operatorToken, "inference-gateway dashboard", 32, SCRYPT).toString(
+      "hex",
+    );
+    this.#store = store;
   }
 
-  create(tokenHash: string | null, nowMs: number): Session {
-    return { id: randomBytes(16).toString("base64url"), expiresAtMs: nowMs + SESSION_MS, tokenHash };
+  /**
+   * Signs in with a token.
+   * @returns The session's secret, the cookie's value.
+   * @throws AdminError 401; what the store throws when Redis is away.
+   */
+  async begin(token: string): Promise<string> {
+    const principal = await authenticate(`Bearer ${token}`, this.#operatorToken, this.#store);
+    const secret = randomBytes(SECRET_BYTES).toString("base64url");
+    const holder =
+      principal.type === "operator"
+        ? ({ type: "operator", proof: this.#operatorProof } as const)
+        : ({ type: "token", tokenHash: hashToken(token) } as const);
+    await this.#store.createSession(hashSecret(secret), holder, SESSION_MS);
+    return secret;
   }
 
-  /** The cookie's value. */
-  seal(session: Session): string {
-    const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv("aes-256-gcm", this.#key, nonce);
-    const text = JSON.stringify([session.id, session.expiresAtMs, session.tokenHash]);
-    const sealed = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
-    return Buffer.concat([nonce, sealed, cipher.getAuthTag()]).toString("base64url");
+  /**
+   * Whose session this is; null when it is none, is over, or its token is gone.
+   * @throws What the store throws when Redis is away.
+   */
+  async find(secret: string): Promise<Principal | null> {
+    if (!SECRET_FORM.test(secret)) return null;
+    const holder = await this.#store.findSession(hashSecret(secret));
+    if (holder === null) return null;
+    if (holder.type === "token") return findTokenHolder(holder.tokenHash, this.#store);
+    return isSameText(holder.proof, this.#operatorProof) ? { type: "operator" } : null;
   }
 
-  /** The session of a cookie; null when it is not one of ours, over or signed out. */
-  open(cookie: string, nowMs: number): Session | null {
-    const session = this.#decrypt(Buffer.from(cookie, "base64url"));
-    if (session === null || session.expiresAtMs <= nowMs || this.#ended.has(session.id)) return null;
-    return session;
+  /** Signs out, on every host. @throws What the store throws when Redis is away: the session may then go on. */
+  async end(secret: string): Promise<void> {
+    await this.#store.endSession(hashSecret(secret));
   }
+}
 
-  end(session: Session, nowMs: number): void {
-    for (const [id, endMs] of this.#ended) if (endMs <= nowMs) this.#ended.delete(id);
-    const [oldest] = this.#ended.keys();
-    if (this.#ended.size >= MAX_ENDED && oldest !== undefined) this.#ended.delete(oldest);
-    this.#ended.set(session.id, session.expiresAtMs);
-  }
+/** What every form carries: of the session's secret, or of the sign-in page's cookie. */
+export function createFormToken(secret: string): string {
+  return createHmac("sha256", secret).update("form").digest("base64url");
+}
 
-  /** What every form of a session carries. `subject`: the session's id, or the sign-in page's cookie. */
-  formToken(subject: string): string {
-    return createHmac("sha256", this.#key).update(`form ${subject}`).digest("base64url");
-  }
+export function isFormToken(given: string, secret: string): boolean {
+  return isSameText(given, createFormToken(secret));
+}
 
-  isFormToken(given: string, subject: string): boolean {
-    return isSameText(given, this.formToken(subject));
-  }
-
-  #decrypt(bytes: Buffer): Session | null {
-    if (bytes.length <= NONCE_BYTES + TAG_BYTES) return null;
-    const decipher = createDecipheriv("aes-256-gcm", this.#key, bytes.subarray(0, NONCE_BYTES));
-    decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
-    try {
-      const sealed = bytes.subarray(NONCE_BYTES, -TAG_BYTES);
-      const text = Buffer.concat([decipher.update(sealed), decipher.final()]).toString("utf8");
-      const [id, expiresAtMs, tokenHash] = JSON.parse(text) as [string, number, string | null];
-      return { id, expiresAtMs, tokenHash };
-    } catch {
-      // Of another operator token, or made up: no session either way.
-      return null;
-    }
-  }
+function hashSecret(secret: string): string {
+  return createHash("sha256").update(secret).digest("hex");
 }

@@ -6,13 +6,12 @@ import type { Context } from "hono";
 import { AdminError } from "../admin-error.ts";
 import type { AdminApp, AdminAppOptions } from "../app.ts";
 import { convertError } from "../convert-error.ts";
-import { authenticate } from "../principal.ts";
-import { hashToken } from "../token-format.ts";
 import { answerMarkup } from "./answer-markup.ts";
 import { clearSession, readSession, readVisit, writeSession, writeVisit } from "./cookies.ts";
 import { readForm, requireOwnPage } from "./own-page.ts";
+import { ProblemPage } from "./pages/problem.tsx";
 import { SignInPage } from "./pages/sign-in.tsx";
-import type { Sessions } from "./session.ts";
+import { createFormToken, isFormToken, type Sessions } from "./session.ts";
 import { SignInLimit } from "./sign-in-limit.ts";
 
 const START_PAGE = "/";
@@ -20,28 +19,45 @@ const START_PAGE = "/";
 /** Adds the pages that need no session. */
 export function addSignIn(app: AdminApp, options: AdminAppOptions, sessions: Sessions): void {
   const limit = new SignInLimit();
-  app.get("/sign-in", (context) => showForm(context, sessions, null, 200));
+  app.get("/sign-in", (context) => showForm(context, null, 200));
   app.post("/sign-in", async (context) => {
     try {
       return await signIn(context, options, sessions, limit);
     } catch (thrown) {
       const error = convertError(thrown, false);
-      return showForm(context, sessions, error.message, error.status);
+      for (const [name, value] of Object.entries(error.headers)) context.header(name, value);
+      return showForm(context, error.message, error.status);
     }
   });
   app.post("/sign-out", async (context) => {
-    const session = readSession(context, sessions, options.nowMs());
-    const form = await readForm(context);
-    if (session !== null) {
-      requireOwnPage(context);
-      if (!sessions.isFormToken(form.text("form_token"), session.id)) {
-        throw new AdminError("permission_denied");
-      }
-      sessions.end(session, options.nowMs());
+    try {
+      await signOut(context, sessions);
+    } catch (thrown) {
+      return answerStillSignedIn(context, convertError(thrown, true));
     }
     clearSession(context);
     return context.redirect("/sign-in", 303);
   });
+}
+
+/** Without a session there is nothing to end, and whoever sends the form may be anybody. */
+async function signOut(context: Context, sessions: Sessions): Promise<void> {
+  const form = await readForm(context);
+  const secret = readSession(context);
+  if (secret === null) return;
+  requireOwnPage(context);
+  if (!isFormToken(form.text("form_token"), secret)) throw new AdminError("permission_denied");
+  await sessions.end(secret);
+}
+
+/** The cookie stays: without it the session could not be ended any more. */
+function answerStillSignedIn(context: Context, error: AdminError) {
+  const message =
+    error.code === "gateway_unavailable"
+      ? "The store (Redis) cannot be reached at the moment: you may still be signed in. Go back and sign out again in a moment."
+      : error.message;
+  const markup = <ProblemPage page={null} title="Not signed out" message={message} requestId={null} />;
+  return answerMarkup(context, markup, error.status);
 }
 
 async function signIn(
@@ -53,7 +69,7 @@ async function signIn(
   requireOwnPage(context);
   const form = await readForm(context);
   const visit = readVisit(context);
-  if (visit === null || !sessions.isFormToken(form.text("form_token"), visit)) {
+  if (visit === null || !isFormToken(form.text("form_token"), visit)) {
     const message = "This page was open for too long, or cookies are off. Try again.";
     throw new AdminError("permission_denied", { message });
   }
@@ -63,13 +79,12 @@ async function signIn(
   if (wait > 0) {
     context.header("retry-after", String(wait));
     const message = `Too many sign-ins have failed from here. Try again in ${wait} seconds.`;
-    return showForm(context, sessions, message, 429);
+    return showForm(context, message, 429);
   }
-  const token = form.text("token");
+  const former = readSession(context);
   try {
-    const principal = await authenticate(`Bearer ${token}`, options.operatorToken, options.store);
-    const session = sessions.create(principal.type === "operator" ? null : hashToken(token), nowMs);
-    writeSession(context, sessions.seal(session));
+    writeSession(context, await sessions.begin(form.text("token")));
+    if (former !== null) await sessions.end(former);
   } catch (thrown) {
     if (thrown instanceof AdminError) limit.failed(address, nowMs);
     throw thrown;
@@ -77,13 +92,13 @@ async function signIn(
   return context.redirect(ownPath(form.text("next")), 303);
 }
 
-function showForm(context: Context, sessions: Sessions, problem: string | null, status: number) {
+function showForm(context: Context, problem: string | null, status: number) {
   context.header("referrer-policy", "same-origin");
   const known = readVisit(context);
   const visit = known ?? randomBytes(16).toString("base64url");
   if (known === null) writeVisit(context, visit);
   const next = ownPath(context.req.query("next") ?? START_PAGE);
-  const markup = <SignInPage formToken={sessions.formToken(visit)} next={next} problem={problem} />;
+  const markup = <SignInPage formToken={createFormToken(visit)} next={next} problem={problem} />;
   return answerMarkup(context, markup, status);
 }
 

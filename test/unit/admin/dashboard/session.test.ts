@@ -1,36 +1,106 @@
 import { describe, expect, it } from "vitest";
-import { SESSION_MS, Sessions } from "../../../../src/admin/dashboard/session.ts";
+import {
+  createFormToken,
+  isFormToken,
+  SESSION_MS,
+  Sessions,
+  type SessionsStore,
+} from "../../../../src/admin/dashboard/session.ts";
 import { SignInLimit } from "../../../../src/admin/dashboard/sign-in-limit.ts";
+import { createOrganizationToken, hashToken } from "../../../../src/admin/token-format.ts";
+import type { SessionHolder } from "../../../../src/store/types/sessions.ts";
 
 const NOW = 1_000_000;
+const OPERATOR = "igw_op_one";
+const TOKEN = createOrganizationToken();
+const ROW = {
+  id: "token_1",
+  organizationId: "org_1",
+  name: "anna",
+  role: "admin",
+  display: "igw_org_…",
+  createdAtMs: NOW,
+} as const;
+
+/** What all hosts share, in memory. */
+function createMemory() {
+  const sessions = new Map<string, { holder: SessionHolder; lifetimeMs: number }>();
+  const tokens = new Set([hashToken(TOKEN)]);
+  const store: SessionsStore = {
+    createSession: async (hash, holder, lifetimeMs) => void sessions.set(hash, { holder, lifetimeMs }),
+    findSession: async (hash) => sessions.get(hash)?.holder ?? null,
+    endSession: async (hash) => void sessions.delete(hash),
+    findToken: async (hash) => (tokens.has(hash) ? ROW : null),
+  };
+  return { store, sessions, tokens };
+}
 
 describe("Sessions", () => {
-  const sessions = new Sessions("igw_op_one");
-
-  it("are opened by every host with the same operator token, and by no other", () => {
-    const session = sessions.create("hash", NOW);
-    const cookie = sessions.seal(session);
-    expect(new Sessions("igw_op_one").open(cookie, NOW)).toEqual(session);
-    expect(new Sessions("igw_op_two").open(cookie, NOW)).toBeNull();
+  it("are found by every host that shares the store and the operator's token", async () => {
+    const { store } = createMemory();
+    const [here, there] = [new Sessions(OPERATOR, store), new Sessions(OPERATOR, store)];
+    expect(await there.find(await here.begin(OPERATOR))).toEqual({ type: "operator" });
+    expect(await there.find(await here.begin(TOKEN))).toMatchObject({ type: "token", name: "anna" });
   });
 
-  it("end after their time, and when they are signed out", () => {
-    const session = sessions.create(null, NOW);
-    const cookie = sessions.seal(session);
-    expect(sessions.open(cookie, NOW + SESSION_MS - 1)).not.toBeNull();
-    expect(sessions.open(cookie, NOW + SESSION_MS)).toBeNull();
-    sessions.end(session, NOW);
-    expect(sessions.open(cookie, NOW)).toBeNull();
+  it("end on every host when one of them signs out", async () => {
+    const { store } = createMemory();
+    const [here, there] = [new Sessions(OPERATOR, store), new Sessions(OPERATOR, store)];
+    const secret = await here.begin(OPERATOR);
+    await there.end(secret);
+    expect(await here.find(secret)).toBeNull();
   });
 
-  it.each(["", "x", "A".repeat(200)])("are not made up: %s", (cookie) => {
-    expect(sessions.open(cookie, NOW)).toBeNull();
+  it("of the operator end with the operator's token, those of organizations go on", async () => {
+    const { store } = createMemory();
+    const former = new Sessions(OPERATOR, store);
+    const [operator, anna] = [await former.begin(OPERATOR), await former.begin(TOKEN)];
+    const renewed = new Sessions("igw_op_two", store);
+    expect(await renewed.find(operator)).toBeNull();
+    expect(await renewed.find(anna)).toMatchObject({ type: "token" });
   });
 
-  it("bind a form's token to its session", () => {
-    const [first, second] = [sessions.create(null, NOW), sessions.create(null, NOW)];
-    expect(sessions.isFormToken(sessions.formToken(first.id), first.id)).toBe(true);
-    expect(sessions.isFormToken(sessions.formToken(first.id), second.id)).toBe(false);
+  it("of an organization end with the token that they began with", async () => {
+    const { store, tokens } = createMemory();
+    const sessions = new Sessions(OPERATOR, store);
+    const secret = await sessions.begin(TOKEN);
+    tokens.delete(hashToken(TOKEN));
+    expect(await sessions.find(secret)).toBeNull();
+  });
+
+  it("let nobody in whom the store does not answer for", async () => {
+    const { store } = createMemory();
+    const secret = await new Sessions(OPERATOR, store).begin(OPERATOR);
+    const findSession = () => Promise.reject(new Error("away"));
+    await expect(new Sessions(OPERATOR, { ...store, findSession }).find(secret)).rejects.toThrow("away");
+  });
+
+  it("leave neither a token nor a session's secret in the store", async () => {
+    const { store, sessions } = createMemory();
+    const secrets = [
+      await new Sessions(OPERATOR, store).begin(OPERATOR),
+      await new Sessions(OPERATOR, store).begin(TOKEN),
+    ];
+    const stored = JSON.stringify([...sessions]);
+    for (const text of [...secrets, OPERATOR, TOKEN]) expect(stored).not.toContain(text);
+    expect([...sessions.values()].map(({ lifetimeMs }) => lifetimeMs)).toEqual([SESSION_MS, SESSION_MS]);
+  });
+
+  it.each(["", "x", "A".repeat(43), "A".repeat(200)])("are not made up: %s", async (secret) => {
+    expect(await new Sessions(OPERATOR, createMemory().store).find(secret)).toBeNull();
+  });
+
+  it("refuse a token that is none", async () => {
+    const { store, sessions } = createMemory();
+    await expect(new Sessions(OPERATOR, store).begin("sk-igw-x")).rejects.toMatchObject({ status: 401 });
+    expect(sessions.size).toBe(0);
+  });
+});
+
+describe("isFormToken", () => {
+  it("knows a form's token by its session", () => {
+    expect(isFormToken(createFormToken("one"), "one")).toBe(true);
+    expect(isFormToken(createFormToken("one"), "two")).toBe(false);
   });
 });
 
