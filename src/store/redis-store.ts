@@ -3,6 +3,7 @@ import { admit, findKeyReference, release } from "./admission.ts";
 import { countUnreadAlerts, findAlert, listAlerts, markAlertsRead, redeliverAlert } from "./alerts.ts";
 import { changeKey, createKey, deleteKey, getKey, listKeys, revokeAllKeys, rotateKey } from "./api-keys.ts";
 import { addAuditEntry, listAuditEntries } from "./audit.ts";
+import { readBuckets } from "./buckets.ts";
 import type { RedisClient } from "./client.ts";
 import { timeMs } from "./clock.ts";
 import type { StoreContext } from "./context.ts";
@@ -65,6 +66,7 @@ export function createStore({ client, usageMonths }: StoreOptions): Store {
     findRequest: (organizationId, requestId, keyId) => findRequest(context, organizationId, requestId, keyId),
     listRequests: (organizationId, page) => listRequests(context, organizationId, page),
     readSpend: (organizationId, month, keyIds = null) => readSpend(context, organizationId, month, keyIds),
+    readBuckets: (organizationId, keyIds) => readBuckets(context, organizationId, keyIds),
     readUsage: (organizationId, month) => readUsage(context, organizationId, month),
     correct: (input) => correct(context, input),
     raiseUsage: (organizationId, row) => raiseUsage(context, organizationId, row),

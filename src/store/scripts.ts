@@ -16,6 +16,7 @@ interface ScriptDefinition {
 /** Commands of the client, by name. `test/store/scripts.test.ts` holds the numbers against the header of each file. */
 export const SCRIPTS = {
   igwAdmit: { file: "admit.lua", numberOfKeys: 7 },
+  igwReadBuckets: { file: "read-buckets.lua" },
   igwHold: { file: "hold.lua", numberOfKeys: 6 },
   igwCharge: { file: "charge.lua", numberOfKeys: 11 },
   igwRenew: { file: "renew.lua" },

@@ -25,6 +25,7 @@ import type { ManagementStore } from "./types/management.ts";
 import type { SessionStore } from "./types/sessions.ts";
 import type { TokenStore } from "./types/tokens.ts";
 import type {
+  BucketFill,
   CorrectInput,
   CorrectResult,
   Page,
@@ -85,6 +86,8 @@ export interface Store extends ManagementStore, TokenStore, SessionStore, AuditS
     month: string | null,
     keyIds?: readonly string[] | null,
   ): Promise<SpendFigures>;
+  /** How full the buckets of these keys are now. Takes nothing; a key that is not there has no entry. */
+  readBuckets(organizationId: string, keyIds: readonly string[]): Promise<ReadonlyMap<string, BucketFill>>;
   /** Usage of one month by day, key and model, in this order; this month's when `month` is null. */
   readUsage(organizationId: string, month: string | null): Promise<{ month: string; rows: UsageRow[] }>;
   /** Adds a signed amount to this month's spend, and to its usage. May be repeated with the same id. */

@@ -38,8 +38,8 @@ describe("POST …/keys", () => {
       disabled: false,
       spent_cents: 0,
     });
-    expect(await decision(String(key))).toBe("admitted");
     expect(await admin.ok("GET", `${keysOf(organization)}/${String(shown["id"])}`)).toEqual(shown);
+    expect(await decision(String(key))).toBe("admitted");
   });
 
   it("takes every setting", async () => {

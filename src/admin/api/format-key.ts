@@ -1,11 +1,13 @@
 import { wholeCents } from "../../money.ts";
 import type { AuditFields } from "../../store/types/audit.ts";
 import type { KeyRecord } from "../../store/types/management.ts";
+import type { BucketFill } from "../../store/types/reporting.ts";
 
-/** What a key has spent in a month, microcents. */
-export interface KeySpend {
+/** What a key has spent in a month, microcents, and what its bucket holds now. */
+export interface KeyFigures {
   readonly month: string;
   readonly spentMicrocents: bigint;
+  readonly bucket: BucketFill;
 }
 
 /** What a person has set, in the words of the API. */
@@ -23,7 +25,7 @@ export function describeKey(record: KeyRecord) {
 }
 
 /** A key as the API shows it. The key itself is not kept, so it is not here. */
-export function formatKey(record: KeyRecord, spend: KeySpend) {
+export function formatKey(record: KeyRecord, figures: KeyFigures) {
   return {
     id: record.id,
     organization_id: record.organizationId,
@@ -31,9 +33,10 @@ export function formatKey(record: KeyRecord, spend: KeySpend) {
     ...describeKey(record),
     former_key_until: formatTime(record.formerKeyUntilMs),
     created_at: new Date(record.createdAtMs).toISOString(),
-    month: spend.month,
-    spent_cents: wholeCents(spend.spentMicrocents),
-    spent_microcents: Number(spend.spentMicrocents),
+    month: figures.month,
+    spent_cents: wholeCents(figures.spentMicrocents),
+    spent_microcents: Number(figures.spentMicrocents),
+    bucket: { remaining: figures.bucket.remaining, capacity: figures.bucket.capacity },
   };
 }
 

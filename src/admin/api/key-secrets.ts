@@ -4,7 +4,7 @@ import { AdminError } from "../admin-error.ts";
 import { expectVersion, formatETag } from "../http/etag.ts";
 import { keyRotation, keyWithSecret, revocation } from "../schemas/key.ts";
 import { formatKey } from "./format-key.ts";
-import { readKeySpend, referenceOf, requireKey } from "./keys.ts";
+import { readKeyFigures, referenceOf, requireKey } from "./keys.ts";
 import { recordChange } from "./record-change.ts";
 import { defineOrganizationRoute } from "./route.ts";
 
@@ -31,7 +31,7 @@ const rotate = defineOrganizationRoute(
     const current = await requireKey(call, services);
     expectVersion(call.ifMatch, current.version);
     // Read before: once the new secret is made, nothing may keep it from its answer.
-    const spend = await readKeySpend(current, services);
+    const figures = await readKeyFigures(current, services);
     const secret = createKey();
     const hashed = { hash: hashKey(secret), display: displayKey(secret) };
     const graceMs = (call.body.grace_seconds ?? 0) * 1000;
@@ -52,7 +52,7 @@ const rotate = defineOrganizationRoute(
     );
     return {
       status: 200,
-      body: { ...formatKey(after, spend), key: secret },
+      body: { ...formatKey(after, figures), key: secret },
       headers: { etag: formatETag(after.version) },
     };
   },

@@ -1,12 +1,13 @@
 /** `/api/organizations/{organization}/keys`: make, list, show, change, delete. */
 import { createKey, displayKey, hashKey } from "../../auth/key-format.ts";
+import { bucketCapacity } from "../../limits/bucket-capacity.ts";
 import { monthAt } from "../../store/month.ts";
 import type { ChangeResult, KeyRecord } from "../../store/types/management.ts";
 import { AdminError } from "../admin-error.ts";
 import { expectVersion, formatETag } from "../http/etag.ts";
 import { key, keyChange, keyCreation, keyPage, keyWithSecret } from "../schemas/key.ts";
 import { pageQuery } from "../schemas/page.ts";
-import { describeKey, formatKey, type KeySpend } from "./format-key.ts";
+import { describeKey, formatKey, type KeyFigures } from "./format-key.ts";
 import { convertKeyChange, createKeySettings, requireUsableSettings } from "./key-settings.ts";
 import { answerList, parsePage } from "./list-answer.ts";
 import { recordChange } from "./record-change.ts";
@@ -41,10 +42,11 @@ const create = defineOrganizationRoute(
     );
     if (record === null) throw new AdminError("organization_not_found");
     await recordKeyChange(call, services, "key.created", record.id, null, record);
-    const spend = { month: monthAt(record.createdAtMs).name, spentMicrocents: 0n };
+    // Not read: once the secret is made, nothing may keep it from its answer.
+    const figures = newFigures(record, monthAt(record.createdAtMs).name);
     return {
       status: 201,
-      body: { ...formatKey(record, spend), key: secret },
+      body: { ...formatKey(record, figures), key: secret },
       headers: {
         etag: formatETag(record.version),
         location: `/api/organizations/${organization.id}/keys/${record.id}`,
@@ -67,14 +69,8 @@ const list = defineOrganizationRoute(
   },
   async ({ organization, query }, { store }) => {
     const page = await store.listKeys(organization.id, parsePage(query));
-    const ids = page.items.map((item) => item.id);
-    const spend = await store.readSpend(organization.id, null, ids);
-    return answerList(page, (item) =>
-      formatKey(item, {
-        month: spend.month,
-        spentMicrocents: spend.keyMicrocents.get(item.id) ?? 0n,
-      }),
-    );
+    const figuresOf = await readFigures(organization.id, page.items, store);
+    return answerList(page, (item) => formatKey(item, figuresOf(item)));
   },
 );
 
@@ -179,13 +175,36 @@ export function recordKeyChange(
   return recordChange(change, call, services);
 }
 
-/** What a key has spent this month. */
-export async function readKeySpend(
+/** What a key has spent this month, and what its bucket holds. */
+export async function readKeyFigures(
   record: KeyRecord,
   { store }: Pick<ApiServices, "store">,
-): Promise<KeySpend> {
-  const spend = await store.readSpend(record.organizationId, null, [record.id]);
-  return { month: spend.month, spentMicrocents: spend.keyMicrocents.get(record.id) ?? 0n };
+): Promise<KeyFigures> {
+  const figuresOf = await readFigures(record.organizationId, [record], store);
+  return figuresOf(record);
+}
+
+async function readFigures(
+  organizationId: string,
+  records: readonly KeyRecord[],
+  store: ApiServices["store"],
+): Promise<(record: KeyRecord) => KeyFigures> {
+  const ids = records.map(({ id }) => id);
+  const [spend, buckets] = await Promise.all([
+    store.readSpend(organizationId, null, ids),
+    store.readBuckets(organizationId, ids),
+  ]);
+  return (record) => {
+    const unused = newFigures(record, spend.month);
+    const spentMicrocents = spend.keyMicrocents.get(record.id) ?? 0n;
+    return { ...unused, spentMicrocents, bucket: buckets.get(record.id) ?? unused.bucket };
+  };
+}
+
+/** Nothing is spent yet, and the bucket is full. */
+function newFigures(record: KeyRecord, month: string): KeyFigures {
+  const capacity = bucketCapacity(record.requestsPerMinute);
+  return { month, spentMicrocents: 0n, bucket: { remaining: capacity, capacity } };
 }
 
 export function referenceOf(record: KeyRecord): { organizationId: string; keyId: string } {
@@ -195,7 +214,7 @@ export function referenceOf(record: KeyRecord): { organizationId: string; keyId:
 async function answerOne(record: KeyRecord, services: ApiServices): Promise<ApiAnswer> {
   return {
     status: 200,
-    body: formatKey(record, await readKeySpend(record, services)),
+    body: formatKey(record, await readKeyFigures(record, services)),
     headers: { etag: formatETag(record.version) },
   };
 }

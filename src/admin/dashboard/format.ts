@@ -1,5 +1,6 @@
 /** Figures as people read them. */
 import { formatCents, wholeCents } from "../../money.ts";
+import { bucketCapacity } from "../../limits/bucket-capacity.ts";
 import { formatMonthName } from "../../limits/month.ts";
 
 const UNIT_DECIMALS = 8;
@@ -39,7 +40,7 @@ export function monthName(month: string): string {
 
 /** "60 rpm: 1 request per second, bursts of 10". The bucket's capacity is that of `store/lua/bucket.lua`. */
 export function describeRate(requestsPerMinute: number): string {
-  const burst = burstOf(requestsPerMinute);
+  const burst = bucketCapacity(requestsPerMinute);
   return `${formatCount(requestsPerMinute)} rpm: ${describePace(requestsPerMinute)}, bursts of ${formatCount(burst)}`;
 }
 
@@ -50,11 +51,6 @@ function describePace(requestsPerMinute: number): string {
   }
   const perSecond = Number((requestsPerMinute / 60).toFixed(1));
   return `${formatCount(perSecond)} request${perSecond === 1 ? "" : "s"} per second`;
-}
-
-/** How many requests a full bucket lets pass at once. */
-export function burstOf(requestsPerMinute: number): number {
-  return Math.max(10, Math.floor(requestsPerMinute / 10));
 }
 
 /** "hard_cap_cents" → "hard cap cents". */

@@ -72,6 +72,9 @@ const keyFields = {
   month: month(),
   spent_cents: z.int().meta({ description: "Spent in `month`, whole cents, rounded down." }),
   spent_microcents: z.int().meta({ description: "The same in millionths of a cent." }),
+  bucket: z
+    .strictObject({ remaining: z.int(), capacity: z.int() })
+    .meta({ description: "Whole requests that the rate limit lets pass at once now, and when it is full." }),
 };
 
 export const key = named("Key", z.strictObject(keyFields));

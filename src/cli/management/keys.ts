@@ -238,6 +238,7 @@ function describe(one: JsonObject, organization: JsonObject): string {
     ["key", String(one["display"])],
     ["state", stateOf(one)],
     ["requests per minute", String(one["requests_per_minute"])],
+    ["requests left now", formatBucket(one["bucket"] as JsonObject)],
     [`spent in ${String(one["month"])}`, formatAmount(one["spent_cents"], currency)],
     ["hard cap", formatAmount(one["hard_cap_cents"], currency)],
     ["budget", formatAmount(one["budget_cents"], currency)],
@@ -255,4 +256,9 @@ function stateOf(one: JsonObject): string {
   if (one["disabled"] === true) return "disabled";
   const expires = one["expires_at"];
   return typeof expires === "string" && Date.parse(expires) <= Date.now() ? "expired" : "active";
+}
+
+/** "57 of 60" */
+function formatBucket(bucket: JsonObject): string {
+  return `${String(bucket["remaining"])} of ${String(bucket["capacity"])}`;
 }

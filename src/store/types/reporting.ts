@@ -76,6 +76,13 @@ export interface UsageRow {
   readonly costMicrocents: bigint;
 }
 
+/** A bucket of requests, in whole requests. */
+export interface BucketFill {
+  /** What would pass at once now. */
+  readonly remaining: number;
+  readonly capacity: number;
+}
+
 export interface RaiseUsageResult {
   /** "enough": nothing was missing. "in_flight": requests are under way, nothing was changed. */
   readonly outcome: "raised" | "enough" | "in_flight";

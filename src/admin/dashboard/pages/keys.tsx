@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** *API keys*: the list. */
-import { burstOf, formatCount, formatLimit, formatMoney, formatTime } from "../format.ts";
-import { readActivity, type KeyActivity } from "../key-activity.ts";
+import { formatCount, formatLimit, formatMoney, formatTime } from "../format.ts";
+import { readLastUses } from "../last-uses.ts";
 import { MAX_KEY_PAGES } from "../name-keys.ts";
 import type { OrganizationPageCall, PageAnswer } from "../page.ts";
 import { SpendBar } from "../parts/charts.tsx";
@@ -21,7 +21,7 @@ export async function showKeys(page: OrganizationPageCall): Promise<PageAnswer> 
     readList<KeyView>(page.api, "GET /api/organizations/{organization}/keys", params, MAX_KEY_PAGES),
     readList<RequestView>(page.api, "GET /api/organizations/{organization}/requests", params, REQUEST_PAGES),
   ]);
-  const activity = readActivity(keys.items, requests.items, page.nowMs);
+  const uses = readLastUses(requests.items);
   return {
     markup: (
       <Layout page={page} title="API keys" section="keys">
@@ -38,7 +38,7 @@ export async function showKeys(page: OrganizationPageCall): Promise<PageAnswer> 
             its own.
           </p>
         ) : (
-          <KeyTable page={page} keys={keys.items} activity={activity} />
+          <KeyTable page={page} keys={keys.items} uses={uses} />
         )}
         {keys.hasMore ? (
           <p class="quiet">
@@ -54,10 +54,11 @@ export async function showKeys(page: OrganizationPageCall): Promise<PageAnswer> 
 interface KeyTableProps {
   readonly page: OrganizationPageCall;
   readonly keys: readonly KeyView[];
-  readonly activity: ReadonlyMap<string, KeyActivity>;
+  /** Key id → when it was last used. */
+  readonly uses: ReadonlyMap<string, string>;
 }
 
-function KeyTable({ page, keys, activity }: KeyTableProps) {
+function KeyTable({ page, keys, uses }: KeyTableProps) {
   return (
     <div class="scroll" tabindex={0} role="region" aria-label="API keys">
       <table class="keys">
@@ -74,7 +75,7 @@ function KeyTable({ page, keys, activity }: KeyTableProps) {
         </thead>
         <tbody>
           {keys.map((key) => (
-            <KeyRow page={page} apiKey={key} activity={activity.get(key.id)} />
+            <KeyRow page={page} apiKey={key} lastUsedAt={uses.get(key.id)} />
           ))}
         </tbody>
       </table>
@@ -85,13 +86,12 @@ function KeyTable({ page, keys, activity }: KeyTableProps) {
 interface KeyRowProps {
   readonly page: OrganizationPageCall;
   readonly apiKey: KeyView;
-  readonly activity: KeyActivity | undefined;
+  readonly lastUsedAt: string | undefined;
 }
 
-function KeyRow({ page, apiKey, activity }: KeyRowProps) {
+function KeyRow({ page, apiKey, lastUsedAt }: KeyRowProps) {
   const { currency, id } = page.organization;
-  const burst = burstOf(apiKey.requests_per_minute);
-  const remaining = activity?.remaining ?? burst;
+  const { remaining, capacity } = apiKey.bucket;
   return (
     <tr>
       <th scope="row">
@@ -116,10 +116,10 @@ function KeyRow({ page, apiKey, activity }: KeyRowProps) {
       <td>
         {formatCount(apiKey.requests_per_minute)}
         <span class="below">
-          {formatCount(remaining)} of {formatCount(burst)} left now
+          {formatCount(remaining)} of {formatCount(capacity)} left now
         </span>
       </td>
-      <td>{activity === undefined ? "not lately" : formatTime(activity.lastUsedAt)}</td>
+      <td>{lastUsedAt === undefined ? "not lately" : formatTime(lastUsedAt)}</td>
     </tr>
   );
 }
