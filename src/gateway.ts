@@ -87,7 +87,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     meter: telemetry.meter,
     isReady: () => !draining,
   });
-  const server = createServer(config, address, handlers);
+  const server = createServer(config, address, handlers, logger);
   await spool.start();
   workers.start();
   settlement.start();
@@ -127,12 +127,15 @@ async function settleAll(server: EnvoyServer, settlement: Settlement, boundMs: n
   await settlement.stop(Math.max(0, end - systemClock.monotonicMs()));
 }
 
-function createServer(config: Config, address: string, handlers: EnvoyHandlers): EnvoyServer {
+function createServer(config: Config, address: string, handlers: EnvoyHandlers, logger: Logger): EnvoyServer {
   return createEnvoyServer({
     transport: config.sidecar.transport,
     address: parseAddress(address),
     handlers,
     maxMessageBytes: Math.max(config.limits.maxBodyBytes, MIN_EDGE_BODY_BYTES) + MESSAGE_OVERHEAD_BYTES,
+    tls: config.sidecar.tls,
+    onCertificateProblem: (error) =>
+      logger.warn({ err: error }, "the renewed certificates cannot be used, the old ones stay"),
   });
 }
 

@@ -6,10 +6,11 @@
  */
 import { readFileSync } from "node:fs";
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
-import { createServer as createTlsServer } from "node:https";
+import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
 import { isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import { getRequestListener } from "@hono/node-server";
+import { watchFiles } from "../config/watch-files.ts";
 import { AdminError } from "./admin-error.ts";
 import { type AdminAppOptions, createAdminApp } from "./app.ts";
 import { SECURITY_HEADERS } from "./http/security-headers.ts";
@@ -88,7 +89,27 @@ function createHttpServer(options: AdminServerOptions): Server {
   if (options.tls === null) return createServer(limits, listener);
   const { certFile, keyFile } = options.tls;
   const files = { cert: readFileSync(certFile), key: readFileSync(keyFile) };
-  return createTlsServer({ ...limits, ...files, minVersion: "TLSv1.2" }, listener);
+  const server = createTlsServer({ ...limits, ...files, minVersion: "TLSv1.2" }, listener);
+  const watcher = watchFiles([certFile, keyFile], () => renew(server, options.tls, options.logger));
+  server.once("close", () => watcher.close());
+  return server;
+}
+
+/** Renewed files count for new connections; files that do not fit each other leave the old ones in force. */
+function renew(
+  server: TlsServer,
+  tls: AdminServerOptions["tls"],
+  logger: AdminServerOptions["logger"],
+): void {
+  if (tls === null) return;
+  try {
+    server.setSecureContext({ cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) });
+  } catch (error) {
+    logger.warn(
+      { err: error },
+      "the renewed certificate of the admin server cannot be used, the old one stays",
+    );
+  }
 }
 
 /** No Host, a URL that cannot be read, a method that the Fetch standard forbids. */

@@ -1,9 +1,16 @@
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { join } from "node:path";
+import type { Config } from "../config/schema.ts";
+import type { RenderOptions } from "../envoy/bootstrap/render-options.ts";
 
-/** `envoy render`. */
+/** `envoy render` and `envoy secrets`. */
 export function addEnvoyCommands(program: Command): void {
   const envoy = program.command("envoy").description("Envoy's configuration.");
+  addRender(envoy);
+  addSecrets(envoy);
+}
+
+function addRender(envoy: Command): void {
   envoy
     .command("render")
     .description(
@@ -12,6 +19,7 @@ export function addEnvoyCommands(program: Command): void {
     )
     .requiredOption("--config <file>", "gateway.yaml")
     .option("--out <file>", "where to write it; default: standard output")
+    .option("--snippets", "only the parts for an Envoy that is already there, each with where it goes")
     .option(
       "--secrets <dir>",
       "folder of the upstreams' credentials; default: `secrets` in the folder of sockets",
@@ -22,36 +30,123 @@ export function addEnvoyCommands(program: Command): void {
       "where Envoy finds the workers of `sidecar.tcp` when they listen on 0.0.0.0",
     )
     .option("--access-log <file>", "the access log's file; default: standard output")
+    .option(
+      "--cors-origin <origin...>",
+      "browser origins that may call, `*` for all; default: none, CORS is off",
+    )
+    .option("--documentation <url>", "what `GET /` names as the documentation")
+    .option("--trusted-hops <n>", "proxies in front whose x-forwarded-for is true; default: 0", parseHops)
     .action((options: RenderCommandOptions) => renderAction(options));
+}
+
+function addSecrets(envoy: Command): void {
+  envoy
+    .command("secrets")
+    .description(
+      "Writes the files that a rendered bootstrap names: the upstreams' credentials, and where the certificates lie. " +
+        "Envoy uses a renewed one without a restart.",
+    )
+    .requiredOption("--config <file>", "gateway.yaml")
+    .option("--secrets <dir>", "where to; default: `secrets` in the folder of sockets")
+    .option("--watch", "stay, and write again when a credential's file has changed")
+    .action((options: SecretsCommandOptions) => secretsAction(options));
+}
+
+interface SecretsCommandOptions {
+  readonly config: string;
+  readonly secrets?: string;
+  readonly watch?: true;
 }
 
 interface RenderCommandOptions {
   readonly config: string;
   readonly out?: string;
+  readonly snippets?: true;
   readonly secrets?: string;
   readonly writeSecrets?: true;
   readonly sidecarHost?: string;
   readonly accessLog?: string;
+  readonly corsOrigin?: readonly string[];
+  readonly documentation?: string;
+  readonly trustedHops?: number;
 }
 
 async function renderAction(options: RenderCommandOptions): Promise<void> {
-  const { loadConfig } = await import("../config/load.ts");
   const { renderBootstrap } = await import("../envoy/bootstrap/render-bootstrap.ts");
-  // Writing them reads the upstreams' credentials, and says which is missing; no other secret is needed here.
-  const config = loadConfig(options.config, { secrets: "none" });
-  const bootstrap = renderBootstrap(config, {
-    ...(options.secrets === undefined ? {} : { secretsDirectory: options.secrets }),
-    ...(options.sidecarHost === undefined ? {} : { sidecarHost: options.sidecarHost }),
-    ...(options.accessLog === undefined ? {} : { accessLogFile: options.accessLog }),
-  });
+  const { renderSnippets } = await import("../envoy/bootstrap/render-snippets.ts");
+  const config = await loadWithoutSecrets(options.config);
+  const render = options.snippets === true ? renderSnippets : renderBootstrap;
+  const text = render(config, readOptions(options));
   if (options.writeSecrets) {
     const { writeUpstreamSecrets } = await import("../envoy/bootstrap/upstream-secrets.ts");
-    await writeUpstreamSecrets(config, options.secrets ?? join(config.sidecar.sockets, "secrets"));
+    await writeUpstreamSecrets(config, secretsFolder(config, options.secrets));
   }
   if (options.out === undefined) {
-    process.stdout.write(bootstrap);
+    process.stdout.write(text);
     return;
   }
   const { writeFile } = await import("node:fs/promises");
-  await writeFile(options.out, bootstrap);
+  await writeFile(options.out, text);
+}
+
+function readOptions(options: RenderCommandOptions): RenderOptions {
+  const { secrets, sidecarHost, accessLog, corsOrigin, documentation, trustedHops } = options;
+  return {
+    ...(secrets === undefined ? {} : { secretsDirectory: secrets }),
+    ...(sidecarHost === undefined ? {} : { sidecarHost }),
+    ...(accessLog === undefined ? {} : { accessLogFile: accessLog }),
+    ...(corsOrigin === undefined ? {} : { corsAllowOrigins: corsOrigin }),
+    ...(documentation === undefined ? {} : { documentation }),
+    ...(trustedHops === undefined ? {} : { trustedHops }),
+  };
+}
+
+async function secretsAction(options: SecretsCommandOptions): Promise<void> {
+  const secrets = await import("../envoy/bootstrap/upstream-secrets.ts");
+  const config = await loadWithoutSecrets(options.config);
+  const folder = secretsFolder(config, options.secrets);
+  // Before the first write: what changes meanwhile is seen by the next poll.
+  const watcher = options.watch === true ? secrets.watchUpstreamSecrets(config, folder, report) : null;
+  await secrets.writeUpstreamSecrets(config, folder);
+  if (watcher === null) return;
+  report({ written: [] });
+  await new Promise<void>((resolve) => {
+    // The watch itself keeps no process alive.
+    const alive = setInterval(() => undefined, 60_000);
+    const end = (): void => {
+      clearInterval(alive);
+      resolve();
+    };
+    process.once("SIGTERM", end);
+    process.once("SIGINT", end);
+  });
+  watcher.close();
+}
+
+/** One line of JSON, as the sidecar's own log has it. Never a secret. */
+function report(outcome: { readonly written: readonly string[] } | { readonly problem: unknown }): void {
+  const fields =
+    "problem" in outcome
+      ? {
+          level: "error",
+          msg: "a credential could not be read, the former one stays",
+          problem: String(outcome.problem),
+        }
+      : { level: "info", msg: "credentials are written", renewed: outcome.written };
+  process.stdout.write(`${JSON.stringify({ ...fields, time: new Date().toISOString() })}\n`);
+}
+
+/** Writing the credentials reads them, and says which is missing; no other secret is needed here. */
+async function loadWithoutSecrets(file: string): Promise<Config> {
+  const { loadConfig } = await import("../config/load.ts");
+  return loadConfig(file, { secrets: "none" });
+}
+
+function secretsFolder(config: Config, given: string | undefined): string {
+  return given ?? join(config.sidecar.sockets, "secrets");
+}
+
+function parseHops(text: string): number {
+  if (/^\d{1,3}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("expected a whole number");
 }

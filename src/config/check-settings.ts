@@ -19,6 +19,7 @@ export function checkSettings(file: unknown, baseDir: string): CrossProblem[] {
     ...checkLimits(file),
     ...checkAdmin(file),
     ...checkSockets(file, baseDir),
+    ...checkSidecar(file),
     ...checkSmtp(file),
   ];
 }
@@ -73,6 +74,8 @@ function checkRedis(file: unknown): CrossProblem[] {
     if (has(field) && !has("sentinels")) add("only used with `sentinels`", field);
   }
   if (has("username") && !has("password")) add("required with `username`", "password");
+  if (has("cert_file") && !has("key_file")) add("required with `cert_file`", "key_file");
+  if (has("key_file") && !has("cert_file")) add("required with `key_file`", "cert_file");
   return problems;
 }
 
@@ -121,6 +124,23 @@ function checkSockets(file: unknown, baseDir: string): CrossProblem[] {
     `the path of a Unix socket may have ${MAX_SOCKET_PATH_BYTES} bytes; ` +
     `${LONGEST_SOCKET_NAME} in ${folder} would have ${bytes}: choose a shorter folder`;
   return [{ path: ["sidecar", "sockets"], message }];
+}
+
+function checkSidecar(file: unknown): CrossProblem[] {
+  const sidecar = valueAt(file, "sidecar");
+  const tcp = valueAt(sidecar, "tcp");
+  const hasTls = valueAt(sidecar, "tls") !== undefined;
+  if (tcp === undefined && hasTls) {
+    const message = "only used with `sidecar.tcp`: Unix sockets are their owner's alone";
+    return [{ path: ["sidecar", "tls"], message }];
+  }
+  const host = textOf(valueAt(tcp, "host"));
+  const isMeant = hasTls || valueAt(tcp, "allow_plaintext") === true;
+  if (host === null || isMeant || LOOPBACK.test(host)) return [];
+  const message =
+    `${host} is reached from outside this machine: give \`sidecar.tls\`, or \`allow_plaintext: true\` where a mesh ` +
+    "encrypts it";
+  return [{ path: ["sidecar", "tcp", "host"], message }];
 }
 
 function checkSmtp(file: unknown): CrossProblem[] {

@@ -40,6 +40,13 @@ export function createRedisSchema(source: SecretSource) {
         type: "path",
         default: "those of Node",
       }),
+      cert_file: described(orNull(path(source)), {
+        description:
+          "Certificate chain that is shown to a `rediss://` server which asks for one, PEM. This, its key and " +
+          "`ca_file` are read anew for each connection, so renewed files count without a restart.",
+        type: "path",
+      }),
+      key_file: described(orNull(path(source)), { description: "Its private key, PEM.", type: "path" }),
     }).transform(({ url, cluster, sentinels, name, ...rest }) => {
       const mode: "single" | "cluster" | "sentinel" =
         cluster === undefined ? (sentinels === undefined ? "single" : "sentinel") : "cluster";

@@ -85,6 +85,29 @@ export function createAdminSchema(source: SecretSource) {
   );
 }
 
+/** `sidecar.tls`: both sides of the connection between Envoy and the workers show a certificate. */
+function createSidecarTlsSchema(source: SecretSource) {
+  const pem = (description: string) => described(path(source), { description, type: "path" });
+  return mapping({
+    ca_file: pem(
+      "Authorities of both sides' certificates, PEM. Renewed files count without a restart, here and below.",
+    ),
+    server_cert_file: pem("The workers' certificate chain, PEM. Only needed where they run."),
+    server_key_file: pem("Its private key, PEM."),
+    server_name: described(orNull(host()), {
+      description: "Name or address that Envoy demands of the workers' certificate.",
+      type: "host name or IP address",
+      default: "where Envoy finds the workers",
+    }),
+    client_cert_file: pem("Envoy's certificate chain, PEM. Only needed where Envoy runs."),
+    client_key_file: pem("Its private key, PEM."),
+    client_name: described(orNull(host()), {
+      description: "Name that the workers demand of Envoy's certificate; left out, any of `ca_file` will do.",
+      type: "host name or IP address",
+    }),
+  });
+}
+
 /** `sidecar`: the gRPC workers behind Envoy. */
 export function createSidecarSchema(source: SecretSource) {
   const expectation = `expected \`auto\` or a whole number from 1 to ${MAX_WORKERS}`;
@@ -113,8 +136,15 @@ export function createSidecarSchema(source: SecretSource) {
             description: "Port of the first worker; worker *i* takes this one plus *i*.",
             type: `integer, 1 to ${65_535 - MAX_WORKERS}`,
           }),
+          allow_plaintext: described(flag().default(false), {
+            description:
+              "Allows a `sidecar.tcp.host` off loopback without `sidecar.tls`, where a mesh encrypts the connection. It " +
+              "carries keys and prompts, and whoever reaches it can spend in anybody's name.",
+            type: "boolean",
+          }),
         }),
       ),
+      tls: orNull(createSidecarTlsSchema(source)),
       transport: described(choice(["grpc-js", "http2"]).default("grpc-js"), {
         description: "gRPC server implementation: the grpc-js library, or a leaner one on Node's own HTTP/2.",
         type: "`grpc-js` or `http2`",

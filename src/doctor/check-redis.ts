@@ -1,5 +1,4 @@
 /** Redis: reachable, of a sound version, keeps what it is given, evicts nothing, answers fast, has the right time. */
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
 import { createRedisClient, type RedisClient, waitUntilReady } from "../store/client.ts";
@@ -52,12 +51,12 @@ function openClient(config: Config): RedisClient {
   const shared = { commandTimeoutMs: COMMAND_TIMEOUT_MS, onError: () => undefined };
   const { redis } = config;
   if (redis === null) return createRedisClient({ url: privateSocket(config), ...shared });
-  const { mode, urls, name, username, password, sentinelPassword, caFile } = redis;
+  const { mode, urls, name, username, password, sentinelPassword } = redis;
   const credentials = {
     username,
     password: password?.reveal() ?? null,
     sentinelPassword: sentinelPassword?.reveal() ?? null,
-    certificateAuthorities: caFile === null ? null : readFileSync(caFile, "utf8"),
+    tlsFiles: redis,
   };
   if (mode === "cluster") return createRedisClient({ cluster: urls, ...credentials, ...shared });
   if (mode === "sentinel") {

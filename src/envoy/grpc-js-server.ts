@@ -1,4 +1,4 @@
-import type { Http2Server } from "node:http2";
+import type { Http2SecureServer, Http2Server } from "node:http2";
 import { Server as NetServer } from "node:net";
 
 import {
@@ -31,19 +31,21 @@ import { createHealthService, type HealthService } from "./health-service.ts";
 import { Http2Listener } from "./http2-listener.ts";
 import { ProcessStream } from "./process-stream.ts";
 import type { EnvoyHandlers, EnvoyServer, EnvoyServerOptions } from "./server.ts";
+import { readSidecarCertificates, renewSidecarCertificates, type SidecarTlsOptions } from "./sidecar-tls.ts";
 
 /** Envoy stops sending when its own buffers are full, so this many replies unread means that it is stuck. */
 const MAX_UNSENT_REPLIES = 4_096;
 
 /** The transport on @grpc/grpc-js. */
-export function createGrpcJsServer({ address, handlers, maxMessageBytes }: EnvoyServerOptions): EnvoyServer {
+export function createGrpcJsServer(options: EnvoyServerOptions): EnvoyServer {
+  const { handlers, maxMessageBytes } = options;
   const server = new Server({
     "grpc.max_receive_message_length": maxMessageBytes,
     "grpc.max_send_message_length": maxMessageBytes,
     // Debugging data that nobody asks for, gathered per message.
     "grpc.enable_channelz": 0,
   });
-  const listener = new Http2Listener(openHttp2Server(server), address);
+  const listener = new Http2Listener(openHttp2Server(server, options), options);
   const health = createHealthService(() => !listener.isDraining && handlers.isServing());
   addProcess(server, handlers);
   addCheck(server, handlers);
@@ -67,14 +69,26 @@ export function createGrpcJsServer({ address, handlers, maxMessageBytes }: Envoy
  * A connection injector makes grpc-js set up an HTTP/2 server without binding a port; it is then found in a private
  * field, the one thing here that is not grpc-js's public interface.
  */
-function openHttp2Server(server: Server): Http2Server {
-  server.createConnectionInjector(ServerCredentials.createInsecure());
+function openHttp2Server(
+  server: Server,
+  { tls = null, onCertificateProblem }: EnvoyServerOptions,
+): Http2Server | Http2SecureServer {
+  server.createConnectionInjector(createCredentials(tls));
   const { http2Servers } = server as unknown as { readonly http2Servers?: ReadonlyMap<unknown, unknown> };
   const [http2Server] = http2Servers?.keys() ?? [];
   if (!(http2Server instanceof NetServer) || !("updateSettings" in http2Server)) {
     throw new Error("this release of @grpc/grpc-js keeps its HTTP/2 server elsewhere: windows cannot be set");
   }
-  return http2Server as Http2Server;
+  if (tls === null) return http2Server as Http2Server;
+  const secureServer = http2Server as Http2SecureServer;
+  renewSidecarCertificates(secureServer, tls, (error) => onCertificateProblem?.(error));
+  return secureServer;
+}
+
+function createCredentials(tls: SidecarTlsOptions | null): ServerCredentials {
+  if (tls === null) return ServerCredentials.createInsecure();
+  const { ca, cert, key } = readSidecarCertificates(tls);
+  return ServerCredentials.createSsl(ca, [{ cert_chain: cert, private_key: key }], true);
 }
 
 function addMethod<Request, Response>(

@@ -1,6 +1,7 @@
 import { connect } from "node:net";
 import { lstat, unlink } from "node:fs/promises";
 import type {
+  Http2SecureServer,
   Http2Server,
   Http2Session,
   ServerHttp2Session,
@@ -10,7 +11,8 @@ import type {
 import { setTimeout as wait } from "node:timers/promises";
 
 import { HEALTH_WATCH } from "./codec.ts";
-import type { EnvoyServerAddress } from "./server.ts";
+import type { EnvoyServerAddress, EnvoyServerOptions } from "./server.ts";
+import { isNamedClient } from "./sidecar-tls.ts";
 
 const MEBIBYTE = 1024 * 1024;
 /** The default of 64 kB makes Envoy wait for us several times in each larger body: half the throughput at 100 kB. */
@@ -37,17 +39,19 @@ const PROBE_TIMEOUT_MS = 1_000;
  * around the `Http2Server` that is theirs.
  */
 export class Http2Listener {
-  readonly #server: Http2Server;
+  readonly #server: Http2Server | Http2SecureServer;
   readonly #address: EnvoyServerAddress;
+  readonly #clientName: string | null;
   /** Connections and their calls under way. */
   readonly #sessions = new Map<Http2Session, number>();
   #openStreams = 0;
   #isDraining = false;
   #whenIdle: (() => void)[] = [];
 
-  constructor(server: Http2Server, address: EnvoyServerAddress) {
+  constructor(server: Http2Server | Http2SecureServer, options: Pick<EnvoyServerOptions, "address" | "tls">) {
     this.#server = server;
-    this.#address = address;
+    this.#address = options.address;
+    this.#clientName = options.tls?.clientName ?? null;
     server.updateSettings({
       initialWindowSize: STREAM_WINDOW_BYTES,
       maxFrameSize: MAX_FRAME_BYTES,
@@ -107,6 +111,10 @@ export class Http2Listener {
   }
 
   #addSession(session: ServerHttp2Session): void {
+    if (!isNamedClient(session, this.#clientName)) {
+      session.destroy();
+      return;
+    }
     session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
     this.#sessions.set(session, 0);
     session.once("close", () => this.#sessions.delete(session));

@@ -1,4 +1,11 @@
-import { createServer, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
+import {
+  createSecureServer,
+  createServer,
+  type Http2SecureServer,
+  type Http2Server,
+  type IncomingHttpHeaders,
+  type ServerHttp2Stream,
+} from "node:http2";
 
 import {
   CHECK,
@@ -14,6 +21,7 @@ import { createHealthService, type HealthService } from "./health-service.ts";
 import { Http2Listener } from "./http2-listener.ts";
 import { ProcessStream } from "./process-stream.ts";
 import type { EnvoyHandlers, EnvoyServer, EnvoyServerOptions } from "./server.ts";
+import { readSidecarCertificates, renewSidecarCertificates } from "./sidecar-tls.ts";
 
 const SERVER_OPTIONS = {
   // In megabytes, over all streams of a connection; what a stream may hold is bounded by the size of its messages.
@@ -25,9 +33,10 @@ const SERVER_OPTIONS = {
 };
 
 /** The transport on node:http2, with gRPC framing by hand. */
-export function createHttp2Server({ address, handlers, maxMessageBytes }: EnvoyServerOptions): EnvoyServer {
-  const server = createServer(SERVER_OPTIONS);
-  const listener = new Http2Listener(server, address);
+export function createHttp2Server(options: EnvoyServerOptions): EnvoyServer {
+  const { handlers, maxMessageBytes } = options;
+  const server = createPlainOrSecure(options);
+  const listener = new Http2Listener(server, options);
   const health = createHealthService(() => !listener.isDraining && handlers.isServing());
   server.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
     if (headers[":method"] !== "POST" || headers["content-type"]?.startsWith("application/grpc") !== true) {
@@ -44,6 +53,22 @@ export function createHttp2Server({ address, handlers, maxMessageBytes }: EnvoyS
       return listener.openStreams;
     },
   };
+}
+
+function createPlainOrSecure({
+  tls = null,
+  onCertificateProblem,
+}: EnvoyServerOptions): Http2Server | Http2SecureServer {
+  if (tls === null) return createServer(SERVER_OPTIONS);
+  const server = createSecureServer({
+    ...SERVER_OPTIONS,
+    ...readSidecarCertificates(tls),
+    requestCert: true,
+    rejectUnauthorized: true,
+    minVersion: "TLSv1.2",
+  });
+  renewSidecarCertificates(server, tls, (error) => onCertificateProblem?.(error));
+  return server;
 }
 
 function serveCall(call: GrpcCall, path: string, handlers: EnvoyHandlers, health: HealthService): void {

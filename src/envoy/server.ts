@@ -11,6 +11,7 @@
 import type { CheckRequest, CheckResponse, ProcessingRequest, ProcessingResponse } from "./codec.ts";
 import { createGrpcJsServer } from "./grpc-js-server.ts";
 import { createHttp2Server } from "./http2-server.ts";
+import type { SidecarTlsOptions } from "./sidecar-tls.ts";
 
 /** What a server does with Envoy's calls. */
 export interface EnvoyHandlers {
@@ -49,6 +50,10 @@ export interface EnvoyServerOptions {
   readonly handlers: EnvoyHandlers;
   /** Limit of one message in either direction; larger ones end the call with an error. */
   readonly maxMessageBytes: number;
+  /** Mutual TLS; in the clear when left out, for Unix sockets and loopback. */
+  readonly tls?: SidecarTlsOptions | null;
+  /** Renewed certificates that cannot be used; the old ones stay. */
+  readonly onCertificateProblem?: (error: unknown) => void;
 }
 
 export interface EnvoyServer {

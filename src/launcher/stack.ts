@@ -9,6 +9,7 @@
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { watchUpstreamSecrets } from "../envoy/bootstrap/upstream-secrets.ts";
 import { environmentFor } from "./child-environment.ts";
 import { drainEnvoy, secretsFolder, startEnvoy } from "./envoy-process.ts";
 import { guardOf } from "./guarded-process.ts";
@@ -33,6 +34,7 @@ export class Stack {
   #redis: ManagedProcess | null = null;
   #serve: ManagedProcess | null = null;
   #envoy: ManagedProcess | null = null;
+  #credentials: { close: () => void } | null = null;
 
   /** `entry` is the program that `serve` and the workers are started by. */
   constructor(plan: Plan, entry: string) {
@@ -54,6 +56,11 @@ export class Stack {
     const ready = await waitForServe(this.#serve);
     const env = environmentFor("envoy", config, process.env);
     this.#envoy = await startEnvoy({ program: envoyProgram, config, logDir, env });
+    this.#credentials = watchUpstreamSecrets(
+      config,
+      secretsFolder(config.sidecar.sockets),
+      reportCredentials,
+    );
     this.#note();
     await waitUntilReady(this.baseUrl, this.#processes);
     return ready;
@@ -71,6 +78,7 @@ export class Stack {
 
   /** Stops in order: no new connections, requests in flight run out, Envoy, the gateway, Redis. */
   async stop(): Promise<void> {
+    this.#credentials?.close();
     if (this.#envoy?.hasEnded === false) await drainEnvoy(this.#plan.config.sidecar.sockets, DRAIN_MS);
     await this.#envoy?.stop(ENVOY_STOP_MS);
     await this.#serve?.stop(SERVE_STOP_MS);
@@ -81,6 +89,7 @@ export class Stack {
 
   /** Ends everything at once. The lock on the data stays: a next start waits for what is still ending. */
   kill(): void {
+    this.#credentials?.close();
     for (const process of this.#processes) process.kill();
     rmSync(secretsFolder(this.#plan.config.sidecar.sockets), { recursive: true, force: true });
     this.#plan.sockets.remove();
@@ -128,4 +137,15 @@ export class Stack {
     rmSync(secretsFolder(config.sidecar.sockets), { recursive: true, force: true });
     sockets.remove();
   }
+}
+
+/** On stderr, where the launcher says everything but its line for programs. */
+function reportCredentials(
+  outcome: { readonly written: readonly string[] } | { readonly problem: unknown },
+): void {
+  const text =
+    "problem" in outcome
+      ? `a renewed credential could not be read, the former one stays: ${String(outcome.problem)}`
+      : `renewed credential: ${outcome.written.join(", ")}`;
+  process.stderr.write(`${text}\n`);
 }

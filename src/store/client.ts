@@ -5,6 +5,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { Cluster, Redis } from "ioredis";
+import { createRedisTls, type RedisTlsFiles, type RedisTlsOptions } from "./redis-tls.ts";
 import { loadScripts } from "./scripts.ts";
 
 /** Under ext_authz's timeout, so that a lost answer still leaves time for the grace path. */
@@ -33,8 +34,8 @@ export type RedisConnectionOptions = RedisAddress & {
   readonly username?: string | null;
   readonly password?: string | null;
   readonly sentinelPassword?: string | null;
-  /** PEM; what the certificates of `rediss://` servers are checked against, Node's own list when left out. */
-  readonly certificateAuthorities?: string | null;
+  /** PEM files for `rediss://` servers, read anew for each connection. */
+  readonly tlsFiles?: RedisTlsFiles | null;
   /** Milliseconds; 250 when left out. For commands beside the path, like scans. */
   readonly commandTimeoutMs?: number;
   /** Called for errors of the connection, which reconnects by itself. */
@@ -168,12 +169,9 @@ function retryStrategy(attempt: number): number {
   return Math.round(delay * (0.9 + Math.random() * 0.2));
 }
 
-function tlsOptions(
-  url: string | undefined,
-  { certificateAuthorities }: RedisConnectionOptions,
-): { ca?: string } | null {
+function tlsOptions(url: string | undefined, { tlsFiles }: RedisConnectionOptions): RedisTlsOptions | null {
   if (url?.startsWith("rediss:") !== true) return null;
-  return certificateAuthorities ? { ca: certificateAuthorities } : {};
+  return tlsFiles ? createRedisTls(tlsFiles) : {};
 }
 
 function parseSocketPath(url: string): string | null {

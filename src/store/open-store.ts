@@ -1,5 +1,4 @@
 /** The store of a process: connected, its data checked to be of this version. */
-import { readFileSync } from "node:fs";
 import type { Config } from "../config/schema.ts";
 import { createRedisClient, waitUntilReady } from "./client.ts";
 import type { RedisAddress, RedisClient } from "./client.ts";
@@ -34,13 +33,13 @@ export async function openStore(
   options: OpenStoreOptions = {},
 ): Promise<OpenStore> {
   if (config.redis === null) throw new Error("No Redis is configured: set `redis.url`.");
-  const { username, password, sentinelPassword, caFile } = config.redis;
+  const { username, password, sentinelPassword } = config.redis;
   const client = createRedisClient({
     ...formatAddress(config.redis),
     username,
     password: password?.reveal() ?? null,
     sentinelPassword: sentinelPassword?.reveal() ?? null,
-    certificateAuthorities: caFile === null ? null : readFileSync(caFile, "utf8"),
+    tlsFiles: config.redis,
     ...options,
     onError: (error) => logger.warn({ err: error }, "the connection to Redis failed"),
   });

@@ -40,5 +40,7 @@ function createPrivateRedis(socket: string): Config["redis"] {
     password: null,
     sentinelPassword: null,
     caFile: null,
+    certFile: null,
+    keyFile: null,
   });
 }

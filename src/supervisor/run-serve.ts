@@ -8,6 +8,7 @@
 import { mkdirSync } from "node:fs";
 import { createConnection } from "node:net";
 import type { Config } from "../config/schema.ts";
+import { watchFiles } from "../config/watch-files.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { SupervisorServices, SupervisorServicesOptions } from "./gateway-parts.ts";
 import type { ServeReport } from "./messages.ts";
@@ -15,7 +16,6 @@ import { keepDemoKey, readDemoKey, resolveOperatorToken } from "./secret-file.ts
 import { StartError } from "./start-error.ts";
 import { Supervisor, type WorkerCrash } from "./supervisor.ts";
 import { listWorkerAddresses } from "./worker-addresses.ts";
-import { watchFile } from "./watch-file.ts";
 import type { WorkerEntry } from "./worker-slot.ts";
 
 export interface ServeOptions {
@@ -165,7 +165,7 @@ function reloadOnChange(options: ServeOptions, supervisor: Supervisor, services:
     }
   };
   process.on("SIGHUP", reload);
-  watchFile(options.configFile, reload);
+  watchFiles([options.configFile], reload);
 }
 
 function report(message: ServeReport): void {

@@ -47,7 +47,13 @@ async function prepareForValidation(scratch: string, text: string): Promise<stri
   writeFileSync(bundle, authority.ca);
   const secrets = join(scratch, "secrets");
   mkdirSync(secrets);
-  for (const name of ["hosted", "replicas"]) {
+  for (const name of [
+    "hosted",
+    "replicas",
+    "_sidecar_client_certificate",
+    "_sidecar_authorities",
+    "_upstream_authorities_replicas",
+  ]) {
     writeFileSync(upstreamSecretFile(secrets, name), "resources: []\n");
   }
   return text

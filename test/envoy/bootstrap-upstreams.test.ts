@@ -1,5 +1,5 @@
 /** Upstreams of the bootstrap that is shipped: credentials that are renewed, and certificates. */
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -42,13 +42,17 @@ describe("an https upstream", () => {
     const authority = await createTestAuthority();
     const folder = mkdtempSync(join(tmpdir(), "igw-tls-"));
     const names: (string | undefined)[] = [];
-    const start = async (...alternatives: string[]): Promise<{ port: number; close: () => void }> => {
+    const start = async (...alternatives: string[]) => {
       const server = createServer(await authority.issue("upstream", alternatives), (request, response) => {
         names.push((request.socket as { servername?: string }).servername);
         response.end("{}");
       });
       await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-      return { port: (server.address() as AddressInfo).port, close: () => void server.close() };
+      return {
+        port: (server.address() as AddressInfo).port,
+        close: () => void server.close(),
+        closeConnections: () => server.closeAllConnections(),
+      };
     };
     const [named, address, other] = await Promise.all([
       start("localhost"),
@@ -76,6 +80,13 @@ describe("an https upstream", () => {
       expect(await statusOf("other")).toBe(503);
       expect(await statusOf("untrusted")).toBe(503);
       expect(names).toHaveLength(2);
+      // Renewed by a rename, as certificate managers do it: another authority, which the server's certificate is not of.
+      const next = await createTestAuthority();
+      await next.close();
+      writeFileSync(`${caFile}.new`, next.ca);
+      renameSync(`${caFile}.new`, caFile);
+      named.closeConnections();
+      await waitFor("the new authorities", async () => (await statusOf("named")) === 503);
     } finally {
       await tls.stop();
       for (const server of [named, address, other]) server.close();

@@ -42,6 +42,9 @@ function readConfig() {
 }
 
 const SIDECAR = "- name: sidecar";
+const PLAIN_SIDECAR = "sidecar: {workers: 2, sockets: run}";
+const TLS_SIDECAR =
+  "sidecar: {workers: 2, sockets: run, tcp: {host: gateway, port: 9000}, tls: {ca_file: ca.pem, server_cert_file: s.crt, server_key_file: s.key, client_cert_file: c.crt, client_key_file: c.key}}";
 
 describe("checkBootstrap", () => {
   it("finds nothing in what is rendered", () => {
@@ -60,6 +63,24 @@ describe("checkBootstrap", () => {
       expect(finding).toMatchObject({ severity: "problem", fix: expect.stringMatching(/\w/) });
     },
   );
+
+  it.each([
+    ["the transport socket", / {6}transport_socket:\n(?: {8}.*\n)+/],
+    ["Envoy's certificate", / {12}tls_certificate_sds_secret_configs:\n(?: {14}.*\n)+/],
+    ["the name that is checked", / {14}default_validation_context:\n(?: {16}.*\n)+/],
+  ])("finds %s missing where the workers take calls by TLS only", (_name, part) => {
+    const config = parseConfig(GATEWAY.replace(PLAIN_SIDECAR, TLS_SIDECAR), {
+      baseDir: dir,
+      source: "gateway.yaml",
+      secrets: "none",
+    });
+    const text = renderBootstrap(config);
+    expect(checkBootstrap(text, config)).toEqual([]);
+    const from = text.indexOf(SIDECAR);
+    const mutated = text.slice(0, from) + text.slice(from).replace(part, "");
+    expect(mutated).not.toBe(text);
+    expect(checkBootstrap(mutated, config)).toMatchObject([{ check: "sidecar_tls", severity: "problem" }]);
+  });
 
   it("reads Envoy's camel case too", () => {
     const camel = rendered.replace("failure_mode_allow: false", "failureModeAllow: true");

@@ -1,9 +1,11 @@
-/**
- * TLS of the public listener. Certificates come by SDS files that name the PEM files, so that Envoy takes renewed ones
- * without a restart; the SDS files themselves hold no secret.
- */
-import { dirname, join } from "node:path";
+/** TLS of the public listener. */
 import type { Config } from "../../config/schema.ts";
+import {
+  certificateSecretFile,
+  createAuthoritySecret,
+  createCertificateSecret,
+  createSdsConfig,
+} from "./file-secrets.ts";
 import { oneLine, typed } from "./yaml-document.ts";
 import type { EnvoyNode } from "./yaml-document.ts";
 
@@ -11,9 +13,6 @@ type ListenerTls = NonNullable<Config["listen"]["tls"]>;
 
 const SERVER_SECRET = "listener_certificate";
 const CLIENTS_SECRET = "listener_client_authorities";
-
-/** The name of no upstream begins with this. */
-const FILE_PREFIX = "_";
 
 /** `transport_socket` of the listener's filter chain; nothing where it speaks plain HTTP. */
 export function createListenerTls(tls: ListenerTls | null, secretsDirectory: string): EnvoyNode {
@@ -44,38 +43,14 @@ export function listListenerSecrets(
 ): ReadonlyMap<string, EnvoyNode> {
   const files = new Map<string, EnvoyNode>();
   if (tls === null) return files;
-  files.set(secretFile(SERVER_SECRET, secretsDirectory), {
-    ...typed("envoy.extensions.transport_sockets.tls.v3.Secret"),
-    name: SERVER_SECRET,
-    tls_certificate: {
-      certificate_chain: { filename: tls.certFile },
-      private_key: { filename: tls.keyFile },
-      watched_directory: { path: dirname(tls.certFile) },
-    },
-  });
-  if (tls.clientCaFile !== null) {
-    files.set(secretFile(CLIENTS_SECRET, secretsDirectory), {
-      ...typed("envoy.extensions.transport_sockets.tls.v3.Secret"),
-      name: CLIENTS_SECRET,
-      validation_context: {
-        trusted_ca: { filename: tls.clientCaFile },
-        watched_directory: { path: dirname(tls.clientCaFile) },
-      },
-    });
+  const { certFile, keyFile, clientCaFile } = tls;
+  files.set(
+    certificateSecretFile(SERVER_SECRET, secretsDirectory),
+    createCertificateSecret(SERVER_SECRET, certFile, keyFile),
+  );
+  if (clientCaFile !== null) {
+    const file = certificateSecretFile(CLIENTS_SECRET, secretsDirectory);
+    files.set(file, createAuthoritySecret(CLIENTS_SECRET, clientCaFile));
   }
   return files;
-}
-
-function createSdsConfig(name: string, secretsDirectory: string): EnvoyNode {
-  return {
-    name,
-    sds_config: {
-      path_config_source: oneLine({ path: secretFile(name, secretsDirectory) }),
-      resource_api_version: "V3",
-    },
-  };
-}
-
-function secretFile(name: string, directory: string): string {
-  return join(directory, `${FILE_PREFIX}${name}.yaml`);
 }

@@ -15,6 +15,7 @@ import { createListenerTls } from "./listener-tls.ts";
 import { createOverloadManager } from "./overload.ts";
 import { resolveOptions } from "./render-options.ts";
 import type { RenderOptions, ResolvedOptions } from "./render-options.ts";
+import { createSidecarClusterTls } from "./sidecar-cluster-tls.ts";
 import { createSidecarCluster } from "./sidecar-cluster.ts";
 import { checkSocketPath, listSidecarEndpoints } from "./sidecar-endpoints.ts";
 import { createTracingClusters } from "./tracing.ts";
@@ -28,6 +29,18 @@ const HEADING =
   "Envoy for the inference gateway, made by `inference-gateway envoy render --config gateway.yaml`.\n" +
   "Start Envoy with --disable-hot-restart. What each part is for: docs/envoy.md.";
 
+/** The parts by which `render-snippets.ts` finds its way. */
+export interface Bootstrap extends EnvoyNode {
+  readonly static_resources: {
+    readonly listeners: readonly [ListenerNode];
+    readonly clusters: readonly EnvoyNode[];
+  };
+}
+
+interface ListenerNode extends EnvoyNode {
+  readonly filter_chains: readonly [EnvoyNode & { readonly filters: readonly [EnvoyNode] }];
+}
+
 /** 0600. */
 const OWNER_ONLY = 0o600;
 
@@ -36,8 +49,16 @@ const OWNER_ONLY = 0o600;
  * @throws Error when a socket's path is too long or an upstream's URL is none.
  */
 export function renderBootstrap(config: Config, options: RenderOptions = {}): string {
+  return formatEnvoyYaml(createBootstrap(config, options), HEADING);
+}
+
+/**
+ * The same as a value, for whoever needs parts of it.
+ * @throws as `renderBootstrap`.
+ */
+export function createBootstrap(config: Config, options: RenderOptions): Bootstrap {
   const resolved = resolveOptions(options);
-  const bootstrap: EnvoyNode = {
+  return {
     "#node": "Needed to read secrets from files.",
     node: oneLine({ id: "inference-gateway", cluster: "inference-gateway" }),
     "#admin": "Whoever reaches it can stop Envoy: a socket that only the owner can open.",
@@ -51,13 +72,12 @@ export function renderBootstrap(config: Config, options: RenderOptions = {}): st
     static_resources: {
       listeners: [createListener(config, resolved, secretsFolder(config, options))],
       clusters: [
-        createSidecarCluster(listSidecarEndpoints(config, options)),
+        createSidecar(config, options),
         ...createUpstreamClusters(config, options),
         ...createTracingClusters(config.telemetry.otlp, options.systemCaFile ?? findSystemCaFile()),
       ],
     },
   };
-  return formatEnvoyYaml(bootstrap, HEADING);
 }
 
 function createAdminAddress(config: Config): EnvoyNode {
@@ -86,7 +106,7 @@ function secretsFolder(config: Config, options: RenderOptions): string {
   return options.secretsDirectory ?? join(config.sidecar.sockets, "secrets");
 }
 
-function createListener(config: Config, options: ResolvedOptions, secrets: string): EnvoyNode {
+function createListener(config: Config, options: ResolvedOptions, secrets: string): ListenerNode {
   const { host, port, tls } = config.listen;
   const limits = createBodyLimits(config.limits.maxBodyBytes);
   return {
@@ -105,6 +125,13 @@ function createListener(config: Config, options: ResolvedOptions, secrets: strin
   };
 }
 
+function createSidecar(config: Config, options: RenderOptions): EnvoyNode {
+  const { tcp, tls } = config.sidecar;
+  const host = options.sidecarHost ?? tcp?.host ?? "";
+  const transport = createSidecarClusterTls(tls, host, secretsFolder(config, options));
+  return createSidecarCluster(listSidecarEndpoints(config, options), transport);
+}
+
 function createUpstreamClusters(config: Config, options: RenderOptions): EnvoyNode[] {
   const secrets = secretsFolder(config, options);
   const systemCaFile = options.systemCaFile ?? findSystemCaFile();
@@ -112,6 +139,7 @@ function createUpstreamClusters(config: Config, options: RenderOptions): EnvoyNo
     createUpstreamCluster(upstream, {
       secretFile: upstream.credential === null ? null : upstreamSecretFile(secrets, upstream.name),
       systemCaFile,
+      secretsDirectory: secrets,
     }),
   );
 }

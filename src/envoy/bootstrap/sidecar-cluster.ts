@@ -11,8 +11,8 @@ import type { EnvoyNode } from "./yaml-document.ts";
 const MAX_IN_FLIGHT = 1_000_000;
 const MEBIBYTE = 1024 ** 2;
 
-/** The cluster that ext_authz and ext_proc call. */
-export function createSidecarCluster(endpoints: readonly SidecarEndpoint[]): EnvoyNode {
+/** The cluster that ext_authz and ext_proc call; `transport` is its transport socket, where it has one. */
+export function createSidecarCluster(endpoints: readonly SidecarEndpoint[], transport: EnvoyNode): EnvoyNode {
   return {
     name: SIDECAR_CLUSTER,
     type: endpoints.every((endpoint) => "pipe" in endpoint || !endpoint.isName) ? "STATIC" : "STRICT_DNS",
@@ -39,6 +39,7 @@ export function createSidecarCluster(endpoints: readonly SidecarEndpoint[]): Env
     },
     ...createHealthWatch(),
     typed_extension_protocol_options: createHttp2Options(),
+    ...transport,
     load_assignment: {
       cluster_name: SIDECAR_CLUSTER,
       endpoints: [{ lb_endpoints: endpoints.map(createLbEndpoint) }],

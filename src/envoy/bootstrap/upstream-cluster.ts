@@ -8,16 +8,14 @@ import { INTERNAL_HEADER_PREFIX } from "../names.ts";
 import type { UpstreamConfig } from "../../config/schema.ts";
 import type { UpstreamEndpoint } from "../../config/urls.ts";
 import { formatSeconds } from "./render-options.ts";
-import { createUpstreamTls } from "./upstream-tls.ts";
+import { type AuthorityPlaces, createUpstreamTls } from "./upstream-tls.ts";
 import { oneLine, typed } from "./yaml-document.ts";
 import type { EnvoyNode } from "./yaml-document.ts";
 
 /** Files that an upstream's cluster names. */
-export interface UpstreamFiles {
+export interface UpstreamFiles extends AuthorityPlaces {
   /** SDS file of the credential; null where the upstream needs none. */
   readonly secretFile: string | null;
-  /** PEM bundle for `https` upstreams without a `ca_file`. */
-  readonly systemCaFile: string;
 }
 
 const MAX_IN_FLIGHT = 100_000;
@@ -65,7 +63,7 @@ export function createUpstreamCluster(upstream: UpstreamConfig, files: UpstreamF
     },
     ...createPassiveHealth(),
     typed_extension_protocol_options: createProtocolOptions(name, files.secretFile, usesTls),
-    ...(usesTls ? { transport_socket: createUpstreamTls(upstream, files.systemCaFile) } : {}),
+    ...(usesTls ? { transport_socket: createUpstreamTls(upstream, files) } : {}),
     load_assignment: {
       cluster_name: name,
       endpoints: [{ lb_endpoints: endpoints.map(createLbEndpoint) }],

@@ -7,7 +7,10 @@ import { chmod, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promi
 import { join } from "node:path";
 import { stringify } from "yaml";
 import type { Config } from "../../config/schema.ts";
+import { watchFiles } from "../../config/watch-files.ts";
 import { listListenerSecrets } from "./listener-tls.ts";
+import { listSidecarSecrets } from "./sidecar-cluster-tls.ts";
+import { listUpstreamAuthorities } from "./upstream-tls.ts";
 import { typed } from "./yaml-document.ts";
 
 const PRIVATE_DIRECTORY_MODE = 0o700;
@@ -20,9 +23,10 @@ export function upstreamSecretFile(directory: string, upstreamName: string): str
 }
 
 /**
- * Writes one file per upstream that has a credential, those of the listener's certificates, and removes those of upstreams that have none any more. Files are
- * readable by the owner only and replaced by a rename, which Envoy notices; a file whose content is right is left
- * alone, so it can be called whenever a credential may have changed.
+ * Writes one file per upstream that has a credential and those that name certificates (listener, sidecar, upstreams'
+ * authorities), and removes those of upstreams that have none any more. Files are readable by the owner only and replaced
+ * by a rename, which Envoy notices; a file whose content is right is left alone, so it can be called whenever a
+ * credential may have changed.
  * @returns The names of the upstreams whose file was written.
  * @throws Error naming the place of a credential that cannot be read.
  */
@@ -37,7 +41,12 @@ export async function writeUpstreamSecrets(config: Config, directory: string): P
     wanted.add(file);
     if (await replaceFile(file, formatSecret(name, credential.reveal().trim()))) written.push(name);
   }
-  for (const [file, secret] of listListenerSecrets(config.listen.tls, directory)) {
+  const certificates = [
+    ...listListenerSecrets(config.listen.tls, directory),
+    ...listSidecarSecrets(config.sidecar.tls, directory),
+    ...listUpstreamAuthorities(config.upstreams, directory),
+  ];
+  for (const [file, secret] of certificates) {
     wanted.add(file);
     await replaceFile(file, stringify({ resources: [secret] }));
   }
@@ -46,6 +55,27 @@ export async function writeUpstreamSecrets(config: Config, directory: string): P
     if (entry.endsWith(SECRET_FILE_ENDING) && !wanted.has(file)) await rm(file, { force: true });
   }
   return written;
+}
+
+/**
+ * Writes them again whenever a file that holds a credential has changed, until `close`. Certificates need no such help:
+ * Envoy watches their files itself. A credential that cannot be read is reported, and the former one stays.
+ */
+export function watchUpstreamSecrets(
+  config: Config,
+  directory: string,
+  report: (outcome: { readonly written: readonly string[] } | { readonly problem: unknown }) => void,
+): { close: () => void } {
+  const files = config.upstreams.flatMap(({ credential }) =>
+    credential !== null && "file" in credential.reference ? [credential.reference.file] : [],
+  );
+  if (files.length === 0) return { close: () => undefined };
+  return watchFiles(files, () => {
+    writeUpstreamSecrets(config, directory).then(
+      (written) => report({ written }),
+      (problem: unknown) => report({ problem }),
+    );
+  });
 }
 
 function formatSecret(name: string, value: string): string {

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { isIP } from "node:net";
 import type { UpstreamConfig } from "../../config/schema.ts";
+import { certificateSecretFile, createAuthoritySecret, createSdsConfig } from "./file-secrets.ts";
 import { oneLine, typed } from "./yaml-document.ts";
 import type { EnvoyNode, OneLine } from "./yaml-document.ts";
 
@@ -19,8 +20,16 @@ export function findSystemCaFile(): string {
   return SYSTEM_CA_FILES.find((file) => existsSync(file)) ?? DEBIAN_CA_FILE;
 }
 
+/** Where the authorities of upstreams are found. */
+export interface AuthorityPlaces {
+  /** For upstreams without a `ca_file`. */
+  readonly systemCaFile: string;
+  /** Of the SDS files of the others. */
+  readonly secretsDirectory: string;
+}
+
 /** `transport_socket` of an `https` upstream. */
-export function createUpstreamTls(upstream: UpstreamConfig, systemCaFile: string): EnvoyNode {
+export function createUpstreamTls(upstream: UpstreamConfig, places: AuthorityPlaces): EnvoyNode {
   const configured = upstream.tls?.serverName ?? null;
   const names = configured === null ? upstream.endpoints.map((endpoint) => endpoint.host) : [configured];
   const distinct = [...new Set(names)];
@@ -30,14 +39,52 @@ export function createUpstreamTls(upstream: UpstreamConfig, systemCaFile: string
       ...createServerName(distinct),
       common_tls_context: {
         tls_params: oneLine({ tls_minimum_protocol_version: "TLSv1_2" }),
-        validation_context: {
-          trusted_ca: oneLine({ filename: upstream.tls?.caFile ?? systemCaFile }),
-          "#match_typed_subject_alt_names":
-            "The certificate must be for the name in the URL, not just from a known CA.",
-          match_typed_subject_alt_names: distinct.map(createNameMatcher),
-        },
+        ...createValidation(upstream, distinct, places),
       },
     }),
+  };
+}
+
+/** The SDS files of upstreams' own authorities, by their paths. */
+export function listUpstreamAuthorities(
+  upstreams: readonly UpstreamConfig[],
+  secretsDirectory: string,
+): ReadonlyMap<string, EnvoyNode> {
+  return new Map(
+    upstreams.flatMap(({ name, tls }): [string, EnvoyNode][] => {
+      if (tls === null || tls.caFile === null) return [];
+      const secret = authoritySecretName(name);
+      return [[certificateSecretFile(secret, secretsDirectory), createAuthoritySecret(secret, tls.caFile)]];
+    }),
+  );
+}
+
+function authoritySecretName(upstreamName: string): string {
+  return `upstream_authorities_${upstreamName}`;
+}
+
+/** Authorities of its own are read again when they are renewed; the system's change with the system. */
+function createValidation(
+  upstream: UpstreamConfig,
+  names: readonly string[],
+  { systemCaFile, secretsDirectory }: AuthorityPlaces,
+): EnvoyNode {
+  const match = {
+    "#match_typed_subject_alt_names":
+      "The certificate must be for the name in the URL, not just from a known CA.",
+    match_typed_subject_alt_names: names.map(createNameMatcher),
+  };
+  if (upstream.tls === null || upstream.tls.caFile === null) {
+    return { validation_context: { trusted_ca: oneLine({ filename: systemCaFile }), ...match } };
+  }
+  return {
+    combined_validation_context: {
+      default_validation_context: match,
+      validation_context_sds_secret_config: createSdsConfig(
+        authoritySecretName(upstream.name),
+        secretsDirectory,
+      ),
+    },
   };
 }
 

@@ -51,10 +51,11 @@ function checkEdges(root: YamlView, config: Config): BootstrapFinding[] {
     };
     return [createFinding(listeners, text)];
   }
+  const upstreams = config.upstreams.map(({ name }) => name);
   return edges.flatMap(({ listener, manager }) => [
     ...checkManager(manager),
     ...checkFilters(manager.at("http_filters")),
-    ...checkRoutes(manager),
+    ...checkRoutes(manager, new Set([...upstreams, ...calledClusters(manager).map(({ text }) => text)])),
     ...checkLimits(listener, manager, config.limits.maxBodyBytes),
   ]);
 }
@@ -90,7 +91,7 @@ function checkClusters(root: YamlView, config: Config): BootstrapFinding[] {
   const names = new Map(calls.map((call) => [call.text, call]));
   const sidecar = [...names].flatMap(([name, call]) => {
     const cluster = clusters.items().find((one) => one.at("name").text === name);
-    if (cluster !== undefined) return checkSidecar(root, cluster);
+    if (cluster !== undefined) return checkSidecar(root, cluster, config.sidecar.tls !== null);
     return [
       createFinding(call, {
         check: "sidecar_cluster",

@@ -31,8 +31,8 @@ const LAST_ROUTE_RULES: readonly SettingRule[] = [
 
 const NOT_MATCH = new Set(["prefix"]);
 
-/** Findings in a connection manager's routes. */
-export function checkRoutes(manager: YamlView): BootstrapFinding[] {
+/** Findings in a connection manager's routes; `models` are the clusters that only the sidecar may choose, its own too. */
+export function checkRoutes(manager: YamlView, models: ReadonlySet<string>): BootstrapFinding[] {
   const config = manager.at("route_config");
   if (!config.exists) {
     const text = {
@@ -62,7 +62,7 @@ export function checkRoutes(manager: YamlView): BootstrapFinding[] {
   return [
     ...findings,
     ...[config, ...hosts.items()].flatMap((level) => checkRetries(level)),
-    ...hosts.items().flatMap(checkHost),
+    ...hosts.items().flatMap((host) => checkHost(host, models)),
     ...hosts.items().flatMap((host) => [host, ...host.at("routes").items()].flatMap(checkRestrictions)),
   ];
 }
@@ -71,10 +71,23 @@ function checkRetries(level: YamlView): BootstrapFinding[] {
   return checkSettings(level, LAST_ROUTE_RULES.slice(2));
 }
 
-function checkHost(host: YamlView): BootstrapFinding[] {
+function checkHost(host: YamlView, models: ReadonlySet<string>): BootstrapFinding[] {
   const routes = host.at("routes");
-  const all = routes.items();
-  return [...checkLastRoute(routes), ...checkConnect(routes), ...all.flatMap(checkBypass)];
+  const towardsModels = routes.items().filter((route) => !isOwnRoute(route, models));
+  // A virtual host of services of the operator's own: what it does not match reaches nothing.
+  if (towardsModels.length === 0 && routes.items().length > 0) return [];
+  return [
+    ...checkLastRoute(routes),
+    ...checkConnect(routes),
+    ...[host, ...towardsModels].flatMap(checkBypass),
+  ];
+}
+
+/** Answers by itself, or goes to a service that is none of the gateway's. */
+function isOwnRoute(route: YamlView, models: ReadonlySet<string>): boolean {
+  if (route.at("direct_response").exists || route.at("redirect").exists) return true;
+  const cluster = route.at("route", "cluster").text;
+  return cluster !== "" && !models.has(cluster);
 }
 
 function checkLastRoute(routes: YamlView): BootstrapFinding[] {
@@ -103,10 +116,9 @@ function checkConnect(routes: YamlView): BootstrapFinding[] {
   return [createFinding(connect ?? routes, text)];
 }
 
-/** A route without ext_authz or ext_proc may answer by itself, and nothing else. */
-function checkBypass(route: YamlView): BootstrapFinding[] {
-  if (route.at("direct_response").exists || route.at("redirect").exists) return [];
-  const off = route
+/** Without ext_authz or ext_proc nothing may go to a model: neither a route nor a virtual host may turn them off. */
+function checkBypass(level: YamlView): BootstrapFinding[] {
+  const off = level
     .at("typed_per_filter_config")
     .entries()
     .filter(
@@ -116,7 +128,7 @@ function checkBypass(route: YamlView): BootstrapFinding[] {
   return off.map(([name, config]) =>
     createFinding(config, {
       check: "bypass",
-      message: `this route goes to an upstream with ${name} switched off: without a key, or without being charged.`,
+      message: `requests go to an upstream with ${name} switched off: without a key, or without being charged.`,
       fix: "Remove the override, or answer by `direct_response`.",
     }),
   );

@@ -44,9 +44,37 @@ const RULES: readonly SettingRule[] = [
   })),
 ];
 
-/** Findings in the sidecar's cluster and the runtime layers. */
-export function checkSidecar(root: YamlView, cluster: YamlView): BootstrapFinding[] {
-  return [...checkSettings(cluster, RULES), ...checkGracefulClose(root, cluster)];
+/** Findings in the sidecar's cluster and the runtime layers; `tls` is whether the workers take calls by TLS. */
+export function checkSidecar(root: YamlView, cluster: YamlView, tls: boolean): BootstrapFinding[] {
+  const transport = tls ? checkTransport(cluster) : [];
+  return [...checkSettings(cluster, RULES), ...transport, ...checkGracefulClose(root, cluster)];
+}
+
+/** What `sidecar.tls` asks of the cluster: TLS, a certificate to show, and a name to check. */
+function checkTransport(cluster: YamlView): BootstrapFinding[] {
+  const socket = cluster.at("transport_socket");
+  const context = socket.at("typed_config", "common_tls_context");
+  const certificates = ["tls_certificate_sds_secret_configs", "tls_certificates"];
+  const validation = [
+    context.at("validation_context"),
+    context.at("combined_validation_context", "default_validation_context"),
+  ];
+  const problem = (view: YamlView, message: string): BootstrapFinding[] => [
+    createFinding(view, {
+      check: "sidecar_tls",
+      message,
+      fix: "Take the cluster's `transport_socket` over from `inference-gateway envoy render`.",
+    }),
+  ];
+  if (!socket.exists) return problem(cluster, "the workers take calls by TLS only (`sidecar.tls`).");
+  if (!certificates.some((name) => context.at(name, 0).exists)) {
+    return problem(context, "Envoy shows no certificate, and the workers refuse clients without one.");
+  }
+  if (validation.some((one) => one.at("match_typed_subject_alt_names", 0).exists)) return [];
+  return problem(
+    context,
+    "the workers' certificate is not checked for its name: whoever has one of the same authorities could let everything pass.",
+  );
 }
 
 function checkGracefulClose(root: YamlView, cluster: YamlView): BootstrapFinding[] {

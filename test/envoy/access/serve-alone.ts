@@ -90,9 +90,13 @@ async function createConfig(options: ServeAloneOptions, port: number, redisUrl: 
 }
 
 async function startEnvoy(configFile: string, dir: string): Promise<Child> {
-  const { stdout } = await run(process.execPath, [MAIN, "envoy", "render", "--config", configFile], {
-    maxBuffer: 16 * 1024 * 1024,
-  });
+  const { stdout } = await run(
+    process.execPath,
+    [MAIN, "envoy", "render", "--write-secrets", "--config", configFile],
+    {
+      maxBuffer: 16 * 1024 * 1024,
+    },
+  );
   const bootstrap = join(dir, "envoy.yaml");
   await writeFile(bootstrap, stdout);
   const { path } = await ensureEnvoy(createToolContext());

@@ -156,6 +156,14 @@ export const FILTER_MUTATIONS: Mutation[] = [
     line: "typed_per_filter_config: {",
   },
   {
+    check: "bypass",
+    name: "a whole virtual host without ext_proc",
+    find: 'domains: ["*"]\n',
+    write:
+      'domains: ["*"]\n                      typed_per_filter_config: {envoy.filters.http.ext_proc: {"@type": type.googleapis.com/envoy.extensions.filters.http.ext_proc.v3.ExtProcPerRoute, disabled: true}}\n',
+    line: "typed_per_filter_config: {",
+  },
+  {
     check: "route_restrictions",
     name: "a misspelled one",
     find: LAST_MATCH,

@@ -115,9 +115,12 @@ describe("renderBootstrap", () => {
   });
 
   it("finds workers on TCP by their ports, under another name where one is given", () => {
-    const text = render("sidecar: {workers: 2, sockets: /run/igw, tcp: {host: 0.0.0.0, port: 9000}}\n", {
-      sidecarHost: "gateway",
-    });
+    const text = render(
+      "sidecar: {workers: 2, sockets: /run/igw, tcp: {host: 0.0.0.0, port: 9000, allow_plaintext: true}}\n",
+      {
+        sidecarHost: "gateway",
+      },
+    );
     const cluster = read(text).clusters.get("sidecar");
     expect(cluster?.type).toBe("STRICT_DNS");
     expect(endpointsOf(cluster)).toEqual([
@@ -156,15 +159,6 @@ describe("renderBootstrap", () => {
 
   it.each([
     ["hosted", { sni: "models.example.com" }, "/system-ca.pem", [["DNS", "models.example.com"]]],
-    [
-      "replicas",
-      { auto_host_sni: true },
-      "/ca.pem",
-      [
-        ["DNS", "a.example"],
-        ["DNS", "b.example"],
-      ],
-    ],
     ["byaddress", { sni: "models.internal" }, "/system-ca.pem", [["DNS", "models.internal"]]],
   ])("verifies the certificate of %s", (name, serverName, filename, names) => {
     const tls = read(render()).clusters.get(name)?.transport_socket?.typed_config;
@@ -174,6 +168,28 @@ describe("renderBootstrap", () => {
         validation_context: {
           trusted_ca: { filename },
           match_typed_subject_alt_names: names.map(([san_type, exact]) => ({ san_type, matcher: { exact } })),
+        },
+      },
+    });
+  });
+
+  it("has authorities of an upstream's own read from a file that Envoy watches", () => {
+    const tls = read(render()).clusters.get("replicas")?.transport_socket?.typed_config;
+    expect(tls).toMatchObject({
+      auto_host_sni: true,
+      common_tls_context: {
+        combined_validation_context: {
+          default_validation_context: {
+            match_typed_subject_alt_names: ["a.example", "b.example"].map((exact) => ({
+              san_type: "DNS",
+              matcher: { exact },
+            })),
+          },
+          validation_context_sds_secret_config: {
+            sds_config: {
+              path_config_source: { path: "/run/igw/secrets/_upstream_authorities_replicas.yaml" },
+            },
+          },
         },
       },
     });
