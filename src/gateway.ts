@@ -72,7 +72,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const { outage, spend, spool, workers } = grace;
   const requestLog = createRequestLog(config, index, logger);
   const shared = { store, estimator, clock: systemClock, logger, outage, spend, spool };
-  const settlement = new Settlement({ ...shared, requestLog });
+  const settlement = new Settlement({ ...shared, requestLog, shares: () => workers.count });
   const { maxBodyBytes, maxBufferedBytes } = config.limits;
   const budget = new BodyBudget({ maxBodyBytes, maxHeldBytes: maxBufferedBytes });
   let draining = false;

@@ -21,6 +21,8 @@ export interface AdmissionContext {
   readonly keyName: string;
   readonly currency: string;
   readonly strictCaps: boolean;
+  /** Left out: the key has no limit of them. */
+  readonly maxConcurrentRequests?: number;
   /** Null: every model of the catalog. */
   readonly allowedModels: readonly string[] | null;
   /** UTC month and day of the admission, to which the request's spend belongs: "2026-11", "2026-11-21". */

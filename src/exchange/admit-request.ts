@@ -10,7 +10,7 @@ import { GatewayError } from "../errors.ts";
 import { createAdmissionError } from "../limits/admission-error.ts";
 import type { RateState } from "../limits/rate-headers.ts";
 import type { Store } from "../store/types.ts";
-import type { Admission, AdmitInput, KnownKeyAdmission } from "../store/types/admission.ts";
+import type { AdmitInput, KnownKeyAdmission } from "../store/types/admission.ts";
 import type { Protocol, ProtocolName } from "../translation/exchange.ts";
 import { formatAdmissionContext } from "./admission-context.ts";
 import { type Endpoint, type EndpointMatch, findEndpoint } from "./endpoints.ts";
@@ -58,7 +58,7 @@ export type AdmitRequest = (request: IncomingRequest) => Promise<Verdict>;
 
 export interface AdmissionServices {
   readonly directory: KeyDirectory;
-  readonly store: Pick<Store, "admit" | "release">;
+  readonly store: Pick<Store, "admit">;
   readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
   /** `req_` + UUID v7. */
   readonly createRequestId: () => string;
@@ -107,32 +107,22 @@ async function admit(
   { endpoint }: EndpointMatch,
   requestId: string,
 ): Promise<KnownKeyAdmission> {
-  const { directory } = services;
-  const caller = await directory.find(readKey(request.headers)).catch(throwUnavailable);
+  const caller = await services.directory.find(readKey(request.headers)).catch(throwUnavailable);
   if (caller === null) throw invalidKey();
-  const admission = await askStore(services, {
+  const question: AdmitInput = {
     ...caller,
     requestId,
     route: formatRoute(request),
     bucket: endpoint.name === "count_tokens" ? "count_tokens" : "requests",
     metered: endpoint.isMetered && endpoint.methods.includes(request.method) && !isEncoded(request),
-  });
+  };
+  // Not asked again after an error: it may have been executed.
+  const admission = await services.store.admit(question).catch(throwUnavailable);
   if (admission.decision === "unknown_key") {
-    directory.forget(caller.presentedHash);
+    services.directory.forget(caller.presentedHash);
     throw invalidKey();
   }
   return admission;
-}
-
-async function askStore({ store }: AdmissionServices, input: AdmitInput): Promise<Admission> {
-  try {
-    return await store.admit(input);
-  } catch (error) {
-    // It may have been executed, and would then hold a place among the key's concurrent requests. On one connection
-    // Redis comes to this after it; where it does not, the place ends by itself.
-    if (input.metered) store.release(input, input.requestId).catch(() => undefined);
-    return throwUnavailable(error);
-  }
 }
 
 function throwUnavailable(cause: unknown): never {
@@ -158,6 +148,7 @@ function admitted(
     keyName: key.name,
     currency: organization.currency,
     strictCaps: organization.strictCaps,
+    ...(key.maxConcurrentRequests === null ? {} : { maxConcurrentRequests: key.maxConcurrentRequests }),
     allowedModels: restrictModels(
       key.allowedModels,
       organization.id,

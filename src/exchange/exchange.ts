@@ -74,7 +74,6 @@ export class Exchange {
   #expectation: Expectation = { kind: "nothing" };
   #settled: Settled | null = null;
   #ended = false;
-  #isRefused = false;
 
   constructor(context: AdmissionContext, protocol: Protocol, services: ExchangeServices) {
     this.context = context;
@@ -206,7 +205,6 @@ export class Exchange {
 
   /** The client was told an error. One that came before the hold is put on the list of recent requests here. */
   onRefused(error: GatewayError): void {
-    this.#isRefused = true;
     if (this.#account !== null) return;
     this.#services.settlement.recordRefusal(this.context, this.modelId, this.#told(error), error);
   }
@@ -217,8 +215,6 @@ export class Exchange {
    */
   async onEnd(): Promise<void> {
     this.#ended = true;
-    // Nothing is held, and perhaps never will be: the place among the key's concurrent requests is given back.
-    if (this.#account === null && !this.#isRefused) this.#services.settlement.release(this.context);
     await this.#settle("broken", CLIENT_GONE);
   }
 

@@ -1,6 +1,7 @@
 /** The refusals of an admission, in the contract's words. */
 import { GatewayError } from "../errors.ts";
 import type { KnownKeyAdmission } from "../store/types/admission.ts";
+import { createConcurrencyError } from "./concurrency-limit.ts";
 import { createCapError } from "./spend-cap.ts";
 
 /** The error that an admission other than `admitted` means for the client. */
@@ -14,9 +15,7 @@ export function createAdmissionError(admission: KnownKeyAdmission, endpoint: str
     case "rate_limited":
       return createRateLimitError(admission, endpoint);
     case "concurrency_limited":
-      return new GatewayError("concurrency_limit_exceeded", {
-        message: `API key "${key.name}" has its limit of ${key.maxConcurrentRequests} concurrent requests in flight. Try again when one of them has ended.`,
-      });
+      return createConcurrencyError({ keyName: key.name, maxConcurrentRequests: key.maxConcurrentRequests });
     case "key_cap_reached":
       return createCapError({
         scope: "key",

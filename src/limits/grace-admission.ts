@@ -10,6 +10,7 @@
 import type { Clock } from "../clock.ts";
 import { dayAt, monthAt } from "../store/month.ts";
 import type { Admission, AdmitInput, BucketFigures, KnownKeyAdmission } from "../store/types/admission.ts";
+import { fitsShare } from "./concurrency-limit.ts";
 import { GraceBucket } from "./grace-bucket.ts";
 import { isOutOfReach } from "./grace-errors.ts";
 import type { GraceOutage } from "./grace-outage.ts";
@@ -128,16 +129,16 @@ function decide(last: LastKnown, input: AdmitInput, options: GraceAdmissionOptio
   const shares = options.shares();
   const buckets = openBuckets(last, shares, nowMs);
   const asNow = { ...admission, timeMs, month, day: dayAt(timeMs).name, key, organization };
-  const inFlight = key.maxConcurrentRequests === null ? null : options.countInFlight(key.id);
+  const isLimited = input.metered && key.maxConcurrentRequests !== null;
+  const inFlight = isLimited ? options.countInFlight(key.id) : null;
   const decision = check(asNow, input, {
     bucket: buckets[input.bucket],
     nowMs,
     inFlight,
-    shares: options.shares(),
+    shares,
   });
   const bucket = describeBucket(buckets, input, admission.bucket.capacity, decision === "rate_limited");
-  const isCounted = input.metered && inFlight !== null;
-  return { ...asNow, decision, bucket, concurrentRequests: isCounted ? inFlight + 1 : null };
+  return { ...asNow, decision, bucket, concurrentRequests: inFlight };
 }
 
 function check(
@@ -149,9 +150,8 @@ function check(
   if (key.expiresAtMs !== null && timeMs >= key.expiresAtMs) return "key_expired";
   if (!local.bucket.take(local.nowMs)) return "rate_limited";
   if (!metered) return "admitted";
-  const { maxConcurrentRequests: most } = key;
-  const ownMost = most === null ? null : Math.max(1, Math.floor(most / local.shares));
-  if (ownMost !== null && (local.inFlight ?? 0) >= ownMost) return "concurrency_limited";
+  // Only looks, as Redis does: the place is taken once the body is there.
+  if (!fitsShare(key.maxConcurrentRequests, local.shares, local.inFlight ?? 0)) return "concurrency_limited";
   if (isReached(key)) return "key_cap_reached";
   return isReached(organization) ? "organization_cap_reached" : "admitted";
 }

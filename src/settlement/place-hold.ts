@@ -1,4 +1,5 @@
-import { GatewayError } from "../errors.ts";
+import type { GatewayError } from "../errors.ts";
+import { createConcurrencyError } from "../limits/concurrency-limit.ts";
 import { createCapError } from "../limits/spend-cap.ts";
 import type { Store } from "../store/types.ts";
 import type { HoldInput, HoldResult } from "../store/types/settlement.ts";
@@ -13,7 +14,7 @@ export interface PlaceHoldInput {
 
 /**
  * Places a hold. Returns the worst case that it holds, null without strict caps.
- * @throws GatewayError 402 when a cap is reached; whatever the store rejects with when Redis fails: whether the hold is
+ * @throws GatewayError 402 when a cap is reached, 429 when the key has as many requests in flight as it may; whatever the store rejects with when Redis fails: whether the hold is
  * there is not known then.
  */
 export async function placeHold(
@@ -27,15 +28,14 @@ export async function placeHold(
     worstCaseMicrocents = worstCase();
     result = await store.hold({ ...hold, worstCaseMicrocents });
   }
+  if (result.outcome === "concurrency_limited") {
+    const { keyName } = admission;
+    throw createConcurrencyError({ keyName, maxConcurrentRequests: result.maxConcurrentRequests });
+  }
   if (result.outcome === "key_cap_reached" || result.outcome === "organization_cap_reached") {
     throw createRefusal(result, admission, worstCaseMicrocents);
   }
   return worstCaseMicrocents;
-}
-
-/** The client's error for what `placeHold` threw. */
-export function createHoldError(thrown: unknown): GatewayError {
-  return thrown instanceof GatewayError ? thrown : new GatewayError("gateway_unavailable", { cause: thrown });
 }
 
 type Refusal = Extract<HoldResult, { outcome: "key_cap_reached" | "organization_cap_reached" }>;

@@ -3,6 +3,7 @@ import type { Check } from "../store/types/reporting.ts";
 
 /** Which check of an admitted request an error says has failed; every other one is about its body. */
 const NAMES: Readonly<Record<string, string>> = {
+  concurrency_limit_exceeded: "concurrency",
   hard_cap_reached: "key_hard_cap",
   org_hard_cap_reached: "organization_hard_cap",
   model_not_found: "model",

@@ -9,6 +9,7 @@
 import type { Clock } from "../clock.ts";
 import type { Model } from "../catalog/catalog.ts";
 import { GatewayError } from "../errors.ts";
+import { createConcurrencyError, fitsShare } from "../limits/concurrency-limit.ts";
 import type { GraceOutage } from "../limits/grace-outage.ts";
 import type { GraceSpend } from "../limits/grace-spend.ts";
 import type { Price } from "../money.ts";
@@ -17,7 +18,7 @@ import type { RequestIdentity } from "../store/types/settlement.ts";
 import type { ClientRequest } from "../translation/exchange.ts";
 import { pause } from "./bounded-wait.ts";
 import { ChargeWriter } from "./charge-writer.ts";
-import { createHoldError, placeHold } from "./place-hold.ts";
+import { placeHold } from "./place-hold.ts";
 import { measurePromptBytes } from "./prompt-bytes.ts";
 import { describeRefusal } from "./refusal-checks.ts";
 import { batches, eachOrganization, pushTo } from "./organization-batches.ts";
@@ -39,6 +40,8 @@ export interface AdmittedRequest {
   readonly keyName: string;
   readonly currency: string;
   readonly strictCaps: boolean;
+  /** Left out: the key has no limit of them. */
+  readonly maxConcurrentRequests?: number;
   readonly month: string;
   readonly day: string;
 }
@@ -51,7 +54,7 @@ export interface OpenInput {
 }
 
 export interface SettlementOptions {
-  readonly store: Pick<Store, "hold" | "charge" | "renew" | "forget" | "recordRequest" | "release">;
+  readonly store: Pick<Store, "hold" | "charge" | "renew" | "forget" | "recordRequest">;
   readonly estimator: TokenEstimator;
   readonly clock: Clock;
   readonly logger: {
@@ -66,6 +69,8 @@ export interface SettlementOptions {
   readonly spend?: GraceSpend;
   /** Left out, or without a spool: no request goes upstream without a hold in Redis. */
   readonly outage?: GraceOutage;
+  /** How many workers share a key's limits in the grace time; one, where left out. */
+  readonly shares?: () => number;
 }
 
 /** Published: a worker that dies loses at most 2 s of a stream. The rest is for the way from the upstream to Redis. */
@@ -132,7 +137,8 @@ export class Settlement {
 
   /**
    * Places the hold of a request that is about to go upstream.
-   * @throws GatewayError 402 when a cap is reached, 503 when Redis cannot be reached.
+   * @throws GatewayError 402 when a cap is reached, 429 when the key has as many requests in flight as it may, 503 when
+   * Redis cannot be reached.
    */
   async open(input: OpenInput): Promise<RequestAccount> {
     const { admission, model, request } = input;
@@ -149,11 +155,13 @@ export class Settlement {
       const worstCaseHeld = await placeHold(this.#options.store, { hold, admission, worstCase });
       account.limitProgress(worstCaseHeld);
     } catch (thrown) {
-      const error = createHoldError(thrown);
-      const isUnknown = error.code === "gateway_unavailable";
-      if (!isUnknown || !(await openInSpool(this.#options, account, thrown, admission.strictCaps))) {
-        if (isUnknown) this.#withdraw(account, error);
-        throw error;
+      if (thrown instanceof GatewayError) throw thrown;
+      const takePlace = () => this.#takePlace(account, admission);
+      const hold = { error: thrown, strictCaps: admission.strictCaps, takePlace };
+      const refusal = await openInSpool(this.#options, account, hold);
+      if (refusal !== null) {
+        this.#withdraw(account, refusal);
+        throw refusal;
       }
     }
     this.#open.add(account);
@@ -182,24 +190,28 @@ export class Settlement {
       costMicrocents: 0n,
     });
     const checks = describeRefusal(error);
-    const recorded = Promise.all([
-      store.recordRequest({ organizationId, keyId, requestId, route, model, ...result, checks }),
-      store.release({ organizationId, keyId }, requestId),
-    ]);
+    const recorded = store.recordRequest({
+      organizationId,
+      keyId,
+      requestId,
+      route,
+      model,
+      ...result,
+      checks,
+    });
     recorded.catch((error: unknown) =>
       logger.warn({ request_id: requestId, err: error }, "a refusal is not recorded"),
     );
   }
 
-  /** An admitted request ended before its hold: its place among the key's concurrent requests is given back. */
-  release({ organizationId, keyId, requestId }: AdmittedRequest): void {
-    const { store, logger } = this.#options;
-    store.release({ organizationId, keyId }, requestId).catch((error: unknown) => {
-      logger.warn(
-        { request_id: requestId, err: error },
-        "a place is given back when its deadline has passed",
-      );
-    });
+  /** In the grace time this worker counts by itself: from before the account is on disk, or many would fit at once. */
+  #takePlace(account: RequestAccount, admission: AdmittedRequest): GatewayError | null {
+    const { keyId, keyName, maxConcurrentRequests = null } = admission;
+    const shares = this.#options.shares?.() ?? 1;
+    const fits = fitsShare(maxConcurrentRequests, shares, this.countOpen(keyId));
+    if (!fits) return createConcurrencyError({ keyName, maxConcurrentRequests });
+    this.#open.add(account);
+    return null;
   }
 
   #createAccount({ admission, model, request, bodyBytes }: OpenInput, price: Price): RequestAccount {
@@ -225,7 +237,7 @@ export class Settlement {
     });
   }
 
-  /** Nobody knows whether the hold is there: a final charge of nothing takes it away, or its place. */
+  /** Nobody knows whether the hold is there: a final charge of nothing takes it away. */
   #withdraw(account: RequestAccount, error: GatewayError): void {
     account.hasUnansweredCommand = true;
     this.#withoutHold.add(account.identity.requestId);

@@ -1,4 +1,5 @@
 import type { Clock } from "../clock.ts";
+import { GatewayError } from "../errors.ts";
 import { isOutOfReach } from "../limits/grace-errors.ts";
 import type { GraceOutage } from "../limits/grace-outage.ts";
 import type { GraceSpend } from "../limits/grace-spend.ts";
@@ -13,20 +14,33 @@ export interface SpoolOpenServices {
   readonly logger: { error(fields: object, message: string): void };
 }
 
+export interface UnansweredHold {
+  /** What the store rejected with. */
+  readonly error: unknown;
+  readonly strictCaps: boolean;
+  /**
+   * Takes one of this worker's share of the places that the key has for requests in flight. Null, or the error when
+   * there is none left.
+   */
+  readonly takePlace: () => GatewayError | null;
+}
+
 /**
  * Puts a request whose hold Redis did not answer on record in the spool instead, where the grace time lets it go on.
- * Returns whether it may go upstream; never with strict caps, and never unless its record is on disk.
+ * Null when it may go upstream, else the client's error; never null with strict caps, nor unless its record is on disk.
  */
 export async function openInSpool(
   { spool, outage, spend, clock, logger }: SpoolOpenServices,
   account: RequestAccount,
-  error: unknown,
-  hasStrictCaps: boolean,
-): Promise<boolean> {
-  if (spool === undefined || outage === undefined || hasStrictCaps || !isOutOfReach(error)) return false;
+  { error, strictCaps, takePlace }: UnansweredHold,
+): Promise<GatewayError | null> {
+  const unavailable = new GatewayError("gateway_unavailable", { cause: error });
+  if (spool === undefined || outage === undefined || strictCaps || !isOutOfReach(error)) return unavailable;
   const { identity, promptFloorMicrocents: floorMicrocents, estimatedInputTokens } = account;
   outage.missed(identity.organizationId);
-  if (!outage.isInGrace(identity.organizationId)) return false;
+  if (!outage.isInGrace(identity.organizationId)) return unavailable;
+  const full = takePlace();
+  if (full !== null) return full;
   // Nobody knows whether the hold is there, and the spool will send a charge: the record must stay.
   account.hasUnansweredCommand = true;
   const opened = { ...identity, floorMicrocents, floorInputTokens: estimatedInputTokens };
@@ -35,8 +49,8 @@ export async function openInSpool(
   } catch (failure) {
     const fields = { request_id: identity.requestId, err: failure };
     logger.error(fields, "a request is refused: it could not be put in the spool");
-    return false;
+    return unavailable;
   }
   spend?.counted(identity, floorMicrocents);
-  return true;
+  return null;
 }

@@ -63,15 +63,6 @@ export async function admit(context: StoreContext, input: AdmitInput): Promise<A
   return parseAdmission(reply, input);
 }
 
-/** @see Store.release */
-export async function release(
-  context: StoreContext,
-  { organizationId, keyId }: KeyReference,
-  requestId: string,
-): Promise<void> {
-  await context.client.zrem(inflightKey(organizationId, keyId), requestId);
-}
-
 function parseAdmission(reply: readonly unknown[], input: AdmitInput): Admission {
   const decision = ADMISSION_DECISIONS.find((known) => known === reply[0]);
   if (decision === undefined) throw new TypeError("admit replied a decision that is not known");

@@ -1,5 +1,5 @@
 /** The store, on Redis. Each function stands in the file of its subject; this binds them to one client. */
-import { admit, findKeyReference, release } from "./admission.ts";
+import { admit, findKeyReference } from "./admission.ts";
 import { countUnreadAlerts, findAlert, listAlerts, markAlertsRead, redeliverAlert } from "./alerts.ts";
 import { changeKey, createKey, deleteKey, getKey, listKeys, revokeAllKeys, rotateKey } from "./api-keys.ts";
 import { addAuditEntry, listAuditEntries } from "./audit.ts";
@@ -55,7 +55,6 @@ export function createStore({ client, usageMonths }: StoreOptions): Store {
     },
     lookUpKey: (sha256Hex) => findKeyReference(context, sha256Hex),
     admit: (input) => admit(context, input),
-    release: (reference, requestId) => release(context, reference, requestId),
     hold: (input) => hold(context, input),
     charge: (input) => charge(context, input),
     renew: (organizationId, requests) => renew(context, organizationId, requests),

@@ -7,7 +7,15 @@ import { countFiredAlerts, type StoreContext } from "./context.ts";
 import { alertKeys, holdsKey, inflightKey, keyRecordKey, organizationKey } from "./keys.ts";
 import { recentKey, requestKey, spendKey, usageKey } from "./keys.ts";
 import { expiryOf } from "./month.ts";
-import { amountAt, formatAmount, formatCount, integerOrNullAt, parseArray, textAt } from "./replies.ts";
+import {
+  amountAt,
+  formatAmount,
+  formatCount,
+  integerAt,
+  integerOrNullAt,
+  parseArray,
+  textAt,
+} from "./replies.ts";
 import type {
   ChargeInput,
   ChargeResult,
@@ -45,6 +53,7 @@ export async function hold(context: StoreContext, input: HoldInput): Promise<Hol
   );
   const outcome = textAt(reply, 0);
   if (outcome === "held" || outcome === "exists" || outcome === "worst_case_required") return { outcome };
+  if (outcome === "concurrency_limited") return { outcome, maxConcurrentRequests: integerAt(reply, 1) };
   if (outcome !== "key_cap_reached" && outcome !== "organization_cap_reached") throw unknownOutcome(outcome);
   return {
     outcome,

@@ -51,10 +51,11 @@ export interface Store extends ManagementStore, TokenStore, SessionStore, AuditS
    * before which nothing was changed.
    */
   admit(input: AdmitInput): Promise<Admission>;
-  /** Gives a place among a key's concurrent requests back; for requests that end before a hold was placed. */
-  release(reference: KeyReference, requestId: string): Promise<void>;
 
-  /** Before a request goes upstream: its record, deadline and, with strict caps, its worst case. May be repeated. */
+  /**
+   * Before a request goes upstream: its record, deadline, place among the key's requests in flight and, with strict
+   * caps, its worst case. May be repeated.
+   */
   hold(input: HoldInput): Promise<HoldResult>;
   /** Sets a request's total so far. May be repeated, late and out of order. */
   charge(input: ChargeInput): Promise<ChargeResult>;

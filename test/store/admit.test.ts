@@ -70,7 +70,7 @@ describe("admit", () => {
         spentMicrocents: 1_234_567n,
       },
       bucket: { remaining: 599, capacity: 600, resetMs: 10, retryAfterSeconds: 0 },
-      concurrentRequests: 1,
+      concurrentRequests: 0,
     });
   });
 
@@ -256,33 +256,5 @@ describe("admit from the bucket of count_tokens", () => {
       ),
     );
     expect(admissions.every(({ decision }) => decision === "admitted")).toBe(true);
-  });
-});
-
-describe("admit with a limit of concurrent requests", () => {
-  it("refuses what is over it, and lets the next in when one has ended", async () => {
-    const key = await createTestKey(test.store, { maxConcurrentRequests: 2 });
-    const first = admitInput(key);
-    expect(await test.store.admit(first)).toMatchObject({ decision: "admitted", concurrentRequests: 1 });
-    expect(await admitKnown(test.store, key)).toMatchObject({ decision: "admitted", concurrentRequests: 2 });
-    expect(await admitKnown(test.store, key)).toMatchObject({
-      decision: "concurrency_limited",
-      concurrentRequests: 2,
-    });
-    await test.store.release(key, first.requestId);
-    expect((await admitKnown(test.store, key)).decision).toBe("admitted");
-  });
-
-  it("lets exactly as many in when 1,000 come at once", async () => {
-    const key = await createTestKey(test.store, { requestsPerMinute: 1_000_000, maxConcurrentRequests: 17 });
-    const admissions = await Promise.all(Array.from({ length: 1000 }, () => admitKnown(test.store, key)));
-    expect(admissions.filter(({ decision }) => decision === "admitted")).toHaveLength(17);
-  });
-
-  it("does not count calls that cost nothing, nor requests that a cap refused", async () => {
-    const key = await createTestKey(test.store, { maxConcurrentRequests: 1, hardCapCents: 0 });
-    await admitKnown(test.store, key, { metered: false });
-    expect((await admitKnown(test.store, key)).decision).toBe("key_cap_reached");
-    expect((await admitKnown(test.store, key)).decision).toBe("key_cap_reached");
   });
 });

@@ -29,7 +29,7 @@ describe("the store on a cluster of three", () => {
     for (let count = 0; count < 12; count += 1) {
       const key = await createTestKey(
         store,
-        { maxConcurrentRequests: 5 },
+        { maxConcurrentRequests: 1 },
         { strictCaps: true, hardCapCents: 100 },
       );
       await addTestKey(store, key.organizationId);
@@ -42,6 +42,8 @@ describe("the store on a cluster of three", () => {
       const identity = { ...(await createIdentity(store, key)), requestId: input.requestId };
       const held = await store.hold(holdInput(identity, { worstCaseMicrocents: 9n }));
       expect(held.outcome).toBe("held");
+      const second = holdInput(await createIdentity(store, key), { worstCaseMicrocents: 9n });
+      expect((await store.hold(second)).outcome).toBe("concurrency_limited");
       await store.charge(chargeInput(identity, 1, 3n));
       expect(await store.renew(key.organizationId, [identity])).toEqual(["renewed"]);
       expect(await store.listOverdue(key.organizationId, 10)).toEqual([]);

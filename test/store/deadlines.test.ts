@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RequestIdentity } from "../../src/store/types/settlement.ts";
 import { canSetClock, microseconds, openTimedStore, type TimedStore } from "./clock-fixture.ts";
 import {
-  admitInput,
   admitKnown,
   chargeInput,
   createIdentity,
@@ -90,10 +89,10 @@ describe.skipIf(!canSetClock)("a request's deadline (sets Redis's clock: takes L
     advance(31_000);
     await closeOverdue(key);
     expect(await held()).toBe(0n);
-    expect((await admitKnown(timed.store, key)).concurrentRequests).toBe(1);
+    expect((await admitKnown(timed.store, key)).concurrentRequests).toBe(0);
     expect(await timed.store.renew(key.organizationId, [identity])).toEqual(["reopened"]);
     expect(await held()).toBe(70n);
-    expect((await admitKnown(timed.store, key)).concurrentRequests).toBe(3);
+    expect((await admitKnown(timed.store, key)).concurrentRequests).toBe(1);
     await timed.store.charge(chargeInput(identity, 1, 80n, { final: FINAL }));
     expect([await held(), await spent(identity)]).toEqual([0n, 80n]);
     expect(await timed.store.renew(key.organizationId, [identity])).toEqual(["ended"]);
@@ -133,13 +132,36 @@ describe.skipIf(!canSetClock)("a request's deadline (sets Redis's clock: takes L
     expect(await spent(identity)).toBe(0n);
   });
 
-  it("frees the place of a request whose hold never came", async () => {
+  it("frees no place by itself, since its owner may come back: closing does", async () => {
     const key = await createTestKey(timed.store, { maxConcurrentRequests: 1 });
-    await timed.store.admit(admitInput(key));
-    advance(74_999);
-    expect((await admitKnown(timed.store, key)).decision).toBe("concurrency_limited");
-    advance(1);
+    const [first, second] = [await createIdentity(timed.store, key), await createIdentity(timed.store, key)];
+    await timed.store.hold(holdInput(first));
+    advance(300_000);
+    expect((await timed.store.hold(holdInput(second))).outcome).toBe("concurrency_limited");
+    expect(await timed.store.renew(key.organizationId, [first])).toEqual(["renewed"]);
+    advance(30_000);
+    expect((await timed.store.hold(holdInput(second))).outcome).toBe("concurrency_limited");
+    await closeOverdue(key);
+    expect((await timed.store.hold(holdInput(second))).outcome).toBe("held");
+    // It was not dead after all: both run, and nobody else comes in before both have ended.
+    expect(await timed.store.renew(key.organizationId, [first])).toEqual(["reopened"]);
+    await timed.store.charge(chargeInput(second, 1, 0n, { final: FINAL }));
+    const third = await createIdentity(timed.store, key);
+    expect((await timed.store.hold(holdInput(third))).outcome).toBe("concurrency_limited");
+    await timed.store.charge(chargeInput(first, 1, 0n, { final: FINAL }));
+    expect((await timed.store.hold(holdInput(third))).outcome).toBe("held");
+  });
+
+  it("frees a place that has no hold any more: its record is lost", async () => {
+    const key = await createTestKey(timed.store, { maxConcurrentRequests: 1 });
+    const [lost, next] = [await createIdentity(timed.store, key), await createIdentity(timed.store, key)];
+    await timed.store.hold(holdInput(lost));
+    await timed.client.del(`igw:{${key.organizationId}}:request:${lost.requestId}`);
+    advance(30_000);
+    expect((await timed.store.hold(holdInput(next))).outcome).toBe("concurrency_limited");
+    expect(await closeOverdue(key)).toEqual(["gone"]);
     expect((await admitKnown(timed.store, key)).decision).toBe("admitted");
+    expect((await timed.store.hold(holdInput(next))).outcome).toBe("held");
   });
 });
 

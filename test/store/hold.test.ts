@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { requestKey } from "../../src/store/keys.ts";
 import {
   addTestKey,
-  admitInput,
-  admitKnown,
   chargeInput,
   createIdentity,
   createTestKey,
@@ -198,16 +197,70 @@ describe("hold with strict caps", () => {
 });
 
 describe("a place among the concurrent requests", () => {
-  it("is kept by the hold and given back by the final charge", async () => {
+  const hold = async (key: TestKey) => {
+    const identity = await createIdentity(test.store, key);
+    return { identity, result: await test.store.hold(holdInput(identity)) };
+  };
+
+  it("is taken by the hold and given back by the final charge", async () => {
     const key = await createTestKey(test.store, { maxConcurrentRequests: 1 });
-    const input = admitInput(key);
-    await test.store.admit(input);
-    const identity = { ...(await createIdentity(test.store, key)), requestId: input.requestId };
-    await test.store.hold(holdInput(identity));
-    expect((await admitKnown(test.store, key)).decision).toBe("concurrency_limited");
+    const { identity } = await hold(key);
+    const refused = { outcome: "concurrency_limited", maxConcurrentRequests: 1 };
+    expect((await hold(key)).result).toEqual(refused);
     await test.store.charge(chargeInput(identity, 1, 1n));
-    expect((await admitKnown(test.store, key)).decision).toBe("concurrency_limited");
+    expect((await hold(key)).result).toEqual(refused);
     await test.store.charge(chargeInput(identity, 2, 2n, { final: FINAL }));
-    expect((await admitKnown(test.store, key)).decision).toBe("admitted");
+    expect((await hold(key)).result).toEqual({ outcome: "held" });
+  });
+
+  it("goes to exactly as many as there are when 1,000 come at once", async () => {
+    const key = await createTestKey(test.store, { maxConcurrentRequests: 17 });
+    const holds = await Promise.all(Array.from({ length: 1000 }, () => hold(key)));
+    expect(holds.filter(({ result }) => result.outcome === "held")).toHaveLength(17);
+  });
+
+  it("is not given to who is refused, and nothing is held for them", async () => {
+    const key = await createTestKey(
+      test.store,
+      { maxConcurrentRequests: 1, hardCapCents: 10 },
+      { strictCaps: true },
+    );
+    const identity = await createIdentity(test.store, key);
+    const tooLarge = holdInput(identity, { worstCaseMicrocents: 11n * CENT });
+    expect((await test.store.hold(tooLarge)).outcome).toBe("key_cap_reached");
+    const first = holdInput(identity, { worstCaseMicrocents: 4n * CENT });
+    expect((await test.store.hold(first)).outcome).toBe("held");
+    const second = { ...first, requestId: `${identity.requestId}-2` };
+    expect((await test.store.hold(second)).outcome).toBe("concurrency_limited");
+    expect(await readHeld(test.client, identity, "organization")).toBe(4n * CENT);
+    expect(await test.client.exists(requestKey(key.organizationId, second.requestId))).toBe(0);
+  });
+
+  it("is named before a cap that is reached as well", async () => {
+    const key = await createTestKey(test.store, { maxConcurrentRequests: 1, hardCapCents: 10 });
+    await hold(key);
+    await spend(key, 10n * CENT);
+    expect((await hold(key)).result.outcome).toBe("concurrency_limited");
+  });
+
+  it("counts what went upstream before the limit was set or lowered", async () => {
+    const key = await createTestKey(test.store);
+    const first = await hold(key);
+    const second = await hold(key);
+    await test.store.changeKey(key, { maxConcurrentRequests: 1 }, null);
+    expect((await hold(key)).result.outcome).toBe("concurrency_limited");
+    await test.store.charge(chargeInput(first.identity, 1, 1n, { final: FINAL }));
+    expect((await hold(key)).result.outcome).toBe("concurrency_limited");
+    await test.store.charge(chargeInput(second.identity, 1, 1n, { final: FINAL }));
+    expect((await hold(key)).result.outcome).toBe("held");
+  });
+
+  it("is taken by a charge that comes without a hold: a request of the grace time still runs", async () => {
+    const key = await createTestKey(test.store, { maxConcurrentRequests: 1 });
+    const identity = await createIdentity(test.store, key);
+    await test.store.charge(chargeInput(identity, 1, 1n));
+    expect((await hold(key)).result.outcome).toBe("concurrency_limited");
+    await test.store.charge(chargeInput(identity, 2, 1n, { final: FINAL }));
+    expect((await hold(key)).result.outcome).toBe("held");
   });
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RequestIdentity } from "../../src/store/types/settlement.ts";
 import { canSetClock, openTimedStore, type TimedStore } from "./clock-fixture.ts";
 import { addTestKey, chargeInput, createIdentity, createTestKey, FINAL, holdInput } from "./fixture.ts";
-import { REQUESTS, START, type Step } from "./spend-model.ts";
+import { KEYS, REQUESTS, START, type Step } from "./spend-model.ts";
 import { SpendRun } from "./spend-run.ts";
 
 const request = fc.integer({ min: 0, max: REQUESTS - 1 });
@@ -49,17 +49,19 @@ describe.skipIf(!canSetClock)("what requests cost (sets Redis's clock: takes Lin
     await fc.assert(
       fc.asyncProperty(
         fc.boolean(),
+        fc.constantFrom(null, 1, 2),
         fc.array(step, { minLength: 1, maxLength: 40, size: "max" }),
-        async (strictCaps, steps) => {
+        async (strictCaps, maxConcurrentRequests, steps) => {
           timed.clock.set(START);
-          const first = await createTestKey(timed.store, {}, { strictCaps });
-          const second = await addTestKey(timed.store, first.organizationId);
+          const limit = { maxConcurrentRequests };
+          const first = await createTestKey(timed.store, limit, { strictCaps });
+          const second = await addTestKey(timed.store, first.organizationId, limit);
           const keys = [first, second];
           const identities: RequestIdentity[] = [];
           for (let index = 0; index < REQUESTS; index += 1) {
-            identities.push(await createIdentity(timed.store, keys[index % 2]!));
+            identities.push(await createIdentity(timed.store, keys[index % KEYS]!));
           }
-          const run = new SpendRun(timed, identities, strictCaps);
+          const run = new SpendRun(timed, identities, { strictCaps, maxConcurrentRequests });
           for (const each of steps) {
             await run.apply(each);
             expect(await run.read(keys)).toEqual(run.expected(keys));

@@ -2,7 +2,9 @@
 import { microseconds } from "./clock-fixture.ts";
 
 export const START = microseconds("2026-07-07T07:07:07Z");
-export const REQUESTS = 4;
+export const REQUESTS = 6;
+/** Requests belong to them in turn. */
+export const KEYS = 2;
 /** Of a hold. */
 const DEADLINE_MS = 30_000;
 
@@ -23,8 +25,8 @@ export type Step =
   | { readonly kind: "replay" };
 
 /** What each request's floor and worst case are, so that a hold that is repeated says the same. */
-export const FLOORS = [50n, 10n ** 14n + 1n, 0n, 7n];
-export const WORST_CASES = [100n, 1_000n, 10n ** 15n, 0n];
+export const FLOORS = [50n, 10n ** 14n + 1n, 0n, 7n, 3n, 0n];
+export const WORST_CASES = [100n, 1_000n, 10n ** 15n, 0n, 9n, 1n];
 
 interface ModelRequest {
   state: "open" | "closed";
@@ -47,16 +49,21 @@ export class SpendModel {
   readonly #requests = new Map<number, number>();
   readonly #estimated = new Map<number, number>();
   readonly #strict: boolean;
+  readonly #maxConcurrent: number | null;
   now = Number(START / 1000n);
 
-  constructor(strict: boolean) {
+  constructor(strict: boolean, maxConcurrent: number | null) {
     this.#strict = strict;
+    this.#maxConcurrent = maxConcurrent;
   }
 
-  hold(request: number): void {
-    if (this.records.has(request)) return;
+  hold(request: number): string {
+    if (this.records.has(request)) return "exists";
+    const inFlight = this.inFlight(request % KEYS).length;
+    if (this.#maxConcurrent !== null && inFlight >= this.#maxConcurrent) return "concurrency_limited";
     const worst = this.#strict ? (WORST_CASES[request] ?? 0n) : 0n;
     this.records.set(request, this.#create(FLOORS[request] ?? 0n, worst));
+    return "held";
   }
 
   charge(request: number, step: Extract<Step, { kind: "charge" }>): void {
@@ -96,6 +103,14 @@ export class SpendModel {
 
   overdue(): number[] {
     return [...this.records].filter(([, record]) => record.deadline <= this.now).map(([request]) => request);
+  }
+
+  /** Requests of a key whose record is open. */
+  inFlight(key: number): number[] {
+    const open = [...this.records].filter(
+      ([request, { state }]) => request % KEYS === key && state === "open",
+    );
+    return open.map(([request]) => request);
   }
 
   held(): bigint {

@@ -106,7 +106,6 @@ class Owner {
         renew: (...input) => store.renew(...input),
         forget: (...input) => store.forget(...input),
         recordRequest: (input) => store.recordRequest(input),
-        release: (...input) => store.release(...input),
       },
     });
   }

@@ -1,8 +1,15 @@
 import { strict as assert } from "node:assert";
+import { inflightKey } from "../../src/store/keys.ts";
 import type { OverdueRequest, RequestIdentity } from "../../src/store/types/settlement.ts";
 import type { TimedStore } from "./clock-fixture.ts";
 import { chargeInput, FINAL, holdInput, readHeld, type TestKey } from "./fixture.ts";
 import { FLOORS, SpendModel, type Step, WORST_CASES } from "./spend-model.ts";
+
+export interface RunSettings {
+  readonly strictCaps: boolean;
+  /** Of each key. */
+  readonly maxConcurrentRequests: number | null;
+}
 
 /** The commands of some requests of two keys, sent to the store and to the model. */
 export class SpendRun {
@@ -13,10 +20,10 @@ export class SpendRun {
   readonly #forgotten = new Set<number>();
   #seen: readonly OverdueRequest[] = [];
 
-  constructor(timed: TimedStore, identities: readonly RequestIdentity[], strict: boolean) {
+  constructor(timed: TimedStore, identities: readonly RequestIdentity[], settings: RunSettings) {
     this.#timed = timed;
     this.#identities = identities;
-    this.model = new SpendModel(strict);
+    this.model = new SpendModel(settings.strictCaps, settings.maxConcurrentRequests);
   }
 
   async apply(each: Step): Promise<void> {
@@ -37,14 +44,14 @@ export class SpendRun {
     if (each.kind === "forget") return this.#forget(each.request, identity);
     if (this.#sent.length < 40) this.#sent.push(each);
     if (each.kind === "hold") {
-      await store.hold(
+      const { outcome } = await store.hold(
         holdInput(identity, {
           worstCaseMicrocents: WORST_CASES[each.request]!,
           floorMicrocents: FLOORS[each.request]!,
           floorInputTokens: each.request,
         }),
       );
-      model.hold(each.request);
+      assert.equal(outcome, model.hold(each.request));
     }
     if (each.kind === "renew") {
       const [outcome] = await store.renew(identity.organizationId, [identity]);
@@ -86,9 +93,13 @@ export class SpendRun {
     const { organizationId, month } = this.#identities[0]!;
     const spend = await store.readSpend(organizationId, month);
     const { rows } = await store.readUsage(organizationId, month);
-    const byKey = keys.map(({ keyId }) => {
+    const inFlight = await Promise.all(
+      keys.map(({ keyId }) => client.zrange(inflightKey(organizationId, keyId), "0", "-1")),
+    );
+    const byKey = keys.map(({ keyId }, index) => {
       const row = rows.find((each) => each.keyId === keyId);
       return {
+        inFlight: new Set(inFlight[index]),
         spent: spend.keyMicrocents.get(keyId) ?? 0n,
         spentInUsage: row?.costMicrocents ?? 0n,
         input: row?.inputTokens ?? 0,
@@ -102,8 +113,16 @@ export class SpendRun {
 
   /** What the model says of them: usage always the same as spend. */
   expected(keys: readonly TestKey[]): Awaited<ReturnType<SpendRun["read"]>> {
-    const byKey = keys.map(({ keyId }) => {
-      const sum = { spent: 0n, spentInUsage: 0n, input: 0, requests: 0, estimated: 0 };
+    const byKey = keys.map(({ keyId }, position) => {
+      const inFlight = this.model.inFlight(position).map((index) => this.#identities[index]?.requestId ?? "");
+      const sum = {
+        inFlight: new Set(inFlight),
+        spent: 0n,
+        spentInUsage: 0n,
+        input: 0,
+        requests: 0,
+        estimated: 0,
+      };
       for (const [index, identity] of this.#identities.entries()) {
         if (identity.keyId !== keyId) continue;
         const figures = this.model.figures(index);

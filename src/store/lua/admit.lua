@@ -13,10 +13,11 @@
 --   {'unknown_key', time ms}
 --   {decision, time ms, figures of the key (name, display, rpm, hard cap, budget, allowed models, concurrency limit,
 --   expiry, spent), of the organization (name, currency, hard cap, budget, strict, spent), of the bucket (remaining
---   whole requests, capacity, ms until full, seconds until a token), requests in flight}; '' stands for none.
+--   whole requests, capacity, ms until full, seconds until a token), other requests in flight}; '' stands for none.
 --
 -- Keeps: units granted by a bucket = capacity + elapsed microseconds * rpm, to the unit, over all callers. A refusal
--- before the bucket takes no token, one after it keeps its token.
+-- before the bucket takes no token, one after it keeps its token. Takes no place among the requests in flight: the body
+-- is still to come, and hold takes it. What is refused here has no hope of one, and need not be uploaded.
 
 -- @include integer.lua
 -- @include time.lua
@@ -28,9 +29,6 @@ local spend, inflight, refused = KEYS[5], KEYS[6], KEYS[7]
 local key_id, presented_hash = ARGV[1], ARGV[2]
 local month_start_ms, month_end_ms = tonumber(ARGV[3]), tonumber(ARGV[4])
 local request_id, route, bucket_name, metered = ARGV[5], ARGV[6], ARGV[7], ARGV[8] == '1'
-
--- A body may take 60 s to arrive after the headers; the hold renews the place.
-local ADMITTED_PLACE_MS = 75000
 
 local now_us = now_microseconds()
 local now_ms = math.floor(now_us / 1000)
@@ -82,12 +80,12 @@ local function take_token()
   return granted
 end
 
+-- Those whose deadline has passed may be nobody's any more, which is for hold to find out.
 local function has_free_place()
   if not metered or not max_concurrent then
     return true
   end
-  redis.call('ZREMRANGEBYSCORE', inflight, '-inf', integer(now_ms))
-  concurrent = redis.call('ZCARD', inflight)
+  concurrent = redis.call('ZCOUNT', inflight, '(' .. integer(now_ms), '+inf')
   return concurrent < max_concurrent
 end
 
@@ -103,10 +101,6 @@ local function decide()
   if not has_free_place() then return 'concurrency_limited' end
   if is_reached(key_cap_cents, key_spent) then return 'key_cap_reached' end
   if is_reached(organization_cap_cents, organization_spent) then return 'organization_cap_reached' end
-  if concurrent ~= '' then
-    redis.call('ZADD', inflight, integer(now_ms + ADMITTED_PLACE_MS), request_id)
-    concurrent = concurrent + 1
-  end
   return 'admitted'
 end
 

@@ -16,7 +16,8 @@
 -- Error: MISMATCH when the record says another key, month, day or model.
 --
 -- Keeps: spend and usage of the month of admission move by the same difference, total - charged; held left =
--- max(0, worst - total) while open, 0 once closed; `open:…` = sum of the totals of open records.
+-- max(0, worst - total) while open, 0 once closed; `open:…` = sum of the totals of open records; requests in flight of a
+-- key = its open records.
 
 -- @include integer.lua
 -- @include time.lua
@@ -79,7 +80,9 @@ if final then
   redis.call('ZREM', inflight, request_id)
 elseif not existed then
   -- The hold was lost in a failover, or never arrived: somebody must close this record if its owner dies.
-  redis.call('ZADD', holds, integer(now_milliseconds() + DEADLINE_MS), request_id)
+  local deadline_ms = integer(now_milliseconds() + DEADLINE_MS)
+  redis.call('ZADD', holds, deadline_ms, request_id)
+  redis.call('ZADD', inflight, deadline_ms, request_id)
 end
 redis.call('HSET', request, unpack(fields))
 if final or not existed then

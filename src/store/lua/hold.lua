@@ -1,5 +1,6 @@
--- Before a request goes upstream: its record, its deadline and, with strict caps, its worst case. Checks the caps of
--- the month of admission once more, since a body may come long after its headers.
+-- Before a request goes upstream: its record, its deadline, its place among the key's requests in flight and, with
+-- strict caps, its worst case. Checks the caps of the month of admission once more, since a body may come long after its
+-- headers.
 --
 -- KEYS[1] request record      KEYS[2] holds (open requests by deadline)   KEYS[3] key record
 -- KEYS[4] organization        KEYS[5] spend of the month of admission      KEYS[6] requests in flight of the key
@@ -7,10 +8,13 @@
 -- ARGV[5] model               ARGV[6] route          ARGV[7] worst case, microcents, '' when not known
 -- ARGV[8] floor, microcents   ARGV[9] floor, input tokens              ARGV[10] when the month's figures expire, ms
 --
--- Reply: {'held'}; {'exists'}; {'worst_case_required'}: the caps are strict and ARGV[7] is ''; {'key_cap_reached' or
---   'organization_cap_reached', spent, held, cap in cents, '1' when only other requests in flight are the cause}.
+-- Reply: {'held'}; {'exists'}; {'worst_case_required'}: the caps are strict and ARGV[7] is ''; {'concurrency_limited',
+--   the key's limit}; {'key_cap_reached' or 'organization_cap_reached', spent, held, cap in cents, '1' when only other
+--   requests in flight are the cause}.
 --
--- Keeps: nothing is changed unless the reply is 'held'; with strict caps spent + held never exceeds a cap.
+-- Keeps: nothing is held unless the reply is 'held'; with strict caps spent + held never exceeds a cap. Requests in
+-- flight of a key = its open records, whether or not it has a limit, so that a limit counts from when it is set; with a
+-- limit no hold makes them more than it says.
 
 -- @include integer.lua
 -- @include time.lua
@@ -24,6 +28,7 @@ if redis.call('EXISTS', request) == 1 then
   return { 'exists' }
 end
 
+local now_ms = now_milliseconds()
 local key = redis.call('HMGET', key_record, 'hard_cap_cents', 'max_concurrent')
 local owner = redis.call('HMGET', organization, 'hard_cap_cents', 'strict_caps')
 local strict = owner[2] == '1'
@@ -31,6 +36,26 @@ if strict and worst_text == '' then
   return { 'worst_case_required' }
 end
 local worst = strict and tonumber(worst_text) or 0
+
+-- A place ends when its record is closed, not at its deadline: the owner may come back. Only what has no hold any more,
+-- since its record is gone or never came, is removed; so many at a time that nobody waits for it.
+local function has_free_place(max_concurrent)
+  if redis.call('ZCARD', inflight) < max_concurrent then
+    return true
+  end
+  local overdue = redis.call('ZRANGEBYSCORE', inflight, '-inf', integer(now_ms), 'LIMIT', 0, 100)
+  for _, id in ipairs(overdue) do
+    if not redis.call('ZSCORE', holds, id) then
+      redis.call('ZREM', inflight, id)
+    end
+  end
+  return redis.call('ZCARD', inflight) < max_concurrent
+end
+
+local max_concurrent = tonumber(key[2] or '')
+if max_concurrent and not has_free_place(max_concurrent) then
+  return { 'concurrency_limited', key[2] }
+end
 
 local spent = redis.call('HMGET', spend, 'key:' .. key_id, 'held:key:' .. key_id, 'organization', 'held:organization')
 
@@ -58,16 +83,12 @@ if refused then
   return refused
 end
 
-local deadline_ms = integer(now_milliseconds() + DEADLINE_MS)
-local limited = key[2] and key[2] ~= ''
+local deadline_ms = integer(now_ms + DEADLINE_MS)
 redis.call('HSET', request, 'state', 'open', 'key', key_id, 'month', month, 'day', day, 'model', model, 'route', route,
-  'floor', floor_text, 'floor_input', floor_input, 'worst', integer(worst), 'left', integer(worst),
-  'limited', limited and '1' or '0')
+  'floor', floor_text, 'floor_input', floor_input, 'worst', integer(worst), 'left', integer(worst))
 redis.call('PEXPIRE', request, CLOSED_RECORD_MS)
 redis.call('ZADD', holds, deadline_ms, request_id)
-if limited then
-  redis.call('ZADD', inflight, deadline_ms, request_id)
-end
+redis.call('ZADD', inflight, deadline_ms, request_id)
 if worst > 0 then
   move_held(spend, key_id, worst)
   keep_until(spend, expires_at_ms)

@@ -6,7 +6,7 @@
 --
 -- Reply: for each request 'renewed', 'reopened', 'ended' (had its final charge) or 'missing' (no record).
 --
--- Keeps: held left = max(0, worst - charged) of every open record.
+-- Keeps: held left = max(0, worst - charged) of every open record; requests in flight of a key = its open records.
 
 -- @include integer.lua
 -- @include time.lua
@@ -16,18 +16,16 @@ local holds = KEYS[1]
 local deadline_ms = integer(now_milliseconds() + DEADLINE_MS)
 
 local function renew(request_id, request, spend, inflight)
-  local fields = redis.call('HMGET', request, 'state', 'final', 'limited', 'key', 'worst', 'microcents')
-  local state, final, limited, key_id = fields[1], fields[2] == '1', fields[3] == '1', fields[4]
+  local fields = redis.call('HMGET', request, 'state', 'final', 'key', 'worst', 'microcents')
+  local state, final, key_id = fields[1], fields[2] == '1', fields[3]
   if not state then return 'missing' end
   if final then return 'ended' end
   redis.call('ZADD', holds, deadline_ms, request_id)
-  if limited then
-    redis.call('ZADD', inflight, deadline_ms, request_id)
-  end
+  redis.call('ZADD', inflight, deadline_ms, request_id)
   if state == 'open' then return 'renewed' end
-  local left = math.max(0, number_or_zero(fields[5]) - number_or_zero(fields[6]))
+  local left = math.max(0, number_or_zero(fields[4]) - number_or_zero(fields[5]))
   move_held(spend, key_id, left)
-  move_open(spend, key_id, number_or_zero(fields[6]))
+  move_open(spend, key_id, number_or_zero(fields[5]))
   redis.call('HSET', request, 'state', 'open', 'left', integer(left))
   return 'reopened'
 end

@@ -10,7 +10,7 @@ export interface AdmitInput {
   readonly route: string;
   /** Which of the key's two buckets the token comes from. */
   readonly bucket: "requests" | "count_tokens";
-  /** The call costs money: caps and the limit of concurrent requests apply. */
+  /** The call costs money: caps and the limit of concurrent requests apply. Takes no place: that comes with the hold. */
   readonly metered: boolean;
 }
 
@@ -48,7 +48,7 @@ export interface KnownKeyAdmission {
   readonly key: AdmittedKey;
   readonly organization: AdmittedOrganization;
   readonly bucket: BucketFigures;
-  /** Requests in flight, this one included when it was admitted; null when the key has no limit of them. */
+  /** Other requests in flight; null when the key has no limit of them or the call costs nothing. */
   readonly concurrentRequests: number | null;
 }
 

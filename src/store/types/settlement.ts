@@ -37,6 +37,8 @@ export type HoldResult =
   | { readonly outcome: "exists" }
   /** The organization has strict caps: repeat with a worst case. Nothing was changed. */
   | { readonly outcome: "worst_case_required" }
+  /** As many requests of the key as it may have are in flight. */
+  | { readonly outcome: "concurrency_limited"; readonly maxConcurrentRequests: number }
   | {
       readonly outcome: "key_cap_reached" | "organization_cap_reached";
       /** Of the cap that is named. */

@@ -219,7 +219,7 @@ export const PROVOKED: Readonly<Partial<Record<ErrorCode, ProvokedError>>> = {
   },
   concurrency_limit_exceeded: {
     provoke: fillPlaces,
-    message: /^API key "ci" has its limit of 1 concurrent requests in flight\. /,
+    message: /^API key "ci" has its limit of 1 concurrent request in flight\. /,
     retryAfter: "1",
   },
   request_header_fields_too_large: {

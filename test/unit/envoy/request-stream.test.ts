@@ -219,7 +219,7 @@ describe("RequestStream", () => {
     const replies = await send(body);
     expect(replies.map(kindOf)).toEqual(["request_headers", expect.stringContaining(expected)]);
     expect(seen.holds).toEqual([]);
-    expect(seen.released).toEqual(["req_1"]);
+    expect(seen.recorded).toMatchObject([{ requestId: "req_1" }]);
   });
 
   it("refuses with 503 when the hold cannot be placed", async () => {

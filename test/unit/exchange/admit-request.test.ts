@@ -45,7 +45,7 @@ interface Script {
 }
 
 function open(script: Script = {}) {
-  const seen = { lookUps: 0, admits: [] as AdmitInput[], released: [] as string[], logged: [] as object[] };
+  const seen = { lookUps: 0, admits: [] as AdmitInput[], logged: [] as object[] };
   const directory = new KeyDirectory({
     clock: { nowMs: () => 0, monotonicMs: () => 0 },
     lookUp: () => {
@@ -59,10 +59,6 @@ function open(script: Script = {}) {
       admit: (input) => {
         seen.admits.push(input);
         return script.admit?.(input) ?? Promise.resolve(ADMITTED);
-      },
-      release: (_key, requestId) => {
-        seen.released.push(requestId);
-        return Promise.reject(new Error("away"));
       },
     },
     protocols: { chat: chatProtocol, messages: messagesProtocol },
@@ -102,11 +98,11 @@ describe("createAdmitRequest", () => {
   });
 
   it.each([
-    { name: "the look-up fails", script: { lookUp: away }, admits: 0, released: [] },
-    { name: "the admission fails", script: { admit: away }, admits: 1, released: ["req_1"] },
+    { name: "the look-up fails", script: { lookUp: away }, admits: 0 },
+    { name: "the admission fails", script: { admit: away }, admits: 1 },
   ])(
     "refuses with 503 when $name, asks no second time, and keeps the reason to the log",
-    async ({ script, admits, released }) => {
+    async ({ script, admits }) => {
       const { send, seen } = open(script);
       const verdict = await send();
       expect(verdict).toMatchObject({ kind: "refused", reply: { status: 503 } });
@@ -114,7 +110,6 @@ describe("createAdmitRequest", () => {
       expect(JSON.stringify(verdict)).toContain("gateway_unavailable");
       expect(seen.admits).toHaveLength(admits);
       expect(seen.logged).toMatchObject([{ err: { message: "Redis is away: secret.internal" } }]);
-      expect(seen.released).toEqual(released);
     },
   );
 
@@ -125,11 +120,10 @@ describe("createAdmitRequest", () => {
       name: "a compressed body",
       request: { headers: { authorization: `Bearer ${KEY}`, "content-encoding": "gzip" } },
     },
-  ])("gives back no place that $name cannot have taken", async ({ request }) => {
+  ])("asks for no caps and no place for $name", async ({ request }) => {
     const { refusal, seen } = open({ admit: away });
     expect(await refusal(request)).toBe("503 gateway_unavailable");
     expect(seen.admits).toMatchObject([{ metered: false }]);
-    expect(seen.released).toEqual([]);
   });
 
   it("asks nobody about a key with a wrong checksum", async () => {

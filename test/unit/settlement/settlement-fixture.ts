@@ -1,13 +1,18 @@
 /** A settlement on a store that records what it is asked. */
 import type { Model } from "../../../src/catalog/catalog.ts";
-import { type OpenInput, Settlement } from "../../../src/settlement/settlement.ts";
+import {
+  type AdmittedRequest,
+  type OpenInput,
+  Settlement,
+  type SettlementOptions,
+} from "../../../src/settlement/settlement.ts";
 import { TokenEstimator } from "../../../src/settlement/token-estimator.ts";
 import type { RecordedRequest } from "../../../src/store/types/reporting.ts";
 import type { ChargeInput, HoldInput, HoldResult } from "../../../src/store/types/settlement.ts";
 import type { ClientRequest } from "../../../src/translation/exchange.ts";
 import { IDENTITY, PRICE } from "./account-fixture.ts";
 
-export const ADMISSION = {
+export const ADMISSION: AdmittedRequest = {
   ...IDENTITY,
   requestId: "req_01a1fbdf-a29c-790a-a491-cbfe2a229b51",
   organizationName: "Acme",
@@ -40,7 +45,7 @@ const REQUEST: Pick<ClientRequest, "promptSize" | "maxOutputTokens" | "choices">
 };
 
 /** What `open` is asked for; fields of the admission as given. */
-export function createOpenInput(admission: Partial<typeof ADMISSION> = {}, bodyBytes = 400): OpenInput {
+export function createOpenInput(admission: Partial<AdmittedRequest> = {}, bodyBytes = 400): OpenInput {
   return {
     admission: { ...ADMISSION, ...admission },
     model: MODEL as Model,
@@ -54,13 +59,12 @@ export interface StoreScript {
   readonly charge?: () => Promise<{ outcome: "applied" }>;
 }
 
-export function createSettlement(script: StoreScript = {}) {
+export function createSettlement(script: StoreScript = {}, options: Partial<SettlementOptions> = {}) {
   const seen = {
     holds: [] as HoldInput[],
     charges: [] as ChargeInput[],
     forgotten: [] as string[],
     recorded: [] as RecordedRequest[],
-    released: [] as string[],
     lines: [] as string[],
     isLogClosed: false,
   };
@@ -75,6 +79,7 @@ export function createSettlement(script: StoreScript = {}) {
         await Promise.resolve();
       },
     },
+    ...options,
     store: {
       hold: (input) => {
         seen.holds.push(input);
@@ -91,10 +96,6 @@ export function createSettlement(script: StoreScript = {}) {
       },
       recordRequest: (request) => {
         seen.recorded.push(request);
-        return Promise.resolve();
-      },
-      release: (_, id) => {
-        seen.released.push(id);
         return Promise.resolve();
       },
     },

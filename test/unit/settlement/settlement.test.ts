@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../src/errors.ts";
+import { GraceOutage } from "../../../src/limits/grace-outage.ts";
 import type { HoldResult } from "../../../src/store/types/settlement.ts";
 import { OK } from "./account-fixture.ts";
 import { ADMISSION, createOpenInput, createSettlement } from "./settlement-fixture.ts";
@@ -72,6 +73,22 @@ describe("Settlement.open", () => {
     expect(error.fields).toMatchObject({ held_cents: 1 });
   });
 
+  it("refuses what is one request too many in flight, in the words of the admission, and charges nothing", async () => {
+    const { settlement, seen } = createSettlement({
+      hold: () => Promise.resolve({ outcome: "concurrency_limited", maxConcurrentRequests: 5 }),
+    });
+    const error = await errorOf(settlement.open(createOpenInput()));
+    expect([error.code, error.status("chat"), error.retryAfterSeconds]).toEqual([
+      "concurrency_limit_exceeded",
+      429,
+      1,
+    ]);
+    expect(error.message).toContain('API key "ci" has its limit of 5 concurrent requests in flight');
+    expect(seen.charges).toEqual([]);
+    settlement.recordRefusal(ADMISSION, null, { status: 429, errorCode: error.code }, error);
+    expect(seen.recorded[0]?.checks).toMatchObject([{ name: "concurrency", passed: false }]);
+  });
+
   it("refuses when Redis does not answer, and takes back the hold that may be there", async () => {
     const { settlement, seen } = createSettlement({ hold: () => Promise.reject(new Error("timed out")) });
     const error = await errorOf(settlement.open(createOpenInput()));
@@ -100,8 +117,57 @@ describe("Settlement.open", () => {
   });
 });
 
+describe("Settlement.open in the grace time", () => {
+  const clock = { nowMs: () => 0, monotonicMs: () => 0 };
+  const away = () => Promise.reject(new Error("Command timed out"));
+
+  function openOutage(options: { shares: number; graceMs?: number }) {
+    const { shares, graceMs = 1_000 } = options;
+    const disk = { isFull: false };
+    const outage = new GraceOutage({ clock, graceMs, logger: { warn: () => undefined } });
+    const append = () => (disk.isFull ? Promise.reject(new Error("full")) : Promise.resolve());
+    const spool = { append, stop: () => Promise.resolve(true) };
+    const script = { hold: away };
+    const { settlement } = createSettlement(script, { outage, spool, shares: () => shares });
+    let count = 0;
+    const open = () => {
+      count += 1;
+      return settlement.open(createOpenInput({ requestId: `${ID}-${count}`, maxConcurrentRequests: 5 }));
+    };
+    return { settlement, open, disk };
+  }
+
+  it.each([
+    { shares: 1, fit: 5 },
+    { shares: 2, fit: 2 },
+    { shares: 9, fit: 1 },
+  ])("lets $fit of 12 at once go on where $shares workers share a limit of 5", async ({ shares, fit }) => {
+    const { open } = openOutage({ shares });
+    const opened = await Promise.allSettled(Array.from({ length: 12 }, open));
+    const refused = opened.flatMap((each) => (each.status === "rejected" ? [each.reason.code] : []));
+    expect(refused).toEqual(Array.from({ length: 12 - fit }, () => "concurrency_limit_exceeded"));
+  });
+
+  it("gives a place back with the final charge, and when the disk did not take the request", async () => {
+    const { settlement, open, disk } = openOutage({ shares: 5 });
+    const account = await open();
+    expect((await errorOf(open())).code).toBe("concurrency_limit_exceeded");
+    await account.settle("complete", OK);
+    disk.isFull = true;
+    expect((await errorOf(open())).code).toBe("gateway_unavailable");
+    disk.isFull = false;
+    await expect.poll(() => settlement.figures.openHolds).toBe(0);
+    await open();
+  });
+
+  it("says that Redis is away, not that the key is full, once it is over", async () => {
+    const { open } = openOutage({ shares: 1, graceMs: 0 });
+    expect((await errorOf(open())).code).toBe("gateway_unavailable");
+  });
+});
+
 describe("Settlement.recordRefusal", () => {
-  it("records why, gives the place back and logs a request that cost nothing", async () => {
+  it("records why and logs a request that cost nothing", async () => {
     const { settlement, seen } = createSettlement();
     const error = new GatewayError("invalid_parameter", { message: "no", param: "messages" });
     settlement.recordRefusal(ADMISSION, null, { status: 400, errorCode: "invalid_parameter" }, error);
@@ -113,7 +179,6 @@ describe("Settlement.recordRefusal", () => {
         checks: [{ name: "body", passed: false, figures: { param: "messages", message: "no" } }],
       },
     ]);
-    expect(seen.released).toEqual([ID]);
     expect(JSON.parse(seen.lines[0] ?? "")).toMatchObject({
       outcome: "refused",
       prices: null,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { GatewayError } from "../../../src/errors.ts";
 import { GraceOutage } from "../../../src/limits/grace-outage.ts";
 import { GraceSpend } from "../../../src/limits/grace-spend.ts";
 import type { SpoolEntry } from "../../../src/settlement/spool-entry.ts";
@@ -6,6 +7,7 @@ import { openInSpool, type SpoolOpenServices } from "../../../src/settlement/spo
 import { createAccount } from "./account-fixture.ts";
 
 const TIMEOUT = new Error("Command timed out");
+const HOLD = { error: TIMEOUT, strictCaps: false, takePlace: () => null };
 
 function createServices(changes: Partial<SpoolOpenServices> = {}, graceMs = 1_000) {
   const entries: SpoolEntry[] = [];
@@ -25,7 +27,7 @@ describe("openInSpool", () => {
   it("puts a request on record at its floor, counts it and keeps its record from being deleted", async () => {
     const { account } = createAccount();
     const { services, entries, spend } = createServices();
-    expect(await openInSpool(services, account, TIMEOUT, false)).toBe(true);
+    expect(await openInSpool(services, account, HOLD)).toBe(null);
     expect(entries).toEqual([
       {
         kind: "open",
@@ -35,6 +37,14 @@ describe("openInSpool", () => {
     ]);
     expect(account.hasUnansweredCommand).toBe(true);
     expect(spend.of(account.identity).key.unacknowledged).toBe(100n);
+  });
+
+  it("writes nothing for a request that has no place among the key's requests in flight", async () => {
+    const { account } = createAccount();
+    const { services, entries } = createServices();
+    const full = new GatewayError("concurrency_limit_exceeded");
+    expect(await openInSpool(services, account, { ...HOLD, takePlace: () => full })).toBe(full);
+    expect(entries).toEqual([]);
   });
 
   it.each([
@@ -51,7 +61,8 @@ describe("openInSpool", () => {
   ] as const)("keeps a request from going on with %s", async (_name, changes, error, isStrict, graceMs) => {
     const { account } = createAccount();
     const { services, entries, spend } = createServices(changes, graceMs);
-    expect(await openInSpool(services, account, error, isStrict)).toBe(false);
+    const hold = { ...HOLD, error, strictCaps: isStrict };
+    expect((await openInSpool(services, account, hold))?.code).toBe("gateway_unavailable");
     expect(entries).toEqual([]);
     expect(spend.of(account.identity).key.counted).toBe(0n);
   });

@@ -1,0 +1,26 @@
+/**
+ * The limit of a key's concurrent requests. A place is for a model request in flight: taken with its hold, given back
+ * with its final charge. Endpoints that call no model take none, nor does a body that is still on its way.
+ */
+import { GatewayError } from "../errors.ts";
+
+export interface ConcurrencyLimit {
+  readonly keyName: string;
+  readonly maxConcurrentRequests: number | null;
+}
+
+export function createConcurrencyError({ keyName, maxConcurrentRequests }: ConcurrencyLimit): GatewayError {
+  const requests = maxConcurrentRequests === 1 ? "request" : "requests";
+  return new GatewayError("concurrency_limit_exceeded", {
+    message: `API key "${keyName}" has its limit of ${maxConcurrentRequests} concurrent ${requests} in flight. Try again when one of them has ended.`,
+  });
+}
+
+/**
+ * Whether one more request of a key fits into a worker's share of its limit (null: none), at least one, while Redis,
+ * which counts for all workers, is out of reach.
+ */
+export function fitsShare(maxConcurrentRequests: number | null, shares: number, inFlight: number): boolean {
+  if (maxConcurrentRequests === null) return true;
+  return inFlight < Math.max(1, Math.floor(maxConcurrentRequests / shares));
+}
