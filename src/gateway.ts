@@ -63,7 +63,7 @@ const MANAGEMENT_COMMAND_TIMEOUT_MS = 5_000;
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { config, index, address } = options;
   const logger = createLogger(`worker-${index}`);
-  const telemetry = createWorkerTelemetry(config, { ...options, logger });
+  const telemetry = createWorkerTelemetry(config, options);
   const { store: plainStore, close } = await openStore(config, logger);
   const store = meterCalls(plainStore, telemetry.metrics);
   const catalog = new CatalogReference(createCatalog(config));

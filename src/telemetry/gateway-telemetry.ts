@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { Config } from "../config/schema.ts";
 import { type LogLevel, setLogLevel } from "./log-level.ts";
-import type { Logger } from "./logger.ts";
+import { createRequestLogger } from "./logger.ts";
 import { createMetrics, type Metrics, setTotal } from "./metrics.ts";
 import { MetricsHub } from "./metrics-hub.ts";
 import type { TelemetryChannel } from "./report.ts";
@@ -22,16 +22,17 @@ export interface WorkerTelemetry {
 
 export function createWorkerTelemetry(
   config: Config,
-  { index, channel, logger }: { index: number; channel: TelemetryChannel; logger: Logger },
+  { index, channel }: { index: number; channel: TelemetryChannel },
 ): WorkerTelemetry {
   setLogLevel(config.telemetry.logLevel);
   const metrics = createMetrics();
+  const name = `worker-${index}`;
   let running: { stop(): Promise<void> } | null = null;
   return {
     metrics,
-    meter: new RequestMeter({ metrics, logger }),
+    meter: new RequestMeter({ metrics, logger: createRequestLogger(name) }),
     start(read) {
-      running = startWorkerTelemetry({ metrics, channel, process: `worker-${index}`, read });
+      running = startWorkerTelemetry({ metrics, channel, process: name, read });
     },
     async stop() {
       await running?.stop();
