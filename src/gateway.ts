@@ -3,7 +3,6 @@
  * gateway consists of; nothing else constructs a stage.
  */
 import { hostname } from "node:os";
-import { join } from "node:path";
 import { startAdminServer } from "./admin/server.ts";
 import { createAlertDelivery } from "./alerts/create-alert-delivery.ts";
 import { KeyDirectory } from "./auth/key-directory.ts";
@@ -30,13 +29,13 @@ import { GraceOutage } from "./limits/grace-outage.ts";
 import { GraceSpend } from "./limits/grace-spend.ts";
 import { GraceWorkers } from "./limits/grace-workers.ts";
 import { Reaper } from "./settlement/reaper.ts";
-import { RequestLog } from "./settlement/request-log.ts";
+import { createRequestLog, createRequestLogRetention } from "./settlement/create-request-log.ts";
 import { Settlement } from "./settlement/settlement.ts";
 import { createGeneration } from "./settlement/spool-files.ts";
 import { Spool } from "./settlement/spool.ts";
 import { TokenEstimator } from "./settlement/token-estimator.ts";
 import { createId } from "./store/ids.ts";
-import { openStore } from "./store/open-store.ts";
+import { openStoreInBackground } from "./store/open-store.ts";
 import type { Store } from "./store/types.ts";
 import type {
   RunningWorker,
@@ -58,19 +57,24 @@ const MESSAGE_OVERHEAD_BYTES = 1024 * 1024;
 
 /** Beside the path nothing waits for Redis's answer, and a month's usage of thousands of keys takes a while. */
 const MANAGEMENT_COMMAND_TIMEOUT_MS = 5_000;
+/** A key to print must be in Redis first, and a Redis that is only just starting reads its append-only file. */
+const DEMO_WAIT_MS = 28_000;
 
-/** Starts one worker; resolves when it listens. Rejects when Redis cannot be reached. */
+/**
+ * Starts one worker; resolves when it listens. Without Redis it is not ready, and becomes so by itself; what is in its
+ * spool is sent then. Rejects when Redis holds a newer version's data or refuses the login.
+ */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { config, index, address } = options;
   const logger = createLogger(`worker-${index}`);
   const telemetry = createWorkerTelemetry(config, options);
-  const { store: plainStore, close } = await openStore(config, logger);
+  const { store: plainStore, close, isOpen } = await openStoreInBackground(config, logger);
   const store = meterCalls(plainStore, telemetry.metrics);
   const catalog = new CatalogReference(createCatalog(config));
   const estimator = new TokenEstimator();
   const grace = createGrace(config, index, store, logger);
   const { outage, spend, spool, workers } = grace;
-  const requestLog = createRequestLog(config, index, logger);
+  const requestLog = createRequestLog(config, { writer: `worker-${index}`, clock: systemClock, logger });
   const shared = { store, estimator, clock: systemClock, logger, outage, spend, spool };
   const settlement = new Settlement({ ...shared, requestLog, shares: () => workers.count });
   const { maxBodyBytes, maxBufferedBytes } = config.limits;
@@ -85,14 +89,14 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     clock: systemClock,
     budget,
     meter: telemetry.meter,
-    isReady: () => !draining,
+    isReady: () => isOpen() && !draining,
   });
   const server = createServer(config, address, handlers, logger);
   await spool.start();
   workers.start();
   settlement.start();
   await server.listen();
-  telemetry.start(() => readGauges(settlement, budget, grace));
+  telemetry.start(() => readGauges(settlement, budget, grace, isOpen()));
   return {
     async drain(boundMs) {
       draining = true;
@@ -115,8 +119,9 @@ function readGauges(
   settlement: Settlement,
   { heldBytes }: BodyBudget,
   { outage, spool }: ReturnType<typeof createGrace>,
+  hasRedisAnswered: boolean,
 ): WorkerGauges {
-  const isRedisOutOfReach = outage.isOut;
+  const isRedisOutOfReach = outage.isOut || !hasRedisAnswered;
   return { ...settlement.figures, bufferedBytes: heldBytes, isRedisOutOfReach, spool: spool.report };
 }
 
@@ -137,11 +142,6 @@ function createServer(config: Config, address: string, handlers: EnvoyHandlers, 
     onCertificateProblem: (error) =>
       logger.warn({ err: error }, "the renewed certificates cannot be used, the old ones stay"),
   });
-}
-
-function createRequestLog({ dataDir }: Config, index: number, logger: Logger): RequestLog {
-  const writer = `worker-${index}`;
-  return new RequestLog({ dir: join(dataDir, "requests"), writer, clock: systemClock, logger });
 }
 
 /** What carries requests and charges over the time in which Redis is out of reach. */
@@ -176,7 +176,10 @@ function createGrace(config: Config, index: number, store: Store, logger: Logger
   return { outage, spend, spool, workers, createAdmit };
 }
 
-/** Starts what runs once per host, beside the workers. Rejects when Redis cannot be reached or the port is taken. */
+/**
+ * Starts what runs once per host, beside the workers. It goes without Redis, except for a demo key. Rejects when the
+ * port is taken, and when Redis holds a newer version's data or refuses the login.
+ */
 export async function startSupervisorServices(
   options: SupervisorServicesOptions,
 ): Promise<SupervisorServices> {
@@ -185,12 +188,14 @@ export async function startSupervisorServices(
   const workers = resolveWorkerCount(config.sidecar.workers);
   const telemetry = createHostTelemetry(config, { ...options, workers });
   const commandTimeoutMs = MANAGEMENT_COMMAND_TIMEOUT_MS;
-  const { store: plainStore, client, close } = await openStore(config, logger, { commandTimeoutMs });
-  const store = meterCalls(plainStore, telemetry.metrics);
+  const opening = await openStoreInBackground(config, logger, { commandTimeoutMs });
+  const { client, close } = opening;
+  const store = meterCalls(opening.store, telemetry.metrics);
   const catalog = new CatalogReference(createCatalog(config));
+  if (demo !== null) await opening.waitUntilOpen(DEMO_WAIT_MS);
   const demoKey = demo === null ? null : await ensureDemoKey(store, config, demo.storedKey);
-  const reapedStore = countClosed(store, telemetry.metrics.reaped);
-  const reaper = new Reaper({ store: reapedStore, clock: systemClock, logger });
+  const { reaped, requestLogBytes } = telemetry.metrics;
+  const reaper = new Reaper({ store: countClosed(store, reaped), clock: systemClock, logger });
   const admin = await startAdminServer({
     ...config.admin,
     operatorToken,
@@ -205,9 +210,11 @@ export async function startSupervisorServices(
   });
   const pagesUrl = config.publicBaseUrl ?? admin.url;
   const alerts = createAlertDelivery({ config, store, client, pagesUrl, clock: systemClock, logger });
-  repairInBackground(store, logger);
-  reaper.start();
-  alerts.start();
+  void opening.opened.then(() => repairInBackground(store, logger));
+  const onBytes = (bytes: number): void => requestLogBytes.set(bytes);
+  const retention = createRequestLogRetention(config, { clock: systemClock, logger, onBytes });
+  const tasks = [reaper, retention, alerts];
+  for (const task of tasks) task.start();
   telemetry.showAlerts(() => alerts.readMetrics());
   return {
     adminUrl: admin.url,
@@ -217,8 +224,7 @@ export async function startSupervisorServices(
     },
     async close() {
       await admin.close();
-      await reaper.stop();
-      await alerts.stop();
+      for (const task of tasks) await task.stop();
       telemetry.hub.stop();
       close();
     },

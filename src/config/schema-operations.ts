@@ -50,7 +50,7 @@ export function createSettlementSchema(source: SecretSource) {
   );
 }
 
-/** `retention`: how long Redis keeps figures. */
+/** `retention`: how long Redis keeps figures, and the disk the log of requests. */
 export function createRetentionSchema() {
   return section(
     mapping({
@@ -58,6 +58,24 @@ export function createRetentionSchema() {
         description: "How long usage and spend are kept.",
         unit: "months",
         type: "integer, 1 to 120",
+      }),
+      request_log_days: described(integer(1, 36_500).default(400), {
+        description: "How long files of the log of requests are kept.",
+        unit: "days",
+        type: "integer, 1 to 36500",
+      }),
+      request_log_max_bytes: described(orNull(integer(1024 * KIBIBYTE, 1024 ** 2 * GIBIBYTE)), {
+        description: "The most that the log of requests of one host may hold; the oldest files go first.",
+        unit: "bytes",
+        type: "integer, 1048576 to 1125899906842624",
+        default: "no bound",
+      }),
+      request_log_protected_months: described(integer(0, 120).default(2), {
+        description:
+          "So many calendar months, the current one included, are kept whatever the other two say: `usage verify` and " +
+          "`usage rebuild` need them.",
+        unit: "months",
+        type: "integer, 0 to 120",
       }),
     }),
   );

@@ -72,6 +72,12 @@ export async function waitUntilReady(client: RedisClient, timeoutMs: number): Pr
   }
 }
 
+/** Redis is there and does not let this user in: of no use to wait for. Looks at an error's causes too. */
+export function isLoginRefused(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return /^(?:WRONGPASS|NOAUTH|ERR invalid password)/.test(error.message) || isLoginRefused(error.cause);
+}
+
 function isReady(client: RedisClient): boolean {
   if (client.status !== "ready") return false;
   if (!(client instanceof Cluster)) return true;

@@ -1,13 +1,26 @@
-/** The store of a process: connected, its data checked to be of this version. */
+/**
+ * The store of a process: connected, its data checked to be of this version before anything else is asked of it. A
+ * command waits for Redis and fails when it does not come; a gateway starts without it (`openStoreInBackground`) and
+ * says that it is not ready until Redis has answered, because what its spool holds can be sent only by a process that
+ * lives.
+ */
+import { setTimeout as delay } from "node:timers/promises";
 import type { Config } from "../config/schema.ts";
-import { createRedisClient, waitUntilReady } from "./client.ts";
+import { createRedisClient, isLoginRefused, waitUntilReady } from "./client.ts";
 import type { RedisAddress, RedisClient } from "./client.ts";
 import { createStore } from "./redis-store.ts";
-import { checkSchema } from "./schema.ts";
+import { closeUntil } from "./closed-store.ts";
+import { checkSchema, SchemaError } from "./schema.ts";
 import type { Store } from "./types.ts";
 
 /** A Redis that is only just starting reads its append-only file first. */
 const READY_TIMEOUT_MS = 30_000;
+/** So long a gateway waits at its start: an answer that comes in this time can still be a reason not to start. */
+const FIRST_ANSWER_MS = 2_000;
+const FIRST_RETRY_MS = 100;
+const MAX_RETRY_MS = 1_000;
+/** Said at the start and then so often while Redis stays away. */
+const TELL_INTERVAL_MS = 30_000;
 
 type RedisSettings = NonNullable<Config["redis"]>;
 
@@ -23,15 +36,121 @@ export interface OpenStore {
   readonly close: () => void;
 }
 
+/** A store that may still wait for Redis's first answer: until then its operations reject without asking it. */
+export interface OpeningStore extends OpenStore {
+  /** Redis has answered and its data is of this version. Once true it stays so. */
+  readonly isOpen: () => boolean;
+  /** Resolves when it is; never rejects, and never resolves after `close`. */
+  readonly opened: Promise<void>;
+  /** For what cannot go without Redis. Closes the store and rejects when it has not answered after so long. */
+  readonly waitUntilOpen: (boundMs: number) => Promise<void>;
+}
+
+interface StoreSettings extends Pick<Config, "redis"> {
+  readonly retention: Pick<Config["retention"], "usageMonths">;
+}
+
+type OpenStoreLogger = {
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+};
+
 /**
  * Connects and waits until commands can be sent.
  * @throws Error when no Redis is configured, when it is not ready after 30 s, or when its data is a newer version's.
  */
 export async function openStore(
-  config: Pick<Config, "redis" | "retention">,
-  logger: { warn(fields: object, message: string): void },
+  config: StoreSettings,
+  logger: Pick<OpenStoreLogger, "warn">,
   options: OpenStoreOptions = {},
 ): Promise<OpenStore> {
+  const connected = connect(config, logger, options);
+  try {
+    await reach(connected.client, READY_TIMEOUT_MS);
+  } catch (error) {
+    connected.close();
+    throw error;
+  }
+  return connected;
+}
+
+/**
+ * Connects, and goes on trying for as long as it takes. Resolves after two seconds at the latest, whether Redis has
+ * answered or not.
+ * @throws Error when no Redis is configured, or when Redis says within that time that it refuses the login or that its
+ *   data is a newer version's. Said later, that is logged and tried again.
+ */
+export async function openStoreInBackground(
+  config: StoreSettings,
+  logger: OpenStoreLogger,
+  options: OpenStoreOptions = {},
+): Promise<OpeningStore> {
+  const { store, client, close } = connect(config, logger, options);
+  const state = { isOpen: false, isClosed: false };
+  const attempt = async (timeoutMs: number): Promise<void> => {
+    await reach(client, timeoutMs);
+    state.isOpen = true;
+  };
+  const first = await attempt(FIRST_ANSWER_MS).catch((error: unknown) => error);
+  if (first instanceof SchemaError || isLoginRefused(first)) {
+    close();
+    throw first;
+  }
+  const closeAll = (): void => {
+    state.isClosed = true;
+    close();
+  };
+  const opened = state.isOpen ? Promise.resolve() : openEventually(attempt, state, logger, first);
+  return {
+    store: closeUntil(store, () => state.isOpen),
+    client,
+    close: closeAll,
+    isOpen: () => state.isOpen,
+    opened,
+    waitUntilOpen: async (boundMs) => {
+      await Promise.race([opened, delay(boundMs, undefined, { ref: false })]);
+      if (state.isOpen) return;
+      closeAll();
+      throw new Error(`Redis did not answer within ${boundMs / 1000} s: is it running where \`redis\` says?`);
+    },
+  };
+}
+
+async function openEventually(
+  attempt: (timeoutMs: number) => Promise<void>,
+  state: { readonly isOpen: boolean; readonly isClosed: boolean },
+  logger: OpenStoreLogger,
+  first: unknown,
+): Promise<void> {
+  let told = { level: "", atMs: -Infinity };
+  const tell = (error: unknown): void => {
+    const level = error instanceof SchemaError || isLoginRefused(error) ? "error" : "warn";
+    if (told.level === level && performance.now() - told.atMs < TELL_INTERVAL_MS) return;
+    told = { level, atMs: performance.now() };
+    logger[level](
+      { err: error },
+      "Redis has not served this process since its start: not ready until it does",
+    );
+  };
+  tell(first);
+  for (let retryMs = FIRST_RETRY_MS; !state.isClosed; retryMs = Math.min(MAX_RETRY_MS, 2 * retryMs)) {
+    await delay(retryMs, undefined, { ref: false });
+    await attempt(FIRST_ANSWER_MS).catch(tell);
+    if (state.isOpen) return logger.warn({}, "Redis serves this process now");
+  }
+  return new Promise(() => undefined);
+}
+
+async function reach(client: RedisClient, timeoutMs: number): Promise<void> {
+  await waitUntilReady(client, timeoutMs);
+  await checkSchema(client);
+}
+
+function connect(
+  config: StoreSettings,
+  logger: Pick<OpenStoreLogger, "warn">,
+  options: OpenStoreOptions,
+): OpenStore {
   if (config.redis === null) throw new Error("No Redis is configured: set `redis.url`.");
   const { username, password, sentinelPassword } = config.redis;
   const client = createRedisClient({
@@ -43,13 +162,6 @@ export async function openStore(
     ...options,
     onError: (error) => logger.warn({ err: error }, "the connection to Redis failed"),
   });
-  try {
-    await waitUntilReady(client, READY_TIMEOUT_MS);
-    await checkSchema(client);
-  } catch (error) {
-    client.disconnect();
-    throw error;
-  }
   const store = createStore({ client, usageMonths: config.retention.usageMonths });
   return { store, client, close: () => client.disconnect() };
 }

@@ -3,7 +3,8 @@
  * workers, tells the launcher (where one started it) how it went, and ends in order: workers first, so that what they
  * settle still finds the services.
  *
- * Without a configured Redis it refuses to start: limits that nobody shares would be no limits.
+ * Without a configured Redis it refuses to start: limits that nobody shares would be no limits. One that is configured
+ * and away is waited for: the process lives, is not ready, and becomes so by itself.
  */
 import { mkdirSync } from "node:fs";
 import { createConnection } from "node:net";

@@ -168,6 +168,12 @@ const STATE_METRICS = {
     help: "Entries of the spool by what became of them: replayed, expired, rejected, damaged, refused (spool full or disk failing).",
     labels: ["result"],
   },
+  requestLogBytes: {
+    name: "inference_gateway_request_log_bytes",
+    type: "gauge",
+    help: "Bytes of this host's log of requests, looked up every five minutes.",
+    labels: [],
+  },
   bufferedBytes: {
     name: "inference_gateway_buffered_bytes",
     type: "gauge",

@@ -36,6 +36,8 @@ export interface Faults {
   readonly workerDiedMs?: number;
   /** When a worker stood still. */
   readonly workerPausedMs?: number;
+  /** When Redis went, in which time a worker died: what streamed since is on record nowhere. */
+  readonly redisDiedMs?: number;
 }
 
 export interface Tenant {
@@ -94,11 +96,12 @@ function lostBoundOf(sent: Sent, account: Account | undefined, faults: Faults): 
   if (account === undefined || sent.isWhole) return 0n;
   const { tokenTimesMs, isStream } = account;
   if (!isStream) return BigInt(tokenTimesMs.length) * OUTPUT_MICROCENTS;
-  const { workerDiedMs = Infinity, workerPausedMs = Infinity } = faults;
+  const { workerDiedMs = Infinity, workerPausedMs = Infinity, redisDiedMs = Infinity } = faults;
   const countedUntilMs = Math.min(
     sent.endedMs - IN_TRANSIT_MS,
     workerPausedMs - IN_TRANSIT_MS,
     workerDiedMs - LOST_STREAM_MS,
+    redisDiedMs - LOST_STREAM_MS,
   );
   const uncounted = tokenTimesMs.filter((timeMs) => timeMs > countedUntilMs).length;
   return BigInt(uncounted) * OUTPUT_MICROCENTS;

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runScenario } from "./fault-scenario.ts";
+import { runScenario, type Scenario } from "./fault-scenario.ts";
 import { type FaultStack, startFaultStack, WORKERS } from "./fault-stack.ts";
 import { findWorkerPid, listProcesses, waitForNewWorker } from "./processes.ts";
 
@@ -17,13 +17,16 @@ beforeAll(async () => {
 afterAll(() => faults?.stop(), 60_000);
 
 describe("charged and used agree", () => {
-  // Its records are closed while the next scenario runs.
-  let killed: Promise<readonly string[]>;
+  // Their records are closed while the next scenarios run.
+  let killedInOutage: Settling;
+  let killed: Settling;
+  it("while a worker is killed when Redis is away: its successor is there before Redis is", async () => {
+    killedInOutage = await startScenario(killInOutageScenario);
+    expect(listProcesses(faults.stack.configFile, "worker")).toHaveLength(WORKERS);
+  });
+
   it("while a worker is killed and replaced", async () => {
-    await new Promise<void>((resolve, reject) => {
-      killed = runScenario(faults, { ...killScenario, onLoadEnd: resolve });
-      killed.catch(reject);
-    });
+    killed = await startScenario(killScenario);
     expect(listProcesses(faults.stack.configFile, "worker")).toHaveLength(WORKERS);
   });
 
@@ -52,9 +55,25 @@ describe("charged and used agree", () => {
   });
 
   it("after a worker was killed, but for two seconds of each stream and the output of whole answers", async () => {
-    expect(await killed).toEqual([]);
+    expect(await killed.problems).toEqual([]);
+  });
+
+  it("after a worker was killed when Redis was away, but for what streamed since Redis went", async () => {
+    expect(await killedInOutage.problems).toEqual([]);
   });
 });
+
+interface Settling {
+  readonly problems: Promise<readonly string[]>;
+}
+
+/** Resolves when the load has ended; the scenario goes on settling. */
+async function startScenario(scenario: Scenario): Promise<Settling> {
+  return new Promise((resolve, reject) => {
+    const problems = runScenario(faults, { ...scenario, onLoadEnd: () => resolve({ problems }) });
+    problems.catch(reject);
+  });
+}
 
 const killScenario = {
   name: "worker killed",
@@ -70,4 +89,29 @@ const killScenario = {
   },
   allowsFailures: true,
   settleMs: CLOSED_AFTER_MS,
+};
+
+const killInOutageScenario = {
+  name: "worker killed without Redis",
+  ...LONG_STREAMS,
+  async fault() {
+    await wait(2_500);
+    const { configFile } = faults.stack;
+    const pid = findWorkerPid(configFile, 0);
+    const redisDiedMs = performance.now();
+    await faults.redis.kill();
+    try {
+      await wait(1_500);
+      process.kill(pid, "SIGKILL");
+      await waitForNewWorker(configFile, pid, WORKERS);
+      await wait(500);
+    } finally {
+      await faults.redis.restart();
+    }
+    await wait(1_000);
+    return { redisDiedMs };
+  },
+  allowsFailures: true,
+  settleMs: 2 * CLOSED_AFTER_MS,
+  isGrace: true,
 };

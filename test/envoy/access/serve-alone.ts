@@ -25,6 +25,7 @@ const BUILD = join(REPOSITORY, "src/setup/build-command.js");
 
 export interface ServeAlone {
   readonly baseUrl: string;
+  readonly adminUrl: string;
   readonly configFile: string;
   readonly sockets: string;
   readonly redis: PrivateRedis;
@@ -39,6 +40,8 @@ export interface ServeAloneOptions {
   readonly workers: number;
   readonly drainSeconds: number;
   readonly overrides?: object;
+  /** Redis is killed first: resolves when Envoy and the admin server answer, ready or not. */
+  readonly isRedisAway?: boolean;
 }
 
 /** Starts Redis, `serve` and an Envoy of the rendered bootstrap; resolves when they serve. */
@@ -50,6 +53,7 @@ export async function startServeAlone(options: ServeAloneOptions): Promise<Serve
   const configFile = join(dir, "gateway.yaml");
   const started: Child[] = [];
   const redis = await startRedis({ appendOnly: true });
+  if (options.isRedisAway === true) redis.kill();
   const client = createRedisClient({ url: redis.url, commandTimeoutMs: 5_000, onError: () => undefined });
   const stop = async (): Promise<void> => {
     client.disconnect();
@@ -59,16 +63,22 @@ export async function startServeAlone(options: ServeAloneOptions): Promise<Serve
   };
   try {
     const port = await findFreePort();
-    await writeFile(configFile, stringify(await createConfig(options, port, redis.url)));
+    const adminPort = await findFreePort();
+    await writeFile(configFile, stringify(createConfig(options, { port, adminPort, redisUrl: redis.url })));
     const seconds = String(options.drainSeconds);
     const args = [MAIN, "serve", "--config", configFile, "--drain-seconds", seconds];
     const serve = startChild(process.execPath, args, { cwd: dir });
     started.push(serve, await startEnvoy(configFile, dir));
     const baseUrl = `http://127.0.0.1:${port}`;
-    await waitFor("serve and Envoy", () => isReady(baseUrl, started), { timeoutMs: 40_000, intervalMs: 50 });
-    await waitUntilReady(client, 10_000);
+    const adminUrl = `http://127.0.0.1:${adminPort}`;
+    const isUp = (): Promise<boolean> =>
+      options.isRedisAway === true
+        ? isAlive([baseUrl, adminUrl], started)
+        : isAnswering(baseUrl, "/readyz", started);
+    await waitFor("serve and Envoy", isUp, { timeoutMs: 40_000, intervalMs: 50 });
+    if (options.isRedisAway !== true) await waitUntilReady(client, 10_000);
     const store = createStore({ client, usageMonths: 13 });
-    return { baseUrl, configFile, sockets: join(dir, "run"), redis, serve, store, stop };
+    return { baseUrl, adminUrl, configFile, sockets: join(dir, "run"), redis, serve, store, stop };
   } catch (thrown) {
     await stop();
     throw new Error(`${String(thrown)}\n${started.map((child) => child.stderr).join("\n")}`, {
@@ -77,10 +87,13 @@ export async function startServeAlone(options: ServeAloneOptions): Promise<Serve
   }
 }
 
-async function createConfig(options: ServeAloneOptions, port: number, redisUrl: string): Promise<object> {
+function createConfig(
+  options: ServeAloneOptions,
+  { port, adminPort, redisUrl }: { port: number; adminPort: number; redisUrl: string },
+): object {
   const base = {
     listen: { host: "127.0.0.1", port },
-    admin: { host: "127.0.0.1", port: await findFreePort() },
+    admin: { host: "127.0.0.1", port: adminPort },
     sidecar: { workers: options.workers, sockets: "run" },
     redis: { url: redisUrl },
     upstreams: [{ name: "local", url: options.upstreamUrl, path_prefix: "/v1" }],
@@ -103,8 +116,16 @@ async function startEnvoy(configFile: string, dir: string): Promise<Child> {
   return startChild(path, ["-c", bootstrap, "--disable-hot-restart", "--log-level", "warning"], { cwd: dir });
 }
 
-async function isReady(baseUrl: string, children: readonly Child[]): Promise<boolean> {
+async function isAlive(urls: readonly string[], children: readonly Child[]): Promise<boolean> {
+  for (const url of urls) {
+    // Refused until it listens.
+    if (!(await isAnswering(url, "/healthz", children).catch(() => false))) return false;
+  }
+  return true;
+}
+
+async function isAnswering(url: string, path: string, children: readonly Child[]): Promise<boolean> {
   const ended = children.find((child) => child.ended !== null);
   if (ended !== undefined) throw new Error(`ended (${ended.ended}): ${ended.stderr}`);
-  return (await send(baseUrl, { path: "/readyz", timeoutMs: 5_000 })).status === 200;
+  return (await send(url, { path, timeoutMs: 5_000 })).status === 200;
 }

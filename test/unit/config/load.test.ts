@@ -42,7 +42,12 @@ describe("parseConfig", () => {
       redis: null,
       limits: { maxBodyBytes: 33_554_432, maxBufferedBytes: 268_435_456 },
       settlement: { graceSeconds: 60, spool: "/etc/gateway/data/spool", spoolMaxBytes: 1_073_741_824 },
-      retention: { usageMonths: 13 },
+      retention: {
+        usageMonths: 13,
+        requestLogDays: 400,
+        requestLogMaxBytes: null,
+        requestLogProtectedMonths: 2,
+      },
       publicBaseUrl: null,
       notifications: { smtp: null, webhooks: { allowPrivateNetworks: false } },
       telemetry: { logLevel: "info", metricsToken: null, otlp: null },

@@ -1,0 +1,126 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  RequestLogRetention,
+  type RequestLogRetentionOptions,
+} from "../../../src/settlement/request-log-retention.ts";
+import { RequestLog } from "../../../src/settlement/request-log.ts";
+
+const NOW_MS = Date.UTC(2026, 10, 21, 12);
+const FILE_BYTES = 100;
+
+const seen = { dir: "", warnings: 0, bytes: -1 };
+beforeEach(() => {
+  seen.dir = mkdtempSync(join(tmpdir(), "igw-retention-"));
+  seen.warnings = 0;
+  seen.bytes = -1;
+});
+afterEach(() => rmSync(seen.dir, { recursive: true }));
+
+function create(options: Partial<RequestLogRetentionOptions>): RequestLogRetention {
+  return new RequestLogRetention({
+    dir: seen.dir,
+    maxAgeDays: 400,
+    maxBytes: null,
+    protectedMonths: 2,
+    clock: { nowMs: () => NOW_MS },
+    logger: { info: () => undefined, warn: () => void (seen.warnings += 1) },
+    onBytes: (bytes) => void (seen.bytes = bytes),
+    ...options,
+  });
+}
+
+function fill(...names: readonly string[]): void {
+  for (const name of names) writeFileSync(join(seen.dir, name), "x".repeat(FILE_BYTES));
+}
+
+const left = () => readdirSync(seen.dir).toSorted();
+
+describe("RequestLogRetention", () => {
+  it("deletes what is older than its days, to the day, and leaves the rest", async () => {
+    fill("2026-08-22.worker-0.0.jsonl", "2026-08-23.worker-0.0.jsonl", "2026-11-21.worker-0.0.jsonl");
+    expect(await create({ maxAgeDays: 90 }).sweep()).toEqual(["2026-08-22.worker-0.0.jsonl"]);
+    expect(left()).toEqual(["2026-08-23.worker-0.0.jsonl", "2026-11-21.worker-0.0.jsonl"]);
+    expect(seen.bytes).toBe(2 * FILE_BYTES);
+  });
+
+  it("deletes the oldest first until all fit their bytes", async () => {
+    fill(
+      "2026-08-01.worker-1.0.jsonl",
+      "2026-08-01.worker-0.10.jsonl",
+      "2026-08-01.worker-0.9.jsonl",
+      "2026-08-02.worker-0.0.jsonl",
+      "2026-11-21.worker-0.0.jsonl",
+      "2026-11-21.worker-1.0.jsonl",
+    );
+    const deleted = await create({ maxBytes: 4 * FILE_BYTES }).sweep();
+    expect(deleted).toEqual(["2026-08-01.worker-1.0.jsonl", "2026-08-01.worker-0.9.jsonl"]);
+    expect(seen.bytes).toBe(4 * FILE_BYTES);
+    expect(seen.warnings).toBe(0);
+  });
+
+  it("keeps the current and the previous month whatever days and bytes say, and warns once that they do not fit", async () => {
+    const kept = [
+      "2026-10-01.worker-0.0.jsonl",
+      "2026-11-20.worker-0.0.jsonl",
+      "2026-11-21.worker-0.0.jsonl",
+    ];
+    fill("2026-09-30.worker-0.0.jsonl", ...kept);
+    const retention = create({ maxAgeDays: 1, maxBytes: 1 });
+    expect(await retention.sweep()).toEqual(["2026-09-30.worker-0.0.jsonl"]);
+    expect(await retention.sweep()).toEqual([]);
+    expect(left()).toEqual(kept);
+    expect(seen.warnings).toBe(1);
+  });
+
+  it("keeps the previous month over the end of a year", async () => {
+    fill("2026-11-30.worker-0.0.jsonl", "2026-12-01.worker-0.0.jsonl", "2027-01-01.worker-0.0.jsonl");
+    const clock = { nowMs: () => Date.UTC(2027, 0, 1) };
+    expect(await create({ maxAgeDays: 1, clock }).sweep()).toEqual(["2026-11-30.worker-0.0.jsonl"]);
+  });
+
+  it("deletes of the protected months too when it is told to, but never the newest file of a writer", async () => {
+    fill(
+      "2026-11-21.worker-0.0.jsonl",
+      "2026-11-21.worker-0.1.jsonl",
+      "2026-11-20.worker-1.0.jsonl",
+      "2026-09-01.worker-2.0.jsonl",
+    );
+    await create({ maxBytes: 1, maxAgeDays: 1, protectedMonths: 0 }).sweep();
+    expect(left()).toEqual([
+      "2026-09-01.worker-2.0.jsonl",
+      "2026-11-20.worker-1.0.jsonl",
+      "2026-11-21.worker-0.1.jsonl",
+    ]);
+  });
+
+  it("never takes away the file that a worker is writing", async () => {
+    const worker = { dir: seen.dir, writer: "worker-0", maxFileBytes: 10 };
+    const log = new RequestLog({
+      ...worker,
+      clock: { nowMs: () => NOW_MS },
+      logger: { error: () => undefined },
+    });
+    const retention = create({ maxBytes: 1, maxAgeDays: 1, protectedMonths: 0 });
+    const lines = Array.from({ length: 20 }, (_, index) => `{"line":${index}}`);
+    for (const line of lines) {
+      log.write(line);
+      await retention.sweep();
+    }
+    await log.close();
+    expect(left()).toHaveLength(1);
+    await retention.sweep();
+    expect(left()).toHaveLength(1);
+  });
+
+  it("leaves alone what is not a file of the log, and a folder that is not there yet", async () => {
+    const others = ["2020-01-01.txt", "notes.jsonl", "2020-01-01.worker-0.jsonl"];
+    fill(...others, "2026-11-21.worker-0.0.jsonl");
+    mkdirSync(join(seen.dir, "2020-01-01.worker-0.0.jsonl"));
+    symlinkSync("notes.jsonl", join(seen.dir, "2020-01-02.worker-0.0.jsonl"));
+    expect(await create({ maxAgeDays: 1 }).sweep()).toEqual([]);
+    expect(await create({ dir: join(seen.dir, "nowhere") }).sweep()).toEqual([]);
+  });
+});
