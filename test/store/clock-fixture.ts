@@ -2,7 +2,7 @@
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { buildClock, type FakeClock, startRedisWithClock } from "../support/redis.ts";
-import { connectStore, type StoreUnderTest } from "./fixture.ts";
+import { connectStore, IS_ON_CLUSTER, type StoreUnderTest } from "./fixture.ts";
 
 export interface TimedStore extends StoreUnderTest {
   readonly clock: FakeClock;
@@ -21,8 +21,9 @@ export function microseconds(iso: string): bigint {
 /** @throws Error when `canSetClock` is false. */
 export async function openTimedStore(start: bigint): Promise<TimedStore> {
   if (library === null) throw new Error("setting the clock of Redis takes Linux and a C compiler, `cc`");
-  const { redis, clock } = await startRedisWithClock(library, start);
-  const opened = await connectStore({ url: redis.url }, () => redis.stop());
+  const { redis, clock } = await startRedisWithClock(library, start, IS_ON_CLUSTER);
+  const address = IS_ON_CLUSTER ? { cluster: [redis.url] } : { url: redis.url };
+  const opened = await connectStore(address, () => redis.stop());
   return {
     ...opened,
     clock,

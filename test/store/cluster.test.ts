@@ -1,25 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startRedisCluster } from "../support/redis.ts";
 import { waitFor } from "../support/wait.ts";
 import {
   addTestKey,
   admitInput,
   admitKnown,
   chargeInput,
-  connectStore,
   createHashedKey,
   createIdentity,
   createTestKey,
   FINAL,
   holdInput,
+  openClusterStore,
   ORGANIZATION,
   type StoreUnderTest,
 } from "./fixture.ts";
 
 let test: StoreUnderTest;
 beforeAll(async () => {
-  const cluster = await startRedisCluster();
-  test = await connectStore({ cluster: cluster.urls }, () => cluster.stop());
+  test = await openClusterStore();
 });
 afterAll(() => test.stop());
 

@@ -1,5 +1,7 @@
 /** A store on a private Redis, and what most tests of it begin with. */
 import { createHash, randomUUID } from "node:crypto";
+import { Cluster } from "ioredis";
+import { inject } from "vitest";
 import {
   createRedisClient,
   type RedisAddress,
@@ -26,14 +28,29 @@ export interface StoreUnderTest {
   stop(): Promise<void>;
 }
 
-/** On one server; on a three-node cluster when `STORE_TESTS_ON` is "cluster", so that the whole suite can run on both. */
+/** The whole suite runs on both: one server, and (project `cluster`) Redis Cluster. */
+export const IS_ON_CLUSTER = process.env["STORE_TESTS_ON"] === "cluster";
+
+/** On a server of its own; in the project `cluster` on the shared cluster of three nodes, which is emptied first. */
 export async function openTestStore(): Promise<StoreUnderTest> {
-  if (process.env["STORE_TESTS_ON"] === "cluster") {
-    const cluster = await startRedisCluster();
-    return connectStore({ cluster: cluster.urls }, () => cluster.stop());
-  }
+  if (IS_ON_CLUSTER) return connectCluster();
   const redis = await startRedis();
   return connectStore({ url: redis.url }, () => redis.stop());
+}
+
+/** On a cluster of three nodes, in every project. */
+export async function openClusterStore(): Promise<StoreUnderTest> {
+  if (IS_ON_CLUSTER) return connectCluster();
+  const cluster = await startRedisCluster();
+  return connectStore({ cluster: cluster.urls }, () => cluster.stop());
+}
+
+async function connectCluster(): Promise<StoreUnderTest> {
+  const opened = await connectStore({ cluster: inject("redisCluster") });
+  if (opened.client instanceof Cluster) {
+    await Promise.all(opened.client.nodes("master").map((node) => node.flushall()));
+  }
+  return opened;
 }
 
 /** A store with a connection of its own, as another process has one. */

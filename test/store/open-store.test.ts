@@ -31,6 +31,8 @@ async function open(redis: PrivateRedis, password: Secret | null = null): Promis
     password,
     sentinelPassword: null,
     caFile: null,
+    certFile: null,
+    keyFile: null,
   };
   const opening = await openStoreInBackground(
     { redis: settings, retention: { usageMonths: USAGE_MONTHS } },

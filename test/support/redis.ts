@@ -17,7 +17,16 @@ const SLOTS = 16_384;
 const CLUSTER_NODES = 3;
 
 const OWN_PROCESS = ["--daemonize", "no", "--save", ""];
-const CLUSTER_NODE = ["--bind", "127.0.0.1", "--cluster-enabled", "yes", "--cluster-node-timeout", "2000"];
+const CLUSTER_NODE = [
+  "--bind",
+  "127.0.0.1",
+  "--cluster-announce-ip",
+  "127.0.0.1",
+  "--cluster-enabled",
+  "yes",
+  "--cluster-node-timeout",
+  "2000",
+];
 
 export interface PrivateRedis {
   /** `unix:///…/redis.sock` */
@@ -58,16 +67,21 @@ export function buildClock(): string | null {
   return null;
 }
 
-/** A server whose clock stands still until it is set; timers inside of Redis run on. */
+/**
+ * A server whose clock stands still until it is set; timers inside of Redis run on. As a cluster it is one of a single
+ * node, since several would not agree on the time; it refuses what crosses slots all the same.
+ */
 export async function startRedisWithClock(
   library: string,
   startMicroseconds: bigint,
+  isCluster = false,
 ): Promise<{ redis: PrivateRedis; clock: FakeClock }> {
   const dir = await mkdtemp(join(tmpdir(), "igw-time-"));
   const path = join(dir, "time");
   writeFileSync(path, formatTime(startMicroseconds));
   const file = openSync(path, "r+");
-  const redis = await startServer([], { LD_PRELOAD: library, TEST_CLOCK_FILE: path });
+  const env = { LD_PRELOAD: library, TEST_CLOCK_FILE: path };
+  const redis = isCluster ? await startSingleNode(dir, env) : await startServer([], env);
   const stop = async (): Promise<void> => {
     await redis.stop();
     closeSync(file);
@@ -75,7 +89,24 @@ export async function startRedisWithClock(
   };
   // Eight bytes in one write: Redis reads the old time or the new one.
   const clock: FakeClock = { set: (time) => void writeSync(file, formatTime(time), 0, 8, 0) };
+  if (isCluster) await joinSingleNode(redis.url, clock, startMicroseconds);
   return { redis: { ...redis, stop }, clock };
+}
+
+/** A node alone is writable two seconds after its first look at the state; its clock is set forward for that. */
+async function joinSingleNode(url: string, clock: FakeClock, startMicroseconds: bigint): Promise<void> {
+  const client = new Redis(url, { protocol: 2 });
+  try {
+    await client.call("cluster", "addslotsrange", "0", String(SLOTS - 1));
+    let time = startMicroseconds - 60_000_000n;
+    await waitFor("the cluster to be complete", async () => {
+      clock.set((time += 1_000_000n));
+      return String(await client.call("cluster", "info")).includes("cluster_state:ok");
+    });
+  } finally {
+    client.disconnect();
+    clock.set(startMicroseconds);
+  }
 }
 
 /** Three masters on loopback ports that share the slots. */
@@ -129,20 +160,30 @@ async function startServer(args: readonly string[], env: Record<string, string>)
   };
 }
 
-async function startNode(dir: string): Promise<{ port: number; child: Child }> {
+async function startSingleNode(dir: string, env: Record<string, string>): Promise<PrivateRedis> {
+  const { port, child } = await startNode(dir, env);
+  const refuse = (): never => {
+    throw new Error("a node whose clock is set is not restarted");
+  };
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    kill: refuse,
+    restart: refuse,
+    stop: async () => void (await child.stop()),
+  };
+}
+
+async function startNode(
+  dir: string,
+  env: Record<string, string> = {},
+): Promise<{ port: number; child: Child }> {
   // The cluster's own port is this one + 10000.
   let port = await findFreePort();
   while (port > 55_000) port = await findFreePort();
   const home = join(dir, String(port));
   await mkdir(home);
-  const child = startChild(findServer(), [
-    ...OWN_PROCESS,
-    ...CLUSTER_NODE,
-    "--port",
-    String(port),
-    "--dir",
-    home,
-  ]);
+  const args = [...OWN_PROCESS, ...CLUSTER_NODE, "--port", String(port), "--dir", home];
+  const child = startChild(findServer(), args, { env: { ...process.env, ...env } });
   await answering(child, { host: "127.0.0.1", port });
   return { port, child };
 }
