@@ -1,26 +1,33 @@
 import { describe, expect, it } from "vitest";
 import { withChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
-import { runPython } from "../support/python.ts";
-import { openaiError, type ScriptedAnswer, textChunk } from "../support/scripted-answer.ts";
+import { textChunk } from "../support/scripted-answer.ts";
 import { waitFor } from "../support/wait.ts";
+import { withPythonSdk, PYTHON_SDKS } from "./anthropic-python-sdks.ts";
 import { messageParams } from "./anthropic-sdks.ts";
-import { callAnswer, callDeltas, deltaStream, formatCall, interleave } from "./chat-answers.ts";
-import { messageAnswer, PARIS, ROME, WEATHER_TOOL } from "./chat-answers.ts";
+import {
+  callAnswer,
+  callDeltas,
+  deltaStream,
+  formatCall,
+  interleave,
+  messageAnswer,
+  PARIS,
+  ROME,
+  WEATHER_TOOL,
+} from "./chat-answers.ts";
 
+const PNG = "iVBORw0KGgo=";
+const PDF = "JVBERi0xLjQK";
 const chat = withChatStack();
-
-/** What the caller of the Python SDK sees. */
-function call(scenario: string, params: object = {}, input: object = {}): Promise<unknown> {
-  const common = { base_url: chat.stack.baseUrl, api_key: chat.key.key, params: messageParams(params) };
-  return runPython("anthropic_messages.py", scenario, { ...common, ...input });
-}
 
 function sentMessages(): object[] {
   return chat.upstream.lastRequest.body?.["messages"] as object[];
 }
 
-describe("anthropic for Python", () => {
+describe.each(PYTHON_SDKS)("$name", (sdk) => {
+  const call = withPythonSdk(chat, sdk);
+
   it("gets a message under the catalog's model id, with usage and the request's id", async () => {
     expect(await call("message", { system: "Be brief.", stop_sequences: ["END"] })).toMatchObject({
       type: "message",
@@ -35,6 +42,24 @@ describe("anthropic for Python", () => {
       stop: ["END"],
       messages: [{ role: "system", content: "Be brief." }, { role: "user" }],
     });
+    // Its key went to the gateway in one of the two headers, and no further.
+    expect(JSON.stringify(chat.upstream.lastRequest.headers)).not.toMatch(/x-api-key|anthropic|sk-igw/u);
+  });
+
+  it("sends a conversation of several turns, with a system prompt in blocks", async () => {
+    const block = { type: "text", text: "Be brief.", cache_control: { type: "ephemeral" } };
+    const messages = [
+      { role: "user", content: "one" },
+      { role: "assistant", content: [{ type: "text", text: "two" }] },
+      { role: "user", content: [{ type: "text", text: "three", cache_control: { type: "ephemeral" } }] },
+    ];
+    await call("message", { system: [block, { type: "text", text: "Be kind." }], messages });
+    expect(sentMessages()).toEqual([
+      { role: "system", content: "Be brief.\n\nBe kind." },
+      { role: "user", content: "one" },
+      { role: "assistant", content: "two" },
+      { role: "user", content: "three" },
+    ]);
   });
 
   it("gets to concurrent calls each its own answer", async () => {
@@ -59,7 +84,7 @@ describe("anthropic for Python", () => {
       content: [{ type: "text", text: "hello big world" }],
       texts: ["hello", " big", " world"],
       stop_reason: "end_turn",
-      usage: { input_tokens: 3, output_tokens: 3 },
+      usage: { output_tokens: 3 },
     });
   });
 
@@ -88,7 +113,7 @@ describe("anthropic for Python", () => {
     chat.upstream.answer(
       deltaStream([{ reasoning_content: "Hm." }, { content: "I look." }, ...calls], "stop"),
     );
-    const fields = { tools: [WEATHER_TOOL], thinking: { type: "adaptive" } };
+    const fields = { tools: [WEATHER_TOOL], thinking: { type: "enabled", budget_tokens: 5_000 } };
     expect(await call("final_message", fields)).toMatchObject({
       content: [
         { type: "thinking", thinking: "Hm.", signature: expect.stringMatching(/./u) as string },
@@ -98,6 +123,62 @@ describe("anthropic for Python", () => {
       ],
       stop_reason: "tool_use",
     });
+    expect(chat.upstream.lastRequest.body).toMatchObject({ reasoning_effort: "medium" });
+  });
+
+  it.each([
+    { name: "shown", thinking: { type: "enabled", budget_tokens: 5_000 }, shown: "Hm.", sent: "Hm." },
+    { name: "omitted", thinking: { type: "adaptive", display: "omitted" }, shown: "", sent: "Hm." },
+    { name: "turned off", thinking: { type: "disabled" }, shown: null, sent: undefined },
+  ])("gives thinking back that is $name", async ({ thinking, shown, sent }) => {
+    chat.upstream.answerNext(
+      deltaStream([{ reasoning_content: "Hm." }, { content: "One." }]),
+      messageAnswer({ content: "Two." }),
+    );
+    const { turns } = (await call("replay", { thinking })) as { turns: { content: object[] }[] };
+    const thoughts = shown === null ? [] : [{ type: "thinking", thinking: shown }];
+    expect(turns[0]?.content).toMatchObject([...thoughts, { type: "text", text: "One." }]);
+    const reasoning = sent === undefined ? {} : { reasoning_content: sent };
+    expect(sentMessages()[1]).toEqual({ role: "assistant", content: "One.", ...reasoning });
+  });
+
+  it("carries images, PDFs and results of tools, and forces a tool", async () => {
+    const image = { type: "image", source: { type: "base64", media_type: "image/png", data: PNG } };
+    const source = { type: "base64", media_type: "application/pdf", data: PDF };
+    const calls = [PARIS, ROME].map(({ id, name }) => ({ type: "tool_use", id, name, input: {} }));
+    const messages = [
+      { role: "user", content: "Look." },
+      { role: "assistant", content: calls },
+      {
+        role: "user",
+        content: [
+          { type: "tool_result", tool_use_id: PARIS.id, content: [{ type: "text", text: "see" }, image] },
+          { type: "tool_result", tool_use_id: ROME.id, content: "no such city", is_error: true },
+          { type: "image", source: { type: "url", url: "https://example.com/a.png" } },
+          { type: "document", title: "bill.pdf", source },
+          { type: "text", text: "Go on." },
+        ],
+      },
+    ];
+    const tool_choice = { type: "tool", name: WEATHER_TOOL.name, disable_parallel_tool_use: true };
+    await call("message", { messages, tools: [WEATHER_TOOL], tool_choice });
+    expect(sentMessages().slice(2)).toEqual([
+      { role: "tool", tool_call_id: PARIS.id, content: "see" },
+      { role: "tool", tool_call_id: ROME.id, content: "Error: no such city" },
+      {
+        role: "user",
+        content: [
+          { type: "image_url", image_url: { url: `data:image/png;base64,${PNG}` } },
+          { type: "image_url", image_url: { url: "https://example.com/a.png" } },
+          { type: "file", file: { filename: "bill.pdf", file_data: `data:application/pdf;base64,${PDF}` } },
+          { type: "text", text: "Go on." },
+        ],
+      },
+    ]);
+    expect(chat.upstream.lastRequest.body).toMatchObject({
+      tool_choice: { type: "function", function: { name: WEATHER_TOOL.name } },
+      parallel_tool_calls: false,
+    });
   });
 
   it("parses structured output", async () => {
@@ -105,6 +186,14 @@ describe("anthropic for Python", () => {
     expect(await call("structured")).toEqual({ parsed: { city: "Oslo", people: 7 } });
     expect(chat.upstream.lastRequest.body).toMatchObject({
       response_format: { type: "json_schema", json_schema: { schema: { type: "object" } } },
+    });
+  });
+
+  it("reads a refusal", async () => {
+    chat.upstream.answer(deltaStream([{ refusal: "I can" }, { refusal: "not." }]));
+    expect(await call("final_message")).toMatchObject({
+      content: [{ type: "text", text: "I cannot." }],
+      stop_reason: "refusal",
     });
   });
 
@@ -128,114 +217,4 @@ describe("anthropic for Python", () => {
       one: { id: CHAT_MODEL, type: "model", display_name: expect.any(String) as string },
     });
   });
-
-  it("waits out a 429 by itself", async () => {
-    const { key } = await chat.stack.createKey({ requestsPerMinute: 20 });
-    await waitFor("an empty bucket", async () => {
-      return (await chat.send({ key, path: "/v1/models" })).status === 429;
-    });
-    expect(await call("message", {}, { api_key: key, max_retries: 2 })).toMatchObject({
-      content: [{ type: "text", text: "hello big world" }],
-    });
-    expect(chat.upstream.requests).toHaveLength(1);
-  });
 });
-
-interface Case {
-  readonly name: string;
-  readonly raised: readonly [cls: string, status: number, type: string, code: string];
-  readonly answer?: ScriptedAnswer;
-  readonly params?: object;
-  readonly key?: () => Promise<string> | string;
-}
-
-function failure(status: number, fields: object = {}): ScriptedAnswer {
-  return { kind: "json", status, body: openaiError("temperature is out of range", fields) };
-}
-
-const CASES: readonly Case[] = [
-  {
-    name: "an upstream's 400",
-    raised: ["BadRequestError", 400, "invalid_request_error", "out_of_range"],
-    answer: failure(400, { code: "out_of_range", param: "temperature" }),
-  },
-  {
-    name: "an unknown model",
-    raised: ["BadRequestError", 400, "invalid_request_error", "model_not_found"],
-    params: { model: "acme/nothing" },
-  },
-  {
-    name: "a made-up key",
-    raised: ["AuthenticationError", 401, "authentication_error", "invalid_api_key"],
-    key: () => "sk-igw-made-up",
-  },
-  {
-    name: "a cap that is reached",
-    raised: ["PaymentRequiredError", 402, "billing_error", "hard_cap_reached"],
-    key: async () => (await chat.stack.createKey({ hardCapCents: 0 })).key,
-  },
-  {
-    name: "a disabled key",
-    raised: ["PermissionDeniedError", 403, "permission_error", "key_disabled"],
-    key: async () => (await chat.stack.createKey({ disabled: true })).key,
-  },
-  {
-    name: "a broken upstream",
-    raised: ["InternalServerError", 502, "api_error", "upstream_error"],
-    answer: failure(500),
-  },
-  {
-    name: "a model that starts",
-    raised: ["ServiceUnavailableError", 503, "overloaded_error", "model_starting"],
-    answer: failure(503),
-  },
-  {
-    name: "an upstream that was too slow",
-    raised: ["GatewayTimeoutError", 504, "timeout_error", "upstream_timeout"],
-    answer: failure(504),
-  },
-  {
-    name: "an overloaded model",
-    raised: ["OverloadedError", 529, "overloaded_error", "model_overloaded"],
-    answer: failure(429),
-  },
-];
-
-describe("errors in anthropic for Python", () => {
-  it.each(CASES)("are of their class for $name", async ({ raised, answer, params, key }) => {
-    const [cls, status, type, code] = raised;
-    if (answer !== undefined) chat.upstream.answer(answer);
-    const error = (await call("error", params, key === undefined ? {} : { api_key: await key() })) as Raised;
-    expect(error.bases).toContain(cls);
-    expect(error).toMatchObject({ status, type, error_code: code });
-    expect(error.request_id).toBe(error.header);
-    expect(error.body).toMatchObject({ type: "error", request_id: error.header, error: { code } });
-    expect(error.api_message).toBe(error.body.error.message);
-  });
-
-  it("have an upstream's message and param", async () => {
-    chat.upstream.answer(failure(400, { param: "temperature" }));
-    expect(await call("error", {}, { max_retries: 2 })).toMatchObject({
-      api_message: "temperature is out of range",
-      body: { error: { param: "temperature" } },
-    });
-    expect(chat.upstream.requests).toHaveLength(1);
-  });
-
-  it("are raised in a stream that has begun", async () => {
-    const broken = { error: { message: "out of memory", type: "server_error", code: 500 } };
-    chat.upstream.answer({ kind: "events", events: [textChunk("one"), broken], done: false });
-    expect(await call("error", {}, { stream: true })).toMatchObject({
-      type: "api_error",
-      error_code: "upstream_error",
-    });
-  });
-});
-
-interface Raised {
-  readonly bases: readonly string[];
-  readonly request_id: string;
-  readonly header: string;
-  readonly api_message: string;
-  readonly body: { readonly error: { readonly message: string } };
-}

@@ -1,14 +1,14 @@
-"""One scenario of the official anthropic package against the gateway.
+"""Scenarios of the official anthropic package against the gateway.
 
-Usage: anthropic_messages.py SCENARIO '{"base_url": ..., "api_key": ..., "params": {...}, ...}'
-Prints what the caller of the SDK sees, as one JSON object. The test in anthropic-python.test.ts judges it.
+Input: {"base_url": ..., "api_key": ..., "params": {...}, ...}; gives what the caller of the SDK sees. The tests in
+anthropic-python*.test.ts judge it.
 """
 
 import asyncio
-import json
-import sys
 
 import anthropic
+
+from scenarios import play
 
 
 def client(given, **options):
@@ -70,6 +70,18 @@ def tool_round(given):
         messages.append({"role": "user", "content": results})
 
 
+def replay(given):
+    """Says one more thing after the first answer, which is sent back as the SDK gave it."""
+    api = client(given)
+    messages = list(given["params"]["messages"])
+    with api.messages.stream(**{**given["params"], "messages": messages}) as stream:
+        first = stream.get_final_message()
+    messages.append({"role": "assistant", "content": first.content})
+    messages.append({"role": "user", "content": "Go on."})
+    second = api.messages.create(**{**given["params"], "messages": messages})
+    return {"turns": [turn.model_dump(mode="json") for turn in (first, second)]}
+
+
 def structured(given):
     from pydantic import BaseModel
 
@@ -77,7 +89,10 @@ def structured(given):
         city: str
         people: int
 
-    answer = client(given).messages.parse(**given["params"], output_format=City)
+    api = client(given)
+    # Before it was in the API it was a beta.
+    messages = api.messages if hasattr(api.messages, "parse") else api.beta.messages
+    answer = messages.parse(**given["params"], output_format=City)
     return {"parsed": answer.parsed_output.model_dump()}
 
 
@@ -113,9 +128,10 @@ def error(given):
             "class": type(raised).__name__,
             "bases": [base.__name__ for base in type(raised).__mro__],
             "status": raised.status_code,
-            "type": raised.type,
-            "error_code": raised.error_code,
-            "api_message": raised.api_message,
+            # Older ones have none of these: their callers read the body.
+            "type": getattr(raised, "type", None),
+            "error_code": getattr(raised, "error_code", None),
+            "api_message": getattr(raised, "api_message", None),
             "request_id": raised.request_id,
             "header": raised.response.headers.get("request-id"),
             "body": raised.body,
@@ -131,6 +147,7 @@ SCENARIOS = {
     "events": events,
     "final_message": final_message,
     "tool_round": tool_round,
+    "replay": replay,
     "structured": structured,
     "abort": abort,
     "count": count,
@@ -139,4 +156,4 @@ SCENARIOS = {
 }
 
 if __name__ == "__main__":
-    print(json.dumps(SCENARIOS[sys.argv[1]](json.loads(sys.argv[2]))))
+    play(SCENARIOS)
