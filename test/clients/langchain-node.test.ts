@@ -12,7 +12,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { withChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
-import { openaiError } from "../support/scripted-answer.ts";
+import { openaiError, textChunk } from "../support/scripted-answer.ts";
 import { waitFor } from "../support/wait.ts";
 import {
   callAnswer,
@@ -164,6 +164,42 @@ describe.each(MODELS)("$name of LangChain", ({ create }) => {
     expect(error["status"]).toBe(status);
     expect(String(error["message"])).toContain(text);
     expect(chat.upstream.requests).toHaveLength(0);
+  });
+
+  it("carries an image, and forces a tool", async () => {
+    chat.upstream.answer(messageAnswer({ content: "No." }));
+    const url = "data:image/png;base64,iVBORw0KGgo=";
+    const content = [
+      { type: "text", text: "What is it?" },
+      { type: "image_url", image_url: { url } },
+    ];
+    const model = create().bindTools([weather], { tool_choice: "get_weather" });
+    await model.invoke([new HumanMessage({ content })]);
+    expect(chat.upstream.lastRequest.body).toMatchObject({
+      messages: [{ role: "user", content }],
+      tool_choice: { type: "function", function: { name: "get_weather" } },
+    });
+  });
+
+  it("closes the upstream's connection when the caller gives a stream up", async () => {
+    chat.upstream.answer({ kind: "events", events: [textChunk("one")], done: false, ending: "hang" });
+    const given = new AbortController();
+    const error = await catchError(
+      (async () => {
+        for await (const chunk of await create().stream("hi", { signal: given.signal })) {
+          if (chunk.text === "one") given.abort();
+        }
+      })(),
+    );
+    expect(String(error["message"])).toMatch(/abort/iu);
+    await waitFor("the upstream to see it", () => chat.upstream.lastRequest.state === "aborted");
+  });
+
+  it("throws an error in a stream that has begun", async () => {
+    const broken = { error: { message: "out of memory", code: 500 } };
+    chat.upstream.answer({ kind: "events", events: [textChunk("one"), broken], done: false });
+    const error = await catchError(create().stream("hi").then(readStream));
+    expect(String(error["message"])).toContain("The model's server gave no usable answer");
   });
 
   it("throws an upstream's 400 with its words, without a retry", async () => {

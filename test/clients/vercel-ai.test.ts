@@ -18,6 +18,8 @@ import {
   textStream,
 } from "./chat-answers.ts";
 
+const PNG = "iVBORw0KGgo=";
+const PDF = "JVBERi0xLjQK";
 const chat = withChatStack();
 // It warns that the model's limit of output tokens is not known to it.
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
@@ -117,6 +119,47 @@ describe.each(PROVIDERS)("the Vercel AI SDK with $name", ({ create }) => {
       { toolCallId: PARIS.id, input: { city: "Paris" } },
       { toolCallId: ROME.id, input: { city: "Rome", days: [1, 2] } },
     ]);
+  });
+
+  it("carries an image and a PDF, and forces a tool", async () => {
+    chat.upstream.answer(callAnswer(PARIS));
+    const content = [
+      { type: "text" as const, text: "What are these?" },
+      { type: "image" as const, image: PNG, mediaType: "image/png" },
+      { type: "file" as const, data: PDF, mediaType: "application/pdf", filename: "bill.pdf" },
+    ];
+    await generateText({
+      model: create(),
+      messages: [{ role: "user", content }],
+      tools,
+      toolChoice: { type: "tool", toolName: "get_weather" },
+    });
+    expect(chat.upstream.lastRequest.body).toMatchObject({
+      messages: [
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "What are these?" },
+            { type: "image_url", image_url: { url: `data:image/png;base64,${PNG}` } },
+            { type: "file", file: { file_data: `data:application/pdf;base64,${PDF}` } },
+          ],
+        },
+      ],
+      tool_choice: { type: "function", function: { name: "get_weather" } },
+    });
+  });
+
+  it("closes the upstream's connection when the caller gives a stream up", async () => {
+    chat.upstream.answer({ kind: "events", events: [textChunk("one")], done: false, ending: "hang" });
+    const given = new AbortController();
+    const result = streamText({ model: create(), prompt: "Hi.", abortSignal: given.signal });
+    const types: string[] = [];
+    for await (const part of result.fullStream) {
+      types.push(part.type);
+      if (part.type === "text-delta") given.abort();
+    }
+    expect(types.at(-1)).toBe("abort");
+    await waitFor("the upstream to see it", () => chat.upstream.lastRequest.state === "aborted");
   });
 
   it("parses structured output", async () => {
