@@ -3,8 +3,9 @@
  * censored by name and whatever has the form of one is taken out of the line, as the last of several locks: no code
  * passes them here.
  */
-import { type Logger, destination, pino, stdTimeFunctions } from "pino";
+import { type Logger, pino, stdTimeFunctions } from "pino";
 import { followLogLevel, type LogLevel } from "./log-level.ts";
+import { LogOutput } from "./log-output.ts";
 import { scrub } from "./scrub.ts";
 
 export type { Logger } from "pino";
@@ -20,6 +21,14 @@ const CREDENTIAL_FIELDS = [
   "credential",
 ];
 
+let standardError: LogOutput | null = null;
+
+/** One for all loggers of the process but that of requests, made when the first one is. */
+function getStandardError(): LogOutput {
+  standardError ??= new LogOutput({ fileDescriptor: 2 });
+  return standardError;
+}
+
 /** Lines of requests leave together after so long, or so many bytes: a process that is killed loses no more. */
 const GATHER_MS = 100;
 const GATHER_BYTES = 4_096;
@@ -29,13 +38,8 @@ const GATHER_BYTES = 4_096;
  * censored by name, which costs more than the rest of the line; as text the line is scrubbed like every other.
  */
 export function createRequestLogger(component: string): Logger {
-  const output = destination({
-    fd: 2,
-    sync: false,
-    minLength: GATHER_BYTES,
-    periodicFlush: GATHER_MS,
-  });
-  const logger = pino({ ...lineOptions(component), level: "info" }, output);
+  const output = new LogOutput({ fileDescriptor: 2, gather: { forMs: GATHER_MS, characters: GATHER_BYTES } });
+  const logger = pino({ ...lineOptions(component), level: "info" }, output as never);
   followLogLevel(logger);
   return logger;
 }
@@ -44,7 +48,7 @@ export function createRequestLogger(component: string): Logger {
 export function createLogger(
   component: string,
   level?: LogLevel,
-  output: { write(text: string): unknown } = destination({ fd: 2, sync: false, minLength: 0 }),
+  output: { write(text: string): unknown } = getStandardError(),
 ): Logger {
   const logger = pino(
     {
