@@ -32,6 +32,8 @@ export interface MailResult {
 export interface Mailer {
   /** Never longer than 30 s. @throws Error when the server cannot be reached or does not let us in. */
   send(mail: Mail): Promise<MailResult>;
+  /** Connects and logs in, and sends nothing. Never longer than 30 s. @throws Error as `send` does. */
+  verify(): Promise<void>;
   close(): void;
 }
 
@@ -68,6 +70,9 @@ export function createMailer(settings: SmtpSettings, options: MailerOptions = {}
         (info) => readResult(mail, info),
         (error: unknown) => readFailure(mail, error),
       );
+    },
+    async verify() {
+      await boundWait(connect().verify());
     },
     close: () => current?.transport.close(),
   };

@@ -82,6 +82,20 @@ function open(url: URL, post: Post, options: PostOptions): ClientRequest {
   });
 }
 
+/**
+ * Where a webhook would connect to, in this order.
+ * @throws WebhookError when it may not be sent there, or a resolver's own error.
+ */
+export async function findWebhookAddresses(
+  url: URL,
+  options: PostOptions,
+): Promise<readonly LookupAddress[]> {
+  requireAllowed(url, options);
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const family = isIP(host);
+  return family === 0 ? findAddresses(host, options) : [{ address: host, family }];
+}
+
 function requireAllowed(url: URL, { allowPrivateNetworks }: PostOptions): void {
   if (allowPrivateNetworks) return;
   if (url.protocol !== "https:") throw new WebhookError("the URL does not begin with https://");

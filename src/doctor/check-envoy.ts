@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
 import { ENVOY_ADMIN_SOCKET_NAME } from "../envoy/names.ts";
-import { type Finding, ok, problem, reasonOf } from "./finding.ts";
+import { type Finding, found, ok, reasonOf } from "./finding.ts";
 
 const TIMEOUT_MS = 3_000;
 const MAX_DUMP_BYTES = 32 * 1024 ** 2;
@@ -22,14 +22,17 @@ export async function checkEnvoy(config: Config): Promise<Finding[]> {
     const readiness =
       state === "LIVE"
         ? ok("envoy.ready", "Envoy is live.")
-        : problem("envoy.ready", `Envoy says ${state}.`, "Wait for its start to end, or look at its log.");
+        : found("envoy_not_live", "envoy.ready", {
+            what: `Envoy says ${state}.`,
+            todo: "Wait for its start or drain to end, or look at its log.",
+          });
     return [readiness, ...checkFilters(dump), ...checkClusters(dump, config)];
   } catch (error) {
     const todo =
       "Start Envoy with the bootstrap of `inference-gateway envoy render`; run this command as the user that Envoy runs " +
       "as, on its host. With `sidecar.tcp` Envoy is elsewhere: look there.";
     const what = `Envoy's admin interface ${socket} does not answer: ${reasonOf(error)}.`;
-    return [problem("envoy.reachable", what, todo)];
+    return [found("envoy_unreachable", "envoy.reachable", { what, todo })];
   }
 }
 
@@ -38,7 +41,8 @@ export function checkFilters(dump: unknown): Finding[] {
   const check = "envoy.filters";
   const managers = collect(dump, (node) => String(node["@type"]).endsWith(MANAGER));
   if (managers.length === 0) {
-    return [problem(check, "Envoy has no HTTP listener.", "Start it with the bootstrap of `envoy render`.")];
+    const todo = "Start it with the bootstrap of `envoy render`.";
+    return [found("envoy_no_listener", check, { what: "Envoy has no HTTP listener.", todo })];
   }
   const findings = managers.flatMap((manager) => {
     const filters = (manager["http_filters"] ?? []) as readonly Node[];
@@ -63,7 +67,9 @@ export function checkFilters(dump: unknown): Finding[] {
   const todo =
     "Render the bootstrap again (`envoy render`) or correct it; `config check --envoy FILE` names each place. Until " +
     "then requests may pass without a key or without being charged.";
-  return findings.map((what) => problem(check, `Envoy's filter chain: ${what}.`, todo));
+  return findings.map((what) =>
+    found("envoy_filters_wrong", check, { what: `Envoy's filter chain: ${what}.`, todo }),
+  );
 }
 
 function checkClusters(dump: unknown, config: Config): Finding[] {
@@ -73,7 +79,7 @@ function checkClusters(dump: unknown, config: Config): Finding[] {
   if (missing.length === 0) return [ok("envoy.clusters", "Envoy has a cluster for every upstream.")];
   const what = `Envoy has no cluster for the upstreams ${missing.join(", ")}.`;
   const todo = "A new upstream needs a new bootstrap: `envoy render`, then restart Envoy.";
-  return [problem("envoy.clusters", what, todo)];
+  return [found("envoy_cluster_missing", "envoy.clusters", { what, todo })];
 }
 
 /** Every object of the tree that `isWanted`. */

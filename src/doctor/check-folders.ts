@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { access, readdir, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
-import { type Finding, ok, problem, reasonOf, warning } from "./finding.ts";
+import { type Finding, found, ok, reasonOf } from "./finding.ts";
 
 const GROUP_AND_OTHERS = 0o077;
 const OTHERS = 0o007;
@@ -29,54 +29,66 @@ async function checkWritable(check: string, folder: string, field: string): Prom
   try {
     await access(folder, constants.W_OK | constants.X_OK);
     if ((await stat(folder)).isDirectory()) return ok(check, `${folder} can be written.`);
-    return problem(check, `${folder} is no folder.`, `Remove it or change \`${field}\`.`);
+    return found("folder_is_none", check, {
+      what: `${folder} is no folder.`,
+      todo: `Remove it or change \`${field}\`.`,
+    });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return checkParent(check, folder, field);
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return checkParent(check, folder, field);
     const todo = `Give the gateway's user the right to write there (chown, volume mount), or change \`${field}\`.`;
-    return problem(check, `${folder} cannot be written: ${reasonOf(error)}.`, todo);
+    return found("folder_not_writable", check, {
+      what: `${folder} cannot be written: ${reasonOf(error)}.`,
+      todo,
+    });
   }
 }
 
 /** It is made when it is first needed, if that can be done. */
 async function checkParent(check: string, folder: string, field: string): Promise<Finding> {
-  const parent = join(folder, "..");
+  const existing = await findExisting(folder);
   try {
-    await access(parent, constants.W_OK | constants.X_OK);
+    await access(existing, constants.W_OK | constants.X_OK);
     return ok(check, `${folder} is not there yet and can be made.`);
   } catch (error) {
     const todo = `Make it, writable for the gateway's user, or change \`${field}\`.`;
-    return problem(check, `${folder} is not there and cannot be made: ${reasonOf(error)}.`, todo);
+    const what = `${folder} is not there and cannot be made: ${reasonOf(error)}.`;
+    return found("folder_cannot_be_made", check, { what, todo });
   }
 }
 
 async function checkPrivate(check: string, folder: string, field: string): Promise<Finding> {
   const writable = await checkWritable(check, folder, field);
   if (writable.level !== "ok") return writable;
-  const found = await stat(folder).catch(() => null);
-  if (found === null || (found.mode & OTHERS) === 0 || check === "data_dir") return writable;
-  const mode = (found.mode & 0o777).toString(8);
+  const state = await stat(folder).catch(() => null);
+  if (state === null || (state.mode & OTHERS) === 0 || check === "data_dir") return writable;
+  const mode = (state.mode & 0o777).toString(8);
   const todo = `chmod o-rwx ${folder}: whoever reaches a socket there can ask the gateway to admit requests.`;
-  return warning(check, `${folder} is open to every user of this host (mode ${mode}).`, todo);
+  return found("sockets_open", check, {
+    what: `${folder} is open to every user of this host (mode ${mode}).`,
+    todo,
+  });
 }
 
 async function checkTokenFile(dataDir: string): Promise<Finding[]> {
   const file = join(dataDir, "operator-token");
-  const found = await stat(file).catch(() => null);
-  if (found === null || (found.mode & GROUP_AND_OTHERS) === 0) return [];
-  const mode = (found.mode & 0o777).toString(8);
+  const state = await stat(file).catch(() => null);
+  if (state === null || (state.mode & GROUP_AND_OTHERS) === 0) return [];
+  const mode = (state.mode & 0o777).toString(8);
   const todo = `chmod 600 ${file}, then replace the token: remove the file and restart.`;
-  return [problem("operator_token", `${file} can be read by others (mode ${mode}).`, todo)];
+  const what = `${file} can be read by others (mode ${mode}).`;
+  return [found("operator_token_readable", "operator_token", { what, todo })];
 }
 
 async function checkSpace(spool: string, maxBytes: number): Promise<Finding[]> {
-  const found = await statfs(await findExisting(spool)).catch(() => null);
-  if (found === null) return [];
-  const free = found.bavail * found.bsize;
+  const disk = await statfs(await findExisting(spool)).catch(() => null);
+  if (disk === null) return [];
+  const free = disk.bavail * disk.bsize;
   const what = `${Math.floor(free / MEBIBYTE)} MiB are free for the spool; it may grow to ${Math.floor(maxBytes / MEBIBYTE)} MiB.`;
   if (free >= maxBytes) return [ok("spool.space", what)];
   const todo =
     "Free space or lower `settlement.spool_max_bytes`: with a full disk requests are refused while Redis is away.";
-  return [warning("spool.space", what, todo)];
+  return [found("spool_space_short", "spool.space", { what, todo })];
 }
 
 /** The folder, or the nearest above it that is there. */
@@ -97,9 +109,8 @@ async function checkSpool(spool: string): Promise<Finding[]> {
     const todo =
       "Charges that Redis will not take wait there for a person: check each against the request log, correct spend with " +
       "`usage correct`, then move the file away.";
-    findings.push(
-      problem("spool.reported", `${join(spool, "reported.jsonl")} has entries.`, todo, birthtime),
-    );
+    const what = `${join(spool, "reported.jsonl")} has entries.`;
+    findings.push(found("spool_reported", "spool.reported", { what, todo, since: birthtime }));
   }
   const waiting = await Promise.all(
     names.filter((name) => name.endsWith(".spool")).map((name) => stat(join(spool, name)).catch(() => null)),
@@ -111,5 +122,5 @@ async function checkSpool(spool: string): Promise<Finding[]> {
   const what = `${waiting.length} files of charges in ${spool} are not in Redis.`;
   const todo =
     "See that Redis is reachable and that the gateway runs; it sends them by itself. Never delete them.";
-  return [...findings, problem("spool.pending", what, todo, new Date(oldestMs))];
+  return [...findings, found("spool_waiting", "spool.pending", { what, todo, since: new Date(oldestMs) })];
 }

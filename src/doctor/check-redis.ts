@@ -1,16 +1,18 @@
 /** Redis: reachable, of a sound version, keeps what it is given, evicts nothing, answers fast, has the right time. */
 import { join } from "node:path";
+import { Cluster, type Redis } from "ioredis";
 import type { Config } from "../config/schema.ts";
 import { createRedisClient, type RedisClient, waitUntilReady } from "../store/client.ts";
-import { type Finding, ok, problem, reasonOf, warning } from "./finding.ts";
+import { type Finding, found, ok, reasonOf } from "./finding.ts";
 
 const CONNECT_BOUND_MS = 3_000;
 const COMMAND_TIMEOUT_MS = 2_000;
-const PINGS = 20;
+const SAMPLES = 20;
 /** The path waits 250 ms and then refuses; well under it there is room for bursts. */
 const SLOW_MS = 10;
 const MAX_CLOCK_DIFFERENCE_MS = 2_000;
-const OLDEST_MAJOR = 7;
+/** What the scripts need; the set-up installs nothing older either. */
+const OLDEST_VERSION = [6, 2] as const;
 
 /** Connects and hands the client on; with Redis away, one finding and no client. */
 export async function withRedis(
@@ -26,7 +28,8 @@ export async function withRedis(
     const todo =
       "Start Redis or correct `redis` in the configuration (address, TLS, user and password). Until then known keys go " +
       "on for `settlement.grace_seconds` and everything else is answered 503.";
-    return [problem("redis.reachable", `Redis at ${where} cannot be used: ${reasonOf(error)}.`, todo)];
+    const what = `Redis at ${where} cannot be used: ${reasonOf(error)}.`;
+    return [found("redis_unreachable", "redis.reachable", { what, todo })];
   }
   try {
     return await check(client);
@@ -35,8 +38,20 @@ export async function withRedis(
   }
 }
 
-/** @param client Ready. */
+/** @param client Ready. Of a Cluster, every master is looked at: each holds some of the organizations. */
 export async function checkRedis(client: RedisClient): Promise<Finding[]> {
+  if (!(client instanceof Cluster)) return checkServer(client);
+  const all = await Promise.all(client.nodes("master").map(checkMaster));
+  return all.flat();
+}
+
+async function checkMaster(node: Redis): Promise<Finding[]> {
+  const where = `${node.options.host}:${node.options.port}`;
+  const findings = await checkServer(node);
+  return findings.map((finding) => ({ ...finding, what: `${where}: ${finding.what}` }));
+}
+
+async function checkServer(client: Redis): Promise<Finding[]> {
   const info = parseInfo(await client.info());
   return [
     checkVersion(info),
@@ -84,9 +99,14 @@ function parseInfo(text: string): ReadonlyMap<string, string> {
 
 function checkVersion(info: ReadonlyMap<string, string>): Finding {
   const version = info.get("redis_version") ?? "unknown";
-  if (Number(version.split(".")[0]) >= OLDEST_MAJOR) return ok("redis.version", `Redis ${version}.`);
-  const todo = `Upgrade Redis to ${OLDEST_MAJOR} or newer: the gateway is tested with nothing older.`;
-  return warning("redis.version", `Redis ${version} is older than ${OLDEST_MAJOR}.`, todo);
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const [oldestMajor, oldestMinor] = OLDEST_VERSION;
+  const isNewEnough = major > oldestMajor || (major === oldestMajor && minor >= oldestMinor);
+  if (isNewEnough) return ok("redis.version", `Redis ${version}.`);
+  const oldest = OLDEST_VERSION.join(".");
+  const what = `Redis ${version} is older than ${oldest}.`;
+  const todo = `Upgrade Redis to ${oldest} or newer: the gateway's scripts need it.`;
+  return found("redis_too_old", "redis.version", { what, todo });
 }
 
 function checkPersistence(info: ReadonlyMap<string, string>): Finding[] {
@@ -97,7 +117,8 @@ function checkPersistence(info: ReadonlyMap<string, string>): Finding[] {
     const todo =
       "Set `appendonly yes` and `appendfsync everysec` (`CONFIG SET appendonly yes`, then in redis.conf). Without it a " +
       "restart of Redis loses spend, keys and caps since its last snapshot.";
-    findings.push(problem(check, "Redis keeps no append-only file.", todo, new Date(startedMs)));
+    const what = "Redis keeps no append-only file.";
+    findings.push(found("redis_append_only_off", check, { what, todo, since: new Date(startedMs) }));
   }
   const failed = ["aof_last_write_status", "aof_last_bgrewrite_status"].filter(
     (field) => (info.get(field) ?? "ok") !== "ok",
@@ -105,7 +126,16 @@ function checkPersistence(info: ReadonlyMap<string, string>): Finding[] {
   if (failed.length > 0) {
     const todo =
       "Look at the disk of Redis (full, read-only) and at its log; until it writes again, writes are refused.";
-    findings.push(problem(check, `Redis could not write its append-only file (${failed.join(", ")}).`, todo));
+    const what = `Redis could not write its append-only file (${failed.join(", ")}).`;
+    findings.push(found("redis_append_only_failing", check, { what, todo }));
+  }
+  if ((info.get("rdb_last_bgsave_status") ?? "ok") !== "ok") {
+    const lastMs = Number(info.get("rdb_last_save_time") ?? 0) * 1000;
+    const todo =
+      "Look at the disk of Redis (full, read-only, no memory to fork) and at its log, then `BGSAVE`. With `save` set, " +
+      "Redis refuses writes until one succeeds.";
+    const what = `Redis could not write its snapshot; the last good one is of ${new Date(lastMs).toISOString()}.`;
+    findings.push(found("redis_snapshot_failing", check, { what, todo, since: new Date(lastMs) }));
   }
   if (findings.length > 0) return findings;
   return [ok(check, "Redis keeps an append-only file.")];
@@ -117,25 +147,26 @@ function checkEviction(info: ReadonlyMap<string, string>): Finding {
   const isLimited = (info.get("maxmemory") ?? "0") !== "0";
   const what = `Redis may throw data away: maxmemory-policy is ${policy}${isLimited ? "" : " (no maxmemory is set yet)"}.`;
   const todo = "Set `maxmemory-policy noeviction`: an evicted key or month of spend is gone without a trace.";
-  return problem("redis.eviction", what, todo);
+  return found("redis_evicts", "redis.eviction", { what, todo });
 }
 
-async function checkLatency(client: RedisClient): Promise<Finding> {
+async function checkLatency(client: Redis): Promise<Finding> {
   const times: number[] = [];
-  for (let index = 0; index < PINGS; index += 1) {
+  for (let index = 0; index < SAMPLES; index += 1) {
     const startMs = performance.now();
-    await client.ping();
+    // Not PING: Redis refuses it while it cannot write its files.
+    await client.time();
     times.push(performance.now() - startMs);
   }
-  const median = times.sort((a, b) => a - b)[PINGS / 2] ?? 0;
-  const what = `Redis answers in ${median.toFixed(2)} ms (median of ${PINGS}).`;
+  const median = times.sort((a, b) => a - b)[SAMPLES / 2] ?? 0;
+  const what = `Redis answers in ${median.toFixed(2)} ms (median of ${SAMPLES}).`;
   if (median <= SLOW_MS) return ok("redis.latency", what);
   const todo =
     "Every request waits for Redis two to three times. Look at its CPU, `SLOWLOG GET`, disk, and the network between.";
-  return warning("redis.latency", what, todo);
+  return found("redis_slow", "redis.latency", { what, todo });
 }
 
-async function checkClock(client: RedisClient): Promise<Finding> {
+async function checkClock(client: Redis): Promise<Finding> {
   const beforeMs = Date.now();
   const [seconds, microseconds] = (await client.time()) as unknown as [string | number, string | number];
   const redisMs = Number(seconds) * 1000 + Number(microseconds) / 1000;
@@ -144,5 +175,5 @@ async function checkClock(client: RedisClient): Promise<Finding> {
   if (Math.abs(difference) <= MAX_CLOCK_DIFFERENCE_MS) return ok("clock", what);
   const todo =
     "Run NTP on both hosts. Limits and months go by Redis's clock; ids, logs and expiry dates go by the hosts'.";
-  return warning("clock", what, todo);
+  return found("clock_differs", "clock", { what, todo });
 }

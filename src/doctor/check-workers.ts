@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
 import { resolveWorkerCount } from "../config/worker-count.ts";
 import { workerSocketName } from "../envoy/names.ts";
-import { type Finding, ok, problem, reasonOf, warning } from "./finding.ts";
+import { type Finding, found, ok, reasonOf } from "./finding.ts";
 
 const TIMEOUT_MS = 3_000;
 /** An empty HealthCheckRequest: not compressed, no bytes. */
@@ -30,9 +30,10 @@ async function checkWorker({ sidecar }: Config, index: number): Promise<Finding>
       : { host: tcp.host, port: tcp.port + index };
   const where = "path" in address ? address.path : `${address.host}:${address.port}`;
   if ("path" in address) {
-    const found = await stat(address.path).catch(() => null);
-    if (found !== null && !found.isSocket()) {
-      return problem(check, `${where} is no socket.`, "Remove the file and restart the gateway.");
+    const file = await stat(address.path).catch(() => null);
+    if (file !== null && !file.isSocket()) {
+      const todo = "Remove the file and restart the gateway.";
+      return found("worker_no_socket", check, { what: `${where} is no socket.`, todo });
     }
   }
   try {
@@ -40,12 +41,14 @@ async function checkWorker({ sidecar }: Config, index: number): Promise<Finding>
     if (isServing) return ok(check, `Worker ${index} serves.`);
     const todo =
       "It is starting or draining. If it stays so, look at its lines in the log and restart the gateway.";
-    return warning(check, `Worker ${index} at ${where} says that it does not serve.`, todo);
+    const what = `Worker ${index} at ${where} says that it does not serve.`;
+    return found("worker_not_serving", check, { what, todo });
   } catch (error) {
     const todo =
       "Start the gateway (`inference-gateway serve` or `up`) with this configuration, as a user that may open the " +
       "socket; if it runs, look for `worker ended unasked` in its log.";
-    return problem(check, `Worker ${index} at ${where} does not answer: ${reasonOf(error)}.`, todo);
+    const what = `Worker ${index} at ${where} does not answer: ${reasonOf(error)}.`;
+    return found("worker_silent", check, { what, todo });
   }
 }
 

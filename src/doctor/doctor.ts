@@ -7,10 +7,11 @@ import { loadConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { checkEnvoy } from "./check-envoy.ts";
 import { checkFolders } from "./check-folders.ts";
-import { checkPublicUrl, checkSmtp, checkUpstreams, checkWebhooks } from "./check-network.ts";
+import { checkPublicUrl, checkUpstreams } from "./check-network.ts";
+import { checkSmtp, checkWebhooks } from "./check-notifications.ts";
 import { checkRedis, withRedis } from "./check-redis.ts";
 import { checkWorkers } from "./check-workers.ts";
-import { type Finding, ok, problem, reasonOf } from "./finding.ts";
+import { type Finding, found, ok, reasonOf } from "./finding.ts";
 
 const CHECK_BOUND_MS = 20_000;
 
@@ -21,8 +22,8 @@ export async function examine(configFile: string): Promise<Finding[]> {
   const checks: Readonly<Record<string, () => Promise<Finding[]>>> = {
     redis: () =>
       withRedis(config, async (client) => [
-        ...(await checkRedis(client)),
-        ...(await checkWebhooks(config, client)),
+        ...(await runBounded("redis", () => checkRedis(client))),
+        ...(await runBounded("webhooks", () => checkWebhooks(config, client))),
       ]),
     workers: () => checkWorkers(config),
     envoy: () => checkEnvoy(config),
@@ -31,8 +32,8 @@ export async function examine(configFile: string): Promise<Finding[]> {
     smtp: () => checkSmtp(config),
     public_base_url: () => checkPublicUrl(config),
   };
-  const found = await Promise.all(Object.entries(checks).map(([name, check]) => runBounded(name, check)));
-  return [ok("configuration", `${configFile} is valid.`), ...found.flat()];
+  const all = await Promise.all(Object.entries(checks).map(([name, check]) => runBounded(name, check)));
+  return [ok("configuration", `${configFile} is valid.`), ...all.flat()];
 }
 
 function readConfig(file: string): Config | Finding[] {
@@ -41,7 +42,9 @@ function readConfig(file: string): Config | Finding[] {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const todo = `Correct ${file}; a running gateway goes on with what it has read.`;
-    return error.problems.map((one) => problem("configuration", formatProblem(one), todo));
+    return error.problems.map((one) =>
+      found("configuration_invalid", "configuration", { what: formatProblem(one), todo }),
+    );
   }
 }
 
@@ -53,8 +56,8 @@ async function runBounded(name: string, check: () => Promise<Finding[]>): Promis
   try {
     return await Promise.race([check(), late]);
   } catch (error) {
-    const todo = "Run the command again; if it stays so, look at this part by hand.";
-    return [problem(name, `This could not be looked at: ${reasonOf(error)}.`, todo)];
+    const todo = "Run the command again as the gateway's user; if it stays so, look at this part by hand.";
+    return [found("check_failed", name, { what: `This could not be looked at: ${reasonOf(error)}.`, todo })];
   } finally {
     if (timer !== null) clearTimeout(timer);
   }

@@ -1,9 +1,65 @@
+interface Kind {
+  /** `problem`: requests fail or spend can be lost. `warning`: they will, or may. */
+  readonly level: "warning" | "problem";
+  /** What is so; for docs/operations.md, whose table is made from this one. */
+  readonly meaning: string;
+}
+
+const problemThat = (meaning: string): Kind => ({ level: "problem", meaning });
+const warningThat = (meaning: string): Kind => ({ level: "warning", meaning });
+
+/** Everything that can be wrong. A test provokes each of them. */
+export const FINDINGS = {
+  configuration_invalid: problemThat("A mistake in the configuration; nothing else is looked at."),
+  check_failed: problemThat("A part could not be looked at: no right to, or no end in time."),
+  redis_unreachable: problemThat("Redis does not answer, or does not let the gateway in."),
+  redis_too_old: problemThat("Redis is older than 6.2, which the gateway's scripts need."),
+  redis_append_only_off: problemThat("A restart of Redis loses what came since its last snapshot."),
+  redis_append_only_failing: problemThat("Redis cannot write its append-only file."),
+  redis_snapshot_failing: problemThat("Redis cannot write its snapshot, and may refuse writes for it."),
+  redis_evicts: problemThat("Redis may throw keys, caps and spend away."),
+  redis_slow: warningThat("Redis takes more than 10 ms for an answer."),
+  clock_differs: warningThat("This host's clock and Redis's are more than 2 s apart."),
+  worker_no_socket: problemThat("A file that is no socket is where a worker's should be."),
+  worker_silent: problemThat("A worker does not answer."),
+  worker_not_serving: warningThat("A worker says that it takes no requests: it starts, or drains."),
+  envoy_unreachable: problemThat("Envoy's admin socket does not answer."),
+  envoy_not_live: problemThat("Envoy starts or drains."),
+  envoy_no_listener: problemThat("Envoy has no HTTP listener."),
+  envoy_filters_wrong: problemThat("Requests may pass without a key or without being charged."),
+  envoy_cluster_missing: problemThat("Envoy does not know an upstream of the configuration."),
+  upstream_unreachable: problemThat("An upstream takes no connections."),
+  upstream_untrusted: problemThat(
+    "An upstream's certificate is expired, for another name, or of an unknown authority.",
+  ),
+  smtp_unreachable: problemThat("The mail server does not answer as one."),
+  smtp_login_refused: problemThat("The mail server refuses user or password."),
+  smtp_unencrypted: problemThat("The mail server offers no TLS, and the password is not sent without."),
+  webhook_unreachable: warningThat("There is no way to the host of an organization's webhook."),
+  webhook_not_allowed: warningThat("An organization's webhook leads to an address that is not allowed."),
+  public_url_missing: warningThat("Mails are sent whose links lead nowhere."),
+  public_url_unencrypted: warningThat("Keys travel in the clear."),
+  public_url_elsewhere: problemThat("The public address does not lead to the gateway."),
+  public_url_unreachable: problemThat("The public address cannot be reached from here."),
+  folder_not_writable: problemThat("A folder of the gateway cannot be written."),
+  folder_is_none: problemThat("A file is where a folder should be."),
+  folder_cannot_be_made: problemThat("A folder is not there and cannot be made."),
+  sockets_open: warningThat("Every user of this host reaches the workers' sockets."),
+  operator_token_readable: problemThat("Others can read the operator's token."),
+  spool_space_short: warningThat("The disk has less room than the spool may take."),
+  spool_reported: problemThat("Charges that Redis will not take wait for a person."),
+  spool_waiting: problemThat("Charges have waited for more than a minute for Redis."),
+} as const satisfies Record<string, Kind>;
+
+export type FindingCode = keyof typeof FINDINGS;
+
 /** What one look at one part of the gateway found. */
 export interface Finding {
   /** Name of the check: "redis.persistence". */
   readonly check: string;
-  /** `problem`: requests fail or spend can be lost. `warning`: they will, or may. */
   readonly level: "ok" | "warning" | "problem";
+  /** Null when all is well. */
+  readonly code: FindingCode | null;
   /** What is so, in a sentence. */
   readonly what: string;
   /** RFC 3339, where it is known. */
@@ -13,15 +69,16 @@ export interface Finding {
 }
 
 export function ok(check: string, what: string): Finding {
-  return { check, level: "ok", what, since: null, todo: null };
+  return { check, level: "ok", code: null, what, since: null, todo: null };
 }
 
-export function problem(check: string, what: string, todo: string, since: Date | null = null): Finding {
-  return { check, level: "problem", what, since: since?.toISOString() ?? null, todo };
-}
-
-export function warning(check: string, what: string, todo: string, since: Date | null = null): Finding {
-  return { check, level: "warning", what, since: since?.toISOString() ?? null, todo };
+/** Something is wrong; how bad it is, its code says. */
+export function found(
+  code: FindingCode,
+  check: string,
+  { what, todo, since = null }: { what: string; todo: string; since?: Date | null },
+): Finding {
+  return { check, level: FINDINGS[code].level, code, what, since: since?.toISOString() ?? null, todo };
 }
 
 /** "ECONNREFUSED" where a system call says so, else the error's own words. */

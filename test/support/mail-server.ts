@@ -53,7 +53,10 @@ export async function startMailServer(options: MailServerOptions = {}): Promise<
     ...(security === undefined ? { hideSTARTTLS: true } : security.keyPair),
     secure: security?.mode === "tls",
     authOptional: login === undefined,
-    ...(login === undefined ? { disabledCommands: ["AUTH"] } : {}),
+    disabledCommands: [
+      ...(login === undefined ? ["AUTH"] : []),
+      ...(security === undefined ? ["STARTTLS"] : []),
+    ],
     disableReverseLookup: true,
     onAuth: ({ username, password }, _session, callback) => {
       const isRight = username === login?.user && password === login?.password;

@@ -17,7 +17,11 @@ export interface TestAuthority {
   /** The authority's own certificate, for the side that checks. */
   readonly ca: string;
   /** A certificate for a server or client. Names without a prefix are DNS names: "localhost", "IP:127.0.0.1". */
-  issue(commonName: string, alternativeNames: readonly string[]): Promise<KeyPair>;
+  issue(
+    commonName: string,
+    alternativeNames: readonly string[],
+    options?: { readonly isExpired?: boolean },
+  ): Promise<KeyPair>;
   /** Takes the files away; certificates already issued stay valid. */
   close(): Promise<void>;
 }
@@ -33,16 +37,17 @@ export async function createTestAuthority(): Promise<TestAuthority> {
   let serial = 0;
   return {
     ca: await readFile(join(dir, "ca.crt"), "utf8"),
-    issue: async (commonName, alternativeNames) => {
+    issue: async (commonName, alternativeNames, { isExpired = false } = {}) => {
       serial += 1;
       const name = `leaf-${serial}`;
       const names = alternativeNames.map((entry) => (entry.includes(":") ? entry : `DNS:${entry}`));
       await writeFile(join(dir, `${name}.ext`), `subjectAltName=${names.join(",")}\n`);
       const request = ["-keyout", `${name}.key`, "-out", `${name}.csr`, "-subj", `/CN=${commonName}`];
       await openssl("req", ...newKey, ...request);
-      const authority = ["-CA", "ca.crt", "-CAkey", "ca.key", "-days", "1", "-set_serial", String(serial)];
+      const authority = ["-CA", "ca.crt", "-CAkey", "ca.key", "-set_serial", String(serial)];
+      const life = ["-days", isExpired ? "-1" : "1"];
       const files = ["-in", `${name}.csr`, "-extfile", `${name}.ext`, "-out", `${name}.crt`];
-      await openssl("x509", "-req", ...authority, ...files);
+      await openssl("x509", "-req", ...authority, ...life, ...files);
       return {
         key: await readFile(join(dir, `${name}.key`), "utf8"),
         cert: await readFile(join(dir, `${name}.crt`), "utf8"),

@@ -25,7 +25,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   envoy: ["config", "exchange", "telemetry", "translation"],
   admin: ["alerts", "auth", "catalog", "config", "limits", "store", "telemetry", "settlement"],
   demo: ["auth", "catalog", "config", "store"],
-  doctor: ["config", "envoy", "store"],
+  doctor: ["alerts", "config", "envoy", "store"],
   setup: [],
 };
 

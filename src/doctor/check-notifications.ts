@@ -1,0 +1,92 @@
+/** How alerts leave: the mail server and the webhooks that organizations have set. Nothing is sent. */
+import { isIP } from "node:net";
+import { createMailer } from "../alerts/mailer.ts";
+import { findWebhookAddresses } from "../alerts/post-webhook.ts";
+import { describeConnectionError, WebhookError } from "../alerts/webhook-error.ts";
+import type { Config } from "../config/schema.ts";
+import type { RedisClient } from "../store/client.ts";
+import { createStore } from "../store/redis-store.ts";
+import { tryConnect } from "./connect.ts";
+import { type Finding, type FindingCode, found, ok, reasonOf } from "./finding.ts";
+
+/** A sample of the organizations says whether hooks leave this host. */
+const MAX_WEBHOOKS = 20;
+/** As nodemailer names them: log-in, and STARTTLS that is wanted and not to be had. */
+const SMTP_CODES: Readonly<Record<string, FindingCode>> = {
+  EAUTH: "smtp_login_refused",
+  ETLS: "smtp_unencrypted",
+};
+const SMTP_TODOS: Partial<Record<FindingCode, string>> = {
+  smtp_login_refused: "Correct `notifications.smtp.username` and `password`.",
+  smtp_unencrypted: "Use a server or port with TLS (`smtps://`, or STARTTLS on 587).",
+};
+
+/** A whole greeting as the gateway makes it, TLS and log-in included. */
+export async function checkSmtp({ notifications }: Config): Promise<Finding[]> {
+  const { smtp } = notifications;
+  if (smtp === null) return [ok("smtp", "No mail server is configured; organizations cannot choose email.")];
+  const { host } = new URL(smtp.url);
+  const mailer = createMailer(smtp);
+  try {
+    await mailer.verify();
+    return [ok("smtp", `The mail server ${host} lets the gateway in.`)];
+  } catch (error) {
+    const code = SMTP_CODES[String((error as { code?: unknown }).code)] ?? "smtp_unreachable";
+    const todo = SMTP_TODOS[code] ?? "Correct `notifications.smtp.url`, or open the way there.";
+    const what = `The mail server ${host} cannot be used: ${withoutPassword(reasonOf(error), smtp.password?.reveal())}.`;
+    return [found(code, "smtp", { what, todo: `${todo} Alerts wait up to three days.` })];
+  } finally {
+    mailer.close();
+  }
+}
+
+/** A server may repeat what it was sent. */
+function withoutPassword(text: string, password: string | undefined): string {
+  if (password === undefined || password === "") return text;
+  const forms = [password, Buffer.from(password).toString("base64"), encodeURIComponent(password)];
+  return forms.reduce((clean, form) => clean.replaceAll(form, "[redacted]"), text);
+}
+
+/** The webhooks that organizations have set: may the gateway send there, and is there a way. */
+export async function checkWebhooks(config: Config, client: RedisClient): Promise<Finding[]> {
+  const store = createStore({ client, usageMonths: config.retention.usageMonths });
+  const urls = new Map<string, URL>();
+  for (const id of await store.listOrganizationIds()) {
+    if (urls.size >= MAX_WEBHOOKS) break;
+    const url = (await store.getOrganization(id))?.notifications.webhook?.url;
+    if (url !== undefined && URL.canParse(url)) urls.set(new URL(url).origin, new URL(url));
+  }
+  if (urls.size === 0) return [ok("webhooks", "No organization has a webhook.")];
+  const { allowPrivateNetworks } = config.notifications.webhooks;
+  const all = await Promise.all([...urls.values()].map((url) => checkWebhook(url, allowPrivateNetworks)));
+  const wrong = all.filter((finding) => finding !== null);
+  return wrong.length > 0 ? wrong : [ok("webhooks", `${urls.size} hosts of webhooks can be reached.`)];
+}
+
+/** The path may hold a token of the receiver: only the host is named. */
+async function checkWebhook(url: URL, allowPrivateNetworks: boolean): Promise<Finding | null> {
+  const { host, hostname, port, protocol } = url;
+  const isTls = protocol === "https:";
+  try {
+    const [first] = await findWebhookAddresses(url, { allowPrivateNetworks });
+    const address = {
+      host: first?.address ?? hostname,
+      port: port === "" ? (isTls ? 443 : 80) : Number(port),
+    };
+    const serverName = isIP(address.host) !== 0 && first?.address === hostname ? null : hostname;
+    await tryConnect({ address, ...(isTls ? { tls: { serverName } } : {}) });
+    return null;
+  } catch (error) {
+    if (error instanceof WebhookError) {
+      const what = `Nothing is sent to the webhook host ${host}: ${error.message}.`;
+      const todo =
+        "Tell the organization, or set `notifications.webhooks.allow_private_networks` where receivers are in your own network.";
+      return found("webhook_not_allowed", "webhooks", { what, todo });
+    }
+    const reason = error instanceof Error ? describeConnectionError(error).message : String(error);
+    const what = `The webhook host ${host} cannot be reached: ${reason}.`;
+    const todo =
+      "Open the way out (firewall, proxy, DNS), or tell the organization; deliveries wait up to three days.";
+    return found("webhook_unreachable", "webhooks", { what, todo });
+  }
+}

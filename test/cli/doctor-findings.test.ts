@@ -1,0 +1,50 @@
+/** Every finding of `inference-gateway doctor`, provoked by the real thing. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { FINDINGS, type FindingCode } from "../../src/doctor/finding.ts";
+import { FOLDER_FAULTS } from "./doctor/folder-faults.ts";
+import { NETWORK_FAULTS } from "./doctor/network-faults.ts";
+import { PROCESS_FAULTS, stopProcesses } from "./doctor/process-faults.ts";
+import { createDoctorWorld, type DoctorWorld, type Provocation, SECRET } from "./doctor/provocation.ts";
+import { REDIS_FAULTS } from "./doctor/redis-faults.ts";
+
+/** The type wants an entry for each code: a finding that nobody provokes does not compile. */
+const PROVOCATIONS: Readonly<Record<FindingCode, readonly Provocation[]>> = {
+  ...FOLDER_FAULTS,
+  ...REDIS_FAULTS,
+  ...NETWORK_FAULTS,
+  ...PROCESS_FAULTS,
+};
+const CASES = Object.entries(PROVOCATIONS).flatMap(([code, ways]) =>
+  ways.map((way) => ({ code: code as FindingCode, ...way })),
+);
+
+let world: DoctorWorld;
+beforeAll(async () => {
+  world = await createDoctorWorld();
+});
+afterAll(async () => {
+  await stopProcesses();
+  await world.close();
+}, 90_000);
+
+describe("inference-gateway doctor", () => {
+  it("has no finding that is not provoked here", () => {
+    const unprovoked = Object.keys(FINDINGS).filter(
+      (code) => (PROVOCATIONS[code as FindingCode] ?? []).length === 0,
+    );
+    expect(unprovoked).toEqual([]);
+    expect(Object.keys(PROVOCATIONS).sort()).toEqual(Object.keys(FINDINGS).sort());
+  });
+
+  it.for(CASES)("finds $code when $name", async ({ code, provoke, what, missing = null }, context) => {
+    if (missing !== null) context.skip(missing);
+    const { findings, code: exitCode, result } = await provoke(world);
+    const texts = findings.filter((finding) => finding.code === code);
+    expect(texts.map((finding) => finding.what).join("\n")).toMatch(what);
+    expect(texts.map(({ level }) => level)).toContain(FINDINGS[code].level);
+    expect(exitCode).toBe(findings.some(({ level }) => level === "problem") ? 1 : 0);
+    const untold = findings.filter(({ level, todo }) => level !== "ok" && (todo ?? "").length < 20);
+    expect(untold).toEqual([]);
+    expect(result.stdout + result.stderr).not.toContain(SECRET);
+  });
+});

@@ -1,0 +1,104 @@
+/** Findings about the configuration, and about files and folders of this host. */
+import { chmod, mkdir, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Provocation } from "./provocation.ts";
+
+const writeSpool = (name: string) => async (folder: string) => {
+  await mkdir(join(folder, "data/spool"), { recursive: true });
+  const file = join(folder, "data/spool", name);
+  await writeFile(file, "{}\n");
+  await utimes(file, 1_700_000_000, 1_700_000_000);
+};
+
+export const FOLDER_FAULTS = {
+  configuration_invalid: [
+    {
+      name: "a field has a value out of its range",
+      provoke: (world) => world.examine({ retention: { usage_months: 0 } }),
+      what: /retention\.usage_months/,
+    },
+  ],
+  folder_not_writable: [
+    {
+      name: "a file is where the spool should be",
+      provoke: (world) =>
+        world.examine({ settlement: { spool: "taken" } }, (folder) => writeFile(join(folder, "taken"), "")),
+      what: /taken cannot be written/,
+    },
+  ],
+  folder_is_none: [
+    {
+      name: "an executable file is where the spool should be",
+      provoke: (world) =>
+        world.examine({ settlement: { spool: "taken" } }, (folder) =>
+          writeFile(join(folder, "taken"), "", { mode: 0o755 }),
+        ),
+      what: /taken is no folder/,
+    },
+  ],
+  folder_cannot_be_made: [
+    {
+      name: "a file is on the way to the spool",
+      provoke: (world) =>
+        world.examine({ settlement: { spool: "taken/spool" } }, (folder) =>
+          writeFile(join(folder, "taken"), ""),
+        ),
+      what: /cannot be made/,
+    },
+  ],
+  sockets_open: [
+    {
+      name: "the sockets' folder has mode 777",
+      provoke: (world) =>
+        world.examine({}, async (folder) => {
+          await mkdir(join(folder, "run"));
+          await chmod(join(folder, "run"), 0o777);
+        }),
+      what: /mode 777/,
+    },
+  ],
+  operator_token_readable: [
+    {
+      name: "the token's file has mode 644",
+      provoke: (world) =>
+        world.examine({}, async (folder) => {
+          await mkdir(join(folder, "data"));
+          await writeFile(join(folder, "data/operator-token"), "igw_op_x", { mode: 0o644 });
+          await chmod(join(folder, "data/operator-token"), 0o644);
+        }),
+      what: /mode 644/,
+    },
+  ],
+  spool_space_short: [
+    {
+      name: "the spool may take more than any disk has",
+      provoke: (world) => world.examine({ settlement: { spool_max_bytes: 1024 ** 4 } }),
+      what: /MiB are free/,
+    },
+  ],
+  spool_reported: [
+    {
+      name: "reported.jsonl is there",
+      provoke: (world) => world.examine({}, writeSpool("reported.jsonl")),
+      what: /reported\.jsonl has entries/,
+    },
+  ],
+  spool_waiting: [
+    {
+      name: "a file of charges is years old",
+      provoke: (world) => world.examine({}, writeSpool("worker-0.1.000000.spool")),
+      what: /1 files of charges/,
+    },
+  ],
+  worker_no_socket: [
+    {
+      name: "a file is where the worker's socket should be",
+      provoke: (world) =>
+        world.examine({}, async (folder) => {
+          await mkdir(join(folder, "run"));
+          await writeFile(join(folder, "run/gateway-0.sock"), "");
+        }),
+      what: /is no socket/,
+    },
+  ],
+} as const satisfies Record<string, readonly Provocation[]>;

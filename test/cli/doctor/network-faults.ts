@@ -1,0 +1,213 @@
+/** Findings about upstreams, mail server, webhooks and the public address: real servers that are wrong in one way. */
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { startMailServer } from "../../support/mail-server.ts";
+import { startRedis } from "../../support/redis.ts";
+import { createTestKey } from "../../support/test-key.ts";
+import { createTestAuthority } from "../../support/tls.ts";
+import { startUpstream } from "../../support/upstream.ts";
+import { startWebhookReceiver } from "../../support/webhook-receiver.ts";
+import { type DoctorWorld, type Provocation, type Report, SECRET } from "./provocation.ts";
+
+const FROM = "Gateway <gateway@example.org>";
+const LOGIN = { username: "gateway", password: { env: "T_SECRET" } };
+/** 127.0.0.1 in a notation that is not known as this machine's own, so that rules for the network hold. */
+const ELSEWHERE = "[::ffff:127.0.0.1]";
+
+/** An HTTPS upstream with this certificate, checked against that authority. */
+async function examineUpstream(
+  world: DoctorWorld,
+  certificate: { names: string[]; isExpired?: boolean },
+  trusted: "its own" | "another" | "none",
+): Promise<Report> {
+  const { names, isExpired = false } = certificate;
+  const keyPair = await world.authority.issue("upstream", names, { isExpired });
+  const server = await startUpstream({ tls: keyPair });
+  const other = await createTestAuthority();
+  const ca = { "its own": world.authority.ca, another: other.ca, none: null }[trusted];
+  try {
+    const tls = ca === null ? {} : { tls: { ca_file: "ca.pem" } };
+    return await world.examine({ upstreams: [{ name: "local", url: server.url, ...tls }] }, (folder) =>
+      writeFile(join(folder, "ca.pem"), ca ?? ""),
+    );
+  } finally {
+    await other.close();
+    await server.close();
+  }
+}
+
+async function examineMail(
+  world: DoctorWorld,
+  options: Parameters<typeof startMailServer>[0],
+  hostOf: (port: number) => string,
+): Promise<Report> {
+  const server = await startMailServer(options);
+  try {
+    const smtp = { url: `smtp://${hostOf(server.port)}`, ...LOGIN, from: FROM };
+    return await world.examine({ notifications: { smtp } });
+  } finally {
+    await server.close();
+  }
+}
+
+/** With an organization that has this webhook, in a Redis of its own. */
+async function examineWebhook(world: DoctorWorld, url: string, allowPrivate: boolean): Promise<Report> {
+  const redis = await startRedis({ appendOnly: true });
+  const webhook = { url, secrets: [{ secret: "whsec_AAAA", expiresAtMs: null }] };
+  const notifications = { dashboard: true, emails: [], webhook };
+  try {
+    await world.withStore((store) => createTestKey(store, {}, { notifications }), redis.url);
+    return await world.examine({
+      redis: { url: redis.url },
+      notifications: { webhooks: { allow_private_networks: allowPrivate } },
+    });
+  } finally {
+    await redis.stop();
+  }
+}
+
+async function examineUntrustedWebhook(world: DoctorWorld): Promise<Report> {
+  const receiver = await startWebhookReceiver({ tls: await world.authority.issue("hook", ["IP:127.0.0.1"]) });
+  try {
+    return await examineWebhook(world, receiver.url, true);
+  } finally {
+    await receiver.close();
+  }
+}
+
+async function examineElsewhere(world: DoctorWorld): Promise<Report> {
+  const server = createServer((_request, response) => response.writeHead(404).end());
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  try {
+    return await world.examine({ public_base_url: `http://127.0.0.1:${port}` });
+  } finally {
+    server.close();
+  }
+}
+
+export const NETWORK_FAULTS = {
+  upstream_unreachable: [
+    {
+      name: "nothing listens there",
+      provoke: (world) => world.examine(),
+      what: /http:\/\/127\.0\.0\.1:\d+ does not take connections: .*ECONNREFUSED/,
+    },
+  ],
+  upstream_untrusted: [
+    {
+      name: "its certificate is expired",
+      provoke: (world) => examineUpstream(world, { names: ["IP:127.0.0.1"], isExpired: true }, "its own"),
+      what: /expired/,
+    },
+    {
+      name: "its certificate is for another name",
+      provoke: (world) => examineUpstream(world, { names: ["other.example.com"] }, "its own"),
+      what: /not in the cert's list/,
+    },
+    {
+      name: "its certificate is of another authority than ca_file's",
+      provoke: (world) => examineUpstream(world, { names: ["IP:127.0.0.1"] }, "another"),
+      what: /unable to verify|unable to get local issuer|self-signed/,
+    },
+    {
+      name: "its certificate is of an authority that nobody knows",
+      provoke: (world) => examineUpstream(world, { names: ["IP:127.0.0.1"] }, "none"),
+      what: /unable to verify|unable to get local issuer|self-signed/,
+    },
+  ],
+  smtp_unreachable: [
+    {
+      name: "nothing listens there",
+      provoke: (world) =>
+        world.examine({
+          notifications: { smtp: { url: `smtp://127.0.0.1:${world.closedPort}`, ...LOGIN, from: FROM } },
+        }),
+      what: /ECONNREFUSED/,
+    },
+    {
+      name: "its certificate is of an authority that nobody knows",
+      provoke: async (world) => {
+        const keyPair = await world.authority.issue("mail", ["IP:127.0.0.1"]);
+        const login = { user: "gateway", password: SECRET };
+        const security = { mode: "starttls" as const, keyPair };
+        return examineMail(world, { security, login }, (port) => `127.0.0.1:${port}`);
+      },
+      what: /certificate/,
+    },
+  ],
+  smtp_login_refused: [
+    {
+      name: "the password is wrong",
+      provoke: (world) =>
+        examineMail(
+          world,
+          { login: { user: "gateway", password: `not-${SECRET}` } },
+          (port) => `127.0.0.1:${port}`,
+        ),
+      what: /cannot be used: Invalid login/,
+    },
+  ],
+  smtp_unencrypted: [
+    {
+      name: "it offers no STARTTLS",
+      provoke: (world) =>
+        examineMail(
+          world,
+          { login: { user: "gateway", password: SECRET } },
+          (port) => `${ELSEWHERE}:${port}`,
+        ),
+      what: /STARTTLS/,
+    },
+  ],
+  webhook_unreachable: [
+    {
+      name: "nothing listens there",
+      provoke: (world) => examineWebhook(world, `https://127.0.0.1:${world.closedPort}/hook`, true),
+      what: /the connection was refused/,
+    },
+    {
+      name: "its certificate is of an authority that nobody knows",
+      provoke: examineUntrustedWebhook,
+      what: /the connection failed \(.*(?:CERT|SIGNED|UNABLE).*\)/,
+    },
+  ],
+  webhook_not_allowed: [
+    {
+      name: "it leads into the operator's own network",
+      provoke: (world) => examineWebhook(world, `https://127.0.0.1:${world.closedPort}/hook`, false),
+      what: /not one of the public internet/,
+    },
+  ],
+  public_url_missing: [
+    {
+      name: "mails are configured and it is not set",
+      provoke: (world) =>
+        world.examine({
+          notifications: { smtp: { url: `smtp://127.0.0.1:${world.closedPort}`, from: FROM } },
+        }),
+      what: /not set/,
+    },
+  ],
+  public_url_unencrypted: [
+    {
+      name: "it begins with http:// and is not this machine",
+      provoke: (world) => world.examine({ public_base_url: "http://gateway.example.com" }),
+      what: /not encrypted/,
+    },
+  ],
+  public_url_elsewhere: [
+    { name: "something else answers there", provoke: examineElsewhere, what: /\/healthz answers 404/ },
+  ],
+  public_url_unreachable: [
+    {
+      name: "nothing listens there",
+      provoke: (world) => world.examine({ public_base_url: `http://127.0.0.1:${world.closedPort}` }),
+      what: /cannot be reached: .*ECONNREFUSED/,
+    },
+  ],
+} as const satisfies Record<string, readonly Provocation[]>;

@@ -1,0 +1,196 @@
+/** Findings about workers and Envoy: the real ones of a running gateway, and further real Envoys. */
+import { readFile, writeFile } from "node:fs/promises";
+import { request } from "node:http";
+import { join } from "node:path";
+import { parse, stringify } from "yaml";
+import { loadConfig } from "../../../src/config/load.ts";
+import { checkWorkers } from "../../../src/doctor/check-workers.ts";
+import { ensureEnvoy } from "../../../src/setup/envoy.ts";
+import { createToolContext } from "../../../src/setup/tool-context.ts";
+import { startServeAlone } from "../../envoy/access/serve-alone.ts";
+import { findWorker, readEnvoyAdmin } from "../../envoy/access/worker-processes.ts";
+import { startChild } from "../../support/child.ts";
+import { type EditableBootstrap, startSideEnvoy } from "../../support/side-envoy.ts";
+import { type Stack, startStack } from "../../support/stack.ts";
+import { waitFor } from "../../support/wait.ts";
+import type { DoctorWorld, Provocation, Report } from "./provocation.ts";
+
+type Filter = Record<string, unknown> & { name: string; typed_config: Record<string, unknown> };
+const AUTHZ = "envoy.filters.http.ext_authz";
+const PROC = "envoy.filters.http.ext_proc";
+
+let running: Stack | null = null;
+
+/** One gateway for all of these, started when the first wants it. */
+async function getStack(): Promise<Stack> {
+  running ??= await startStack({ upstreams: [{ name: "local", url: "http://127.0.0.1:9" }] });
+  return running;
+}
+
+export async function stopProcesses(): Promise<void> {
+  await running?.stop();
+}
+
+/** Another Envoy, whose bootstrap is the rendered one but for this change. */
+async function examineEdited(
+  world: DoctorWorld,
+  edit: (bootstrap: EditableBootstrap) => void,
+): Promise<Report> {
+  const stack = await getStack();
+  const dir = await world.createFolder();
+  const bootstrap = await readFile(join(stack.dir, "run/envoy.yaml"), "utf8");
+  const envoy = await startSideEnvoy({ bootstrap, edit, dir, name: "envoy-admin" });
+  try {
+    return await world.examine({ sidecar: { sockets: dir } });
+  } finally {
+    await envoy.stop();
+  }
+}
+
+const editFilters = (world: DoctorWorld, change: (filters: Filter[]) => Filter[]): Promise<Report> =>
+  examineEdited(world, ({ manager }) => {
+    manager["http_filters"] = change(manager["http_filters"] as Filter[]);
+  });
+
+const without = (name: string) => (filters: Filter[]) => filters.filter((filter) => filter.name !== name);
+
+const letPass = (filters: Filter[]): Filter[] =>
+  filters.map((filter) =>
+    filter.name === AUTHZ
+      ? { ...filter, typed_config: { ...filter.typed_config, failure_mode_allow: true } }
+      : filter,
+  );
+
+const swap = (filters: Filter[]): Filter[] => {
+  const others = filters.filter(({ name }) => name !== PROC);
+  const proc = filters.filter(({ name }) => name === PROC);
+  const place = others.findIndex(({ name }) => name === AUTHZ);
+  return others.toSpliced(place, 0, ...proc);
+};
+
+/** An Envoy that has nothing but its admin interface. */
+async function examineEmptyEnvoy(world: DoctorWorld): Promise<Report> {
+  const dir = await world.createFolder();
+  const file = join(dir, "empty.yaml");
+  const admin = { address: { pipe: { path: join(dir, "envoy-admin.sock"), mode: 0o600 } } };
+  await writeFile(file, stringify({ admin }));
+  const { path } = await ensureEnvoy(createToolContext());
+  const child = startChild(path, ["-c", file, "--disable-hot-restart", "--log-level", "warning"]);
+  try {
+    await waitFor("Envoy", async () => (await readEnvoyAdmin(dir, "/ready")).includes("LIVE"));
+    return await world.examine({ sidecar: { sockets: dir } });
+  } finally {
+    await child.stop(10_000);
+  }
+}
+
+function orderEnvoy(socketPath: string, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const call = request({ socketPath, path, method: "POST" }, (answer) => {
+      answer.resume().once("end", resolve);
+    });
+    call.once("error", reject);
+    call.end();
+  });
+}
+
+async function examineDrainingEnvoy(world: DoctorWorld): Promise<Report> {
+  const stack = await getStack();
+  const socket = join(stack.dir, "run/envoy-admin.sock");
+  await orderEnvoy(socket, "/healthcheck/fail");
+  try {
+    return await world.examineFile(stack.configFile);
+  } finally {
+    await orderEnvoy(socket, "/healthcheck/ok");
+  }
+}
+
+/** The running gateway's configuration with one upstream more than its Envoy was started with. */
+async function examineNewUpstream(world: DoctorWorld): Promise<Report> {
+  const stack = await getStack();
+  const config = parse(await readFile(stack.configFile, "utf8")) as { upstreams: object[] };
+  config.upstreams.push({ name: "added", url: "http://127.0.0.1:9" });
+  const file = join(stack.dir, "added.yaml");
+  await writeFile(file, stringify(config));
+  return world.examineFile(file);
+}
+
+async function examineStoppedWorker(world: DoctorWorld): Promise<Report> {
+  const stack = await getStack();
+  const pid = findWorker(stack.configFile, 0);
+  process.kill(pid, "SIGSTOP");
+  try {
+    return await world.examineFile(stack.configFile);
+  } finally {
+    process.kill(pid, "SIGCONT");
+  }
+}
+
+/**
+ * A gateway that was told to end. It says so for a second and a half before it takes no connections any more, which is
+ * less than the command may need to start: so its check is called by itself.
+ */
+async function examineDrainingWorker(): Promise<Report> {
+  const gateway = await startServeAlone({ upstreamUrl: "http://127.0.0.1:9", workers: 1, drainSeconds: 10 });
+  try {
+    const config = loadConfig(gateway.configFile, { secrets: "own" });
+    gateway.serve.signal("SIGTERM");
+    const findings = await waitFor("the worker to say that it drains", async () => {
+      const seen = await checkWorkers(config);
+      return seen.some(({ code }) => code === "worker_not_serving") && seen;
+    });
+    return { code: 0, findings, result: { code: 0, stdout: "", stderr: "", json: () => ({}) } };
+  } finally {
+    await gateway.stop();
+  }
+}
+
+export const PROCESS_FAULTS = {
+  worker_silent: [
+    { name: "nothing runs", provoke: (world) => world.examine(), what: /gateway-0\.sock does not answer/ },
+    { name: "it hangs", provoke: examineStoppedWorker, what: /no answer in 3 s/ },
+  ],
+  worker_not_serving: [
+    { name: "it drains", provoke: examineDrainingWorker, what: /says that it does not serve/ },
+  ],
+  envoy_unreachable: [
+    { name: "nothing runs", provoke: (world) => world.examine(), what: /envoy-admin\.sock does not answer/ },
+  ],
+  envoy_not_live: [{ name: "it drains", provoke: examineDrainingEnvoy, what: /Envoy says DRAINING/ }],
+  envoy_no_listener: [
+    { name: "it has a bootstrap without one", provoke: examineEmptyEnvoy, what: /no HTTP listener/ },
+  ],
+  envoy_filters_wrong: [
+    {
+      name: "ext_authz is gone",
+      provoke: (world) => editFilters(world, without(AUTHZ)),
+      what: /ext_authz is missing/,
+    },
+    {
+      name: "ext_proc is gone",
+      provoke: (world) => editFilters(world, without(PROC)),
+      what: /ext_proc is missing/,
+    },
+    { name: "they are swapped", provoke: (world) => editFilters(world, swap), what: /before ext_authz/ },
+    {
+      name: "ext_authz fails open",
+      provoke: (world) => editFilters(world, letPass),
+      what: /ext_authz lets requests pass when it fails/,
+    },
+    {
+      name: "ext_proc is switched off",
+      provoke: (world) =>
+        editFilters(world, (filters) =>
+          filters.map((filter) => (filter.name === PROC ? { ...filter, disabled: true } : filter)),
+        ),
+      what: /ext_proc is disabled/,
+    },
+  ],
+  envoy_cluster_missing: [
+    {
+      name: "an upstream came after Envoy's start",
+      provoke: examineNewUpstream,
+      what: /no cluster for the upstreams added/,
+    },
+  ],
+} as const satisfies Record<string, readonly Provocation[]>;

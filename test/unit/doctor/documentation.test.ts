@@ -1,0 +1,19 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { FINDINGS } from "../../../src/doctor/finding.ts";
+
+const page = new URL("../../../docs/operations.md", import.meta.url);
+
+describe("docs/operations.md", () => {
+  it("has the table of all findings of the doctor (vitest -u renews it)", async () => {
+    const rows = Object.entries(FINDINGS).map(
+      ([code, { level, meaning }]) => `| \`${code}\` | ${level} | ${meaning} |`,
+    );
+    const table = ["| Code | Level | Meaning |", "|---|---|---|", ...rows].join("\n");
+    const renewed = readFileSync(page, "utf8").replace(
+      /(<!-- findings: begin -->\n).*(<!-- findings: end -->)/s,
+      (_, begin: string, end: string) => `${begin}${table}\n${end}`,
+    );
+    await expect(renewed).toMatchFileSnapshot(page.pathname);
+  });
+});
