@@ -1,6 +1,6 @@
 /** The alarm rules by promtool: that they are rules, and what each makes of samples. */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
@@ -60,6 +60,13 @@ describe(`deploy/prometheus/inference-gateway.rules.yml${SKIPPED_WHY}`, () => {
 
   it("has a case here for every alarm", () => {
     expect(ALARM_CASES.map(({ alert }) => alert).sort()).toEqual(rules.map(({ alert }) => alert).sort());
+  });
+
+  it("has, for every alarm, a test beside this one that makes it fire by a real fault", () => {
+    const files = readdirSync(import.meta.dirname).filter((name) => /^alarms-.*\.test\.ts$/.test(name));
+    const text = files.map((name) => readFileSync(join(import.meta.dirname, name), "utf8")).join("\n");
+    const fired = Array.from(text.matchAll(/"(Gateway[A-Za-z]+)"/g), ([, alert]) => alert);
+    expect(new Set(fired)).toEqual(new Set(rules.map(({ alert }) => alert)));
   });
 
   it.skipIf(PROMTOOL === null).each(ALARM_CASES)(

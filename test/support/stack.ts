@@ -49,7 +49,7 @@ export interface Stack {
   admin(method: string, path: string, body?: object): Promise<Record<string, unknown>>;
   /** A new organization with one key of 1,000,000 requests a minute, without caps, unless the settings say otherwise. */
   createKey(key?: Partial<KeySettings>, organization?: Partial<OrganizationSettings>): Promise<CreatedKey>;
-  /** What the gateway keeps in its private Redis, for assertions on spend, usage and recent requests. */
+  /** What the gateway keeps in its private Redis, or in that of `overrides.redis.url`, for assertions on spend, usage and recent requests. */
   store(): Promise<Store>;
   /** Stops everything; the folder goes. Resolves with the launcher's exit code. */
   stop(): Promise<number | string>;
@@ -80,7 +80,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   });
   try {
     const ready = await child.waitForLine("the stack's JSON line", parseReadyLine, START_TIMEOUT_MS);
-    return createStack(child, ready, dir, configFile);
+    const own = readRedisUrl(options.overrides);
+    return createStack(child, ready, { dir, configFile, redisUrl: own ?? join(dir, "run/redis.sock") });
   } catch (thrown) {
     await child.stop(10_000).catch(() => undefined);
     await rm(dir, { recursive: true, force: true });
@@ -100,14 +101,23 @@ async function createConfig(options: StackOptions): Promise<Record<string, unkno
   return mergeConfig(base, options.overrides ?? {});
 }
 
+/** Of a Redis that the test has started by itself. */
+function readRedisUrl(overrides: { readonly redis?: { readonly url?: string } } = {}): string | undefined {
+  return overrides.redis?.url;
+}
+
 function parseReadyLine(line: string): ReadyLine | null {
   if (!line.startsWith("{")) return null;
   const value = JSON.parse(line) as Partial<ReadyLine>;
   return typeof value.base_url === "string" ? (value as ReadyLine) : null;
 }
 
-function createStack(child: Child, ready: ReadyLine, dir: string, configFile: string): Stack {
-  const connection = connectStore(join(dir, "run/redis.sock"));
+function createStack(
+  child: Child,
+  ready: ReadyLine,
+  { dir, configFile, redisUrl }: { dir: string; configFile: string; redisUrl: string },
+): Stack {
+  const connection = connectStore(redisUrl);
   const admin: Stack["admin"] = async (method, path, body) => {
     const answer = await send(ready.admin_url, {
       method,
@@ -154,11 +164,11 @@ function readLogs(dir: string): string {
 }
 
 /** Connects when it is first used. */
-function connectStore(socket: string): { store: () => Promise<Store>; close: () => void } {
+function connectStore(url: string): { store: () => Promise<Store>; close: () => void } {
   let client: RedisClient | null = null;
   return {
     store: async () => {
-      client ??= createRedisClient({ url: socket, commandTimeoutMs: 5_000, onError: () => undefined });
+      client ??= createRedisClient({ url, commandTimeoutMs: 5_000, onError: () => undefined });
       await waitUntilReady(client, 10_000);
       return createStore({ client, usageMonths: 13 });
     },

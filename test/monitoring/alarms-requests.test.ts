@@ -1,0 +1,160 @@
+/** Alarms by what becomes of requests and alerts; and the dashboard's queries, on what was scraped meanwhile. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { chatBody, CHAT_PATH, withChatStack } from "../support/chat-stack.ts";
+import { findFreePort } from "../support/free-port.ts";
+import { send } from "../support/http.ts";
+import { openaiError, textCompletion } from "../support/scripted-answer.ts";
+import { startSideEnvoy } from "../support/side-envoy.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
+import { createGate, waitFor } from "../support/wait.ts";
+import { readDashboard } from "./dashboard.ts";
+import { PROMETHEUS, SKIPPED_WHY } from "./find-prometheus.ts";
+import { itFires, withPrometheus } from "./watched-stack.ts";
+
+const MEBIBYTE = 1024 ** 2;
+const chat = withChatStack(() => ({
+  overrides: {
+    limits: { max_body_bytes: MEBIBYTE, max_buffered_bytes: MEBIBYTE },
+    notifications: { webhooks: { allow_private_networks: true } },
+  },
+}));
+const prometheus = withPrometheus(() => chat.stack);
+
+/** Requests one after the other until `stop`. */
+function startTraffic(): () => Promise<void> {
+  const state = { isOver: false };
+  const run = async (): Promise<void> => {
+    while (!state.isOver) await chat.send({ body: chatBody() }).catch(() => undefined);
+  };
+  const running = run();
+  return async () => {
+    state.isOver = true;
+    await running;
+  };
+}
+let stopTraffic: () => Promise<void> = async () => undefined;
+const gate = createGate();
+let receiver: WebhookReceiver | null = null;
+afterAll(async () => {
+  gate.release();
+  await stopTraffic();
+  await receiver?.close();
+});
+
+/** An Envoy from whose filters ext_authz was taken out. */
+async function sendPastAuthorization(): Promise<void> {
+  const envoy = await startSideEnvoy({
+    bootstrap: readFileSync(join(chat.stack.dir, "run/envoy.yaml"), "utf8"),
+    dir: chat.stack.dir,
+    name: "open",
+    edit: ({ manager }) => {
+      const filters = manager["http_filters"] as { name: string }[];
+      manager["http_filters"] = filters.filter(({ name }) => name !== "envoy.filters.http.ext_authz");
+    },
+  });
+  try {
+    const { status } = await send(envoy.baseUrl, { path: CHAT_PATH, body: chatBody() });
+    if (status !== 500) throw new Error(`an unadmitted request was answered ${status}`);
+  } finally {
+    await envoy.stop();
+  }
+}
+
+describe(`with requests that fail${SKIPPED_WHY}`, () => {
+  itFires(prometheus, {
+    alert: "GatewayUnadmittedRequests",
+    when: "an Envoy without ext_authz sends requests to ext_proc",
+    provoke: sendPastAuthorization,
+    repair: async () => undefined,
+  });
+
+  itFires(prometheus, {
+    alert: "GatewayServerErrors",
+    when: "the upstream answers 500",
+    provoke: async () => {
+      chat.upstream.answer({ kind: "json", status: 500, body: openaiError("boom") });
+      stopTraffic = startTraffic();
+    },
+    repair: async () => {
+      chat.upstream.reset();
+      await stopTraffic();
+    },
+  });
+
+  itFires(prometheus, {
+    alert: "GatewayUpstreamUnavailable",
+    when: "the upstream answers 503",
+    provoke: async () => {
+      chat.upstream.answer({ kind: "json", status: 503, body: openaiError("loading") });
+      stopTraffic = startTraffic();
+    },
+    repair: async () => {
+      chat.upstream.reset();
+      await stopTraffic();
+    },
+  });
+
+  itFires(prometheus, {
+    alert: "GatewayBodiesRefused",
+    when: "more bodies are held at one moment than there is room for",
+    provoke: async () => {
+      const content = "x".repeat(MEBIBYTE - 2_000);
+      const answers = await Promise.all(
+        Array.from({ length: 24 }, () => chat.send({ body: chatBody({}, content) })),
+      );
+      if (!answers.some(({ status }) => status === 503)) throw new Error("no body was refused");
+    },
+    repair: async () => undefined,
+  });
+});
+
+describe(`with alerts that do not arrive${SKIPPED_WHY}`, () => {
+  let port = 0;
+  itFires(prometheus, {
+    alert: "GatewayAlertsUndelivered",
+    when: "nothing listens where an organization's webhook leads",
+    provoke: async () => {
+      port = await findFreePort();
+      const key = await chat.stack.createKey({ budgetCents: 10 });
+      await chat.stack.admin("PATCH", `/api/organizations/${key.organizationId}`, {
+        notifications: { webhook: { url: `http://127.0.0.1:${port}/hook` } },
+      });
+      // 25 cents.
+      const usage = { promptTokens: 100_000, cachedTokens: 0, completionTokens: 1 };
+      chat.upstream.answerNext({ kind: "json", body: textCompletion("hello", usage) });
+      const { status } = await chat.send({ key: key.key, body: chatBody() });
+      if (status !== 200) throw new Error(`the request was answered ${status}`);
+    },
+    repair: async () => {
+      receiver = await startWebhookReceiver({ port });
+    },
+  });
+});
+
+describe(`deploy/grafana/inference-gateway.json${SKIPPED_WHY}`, () => {
+  const dashboard = readDashboard();
+
+  it.skipIf(PROMETHEUS === null).each(dashboard.queries)(
+    "has a query that Prometheus reads: $panel, $expression",
+    async ({ expression }) => {
+      await expect(prometheus().query(expression)).resolves.toBeInstanceOf(Array);
+    },
+  );
+
+  it.skipIf(PROMETHEUS === null)("names only series that were really scraped", async () => {
+    // Series that begin with the first streamed answer, and with the first one without usage.
+    expect((await chat.send({ body: chatBody({ stream: true }) })).status).toBe(200);
+    chat.upstream.answerNext({ kind: "json", body: textCompletion("hello", null) });
+    expect((await chat.send({ body: chatBody() })).status).toBe(200);
+    expect(dashboard.names.length).toBeGreaterThan(20);
+    await waitFor("the last scrape", async () => {
+      const series = await prometheus().query('group by (__name__) ({job="inference-gateway"})');
+      const existing = new Set(series.map(({ metric }) => metric["__name__"]));
+      const missing = dashboard.names.filter((name) => !existing.has(name));
+      if (missing.length > 0) throw new Error(`not scraped: ${missing.join(", ")}`);
+      return true;
+    });
+  });
+});

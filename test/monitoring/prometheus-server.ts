@@ -1,0 +1,130 @@
+/**
+ * A real Prometheus that scrapes a gateway once or twice a second, with the shipped alarm rules in which every minute is a
+ * second: `for`, ranges, offsets, and the one threshold that is an age. Nothing else of them is changed.
+ */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stringify } from "yaml";
+import { startChild } from "../support/child.ts";
+import { findFreePort } from "../support/free-port.ts";
+import { send } from "../support/http.ts";
+import { waitFor } from "../support/wait.ts";
+import { type RuleFile, readRules } from "./alarm-rules.ts";
+import { PROMETHEUS } from "./find-prometheus.ts";
+
+const SHRINK = 60;
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+
+export type AlarmState = "inactive" | "pending" | "firing";
+
+export interface RunningPrometheus {
+  readonly url: string;
+  /** The strongest state of this alarm's series now. */
+  stateOf(alert: string): Promise<AlarmState>;
+  /** Every state other than inactive that this alarm has been in. */
+  listStates(alert: string): Promise<string[]>;
+  /** Series of an instant query. @throws Error with Prometheus's own words when it cannot be read. */
+  query(expression: string): Promise<{ metric: Record<string, string>; value: [number, string] }[]>;
+  stop(): Promise<void>;
+}
+
+/** "5m" → "5000ms" */
+function shrinkDuration(text: string): string {
+  const [, amount = "0", unit = "s"] = /^(\d+)([smh])$/.exec(text) ?? [];
+  return `${Math.max(1, Math.round((Number(amount) * (UNIT_MS[unit] ?? 0)) / SHRINK))}ms`;
+}
+
+/** The rules with every minute a second. */
+export function shrinkRules({ groups }: RuleFile): RuleFile {
+  const shrinkExpression = (expression: string): string =>
+    expression
+      .replace(/\[(\d+[smh])\]/g, (_, range: string) => `[${shrinkDuration(range)}]`)
+      .replace(/offset (\d+[smh])/g, (_, offset: string) => `offset ${shrinkDuration(offset)}`)
+      .replace(
+        /(undelivered_seconds > )(\d+)/,
+        (_, left: string, age: string) => left + Number(age) / SHRINK,
+      );
+  return {
+    groups: groups.map((group) => ({
+      ...group,
+      rules: group.rules.map((rule) => ({
+        ...rule,
+        expr: shrinkExpression(rule.expr),
+        ...(rule.for === undefined ? {} : { for: shrinkDuration(rule.for) }),
+      })),
+    })),
+  };
+}
+
+/**
+ * @param token For the gateway's metrics page.
+ * @param every Interval of scrapes and rules, and what a scrape may take.
+ */
+export async function startPrometheus(
+  adminUrl: string,
+  token: string,
+  every: string,
+): Promise<RunningPrometheus> {
+  if (PROMETHEUS === null) throw new Error("there is no Prometheus");
+  const dir = await mkdtemp(join(tmpdir(), "igw-prom-"));
+  const url = `http://127.0.0.1:${await findFreePort()}`;
+  await writeFile(join(dir, "rules.yml"), stringify(shrinkRules(readRules())));
+  const scrape = {
+    job_name: "inference-gateway",
+    authorization: { credentials: token },
+    static_configs: [{ targets: [new URL(adminUrl).host] }],
+  };
+  const config = {
+    global: { scrape_interval: every, scrape_timeout: every, evaluation_interval: every },
+    rule_files: ["rules.yml"],
+    scrape_configs: [scrape],
+  };
+  await writeFile(join(dir, "prometheus.yml"), stringify(config), { mode: 0o600 });
+  const child = startChild(PROMETHEUS, [
+    `--config.file=${join(dir, "prometheus.yml")}`,
+    `--storage.tsdb.path=${join(dir, "data")}`,
+    `--web.listen-address=${new URL(url).host}`,
+    "--log.level=warn",
+  ]);
+  const stop = async (): Promise<void> => {
+    await child.stop(10_000);
+    await rm(dir, { recursive: true, force: true });
+  };
+  const query: RunningPrometheus["query"] = async (expression) => {
+    const answer = await send(url, { path: `/api/v1/query?query=${encodeURIComponent(expression)}` });
+    const { status, error, data } = answer.json() as {
+      status: string;
+      error?: string;
+      data?: { result: [] };
+    };
+    if (status !== "success" || data === undefined) throw new Error(`${expression}: ${error}`);
+    return data.result;
+  };
+  try {
+    await waitFor(
+      "Prometheus's first scrape",
+      async () => {
+        if (child.ended !== null) throw new Error(`Prometheus ended: ${child.stderr}`);
+        return (await query('up{job="inference-gateway"} == 1')).length === 1;
+      },
+      { timeoutMs: 20_000, intervalMs: 100 },
+    );
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    url,
+    stateOf: async (alert) => {
+      const states = (await query(`ALERTS{alertname="${alert}"}`)).map(({ metric }) => metric["alertstate"]);
+      return (["firing", "pending"] as const).find((state) => states.includes(state)) ?? "inactive";
+    },
+    listStates: async (alert) => {
+      const found = await query(`count_over_time(ALERTS{alertname="${alert}"}[10m])`);
+      return [...new Set(found.map(({ metric }) => String(metric["alertstate"])))].sort();
+    },
+    query,
+    stop,
+  };
+}
