@@ -29,16 +29,19 @@ function getStandardError(): LogOutput {
   return standardError;
 }
 
-/** Lines of requests leave together after so long, or so many bytes: a process that is killed loses no more. */
+/** Lines of requests leave together after so long, or so many characters: a process that is killed loses no more. */
 const GATHER_MS = 100;
-const GATHER_BYTES = 4_096;
+const GATHER_CHARACTERS = 4_096;
 
 /**
  * Writes the line of each request. Its fields are the gateway's own, none can hold a credential, so they are not
  * censored by name, which costs more than the rest of the line; as text the line is scrubbed like every other.
  */
 export function createRequestLogger(component: string): Logger {
-  const output = new LogOutput({ fileDescriptor: 2, gather: { forMs: GATHER_MS, characters: GATHER_BYTES } });
+  const output = new LogOutput({
+    fileDescriptor: 2,
+    gather: { forMs: GATHER_MS, characters: GATHER_CHARACTERS },
+  });
   const logger = pino({ ...lineOptions(component), level: "info" }, output as never);
   followLogLevel(logger);
   return logger;
