@@ -5,7 +5,7 @@
 import type { CreatedKey } from "../support/test-key.ts";
 import type { Account, CountingUpstream } from "./counting-upstream.ts";
 import type { Sent } from "./fault-load.ts";
-import { type FaultStack, OUTPUT_MICROCENTS, PROMPT_MICROCENTS, type Tenants } from "./fault-stack.ts";
+import { type FaultStackOn, OUTPUT_MICROCENTS, PROMPT_MICROCENTS, type Tenants } from "./fault-stack.ts";
 
 /** Refusals that a limit decides; anything else that is not 200 is a failure. */
 const REFUSALS = new Set([401, 402, 403, 429]);
@@ -38,6 +38,8 @@ export interface Faults {
   readonly workerPausedMs?: number;
   /** When Redis went, in which time a worker died: what streamed since is on record nowhere. */
   readonly redisDiedMs?: number;
+  /** Charges that a master acknowledged in this time may have reached no replica before it died. */
+  readonly unreplicated?: { readonly fromMs: number; readonly untilMs: number };
 }
 
 export interface Tenant {
@@ -48,7 +50,7 @@ export interface Tenant {
 
 /** Everything that was used and charged by one key. */
 export async function readFigures(
-  { store, upstream }: Pick<FaultStack, "store" | "upstream">,
+  { store, upstream }: Pick<FaultStackOn, "store" | "upstream">,
   { name, key, sent }: Tenant,
   faults: Faults = {},
 ): Promise<Figures> {
@@ -93,7 +95,8 @@ export function usedBy(account: Account | undefined): bigint {
  * that is not streamed, its output.
  */
 function lostBoundOf(sent: Sent, account: Account | undefined, faults: Faults): bigint {
-  if (account === undefined || sent.isWhole) return 0n;
+  if (account === undefined) return 0n;
+  if (sent.isWhole) return isAtRisk(sent, faults) ? usedBy(account) : 0n;
   const { tokenTimesMs, isStream } = account;
   if (!isStream) return BigInt(tokenTimesMs.length) * OUTPUT_MICROCENTS;
   const { workerDiedMs = Infinity, workerPausedMs = Infinity, redisDiedMs = Infinity } = faults;
@@ -105,6 +108,11 @@ function lostBoundOf(sent: Sent, account: Account | undefined, faults: Faults): 
   );
   const uncounted = tokenTimesMs.filter((timeMs) => timeMs > countedUntilMs).length;
   return BigInt(uncounted) * OUTPUT_MICROCENTS;
+}
+
+/** Its last charge may have been acknowledged by a master that died with it. */
+export function isAtRisk({ endedMs }: Sent, { unreplicated }: Faults): boolean {
+  return unreplicated !== undefined && endedMs >= unreplicated.fromMs && endedMs <= unreplicated.untilMs;
 }
 
 /**

@@ -11,7 +11,7 @@ import {
   readFigures,
 } from "./fault-accounts.ts";
 import { type Sent, type SendOptions, startClients } from "./fault-load.ts";
-import { type FaultStack, MODEL, type Tenants, WORKERS } from "./fault-stack.ts";
+import { type FaultStackOn, MODEL, type Tenants, WORKERS } from "./fault-stack.ts";
 
 /** Multiplies durations and clients: `FAULTS=long`. */
 export const IS_LONG = process.env["FAULTS"] === "long";
@@ -48,7 +48,7 @@ export const CAP_CENTS = 4_000;
 const NAMES = ["open", "capped", "strict"] as const;
 
 /** Runs it, prints its figures and resolves with what is out of bounds: nothing, when all is well. */
-export async function runScenario(faultStack: FaultStack, scenario: Scenario): Promise<readonly string[]> {
+export async function runScenario(faultStack: FaultStackOn, scenario: Scenario): Promise<readonly string[]> {
   const tenants = await faultStack.createTenants(CAP_CENTS);
   const sent: Record<keyof Tenants, Sent[]> = { open: [], capped: [], strict: [] };
   const options = (tenant: keyof Tenants): SendOptions =>
@@ -85,7 +85,7 @@ export async function runScenario(faultStack: FaultStack, scenario: Scenario): P
 }
 
 function createOptions(
-  { stack }: FaultStack,
+  { stack }: FaultStackOn,
   tenants: Tenants,
   tenant: keyof Tenants,
   { outputTokens = 40, tokenMs = 10, abortWithinMs, behaviors }: Scenario,
@@ -105,10 +105,11 @@ function createOptions(
 
 /**
  * What was in flight when the cap was reached. Requests of a worker that stands still are in flight too, until it comes
- * back or another closes them; and in the grace time every other worker may spend what was left of the cap once more.
+ * back or another closes them; and in the grace time every worker has a cap of its own: the others may spend what was left once more, and each has
+ * something in flight when it finds the cap reached.
  */
 function boundOf(
-  { upstream }: FaultStack,
+  { upstream }: FaultStackOn,
   scenario: Scenario,
   sent: readonly Sent[],
   faults: Faults,
@@ -119,7 +120,7 @@ function boundOf(
       : sent.filter((each) => !each.isWhole && each.status !== 402).length;
   const inFlight = overrunBound(upstream, sent, CLIENTS + cutOff);
   return scenario.isGrace === true
-    ? inFlight + BigInt(WORKERS - 1) * BigInt(CAP_CENTS) * 1_000_000n
+    ? BigInt(WORKERS) * inFlight + BigInt(WORKERS - 1) * BigInt(CAP_CENTS) * 1_000_000n
     : inFlight;
 }
 

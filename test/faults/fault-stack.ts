@@ -1,9 +1,15 @@
 /** What a fault scenario runs on: Envoy, a gateway of two workers, a Redis that can be broken, a counting upstream. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { createRedisClient, type RedisClient, waitUntilReady } from "../../src/store/client.ts";
+import {
+  createRedisClient,
+  type RedisAddress,
+  type RedisClient,
+  waitUntilReady,
+} from "../../src/store/client.ts";
 import { createStore } from "../../src/store/redis-store.ts";
 import type { Store } from "../../src/store/types.ts";
+import type { OrganizationSettings } from "../../src/store/types/management.ts";
 import { catalogEntry } from "../support/gateway-config.ts";
 import { startStack, type Stack } from "../support/stack.ts";
 import { type CreatedKey, createTestKey } from "../support/test-key.ts";
@@ -18,9 +24,22 @@ export const OUTPUT_MICROCENTS = 2_000_000n;
 export const WORKERS = 2;
 const PRICES = { USD: { input: "10000", cached_input: "10000", output: "20000" } };
 
-export interface FaultStack {
-  readonly stack: Stack;
+/** A Redis of some kind, as the gateway and the test reach it. */
+export interface FaultServer {
+  readonly address: RedisAddress;
+  /** `redis` in gateway.yaml. */
+  readonly settings: object;
+  /** Whether an organization's keys are where the fault will be; everywhere when left out. */
+  isAffected?(organizationId: string): Promise<boolean>;
+  stop(): Promise<void>;
+}
+
+export interface FaultStack extends FaultStackOn {
   readonly redis: FaultRedis;
+}
+
+export interface FaultStackOn {
+  readonly stack: Stack;
   readonly upstream: CountingUpstream;
   readonly store: Store;
   /** Three organizations with a key each: without a cap, with one, with a strict one. */
@@ -38,23 +57,30 @@ export interface Tenants {
 
 export async function startFaultStack(overrides: object = {}): Promise<FaultStack> {
   const redis = await startFaultRedis();
+  const { url } = redis;
+  const server = { address: { url }, settings: { url }, stop: () => redis.stop() };
+  return { ...(await startFaultStackOn(server, overrides)), redis };
+}
+
+/** The same on any Redis, which is stopped with it. */
+export async function startFaultStackOn(server: FaultServer, overrides: object = {}): Promise<FaultStackOn> {
   const upstream = await startCountingUpstream();
   const stop = async (): Promise<void> => {
     await upstream.close();
-    await redis.stop();
+    await server.stop();
   };
   const stack = await startStack({
     upstreams: [{ name: "counted", url: upstream.url, path_prefix: "/v1" }],
     catalog: [catalogEntry({ id: MODEL, upstream: "counted", prices: PRICES })],
     workers: WORKERS,
-    overrides: { redis: { url: redis.url }, ...overrides },
+    overrides: { redis: server.settings, ...overrides },
   }).catch(async (error: unknown) => {
     await stop();
     throw error;
   });
   let client: RedisClient | null = null;
   try {
-    client = createRedisClient({ url: redis.url, commandTimeoutMs: 10_000, onError: () => undefined });
+    client = createRedisClient({ ...server.address, commandTimeoutMs: 10_000, onError: () => undefined });
     await waitUntilReady(client, 10_000);
   } catch (error) {
     client?.disconnect();
@@ -64,15 +90,20 @@ export async function startFaultStack(overrides: object = {}): Promise<FaultStac
   }
   const connected = client;
   const store = createStore({ client: connected, usageMonths: 13 });
+  const createTenant = async (organization: Partial<OrganizationSettings>): Promise<CreatedKey> => {
+    for (;;) {
+      const key = await createTestKey(store, {}, organization);
+      if ((await server.isAffected?.(key.organizationId)) !== false) return key;
+    }
+  };
   return {
     stack,
-    redis,
     upstream,
     store,
     createTenants: async (hardCapCents) => ({
-      open: await createTestKey(store, {}),
-      capped: await createTestKey(store, {}, { hardCapCents }),
-      strict: await createTestKey(store, {}, { hardCapCents, strictCaps: true }),
+      open: await createTenant({}),
+      capped: await createTenant({ hardCapCents }),
+      strict: await createTenant({ hardCapCents, strictCaps: true }),
     }),
     waitUntilSettled: (keys, timeoutMs) =>
       waitFor(
@@ -80,7 +111,9 @@ export async function startFaultStack(overrides: object = {}): Promise<FaultStac
         async () => {
           if (listSpoolFiles(stack).length > 0) return false;
           for (const { organizationId } of keys) {
-            if ((await connected.zcard(`igw:{${organizationId}}:holds`)) > 0) return false;
+            // Redis may not be back yet.
+            const holds = await connected.zcard(`igw:{${organizationId}}:holds`).catch(() => 1);
+            if (holds > 0) return false;
           }
           return true;
         },

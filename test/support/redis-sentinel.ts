@@ -114,7 +114,7 @@ async function readMaster(sentinelPort: number): Promise<Record<string, string>>
 }
 
 /** One command on a connection of its own. */
-async function callRedis(port: number, ...args: readonly string[]): Promise<unknown> {
+export async function callRedis(port: number, ...args: readonly string[]): Promise<unknown> {
   const client = new Redis({ port, protocol: 2, maxRetriesPerRequest: 0, retryStrategy: () => null });
   client.on("error", () => undefined);
   try {

@@ -109,12 +109,27 @@ async function joinSingleNode(url: string, clock: FakeClock, startMicroseconds: 
   }
 }
 
+export interface ClusterNode {
+  readonly port: number;
+  readonly child: Child;
+}
+
+export interface RedisCluster {
+  readonly urls: readonly string[];
+  /** The masters; each has a third of the slots, in this order. */
+  readonly nodes: readonly ClusterNode[];
+  /** One more node, which knows nobody yet. */
+  addNode(args: readonly string[]): Promise<ClusterNode>;
+  stop(): Promise<void>;
+}
+
 /** Three masters on loopback ports that share the slots. */
-export async function startRedisCluster(): Promise<{ urls: string[]; stop(): Promise<void> }> {
+export async function startRedisCluster(args: readonly string[] = []): Promise<RedisCluster> {
   const dir = await mkdtemp(join(tmpdir(), "igw-cluster-"));
-  const nodes: { port: number; child: Child }[] = [];
+  const nodes: ClusterNode[] = [];
+  const added: ClusterNode[] = [];
   try {
-    for (let index = 0; index < CLUSTER_NODES; index += 1) nodes.push(await startNode(dir));
+    for (let index = 0; index < CLUSTER_NODES; index += 1) nodes.push(await startNode(dir, {}, args));
     await joinNodes(nodes.map(({ port }) => port));
   } catch (error) {
     for (const { child } of nodes) child.signal("SIGKILL");
@@ -122,8 +137,16 @@ export async function startRedisCluster(): Promise<{ urls: string[]; stop(): Pro
   }
   return {
     urls: nodes.map(({ port }) => `redis://127.0.0.1:${port}`),
+    nodes,
+    async addNode(more) {
+      const node = await startNode(dir, {}, more);
+      added.push(node);
+      return node;
+    },
     async stop() {
-      await Promise.all(nodes.map(({ child }) => child.stop()));
+      const children = [...nodes, ...added].map(({ child }) => child);
+      for (const child of children) child.signal("SIGCONT");
+      await Promise.all(children.map((child) => child.stop()));
       await rm(dir, { recursive: true, force: true });
     },
   };
@@ -176,13 +199,14 @@ async function startSingleNode(dir: string, env: Record<string, string>): Promis
 async function startNode(
   dir: string,
   env: Record<string, string> = {},
-): Promise<{ port: number; child: Child }> {
+  more: readonly string[] = [],
+): Promise<ClusterNode> {
   // The cluster's own port is this one + 10000.
   let port = await findFreePort();
   while (port > 55_000) port = await findFreePort();
   const home = join(dir, String(port));
   await mkdir(home);
-  const args = [...OWN_PROCESS, ...CLUSTER_NODE, "--port", String(port), "--dir", home];
+  const args = [...OWN_PROCESS, ...CLUSTER_NODE, "--port", String(port), "--dir", home, ...more];
   const child = startChild(findServer(), args, { env: { ...process.env, ...env } });
   await answering(child, { host: "127.0.0.1", port });
   return { port, child };

@@ -1,0 +1,132 @@
+/**
+ * The whole gateway on Redis deployments of several nodes, whose master dies under load: what was acknowledged and lost,
+ * counted, and brought back from the log of requests.
+ */
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { afterAll, describe, expect, it } from "vitest";
+import { readLoggedUsage } from "../../src/settlement/verify-log.ts";
+import { rebuildUsage } from "../../src/settlement/verify-usage.ts";
+import { startRedisWithSentinels } from "../support/redis-sentinel.ts";
+import { startReplicatedCluster } from "../support/replicated-cluster.ts";
+import { type Faults, IN_TRANSIT_MS, isAtRisk, usedBy } from "./fault-accounts.ts";
+import type { Sent } from "./fault-load.ts";
+import { IS_LONG, type RunningScenario, runScenario } from "./fault-scenario.ts";
+import { type FaultStackOn, startFaultStackOn, type Tenants } from "./fault-stack.ts";
+
+/** So that every worker has seen every key. */
+const WARM_MS = 2_000;
+/** How long the replica of the master that dies has had nothing. */
+const BEHIND_MS = 400;
+const AFTER_MS = IS_LONG ? 20_000 : 2_000;
+/** Of both deployments, with their pauses: holds that came back with an old record wait for the reaper. */
+const SETTLE_MS = 150_000;
+const NAMES = ["open", "capped", "strict"] as const;
+
+const stacks: FaultStackOn[] = [];
+afterAll(async () => {
+  await Promise.all(stacks.map((faults) => faults.stop()));
+}, 90_000);
+
+/** Runs the scenario and says what is left of it after the log of requests was put in. */
+async function runFailover(
+  faults: FaultStackOn,
+  name: string,
+  failOver: () => Promise<Faults>,
+): Promise<readonly string[]> {
+  let seen: RunningScenario | null = null;
+  let happened: Faults = {};
+  const problems = await runScenario(faults, {
+    name,
+    outputTokens: 20,
+    async fault(running) {
+      seen = running;
+      await wait(WARM_MS);
+      happened = await failOver();
+      await wait(AFTER_MS);
+      return happened;
+    },
+    allowsFailures: false,
+    settleMs: SETTLE_MS,
+    isGrace: true,
+  });
+  if (seen === null) throw new Error("nothing ran");
+  const { tenants, sent }: RunningScenario = seen;
+  const left = await countRecovery(faults, name, tenants, sent, happened);
+  return [...problems, ...left];
+}
+
+/** Prints what was lost and what the log of requests brings back; resolves with what it does not. */
+async function countRecovery(
+  faults: FaultStackOn,
+  name: string,
+  tenants: Tenants,
+  sent: RunningScenario["sent"],
+  happened: Faults,
+): Promise<readonly string[]> {
+  const { store, upstream, stack } = faults;
+  const month = new Date(await store.timeMs()).toISOString().slice(0, 7);
+  const used = (own: readonly Sent[]): bigint =>
+    own.reduce((sum, { id }) => sum + usedBy(upstream.accounts.get(id)), 0n);
+  const readCharged = async (tenant: keyof Tenants): Promise<bigint> =>
+    (await store.readSpend(tenants[tenant].organizationId, month)).organizationMicrocents;
+  const before = await Promise.all(NAMES.map(readCharged));
+  const logged = await readLoggedUsage(join(stack.dir, "data/requests"), month);
+  await rebuildUsage(store, logged);
+  const after = await Promise.all(NAMES.map(readCharged));
+  const problems: string[] = [];
+  for (const [index, tenant] of NAMES.entries()) {
+    const atRisk = sent[tenant].filter((each) => each.isWhole && isAtRisk(each, happened)).length;
+    const lost = used(sent[tenant]) - (before[index] ?? 0n);
+    const missing = used(sent[tenant]) - (after[index] ?? 0n);
+    process.stdout.write(
+      `${name} | ${tenant} | answers at risk ${atRisk} | lost acknowledged ${lost} | after usage rebuild ${missing}\n`,
+    );
+    if (missing !== 0n) problems.push(`${tenant}: ${missing} is missing after the rebuild`);
+  }
+  return problems;
+}
+
+describe("charged and used agree", () => {
+  it("but for what a master had acknowledged and its replica not, when Sentinel fails over, and the log of requests brings that back", async () => {
+    const redis = await startRedisWithSentinels();
+    const { sentinels, name } = redis;
+    const faults = await startFaultStackOn({
+      address: { sentinels, name },
+      settings: { sentinels, name },
+      stop: () => redis.stop(),
+    });
+    stacks.push(faults);
+    const problems = await runFailover(faults, "Sentinel failover, replica behind", async () => {
+      redis.replica.freeze();
+      const fromMs = performance.now() - IN_TRANSIT_MS;
+      await redis.master.command("CLIENT", "KILL", "TYPE", "REPLICA");
+      await wait(BEHIND_MS);
+      redis.master.kill();
+      const untilMs = performance.now() + IN_TRANSIT_MS;
+      redis.replica.thaw();
+      await redis.waitForFailover();
+      return { unreplicated: { fromMs, untilMs } };
+    });
+    expect(problems).toEqual([]);
+  }, 400_000);
+
+  it("but for what was on its way to the replica, when a node of a cluster dies and its replica takes over", async () => {
+    const redis = await startReplicatedCluster();
+    const cluster = redis.urls;
+    const faults = await startFaultStackOn({
+      address: { cluster },
+      settings: { cluster },
+      isAffected: (organizationId) => redis.isOnFirst(`igw:{${organizationId}}:organization`),
+      stop: () => redis.stop(),
+    });
+    stacks.push(faults);
+    const problems = await runFailover(faults, "Cluster failover", async () => {
+      const diedMs = performance.now();
+      redis.killFirst();
+      await redis.waitForFailover();
+      return { unreplicated: { fromMs: diedMs - IN_TRANSIT_MS, untilMs: diedMs + IN_TRANSIT_MS } };
+    });
+    expect(problems).toEqual([]);
+  }, 400_000);
+});
