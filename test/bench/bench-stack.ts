@@ -5,9 +5,11 @@ import { type Child, startChild } from "../support/child.ts";
 import { catalogEntry } from "../support/gateway-config.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import type { SideEnvoy } from "../support/side-envoy.ts";
+import { type NoopPair, startNoopPair } from "./noop-envoy.ts";
 import { startPlainEnvoy } from "./plain-envoy.ts";
 import { findProcesses, type Process, type ProcessKind } from "./processes.ts";
-import { BENCH_MODEL, TEXT_CHUNKS } from "./workloads.ts";
+import type { Side } from "./measure.ts";
+import { BENCH_MODEL, CHAT_PATH, TEXT_CHUNKS } from "./workloads.ts";
 
 const UPSTREAM = "mock";
 /** Caps that are checked on every request and never reached. */
@@ -17,17 +19,20 @@ export interface BenchOptions {
   /** `sidecar.transport` of the configuration; its default when null. */
   readonly transport: string | null;
   readonly workers: number;
+  /** Also a sidecar that decides nothing, behind an Envoy of its own. */
+  readonly noop: boolean;
 }
 
 export interface BenchStack {
   readonly stack: Stack;
   readonly plain: SideEnvoy;
+  readonly noop: NoopPair | null;
   /** A key that is never refused, with both caps. */
   readonly key: string;
   /** A key whose bucket is empty but for one request a minute. */
   readonly refusedKey: string;
   readonly envoyVersion: string;
-  processes(side: "gateway" | "plain", kind: ProcessKind): Process[];
+  processes(side: Side, kind: ProcessKind): Process[];
   close(): Promise<void>;
 }
 
@@ -52,14 +57,20 @@ export async function startBenchStack(options: BenchOptions): Promise<BenchStack
     const processes = findProcesses(stack.child.pid);
     const plain = await startPlain(stack, processes);
     stops.push(() => plain.stop());
-    const plainProcesses = findProcesses(plain.child.pid);
+    const noop = options.noop ? await startNoop(stack, processes, options.transport) : null;
+    stops.push(() => noop?.stop() ?? Promise.resolve());
+    const bySide: Record<Side, readonly Process[]> = {
+      plain: findProcesses(plain.child.pid),
+      noop: noop === null ? [] : findNoopProcesses(noop),
+      gateway: processes,
+    };
     return {
       stack,
       plain,
+      noop,
       ...(await createKeys(stack)),
       envoyVersion: await readEnvoyVersion(processes),
-      processes: (side, kind) =>
-        (side === "gateway" ? processes : plainProcesses).filter((process) => process.kind === kind),
+      processes: (side, kind) => bySide[side].filter((process) => process.kind === kind),
       close,
     };
   } catch (thrown) {
@@ -78,15 +89,33 @@ function parsePort(line: string): { port: number } {
 }
 
 function startPlain(stack: Stack, processes: readonly Process[]): Promise<SideEnvoy> {
-  const envoy = requireEnvoy(processes);
-  const configFile = readOption(envoy.args, ["-c", "--config-path"]);
-  if (configFile === null) throw new Error(`no bootstrap in: ${envoy.args.join(" ")}`);
-  return startPlainEnvoy({
-    bootstrap: readFileSync(configFile, "utf8"),
-    concurrency: readOption(envoy.args, ["--concurrency"]),
+  return startPlainEnvoy({ ...readEnvoy(processes), upstream: UPSTREAM, dir: stack.dir });
+}
+
+function startNoop(stack: Stack, processes: readonly Process[], transport: string | null): Promise<NoopPair> {
+  return startNoopPair({
+    ...readEnvoy(processes),
+    transport: transport ?? "grpc-js",
     upstream: UPSTREAM,
+    path: CHAT_PATH,
     dir: stack.dir,
   });
+}
+
+function findNoopProcesses({ sidecarPid, envoyPid }: NoopPair): Process[] {
+  const sidecar = findProcesses(sidecarPid).map((process) => ({ ...process, kind: "sidecar" as const }));
+  return [...sidecar, ...findProcesses(envoyPid)];
+}
+
+/** What the gateway's Envoy was started with. */
+function readEnvoy(processes: readonly Process[]): { bootstrap: string; concurrency: string | null } {
+  const { args } = requireEnvoy(processes);
+  const configFile = readOption(args, ["-c", "--config-path"]);
+  if (configFile === null) throw new Error(`no bootstrap in: ${args.join(" ")}`);
+  return {
+    bootstrap: readFileSync(configFile, "utf8"),
+    concurrency: readOption(args, ["--concurrency"]),
+  };
 }
 
 function requireEnvoy(processes: readonly Process[]): Process {

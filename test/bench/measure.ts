@@ -11,7 +11,8 @@ export interface MeasureOptions {
   readonly connections: number;
 }
 
-export type Side = "plain" | "gateway";
+/** `noop`: the gateway's Envoy with a sidecar that decides nothing. */
+export type Side = "plain" | "noop" | "gateway";
 
 export interface RoundResult extends LoadResult {
   /** CPU time per request by process, in milliseconds. */
@@ -21,6 +22,8 @@ export interface RoundResult extends LoadResult {
 export interface WorkloadResult {
   readonly workload: string;
   readonly plain: readonly RoundResult[];
+  /** Empty where it was not asked for, and for refusals. */
+  readonly noop: readonly RoundResult[];
   readonly gateway: readonly RoundResult[];
 }
 
@@ -31,13 +34,15 @@ export async function measureWorkload(
   workload: Workload,
   options: MeasureOptions,
 ): Promise<WorkloadResult> {
-  const rounds: Record<Side, RoundResult[]> = { plain: [], gateway: [] };
-  for (const side of ["plain", "gateway"] as const) {
+  const rounds: Record<Side, RoundResult[]> = { plain: [], noop: [], gateway: [] };
+  const sides: readonly Side[] =
+    bench.noop === null || workload.status !== 200 ? ["plain", "gateway"] : ["plain", "noop", "gateway"];
+  for (const side of sides) {
     await runOnce(bench, generator, workload, side, { ...options, seconds: options.warmUpSeconds });
   }
   for (let round = 0; round < options.rounds; round += 1) {
     // Whoever runs second meets a warmer machine: they take turns.
-    const order: readonly Side[] = round % 2 === 0 ? ["plain", "gateway"] : ["gateway", "plain"];
+    const order = round % 2 === 0 ? sides : sides.toReversed();
     for (const side of order) rounds[side].push(await runOnce(bench, generator, workload, side, options));
   }
   return { workload: workload.name, ...rounds };
@@ -51,15 +56,19 @@ async function runOnce(
   options: Pick<MeasureOptions, "seconds" | "connections">,
 ): Promise<RoundResult> {
   const before = readCpu(bench, side);
-  const baseUrl = side === "plain" ? bench.plain.baseUrl : bench.stack.baseUrl;
+  const baseUrls = {
+    plain: bench.plain.baseUrl,
+    noop: bench.noop?.baseUrl ?? "",
+    gateway: bench.stack.baseUrl,
+  };
   const key = workload.status === 429 ? bench.refusedKey : bench.key;
   const result = await generator.run({
-    url: `${baseUrl}${workload.path}`,
+    url: `${baseUrls[side]}${workload.path}`,
     body: workload.body,
     headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
     connections: options.connections,
     seconds: options.seconds,
-    expectedStatus: side === "plain" ? 200 : workload.status,
+    expectedStatus: side === "gateway" ? workload.status : 200,
   });
   const after = readCpu(bench, side);
   const cpuMsPerRequest = mapKinds((kind) => (after[kind] - before[kind]) / Math.max(1, result.requests));

@@ -33,15 +33,25 @@ export interface ReportRow {
   readonly gatewayP99Ms: number;
   readonly cpuMsPerRequest: Readonly<Record<ProcessKind, number>>;
   readonly plainEnvoyCpuMsPerRequest: number;
+  /** The same Envoy with a sidecar that decides nothing; null where it was not measured. */
+  readonly noop: NoopFigures | null;
   /** CPU time of the sidecar per SSE event, in microseconds, or null. */
   readonly sidecarMicrosecondsPerEvent: number | null;
   readonly requests: number;
   readonly failures: number;
 }
 
+export interface NoopFigures {
+  readonly requestsPerSecond: number;
+  /** Of plain Envoy. */
+  readonly ratio: number;
+  readonly sidecarCpuMsPerRequest: number;
+  readonly envoyCpuMsPerRequest: number;
+}
+
 export function summarizeWorkload(result: WorkloadResult): ReportRow {
   const workload = WORKLOADS.find(({ name }) => name === result.workload);
-  const { plain, gateway } = result;
+  const { plain, noop, gateway } = result;
   const rates = gateway.map((round) => round.requestsPerSecond);
   const plainRates = plain.map((round) => round.requestsPerSecond);
   const plainRate = median(plainRates);
@@ -59,9 +69,21 @@ export function summarizeWorkload(result: WorkloadResult): ReportRow {
     gatewayP99Ms: median(gateway.map((round) => round.p99Ms)),
     cpuMsPerRequest,
     plainEnvoyCpuMsPerRequest: mapCpu(plain).envoy,
+    noop: noop.length === 0 ? null : summarizeNoop(noop, plainRate),
     sidecarMicrosecondsPerEvent: events === 0 ? null : (cpuMsPerRequest.sidecar * 1000) / events,
     requests: gateway.reduce((sum, round) => sum + round.requests, 0),
-    failures: [...plain, ...gateway].reduce((sum, round) => sum + round.failures, 0),
+    failures: [...plain, ...noop, ...gateway].reduce((sum, round) => sum + round.failures, 0),
+  };
+}
+
+function summarizeNoop(rounds: readonly RoundResult[], plainRate: number): NoopFigures {
+  const requestsPerSecond = median(rounds.map((round) => round.requestsPerSecond));
+  const { sidecar, envoy } = mapCpu(rounds);
+  return {
+    requestsPerSecond,
+    ratio: requestsPerSecond / plainRate,
+    sidecarCpuMsPerRequest: sidecar,
+    envoyCpuMsPerRequest: envoy,
   };
 }
 
@@ -105,6 +127,7 @@ export function formatReport(report: Report): string {
     "",
     ...alignColumns(table),
     "",
+    ...report.rows.flatMap(({ workload, noop }) => (noop === null ? [] : [formatNoop(workload, noop)])),
     ...(report.addedLatencyMs === null
       ? []
       : [`added latency at one connection, p50: ${report.addedLatencyMs.toFixed(2)} ms (goal 0.90)`]),
@@ -131,6 +154,14 @@ function formatRow(row: ReportRow): string[] {
     row.sidecarMicrosecondsPerEvent === null ? "-" : row.sidecarMicrosecondsPerEvent.toFixed(1),
     `${row.failures} of ${row.requests}`,
   ];
+}
+
+function formatNoop(workload: string, noop: NoopFigures): string {
+  return (
+    `${workload} with a sidecar that decides nothing: ${noop.requestsPerSecond.toFixed(0)} req/s, ` +
+    `ratio ${noop.ratio.toFixed(3)}, sidecar ${noop.sidecarCpuMsPerRequest.toFixed(3)} ms, ` +
+    `Envoy ${noop.envoyCpuMsPerRequest.toFixed(3)} ms`
+  );
 }
 
 function formatHeldStreams(held: HeldStreamsResult): string {

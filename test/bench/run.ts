@@ -19,6 +19,7 @@ interface Options {
   readonly seconds?: number;
   readonly connections: number;
   readonly held?: number;
+  readonly noop: boolean;
   readonly json?: string;
 }
 
@@ -32,6 +33,11 @@ const program = new Command("bench")
   .option("--seconds <n>", "seconds per round (4; quick: 1)", parseCount)
   .option("--connections <n>", "concurrent requests", parseCount, 32)
   .option("--held <n>", "also: memory with so many open streams, kept for 20 s", parseCount)
+  .option(
+    "--noop",
+    "also: the same Envoy with a sidecar that decides nothing, the floor under the gateway",
+    false,
+  )
   .option("--json <file>", "writes every figure there");
 program.parse();
 await main(program.opts<Options>());
@@ -39,7 +45,11 @@ await main(program.opts<Options>());
 async function main(options: Options): Promise<void> {
   const workloads = selectWorkloads(options.workload);
   const generator = createLoadGenerator();
-  const bench = await startBenchStack({ transport: options.transport ?? null, workers: options.workers });
+  const bench = await startBenchStack({
+    transport: options.transport ?? null,
+    workers: options.workers,
+    noop: options.noop,
+  });
   const stop = (): void => {
     void bench.close().finally(() => process.exit(130));
   };

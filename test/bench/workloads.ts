@@ -20,7 +20,7 @@ export interface Workload {
   readonly target: number;
 }
 
-const CHAT_PATH = "/v1/chat/completions";
+export const CHAT_PATH = "/v1/chat/completions";
 
 function chatBody(bytes: number, fields: object = {}): string {
   const empty = JSON.stringify({ model: BENCH_MODEL, ...fields, messages: [{ role: "user", content: "" }] });
