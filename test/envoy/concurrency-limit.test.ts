@@ -205,7 +205,7 @@ describe("a place is given back after", () => {
     await chat.upstream.waitForRequests(LIMIT);
     await killAllWorkers(chat.stack.configFile, join(chat.stack.dir, "run"));
     expect((await Promise.all(held)).map(({ status }) => status)).toEqual(
-      Array.from({ length: LIMIT }, () => 500),
+      Array.from({ length: LIMIT }, () => 503),
     );
     chat.upstream.answer({ kind: "echo" });
     expect((await post(key)).status).toBe(429);

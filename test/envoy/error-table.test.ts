@@ -9,6 +9,7 @@ import {
   createProvocation,
   DOLLAR_MODEL,
   type ErrorRoute,
+  LOST_REQUEST,
   MAX_BODY_BYTES,
   NOT_PROVOKED,
   PROVOKED,
@@ -56,6 +57,11 @@ describe.each(ROUTES)("on $path", (route) => {
   it.each(rows)("$code has its status, its headers and its body", async ({ code, row }) => {
     const response = await row.provoke(createProvocation(chat, route));
     expect(read(response)).toEqual(expected(code, row, route));
+  });
+
+  it("gateway_unavailable has the same when a worker dies with the request in hand", async () => {
+    const response = await LOST_REQUEST.provoke(createProvocation(chat, route));
+    expect(read(response)).toEqual(expected("gateway_unavailable", LOST_REQUEST, route));
   });
 });
 

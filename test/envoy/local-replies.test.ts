@@ -11,11 +11,11 @@ import { LOCAL_REPLIES } from "../../src/envoy/bootstrap/local-replies.ts";
 import { startEdge } from "./edge/edge.ts";
 import type { Edge } from "./edge/edge.ts";
 import { waitFor } from "./edge/envoy-process.ts";
-import { LOCAL_REPLY_CASES, post } from "./edge/local-reply-cases.ts";
+import { head, LOCAL_REPLY_CASES, LOST, post } from "./edge/local-reply-cases.ts";
 import type { LocalReplyCase } from "./edge/local-reply-cases.ts";
-import { send, sendRaw } from "./edge/raw-client.ts";
+import { send, sendRaw, startUpload } from "./edge/raw-client.ts";
 import type { RawResponse } from "./edge/raw-client.ts";
-import { deny, immediate, REMAINING, REQUEST_ID } from "./edge/sidecar-stand-in.ts";
+import { deny, immediate, passOn, REMAINING, REQUEST_ID } from "./edge/sidecar-stand-in.ts";
 
 const ROUTES = [
   { path: "/v1/chat/completions", protocol: "chat" },
@@ -67,14 +67,55 @@ describe.each(ROUTES)("a reply of Envoy's own on $path", (target) => {
     }
   });
 
-  it("tells the client of a sidecar that dies while the upstream thinks as internal_error", async () => {
-    edge.upstream.onRequest = () => undefined;
-    const answer = post(edge, target.path);
-    await waitFor("the upstream has the request", () => edge.upstream.requests.length === 1);
-    edge.sidecar.stop();
+  it.each([
+    {
+      name: "between admission and body",
+      act: async () => {
+        const upload = startUpload(edge.port, `${head(target.path, "content-length: 2")}\r\n{}`);
+        await waitFor("the admission", () => edge.sidecar.checks.length === 1);
+        edge.sidecar.stop();
+        await edge.waitForSidecar("gone");
+        return upload.finish();
+      },
+    },
+    {
+      name: "with the headers in hand",
+      act: () => {
+        edge.sidecar.onProcess = () => {
+          edge.sidecar.stop();
+          return null;
+        };
+        return post(edge, target.path);
+      },
+    },
+    {
+      name: "with the body in hand",
+      act: () => {
+        edge.sidecar.onProcess = (message) => {
+          if (message.request_headers) return passOn(message);
+          edge.sidecar.stop();
+          return null;
+        };
+        return post(edge, target.path);
+      },
+    },
+    {
+      name: "while the upstream thinks",
+      act: async () => {
+        edge.upstream.onRequest = () => undefined;
+        const answer = post(edge, target.path);
+        await waitFor("the upstream has the request", () => edge.upstream.requests.length === 1);
+        edge.sidecar.stop();
+        return answer;
+      },
+    },
+  ])("tells the client of a sidecar that dies $name as gateway_unavailable", async ({ act }) => {
     try {
-      const expected = expectedReply({ code: "internal_error", seen: "admitted" }, target);
-      expect(summarize(await answer)).toEqual(expected);
+      const expected = expectedReply(
+        { code: "gateway_unavailable", message: LOST, seen: "admitted" },
+        target,
+      );
+      expect(summarize(await act())).toEqual(expected);
     } finally {
       await edge.sidecar.start();
       await edge.waitForSidecar("healthy");

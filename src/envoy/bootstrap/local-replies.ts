@@ -30,6 +30,9 @@ const startsWith = (...prefixes: string[]): string =>
   prefixes.map((prefix) => `response.code_details.startsWith('${prefix}')`).join(" || ");
 
 const RESET = "upstream_reset_before_response_started{";
+/** Without `via_upstream` it is not the sidecar that has ended the call with an error: it was not there (any more). */
+const PROCESSING_LOST =
+  "response.code_details.startsWith('ext_proc_error_gRPC_error_') && !response.code_details.contains('via_upstream')";
 
 /** The first row that matches is taken. The last two catch what no row names. */
 export const LOCAL_REPLIES: readonly LocalReplyRow[] = [
@@ -53,6 +56,12 @@ export const LOCAL_REPLIES: readonly LocalReplyRow[] = [
     code: "gateway_overloaded",
   },
   { why: "the sidecar is gone or late", when: startsWith("ext_authz_error"), code: "gateway_unavailable" },
+  {
+    why: "the sidecar is gone or late after the admission: a worker died, or the last one drained",
+    when: `(${PROCESSING_LOST}) || ${startsWith("ext_proc_error_per-message_timeout_exceeded")}`,
+    code: "gateway_unavailable",
+    message: "The gateway lost this request on its way. Try again in a moment.",
+  },
   {
     why: "the secret of an upstream has not been read: no request goes out without its credential",
     when: "response.code == 401",
@@ -98,7 +107,7 @@ export const LOCAL_REPLIES: readonly LocalReplyRow[] = [
     message: "The request is not valid HTTP. Check its request line, Host header, path and body framing.",
   },
   {
-    why: "anything else, as ext_proc's errors and a cluster that does not exist",
+    why: "anything else, as errors of the sidecar's own in ext_proc and a cluster that does not exist",
     when: "response.code >= 500",
     code: "internal_error",
   },

@@ -229,10 +229,6 @@ export const PROVOKED: Readonly<Partial<Record<ErrorCode, ProvokedError>>> = {
     only: "chat",
     closes: true,
   },
-  internal_error: {
-    provoke: killWorkers,
-    message: /^The gateway failed to handle this request\. /,
-  },
   upstream_error: {
     provoke: upstreamSays({ kind: "json", status: 500, body: ERROR_BODY }),
     message: /^The model's server gave no usable answer\.$/,
@@ -263,10 +259,19 @@ export const PROVOKED: Readonly<Partial<Record<ErrorCode, ProvokedError>>> = {
   },
 };
 
+/** A worker dies with a request that it has sent upstream: it is not the answer of the error's own row. */
+export const LOST_REQUEST: ProvokedError = {
+  provoke: killWorkers,
+  message: /^The gateway lost this request on its way\. Try again in a moment\.$/,
+  retryAfter: "1",
+};
+
 /** Errors that a client cannot bring about here, and where they are shown instead. */
 export const NOT_PROVOKED: Readonly<Partial<Record<ErrorCode, string>>> = {
   request_timeout:
     "the shipped edge waits a minute for a body: local-replies.test.ts shows it with shorter waits",
+  internal_error:
+    "takes a fault of the gateway's own: request-stream.test.ts shows one, local-replies.test.ts a broken sidecar",
   gateway_overloaded: "many large bodies must be held at one moment: unit tests of the body budget show it",
 };
 

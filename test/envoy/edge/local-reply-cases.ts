@@ -10,6 +10,9 @@ const AUTHORIZED = { authorization: "Bearer good" };
 /** Who has given the request its id and its remaining: an admission, Envoy alone, or nobody yet. */
 type Seen = "admitted" | "headers" | "nothing";
 
+/** What a client reads when the sidecar is gone or late after the admission. */
+export const LOST = "The gateway lost this request on its way. Try again in a moment.";
+
 export interface LocalReplyCase {
   readonly name: string;
   readonly code: ErrorCode;
@@ -23,7 +26,8 @@ export interface LocalReplyCase {
 /** A request with a good key. */
 export const post = (edge: Edge, path: string, body = "{}"): Promise<RawResponse> =>
   send(edge.port, "POST", path, AUTHORIZED, body);
-const head = (path: string, ...lines: string[]): string =>
+/** Request line and headers, with a good key, up to the empty line. */
+export const head = (path: string, ...lines: string[]): string =>
   [`POST ${path} HTTP/1.1`, "host: a", "authorization: Bearer good", ...lines].join("\r\n") + "\r\n";
 const viaUpstream = (name: string) => (edge: Edge, path: string) => {
   edge.sidecar.onProcess = (message) =>
@@ -148,7 +152,8 @@ export const LOCAL_REPLY_CASES: readonly LocalReplyCase[] = [
   },
   {
     name: "a sidecar that does not answer ext_proc",
-    code: "internal_error",
+    code: "gateway_unavailable",
+    message: LOST,
     seen: "admitted",
     act: (edge, path) => {
       edge.sidecar.onProcess = () => null;

@@ -38,6 +38,28 @@ export async function send(
   return sendRaw(port, `${method} ${path} HTTP/1.1\r\n${lines.join("")}\r\n${body}`);
 }
 
+/** The beginning of a request whose last bytes come when the test says so. */
+export interface Upload {
+  /** Sends the rest and reads the response. */
+  finish(): Promise<RawResponse>;
+}
+
+/** Sends a whole request, as bytes, but for its last byte. */
+export function startUpload(port: number, bytes: string): Upload {
+  const socket = connect(port, "127.0.0.1");
+  socket.write(bytes.slice(0, -1));
+  return {
+    async finish() {
+      try {
+        socket.write(bytes.slice(-1));
+        return await readResponse(socket);
+      } finally {
+        socket.destroy();
+      }
+    },
+  };
+}
+
 async function readResponse(socket: Socket): Promise<RawResponse> {
   return new Promise((resolve, reject) => {
     let received = Buffer.alloc(0);
