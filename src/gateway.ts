@@ -44,6 +44,7 @@ import type {
   WorkerOptions,
 } from "./supervisor/gateway-parts.ts";
 import { createHostTelemetry, createWorkerTelemetry } from "./telemetry/gateway-telemetry.ts";
+import { limitLog } from "./telemetry/limit-log.ts";
 import { type Logger, createLogger } from "./telemetry/logger.ts";
 import { countClosed, meterCalls } from "./telemetry/redis-meter.ts";
 import type { RequestMeter } from "./telemetry/request-meter.ts";
@@ -256,13 +257,15 @@ function createHandlers(parts: Parts): EnvoyHandlers {
   const { store, catalog, estimator, settlement, logger, clock, budget, meter, isReady } = parts;
   const directory = new KeyDirectory({ lookUp: (hash) => store.lookUpKey(hash), clock });
   const currentCatalog = () => catalog.current;
+  // In an outage every request fails in the same way.
+  const errorLog = limitLog(logger);
   const admitRequest = createAdmitRequest({
     directory,
     store,
     protocols: PROTOCOLS,
     createRequestId: () => createId("req", clock.nowMs()),
     isReady,
-    logger,
+    logger: errorLog,
   });
   const answers = createAnswers({
     budget,
@@ -284,7 +287,7 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     answers: measureAnswers(answers, meter),
     protocols: PROTOCOLS,
     onUnadmitted: () => meter.unadmitted(),
-    logger,
+    logger: { ...errorLog, warn: (fields: object, message: string) => logger.warn(fields, message) },
   };
   return {
     check: createCheckHandler(measureAdmission(admitRequest, meter)),

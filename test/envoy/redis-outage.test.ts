@@ -80,6 +80,26 @@ async function pause(ms: number): Promise<void> {
   await redis.call("CLIENT", "PAUSE", String(ms), "ALL");
 }
 
+describe("the log in an outage", () => {
+  it("has one line a second and worker, which counts the others", async () => {
+    const readLines = () =>
+      stack.serve.stderr
+        .split("\n")
+        .filter((line) => line.includes('"a request could not be admitted"'))
+        .map((line) => JSON.parse(line) as { suppressed?: number });
+    const count = () => readLines().reduce((sum, { suppressed = 0 }) => sum + 1 + suppressed, 0);
+    await pause(1_000);
+    const startedMs = performance.now();
+    const answers = await Promise.all(Array.from({ length: 300 }, () => post()));
+    const refused = answers.filter(({ status }) => status === 503).length;
+    expect(refused).toBeGreaterThan(50);
+    await waitFor("each of them, written or counted", () => count() === refused);
+    const seconds = Math.ceil((performance.now() - startedMs) / 1_000);
+    expect(readLines().length).toBeLessThanOrEqual(WORKERS * (seconds + 1));
+    await redis.ping();
+  });
+});
+
 describe("a slow Redis", () => {
   it("delays requests and refuses none while it answers in time", async () => {
     await pause(100);

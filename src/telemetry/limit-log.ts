@@ -1,0 +1,53 @@
+import { type Clock, systemClock } from "../clock.ts";
+
+export interface LimitLogOptions {
+  readonly clock?: Pick<Clock, "monotonicMs">;
+  /** Runs something once, so many milliseconds from now. */
+  readonly schedule?: (run: () => void, delayMs: number) => void;
+}
+
+interface ErrorLog {
+  error(fields: object, message: string): void;
+}
+
+interface Kind {
+  writtenAtMs: number;
+  /** Not written yet; the first of them has a timer. */
+  waiting: number;
+  lastFields: object;
+}
+
+const INTERVAL_MS = 1_000;
+
+/**
+ * A log of errors that come with each request while something is broken: of every message one line a second. What was
+ * left out is counted, and the count is written with the newest of them (`suppressed`) when the second is over, so that
+ * no line is lost without a trace. Messages are constants; what differs belongs into the fields.
+ */
+export function limitLog(logger: ErrorLog, options: LimitLogOptions = {}): ErrorLog {
+  const { clock = systemClock, schedule = scheduleTimer } = options;
+  const kinds = new Map<string, Kind>();
+  const write = (message: string, kind: Kind): void => {
+    const { waiting, lastFields } = kind;
+    kind.writtenAtMs = clock.monotonicMs();
+    kind.waiting = 0;
+    logger.error(waiting > 1 ? { ...lastFields, suppressed: waiting - 1 } : lastFields, message);
+  };
+  return {
+    error(fields, message) {
+      const now = clock.monotonicMs();
+      const kind = kinds.get(message) ?? { writtenAtMs: -Infinity, waiting: 0, lastFields: fields };
+      kinds.set(message, kind);
+      kind.waiting += 1;
+      kind.lastFields = fields;
+      if (kind.waiting > 1) return;
+      const leftMs = kind.writtenAtMs + INTERVAL_MS - now;
+      if (leftMs <= 0) write(message, kind);
+      else schedule(() => write(message, kind), leftMs);
+    },
+  };
+}
+
+function scheduleTimer(run: () => void, delayMs: number): void {
+  setTimeout(run, delayMs).unref();
+}
