@@ -74,7 +74,8 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
     const requestId = services.createRequestId();
     const match = findEndpoint(request.path);
     const protocol = protocolOf(match.endpoint, request);
-    if (match.endpoint.name === "readiness") {
+    // A wrong method is refused as it is everywhere: after the key.
+    if (match.endpoint.name === "readiness" && match.endpoint.methods.includes(request.method)) {
       return { kind: "refused", reply: readinessReply(services.isReady(), requestId), log: NOBODY };
     }
     let rate: RateState | null = null;

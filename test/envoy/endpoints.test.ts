@@ -20,6 +20,17 @@ describe("endpoints that need no key", () => {
     expect(answer.headers["x-service-ratelimit-remaining"]).toBe("0");
   });
 
+  it.each(["/", "/healthz", "/readyz", "/api/hello"])(
+    "are there for GET and HEAD only: POST %s wants a key and is a 405",
+    async (path) => {
+      const without = await chat.send({ key: null, method: "POST", path, body: "{}" });
+      expect(summarizeError(without)).toMatchObject({ status: 401, code: "missing_api_key", breaches: [] });
+      const answer = await chat.send({ method: "POST", path, body: "{}" });
+      expect(summarizeError(answer)).toMatchObject({ status: 405, code: "method_not_allowed", breaches: [] });
+      expect(answer.headers.allow).toBe("GET, HEAD");
+    },
+  );
+
   it("names the service in JSON", async () => {
     const answer = await chat.send({ key: null, path: "/" });
     expect(answer.headers["content-type"]).toMatch(/^application\/json/u);

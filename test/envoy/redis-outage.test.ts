@@ -80,13 +80,12 @@ async function pause(ms: number): Promise<void> {
   await redis.call("CLIENT", "PAUSE", String(ms), "ALL");
 }
 
+const parseLine = (line: string) => JSON.parse(line) as { suppressed?: number };
+
 describe("the log in an outage", () => {
   it("has one line a second and worker, which counts the others", async () => {
-    const readLines = () =>
-      stack.serve.stderr
-        .split("\n")
-        .filter((line) => line.includes('"a request could not be admitted"'))
-        .map((line) => JSON.parse(line) as { suppressed?: number });
+    const isTold = (line: string) => line.includes('"a request could not be admitted"');
+    const readLines = () => stack.serve.stderr.split("\n").filter(isTold).map(parseLine);
     const count = () => readLines().reduce((sum, { suppressed = 0 }) => sum + 1 + suppressed, 0);
     await pause(1_000);
     const startedMs = performance.now();

@@ -185,6 +185,20 @@ describe("createAdmitRequest", () => {
     expect(seen.admits).toEqual([]);
   });
 
+  it.each([
+    { name: "without a key", headers: {}, refused: "401 missing_api_key", admits: 0 },
+    {
+      name: "with one",
+      headers: { authorization: `Bearer ${KEY}` },
+      refused: "405 method_not_allowed",
+      admits: 1,
+    },
+  ])("tells readiness to no other method: $name", async ({ headers, refused, admits }) => {
+    const { refusal, seen } = open();
+    expect(await refusal({ method: "POST", path: "/readyz", headers })).toBe(refused);
+    expect(seen.admits).toHaveLength(admits);
+  });
+
   it("shortens a route for the list of recent requests, and leaves its query out", async () => {
     const { send, seen } = open();
     await send({ path: `/v1/${"x".repeat(5_000)}?key=${KEY}` });
