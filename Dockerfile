@@ -9,6 +9,9 @@ COPY package.json package-lock.json .npmrc ./
 # `npm install --no-save` takes the same versions from the same lock file.
 RUN npm ci --omit=dev --ignore-scripts --loglevel=error \
  || npm install --no-save --omit=dev --ignore-scripts --loglevel=error
+# What no program reads at run time: types, source maps, the tokenizer's other vocabularies.
+COPY src/setup/prune-packages.js ./
+RUN ["node", "prune-packages.js", "node_modules"]
 
 FROM ${BASE} AS build
 WORKDIR /app

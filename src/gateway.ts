@@ -200,6 +200,7 @@ export async function startSupervisorServices(
   const admin = await startAdminServer({
     ...config.admin,
     operatorToken,
+    areWorkersReady: options.areWorkersReady,
     store,
     catalog: () => catalog.current,
     hasMailServer: config.notifications.smtp !== null,

@@ -17,6 +17,8 @@ import { addMetrics, type MetricsPage } from "./metrics-route.ts";
 import { authenticate, type Principal } from "./principal.ts";
 
 export interface AdminAppOptions extends ApiServices {
+  /** Whether the host's workers take requests: not before they have started, nor once they stop. True when left out. */
+  readonly areWorkersReady?: () => boolean;
   /** May do everything. */
   readonly operatorToken: string;
   readonly nowMs: () => number;
@@ -53,13 +55,14 @@ export function createAdminApp(options: AdminAppOptions): AdminApp {
   return app;
 }
 
-function addHealth(app: AdminApp, { store }: AdminAppOptions): void {
+function addHealth(app: AdminApp, { store, areWorkersReady = () => true }: AdminAppOptions): void {
   app.get("/healthz", (context) => context.json({ status: "ok" }));
   app.get("/readyz", async (context) => {
-    const ready = await store.timeMs().then(
+    const isRedisThere = await store.timeMs().then(
       () => true,
       () => false,
     );
+    const ready = isRedisThere && areWorkersReady();
     return context.json({ status: ready ? "ready" : "not_ready" }, ready ? 200 : 503);
   });
 }

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
 import type { RenderOptions } from "../envoy/bootstrap/render-options.ts";
@@ -20,6 +20,12 @@ function addRender(envoy: Command): void {
     .requiredOption("--config <file>", "gateway.yaml")
     .option("--out <file>", "where to write it; default: standard output")
     .option("--snippets", "only the parts for an Envoy that is already there, each with where it goes")
+    .addOption(
+      new Option(
+        "--as <kind>",
+        "for a control plane: a Kubernetes resource of Istio or Envoy Gateway",
+      ).choices(["EnvoyFilter", "EnvoyPatchPolicy"]),
+    )
     .option(
       "--secrets <dir>",
       "folder of the upstreams' credentials; default: `secrets` in the folder of sockets",
@@ -62,6 +68,7 @@ interface RenderCommandOptions {
   readonly config: string;
   readonly out?: string;
   readonly snippets?: true;
+  readonly as?: "EnvoyFilter" | "EnvoyPatchPolicy";
   readonly secrets?: string;
   readonly writeSecrets?: true;
   readonly sidecarHost?: string;
@@ -72,10 +79,8 @@ interface RenderCommandOptions {
 }
 
 async function renderAction(options: RenderCommandOptions): Promise<void> {
-  const { renderBootstrap } = await import("../envoy/bootstrap/render-bootstrap.ts");
-  const { renderSnippets } = await import("../envoy/bootstrap/render-snippets.ts");
   const config = await loadWithoutSecrets(options.config);
-  const render = options.snippets === true ? renderSnippets : renderBootstrap;
+  const render = await findRenderer(options);
   const text = render(config, readOptions(options));
   if (options.writeSecrets) {
     const { writeUpstreamSecrets } = await import("../envoy/bootstrap/upstream-secrets.ts");
@@ -87,6 +92,19 @@ async function renderAction(options: RenderCommandOptions): Promise<void> {
   }
   const { writeFile } = await import("node:fs/promises");
   await writeFile(options.out, text);
+}
+
+async function findRenderer(
+  options: RenderCommandOptions,
+): Promise<(config: Config, options: RenderOptions) => string> {
+  if (options.as !== undefined) {
+    const kubernetes = await import("../envoy/bootstrap/render-kubernetes.ts");
+    return options.as === "EnvoyFilter" ? kubernetes.renderEnvoyFilter : kubernetes.renderEnvoyPatchPolicy;
+  }
+  if (options.snippets === true) {
+    return (await import("../envoy/bootstrap/render-snippets.ts")).renderSnippets;
+  }
+  return (await import("../envoy/bootstrap/render-bootstrap.ts")).renderBootstrap;
 }
 
 function readOptions(options: RenderCommandOptions): RenderOptions {

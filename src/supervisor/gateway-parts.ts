@@ -36,6 +36,8 @@ export interface SupervisorServicesOptions {
   readonly config: Config;
   /** The operator's token, from the configuration or made on the first run. */
   readonly operatorToken: string;
+  /** Whether every worker has started and none was asked to stop yet. */
+  readonly areWorkersReady: () => boolean;
   /**
    * Asks for the demo organization and its key (`up` does, `serve` alone never): the key that was kept from an earlier
    * run, or null. Null when no demo is wanted.

@@ -56,13 +56,25 @@ async function start(options: ServeOptions): Promise<void> {
   const onRestart = (crash: WorkerCrash): void => log.error(crash, "worker ended unasked, starting another");
   const supervisor = new Supervisor({ entry, addresses, onRestart });
   let services: SupervisorServices | null = null;
+  const life = { phase: "starting" as "starting" | "running" | "ending" };
   const end = createEnd(() => {
     supervisor.kill();
     process.exit(1);
   });
-  onEndSignals((boundMs) => end(() => stop(supervisor, services, boundMs, log)), options.drainBoundMs);
-  services = await startServices(options, config, supervisor);
-  await supervisor.start();
+  onEndSignals((boundMs) => {
+    life.phase = "ending";
+    end(() => stop(supervisor, services, boundMs, log));
+  }, options.drainBoundMs);
+  services = await startServices(options, config, supervisor, () => life.phase === "running");
+  try {
+    await supervisor.start();
+  } catch (error) {
+    // Asked to end while they were starting: they have gone unready, as they should.
+    if (life.phase === "ending") return;
+    throw error;
+  }
+  if (life.phase === "ending") return;
+  life.phase = "running";
   reloadOnChange(options, supervisor, services);
   log.info({ workers: supervisor.workerPids, adminUrl: services.adminUrl }, "ready");
   report({ type: "ready", adminUrl: services.adminUrl, demoKey: services.demoKey });
@@ -72,11 +84,13 @@ async function startServices(
   options: ServeOptions,
   config: Config,
   supervisor: Supervisor,
+  areWorkersReady: () => boolean,
 ): Promise<SupervisorServices> {
   const storedKey = options.demo ? readDemoKey(config) : null;
   const services = await options.startServices({
     config,
     operatorToken: resolveOperatorToken(config),
+    areWorkersReady,
     demo: options.demo ? { storedKey } : null,
     channel: supervisor.channel,
   });

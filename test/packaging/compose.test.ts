@@ -8,6 +8,7 @@ import { createStore } from "../../src/store/redis-store.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { send } from "../support/http.ts";
 import { createTestKey } from "../support/test-key.ts";
+import { waitFor } from "../support/wait.ts";
 import { checkImage, checkTool, run } from "./find-tool.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
@@ -60,6 +61,20 @@ describe.skipIf(missing !== undefined)("docker compose up", () => {
     expect((await send(baseUrl, { path: "/v1/chat/completions", body })).status).toBe(401);
   });
 
+  it("counts tokens: the tokenizer is in the image", async () => {
+    const key = await readFile("/var/lib/inference-gateway/demo-key");
+    const body = { model: "demo/echo", messages: [{ role: "user", content: "hello big world" }] };
+    const headers = { "x-api-key": key, "anthropic-version": "2023-06-01" };
+    const answer = await send(baseUrl, { path: "/v1/messages/count_tokens", headers, body });
+    expect(answer.json()["input_tokens"]).toBe(3);
+  });
+
+  it("stays small: all that the image adds to Node is below 40 MB", async () => {
+    const size = async (image: string) =>
+      Number((await run("docker", ["image", "inspect", "--format", "{{.Size}}", image])).stdout);
+    expect((await size(`inference-gateway:${project}`)) - (await size(NODE_IMAGE))).toBeLessThan(40_000_000);
+  });
+
   it("has the admin server, for the operator's token only", async () => {
     expect((await send(adminUrl, { path: "/healthz" })).status).toBe(200);
     const token = await readFile("/var/lib/inference-gateway/operator-token");
@@ -95,6 +110,8 @@ describe.skipIf(missing !== undefined)("docker compose up", () => {
     const key = await readFile("/var/lib/inference-gateway/demo-key");
     await compose(["restart", "redis", "gateway", "envoy"], 120_000);
     await compose(["up", "-d", "--wait"], 120_000);
+    const isReady = async () => (await send(baseUrl, { path: "/readyz" })).status === 200;
+    await waitFor("the gateway to be ready again", isReady, { timeoutMs: 60_000, intervalMs: 100 });
     const answer = await send(baseUrl, { path: "/v1/key", headers: { authorization: `Bearer ${key}` } });
     expect(answer.status).toBe(200);
   });

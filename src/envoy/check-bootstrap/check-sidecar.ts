@@ -30,8 +30,9 @@ const RULES: readonly SettingRule[] = [
   },
   {
     check: "sidecar_panic",
-    path: ["common_lb_config", "healthy_panic_threshold", "value"],
-    holds: is(0),
+    path: ["common_lb_config", "healthy_panic_threshold"],
+    // A dump leaves a value of 0 out.
+    holds: (view) => view.exists && is(0, 0)(view.at("value")),
     why: "with half of the workers gone, Envoy would send to those that it knows to be gone.",
     write: "healthy_panic_threshold: {value: 0}",
   },

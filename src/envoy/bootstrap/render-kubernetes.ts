@@ -1,0 +1,92 @@
+/**
+ * The bootstrap's parts as Kubernetes resources for a control plane that owns Envoy's configuration: an EnvoyFilter for
+ * Istio, an EnvoyPatchPolicy for Envoy Gateway. Both give Envoy exactly what the bootstrap says; names, namespace and
+ * labels are meant to be changed (kustomize). The sidecar runs in Envoy's pod, on Unix sockets.
+ */
+import type { Config } from "../../config/schema.ts";
+import { type Bootstrap, createBootstrap } from "./render-bootstrap.ts";
+import type { RenderOptions } from "./render-options.ts";
+import { type EnvoyNode, type EnvoyValue, formatEnvoyYaml } from "./yaml-document.ts";
+
+const NAME = "inference-gateway";
+const WHERE =
+  "What goes around it: deploy/examples in the repository. Made by `inference-gateway envoy render --as";
+
+/**
+ * An EnvoyFilter: a listener of its own on `listen.port`, the clusters, and what the bootstrap needs.
+ * @throws as `renderBootstrap`.
+ */
+export function renderEnvoyFilter(config: Config, options: RenderOptions = {}): string {
+  const bootstrap = createBootstrap(config, options);
+  const { clusters, listeners } = bootstrap.static_resources;
+  const add = (applyTo: string, value: EnvoyNode): EnvoyNode => ({
+    applyTo,
+    match: { context: "GATEWAY" },
+    patch: { operation: "ADD", value },
+  });
+  const resource: EnvoyNode = {
+    apiVersion: "networking.istio.io/v1alpha3",
+    kind: "EnvoyFilter",
+    metadata: { name: NAME },
+    spec: {
+      workloadSelector: { labels: { "app.kubernetes.io/name": NAME } },
+      configPatches: [
+        {
+          "#": "Read when the proxy starts: restart it after a change here.",
+          applyTo: "BOOTSTRAP",
+          patch: { operation: "MERGE", value: pickTopLevel(bootstrap) },
+        },
+        ...clusters.map((cluster) => add("CLUSTER", cluster)),
+        add("LISTENER", listeners[0]),
+      ],
+    },
+  };
+  return formatEnvoyYaml(resource, `For the proxy of an Istio gateway. ${WHERE} EnvoyFilter\`.`);
+}
+
+/**
+ * An EnvoyPatchPolicy: the filters of the Gateway's listener `http` are replaced, the clusters added. What the bootstrap
+ * needs belongs into the EnvoyProxy resource of the Gateway.
+ * @throws as `renderBootstrap`.
+ */
+export function renderEnvoyPatchPolicy(config: Config, options: RenderOptions = {}): string {
+  const { clusters, listeners } = createBootstrap(config, options).static_resources;
+  const [listener] = listeners;
+  const buffer = "per_connection_buffer_limit_bytes";
+  const listenerPatch = (path: string, value: EnvoyValue): EnvoyNode => ({
+    type: "type.googleapis.com/envoy.config.listener.v3.Listener",
+    "#name": "<namespace>/<Gateway>/<listener>",
+    name: `${NAME}/${NAME}/http`,
+    operation: { op: "replace", path, value },
+  });
+  const resource: EnvoyNode = {
+    apiVersion: "gateway.envoyproxy.io/v1alpha1",
+    kind: "EnvoyPatchPolicy",
+    metadata: { name: NAME, namespace: NAME },
+    spec: {
+      targetRef: { group: "gateway.networking.k8s.io", kind: "Gateway", name: NAME },
+      type: "JSONPatch",
+      jsonPatches: [
+        ...clusters.map((cluster) => ({
+          type: "type.googleapis.com/envoy.config.cluster.v3.Cluster",
+          name: String(cluster["name"]),
+          operation: { op: "add", path: "", value: cluster },
+        })),
+        listenerPatch(`/${buffer}`, listener[buffer] ?? null),
+        {
+          "#": "A listener with TLS has `/filter_chains/0/filters` instead.",
+          ...listenerPatch("/default_filter_chain/filters", listener.filter_chains[0].filters),
+        },
+      ],
+    },
+  };
+  return formatEnvoyYaml(resource, `For Envoy Gateway. ${WHERE} EnvoyPatchPolicy\`.`);
+}
+
+/** Fields of the bootstrap beside listeners and clusters that the gateway needs, with the comments above them. */
+export function pickTopLevel(bootstrap: Bootstrap): EnvoyNode {
+  const names = ["layered_runtime", "grpc_async_client_manager_config"];
+  return Object.fromEntries(
+    Object.entries(bootstrap).filter(([name]) => names.includes(name.replace(/^#/, ""))),
+  );
+}
