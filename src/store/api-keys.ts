@@ -6,16 +6,18 @@
  * unknown. Hence the record is written before its look-up, and marked as deleted before its look-up is removed.
  * `repair.ts` puts right what a crash in between leaves.
  */
+import { formatAuditEntry } from "./audit.ts";
 import { timeMs } from "./clock.ts";
 import { countFiredAlerts, runInMonth, type StoreContext } from "./context.ts";
 import { createId, isId } from "./ids.ts";
-import { alertKeys, countBucketKey, keyListKey, keyRecordKey } from "./keys.ts";
+import { alertKeys, auditKey, countBucketKey, keyListKey, keyRecordKey } from "./keys.ts";
 import { lookUpKey, organizationKey, requestBucketKey, spendKey } from "./keys.ts";
 import { expiryOf, monthAt } from "./month.ts";
 import { readIds } from "./organizations.ts";
 import { formatKeySettings, parseKeyRecord } from "./records.ts";
 import { parseArray, parseFields, textAt } from "./replies.ts";
 import type { KeyReference } from "./types.ts";
+import type { AuditInput } from "./types/audit.ts";
 import type { ChangeResult, HashedKey, KeyRecord, KeySettings } from "./types/management.ts";
 import type { Page, PageInput } from "./types/reporting.ts";
 
@@ -29,15 +31,28 @@ export async function createKey(
   organizationId: string,
   settings: KeySettings,
   key: HashedKey,
+  audit?: (record: KeyRecord) => AuditInput,
 ): Promise<KeyRecord | null> {
   if (!isId("org", organizationId)) return null;
   const now = await timeMs(context);
   const id = createId("key", now);
+  const record: KeyRecord = {
+    ...settings,
+    id,
+    organizationId,
+    display: key.display,
+    createdAtMs: now,
+    deletedAtMs: null,
+    formerKeyUntilMs: null,
+    version: 1,
+  };
   const created = await context.client.igwCreateKey(
     organizationKey(organizationId),
     keyRecordKey(organizationId, id),
     keyListKey(organizationId),
+    auditKey(organizationId),
     id,
+    formatAuditEntry(audit?.(record)),
     ...formatKeySettings(settings),
     "hash",
     key.hash,
@@ -50,16 +65,7 @@ export async function createKey(
   );
   if (created !== 1) return null;
   await context.client.set(lookUpKey(key.hash), `${organizationId} ${id}`);
-  return {
-    ...settings,
-    id,
-    organizationId,
-    display: key.display,
-    createdAtMs: now,
-    deletedAtMs: null,
-    formerKeyUntilMs: null,
-    version: 1,
-  };
+  return record;
 }
 
 /** @see ManagementStore.getKey */
@@ -86,8 +92,9 @@ export async function changeKey(
   reference: KeyReference,
   changes: Partial<KeySettings>,
   expectedVersion: number | null,
+  audit: AuditInput | null = null,
 ): Promise<ChangeResult<KeyRecord>> {
-  return setFields(context, reference, formatKeySettings(changes), expectedVersion);
+  return setFields(context, reference, formatKeySettings(changes), { expectedVersion, audit });
 }
 
 /** @see ManagementStore.rotateKey */
@@ -96,6 +103,7 @@ export async function rotateKey(
   reference: KeyReference,
   key: HashedKey,
   graceMs: number,
+  audit?: (before: KeyRecord) => AuditInput,
 ): Promise<ChangeResult<KeyRecord>> {
   for (let attempt = 1; ; attempt += 1) {
     const fields = await readFields(context, reference);
@@ -106,7 +114,10 @@ export async function rotateKey(
       context,
       reference,
       ["hash", key.hash, "display", key.display, "former_hash", former.hash, "former_until", former.untilMs],
-      Number(fields["version"]),
+      {
+        expectedVersion: Number(fields["version"]),
+        audit: audit?.(parseKeyRecord(reference.organizationId, reference.keyId, fields)) ?? null,
+      },
     );
     if (changed.outcome === "version_conflict" && attempt < ROTATION_ATTEMPTS) continue;
     if (changed.outcome === "changed") {
@@ -121,6 +132,7 @@ export async function rotateKey(
 export async function deleteKey(
   context: StoreContext,
   reference: KeyReference,
+  audit: AuditInput | null = null,
 ): Promise<ChangeResult<KeyRecord>> {
   const { organizationId, keyId } = reference;
   if (!isReference(reference)) return { outcome: "not_found" };
@@ -130,8 +142,10 @@ export async function deleteKey(
     keyListKey(organizationId),
     requestBucketKey(organizationId, keyId),
     countBucketKey(organizationId, keyId),
+    auditKey(organizationId),
     keyId,
     String(expiryOf(thisMonth.name, context.usageMonths)),
+    formatAuditEntry(audit),
   );
   const result = parseChange(reference, reply);
   if (result.outcome === "changed") {
@@ -197,7 +211,7 @@ async function setFields(
   context: StoreContext,
   reference: KeyReference,
   changes: readonly string[],
-  expectedVersion: number | null,
+  { expectedVersion, audit }: { expectedVersion: number | null; audit: AuditInput | null },
 ): Promise<ChangeResult<KeyRecord>> {
   const { organizationId, keyId } = reference;
   if (!isReference(reference)) return { outcome: "not_found" };
@@ -209,12 +223,14 @@ async function setFields(
       organizationKey(organizationId),
       spendKey(organizationId, month.name),
       ...alertKeys(organizationId, month.name),
+      auditKey(organizationId),
       expectedVersion === null ? "" : String(expectedVersion),
       keyId,
       month.name,
       String(month.startMs),
       String(month.endMs),
       String(expiryOf(month.name, context.usageMonths)),
+      formatAuditEntry(audit),
       ...changes,
     ),
   );

@@ -1,12 +1,18 @@
 /** The audit log: a stream on the organization's slot, bounded, so its oldest entries go when it is full. */
+import type { ChainableCommander } from "ioredis";
 import { z } from "zod";
 import type { StoreContext } from "./context.ts";
 import { auditKey } from "./keys.ts";
 import type { AuditEntry, AuditInput, AuditValue } from "./types/audit.ts";
 import type { Page, PageInput } from "./types/reporting.ts";
 
-/** Bounds the memory of one organization: some 10 MB at a kilobyte an entry. */
+/** Bounds the memory of one organization: some 10 MB at a kilobyte an entry. `lua/audit.lua` says it too. */
 const KEPT_ENTRIES = 10_000;
+
+/** What `lua/audit.lua` takes: '' for none. */
+export function formatAuditEntry(entry: AuditInput | null | undefined): string {
+  return entry === null || entry === undefined ? "" : JSON.stringify(entry);
+}
 
 const valueSchema: z.ZodType<AuditValue> = z.lazy(() =>
   z.union([
@@ -40,6 +46,25 @@ export async function addAuditEntry(
 ): Promise<void> {
   const text = JSON.stringify(entry);
   await context.client.xadd(auditKey(organizationId), "MAXLEN", "~", KEPT_ENTRIES, "*", "entry", text);
+}
+
+/**
+ * A change of a few commands and its entry in one transaction. Resolves with the answer to the change's first command.
+ * @throws Error of a command, or when the transaction was not executed.
+ */
+export async function executeWithAudit(
+  context: StoreContext,
+  organizationId: string,
+  entry: AuditInput,
+  change: (transaction: ChainableCommander) => ChainableCommander,
+): Promise<unknown> {
+  const replies = await change(context.client.multi())
+    .xadd(auditKey(organizationId), "MAXLEN", "~", KEPT_ENTRIES, "*", "entry", JSON.stringify(entry))
+    .exec();
+  for (const [error] of replies ?? [[new Error("the transaction was not executed")]]) {
+    if (error) throw error;
+  }
+  return replies?.[0]?.[1];
 }
 
 /** @see AuditStore.listAuditEntries */

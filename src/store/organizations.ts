@@ -1,11 +1,13 @@
 /** Organizations: their records and the list of all. */
+import { executeWithAudit, formatAuditEntry } from "./audit.ts";
 import { timeMs } from "./clock.ts";
 import { countFiredAlerts, runInMonth, type StoreContext } from "./context.ts";
 import { createId, isId } from "./ids.ts";
-import { alertKeys, holdsKey, organizationKey, ORGANIZATIONS_KEY, spendKey } from "./keys.ts";
+import { alertKeys, auditKey, holdsKey, organizationKey, ORGANIZATIONS_KEY, spendKey } from "./keys.ts";
 import { expiryOf, monthsBackFrom } from "./month.ts";
 import { formatOrganizationSettings, parseOrganizationRecord } from "./records.ts";
 import { parseFields, textAt } from "./replies.ts";
+import type { AuditInput } from "./types/audit.ts";
 import type {
   OrganizationChangeResult,
   OrganizationRecord,
@@ -20,13 +22,20 @@ import type { Page, PageInput } from "./types/reporting.ts";
 export async function createOrganization(
   context: StoreContext,
   settings: OrganizationSettings,
+  audit?: (record: OrganizationRecord) => AuditInput,
 ): Promise<OrganizationRecord> {
   const now = await timeMs(context);
   const id = createId("org", now);
   const fields = [...formatOrganizationSettings(settings), "created_at", String(now), "version", "1"];
-  await context.client.hset(organizationKey(id), ...fields);
+  const record = { ...settings, id, createdAtMs: now, version: 1 };
+  const key = organizationKey(id);
+  if (audit === undefined) {
+    await context.client.hset(key, ...fields);
+  } else {
+    await executeWithAudit(context, id, audit(record), (change) => change.hset(key, ...fields));
+  }
   await context.client.zadd(ORGANIZATIONS_KEY, 0, id);
-  return { ...settings, id, createdAtMs: now, version: 1 };
+  return record;
 }
 
 /** @see ManagementStore.getOrganization */
@@ -60,6 +69,7 @@ export async function changeOrganization(
   organizationId: string,
   changes: Partial<OrganizationSettings>,
   expectedVersion: number | null,
+  audit: AuditInput | null = null,
 ): Promise<OrganizationChangeResult> {
   if (!isId("org", organizationId)) return { outcome: "not_found" };
   const reply = await runInMonth(context, (month) => {
@@ -67,16 +77,18 @@ export async function changeOrganization(
       spendKey(organizationId, name),
     );
     return context.client.igwSetOrganization(
-      String(spends.length + 5),
+      String(spends.length + 6),
       organizationKey(organizationId),
       holdsKey(organizationId),
       ...alertKeys(organizationId, month.name),
+      auditKey(organizationId),
       ...spends,
       expectedVersion === null ? "" : String(expectedVersion),
       month.name,
       String(month.startMs),
       String(month.endMs),
       String(expiryOf(month.name, context.usageMonths)),
+      formatAuditEntry(audit),
       ...formatOrganizationSettings(changes),
     );
   });

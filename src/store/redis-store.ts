@@ -67,7 +67,7 @@ export function createStore({ client, usageMonths }: StoreOptions): Store {
     readSpend: (organizationId, month, keyIds = null) => readSpend(context, organizationId, month, keyIds),
     readBuckets: (organizationId, keyIds) => readBuckets(context, organizationId, keyIds),
     readUsage: (organizationId, month) => readUsage(context, organizationId, month),
-    correct: (input) => correct(context, input),
+    correct: (input, audit) => correct(context, input, audit),
     raiseUsage: (organizationId, row) => raiseUsage(context, organizationId, row),
     timeMs: () => timeMs(context),
     announceWorker: (workerId, countsForMs) => announceWorker(context, workerId, countsForMs),
@@ -76,19 +76,20 @@ export function createStore({ client, usageMonths }: StoreOptions): Store {
 
 function bindManagement(context: StoreContext): ManagementStore {
   return {
-    createOrganization: (settings) => createOrganization(context, settings),
+    createOrganization: (settings, audit) => createOrganization(context, settings, audit),
     getOrganization: (organizationId) => getOrganization(context, organizationId),
     listOrganizations: (page) => listOrganizations(context, page),
     listOrganizationIds: () => listOrganizationIds(context),
-    changeOrganization: (organizationId, changes, expectedVersion) =>
-      changeOrganization(context, organizationId, changes, expectedVersion),
-    createKey: (organizationId, settings, key) => createKey(context, organizationId, settings, key),
+    changeOrganization: (organizationId, changes, expectedVersion, audit) =>
+      changeOrganization(context, organizationId, changes, expectedVersion, audit),
+    createKey: (organizationId, settings, key, audit) =>
+      createKey(context, organizationId, settings, key, audit),
     getKey: (reference) => getKey(context, reference),
     listKeys: (organizationId, page) => listKeys(context, organizationId, page),
-    changeKey: (reference, changes, expectedVersion) =>
-      changeKey(context, reference, changes, expectedVersion),
-    rotateKey: (reference, key, graceMs) => rotateKey(context, reference, key, graceMs),
-    deleteKey: (reference) => deleteKey(context, reference),
+    changeKey: (reference, changes, expectedVersion, audit) =>
+      changeKey(context, reference, changes, expectedVersion, audit),
+    rotateKey: (reference, key, graceMs, audit) => rotateKey(context, reference, key, graceMs, audit),
+    deleteKey: (reference, audit) => deleteKey(context, reference, audit),
     revokeAllKeys: (organizationId) => revokeAllKeys(context, organizationId),
     repair: () => repair(context),
   };
@@ -96,10 +97,11 @@ function bindManagement(context: StoreContext): ManagementStore {
 
 function bindTokens(context: StoreContext): TokenStore & SessionStore & AuditStore {
   return {
-    createToken: (organizationId, settings, token) => createToken(context, organizationId, settings, token),
+    createToken: (organizationId, settings, token, audit) =>
+      createToken(context, organizationId, settings, token, audit),
     findToken: (sha256Hex) => findToken(context, sha256Hex),
     listTokens: (organizationId, page) => listTokens(context, organizationId, page),
-    deleteToken: (organizationId, tokenId) => deleteToken(context, organizationId, tokenId),
+    deleteToken: (organizationId, tokenId, audit) => deleteToken(context, organizationId, tokenId, audit),
     createSession: (sha256Hex, holder, lifetimeMs) => createSession(context, sha256Hex, holder, lifetimeMs),
     findSession: (sha256Hex) => findSession(context, sha256Hex),
     endSession: (sha256Hex) => endSession(context, sha256Hex),

@@ -3,13 +3,15 @@
  * slot) decides and the look-up only leads to it: the record is written before its look-up and removed before it, so
  * what a crash in between leaves is a token that nobody was given, or a look-up that leads nowhere.
  */
+import { formatAuditEntry } from "./audit.ts";
 import { timeMs } from "./clock.ts";
 import type { StoreContext } from "./context.ts";
 import { createId, isId } from "./ids.ts";
-import { organizationKey, tokenListKey, tokenLookUpKey, tokenRecordKey } from "./keys.ts";
+import { auditKey, organizationKey, tokenListKey, tokenLookUpKey, tokenRecordKey } from "./keys.ts";
 import { readIds } from "./organizations.ts";
 import { parseInteger } from "./replies.ts";
 import type { Page, PageInput } from "./types/reporting.ts";
+import type { AuditInput } from "./types/audit.ts";
 import { TOKEN_ROLES } from "./types/tokens.ts";
 import type { HashedToken, TokenRecord, TokenSettings } from "./types/tokens.ts";
 
@@ -21,16 +23,20 @@ export async function createToken(
   organizationId: string,
   settings: TokenSettings,
   token: HashedToken,
+  audit?: (record: TokenRecord) => AuditInput,
 ): Promise<TokenRecord | null> {
   if (!isId("org", organizationId)) return null;
   const createdAtMs = await timeMs(context);
   const id = createId("token", createdAtMs);
+  const record = { ...settings, id, organizationId, display: token.display, createdAtMs };
   // The same transition as with a key: organization there, record not there, both list and record written.
   const created = await context.client.igwCreateKey(
     organizationKey(organizationId),
     tokenRecordKey(organizationId, id),
     tokenListKey(organizationId),
+    auditKey(organizationId),
     id,
+    formatAuditEntry(audit?.(record)),
     ...Object.entries({
       name: settings.name,
       role: settings.role,
@@ -41,7 +47,7 @@ export async function createToken(
   );
   if (created !== 1) return null;
   await context.client.set(tokenLookUpKey(token.hash), `${organizationId} ${id}`);
-  return { ...settings, id, organizationId, display: token.display, createdAtMs };
+  return record;
 }
 
 /** @see TokenStore.findToken */
@@ -75,20 +81,21 @@ export async function deleteToken(
   context: StoreContext,
   organizationId: string,
   tokenId: string,
+  audit?: (record: TokenRecord) => AuditInput,
 ): Promise<TokenRecord | null> {
   const fields = await readFields(context, organizationId, tokenId);
   if (fields === null) return null;
-  const replies = await context.client
-    .multi()
-    .del(tokenRecordKey(organizationId, tokenId))
-    .zrem(tokenListKey(organizationId), tokenId)
-    .exec();
-  const [error, deleted] = replies?.[0] ?? [new Error("the transaction was not executed"), null];
-  if (error !== null) throw error;
+  const record = parseTokenRecord(organizationId, tokenId, fields);
+  const deleted = await context.client.igwDeleteToken(
+    tokenRecordKey(organizationId, tokenId),
+    tokenListKey(organizationId),
+    auditKey(organizationId),
+    tokenId,
+    formatAuditEntry(audit?.(record)),
+  );
   await context.client.del(tokenLookUpKey(fields["hash"] ?? ""));
   // Somebody else deleted it between the two commands.
-  if (deleted !== 1) return null;
-  return parseTokenRecord(organizationId, tokenId, fields);
+  return deleted === 1 ? record : null;
 }
 
 async function readFields(

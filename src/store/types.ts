@@ -20,7 +20,7 @@ import type {
   RenewOutcome,
 } from "./types/settlement.ts";
 import type { AlertStore } from "./types/alerts.ts";
-import type { AuditStore } from "./types/audit.ts";
+import type { AuditInput, AuditStore } from "./types/audit.ts";
 import type { ManagementStore } from "./types/management.ts";
 import type { SessionStore } from "./types/sessions.ts";
 import type { TokenStore } from "./types/tokens.ts";
@@ -92,7 +92,7 @@ export interface Store extends ManagementStore, TokenStore, SessionStore, AuditS
   /** Usage of one month by day, key and model, in this order; this month's when `month` is null. */
   readUsage(organizationId: string, month: string | null): Promise<{ month: string; rows: UsageRow[] }>;
   /** Adds a signed amount to this month's spend, and to its usage. May be repeated with the same id. */
-  correct(input: CorrectInput): Promise<CorrectResult>;
+  correct(input: CorrectInput, audit?: (month: string) => AuditInput): Promise<CorrectResult>;
 
   /**
    * Raises a usage row, and its month's spend with it, to what the log of requests says; lowers nothing. Nothing while

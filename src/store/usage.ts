@@ -1,8 +1,18 @@
 /** What an organization spent and used in a month, and corrections of it by a person. */
+import { formatAuditEntry } from "./audit.ts";
 import { timeMs } from "./clock.ts";
 import { countFiredAlerts, type StoreContext } from "./context.ts";
-import { alertKeys, correctionKey, keyRecordKey, organizationKey, spendKey, usageKey } from "./keys.ts";
+import {
+  alertKeys,
+  auditKey,
+  correctionKey,
+  keyRecordKey,
+  organizationKey,
+  spendKey,
+  usageKey,
+} from "./keys.ts";
 import { dayAt, daysOf, expiryOf, monthAt, parseMonth } from "./month.ts";
+import type { AuditInput } from "./types/audit.ts";
 import type { CalendarPeriod } from "./month.ts";
 import { amountAt, integerAt, parseArray, parseInteger, textAt } from "./replies.ts";
 import type { CorrectInput, CorrectResult, SpendFigures, UsageRow } from "./types/reporting.ts";
@@ -58,7 +68,11 @@ export async function readUsage(
  * @see Store.correct
  * @throws RangeError when the amount is 0 or beyond 2^53.
  */
-export async function correct(context: StoreContext, input: CorrectInput): Promise<CorrectResult> {
+export async function correct(
+  context: StoreContext,
+  input: CorrectInput,
+  audit?: (month: string) => AuditInput,
+): Promise<CorrectResult> {
   const { organizationId, keyId, correctionId, amountMicrocents } = input;
   const size = amountMicrocents < 0n ? -amountMicrocents : amountMicrocents;
   if (size === 0n || size > BigInt(Number.MAX_SAFE_INTEGER)) {
@@ -73,12 +87,14 @@ export async function correct(context: StoreContext, input: CorrectInput): Promi
       usageKey(organizationId, day.name),
       correctionKey(organizationId, correctionId),
       ...alertKeys(organizationId, month),
+      auditKey(organizationId),
       String(day.startMs),
       String(day.endMs),
       month,
       keyId ?? "",
       String(amountMicrocents),
       String(expiryOf(month, context.usageMonths)),
+      formatAuditEntry(audit?.(month)),
     );
     return parseArray(reply);
   };

@@ -96,7 +96,7 @@ describe("charged and used agree when Redis", () => {
       await runScenario(faults, {
         ...scenario,
         async fault(running) {
-          await wait(WARM_MS);
+          // At once: later the others may have reached the cap.
           gated = (["open", "capped", "strict"] as const).flatMap((tenant) =>
             [true, false].map((isStream) =>
               sendOne({ ...running.options(tenant), isStream, behavior: "gated" }, (sent) =>

@@ -1,6 +1,18 @@
+import { Cluster } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createRedisClient, waitUntilReady } from "../../src/store/client.ts";
+import { createStore } from "../../src/store/redis-store.ts";
 import type { AuditInput } from "../../src/store/types/audit.ts";
-import { openTestStore, ORGANIZATION, type StoreUnderTest } from "./fixture.ts";
+import { waitFor } from "../support/wait.ts";
+import {
+  createHashedKey,
+  createTestKey,
+  KEY,
+  openTestStore,
+  ORGANIZATION,
+  type StoreUnderTest,
+  USAGE_MONTHS,
+} from "./fixture.ts";
 
 let under: StoreUnderTest;
 beforeAll(async () => {
@@ -52,5 +64,66 @@ describe("audit entries", () => {
     const second = await under.store.createOrganization(ORGANIZATION);
     await under.store.addAuditEntry(first.id, entry("key.updated"));
     expect((await under.store.listAuditEntries(second.id, { limit: 10, after: null })).items).toEqual([]);
+  });
+});
+
+async function listActions(organizationId: string): Promise<string[]> {
+  const { items } = await under.store.listAuditEntries(organizationId, { limit: 100, after: null });
+  return items.map(({ action }) => action).toReversed();
+}
+
+describe("the entry of a change", () => {
+  it("is written with it, and only when it is made", async () => {
+    const { store } = under;
+    const { id } = await store.createOrganization(ORGANIZATION, (made) => entry(`made ${made.name}`));
+    const record = await store.createKey(id, KEY, createHashedKey(), (made) => entry(`key ${made.name}`));
+    const reference = { organizationId: id, keyId: record?.id ?? "" };
+    await store.changeKey(reference, { disabled: true }, 9, entry("conflict"));
+    await store.changeKey(reference, { disabled: true }, 1, entry("changed"));
+    await store.rotateKey(reference, createHashedKey(), 0, (before) => entry(`rotated ${before.version}`));
+    await store.changeOrganization(id, { name: "New" }, 9, entry("conflict"));
+    await store.changeOrganization(id, { name: "New" }, 1, entry("renamed"));
+    const correction = { ...reference, correctionId: "corr_1", amountMicrocents: 5n };
+    const correct = () => store.correct(correction, (month) => entry(`corrected ${month.length}`));
+    expect([(await correct()).outcome, (await correct()).outcome]).toEqual(["applied", "repeated"]);
+    await store.changeOrganization(id, { currency: "EUR" }, null, entry("locked"));
+    await store.deleteKey(reference, entry("deleted"));
+    await store.deleteKey(reference, entry("deleted again"));
+    const hashed = createHashedKey();
+    const token = await store.createToken(id, { name: "t", role: "viewer" }, hashed, (made) =>
+      entry(made.name),
+    );
+    const end = () => store.deleteToken(id, token?.id ?? "", ({ name }) => entry(`ended ${name}`));
+    await Promise.all([end(), end()]);
+    expect(await listActions(id)).toEqual([
+      "made Acme",
+      "key ci",
+      "changed",
+      "rotated 2",
+      "renamed",
+      "corrected 7",
+      "deleted",
+      "t",
+      "ended t",
+    ]);
+  });
+
+  it("is there when the answer to the change was lost", async () => {
+    const key = await createTestKey(under.store);
+    const client = createRedisClient({ ...under.address, onError: () => undefined });
+    try {
+      await waitUntilReady(client, 10_000);
+      const hasty = createStore({ client, usageMonths: USAGE_MONTHS });
+      const nodes = under.client instanceof Cluster ? under.client.nodes("master") : [under.client];
+      await Promise.all(nodes.map((node) => node.client("PAUSE", 2_000, "WRITE")));
+      await expect(hasty.changeKey(key, { disabled: true }, null, entry("late"))).rejects.toThrow(
+        "timed out",
+      );
+      await Promise.all(nodes.map((node) => node.client("UNPAUSE")));
+      await waitFor("the late change", async () => (await under.store.getKey(key))?.disabled === true);
+      expect(await listActions(key.organizationId)).toEqual(["late"]);
+    } finally {
+      client.disconnect();
+    }
   });
 });

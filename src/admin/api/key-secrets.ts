@@ -5,7 +5,7 @@ import { expectVersion, formatETag } from "../http/etag.ts";
 import { keyRotation, keyWithSecret, revocation } from "../schemas/key.ts";
 import { formatKey } from "./format-key.ts";
 import { readKeyFigures, referenceOf, requireKey } from "./keys.ts";
-import { recordChange } from "./record-change.ts";
+import { describeChange, recordChange } from "./record-change.ts";
 import { defineOrganizationRoute } from "./route.ts";
 
 const KEYS = "/api/organizations/{organization}/keys";
@@ -34,22 +34,25 @@ const rotate = defineOrganizationRoute(
     const figures = await readKeyFigures(current, services);
     const secret = createKey();
     const hashed = { hash: hashKey(secret), display: displayKey(secret) };
-    const graceMs = (call.body.grace_seconds ?? 0) * 1000;
-    const result = await services.store.rotateKey(referenceOf(current), hashed, graceMs);
+    const graceSeconds = call.body.grace_seconds ?? 0;
+    const result = await services.store.rotateKey(
+      referenceOf(current),
+      hashed,
+      graceSeconds * 1000,
+      (before) =>
+        describeChange(
+          {
+            action: "key.rotated",
+            target: { type: "key", id: before.id, name: before.name },
+            before: { display: before.display, grace_seconds: null },
+            after: { display: hashed.display, grace_seconds: graceSeconds },
+          },
+          call,
+        ),
+    );
     if (result.outcome === "version_conflict") throw new AdminError("change_conflict");
     if (result.outcome === "not_found") throw new AdminError("key_not_found");
-    const { before, after } = result;
-    await recordChange(
-      {
-        organizationId: call.organization.id,
-        action: "key.rotated",
-        target: { type: "key", id: after.id, name: after.name },
-        before: { display: before.display },
-        after: { display: after.display, grace_seconds: call.body.grace_seconds ?? 0 },
-      },
-      call,
-      services,
-    );
+    const { after } = result;
     return {
       status: 200,
       body: { ...formatKey(after, figures), key: secret },
@@ -76,8 +79,8 @@ const revokeAll = defineOrganizationRoute(
     const data = revoked.map(({ id, name, display }) => ({ id, name, display }));
     if (data.length > 0) {
       await recordChange(
+        organization.id,
         {
-          organizationId: organization.id,
           action: "keys.revoked",
           target: { type: "organization", id: organization.id, name: organization.name },
           before: { count: data.length, keys: data.slice(0, AUDITED_KEYS) },

@@ -10,13 +10,15 @@ import { pageQuery } from "../schemas/page.ts";
 import { describeKey, formatKey, type KeyFigures } from "./format-key.ts";
 import { convertKeyChange, createKeySettings, requireUsableSettings } from "./key-settings.ts";
 import { answerList, parsePage } from "./list-answer.ts";
-import { recordChange } from "./record-change.ts";
+import { describeChange, describeUpdate } from "./record-change.ts";
 import { defineOrganizationRoute } from "./route.ts";
 import type { ApiAnswer, ApiServices, OrganizationCall } from "./route.ts";
 
 const PATH = "/api/organizations/{organization}/keys";
 const ONE = `${PATH}/{key}`;
 const TAG = "Keys";
+/** Others may change it in between. */
+const CHANGE_ATTEMPTS = 5;
 const KEY_ID = /^key_[0-9a-f-]{36}$/;
 
 const create = defineOrganizationRoute(
@@ -39,9 +41,13 @@ const create = defineOrganizationRoute(
       organization.id,
       createKeySettings(body, organization.keyDefaults),
       { hash: hashKey(secret), display: displayKey(secret) },
+      (made) =>
+        describeChange(
+          { ...describeTarget("key.created", made), before: null, after: describeKey(made) },
+          call,
+        ),
     );
     if (record === null) throw new AdminError("organization_not_found");
-    await recordKeyChange(call, services, "key.created", record.id, null, record);
     // Not read: once the secret is made, nothing may keep it from its answer.
     const figures = newFigures(record, monthAt(record.createdAtMs).name);
     return {
@@ -104,15 +110,22 @@ const change = defineOrganizationRoute(
   },
   async (call, services) => {
     const { store } = services;
-    const current = await requireKey(call, services);
-    const expected = expectVersion(call.ifMatch, current.version);
     requireUsableSettings(call.body, services.catalog(), await store.timeMs());
     const changes = convertKeyChange(call.body);
-    if (Object.keys(changes).length === 0) return answerOne(current, services);
-    const result = await store.changeKey(referenceOf(current), changes, expected);
-    const { before, after } = requireChanged(result);
-    await recordKeyChange(call, services, "key.updated", current.id, before, after);
-    return answerOne(after, services);
+    for (let attempt = 1; ; attempt += 1) {
+      const current = await requireKey(call, services);
+      const expected = expectVersion(call.ifMatch, current.version) ?? current.version;
+      if (Object.keys(changes).length === 0) return answerOne(current, services);
+      const after = { ...current, ...changes };
+      const entry = describeUpdate(
+        { ...describeTarget("key.updated", after), before: describeKey(current), after: describeKey(after) },
+        call,
+      );
+      const result = await store.changeKey(referenceOf(current), changes, expected, entry);
+      // With `If-Match` the next look at the version refuses the change.
+      if (result.outcome === "version_conflict" && attempt < CHANGE_ATTEMPTS) continue;
+      return answerOne(requireChanged(result).after, services);
+    }
   },
 );
 
@@ -132,8 +145,11 @@ const remove = defineOrganizationRoute(
   async (call, services) => {
     const current = await requireKey(call, services);
     expectVersion(call.ifMatch, current.version);
-    const { before } = requireChanged(await services.store.deleteKey(referenceOf(current)));
-    await recordKeyChange(call, services, "key.deleted", current.id, before, null);
+    const entry = describeChange(
+      { ...describeTarget("key.deleted", current), before: describeKey(current), after: null },
+      call,
+    );
+    requireChanged(await services.store.deleteKey(referenceOf(current), entry));
     return { status: 204 };
   },
 );
@@ -156,23 +172,9 @@ export function requireChanged(result: ChangeResult<KeyRecord>): { before: KeyRe
   throw new AdminError("version_conflict", { headers: { etag: formatETag(result.current.version) } });
 }
 
-/** Writes a change of a key into the audit log. */
-export function recordKeyChange(
-  call: OrganizationCall,
-  services: ApiServices,
-  action: string,
-  keyId: string,
-  before: KeyRecord | null,
-  after: KeyRecord | null,
-): Promise<void> {
-  const change = {
-    organizationId: call.organization.id,
-    action,
-    target: { type: "key", id: keyId, name: (after ?? before)?.name ?? null },
-    before: before === null ? null : describeKey(before),
-    after: after === null ? null : describeKey(after),
-  };
-  return recordChange(change, call, services);
+/** What the audit log calls it. */
+function describeTarget(action: string, { id, name }: KeyRecord) {
+  return { action, target: { type: "key", id, name } };
 }
 
 /** What a key has spent this month, and what its bucket holds. */

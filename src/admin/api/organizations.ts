@@ -12,7 +12,7 @@ import type { OrganizationRecord } from "../../store/types/management.ts";
 import { NO_KEY_DEFAULTS, NO_NOTIFICATIONS, planOrganizationChange } from "./change-organization.ts";
 import { describeOrganization, formatOrganization, readOrganizationSpend } from "./format-organization.ts";
 import { answerList, parsePage } from "./list-answer.ts";
-import { recordChange } from "./record-change.ts";
+import { describeChange, describeUpdate } from "./record-change.ts";
 import { defineOrganizationRoute, defineRoute } from "./route.ts";
 import type { ApiAnswer, ApiServices, OrganizationCall } from "./route.ts";
 
@@ -38,7 +38,7 @@ const create = defineRoute(
   async (call, services) => {
     const none = { notifications: NO_NOTIFICATIONS, keyDefaults: NO_KEY_DEFAULTS };
     const plan = planOrganizationChange(none, call.body, call.principal, services);
-    const record = await services.store.createOrganization({
+    const settings = {
       hardCapCents: null,
       budgetCents: null,
       strictCaps: false,
@@ -47,17 +47,17 @@ const create = defineRoute(
       ...plan.changes,
       name: call.body.name,
       currency: call.body.currency,
-    });
-    await recordChange(
-      {
-        organizationId: record.id,
-        action: "organization.created",
-        target: { type: "organization", id: record.id, name: record.name },
-        before: null,
-        after: describeOrganization(record),
-      },
-      call,
-      services,
+    };
+    const record = await services.store.createOrganization(settings, (made) =>
+      describeChange(
+        {
+          action: "organization.created",
+          target: { type: "organization", id: made.id, name: made.name },
+          before: null,
+          after: describeOrganization(made),
+        },
+        call,
+      ),
     );
     const answer = await answerOne(record, services, plan.newWebhookSecret);
     return { ...answer, status: 201, headers: { ...answer.headers, location: `${PATH}/${record.id}` } };
@@ -141,9 +141,19 @@ async function tryChange(
   const wantedVersion = expectVersion(call.ifMatch, current.version);
   const plan = planOrganizationChange(current, call.body, call.principal, services);
   if (Object.keys(plan.changes).length === 0) return answerOne(current, services);
-  const isMerged = plan.changes.notifications !== undefined || plan.changes.keyDefaults !== undefined;
-  const expected = wantedVersion ?? (isMerged ? current.version : null);
-  const result = await services.store.changeOrganization(current.id, plan.changes, expected);
+  // What is merged and what the audit log says of it are of this version.
+  const expected = wantedVersion ?? current.version;
+  const after = { ...current, ...plan.changes };
+  const entry = describeUpdate(
+    {
+      action: "organization.updated",
+      target: { type: "organization", id: current.id, name: after.name },
+      before: describeOrganization(current),
+      after: describeOrganization(after),
+    },
+    call,
+  );
+  const result = await services.store.changeOrganization(current.id, plan.changes, expected, entry);
   if (result.outcome === "not_found") throw new AdminError("organization_not_found");
   if (result.outcome === "currency_locked") throw new AdminError("currency_locked", { param: "currency" });
   if (result.outcome === "version_conflict") {
@@ -151,17 +161,6 @@ async function tryChange(
     if (attempt >= CHANGE_ATTEMPTS) throw new AdminError("change_conflict");
     return "changed_meanwhile";
   }
-  await recordChange(
-    {
-      organizationId: current.id,
-      action: "organization.updated",
-      target: { type: "organization", id: current.id, name: result.after.name },
-      before: describeOrganization(result.before),
-      after: describeOrganization(result.after),
-    },
-    call,
-    services,
-  );
   return answerOne(result.after, services, plan.newWebhookSecret);
 }
 

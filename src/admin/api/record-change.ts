@@ -1,12 +1,12 @@
 /**
- * Writes what was changed into the organization's audit log, after the change. A change stands even when its entry
- * cannot be written (Redis went away in between): then the entry goes to the log of the process, so that it is not lost.
+ * What was changed, for the organization's audit log. The store writes the entry in the step that makes the change, so
+ * that there is none without the other. Only what takes many steps is written after them: such a change stands even when
+ * its entry cannot be written (Redis went away in between), which then goes to the log of the process.
  */
 import type { AuditFields, AuditInput, AuditValue } from "../../store/types/audit.ts";
 import type { ApiCall, ApiServices } from "./route.ts";
 
 export interface Change {
-  readonly organizationId: string;
   /** "key.updated" */
   readonly action: string;
   readonly target: AuditInput["target"];
@@ -16,26 +16,33 @@ export interface Change {
   readonly after: AuditFields | null;
 }
 
-/** Of an update only the fields that differ are kept; nothing is written when none does. */
+type Caller = Pick<ApiCall, "principal" | "requestId">;
+
+/** The entry of an update: only the fields that differ. Null when none does. */
+export function describeUpdate(
+  change: Change & { readonly before: AuditFields; readonly after: AuditFields },
+  call: Caller,
+): AuditInput | null {
+  const fields = differences(change.before, change.after);
+  return fields === null ? null : describeChange({ ...change, ...fields }, call);
+}
+
+/** The entry of what is made, ended or replaced. */
+export function describeChange({ action, target, before, after }: Change, call: Caller): AuditInput {
+  return { actor: describeActor(call), action, target, before, after, requestId: call.requestId };
+}
+
+/** For a change of many steps. */
 export async function recordChange(
+  organizationId: string,
   change: Change,
-  call: Pick<ApiCall, "principal" | "requestId">,
+  call: Caller,
   { store, logger }: Pick<ApiServices, "store" | "logger">,
 ): Promise<void> {
-  const { before, after } = change;
-  const fields = before !== null && after !== null ? differences(before, after) : { before, after };
-  if (fields === null) return;
-  const entry: AuditInput = {
-    actor: describeActor(call),
-    action: change.action,
-    target: change.target,
-    ...fields,
-    requestId: call.requestId,
-  };
+  const entry = describeChange(change, call);
   try {
-    await store.addAuditEntry(change.organizationId, entry);
+    await store.addAuditEntry(organizationId, entry);
   } catch (error) {
-    const { organizationId } = change;
     logger.error({ err: error, organizationId, entry }, "a change was made that the audit log does not have");
   }
 }

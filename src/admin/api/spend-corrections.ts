@@ -4,7 +4,7 @@ import { MICROCENTS_PER_CENT, wholeCents } from "../../money.ts";
 import { createId } from "../../store/ids.ts";
 import { AdminError } from "../admin-error.ts";
 import { spendCorrection, spendCorrectionCreation } from "../schemas/spend-correction.ts";
-import { recordChange } from "./record-change.ts";
+import { describeChange } from "./record-change.ts";
 import { defineOrganizationRoute } from "./route.ts";
 
 const create = defineOrganizationRoute(
@@ -31,10 +31,16 @@ const create = defineOrganizationRoute(
     const amount = body.amount_microcents ?? (body.amount_cents ?? 0) * MICROCENTS_PER_CENT;
     const organizationId = organization.id;
     const key = keyId === null ? null : await store.getKey({ organizationId, keyId });
+    const describe = (month: string) => {
+      const target = { type: "spend", id, name: key?.name ?? organization.name };
+      const after = { month, key_id: keyId, amount_microcents: amount, reason: body.reason };
+      return describeChange({ action: "spend.corrected", target, before: null, after }, call);
+    };
+    const correction = { organizationId, keyId, correctionId: id, amountMicrocents: BigInt(amount) };
     const result =
       keyId !== null && key === null
         ? ({ outcome: "not_found" } as const)
-        : await store.correct({ organizationId, keyId, correctionId: id, amountMicrocents: BigInt(amount) });
+        : await store.correct(correction, describe);
     if (result.outcome === "not_found") {
       const message = "`key_id`: there is no such key in this organization";
       throw new AdminError("invalid_parameter", { message, param: "key_id" });
@@ -52,12 +58,6 @@ const create = defineOrganizationRoute(
       key_spent_microcents: result.keyMicrocents === null ? null : Number(result.keyMicrocents),
       key_spent_cents: result.keyMicrocents === null ? null : wholeCents(result.keyMicrocents),
     };
-    if (!repeated) {
-      const target = { type: "spend", id, name: key?.name ?? organization.name };
-      const after = { month: result.month, key_id: keyId, amount_microcents: amount, reason: body.reason };
-      const change = { organizationId, action: "spend.corrected", target, before: null, after };
-      await recordChange(change, call, services);
-    }
     return { status: repeated ? 200 : 201, body: answer };
   },
 );

@@ -1,13 +1,14 @@
 /** `…/tokens`: what programs and people manage one organization with. */
+import type { AuditFields, AuditInput } from "../../store/types/audit.ts";
 import type { TokenRecord } from "../../store/types/tokens.ts";
 import { AdminError } from "../admin-error.ts";
 import { pageQuery } from "../schemas/page.ts";
 import { tokenCreation, tokenPage, tokenWithSecret } from "../schemas/token.ts";
 import { createOrganizationToken, displayToken, hashToken } from "../token-format.ts";
 import { answerList, parsePage } from "./list-answer.ts";
-import { recordChange } from "./record-change.ts";
+import { describeChange } from "./record-change.ts";
 import { defineOrganizationRoute } from "./route.ts";
-import type { ApiServices, OrganizationCall } from "./route.ts";
+import type { OrganizationCall } from "./route.ts";
 
 const PATH = "/api/organizations/{organization}/tokens";
 const TAG = "Tokens";
@@ -27,12 +28,11 @@ const create = defineOrganizationRoute(
   },
   async (call, services) => {
     const secret = createOrganizationToken();
-    const record = await services.store.createToken(call.organization.id, call.body, {
-      hash: hashToken(secret),
-      display: displayToken(secret),
-    });
+    const hashed = { hash: hashToken(secret), display: displayToken(secret) };
+    const record = await services.store.createToken(call.organization.id, call.body, hashed, (made) =>
+      describeTokenChange(call, "token.created", made, { before: null, after: describeToken(made) }),
+    );
     if (record === null) throw new AdminError("organization_not_found");
-    await recordTokenChange(call, services, "token.created", null, record);
     return { status: 201, body: { ...formatToken(record), token: secret } };
   },
 );
@@ -66,9 +66,11 @@ const remove = defineOrganizationRoute(
     answers: { 204: null },
   },
   async (call, services) => {
-    const record = await services.store.deleteToken(call.organization.id, call.params["token"] ?? "");
+    const tokenId = call.params["token"] ?? "";
+    const record = await services.store.deleteToken(call.organization.id, tokenId, (ended) =>
+      describeTokenChange(call, "token.deleted", ended, { before: describeToken(ended), after: null }),
+    );
     if (record === null) throw new AdminError("token_not_found");
-    await recordTokenChange(call, services, "token.deleted", record, null);
     return { status: 204 };
   },
 );
@@ -83,20 +85,17 @@ function formatToken(record: TokenRecord) {
   };
 }
 
-function recordTokenChange(
+function describeToken({ name, role, display }: TokenRecord): AuditFields {
+  return { name, role, display };
+}
+
+function describeTokenChange(
   call: OrganizationCall,
-  services: ApiServices,
   action: string,
-  before: TokenRecord | null,
-  after: TokenRecord | null,
-): Promise<void> {
-  const record = after ?? before;
-  const describe = (token: TokenRecord | null) =>
-    token === null ? null : { name: token.name, role: token.role, display: token.display };
-  const target = { type: "token", id: record?.id ?? "", name: record?.name ?? null };
-  const { id } = call.organization;
-  const change = { organizationId: id, action, target, before: describe(before), after: describe(after) };
-  return recordChange(change, call, services);
+  { id, name }: TokenRecord,
+  fields: Pick<AuditInput, "before" | "after">,
+): AuditInput {
+  return describeChange({ action, target: { type: "token", id, name }, ...fields }, call);
 }
 
 export const tokenRoutes = [create, list, remove];

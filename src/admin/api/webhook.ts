@@ -7,7 +7,7 @@ import { createId } from "../../store/ids.ts";
 import type { OrganizationRecord } from "../../store/types/management.ts";
 import { AdminError } from "../admin-error.ts";
 import { rotatedSecret, secretRotation, webhookTest } from "../schemas/alert.ts";
-import { recordChange } from "./record-change.ts";
+import { describeChange } from "./record-change.ts";
 import { defineOrganizationRoute } from "./route.ts";
 
 const PATH = "/api/organizations/{organization}/webhook";
@@ -56,12 +56,10 @@ const rotate = defineOrganizationRoute(
       const untilMs = (await store.timeMs()) + call.body.grace_seconds * 1000;
       const webhook = addSecret(requireWebhook(current), secret, untilMs);
       const changes = { notifications: { ...current.notifications, webhook } };
-      const result = await store.changeOrganization(current.id, changes, current.version);
+      const target = { type: "organization", id: current.id, name: current.name };
+      const entry = describeChange({ action: "webhook.rotated", target, before: null, after: null }, call);
+      const result = await store.changeOrganization(current.id, changes, current.version, entry);
       if (result.outcome === "changed") {
-        const { id, name } = result.after;
-        const target = { type: "organization", id, name };
-        const change = { organizationId: id, action: "webhook.rotated", target, before: null, after: null };
-        await recordChange(change, call, services);
         const hasFormer = call.body.grace_seconds > 0;
         const former = hasFormer ? new Date(untilMs).toISOString() : null;
         return { status: 200, body: { secret, former_secret_until: former } };

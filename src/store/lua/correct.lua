@@ -3,8 +3,10 @@
 -- KEYS[1] organization        KEYS[2] key record (the organization's again when no key is meant)
 -- KEYS[3] spend of the month  KEYS[4] usage of the day        KEYS[5] marker of this correction
 -- KEYS[6] alerts fired in the month                           KEYS[7] outbox of alerts     KEYS[8] list of alerts
+-- KEYS[9] audit log
 -- ARGV[1] day's start, ms     ARGV[2] day's end (exclusive), ms    ARGV[3] month       ARGV[4] key id or ''
 -- ARGV[5] amount, microcents, signed                          ARGV[6] when the month's figures expire, ms
+-- ARGV[7] audit entry, '' for none
 --
 -- Reply: {'day_changed', time ms}: TIME is outside of the day, nothing was changed; {'not_found'};
 --   {'applied' or 'repeated', month, spent by the organization, spent by the key or '', alerts fired}.
@@ -15,10 +17,12 @@
 -- @include time.lua
 -- @include requests.lua
 -- @include thresholds.lua
+-- @include audit.lua
 
 local organization, key_record, spend, usage, marker = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local fired_set, outbox, alerts = KEYS[6], KEYS[7], KEYS[8]
 local day_start_ms, day_end_ms, month = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
+local audit, entry = KEYS[9], ARGV[7]
 local key_id, amount, expires_at_ms = ARGV[4], ARGV[5], ARGV[6]
 
 local now_ms = now_milliseconds()
@@ -42,6 +46,7 @@ if redis.call('SET', marker, month, 'NX', 'PX', CLOSED_RECORD_MS) then
   local names = { key = key_id ~= '' and key_record or nil, organization = organization, spend = spend,
     fired = fired_set, outbox = outbox, alerts = alerts }
   fired = fire_thresholds(names, key_id, month, expires_at_ms)
+  add_audit(audit, entry)
 end
 local organization_spent = redis.call('HGET', spend, 'organization') or '0'
 local key_spent = key_id ~= '' and (redis.call('HGET', spend, 'key:' .. key_id) or '0') or ''

@@ -1,17 +1,19 @@
 -- Ends a key: from now on nobody is admitted with it. Its record stays, for the figures of its last months.
 --
 -- KEYS[1] key record          KEYS[2] list of the organization's keys      KEYS[3] bucket of requests
--- KEYS[4] bucket of count_tokens
--- ARGV[1] key id              ARGV[2] when the record expires, ms
+-- KEYS[4] bucket of count_tokens                           KEYS[5] audit log
+-- ARGV[1] key id              ARGV[2] when the record expires, ms         ARGV[3] audit entry, '' for none
 --
 -- Reply: {'changed', record before, record after}; {'not_found'}.
 
 -- @include integer.lua
 -- @include time.lua
 -- @include records.lua
+-- @include audit.lua
 
 local key_record, key_list, request_bucket, count_bucket = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local key_id, expires_at_ms = ARGV[1], ARGV[2]
+local audit = KEYS[5]
+local key_id, expires_at_ms, entry = ARGV[1], ARGV[2], ARGV[3]
 
 local refused = refuse_change(key_record, '')
 if refused then
@@ -23,4 +25,5 @@ redis.call('HINCRBY', key_record, 'version', '1')
 redis.call('PEXPIREAT', key_record, expires_at_ms)
 redis.call('ZREM', key_list, key_id)
 redis.call('DEL', request_bucket, count_bucket)
+add_audit(audit, entry)
 return { 'changed', before, redis.call('HGETALL', key_record) }

@@ -2,10 +2,11 @@
 --
 -- KEYS[1] key record          KEYS[2] bucket of requests      KEYS[3] bucket of count_tokens
 -- KEYS[4] organization        KEYS[5] spend of the month      KEYS[6] alerts fired in the month
--- KEYS[7] outbox of alerts    KEYS[8] list of alerts
+-- KEYS[7] outbox of alerts    KEYS[8] list of alerts         KEYS[9] audit log
 -- ARGV[1] expected version, '' for any                        ARGV[2] key id      ARGV[3] month
 -- ARGV[4] month's start, ms   ARGV[5] month's end (exclusive), ms
--- ARGV[6] when the month's figures expire, ms                 ARGV[7..] field, value, field, value …
+-- ARGV[6] when the month's figures expire, ms                 ARGV[7] audit entry, '' for none
+-- ARGV[8..] field, value, field, value …
 --
 -- Reply: {'month_changed', time ms}: TIME is outside of the month, nothing was changed; {'changed', record before,
 --   record after, alerts fired}; {'not_found'}; {'version_conflict', record}.
@@ -16,12 +17,14 @@
 -- @include time.lua
 -- @include bucket.lua
 -- @include records.lua
+-- @include audit.lua
 -- @include thresholds.lua
 
 local key_record, request_bucket, count_bucket = KEYS[1], KEYS[2], KEYS[3]
 local alert_names = { key = KEYS[1], organization = KEYS[4], spend = KEYS[5], fired = KEYS[6], outbox = KEYS[7],
   alerts = KEYS[8] }
-local expected_version, key_id, month, FIRST_FIELD = ARGV[1], ARGV[2], ARGV[3], 7
+local audit, entry = KEYS[9], ARGV[7]
+local expected_version, key_id, month, FIRST_FIELD = ARGV[1], ARGV[2], ARGV[3], 8
 local month_start_ms, month_end_ms, expires_at_ms = tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6]
 
 -- floor(units * new / old) without the product, which would be beyond 2^53.
@@ -53,6 +56,7 @@ if new_rpm then
   end
 end
 local reply = change_record(key_record, FIRST_FIELD)
+add_audit(audit, entry)
 -- An amount may be under what is spent now.
 reply[4] = fire_thresholds(alert_names, key_id, month, expires_at_ms, true)
 return reply

@@ -1,11 +1,12 @@
 -- Changes an organization's record. Its currency cannot be changed once there is spend or a request in flight.
 --
 -- KEYS[1] organization        KEYS[2] holds       KEYS[3] alerts fired in the month
--- KEYS[4] outbox of alerts    KEYS[5] list of alerts
--- KEYS[6..] spend of each month that can have some, the newest first
+-- KEYS[4] outbox of alerts    KEYS[5] list of alerts          KEYS[6] audit log
+-- KEYS[7..] spend of each month that can have some, the newest first
 -- ARGV[1] expected version, '' for any            ARGV[2] month
 -- ARGV[3] month's start, ms   ARGV[4] month's end (exclusive), ms
--- ARGV[5] when the month's figures expire, ms     ARGV[6..] field, value, field, value …
+-- ARGV[5] when the month's figures expire, ms     ARGV[6] audit entry, '' for none
+-- ARGV[7..] field, value, field, value …
 --
 -- Reply: {'month_changed', time ms}: TIME is outside of the month, nothing was changed; {'changed', record before,
 --   record after, alerts fired}; {'not_found'}; {'version_conflict', record}; {'currency_locked', record}.
@@ -13,11 +14,13 @@
 -- @include integer.lua
 -- @include time.lua
 -- @include records.lua
+-- @include audit.lua
 -- @include thresholds.lua
 
 local organization, holds = KEYS[1], KEYS[2]
-local alert_names = { organization = KEYS[1], spend = KEYS[6], fired = KEYS[3], outbox = KEYS[4], alerts = KEYS[5] }
-local expected_version, month, FIRST_FIELD, FIRST_MONTH = ARGV[1], ARGV[2], 6, 6
+local alert_names = { organization = KEYS[1], spend = KEYS[7], fired = KEYS[3], outbox = KEYS[4], alerts = KEYS[5] }
+local expected_version, month, FIRST_FIELD, FIRST_MONTH = ARGV[1], ARGV[2], 7, 7
+local audit, entry = KEYS[6], ARGV[6]
 local month_start_ms, month_end_ms, expires_at_ms = tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
 
 local function has_spend()
@@ -45,6 +48,7 @@ if currency and currency ~= redis.call('HGET', organization, 'currency') and has
   return { 'currency_locked', redis.call('HGETALL', organization) }
 end
 local reply = change_record(organization, FIRST_FIELD)
+add_audit(audit, entry)
 -- An amount may be under what is spent now.
 reply[4] = fire_thresholds(alert_names, '', month, expires_at_ms)
 return reply

@@ -1,4 +1,5 @@
 /** What a person sets: organizations and keys. */
+import type { AuditInput } from "./audit.ts";
 import type { Page, PageInput } from "./reporting.ts";
 
 export interface OrganizationSettings {
@@ -84,8 +85,12 @@ export type OrganizationChangeResult =
   | ChangeResult<OrganizationRecord>
   | { readonly outcome: "currency_locked"; readonly current: OrganizationRecord };
 
+/** `audit`: the entry of the audit log, written in the step that makes the change and only when it is made. */
 export interface ManagementStore {
-  createOrganization(settings: OrganizationSettings): Promise<OrganizationRecord>;
+  createOrganization(
+    settings: OrganizationSettings,
+    audit?: (record: OrganizationRecord) => AuditInput,
+  ): Promise<OrganizationRecord>;
   getOrganization(organizationId: string): Promise<OrganizationRecord | null>;
   /** In the order of their creation. `next` of a page is an id. */
   listOrganizations(page: PageInput): Promise<Page<OrganizationRecord>>;
@@ -95,10 +100,16 @@ export interface ManagementStore {
     organizationId: string,
     changes: Partial<OrganizationSettings>,
     expectedVersion: number | null,
+    audit?: AuditInput | null,
   ): Promise<OrganizationChangeResult>;
 
   /** Null: there is no such organization. */
-  createKey(organizationId: string, settings: KeySettings, key: HashedKey): Promise<KeyRecord | null>;
+  createKey(
+    organizationId: string,
+    settings: KeySettings,
+    key: HashedKey,
+    audit?: (record: KeyRecord) => AuditInput,
+  ): Promise<KeyRecord | null>;
   /** Deleted keys too, as long as their figures are kept: see `deletedAtMs`. */
   getKey(reference: { organizationId: string; keyId: string }): Promise<KeyRecord | null>;
   /** Those that are not deleted, in the order of their creation. */
@@ -108,14 +119,19 @@ export interface ManagementStore {
     reference: { organizationId: string; keyId: string },
     changes: Partial<KeySettings>,
     expectedVersion: number | null,
+    audit?: AuditInput | null,
   ): Promise<ChangeResult<KeyRecord>>;
   /** The former key works on for `graceMs`. Limits, id and spend stay. */
   rotateKey(
     reference: { organizationId: string; keyId: string },
     key: HashedKey,
     graceMs: number,
+    audit?: (before: KeyRecord) => AuditInput,
   ): Promise<ChangeResult<KeyRecord>>;
-  deleteKey(reference: { organizationId: string; keyId: string }): Promise<ChangeResult<KeyRecord>>;
+  deleteKey(
+    reference: { organizationId: string; keyId: string },
+    audit?: AuditInput,
+  ): Promise<ChangeResult<KeyRecord>>;
   /** Deletes every key of the organization. Returns their records as they were. */
   revokeAllKeys(organizationId: string): Promise<readonly KeyRecord[]>;
   /** Puts right what a crash between two slots can have left. Several steps. */

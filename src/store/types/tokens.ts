@@ -1,4 +1,5 @@
 /** Organization tokens: what the management API is asked with, for one organization. */
+import type { AuditInput } from "./audit.ts";
 import type { Page, PageInput } from "./reporting.ts";
 
 export const TOKEN_ROLES = ["admin", "viewer"] as const;
@@ -26,17 +27,23 @@ export interface HashedToken {
   readonly display: string;
 }
 
+/** `audit`: the entry of the audit log, written in the step that makes the change and only when it is made. */
 export interface TokenStore {
   /** Null: there is no such organization. */
   createToken(
     organizationId: string,
     settings: TokenSettings,
     token: HashedToken,
+    audit?: (record: TokenRecord) => AuditInput,
   ): Promise<TokenRecord | null>;
   /** Whose token this is, or null. @param sha256Hex 64 lower-case hexadecimal digits. */
   findToken(sha256Hex: string): Promise<TokenRecord | null>;
   /** In the order of their creation. */
   listTokens(organizationId: string, page: PageInput): Promise<Page<TokenRecord>>;
   /** The token works no longer. Null: there is no such token. */
-  deleteToken(organizationId: string, tokenId: string): Promise<TokenRecord | null>;
+  deleteToken(
+    organizationId: string,
+    tokenId: string,
+    audit?: (record: TokenRecord) => AuditInput,
+  ): Promise<TokenRecord | null>;
 }

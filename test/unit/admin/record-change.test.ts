@@ -1,11 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { recordChange } from "../../../src/admin/api/record-change.ts";
+import { describeUpdate, recordChange } from "../../../src/admin/api/record-change.ts";
 import type { ApiServices } from "../../../src/admin/api/route.ts";
 import type { AuditInput } from "../../../src/store/types/audit.ts";
 
 const call = { principal: { type: "operator" }, requestId: "req_1" } as const;
 const change = {
-  organizationId: "org_1",
   action: "key.updated",
   target: { type: "key", id: "key_1", name: "ci" },
 } as const;
@@ -22,37 +21,27 @@ function createServices(add: (entry: AuditInput) => Promise<void>) {
   return { services, lines };
 }
 
+describe("describeUpdate", () => {
+  it("keeps only the fields that differ", () => {
+    expect(describeUpdate({ ...change, before: { a: 1, b: [2] }, after: { a: 1, b: [3] } }, call)).toEqual({
+      actor: { type: "operator", id: null, name: null },
+      action: "key.updated",
+      target: change.target,
+      before: { b: [2] },
+      after: { b: [3] },
+      requestId: "req_1",
+    });
+  });
+
+  it("is null of an update that changes nothing", () => {
+    expect(describeUpdate({ ...change, before: { a: 1 }, after: { a: 1 } }, call)).toBeNull();
+  });
+});
+
 describe("recordChange", () => {
-  it("keeps of an update only the fields that differ", async () => {
-    const entries: AuditInput[] = [];
-    const { services } = createServices(async (entry) => {
-      entries.push(entry);
-    });
-    await recordChange({ ...change, before: { a: 1, b: [2] }, after: { a: 1, b: [3] } }, call, services);
-    expect(entries).toEqual([
-      {
-        actor: { type: "operator", id: null, name: null },
-        action: "key.updated",
-        target: change.target,
-        before: { b: [2] },
-        after: { b: [3] },
-        requestId: "req_1",
-      },
-    ]);
-  });
-
-  it("writes nothing about an update that changed nothing", async () => {
-    const entries: AuditInput[] = [];
-    const { services } = createServices(async (entry) => {
-      entries.push(entry);
-    });
-    await recordChange({ ...change, before: { a: 1 }, after: { a: 1 } }, call, services);
-    expect(entries).toEqual([]);
-  });
-
   it("puts the entry into the log when the audit log cannot be written, and lets the change stand", async () => {
     const { services, lines } = createServices(() => Promise.reject(new Error("gone")));
-    await recordChange({ ...change, before: null, after: { a: 1 } }, call, services);
+    await recordChange("org_1", { ...change, before: null, after: { a: 1 } }, call, services);
     expect(lines).toHaveLength(1);
     expect(lines[0]?.fields).toMatchObject({ organizationId: "org_1", entry: { after: { a: 1 } } });
   });

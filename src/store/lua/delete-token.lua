@@ -1,0 +1,18 @@
+-- Ends an organization's token, with its entry in the audit log.
+--
+-- KEYS[1] token record        KEYS[2] list of the organization's tokens       KEYS[3] audit log
+-- ARGV[1] token id            ARGV[2] audit entry, '' for none
+--
+-- Reply: 1; 0 when there was no such token.
+
+-- @include audit.lua
+
+local token_record, token_list, audit = KEYS[1], KEYS[2], KEYS[3]
+local token_id, entry = ARGV[1], ARGV[2]
+
+if redis.call('DEL', token_record) == 0 then
+  return 0
+end
+redis.call('ZREM', token_list, token_id)
+add_audit(audit, entry)
+return 1
