@@ -2,21 +2,27 @@ import type { Command } from "commander";
 import type { JsonObject } from "./admin-client.ts";
 import { formatAmount } from "./amounts.ts";
 import { CommandError } from "./command-error.ts";
+import { addListCommand } from "./list-command.ts";
 import {
   addManagementCommand,
   type ManagementOptions,
   print,
   withOrganization,
 } from "./management-command.ts";
-import { collect, parseWhole } from "./options.ts";
+import { collect } from "./options.ts";
 import { formatTable } from "./table.ts";
-
-const DEFAULT_LIMIT = 20;
 
 /** `alerts …` */
 export function addAlertCommands(program: Command): void {
   const group = program.command("alerts").description("Alerts of budgets and hard caps, and their delivery.");
-  addList(group);
+  addListCommand(group, {
+    usage: "list",
+    description: "The last alerts, newest first, with the state of each delivery.",
+    examples: ["alerts list --org Acme", "alerts list --limit 1000 --json > alerts.json"],
+    path: "alerts",
+    format: (all) =>
+      formatTable(["ID", "TIME", "OF", "REACHED", "SPENT", "EMAIL", "WEBHOOK"], all.map(formatRow)),
+  });
   addRedeliver(group);
   addManagementCommand(group, {
     usage: "test",
@@ -35,23 +41,6 @@ export function addAlertCommands(program: Command): void {
       throw new CommandError(`The test did not arrive (${duration}): ${String(result["error"])}.`);
     }),
   );
-}
-
-function addList(group: Command): void {
-  addManagementCommand(group, {
-    usage: "list",
-    description: "The last alerts, newest first, with the state of each delivery.",
-    examples: ["alerts list --org Acme", "alerts list --limit 1000 --json > alerts.json"],
-    inOrganization: true,
-  })
-    .option("--limit <n>", "how many at most", parseWhole, DEFAULT_LIMIT)
-    .action((options: ManagementOptions & { limit: number }) =>
-      withOrganization(options, async (client, _organization, path) => {
-        const all = await client.list(`${path}/alerts`, options.limit);
-        const headers = ["ID", "TIME", "OF", "REACHED", "SPENT", "EMAIL", "WEBHOOK"];
-        print(options, all, () => formatTable(headers, all.map(formatRow)));
-      }),
-    );
 }
 
 function addRedeliver(group: Command): void {

@@ -1,33 +1,17 @@
 import type { Command } from "commander";
 import type { JsonObject } from "./admin-client.ts";
-import {
-  addManagementCommand,
-  type ManagementOptions,
-  print,
-  withOrganization,
-} from "./management-command.ts";
-import { parseWhole } from "./options.ts";
+import { addListCommand } from "./list-command.ts";
 import { formatTable } from "./table.ts";
-
-const DEFAULT_LIMIT = 20;
 
 /** `audit` */
 export function addAuditCommand(program: Command): void {
-  addManagementCommand(program, {
+  addListCommand(program, {
     usage: "audit",
     description: "Who changed what, newest first. The values before and after are in --json.",
     examples: ["audit --org Acme", "audit --limit 1000 --json > audit.json"],
-    inOrganization: true,
-  })
-    .option("--limit <n>", "how many at most", parseWhole, DEFAULT_LIMIT)
-    .action((options: ManagementOptions & { limit: number }) =>
-      withOrganization(options, async (client, _organization, path) => {
-        const all = await client.list(`${path}/audit`, options.limit);
-        print(options, all, () =>
-          formatTable(["TIME", "WHO", "ACTION", "WHAT", "CHANGE"], all.map(formatRow)),
-        );
-      }),
-    );
+    path: "audit",
+    format: (all) => formatTable(["TIME", "WHO", "ACTION", "WHAT", "CHANGE"], all.map(formatRow)),
+  });
 }
 
 function formatRow(entry: JsonObject): string[] {

@@ -1,35 +1,27 @@
 import type { Command } from "commander";
 import type { JsonObject } from "./admin-client.ts";
 import { formatExactAmount } from "./amounts.ts";
+import { addListCommand } from "./list-command.ts";
 import {
   addManagementCommand,
   type ManagementOptions,
   print,
   withOrganization,
 } from "./management-command.ts";
-import { parseWhole } from "./options.ts";
 import { formatFields, formatTable, formatValue } from "./table.ts";
-
-const DEFAULT_LIMIT = 20;
 
 /** `requests …` */
 export function addRequestCommands(program: Command): void {
   const group = program
     .command("requests")
     .description("The last requests: what they cost or why they were refused.");
-  addManagementCommand(group, {
+  addListCommand(group, {
     usage: "list",
     description: "The last requests, newest first, refused ones too.",
     examples: ["requests list --org Acme", "requests list --limit 100 --json"],
-    inOrganization: true,
-  })
-    .option("--limit <n>", "how many at most", parseWhole, DEFAULT_LIMIT)
-    .action((options: ManagementOptions & { limit: number }) =>
-      withOrganization(options, async (client, organization, path) => {
-        const all = await client.list(`${path}/requests`, options.limit);
-        print(options, all, () => formatList(all, String(organization["currency"])));
-      }),
-    );
+    path: "requests",
+    format: formatList,
+  });
   addManagementCommand(group, {
     usage: "show <request>",
     description: "One request by its id (`x-request-id`): every check with its figures, tokens, cost.",
