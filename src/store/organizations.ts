@@ -15,6 +15,10 @@ import type {
 } from "./types/management.ts";
 import type { Page, PageInput } from "./types/reporting.ts";
 
+/** What one search looks through: 2,000 organizations. */
+const SEARCHED_PAGES = 10;
+const SEARCH_PAGE = 200;
+
 /**
  * @see ManagementStore.createOrganization
  * The record comes before the list: a crash in between leaves a record that nobody knows the id of.
@@ -56,6 +60,38 @@ export async function listOrganizations(
   const { ids, next } = await readIds(context, ORGANIZATIONS_KEY, page);
   const records = await Promise.all(ids.map((id) => getOrganization(context, id)));
   return { items: records.filter((record) => record !== null), next };
+}
+
+/** @see ManagementStore.searchOrganizations */
+export async function searchOrganizations(
+  context: StoreContext,
+  text: string,
+  { limit, after }: PageInput,
+): Promise<Page<OrganizationRecord>> {
+  const found: OrganizationRecord[] = [];
+  let next = after;
+  for (let page = 0; page < SEARCHED_PAGES; page += 1) {
+    const batch = await listOrganizations(context, { limit: SEARCH_PAGE, after: next });
+    for (const record of batch.items) {
+      if (!isOrganizationFound(record, text)) continue;
+      // One more than asked for: there is a next page.
+      if (found.length === limit) return { items: found, next: found.at(-1)?.id ?? null };
+      found.push(record);
+    }
+    next = batch.next;
+    if (next === null) break;
+  }
+  return { items: found, next };
+}
+
+/** Whether a search for this text finds it. */
+export function isOrganizationFound(record: Pick<OrganizationRecord, "id" | "name">, text: string): boolean {
+  return record.id === text || foldCase(record.name).includes(foldCase(text));
+}
+
+/** As people compare names: "Ä" is "ä", and a wide "Ａ" is "a". */
+function foldCase(text: string): string {
+  return text.normalize("NFKC").toLowerCase();
 }
 
 /** @see ManagementStore.listOrganizationIds */

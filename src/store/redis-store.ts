@@ -15,6 +15,7 @@ import {
   getOrganization,
   listOrganizationIds,
   listOrganizations,
+  searchOrganizations,
 } from "./organizations.ts";
 import { raiseUsage } from "./raise-usage.ts";
 import { findRequest, listRequests, recordRequest } from "./recent.ts";
@@ -79,6 +80,7 @@ function bindManagement(context: StoreContext): ManagementStore {
     createOrganization: (settings, audit) => createOrganization(context, settings, audit),
     getOrganization: (organizationId) => getOrganization(context, organizationId),
     listOrganizations: (page) => listOrganizations(context, page),
+    searchOrganizations: (text, page) => searchOrganizations(context, text, page),
     listOrganizationIds: () => listOrganizationIds(context),
     changeOrganization: (organizationId, changes, expectedVersion, audit) =>
       changeOrganization(context, organizationId, changes, expectedVersion, audit),

@@ -206,3 +206,32 @@ describe("PATCH /api/organizations/{organization}", () => {
     });
   });
 });
+
+describe("GET /api/organizations?search=", () => {
+  it("finds by a part of the name, in capitals or not, and by the id, page by page", async () => {
+    const names = ["Zebra One", "ZEBRA two", "Ｚebra Straße", "Zeppelin"];
+    const ids: string[] = [];
+    for (const name of names) ids.push(await createOrganization(admin, { name }));
+    const find = async (search: string): Promise<unknown[]> => {
+      const page = await admin.ok("GET", `/api/organizations?search=${encodeURIComponent(search)}`);
+      return (page["data"] as { name: unknown }[]).map(({ name }) => name);
+    };
+    expect(await find("zebra")).toEqual(names.slice(0, 3));
+    expect(await find("straße")).toEqual([names[2]]);
+    expect(await find(ids[3] ?? "")).toEqual(["Zeppelin"]);
+    expect(await find("no such name")).toEqual([]);
+    const first = await admin.ok("GET", "/api/organizations?search=zebra&limit=2");
+    expect(first).toMatchObject({ data: [{ id: ids[0] }, { id: ids[1] }], has_more: true });
+    const second = await admin.ok("GET", `/api/organizations?search=zebra&limit=2&after=${ids[1]}`);
+    expect(second).toMatchObject({ data: [{ id: ids[2] }], has_more: false, next: null });
+  });
+
+  it("shows a token nothing but its own organization", async () => {
+    const own = await createOrganization(admin, { name: "Quagga own" });
+    await createOrganization(admin, { name: "Quagga other" });
+    const token = await createToken(admin, own, "viewer");
+    const find = (search: string) => admin.ok("GET", `/api/organizations?search=${search}`, { token });
+    expect((await find("quagga"))["data"]).toMatchObject([{ id: own }]);
+    expect((await find("other"))["data"]).toEqual([]);
+  });
+});

@@ -1,4 +1,5 @@
 /** `/api/organizations`: make, list, show, change. */
+import type { z } from "zod";
 import { AdminError } from "../admin-error.ts";
 import { expectVersion, formatETag } from "../http/etag.ts";
 import {
@@ -6,9 +7,12 @@ import {
   organizationChange,
   organizationCreation,
   organizationPage,
+  organizationQuery,
 } from "../schemas/organization.ts";
-import { pageQuery } from "../schemas/page.ts";
+import { isOrganizationFound } from "../../store/organizations.ts";
 import type { OrganizationRecord } from "../../store/types/management.ts";
+import type { Page } from "../../store/types/reporting.ts";
+import type { Principal } from "../principal.ts";
 import { NO_KEY_DEFAULTS, NO_NOTIFICATIONS, planOrganizationChange } from "./change-organization.ts";
 import { describeOrganization, formatOrganization, readOrganizationSpend } from "./format-organization.ts";
 import { answerList, parsePage } from "./list-answer.ts";
@@ -21,7 +25,6 @@ const ONE = `${PATH}/{organization}`;
 const TAG = "Organizations";
 /** A change of one member of `notifications` is made on what was read; others may change it in between. */
 const CHANGE_ATTEMPTS = 5;
-const ORGANIZATION_ID = /^org_[0-9a-f-]{36}$/;
 
 const create = defineRoute(
   {
@@ -72,23 +75,34 @@ const list = defineRoute(
     tag: TAG,
     summary: "All organizations, in the order of their creation; with an organization's token only its own.",
     access: "read",
-    query: pageQuery(ORGANIZATION_ID),
+    query: organizationQuery,
     body: null,
     answers: { 200: organizationPage },
   },
   async ({ principal, query }, services) => {
-    const { store } = services;
-    const own = principal.type === "token" ? await store.getOrganization(principal.organizationId) : null;
-    const { items, next } =
-      principal.type === "token"
-        ? { items: own === null || query.after !== undefined ? [] : [own], next: null }
-        : await store.listOrganizations(parsePage(query));
+    const { items, next } = await listVisible(principal, query, services.store);
     const formatted = await Promise.all(
       items.map(async (item) => formatOrganization(item, await readOrganizationSpend(services, item.id))),
     );
     return answerList({ items: formatted, next }, (item) => item);
   },
 );
+
+/** An organization's token sees one, on the first page. */
+async function listVisible(
+  principal: Principal,
+  query: z.output<typeof organizationQuery>,
+  store: ApiServices["store"],
+): Promise<Page<OrganizationRecord>> {
+  const { search } = query;
+  if (principal.type === "operator") {
+    const page = parsePage(query);
+    return search === undefined ? store.listOrganizations(page) : store.searchOrganizations(search, page);
+  }
+  const own = query.after === undefined ? await store.getOrganization(principal.organizationId) : null;
+  const isWanted = own !== null && (search === undefined || isOrganizationFound(own, search));
+  return { items: isWanted ? [own] : [], next: null };
+}
 
 const show = defineOrganizationRoute(
   {

@@ -16,11 +16,6 @@ export interface CallOptions {
 /** `call`: method and path as the table of routes has them, "GET /api/catalog". */
 export type CallApi = (call: string, options?: CallOptions) => Promise<ApiAnswer>;
 
-/** Whether this gateway's API has the call. */
-export function hasCall(call: string): boolean {
-  return findRoute(call) !== undefined;
-}
-
 /** Calls in the name of a principal. The calls throw what `runRoute` throws. */
 export function createCallApi(principal: Principal, requestId: string, services: ApiServices): CallApi {
   return (call, options = {}) => {

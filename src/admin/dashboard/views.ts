@@ -1,5 +1,6 @@
 /** What the management API answers, as types: of the schemas that its document is made of. */
 import type { z } from "zod";
+import type { webhookTest } from "../schemas/alert.ts";
 import type { auditPage } from "../schemas/audit-entry.ts";
 import type { catalogPage } from "../schemas/catalog.ts";
 import type { key, keyPage, keyWithSecret } from "../schemas/key.ts";
@@ -21,3 +22,4 @@ export type AuditPageView = z.output<typeof auditPage>;
 export type CatalogView = z.output<typeof catalogPage>;
 export type TokenPageView = z.output<typeof tokenPage>;
 export type TokenWithSecretView = z.output<typeof tokenWithSecret>;
+export type WebhookTestView = z.output<typeof webhookTest>;

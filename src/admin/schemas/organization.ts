@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { explainCurrency } from "../../config/currencies.ts";
-import { amountOrNull, flag, month, name, named, record, timestamp, whole } from "./fields.ts";
-import { pageOf } from "./page.ts";
+import { amountOrNull, flag, month, name, named, record, text, timestamp, whole } from "./fields.ts";
+import { pageFields, pageOf } from "./page.ts";
 
 /** Requests per minute: what a bucket can be set to. */
 export const MAX_REQUESTS_PER_MINUTE = 1_000_000;
@@ -140,5 +140,13 @@ export const organization = named(
     spent_microcents: z.int().meta({ description: "The same in millionths of a cent." }),
   }),
 );
+
+export const organizationQuery = record({
+  ...pageFields(/^org_[0-9a-f-]{36}$/),
+  search: text(100).optional().meta({
+    description:
+      "Only those whose name contains this, in capitals or not, or whose id it is. A page with a `next` may then hold fewer than `limit`.",
+  }),
+});
 
 export const organizationPage = pageOf("OrganizationPage", organization);

@@ -12,7 +12,12 @@ const AFTER_EXPECTATION = "expected `next` of the page before";
  * @param after The form of this list's `next`.
  */
 export function pageQuery(after: RegExp) {
-  return record({
+  return record(pageFields(after));
+}
+
+/** The same fields, for a list that takes more than these. */
+export function pageFields(after: RegExp) {
+  return {
     limit: z
       .int({ error: limitError })
       .min(1, { error: limitError })
@@ -24,7 +29,7 @@ export function pageQuery(after: RegExp) {
       .regex(after, { error: AFTER_EXPECTATION })
       .optional()
       .meta({ description: "`next` of the page before; the first page when left out." }),
-  });
+  };
 }
 
 export type PageQuery = z.output<ReturnType<typeof pageQuery>>;

@@ -47,11 +47,11 @@ export class AdminClient {
   }
 
   /** The items of a list, at most `maximum`, over as many pages as it takes. @throws CommandError */
-  async list(path: string, maximum = Number.POSITIVE_INFINITY): Promise<JsonObject[]> {
+  async list(path: string, maximum = Number.POSITIVE_INFINITY, search?: string): Promise<JsonObject[]> {
     const items: JsonObject[] = [];
     let after: string | undefined;
     while (items.length < maximum) {
-      const query = { limit: Math.min(PAGE_LIMIT, maximum - items.length), after };
+      const query = { limit: Math.min(PAGE_LIMIT, maximum - items.length), after, search };
       const page = await this.call("GET", path, { query });
       items.push(...(page["data"] as JsonObject[]));
       if (typeof page["next"] !== "string") break;

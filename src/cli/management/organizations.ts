@@ -63,13 +63,15 @@ function addReaders(group: Command): void {
   addManagementCommand(group, {
     usage: "list",
     description: "All organizations that the token sees, with this month's spend.",
-    examples: ["org list", "org list --json"],
-  }).action((options: ManagementOptions) =>
-    withClient(options, async (client) => {
-      const all = await client.list("/api/organizations");
-      print(options, all, () => formatList(all));
-    }),
-  );
+    examples: ["org list", "org list --search acme", "org list --json"],
+  })
+    .option("--search <text>", "only those whose name contains it, or whose id it is")
+    .action((options: ManagementOptions & { search?: string }) =>
+      withClient(options, async (client) => {
+        const all = await client.list("/api/organizations", undefined, options.search);
+        print(options, all, () => formatList(all));
+      }),
+    );
   addManagementCommand(group, {
     usage: "show <organization>",
     description: "One organization, by id or name.",

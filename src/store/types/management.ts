@@ -94,6 +94,11 @@ export interface ManagementStore {
   getOrganization(organizationId: string): Promise<OrganizationRecord | null>;
   /** In the order of their creation. `next` of a page is an id. */
   listOrganizations(page: PageInput): Promise<Page<OrganizationRecord>>;
+  /**
+   * The same, of those whose name contains `text`, in capitals or not, or whose id it is. Looks through a bounded number
+   * of them, so that a page with a `next` may hold fewer than its limit.
+   */
+  searchOrganizations(text: string, page: PageInput): Promise<Page<OrganizationRecord>>;
   listOrganizationIds(): Promise<readonly string[]>;
   /** @param expectedVersion Null: whatever it is. */
   changeOrganization(

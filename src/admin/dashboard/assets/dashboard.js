@@ -90,3 +90,27 @@ for (const input of document.querySelectorAll("[data-rate]")) {
     hint.textContent = `${rate.toLocaleString("en-US")} rpm: ${pace}, bursts of ${burst}`;
   });
 }
+
+// Names of organizations while one is typed.
+for (const input of document.querySelectorAll("[data-suggestions]")) {
+  let timer;
+  input.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => void suggest(input), 150);
+  });
+}
+
+async function suggest(input) {
+  const search = input.value.trim();
+  if (search === "") return;
+  const answer = await fetch(`${input.dataset.suggestions}?search=${encodeURIComponent(search)}`).catch(
+    () => null,
+  );
+  // Signed out, or the gateway is away: Enter says so.
+  if (answer === null || !answer.headers.get("content-type")?.includes("json")) return;
+  const names = await answer.json();
+  if (input.value.trim() !== search) return;
+  input.list.replaceChildren(
+    ...names.map((name) => Object.assign(document.createElement("option"), { value: name })),
+  );
+}

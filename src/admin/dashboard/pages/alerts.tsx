@@ -26,7 +26,7 @@ async function showAlerts(page: OrganizationPageCall): Promise<PageAnswer> {
           <p class="notice">Alerts are not counted on this dashboard: the channel is off.</p>
         )}
         {page.unreadAlerts > 0 && page.canChange ? (
-          <Form page={page} action={`${base}/alerts/read`}>
+          <Form page={page} action={`${base}/alerts/read`} class="actions">
             <button type="submit" class="quiet">
               Mark all as read
             </button>
@@ -52,7 +52,7 @@ async function markRead(page: OrganizationPageCall): Promise<PageAnswer> {
 
 async function sendAgain(page: OrganizationPageCall): Promise<PageAnswer> {
   const params = { organization: page.organization.id, alert: page.params["alert"] ?? "" };
-  await page.api(REDELIVER, { params });
+  await page.api(REDELIVER, { params, body: { channels: page.form.all("channels") } });
   return { redirect: `/organizations/${page.organization.id}/alerts?done=sent` };
 }
 

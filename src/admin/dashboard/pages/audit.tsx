@@ -1,10 +1,14 @@
 /** @jsxImportSource hono/jsx */
 /** *Audit log*: who changed what. */
-import { formatLimit, formatMoney, formatTime, spellOut } from "../format.ts";
+import { formatCount, formatLimit, formatMoney, spellOut } from "../format.ts";
 import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
 import { Layout } from "../parts/layout.tsx";
+import { Table } from "../parts/table.tsx";
+import { Time } from "../parts/time.tsx";
 import { Older, pageQueryOf } from "../parts/older.tsx";
 import type { AuditPageView } from "../views.ts";
+
+const COLUMNS = ["time", "who", "what", "change"] as const;
 
 type Entry = AuditPageView["data"][number];
 
@@ -30,36 +34,28 @@ async function showAudit(page: OrganizationPageCall): Promise<PageAnswer> {
 
 function AuditTable({ entries, currency }: { entries: readonly Entry[]; currency: string }) {
   return (
-    <div class="scroll" tabindex={0} role="region" aria-label="Audit log">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">time</th>
-            <th scope="col">who</th>
-            <th scope="col">what</th>
-            <th scope="col">change</th>
-          </tr>
-        </thead>
-        <tbody>
-          {entries.map((entry) => (
-            <tr>
-              <th scope="row">{formatTime(entry.at)}</th>
-              <td>{entry.actor.name ?? entry.actor.type}</td>
-              <td>
-                {entry.action} <span class="below">{entry.target.name ?? entry.target.id}</span>
-              </td>
-              <td>
-                <ul class="changes">
-                  {describeChanges(entry, currency).map((change) => (
-                    <li>{change}</li>
-                  ))}
-                </ul>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table label="Audit log" columns={COLUMNS}>
+      {entries.map((entry) => (
+        <tr>
+          <th scope="row">
+            <Time at={entry.at} />
+          </th>
+          <td>
+            <bdi>{entry.actor.name ?? entry.actor.type}</bdi>
+          </td>
+          <td>
+            {entry.action} <bdi class="below">{entry.target.name ?? entry.target.id}</bdi>
+          </td>
+          <td>
+            <ul class="changes">
+              {describeChanges(entry, currency).map((change) => (
+                <li>{change}</li>
+              ))}
+            </ul>
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 
@@ -91,6 +87,12 @@ function formatValue(name: string, value: unknown, currency: string): string {
   if (typeof value === "number" && name.endsWith("_microcents")) return formatMoney(value, currency);
   if (typeof value === "number" && name.endsWith("_cents")) return formatLimit(value, currency);
   if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "number") return formatCount(value);
+  if (Array.isArray(value)) return value.length === 0 ? "none" : value.map(formatItem).join(", ");
+  return formatItem(value);
+}
+
+function formatItem(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 

@@ -116,7 +116,16 @@ async function renderKey(page: OrganizationPageCall, key: KeyView, state: FormSt
   return {
     status: state.problems.size === 0 ? 200 : 400,
     markup: (
-      <Layout page={page} title={`API key ${key.name}`} section="keys">
+      <Layout
+        page={page}
+        title={`API key ${key.name}`}
+        heading={
+          <>
+            API key <bdi>{key.name}</bdi>
+          </>
+        }
+        section="keys"
+      >
         <KeySummary page={page} apiKey={key} />
         <ProblemSummary problems={state.problems} fields={Object.keys(KEY_FIELDS)} />
         <section aria-labelledby="limits">

@@ -1,27 +1,42 @@
 /** @jsxImportSource hono/jsx */
 /** *API keys*: the list. */
-import { formatCount, formatLimit, formatMoney, formatTime } from "../format.ts";
+import { formatCount, formatLimit, formatMoney } from "../format.ts";
 import { readLastUses } from "../last-uses.ts";
 import { MAX_KEY_PAGES } from "../name-keys.ts";
 import type { OrganizationPageCall, PageAnswer } from "../page.ts";
 import { SpendBar } from "../parts/charts.tsx";
 import { Form } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
+import { Older, pageQueryOf } from "../parts/older.tsx";
+import { SEARCHED_FROM, SearchForm } from "../parts/search-form.tsx";
+import { Table } from "../parts/table.tsx";
+import { Time } from "../parts/time.tsx";
 import { readList } from "../read-lists.ts";
-import type { KeyView, RequestView } from "../views.ts";
+import type { KeyPageView, KeyView, RequestView } from "../views.ts";
+
+const COLUMNS = [
+  "name",
+  "state",
+  { label: "spent this month", kind: "wide" },
+  "requests per minute",
+  "last used",
+] as const;
 
 /** Recent requests that are looked through for when a key was used. */
 const REQUEST_PAGES = 5;
+const LIST = "GET /api/organizations/{organization}/keys";
+const MAX_FOUND = 100;
 
 export async function showKeys(page: OrganizationPageCall): Promise<PageAnswer> {
   const { organization } = page;
   const path = `/organizations/${organization.id}/keys`;
   const params = { organization: organization.id };
-  const [keys, requests] = await Promise.all([
-    readList<KeyView>(page.api, "GET /api/organizations/{organization}/keys", params, MAX_KEY_PAGES),
+  const search = (page.query.get("search") ?? "").trim();
+  const [{ keys, next, hasMore }, requests] = await Promise.all([
+    search === "" ? readPage(page) : findKeys(page, search),
     readList<RequestView>(page.api, "GET /api/organizations/{organization}/requests", params, REQUEST_PAGES),
   ]);
-  const uses = readLastUses(requests.items);
+  const isWhole = search === "" && next === null && !page.query.has("after");
   return {
     markup: (
       <Layout page={page} title="API keys" section="keys">
@@ -32,23 +47,57 @@ export async function showKeys(page: OrganizationPageCall): Promise<PageAnswer> 
             </a>
           </p>
         ) : null}
-        {keys.items.length === 0 ? (
-          <p class="card empty">
-            There is no key yet. A key is what programs send with each request; its limits and its spend are
-            its own.
-          </p>
+        {isWhole && keys.length < SEARCHED_FROM ? null : <SearchForm path={path} search={search} />}
+        {keys.length === 0 ? (
+          <Nothing search={search} />
         ) : (
-          <KeyTable page={page} keys={keys.items} uses={uses} />
+          <KeyTable page={page} keys={keys} uses={readLastUses(requests.items)} />
         )}
-        {keys.hasMore ? (
-          <p class="quiet">
-            The first {keys.items.length} keys are shown; the API and the command line list all.
-          </p>
+        <Older page={page} next={next} />
+        {hasMore ? (
+          <p class="quiet">More keys have that in their name, or were not looked at: write more of it.</p>
         ) : null}
-        {page.canChange && keys.items.length > 0 ? <AfterLeak page={page} /> : null}
+        {page.canChange && keys.length > 0 ? <AfterLeak page={page} /> : null}
       </Layout>
     ),
   };
+}
+
+interface FoundKeys {
+  readonly keys: readonly KeyView[];
+  readonly next: string | null;
+  /** Of a search: there may be more. */
+  readonly hasMore: boolean;
+}
+
+async function readPage(page: OrganizationPageCall): Promise<FoundKeys> {
+  const params = { organization: page.organization.id };
+  const { body } = await page.api(LIST, { params, query: pageQueryOf(page) });
+  const { data, next } = body as KeyPageView;
+  return { keys: data, next, hasMore: false };
+}
+
+/** By the name, or by what people see of the key itself. */
+async function findKeys(page: OrganizationPageCall, search: string): Promise<FoundKeys> {
+  const params = { organization: page.organization.id };
+  const { items, hasMore } = await readList<KeyView>(page.api, LIST, params, MAX_KEY_PAGES);
+  const wanted = search.toLowerCase();
+  const found = items.filter(({ name, display }) => `${name} ${display}`.toLowerCase().includes(wanted));
+  return {
+    keys: found.slice(0, MAX_FOUND),
+    next: null,
+    hasMore: hasMore || found.length > MAX_FOUND,
+  };
+}
+
+function Nothing({ search }: { search: string }) {
+  return (
+    <p class="card empty">
+      {search === ""
+        ? "There is no key yet. A key is what programs send with each request; its limits and its spend are its own."
+        : `No key has “${search}” in its name.`}
+    </p>
+  );
 }
 
 interface KeyTableProps {
@@ -60,26 +109,11 @@ interface KeyTableProps {
 
 function KeyTable({ page, keys, uses }: KeyTableProps) {
   return (
-    <div class="scroll" tabindex={0} role="region" aria-label="API keys">
-      <table class="keys">
-        <thead>
-          <tr>
-            <th scope="col">name</th>
-            <th scope="col">state</th>
-            <th scope="col" class="wide">
-              spent this month
-            </th>
-            <th scope="col">requests per minute</th>
-            <th scope="col">last used</th>
-          </tr>
-        </thead>
-        <tbody>
-          {keys.map((key) => (
-            <KeyRow page={page} apiKey={key} lastUsedAt={uses.get(key.id)} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table label="API keys" class="keys" columns={COLUMNS}>
+      {keys.map((key) => (
+        <KeyRow page={page} apiKey={key} lastUsedAt={uses.get(key.id)} />
+      ))}
+    </Table>
   );
 }
 
@@ -95,7 +129,9 @@ function KeyRow({ page, apiKey, lastUsedAt }: KeyRowProps) {
   return (
     <tr>
       <th scope="row">
-        <a href={`/organizations/${id}/keys/${apiKey.id}`}>{apiKey.name}</a>
+        <a href={`/organizations/${id}/keys/${apiKey.id}`}>
+          <bdi>{apiKey.name}</bdi>
+        </a>
         <span class="below code">{apiKey.display}</span>
       </th>
       <td>
@@ -119,7 +155,7 @@ function KeyRow({ page, apiKey, lastUsedAt }: KeyRowProps) {
           {formatCount(remaining)} of {formatCount(capacity)} left now
         </span>
       </td>
-      <td>{lastUsedAt === undefined ? "not lately" : formatTime(lastUsedAt)}</td>
+      <td>{lastUsedAt === undefined ? "not lately" : <Time at={lastUsedAt} />}</td>
     </tr>
   );
 }
@@ -150,7 +186,9 @@ function AfterLeak({ page }: { page: OrganizationPageCall }) {
         <div class="field check">
           <label>
             <input type="checkbox" name="sure" value="yes" required />
-            <span>Yes, delete all keys of {page.organization.name}</span>
+            <span>
+              Yes, delete all keys of <bdi>{page.organization.name}</bdi>
+            </span>
           </label>
         </div>
         <button type="submit" class="danger">

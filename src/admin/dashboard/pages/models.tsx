@@ -3,7 +3,17 @@
 import { formatCount, spellOut } from "../format.ts";
 import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
 import { Layout } from "../parts/layout.tsx";
+import { Table } from "../parts/table.tsx";
 import type { CatalogView } from "../views.ts";
+
+const COLUMNS = [
+  "model",
+  { label: "input", kind: "number" },
+  { label: "cached input", kind: "number" },
+  { label: "output", kind: "number" },
+  { label: "context", kind: "number" },
+  "can",
+] as const;
 
 type Model = CatalogView["data"][number];
 
@@ -15,33 +25,11 @@ async function showModels(page: OrganizationPageCall): Promise<PageAnswer> {
     markup: (
       <Layout page={page} title="Models" section="models">
         <p>Prices are in {currency} per million tokens.</p>
-        <div class="scroll" tabindex={0} role="region" aria-label="Models">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">model</th>
-                <th scope="col" class="number">
-                  input
-                </th>
-                <th scope="col" class="number">
-                  cached input
-                </th>
-                <th scope="col" class="number">
-                  output
-                </th>
-                <th scope="col" class="number">
-                  context
-                </th>
-                <th scope="col">can</th>
-              </tr>
-            </thead>
-            <tbody>
-              {data.map((model) => (
-                <ModelRow model={model} currency={currency} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table label="Models" columns={COLUMNS}>
+          {data.map((model) => (
+            <ModelRow model={model} currency={currency} />
+          ))}
+        </Table>
       </Layout>
     ),
   };

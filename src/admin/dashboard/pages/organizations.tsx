@@ -7,11 +7,24 @@ import type { PageAnswer, PageCall, PageRoute } from "../page.ts";
 import { SpendBar } from "../parts/charts.tsx";
 import { Field, Form, ProblemSummary } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
+import { SEARCHED_FROM, SearchForm } from "../parts/search-form.tsx";
+import { Table } from "../parts/table.tsx";
+import { sectionPath } from "../sections.ts";
 import { Older, pageQueryOf } from "../parts/older.tsx";
 import type { OrganizationPageView, OrganizationView } from "../views.ts";
 
+const COLUMNS = [
+  "name",
+  "state",
+  { label: "spent this month", kind: "wide" },
+  { label: "hard cap", kind: "number" },
+] as const;
+
 const PATH = "/organizations";
 const LIST = "/api/organizations";
+/** What the API takes. */
+const MAX_SEARCH_CHARACTERS = 100;
+const SUGGESTIONS = 10;
 const FIELDS = { name: "text", currency: "text", hard_cap_cents: "amount", budget_cents: "amount" } as const;
 
 /** The operator's list, or the one organization that a token is for. */
@@ -21,7 +34,38 @@ async function showStart(page: PageCall): Promise<PageAnswer> {
 }
 
 async function showOrganizations(page: PageCall): Promise<PageAnswer> {
-  return page.isOperator ? renderOrganizations(page, NO_PROBLEMS) : showStart(page);
+  if (!page.isOperator) return showStart(page);
+  const only = await findOnly(page);
+  return only === null
+    ? renderOrganizations(page, NO_PROBLEMS)
+    : { redirect: `${PATH}/${only.id}${sectionPath(page.query.get("to"))}` };
+}
+
+/** What the search in the head of a page leads to at once: the only one it finds, or the only one of that very name. */
+async function findOnly(page: PageCall): Promise<OrganizationView | null> {
+  if (!page.query.has("to") || searchOf(page) === "") return null;
+  const { data, next } = await readOrganizations(page);
+  const same = data.filter(({ name }) => name === searchOf(page));
+  const [only] = same.length === 1 ? same : data;
+  return only !== undefined && next === null && (same.length === 1 || data.length === 1) ? only : null;
+}
+
+/** For the script, which offers names while one is typed. */
+async function suggestOrganizations(page: PageCall): Promise<PageAnswer> {
+  const found = page.isOperator && searchOf(page) !== "" ? (await readOrganizations(page)).data : [];
+  const names = found.slice(0, SUGGESTIONS).map(({ name }) => name);
+  return { text: JSON.stringify([...new Set(names)]), headers: { "content-type": "application/json" } };
+}
+
+function searchOf(page: PageCall): string {
+  return (page.query.get("search") ?? "").trim().slice(0, MAX_SEARCH_CHARACTERS);
+}
+
+async function readOrganizations(page: PageCall): Promise<OrganizationPageView> {
+  const search = searchOf(page);
+  const query = { ...pageQueryOf(page), ...(search === "" ? {} : { search }) };
+  const { body } = await page.api(`GET ${LIST}`, { query });
+  return body as OrganizationPageView;
 }
 
 async function createOrganization(page: PageCall): Promise<PageAnswer> {
@@ -35,15 +79,26 @@ async function createOrganization(page: PageCall): Promise<PageAnswer> {
 }
 
 async function renderOrganizations(page: PageCall, problems: Problems): Promise<PageAnswer> {
-  const { body } = await page.api(`GET ${LIST}`, { query: pageQueryOf(page) });
-  const { data, next } = body as OrganizationPageView;
+  const { data, next } = await readOrganizations(page);
+  const search = searchOf(page);
+  const isWhole = search === "" && next === null && !page.query.has("after");
   return {
     status: problems.size === 0 ? 200 : 400,
     markup: (
       <Layout page={page} title="Organizations">
         <ProblemSummary problems={problems} fields={Object.keys(FIELDS)} />
+        {isWhole && data.length < SEARCHED_FROM ? null : <SearchForm path={PATH} search={search} />}
         {data.length === 0 ? (
-          <p class="card empty">There is no organization yet. Create the first one below.</p>
+          <p class="card empty">
+            {search === "" ? (
+              "There is no organization yet. Create the first one below."
+            ) : (
+              <>
+                No organization has “{search}” in its name{next === null ? "" : " so far"}.{" "}
+                <a href={PATH}>Show all</a>
+              </>
+            )}
+          </p>
         ) : (
           <OrganizationTable organizations={data} />
         )}
@@ -56,47 +111,33 @@ async function renderOrganizations(page: PageCall, problems: Problems): Promise<
 
 function OrganizationTable({ organizations }: { organizations: readonly OrganizationView[] }) {
   return (
-    <div class="scroll" tabindex={0} role="region" aria-label="Organizations">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">name</th>
-            <th scope="col">state</th>
-            <th scope="col" class="wide">
-              spent this month
-            </th>
-            <th scope="col" class="number">
-              hard cap
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {organizations.map((organization) => (
-            <tr>
-              <th scope="row">
-                <a href={`${PATH}/${organization.id}`}>{organization.name}</a>
-                <span class="below code">{organization.id}</span>
-              </th>
-              <td>
-                <span class={`state ${organization.suspended ? "off" : "good"}`}>
-                  {organization.suspended ? "suspended" : "active"}
-                </span>
-              </td>
-              <td class="wide">
-                <SpendBar
-                  spentMicrocents={organization.spent_microcents}
-                  hardCapCents={organization.hard_cap_cents}
-                  budgetCents={organization.budget_cents}
-                  currency={organization.currency}
-                />
-                <span class="below">{formatMoney(organization.spent_microcents, organization.currency)}</span>
-              </td>
-              <td class="number">{formatLimit(organization.hard_cap_cents, organization.currency)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table label="Organizations" columns={COLUMNS}>
+      {organizations.map((organization) => (
+        <tr>
+          <th scope="row">
+            <a href={`${PATH}/${organization.id}`}>
+              <bdi>{organization.name}</bdi>
+            </a>
+            <span class="below code">{organization.id}</span>
+          </th>
+          <td>
+            <span class={`state ${organization.suspended ? "off" : "good"}`}>
+              {organization.suspended ? "suspended" : "active"}
+            </span>
+          </td>
+          <td class="wide">
+            <SpendBar
+              spentMicrocents={organization.spent_microcents}
+              hardCapCents={organization.hard_cap_cents}
+              budgetCents={organization.budget_cents}
+              currency={organization.currency}
+            />
+            <span class="below">{formatMoney(organization.spent_microcents, organization.currency)}</span>
+          </td>
+          <td class="number">{formatLimit(organization.hard_cap_cents, organization.currency)}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 
@@ -140,5 +181,6 @@ function CreationForm({ page, problems }: { page: PageCall; problems: Problems }
 export const organizationPageRoutes: readonly PageRoute[] = [
   { method: "GET", path: "/", run: showStart },
   { method: "GET", path: PATH, run: showOrganizations },
+  { method: "GET", path: `${PATH}/suggestions`, run: suggestOrganizations },
   { method: "POST", path: PATH, run: createOrganization },
 ];

@@ -6,7 +6,7 @@ import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
 import { AlertList } from "../parts/alert-list.tsx";
 import { DayChart, MonthChart, SpendBar } from "../parts/charts.tsx";
 import { Layout } from "../parts/layout.tsx";
-import { UsageTable } from "../parts/usage-table.tsx";
+import { UsageByKey, UsageByModel } from "../parts/usage-table.tsx";
 import { nameKeys } from "../name-keys.ts";
 import { readUsage } from "../read-usage.ts";
 
@@ -32,20 +32,8 @@ async function showOverview(page: OrganizationPageCall): Promise<PageAnswer> {
           <DayChart days={listDays(days.month, days.data)} currency={days.currency} />
         </section>
         <div class="columns">
-          <UsageTable
-            id="by-key"
-            title="By key"
-            rows={keys.data}
-            currency={keys.currency}
-            nameOf={(row) => names.get(row.key_id ?? "") ?? row.key_id ?? "spend corrections"}
-          />
-          <UsageTable
-            id="by-model"
-            title="By model"
-            rows={models.data}
-            currency={models.currency}
-            nameOf={(row) => row.model ?? "spend corrections"}
-          />
+          <UsageByKey usage={keys} names={names} />
+          <UsageByModel usage={models} />
         </div>
         <section aria-labelledby="alerts">
           <h2 id="alerts">Recent alerts</h2>

@@ -4,8 +4,19 @@ import { formatCount, formatMoney, formatTime, spellOut } from "../format.ts";
 import { nameKeys } from "../name-keys.ts";
 import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
 import { Layout } from "../parts/layout.tsx";
+import { Table } from "../parts/table.tsx";
+import { Time } from "../parts/time.tsx";
 import { Older, pageQueryOf } from "../parts/older.tsx";
 import type { RequestPageView, RequestView } from "../views.ts";
+
+const COLUMNS = [
+  "time",
+  "status",
+  "key",
+  "model",
+  { label: "tokens", kind: "number" },
+  { label: "cost", kind: "number" },
+] as const;
 
 const PATH = "/organizations/:organization/requests";
 const LIST = "/api/organizations/{organization}/requests";
@@ -49,40 +60,26 @@ interface RequestTableProps {
 function RequestTable({ page, requests, names }: RequestTableProps) {
   const { id, currency } = page.organization;
   return (
-    <div class="scroll" tabindex={0} role="region" aria-label="Requests">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">time</th>
-            <th scope="col">status</th>
-            <th scope="col">key</th>
-            <th scope="col">model</th>
-            <th scope="col" class="number">
-              tokens
-            </th>
-            <th scope="col" class="number">
-              cost
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {requests.map((request) => (
-            <tr>
-              <th scope="row">
-                <a href={`/organizations/${id}/requests/${request.id}`}>{formatTime(request.created_at)}</a>
-              </th>
-              <td>
-                <Status request={request} />
-              </td>
-              <td>{names.get(request.key_id) ?? request.key_id}</td>
-              <td>{request.model ?? "none"}</td>
-              <td class="number">{formatCount(tokensOf(request))}</td>
-              <td class="number">{formatMoney(request.cost_microcents, currency)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table label="Requests" columns={COLUMNS}>
+      {requests.map((request) => (
+        <tr>
+          <th scope="row">
+            <a href={`/organizations/${id}/requests/${request.id}`}>
+              <Time at={request.created_at} />
+            </a>
+          </th>
+          <td>
+            <Status request={request} />
+          </td>
+          <td>
+            <bdi>{names.get(request.key_id) ?? request.key_id}</bdi>
+          </td>
+          <td>{request.model ?? "none"}</td>
+          <td class="number">{formatCount(tokensOf(request))}</td>
+          <td class="number">{formatMoney(request.cost_microcents, currency)}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 
@@ -131,7 +128,9 @@ async function showRequest(page: OrganizationPageCall): Promise<PageAnswer> {
           {Object.entries(facts).map(([name, value]) => (
             <div>
               <dt>{name}</dt>
-              <dd class="break">{value}</dd>
+              <dd class="break">
+                <bdi>{value}</bdi>
+              </dd>
             </div>
           ))}
         </dl>

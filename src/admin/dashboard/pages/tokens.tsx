@@ -2,13 +2,16 @@
 /** *Tokens*: what people sign in with here and programs call the management API with. */
 import { AdminError } from "../../admin-error.ts";
 import { NO_PROBLEMS, type Problems, readBody, splitProblems } from "../form.ts";
-import { formatTime } from "../format.ts";
 import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
 import { askFirst, isSure } from "../parts/confirmation.tsx";
-import { Field, Form, ProblemSummary, Secret } from "../parts/fields.tsx";
+import { Field, Form, ProblemSummary, Secret, Select } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
+import { Table } from "../parts/table.tsx";
+import { Time } from "../parts/time.tsx";
 import { readList } from "../read-lists.ts";
 import type { TokenPageView, TokenWithSecretView } from "../views.ts";
+
+const COLUMNS = ["name", "role", "made"];
 
 const PATH = "/organizations/:organization/tokens";
 const LIST = "/api/organizations/{organization}/tokens";
@@ -69,45 +72,40 @@ async function renderTokens(page: OrganizationPageCall, problems: Problems): Pro
 
 function TokenTable({ page, tokens }: { page: OrganizationPageCall; tokens: readonly TokenView[] }) {
   return (
-    <div class="scroll" tabindex={0} role="region" aria-label="Tokens">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">name</th>
-            <th scope="col">role</th>
-            <th scope="col">made</th>
-            {page.canChange ? <th scope="col">end</th> : null}
-          </tr>
-        </thead>
-        <tbody>
-          {tokens.map((token) => (
-            <tr>
-              <th scope="row">
-                {token.name}
-                <span class="below code">{token.display}</span>
-              </th>
-              <td>{token.role}</td>
-              <td>{formatTime(token.created_at)}</td>
-              {page.canChange ? (
-                <td>
-                  <Form
-                    page={page}
-                    action={`/organizations/${page.organization.id}/tokens/${token.id}/delete`}
-                    confirm={`Delete the token "${token.name}"? Whoever uses it is signed out.`}
-                  >
-                    <button type="submit" class="danger" aria-label={`Delete ${token.name}`}>
-                      Delete
-                    </button>
-                  </Form>
-                </td>
-              ) : null}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table label="Tokens" columns={page.canChange ? [...COLUMNS, "end"] : COLUMNS}>
+      {tokens.map((token) => (
+        <tr>
+          <th scope="row">
+            <bdi>{token.name}</bdi>
+            <span class="below code">{token.display}</span>
+          </th>
+          <td>{token.role}</td>
+          <td>
+            <Time at={token.created_at} />
+          </td>
+          {page.canChange ? (
+            <td>
+              <Form
+                page={page}
+                action={`/organizations/${page.organization.id}/tokens/${token.id}/delete`}
+                confirm={`Delete the token "${token.name}"? Whoever uses it is signed out.`}
+              >
+                <button type="submit" class="danger" aria-label={`Delete ${token.name}`}>
+                  Delete
+                </button>
+              </Form>
+            </td>
+          ) : null}
+        </tr>
+      ))}
+    </Table>
   );
 }
+
+const ROLES = [
+  { value: "admin", label: "admin: reads and changes" },
+  { value: "viewer", label: "viewer: only reads" },
+];
 
 function CreationForm({ page, problems }: { page: OrganizationPageCall; problems: Problems }) {
   return (
@@ -115,15 +113,7 @@ function CreationForm({ page, problems }: { page: OrganizationPageCall; problems
       <h2 id="create">Create a token</h2>
       <Form page={page} action={`/organizations/${page.organization.id}/tokens`}>
         <Field name="name" label="Name" value={page.form.text("name")} problems={problems} required />
-        <div class="field">
-          <label for="role">Role</label>
-          <select id="role" name="role">
-            <option value="admin">admin: reads and changes</option>
-            <option value="viewer" selected={page.form.text("role") === "viewer"}>
-              viewer: only reads
-            </option>
-          </select>
-        </div>
+        <Select name="role" label="Role" value={page.form.text("role")} problems={problems} choices={ROLES} />
         <button type="submit">Create the token</button>
       </Form>
     </section>

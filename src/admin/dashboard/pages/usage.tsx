@@ -12,7 +12,7 @@ import { DayChart } from "../parts/charts.tsx";
 import { CorrectionForm, readCorrection } from "../parts/correction-form.tsx";
 import { ProblemSummary } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
-import { UsageTable } from "../parts/usage-table.tsx";
+import { UsageByKey, UsageByModel, UsageTable } from "../parts/usage-table.tsx";
 import { readUsage } from "../read-usage.ts";
 import type { UsageView } from "../views.ts";
 
@@ -40,7 +40,7 @@ async function renderUsage(
     status: problems.size === 0 ? 200 : 400,
     markup: (
       <Layout page={page} title="Usage" section="usage">
-        <ProblemSummary problems={problems} fields={["amount", "reason"]} />
+        <ProblemSummary problems={problems} fields={["amount", "key_id", "reason"]} />
         <MonthPicker page={page} month={month} />
         <section aria-labelledby="days">
           <h2 id="days">
@@ -53,6 +53,7 @@ async function renderUsage(
           <CorrectionForm
             page={page}
             problems={problems}
+            keys={names}
             id={page.form.text("id") || randomBytes(12).toString("hex")}
           />
         ) : null}
@@ -71,20 +72,8 @@ interface TablesProps {
 function Tables({ days, keys, models, names }: TablesProps) {
   return (
     <>
-      <UsageTable
-        id="by-key"
-        title="By key"
-        rows={keys.data}
-        currency={keys.currency}
-        nameOf={(row) => names.get(row.key_id ?? "") ?? row.key_id ?? "spend corrections"}
-      />
-      <UsageTable
-        id="by-model"
-        title="By model"
-        rows={models.data}
-        currency={models.currency}
-        nameOf={(row) => row.model ?? "spend corrections"}
-      />
+      <UsageByKey usage={keys} names={names} />
+      <UsageByModel usage={models} />
       <UsageTable
         id="by-day"
         title="By day"

@@ -1,27 +1,37 @@
 /** @jsxImportSource hono/jsx */
+import { readBody } from "../form.ts";
+import { formatCount } from "../format.ts";
 import type { OrganizationPageCall, PageAnswer } from "../page.ts";
-import { Secret } from "../parts/fields.tsx";
+import { Form, Secret } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
 import { ROTATE_SECRET, TEST_WEBHOOK } from "../parts/webhook.tsx";
+import type { WebhookTestView } from "../views.ts";
 
 export async function testWebhook(page: OrganizationPageCall): Promise<PageAnswer> {
   const { body } = await page.api(TEST_WEBHOOK, { params: { organization: page.organization.id } });
+  const result = body as WebhookTestView;
   return {
     markup: (
       <Layout page={page} title="Test of the webhook" section="settings">
-        <div class="card" role="status">
-          <p>What came of it:</p>
-          <dl class="pairs">
-            {Object.entries(body as object).map(([name, value]) => (
-              <div>
-                <dt>{name.replaceAll("_", " ")}</dt>
-                <dd>{value === null ? "none" : String(value)}</dd>
-              </div>
-            ))}
-          </dl>
-          <p>
-            <a href={`/organizations/${page.organization.id}/settings`}>Back to the inference settings</a>
+        {result.delivered ? (
+          <p class="notice good" role="status">
+            Delivered: the endpoint answered {result.status} after {formatCount(result.duration_ms)} ms.
           </p>
+        ) : (
+          <p class="notice bad" role="alert">
+            Not delivered: {result.error} (after {formatCount(result.duration_ms)} ms). Put the endpoint or
+            the URL right and test again.
+          </p>
+        )}
+        <p>
+          One signed event of the type <code>webhook.test</code> was sent to{" "}
+          <code class="break">{page.organization.notifications.webhook?.url ?? "the webhook"}</code>.
+        </p>
+        <div class="actions">
+          <Form page={page} action={page.path}>
+            <button type="submit">Test again</button>
+          </Form>
+          <a href={`/organizations/${page.organization.id}/settings`}>Back to the inference settings</a>
         </div>
       </Layout>
     ),
@@ -29,7 +39,10 @@ export async function testWebhook(page: OrganizationPageCall): Promise<PageAnswe
 }
 
 export async function rotateWebhookSecret(page: OrganizationPageCall): Promise<PageAnswer> {
-  const { body } = await page.api(ROTATE_SECRET, { params: { organization: page.organization.id } });
+  const { body } = await page.api(ROTATE_SECRET, {
+    params: { organization: page.organization.id },
+    body: readBody(page.form, { grace_seconds: "default" }),
+  });
   return showWebhookSecret(page, (body as { secret: string }).secret);
 }
 

@@ -1,9 +1,9 @@
 /** @jsxImportSource hono/jsx */
 import type { ListedAlert } from "../../../store/types/alerts.ts";
-import { hasCall } from "../call-api.ts";
 import { formatLimit, formatMoney, formatTime, monthName } from "../format.ts";
 import type { OrganizationPageCall } from "../page.ts";
 import { Form } from "./fields.tsx";
+import { Time } from "./time.tsx";
 
 export const REDELIVER = "POST /api/organizations/{organization}/alerts/{alert}/redeliver";
 
@@ -22,13 +22,11 @@ export function AlertList({ page, alerts }: AlertListProps) {
             <strong>
               {alert.thresholdPercent} % of the {alert.kind === "budget" ? "budget" : "hard cap"}
             </strong>{" "}
-            of {subjectOf(alert)}: {formatMoney(Number(alert.spentMicrocents), alert.currency)} of{" "}
+            of <Subject alert={alert} />: {formatMoney(Number(alert.spentMicrocents), alert.currency)} of{" "}
             {formatLimit(alert.amountCents, alert.currency)} in {monthName(alert.month)}
           </p>
           <p class="quiet">
-            <time datetime={new Date(alert.firedAtMs).toISOString()}>
-              {formatTime(new Date(alert.firedAtMs).toISOString())}
-            </time>
+            <Time at={alert.firedAtMs} />
             {describeDelivery("email", alert)}
             {describeDelivery("webhook", alert)}
           </p>
@@ -39,10 +37,13 @@ export function AlertList({ page, alerts }: AlertListProps) {
   );
 }
 
-function subjectOf(alert: ListedAlert): string {
-  return alert.scope === "organization"
-    ? "the organization"
-    : `API key "${alert.keyName ?? alert.keyId ?? ""}"`;
+function Subject({ alert }: { alert: ListedAlert }) {
+  if (alert.scope === "organization") return <>the organization</>;
+  return (
+    <>
+      API key "<bdi>{alert.keyName ?? alert.keyId ?? ""}</bdi>"
+    </>
+  );
 }
 
 function describeDelivery(channel: "email" | "webhook", alert: ListedAlert): string {
@@ -56,13 +57,20 @@ function describeDelivery(channel: "email" | "webhook", alert: ListedAlert): str
 }
 
 function SendAgain({ page, alert }: { page: OrganizationPageCall; alert: ListedAlert }) {
-  const isOff = Object.values(alert.deliveries).every((delivery) => delivery.state === "off");
-  if (!page.canChange || isOff || !hasCall(REDELIVER)) return null;
+  const { emails, webhook } = page.organization.notifications;
+  const channels = [...(emails.length > 0 ? ["email"] : []), ...(webhook === null ? [] : ["webhook"])];
+  if (!page.canChange || channels.length === 0) return null;
   return (
-    <Form page={page} action={`/organizations/${page.organization.id}/alerts/${alert.id}/redeliver`}>
-      <button type="submit" class="quiet">
-        Send again
-      </button>
+    <Form
+      page={page}
+      action={`/organizations/${page.organization.id}/alerts/${alert.id}/redeliver`}
+      class="actions"
+    >
+      {channels.map((channel) => (
+        <button type="submit" class="quiet" name="channels" value={channel}>
+          Send {channel} again
+        </button>
+      ))}
     </Form>
   );
 }

@@ -2,7 +2,7 @@
 import { AdminError } from "../../admin-error.ts";
 import type { FormValues, Problems } from "../form.ts";
 import type { OrganizationPageCall } from "../page.ts";
-import { Field, Form } from "./fields.tsx";
+import { Field, Form, Select } from "./fields.tsx";
 
 const AMOUNT = /^([+-]?)(\d{1,8})(?:\.(\d{1,8}))?$/;
 /** A unit of a currency is 10^8 microcents. */
@@ -17,18 +17,25 @@ export function readCorrection(form: FormValues): object {
   }
   const [, sign, whole = "", fraction = ""] = match;
   const microcents = Number(whole + fraction.padEnd(UNIT_DECIMALS, "0"));
-  return { amount_microcents: sign === "-" ? 0 - microcents : microcents, reason: form.text("reason") };
+  const keyId = form.text("key_id");
+  return {
+    amount_microcents: sign === "-" ? 0 - microcents : microcents,
+    reason: form.text("reason"),
+    ...(keyId === "" ? {} : { key_id: keyId }),
+  };
 }
 
 interface CorrectionFormProps {
   readonly page: OrganizationPageCall;
   readonly problems: Problems;
+  /** Id → name. */
+  readonly keys: ReadonlyMap<string, string>;
   /** Makes a repeat of the same form count once. */
   readonly id: string;
 }
 
 /** For the operator: puts this month's spend right. */
-export function CorrectionForm({ page, problems, id }: CorrectionFormProps) {
+export function CorrectionForm({ page, problems, keys, id }: CorrectionFormProps) {
   return (
     <section class="card" aria-labelledby="correct">
       <h2 id="correct">Correct this month's spend</h2>
@@ -42,6 +49,17 @@ export function CorrectionForm({ page, problems, id }: CorrectionFormProps) {
           suffix={page.organization.currency}
           hint="A credit is negative: -12.50"
           required
+        />
+        <Select
+          name="key_id"
+          label="API key"
+          value={page.form.text("key_id")}
+          problems={problems}
+          choices={[
+            { value: "", label: "none: the organization's spend alone" },
+            ...Array.from(keys, ([value, label]) => ({ value, label })),
+          ]}
+          hint="Its spend moves besides the organization's, and counts towards its own cap."
         />
         <Field
           name="reason"

@@ -66,6 +66,32 @@ export function Field(props: FieldProps) {
   );
 }
 
+interface SelectProps {
+  readonly name: string;
+  readonly label: string;
+  readonly value: string;
+  readonly choices: readonly { readonly value: string; readonly label: string }[];
+  readonly problems: Problems;
+  readonly hint?: Child;
+}
+
+export function Select({ name, label, value, choices, problems, hint }: SelectProps) {
+  const problem = problems.get(name);
+  return (
+    <div class="field">
+      <label for={name}>{label}</label>
+      <select id={name} name={name} {...describedBy(name, hint, problem)}>
+        {choices.map((choice) => (
+          <option value={choice.value} selected={choice.value === value}>
+            {choice.label}
+          </option>
+        ))}
+      </select>
+      <Hints name={name} hint={hint} problem={problem} />
+    </div>
+  );
+}
+
 interface AreaProps {
   readonly name: string;
   readonly label: string;

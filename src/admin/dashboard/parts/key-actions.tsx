@@ -1,14 +1,15 @@
 /** @jsxImportSource hono/jsx */
+import { NO_PROBLEMS } from "../form.ts";
 import type { OrganizationPageCall } from "../page.ts";
 import type { KeyView } from "../views.ts";
-import { Form } from "./fields.tsx";
+import { Form, Select } from "./fields.tsx";
 
 const GRACE_CHOICES = [
-  { seconds: "0", label: "ends at once" },
-  { seconds: "3600", label: "works for an hour" },
-  { seconds: "86400", label: "works for a day" },
-  { seconds: "604800", label: "works for a week" },
-  { seconds: "2592000", label: "works for 30 days" },
+  { value: "0", label: "ends at once" },
+  { value: "3600", label: "works for an hour" },
+  { value: "86400", label: "works for a day" },
+  { value: "604800", label: "works for a week" },
+  { value: "2592000", label: "works for 30 days" },
 ];
 
 interface KeyActionsProps {
@@ -25,14 +26,13 @@ export function KeyActions({ page, apiKey, path }: KeyActionsProps) {
         <h2 id="rotate">Rotate</h2>
         <p>Gives the key a new secret. Id, limits and spend stay.</p>
         <Form page={page} action={`${path}/rotate`}>
-          <div class="field">
-            <label for="grace_seconds">The former key</label>
-            <select id="grace_seconds" name="grace_seconds">
-              {GRACE_CHOICES.map(({ seconds, label }) => (
-                <option value={seconds}>{label}</option>
-              ))}
-            </select>
-          </div>
+          <Select
+            name="grace_seconds"
+            label="The former key"
+            value="0"
+            problems={NO_PROBLEMS}
+            choices={GRACE_CHOICES}
+          />
           <button type="submit">Rotate</button>
         </Form>
       </section>

@@ -1,30 +1,20 @@
 /** @jsxImportSource hono/jsx */
 import type { Child } from "hono/jsx";
 import type { PageCall } from "../page.ts";
+import { SECTIONS } from "../sections.ts";
 
 interface LayoutProps {
   readonly page: PageCall | null;
   readonly title: string;
+  /** The title as it stands in the page, where it is more than text. */
+  readonly heading?: Child;
   /** "keys": which entry of the navigation this is. */
   readonly section?: string;
   readonly children?: Child;
 }
 
-const SECTIONS = [
-  { section: "overview", path: "", label: "Overview" },
-  { section: "keys", path: "/keys", label: "API keys" },
-  { section: "settings", path: "/settings", label: "Inference settings" },
-  { section: "usage", path: "/usage", label: "Usage" },
-  { section: "requests", path: "/requests", label: "Requests" },
-  { section: "alerts", path: "/alerts", label: "Alerts" },
-  { section: "audit", path: "/audit", label: "Audit log" },
-  { section: "tokens", path: "/tokens", label: "Tokens" },
-  { section: "models", path: "/models", label: "Models" },
-  { section: "try", path: "/try", label: "Try it" },
-] as const;
-
 /** A whole page. `page` is null where nobody is signed in. */
-export function Layout({ page, title, section, children }: LayoutProps) {
+export function Layout({ page, title, heading = title, section, children }: LayoutProps) {
   return (
     <html lang="en">
       <head>
@@ -40,10 +30,10 @@ export function Layout({ page, title, section, children }: LayoutProps) {
         <a class="skip" href="#main">
           Skip to the page
         </a>
-        {page === null ? null : <Header page={page} />}
+        {page === null ? null : <Header page={page} section={section} />}
         {page?.organization ? <Navigation page={page} section={section} /> : null}
         <main id="main" tabindex={-1}>
-          <h1>{title}</h1>
+          <h1>{heading}</h1>
           {page === null ? null : <Notice page={page} />}
           {children}
         </main>
@@ -52,27 +42,46 @@ export function Layout({ page, title, section, children }: LayoutProps) {
   );
 }
 
-function Header({ page }: { page: PageCall }) {
-  const { principal, organization } = page;
+function Header({ page, section }: { page: PageCall; section: string | undefined }) {
+  const { principal, organization, isOperator } = page;
   return (
     <header class="top">
       <a class="brand" href="/">
         Inference gateway
       </a>
-      {organization ? (
-        <span class="organization">
-          {organization.name}
-          {page.isOperator ? <a href="/organizations">All organizations</a> : null}
-        </span>
-      ) : null}
+      {organization ? <bdi class="organization">{organization.name}</bdi> : null}
+      {organization && isOperator ? <OtherOrganization section={section} /> : null}
       <form method="post" action="/sign-out" class="who">
         <input type="hidden" name="form_token" value={page.formToken} />
-        <span>{principal.type === "operator" ? "operator" : `${principal.name} (${principal.role})`}</span>
+        <bdi>{principal.type === "operator" ? "operator" : `${principal.name} (${principal.role})`}</bdi>
         <button type="submit" class="quiet">
           Sign out
         </button>
       </form>
     </header>
+  );
+}
+
+/** For the operator: the same page of another organization. */
+function OtherOrganization({ section }: { section: string | undefined }) {
+  return (
+    <form method="get" action="/organizations" class="other" role="search">
+      <input type="hidden" name="to" value={section ?? "overview"} />
+      <input
+        name="search"
+        type="search"
+        aria-label="Go to another organization"
+        placeholder="Another organization"
+        list="organizations"
+        autocomplete="off"
+        data-suggestions="/organizations/suggestions"
+      />
+      <datalist id="organizations"></datalist>
+      <button type="submit" class="quiet">
+        Go
+      </button>
+      <a href="/organizations">All organizations</a>
+    </form>
   );
 }
 

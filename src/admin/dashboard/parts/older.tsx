@@ -14,7 +14,15 @@ export function Older({ page, next }: { page: PageCall; next: string | null }) {
   if (next === null) return null;
   return (
     <p>
-      <a href={`${page.path}?after=${encodeURIComponent(next)}`}>More</a>
+      <a href={`${page.path}?${queryAfter(page, next)}`}>More</a>
     </p>
   );
+}
+
+/** What is searched for goes with it. */
+function queryAfter(page: PageCall, next: string): string {
+  const query = new URLSearchParams(page.query);
+  query.delete("done");
+  query.set("after", next);
+  return query.toString();
 }

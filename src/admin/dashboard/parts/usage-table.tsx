@@ -1,7 +1,18 @@
 /** @jsxImportSource hono/jsx */
 import { formatCount, formatMoney } from "../format.ts";
-import type { UsageRowView } from "../views.ts";
+import type { UsageRowView, UsageView } from "../views.ts";
 import { ShareBar } from "./charts.tsx";
+import { Table } from "./table.tsx";
+
+const COLUMNS = [
+  { label: "share", kind: "wide" },
+  { label: "requests", kind: "number" },
+  { label: "tokens", kind: "number" },
+  { label: "cost", kind: "number" },
+] as const;
+
+/** Of no key, of no model. */
+const CORRECTIONS = "spend corrections";
 
 interface UsageTableProps {
   readonly id: string;
@@ -25,32 +36,11 @@ export function UsageTable({ id, title, rows, currency, nameOf, inOrder = false 
       {rows.length === 0 ? (
         <p class="quiet">Nothing in this month.</p>
       ) : (
-        <div class="scroll" tabindex={0} role="region" aria-label={`${title}, table`}>
-          <table class="usage">
-            <thead>
-              <tr>
-                <th scope="col">{title.replace("By ", "")}</th>
-                <th scope="col" class="wide">
-                  share
-                </th>
-                <th scope="col" class="number">
-                  requests
-                </th>
-                <th scope="col" class="number">
-                  tokens
-                </th>
-                <th scope="col" class="number">
-                  cost
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {sorted.map((row) => (
-                <UsageRow row={row} name={nameOf(row)} maximum={maximum} currency={currency} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table label={`${title}, table`} class="usage" columns={[title.replace("By ", ""), ...COLUMNS]}>
+          {sorted.map((row) => (
+            <UsageRow row={row} name={nameOf(row)} maximum={maximum} currency={currency} />
+          ))}
+        </Table>
       )}
     </section>
   );
@@ -63,7 +53,9 @@ function UsageRow(props: { row: UsageRowView; name: string; maximum: number; cur
   const detail = `${formatCount(row.input_tokens)} input, ${formatCount(row.cached_input_tokens)} cached, ${formatCount(row.output_tokens)} output`;
   return (
     <tr>
-      <th scope="row">{name}</th>
+      <th scope="row">
+        <bdi>{name}</bdi>
+      </th>
       <td class="wide">
         <ShareBar value={row.cost_microcents} maximum={maximum} label={`${name}: ${cost}`} />
       </td>
@@ -73,5 +65,33 @@ function UsageRow(props: { row: UsageRowView; name: string; maximum: number; cur
       </td>
       <td class="number">{cost}</td>
     </tr>
+  );
+}
+
+interface OfMonthProps {
+  readonly usage: UsageView;
+}
+
+export function UsageByKey({ usage, names }: OfMonthProps & { readonly names: ReadonlyMap<string, string> }) {
+  return (
+    <UsageTable
+      id="by-key"
+      title="By key"
+      rows={usage.data}
+      currency={usage.currency}
+      nameOf={(row) => names.get(row.key_id ?? "") ?? row.key_id ?? CORRECTIONS}
+    />
+  );
+}
+
+export function UsageByModel({ usage }: OfMonthProps) {
+  return (
+    <UsageTable
+      id="by-model"
+      title="By model"
+      rows={usage.data}
+      currency={usage.currency}
+      nameOf={(row) => row.model ?? CORRECTIONS}
+    />
   );
 }

@@ -1,5 +1,4 @@
 /** @jsxImportSource hono/jsx */
-import { hasCall } from "../call-api.ts";
 import { formatTime } from "../format.ts";
 import type { OrganizationPageCall } from "../page.ts";
 import type { OrganizationView } from "../views.ts";
@@ -8,12 +7,20 @@ import { Form } from "./fields.tsx";
 export const TEST_WEBHOOK = "POST /api/organizations/{organization}/webhook/test";
 export const ROTATE_SECRET = "POST /api/organizations/{organization}/webhook/rotate-secret";
 
+const DEFAULT_SECRET_GRACE = "86400";
+const SECRET_GRACES = [
+  { seconds: "0", label: "ends at once" },
+  { seconds: "3600", label: "signs too for an hour" },
+  { seconds: DEFAULT_SECRET_GRACE, label: "signs too for a day" },
+  { seconds: "604800", label: "signs too for a week" },
+];
+
 type WebhookView = NonNullable<OrganizationView["notifications"]["webhook"]>;
 
 /** What is done with a webhook that is set. */
 export function Webhook({ page, webhook }: { page: OrganizationPageCall; webhook: WebhookView }) {
   const { url, disabled_at: disabledAt } = webhook;
-  if (!page.canChange || !hasCall(TEST_WEBHOOK)) return null;
+  if (!page.canChange) return null;
   const path = `/organizations/${page.organization.id}/settings/webhook`;
   return (
     <section class="card" aria-labelledby="webhook">
@@ -34,11 +41,20 @@ export function Webhook({ page, webhook }: { page: OrganizationPageCall; webhook
         <Form
           page={page}
           action={`${path}/rotate-secret`}
-          confirm="Make a new secret? The former one signs too for a while, so that the receiver can be changed in time."
+          class="inline"
+          confirm="Make a new secret? It is shown once, and the receiver has to be given it."
         >
           <button type="submit" class="quiet">
             New secret
           </button>
+          <label for="grace_seconds">the former one</label>
+          <select id="grace_seconds" name="grace_seconds">
+            {SECRET_GRACES.map(({ seconds, label }) => (
+              <option value={seconds} selected={seconds === DEFAULT_SECRET_GRACE}>
+                {label}
+              </option>
+            ))}
+          </select>
         </Form>
       </div>
     </section>

@@ -1,0 +1,34 @@
+/** @jsxImportSource hono/jsx */
+import type { Child } from "hono/jsx";
+
+/** `number`: set to the right. `wide`: a column that a bar is drawn in. */
+export type Column = string | { readonly label: string; readonly kind: "number" | "wide" };
+
+interface TableProps {
+  /** For who hears the page. */
+  readonly label: string;
+  readonly columns: readonly Column[];
+  readonly class?: string;
+  /** The rows. */
+  readonly children?: Child;
+}
+
+/** A table that scrolls sideways by itself where the screen is too narrow, with the keyboard too. */
+export function Table({ label, columns, class: className, children }: TableProps) {
+  return (
+    <div class="scroll" tabindex={0} role="region" aria-label={label}>
+      <table class={className}>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th scope="col" class={typeof column === "string" ? undefined : column.kind}>
+                {typeof column === "string" ? column : column.label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,18 @@
+/** The pages of an organization, in the order of the navigation. */
+export const SECTIONS = [
+  { section: "overview", path: "", label: "Overview" },
+  { section: "keys", path: "/keys", label: "API keys" },
+  { section: "settings", path: "/settings", label: "Inference settings" },
+  { section: "usage", path: "/usage", label: "Usage" },
+  { section: "requests", path: "/requests", label: "Requests" },
+  { section: "alerts", path: "/alerts", label: "Alerts" },
+  { section: "audit", path: "/audit", label: "Audit log" },
+  { section: "tokens", path: "/tokens", label: "Tokens" },
+  { section: "models", path: "/models", label: "Models" },
+  { section: "try", path: "/try", label: "Try it" },
+] as const;
+
+/** The path of a section below an organization's; the overview's for one that there is not. */
+export function sectionPath(section: string | null): string {
+  return SECTIONS.find((entry) => entry.section === section)?.path ?? "";
+}

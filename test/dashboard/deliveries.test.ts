@@ -1,0 +1,115 @@
+/** What leaves the gateway from the dashboard: a test of the webhook, an alert that is sent again. */
+import { Webhook } from "standardwebhooks";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { waitFor } from "../support/wait.ts";
+import {
+  type ReceivedWebhook,
+  startWebhookReceiver,
+  type WebhookReceiver,
+} from "../support/webhook-receiver.ts";
+import { withStack } from "../support/with-stack.ts";
+import { CHROMIUM, expectAccessible, signIn, SKIPPED_WHY, withBrowser } from "./browser.ts";
+
+describe.skipIf(CHROMIUM === null)(`deliveries from the dashboard${SKIPPED_WHY}`, () => {
+  let receiver: WebhookReceiver;
+  const getStack = withStack(async () => {
+    receiver = await startWebhookReceiver();
+    return {
+      upstreams: [{ name: "local", url: "http://127.0.0.1:9", path_prefix: "/v1" }],
+      overrides: { notifications: { webhooks: { allow_private_networks: true } } },
+    };
+  });
+  afterAll(() => receiver.close());
+  const open = withBrowser();
+  let page: Page;
+  let api = "";
+  let base = "";
+  let secret = "";
+  beforeAll(async () => {
+    const stack = getStack();
+    const { id } = await stack.admin("POST", "/api/organizations", { name: "Acme", currency: "USD" });
+    api = `/api/organizations/${String(id)}`;
+    base = `${stack.adminUrl}/organizations/${String(id)}`;
+    const { token } = await stack.admin("POST", `${api}/tokens`, { name: "anna", role: "admin" });
+    page = await open();
+    await signIn(page, stack, String(token));
+    await page.goto(`${base}/settings`);
+    await page.getByLabel("Webhook URL").fill(receiver.url);
+    await page.getByRole("button", { name: "Save" }).click();
+    secret = await page.getByLabel("Webhook secret").inputValue();
+  });
+
+  const verify = ({ body, headers }: ReceivedWebhook, key = secret) =>
+    new Webhook(key).verify(body, headers as Record<string, string>);
+
+  it("tests the webhook: the receiver gets a signed event, and the page says what it answered", async () => {
+    await page.goto(`${base}/settings`);
+    await page.getByRole("button", { name: "Send a test" }).click();
+    await page.getByText("Delivered: the endpoint answered 204").waitFor();
+    await expectAccessible(page);
+    expect(receiver.received).toHaveLength(1);
+    expect(verify(receiver.received[0]!)).toMatchObject({ type: "webhook.test" });
+  });
+
+  it("says why a test did not arrive, and tests again from there", async () => {
+    receiver.answer = () => 500;
+    await page.goto(`${base}/settings`);
+    await page.getByRole("button", { name: "Send a test" }).click();
+    await page.getByRole("alert").waitFor();
+    expect(await page.getByRole("alert").textContent()).toContain("Not delivered: the endpoint answered 500");
+    await expectAccessible(page);
+    receiver.answer = null;
+    await page.getByRole("button", { name: "Test again" }).click();
+    await page.getByText("Delivered: the endpoint answered 204").waitFor();
+  });
+
+  it("sends an alert again, which the receiver sees under the same id", async () => {
+    const { id: keyId } = await getStack().admin("POST", `${api}/keys`, { name: "ci", budget_cents: 100 });
+    receiver.received.length = 0;
+    await getStack().admin("POST", `${api}/spend-corrections`, {
+      amount_cents: 85,
+      reason: "test",
+      key_id: String(keyId),
+    });
+    await waitFor("the alert", () => receiver.received[0] ?? null, { timeoutMs: 20_000 });
+    await waitFor(
+      "its delivery on the page",
+      async () => {
+        await page.goto(`${base}/alerts`);
+        return (await page.getByText("webhook: delivered").count()) === 1 ? true : null;
+      },
+      { timeoutMs: 20_000 },
+    );
+    await page.getByRole("button", { name: "Send webhook again" }).click();
+    await page.getByText("It is on its way again.").waitFor();
+    await waitFor("the alert again", () => receiver.received[1] ?? null, { timeoutMs: 20_000 });
+    const [first, second] = receiver.received;
+    expect(verify(second!)).toMatchObject({ type: "budget.threshold_reached", data: { key_name: "ci" } });
+    expect(second?.headers["webhook-id"]).toBe(first?.headers["webhook-id"]);
+  });
+
+  it("makes a new secret; the former one signs too for as long as was chosen", async () => {
+    await page.goto(`${base}/settings`);
+    await page.getByLabel("the former one").selectOption("signs too for an hour");
+    await page.getByRole("button", { name: "New secret" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "New secret" }).click();
+    const renewed = await page.getByLabel("Webhook secret").inputValue();
+    receiver.received.length = 0;
+    await page.goto(`${base}/settings`);
+    await page.getByRole("button", { name: "Send a test" }).click();
+    await page.getByText("Delivered").waitFor();
+    for (const key of [secret, renewed]) {
+      expect(verify(receiver.received[0]!, key)).toMatchObject({ type: "webhook.test" });
+    }
+    await page.goto(`${base}/settings`);
+    await page.getByLabel("the former one").selectOption("ends at once");
+    await page.getByRole("button", { name: "New secret" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "New secret" }).click();
+    await page.getByLabel("Webhook secret").waitFor();
+    await page.goto(`${base}/settings`);
+    await page.getByRole("button", { name: "Send a test" }).click();
+    await page.getByText("Delivered").waitFor();
+    expect(() => verify(receiver.received[1]!, renewed)).toThrow("No matching signature");
+  });
+});

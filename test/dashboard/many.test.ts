@@ -1,0 +1,120 @@
+/** An operator with many organizations, one of them with many keys. */
+import { beforeAll, describe, expect, it } from "vitest";
+import type { Page } from "playwright-core";
+import { withStack } from "../support/with-stack.ts";
+import {
+  CHROMIUM,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  signIn,
+  SKIPPED_WHY,
+  withBrowser,
+} from "./browser.ts";
+
+const ORGANIZATIONS = 1_000;
+const KEYS = 250;
+const AT_ONCE = 50;
+
+describe.skipIf(CHROMIUM === null)(`an operator with ${ORGANIZATIONS} organizations${SKIPPED_WHY}`, () => {
+  const getStack = withStack({
+    upstreams: [{ name: "local", url: "http://127.0.0.1:9", path_prefix: "/v1" }],
+  });
+  const open = withBrowser();
+  let page: Page;
+  let first = "";
+  const idOf = async (search: string): Promise<string> => {
+    const path = `/api/organizations?search=${encodeURIComponent(search)}`;
+    const { data } = (await getStack().admin("GET", path)) as { data: { id: string }[] };
+    return data[0]?.id ?? "";
+  };
+  const makeAll = async (count: number, path: string, fields: (index: number) => object): Promise<void> => {
+    for (let made = 0; made < count; made += AT_ONCE) {
+      const indexes = Array.from({ length: AT_ONCE }, (_, index) => made + index);
+      await Promise.all(indexes.map((index) => getStack().admin("POST", path, fields(index))));
+    }
+  };
+  beforeAll(async () => {
+    await makeAll(ORGANIZATIONS, "/api/organizations", (index) => ({
+      name: `Customer ${index}`,
+      currency: "USD",
+    }));
+    first = await idOf("Customer 0");
+    await makeAll(KEYS, `/api/organizations/${first}/keys`, (index) => ({ name: `service-${index}` }));
+    page = await open();
+    await signIn(page, getStack());
+  }, 120_000);
+
+  it("reads them page by page, and finds one by a part of its name in capitals or not", async () => {
+    await page.goto(`${getStack().adminUrl}/organizations`);
+    expect(await page.getByRole("row").count()).toBe(51);
+    await page.getByRole("link", { name: "More" }).click();
+    expect(await page.getByRole("row").count()).toBe(51);
+    await page.getByLabel("Find").fill("OMER 77");
+    await page.getByRole("button", { name: "Search" }).click();
+    await page.getByRole("link", { name: "Customer 777", exact: true }).waitFor();
+    expect(await page.getByRole("row").count()).toBe(12);
+    await expectAccessible(page);
+    await page.getByLabel("Find").fill("nobody");
+    await page.getByRole("button", { name: "Search" }).click();
+    await page.getByText("No organization has “nobody” in its name.").waitFor();
+  });
+
+  it("moves from any page of one to the same page of another, with the keyboard", async () => {
+    await page.goto(`${getStack().adminUrl}/organizations/${first}/settings`);
+    await page.getByLabel("Go to another organization").fill("customer 99");
+    await page.locator('#organizations option[value="Customer 99"]').waitFor({ state: "attached" });
+    await expectAccessible(page);
+    await page.getByLabel("Go to another organization").fill("Customer 99");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`**/organizations/${await idOf("Customer 99")}/settings`);
+    await page.getByLabel("Go to another organization").fill("Customer 99");
+    await page.keyboard.press("End");
+    await page.keyboard.type("x");
+    await page.keyboard.press("Enter");
+    await page.getByText("No organization has “Customer 99x” in its name.").waitFor();
+    expect(new URL(page.url()).pathname).toBe("/organizations");
+  });
+
+  it("reads many keys page by page, and finds one by its name", async () => {
+    const phone = await open({ viewport: { width: 390, height: 844 } });
+    await signIn(phone, getStack());
+    for (const view of [page, phone]) {
+      await view.goto(`${getStack().adminUrl}/organizations/${first}/keys`);
+      expect(await view.getByRole("row").count()).toBe(51);
+      await expectNoSidewaysScroll(view);
+      await view.getByLabel("Find").fill("SERVICE-24");
+      await view.getByRole("button", { name: "Search" }).click();
+      await view.getByRole("link", { name: "service-249", exact: true }).waitFor();
+      expect(await view.getByRole("row").count()).toBe(12);
+    }
+  });
+
+  it("puts the spend of one key right", async () => {
+    await page.goto(`${getStack().adminUrl}/organizations/${first}/usage`);
+    await page.getByLabel("Amount").fill("1.25");
+    await page.getByLabel("API key", { exact: true }).selectOption("service-7");
+    await page.getByLabel("Reason").fill("ticket 42");
+    await page.getByRole("button", { name: "Correct" }).click();
+    await page.getByText("The spend is corrected.").waitFor();
+    await page
+      .getByRole("row", { name: "service-7" })
+      .getByRole("cell", { name: "1.25 USD", exact: true })
+      .waitFor();
+    await page.goto(`${getStack().adminUrl}/organizations/${first}/audit`);
+    const row = page.getByRole("row").filter({ hasText: "spend.corrected" });
+    expect(await row.textContent()).toContain("reason: ticket 42");
+    expect(await row.textContent()).toContain("service-7");
+  });
+
+  it("offers no other organization to an organization's token", async () => {
+    const path = `/api/organizations/${first}/tokens`;
+    const { token } = await getStack().admin("POST", path, { name: "anna", role: "admin" });
+    const own = await open();
+    await signIn(own, getStack(), String(token));
+    expect(await own.getByLabel("Go to another organization").count()).toBe(0);
+    const answer = await own.goto(`${getStack().adminUrl}/organizations/suggestions?search=Customer`);
+    expect(await answer?.text()).toBe("[]");
+    await own.goto(`${getStack().adminUrl}/organizations?search=Customer+99&to=keys`);
+    expect(own.url()).toBe(`${getStack().adminUrl}/organizations/${first}`);
+  });
+});
