@@ -54,7 +54,7 @@ function UsageRow(props: { row: UsageRowView; name: string; maximum: number; cur
   return (
     <tr>
       <th scope="row">
-        <bdi>{name}</bdi>
+        <bdi title={name}>{name}</bdi>
       </th>
       <td class="wide">
         <ShareBar value={row.cost_microcents} maximum={maximum} label={`${name}: ${cost}`} />
