@@ -66,13 +66,19 @@ export function createMailer(settings: SmtpSettings, options: MailerOptions = {}
   };
   return {
     async send(mail) {
-      return boundWait(connect().sendMail(formatMail(mail, settings.from))).then(
-        (info) => readResult(mail, info),
-        (error: unknown) => readFailure(mail, error),
-      );
+      return boundWait(connect().sendMail(formatMail(mail, settings.from)))
+        .catch((error: unknown) => {
+          throw withoutCredentials(error, settings.username, current?.password ?? null);
+        })
+        .then(
+          (info) => readResult(mail, info),
+          (error: unknown) => readFailure(mail, error),
+        );
     },
     async verify() {
-      await boundWait(connect().verify());
+      await boundWait(connect().verify()).catch((error: unknown) => {
+        throw withoutCredentials(error, settings.username, current?.password ?? null);
+      });
     },
     close: () => current?.transport.close(),
   };
@@ -101,6 +107,22 @@ function createPool({ url, username }: SmtpSettings, password: string | null, op
     socketTimeout: STEP_TIMEOUT_MS,
     disableFileAccess: true,
     disableUrlAccess: true,
+  });
+}
+
+/** A server may repeat what it was sent, in words or as it was encoded; errors are logged and shown. */
+function withoutCredentials(error: unknown, username: string | null, password: string | null): unknown {
+  if (!(error instanceof Error) || password === null || password === "") return error;
+  const encoded = [password, `\0${username}\0${password}`].map((text) =>
+    Buffer.from(text).toString("base64"),
+  );
+  const clean = (text: string): string =>
+    [...encoded, password].reduce((left, secret) => left.replaceAll(secret, "[redacted]"), text);
+  const { response } = error as SmtpError;
+  return Object.assign(error, {
+    message: clean(error.message),
+    stack: clean(error.stack ?? ""),
+    ...(typeof response === "string" ? { response: clean(response) } : {}),
   });
 }
 

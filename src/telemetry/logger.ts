@@ -3,7 +3,7 @@
  * censored by name and whatever has the form of one is taken out of the line, as the last of several locks: no code
  * passes them here.
  */
-import { type Logger, pino, stdTimeFunctions } from "pino";
+import { type Logger, pino, stdSerializers, stdTimeFunctions } from "pino";
 import { followLogLevel, type LogLevel } from "./log-level.ts";
 import { LogOutput } from "./log-output.ts";
 import { scrub } from "./scrub.ts";
@@ -73,5 +73,15 @@ function lineOptions(component: string) {
     base: { component, pid: process.pid },
     timestamp: stdTimeFunctions.isoTime,
     hooks: { streamWrite: scrub },
+    serializers: { err: serializeError },
   };
+}
+
+/** A Redis error carries its command with all arguments, AUTH's password among them: its name is enough. */
+function serializeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const serialized: Record<string, unknown> = { ...stdSerializers.err(error) };
+  const { command } = serialized as { command?: { name?: unknown } };
+  if (command !== undefined) serialized["command"] = command?.name ?? "unknown";
+  return serialized;
 }

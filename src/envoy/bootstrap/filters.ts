@@ -33,7 +33,12 @@ function createClientPathFilter(): EnvoyNode {
           on_header_present: {
             metadata_namespace: EDGE_METADATA_NAMESPACE,
             key: "path",
-            regex_value_rewrite: oneLine({ pattern: { regex: "^([^?]*).*$" }, substitution: "\\1" }),
+            "#regex_value_rewrite":
+              "Without the query, and without an API key that somebody has put into the path.",
+            regex_value_rewrite: oneLine({
+              pattern: { regex: "^([^?]*?)sk-igw-[^?/]*([^?]*).*$|^([^?]*).*$" },
+              substitution: "\\1\\2\\3",
+            }),
           },
         },
       ],

@@ -45,10 +45,13 @@ describe("createLogger", () => {
       logger.error({ err: error }, "failed");
       logger.info({ key: secret, nested: { deep: { url: `https://u:${secret}@host/x` } } }, secret);
     }
+    // As ioredis makes it of a refused log-in.
+    const refused = Object.assign(new Error("WRONGPASS"), { command: { name: "auth", args: ["redis-words"] } });
+    logger.warn({ err: refused }, "refused");
     logger.warn({ password: "plain-words", smtp: { secret: "more-words" } }, "by name");
-    expect(lines).toHaveLength(SECRETS.length * 2 + 1);
+    expect(lines).toHaveLength(SECRETS.length * 2 + 2);
     const text = lines.join("");
-    const written = [...SECRETS.map(({ secret }) => secret), "plain-words", "more-words"];
+    const written = [...SECRETS.map(({ secret }) => secret), "plain-words", "more-words", "redis-words"];
     expect(written.filter((secret) => text.includes(secret))).toEqual([]);
     expect(lines.map((line) => JSON.parse(line) as object)).toHaveLength(lines.length);
   });
