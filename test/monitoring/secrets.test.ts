@@ -1,5 +1,7 @@
 /** A corpus of secrets, real failures around each of them at the finest log level, and a search of all that comes out. */
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -14,10 +16,8 @@ import { createTestAuthority } from "../support/tls.ts";
 import { type ScriptedUpstream, startUpstream } from "../support/upstream.ts";
 import { waitFor } from "../support/wait.ts";
 import { withStack } from "../support/with-stack.ts";
-import { writeFile } from "node:fs/promises";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { type LeakyServer, startLeakyMailServer, startLeakyWebhook } from "./leaky-servers.ts";
+import { forms, readFiles } from "./search-outputs.ts";
 
 const PLANTED = {
   T_UPSTREAM: "upstream-credential-4f8b2c6d",
@@ -197,7 +197,7 @@ describe("a real failure around each secret", () => {
     const path = `/organizations/${organization}/tokens`;
     secrets.set("a form's token", formTokenOf(await pages.get(path, cookie)));
     const form = { form_token: "not-the-form-s-token", name: "x" };
-    keepAnswer("form", await pages.post(path, form, { cookie }));
+    expect(keepAnswer("form", await pages.post(path, form, { cookie })).status).toBe(403);
     keepAnswer("form", await pages.post(path, form, { cookie: `${cookie}x` }));
   });
 
@@ -234,19 +234,11 @@ describe("a real failure around each secret", () => {
     await writeFile(file, config.replace(/^listen:\n/m, `listen:\n  ${tls}\n`));
     for (const args of [["config", "check"], ["envoy", "render"], ["doctor"]]) {
       const { stdout, stderr } = await runCli([...args, "--config", file], { env: PLANTED });
+      expect(stdout + stderr).not.toBe("");
       keep(args.join(" "), stdout + stderr);
     }
   });
 });
-
-/** Every file under the folder, but what holds secrets by its nature. */
-function readFiles(dir: string): string {
-  return readdirSync(dir, { recursive: true, encoding: "utf8" })
-    .map((name) => join(dir, name))
-    .filter((file) => statSync(file).isFile())
-    .map((file) => readFileSync(file, "utf8"))
-    .join("\n");
-}
 
 describe("what the gateway gives out", () => {
   beforeAll(async () => {
@@ -257,8 +249,9 @@ describe("what the gateway gives out", () => {
     const headers = { authorization: `Bearer ${PLANTED.T_METRICS}` };
     keepAnswer("metrics", await send(adminUrl, { path: "/metrics", headers }));
     const path = `/api/organizations/${organization}`;
-    for (const part of ["", "/keys", "/tokens", "/audit", "/alerts", "/usage"])
+    for (const part of ["", "/keys", "/tokens", "/audit", "/alerts", "/usage"]) {
       await call("GET", `${path}${part}`);
+    }
     const requests = await send(adminUrl, {
       path: `${path}/requests`,
       headers: { authorization: `Bearer ${adminToken}` },
@@ -298,8 +291,3 @@ describe("what the gateway gives out", () => {
     expect(found).toEqual([]);
   });
 });
-
-/** As it is, and as parts of protocols write it. */
-function forms(secret: string): string[] {
-  return [secret, Buffer.from(secret).toString("base64"), encodeURIComponent(secret)];
-}

@@ -46,7 +46,9 @@ describe("createLogger", () => {
       logger.info({ key: secret, nested: { deep: { url: `https://u:${secret}@host/x` } } }, secret);
     }
     // As ioredis makes it of a refused log-in.
-    const refused = Object.assign(new Error("WRONGPASS"), { command: { name: "auth", args: ["redis-words"] } });
+    const refused = Object.assign(new Error("WRONGPASS"), {
+      command: { name: "auth", args: ["redis-words"] },
+    });
     logger.warn({ err: refused }, "refused");
     logger.warn({ password: "plain-words", smtp: { secret: "more-words" } }, "by name");
     expect(lines).toHaveLength(SECRETS.length * 2 + 2);
