@@ -158,7 +158,7 @@ async function startServer(args: readonly string[], env: Record<string, string>)
   const socket = join(dir, "redis.sock");
   const run = async (): Promise<Child> => {
     const child = startChild(
-      findServer(),
+      findRedisServer(),
       [...OWN_PROCESS, "--port", "0", "--unixsocket", socket, "--dir", dir, ...args],
       { env: { ...process.env, ...env } },
     );
@@ -207,7 +207,7 @@ async function startNode(
   const home = join(dir, String(port));
   await mkdir(home);
   const args = [...OWN_PROCESS, ...CLUSTER_NODE, "--port", String(port), "--dir", home, ...more];
-  const child = startChild(findServer(), args, { env: { ...process.env, ...env } });
+  const child = startChild(findRedisServer(), args, { env: { ...process.env, ...env } });
   await answering(child, { host: "127.0.0.1", port });
   return { port, child };
 }
@@ -261,7 +261,8 @@ async function answering(
   }
 }
 
-function findServer(): string {
+/** The program: `REDIS_SERVER_BIN`, else on PATH. */
+export function findRedisServer(): string {
   const named = process.env["REDIS_SERVER_BIN"];
   if (named !== undefined && named !== "") return named;
   try {
