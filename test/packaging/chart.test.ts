@@ -11,12 +11,15 @@ import { checkTool, run } from "./find-tool.ts";
 const CHART = fileURLToPath(new URL("../../deploy/helm/", import.meta.url));
 const SMALL = "ci/small-values.yaml";
 const FULL = "ci/full-values.yaml";
+const SIDECAR = "ci/sidecar-values.yaml";
 const HELM = process.env["HELM_BIN"] ?? "helm";
 const { missing } = checkTool(HELM, ["version"], "REQUIRE_HELM");
 
 interface Container {
   readonly name: string;
   readonly args?: readonly string[];
+  readonly ports?: readonly object[];
+  readonly volumeMounts: readonly { readonly mountPath: string }[];
   readonly restartPolicy?: string;
   readonly securityContext: Record<string, unknown>;
   readonly livenessProbe?: { httpGet: { path: string } };
@@ -66,12 +69,12 @@ describe("deploy/helm", () => {
 });
 
 describe.skipIf(missing !== null)("deploy/helm, rendered", () => {
-  it.each([SMALL, FULL])("passes helm lint --strict with %s", async (values) => {
+  it.each([SMALL, FULL, SIDECAR])("passes helm lint --strict with %s", async (values) => {
     const { code, stdout, stderr } = await helm("lint", values, "--strict");
     expect({ code, output: code === 0 ? "" : stdout + stderr }).toEqual({ code: 0, output: "" });
   });
 
-  it.each([SMALL, FULL])(
+  it.each([SMALL, FULL, SIDECAR])(
     "holds a valid gateway.yaml with %s, whose bootstrap keeps every promise",
     async (values) => {
       const manifests = await template(values);
@@ -93,7 +96,7 @@ describe.skipIf(missing !== null)("deploy/helm, rendered", () => {
       seccompProfile: { type: "RuntimeDefault" },
     });
     const containers = [...pod.spec.initContainers, ...pod.spec.containers];
-    expect(containers.map(({ name }) => name)).toEqual(["bootstrap", "envoy", "gateway"]);
+    expect(containers.map(({ name }) => name)).toEqual(["bootstrap", "credentials", "envoy", "gateway"]);
     for (const { securityContext } of containers) {
       expect(securityContext).toEqual({
         allowPrivilegeEscalation: false,
@@ -139,6 +142,37 @@ describe.skipIf(missing !== null)("deploy/helm, rendered", () => {
     expect(await annotation("gateway.extra.settlement.grace_seconds=5")).not.toBe(before);
   });
 
+  it("gives an upstream's credential to Envoy's side only, and renews it there", async () => {
+    const { spec } = (await template(FULL)).get("StatefulSet/gw")!.spec.template;
+    const mounts = [...spec.initContainers, ...spec.containers].filter((one) =>
+      one.volumeMounts.some(({ mountPath }) => mountPath === "/etc/gateway-secrets/partner"),
+    );
+    expect(mounts.map(({ name }) => name)).toEqual(["bootstrap", "credentials", "envoy"]);
+    const small = (await template(SMALL)).get("StatefulSet/gw")!.spec.template.spec;
+    expect(small.initContainers.map(({ name }) => name)).toEqual(["bootstrap", "envoy"]);
+  });
+
+  it("has the sidecar alone take calls by mutual TLS, on a port for each worker", async () => {
+    const manifests = await template(SIDECAR);
+    const { spec } = manifests.get("StatefulSet/gw")!.spec.template;
+    expect(spec.initContainers).toBeUndefined();
+    expect(spec.containers[0]?.ports).toEqual([
+      { name: "admin", containerPort: 10001 },
+      { name: "grpc-0", containerPort: 9000 },
+      { name: "grpc-1", containerPort: 9001 },
+    ]);
+    expect(spec.containers[0]?.readinessProbe?.httpGet.path).toBe("/readyz");
+    expect([...manifests.keys()]).toContain("Service/gw-sidecar");
+    expect([...manifests.keys()]).not.toContain("Service/gw");
+    const { sidecar } = parse(manifests.get("ConfigMap/gw")?.data["gateway.yaml"] ?? "") as {
+      sidecar: { tls: object };
+    };
+    expect(sidecar.tls).toMatchObject({
+      server_name: "gw-sidecar.default.svc",
+      client_name: "envoy.edge.svc",
+    });
+  });
+
   it("leaves the number of pods to the autoscaler where there is one", async () => {
     expect((await template(SMALL)).get("StatefulSet/gw")?.spec.replicas).toBe(2);
     const full = await template(FULL);
@@ -159,6 +193,12 @@ describe.skipIf(missing !== null)("deploy/helm, rendered", () => {
     ["a part that the chart decides", "gateway.extra.listen.port=1", /extra/],
     ["a secret for nobody", "secretEnv[0].name=A,secretEnv[0].secret=s,secretEnv[0].key=k", /for/],
     ["no upstream", "gateway.upstreams=null", /upstreams/],
+    ["a sidecar elsewhere without certificates", "envoy.enabled=false", /sidecar\.tlsSecret/],
+    [
+      "a sidecar elsewhere that anybody with a certificate could call",
+      "envoy.enabled=false,sidecar.tlsSecret=x",
+      /sidecar\.clientName/,
+    ],
     ["no operator token", "operatorTokenSecret.name=", /operatorTokenSecret/],
     ["two kinds of Redis", "redis.cluster[0]=redis://a:1", /exactly one/],
     ["sentinels without a name", "redis.url=,redis.sentinels[0]=redis://a:1", /redis\.name/],

@@ -34,6 +34,16 @@ describe.skipIf(missing !== undefined)("docker compose up", () => {
   const readFile = async (path: string) =>
     (await inGateway("node", "-p", `require("fs").readFileSync("${path}", "utf8")`)).stdout.trim();
 
+  /** Envoy's image has nothing to ask its own port with: `--wait` ends when it has been started. */
+  const waitUntilServed = () => {
+    const isReady = () =>
+      send(baseUrl, { path: "/readyz", timeoutMs: 2_000 }).then(
+        ({ status }) => status === 200,
+        () => false,
+      );
+    return waitFor("the gateway to be ready", isReady, { timeoutMs: 60_000, intervalMs: 100 });
+  };
+
   beforeAll(async () => {
     const [port, adminPort] = [await findFreePort(), await findFreePort()];
     env = { ...process.env, IGW_PORT: String(port), IGW_ADMIN_PORT: String(adminPort), IGW_VERSION: project };
@@ -43,6 +53,7 @@ describe.skipIf(missing !== undefined)("docker compose up", () => {
     if (build.code !== 0) throw new Error(build.stderr.slice(-4_000));
     // `--wait` counts the bootstrap, which is meant to end, as a failure in some versions: readiness is asked below.
     await compose(["up", "-d", "--wait"], 180_000);
+    await waitUntilServed();
   }, BUILD_TIMEOUT_MS + 200_000);
   afterAll(async () => {
     if (env === undefined) return;
@@ -110,8 +121,7 @@ describe.skipIf(missing !== undefined)("docker compose up", () => {
     const key = await readFile("/var/lib/inference-gateway/demo-key");
     await compose(["restart", "redis", "gateway", "envoy"], 120_000);
     await compose(["up", "-d", "--wait"], 120_000);
-    const isReady = async () => (await send(baseUrl, { path: "/readyz" })).status === 200;
-    await waitFor("the gateway to be ready again", isReady, { timeoutMs: 60_000, intervalMs: 100 });
+    await waitUntilServed();
     const answer = await send(baseUrl, { path: "/v1/key", headers: { authorization: `Bearer ${key}` } });
     expect(answer.status).toBe(200);
   });

@@ -53,6 +53,10 @@ describe.skipIf(missing !== null)("a Kubernetes API server", () => {
   }
 
   it.each([
+    [
+      "sidecar-values.yaml",
+      ["statefulset.apps/gw", "service/gw-sidecar", "networkpolicy.networking.k8s.io/gw"],
+    ],
     ["small-values.yaml", ["statefulset.apps/gw", "poddisruptionbudget.policy/gw"]],
     [
       "full-values.yaml",

@@ -39,10 +39,24 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- if .Values.tls.clientCaSecret -}}{{- $_ := set $tls "client_ca_file" "/etc/envoy-tls/clients/ca.crt" -}}{{- end -}}
 {{- $_ := set $listen "tls" $tls -}}
 {{- end -}}
+{{- $sidecar := dict "workers" (int .Values.workers) "sockets" "/run/inference-gateway" -}}
+{{- if not .Values.envoy.enabled -}}
+{{- if not .Values.sidecar.tlsSecret -}}{{- fail "sidecar.tlsSecret: required with envoy.enabled=false, the connection carries keys and prompts" -}}{{- end -}}
+{{- if not .Values.sidecar.clientName -}}{{- fail "sidecar.clientName: required with envoy.enabled=false, or any certificate of the same authorities could call" -}}{{- end -}}
+{{- $_ := set $sidecar "tcp" (dict "host" "0.0.0.0" "port" (int .Values.sidecar.port)) -}}
+{{- $_ := set $sidecar "tls" (dict
+  "ca_file" "/etc/sidecar-tls/ca.crt"
+  "server_cert_file" "/etc/sidecar-tls/tls.crt"
+  "server_key_file" "/etc/sidecar-tls/tls.key"
+  "server_name" (printf "%s-sidecar.%s.svc" (include "igw.name" .) .Release.Namespace)
+  "client_cert_file" (printf "%s/tls.crt" .Values.sidecar.envoyTlsPath)
+  "client_key_file" (printf "%s/tls.key" .Values.sidecar.envoyTlsPath)
+  "client_name" .Values.sidecar.clientName) -}}
+{{- end -}}
 {{- $own := dict
   "listen" $listen
   "admin" (dict "host" "0.0.0.0" "port" 10001 "allow_plain_http" true "operator_token" (dict "file" "/etc/gateway-secrets/operator/token"))
-  "sidecar" (dict "workers" (int .Values.workers) "sockets" "/run/inference-gateway")
+  "sidecar" $sidecar
   "data_dir" "/var/lib/inference-gateway"
   "redis" $redis
   "upstreams" .Values.gateway.upstreams
@@ -68,8 +82,17 @@ capabilities: {drop: [ALL]}
 {{- end }}
 {{- end }}
 
+{{- /* Mounts of one of the two: (list $ "envoy"). */ -}}
 {{- define "igw.secretMounts" -}}
-{{- range $index, $file := .Values.secretFiles }}
+{{- $for := index . 1 -}}
+{{- range $index, $file := (index . 0).Values.secretFiles }}
+{{- if or (not $file.for) (eq $file.for $for) }}
 - {name: secret-{{ $index }}, mountPath: {{ $file.path | quote }}, readOnly: true}
 {{- end }}
+{{- end }}
+{{- end }}
+
+{{- /* "true" when an upstream's credential is a file, which can be renewed. */ -}}
+{{- define "igw.hasCredentialFiles" -}}
+{{- range .Values.gateway.upstreams }}{{ if and .credential (hasKey .credential "file") }}true{{ end }}{{ end -}}
 {{- end }}
