@@ -146,6 +146,7 @@ describe("up with TLS", () => {
       const answer = await chat();
       return answer.status === 200 && answer.serial !== serial;
     });
+    expect(stack.child.ended).toBeNull();
   });
 
   it("takes an upstream's renewed credential from its file", async () => {
