@@ -42,23 +42,21 @@ async function start(dir: string, port: number, authority: TestAuthority): Promi
   await writeFile(join(dir, "ca.pem"), authority.ca);
   await writeFile(join(dir, "server.crt"), server.cert);
   await writeFile(join(dir, "server.key"), server.key, { mode: 0o600 });
-  const files = [
-    "--tls-cert-file",
-    "server.crt",
-    "--tls-key-file",
-    "server.key",
-    "--tls-ca-cert-file",
-    "ca.pem",
-  ];
-  const child = startChild(
-    findRedisServer(),
-    [
-      ...["--port", "0", "--tls-port", String(port), "--bind", "127.0.0.1", "--tls-auth-clients", "yes"],
-      ...files.map((part) => (part.startsWith("--") ? part : join(dir, part))),
-      ...["--dir", join(dir, "data"), "--appendonly", "yes", "--appendfsync", "always", "--save", ""],
-    ],
-    { cwd: dir },
-  );
+  const settings = {
+    port: 0,
+    "tls-port": port,
+    bind: "127.0.0.1",
+    "tls-auth-clients": "yes",
+    "tls-cert-file": join(dir, "server.crt"),
+    "tls-key-file": join(dir, "server.key"),
+    "tls-ca-cert-file": join(dir, "ca.pem"),
+    dir: join(dir, "data"),
+    appendonly: "yes",
+    appendfsync: "always",
+    save: "",
+  };
+  const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const child = startChild(findRedisServer(), args, { cwd: dir });
   const client = await authority.issue("probe", ["probe"]);
   await waitFor("Redis over TLS", async () => {
     if (child.ended !== null) throw new Error(`redis-server ended: ${child.stdoutLines.join("\n")}`);
