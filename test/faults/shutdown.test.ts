@@ -1,7 +1,13 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parse, stringify } from "yaml";
 import { type Child, startChild } from "../support/child.ts";
+import { findFreePort } from "../support/free-port.ts";
+import { send } from "../support/http.ts";
+import { waitFor } from "../support/wait.ts";
 import type { Sent } from "./fault-load.ts";
 import { runScenario } from "./fault-scenario.ts";
 import { type FaultStack, listSpoolFiles, startFaultStack } from "./fault-stack.ts";
@@ -83,4 +89,49 @@ describe("charged and used agree", () => {
     ).toEqual([]);
     expect(isOrderly).toBe(false);
   });
+
+  it("when a host is gone with all its processes: another host closes what it left, but for two seconds of each stream", async () => {
+    const other = await startOtherHost();
+    try {
+      expect(
+        await runScenario(faults, {
+          name: "host gone",
+          outputTokens: 400,
+          async fault() {
+            await wait(3_300);
+            const { configFile } = faults.stack;
+            const processes = [...listProcesses(configFile, "serve"), ...listProcesses(configFile, "worker")];
+            const workerDiedMs = performance.now();
+            for (const pid of processes) process.kill(pid, "SIGKILL");
+            await running.waitForEnd(60_000);
+            return { workerDiedMs };
+          },
+          allowsFailures: true,
+          settleMs: 100_000,
+        }),
+      ).toEqual([]);
+    } finally {
+      await other.stop();
+    }
+  });
 });
+
+/** Another gateway on the same Redis, with sockets and data of its own; nobody sends it requests. */
+async function startOtherHost(): Promise<Child> {
+  const { configFile, dir } = faults.stack;
+  const config = parse(await readFile(configFile, "utf8")) as Record<string, object>;
+  const own = join(dir, "other");
+  await mkdir(own);
+  const file = join(own, "other-host.yaml");
+  const admin = { ...config["admin"], port: await findFreePort() };
+  await writeFile(file, stringify({ ...config, admin, data_dir: join(own, "data") }));
+  const main = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
+  const child = startChild(process.execPath, [main, "serve", "--config", file], { cwd: own });
+  const isReady = async (): Promise<boolean> => {
+    if (child.ended !== null) throw new Error(`ended: ${child.stderr}`);
+    const answer = await send(`http://127.0.0.1:${admin.port}`, { path: "/readyz" }).catch(() => null);
+    return answer?.status === 200;
+  };
+  await waitFor("the other host", isReady, { timeoutMs: 40_000, intervalMs: 50 });
+  return child;
+}

@@ -42,6 +42,8 @@ export interface ServeAloneOptions {
   readonly overrides?: object;
   /** Redis is killed first: resolves when Envoy and the admin server answer, ready or not. */
   readonly isRedisAway?: boolean;
+  /** What an operator has changed in the rendered bootstrap. */
+  readonly editBootstrap?: (yaml: string) => string;
 }
 
 /** Starts Redis, `serve` and an Envoy of the rendered bootstrap; resolves when they serve. */
@@ -68,7 +70,7 @@ export async function startServeAlone(options: ServeAloneOptions): Promise<Serve
     const seconds = String(options.drainSeconds);
     const args = [MAIN, "serve", "--config", configFile, "--drain-seconds", seconds];
     const serve = startChild(process.execPath, args, { cwd: dir });
-    started.push(serve, await startEnvoy(configFile, dir));
+    started.push(serve, await startEnvoy(configFile, dir, options.editBootstrap));
     const baseUrl = `http://127.0.0.1:${port}`;
     const adminUrl = `http://127.0.0.1:${adminPort}`;
     const isUp = (): Promise<boolean> =>
@@ -102,7 +104,11 @@ function createConfig(
   return mergeConfig(base, options.overrides ?? {});
 }
 
-async function startEnvoy(configFile: string, dir: string): Promise<Child> {
+async function startEnvoy(
+  configFile: string,
+  dir: string,
+  edit: (yaml: string) => string = (yaml) => yaml,
+): Promise<Child> {
   const { stdout } = await run(
     process.execPath,
     [MAIN, "envoy", "render", "--write-secrets", "--config", configFile],
@@ -111,7 +117,7 @@ async function startEnvoy(configFile: string, dir: string): Promise<Child> {
     },
   );
   const bootstrap = join(dir, "envoy.yaml");
-  await writeFile(bootstrap, stdout);
+  await writeFile(bootstrap, edit(stdout));
   const { path } = await ensureEnvoy(createToolContext());
   return startChild(path, ["-c", bootstrap, "--disable-hot-restart", "--log-level", "warning"], { cwd: dir });
 }
