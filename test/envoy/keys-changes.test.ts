@@ -171,31 +171,31 @@ describe("by the clock of Redis", () => {
     await waitFor("a refusal", () => refused().length > 200);
     await load.stop();
     const answers = refused();
-    const first = Math.min(...answers.map(({ atMs }) => atMs));
-    // Requests in flight at that moment may still have passed; one sent clearly later must not.
-    const late = load.seen.filter(({ atMs, outcome }) => atMs > first + 100 && outcome === "200");
+    const first = Math.min(...answers.map(({ answeredAtMs }) => answeredAtMs));
+    // Requests in flight at that moment may still have passed; one sent after it must not.
+    const late = load.seen.filter(({ atMs, outcome }) => atMs > first && outcome === "200");
     return {
       outcomes: [...new Set(answers.map(({ outcome }) => outcome))],
       late: late.length,
-      firstAtMs: first,
+      firstAnsweredAtMs: first,
     };
   }
 
   it("a key is refused from its expiry on, on every worker", async () => {
     const expiresAtMs = Date.now() + 1_500;
     const { key } = await chat.stack.createKey({ expiresAtMs });
-    const { outcomes, late, firstAtMs } = await waitForRefusal(key);
+    const { outcomes, late, firstAnsweredAtMs } = await waitForRefusal(key);
     expect({ outcomes, late }).toEqual({ outcomes: ["403 key_expired"], late: 0 });
-    // Sent shortly before, answered after.
-    expect(performance.timeOrigin + firstAtMs).toBeGreaterThan(expiresAtMs - 100);
+    // Two clocks of one host, read at different moments.
+    expect(performance.timeOrigin + firstAnsweredAtMs).toBeGreaterThan(expiresAtMs - 100);
   });
 
   it("a rotated key passes as long as its grace lasts, and not longer", async () => {
     const { key, path } = await createKey();
     const rotatedAtMs = performance.now();
     await chat.stack.admin("POST", `${path}/rotate`, { grace_seconds: 2 });
-    const { outcomes, late, firstAtMs } = await waitForRefusal(key);
+    const { outcomes, late, firstAnsweredAtMs } = await waitForRefusal(key);
     expect({ outcomes, late }).toEqual({ outcomes: ["401 invalid_api_key"], late: 0 });
-    expect(firstAtMs - rotatedAtMs).toBeGreaterThan(1_900);
+    expect(firstAnsweredAtMs - rotatedAtMs).toBeGreaterThan(1_900);
   });
 });
