@@ -214,8 +214,7 @@ export async function startSupervisorServices(
   const alerts = createAlertDelivery({ config, store, client, pagesUrl, clock: systemClock, logger });
   void opening.opened.then(() => repairInBackground(store, logger));
   const onBytes = (bytes: number): void => requestLogBytes.set(bytes);
-  const retention = createRequestLogRetention(config, { clock: systemClock, logger, onBytes });
-  const tasks = [reaper, retention, alerts];
+  const tasks = [reaper, createRequestLogRetention(config, { clock: systemClock, logger, onBytes }), alerts];
   for (const task of tasks) task.start();
   telemetry.showAlerts(() => alerts.readMetrics());
   return {
