@@ -94,6 +94,8 @@ describe("a worker that is killed while Redis is away", () => {
       const spent = await store.readSpend(organizationId, null).catch(() => null);
       return spent?.organizationMicrocents === 3n * costEach && listSpool(stack!).length === 0;
     });
+    // Envoy looks every quarter of a second.
+    await waitFor("readiness", async () => (await statusOf(baseUrl, "/readyz")) === 200);
     expect((await post(stack, key)).status).toBe(200);
     expect(findWorker(configFile, 0)).toBe(successor);
   });
