@@ -57,7 +57,7 @@ const PROTOCOLS = { chat: chatProtocol, messages: messagesProtocol } as const;
 const MESSAGE_OVERHEAD_BYTES = 1024 * 1024;
 
 /** Beside the path nothing waits for Redis's answer, and a month's usage of thousands of keys takes a while. */
-const MANAGEMENT_COMMAND_TIMEOUT_MS = 5_000;
+const MANAGEMENT = { commandTimeoutMs: 5_000 };
 /** A key to print must be in Redis first, and a Redis that is only just starting reads its append-only file. */
 const DEMO_WAIT_MS = 28_000;
 
@@ -188,8 +188,7 @@ export async function startSupervisorServices(
   const logger = createLogger("supervisor");
   const workers = resolveWorkerCount(config.sidecar.workers);
   const telemetry = createHostTelemetry(config, { ...options, workers });
-  const commandTimeoutMs = MANAGEMENT_COMMAND_TIMEOUT_MS;
-  const opening = await openStoreInBackground(config, logger, { commandTimeoutMs });
+  const opening = await openStoreInBackground(config, logger, MANAGEMENT);
   const { client, close } = opening;
   const store = meterCalls(opening.store, telemetry.metrics);
   const catalog = new CatalogReference(createCatalog(config));
