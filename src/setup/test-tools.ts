@@ -1,6 +1,7 @@
 import { findChromium } from "./chromium.ts";
 import { ensureClientPython } from "./client-python.ts";
 import { ensureEnvoy } from "./envoy.ts";
+import { findHelm } from "./helm.ts";
 import { findPrometheus } from "./prometheus.ts";
 import { ensureRedisServer } from "./redis.ts";
 import { createToolContext } from "./tool-context.ts";
@@ -20,5 +21,14 @@ export async function prepareTestTools(requirementsFile: string): Promise<Record
   const prometheus = await findPrometheus(context);
   const alarms: Record<string, string> =
     prometheus === null ? {} : { PROMETHEUS_BIN: prometheus.prometheus, PROMTOOL_BIN: prometheus.promtool };
-  return { ...browser, ...alarms, ENVOY_BIN: envoy.path, REDIS_SERVER_BIN: redis.path, IGW_PYTHON: python };
+  const helm = await findHelm(context);
+  const chart: Record<string, string> = helm === null ? {} : { HELM_BIN: helm };
+  return {
+    ...browser,
+    ...alarms,
+    ...chart,
+    ENVOY_BIN: envoy.path,
+    REDIS_SERVER_BIN: redis.path,
+    IGW_PYTHON: python,
+  };
 }

@@ -14,7 +14,6 @@ const FOLDER = fileURLToPath(new URL("../../.tools/kubernetes-1.36.3", import.me
 const BUILD = fileURLToPath(new URL("build-kubernetes.sh", import.meta.url));
 /** Set where nothing may be skipped: then it is built. */
 const REQUIRED = "REQUIRE_KUBERNETES";
-export const KUBERNETES_BUILD_TIMEOUT_MS = 1_800_000;
 
 export interface ApiServer {
   /** `kubectl` against it. Never rejects. */

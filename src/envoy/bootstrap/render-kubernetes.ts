@@ -69,7 +69,7 @@ export function renderEnvoyPatchPolicy(config: Config, options: RenderOptions = 
       jsonPatches: [
         ...clusters.map((cluster) => ({
           type: "type.googleapis.com/envoy.config.cluster.v3.Cluster",
-          name: String(cluster["name"]),
+          name: cluster["name"] ?? "",
           operation: { op: "add", path: "", value: cluster },
         })),
         listenerPatch(`/${buffer}`, listener[buffer] ?? null),
