@@ -2,11 +2,12 @@
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { parseConfig } from "../../src/config/load.ts";
 import { renderBootstrap } from "../../src/envoy/bootstrap/render-bootstrap.ts";
+import { renderEnvoyFilter, renderEnvoyPatchPolicy } from "../../src/envoy/bootstrap/render-kubernetes.ts";
 import { upstreamSecretFile } from "../../src/envoy/bootstrap/upstream-secrets.ts";
 import { createTestAuthority } from "../support/tls.ts";
 import { findEnvoy } from "./edge/envoy-binary.ts";
@@ -30,6 +31,20 @@ describe("envoy/*.yaml", () => {
     } finally {
       rmSync(scratch, { recursive: true, force: true });
     }
+  });
+});
+
+describe("deploy/examples", () => {
+  const examples = join(import.meta.dirname, "../../deploy/examples");
+
+  it.each([
+    ["istio/envoy-filter.yaml", renderEnvoyFilter],
+    ["envoy-gateway/envoy-patch-policy.yaml", renderEnvoyPatchPolicy],
+  ])("%s is the render of the gateway.yaml beside it", async (name, render) => {
+    const path = join(examples, name);
+    const source = join(dirname(path), "gateway.yaml");
+    const config = parseConfig(readFileSync(source, "utf8"), { baseDir: "/etc", source, secrets: "none" });
+    await expect(render(config)).toMatchFileSnapshot(path);
   });
 });
 
