@@ -91,7 +91,7 @@ describe("the log in an outage", () => {
     const startedMs = performance.now();
     const answers = await Promise.all(Array.from({ length: 300 }, () => post()));
     const refused = answers.filter(({ status }) => status === 503).length;
-    expect(refused).toBeGreaterThan(50);
+    expect(refused).toBeGreaterThan(20);
     await waitFor("each of them, written or counted", () => count() === refused);
     const seconds = Math.ceil((performance.now() - startedMs) / 1_000);
     expect(readLines().length).toBeLessThanOrEqual(WORKERS * (seconds + 1));

@@ -8,7 +8,7 @@ import { findWorkerPid, listProcesses, waitForNewWorker } from "./processes.ts";
 const LONG_STREAMS = { outputTokens: 400, tokenMs: 10 };
 /** Holds are closed 30 s after their owner's last sign of life, those of strict caps 30 s later; with 5 s for each look. */
 const CLOSED_AFTER_MS = 80_000;
-const PAUSE_MS = 40_000;
+const PAUSE_MS = 61_000;
 
 let faults: FaultStack;
 beforeAll(async () => {
@@ -30,10 +30,10 @@ describe("charged and used agree", () => {
     expect(listProcesses(faults.stack.configFile, "worker")).toHaveLength(WORKERS);
   });
 
-  it("when a worker stands still for 40 s and comes back after its requests were closed", async () => {
+  it("when a worker stands still for a minute and comes back after its requests were closed", async () => {
     expect(
       await runScenario(faults, {
-        name: "worker paused 40 s",
+        name: "worker paused a minute",
         ...LONG_STREAMS,
         async fault() {
           await wait(2_500);
