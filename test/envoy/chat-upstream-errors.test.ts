@@ -1,130 +1,24 @@
 import { describe, expect, it } from "vitest";
 import { summarizeError } from "../support/answer-checks.ts";
-import { chatBody, withChatStack } from "../support/chat-stack.ts";
-import { findFreePort } from "../support/free-port.ts";
-import { catalogEntry } from "../support/gateway-config.ts";
+import { chatBody } from "../support/chat-stack.ts";
 import { type HttpAnswer, readError, readEvents } from "../support/http.ts";
+import { finishChunk, textChunk, textCompletion } from "../support/scripted-answer.ts";
 import {
-  finishChunk,
-  openaiError,
-  type ScriptedAnswer,
-  textChunk,
-  textCompletion,
-} from "../support/scripted-answer.ts";
+  ABSENT_MODEL,
+  createFailureRows,
+  failure,
+  SECRET_TEXT,
+  STARTING,
+  withAbsentModel,
+} from "./failing-upstreams.ts";
 
-const closedPort = await findFreePort();
-const ABSENT_MODEL = "acme/absent";
-
-const chat = withChatStack((upstream) => ({
-  upstreams: [
-    { name: "local", url: upstream.url, path_prefix: "/v1" },
-    { name: "absent", url: `http://127.0.0.1:${closedPort}`, path_prefix: "/v1" },
-  ],
-  catalog: [catalogEntry(), catalogEntry({ id: ABSENT_MODEL, upstream: "absent", startup_seconds: 17 })],
-}));
-
-/** A text of the upstream that only the log may have. */
-const SECRET_TEXT = "internal host gpu-7.cluster.local";
-
-interface Row {
-  readonly name: string;
-  readonly answer: ScriptedAnswer;
-  readonly expected: object;
-}
-
-function refusal(status: number, fields: object = {}, headers: Record<string, string> = {}): ScriptedAnswer {
-  return { kind: "json", status, headers, body: openaiError("temperature is too high", fields) };
-}
-
-function failure(status: number, headers: Record<string, string> = {}): ScriptedAnswer {
-  return { kind: "json", status, headers, body: openaiError(SECRET_TEXT) };
-}
-
-const INVALID = {
-  status: 400,
-  type: "invalid_request_error",
-  message: expect.stringContaining("temperature is too high") as string,
-};
-const BROKEN = { status: 502, type: "api_error", code: "upstream_error" };
-const STARTING = { status: 503, type: "overloaded_error", code: "model_starting" };
-const OVERLOADED = { status: 503, type: "overloaded_error", code: "model_overloaded" };
-
-const ROWS: readonly Row[] = [
-  {
-    name: "a 400 with code and param",
-    answer: refusal(400, { code: "bad_range", param: "temperature" }),
-    expected: { ...INVALID, code: "bad_range", param: "temperature" },
-  },
-  { name: "a 400 without a code", answer: refusal(400), expected: { ...INVALID, code: "invalid_parameter" } },
-  {
-    name: "a 400 with a number as code",
-    answer: refusal(400, { code: 400 }),
-    expected: { ...INVALID, code: "invalid_parameter" },
-  },
-  { name: "a 413", answer: refusal(413), expected: INVALID },
-  { name: "a 422", answer: refusal(422), expected: INVALID },
-  {
-    name: "a 301",
-    answer: failure(301, { location: "http://10.0.0.1/" }),
-    expected: { status: 502, type: "api_error" },
-  },
-  { name: "a 401", answer: failure(401), expected: { ...BROKEN, code: "upstream_authentication_failed" } },
-  { name: "a 402", answer: failure(402), expected: { status: 502, type: "api_error" } },
-  { name: "a 403", answer: failure(403), expected: { status: 502, type: "api_error" } },
-  { name: "a 404", answer: failure(404), expected: BROKEN },
-  {
-    name: "a 429 with Retry-After",
-    answer: failure(429, { "retry-after": "7" }),
-    expected: { ...OVERLOADED, retryAfter: "7" },
-  },
-  {
-    name: "a 429 with a long Retry-After",
-    answer: failure(429, { "retry-after": "900" }),
-    expected: { ...OVERLOADED, retryAfter: "59" },
-  },
-  { name: "a 429 without Retry-After", answer: failure(429), expected: { ...OVERLOADED, retryAfter: "5" } },
-  { name: "a 529", answer: failure(529), expected: { ...OVERLOADED, retryAfter: "5" } },
-  { name: "a 500", answer: failure(500), expected: BROKEN },
-  { name: "a 502", answer: failure(502), expected: BROKEN },
-  {
-    name: "a 503 with Retry-After",
-    answer: failure(503, { "retry-after": "3" }),
-    expected: { ...STARTING, retryAfter: "3" },
-  },
-  { name: "a 503 without Retry-After", answer: failure(503), expected: { ...STARTING, retryAfter: "10" } },
-  { name: "a reset before the answer", answer: { kind: "reset" }, expected: BROKEN },
-  {
-    name: "an answer that is not JSON",
-    answer: {
-      kind: "bytes",
-      headers: { "content-type": "application/json" },
-      pieces: [`<html>${SECRET_TEXT}`],
-    },
-    expected: BROKEN,
-  },
-  {
-    name: "a page instead of an answer",
-    answer: { kind: "bytes", headers: { "content-type": "text/html" }, pieces: [`<html>${SECRET_TEXT}`] },
-    expected: BROKEN,
-  },
-  {
-    name: "an empty answer",
-    answer: { kind: "bytes", headers: { "content-length": "0" }, pieces: [] },
-    expected: BROKEN,
-  },
-  {
-    name: "a compressed answer that nobody asked for",
-    answer: { kind: "json", gzip: true, body: textCompletion("hi", null) },
-    expected: BROKEN,
-  },
-  { name: "an error with status 200", answer: failure(200), expected: BROKEN },
-];
+const chat = withAbsentModel();
 
 describe.each([
   { name: "JSON", stream: false },
   { name: "streamed", stream: true },
 ])("upstream failures of $name requests", ({ stream }) => {
-  it.each(ROWS)("answer $name as the contract says", async ({ answer, expected }) => {
+  it.each(createFailureRows(503))("answer $name as the contract says", async ({ answer, expected }) => {
     chat.upstream.answer(answer);
     const received = await chat.send({ body: chatBody({ stream }) });
     expect(summarizeError(received)).toMatchObject({ ...expected, breaches: [] });
