@@ -12,12 +12,15 @@ export interface ProcessTransport {
 
 /**
  * The rules of an ext_proc stream that hold on every transport: who owes a reply, when our side may end with OK, and
- * that the listener hears of the end exactly once.
+ * that the listener hears of the end exactly once. While a response is streamed nobody owes anything: Envoy lets nothing
+ * of it pass that we have not sent.
  */
 export class ProcessStream implements ProcessCall {
   readonly #transport: ProcessTransport;
   readonly #listener: ProcessListener;
   #repliesOwed = 0;
+  /** From here on both sides send as they like: the response is streamed. */
+  #isDuplex = false;
   /** Nothing is sent or handed on any more: an immediate response was sent, or the call is over on our side. */
   #isAnswered = false;
   #hasFailed = false;
@@ -30,6 +33,11 @@ export class ProcessStream implements ProcessCall {
 
   reply(response: ProcessingResponse): void {
     if (this.#isAnswered) return;
+    if (this.#isDuplex) {
+      this.#isAnswered = isLast(response);
+      this.#transport.send(response);
+      return;
+    }
     if (this.#repliesOwed === 0) {
       // Envoy breaks the client's connection on a reply that it did not ask for: the same, with a reason in its log.
       this.fail("a reply without a message");
@@ -37,6 +45,7 @@ export class ProcessStream implements ProcessCall {
     }
     if (response.immediate_response === undefined) {
       this.#repliesOwed -= 1;
+      this.#isDuplex = response.mode_override?.response_body_mode === "FULL_DUPLEX_STREAMED";
     } else {
       this.#repliesOwed = 0;
       this.#isAnswered = true;
@@ -54,7 +63,7 @@ export class ProcessStream implements ProcessCall {
   /** A message of Envoy. */
   receive(request: ProcessingRequest): void {
     if (this.#isAnswered) return;
-    this.#repliesOwed += 1;
+    if (!this.#isDuplex) this.#repliesOwed += 1;
     this.#listener.onMessage(request);
   }
 
@@ -73,4 +82,10 @@ export class ProcessStream implements ProcessCall {
     this.#isAnswered = true;
     this.#listener.onEnd();
   }
+}
+
+/** Whether the client's response is complete with it. */
+function isLast({ immediate_response, response_body, response_trailers }: ProcessingResponse): boolean {
+  if (immediate_response !== undefined || response_trailers !== undefined) return true;
+  return response_body?.response?.body_mutation?.streamed_response?.end_of_stream === true;
 }

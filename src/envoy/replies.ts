@@ -90,6 +90,17 @@ export function createRouteReply(
   };
 }
 
+/**
+ * How a streamed response comes: pieces without a reply to each, trailers too, which are the end of a stream that has
+ * them. STREAMED would end a response only with its upstream, and Envoy would wait for us between two pieces.
+ * Back-pressure reaches the upstream all the same: of a client that reads slowly, and of ourselves.
+ */
+const STREAM_MODE = {
+  response_header_mode: "SEND",
+  response_body_mode: "FULL_DUPLEX_STREAMED",
+  response_trailer_mode: "SEND",
+} as const;
+
 /** ext_proc, in reply to response headers: how the body is wanted, and which headers the client gets. */
 export function createResponseStartReply(
   mode: "stream" | "whole",
@@ -105,9 +116,7 @@ export function createResponseStartReply(
         },
       },
     },
-    ...(mode === "stream"
-      ? { mode_override: { response_header_mode: "SEND", response_body_mode: "STREAMED" } }
-      : {}),
+    ...(mode === "stream" ? { mode_override: STREAM_MODE } : {}),
   };
 }
 
@@ -133,11 +142,21 @@ export function createWholeBodyReply(
   };
 }
 
-/** ext_proc, in reply to a piece of a streamed response: the bytes that the client gets instead. */
-export function createChunkReply(bytes: Uint8Array, metadata?: Struct): ProcessingResponse {
-  const body_mutation = bytes.byteLength === 0 ? { clear_body: true } : { body: bytes };
+/** ext_proc: the next bytes of a streamed response. */
+export function createChunkReply(body: Uint8Array): ProcessingResponse {
   return {
-    response_body: { response: { body_mutation } },
-    ...(metadata === undefined ? {} : { dynamic_metadata: metadata }),
+    response_body: {
+      response: { body_mutation: { streamed_response: { body, end_of_stream: false } } },
+    },
+  };
+}
+
+/** ext_proc: the last bytes of a streamed response. It ends here, and so does the upstream, ended or not. */
+export function createLastChunkReply(body: Uint8Array, metadata: Struct): ProcessingResponse {
+  return {
+    response_body: {
+      response: { body_mutation: { streamed_response: { body, end_of_stream: true } } },
+    },
+    dynamic_metadata: metadata,
   };
 }

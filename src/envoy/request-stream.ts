@@ -1,7 +1,7 @@
 /**
  * ext_proc: one stream per request that was admitted. Envoy sends the request's headers, its whole body, the response's
- * headers and the response's body (whole, or chunk by chunk when it streams); each message gets exactly one reply, in
- * order.
+ * headers and the response's body. Each message gets exactly one reply, in order; pieces of a streamed response are
+ * answered by those that the client gets, however many, and by the end of its response.
  *
  * What must never happen here: a request that carries no admission goes on (a filter chain in which ext_authz was
  * skipped would otherwise be an open door), or a call that owes a reply ends with OK (Envoy would let the request pass
@@ -25,6 +25,7 @@ import { ADMISSION_HEADER } from "./names.ts";
 import {
   AWAIT_BODY,
   createChunkReply,
+  createLastChunkReply,
   createImmediateReply,
   createResponseStartReply,
   createRouteReply,
@@ -45,8 +46,6 @@ export interface StreamServices {
 }
 
 const EMPTY = new Uint8Array(0);
-/** Time for an error event to leave before the call is broken off, which makes Envoy close the upstream. */
-const CUT_DELAY_MS = 50;
 
 export class RequestStream implements ProcessListener {
   readonly #call: ProcessCall;
@@ -92,8 +91,8 @@ export class RequestStream implements ProcessListener {
       if (message.request_headers !== undefined) return this.#onRequestHeaders(message.request_headers);
       if (message.request_body !== undefined) return this.#onRequestBody(message.request_body);
       if (message.response_headers !== undefined) return this.#onResponseHeaders(message);
-      if (message.response_trailers !== undefined) this.#call.reply({ response_trailers: {} });
-      else if (message.request_trailers !== undefined) this.#call.reply({ request_trailers: {} });
+      if (message.response_trailers !== undefined) return this.#onResponseTrailers();
+      if (message.request_trailers !== undefined) this.#call.reply({ request_trailers: {} });
       else this.#breakOff(new Error("Envoy sent a message of a kind that nobody asked for"));
     } catch (error) {
       this.#breakOff(error);
@@ -169,18 +168,23 @@ export class RequestStream implements ProcessListener {
     const body = message.body ?? EMPTY;
     if (!this.#streams) return this.#onWholeResponse(exchange, body);
     const piece = exchange.onChunk(body, message.end_of_stream === true);
-    if (!(piece instanceof Promise)) {
-      this.#call.reply(createChunkReply(piece.bytes));
-      return undefined;
-    }
-    return this.#onLastPiece(exchange, piece);
+    if (piece instanceof Promise) return this.#onLastPiece(exchange, piece);
+    if (piece.bytes.byteLength > 0) this.#call.reply(createChunkReply(piece.bytes));
+    return undefined;
+  }
+
+  /** Where there are trailers, the piece before them was not marked as the last one. */
+  #onResponseTrailers(): Promise<void> | undefined {
+    const exchange = this.#exchange;
+    const piece = exchange !== null && this.#streams ? exchange.onChunk(EMPTY, true) : null;
+    if (exchange !== null && piece instanceof Promise) return this.#onLastPiece(exchange, piece);
+    this.#call.reply({ response_trailers: {} });
+    return undefined;
   }
 
   async #onLastPiece(exchange: Exchange, last: Promise<ResponsePiece>): Promise<void> {
-    const { bytes, failed } = await last;
-    this.#reply(createChunkReply(bytes, formatMetadata(exchange.context, exchange)));
-    if (failed === null) return;
-    setTimeout(() => this.#call.fail("the upstream's stream was broken off"), CUT_DELAY_MS).unref();
+    const { bytes } = await last;
+    this.#reply(createLastChunkReply(bytes, formatMetadata(exchange.context, exchange)));
   }
 
   async #onWholeResponse(exchange: Exchange, body: Uint8Array): Promise<void> {

@@ -25,7 +25,10 @@ export interface EnvoyHandlers {
 
 /** Our side of an ext_proc stream. Both methods do nothing once the stream is over. */
 export interface ProcessCall {
-  /** Answers the oldest message that has no reply yet; an `immediate_response` answers all and is the last one. */
+  /**
+   * Answers the oldest message that has no reply yet; an `immediate_response` answers all and is the last one. Once a
+   * response is streamed (FULL_DUPLEX_STREAMED) replies are free, up to the one with its end.
+   */
   reply(response: ProcessingResponse): void;
   /** Ends with an error status: never OK while a reply is owed. The reason reaches Envoy's log. */
   fail(reason: string): void;

@@ -38,7 +38,7 @@ export interface ResponseStart {
 /** Bytes for the client, in reply to bytes of the upstream. */
 export interface ResponsePiece {
   readonly bytes: Uint8Array;
-  /** Not null: the stream ended with this error's event, and the upstream is to be cut off. */
+  /** Not null: the stream ended with this error's event. */
   readonly failed: GatewayError | null;
 }
 

@@ -1,4 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { describeAnswer } from "../support/answer-checks.ts";
 import { chatBody, withChatStack } from "../support/chat-stack.ts";
 import { readEvents, type SendOptions } from "../support/http.ts";
@@ -112,6 +114,45 @@ describe("a stream", () => {
     await waitFor("the upstream to see it", () => chat.upstream.lastRequest.state === "aborted");
   });
 
+  it("ends with [DONE] though the upstream keeps its connection open", async () => {
+    chat.upstream.answer({ kind: "events", events: [textChunk("one"), finishChunk()], ending: "hang" });
+    const answer = await chat.send({ body: chatBody({ stream: true }) });
+    expect(answer.complete).toBe(true);
+    expect(readEvents(answer.text).at(-1)).toBe("[DONE]");
+    await waitFor("the upstream to be cut off", () => chat.upstream.lastRequest.state === "aborted");
+  });
+
+  it("ends as a whole response after an error in it, and cuts the upstream off", async () => {
+    const error = { error: { message: "out of memory", code: 500 } };
+    const events = [textChunk("one"), error];
+    chat.upstream.answer({ kind: "events", events, done: false, ending: "hang" });
+    const answer = await chat.send({ body: chatBody({ stream: true }) });
+    expect(answer.complete).toBe(true);
+    expect(readEvents(answer.text).at(-1)).toMatchObject({ error: { code: "upstream_error" } });
+    await waitFor("the upstream to be cut off", () => chat.upstream.lastRequest.state === "aborted");
+  });
+
+  it("holds the upstream back while the client does not read", async () => {
+    const event = `data: ${JSON.stringify(textChunk("x".repeat(900)))}\n\n`;
+    const piece = Buffer.from(event.repeat(Math.ceil(MEBIBYTE / event.length)));
+    const sent = createCountedPieces(piece, 512);
+    const headers = { "content-type": "text/event-stream" };
+    chat.upstream.answer({ kind: "bytes", headers, pieces: sent.pieces, ending: "hang" });
+    const url = new URL(chat.stack.baseUrl);
+    const socket = connect(Number(url.port), url.hostname);
+    onTestFinished(() => void socket.destroy());
+    socket.write(formatRequest(chat.key.key, JSON.stringify(chatBody({ stream: true }))));
+    await once(socket, "data");
+    socket.pause();
+    const seen: number[] = [];
+    await waitFor("the upstream to stand still", () => {
+      seen.push(sent.count);
+      return seen.length > STILL && seen.at(-STILL) === sent.count;
+    });
+    // What the buffers on the way hold, those of the kernel included: no more, however long the client waits.
+    expect(sent.count).toBeLessThan(64);
+  });
+
   it("gives everything that a slow reader has not yet read", async () => {
     const events = Array.from({ length: 2_000 }, (_, index) => textChunk(`${index} ${"x".repeat(1_000)}`));
     chat.upstream.answer({ kind: "events", events: [...events, finishChunk()] });
@@ -120,3 +161,32 @@ describe("a stream", () => {
     expect(readEvents(answer.text)).toHaveLength(events.length + 2);
   });
 });
+
+/** As many looks at the upstream, 10 ms apart, in which it sends nothing: it does not by itself pause so long. */
+const STILL = 100;
+const MEBIBYTE = 1024 * 1024;
+
+function formatRequest(key: string, body: string): string {
+  const lines = [
+    "POST /v1/chat/completions HTTP/1.1",
+    "host: gateway.example",
+    `authorization: Bearer ${key}`,
+    "content-type: application/json",
+    `content-length: ${Buffer.byteLength(body)}`,
+  ];
+  return `${lines.join("\r\n")}\r\n\r\n${body}`;
+}
+
+/** The same piece over and over, and how often it has been taken so far. */
+function createCountedPieces(piece: Buffer, times: number) {
+  const counted = { count: 0, pieces: Array.from({ length: times }, () => piece) };
+  const entries = counted.pieces.entries.bind(counted.pieces);
+  counted.pieces.entries = function* () {
+    for (const entry of entries()) {
+      counted.count += 1;
+      yield entry;
+    }
+    return undefined;
+  };
+  return counted;
+}

@@ -4,7 +4,7 @@ import { finishChunk, type ScriptedAnswer, textChunk, textCompletion } from "../
 import { usageChunk } from "../support/scripted-answer.ts";
 import { createGate, waitFor } from "../support/wait.ts";
 import { readMessageStream, sendMessages, streamedText } from "./messages-checks.ts";
-import { messagesBody } from "./metering-figures.ts";
+import { messagesBody, readRequest } from "./metering-figures.ts";
 
 const chat = withChatStack();
 const USAGE = { promptTokens: 11, cachedTokens: 4, completionTokens: 2 };
@@ -110,6 +110,17 @@ describe("a stream of the messages route", () => {
     const events_ = readMessageStream(answer, "message_stop");
     const sent = events_.map(({ data }) => (data["delta"] as { partial_json?: string })?.partial_json ?? "");
     expect(sent.join("")).toBe(pieces.join(""));
+  });
+
+  it("[stream.done] ends with [DONE], charged, though the upstream keeps its connection open", async () => {
+    const events = [textChunk("one"), finishChunk(), usageChunk(USAGE)];
+    chat.upstream.answer({ kind: "events", events, ending: "hang" });
+    const answer = await send();
+    expect(streamedText(readMessageStream(answer, "message_stop"))).toBe("one");
+    const row = await readRequest(chat.stack, chat.key, answer);
+    expect(row).toMatchObject({ status: 200, input_tokens: 7, cached_input_tokens: 4, output_tokens: 2 });
+    const request = chat.upstream.lastRequest;
+    await waitFor("the upstream to be cut off", () => request.state === "aborted");
   });
 
   it("is the same however the upstream's bytes are cut", async () => {

@@ -78,6 +78,39 @@ describe("ProcessStream", () => {
     expect(events).toEqual(["error: a reply without a message", "end"]);
   });
 
+  describe("while a response is streamed", () => {
+    const START = {
+      response_headers: {},
+      mode_override: { response_body_mode: "FULL_DUPLEX_STREAMED" },
+    } as const;
+    const piece = (end_of_stream: boolean) => ({
+      response_body: { response: { body_mutation: { streamed_response: { end_of_stream } } } },
+    });
+
+    beforeEach(() => {
+      stream.receive(MESSAGE);
+      stream.reply(START);
+      events.length = 0;
+    });
+
+    it("sends pieces that answer no message, and owes none to those that come", () => {
+      stream.reply(piece(false));
+      stream.reply(piece(false));
+      stream.receive(MESSAGE);
+      stream.halfClose();
+      expect(events).toEqual(["reply", "reply", "message", "ok", "end"]);
+    });
+
+    it("neither sends nor hands on anything after the end of the response", () => {
+      stream.reply(piece(true));
+      stream.receive(MESSAGE);
+      stream.reply(piece(false));
+      stream.fail("late");
+      stream.halfClose();
+      expect(events).toEqual(["reply", "ok", "end"]);
+    });
+  });
+
   it("sends nothing once the stream is closed", () => {
     stream.receive(MESSAGE);
     stream.close();

@@ -29,6 +29,18 @@ service Health {
   rpc Watch(HealthCheckRequest) returns (stream HealthCheckResponse);
 }`;
 
+/** Younger than the published files that we have at hand; the system tests use it with Envoy itself. */
+const YOUNGER = new Map([
+  [".envoy.extensions.filters.http.ext_proc.v3.ProcessingMode.BodySendMode.FULL_DUPLEX_STREAMED", "= 4"],
+  [
+    ".envoy.service.ext_proc.v3.BodyMutation.streamed_response",
+    "single - .envoy.service.ext_proc.v3.StreamedBodyResponse = 3 oneof mutation",
+  ],
+  [".envoy.service.ext_proc.v3.StreamedBodyResponse", "message"],
+  [".envoy.service.ext_proc.v3.StreamedBodyResponse.body", "single - bytes = 1 oneof -"],
+  [".envoy.service.ext_proc.v3.StreamedBodyResponse.end_of_stream", "single - bool = 2 oneof -"],
+]);
+
 /** What decides about the bytes on the wire, one line each: field numbers, types, labels, oneofs, enum values, methods. */
 function listFacts(root: protobuf.Root): Map<string, string> {
   const facts = new Map<string, string>();
@@ -100,7 +112,7 @@ describe("proto/", () => {
     const root = await loadRoot(folders, others);
     protobuf.parse(PUBLISHED_HEALTH, root, { keepCase: true });
     root.resolveAll();
-    published = listFacts(root);
+    published = new Map([...YOUNGER, ...listFacts(root)]);
   });
 
   it("has the messages that the gateway needs", () => {

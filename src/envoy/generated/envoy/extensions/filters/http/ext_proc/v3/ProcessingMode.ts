@@ -7,6 +7,7 @@ export const _envoy_extensions_filters_http_ext_proc_v3_ProcessingMode_BodySendM
   NONE: 'NONE',
   STREAMED: 'STREAMED',
   BUFFERED: 'BUFFERED',
+  FULL_DUPLEX_STREAMED: 'FULL_DUPLEX_STREAMED',
 } as const;
 
 export type _envoy_extensions_filters_http_ext_proc_v3_ProcessingMode_BodySendMode =
@@ -16,6 +17,8 @@ export type _envoy_extensions_filters_http_ext_proc_v3_ProcessingMode_BodySendMo
   | 1
   | 'BUFFERED'
   | 2
+  | 'FULL_DUPLEX_STREAMED'
+  | 4
 
 export type _envoy_extensions_filters_http_ext_proc_v3_ProcessingMode_BodySendMode__Output = typeof _envoy_extensions_filters_http_ext_proc_v3_ProcessingMode_BodySendMode[keyof typeof _envoy_extensions_filters_http_ext_proc_v3_ProcessingMode_BodySendMode]
 

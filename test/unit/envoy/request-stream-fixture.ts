@@ -1,0 +1,147 @@
+/** An ext_proc stream over an exchange without Redis, and messages as Envoy sends them. */
+import { createCatalog } from "../../../src/catalog/catalog.ts";
+import { parseConfig } from "../../../src/config/load.ts";
+import type { ProcessingResponse } from "../../../src/envoy/generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
+import { ADMISSION_HEADER } from "../../../src/envoy/names.ts";
+import { RequestStream } from "../../../src/envoy/request-stream.ts";
+import { type AdmissionContext, formatAdmissionContext } from "../../../src/exchange/admission-context.ts";
+import { createAnswers } from "../../../src/exchange/answers.ts";
+import { BodyBudget } from "../../../src/exchange/body-budget.ts";
+import { Exchange } from "../../../src/exchange/exchange.ts";
+import { messagesProtocol } from "../../../src/translation/messages-to-chat/protocol.ts";
+import { chatProtocol } from "../../../src/translation/openai/protocol.ts";
+import { createSettlement, type StoreScript } from "../settlement/settlement-fixture.ts";
+
+export const MODEL = "acme/echo-small";
+const CONFIG = parseConfig(
+  `
+upstreams: [{name: local, url: "http://127.0.0.1:8000", path_prefix: /v1}]
+catalog:
+  - id: ${MODEL}
+    upstream: local
+    upstream_model: echo
+    context_window: 1000
+    max_output_tokens: 100
+    prices: {USD: {input: "1", output: "1"}}
+`,
+  { baseDir: "/", env: {} },
+);
+
+const CONTEXT: AdmissionContext = {
+  requestId: "req_1",
+  endpoint: "chat_completions",
+  protocol: "chat",
+  route: "POST /v1/chat/completions",
+  resource: null,
+  organizationId: "org_1",
+  organizationName: "Acme",
+  keyId: "key_1",
+  keyName: "ci",
+  currency: "USD",
+  strictCaps: false,
+  allowedModels: null,
+  month: "2026-11",
+  day: "2026-11-21",
+  rate: { limit: 60, capacity: 10, remaining: 9, resetMs: 1000, timeMs: 0 },
+};
+
+/** Resolves when it is true, or when a stream that does nothing more has had all the time it needs. */
+export async function settle(isSettled: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 20 && !isSettled(); turn += 1) await new Promise(setImmediate);
+}
+
+/** A stream whose replies, in order, are `replies`; a broken-off call is the last of them, as its reason. */
+export function openStream(script: StoreScript & { countTokens?: () => Promise<number> } = {}) {
+  const replies: (ProcessingResponse | string)[] = [];
+  const logged: string[] = [];
+  const { settlement, seen } = createSettlement(script);
+  const catalog = createCatalog(CONFIG);
+  const log = (_fields: object, message: string) => void logged.push(message);
+  const logger = { error: log, warn: log };
+  const services = {
+    catalog: () => catalog,
+    settlement,
+    budget: new BodyBudget({ maxBodyBytes: 1_000_000, maxHeldBytes: 1_000_000 }),
+    nowMs: () => 0,
+    logger,
+  };
+  const missing = () => Promise.reject(new Error("not in this test"));
+  const stream = new RequestStream(
+    { reply: (response) => void replies.push(response), fail: (reason) => void replies.push(reason) },
+    {
+      createExchange: (context, protocol) => new Exchange(context, protocol, services),
+      answers: createAnswers({
+        catalog: () => catalog,
+        budget: services.budget,
+        store: { getKey: missing, getOrganization: missing, readSpend: missing, findRequest: missing },
+        countTokens: script.countTokens ?? missing,
+      }),
+      protocols: { chat: chatProtocol, messages: messagesProtocol },
+      logger,
+    },
+  );
+  /** Sends a message and resolves with the replies that it and those before it got. */
+  const send = async (...messages: object[]): Promise<(ProcessingResponse | string)[]> => {
+    for (const message of messages) stream.onMessage(message);
+    const expected = replies.length;
+    // Every step of the stream is a few promises long.
+    await settle(() => replies.length > expected);
+    return replies;
+  };
+  return { stream, send, replies, logged, seen };
+}
+
+export function headers(fields: Record<string, string>, endOfStream = false): object {
+  const list = Object.entries(fields).map(([key, value]) => ({ key, raw_value: Buffer.from(value) }));
+  return { headers: { headers: list }, end_of_stream: endOfStream };
+}
+
+export function requestHeaders(
+  context: Partial<AdmissionContext> = {},
+  fields: Record<string, string> = {},
+): object {
+  const admission = formatAdmissionContext({ ...CONTEXT, ...context });
+  return {
+    request_headers: headers({ ":path": "/v1/chat/completions", [ADMISSION_HEADER]: admission, ...fields }),
+  };
+}
+
+export const requestBody = (body: object | string): object => ({
+  request_body: {
+    body: Buffer.from(typeof body === "string" ? body : JSON.stringify(body)),
+    end_of_stream: true,
+  },
+});
+export const VALID = requestBody({ model: MODEL, messages: [{ role: "user", content: "hi" }] });
+export const STREAMED = requestBody({
+  model: MODEL,
+  messages: [{ role: "user", content: "hi" }],
+  stream: true,
+});
+export const responseHeaders = (fields: Record<string, string>): object => ({
+  response_headers: headers({ ":status": "200", ...fields }),
+});
+export const responseBody = (body: string, endOfStream = true): object => ({
+  response_body: { body: Buffer.from(body), end_of_stream: endOfStream },
+});
+export const JSON_TYPE = { "content-type": "application/json" };
+export const COMPLETION = JSON.stringify({
+  model: "echo",
+  choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }],
+  usage: { prompt_tokens: 1, completion_tokens: 1 },
+});
+
+/** What kind of reply it is; of an immediate one also its status and code, of a broken-off call its reason. */
+export function kindOf(reply: ProcessingResponse | string | undefined): string {
+  if (reply === undefined || typeof reply === "string") return String(reply);
+  const immediate = reply.immediate_response;
+  if (!immediate) return Object.keys(reply).find((name) => /^re(?:quest|sponse)_/u.test(name)) ?? "nothing";
+  const { error } = JSON.parse(String(immediate.body)) as { error?: { code?: string } };
+  return `immediate ${String(immediate.status?.code)} ${error?.code ?? ""}`.trim();
+}
+
+/** Whether a piece of a streamed response is its last one. */
+export function endOf(reply: ProcessingResponse | string): boolean | undefined {
+  if (typeof reply === "string") return undefined;
+  return reply.response_body?.response?.body_mutation?.streamed_response?.end_of_stream;
+}
