@@ -8,6 +8,7 @@ import { parseHeaderMap } from "../../src/envoy/headers.ts";
 import {
   AWAIT_BODY,
   createChunkReply,
+  createLastChunkReply,
   createOkCheck,
   createResponseStartReply,
   createRouteReply,
@@ -49,7 +50,9 @@ function passThrough(reply: (response: ProcessingResponse) => void): ProcessList
         reply(createResponseStartReply(streams ? "stream" : "whole", [], []));
       } else if (response_body !== undefined) {
         const body = response_body.body ?? EMPTY;
-        reply(streams ? createChunkReply(body) : createWholeBodyReply(body, "application/json", METADATA));
+        if (!streams) reply(createWholeBodyReply(body, "application/json", METADATA));
+        else if (response_body.end_of_stream === true) reply(createLastChunkReply(body, METADATA));
+        else reply(createChunkReply(body));
       }
     },
     onEnd: () => undefined,
