@@ -8,6 +8,7 @@ import { connect, type TLSSocket } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CHAT_PATH, chatBody } from "../support/chat-stack.ts";
 import { findFreePort } from "../support/free-port.ts";
+import { findWorkerPid, waitForNewWorker } from "../support/gateway-processes.ts";
 import { send } from "../support/http.ts";
 import { createTestKey } from "../support/test-key.ts";
 import { createTestAuthority, type KeyPair, type TestAuthority } from "../support/tls.ts";
@@ -208,18 +209,14 @@ describe.each(["grpc-js", "http2"])("sidecar.tls with the transport %s", (transp
     await client;
     expect([...statuses]).toEqual([200]);
     // Those may all have gone over connections of before: a new worker has only new ones.
-    process.kill(workerPid(stack), "SIGKILL");
+    const killed = findWorkerPid(stack.configFile, 0);
+    process.kill(killed, "SIGKILL");
+    await waitForNewWorker(stack.configFile, killed, 1);
     await waitFor("an answer over a new connection", async () => (await chat()).status === 200, {
       timeoutMs: 20_000,
     });
   });
 });
-
-function workerPid(stack: ServeAlone): number {
-  const pid = Number(/"workers":\[(\d+)\]/.exec(logs(stack))?.[1]);
-  expect(pid).toBeGreaterThan(0);
-  return pid;
-}
 
 function logs({ serve }: ServeAlone): string {
   return `${serve.stderr}\n${serve.stdoutLines.join("\n")}`;

@@ -11,7 +11,7 @@ import { waitFor } from "../support/wait.ts";
 import type { Sent } from "./fault-load.ts";
 import { runScenario } from "./fault-scenario.ts";
 import { type FaultStack, listSpoolFiles, startFaultStack } from "./fault-stack.ts";
-import { listProcesses } from "./processes.ts";
+import { listProcesses } from "../support/gateway-processes.ts";
 
 let faults: FaultStack;
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runScenario, type Scenario } from "./fault-scenario.ts";
 import { type FaultStack, startFaultStack, WORKERS } from "./fault-stack.ts";
-import { findWorkerPid, listProcesses, waitForNewWorker } from "./processes.ts";
+import { findWorkerPid, listProcesses, waitForNewWorker } from "../support/gateway-processes.ts";
 
 /** Streams of four seconds: some of each is charged, some is not yet. */
 const LONG_STREAMS = { outputTokens: 400, tokenMs: 10 };

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { waitFor } from "../support/wait.ts";
+import { waitFor } from "./wait.ts";
 
 /** Pids of the processes of a gateway that were started with this configuration: `worker` in the order of their index. */
 export function listProcesses(configFile: string, command: "serve" | "worker"): readonly number[] {
