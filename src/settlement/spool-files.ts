@@ -34,7 +34,8 @@ export async function claimSpoolFiles(
   const claimed: SpoolFile[] = [];
   for (const name of found) {
     const path = nextPath();
-    if (await takeOver(join(dir, name), path)) claimed.push({ path, bytes: (await stat(path)).size });
+    const bytes = await takeOver(join(dir, name), path);
+    if (bytes !== null) claimed.push({ path, bytes });
   }
   if (claimed.length > 0) await syncFolder(dir);
   return claimed;
@@ -60,13 +61,13 @@ async function listNames(dir: string): Promise<readonly string[]> {
   }
 }
 
-/** False: another was faster. */
-async function takeOver(from: string, to: string): Promise<boolean> {
+/** The file's size; null: another was faster, or has taken it over from us already. */
+async function takeOver(from: string, to: string): Promise<number | null> {
   try {
     await rename(from, to);
-    return true;
+    return (await stat(to)).size;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw error;
   }
 }
