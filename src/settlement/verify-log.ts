@@ -4,7 +4,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { z } from "zod";
-import type { UsageRow } from "../store/types/reporting.ts";
+import { NO_USAGE, type UsageRow } from "../store/types/reporting.ts";
 
 /** Of one organization, day, key and model. */
 export type LoggedRow = UsageRow & { readonly keyId: string; readonly model: string };
@@ -99,13 +99,7 @@ function rowOf(rows: Map<string, Map<string, MutableRow>>, line: Line): MutableR
       day: line.day,
       keyId: line.key_id,
       model: line.model ?? "",
-      requests: 0,
-      inputTokens: 0,
-      cachedInputTokens: 0,
-      outputTokens: 0,
-      reasoningTokens: 0,
-      estimatedRequests: 0,
-      costMicrocents: 0n,
+      ...NO_USAGE,
     };
     own.set(name, row);
   }

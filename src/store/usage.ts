@@ -15,6 +15,7 @@ import { dayAt, daysOf, expiryOf, monthAt, parseMonth } from "./month.ts";
 import type { AuditInput } from "./types/audit.ts";
 import type { CalendarPeriod } from "./month.ts";
 import { amountAt, integerAt, parseArray, parseInteger, textAt } from "./replies.ts";
+import { NO_USAGE } from "./types/reporting.ts";
 import type { CorrectInput, CorrectResult, SpendFigures, UsageRow } from "./types/reporting.ts";
 
 /** Figure in Redis → field of a row. */
@@ -169,12 +170,6 @@ function createRow(day: string, subject: string): MutableRow {
     day,
     keyId: keyId === "" ? null : keyId,
     model: model === "" ? null : model,
-    requests: 0,
-    inputTokens: 0,
-    cachedInputTokens: 0,
-    outputTokens: 0,
-    reasoningTokens: 0,
-    estimatedRequests: 0,
-    costMicrocents: 0n,
+    ...NO_USAGE,
   };
 }

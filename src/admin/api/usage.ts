@@ -1,6 +1,6 @@
 /** `GET …/usage`: what a month's requests used and cost, as JSON or CSV. */
 import { wholeCents } from "../../money.ts";
-import type { UsageRow } from "../../store/types/reporting.ts";
+import { NO_USAGE, type UsageRow } from "../../store/types/reporting.ts";
 import { USAGE_GROUPS, type UsageGroup, usage, usageQuery } from "../schemas/usage.ts";
 import { defineOrganizationRoute } from "./route.ts";
 
@@ -73,18 +73,8 @@ function sumUsage(rows: readonly UsageRow[], groups: readonly UsageGroup[]): Tot
 }
 
 function createTotal(groups: Groups): Total {
-  return {
-    groups,
-    counts: {
-      requests: 0,
-      inputTokens: 0,
-      cachedInputTokens: 0,
-      outputTokens: 0,
-      reasoningTokens: 0,
-      estimatedRequests: 0,
-    },
-    costMicrocents: 0n,
-  };
+  const { costMicrocents, ...counts } = NO_USAGE;
+  return { groups, counts, costMicrocents };
 }
 
 function formatRow({ groups, counts, costMicrocents }: Total): Record<string, string | number | null> {

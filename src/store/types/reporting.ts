@@ -76,6 +76,17 @@ export interface UsageRow {
   readonly costMicrocents: bigint;
 }
 
+/** The figures of a row in which nothing is counted yet. */
+export const NO_USAGE: Omit<UsageRow, "day" | "keyId" | "model"> = {
+  requests: 0,
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+  estimatedRequests: 0,
+  costMicrocents: 0n,
+};
+
 /** A bucket of requests, in whole requests. */
 export interface BucketFill {
   /** What would pass at once now. */
