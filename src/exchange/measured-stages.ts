@@ -13,11 +13,14 @@ export function measureAdmission(admit: AdmitRequest, meter: RequestMeter): Admi
     const startMs = performance.now();
     const verdict = await admit(request);
     const durationMs = performance.now() - startMs;
-    const { name } = findEndpoint(request.path).endpoint;
-    if (name === "readiness" && verdict.kind === "refused" && verdict.log.errorCode === null) return verdict;
-    meter.admitted(durationMs / 1000);
-    if (verdict.kind === "admitted") return verdict;
+    if (verdict.kind === "admitted") {
+      meter.admitted(durationMs / 1000);
+      return verdict;
+    }
     const { reply, log } = verdict;
+    const { name } = findEndpoint(request.path).endpoint;
+    if (name === "readiness" && log.errorCode === null) return verdict;
+    meter.admitted(durationMs / 1000);
     meter.finished({
       requestId: reply.headers.find(([header]) => header === "x-request-id")?.[1] ?? null,
       route: name,
