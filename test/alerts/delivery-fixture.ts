@@ -1,5 +1,6 @@
 /** A delivery on a test's store, with a schedule of milliseconds, and what most tests of it begin with. */
 import { randomUUID } from "node:crypto";
+import { afterEach } from "vitest";
 import { AlertDelivery, type AlertDeliveryOptions } from "../../src/alerts/delivery.ts";
 import { EmailChannel } from "../../src/alerts/email-channel.ts";
 import type { Mailer } from "../../src/alerts/mailer.ts";
@@ -19,6 +20,7 @@ import {
   type TestKey,
 } from "../store/fixture.ts";
 import { waitFor } from "../support/wait.ts";
+import type { WebhookReceiver } from "../support/webhook-receiver.ts";
 
 export const CENT = 1_000_000n;
 export const FAST: RetrySchedule = { firstWaitMs: 5, maxWaitMs: 40, jitter: 0.2, giveUpAfterMs: 60_000 };
@@ -48,6 +50,31 @@ export function createDelivery(
     leaseMs: 300,
     ...given,
   });
+}
+
+/** Deliveries of a file's tests: those still in `running` end with each test, and the receiver forgets what it got. */
+export function trackDeliveries(getStore: () => StoreUnderTest, getReceiver: () => WebhookReceiver) {
+  const running: AlertDelivery[] = [];
+  afterEach(async () => {
+    const receiver = getReceiver();
+    receiver.answer = null;
+    receiver.received.length = 0;
+    await Promise.all(running.splice(0).map((delivery) => delivery.stop()));
+  });
+  return {
+    running,
+    start: (options: DeliveryOptions = {}, under = getStore()): AlertDelivery => {
+      const delivery = createDelivery(under, options);
+      running.push(delivery);
+      delivery.start();
+      return delivery;
+    },
+    /** "budget 80", in the order in which the receiver got them. */
+    events: () =>
+      getReceiver().received.map(
+        ({ event }) => `${event.type.split(".")[0]} ${String(event.data["threshold_percent"])}`,
+      ),
+  };
 }
 
 /** A key of an organization that is told by webhook. */

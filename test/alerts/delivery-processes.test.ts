@@ -1,5 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { AlertDelivery } from "../../src/alerts/delivery.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connectStore, openTestStore, type StoreUnderTest } from "../store/fixture.ts";
 import { createGate, waitFor } from "../support/wait.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
@@ -7,40 +6,26 @@ import {
   CENT,
   createDelivery,
   createHookedKey,
-  type DeliveryOptions,
   spend,
+  trackDeliveries,
   waitForStates,
 } from "./delivery-fixture.ts";
 
 let test: StoreUnderTest;
 let receiver: WebhookReceiver;
-const running: AlertDelivery[] = [];
+const { running, start, events } = trackDeliveries(
+  () => test,
+  () => receiver,
+);
 beforeAll(async () => {
   test = await openTestStore();
   receiver = await startWebhookReceiver();
-});
-afterEach(async () => {
-  receiver.answer = null;
-  receiver.received.length = 0;
-  await Promise.all(running.splice(0).map((delivery) => delivery.stop()));
 });
 afterAll(async () => {
   await receiver.close();
   await test.stop();
 });
 
-function start(options: DeliveryOptions = {}, under = test): AlertDelivery {
-  const delivery = createDelivery(under, options);
-  running.push(delivery);
-  delivery.start();
-  return delivery;
-}
-
-/** "budget 80" */
-const events = () =>
-  receiver.received.map(
-    ({ event }) => `${event.type.split(".")[0]} ${String(event.data["threshold_percent"])}`,
-  );
 describe("two processes that deliver", () => {
   it("send each alert of 500 charges at once exactly once, in the order in which they fired", async () => {
     const others = await Promise.all([connectStore(test.address), connectStore(test.address)]);

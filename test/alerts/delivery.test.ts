@@ -1,5 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { AlertDelivery } from "../../src/alerts/delivery.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createMailer } from "../../src/alerts/mailer.ts";
 import { addTestKey, openTestStore, type StoreUnderTest } from "../store/fixture.ts";
 import { startMailServer } from "../support/mail-server.ts";
@@ -7,44 +6,29 @@ import { waitFor } from "../support/wait.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 import {
   CENT,
-  createDelivery,
   createHookedKey,
-  type DeliveryOptions,
   FAST,
   listStates,
   spend,
+  trackDeliveries,
   waitForStates,
 } from "./delivery-fixture.ts";
 
 let test: StoreUnderTest;
 let receiver: WebhookReceiver;
-const running: AlertDelivery[] = [];
+const { running, start, events } = trackDeliveries(
+  () => test,
+  () => receiver,
+);
 beforeAll(async () => {
   test = await openTestStore();
   receiver = await startWebhookReceiver();
-});
-afterEach(async () => {
-  receiver.answer = null;
-  receiver.received.length = 0;
-  await Promise.all(running.splice(0).map((delivery) => delivery.stop()));
 });
 afterAll(async () => {
   await receiver.close();
   await test.stop();
 });
 
-function start(options: DeliveryOptions = {}, under = test): AlertDelivery {
-  const delivery = createDelivery(under, options);
-  running.push(delivery);
-  delivery.start();
-  return delivery;
-}
-
-/** "budget 80" */
-const events = () =>
-  receiver.received.map(
-    ({ event }) => `${event.type.split(".")[0]} ${String(event.data["threshold_percent"])}`,
-  );
 const never = { close: () => undefined };
 
 describe("delivery", () => {
