@@ -8,17 +8,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
-import { summarizeError } from "../support/answer-checks.ts";
-import { CHAT_PATH, chatBody } from "../support/chat-stack.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { findFreePort } from "../support/free-port.ts";
-import { type HttpAnswer, readEvents, send } from "../support/http.ts";
-import { finishChunk, textChunk } from "../support/scripted-answer.ts";
+import { send } from "../support/http.ts";
 import { createTestKey } from "../support/test-key.ts";
 import { type ScriptedUpstream, startUpstream } from "../support/upstream.ts";
-import { createGate, waitFor } from "../support/wait.ts";
+import { waitFor } from "../support/wait.ts";
 import { type ServeAlone, startServeAlone } from "./access/serve-alone.ts";
 import { findEnvoy } from "./edge/envoy-binary.ts";
+import { startSteadyLoad } from "./steady-load.ts";
 
 const STREAMS = 8;
 const CLIENTS = 4;
@@ -143,59 +141,39 @@ async function countActive(pod: ServeAlone): Promise<number> {
   return Number(/: (\d+)/.exec(text)?.[1] ?? 0);
 }
 
-function post(body: object, onData?: (chunk: Buffer) => void): Promise<HttpAnswer> {
-  const headers = { authorization: `Bearer ${key}` };
-  return send(balancerUrl, { path: CHAT_PATH, headers, body, ...(onData === undefined ? {} : { onData }) });
-}
-
-const isDone = (answer: HttpAnswer): boolean =>
-  answer.complete && readEvents(answer.text).at(-1) === "[DONE]";
-
 describe("a pod that is replaced", () => {
   it("loses no stream and refuses no request: out of the Service, gateway, then Envoy", async () => {
-    const gate = createGate();
-    upstream.answer({ kind: "events", events: [textChunk("one"), gate, textChunk(" two"), finishChunk()] });
-    const begun = new Set<number>();
-    const streams = Array.from({ length: STREAMS }, (_, index) =>
-      post(chatBody({ stream: true }), () => void begun.add(index)),
-    );
-    await waitFor("the first piece of each stream", () => begun.size === STREAMS);
-    const streamsOfOld = await countActive(old);
-    expect(streamsOfOld).toBeGreaterThan(0);
-    upstream.answer({ kind: "echo" });
-
-    const outcomes = new Map<string, number>();
-    const state = { isOver: false };
-    const count = (): number => [...outcomes.values()].reduce((sum, one) => sum + one, 0);
-    const clients = Array.from({ length: CLIENTS }, async () => {
-      while (!state.isOver) {
-        const answer = await post(chatBody());
-        const outcome = answer.status === 200 ? "200" : `${answer.status} ${summarizeError(answer).code}`;
-        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
-      }
+    let streamsOfOld = 0;
+    const load = await startSteadyLoad({
+      baseUrl: balancerUrl,
+      key,
+      upstream,
+      streams: STREAMS,
+      clients: CLIENTS,
+      onStreamsOpen: async () => {
+        streamsOfOld = await countActive(old);
+        expect(streamsOfOld).toBeGreaterThan(0);
+      },
     });
-    await waitFor("answers of both pods", () => count() > 40);
+    await waitFor("answers of both pods", () => load.count() > 40);
 
     // The chart's preStop, while the pod leaves the Service and serves on.
     await callAdmin(join(old.sockets, "envoy-admin.sock"), "POST", "/healthcheck/fail");
-    const served = count();
-    await waitFor("answers while the pod is leaving", () => count() > served + 20);
+    const served = load.count();
+    await waitFor("answers while the pod is leaving", () => load.count() > served + 20);
     setEndpoints([other]);
     await waitFor("the pod to be out of the Service", async () => (await countEndpoints()) === 1);
     await waitFor("its last short requests", async () => (await countActive(old)) === streamsOfOld);
     old.serve.signal("SIGTERM");
-    const taken = count();
-    await waitFor("answers of the other pod", () => count() > taken + 40);
+    const taken = load.count();
+    await waitFor("answers of the other pod", () => load.count() > taken + 40);
     expect(old.serve.ended).toBeNull();
 
-    gate.release();
-    expect((await Promise.all(streams)).filter(isDone)).toHaveLength(STREAMS);
+    expect(await load.finishStreams()).toBe(STREAMS);
     expect(await old.serve.waitForEnd(30_000)).toBe(0);
     await callAdmin(join(old.sockets, "envoy-admin.sock"), "POST", "/quitquitquit");
-    const afterEnd = count();
-    await waitFor("answers without the pod", () => count() > afterEnd + 20);
-    state.isOver = true;
-    await Promise.all(clients);
-    expect([...outcomes.keys()]).toEqual(["200"]);
+    const afterEnd = load.count();
+    await waitFor("answers without the pod", () => load.count() > afterEnd + 20);
+    expect(await load.stopClients()).toEqual(["200"]);
   });
 });

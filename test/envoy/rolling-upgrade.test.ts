@@ -7,17 +7,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { renderBootstrap } from "../../src/envoy/bootstrap/render-bootstrap.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { workerSocketName } from "../../src/envoy/names.ts";
-import { summarizeError } from "../support/answer-checks.ts";
-import { CHAT_PATH, chatBody } from "../support/chat-stack.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { findFreePort } from "../support/free-port.ts";
-import { type HttpAnswer, readEvents, send } from "../support/http.ts";
-import { finishChunk, textChunk } from "../support/scripted-answer.ts";
 import { type SideEnvoy, startSideEnvoy } from "../support/side-envoy.ts";
 import { createTestKey } from "../support/test-key.ts";
 import { type ScriptedUpstream, startUpstream } from "../support/upstream.ts";
-import { createGate, waitFor } from "../support/wait.ts";
+import { waitFor } from "../support/wait.ts";
 import { type ServeAlone, startServeAlone } from "./access/serve-alone.ts";
+import { startSteadyLoad } from "./steady-load.ts";
 
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 const WORKERS = 2;
@@ -98,37 +95,17 @@ async function healthyWorkers(): Promise<number> {
   return Number(/membership_healthy: (\d+)/.exec(text)?.[1] ?? 0);
 }
 
-function post(body: object, onData?: (chunk: Buffer) => void): Promise<HttpAnswer> {
-  const headers = { authorization: `Bearer ${key}` };
-  return send(envoy.baseUrl, { path: CHAT_PATH, headers, body, ...(onData === undefined ? {} : { onData }) });
-}
-
-const isDone = (answer: HttpAnswer): boolean =>
-  answer.complete && readEvents(answer.text).at(-1) === "[DONE]";
-
 describe("a rolling upgrade of the sidecar", () => {
   it("loses no stream and refuses no request while one generation takes over from the other", async () => {
     await waitFor("the first generation", async () => (await healthyWorkers()) === WORKERS);
-    const gate = createGate();
-    upstream.answer({ kind: "events", events: [textChunk("one"), gate, textChunk(" two"), finishChunk()] });
-    const begun = new Set<number>();
-    const streams = Array.from({ length: STREAMS }, (_, index) =>
-      post(chatBody({ stream: true }), () => void begun.add(index)),
-    );
-    await waitFor("the first piece of each stream", () => begun.size === STREAMS);
-    upstream.answer({ kind: "echo" });
-
-    const outcomes = new Map<string, number>();
-    const state = { isOver: false };
-    const count = (): number => [...outcomes.values()].reduce((sum, one) => sum + one, 0);
-    const clients = Array.from({ length: CLIENTS }, async () => {
-      while (!state.isOver) {
-        const answer = await post(chatBody());
-        const outcome = answer.status === 200 ? "200" : `${answer.status} ${summarizeError(answer).code}`;
-        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
-      }
+    const load = await startSteadyLoad({
+      baseUrl: envoy.baseUrl,
+      key,
+      upstream,
+      streams: STREAMS,
+      clients: CLIENTS,
     });
-    await waitFor("some answers of the first generation", () => count() > 20);
+    await waitFor("some answers of the first generation", () => load.count() > 20);
 
     next = await startNext();
     await waitFor("both generations", async () => (await healthyWorkers()) === 2 * WORKERS, {
@@ -136,17 +113,14 @@ describe("a rolling upgrade of the sidecar", () => {
     });
     stack.serve.signal("SIGTERM");
     await waitFor("the first generation to be passed over", async () => (await healthyWorkers()) === WORKERS);
-    const taken = count();
-    await waitFor("answers of the second generation", () => count() > taken + 20);
+    const taken = load.count();
+    await waitFor("answers of the second generation", () => load.count() > taken + 20);
     expect(stack.serve.ended).toBeNull();
 
-    gate.release();
-    expect((await Promise.all(streams)).filter(isDone)).toHaveLength(STREAMS);
+    expect(await load.finishStreams()).toBe(STREAMS);
     expect(await stack.serve.waitForEnd(20_000)).toBe(0);
-    const afterEnd = count();
-    await waitFor("answers without the first generation", () => count() > afterEnd + 20);
-    state.isOver = true;
-    await Promise.all(clients);
-    expect([...outcomes.keys()]).toEqual(["200"]);
+    const afterEnd = load.count();
+    await waitFor("answers without the first generation", () => load.count() > afterEnd + 20);
+    expect(await load.stopClients()).toEqual(["200"]);
   });
 });
