@@ -4,10 +4,10 @@
  * becomes a refusal: an error here must never let a request pass.
  */
 import type { AdmitRequest } from "../exchange/admit-request.ts";
-import type { CheckRequest__Output } from "./generated/envoy/service/auth/v3/CheckRequest.ts";
-import type { CheckResponse } from "./generated/envoy/service/auth/v3/CheckResponse.ts";
-import { formatRefusalMetadata } from "./metadata.ts";
-import { createDeniedCheck, createOkCheck } from "./replies.ts";
+import type { CheckRequest__Output } from "./messages/generated/envoy/service/auth/v3/CheckRequest.ts";
+import type { CheckResponse } from "./messages/generated/envoy/service/auth/v3/CheckResponse.ts";
+import { formatRefusalMetadata } from "./messages/metadata.ts";
+import { createDeniedCheck, createOkCheck } from "./messages/replies.ts";
 
 /** The handler of `envoy.service.auth.v3.Authorization/Check`. Never rejects. */
 export function createCheckHandler(

@@ -15,12 +15,12 @@ import type { Exchange, ResponsePiece } from "../exchange/exchange.ts";
 import { namesToRemoveDownstream, namesToRemoveUpstream } from "../exchange/header-policy.ts";
 import { type Header, type Reply, createErrorReply } from "../exchange/reply.ts";
 import type { Protocol, ProtocolName } from "../translation/exchange.ts";
-import type { HttpBody__Output } from "./generated/envoy/service/ext_proc/v3/HttpBody.ts";
-import type { HttpHeaders__Output } from "./generated/envoy/service/ext_proc/v3/HttpHeaders.ts";
-import type { ProcessingRequest__Output } from "./generated/envoy/service/ext_proc/v3/ProcessingRequest.ts";
-import type { ProcessingResponse } from "./generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
-import { type Headers, parseHeaderMap } from "./headers.ts";
-import { formatMetadata } from "./metadata.ts";
+import type { HttpBody__Output } from "./messages/generated/envoy/service/ext_proc/v3/HttpBody.ts";
+import type { HttpHeaders__Output } from "./messages/generated/envoy/service/ext_proc/v3/HttpHeaders.ts";
+import type { ProcessingRequest__Output } from "./messages/generated/envoy/service/ext_proc/v3/ProcessingRequest.ts";
+import type { ProcessingResponse } from "./messages/generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
+import { type Headers, parseHeaderMap } from "./messages/headers.ts";
+import { formatMetadata } from "./messages/metadata.ts";
 import { ADMISSION_HEADER } from "./names.ts";
 import {
   AWAIT_BODY,
@@ -30,8 +30,8 @@ import {
   createResponseStartReply,
   createRouteReply,
   createWholeBodyReply,
-} from "./replies.ts";
-import type { ProcessCall, ProcessListener } from "./server.ts";
+} from "./messages/replies.ts";
+import type { ProcessCall, ProcessListener } from "./transport/contract.ts";
 
 export interface StreamServices {
   readonly createExchange: (context: AdmissionContext, protocol: Protocol) => Exchange;

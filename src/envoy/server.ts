@@ -8,74 +8,9 @@
  *
  * Envoy gone: each open call gets `onEnd` once. Redis gone: nothing changes here; `isServing` is the handlers' word.
  */
-import type { CheckRequest, CheckResponse, ProcessingRequest, ProcessingResponse } from "./codec.ts";
-import { createGrpcJsServer } from "./grpc-js-server.ts";
-import { createHttp2Server } from "./http2-server.ts";
-import type { SidecarTlsOptions } from "./sidecar-tls.ts";
-
-/** What a server does with Envoy's calls. */
-export interface EnvoyHandlers {
-  /** ext_authz. Never rejects. */
-  check(request: CheckRequest): Promise<CheckResponse>;
-  /** One call per ext_proc stream. Never throws. */
-  openProcess(call: ProcessCall): ProcessListener;
-  /** gRPC health: SERVING or NOT_SERVING. */
-  isServing(): boolean;
-}
-
-/** Our side of an ext_proc stream. Both methods do nothing once the stream is over. */
-export interface ProcessCall {
-  /**
-   * Answers the oldest message that has no reply yet; an `immediate_response` answers all and is the last one. Once a
-   * response is streamed (FULL_DUPLEX_STREAMED) replies are free, up to the one with its end.
-   */
-  reply(response: ProcessingResponse): void;
-  /** Ends with an error status: never OK while a reply is owed. The reason reaches Envoy's log. */
-  fail(reason: string): void;
-}
-
-/** Envoy's side of an ext_proc stream. */
-export interface ProcessListener {
-  /** Not called any more after an `immediate_response`, `fail` or `onEnd`. Never throws. */
-  onMessage(request: ProcessingRequest): void;
-  /** Exactly once, after `fail` too: Envoy half-closed, cancelled, or the connection broke. Never throws. */
-  onEnd(): void;
-}
-
-/** Where the server listens. */
-export type EnvoyServerAddress =
-  | { readonly socketPath: string }
-  | { readonly host: string; readonly port: number };
-
-export interface EnvoyServerOptions {
-  readonly transport: "grpc-js" | "http2";
-  readonly address: EnvoyServerAddress;
-  readonly handlers: EnvoyHandlers;
-  /** Limit of one message in either direction; larger ones end the call with an error. */
-  readonly maxMessageBytes: number;
-  /** Mutual TLS; in the clear when left out, for Unix sockets and loopback. */
-  readonly tls?: SidecarTlsOptions | null;
-  /** Renewed certificates that cannot be used; the old ones stay. */
-  readonly onCertificateProblem?: (error: unknown) => void;
-}
-
-export interface EnvoyServer {
-  /**
-   * Resolves once listening. A socket file that nobody listens on any more is replaced.
-   * @throws when the address is taken, or when the path is not a socket.
-   */
-  listen(): Promise<void>;
-  /**
-   * Health goes NOT_SERVING at once. When Envoy has had the time to see that, no connection is accepted any more and
-   * GOAWAY tells it to send new calls elsewhere; open ones run on. Resolves when none is open or after `boundMs`; never
-   * rejects.
-   */
-  drain(boundMs: number): Promise<void>;
-  /** Breaks what is still open and stops listening. */
-  close(): Promise<void>;
-  /** Calls under way, health watches not counted. */
-  readonly openStreams: number;
-}
+import { createGrpcJsServer } from "./transport/grpc-js/server.ts";
+import { createHttp2Server } from "./transport/http2/server.ts";
+import type { EnvoyServer, EnvoyServerOptions } from "./transport/contract.ts";
 
 /** Makes a server; it listens after `listen()`. */
 export function createEnvoyServer(options: EnvoyServerOptions): EnvoyServer {

@@ -3,8 +3,8 @@
  * it came, with as many messages as the gateway exchanges. What it costs is Envoy's two calls and nothing else, the floor
  * under the gateway on this machine. A process of its own: `<transport> <socket> <upstream> <path>`, ends on SIGTERM.
  */
-import type { ProcessingResponse } from "../../src/envoy/codec.ts";
-import { parseHeaderMap } from "../../src/envoy/headers.ts";
+import type { ProcessingResponse } from "../../src/envoy/messages/codec.ts";
+import { parseHeaderMap } from "../../src/envoy/messages/headers.ts";
 import {
   AWAIT_BODY,
   createChunkReply,
@@ -13,8 +13,9 @@ import {
   createResponseStartReply,
   createRouteReply,
   createWholeBodyReply,
-} from "../../src/envoy/replies.ts";
-import { createEnvoyServer, type ProcessListener } from "../../src/envoy/server.ts";
+} from "../../src/envoy/messages/replies.ts";
+import { createEnvoyServer } from "../../src/envoy/server.ts";
+import type { ProcessListener } from "../../src/envoy/transport/contract.ts";
 
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 const EMPTY = new Uint8Array(0);

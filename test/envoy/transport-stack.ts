@@ -8,15 +8,15 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
-import type { CheckRequest, CheckResponse, ProcessingRequest } from "../../src/envoy/codec.ts";
-import {
-  createEnvoyServer,
-  type EnvoyHandlers,
-  type EnvoyServer,
-  type EnvoyServerOptions,
-  type ProcessCall,
-  type ProcessListener,
-} from "../../src/envoy/server.ts";
+import type { CheckRequest, CheckResponse, ProcessingRequest } from "../../src/envoy/messages/codec.ts";
+import { createEnvoyServer } from "../../src/envoy/server.ts";
+import type {
+  EnvoyHandlers,
+  EnvoyServer,
+  EnvoyServerOptions,
+  ProcessCall,
+  ProcessListener,
+} from "../../src/envoy/transport/contract.ts";
 import { startChild } from "../support/child.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { waitFor } from "../support/wait.ts";

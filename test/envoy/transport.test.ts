@@ -5,8 +5,8 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:h
 import { connect as connectSocket, createServer } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 
-import { HEALTH_CHECK, PROCESS, type ProcessingRequest } from "../../src/envoy/codec.ts";
-import { formatPrefix } from "../../src/envoy/grpc-frames.ts";
+import { HEALTH_CHECK, PROCESS, type ProcessingRequest } from "../../src/envoy/messages/codec.ts";
+import { formatPrefix } from "../../src/envoy/transport/grpc-frames.ts";
 import { createEnvoyServer } from "../../src/envoy/server.ts";
 import { createGate, waitFor, withTimeout } from "../support/wait.ts";
 import {

@@ -2,15 +2,15 @@ import { createHash } from "node:crypto";
 
 import { describe, expect, it } from "vitest";
 
-import { CHECK, HEALTH_CHECK, HEALTH_WATCH, PROCESS } from "../../../src/envoy/codec.ts";
-import type { HeaderValueOption__Output } from "../../../src/envoy/generated/envoy/config/core/v3/HeaderValueOption.ts";
-import type { CheckRequest__Output } from "../../../src/envoy/generated/envoy/service/auth/v3/CheckRequest.ts";
-import type { CheckResponse__Output } from "../../../src/envoy/generated/envoy/service/auth/v3/CheckResponse.ts";
-import type { CommonResponse__Output } from "../../../src/envoy/generated/envoy/service/ext_proc/v3/CommonResponse.ts";
-import type { BodyMutation__Output } from "../../../src/envoy/generated/envoy/service/ext_proc/v3/BodyMutation.ts";
-import type { ProcessingRequest__Output } from "../../../src/envoy/generated/envoy/service/ext_proc/v3/ProcessingRequest.ts";
-import type { ProcessingResponse__Output } from "../../../src/envoy/generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
-import type { Struct__Output } from "../../../src/envoy/generated/google/protobuf/Struct.ts";
+import { CHECK, HEALTH_CHECK, HEALTH_WATCH, PROCESS } from "../../../src/envoy/messages/codec.ts";
+import type { HeaderValueOption__Output } from "../../../src/envoy/messages/generated/envoy/config/core/v3/HeaderValueOption.ts";
+import type { CheckRequest__Output } from "../../../src/envoy/messages/generated/envoy/service/auth/v3/CheckRequest.ts";
+import type { CheckResponse__Output } from "../../../src/envoy/messages/generated/envoy/service/auth/v3/CheckResponse.ts";
+import type { CommonResponse__Output } from "../../../src/envoy/messages/generated/envoy/service/ext_proc/v3/CommonResponse.ts";
+import type { BodyMutation__Output } from "../../../src/envoy/messages/generated/envoy/service/ext_proc/v3/BodyMutation.ts";
+import type { ProcessingRequest__Output } from "../../../src/envoy/messages/generated/envoy/service/ext_proc/v3/ProcessingRequest.ts";
+import type { ProcessingResponse__Output } from "../../../src/envoy/messages/generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
+import type { Struct__Output } from "../../../src/envoy/messages/generated/google/protobuf/Struct.ts";
 
 /**
  * Every field of a message set: `Required` makes the compiler complain when `proto/` gets a field that a message below lacks, and

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 
-import { ProcessStream } from "../../../src/envoy/process-stream.ts";
+import { ProcessStream } from "../../../src/envoy/transport/process-stream.ts";
 
 const MESSAGE = { request_headers: {} };
 const REPLY = { request_headers: {} };

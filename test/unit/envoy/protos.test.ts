@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import protobuf from "protobufjs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { PROTO_FOLDER, SERVICE_FILES } from "../../../src/envoy/proto-files.ts";
+import { PROTO_FOLDER, SERVICE_FILES } from "../../../src/envoy/messages/proto-files.ts";
 
 const TOP = fileURLToPath(new URL("../../../", import.meta.url));
 const require = createRequire(import.meta.url);
@@ -146,7 +146,7 @@ describe("proto/", () => {
   });
 });
 
-describe("src/envoy/generated", () => {
+describe("src/envoy/messages/generated", () => {
   let folder: string;
 
   beforeAll(async () => {
@@ -163,7 +163,7 @@ describe("src/envoy/generated", () => {
     const [command, ...words] = (manifest.scripts["generate"] ?? "").split(" ");
     expect(command).toBe("proto-loader-gen-types");
     expect(words.slice(-SERVICE_FILES.length)).toEqual(SERVICE_FILES);
-    const target = "src/envoy/generated";
+    const target = "src/envoy/messages/generated";
     expect(words).toContain(target);
     const program = path.join(TOP, "node_modules/.bin/proto-loader-gen-types");
     await promisify(execFile)(
@@ -172,7 +172,7 @@ describe("src/envoy/generated", () => {
       { cwd: TOP },
     );
 
-    expect(await readTree(folder)).toEqual(await readTree(path.join(TOP, "src/envoy/generated")));
+    expect(await readTree(folder)).toEqual(await readTree(path.join(TOP, "src/envoy/messages/generated")));
   });
 });
 

@@ -1,7 +1,7 @@
 /** An ext_proc stream over an exchange without Redis, and messages as Envoy sends them. */
 import { createCatalog } from "../../../src/catalog/catalog.ts";
 import { parseConfig } from "../../../src/config/load.ts";
-import type { ProcessingResponse } from "../../../src/envoy/generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
+import type { ProcessingResponse } from "../../../src/envoy/messages/generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
 import { ADMISSION_HEADER } from "../../../src/envoy/names.ts";
 import { RequestStream } from "../../../src/envoy/request-stream.ts";
 import { type AdmissionContext, formatAdmissionContext } from "../../../src/exchange/admission-context.ts";

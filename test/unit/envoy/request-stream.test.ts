@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ProcessingResponse } from "../../../src/envoy/generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
+import type { ProcessingResponse } from "../../../src/envoy/messages/generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
 import { ADMISSION_HEADER, UPSTREAM_HEADER } from "../../../src/envoy/names.ts";
 import {
   VALID,

@@ -1,9 +1,9 @@
 /** What the access log tells of a request beyond what Envoy knows, as ext_proc's dynamic metadata. */
-import type { RefusalLog } from "../exchange/admit-request.ts";
-import type { Exchange } from "../exchange/exchange.ts";
-import type { AdmissionContext } from "../exchange/admission-context.ts";
+import type { RefusalLog } from "../../exchange/admit-request.ts";
+import type { Exchange } from "../../exchange/exchange.ts";
+import type { AdmissionContext } from "../../exchange/admission-context.ts";
 import type { Struct } from "./generated/google/protobuf/Struct.ts";
-import { METADATA_NAMESPACE } from "./names.ts";
+import { METADATA_NAMESPACE } from "../names.ts";
 
 /** The same for a request that ext_authz refused, in the metadata that ext_authz itself keeps. */
 export function formatRefusalMetadata({ keyId, organizationId, errorCode }: RefusalLog): Struct {

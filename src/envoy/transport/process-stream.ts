@@ -1,5 +1,5 @@
-import type { ProcessingRequest, ProcessingResponse } from "./codec.ts";
-import type { EnvoyHandlers, ProcessCall, ProcessListener } from "./server.ts";
+import type { ProcessingRequest, ProcessingResponse } from "../messages/codec.ts";
+import type { EnvoyHandlers, ProcessCall, ProcessListener } from "./contract.ts";
 
 /** What a transport can do with an ext_proc call. */
 export interface ProcessTransport {

@@ -1,5 +1,3 @@
-import { connect } from "node:net";
-import { lstat, unlink } from "node:fs/promises";
 import type {
   Http2SecureServer,
   Http2Server,
@@ -10,9 +8,10 @@ import type {
 } from "node:http2";
 import { setTimeout as wait } from "node:timers/promises";
 
-import { HEALTH_WATCH } from "./codec.ts";
-import type { EnvoyServerAddress, EnvoyServerOptions } from "./server.ts";
+import { HEALTH_WATCH } from "../messages/codec.ts";
+import type { EnvoyServerAddress, EnvoyServerOptions } from "./contract.ts";
 import { isNamedClient } from "./sidecar-tls.ts";
+import { removeStaleSocket } from "./socket-file.ts";
 
 const MEBIBYTE = 1024 * 1024;
 /** The default of 64 kB makes Envoy wait for us several times in each larger body: half the throughput at 100 kB. */
@@ -31,8 +30,6 @@ const MAX_STREAM_ID = 2 ** 31 - 1;
 const HEALTH_NOTICE_MS = 1_500;
 /** For Envoy to have read the first GOAWAY. */
 const GOAWAY_ACKNOWLEDGED_WITHIN_MS = 1_000;
-/** Is anybody listening on a socket file that is already there? */
-const PROBE_TIMEOUT_MS = 1_000;
 
 /**
  * The life of an HTTP/2 server that carries gRPC: windows, listening, the orderly goodbye. Both transports have one
@@ -170,29 +167,4 @@ async function within(timeoutMs: number, work: () => Promise<void>): Promise<voi
   });
   await Promise.race([work(), timeout]);
   clearTimeout(timer);
-}
-
-async function removeStaleSocket(path: string): Promise<void> {
-  const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return null;
-    throw error;
-  });
-  if (found === null) return;
-  if (!found.isSocket()) throw new Error(`${path} exists and is not a socket`);
-  if (await isAnswering(path)) throw new Error(`${path} is in use by another process`);
-  await unlink(path);
-}
-
-async function isAnswering(path: string): Promise<boolean> {
-  return await new Promise<boolean>((resolve) => {
-    const socket = connect({ path, timeout: PROBE_TIMEOUT_MS });
-    const finish = (isAnswered: boolean) => () => {
-      socket.destroy();
-      resolve(isAnswered);
-    };
-    socket.once("connect", finish(true));
-    // A full backlog: somebody is there, though busy.
-    socket.once("timeout", finish(true));
-    socket.once("error", finish(false));
-  });
 }

@@ -1,10 +1,10 @@
 import { fileURLToPath } from "node:url";
 
 /**
- * The folder of the API files, absolute. It lies at the top of the package, two levels above this file, both as source
+ * The folder of the API files, absolute. It lies at the top of the package, three levels above this file, both as source
  * and as compiled.
  */
-export const PROTO_FOLDER = fileURLToPath(new URL("../../proto/", import.meta.url));
+export const PROTO_FOLDER = fileURLToPath(new URL("../../../proto/", import.meta.url));
 
 /** The files that define the services that Envoy calls, relative to `PROTO_FOLDER`; they import the others. */
 export const SERVICE_FILES = [

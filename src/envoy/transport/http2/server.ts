@@ -15,13 +15,13 @@ import {
   type CheckRequest,
   type HealthCheckRequest,
   type MethodCodec,
-} from "./codec.ts";
+} from "../../messages/codec.ts";
 import { GRPC_STATUS, GrpcCall } from "./grpc-call.ts";
-import { createHealthService, type HealthService } from "./health-service.ts";
-import { Http2Listener } from "./http2-listener.ts";
-import { ProcessStream } from "./process-stream.ts";
-import type { EnvoyHandlers, EnvoyServer, EnvoyServerOptions } from "./server.ts";
-import { readSidecarCertificates, renewSidecarCertificates } from "./sidecar-tls.ts";
+import { createHealthService, type HealthService } from "../health-service.ts";
+import { Http2Listener } from "../http2-listener.ts";
+import { ProcessStream } from "../process-stream.ts";
+import type { EnvoyHandlers, EnvoyServer, EnvoyServerOptions } from "../contract.ts";
+import { readSidecarCertificates, renewSidecarCertificates } from "../sidecar-tls.ts";
 
 const SERVER_OPTIONS = {
   // In megabytes, over all streams of a connection; what a stream may hold is bounded by the size of its messages.

@@ -1,6 +1,6 @@
 import { constants, type ServerHttp2Stream } from "node:http2";
 
-import { formatPrefix, GrpcFrameError, GrpcFrameReader } from "./grpc-frames.ts";
+import { formatPrefix, GrpcFrameError, GrpcFrameReader } from "../grpc-frames.ts";
 
 /** The status codes that we send. @see https://grpc.io/docs/guides/status-codes/ */
 export const GRPC_STATUS = {

@@ -1,4 +1,4 @@
-import { CHECK, PROCESS, type HealthCheckResponse } from "./codec.ts";
+import { CHECK, PROCESS, type HealthCheckResponse } from "../messages/codec.ts";
 
 /** The gRPC health checking protocol without its transport. @see https://grpc.io/docs/guides/health-checking/ */
 export interface HealthService {

@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs";
 import type { Http2Session } from "node:http2";
 import { checkServerIdentity, type SecureContextOptions, type Server, type TLSSocket } from "node:tls";
-import { watchFiles } from "../config/watch-files.ts";
+import { watchFiles } from "../../config/watch-files.ts";
 
 /** Paths of PEM files. */
 export interface SidecarTlsOptions {

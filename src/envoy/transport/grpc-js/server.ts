@@ -26,12 +26,12 @@ import {
   type MethodCodec,
   type ProcessingRequest,
   type ProcessingResponse,
-} from "./codec.ts";
-import { createHealthService, type HealthService } from "./health-service.ts";
-import { Http2Listener } from "./http2-listener.ts";
-import { ProcessStream } from "./process-stream.ts";
-import type { EnvoyHandlers, EnvoyServer, EnvoyServerOptions } from "./server.ts";
-import { readSidecarCertificates, renewSidecarCertificates, type SidecarTlsOptions } from "./sidecar-tls.ts";
+} from "../../messages/codec.ts";
+import { createHealthService, type HealthService } from "../health-service.ts";
+import { Http2Listener } from "../http2-listener.ts";
+import { ProcessStream } from "../process-stream.ts";
+import type { EnvoyHandlers, EnvoyServer, EnvoyServerOptions } from "../contract.ts";
+import { readSidecarCertificates, renewSidecarCertificates, type SidecarTlsOptions } from "../sidecar-tls.ts";
 
 /** Envoy stops sending when its own buffers are full, so this many replies unread means that it is stuck. */
 const MAX_UNSENT_REPLIES = 4_096;

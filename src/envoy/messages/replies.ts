@@ -1,11 +1,11 @@
 /** Plain values → Envoy's reply messages. Every append action is explicit: Envoy's default appends. */
-import type { Header, Reply } from "../exchange/reply.ts";
-import type { Route } from "../exchange/exchange.ts";
+import type { Header, Reply } from "../../exchange/reply.ts";
+import type { Route } from "../../exchange/exchange.ts";
 import type { CheckResponse } from "./generated/envoy/service/auth/v3/CheckResponse.ts";
 import type { ProcessingResponse } from "./generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
 import type { Struct } from "./generated/google/protobuf/Struct.ts";
 import { formatRawHeader, formatTextHeader } from "./headers.ts";
-import { ADMISSION_HEADER, IMMEDIATE_RESPONSE_DETAILS, UPSTREAM_HEADER } from "./names.ts";
+import { ADMISSION_HEADER, IMMEDIATE_RESPONSE_DETAILS, UPSTREAM_HEADER } from "../names.ts";
 
 /** google.rpc.Code: anything but OK denies; the HTTP status is in the response itself. */
 const PERMISSION_DENIED = 7;

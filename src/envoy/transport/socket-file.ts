@@ -1,0 +1,34 @@
+import { lstat, unlink } from "node:fs/promises";
+import { connect } from "node:net";
+
+/** Is anybody listening on a socket file that is already there? */
+const PROBE_TIMEOUT_MS = 1_000;
+
+/**
+ * Makes the path free to listen on: removes a socket file that nobody listens on any more.
+ * @throws when somebody does, or when the path is not a socket.
+ */
+export async function removeStaleSocket(path: string): Promise<void> {
+  const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return null;
+    throw error;
+  });
+  if (found === null) return;
+  if (!found.isSocket()) throw new Error(`${path} exists and is not a socket`);
+  if (await isAnswering(path)) throw new Error(`${path} is in use by another process`);
+  await unlink(path);
+}
+
+async function isAnswering(path: string): Promise<boolean> {
+  return await new Promise<boolean>((resolve) => {
+    const socket = connect({ path, timeout: PROBE_TIMEOUT_MS });
+    const finish = (isAnswered: boolean) => () => {
+      socket.destroy();
+      resolve(isAnswered);
+    };
+    socket.once("connect", finish(true));
+    // A full backlog: somebody is there, though busy.
+    socket.once("timeout", finish(true));
+    socket.once("error", finish(false));
+  });
+}
