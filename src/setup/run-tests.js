@@ -2,9 +2,10 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { SUMMARY_FILE } from "./summary-reporter.js";
 
 /**
- * Runs vitest with its usual output and closes with one plain line that says how it went.
+ * Runs vitest with its usual output and closes with plain lines that say how it went.
  *
  * @param {string} root the repository
  * @param {readonly string[]} args for vitest
@@ -13,46 +14,38 @@ import { join } from "node:path";
  */
 export async function runTests(root, args, env) {
   const folder = mkdtempSync(join(tmpdir(), "igw-tests-"));
-  const report = join(folder, "report.json");
+  const summaryFile = join(folder, "summary.json");
   try {
     const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
-    const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
-    const code = await runForeground([vitest, "run", ...reporters, ...args], root, env);
-    const line = formatClosingLine(readReport(report));
-    process.stdout.write(`\n${line ?? "0 passed, 1 failed"}\n`);
-    return line === null ? 1 : code;
+    const own = join(root, "src", "setup", "summary-reporter.js");
+    const reporters = ["--reporter=default", `--reporter=${own}`];
+    const code = await runForeground([vitest, "run", ...reporters, ...args], root, {
+      ...env,
+      [SUMMARY_FILE]: summaryFile,
+    });
+    const summary = readSummary(summaryFile);
+    process.stdout.write(`\n${formatClosing(summary)}\n`);
+    return summary === null ? 1 : code;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
 /**
- * `N passed, N failed[, N skipped]`. A test file that could not even be loaded counts as one failure: its tests are
- * not in the totals. Null when vitest wrote no report.
+ * Which tests were tried more than once and, as the last line, `N passed, N failed[, N skipped]`.
  *
- * @param {VitestReport | null} report
- * @returns {string | null}
+ * @param {import("./summary-reporter.js").TestSummary | null} summary null: vitest ended without one
+ * @returns {string}
  */
-export function formatClosingLine(report) {
-  if (report === null) return null;
-  const unloaded = report.testResults.filter(
-    (file) => file.status === "failed" && file.assertionResults.length === 0,
-  );
-  const failed = report.numFailedTests + unloaded.length;
-  const skipped = report.numPendingTests + (report.numTodoTests ?? 0);
-  return `${report.numPassedTests} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
+export function formatClosing(summary) {
+  if (summary === null) return "0 passed, 1 failed";
+  const { passed, failed, skipped, retried } = summary;
+  return [
+    `${retried.length} retried${retried.length > 0 ? ":" : ""}`,
+    ...retried.map((name) => `  ${name}`),
+    `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`,
+  ].join("\n");
 }
-
-/**
- * What is read of vitest's JSON report.
- *
- * @typedef {object} VitestReport
- * @property {number} numPassedTests
- * @property {number} numFailedTests
- * @property {number} numPendingTests
- * @property {number} [numTodoTests]
- * @property {readonly {status: string, assertionResults: readonly unknown[]}[]} testResults
- */
 
 /**
  * @param {readonly string[]} args
@@ -63,7 +56,7 @@ export function formatClosingLine(report) {
 function runForeground(args, cwd, env) {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, args, { cwd, env, stdio: "inherit" });
-    // The terminal sends its signals to vitest as well: this process stays for the closing line.
+    // The terminal sends its signals to vitest as well: this process stays for the closing lines.
     for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"])) {
       process.on(signal, () => child.kill(signal));
     }
@@ -74,9 +67,9 @@ function runForeground(args, cwd, env) {
 
 /**
  * @param {string} path
- * @returns {VitestReport | null}
+ * @returns {import("./summary-reporter.js").TestSummary | null}
  */
-function readReport(path) {
+function readSummary(path) {
   try {
     return JSON.parse(readFileSync(path, "utf8"));
   } catch {

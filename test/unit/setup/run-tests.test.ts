@@ -1,37 +1,54 @@
 import { describe, expect, it } from "vitest";
-import { formatClosingLine } from "../../../src/setup/run-tests.js";
+import { formatClosing } from "../../../src/setup/run-tests.js";
+import { summarize } from "../../../src/setup/summary-reporter.js";
 
-const report = (
-  numbers: object = {},
-  testResults: { status: string; assertionResults: unknown[] }[] = [],
-) => ({
-  numPassedTests: 5,
-  numFailedTests: 0,
-  numPendingTests: 0,
-  numTodoTests: 0,
-  testResults,
-  ...numbers,
-});
+type Module = Parameters<typeof summarize>[0][number];
 
-describe("formatClosingLine", () => {
+/** A file of tests, as vitest hands it to a reporter. */
+function moduleOf(state: string, tests: readonly { state: string; retryCount?: number }[]): Module {
+  const cases = tests.map((test, index) => ({
+    fullName: `test ${index}`,
+    result: () => ({ state: test.state }),
+    diagnostic: () => ({ retryCount: test.retryCount ?? 0 }),
+  }));
+  return { state: () => state, children: { allTests: () => cases.values() } } as unknown as Module;
+}
+
+describe("the closing lines of a run of the tests", () => {
   it.each([
-    { name: "all passed", input: report(), line: "5 passed, 0 failed" },
-    { name: "some failed", input: report({ numFailedTests: 2 }), line: "5 passed, 2 failed" },
+    { name: "all passed", modules: [moduleOf("passed", [{ state: "passed" }])], last: "1 passed, 0 failed" },
     {
-      name: "some were skipped",
-      input: report({ numPendingTests: 2, numTodoTests: 1 }),
-      line: "5 passed, 0 failed, 3 skipped",
+      name: "some failed and some were skipped",
+      modules: [
+        moduleOf("failed", [{ state: "failed" }, { state: "passed" }]),
+        moduleOf("passed", [{ state: "skipped" }]),
+      ],
+      last: "1 passed, 1 failed, 1 skipped",
     },
     {
       name: "a file could not be loaded",
-      input: report({}, [
-        { status: "failed", assertionResults: [] },
-        { status: "passed", assertionResults: [{}] },
-      ]),
-      line: "5 passed, 1 failed",
+      modules: [moduleOf("passed", [{ state: "passed" }]), moduleOf("failed", [])],
+      last: "1 passed, 1 failed",
     },
-    { name: "there is no report", input: null, line: null },
-  ])("counts when $name", ({ input, line }) => {
-    expect(formatClosingLine(input)).toBe(line);
+    {
+      name: "a file could not be set up, so that its tests did not run",
+      modules: [moduleOf("failed", [{ state: "skipped" }])],
+      last: "0 passed, 1 failed, 1 skipped",
+    },
+  ])("count when $name", ({ modules, last }) => {
+    expect(formatClosing(summarize(modules))).toBe(`0 retried\n${last}`);
+  });
+
+  it("name every test that was tried more than once, whether it passed then or not", () => {
+    const module = moduleOf("failed", [
+      { state: "passed", retryCount: 1 },
+      { state: "passed" },
+      { state: "failed", retryCount: 1 },
+    ]);
+    expect(formatClosing(summarize([module]))).toBe("2 retried:\n  test 0\n  test 2\n2 passed, 1 failed");
+  });
+
+  it("report a failure when vitest ended without a summary", () => {
+    expect(formatClosing(null)).toBe("0 passed, 1 failed");
   });
 });

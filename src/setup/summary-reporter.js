@@ -1,0 +1,40 @@
+import { writeFileSync } from "node:fs";
+
+/** Names the file that the summary is written to. */
+export const SUMMARY_FILE = "TEST_SUMMARY_FILE";
+
+/**
+ * How a run of the tests went.
+ *
+ * @typedef {object} TestSummary
+ * @property {number} passed
+ * @property {number} failed with files that failed though none of their tests did: they could not be loaded or set up
+ * @property {number} skipped
+ * @property {readonly string[]} retried full names of the tests that were tried more than once
+ */
+
+/** vitest's reporter behind the closing lines of `npm test`: its own JSON does not say which tests were tried again. */
+export default class SummaryReporter {
+  /** @param {readonly import("vitest/node").TestModule[]} modules */
+  onTestRunEnd(modules) {
+    writeFileSync(process.env[SUMMARY_FILE] ?? "", JSON.stringify(summarize(modules)));
+  }
+}
+
+/**
+ * @param {readonly Pick<import("vitest/node").TestModule, "children" | "state">[]} modules
+ * @returns {TestSummary}
+ */
+export function summarize(modules) {
+  const count = { passed: 0, failed: 0, skipped: 0, pending: 0 };
+  const retried = [];
+  for (const module of modules) {
+    const failedBefore = count.failed;
+    for (const test of module.children.allTests()) {
+      count[test.result().state] += 1;
+      if ((test.diagnostic()?.retryCount ?? 0) > 0) retried.push(test.fullName);
+    }
+    if (module.state() === "failed" && count.failed === failedBefore) count.failed += 1;
+  }
+  return { passed: count.passed, failed: count.failed, skipped: count.skipped + count.pending, retried };
+}
