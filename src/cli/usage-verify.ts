@@ -2,8 +2,8 @@ import { type Command, InvalidArgumentError } from "commander";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
-import type { LoggedUsage } from "../settlement/verify-log.ts";
-import type { UsageDifference, UsageRebuild, UsageVerification } from "../settlement/verify-usage.ts";
+import type { LoggedUsage } from "../request-log/read-usage.ts";
+import type { UsageDifference, UsageRebuild, UsageVerification } from "../request-log/verify-usage.ts";
 import type { Store } from "../store/types.ts";
 import { CommandError } from "./management/command-error.ts";
 
@@ -56,7 +56,7 @@ function parseMonth(text: string): string {
 
 async function verify(options: VerifyOptions): Promise<void> {
   await withStore(options, async (store, month, dir) => {
-    const { verifyUsage } = await import("../settlement/verify-usage.ts");
+    const { verifyUsage } = await import("../request-log/verify-usage.ts");
     const logged = dir === null ? null : await readLog(dir, month);
     const verification = await verifyUsage(store, month, logged);
     if (verification.differences.length > 0) process.exitCode = 1;
@@ -68,7 +68,7 @@ async function verify(options: VerifyOptions): Promise<void> {
 async function rebuild(options: VerifyOptions): Promise<void> {
   await withStore(options, async (store, month, dir) => {
     if (dir === null) throw new CommandError("There is no log of requests to rebuild from: give --requests.");
-    const { rebuildUsage } = await import("../settlement/verify-usage.ts");
+    const { rebuildUsage } = await import("../request-log/verify-usage.ts");
     const logged = await readLog(dir, month);
     const result = await rebuildUsage(store, logged);
     if (result.inFlight.length > 0) process.exitCode = 1;
@@ -77,7 +77,7 @@ async function rebuild(options: VerifyOptions): Promise<void> {
 }
 
 async function readLog(dir: string, month: string): Promise<LoggedUsage> {
-  const { readLoggedUsage } = await import("../settlement/verify-log.ts");
+  const { readLoggedUsage } = await import("../request-log/read-usage.ts");
   return readLoggedUsage(dir, month);
 }
 

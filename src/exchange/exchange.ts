@@ -7,7 +7,8 @@
  */
 import type { Catalog, Model } from "../catalog/catalog.ts";
 import { GatewayError } from "../errors.ts";
-import type { ClientResult, Outcome, RequestAccount, Settled } from "../settlement/request-account.ts";
+import type { ClientResult, Outcome } from "../request-log/line.ts";
+import type { RequestAccount, Settled } from "../settlement/request-account.ts";
 import type { Settlement } from "../settlement/settlement.ts";
 import type { Answer, AnswerOutput, ClientRequest, Protocol } from "../translation/exchange.ts";
 import { mapUpstreamError } from "../translation/upstream-error.ts";

@@ -4,12 +4,12 @@
  * sending it again counts nothing twice. Progress is not repeated, since the next one, or the final one, says more.
  */
 import type { Clock } from "../clock.ts";
-import type { GraceSpend } from "../limits/grace-spend.ts";
+import type { GraceSpend } from "../grace/grace-spend.ts";
 import type { Store } from "../store/types.ts";
 import type { ChargeInput } from "../store/types/settlement.ts";
-import { pause, waitAtMost } from "./bounded-wait.ts";
-import { isRefusedCharge } from "./refused-charge.ts";
-import type { Spool } from "./spool.ts";
+import { pause, waitAtMost } from "../wait.ts";
+import { isRefusedCharge } from "../spool/refused-charge.ts";
+import type { Spool } from "../spool/spool.ts";
 
 export interface ChargeWriterOptions {
   readonly store: Pick<Store, "charge">;

@@ -4,22 +4,11 @@
  */
 import type { Model } from "../catalog/catalog.ts";
 import { type Price, costMicrocents } from "../money.ts";
+import type { ClientResult, Outcome } from "../request-log/line.ts";
 import type { Check } from "../store/types/reporting.ts";
 import type { ChargeInput, RequestIdentity } from "../store/types/settlement.ts";
 import type { Answer, Observation, TokenUsage } from "../translation/exchange.ts";
 import type { TokenEstimator } from "./token-estimator.ts";
-
-/**
- * How a request ended: `complete`: the answer was whole; `broken`: it was handed on, but client or upstream broke it
- * off; `refused_by_upstream`: an error status, nothing generated; `not_sent`: no upstream was reached.
- */
-export type Outcome = "complete" | "broken" | "refused_by_upstream" | "not_sent";
-
-/** What the client was told, for the list of recent requests. */
-export interface ClientResult {
-  readonly status: number;
-  readonly errorCode: string | null;
-}
 
 /** What a request came to. */
 export interface Settled {

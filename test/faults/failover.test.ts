@@ -5,8 +5,8 @@
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
-import { readLoggedUsage } from "../../src/settlement/verify-log.ts";
-import { rebuildUsage } from "../../src/settlement/verify-usage.ts";
+import { readLoggedUsage } from "../../src/request-log/read-usage.ts";
+import { rebuildUsage } from "../../src/request-log/verify-usage.ts";
 import { startRedisWithSentinels } from "../support/redis-sentinel.ts";
 import { startReplicatedCluster } from "../support/replicated-cluster.ts";
 import { type Faults, IN_TRANSIT_MS, isAtRisk, usedBy } from "./fault-accounts.ts";

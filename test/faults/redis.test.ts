@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readLoggedUsage } from "../../src/settlement/verify-log.ts";
-import { rebuildUsage, verifyUsage } from "../../src/settlement/verify-usage.ts";
+import { readLoggedUsage } from "../../src/request-log/read-usage.ts";
+import { rebuildUsage, verifyUsage } from "../../src/request-log/verify-usage.ts";
 import { waitFor } from "../support/wait.ts";
 import { sendOne, type Sent } from "./fault-load.ts";
 import { IS_LONG, type RunningScenario, runScenario, type Scenario } from "./fault-scenario.ts";

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 const SOURCE = path.resolve(import.meta.dirname, "../../../src");
 
 /** Words that every stage shares. */
-const SHARED = ["errors.ts", "money.ts", "clock.ts"];
+const SHARED = ["errors.ts", "money.ts", "clock.ts", "wait.ts"];
 
 /**
  * Which folders (and files at the top of src) each folder may import, beside itself and the shared words. An arrow that
@@ -19,8 +19,11 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   store: ["config", "auth"],
   auth: ["store"],
   limits: ["store"],
-  settlement: ["catalog", "limits", "store", "telemetry", "translation"],
-  exchange: ["auth", "catalog", "limits", "settlement", "store", "telemetry", "translation"],
+  grace: ["limits", "store"],
+  spool: ["store"],
+  "request-log": ["store", "translation"],
+  settlement: ["catalog", "grace", "limits", "request-log", "spool", "store", "translation"],
+  exchange: ["auth", "catalog", "limits", "request-log", "settlement", "store", "telemetry", "translation"],
   alerts: ["config", "store", "telemetry"],
   envoy: ["config", "exchange", "telemetry", "translation"],
   admin: ["alerts", "auth", "catalog", "config", "limits", "store", "telemetry", "settlement"],

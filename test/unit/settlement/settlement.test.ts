@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../src/errors.ts";
-import { GraceOutage } from "../../../src/limits/grace-outage.ts";
+import { GraceOutage } from "../../../src/grace/grace-outage.ts";
 import type { HoldResult } from "../../../src/store/types/settlement.ts";
 import { OK } from "./account-fixture.ts";
 import { ADMISSION, createOpenInput, createSettlement } from "./settlement-fixture.ts";

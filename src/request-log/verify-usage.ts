@@ -5,7 +5,7 @@
  */
 import type { Store } from "../store/types.ts";
 import type { UsageRow } from "../store/types/reporting.ts";
-import type { LoggedRow, LoggedUsage } from "./verify-log.ts";
+import type { LoggedRow, LoggedUsage } from "./read-usage.ts";
 
 export interface UsageDifference {
   readonly organizationId: string;

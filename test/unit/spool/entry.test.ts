@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { chargeOf, formatSpoolLine, parseSpoolLine } from "../../../src/settlement/spool-entry.ts";
+import { chargeOf, formatSpoolLine, parseSpoolLine } from "../../../src/spool/entry.ts";
 import { chargeEntry, IDENTITY } from "./spool-fixture.ts";
 
 describe("a line of the spool", () => {

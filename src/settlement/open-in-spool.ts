@@ -1,10 +1,10 @@
 import type { Clock } from "../clock.ts";
 import { GatewayError } from "../errors.ts";
-import { isOutOfReach } from "../limits/grace-errors.ts";
-import type { GraceOutage } from "../limits/grace-outage.ts";
-import type { GraceSpend } from "../limits/grace-spend.ts";
+import { isOutOfReach } from "../grace/out-of-reach.ts";
+import type { GraceOutage } from "../grace/grace-outage.ts";
+import type { GraceSpend } from "../grace/grace-spend.ts";
 import type { RequestAccount } from "./request-account.ts";
-import type { Spool } from "./spool.ts";
+import type { Spool } from "../spool/spool.ts";
 
 export interface SpoolOpenServices {
   readonly spool?: Pick<Spool, "append">;

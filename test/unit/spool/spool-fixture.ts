@@ -3,8 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { SpoolEntry } from "../../../src/settlement/spool-entry.ts";
-import { Spool, type SpoolOptions } from "../../../src/settlement/spool.ts";
+import type { SpoolEntry } from "../../../src/spool/entry.ts";
+import { Spool, type SpoolOptions } from "../../../src/spool/spool.ts";
 import type { ChargeInput } from "../../../src/store/types/settlement.ts";
 
 export const IDENTITY = {

@@ -16,11 +16,11 @@ import { join } from "node:path";
 import type { Clock } from "../clock.ts";
 import type { Store } from "../store/types.ts";
 import type { ChargeInput } from "../store/types/settlement.ts";
-import { pause, waitAtMost } from "./bounded-wait.ts";
-import { formatSpoolLine, type SpoolEntry } from "./spool-entry.ts";
-import { claimSpoolFiles, type SpoolOwner } from "./spool-files.ts";
-import { SpoolReplay, type SpoolReport } from "./spool-replay.ts";
-import { type SpoolFile, SpoolWriter } from "./spool-writer.ts";
+import { pause, waitAtMost } from "../wait.ts";
+import { formatSpoolLine, type SpoolEntry } from "./entry.ts";
+import { claimSpoolFiles, type SpoolOwner } from "./files.ts";
+import { SpoolReplay, type SpoolReport } from "./replay.ts";
+import { type SpoolFile, SpoolWriter } from "./writer.ts";
 
 export interface SpoolOptions extends SpoolOwner {
   /** Made when it is first needed. */

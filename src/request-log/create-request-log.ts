@@ -1,7 +1,7 @@
 /** The log of requests and what deletes its old files, as the configuration says. */
 import { join } from "node:path";
 import { RequestLog, type RequestLogOptions } from "./request-log.ts";
-import { RequestLogRetention, type RequestLogRetentionOptions } from "./request-log-retention.ts";
+import { RequestLogRetention, type RequestLogRetentionOptions } from "./retention.ts";
 
 interface DataSettings {
   readonly dataDir: string;

@@ -4,9 +4,9 @@ import type { Clock } from "../clock.ts";
 import type { Store } from "../store/types.ts";
 import type { ChargeInput } from "../store/types/settlement.ts";
 import { isRefusedCharge } from "./refused-charge.ts";
-import { chargeOf, formatSpoolLine, type SpoolEntry } from "./spool-entry.ts";
-import { readSpoolLines, removeSpoolFile, type SpoolLine } from "./spool-segment.ts";
-import type { SpoolFile } from "./spool-writer.ts";
+import { chargeOf, formatSpoolLine, type SpoolEntry } from "./entry.ts";
+import { readSpoolLines, removeSpoolFile, type SpoolLine } from "./segment.ts";
+import type { SpoolFile } from "./writer.ts";
 
 export interface SpoolReplayOptions {
   readonly dir: string;

@@ -3,7 +3,7 @@
  * never appended to again after a failed write or a restart, so that only the last line of a file can be torn.
  */
 import type { FileHandle } from "node:fs/promises";
-import { createSpoolFile } from "./spool-segment.ts";
+import { createSpoolFile } from "./segment.ts";
 
 /** A file of the spool. */
 export interface SpoolFile {

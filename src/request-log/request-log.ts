@@ -10,7 +10,7 @@
 import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../clock.ts";
-import { pause } from "./bounded-wait.ts";
+import { pause } from "../wait.ts";
 
 export interface RequestLogOptions {
   /** Made when it is not there. */

@@ -2,11 +2,11 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { formatRequestLogLine, type LoggedRequest } from "../../../src/settlement/request-log-line.ts";
-import { readLoggedUsage } from "../../../src/settlement/verify-log.ts";
-import { rebuildUsage, verifyUsage } from "../../../src/settlement/verify-usage.ts";
+import { formatRequestLogLine, type LoggedRequest } from "../../../src/request-log/line.ts";
+import { readLoggedUsage } from "../../../src/request-log/read-usage.ts";
+import { rebuildUsage, verifyUsage } from "../../../src/request-log/verify-usage.ts";
 import type { UsageRow } from "../../../src/store/types/reporting.ts";
-import { IDENTITY } from "./spool-fixture.ts";
+import { IDENTITY } from "../spool/spool-fixture.ts";
 
 const REQUEST: LoggedRequest = {
   identity: { ...IDENTITY, requestId: "req_01a1fbdf-a29c-790a-a491-cbfe2a229b51" },

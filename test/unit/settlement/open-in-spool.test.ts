@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../src/errors.ts";
-import { GraceOutage } from "../../../src/limits/grace-outage.ts";
-import { GraceSpend } from "../../../src/limits/grace-spend.ts";
-import type { SpoolEntry } from "../../../src/settlement/spool-entry.ts";
-import { openInSpool, type SpoolOpenServices } from "../../../src/settlement/spool-open.ts";
+import { GraceOutage } from "../../../src/grace/grace-outage.ts";
+import { GraceSpend } from "../../../src/grace/grace-spend.ts";
+import type { SpoolEntry } from "../../../src/spool/entry.ts";
+import { openInSpool, type SpoolOpenServices } from "../../../src/settlement/open-in-spool.ts";
 import { createAccount } from "./account-fixture.ts";
 
 const TIMEOUT = new Error("Command timed out");

@@ -2,7 +2,18 @@ import { timeOfId } from "../store/ids.ts";
 import type { RequestIdentity } from "../store/types/settlement.ts";
 import type { Price } from "../money.ts";
 import type { TokenUsage } from "../translation/exchange.ts";
-import type { ClientResult, Outcome } from "./request-account.ts";
+
+/**
+ * How a request ended: `complete`: the answer was whole; `broken`: it was handed on, but client or upstream broke it
+ * off; `refused_by_upstream`: an error status, nothing generated; `not_sent`: no upstream was reached.
+ */
+export type Outcome = "complete" | "broken" | "refused_by_upstream" | "not_sent";
+
+/** What the client was told, for the list of recent requests. */
+export interface ClientResult {
+  readonly status: number;
+  readonly errorCode: string | null;
+}
 
 /** One request, as the log of requests tells it. */
 export interface LoggedRequest {

@@ -1,6 +1,6 @@
 import { type FileHandle, open, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
-import { type SpoolEntry, parseSpoolLine } from "./spool-entry.ts";
+import { type SpoolEntry, parseSpoolLine } from "./entry.ts";
 
 /** One piece of a spool file: an entry, or a line that is none. */
 export interface SpoolLine {

@@ -1,7 +1,7 @@
 import { readdir, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { syncFolder } from "./spool-segment.ts";
-import type { SpoolFile } from "./spool-writer.ts";
+import { syncFolder } from "./segment.ts";
+import type { SpoolFile } from "./writer.ts";
 
 /** Whose files a process writes and takes over. */
 export interface SpoolOwner {

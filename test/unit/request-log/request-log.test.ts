@@ -2,10 +2,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { formatRequestLogLine } from "../../../src/settlement/request-log-line.ts";
-import { RequestLog, type RequestLogOptions } from "../../../src/settlement/request-log.ts";
+import { formatRequestLogLine } from "../../../src/request-log/line.ts";
+import { RequestLog, type RequestLogOptions } from "../../../src/request-log/request-log.ts";
 import { waitFor } from "../../support/wait.ts";
-import { IDENTITY, OK, PRICE } from "./account-fixture.ts";
+import { IDENTITY, OK, PRICE } from "../settlement/account-fixture.ts";
 
 const seen = { dir: "", nowMs: 0, errors: [] as object[] };
 beforeEach(() => {

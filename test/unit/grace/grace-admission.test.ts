@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { createGraceAdmission } from "../../../src/limits/grace-admission.ts";
-import { GraceOutage } from "../../../src/limits/grace-outage.ts";
-import { GraceSpend } from "../../../src/limits/grace-spend.ts";
+import { createGraceAdmission } from "../../../src/grace/grace-admission.ts";
+import { GraceOutage } from "../../../src/grace/grace-outage.ts";
+import { GraceSpend } from "../../../src/grace/grace-spend.ts";
 import type { AdmitInput, KnownKeyAdmission } from "../../../src/store/types/admission.ts";
 
 const CENT = 1_000_000n;

@@ -2,11 +2,8 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import {
-  RequestLogRetention,
-  type RequestLogRetentionOptions,
-} from "../../../src/settlement/request-log-retention.ts";
-import { RequestLog } from "../../../src/settlement/request-log.ts";
+import { RequestLogRetention, type RequestLogRetentionOptions } from "../../../src/request-log/retention.ts";
+import { RequestLog } from "../../../src/request-log/request-log.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
 const FILE_BYTES = 100;

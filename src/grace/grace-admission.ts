@@ -10,9 +10,9 @@
 import type { Clock } from "../clock.ts";
 import { dayAt, monthAt } from "../store/month.ts";
 import type { Admission, AdmitInput, BucketFigures, KnownKeyAdmission } from "../store/types/admission.ts";
-import { fitsShare } from "./concurrency-limit.ts";
+import { fitsShare } from "../limits/concurrency-limit.ts";
 import { GraceBucket } from "./grace-bucket.ts";
-import { isOutOfReach } from "./grace-errors.ts";
+import { isOutOfReach } from "./out-of-reach.ts";
 import type { GraceOutage } from "./grace-outage.ts";
 import type { GraceSpend } from "./grace-spend.ts";
 

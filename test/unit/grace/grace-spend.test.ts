@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { GraceSpend } from "../../../src/limits/grace-spend.ts";
+import { GraceSpend } from "../../../src/grace/grace-spend.ts";
 import type { ChargeInput } from "../../../src/store/types/settlement.ts";
 
 const REQUEST = { organizationId: "org_1", keyId: "key_1", requestId: "req_1", month: "2026-11" };
