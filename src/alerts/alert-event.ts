@@ -1,6 +1,6 @@
 /** What a webhook receives, and what the management API shows of an alert. */
 import { wholeCents } from "../money.ts";
-import { parseMonth } from "../store/month.ts";
+import { parseMonth } from "../calendar.ts";
 import type { AlertRecord } from "../store/types/alerts.ts";
 
 const TYPES = {

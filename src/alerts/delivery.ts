@@ -1,6 +1,6 @@
 /**
  * Takes alerts out of the outbox and to the organization's channels: at least once, in order for each organization and
- * channel. An alert is in the outbox in the same step as the spend that fired it (`store/lua/thresholds.lua`); this
+ * channel. An alert is in the outbox in the same step as the spend that fired it (`store/lua/include/thresholds.lua`); this
  * decides when and how often it is tried, never whether it fires.
  *
  * Every host runs one. A lease in Redis, renewed while an attempt runs, lets one of them at a channel of an
@@ -10,7 +10,7 @@
  * are bounded in time, and those of endpoints that have failed before have a lane of their own.
  */
 import type { Clock } from "../clock.ts";
-import type { AlertListener, AlertListenerEvents } from "../store/alert-listener.ts";
+import type { AlertListener, AlertListenerEvents } from "../store/alerts/alert-listener.ts";
 import { ALERT_CHANNELS, type AlertChannel, type ClaimedDelivery } from "../store/types/alerts.ts";
 import type { Store } from "../store/types.ts";
 import { attemptDelivery } from "./attempt-delivery.ts";

@@ -4,7 +4,7 @@ import { createMailer } from "../alerts/mailer.ts";
 import { findWebhookAddresses } from "../alerts/post-webhook.ts";
 import { describeConnectionError, WebhookError } from "../alerts/webhook-error.ts";
 import type { Config } from "../config/schema.ts";
-import type { RedisClient } from "../store/client.ts";
+import type { RedisClient } from "../store/redis/client.ts";
 import { createStore } from "../store/redis-store.ts";
 import { tryConnect } from "./connect.ts";
 import { type Finding, type FindingCode, found, ok, reasonOf } from "./finding.ts";

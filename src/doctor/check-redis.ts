@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { Cluster, type Redis } from "ioredis";
 import type { Config } from "../config/schema.ts";
-import { createRedisClient, type RedisClient, waitUntilReady } from "../store/client.ts";
+import { createRedisClient, type RedisClient, waitUntilReady } from "../store/redis/client.ts";
 import { type Finding, found, ok, reasonOf } from "./finding.ts";
 
 const CONNECT_BOUND_MS = 3_000;

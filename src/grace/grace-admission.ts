@@ -8,7 +8,7 @@
  * its share, and spend, to which this worker adds what it has counted itself.
  */
 import type { Clock } from "../clock.ts";
-import { dayAt, monthAt } from "../store/month.ts";
+import { dayAt, monthAt } from "../calendar.ts";
 import type { Admission, AdmitInput, BucketFigures, KnownKeyAdmission } from "../store/types/admission.ts";
 import { fitsShare } from "../limits/concurrency-limit.ts";
 import { GraceBucket } from "./grace-bucket.ts";

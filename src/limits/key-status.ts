@@ -2,7 +2,7 @@
 import { MICROCENTS_PER_CENT, wholeCents } from "../money.ts";
 import type { KeyRecord, OrganizationRecord } from "../store/types/management.ts";
 import type { SpendFigures } from "../store/types/reporting.ts";
-import { formatResetsAt } from "./month.ts";
+import { formatResetsAt } from "../calendar.ts";
 
 const CENT = BigInt(MICROCENTS_PER_CENT);
 

@@ -4,7 +4,7 @@
  */
 import { GatewayError } from "../errors.ts";
 import { formatCents, MICROCENTS_PER_CENT, wholeCents } from "../money.ts";
-import { formatMonthName, formatResetsAt } from "./month.ts";
+import { formatMonthName, formatResetsAt } from "../calendar.ts";
 
 export interface ReachedCap {
   readonly scope: "key" | "organization";

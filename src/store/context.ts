@@ -1,8 +1,8 @@
 /** What all functions of the store share. */
-import type { RedisClient } from "./client.ts";
-import { monthAt } from "./month.ts";
-import type { CalendarPeriod } from "./month.ts";
-import { integerAt, parseArray } from "./replies.ts";
+import type { RedisClient } from "./redis/client.ts";
+import { monthAt } from "../calendar.ts";
+import type { CalendarPeriod } from "../calendar.ts";
+import { integerAt, parseArray } from "./redis/replies.ts";
 
 export interface StoreContext {
   readonly client: RedisClient;

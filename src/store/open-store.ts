@@ -6,11 +6,11 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Config } from "../config/schema.ts";
-import { createRedisClient, isLoginRefused, waitUntilReady } from "./client.ts";
-import type { RedisAddress, RedisClient } from "./client.ts";
+import { createRedisClient, isLoginRefused, waitUntilReady } from "./redis/client.ts";
+import type { RedisAddress, RedisClient } from "./redis/client.ts";
 import { createStore } from "./redis-store.ts";
 import { closeUntil } from "./closed-store.ts";
-import { checkSchema, SchemaError } from "./schema.ts";
+import { checkSchema, SchemaError } from "./redis/schema.ts";
 import type { Store } from "./types.ts";
 
 /** A Redis that is only just starting reads its append-only file first. */

@@ -1,14 +1,22 @@
 /** The store, on Redis. Each function stands in the file of its subject; this binds them to one client. */
-import { admit, findKeyReference } from "./admission.ts";
-import { countUnreadAlerts, findAlert, listAlerts, markAlertsRead, redeliverAlert } from "./alerts.ts";
-import { changeKey, createKey, deleteKey, getKey, listKeys, revokeAllKeys, rotateKey } from "./api-keys.ts";
-import { addAuditEntry, listAuditEntries } from "./audit.ts";
-import { readBuckets } from "./buckets.ts";
-import type { RedisClient } from "./client.ts";
-import { timeMs } from "./clock.ts";
+import { admit, findKeyReference } from "./admission/admit.ts";
+import { countUnreadAlerts, findAlert, listAlerts, markAlertsRead, redeliverAlert } from "./alerts/alerts.ts";
+import {
+  changeKey,
+  createKey,
+  deleteKey,
+  getKey,
+  listKeys,
+  revokeAllKeys,
+  rotateKey,
+} from "./management/api-keys.ts";
+import { addAuditEntry, listAuditEntries } from "./management/audit.ts";
+import { readBuckets } from "./admission/buckets.ts";
+import type { RedisClient } from "./redis/client.ts";
+import { timeMs } from "./redis/clock.ts";
 import type { StoreContext } from "./context.ts";
-import { claimDelivery, finishDelivery, listOwedDeliveries, renewDelivery } from "./deliveries.ts";
-import { monthAt } from "./month.ts";
+import { claimDelivery, finishDelivery, listOwedDeliveries, renewDelivery } from "./alerts/deliveries.ts";
+import { monthAt } from "../calendar.ts";
 import {
   changeOrganization,
   createOrganization,
@@ -16,21 +24,21 @@ import {
   listOrganizationIds,
   listOrganizations,
   searchOrganizations,
-} from "./organizations.ts";
-import { raiseUsage } from "./raise-usage.ts";
-import { findRequest, listRequests, recordRequest } from "./recent.ts";
-import { repair } from "./repair.ts";
-import { charge, close, forget, hold, listOverdue, renew } from "./requests.ts";
-import { createSession, endSession, findSession } from "./sessions.ts";
-import { createToken, deleteToken, findToken, listTokens } from "./tokens.ts";
+} from "./management/organizations.ts";
+import { raiseUsage } from "./usage/raise-usage.ts";
+import { findRequest, listRequests, recordRequest } from "./requests/recent.ts";
+import { repair } from "./management/repair.ts";
+import { charge, close, forget, hold, listOverdue, renew } from "./requests/requests.ts";
+import { createSession, endSession, findSession } from "./management/sessions.ts";
+import { createToken, deleteToken, findToken, listTokens } from "./management/tokens.ts";
 import type { Store } from "./types.ts";
 import type { AlertStore } from "./types/alerts.ts";
 import type { AuditStore } from "./types/audit.ts";
 import type { ManagementStore } from "./types/management.ts";
 import type { SessionStore } from "./types/sessions.ts";
 import type { TokenStore } from "./types/tokens.ts";
-import { correct, readSpend, readUsage } from "./usage.ts";
-import { announceWorker } from "./workers.ts";
+import { correct, readSpend, readUsage } from "./usage/usage.ts";
+import { announceWorker } from "./admission/workers.ts";
 
 export interface StoreOptions {
   readonly client: RedisClient;

@@ -5,7 +5,7 @@ import { errorBody } from "../../src/admin/schemas/error.ts";
 import { type AdminServer, type AdminServerOptions, startAdminServer } from "../../src/admin/server.ts";
 import { hashKey } from "../../src/auth/key-format.ts";
 import { parseConfig } from "../../src/config/load.ts";
-import type { RedisClient } from "../../src/store/client.ts";
+import type { RedisClient } from "../../src/store/redis/client.ts";
 import { createId } from "../../src/store/ids.ts";
 import { createStore } from "../../src/store/redis-store.ts";
 import type { Store } from "../../src/store/types.ts";

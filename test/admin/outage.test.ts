@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createKey as createApiKeyText, displayKey, hashKey } from "../../src/auth/key-format.ts";
-import { lookUpKey } from "../../src/store/keys.ts";
+import { lookUpKey } from "../../src/store/redis/keys.ts";
 import { createStore } from "../../src/store/redis-store.ts";
 import type { Store } from "../../src/store/types.ts";
 import { connectClient, KEY, ORGANIZATION, USAGE_MONTHS } from "../store/fixture.ts";

@@ -8,7 +8,7 @@ import type { RetrySchedule } from "../../src/alerts/retry-schedule.ts";
 import { createWebhookSecret } from "../../src/alerts/signature.ts";
 import { WebhookChannel } from "../../src/alerts/webhook-channel.ts";
 import { systemClock } from "../../src/clock.ts";
-import { listenForAlerts } from "../../src/store/alert-listener.ts";
+import { listenForAlerts } from "../../src/store/alerts/alert-listener.ts";
 import type { AlertChannel, DeliveryState } from "../../src/store/types/alerts.ts";
 import type { KeySettings, OrganizationSettings } from "../../src/store/types/management.ts";
 import {

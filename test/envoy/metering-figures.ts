@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { createKey, displayKey, hashKey } from "../../src/auth/key-format.ts";
-import { requestBucketKey } from "../../src/store/keys.ts";
+import { requestBucketKey } from "../../src/store/redis/keys.ts";
 import { waitFor } from "../support/wait.ts";
 import type { HttpAnswer } from "../support/http.ts";
 import type { ReportedUsage } from "../support/scripted-answer.ts";

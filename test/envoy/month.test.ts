@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { request } from "node:http";
 import { dirname } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createRedisClient, type RedisClient, waitUntilReady } from "../../src/store/client.ts";
+import { createRedisClient, type RedisClient, waitUntilReady } from "../../src/store/redis/client.ts";
 import { createStore } from "../../src/store/redis-store.ts";
 import type { Store } from "../../src/store/types.ts";
 import { CHAT_PATH, chatBody } from "../support/chat-stack.ts";

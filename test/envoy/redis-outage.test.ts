@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { Agent, type IncomingMessage, request as startRequest } from "node:http";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { inflightKey, requestBucketKey } from "../../src/store/keys.ts";
+import { inflightKey, requestBucketKey } from "../../src/store/redis/keys.ts";
 import { summarizeError } from "../support/answer-checks.ts";
 import { CHAT_PATH, chatBody } from "../support/chat-stack.ts";
 import { type HttpAnswer, readEvents, send, type SendOptions } from "../support/http.ts";

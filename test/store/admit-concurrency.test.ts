@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { inflightKey } from "../../src/store/keys.ts";
+import { inflightKey } from "../../src/store/redis/keys.ts";
 import {
   admitKnown,
   chargeInput,

@@ -1,6 +1,6 @@
 import { Cluster } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createRedisClient, waitUntilReady } from "../../src/store/client.ts";
+import { createRedisClient, waitUntilReady } from "../../src/store/redis/client.ts";
 import { createStore } from "../../src/store/redis-store.ts";
 import type { AuditInput } from "../../src/store/types/audit.ts";
 import { waitFor } from "../support/wait.ts";

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { createRedisClient, type RedisClient, waitUntilReady } from "../../src/store/client.ts";
+import { createRedisClient, type RedisClient, waitUntilReady } from "../../src/store/redis/client.ts";
 import { createStore } from "../../src/store/redis-store.ts";
-import { checkSchema, SCHEMA_VERSION } from "../../src/store/schema.ts";
+import { checkSchema, SCHEMA_VERSION } from "../../src/store/redis/schema.ts";
 import { type PrivateRedis, startRedis } from "../support/redis.ts";
 import { waitFor } from "../support/wait.ts";
 import {

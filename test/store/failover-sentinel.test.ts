@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
-import { createRedisClient, waitUntilReady } from "../../src/store/client.ts";
+import { createRedisClient, waitUntilReady } from "../../src/store/redis/client.ts";
 import { createStore } from "../../src/store/redis-store.ts";
 import type { ChargeInput } from "../../src/store/types/settlement.ts";
 import { type SentinelRedis, startRedisWithSentinels } from "../support/redis-sentinel.ts";

@@ -7,7 +7,7 @@ import {
   type RedisAddress,
   type RedisClient,
   waitUntilReady,
-} from "../../src/store/client.ts";
+} from "../../src/store/redis/client.ts";
 import { createId } from "../../src/store/ids.ts";
 import { createStore } from "../../src/store/redis-store.ts";
 import type { Store } from "../../src/store/types.ts";

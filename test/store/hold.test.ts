@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { requestKey } from "../../src/store/keys.ts";
+import { requestKey } from "../../src/store/redis/keys.ts";
 import {
   addTestKey,
   chargeInput,

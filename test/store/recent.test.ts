@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { describeAdmission } from "../../src/store/checks.ts";
+import { describeAdmission } from "../../src/store/admission/checks.ts";
 import type { RecentRequest } from "../../src/store/types/reporting.ts";
 import {
   addTestKey,

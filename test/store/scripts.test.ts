@@ -1,10 +1,12 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { readScript, SCRIPTS } from "../../src/store/scripts.ts";
+import { readScript, SCRIPTS } from "../../src/store/redis/scripts.ts";
 
 const scripts = Object.entries(SCRIPTS).map(([name, definition]) => ({ name, ...definition }));
 const included = new Set(
-  scripts.flatMap(({ file }) => [...read(file).matchAll(/^-- @include (\S+)$/gm)].map((match) => match[1])),
+  scripts.flatMap(({ file }) =>
+    [...read(file).matchAll(/^-- @include (\S+)$/gm)].map((match) => `include/${match[1]}`),
+  ),
 );
 
 function read(file: string): string {
@@ -13,7 +15,10 @@ function read(file: string): string {
 
 describe("the Lua scripts", () => {
   it("are all loaded or included", () => {
-    const files = readdirSync(new URL("../../src/store/lua/", import.meta.url));
+    const folder = new URL("../../src/store/lua/", import.meta.url);
+    const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) =>
+      file.endsWith(".lua"),
+    );
     const known = [...scripts.map(({ file }) => file as string), ...included];
     expect(new Set(known)).toEqual(new Set(files));
   });
@@ -47,7 +52,7 @@ describe("the Lua scripts", () => {
     ...scripts.map(({ file }) => ({ file: file as string })),
     ...[...included].map((file) => ({ file })),
   ])("$file neither counts by Lua's own conversions nor by cjson", ({ file }) => {
-    const code = read(String(file)).replaceAll(/--.*$/gm, "");
+    const code = read(file).replaceAll(/--.*$/gm, "");
     expect(code).not.toMatch(/cjson|tostring|INCRBYFLOAT|'KEYS'/);
   });
 });

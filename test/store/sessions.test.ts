@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { sessionKey } from "../../src/store/keys.ts";
+import { sessionKey } from "../../src/store/redis/keys.ts";
 import { connectStore, openTestStore, type StoreUnderTest } from "./fixture.ts";
 
 let under: StoreUnderTest;

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { inflightKey } from "../../src/store/keys.ts";
+import { inflightKey } from "../../src/store/redis/keys.ts";
 import type { OverdueRequest, RequestIdentity } from "../../src/store/types/settlement.ts";
 import type { TimedStore } from "./clock-fixture.ts";
 import { chargeInput, FINAL, holdInput, readHeld, type TestKey } from "./fixture.ts";

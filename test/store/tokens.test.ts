@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { tokenLookUpKey } from "../../src/store/keys.ts";
+import { tokenLookUpKey } from "../../src/store/redis/keys.ts";
 import { createHashedKey, openTestStore, ORGANIZATION, type StoreUnderTest } from "./fixture.ts";
 
 let under: StoreUnderTest;

@@ -9,7 +9,7 @@ import {
   organizationPage,
   organizationQuery,
 } from "../schemas/organization.ts";
-import { isOrganizationFound } from "../../store/organizations.ts";
+import { isOrganizationFound } from "../../store/management/organizations.ts";
 import type { OrganizationRecord } from "../../store/types/management.ts";
 import type { Page } from "../../store/types/reporting.ts";
 import type { Principal } from "../principal.ts";

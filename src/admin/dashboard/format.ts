@@ -1,7 +1,7 @@
 /** Figures as people read them. */
 import { formatCents, wholeCents } from "../../money.ts";
 import { bucketCapacity } from "../../limits/bucket-capacity.ts";
-import { formatMonthName } from "../../limits/month.ts";
+import { formatMonthName } from "../../calendar.ts";
 
 const UNIT_DECIMALS = 8;
 
@@ -38,7 +38,7 @@ export function monthName(month: string): string {
   return formatMonthName(month);
 }
 
-/** "60 rpm: 1 request per second, bursts of 10". The bucket's capacity is that of `store/lua/bucket.lua`. */
+/** "60 rpm: 1 request per second, bursts of 10". The bucket's capacity is that of `store/lua/include/bucket.lua`. */
 export function describeRate(requestsPerMinute: number): string {
   const burst = bucketCapacity(requestsPerMinute);
   return `${formatCount(requestsPerMinute)} rpm: ${describePace(requestsPerMinute)}, bursts of ${formatCount(burst)}`;

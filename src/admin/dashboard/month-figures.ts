@@ -1,5 +1,5 @@
 /** A month's figures for pictures: every day of it, what it comes to, where it is heading. */
-import { daysOf, monthAt, parseMonth } from "../../store/month.ts";
+import { daysOf, monthAt, parseMonth } from "../../calendar.ts";
 import type { DayValue } from "./parts/charts.tsx";
 import type { UsageRowView } from "./views.ts";
 

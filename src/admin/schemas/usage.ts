@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { formatSuggestion } from "../../config/nearest.ts";
-import { parseMonth } from "../../store/month.ts";
+import { parseMonth } from "../../calendar.ts";
 import { choice, count, month, named, record } from "./fields.ts";
 
 export const USAGE_GROUPS = ["day", "key", "model"] as const;

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import type { Finding } from "../../../src/doctor/finding.ts";
-import { createRedisClient, waitUntilReady } from "../../../src/store/client.ts";
+import { createRedisClient, waitUntilReady } from "../../../src/store/redis/client.ts";
 import { createStore } from "../../../src/store/redis-store.ts";
 import type { Store } from "../../../src/store/types.ts";
 import { findFreePort } from "../../support/free-port.ts";

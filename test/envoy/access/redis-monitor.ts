@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { Redis } from "ioredis";
-import { readScript } from "../../../src/store/scripts.ts";
+import { readScript } from "../../../src/store/redis/scripts.ts";
 import { waitFor } from "../../support/wait.ts";
 
 /** SHA-1 by which Redis knows the script of admission. */

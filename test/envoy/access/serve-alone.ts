@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { stringify } from "yaml";
 import { ensureEnvoy } from "../../../src/setup/envoy.ts";
 import { createToolContext } from "../../../src/setup/tool-context.ts";
-import { createRedisClient, waitUntilReady } from "../../../src/store/client.ts";
+import { createRedisClient, waitUntilReady } from "../../../src/store/redis/client.ts";
 import { createStore } from "../../../src/store/redis-store.ts";
 import type { Store } from "../../../src/store/types.ts";
 import { type Child, startChild } from "../../support/child.ts";

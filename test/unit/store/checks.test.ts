@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type AdmissionFigures, describeChecks } from "../../../src/store/checks.ts";
+import { type AdmissionFigures, describeChecks } from "../../../src/store/admission/checks.ts";
 import { ADMISSION_DECISIONS } from "../../../src/store/types/admission.ts";
 
 const FIGURES: AdmissionFigures = {

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** *Usage*: a month by day, key and model; CSV; the operator's corrections. */
 import { randomBytes } from "node:crypto";
-import { monthAt, monthsBackFrom, parseMonth } from "../../../store/month.ts";
+import { monthAt, monthsBackFrom, parseMonth } from "../../../calendar.ts";
 import { AdminError } from "../../admin-error.ts";
 import { NO_PROBLEMS, type Problems, splitProblems } from "../form.ts";
 import { formatMoney, monthName } from "../format.ts";

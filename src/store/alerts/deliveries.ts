@@ -3,12 +3,12 @@
  * so that alerts go out in order and a process that dies is taken over. The rules are in `lua/`.
  */
 import { parseAlert } from "./alerts.ts";
-import type { StoreContext } from "./context.ts";
-import { alertCourierKey, alertDeliveriesKey, alertOutboxKey } from "./keys.ts";
-import { expiryOf } from "./month.ts";
-import { formatCount, integerAt, parseArray, textAt } from "./replies.ts";
-import { ALERT_CHANNELS } from "./types/alerts.ts";
-import type { AlertChannel, DeliveryClaim, FinishInput, OwedDelivery } from "./types/alerts.ts";
+import type { StoreContext } from "../context.ts";
+import { alertCourierKey, alertDeliveriesKey, alertOutboxKey } from "../redis/keys.ts";
+import { expiryOf } from "../../calendar.ts";
+import { formatCount, integerAt, parseArray, textAt } from "../redis/replies.ts";
+import { ALERT_CHANNELS } from "../types/alerts.ts";
+import type { AlertChannel, DeliveryClaim, FinishInput, OwedDelivery } from "../types/alerts.ts";
 
 /** @see AlertStore.claimDelivery */
 export async function claimDelivery(

@@ -1,4 +1,4 @@
-/** The UTC calendar, which Lua in Redis does not have: months and days by name and by their bounds. */
+/** Months and days in UTC, as caps, budgets and usage count them: by name and by their bounds. Lua in Redis has no calendar. */
 
 const DAY_MS = 86_400_000;
 const MONTH_NAME = /^(\d{4})-(0[1-9]|1[0-2])$/;
@@ -30,6 +30,23 @@ export function parseMonth(name: string): CalendarPeriod | null {
   return match === null ? null : monthOf(Number(match[1]), Number(match[2]) - 1);
 }
 
+/**
+ * When the month behind this one begins, RFC 3339.
+ * @throws RangeError when it is not the name of a month.
+ */
+export function formatResetsAt(month: string): string {
+  return new Date(requireMonth(month).endMs).toISOString().replace(".000Z", "Z");
+}
+
+/**
+ * "2026-11" → "November 2026".
+ * @throws RangeError when it is not the name of a month.
+ */
+export function formatMonthName(month: string): string {
+  const date = new Date(requireMonth(month).startMs);
+  return date.toLocaleString("en-US", { month: "long", year: "numeric", timeZone: "UTC" });
+}
+
 /** The names of a month's days, in order. */
 export function daysOf(month: CalendarPeriod): readonly string[] {
   const days = Math.round((month.endMs - month.startMs) / DAY_MS);
@@ -46,13 +63,17 @@ export function monthsBackFrom(month: CalendarPeriod, count: number): readonly C
 
 /**
  * When the figures of a month expire: `retentionMonths` whole months after its end.
- * @throws RangeError when it is not the name of a month or of a day in one.
+ * @throws RangeError when it is not the name of a month.
  */
 export function expiryOf(month: string, retentionMonths: number): number {
-  const parsed = parseMonth(month);
-  if (parsed === null) throw new RangeError(`"${month}" is not a month like "2026-11"`);
-  const date = new Date(parsed.startMs);
+  const date = new Date(requireMonth(month).startMs);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1 + retentionMonths, 1);
+}
+
+function requireMonth(name: string): CalendarPeriod {
+  const month = parseMonth(name);
+  if (month === null) throw new RangeError(`"${name}" is not a month like "2026-11"`);
+  return month;
 }
 
 /** @param monthIndex From 0; out of 0 to 11 it runs into the years beside. */

@@ -3,10 +3,10 @@
  * charge or, when its owner died, by another. A charge sets the total and never adds, so that a repeat, a late or
  * reordered command or a lost answer counts nothing twice and loses nothing. The rules are in `lua/`.
  */
-import { countFiredAlerts, type StoreContext } from "./context.ts";
-import { alertKeys, holdsKey, inflightKey, keyRecordKey, organizationKey } from "./keys.ts";
-import { recentKey, requestKey, spendKey, usageKey } from "./keys.ts";
-import { expiryOf } from "./month.ts";
+import { countFiredAlerts, type StoreContext } from "../context.ts";
+import { alertKeys, holdsKey, inflightKey, keyRecordKey, organizationKey } from "../redis/keys.ts";
+import { recentKey, requestKey, spendKey, usageKey } from "../redis/keys.ts";
+import { expiryOf } from "../../calendar.ts";
 import {
   amountAt,
   formatAmount,
@@ -15,7 +15,7 @@ import {
   integerOrNullAt,
   parseArray,
   textAt,
-} from "./replies.ts";
+} from "../redis/replies.ts";
 import type {
   ChargeInput,
   ChargeResult,
@@ -26,7 +26,7 @@ import type {
   RenewInput,
   RenewOutcome,
   RequestIdentity,
-} from "./types/settlement.ts";
+} from "../types/settlement.ts";
 
 /** Keeps one script under a millisecond, so that admissions of other organizations do not wait for it. */
 const BATCH = 100;

@@ -1,15 +1,15 @@
 /** The audit log: a stream on the organization's slot, bounded, so its oldest entries go when it is full. */
 import type { ChainableCommander } from "ioredis";
 import { z } from "zod";
-import type { StoreContext } from "./context.ts";
-import { auditKey } from "./keys.ts";
-import type { AuditEntry, AuditInput, AuditValue } from "./types/audit.ts";
-import type { Page, PageInput } from "./types/reporting.ts";
+import type { StoreContext } from "../context.ts";
+import { auditKey } from "../redis/keys.ts";
+import type { AuditEntry, AuditInput, AuditValue } from "../types/audit.ts";
+import type { Page, PageInput } from "../types/reporting.ts";
 
-/** Bounds the memory of one organization: some 10 MB at a kilobyte an entry. `lua/audit.lua` says it too. */
+/** Bounds the memory of one organization: some 10 MB at a kilobyte an entry. `lua/include/audit.lua` says it too. */
 const KEPT_ENTRIES = 10_000;
 
-/** What `lua/audit.lua` takes: '' for none. */
+/** What `lua/include/audit.lua` takes: '' for none. */
 export function formatAuditEntry(entry: AuditInput | null | undefined): string {
   return entry === null || entry === undefined ? "" : JSON.stringify(entry);
 }

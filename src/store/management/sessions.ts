@@ -2,9 +2,9 @@
  * Sessions of the dashboard: here and nowhere else, so that a session which is ended is over on every host. Only the
  * SHA-256 of a session's secret is ever here. What is lost with Redis is a session less, never one more.
  */
-import type { StoreContext } from "./context.ts";
-import { sessionKey } from "./keys.ts";
-import type { SessionHolder } from "./types/sessions.ts";
+import type { StoreContext } from "../context.ts";
+import { sessionKey } from "../redis/keys.ts";
+import type { SessionHolder } from "../types/sessions.ts";
 
 /** @see SessionStore.createSession */
 export async function createSession(

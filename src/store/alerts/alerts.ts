@@ -1,7 +1,7 @@
-/** The list of alerts that people see, and the delivery state of each. Fired in `lua/thresholds.lua`. */
+/** The list of alerts that people see, and the delivery state of each. Fired in `lua/include/thresholds.lua`. */
 import { z } from "zod";
-import type { StoreContext } from "./context.ts";
-import { isId, timeOfId } from "./ids.ts";
+import type { StoreContext } from "../context.ts";
+import { isId, timeOfId } from "../ids.ts";
 import {
   ALERT_CHANNEL,
   alertCourierKey,
@@ -9,12 +9,12 @@ import {
   alertListKey,
   alertOutboxKey,
   alertsReadKey,
-} from "./keys.ts";
-import { expiryOf } from "./month.ts";
-import { parseInteger } from "./replies.ts";
-import { ALERT_CHANNELS } from "./types/alerts.ts";
-import type { AlertChannel, AlertRecord, DeliveryState, ListedAlert } from "./types/alerts.ts";
-import type { Page, PageInput } from "./types/reporting.ts";
+} from "../redis/keys.ts";
+import { expiryOf } from "../../calendar.ts";
+import { parseInteger } from "../redis/replies.ts";
+import { ALERT_CHANNELS } from "../types/alerts.ts";
+import type { AlertChannel, AlertRecord, DeliveryState, ListedAlert } from "../types/alerts.ts";
+import type { Page, PageInput } from "../types/reporting.ts";
 
 /** "100" stands for "many": a badge has no room for more. */
 const COUNTED_UNREAD = 100;
@@ -114,7 +114,7 @@ export async function redeliverAlert(
   await context.client.publish(ALERT_CHANNEL, organizationId);
 }
 
-/** Field, value, field, value … as `lua/thresholds.lua` writes them. @throws TypeError */
+/** Field, value, field, value … as `lua/include/thresholds.lua` writes them. @throws TypeError */
 export function parseAlert(organizationId: string, items: readonly unknown[]): AlertRecord {
   const fields = new Map<string, string>();
   for (let position = 0; position + 1 < items.length; position += 2) {

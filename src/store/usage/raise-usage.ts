@@ -1,9 +1,9 @@
 /** Brings back what a Redis that was restored from an older snapshot does not know any more. */
-import type { StoreContext } from "./context.ts";
-import { holdsKey, spendKey, usageKey } from "./keys.ts";
-import { expiryOf } from "./month.ts";
-import { amountAt, formatAmount, formatCount, parseArray, textAt } from "./replies.ts";
-import type { RaiseUsageResult, UsageRow } from "./types/reporting.ts";
+import type { StoreContext } from "../context.ts";
+import { holdsKey, spendKey, usageKey } from "../redis/keys.ts";
+import { expiryOf } from "../../calendar.ts";
+import { amountAt, formatAmount, formatCount, parseArray, textAt } from "../redis/replies.ts";
+import type { RaiseUsageResult, UsageRow } from "../types/reporting.ts";
 
 /** @see Store.raiseUsage */
 export async function raiseUsage(

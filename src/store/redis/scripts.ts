@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import type { ClientContext, Result } from "ioredis";
 
+const LUA = new URL("../lua/", import.meta.url);
 const INCLUDE = /^-- @include ([a-z-]+\.lua)\n/gm;
 
 interface ScriptDefinition {
@@ -61,9 +62,9 @@ export function loadScripts(): Record<string, { lua: string; numberOfKeys?: numb
 
 /** A script with the files that it includes put in their places; as it stands when `resolve` is false. */
 export function readScript(file: string, { resolve = true } = {}): string {
-  const lua = readFileSync(new URL(`./lua/${file}`, import.meta.url), "utf8");
+  const lua = readFileSync(new URL(file, LUA), "utf8");
   // Included files include nothing.
   return resolve
-    ? lua.replace(INCLUDE, (_line, included: string) => readScript(included, { resolve: false }))
+    ? lua.replace(INCLUDE, (_line, included: string) => readScript(`include/${included}`, { resolve: false }))
     : lua;
 }

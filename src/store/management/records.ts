@@ -1,7 +1,12 @@
 /** Records of organizations and keys: their fields in Redis and back. '' stands for none. */
 import { z } from "zod";
-import { parseInteger, parseIntegerOrNull } from "./replies.ts";
-import type { KeyRecord, KeySettings, OrganizationRecord, OrganizationSettings } from "./types/management.ts";
+import { parseInteger, parseIntegerOrNull } from "../redis/replies.ts";
+import type {
+  KeyRecord,
+  KeySettings,
+  OrganizationRecord,
+  OrganizationSettings,
+} from "../types/management.ts";
 
 type Fields = Readonly<Record<string, string>>;
 

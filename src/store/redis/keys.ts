@@ -81,9 +81,9 @@ export const alertCourierKey = (organizationId: string, channel: string): string
 /** Hash: channel → how the delivery of one alert stands, JSON. */
 export const alertDeliveriesKey = (organizationId: string, alertId: string): string =>
   `igw:{${organizationId}}:deliveries:${alertId}`;
-/** No key but a channel (PUBLISH): ids of organizations whose outbox has got something. `lua/thresholds.lua` says it too. */
+/** No key but a channel (PUBLISH): ids of organizations whose outbox has got something. `lua/include/thresholds.lua` says it too. */
 export const ALERT_CHANNEL = "igw:alerts";
-/** What `lua/thresholds.lua` writes to: the alerts fired in a month, the outbox, the list. */
+/** What `lua/include/thresholds.lua` writes to: the alerts fired in a month, the outbox, the list. */
 export const alertKeys = (organizationId: string, month: string): readonly [string, string, string] => [
   alertsFiredKey(organizationId, month),
   alertOutboxKey(organizationId),

@@ -5,10 +5,10 @@
  */
 import { Cluster } from "ioredis";
 import { listKeys } from "./api-keys.ts";
-import type { StoreContext } from "./context.ts";
-import { hashOfLookUp, keyRecordKey, LOOK_UP_PATTERN, lookUpKey } from "./keys.ts";
+import type { StoreContext } from "../context.ts";
+import { hashOfLookUp, keyRecordKey, LOOK_UP_PATTERN, lookUpKey } from "../redis/keys.ts";
 import { listOrganizationIds } from "./organizations.ts";
-import type { RepairReport } from "./types/management.ts";
+import type { RepairReport } from "../types/management.ts";
 
 const PAGE = 200;
 

@@ -1,5 +1,5 @@
 /** Redis's clock, for what is decided outside of a script. */
-import type { StoreContext } from "./context.ts";
+import type { StoreContext } from "../context.ts";
 
 /** Unix milliseconds. */
 export async function timeMs({ client }: Pick<StoreContext, "client">): Promise<number> {

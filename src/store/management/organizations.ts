@@ -1,19 +1,26 @@
 /** Organizations: their records and the list of all. */
 import { executeWithAudit, formatAuditEntry } from "./audit.ts";
-import { timeMs } from "./clock.ts";
-import { countFiredAlerts, runInMonth, type StoreContext } from "./context.ts";
-import { createId, isId } from "./ids.ts";
-import { alertKeys, auditKey, holdsKey, organizationKey, ORGANIZATIONS_KEY, spendKey } from "./keys.ts";
-import { expiryOf, monthsBackFrom } from "./month.ts";
+import { timeMs } from "../redis/clock.ts";
+import { countFiredAlerts, runInMonth, type StoreContext } from "../context.ts";
+import { createId, isId } from "../ids.ts";
+import {
+  alertKeys,
+  auditKey,
+  holdsKey,
+  organizationKey,
+  ORGANIZATIONS_KEY,
+  spendKey,
+} from "../redis/keys.ts";
+import { expiryOf, monthsBackFrom } from "../../calendar.ts";
 import { formatOrganizationSettings, parseOrganizationRecord } from "./records.ts";
-import { parseFields, textAt } from "./replies.ts";
-import type { AuditInput } from "./types/audit.ts";
+import { parseFields, textAt } from "../redis/replies.ts";
+import type { AuditInput } from "../types/audit.ts";
 import type {
   OrganizationChangeResult,
   OrganizationRecord,
   OrganizationSettings,
-} from "./types/management.ts";
-import type { Page, PageInput } from "./types/reporting.ts";
+} from "../types/management.ts";
+import type { Page, PageInput } from "../types/reporting.ts";
 
 /** What one search looks through: 2,000 organizations. */
 const SEARCHED_PAGES = 10;

@@ -1,6 +1,6 @@
 /** The checks of an admission with their figures, for whoever asks why a request was refused or what it met. */
-import type { AdmissionDecision, KnownKeyAdmission } from "./types/admission.ts";
-import type { Check } from "./types/reporting.ts";
+import type { AdmissionDecision, KnownKeyAdmission } from "../types/admission.ts";
+import type { Check } from "../types/reporting.ts";
 
 /** The figures that an admission was decided by. */
 export interface AdmissionFigures {

@@ -3,8 +3,8 @@
  * by one script on the organization's slot (`lua/admit.lua`). It is sent once; an error says nothing about whether the
  * token was taken.
  */
-import { runInMonth } from "./context.ts";
-import type { StoreContext } from "./context.ts";
+import { runInMonth } from "../context.ts";
+import type { StoreContext } from "../context.ts";
 import {
   countBucketKey,
   inflightKey,
@@ -14,19 +14,19 @@ import {
   refusedKey,
   requestBucketKey,
   spendKey,
-} from "./keys.ts";
-import { dayAt, monthAt } from "./month.ts";
-import { parseModels } from "./records.ts";
-import { amountAt, integerAt, integerOrNullAt, textAt } from "./replies.ts";
-import type { KeyReference } from "./types.ts";
-import { ADMISSION_DECISIONS } from "./types/admission.ts";
+} from "../redis/keys.ts";
+import { dayAt, monthAt } from "../../calendar.ts";
+import { parseModels } from "../management/records.ts";
+import { amountAt, integerAt, integerOrNullAt, textAt } from "../redis/replies.ts";
+import type { KeyReference } from "../types.ts";
+import { ADMISSION_DECISIONS } from "../types/admission.ts";
 import type {
   AdmitInput,
   Admission,
   AdmittedKey,
   AdmittedOrganization,
   KnownKeyAdmission,
-} from "./types/admission.ts";
+} from "../types/admission.ts";
 
 /** @see Store.lookUpKey */
 export async function findKeyReference(

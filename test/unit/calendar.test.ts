@@ -1,5 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { dayAt, daysOf, expiryOf, monthAt, monthsBackFrom, parseMonth } from "../../../src/store/month.ts";
+import {
+  dayAt,
+  daysOf,
+  expiryOf,
+  formatMonthName,
+  formatResetsAt,
+  monthAt,
+  monthsBackFrom,
+  parseMonth,
+} from "../../src/calendar.ts";
 
 const at = (iso: string): number => Date.parse(iso);
 
@@ -60,5 +69,13 @@ describe("expiryOf", () => {
 
   it("refuses what is not a month", () => {
     expect(() => expiryOf("2026-11-21", 13)).toThrow('"2026-11-21" is not a month');
+  });
+});
+
+describe("a month in words", () => {
+  it("is its English name and its year, and resets when the next one begins", () => {
+    expect(formatMonthName("2026-11")).toBe("November 2026");
+    expect(formatResetsAt("2026-11")).toBe("2026-12-01T00:00:00Z");
+    expect(formatResetsAt("2026-12")).toBe("2027-01-01T00:00:00Z");
   });
 });

@@ -7,19 +7,19 @@
  * `repair.ts` puts right what a crash in between leaves.
  */
 import { formatAuditEntry } from "./audit.ts";
-import { timeMs } from "./clock.ts";
-import { countFiredAlerts, runInMonth, type StoreContext } from "./context.ts";
-import { createId, isId } from "./ids.ts";
-import { alertKeys, auditKey, countBucketKey, keyListKey, keyRecordKey } from "./keys.ts";
-import { lookUpKey, organizationKey, requestBucketKey, spendKey } from "./keys.ts";
-import { expiryOf, monthAt } from "./month.ts";
+import { timeMs } from "../redis/clock.ts";
+import { countFiredAlerts, runInMonth, type StoreContext } from "../context.ts";
+import { createId, isId } from "../ids.ts";
+import { alertKeys, auditKey, countBucketKey, keyListKey, keyRecordKey } from "../redis/keys.ts";
+import { lookUpKey, organizationKey, requestBucketKey, spendKey } from "../redis/keys.ts";
+import { expiryOf, monthAt } from "../../calendar.ts";
 import { readIds } from "./organizations.ts";
 import { formatKeySettings, parseKeyRecord } from "./records.ts";
-import { parseArray, parseFields, textAt } from "./replies.ts";
-import type { KeyReference } from "./types.ts";
-import type { AuditInput } from "./types/audit.ts";
-import type { ChangeResult, HashedKey, KeyRecord, KeySettings } from "./types/management.ts";
-import type { Page, PageInput } from "./types/reporting.ts";
+import { parseArray, parseFields, textAt } from "../redis/replies.ts";
+import type { KeyReference } from "../types.ts";
+import type { AuditInput } from "../types/audit.ts";
+import type { ChangeResult, HashedKey, KeyRecord, KeySettings } from "../types/management.ts";
+import type { Page, PageInput } from "../types/reporting.ts";
 
 /** Two rotations of one key at the same time: each tries again on the other's result. */
 const ROTATION_ATTEMPTS = 5;

@@ -1,7 +1,7 @@
 /** Hears of alerts as they fire. A convenience: what is missed while the connection is away, a sweep finds afterwards. */
 import { Cluster } from "ioredis";
-import type { RedisClient } from "./client.ts";
-import { ALERT_CHANNEL } from "./keys.ts";
+import type { RedisClient } from "../redis/client.ts";
+import { ALERT_CHANNEL } from "../redis/keys.ts";
 
 const RETRY_MS = 1_000;
 

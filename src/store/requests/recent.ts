@@ -3,16 +3,16 @@
  * admission. Bounded, so old ones are gone; for explaining, never for money.
  */
 import { z } from "zod";
-import { describeChecks } from "./checks.ts";
-import type { StoreContext } from "./context.ts";
-import { timeOfId } from "./ids.ts";
-import { recentKey, refusedKey } from "./keys.ts";
-import { parseInteger, parseIntegerOrNull } from "./replies.ts";
-import { ADMISSION_DECISIONS } from "./types/admission.ts";
-import type { AdmissionDecision } from "./types/admission.ts";
-import type { Check, Page, PageInput, RecentRequest, RecordedRequest } from "./types/reporting.ts";
+import { describeChecks } from "../admission/checks.ts";
+import type { StoreContext } from "../context.ts";
+import { timeOfId } from "../ids.ts";
+import { recentKey, refusedKey } from "../redis/keys.ts";
+import { parseInteger, parseIntegerOrNull } from "../redis/replies.ts";
+import { ADMISSION_DECISIONS } from "../types/admission.ts";
+import type { AdmissionDecision } from "../types/admission.ts";
+import type { Check, Page, PageInput, RecentRequest, RecordedRequest } from "../types/reporting.ts";
 
-/** As in `lua/requests.lua`. */
+/** As in `lua/include/requests.lua`. */
 const RECENT_ENTRIES = 10_000;
 /** Entries read at a time when one is looked for. */
 const SCAN_ENTRIES = 500;

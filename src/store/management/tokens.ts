@@ -4,16 +4,16 @@
  * what a crash in between leaves is a token that nobody was given, or a look-up that leads nowhere.
  */
 import { formatAuditEntry } from "./audit.ts";
-import { timeMs } from "./clock.ts";
-import type { StoreContext } from "./context.ts";
-import { createId, isId } from "./ids.ts";
-import { auditKey, organizationKey, tokenListKey, tokenLookUpKey, tokenRecordKey } from "./keys.ts";
+import { timeMs } from "../redis/clock.ts";
+import type { StoreContext } from "../context.ts";
+import { createId, isId } from "../ids.ts";
+import { auditKey, organizationKey, tokenListKey, tokenLookUpKey, tokenRecordKey } from "../redis/keys.ts";
 import { readIds } from "./organizations.ts";
-import { parseInteger } from "./replies.ts";
-import type { Page, PageInput } from "./types/reporting.ts";
-import type { AuditInput } from "./types/audit.ts";
-import { TOKEN_ROLES } from "./types/tokens.ts";
-import type { HashedToken, TokenRecord, TokenSettings } from "./types/tokens.ts";
+import { parseInteger } from "../redis/replies.ts";
+import type { Page, PageInput } from "../types/reporting.ts";
+import type { AuditInput } from "../types/audit.ts";
+import { TOKEN_ROLES } from "../types/tokens.ts";
+import type { HashedToken, TokenRecord, TokenSettings } from "../types/tokens.ts";
 
 type Fields = Readonly<Record<string, string>>;
 

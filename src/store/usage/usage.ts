@@ -1,7 +1,7 @@
 /** What an organization spent and used in a month, and corrections of it by a person. */
-import { formatAuditEntry } from "./audit.ts";
-import { timeMs } from "./clock.ts";
-import { countFiredAlerts, type StoreContext } from "./context.ts";
+import { formatAuditEntry } from "../management/audit.ts";
+import { timeMs } from "../redis/clock.ts";
+import { countFiredAlerts, type StoreContext } from "../context.ts";
 import {
   alertKeys,
   auditKey,
@@ -10,13 +10,13 @@ import {
   organizationKey,
   spendKey,
   usageKey,
-} from "./keys.ts";
-import { dayAt, daysOf, expiryOf, monthAt, parseMonth } from "./month.ts";
-import type { AuditInput } from "./types/audit.ts";
-import type { CalendarPeriod } from "./month.ts";
-import { amountAt, integerAt, parseArray, parseInteger, textAt } from "./replies.ts";
-import { NO_USAGE } from "./types/reporting.ts";
-import type { CorrectInput, CorrectResult, SpendFigures, UsageRow } from "./types/reporting.ts";
+} from "../redis/keys.ts";
+import { dayAt, daysOf, expiryOf, monthAt, parseMonth } from "../../calendar.ts";
+import type { AuditInput } from "../types/audit.ts";
+import type { CalendarPeriod } from "../../calendar.ts";
+import { amountAt, integerAt, parseArray, parseInteger, textAt } from "../redis/replies.ts";
+import { NO_USAGE } from "../types/reporting.ts";
+import type { CorrectInput, CorrectResult, SpendFigures, UsageRow } from "../types/reporting.ts";
 
 /** Figure in Redis → field of a row. */
 const COUNTS = {

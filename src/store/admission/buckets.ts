@@ -1,7 +1,7 @@
-import type { StoreContext } from "./context.ts";
-import { keyRecordKey, requestBucketKey } from "./keys.ts";
-import { integerOrNullAt, parseArray } from "./replies.ts";
-import type { BucketFill } from "./types/reporting.ts";
+import type { StoreContext } from "../context.ts";
+import { keyRecordKey, requestBucketKey } from "../redis/keys.ts";
+import { integerOrNullAt, parseArray } from "../redis/replies.ts";
+import type { BucketFill } from "../types/reporting.ts";
 
 /** @see Store.readBuckets */
 export async function readBuckets(
