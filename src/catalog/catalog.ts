@@ -9,7 +9,7 @@ import { findNearest } from "../config/nearest.ts";
 import type { Config, ModelConfig } from "../config/schema.ts";
 import { GatewayError } from "../errors.ts";
 import { parsePrice, type Price } from "../money.ts";
-import type { ModelProfile, ModelTarget } from "../translation/exchange.ts";
+import type { ModelProfile, ModelTarget } from "../translation/client-protocol.ts";
 
 /** One entry of the catalog. */
 export interface Model extends ModelTarget {

@@ -1,3 +1,4 @@
+import { isJsonObject } from "../json-object.ts";
 import { snakeKey } from "./camel-case.ts";
 import { formatPath, type FieldPath } from "./config-error.ts";
 import type { Config } from "./schema.ts";
@@ -24,14 +25,10 @@ function findDifferences(from: unknown, to: unknown, path: FieldPath): string[] 
       findDifferences(from[index], to[index], [...path, index]),
     );
   }
-  if (!isObject(from) || !isObject(to)) return [formatPath(path)];
+  if (!isJsonObject(from) || !isJsonObject(to)) return [formatPath(path)];
   return Object.keys({ ...from, ...to }).flatMap((key) =>
     findDifferences(from[key], to[key], [...path, snakeKey(key)]),
   );
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function memberOf(config: Config, key: string): unknown {

@@ -4,6 +4,7 @@
  */
 
 /** A request that the demo model refuses; becomes a 400. */
+import { isJsonObject } from "../json-object.ts";
 export class DemoRequestError extends Error {
   override readonly name = "DemoRequestError";
   readonly param: string | null;
@@ -38,7 +39,7 @@ type JsonObject = Readonly<Record<string, unknown>>;
  * @throws DemoRequestError for a body that is not one.
  */
 export function createDemoCompletion(body: unknown): DemoCompletion {
-  if (!isObject(body)) throw new DemoRequestError("The request body must be a JSON object.", null);
+  if (!isJsonObject(body)) throw new DemoRequestError("The request body must be a JSON object.", null);
   const { model, messages } = body;
   if (typeof model !== "string" || model === "") {
     throw new DemoRequestError("`model` must be a non-empty string.", "model");
@@ -55,7 +56,7 @@ export function createDemoCompletion(body: unknown): DemoCompletion {
   return {
     model,
     stream: body["stream"] === true,
-    includeUsage: isObject(body["stream_options"]) && body["stream_options"]["include_usage"] === true,
+    includeUsage: isJsonObject(body["stream_options"]) && body["stream_options"]["include_usage"] === true,
     tokens,
     finishReason: tokens.length < words.length ? "length" : "stop",
     usage: {
@@ -73,7 +74,7 @@ export function splitWords(text: string): readonly string[] {
 
 function readMessage(message: unknown, index: number): { role: string; text: string } {
   const param = `messages.${index}`;
-  if (!isObject(message)) throw new DemoRequestError(`\`${param}\` must be an object.`, param);
+  if (!isJsonObject(message)) throw new DemoRequestError(`\`${param}\` must be an object.`, param);
   const { role, content } = message;
   if (typeof role !== "string") {
     throw new DemoRequestError(`\`${param}.role\` must be a string.`, `${param}.role`);
@@ -88,7 +89,7 @@ function readMessage(message: unknown, index: number): { role: string; text: str
 }
 
 function readPart(part: unknown): string {
-  if (!isObject(part)) return "";
+  if (!isJsonObject(part)) return "";
   if (typeof part["text"] === "string") return part["text"];
   return typeof part["type"] === "string" ? `[${part["type"]}]` : "";
 }
@@ -103,8 +104,4 @@ function readTokenLimit(body: JsonObject): number | null {
     return value;
   }
   return null;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

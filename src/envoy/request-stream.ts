@@ -14,7 +14,7 @@ import type { Answers } from "../exchange/answers.ts";
 import type { Exchange, ResponsePiece } from "../exchange/exchange.ts";
 import { namesToRemoveDownstream, namesToRemoveUpstream } from "../exchange/header-policy.ts";
 import { type Header, type Reply, createErrorReply } from "../exchange/reply.ts";
-import type { Protocol, ProtocolName } from "../translation/exchange.ts";
+import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";
 import type { HttpBody__Output } from "./messages/generated/envoy/service/ext_proc/v3/HttpBody.ts";
 import type { HttpHeaders__Output } from "./messages/generated/envoy/service/ext_proc/v3/HttpHeaders.ts";
 import type { ProcessingRequest__Output } from "./messages/generated/envoy/service/ext_proc/v3/ProcessingRequest.ts";

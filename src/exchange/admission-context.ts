@@ -3,7 +3,7 @@
  * Envoy removes what they send under its prefix before routing, and the admission overwrites it.
  */
 import type { RateState } from "../limits/rate-headers.ts";
-import type { ProtocolName } from "../translation/exchange.ts";
+import type { ProtocolName } from "../translation/client-protocol.ts";
 import type { EndpointName } from "./endpoints.ts";
 
 export interface AdmissionContext {

@@ -11,7 +11,7 @@ import { createAdmissionError } from "../limits/admission-error.ts";
 import type { RateState } from "../limits/rate-headers.ts";
 import type { Store } from "../store/types.ts";
 import type { AdmitInput, KnownKeyAdmission } from "../store/types/admission.ts";
-import type { Protocol, ProtocolName } from "../translation/exchange.ts";
+import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";
 import { formatAdmissionContext } from "./admission-context.ts";
 import { type Endpoint, type EndpointMatch, findEndpoint } from "./endpoints.ts";
 import {

@@ -2,7 +2,7 @@
  * Which endpoint a request names. Read once, at admission; the later stages act on the endpoint that the admission
  * carries and never on their own reading of the path.
  */
-import type { ProtocolName } from "../translation/exchange.ts";
+import type { ProtocolName } from "../translation/client-protocol.ts";
 
 export type EndpointName =
   | "chat_completions"

@@ -1,6 +1,6 @@
 import type { GatewayError } from "../errors.ts";
 import type { FinishedRequest, RequestMeter } from "../telemetry/request-meter.ts";
-import type { Protocol } from "../translation/exchange.ts";
+import type { Protocol } from "../translation/client-protocol.ts";
 import type { AdmissionContext } from "./admission-context.ts";
 import { Exchange, type ExchangeServices, type ResponsePiece, type Route } from "./exchange.ts";
 

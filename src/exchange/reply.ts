@@ -5,7 +5,7 @@
 import type { GatewayError } from "../errors.ts";
 import type { RateState } from "../limits/rate-headers.ts";
 import { formatRateHeaders } from "../limits/rate-headers.ts";
-import type { Protocol, ProtocolName } from "../translation/exchange.ts";
+import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";
 
 /** Name in lower case and value. */
 export type Header = readonly [name: string, value: string];

@@ -1,7 +1,7 @@
 import { timeOfId } from "../store/ids.ts";
 import type { RequestIdentity } from "../store/types/settlement.ts";
 import type { Price } from "../money.ts";
-import type { TokenUsage } from "../translation/exchange.ts";
+import type { TokenUsage } from "../translation/client-protocol.ts";
 
 /**
  * How a request ended: `complete`: the answer was whole; `broken`: it was handed on, but client or upstream broke it

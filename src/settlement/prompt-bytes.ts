@@ -1,4 +1,4 @@
-import type { ClientRequest } from "../translation/exchange.ts";
+import type { ClientRequest } from "../translation/client-protocol.ts";
 
 /** Smaller bodies hold no image worth a look; measuring is not for free. */
 const MEASURE_FROM_BYTES = 8_192;

@@ -1,4 +1,5 @@
 /** What images and files are counted at, each: they have no text to count. */
+import { isJsonObject } from "../json-object.ts";
 const MEDIA_TOKENS = 1_000;
 
 export interface PromptText {
@@ -12,36 +13,32 @@ export interface PromptText {
 export function readPromptText(body: Uint8Array): PromptText {
   const parsed: unknown = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString());
   const texts: string[] = [];
-  if (!isObject(parsed)) return { text: "", mediaTokens: 0 };
+  if (!isJsonObject(parsed)) return { text: "", mediaTokens: 0 };
   const { messages, tools, response_format: responseFormat } = parsed;
   let media = 0;
   for (const message of toArray(messages)) media += readMessage(message, texts);
-  for (const tool of toArray(tools)) texts.push(JSON.stringify(isObject(tool) ? tool["function"] : tool));
-  if (isObject(responseFormat)) texts.push(JSON.stringify(responseFormat["json_schema"] ?? {}));
+  for (const tool of toArray(tools)) texts.push(JSON.stringify(isJsonObject(tool) ? tool["function"] : tool));
+  if (isJsonObject(responseFormat)) texts.push(JSON.stringify(responseFormat["json_schema"] ?? {}));
   return { text: texts.join("\n"), mediaTokens: media * MEDIA_TOKENS };
 }
 
 /** Returns how many images and files it has. */
 function readMessage(message: unknown, texts: string[]): number {
-  if (!isObject(message)) return 0;
+  if (!isJsonObject(message)) return 0;
   const { content, reasoning_content: reasoningContent, reasoning, tool_calls: toolCalls } = message;
   for (const text of [reasoningContent, reasoning, content]) if (typeof text === "string") texts.push(text);
   let media = 0;
   for (const part of toArray(content)) {
-    if (isObject(part) && typeof part["text"] === "string") texts.push(part["text"]);
+    if (isJsonObject(part) && typeof part["text"] === "string") texts.push(part["text"]);
     else media += 1;
   }
   for (const call of toArray(toolCalls)) {
-    const called = isObject(call) ? call["function"] : null;
-    if (isObject(called)) texts.push(`${String(called["name"])} ${String(called["arguments"])}`);
+    const called = isJsonObject(call) ? call["function"] : null;
+    if (isJsonObject(called)) texts.push(`${String(called["name"])} ${String(called["arguments"])}`);
   }
   return media;
 }
 
 function toArray(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? (value as readonly unknown[]) : [];
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -7,7 +7,7 @@ import { type Price, costMicrocents } from "../money.ts";
 import type { ClientResult, Outcome } from "../request-log/line.ts";
 import type { Check } from "../store/types/reporting.ts";
 import type { ChargeInput, RequestIdentity } from "../store/types/settlement.ts";
-import type { Answer, Observation, TokenUsage } from "../translation/exchange.ts";
+import type { Answer, Observation, TokenUsage } from "../translation/client-protocol.ts";
 import type { TokenEstimator } from "./token-estimator.ts";
 
 /** What a request came to. */

@@ -15,7 +15,7 @@ import type { GraceSpend } from "../grace/grace-spend.ts";
 import type { Price } from "../money.ts";
 import type { Store } from "../store/types.ts";
 import type { RequestIdentity } from "../store/types/settlement.ts";
-import type { ClientRequest } from "../translation/exchange.ts";
+import type { ClientRequest } from "../translation/client-protocol.ts";
 import { pause } from "../wait.ts";
 import { ChargeWriter } from "./charge-writer.ts";
 import { placeHold } from "./place-hold.ts";

@@ -3,7 +3,7 @@
  * the requests whose usage is known. Off the path, for what is charged in the end: a tokenizer in a thread of its own,
  * and the ratio where that fails. Every figure that rests on an estimate is marked as such.
  */
-import type { Observation } from "../translation/exchange.ts";
+import type { Observation } from "../translation/client-protocol.ts";
 import { MAX_TOKENIZER_BYTES, Tokenizer } from "./tokenizer.ts";
 
 /** Four bytes a token: what English text comes to in current vocabularies. */

@@ -4,7 +4,7 @@
  */
 import type { Model } from "../catalog/catalog.ts";
 import { type Price, costMicrocents } from "../money.ts";
-import type { ClientRequest } from "../translation/exchange.ts";
+import type { ClientRequest } from "../translation/client-protocol.ts";
 
 /** Role, separators and the like that a chat template adds to each message. */
 const TOKENS_PER_MESSAGE = 8;

@@ -9,7 +9,7 @@ import type { RequestAccount } from "../../src/settlement/request-account.ts";
 import { Settlement } from "../../src/settlement/settlement.ts";
 import { Spool } from "../../src/spool/spool.ts";
 import { TokenEstimator } from "../../src/settlement/token-estimator.ts";
-import type { Answer } from "../../src/translation/exchange.ts";
+import type { Answer } from "../../src/translation/client-protocol.ts";
 import { createOpenInput } from "../unit/settlement/settlement-fixture.ts";
 import { canSetClock, openTimedStore, type TimedStore } from "./clock-fixture.ts";
 import { createIdentity, createTestKey, type TestKey } from "./fixture.ts";

@@ -1,16 +1,16 @@
 /** Short ways through the messages translation, for its tests. */
 import { GatewayError } from "../../src/errors.ts";
-import type { IdGenerator } from "../../src/translation/anthropic/ids.ts";
-import type { Message } from "../../src/translation/anthropic/message.ts";
+import type { IdGenerator } from "../../src/translation/messages-to-chat/ids.ts";
+import type { Message } from "../../src/translation/messages-to-chat/message.ts";
 import {
   type Answer,
   type AnswerOutput,
   type ModelProfile,
   type ModelTarget,
   REASONING_EFFORTS,
-} from "../../src/translation/exchange.ts";
-import type { ChatRequestBody } from "../../src/translation/messages-to-chat/chat-request.ts";
-import { MessagesRequest } from "../../src/translation/messages-to-chat/messages-request.ts";
+} from "../../src/translation/client-protocol.ts";
+import type { ChatRequestBody } from "../../src/translation/conversation/chat-request.ts";
+import { MessagesRequest } from "../../src/translation/messages-to-chat/request.ts";
 import { type MessageEvent, parseMessageEvents } from "./messages-protocol-checker.ts";
 
 type Json = Readonly<Record<string, unknown>>;

@@ -9,7 +9,7 @@
  */
 import { ERRORS, GatewayError } from "../../errors.ts";
 import type { ErrorCode } from "../../errors.ts";
-import type { ProtocolName } from "../../translation/exchange.ts";
+import type { ProtocolName } from "../../translation/client-protocol.ts";
 import { EDGE_METADATA_NAMESPACE, IMMEDIATE_RESPONSE_DETAILS } from "../names.ts";
 import { oneLine, typed } from "./yaml-document.ts";
 import type { EnvoyNode } from "./yaml-document.ts";

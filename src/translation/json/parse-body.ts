@@ -1,12 +1,13 @@
 import { isUtf8 } from "node:buffer";
 import { GatewayError } from "../../errors.ts";
+import { isJsonObject, type JsonObject } from "../../json-object.ts";
 import { findMembers, MAX_NESTING, type MemberSpan, NestingError } from "./object-spans.ts";
 
 /** A JSON object with its text, so that single values in it can be replaced. */
 export interface JsonBody {
   /** Without a BOM; encodes back to exactly the bytes that came. */
   readonly text: string;
-  readonly value: Readonly<Record<string, unknown>>;
+  readonly value: JsonObject;
   /** The object's own members, in the order of the text, repeated keys included. */
   readonly members: readonly MemberSpan[];
 }
@@ -36,11 +37,6 @@ export function parseJsonBody(body: Uint8Array): JsonBody {
     if (error instanceof SyntaxError) throw invalid(`The request body is not valid JSON: ${error.message}.`);
     throw error;
   }
-}
-
-/** An object, not an array and not null. */
-export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** What a value is, for a message: "an array", "a string", "null". */

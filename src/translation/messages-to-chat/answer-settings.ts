@@ -1,5 +1,5 @@
-import type { IdGenerator } from "../anthropic/ids.ts";
-import type { ToolNames } from "./tool-names.ts";
+import type { IdGenerator } from "./ids.ts";
+import type { ToolNames } from "../conversation/tool-names.ts";
 
 /**
  * What the client sees of the model's reasoning: `shown`, thinking blocks with its text; `omitted`, the same blocks

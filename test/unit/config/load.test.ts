@@ -8,7 +8,7 @@ import { describe, expect, it } from "vitest";
 import { ConfigError } from "../../../src/config/config-error.ts";
 import { loadConfig, parseConfig, type ParseOptions } from "../../../src/config/load.ts";
 import type { Config } from "../../../src/config/schema.ts";
-import type { ModelProfile } from "../../../src/translation/exchange.ts";
+import type { ModelProfile } from "../../../src/translation/client-protocol.ts";
 
 const good = readFileSync(new URL("../../fixtures/config/good.yaml", import.meta.url), "utf8");
 

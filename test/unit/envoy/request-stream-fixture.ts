@@ -9,7 +9,7 @@ import { createAnswers } from "../../../src/exchange/answers.ts";
 import { BodyBudget } from "../../../src/exchange/body-budget.ts";
 import { Exchange } from "../../../src/exchange/exchange.ts";
 import { messagesProtocol } from "../../../src/translation/messages-to-chat/protocol.ts";
-import { chatProtocol } from "../../../src/translation/openai/protocol.ts";
+import { chatProtocol } from "../../../src/translation/chat-to-chat/protocol.ts";
 import { createSettlement, type StoreScript } from "../settlement/settlement-fixture.ts";
 
 export const MODEL = "acme/echo-small";

@@ -5,7 +5,7 @@ import { createKey, hashKey } from "../../../src/auth/key-format.ts";
 import { createAdmitRequest, type IncomingRequest } from "../../../src/exchange/admit-request.ts";
 import type { AdmitInput, Admission, KnownKeyAdmission } from "../../../src/store/types/admission.ts";
 import { messagesProtocol } from "../../../src/translation/messages-to-chat/protocol.ts";
-import { chatProtocol } from "../../../src/translation/openai/protocol.ts";
+import { chatProtocol } from "../../../src/translation/chat-to-chat/protocol.ts";
 
 const KEY = createKey();
 const ADMITTED: KnownKeyAdmission = {

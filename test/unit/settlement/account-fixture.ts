@@ -2,7 +2,7 @@
 import { type Ending, RequestAccount } from "../../../src/settlement/request-account.ts";
 import { TokenEstimator } from "../../../src/settlement/token-estimator.ts";
 import type { ChargeInput } from "../../../src/store/types/settlement.ts";
-import type { Answer, Observation } from "../../../src/translation/exchange.ts";
+import type { Answer, Observation } from "../../../src/translation/client-protocol.ts";
 
 export const IDENTITY = {
   organizationId: "org_1",

@@ -9,7 +9,7 @@ import {
 import { TokenEstimator } from "../../../src/settlement/token-estimator.ts";
 import type { RecordedRequest } from "../../../src/store/types/reporting.ts";
 import type { ChargeInput, HoldInput, HoldResult } from "../../../src/store/types/settlement.ts";
-import type { ClientRequest } from "../../../src/translation/exchange.ts";
+import type { ClientRequest } from "../../../src/translation/client-protocol.ts";
 import { IDENTITY, PRICE } from "./account-fixture.ts";
 
 export const ADMISSION: AdmittedRequest = {

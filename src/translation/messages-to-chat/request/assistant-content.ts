@@ -1,7 +1,7 @@
-import type { ReasoningUnpacker } from "../carried-reasoning.ts";
-import { invalidField, quote } from "./field-error.ts";
-import { type AssistantPart, createTextParts, type ToolUsePart } from "./parts.ts";
-import { readName, readObject, readString } from "./read-field.ts";
+import type { ReasoningUnpacker } from "../../conversation/carried-reasoning.ts";
+import { invalidField, quote } from "../../json/field-error.ts";
+import { type AssistantPart, createTextParts, type ToolUsePart } from "../../conversation/parts.ts";
+import { readName, readObject, readString } from "../../json/read-field.ts";
 import { type Block, parseBlocks, readText, unsupportedBlock } from "./blocks.ts";
 
 const USER_BLOCKS: ReadonlySet<string> = new Set([

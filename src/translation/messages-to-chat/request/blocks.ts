@@ -1,7 +1,7 @@
-import type { JsonObject } from "../json-object.ts";
-import { invalidField, quote, unsupportedField } from "./field-error.ts";
-import { createTextParts, type TextPart } from "./parts.ts";
-import { readName, readObject, readString } from "./read-field.ts";
+import type { JsonObject } from "../../../json-object.ts";
+import { invalidField, quote, unsupportedField } from "../../json/field-error.ts";
+import { createTextParts, type TextPart } from "../../conversation/parts.ts";
+import { readName, readObject, readString } from "../../json/read-field.ts";
 
 /** One block of a content array, with its type and its place. */
 export interface Block {

@@ -2,8 +2,8 @@
  * Tools whose schema Anthropic's models know by heart and whose calls the client runs: bash, text editor, memory.
  * Another model has to be told the schema. Inputs as documented under "Tool use" in Anthropic's documentation.
  */
-import type { JsonObject } from "../json-object.ts";
-import type { ChatFunction } from "../chat-request.ts";
+import type { JsonObject } from "../../../json-object.ts";
+import type { ChatFunction } from "../../conversation/chat-request.ts";
 
 /** Versions of the editor that could undo. */
 const EDITORS_WITH_UNDO: ReadonlySet<string> = new Set(["text_editor_20241022", "text_editor_20250124"]);

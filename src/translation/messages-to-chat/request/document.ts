@@ -1,8 +1,8 @@
-import type { JsonObject } from "../json-object.ts";
-import { invalidField, quote, shorten, unsupportedField } from "./field-error.ts";
+import type { JsonObject } from "../../../json-object.ts";
+import { invalidField, quote, shorten, unsupportedField } from "../../json/field-error.ts";
 import { parseImage } from "./image.ts";
-import { createTextParts, type FilePart, type TextOrMedia } from "./parts.ts";
-import { readName, readObject, readOptionalString, readString } from "./read-field.ts";
+import { createTextParts, type FilePart, type TextOrMedia } from "../../conversation/parts.ts";
+import { readName, readObject, readOptionalString, readString } from "../../json/read-field.ts";
 import { type Block, parseBlocks, readText, unsupportedBlock } from "./blocks.ts";
 
 const DEFAULT_FILENAME = "document.pdf";

@@ -1,6 +1,6 @@
-import { shorten, unsupportedField } from "./field-error.ts";
-import type { ImagePart } from "./parts.ts";
-import { readName, readObject } from "./read-field.ts";
+import { shorten, unsupportedField } from "../../json/field-error.ts";
+import type { ImagePart } from "../../conversation/parts.ts";
+import { readName, readObject } from "../../json/read-field.ts";
 import type { Block } from "./blocks.ts";
 
 /** An image block. A URL goes to the upstream as it is; the gateway never fetches it. @throws GatewayError 400 */

@@ -1,8 +1,8 @@
-import { REASONING_EFFORTS, type ReasoningEffort } from "../../exchange.ts";
-import type { JsonObject } from "../json-object.ts";
+import { REASONING_EFFORTS, type ReasoningEffort } from "../../client-protocol.ts";
+import type { JsonObject } from "../../../json-object.ts";
 import type { ThinkingDisplay } from "../answer-settings.ts";
-import { invalidField, missingField } from "./field-error.ts";
-import { readName, readOptionalObject, readOptionalString } from "./read-field.ts";
+import { invalidField, missingField } from "../../json/field-error.ts";
+import { readName, readOptionalObject, readOptionalString } from "../../json/read-field.ts";
 
 /** What the request says about reasoning. */
 export interface Thinking {

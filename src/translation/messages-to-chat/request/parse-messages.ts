@@ -1,8 +1,8 @@
-import { ReasoningUnpacker } from "../carried-reasoning.ts";
-import { invalidField, missingField } from "./field-error.ts";
+import { ReasoningUnpacker } from "../../conversation/carried-reasoning.ts";
+import { invalidField, missingField } from "../../json/field-error.ts";
 import { parseAssistantContent } from "./assistant-content.ts";
-import type { ParsedMessage } from "./parts.ts";
-import { readObject, readOptionalArray } from "./read-field.ts";
+import type { ParsedMessage } from "../../conversation/parts.ts";
+import { readObject, readOptionalArray } from "../../json/read-field.ts";
 import { parseSystemContent } from "./system-content.ts";
 import { parseUserContent } from "./user-content.ts";
 

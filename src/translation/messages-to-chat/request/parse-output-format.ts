@@ -1,7 +1,7 @@
-import type { ChatResponseFormat } from "../chat-request.ts";
-import type { JsonObject } from "../json-object.ts";
-import { invalidField, missingField } from "./field-error.ts";
-import { readObject, readOptionalObject } from "./read-field.ts";
+import type { ChatResponseFormat } from "../../conversation/chat-request.ts";
+import type { JsonObject } from "../../../json-object.ts";
+import { invalidField, missingField } from "../../json/field-error.ts";
+import { readObject, readOptionalObject } from "../../json/read-field.ts";
 
 /**
  * Structured output: `output_config.format`, else `output_format`, which an old beta had. The schema goes through

@@ -1,13 +1,13 @@
 import { parseJsonBody } from "../../json/parse-body.ts";
-import type { ChatFunction, ChatResponseFormat } from "../chat-request.ts";
-import type { JsonObject } from "../json-object.ts";
-import { invalidField, missingField } from "./field-error.ts";
-import { parseThinking, type Thinking } from "./parse-effort.ts";
+import type { JsonObject } from "../../../json-object.ts";
+import { invalidField, missingField } from "../../json/field-error.ts";
+import { parseThinking } from "./parse-effort.ts";
 import { parseMessages } from "./parse-messages.ts";
 import { parseOutputFormat } from "./parse-output-format.ts";
-import { parseToolChoice, type ToolChoice } from "./parse-tool-choice.ts";
+import { parseToolChoice } from "./parse-tool-choice.ts";
 import { parseTools } from "./parse-tools.ts";
-import type { ParsedMessage } from "./parts.ts";
+import type { ParsedRequest } from "../../conversation/parsed-request.ts";
+import type { ThinkingDisplay } from "../answer-settings.ts";
 import {
   readOptionalArray,
   readOptionalBoolean,
@@ -15,36 +15,20 @@ import {
   readOptionalNumber,
   readOptionalObject,
   readString,
-} from "./read-field.ts";
+} from "../../json/read-field.ts";
 import { refuseUnsupported } from "./refuse-unsupported.ts";
 import { parseSystemPrompt } from "./system-content.ts";
 
-/** A Messages request, checked. Null: the client did not say. Fields that are dropped are not in it. */
-export interface ParsedRequest {
-  /** Catalog id as the client wrote it. */
-  readonly model: string;
-  /** Null only where tokens are counted. */
-  readonly maxTokens: number | null;
-  readonly stream: boolean;
-  /** The system prompt as one string; empty when there is none. */
-  readonly system: string;
-  readonly messages: readonly ParsedMessage[];
-  readonly stopSequences: readonly string[];
-  readonly temperature: number | null;
-  readonly topP: number | null;
-  readonly topK: number | null;
-  readonly tools: readonly ChatFunction[];
-  readonly toolChoice: ToolChoice | null;
-  readonly thinking: Thinking;
-  readonly responseFormat: ChatResponseFormat | null;
-  readonly userId: string | null;
+/** A Messages request, checked. */
+export interface ParsedMessagesRequest extends ParsedRequest {
+  readonly thinking: ThinkingDisplay;
 }
 
 /** What is asked: an answer, or how many tokens the prompt has. */
 export type RequestPurpose = "answer" | "count_tokens";
 
 /** @throws GatewayError 400 naming the field and what was expected. */
-export function parseRequestBody(bytes: Uint8Array, purpose: RequestPurpose): ParsedRequest {
+export function parseRequestBody(bytes: Uint8Array, purpose: RequestPurpose): ParsedMessagesRequest {
   const body = parseJsonBody(bytes).value;
   const model = readModel(body["model"]);
   const isCount = purpose === "count_tokens";
@@ -52,6 +36,7 @@ export function parseRequestBody(bytes: Uint8Array, purpose: RequestPurpose): Pa
   refuseUnsupported(body);
   const outputConfig = readOptionalObject(body["output_config"], "output_config");
   const tools = parseTools(body["tools"], model);
+  const thinking = parseThinking(body, outputConfig);
   return {
     model,
     maxTokens,
@@ -64,7 +49,8 @@ export function parseRequestBody(bytes: Uint8Array, purpose: RequestPurpose): Pa
     topK: readOptionalInteger(body["top_k"], "top_k"),
     tools,
     toolChoice: parseToolChoice(body["tool_choice"], tools),
-    thinking: parseThinking(body, outputConfig),
+    reasoningEffort: thinking.effort,
+    thinking: thinking.display,
     responseFormat: parseOutputFormat(body, outputConfig),
     userId: readUserId(body),
   };

@@ -1,12 +1,7 @@
-import type { ChatFunction } from "../chat-request.ts";
-import { invalidField, missingField, quote } from "./field-error.ts";
-import { readName, readOptionalBoolean, readOptionalObject } from "./read-field.ts";
-
-/** Which tools the model may or must call. */
-export interface ToolChoice {
-  readonly mode: "auto" | "required" | "none" | { readonly name: string };
-  readonly disablesParallel: boolean;
-}
+import type { ChatFunction } from "../../conversation/chat-request.ts";
+import type { ToolChoice } from "../../conversation/parsed-request.ts";
+import { invalidField, missingField, quote } from "../../json/field-error.ts";
+import { readName, readOptionalBoolean, readOptionalObject } from "../../json/read-field.ts";
 
 /**
  * The choice of tools; null when there is none, or nothing to choose from: OpenAI refuses a choice without tools.

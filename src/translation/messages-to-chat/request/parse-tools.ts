@@ -1,14 +1,14 @@
-import type { ChatFunction } from "../chat-request.ts";
-import type { JsonObject } from "../json-object.ts";
+import type { ChatFunction } from "../../conversation/chat-request.ts";
+import type { JsonObject } from "../../../json-object.ts";
 import { createClientTool } from "./client-tools.ts";
-import { invalidField, missingField, quote, shorten, unsupportedField } from "./field-error.ts";
+import { invalidField, missingField, quote, shorten, unsupportedField } from "../../json/field-error.ts";
 import {
   readName,
   readObject,
   readOptionalArray,
   readOptionalBoolean,
   readOptionalString,
-} from "./read-field.ts";
+} from "../../json/read-field.ts";
 
 /** Finds deferred tools for a model. Every tool is declared from the start here, so nothing is lost without it. */
 const TOOL_SEARCH_PREFIX = "tool_search_tool_";

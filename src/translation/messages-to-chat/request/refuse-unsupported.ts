@@ -1,5 +1,5 @@
-import type { JsonObject } from "../json-object.ts";
-import { unsupportedField } from "./field-error.ts";
+import type { JsonObject } from "../../../json-object.ts";
+import { unsupportedField } from "../../json/field-error.ts";
 
 /** Fields whose loss would change what is asked: what they refer to lives at Anthropic. */
 const REFUSED = [

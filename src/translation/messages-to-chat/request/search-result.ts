@@ -1,5 +1,5 @@
-import type { TextPart } from "./parts.ts";
-import { readOptionalString } from "./read-field.ts";
+import type { TextPart } from "../../conversation/parts.ts";
+import { readOptionalString } from "../../json/read-field.ts";
 import { type Block, readTexts } from "./blocks.ts";
 
 /** A search result as text in a `<search_result>` element, source and title kept. @throws GatewayError 400 */

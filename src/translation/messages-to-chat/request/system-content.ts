@@ -1,6 +1,6 @@
-import { invalidField, quote } from "./field-error.ts";
-import { PARAGRAPH } from "./parts.ts";
-import { readName, readObject } from "./read-field.ts";
+import { invalidField, quote } from "../../json/field-error.ts";
+import { PARAGRAPH } from "../../conversation/parts.ts";
+import { readName, readObject } from "../../json/read-field.ts";
 import { type Block, readBlock, readText, readTexts } from "./blocks.ts";
 
 /** A hash per request that Claude Code puts first: it says nothing to a model and defeats its prefix cache. */

@@ -1,7 +1,12 @@
 import { parseDocument } from "./document.ts";
 import { parseImage } from "./image.ts";
-import { createTextParts, type MediaPart, type TextOrMedia, type ToolResultPart } from "./parts.ts";
-import { readName, readOptionalBoolean } from "./read-field.ts";
+import {
+  createTextParts,
+  type MediaPart,
+  type TextOrMedia,
+  type ToolResultPart,
+} from "../../conversation/parts.ts";
+import { readName, readOptionalBoolean } from "../../json/read-field.ts";
 import { parseSearchResult } from "./search-result.ts";
 import { type Block, parseBlocks, readText, unsupportedBlock } from "./blocks.ts";
 

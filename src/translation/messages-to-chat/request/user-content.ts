@@ -1,7 +1,7 @@
 import { parseDocument } from "./document.ts";
-import { invalidField, quote, unsupportedField } from "./field-error.ts";
+import { invalidField, quote, unsupportedField } from "../../json/field-error.ts";
 import { parseImage } from "./image.ts";
-import { createTextParts, type UserPart } from "./parts.ts";
+import { createTextParts, type UserPart } from "../../conversation/parts.ts";
 import { parseSearchResult } from "./search-result.ts";
 import { type Block, parseBlocks, readText, unsupportedBlock } from "./blocks.ts";
 import { parseToolResult } from "./tool-result.ts";

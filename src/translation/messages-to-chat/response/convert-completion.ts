@@ -1,12 +1,11 @@
 import { GatewayError } from "../../../errors.ts";
-import type { ContentBlock, Message, TextBlock } from "../../anthropic/message.ts";
-import { convertUsage, createUsage } from "../../anthropic/usage.ts";
-import { isJsonObject } from "../../json/parse-body.ts";
+import type { ContentBlock, Message, TextBlock } from "../message.ts";
+import { convertUsage, createUsage } from "../usage.ts";
+import { isJsonObject, type JsonObject } from "../../../json-object.ts";
 import type { AnswerSettings } from "../answer-settings.ts";
-import type { JsonObject } from "../json-object.ts";
 import { mapStopReason } from "./map-stop-reason.ts";
-import { findChoice, readFinishReason, readMatchedStop } from "./read-choice.ts";
-import { readContent, readReasoning, readRefusal } from "./read-message.ts";
+import { findChoice, readFinishReason, readMatchedStop } from "../../upstream/read-choice.ts";
+import { readContent, readReasoning, readRefusal } from "../../upstream/read-message.ts";
 import { readToolCalls } from "./read-tool-calls.ts";
 import { ThinkingSignature } from "./thinking-signature.ts";
 

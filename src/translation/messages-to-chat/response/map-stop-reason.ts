@@ -1,4 +1,4 @@
-import type { Stop } from "../../anthropic/message.ts";
+import type { Stop } from "../message.ts";
 
 /** What is known when an answer ends. */
 export interface Ending {

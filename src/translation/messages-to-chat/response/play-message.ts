@@ -1,5 +1,5 @@
-import type { BlockDelta, ContentBlock, Message, StreamEvent } from "../../anthropic/message.ts";
-import { formatDeltaUsage } from "../../anthropic/usage.ts";
+import type { BlockDelta, ContentBlock, Message, StreamEvent } from "../message.ts";
+import { formatDeltaUsage } from "../usage.ts";
 
 /** A whole message as the events of a stream, one delta per block: for an upstream that did not stream when asked to. */
 export function playMessage(message: Message): StreamEvent[] {

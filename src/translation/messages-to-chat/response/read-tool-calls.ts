@@ -1,9 +1,8 @@
-import type { ToolUseBlock } from "../../anthropic/message.ts";
-import { isJsonObject } from "../../json/parse-body.ts";
+import type { ToolUseBlock } from "../message.ts";
+import { isJsonObject, type JsonObject } from "../../../json-object.ts";
 import type { AnswerSettings } from "../answer-settings.ts";
-import type { JsonObject } from "../json-object.ts";
-import { readString } from "./read-message.ts";
-import { parseToolInput } from "./tool-input.ts";
+import { readString } from "../../upstream/read-message.ts";
+import { parseToolInput } from "../../upstream/tool-input.ts";
 
 /**
  * The tool calls of a whole answer, in order. An upstream's ids go through unchanged: Kimi and Mistral depend on their

@@ -1,5 +1,5 @@
 import { createHash, type Hash } from "node:crypto";
-import { MAX_CARRIED_BYTES, packReasoning } from "../carried-reasoning.ts";
+import { MAX_CARRIED_BYTES, packReasoning } from "../../conversation/carried-reasoning.ts";
 import { TextBuffer } from "../../text-buffer.ts";
 
 /** Marks a signature as this gateway's: no proof of anything. */

@@ -1,4 +1,5 @@
-import type { BlockDelta, ContentBlock, StreamEvent } from "../../anthropic/message.ts";
+import type { AnswerWriter } from "../../upstream/delta-sequencer.ts";
+import type { BlockDelta, ContentBlock, StreamEvent } from "../message.ts";
 import type { AnswerSettings } from "../answer-settings.ts";
 import { ThinkingSignature } from "../response/thinking-signature.ts";
 
@@ -14,7 +15,7 @@ const MAX_HELD_CHARACTERS = 1_024;
  * Writes content blocks one after the other: opens a block when its first delta comes, closes it when another kind
  * follows. White space at the beginning of a text waits for what comes next, and is dropped when that is a tool call.
  */
-export class BlockWriter {
+export class BlockWriter implements AnswerWriter {
   readonly #emit: (event: StreamEvent) => void;
   readonly #settings: BlockSettings;
   #index = -1;
@@ -64,7 +65,7 @@ export class BlockWriter {
     this.#delta({ type: "text_delta", text });
   }
 
-  startToolUse(id: string, name: string): void {
+  startToolCall(id: string, name: string): void {
     this.#heldSpace = "";
     this.#hasToolUse = true;
     this.#start("tool_use", { type: "tool_use", id, name, input: {} });

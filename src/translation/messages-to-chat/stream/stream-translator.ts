@@ -1,18 +1,17 @@
 import { GatewayError } from "../../../errors.ts";
-import type { StreamEvent } from "../../anthropic/message.ts";
-import { convertUsage, createUsage, formatDeltaUsage, type MessageUsage } from "../../anthropic/usage.ts";
-import { isJsonObject } from "../../json/parse-body.ts";
-import type { GeneratedText } from "../../openai/generated-text.ts";
-import { isUpstreamError } from "../../openai/upstream-error.ts";
-import { mapErrorInAnswer } from "../../upstream-error.ts";
+import type { StreamEvent } from "../message.ts";
+import { convertUsage, createUsage, formatDeltaUsage, type MessageUsage } from "../usage.ts";
+import { isJsonObject, type JsonObject } from "../../../json-object.ts";
+import type { GeneratedText } from "../../upstream/generated-text.ts";
+import { isUpstreamError } from "../../upstream/error-text.ts";
+import { mapErrorInAnswer } from "../../upstream/map-error.ts";
 import type { AnswerSettings } from "../answer-settings.ts";
-import type { JsonObject } from "../json-object.ts";
 import { mapStopReason } from "../response/map-stop-reason.ts";
-import { findChoice, readFinishReason, readMatchedStop } from "../response/read-choice.ts";
-import { readContent, readReasoning, readRefusal } from "../response/read-message.ts";
+import { findChoice, readFinishReason, readMatchedStop } from "../../upstream/read-choice.ts";
+import { readContent, readReasoning, readRefusal } from "../../upstream/read-message.ts";
 import { BlockWriter } from "./block-writer.ts";
-import { DeltaSequencer } from "./delta-sequencer.ts";
-import { ToolCallTable } from "./tool-call-table.ts";
+import { DeltaSequencer } from "../../upstream/delta-sequencer.ts";
+import { ToolCallTable } from "../../upstream/tool-call-table.ts";
 
 /** As much of a refusal as is repeated as the explanation in `stop_details`. */
 const MAX_EXPLANATION_CHARACTERS = 16_384;
@@ -59,7 +58,10 @@ export class StreamTranslator {
       output.emit(event);
     };
     this.#writer = new BlockWriter(this.#emit, settings);
-    this.#sequencer = new DeltaSequencer(this.#writer, settings);
+    this.#sequencer = new DeltaSequencer(this.#writer, {
+      toolNames: settings.toolNames,
+      createCallId: () => settings.ids.toolUseId(),
+    });
   }
 
   /**

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { MessagesRequest } from "../../../../../src/translation/messages-to-chat/messages-request.ts";
+import { MessagesRequest } from "../../../../../src/translation/messages-to-chat/request.ts";
 import { messagesProtocol } from "../../../../../src/translation/messages-to-chat/protocol.ts";
 import {
   createModel,

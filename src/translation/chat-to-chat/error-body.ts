@@ -1,0 +1,13 @@
+import type { GatewayError } from "../../errors.ts";
+import { createErrorObject } from "../error-object.ts";
+import { formatEvent } from "../sse/encoder.ts";
+
+/** Body of an error response on the OpenAI routes. */
+export function formatErrorBody(error: GatewayError, requestId: string | null): string {
+  return JSON.stringify({ error: createErrorObject(error, requestId) });
+}
+
+/** The error as the last chunk of a stream: OpenAI's SDKs raise an `APIError` at a chunk with an `error`. */
+export function formatStreamError(error: GatewayError, requestId: string | null): string {
+  return formatEvent(null, { error: createErrorObject(error, requestId) });
+}

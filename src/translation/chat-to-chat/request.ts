@@ -1,0 +1,86 @@
+import { GatewayError } from "../../errors.ts";
+import type { Answer, AnswerContext, ClientRequest, ModelTarget, PromptSize } from "../client-protocol.ts";
+import { applyEdits, type Edit } from "../json/object-spans.ts";
+import { type JsonBody, parseJsonBody } from "../json/parse-body.ts";
+import { ChatAnswer } from "./answer.ts";
+import { measurePrompt } from "./request/measure-prompt.ts";
+import { type ChatFields, readChatFields } from "./request/read-fields.ts";
+import { formatStreamOptions, mapUsageVisibility } from "./request/stream-options.ts";
+
+/** What is needed until the upstream's answer begins; let go then, since a stream may last for minutes. */
+interface Content {
+  readonly body: JsonBody;
+  readonly messages: ChatFields["messages"];
+}
+
+/** A client's chat completion request; its upstream form differs in the model and the wish for usage only. */
+export class ChatRequest implements ClientRequest {
+  readonly protocol = "chat";
+  readonly model: string;
+  readonly stream: boolean;
+  readonly maxOutputTokens: number | null;
+  readonly choices: number;
+  readonly #streamOptions: ChatFields["streamOptions"];
+  #content: Content | null;
+  #promptSize: PromptSize | null = null;
+
+  /** @throws GatewayError 400 naming the field and what was expected. */
+  constructor(bytes: Uint8Array) {
+    const body = parseJsonBody(bytes);
+    const fields = readChatFields(body);
+    this.model = fields.model;
+    this.stream = fields.stream;
+    this.maxOutputTokens = fields.maxOutputTokens;
+    this.choices = fields.choices;
+    this.#streamOptions = fields.streamOptions;
+    this.#content = { body, messages: fields.messages };
+  }
+
+  /** Not callable for the first time after `createAnswer`. */
+  promptSize(): PromptSize {
+    if (this.#promptSize === null) {
+      const { body, messages } = this.#requireContent();
+      this.#promptSize = measurePrompt(body, messages);
+    }
+    return this.#promptSize;
+  }
+
+  /** Not callable after `createAnswer`. */
+  toUpstream(model: ModelTarget): Uint8Array {
+    const { text, members } = this.#requireContent().body;
+    const isContinuous = model.profile.continuousUsage;
+    const edits: Edit[] = [];
+    if (this.stream && !members.some(({ key }) => key === "stream_options")) {
+      const start = members[0]?.start ?? 0;
+      edits.push({
+        start,
+        end: start,
+        replacement: `"stream_options":${formatStreamOptions(null, isContinuous)},`,
+      });
+    }
+    for (const { key, valueStart, valueEnd } of members) {
+      if (key === "model") {
+        edits.push({ start: valueStart, end: valueEnd, replacement: JSON.stringify(model.upstreamModel) });
+      } else if (key === "stream_options" && this.stream) {
+        const replacement = formatStreamOptions(text.slice(valueStart, valueEnd), isContinuous);
+        edits.push({ start: valueStart, end: valueEnd, replacement });
+      }
+    }
+    return Buffer.from(applyEdits(text, edits), "utf8");
+  }
+
+  createAnswer(context: AnswerContext): Answer {
+    this.#content = null;
+    return new ChatAnswer({
+      model: context.model,
+      stream: this.stream,
+      usageVisibility: mapUsageVisibility(this.#streamOptions, context.model.profile.continuousUsage),
+      requestId: context.requestId,
+    });
+  }
+
+  #requireContent(): Content {
+    if (this.#content !== null) return this.#content;
+    throw new GatewayError("internal_error", { cause: new Error("the request's body was let go") });
+  }
+}

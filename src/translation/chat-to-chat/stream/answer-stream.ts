@@ -1,0 +1,159 @@
+import { GatewayError } from "../../../errors.ts";
+import type { AnswerOutput } from "../../client-protocol.ts";
+import { LineSplitter, SseLimitError } from "../../sse/line-splitter.ts";
+import { type ChunkRewriter, isChunk } from "./chunk-rewriter.ts";
+import { formatStreamError } from "../error-body.ts";
+
+/** Far above any chunk of text; images in base64 may take some of it. */
+const MAX_EVENT_BYTES = 8 * 1_048_576;
+
+/** Of `[DONE]` and of what is written for it. */
+const DONE = "[DONE]";
+
+/**
+ * Passes an upstream's event stream on, event by event, each as soon as it is complete: what it writes depends on the
+ * bytes only, not on how they were split. Lines end with LF, comments pass at once (they keep connections alive), and
+ * several data lines stay several. After `[DONE]` or an error nothing passes any more.
+ */
+export class AnswerStream {
+  readonly #rewriter: ChunkRewriter;
+  /** For an error chunk. */
+  readonly #requestId: string;
+  readonly #lines: LineSplitter;
+  #output = "";
+  /** The open event's lines other than data. */
+  #head = "";
+  #name = "";
+  #data: string | null = null;
+  #eventBytes = 0;
+  #isAfterComment = false;
+  #isFinal = false;
+  #failed: GatewayError | null = null;
+
+  constructor(rewriter: ChunkRewriter, requestId: string) {
+    this.#rewriter = rewriter;
+    this.#requestId = requestId;
+    this.#lines = new LineSplitter({
+      maxLineBytes: MAX_EVENT_BYTES,
+      consume: (bytes, start, end) => {
+        if (!this.#isOver) this.#readLine(start === end ? "" : bytes.toString("utf8", start, end));
+      },
+    });
+  }
+
+  /** Once the stream is over, `final` or `failed` stays as it is and no bytes come any more. */
+  push(chunk: Uint8Array): AnswerOutput {
+    if (!this.#isOver) {
+      this.#guard(() => {
+        this.#lines.push(chunk);
+      });
+    }
+    return this.#takeOutput();
+  }
+
+  end(): AnswerOutput {
+    if (!this.#isOver) {
+      this.#guard(() => {
+        this.#lines.end();
+        if (!this.#isOver) this.#endStream();
+      });
+    }
+    return this.#takeOutput();
+  }
+
+  get #isOver(): boolean {
+    return this.#isFinal || this.#failed !== null;
+  }
+
+  #guard(read: () => void): void {
+    try {
+      read();
+    } catch (error) {
+      // The line that is too long came after the end.
+      if (this.#isFinal) return;
+      const failure =
+        error instanceof SseLimitError
+          ? new GatewayError("upstream_error", { cause: error })
+          : GatewayError.from(error);
+      this.#failed = failure;
+      this.#output += formatStreamError(failure, this.#requestId);
+    }
+  }
+
+  #takeOutput(): AnswerOutput {
+    const bytes = Buffer.from(this.#output, "utf8");
+    this.#output = "";
+    return { bytes, final: this.#isFinal, failed: this.#failed };
+  }
+
+  #readLine(line: string): void {
+    if (line === "") {
+      this.#dispatch();
+      return;
+    }
+    if (line.startsWith(":")) {
+      this.#output += `${line}\n`;
+      this.#isAfterComment = true;
+      return;
+    }
+    this.#eventBytes += line.length;
+    if (this.#eventBytes > MAX_EVENT_BYTES) throw new SseLimitError(MAX_EVENT_BYTES);
+    const data = readField(line, "data");
+    if (data !== null) {
+      this.#data = this.#data === null ? data : `${this.#data}\n${data}`;
+      return;
+    }
+    this.#name = readField(line, "event") ?? this.#name;
+    this.#head += `${line}\n`;
+  }
+
+  #dispatch(): void {
+    const data = this.#data;
+    const head = this.#head;
+    const isError = this.#name === "error";
+    const isAfterComment = this.#isAfterComment;
+    this.#data = null;
+    this.#head = "";
+    this.#name = "";
+    this.#eventBytes = 0;
+    this.#isAfterComment = false;
+    if (data === null) {
+      if (head !== "" || isAfterComment) this.#output += `${head}\n`;
+    } else if (data.trim() === DONE) {
+      this.#finish();
+    } else if (data.trim() !== "") {
+      const chunk = this.#rewriter.rewrite(data, isError);
+      if (chunk !== null) this.#output += `${head}data: ${formatLines(chunk)}\n\n`;
+    }
+  }
+
+  #finish(): void {
+    this.#isFinal = true;
+    this.#output += `data: ${DONE}\n\n`;
+  }
+
+  /** The upstream closed without `[DONE]`: some servers never send it, others have broken off. */
+  #endStream(): void {
+    if (this.#data !== null && (this.#data.trim() === DONE || isChunk(this.#data))) this.#dispatch();
+    if (this.#isFinal) return;
+    if (!this.#rewriter.isComplete) {
+      throw new GatewayError("upstream_error", {
+        message: "The model's server ended the stream before the answer was complete.",
+      });
+    }
+    this.#finish();
+  }
+}
+
+/** Value of a line's field, without the one space that may lead it; null when the line is of another field. */
+function readField(line: string, field: string): string | null {
+  if (!line.startsWith(field)) return null;
+  if (line.length === field.length) return "";
+  if (line[field.length] !== ":") return null;
+  return line.slice(field.length + (line[field.length + 1] === " " ? 2 : 1));
+}
+
+/** JSON that came in several data lines goes out in several. */
+function formatLines(data: string): string {
+  return data.includes("\n") ? data.replaceAll("\n", "\ndata: ") : data;
+}

@@ -1,0 +1,108 @@
+import { GatewayError } from "../../../errors.ts";
+import { mapErrorInAnswer } from "../../upstream/map-error.ts";
+import {
+  applyEdits,
+  type Edit,
+  findMembers,
+  type MemberSpan,
+  NestingError,
+  removeMembers,
+} from "../../json/object-spans.ts";
+import { isJsonObject } from "../../../json-object.ts";
+import type { GeneratedText } from "../../upstream/generated-text.ts";
+import type { UsageVisibility } from "../request/stream-options.ts";
+import { isUpstreamError } from "../../upstream/error-text.ts";
+
+/**
+ * Reads the chunks of one stream and gives them back with the catalog's model id and without the usage that the client
+ * did not ask for; every other character stays.
+ */
+export class ChunkRewriter {
+  readonly #model: string;
+  readonly #modelJson: string;
+  readonly #usageVisibility: UsageVisibility;
+  readonly #generated: GeneratedText;
+  readonly #begunChoices = new Set<unknown>();
+  readonly #finishedChoices = new Set<unknown>();
+  #hasFinalUsage = false;
+
+  constructor(options: { model: string; usageVisibility: UsageVisibility; generated: GeneratedText }) {
+    this.#model = options.model;
+    this.#modelJson = JSON.stringify(options.model);
+    this.#usageVisibility = options.usageVisibility;
+    this.#generated = options.generated;
+  }
+
+  /** Every choice that began has its `finish_reason`, or the usage that ends a stream has come. */
+  get isComplete(): boolean {
+    const begun = this.#begunChoices.size;
+    return this.#hasFinalUsage || (begun > 0 && begun === this.#finishedChoices.size);
+  }
+
+  /**
+   * @param text A chunk's JSON.
+   * @param isError The event's name says that it is an error.
+   * @returns null when the client is not to see this chunk.
+   * @throws GatewayError when it is an error of the upstream or no chunk at all.
+   */
+  rewrite(text: string, isError: boolean): string | null {
+    const { chunk, members } = parseChunk(text);
+    if (isError || isUpstreamError(chunk)) {
+      throw mapErrorInAnswer(chunk ?? text, { protocol: "chat", model: this.#model });
+    }
+    if (chunk === null || members === null) {
+      throw new GatewayError("upstream_error", {
+        cause: new Error("a chunk of the upstream is not a JSON object"),
+      });
+    }
+    const { choices, usage } = chunk;
+    const hasChoices = Array.isArray(choices) && choices.length > 0;
+    if (hasChoices) this.#readChoices(choices);
+    const hasUsage = usage !== undefined;
+    if (isJsonObject(usage)) {
+      this.#generated.readUsage(usage);
+      if (!hasChoices) this.#hasFinalUsage = true;
+    }
+    const isUsageHidden =
+      hasUsage && (this.#usageVisibility === "none" || (this.#usageVisibility === "last" && hasChoices));
+    if (isUsageHidden && !hasChoices && usage !== null) return null;
+    return this.#splice(text, members, isUsageHidden);
+  }
+
+  #readChoices(choices: readonly unknown[]): void {
+    for (const choice of choices) {
+      if (!isJsonObject(choice)) continue;
+      this.#generated.readMessage(choice["delta"]);
+      this.#begunChoices.add(choice["index"]);
+      if (typeof choice["finish_reason"] === "string") this.#finishedChoices.add(choice["index"]);
+    }
+  }
+
+  #splice(text: string, members: readonly MemberSpan[], isUsageHidden: boolean): string {
+    const edits: Edit[] = isUsageHidden ? removeMembers(members, "usage") : [];
+    for (const { key, valueStart, valueEnd } of members) {
+      if (key === "model") edits.push({ start: valueStart, end: valueEnd, replacement: this.#modelJson });
+    }
+    if (edits.length > 1) edits.sort((left, right) => left.start - right.start);
+    return applyEdits(text, edits);
+  }
+}
+
+/** Whether the text is a whole JSON object: what an upstream sent last may be cut. */
+export function isChunk(text: string): boolean {
+  return parseChunk(text).chunk !== null;
+}
+
+function parseChunk(text: string): {
+  chunk: Readonly<Record<string, unknown>> | null;
+  members: MemberSpan[] | null;
+} {
+  try {
+    const members = findMembers(text);
+    const chunk: unknown = JSON.parse(text);
+    return { chunk: isJsonObject(chunk) ? chunk : null, members };
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof NestingError) return { chunk: null, members: null };
+    throw error;
+  }
+}

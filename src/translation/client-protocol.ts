@@ -1,0 +1,142 @@
+/**
+ * What a wire protocol gives the gateway: a client's request body read once, turned into a chat completion request for
+ * the upstream, and the upstream's answer turned back. Pure: bytes in, bytes out; nothing here knows Envoy or Redis.
+ *
+ * Each client protocol has a folder beside this file, `chat-to-chat/` (pass-through) and `messages-to-chat/`, with the
+ * same names in it: `protocol.ts`, `request.ts` and `answer.ts` implement the contracts below, `error-body.ts` writes
+ * errors, `request/` reads and converts a body, `response/` a whole answer, `stream/` a streamed one. What they share is
+ * beside them: `conversation/` (turns of a conversation as chat messages), `upstream/` (what upstreams answer, read
+ * leniently), `json/` and `sse/`.
+ */
+import type { GatewayError } from "../errors.ts";
+
+/** Which protocol a route speaks; it decides the envelope of errors too. */
+export type ProtocolName = "chat" | "messages";
+
+/** How one model's upstream wants to be spoken to; see docs/messages.md for each field. */
+export interface ModelProfile {
+  readonly maxTokensField: "max_tokens" | "max_completion_tokens";
+  /** The supported set, in ascending order; empty: never send `reasoning_effort`. */
+  readonly reasoningEfforts: readonly ReasoningEffort[];
+  readonly reasoningHistory: "reasoning_content" | "reasoning" | "drop";
+  readonly topK: "forward" | "drop";
+  readonly images: boolean;
+  readonly files: boolean;
+  /** The most stop sequences that the upstream takes, or null. */
+  readonly maxStop: number | null;
+  /** The longest tool name that the upstream takes, in characters, or null. */
+  readonly toolNameMax: number | null;
+  readonly systemMid: "fold" | "keep";
+  readonly prefill: "plain" | "vllm" | "refuse";
+  readonly continuousUsage: boolean;
+  readonly userField: "user" | "safety_identifier" | null;
+}
+
+export const REASONING_EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
+
+/** The part of a catalog entry that a translation needs. */
+export interface ModelTarget {
+  /** Catalog id, what the client reads back as `model`. */
+  readonly id: string;
+  /** The upstream's own name of the model. */
+  readonly upstreamModel: string;
+  readonly profile: ModelProfile;
+}
+
+/** Token counts as the upstream reports them, normalised: input excludes cached. Never negative, always integers. */
+export interface TokenUsage {
+  readonly inputTokens: number;
+  readonly cachedInputTokens: number;
+  readonly outputTokens: number;
+  /** Part of `outputTokens`. */
+  readonly reasoningTokens: number;
+}
+
+/** What admission, holds and routing need to know of a request. */
+export interface ClientRequest {
+  readonly protocol: ProtocolName;
+  /** Catalog id as the client wrote it. */
+  readonly model: string;
+  readonly stream: boolean;
+  /** The larger of `max_completion_tokens` and `max_tokens`, or null when neither was given. */
+  readonly maxOutputTokens: number | null;
+  /** How many answers were asked for (`n`); 1 on the messages route. */
+  readonly choices: number;
+  /** For the worst case of strict caps. Computed when called: not on the path of default caps. */
+  promptSize(): PromptSize;
+  /**
+   * The chat completion body for the upstream.
+   * @throws GatewayError 400 where the model's profile cannot represent the request.
+   */
+  toUpstream(model: ModelTarget): Uint8Array;
+  /** The reader of this request's answer; `toUpstream` was called before with the same model. */
+  createAnswer(context: AnswerContext): Answer;
+}
+
+export interface PromptSize {
+  /** UTF-8 bytes of the text of messages, system, tools and response schema. */
+  readonly textBytes: number;
+  readonly messages: number;
+  /** Images, files or audio: their tokens cannot be told from bytes. */
+  readonly hasMedia: boolean;
+  readonly hasTools: boolean;
+}
+
+export interface AnswerContext {
+  readonly model: ModelTarget;
+  /** Our estimate of the prompt's tokens, for `message_start`, which comes before the exact figure is known. */
+  readonly estimatedInputTokens: number;
+  /** Unix milliseconds. */
+  readonly nowMs: number;
+  /** For errors inside a stream. */
+  readonly requestId: string;
+}
+
+/** What has been learned from an answer so far. */
+export interface Observation {
+  /** The last not-null usage that the upstream sent, or null. */
+  readonly usage: TokenUsage | null;
+  /** UTF-8 bytes of generated text, reasoning and tool arguments so far. */
+  readonly generatedBytes: number;
+  /** Deltas that carried generated text: about one token each from most upstreams. */
+  readonly generatedDeltas: number;
+  /** The generated text for a tokenizer, as far as it fits into 1 MiB; only used when `usage` is null. */
+  readonly generatedText: string;
+}
+
+/** Bytes for the client. */
+export interface AnswerOutput {
+  readonly bytes: Uint8Array;
+  /** The answer is complete with these bytes: they are held back until what it cost is on record. */
+  readonly final: boolean;
+  /** The upstream failed after the stream had begun: `bytes` ends with an error event, nothing may follow. */
+  readonly failed: GatewayError | null;
+}
+
+/** One upstream answer of status 2xx on its way to the client. */
+export interface Answer {
+  /**
+   * A JSON answer, whole. When the client asked for a stream, the result is that stream, played as events.
+   * @throws GatewayError `upstream_error` when it is not what the protocol says; the upstream's error when it is one.
+   */
+  translateBody(body: Uint8Array): AnswerOutput;
+  /** The next bytes of a streamed answer, split anywhere. Never throws: what goes wrong is in `failed`. */
+  push(chunk: Uint8Array): AnswerOutput;
+  /** The upstream's stream has ended. Never throws. */
+  end(): AnswerOutput;
+  readonly observation: Observation;
+  /** Content type of what the client gets. */
+  readonly contentType: "application/json" | "text/event-stream";
+}
+
+/** A wire protocol. */
+export interface Protocol {
+  readonly name: ProtocolName;
+  /** @throws GatewayError 400 naming the field and what was expected. */
+  parseRequest(body: Uint8Array): ClientRequest;
+  /** The body of an error response. */
+  formatError(error: GatewayError, requestId: string | null): string;
+  /** An error as the last event of a stream that has begun. */
+  formatStreamError(error: GatewayError, requestId: string | null): string;
+}

@@ -1,0 +1,75 @@
+/**
+ * The chat completion request as this translation writes it. A field that is undefined is not sent: `JSON.stringify`
+ * leaves it out.
+ * @see https://platform.openai.com/docs/api-reference/chat/create
+ */
+import type { ReasoningEffort } from "../client-protocol.ts";
+
+export type ChatContentPart =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "image_url"; readonly image_url: { readonly url: string } }
+  | { readonly type: "file"; readonly file: { readonly filename: string; readonly file_data: string } };
+
+export interface ChatToolCall {
+  readonly id: string;
+  readonly type: "function";
+  readonly function: { readonly name: string; readonly arguments: string };
+}
+
+export type ChatMessage =
+  | { readonly role: "system"; readonly content: string }
+  | { readonly role: "user"; readonly content: string | readonly ChatContentPart[] }
+  | { readonly role: "tool"; readonly tool_call_id: string; readonly content: string }
+  | {
+      readonly role: "assistant";
+      readonly content: string | null;
+      readonly reasoning_content?: string | undefined;
+      readonly reasoning?: string | undefined;
+      readonly tool_calls?: readonly ChatToolCall[] | undefined;
+    };
+
+export interface ChatFunction {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly strict?: true | undefined;
+}
+
+export type ChatToolChoice =
+  | "auto"
+  | "required"
+  | "none"
+  | { readonly type: "function"; readonly function: { readonly name: string } };
+
+export interface ChatRequestBody {
+  readonly model: string;
+  readonly messages: readonly ChatMessage[];
+  readonly max_tokens?: number | undefined;
+  readonly max_completion_tokens?: number | undefined;
+  readonly stream?: true | undefined;
+  readonly stream_options?:
+    | { readonly include_usage: true; readonly continuous_usage_stats?: true | undefined }
+    | undefined;
+  readonly stop?: readonly string[] | undefined;
+  readonly temperature?: number | undefined;
+  readonly top_p?: number | undefined;
+  readonly top_k?: number | undefined;
+  readonly tools?: readonly { readonly type: "function"; readonly function: ChatFunction }[] | undefined;
+  readonly tool_choice?: ChatToolChoice | undefined;
+  readonly parallel_tool_calls?: false | undefined;
+  readonly reasoning_effort?: ReasoningEffort | undefined;
+  readonly response_format?: ChatResponseFormat | undefined;
+  readonly user?: string | undefined;
+  readonly safety_identifier?: string | undefined;
+  readonly continue_final_message?: true | undefined;
+  readonly add_generation_prompt?: false | undefined;
+}
+
+export interface ChatResponseFormat {
+  readonly type: "json_schema";
+  readonly json_schema: {
+    readonly name: string;
+    readonly schema: Readonly<Record<string, unknown>>;
+    readonly strict: true;
+  };
+}

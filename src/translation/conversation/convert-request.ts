@@ -1,0 +1,106 @@
+import type { ModelTarget } from "../client-protocol.ts";
+import type { ChatMessage, ChatRequestBody, ChatToolChoice } from "./chat-request.ts";
+import { ToolNames } from "./tool-names.ts";
+import { clampEffort } from "./clamp-effort.ts";
+import { convertTurn } from "./convert-turn.ts";
+import { invalidField, unsupportedField } from "../json/field-error.ts";
+import { formatUserId } from "./format-user-id.ts";
+import { orderTurns } from "./order-turns.ts";
+import type { ParsedRequest, ToolChoice } from "./parsed-request.ts";
+
+/**
+ * The chat completion request for one model's upstream.
+ * @throws GatewayError 400 where the model's profile cannot represent the request.
+ */
+export function convertRequest(request: ParsedRequest, model: ModelTarget): ChatRequestBody {
+  const { profile } = model;
+  const toolNames = createToolNames(request, model);
+  const { system, turns } = orderTurns(request.system, request.messages, profile.systemMid);
+  const messages = turns.flatMap((turn) => convertTurn(turn, model, toolNames));
+  if (messages.length === 0) throw invalidField("messages", "at least one message with content is required");
+  if (system !== "") messages.unshift({ role: "system", content: system });
+  return {
+    model: model.upstreamModel,
+    messages,
+    [profile.maxTokensField]: request.maxTokens ?? undefined,
+    ...convertStream(request, model),
+    ...convertSampling(request, model),
+    ...convertTools(request, toolNames),
+    reasoning_effort:
+      request.reasoningEffort === null
+        ? undefined
+        : clampEffort(request.reasoningEffort, profile.reasoningEfforts),
+    response_format: request.responseFormat ?? undefined,
+    ...convertUser(request, model),
+    ...convertPrefill(messages, model),
+  };
+}
+
+/** The names of a request's tools as this model's upstream knows them. */
+export function createToolNames(request: ParsedRequest, model: ModelTarget): ToolNames {
+  return new ToolNames(
+    request.tools.map(({ name }) => name),
+    model.profile.toolNameMax,
+  );
+}
+
+/** Usage is always asked for: it is what a request is billed by. */
+function convertStream(request: ParsedRequest, { profile }: ModelTarget): Partial<ChatRequestBody> {
+  if (!request.stream) return {};
+  const continuous = profile.continuousUsage ? ({ continuous_usage_stats: true } as const) : {};
+  return { stream: true, stream_options: { include_usage: true, ...continuous } };
+}
+
+function convertSampling(request: ParsedRequest, { profile }: ModelTarget): Partial<ChatRequestBody> {
+  const { stopSequences, temperature, topP, topK } = request;
+  if (profile.maxStop !== null && stopSequences.length > profile.maxStop) {
+    throw unsupportedField(
+      "stop_sequences",
+      `at most ${profile.maxStop} stop sequences are supported by this model`,
+    );
+  }
+  return {
+    stop: stopSequences.length === 0 ? undefined : stopSequences,
+    temperature: temperature ?? undefined,
+    top_p: topP ?? undefined,
+    top_k: profile.topK === "forward" ? (topK ?? undefined) : undefined,
+  };
+}
+
+function convertTools({ tools, toolChoice }: ParsedRequest, toolNames: ToolNames): Partial<ChatRequestBody> {
+  if (tools.length === 0) return {};
+  return {
+    tools: tools.map((tool) => ({
+      type: "function",
+      function: { ...tool, name: toolNames.toUpstream(tool.name) },
+    })),
+    tool_choice: toolChoice === null ? undefined : convertToolChoice(toolChoice, toolNames),
+    parallel_tool_calls: toolChoice?.disablesParallel === true ? false : undefined,
+  };
+}
+
+function convertToolChoice({ mode }: ToolChoice, toolNames: ToolNames): ChatToolChoice {
+  if (typeof mode === "string") return mode;
+  return { type: "function", function: { name: toolNames.toUpstream(mode.name) } };
+}
+
+function convertUser({ userId }: ParsedRequest, { profile }: ModelTarget): Partial<ChatRequestBody> {
+  if (userId === null || profile.userField === null) return {};
+  return { [profile.userField]: formatUserId(userId) };
+}
+
+/** A last message of the assistant is the beginning of the answer; engines differ in whether they go on with it. */
+function convertPrefill(
+  messages: readonly ChatMessage[],
+  { profile }: ModelTarget,
+): Partial<ChatRequestBody> {
+  const last = messages.at(-1);
+  if (last?.role !== "assistant" || profile.prefill === "plain") return {};
+  if (profile.prefill === "refuse") {
+    throw unsupportedField(
+      "messages",
+      "this model cannot go on with an assistant message; the last message must be the user's",
+    );
+  }
+  return last.tool_calls === undefined ? { continue_final_message: true, add_generation_prompt: false } : {};
+}

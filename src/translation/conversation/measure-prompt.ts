@@ -1,0 +1,55 @@
+import type { PromptSize } from "../client-protocol.ts";
+import { PARAGRAPH, type AssistantPart, type ParsedMessage, type UserPart } from "./parts.ts";
+import type { ParsedRequest } from "./parsed-request.ts";
+
+/** Measures the prompt that the upstream gets, see `PromptSize`; never less than it will be. */
+export function measurePrompt(request: ParsedRequest): PromptSize {
+  const { system, messages, tools, responseFormat } = request;
+  let textBytes = Buffer.byteLength(system);
+  let messageCount = system === "" ? 0 : 1;
+  for (const message of messages) {
+    textBytes += measureMessage(message);
+    messageCount += countMessages(message);
+  }
+  if (tools.length > 0) textBytes += Buffer.byteLength(JSON.stringify(tools));
+  if (responseFormat !== null) textBytes += Buffer.byteLength(JSON.stringify(responseFormat));
+  return {
+    textBytes,
+    messages: messageCount,
+    hasMedia: messages.some(hasMedia),
+    hasTools: tools.length > 0,
+  };
+}
+
+/** Each tool result becomes a message of its own. */
+function countMessages(message: ParsedMessage): number {
+  if (message.role === "system") return 1;
+  return 1 + message.parts.filter(({ kind }) => kind === "tool_result").length;
+}
+
+function measureMessage(message: ParsedMessage): number {
+  if (message.role === "system") return Buffer.byteLength(message.text) + PARAGRAPH.length;
+  let bytes = 0;
+  for (const part of message.parts) bytes += measurePart(part) + PARAGRAPH.length;
+  return bytes;
+}
+
+function measurePart(part: UserPart | AssistantPart): number {
+  return listTexts(part).reduce((bytes, text) => bytes + Buffer.byteLength(text), 0);
+}
+
+function listTexts(part: UserPart | AssistantPart): string[] {
+  if (part.kind === "text") return [part.text];
+  if (part.kind === "thinking") return [part.thinking];
+  if (part.kind === "tool_use") return [part.id, part.name, part.arguments];
+  if (part.kind === "tool_result") return [part.toolUseId, part.text];
+  return [];
+}
+
+function hasMedia(message: ParsedMessage): boolean {
+  if (message.role !== "user") return false;
+  return message.parts.some(
+    (part) =>
+      part.kind === "image" || part.kind === "file" || (part.kind === "tool_result" && part.media.length > 0),
+  );
+}

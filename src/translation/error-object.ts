@@ -1,0 +1,24 @@
+import type { GatewayError } from "../errors.ts";
+
+/** The object under `error` that every error of this gateway has, on every route. */
+export interface ErrorObject {
+  readonly message: string;
+  readonly type: string;
+  readonly code: string;
+  readonly param: string | null;
+  readonly request_id: string | null;
+  /** What the error adds: `scope`, `spent_cents`, `hard_cap_cents`. */
+  readonly [field: string]: string | number | boolean | null;
+}
+
+/** The same for all protocols; only public values are in it. */
+export function createErrorObject(error: GatewayError, requestId: string | null): ErrorObject {
+  return {
+    message: error.message,
+    type: error.type,
+    code: error.publicCode,
+    param: error.param,
+    request_id: requestId,
+    ...error.fields,
+  };
+}

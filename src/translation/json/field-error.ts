@@ -1,0 +1,29 @@
+import { GatewayError } from "../../errors.ts";
+
+/** The longest piece of a client's own value that a message repeats. */
+const MAX_QUOTED_CHARACTERS = 80;
+
+/** 400: a field that must be there is not. `path` is its place in the body, "messages.2.content.0". */
+export function missingField(path: string): GatewayError {
+  return new GatewayError("missing_required_parameter", { message: `${path}: Field required`, param: path });
+}
+
+/** 400: a field's value is not what the protocol says. */
+export function invalidField(path: string, expectation: string): GatewayError {
+  return new GatewayError("invalid_parameter", { message: `${path}: ${expectation}`, param: path });
+}
+
+/** 400: the protocol knows it, this gateway or model does not. */
+export function unsupportedField(path: string, reason: string): GatewayError {
+  return new GatewayError("unsupported_parameter", { message: `${path}: ${reason}`, param: path });
+}
+
+/** A client's own text for a message, in single quotes, cut where it is long. */
+export function quote(text: string): string {
+  return `'${shorten(text)}'`;
+}
+
+/** The same without quotes. */
+export function shorten(text: string): string {
+  return text.length <= MAX_QUOTED_CHARACTERS ? text : `${text.slice(0, MAX_QUOTED_CHARACTERS)}…`;
+}

@@ -1,0 +1,176 @@
+import { GatewayError } from "../../errors.ts";
+import type { ToolNames } from "../conversation/tool-names.ts";
+import type { ToolCall } from "./tool-call.ts";
+import type { UpdatedCall } from "./tool-call-table.ts";
+
+/** What is written without waiting for more of itself. */
+export type ProseKind = "thinking" | "signature" | "text" | "refusal";
+
+/** Writes an answer in a client's protocol, one piece after the other; what is open ends when another kind follows. */
+export interface AnswerWriter {
+  writeThinking(thinking: string): void;
+  /** The upstream's signature of the open reasoning. */
+  setSignature(signature: string): void;
+  writeText(text: string): void;
+  writeRefusal(text: string): void;
+  startToolCall(id: string, name: string): void;
+  /** Arguments of the tool call that was started last; empty ones say nothing. */
+  writeArguments(json: string): void;
+  /** The last piece is over. */
+  end(): void;
+}
+
+interface Prose {
+  readonly kind: ProseKind;
+  text: string;
+}
+
+/** All that one stream may hold back; more is no answer but a runaway. */
+const MAX_HELD_CHARACTERS = 4 * 1_048_576;
+
+/** What a piece of prose takes besides its text, so that very many very small ones are bounded too. */
+const PROSE_OVERHEAD_CHARACTERS = 64;
+
+/**
+ * Puts an upstream's deltas into an order that block by block protocols can tell. The arguments of the open tool call go out as they come;
+ * what else arrives meanwhile waits until they are a complete object, and then follows in the order in which it was
+ * first seen. So an upstream that sends one call after the other stays live, and one that mixes them comes out in line.
+ */
+export class DeltaSequencer {
+  readonly #writer: AnswerWriter;
+  readonly #toolNames: ToolNames;
+  readonly #createCallId: () => string;
+  readonly #usedIds = new Set<string>();
+  /** The call that is being written and whose arguments go on. */
+  #open: ToolCall | null = null;
+  #waiting: (Prose | ToolCall)[] = [];
+  #heldCharacters = 0;
+
+  /** @param options.createCallId Makes an id in the client's protocol, for a call that has none of its own. */
+  constructor(writer: AnswerWriter, options: { toolNames: ToolNames; createCallId: () => string }) {
+    this.#writer = writer;
+    this.#toolNames = options.toolNames;
+    this.#createCallId = options.createCallId;
+  }
+
+  /** @throws GatewayError when too much would have to be held back. */
+  addProse(kind: ProseKind, text: string): void {
+    if (this.#open === null) {
+      // Calls that cannot be opened yet may be waiting; text need not wait for them.
+      this.#writeProse(kind, text);
+      return;
+    }
+    const last = this.#waiting.at(-1);
+    if (last !== undefined && "kind" in last && last.kind === kind && kind !== "signature") {
+      last.text += text;
+      this.#hold(text.length);
+    } else {
+      this.#waiting.push({ kind, text });
+      this.#hold(text.length + PROSE_OVERHEAD_CHARACTERS);
+    }
+  }
+
+  /** @throws GatewayError when too much would have to be held back. */
+  updateCall({ call, isNew, growth }: UpdatedCall): void {
+    if (isNew) this.#waiting.push(call);
+    this.#hold(growth);
+    if (call === this.#open) {
+      this.#writeArguments(call);
+      if (!call.isComplete) return;
+      this.#open = null;
+      this.#drain();
+    } else if (this.#open === null && this.#isFirstOpenable()) {
+      this.#drain();
+    }
+  }
+
+  /** Nothing more will come: everything goes out, a call without a name excepted, which nobody could run. */
+  end(): void {
+    if (this.#open !== null) this.#writer.writeArguments(this.#open.endArguments());
+    this.#open = null;
+    for (const item of this.#waiting) {
+      if ("kind" in item) this.#writeProse(item.kind, item.text);
+      else if (item.name !== "") {
+        this.#start(item);
+        this.#writer.writeArguments(item.endArguments());
+      }
+    }
+    this.#waiting = [];
+    this.#writer.end();
+  }
+
+  /** Writes what has waited, as far as it can be written; calls keep their order among themselves. */
+  #drain(): void {
+    const left: (Prose | ToolCall)[] = [];
+    let isCallWaiting = false;
+    for (const item of this.#waiting) {
+      if (this.#open !== null) {
+        left.push(item);
+      } else if ("kind" in item) {
+        this.#heldCharacters -= item.text.length + PROSE_OVERHEAD_CHARACTERS;
+        this.#writeProse(item.kind, item.text);
+      } else if (isCallWaiting || !this.#isOpenable(item)) {
+        isCallWaiting = true;
+        left.push(item);
+      } else {
+        this.#openCall(item);
+      }
+    }
+    this.#waiting = left;
+  }
+
+  #openCall(call: ToolCall): void {
+    this.#start(call);
+    this.#writeArguments(call);
+    if (!call.isComplete) this.#open = call;
+  }
+
+  #writeArguments(call: ToolCall): void {
+    const json = call.takeArguments();
+    this.#heldCharacters -= json.length;
+    this.#writer.writeArguments(json);
+  }
+
+  /** Without an open call only calls wait, and the first one keeps the others. */
+  #isFirstOpenable(): boolean {
+    const first = this.#waiting[0];
+    return first !== undefined && !("kind" in first) && this.#isOpenable(first);
+  }
+
+  #isOpenable(call: ToolCall): boolean {
+    if (call.id === "" || call.name === "") return false;
+    return call.isNameSettled || this.#toolNames.isWhole(call.name);
+  }
+
+  #start(call: ToolCall): void {
+    const id = call.id === "" || this.#usedIds.has(call.id) ? this.#createCallId() : call.id;
+    this.#usedIds.add(id);
+    call.isNameSettled = true;
+    this.#writer.startToolCall(id, this.#toolNames.toClient(call.name));
+  }
+
+  #writeProse(kind: ProseKind, text: string): void {
+    switch (kind) {
+      case "thinking":
+        this.#writer.writeThinking(text);
+        break;
+      case "signature":
+        this.#writer.setSignature(text);
+        break;
+      case "text":
+        this.#writer.writeText(text);
+        break;
+      case "refusal":
+        this.#writer.writeRefusal(text);
+        break;
+    }
+  }
+
+  #hold(characters: number): void {
+    this.#heldCharacters += characters;
+    if (this.#heldCharacters > MAX_HELD_CHARACTERS) {
+      const cause = new Error(`more than ${MAX_HELD_CHARACTERS} characters would have to be held back`);
+      throw new GatewayError("upstream_error", { cause });
+    }
+  }
+}

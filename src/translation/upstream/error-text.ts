@@ -1,0 +1,89 @@
+import { isJsonObject } from "../../json-object.ts";
+import { isUtf8 } from "node:buffer";
+
+/** What an upstream says about an error, whatever server it is; null where it says nothing. */
+export interface UpstreamErrorText {
+  readonly message: string | null;
+  readonly code: string | null;
+  readonly param: string | null;
+  /** HTTP status that the error object itself names: the only one there is inside an answer of status 200. */
+  readonly status: number | null;
+}
+
+/** Some servers repeat the whole input in their message. */
+const MAX_MESSAGE_CHARACTERS = 2_000;
+const MAX_PLAIN_TEXT_CHARACTERS = 500;
+/** More than this is no error message; it is not worth parsing. */
+const MAX_BODY_BYTES = 1_048_576;
+
+const NOTHING: UpstreamErrorText = { message: null, code: null, param: null, status: null };
+
+/**
+ * Reads an upstream's error body: OpenAI and current vLLM (`error.message`), older vLLM (`object: "error"`), Ollama
+ * (`error: "text"`), FastAPI (`detail`), and plain text, of which the first 500 characters count on a 4xx. Never throws.
+ */
+export function parseUpstreamError(status: number, body: Uint8Array): UpstreamErrorText {
+  if (body.byteLength === 0 || body.byteLength > MAX_BODY_BYTES || !isUtf8(body)) return NOTHING;
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
+  try {
+    return readUpstreamError(JSON.parse(text));
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    const isReadable = status >= 400 && status < 500 && !/^\s*</.test(text);
+    return isReadable ? { ...NOTHING, message: shorten(text.trim(), MAX_PLAIN_TEXT_CHARACTERS) } : NOTHING;
+  }
+}
+
+/** The same for a value that has been parsed already: an answer of status 200, a chunk of a stream. */
+export function readUpstreamError(value: unknown): UpstreamErrorText {
+  if (typeof value === "string") return { ...NOTHING, message: shorten(value, MAX_MESSAGE_CHARACTERS) };
+  if (!isJsonObject(value)) return NOTHING;
+  const { error } = value;
+  if (typeof error === "string" && error !== "") {
+    return { ...readFields(value), message: shorten(error, MAX_MESSAGE_CHARACTERS) };
+  }
+  if (isJsonObject(error)) return readFields(error);
+  const fields = readFields(value);
+  return fields.message === null ? { ...fields, message: readDetail(value["detail"]) } : fields;
+}
+
+/** Whether a parsed answer or chunk is an upstream's error instead. */
+export function isUpstreamError(value: unknown): boolean {
+  return isJsonObject(value) && (Boolean(value["error"]) || value["object"] === "error");
+}
+
+function readFields(fields: Record<string, unknown>): UpstreamErrorText {
+  const { message, code, param } = fields;
+  return {
+    message: readText(message, MAX_MESSAGE_CHARACTERS),
+    code: readText(code, 100),
+    param: readText(param, 200),
+    status: readStatus(code) ?? readStatus(fields["status"]),
+  };
+}
+
+function readText(value: unknown, maxCharacters: number): string | null {
+  return typeof value === "string" && value.trim() !== "" ? shorten(value, maxCharacters) : null;
+}
+
+function readStatus(value: unknown): number | null {
+  const status = typeof value === "string" && /^\d{3}$/.test(value) ? Number(value) : value;
+  return typeof status === "number" && Number.isInteger(status) && status >= 400 && status < 600
+    ? status
+    : null;
+}
+
+/** FastAPI: a text, or a list of `{loc: ["body", "messages"], msg: "field required"}`. */
+function readDetail(detail: unknown): string | null {
+  if (!Array.isArray(detail)) return readText(detail, MAX_MESSAGE_CHARACTERS);
+  const parts = detail.slice(0, 5).flatMap((entry: unknown) => {
+    if (!isJsonObject(entry) || typeof entry["msg"] !== "string") return [];
+    const path = Array.isArray(entry["loc"]) ? entry["loc"].filter((part) => part !== "body").join(".") : "";
+    return [path === "" ? entry["msg"] : `${path}: ${entry["msg"]}`];
+  });
+  return readText(parts.join("; "), MAX_MESSAGE_CHARACTERS);
+}
+
+function shorten(text: string, maxCharacters: number): string {
+  return text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters - 1)}…`;
+}

@@ -1,0 +1,66 @@
+import type { Observation, TokenUsage } from "../client-protocol.ts";
+import { isJsonObject } from "../../json-object.ts";
+import { TextBuffer } from "../text-buffer.ts";
+import { parseUsage } from "./usage.ts";
+
+/** As much text as a tokenizer is given when an upstream reports no usage. */
+const MAX_TEXT_BYTES = 1_048_576;
+
+/**
+ * Collects what an upstream generated, for the estimate that is charged when it reports no usage. A live view: the
+ * fields go on changing with the answer.
+ */
+export class GeneratedText implements Observation {
+  usage: TokenUsage | null = null;
+  generatedBytes = 0;
+  generatedDeltas = 0;
+  readonly #text = new TextBuffer({ maxBytes: MAX_TEXT_BYTES });
+  #isTextFull = false;
+
+  get generatedText(): string {
+    return this.#text.bytes.toString("utf8");
+  }
+
+  /** The `usage` of a chunk or an answer; the last one that is not null counts. */
+  readUsage(value: unknown): void {
+    this.usage = parseUsage(value) ?? this.usage;
+  }
+
+  /** The text of a choice's `message` or `delta`. */
+  readMessage(message: unknown): void {
+    if (!isJsonObject(message)) return;
+    const before = this.generatedBytes;
+    const { content, reasoning_content, reasoning, refusal, tool_calls, function_call } = message;
+    // Servers that send both send the same text twice.
+    this.#add(typeof reasoning_content === "string" ? reasoning_content : reasoning);
+    this.#add(content);
+    this.#add(refusal);
+    if (Array.isArray(tool_calls)) {
+      for (const call of tool_calls) if (isJsonObject(call)) this.#addCall(call["function"]);
+    }
+    this.#addCall(function_call);
+    if (this.generatedBytes > before) this.generatedDeltas += 1;
+  }
+
+  #addCall(call: unknown): void {
+    if (!isJsonObject(call)) return;
+    this.#add(call["name"]);
+    this.#add(call["arguments"]);
+  }
+
+  /** Text, or parts that hold text (Mistral: `{type: "thinking", thinking: [{type: "text", text}]}`). */
+  #add(value: unknown): void {
+    if (typeof value === "string") {
+      if (value !== "") this.#append(value);
+    } else if (Array.isArray(value)) {
+      for (const part of value) {
+        if (isJsonObject(part)) this.#add(part["text"] ?? part["thinking"]);
+      }
+    }
+  }
+
+  #append(text: string): void {
+    this.generatedBytes += Buffer.byteLength(text);
+    if (!this.#isTextFull) this.#isTextFull = !this.#text.append(text);
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * What a client is told when an upstream answers with an error. The upstream's own text passes only where it is about
+ * the client's own request (400, 413, 422); everything else goes to the log, as the error's cause. A client's 429
+ * always means a limit of its key, so an upstream's 429 becomes `model_overloaded`.
+ */
+import { GatewayError } from "../../errors.ts";
+import { describeContextOverflow } from "./context-overflow.ts";
+import type { ProtocolName } from "../client-protocol.ts";
+import { parseUpstreamError, readUpstreamError, type UpstreamErrorText } from "./error-text.ts";
+
+export interface UpstreamFailure {
+  /** The upstream's HTTP status, anything but 2xx. */
+  readonly status: number;
+  /** Its `retry-after` header, seconds or a date. */
+  readonly retryAfter: string | null;
+  readonly body: Uint8Array;
+  /** What `Retry-After` says for a starting model when the upstream says nothing. */
+  readonly startupSeconds: number;
+  /** Catalog id. */
+  readonly model: string;
+  /** On the messages route an overflow of the context window gets the words that Anthropic's clients look for. */
+  readonly protocol: ProtocolName;
+  /** Unix milliseconds, for a `retry-after` that is a date. */
+  readonly nowMs?: number;
+}
+
+interface Wait {
+  readonly retryAfterSeconds: number | null;
+  readonly startupSeconds: number | null;
+}
+
+const NO_WAIT: Wait = { retryAfterSeconds: null, startupSeconds: null };
+
+/** An upstream's error response as the client's. */
+export function mapUpstreamError(failure: UpstreamFailure): GatewayError {
+  const { status, body, startupSeconds, protocol } = failure;
+  const retryAfterSeconds = parseRetryAfter(failure.retryAfter, failure.nowMs ?? Date.now());
+  const text = parseUpstreamError(status, body);
+  return mapStatus(status, text, {
+    protocol,
+    model: failure.model,
+    wait: { retryAfterSeconds, startupSeconds },
+  });
+}
+
+/**
+ * An error that an upstream put into an answer of status 200 or into a chunk of a stream: its `code` decides when that
+ * is an HTTP error status.
+ * @param value The whole parsed body or chunk, or text that was no JSON.
+ */
+export function mapErrorInAnswer(
+  value: unknown,
+  options: { protocol: ProtocolName; model: string },
+): GatewayError {
+  const text = readUpstreamError(value);
+  return mapStatus(text.status ?? 500, text, { ...options, wait: NO_WAIT });
+}
+
+function mapStatus(
+  status: number,
+  text: UpstreamErrorText,
+  options: { protocol: ProtocolName; model: string; wait: Wait },
+): GatewayError {
+  const { protocol, model, wait } = options;
+  const cause = new Error(`upstream status ${status}: ${text.message ?? "no message"}`);
+  switch (status) {
+    case 400:
+    case 413:
+    case 422:
+      return createRequestError(text, { protocol, model, cause });
+    case 401:
+    case 403:
+      return new GatewayError("upstream_authentication_failed", { cause });
+    case 408:
+    case 504:
+      return new GatewayError("upstream_timeout", { cause });
+    case 429:
+    case 529:
+      return new GatewayError("model_overloaded", { cause, ...formatWait(wait.retryAfterSeconds) });
+    case 503:
+      return new GatewayError("model_starting", {
+        cause,
+        ...formatWait(wait.retryAfterSeconds ?? wait.startupSeconds),
+      });
+    default:
+      return new GatewayError("upstream_error", { cause });
+  }
+}
+
+function createRequestError(
+  text: UpstreamErrorText,
+  options: { protocol: ProtocolName; model: string; cause: Error },
+): GatewayError {
+  const overflow = options.protocol === "messages" ? describeContextOverflow(text) : null;
+  // A numeric code in quotes repeats the status; it tells a client nothing.
+  const code = text.code !== null && !/^\d+$/.test(text.code) ? text.code : null;
+  return new GatewayError("invalid_parameter", {
+    message:
+      overflow ?? text.message ?? `The server of ${options.model} refused the request without saying why.`,
+    cause: options.cause,
+    ...(code !== null && { publicCode: code }),
+    ...(text.param !== null && { param: text.param }),
+  });
+}
+
+function formatWait(seconds: number | null): { retryAfterSeconds?: number } {
+  return seconds === null ? {} : { retryAfterSeconds: seconds };
+}
+
+/**
+ * Seconds from now of a `Retry-After` header, in either form; null when there is none or it is malformed.
+ * @see https://www.rfc-editor.org/rfc/rfc9110#field.retry-after
+ */
+export function parseRetryAfter(value: string | null, nowMs: number): number | null {
+  const text = value?.trim() ?? "";
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
+  // Date.parse also takes bare numbers and the like: an HTTP date begins with the name of a day.
+  if (!/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text)) return null;
+  const atMs = Date.parse(text);
+  return Number.isNaN(atMs) ? null : Math.max(0, (atMs - nowMs) / 1000);
+}

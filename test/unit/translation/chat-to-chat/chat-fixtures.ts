@@ -1,0 +1,59 @@
+import type { Answer, ModelProfile, ModelTarget } from "../../../../src/translation/client-protocol.ts";
+import { chatProtocol } from "../../../../src/translation/chat-to-chat/protocol.ts";
+
+const profile: ModelProfile = {
+  maxTokensField: "max_tokens",
+  reasoningEfforts: [],
+  reasoningHistory: "drop",
+  topK: "forward",
+  images: true,
+  files: true,
+  maxStop: null,
+  toolNameMax: null,
+  systemMid: "fold",
+  prefill: "plain",
+  continuousUsage: false,
+  userField: "user",
+};
+
+export function createModel(changes: Partial<ModelProfile> = {}): ModelTarget {
+  return { id: "acme/chat", upstreamModel: "Org/Chat-32B", profile: { ...profile, ...changes } };
+}
+
+/** The answer's reader of a request with these fields besides model and messages. */
+export function createAnswer(fields: object = {}, model: ModelTarget = createModel()): Answer {
+  const body = { model: "acme/chat", messages: [{ role: "user", content: "hi" }], ...fields };
+  const request = chatProtocol.parseRequest(Buffer.from(JSON.stringify(body)));
+  request.toUpstream(model);
+  return request.createAnswer({ model, estimatedInputTokens: 7, nowMs: 0, requestId: "req_1" });
+}
+
+/** Everything a stream puts out when it gets these pieces and then ends. */
+export function streamThrough(
+  answer: Answer,
+  pieces: readonly (string | Uint8Array)[],
+): { text: string; final: boolean; failedCode: string | null } {
+  const outputs = pieces.map((piece) => answer.push(typeof piece === "string" ? Buffer.from(piece) : piece));
+  outputs.push(answer.end());
+  const last = outputs.at(-1);
+  return {
+    text: Buffer.concat(outputs.map(({ bytes }) => bytes)).toString("utf8"),
+    final: last?.final ?? false,
+    failedCode: last?.failed?.code ?? null,
+  };
+}
+
+/** A chunk of an upstream as text, without its framing. */
+export function createChunk(delta: object, rest: { finish?: string; extra?: object } = {}): string {
+  return JSON.stringify({
+    id: "c1",
+    object: "chat.completion.chunk",
+    created: 1,
+    model: "Org/Chat-32B",
+    choices: [{ index: 0, delta, finish_reason: rest.finish ?? null }],
+    ...rest.extra,
+  });
+}
+
+export const USAGE_CHUNK =
+  '{"id":"c1","object":"chat.completion.chunk","created":1,"model":"Org/Chat-32B","choices":[],"usage":{"prompt_tokens":9,"completion_tokens":4,"total_tokens":13}}';

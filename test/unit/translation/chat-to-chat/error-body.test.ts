@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { GatewayError } from "../../../../src/errors.ts";
+import { chatProtocol } from "../../../../src/translation/chat-to-chat/protocol.ts";
+
+const error = new GatewayError("hard_cap_reached", {
+  message: "Reached.",
+  fields: { scope: "key", spent_cents: 5013, hard_cap_cents: 5000 },
+  cause: new Error("secret"),
+});
+const body = {
+  error: {
+    message: "Reached.",
+    type: "billing_error",
+    code: "hard_cap_reached",
+    param: null,
+    request_id: "req_1",
+    scope: "key",
+    spent_cents: 5013,
+    hard_cap_cents: 5000,
+  },
+};
+
+describe("chatProtocol errors", () => {
+  it("are one object under `error` with the fields of the limit, and nothing of the cause", () => {
+    expect(JSON.parse(chatProtocol.formatError(error, "req_1"))).toEqual(body);
+  });
+
+  it("are one chunk in a stream", () => {
+    expect(chatProtocol.formatStreamError(error, "req_1")).toBe(`data: ${JSON.stringify(body)}\n\n`);
+  });
+
+  it("have a null request id where there is none", () => {
+    expect(chatProtocol.formatError(error, null)).toContain('"request_id":null');
+  });
+});

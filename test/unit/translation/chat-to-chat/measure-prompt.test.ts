@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import type { ClientRequest } from "../../../../src/translation/client-protocol.ts";
+import { chatProtocol } from "../../../../src/translation/chat-to-chat/protocol.ts";
+import { createModel } from "./chat-fixtures.ts";
+
+function parseFields(fields: object): ClientRequest {
+  const body = { model: "acme/chat", messages: [{ role: "user", content: "hi" }], ...fields };
+  return chatProtocol.parseRequest(Buffer.from(JSON.stringify(body)));
+}
+
+describe("ChatRequest.promptSize", () => {
+  it.each([
+    { name: "string content", message: { role: "user", content: "żółw" }, bytes: 7 },
+    {
+      name: "text parts",
+      message: {
+        role: "user",
+        content: [
+          { type: "text", text: "ab" },
+          { type: "text", text: "c" },
+        ],
+      },
+      bytes: 3,
+    },
+    {
+      name: "null content and tool calls",
+      message: {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "c1", type: "function", function: { name: "find", arguments: '{"a":1}' } }],
+      },
+      bytes: 13,
+    },
+    {
+      name: "refusals, names and reasoning",
+      message: { role: "assistant", content: "", refusal: "no", name: "bob", reasoning_content: "why" },
+      bytes: 8,
+    },
+  ])("counts $name", ({ message, bytes }) => {
+    expect(parseFields({ messages: [message] }).promptSize()).toEqual({
+      textBytes: bytes,
+      messages: 1,
+      hasMedia: false,
+      hasTools: false,
+    });
+  });
+
+  it.each([
+    { name: "an image", part: { type: "image_url", image_url: { url: `data:${"x".repeat(5000)}` } } },
+    { name: "audio", part: { type: "input_audio", input_audio: { data: "xxxx" } } },
+    { name: "a file", part: { type: "file", file: { file_data: "xxxx" } } },
+    { name: "an unknown part", part: { type: "hologram", text: "xxxx" } },
+  ])("says that there is media for $name, whose bytes are no text", ({ part }) => {
+    const request = parseFields({
+      messages: [{ role: "user", content: [{ type: "text", text: "abc" }, part] }],
+    });
+    expect(request.promptSize()).toMatchObject({ textBytes: 3, hasMedia: true });
+  });
+
+  it("counts the JSON of tools and response schema", () => {
+    const tools = [{ type: "function", function: { name: "f", parameters: { type: "object" } } }];
+    const responseFormat = { type: "json_schema", json_schema: { name: "s", schema: {} } };
+    expect(parseFields({ tools, response_format: responseFormat }).promptSize()).toEqual({
+      textBytes: 2 + JSON.stringify(tools).length + JSON.stringify(responseFormat).length,
+      messages: 1,
+      hasMedia: false,
+      hasTools: true,
+    });
+  });
+
+  it("is still known after the answer has begun when it was asked for before", () => {
+    const request = parseFields({});
+    const size = request.promptSize();
+    request.createAnswer({ model: createModel(), estimatedInputTokens: 1, nowMs: 0, requestId: "req_1" });
+    expect(request.promptSize()).toEqual(size);
+  });
+});

@@ -1,0 +1,176 @@
+import { describe, expect, it } from "vitest";
+import {
+  mapUpstreamError,
+  parseRetryAfter,
+  type UpstreamFailure,
+} from "../../../../src/translation/upstream/map-error.ts";
+
+function map(status: number, body: unknown = "", changes: Partial<UpstreamFailure> = {}) {
+  return mapUpstreamError({
+    status,
+    body: Buffer.from(typeof body === "string" ? body : JSON.stringify(body)),
+    retryAfter: null,
+    startupSeconds: 40,
+    model: "acme/chat",
+    protocol: "chat",
+    nowMs: Date.parse("Fri, 20 Nov 2026 12:00:00 GMT"),
+    ...changes,
+  });
+}
+
+describe("mapUpstreamError", () => {
+  it.each([
+    {
+      name: "OpenAI",
+      status: 400,
+      body: { error: { message: "bad", param: "tools", code: "invalid_value" } },
+      expected: { message: "bad", param: "tools", publicCode: "invalid_value" },
+    },
+    {
+      name: "vLLM",
+      status: 400,
+      body: { error: { message: "bad", type: "BadRequestError", param: null, code: 400 } },
+      expected: { message: "bad", param: null, publicCode: "invalid_parameter" },
+    },
+    {
+      name: "old vLLM",
+      status: 422,
+      body: { object: "error", message: "bad", code: 400 },
+      expected: { message: "bad", publicCode: "invalid_parameter" },
+    },
+    { name: "Ollama", status: 400, body: { error: "bad" }, expected: { message: "bad" } },
+    {
+      name: "FastAPI",
+      status: 422,
+      body: { detail: [{ loc: ["body", "messages", 0], msg: "Field required" }] },
+      expected: { message: "messages.0: Field required" },
+    },
+    { name: "FastAPI with text", status: 400, body: { detail: "bad" }, expected: { message: "bad" } },
+    {
+      name: "plain text",
+      status: 413,
+      body: `  ${"x".repeat(600)}`,
+      expected: { message: `${"x".repeat(499)}…` },
+    },
+    {
+      name: "a web page",
+      status: 413,
+      body: "<html>nginx</html>",
+      expected: { message: "The server of acme/chat refused the request without saying why." },
+    },
+    {
+      name: "nothing",
+      status: 400,
+      body: "",
+      expected: { message: "The server of acme/chat refused the request without saying why." },
+    },
+    {
+      name: "an empty message",
+      status: 400,
+      body: { error: { message: "", code: "" } },
+      expected: {
+        message: "The server of acme/chat refused the request without saying why.",
+        publicCode: "invalid_parameter",
+      },
+    },
+  ])("passes on what the upstream says of the request: $name", ({ status, body, expected }) => {
+    const error = map(status, body);
+    expect(error.status("chat")).toBe(400);
+    expect(error).toMatchObject({ type: "invalid_request_error", ...expected });
+  });
+
+  it.each([
+    { status: 429, code: "model_overloaded", retryAfterSeconds: 5 },
+    { status: 529, code: "model_overloaded", retryAfterSeconds: 5 },
+    { status: 503, code: "model_starting", retryAfterSeconds: 40 },
+    { status: 408, code: "upstream_timeout", retryAfterSeconds: null },
+    { status: 504, code: "upstream_timeout", retryAfterSeconds: null },
+    { status: 401, code: "upstream_authentication_failed", retryAfterSeconds: null },
+    { status: 403, code: "upstream_authentication_failed", retryAfterSeconds: null },
+    { status: 402, code: "upstream_error", retryAfterSeconds: null },
+    { status: 404, code: "upstream_error", retryAfterSeconds: null },
+    { status: 302, code: "upstream_error", retryAfterSeconds: null },
+    { status: 500, code: "upstream_error", retryAfterSeconds: null },
+    { status: 502, code: "upstream_error", retryAfterSeconds: null },
+  ])("makes $status $code without the upstream's text", ({ status, code, retryAfterSeconds }) => {
+    const error = map(status, { error: { message: "key sk-secret", code: "their_code", param: "p" } });
+    expect(error).toMatchObject({ code, retryAfterSeconds, publicCode: code, param: null });
+    expect(error.message).not.toContain("secret");
+    expect((error.cause as Error).message).toContain("key sk-secret");
+  });
+
+  it.each([
+    { status: 429, retryAfter: "12", expected: 12 },
+    { status: 429, retryAfter: "0", expected: 1 },
+    { status: 429, retryAfter: "900", expected: 59 },
+    { status: 429, retryAfter: "-3", expected: 5 },
+    { status: 429, retryAfter: "soon", expected: 5 },
+    { status: 503, retryAfter: "2.2", expected: 3 },
+    { status: 503, retryAfter: "Fri, 20 Nov 2026 12:00:07 GMT", expected: 7 },
+    { status: 503, retryAfter: "Fri, 20 Nov 2026 11:00:00 GMT", expected: 1 },
+    { status: 503, retryAfter: "Fri, nonsense", expected: 40 },
+  ])("holds the upstream's Retry-After of $retryAfter to $expected", ({ status, retryAfter, expected }) => {
+    expect(map(status, "", { retryAfter }).retryAfterSeconds).toBe(expected);
+  });
+
+  it.each([
+    {
+      name: "OpenAI",
+      message:
+        "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens (8000 in the messages, 1000 in the completion).",
+      expected: "8000 + 1000 > 8192",
+    },
+    {
+      name: "vLLM",
+      message:
+        "'max_tokens' or 'max_completion_tokens' is too large: 4096. This model's maximum context length is 4096 tokens and your request has 20 input tokens (4096 > 4096 - 20).",
+      expected: "20 + 4096 > 4096",
+    },
+    {
+      name: "SGLang",
+      message:
+        "Requested token count exceeds the model's maximum context length of 32768 tokens. You requested a total of 40000 tokens: 30000 tokens from the input messages and 10000 tokens for the completion.",
+      expected: "30000 + 10000 > 32768",
+    },
+  ])(
+    "says an overflow of the context in Anthropic's words on the messages route: $name",
+    ({ message, expected }) => {
+      const error = map(400, { error: { message } }, { protocol: "messages" });
+      expect(error.message).toBe(
+        `input length and \`max_tokens\` exceed context limit: ${expected}, decrease input length or \`max_tokens\` and try again`,
+      );
+    },
+  );
+
+  it.each([
+    {
+      name: "SGLang",
+      body: {
+        error: {
+          message: "The input (33000 tokens) is longer than the model's context length (32768 tokens).",
+        },
+      },
+    },
+    {
+      name: "llama.cpp",
+      body: { error: { message: "the request exceeds the available context size, try increasing it" } },
+    },
+    { name: "a code alone", body: { error: { message: "Too much.", code: "context_length_exceeded" } } },
+  ])("says `prompt is too long` when the figures are not all there: $name", ({ body }) => {
+    expect(map(400, body, { protocol: "messages" }).message).toBe(
+      `prompt is too long: ${body.error.message}`,
+    );
+  });
+
+  it("leaves the upstream's words alone on the chat route, and on other errors", () => {
+    const message = "This model's maximum context length is 10 tokens.";
+    expect(map(400, { error: { message } }).message).toBe(message);
+    expect(map(400, { error: { message: "bad tool" } }, { protocol: "messages" }).message).toBe("bad tool");
+  });
+});
+
+describe("parseRetryAfter", () => {
+  it("gives null for no header", () => {
+    expect(parseRetryAfter(null, 0)).toBeNull();
+  });
+});
