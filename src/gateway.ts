@@ -29,6 +29,7 @@ import { createGraceAdmission } from "./grace/grace-admission.ts";
 import { GraceOutage } from "./grace/grace-outage.ts";
 import { GraceSpend } from "./grace/grace-spend.ts";
 import { GraceWorkers } from "./grace/grace-workers.ts";
+import type { Logger } from "./logger.ts";
 import { Reaper } from "./settlement/reaper.ts";
 import { createRequestLog, createRequestLogRetention } from "./request-log/create-request-log.ts";
 import { Settlement } from "./settlement/settlement.ts";
@@ -46,7 +47,7 @@ import type {
 } from "./supervisor/gateway-parts.ts";
 import { createHostTelemetry, createWorkerTelemetry } from "./telemetry/gateway-telemetry.ts";
 import { limitLog } from "./telemetry/limit-log.ts";
-import { type Logger, createLogger } from "./telemetry/logger.ts";
+import { createLogger } from "./telemetry/logger.ts";
 import { countClosed, meterCalls } from "./telemetry/redis-meter.ts";
 import type { RequestMeter } from "./telemetry/request-meter.ts";
 import type { WorkerGauges } from "./telemetry/worker-telemetry.ts";

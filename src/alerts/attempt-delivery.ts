@@ -1,4 +1,5 @@
 /** One attempt under a lease that is renewed while it runs. */
+import type { Logger } from "../logger.ts";
 import type { AlertChannel, ClaimedDelivery } from "../store/types/alerts.ts";
 import type { Store } from "../store/types.ts";
 import type { Attempt, AttemptResult, Channel } from "./channel.ts";
@@ -8,7 +9,7 @@ export interface AttemptServices {
   readonly channels: Readonly<Record<AlertChannel, Channel>>;
   readonly owner: string;
   readonly leaseMs: number;
-  readonly logger: { warn(fields: object, message: string): void };
+  readonly logger: Logger<"warn">;
   /** A renewal failed. */
   readonly onError: (error: unknown) => void;
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config/schema.ts";
+import type { Logger } from "../logger.ts";
 import { listenForAlerts } from "../store/alerts/alert-listener.ts";
 import type { RedisClient } from "../store/redis/client.ts";
 import type { Store } from "../store/types.ts";
@@ -17,10 +18,7 @@ export interface AlertDeliveryParts {
   /** Base of the pages that mails link to, without a slash at its end. */
   readonly pagesUrl: string;
   readonly clock: Clock;
-  readonly logger: {
-    info(fields: object, message: string): void;
-    warn(fields: object, message: string): void;
-  };
+  readonly logger: Logger<"info" | "warn">;
 }
 
 /** The delivery of one process, as the configuration says. */

@@ -10,6 +10,7 @@
  * are bounded in time, and those of endpoints that have failed before have a lane of their own.
  */
 import type { Clock } from "../clock.ts";
+import type { Logger } from "../logger.ts";
 import type { AlertListener, AlertListenerEvents } from "../store/alerts/alert-listener.ts";
 import { ALERT_CHANNELS, type AlertChannel, type ClaimedDelivery } from "../store/types/alerts.ts";
 import type { Store } from "../store/types.ts";
@@ -36,10 +37,7 @@ export interface AlertDeliveryOptions {
   /** Tells this process from all others; never the same again. */
   readonly owner: string;
   readonly clock: Clock;
-  readonly logger: {
-    info(fields: object, message: string): void;
-    warn(fields: object, message: string): void;
-  };
+  readonly logger: Logger<"info" | "warn">;
   readonly schedule?: RetrySchedule;
   readonly leaseMs?: number;
 }

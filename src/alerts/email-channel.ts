@@ -1,5 +1,6 @@
 /** Alerts as mails to the addresses that the organization has given. */
 import { z } from "zod";
+import type { Logger } from "../logger.ts";
 import type { AlertRecord } from "../store/types/alerts.ts";
 import { createAlertMail } from "./alert-mail.ts";
 import type { Attempt, AttemptResult, Channel } from "./channel.ts";
@@ -10,7 +11,7 @@ export interface EmailChannelOptions {
   readonly mailer: Mailer | null;
   /** Base of the pages that mails link to, without a slash at its end. */
   readonly pagesUrl: string;
-  readonly logger: { warn(fields: object, message: string): void };
+  readonly logger: Logger<"warn">;
 }
 
 /** What earlier attempts have done: who has it gets it only once. */

@@ -14,6 +14,7 @@ import type { Answers } from "../exchange/answers.ts";
 import type { Exchange, ResponsePiece } from "../exchange/exchange.ts";
 import { namesToRemoveDownstream, namesToRemoveUpstream } from "../exchange/header-policy.ts";
 import { type Header, type Reply, createErrorReply } from "../exchange/reply.ts";
+import type { Logger } from "../logger.ts";
 import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";
 import type { HttpBody__Output } from "./messages/generated/envoy/service/ext_proc/v3/HttpBody.ts";
 import type { HttpHeaders__Output } from "./messages/generated/envoy/service/ext_proc/v3/HttpHeaders.ts";
@@ -39,10 +40,7 @@ export interface StreamServices {
   readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
   /** A request came without an admission; for an alarm. */
   readonly onUnadmitted?: () => void;
-  readonly logger: {
-    error(fields: object, message: string): void;
-    warn(fields: object, message: string): void;
-  };
+  readonly logger: Logger<"warn" | "error">;
 }
 
 const EMPTY = new Uint8Array(0);

@@ -9,6 +9,7 @@ import { invalidKey, readKey } from "../auth/read-key.ts";
 import { GatewayError } from "../errors.ts";
 import { createAdmissionError } from "../limits/admission-error.ts";
 import type { RateState } from "../limits/rate-headers.ts";
+import type { Logger } from "../logger.ts";
 import type { Store } from "../store/types.ts";
 import type { AdmitInput, KnownKeyAdmission } from "../store/types/admission.ts";
 import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";
@@ -64,7 +65,7 @@ export interface AdmissionServices {
   readonly createRequestId: () => string;
   /** Whether requests would be served: Redis has answered, the catalog is loaded, no drain has begun. */
   readonly isReady: () => boolean;
-  readonly logger: { error(fields: object, message: string): void };
+  readonly logger: Logger<"error">;
 }
 
 const NOBODY: RefusalLog = { keyId: null, organizationId: null, errorCode: null };

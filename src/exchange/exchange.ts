@@ -7,6 +7,7 @@
  */
 import type { Catalog, Model } from "../catalog/catalog.ts";
 import { GatewayError } from "../errors.ts";
+import type { Logger } from "../logger.ts";
 import type { ClientResult, Outcome } from "../request-log/line.ts";
 import type { RequestAccount, Settled } from "../settlement/request-account.ts";
 import type { Settlement } from "../settlement/settlement.ts";
@@ -48,7 +49,7 @@ export interface ExchangeServices {
   readonly settlement: Settlement;
   readonly budget: BodyBudget;
   readonly nowMs: () => number;
-  readonly logger: { warn(fields: object, message: string): void };
+  readonly logger: Logger<"warn">;
 }
 
 const SUCCESS: ClientResult = { status: 200, errorCode: null };

@@ -1,10 +1,11 @@
 import type { Clock } from "../clock.ts";
+import type { Logger } from "../logger.ts";
 
 export interface GraceOutageOptions {
   readonly clock: Pick<Clock, "monotonicMs">;
   /** How long known keys go on from the beginning of an outage; 0: not at all. */
   readonly graceMs: number;
-  readonly logger: { warn(fields: object, message: string): void };
+  readonly logger: Logger<"warn">;
 }
 
 /** Organizations whose part of Redis is away at a time; beyond it the newest are forgotten last. */

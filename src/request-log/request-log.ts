@@ -10,6 +10,7 @@
 import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../clock.ts";
+import type { Logger } from "../logger.ts";
 import { pause } from "../wait.ts";
 
 export interface RequestLogOptions {
@@ -18,7 +19,7 @@ export interface RequestLogOptions {
   /** Of this process, "worker-0": no two that run at the same time may have the same. */
   readonly writer: string;
   readonly clock: Pick<Clock, "nowMs">;
-  readonly logger: { error(fields: object, message: string): void };
+  readonly logger: Logger<"error">;
   readonly maxFileBytes?: number;
   readonly maxBufferedBytes?: number;
 }

@@ -9,6 +9,7 @@
 import { lstat, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../clock.ts";
+import type { Logger } from "../logger.ts";
 
 export interface RequestLogRetentionOptions {
   readonly dir: string;
@@ -19,10 +20,7 @@ export interface RequestLogRetentionOptions {
   /** So many calendar months (UTC), the current one included, are kept whatever the other two say. */
   readonly protectedMonths: number;
   readonly clock: Pick<Clock, "nowMs">;
-  readonly logger: {
-    info(fields: object, message: string): void;
-    warn(fields: object, message: string): void;
-  };
+  readonly logger: Logger<"info" | "warn">;
   /** Told after each sweep: what is left. */
   readonly onBytes?: (bytes: number) => void;
 }

@@ -5,6 +5,7 @@
  */
 import type { Clock } from "../clock.ts";
 import type { GraceSpend } from "../grace/grace-spend.ts";
+import type { Logger } from "../logger.ts";
 import type { Store } from "../store/types.ts";
 import type { ChargeInput } from "../store/types/settlement.ts";
 import { pause, waitAtMost } from "../wait.ts";
@@ -14,10 +15,7 @@ import type { Spool } from "../spool/spool.ts";
 export interface ChargeWriterOptions {
   readonly store: Pick<Store, "charge">;
   readonly clock: Clock;
-  readonly logger: {
-    warn(fields: object, message: string): void;
-    error(fields: object, message: string): void;
-  };
+  readonly logger: Logger<"warn" | "error">;
   /** Left out: a charge that Redis does not take is kept in memory only. */
   readonly spool?: Pick<Spool, "append">;
   /** Learns what was counted, and what of it is acknowledged. */

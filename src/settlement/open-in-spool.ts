@@ -3,6 +3,7 @@ import { GatewayError } from "../errors.ts";
 import { isOutOfReach } from "../grace/out-of-reach.ts";
 import type { GraceOutage } from "../grace/grace-outage.ts";
 import type { GraceSpend } from "../grace/grace-spend.ts";
+import type { Logger } from "../logger.ts";
 import type { RequestAccount } from "./request-account.ts";
 import type { Spool } from "../spool/spool.ts";
 
@@ -11,7 +12,7 @@ export interface SpoolOpenServices {
   readonly outage?: GraceOutage;
   readonly spend?: GraceSpend;
   readonly clock: Pick<Clock, "nowMs">;
-  readonly logger: { error(fields: object, message: string): void };
+  readonly logger: Logger<"error">;
 }
 
 export interface UnansweredHold {

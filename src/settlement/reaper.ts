@@ -7,15 +7,13 @@
  * and charge more than is left: these are closed 30 s later than others.
  */
 import type { Clock } from "../clock.ts";
+import type { Logger } from "../logger.ts";
 import type { Store } from "../store/types.ts";
 
 export interface ReaperOptions {
   readonly store: Pick<Store, "listOrganizationIds" | "getOrganization" | "listOverdue" | "close">;
   readonly clock: Clock;
-  readonly logger: {
-    info(fields: object, message: string): void;
-    warn(fields: object, message: string): void;
-  };
+  readonly logger: Logger<"info" | "warn">;
 }
 
 const INTERVAL_MS = 5_000;

@@ -12,6 +12,7 @@ import { GatewayError } from "../errors.ts";
 import { createConcurrencyError, fitsShare } from "../limits/concurrency-limit.ts";
 import type { GraceOutage } from "../grace/grace-outage.ts";
 import type { GraceSpend } from "../grace/grace-spend.ts";
+import type { Logger } from "../logger.ts";
 import type { Price } from "../money.ts";
 import type { Store } from "../store/types.ts";
 import type { RequestIdentity } from "../store/types/settlement.ts";
@@ -58,10 +59,7 @@ export interface SettlementOptions {
   readonly store: Pick<Store, "hold" | "charge" | "renew" | "forget" | "recordRequest">;
   readonly estimator: TokenEstimator;
   readonly clock: Clock;
-  readonly logger: {
-    warn(fields: object, message: string): void;
-    error(fields: object, message: string): void;
-  };
+  readonly logger: Logger<"warn" | "error">;
   /** Left out: no log of requests is written. */
   readonly requestLog?: Pick<RequestLog, "write" | "close">;
   /** For charges that Redis does not take. Left out: they are kept in memory only. */

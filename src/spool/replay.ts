@@ -1,6 +1,7 @@
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../clock.ts";
+import type { Logger } from "../logger.ts";
 import type { Store } from "../store/types.ts";
 import type { ChargeInput } from "../store/types/settlement.ts";
 import { isRefusedCharge } from "./refused-charge.ts";
@@ -12,10 +13,7 @@ export interface SpoolReplayOptions {
   readonly dir: string;
   readonly store: Pick<Store, "charge">;
   readonly clock: Pick<Clock, "nowMs">;
-  readonly logger: {
-    info(fields: object, message: string): void;
-    error(fields: object, message: string): void;
-  };
+  readonly logger: Logger<"info" | "error">;
   readonly onAcknowledged?: (charge: ChargeInput) => void;
 }
 

@@ -14,6 +14,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../clock.ts";
+import type { Logger } from "../logger.ts";
 import type { Store } from "../store/types.ts";
 import type { ChargeInput } from "../store/types/settlement.ts";
 import { pause, waitAtMost } from "../wait.ts";
@@ -29,11 +30,7 @@ export interface SpoolOptions extends SpoolOwner {
   readonly maxBytes: number;
   readonly store: Pick<Store, "charge">;
   readonly clock: Clock;
-  readonly logger: {
-    info(fields: object, message: string): void;
-    warn(fields: object, message: string): void;
-    error(fields: object, message: string): void;
-  };
+  readonly logger: Logger;
   /** A charge of the spool is on record. */
   readonly onAcknowledged?: (charge: ChargeInput) => void;
 }

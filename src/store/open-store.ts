@@ -6,6 +6,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Config } from "../config/schema.ts";
+import type { Logger } from "../logger.ts";
 import { createRedisClient, isLoginRefused, waitUntilReady } from "./redis/client.ts";
 import type { RedisAddress, RedisClient } from "./redis/client.ts";
 import { createStore } from "./redis-store.ts";
@@ -50,18 +51,13 @@ interface StoreSettings extends Pick<Config, "redis"> {
   readonly retention: Pick<Config["retention"], "usageMonths">;
 }
 
-type OpenStoreLogger = {
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-};
-
 /**
  * Connects and waits until commands can be sent.
  * @throws Error when no Redis is configured, when it is not ready after 30 s, or when its data is a newer version's.
  */
 export async function openStore(
   config: StoreSettings,
-  logger: Pick<OpenStoreLogger, "warn">,
+  logger: Logger<"warn">,
   options: OpenStoreOptions = {},
 ): Promise<OpenStore> {
   const connected = connect(config, logger, options);
@@ -82,7 +78,7 @@ export async function openStore(
  */
 export async function openStoreInBackground(
   config: StoreSettings,
-  logger: OpenStoreLogger,
+  logger: Logger<"warn" | "error">,
   options: OpenStoreOptions = {},
 ): Promise<OpeningStore> {
   const { store, client, close } = connect(config, logger, options);
@@ -119,7 +115,7 @@ export async function openStoreInBackground(
 async function openEventually(
   attempt: (timeoutMs: number) => Promise<void>,
   state: { readonly isOpen: boolean; readonly isClosed: boolean },
-  logger: OpenStoreLogger,
+  logger: Logger<"warn" | "error">,
   first: unknown,
 ): Promise<void> {
   let told = { level: "", atMs: -Infinity };
@@ -146,11 +142,7 @@ async function reach(client: RedisClient, timeoutMs: number): Promise<void> {
   await checkSchema(client);
 }
 
-function connect(
-  config: StoreSettings,
-  logger: Pick<OpenStoreLogger, "warn">,
-  options: OpenStoreOptions,
-): OpenStore {
+function connect(config: StoreSettings, logger: Logger<"warn">, options: OpenStoreOptions): OpenStore {
   if (config.redis === null) throw new Error("No Redis is configured: set `redis.url`.");
   const { username, password, sentinelPassword } = config.redis;
   const client = createRedisClient({

@@ -10,7 +10,7 @@ import { mkdirSync } from "node:fs";
 import { createConnection } from "node:net";
 import type { Config } from "../config/schema.ts";
 import { watchFiles } from "../config/watch-files.ts";
-import type { Logger } from "../telemetry/logger.ts";
+import type { Logger } from "../logger.ts";
 import type { SupervisorServices, SupervisorServicesOptions } from "./gateway-parts.ts";
 import type { ServeReport } from "./messages.ts";
 import { keepDemoKey, readDemoKey, resolveOperatorToken } from "./secret-file.ts";
@@ -174,7 +174,7 @@ function reloadOnChange(options: ServeOptions, supervisor: Supervisor, services:
       const config = options.loadConfig();
       supervisor.reload();
       services.reload(config);
-      options.log.info("configuration read again");
+      options.log.info({}, "configuration read again");
     } catch (error) {
       options.log.error({ err: error }, "the changed configuration is refused, the old one stays in force");
     }

@@ -1,13 +1,10 @@
 import { type Clock, systemClock } from "../clock.ts";
+import type { Logger } from "../logger.ts";
 
 export interface LimitLogOptions {
   readonly clock?: Pick<Clock, "monotonicMs">;
   /** Runs something once, so many milliseconds from now. */
   readonly schedule?: (run: () => void, delayMs: number) => void;
-}
-
-interface ErrorLog {
-  error(fields: object, message: string): void;
 }
 
 interface Kind {
@@ -24,7 +21,7 @@ const INTERVAL_MS = 1_000;
  * left out is counted, and the count is written with the newest of them (`suppressed`) when the second is over, so that
  * no line is lost without a trace. Messages are constants; what differs belongs into the fields.
  */
-export function limitLog(logger: ErrorLog, options: LimitLogOptions = {}): ErrorLog {
+export function limitLog(logger: Logger<"error">, options: LimitLogOptions = {}): Logger<"error"> {
   const { clock = systemClock, schedule = scheduleTimer } = options;
   const kinds = new Map<string, Kind>();
   const write = (message: string, kind: Kind): void => {

@@ -3,12 +3,11 @@
  * censored by name and whatever has the form of one is taken out of the line, as the last of several locks: no code
  * passes them here.
  */
-import { type Logger, pino, stdSerializers, stdTimeFunctions } from "pino";
+import { pino, stdSerializers, stdTimeFunctions } from "pino";
+import type { Logger } from "../logger.ts";
 import { followLogLevel, type LogLevel } from "./log-level.ts";
 import { LogOutput } from "./log-output.ts";
 import { scrub } from "./scrub.ts";
-
-export type { Logger } from "pino";
 
 const CREDENTIAL_FIELDS = [
   "authorization",

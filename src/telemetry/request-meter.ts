@@ -1,5 +1,6 @@
 /** What is counted and logged of each request: once, at its end. */
 import type { Counter } from "prom-client";
+import type { Logger } from "../logger.ts";
 import type { Metrics } from "./metrics.ts";
 
 export interface MeteredTokens {
@@ -34,7 +35,7 @@ export interface FinishedRequest {
 
 export interface RequestMeterOptions {
   readonly metrics: Metrics;
-  readonly logger: { info(fields: object, message: string): void };
+  readonly logger: Logger<"info">;
 }
 
 /** Labels are kept for so many organizations of a worker; the rest is `other`. */

@@ -4,6 +4,7 @@
  */
 import type { z } from "zod";
 import type { Catalog } from "../../catalog/catalog.ts";
+import type { Logger } from "../../logger.ts";
 import type { OrganizationRecord } from "../../store/types/management.ts";
 import type { Store } from "../../store/types.ts";
 import type { LogLevel } from "../../telemetry/log-level.ts";
@@ -19,11 +20,7 @@ export interface ApiServices {
   readonly allowPrivateWebhooks: boolean;
   /** For every process of this host; left out: nothing follows it. */
   readonly setLogLevel?: (level: LogLevel) => void;
-  readonly logger: {
-    info(fields: object, message: string): void;
-    warn(fields: object, message: string): void;
-    error(fields: object, message: string): void;
-  };
+  readonly logger: Logger;
 }
 
 /** `read`: every token. `write`: not a viewer's. `operator`: the operator's alone. */
