@@ -1,6 +1,7 @@
 /** Alerts as signed HTTP requests. */
 import type { Clock } from "../clock.ts";
-import type { NotificationSettings, OrganizationRecord } from "../store/types/management.ts";
+import type { NotificationSettings } from "../settings/organization.ts";
+import type { OrganizationRecord } from "../store/types/management.ts";
 import type { Store } from "../store/types.ts";
 import { formatAlertEvent, formatTime } from "./alert-event.ts";
 import type { Attempt, AttemptResult, Channel } from "./channel.ts";

@@ -1,9 +1,10 @@
 /** The organization and key that a first run makes, so that the first request can be sent at once. */
 import { createKey, displayKey, hashKey, isWellFormedKey } from "../auth/key-format.ts";
 import type { Config } from "../config/schema.ts";
+import { KEY_SETTINGS } from "../settings/key.ts";
+import { ORGANIZATION_SETTINGS } from "../settings/organization.ts";
+import { defaultsOf } from "../settings/table.ts";
 import type { Store } from "../store/types.ts";
-
-const REQUESTS_PER_MINUTE = 600;
 
 /**
  * The key of the demo organization: the stored one when the gateway still knows it, else a new one, with a new
@@ -13,28 +14,14 @@ export async function ensureDemoKey(store: Store, config: Config, storedKey: str
   const organizationId = storedKey === null ? null : await findOrganization(store, storedKey);
   if (storedKey !== null && organizationId !== null) return storedKey;
   const organization = await store.createOrganization({
+    ...defaultsOf(ORGANIZATION_SETTINGS),
     name: "Demo",
     currency: billingCurrency(config),
-    hardCapCents: null,
-    budgetCents: null,
-    strictCaps: false,
-    suspended: false,
-    notifications: { dashboard: true, emails: [], webhook: null },
-    keyDefaults: { requestsPerMinute: null, hardCapCents: null, budgetCents: null },
   });
   const key = createKey();
   await store.createKey(
     organization.id,
-    {
-      name: "demo",
-      requestsPerMinute: REQUESTS_PER_MINUTE,
-      hardCapCents: null,
-      budgetCents: null,
-      allowedModels: null,
-      maxConcurrentRequests: null,
-      expiresAtMs: null,
-      disabled: false,
-    },
+    { ...defaultsOf(KEY_SETTINGS), name: "demo" },
     { hash: hashKey(key), display: displayKey(key) },
   );
   return key;

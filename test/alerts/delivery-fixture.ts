@@ -10,7 +10,8 @@ import { WebhookChannel } from "../../src/alerts/webhook-channel.ts";
 import { systemClock } from "../../src/clock.ts";
 import { listenForAlerts } from "../../src/store/alerts/alert-listener.ts";
 import type { AlertChannel, DeliveryState } from "../../src/store/types/alerts.ts";
-import type { KeySettings, OrganizationSettings } from "../../src/store/types/management.ts";
+import type { KeySettings } from "../../src/settings/key.ts";
+import type { OrganizationSettings } from "../../src/settings/organization.ts";
 import {
   chargeInput,
   createIdentity,

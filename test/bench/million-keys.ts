@@ -15,7 +15,7 @@ import { keyListKey, keyRecordKey, lookUpKey, requestBucketKey } from "../../src
 import { formatKeySettings } from "../../src/store/management/records.ts";
 import { createStore } from "../../src/store/redis-store.ts";
 import type { Store } from "../../src/store/types.ts";
-import type { KeySettings } from "../../src/store/types/management.ts";
+import type { KeySettings } from "../../src/settings/key.ts";
 import { startRedis } from "../support/redis.ts";
 import { createTestKey } from "../support/test-key.ts";
 

@@ -8,7 +8,7 @@ import type { HttpAnswer } from "../support/http.ts";
 import type { ReportedUsage } from "../support/scripted-answer.ts";
 import type { Stack } from "../support/stack.ts";
 import type { CreatedKey } from "../support/test-key.ts";
-import type { KeySettings } from "../../src/store/types/management.ts";
+import type { KeySettings } from "../../src/settings/key.ts";
 import { catalogEntry, type CatalogEntry, CHAT_MODEL } from "../support/gateway-config.ts";
 
 export const MESSAGES_PATH = "/v1/messages";

@@ -9,7 +9,7 @@ import {
 } from "../../src/store/redis/client.ts";
 import { createStore } from "../../src/store/redis-store.ts";
 import type { Store } from "../../src/store/types.ts";
-import type { OrganizationSettings } from "../../src/store/types/management.ts";
+import type { OrganizationSettings } from "../../src/settings/organization.ts";
 import { catalogEntry } from "../support/gateway-config.ts";
 import { startStack, type Stack } from "../support/stack.ts";
 import { type CreatedKey, createTestKey } from "../support/test-key.ts";

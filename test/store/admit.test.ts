@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { KeySettings, OrganizationSettings } from "../../src/store/types/management.ts";
+import type { KeySettings } from "../../src/settings/key.ts";
+import type { OrganizationSettings } from "../../src/settings/organization.ts";
 import {
   addTestKey,
   admitInput,

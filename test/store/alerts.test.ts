@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isId } from "../../src/store/ids.ts";
 import type { AlertRecord } from "../../src/store/types/alerts.ts";
-import type { KeySettings, OrganizationSettings } from "../../src/store/types/management.ts";
+import type { KeySettings } from "../../src/settings/key.ts";
+import type { OrganizationSettings } from "../../src/settings/organization.ts";
 import {
   addTestKey,
   chargeInput,

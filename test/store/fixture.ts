@@ -12,7 +12,9 @@ import { createId } from "../../src/store/ids.ts";
 import { createStore } from "../../src/store/redis-store.ts";
 import type { Store } from "../../src/store/types.ts";
 import type { Admission, AdmitInput, KnownKeyAdmission } from "../../src/store/types/admission.ts";
-import type { HashedKey, KeySettings, OrganizationSettings } from "../../src/store/types/management.ts";
+import type { KeySettings } from "../../src/settings/key.ts";
+import type { OrganizationSettings } from "../../src/settings/organization.ts";
+import type { HashedKey } from "../../src/store/types/management.ts";
 import type { ChargeInput, HoldInput, RequestIdentity } from "../../src/store/types/settlement.ts";
 import { startRedis, startRedisCluster } from "../support/redis.ts";
 

@@ -1,6 +1,7 @@
 import { createKey, displayKey, hashKey } from "../../src/auth/key-format.ts";
 import type { Store } from "../../src/store/types.ts";
-import type { KeySettings, OrganizationSettings } from "../../src/store/types/management.ts";
+import type { KeySettings } from "../../src/settings/key.ts";
+import type { OrganizationSettings } from "../../src/settings/organization.ts";
 
 export interface CreatedKey {
   readonly id: string;

@@ -1,4 +1,6 @@
 import { wholeCents } from "../../money.ts";
+import { KEY_SETTINGS } from "../../settings/key.ts";
+import { describeSettings } from "../../settings/table.ts";
 import type { AuditFields } from "../../store/types/audit.ts";
 import type { KeyRecord } from "../../store/types/management.ts";
 import type { BucketFill } from "../../store/types/reporting.ts";
@@ -12,16 +14,7 @@ export interface KeyFigures {
 
 /** What a person has set, in the words of the API. */
 export function describeKey(record: KeyRecord) {
-  return {
-    name: record.name,
-    requests_per_minute: record.requestsPerMinute,
-    hard_cap_cents: record.hardCapCents,
-    budget_cents: record.budgetCents,
-    allowed_models: record.allowedModels,
-    max_concurrent_requests: record.maxConcurrentRequests,
-    expires_at: formatTime(record.expiresAtMs),
-    disabled: record.disabled,
-  } satisfies AuditFields;
+  return describeSettings(KEY_SETTINGS, record) satisfies AuditFields;
 }
 
 /** A key as the API shows it. The key itself is not kept, so it is not here. */

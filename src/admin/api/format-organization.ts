@@ -1,4 +1,6 @@
 import { wholeCents } from "../../money.ts";
+import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
+import { describeSettings } from "../../settings/table.ts";
 import type { AuditFields } from "../../store/types/audit.ts";
 import type { OrganizationRecord } from "../../store/types/management.ts";
 import type { SpendFigures } from "../../store/types/reporting.ts";
@@ -6,31 +8,7 @@ import type { ApiServices } from "./route.ts";
 
 /** What a person has set, in the words of the API. Without the webhook's secret. */
 export function describeOrganization(record: OrganizationRecord) {
-  const { notifications, keyDefaults } = record;
-  return {
-    name: record.name,
-    currency: record.currency,
-    hard_cap_cents: record.hardCapCents,
-    budget_cents: record.budgetCents,
-    strict_caps: record.strictCaps,
-    suspended: record.suspended,
-    notifications: {
-      dashboard: notifications.dashboard,
-      emails: notifications.emails,
-      webhook: describeWebhook(notifications),
-    },
-    key_defaults: {
-      requests_per_minute: keyDefaults.requestsPerMinute,
-      hard_cap_cents: keyDefaults.hardCapCents,
-      budget_cents: keyDefaults.budgetCents,
-    },
-  } satisfies AuditFields;
-}
-
-function describeWebhook({ webhook }: OrganizationRecord["notifications"]) {
-  if (webhook === null) return null;
-  const { url, disabledAtMs } = webhook;
-  return { url, disabled_at: disabledAtMs === undefined ? null : new Date(disabledAtMs).toISOString() };
+  return describeSettings(ORGANIZATION_SETTINGS, record) satisfies AuditFields;
 }
 
 /** An organization as the API shows it. `newWebhookSecret` is only there in the answer that sets the URL. */

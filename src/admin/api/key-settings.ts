@@ -1,23 +1,18 @@
+/** From what a caller sends to a key's settings. */
 import { formatSuggestion } from "../../config/nearest.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
-import type { KeyDefaults, KeySettings } from "../../store/types/management.ts";
+import { KEY_SETTINGS, type KeySettings } from "../../settings/key.ts";
+import type { KeyDefaults } from "../../settings/organization.ts";
+import { convertSettings, defaultsOf } from "../../settings/table.ts";
 import { AdminError } from "../admin-error.ts";
 import type { KeyChange, KeyCreation } from "../schemas/key.ts";
-import { omitUndefined } from "./omit-undefined.ts";
 
-/** The published default. */
-const DEFAULT_REQUESTS_PER_MINUTE = 600;
-
-/** The settings of a new key: what its creator says, else the organization's defaults. */
+/** The settings of a new key: what its creator says, else the organization's defaults, else the published ones. */
 export function createKeySettings(wanted: KeyCreation, defaults: KeyDefaults): KeySettings {
+  const ofOrganization = Object.entries(defaults).filter(([, value]) => value !== null);
   return {
-    requestsPerMinute: defaults.requestsPerMinute ?? DEFAULT_REQUESTS_PER_MINUTE,
-    hardCapCents: defaults.hardCapCents,
-    budgetCents: defaults.budgetCents,
-    allowedModels: null,
-    maxConcurrentRequests: null,
-    expiresAtMs: null,
-    disabled: false,
+    ...defaultsOf(KEY_SETTINGS),
+    ...Object.fromEntries(ofOrganization),
     ...convertKeyChange(wanted),
     name: wanted.name,
   };
@@ -25,16 +20,7 @@ export function createKeySettings(wanted: KeyCreation, defaults: KeyDefaults): K
 
 /** What is left out is not changed. */
 export function convertKeyChange(wanted: KeyChange): Partial<KeySettings> {
-  return omitUndefined({
-    name: wanted.name,
-    requestsPerMinute: wanted.requests_per_minute,
-    hardCapCents: wanted.hard_cap_cents,
-    budgetCents: wanted.budget_cents,
-    allowedModels: wanted.allowed_models,
-    maxConcurrentRequests: wanted.max_concurrent_requests,
-    expiresAtMs: typeof wanted.expires_at === "string" ? Date.parse(wanted.expires_at) : wanted.expires_at,
-    disabled: wanted.disabled,
-  });
+  return convertSettings(KEY_SETTINGS, wanted, null);
 }
 
 /**
@@ -42,19 +28,25 @@ export function convertKeyChange(wanted: KeyChange): Partial<KeySettings> {
  * @throws AdminError 400.
  */
 export function requireUsableSettings(wanted: KeyChange, catalog: Catalog, nowMs: number): void {
-  const ids = catalog.models.map((model) => model.id);
-  for (const [position, id] of (wanted.allowed_models ?? []).entries()) {
-    if (catalog.find(id) === undefined) throw unknownModel(id, position, ids);
+  const settings = convertKeyChange(wanted);
+  for (const [name, { apiName, kind }] of Object.entries(KEY_SETTINGS)) {
+    const value = settings[name as keyof KeySettings];
+    if (kind.notation === "models" && Array.isArray(value)) requireModels(apiName, value, catalog);
+    if (kind.notation === "time" && typeof value === "number" && value <= nowMs) {
+      const found = JSON.stringify(wanted[apiName]);
+      const message = `\`${apiName}\`: expected a time in the future, found ${found}`;
+      throw new AdminError("invalid_parameter", { message, param: apiName });
+    }
   }
-  const expiresAt = wanted.expires_at;
-  if (typeof expiresAt !== "string" || Date.parse(expiresAt) > nowMs) return;
-  const message = `\`expires_at\`: expected a time in the future, found ${JSON.stringify(expiresAt)}`;
-  throw new AdminError("invalid_parameter", { message, param: "expires_at" });
 }
 
-function unknownModel(id: string, position: number, ids: readonly string[]): AdminError {
-  const param = `allowed_models.${position}`;
+function requireModels(apiName: string, wanted: readonly string[], catalog: Catalog): void {
+  const position = wanted.findIndex((id) => catalog.find(id) === undefined);
+  const id = wanted[position];
+  if (id === undefined) return;
+  const ids = catalog.models.map((model) => model.id);
+  const param = `${apiName}.${position}`;
   const shown = JSON.stringify(id.slice(0, 100));
   const message = `\`${param}\`: there is no model ${shown}${formatSuggestion(id, ids)}; \`GET /api/catalog\` lists all`;
-  return new AdminError("invalid_parameter", { message, param });
+  throw new AdminError("invalid_parameter", { message, param });
 }

@@ -9,11 +9,13 @@ import {
   organizationPage,
   organizationQuery,
 } from "../schemas/organization.ts";
+import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
+import { defaultsOf } from "../../settings/table.ts";
 import { isOrganizationFound } from "../../store/management/organizations.ts";
 import type { OrganizationRecord } from "../../store/types/management.ts";
 import type { Page } from "../../store/types/reporting.ts";
 import type { Principal } from "../principal.ts";
-import { NO_KEY_DEFAULTS, NO_NOTIFICATIONS, planOrganizationChange } from "./change-organization.ts";
+import { planOrganizationChange } from "./change-organization.ts";
 import { describeOrganization, formatOrganization, readOrganizationSpend } from "./format-organization.ts";
 import { answerList, parsePage } from "./list-answer.ts";
 import { describeChange, describeUpdate } from "./record-change.ts";
@@ -39,18 +41,9 @@ const create = defineRoute(
     answers: { 201: organization },
   },
   async (call, services) => {
-    const none = { notifications: NO_NOTIFICATIONS, keyDefaults: NO_KEY_DEFAULTS };
-    const plan = planOrganizationChange(none, call.body, call.principal, services);
-    const settings = {
-      hardCapCents: null,
-      budgetCents: null,
-      strictCaps: false,
-      suspended: false,
-      ...none,
-      ...plan.changes,
-      name: call.body.name,
-      currency: call.body.currency,
-    };
+    const plan = planOrganizationChange(null, call.body, call.principal, services);
+    const { name, currency } = call.body;
+    const settings = { ...defaultsOf(ORGANIZATION_SETTINGS), ...plan.changes, name, currency };
     const record = await services.store.createOrganization(settings, (made) =>
       describeChange(
         {

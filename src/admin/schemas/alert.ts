@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { choice, month, named, record, timestamp, whole } from "./fields.ts";
+import { record, timestamp, whole } from "../../settings/input-schemas.ts";
+import { choice, month, named } from "./fields.ts";
 import { ALERT_CHANNELS } from "../../store/types/alerts.ts";
 
 /** A week: long enough for a receiver that somebody has to deploy. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { named, timestamp } from "./fields.ts";
+import { timestamp } from "../../settings/input-schemas.ts";
+import { named } from "./fields.ts";
 import { pageOf } from "./page.ts";
 
 /** The id of an entry in a stream. */

@@ -1,47 +1,17 @@
 import { z } from "zod";
-import { amountOrNull, flag, month, name, named, record, timestamp, whole, wholeOrNull } from "./fields.ts";
-import { MAX_REQUESTS_PER_MINUTE } from "./organization.ts";
+import { record, timestamp, whole } from "../../settings/input-schemas.ts";
+import { KEY_SETTINGS } from "../../settings/key.ts";
+import { answerShape, changeShape, creationShape } from "../../settings/table.ts";
+import { month, named } from "./fields.ts";
 import { pageOf } from "./page.ts";
 
-const MAX_CONCURRENT_REQUESTS = 100_000;
-const MAX_ALLOWED_MODELS = 200;
 /** 30 days. */
 export const MAX_GRACE_SECONDS = 2_592_000;
 
-const MODELS_EXPECTATION = `expected a list of 1 to ${MAX_ALLOWED_MODELS} catalog ids, none twice, or null for all`;
-const allowedModels = z
-  .array(z.string({ error: "expected a catalog id such as acme/echo-small" }), { error: MODELS_EXPECTATION })
-  .min(1, { error: MODELS_EXPECTATION })
-  .max(MAX_ALLOWED_MODELS, { error: MODELS_EXPECTATION })
-  .refine((ids) => new Set(ids).size === ids.length, { error: MODELS_EXPECTATION })
-  .nullable()
-  .meta({ description: "Catalog ids that the key may use; null: all." });
-
-const EXPIRY_EXPECTATION =
-  "expected an RFC 3339 time in the future such as 2026-12-31T23:59:59Z, or null for none";
-const expiresAt = z.iso
-  .datetime({ offset: true, error: EXPIRY_EXPECTATION })
-  .nullable()
-  .meta({ description: "From then on the key is refused; null: never.", examples: ["2026-12-31T23:59:59Z"] });
-
-const settings = {
-  requests_per_minute: whole(1, MAX_REQUESTS_PER_MINUTE).optional().meta({
-    description: "Rate limit. For a new key: the organization's default, else 600, when left out.",
-  }),
-  hard_cap_cents: amountOrNull("Monthly hard cap, whole cents; null: none.").optional(),
-  budget_cents: amountOrNull("Monthly budget, whole cents; it never refuses anything.").optional(),
-  allowed_models: allowedModels.optional(),
-  max_concurrent_requests: wholeOrNull(1, MAX_CONCURRENT_REQUESTS)
-    .meta({ description: "Requests in flight at most; null: no limit." })
-    .optional(),
-  expires_at: expiresAt.optional(),
-  disabled: flag("The key is refused until it is enabled again.").optional(),
-};
-
-export const keyCreation = named("KeyCreation", record({ name: name(), ...settings }));
+export const keyCreation = named("KeyCreation", record(creationShape(KEY_SETTINGS)));
 export type KeyCreation = z.output<typeof keyCreation>;
 
-export const keyChange = named("KeyChange", record({ name: name().optional(), ...settings }));
+export const keyChange = named("KeyChange", record(changeShape(KEY_SETTINGS)));
 export type KeyChange = z.output<typeof keyChange>;
 
 export const keyRotation = named(
@@ -56,15 +26,8 @@ export const keyRotation = named(
 const keyFields = {
   id: z.string().meta({ examples: ["key_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11"] }),
   organization_id: z.string(),
-  name: z.string(),
   display: z.string().meta({ description: "What people recognise the key by.", examples: ["sk-igw-…a1B2"] }),
-  requests_per_minute: z.int(),
-  hard_cap_cents: z.int().nullable(),
-  budget_cents: z.int().nullable(),
-  allowed_models: z.array(z.string()).nullable(),
-  max_concurrent_requests: z.int().nullable(),
-  expires_at: timestamp().nullable(),
-  disabled: z.boolean(),
+  ...answerShape(KEY_SETTINGS),
   former_key_until: timestamp()
     .nullable()
     .meta({ description: "Until then the key before the last rotation works too; null: it does not." }),

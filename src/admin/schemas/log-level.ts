@@ -1,5 +1,6 @@
 import { LOG_LEVELS } from "../../telemetry/log-level.ts";
-import { choice, named, record } from "./fields.ts";
+import { record } from "../../settings/input-schemas.ts";
+import { choice, named } from "./fields.ts";
 
 export const logLevel = named(
   "LogLevel",

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { named, record } from "./fields.ts";
+import { record } from "../../settings/input-schemas.ts";
+import { named } from "./fields.ts";
 
 export const DEFAULT_PAGE_LIMIT = 20;
 export const MAX_PAGE_LIMIT = 100;

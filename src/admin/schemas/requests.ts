@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { count, named, timestamp } from "./fields.ts";
+import { timestamp } from "../../settings/input-schemas.ts";
+import { count, named } from "./fields.ts";
 import { pageOf } from "./page.ts";
 
 /** Two places in two streams, or the end of one: what the store gives as `next`. */

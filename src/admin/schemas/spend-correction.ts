@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { MAX_CENTS, MICROCENTS_PER_CENT } from "../../money.ts";
-import { month, named, record, text, whole } from "./fields.ts";
+import { record, whole } from "../../settings/input-schemas.ts";
+import { month, named, text } from "./fields.ts";
 
 const MAX_MICROCENTS = MAX_CENTS * MICROCENTS_PER_CENT;
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { TOKEN_ROLES } from "../../store/types/tokens.ts";
-import { choice, name, named, record, timestamp } from "./fields.ts";
+import { NAME_VALUES, name, record, timestamp } from "../../settings/input-schemas.ts";
+import { choice, named } from "./fields.ts";
 import { pageOf } from "./page.ts";
 
 const role = () =>
@@ -8,7 +9,10 @@ const role = () =>
     description: "`admin` reads and changes everything of its organization, `viewer` only reads.",
   });
 
-export const tokenCreation = named("TokenCreation", record({ name: name(), role: role() }));
+export const tokenCreation = named(
+  "TokenCreation",
+  record({ name: name().meta({ description: `${NAME_VALUES}.` }), role: role() }),
+);
 
 const tokenFields = {
   id: z.string().meta({ examples: ["token_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11"] }),

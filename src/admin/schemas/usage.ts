@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { formatSuggestion } from "../../config/nearest.ts";
 import { parseMonth } from "../../calendar.ts";
-import { choice, count, month, named, record } from "./fields.ts";
+import { record } from "../../settings/input-schemas.ts";
+import { choice, count, month, named } from "./fields.ts";
 
 export const USAGE_GROUPS = ["day", "key", "model"] as const;
 export type UsageGroup = (typeof USAGE_GROUPS)[number];

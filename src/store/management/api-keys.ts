@@ -17,8 +17,9 @@ import { readIds } from "./organizations.ts";
 import { formatKeySettings, parseKeyRecord } from "./records.ts";
 import { parseArray, parseFields, textAt } from "../redis/replies.ts";
 import type { KeyReference } from "../types.ts";
+import type { KeySettings } from "../../settings/key.ts";
 import type { AuditInput } from "../types/audit.ts";
-import type { ChangeResult, HashedKey, KeyRecord, KeySettings } from "../types/management.ts";
+import type { ChangeResult, HashedKey, KeyRecord } from "../types/management.ts";
 import type { Page, PageInput } from "../types/reporting.ts";
 
 /** Two rotations of one key at the same time: each tries again on the other's result. */

@@ -15,11 +15,8 @@ import { expiryOf, monthsBackFrom } from "../../calendar.ts";
 import { formatOrganizationSettings, parseOrganizationRecord } from "./records.ts";
 import { parseFields, textAt } from "../redis/replies.ts";
 import type { AuditInput } from "../types/audit.ts";
-import type {
-  OrganizationChangeResult,
-  OrganizationRecord,
-  OrganizationSettings,
-} from "../types/management.ts";
+import type { OrganizationSettings } from "../../settings/organization.ts";
+import type { OrganizationChangeResult, OrganizationRecord } from "../types/management.ts";
 import type { Page, PageInput } from "../types/reporting.ts";
 
 /** What one search looks through: 2,000 organizations. */

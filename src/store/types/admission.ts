@@ -1,4 +1,6 @@
 /** May this key send this request: question and answer. */
+import type { KeySettings } from "../../settings/key.ts";
+import type { OrganizationSettings } from "../../settings/organization.ts";
 
 export interface AdmitInput {
   readonly organizationId: string;
@@ -52,27 +54,18 @@ export interface KnownKeyAdmission {
   readonly concurrentRequests: number | null;
 }
 
-export interface AdmittedKey {
+/** Of the settings all that a decision was not made by already. */
+export interface AdmittedKey extends Omit<KeySettings, "disabled"> {
   readonly id: string;
-  readonly name: string;
   readonly display: string;
-  readonly requestsPerMinute: number;
-  readonly hardCapCents: number | null;
-  readonly budgetCents: number | null;
-  /** Catalog ids; null: all. */
-  readonly allowedModels: readonly string[] | null;
-  readonly maxConcurrentRequests: number | null;
-  readonly expiresAtMs: number | null;
   readonly spentMicrocents: bigint;
 }
 
-export interface AdmittedOrganization {
+export interface AdmittedOrganization extends Pick<
+  OrganizationSettings,
+  "name" | "currency" | "hardCapCents" | "budgetCents" | "strictCaps"
+> {
   readonly id: string;
-  readonly name: string;
-  readonly currency: string;
-  readonly hardCapCents: number | null;
-  readonly budgetCents: number | null;
-  readonly strictCaps: boolean;
   readonly spentMicrocents: bigint;
 }
 

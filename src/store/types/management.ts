@@ -1,56 +1,14 @@
 /** What a person sets: organizations and keys. */
+import type { KeySettings } from "../../settings/key.ts";
+import type { OrganizationSettings } from "../../settings/organization.ts";
 import type { AuditInput } from "./audit.ts";
 import type { Page, PageInput } from "./reporting.ts";
-
-export interface OrganizationSettings {
-  readonly name: string;
-  /** ISO 4217, two-digit minor unit. */
-  readonly currency: string;
-  readonly hardCapCents: number | null;
-  readonly budgetCents: number | null;
-  readonly strictCaps: boolean;
-  readonly suspended: boolean;
-  readonly notifications: NotificationSettings;
-  readonly keyDefaults: KeyDefaults;
-}
-
-export interface NotificationSettings {
-  readonly dashboard: boolean;
-  readonly emails: readonly string[];
-  readonly webhook: {
-    readonly url: string;
-    /** `whsec_…`, the newest first; a former one signs too until it expires. */
-    readonly secrets: readonly { readonly secret: string; readonly expiresAtMs: number | null }[];
-    /** Since when nothing is sent because the endpoint answered 410; setting the URL anew ends that. */
-    readonly disabledAtMs?: number;
-  } | null;
-}
-
-/** What a new key gets where its creator says nothing. */
-export interface KeyDefaults {
-  readonly requestsPerMinute: number | null;
-  readonly hardCapCents: number | null;
-  readonly budgetCents: number | null;
-}
 
 export interface OrganizationRecord extends OrganizationSettings {
   readonly id: string;
   readonly createdAtMs: number;
   /** One higher with each change: the ETag. */
   readonly version: number;
-}
-
-export interface KeySettings {
-  readonly name: string;
-  /** 1 to 1,000,000. */
-  readonly requestsPerMinute: number;
-  readonly hardCapCents: number | null;
-  readonly budgetCents: number | null;
-  /** Catalog ids; null: all. */
-  readonly allowedModels: readonly string[] | null;
-  readonly maxConcurrentRequests: number | null;
-  readonly expiresAtMs: number | null;
-  readonly disabled: boolean;
 }
 
 export interface KeyRecord extends KeySettings {

@@ -7,7 +7,8 @@ import { chatBody } from "../../support/chat-stack.ts";
 import { CHAT_MODEL } from "../../support/gateway-config.ts";
 import { openaiError, type ScriptedAnswer } from "../../support/scripted-answer.ts";
 import type { CreatedKey } from "../../support/test-key.ts";
-import type { KeySettings, OrganizationSettings } from "../../../src/store/types/management.ts";
+import type { KeySettings } from "../../../src/settings/key.ts";
+import type { OrganizationSettings } from "../../../src/settings/organization.ts";
 import { type RawResponse, send } from "../edge/raw-client.ts";
 import { killAllWorkers } from "./worker-processes.ts";
 

@@ -1,0 +1,46 @@
+/** The kind of setting that is a group of settings: an object in the API, one field of JSON in Redis. */
+import { z } from "zod";
+import { record } from "./input-schemas.ts";
+import { asJson } from "./kinds.ts";
+import type { Kind, RecordOf, Settings } from "./setting.ts";
+import {
+  answerShape,
+  type ChangeOf,
+  changeShape,
+  convertSettings,
+  defaultsOf,
+  type DescriptionOf,
+  describeSettings,
+} from "./table.ts";
+
+export interface GroupKind<Members extends Settings> extends Kind<
+  RecordOf<Members>,
+  ChangeOf<Members>,
+  DescriptionOf<Members>
+> {
+  readonly notation: "group";
+  readonly members: Members;
+}
+
+/** What is left out of a change stays. Members have a default, each. */
+export function group<const Members extends Settings>(members: Members): GroupKind<Members> {
+  const defaults: Readonly<Record<string, unknown>> = defaultsOf(members);
+  // A record from before there was a member has its default.
+  const shape = Object.entries(members).map(([name, { kind }]) => [
+    name,
+    kind.stored.default(defaults[name]),
+  ]);
+  const stored = z.object(Object.fromEntries(shape)) as unknown as z.ZodType<RecordOf<Members>>;
+  const values = Object.values(members).map(({ apiName, kind }) => `\`${apiName}\` (${kind.values})`);
+  return {
+    notation: "group",
+    values: values.join(", "),
+    members,
+    input: record(changeShape(members)) as unknown as z.ZodType<ChangeOf<Members>>,
+    output: z.strictObject(answerShape(members)) as unknown as z.ZodType<DescriptionOf<Members>>,
+    stored,
+    convert: (wanted, current) => ({ ...current, ...convertSettings(members, wanted, current) }),
+    describe: (value) => describeSettings(members, value),
+    ...asJson(stored),
+  };
+}

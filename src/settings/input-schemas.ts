@@ -1,0 +1,53 @@
+/**
+ * What people may send: schemas whose error text is a whole expectation ("expected a whole number from 1 to 1000000").
+ * Whoever checks with them adds the field's name and what was found.
+ */
+import { z } from "zod";
+import { formatSuggestion } from "../config/nearest.ts";
+
+/** An object with these fields and no others; the message of an unknown one names the nearest. */
+export function record<Shape extends z.core.$ZodLooseShape>(
+  shape: Shape,
+): z.ZodObject<Shape, z.core.$strict> {
+  const names = Object.keys(shape);
+  return z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === "unrecognized_keys"
+        ? issue.keys.map((key) => `there is no such field${formatSuggestion(key, names)}`).join("\n")
+        : "expected a JSON object",
+  });
+}
+
+/** A whole number in bounds, both included. */
+export function whole(minimum: number, maximum: number, unit = "") {
+  const error = expectWhole(minimum, maximum, unit);
+  return z.int({ error }).min(minimum, { error }).max(maximum, { error });
+}
+
+/** A whole number in bounds, or null for none. */
+export function wholeOrNull(minimum: number, maximum: number, unit = "") {
+  const error = `${expectWhole(minimum, maximum, unit)}, or null for none`;
+  return z.int({ error }).min(minimum, { error }).max(maximum, { error }).nullable();
+}
+
+function expectWhole(minimum: number, maximum: number, unit: string): string {
+  return `expected a whole number${unit === "" ? "" : ` of ${unit}`} from ${minimum} to ${maximum}`;
+}
+
+export function flag() {
+  return z.boolean({ error: "expected true or false" });
+}
+
+const NAME_EXPECTATION = "expected a text of 1 to 100 characters, without line breaks and control characters";
+/** Counted in code points. Zl and Zp are the line breaks of Unicode; Cs are halves of characters. */
+const NAME_FORM = /^(?=.*\S)[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,100}$/u;
+
+/** What people call something. */
+export function name() {
+  return z.string({ error: NAME_EXPECTATION }).regex(NAME_FORM, { error: NAME_EXPECTATION });
+}
+/** How the documents say it. */
+export const NAME_VALUES = "1 to 100 characters, without control characters";
+
+/** In answers: an RFC 3339 time in UTC. */
+export const timestamp = () => z.iso.datetime().meta({ examples: ["2026-12-01T00:00:00.000Z"] });

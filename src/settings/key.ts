@@ -1,0 +1,118 @@
+/** The settings of an API key. How a row is added: CONTRIBUTING.md. */
+import { amountOrNull, flag, modelsOrNull, name, rate, timeOrNull, wholeNumberOrNull } from "./kinds.ts";
+import { defineSettings, type RecordOf } from "./setting.ts";
+
+/** The published default. */
+export const DEFAULT_REQUESTS_PER_MINUTE = 600;
+export const RATE_BOUNDS = { minimum: 1, maximum: 1_000_000 } as const;
+
+export const KEY_SETTINGS = defineSettings({
+  name: {
+    apiName: "name",
+    field: "name",
+    kind: name(),
+    description: "What people call the key.",
+    label: "Name",
+    cli: { option: { flags: "--name <name>", help: "1 to 100 characters", changeHelp: "another name" } },
+  },
+  requestsPerMinute: {
+    apiName: "requests_per_minute",
+    field: "rpm",
+    kind: rate(RATE_BOUNDS),
+    default: DEFAULT_REQUESTS_PER_MINUTE,
+    description: `Rate limit. For a new key: the organization's default, else ${DEFAULT_REQUESTS_PER_MINUTE}, when left out.`,
+    label: "Requests per minute",
+    hint: `${DEFAULT_REQUESTS_PER_MINUTE} when left empty`,
+    cli: {
+      option: {
+        flags: "--rpm <n>",
+        help: `requests per minute; the organization's default, else ${DEFAULT_REQUESTS_PER_MINUTE}`,
+      },
+      label: "requests per minute",
+      column: "RPM",
+    },
+  },
+  hardCapCents: {
+    apiName: "hard_cap_cents",
+    field: "hard_cap_cents",
+    kind: amountOrNull(),
+    default: null,
+    description: "Monthly hard cap, whole cents; null: none.",
+    label: "Monthly hard cap",
+    hint: "From there on requests that cost money are refused with 402. Empty: no cap.",
+    cli: {
+      option: { flags: "--hard-cap <amount>", help: "monthly hard cap: 50.00, or none" },
+      label: "hard cap",
+      column: "HARD CAP",
+    },
+  },
+  budgetCents: {
+    apiName: "budget_cents",
+    field: "budget_cents",
+    kind: amountOrNull(),
+    default: null,
+    description: "Monthly budget, whole cents; it never refuses anything. Null: none.",
+    label: "Monthly budget",
+    hint: "Refuses nothing; alerts come at 80 % and 100 %. Empty: no budget.",
+    cli: {
+      option: { flags: "--budget <amount>", help: "monthly budget: 40, or none" },
+      label: "budget",
+      column: "BUDGET",
+    },
+  },
+  allowedModels: {
+    apiName: "allowed_models",
+    field: "allowed_models",
+    kind: modelsOrNull(),
+    default: null,
+    description: "Catalog ids that the key may use; null: all.",
+    label: "Models",
+    cli: {
+      option: {
+        flags: "--models <ids>",
+        help: "catalog ids that it may use, with commas between, or none for all",
+      },
+      label: "models",
+      none: "all",
+    },
+  },
+  maxConcurrentRequests: {
+    apiName: "max_concurrent_requests",
+    field: "max_concurrent",
+    kind: wholeNumberOrNull({ minimum: 1, maximum: 100_000 }),
+    default: null,
+    description: "Requests in flight at most; null: no limit.",
+    label: "Requests at the same time",
+    hint: "Empty: no limit.",
+    cli: {
+      option: { flags: "--max-concurrent <n>", help: "requests in flight at most, or none" },
+      label: "concurrent requests",
+      none: "no limit",
+    },
+  },
+  expiresAtMs: {
+    apiName: "expires_at",
+    field: "expires_at",
+    kind: timeOrNull(),
+    default: null,
+    description: "From then on the key is refused; null: never.",
+    label: "Expires (UTC)",
+    hint: "From then on the key is refused. Empty: never.",
+    cli: {
+      option: { flags: "--expires <time>", help: "RFC 3339 time from which it is refused, or none" },
+      label: "expires",
+      none: "never",
+    },
+  },
+  disabled: {
+    apiName: "disabled",
+    field: "disabled",
+    kind: flag(),
+    default: false,
+    description: "The key is refused until it is enabled again.",
+    label: "Disabled",
+    cli: { option: { flags: "--disabled", help: "make it disabled" } },
+  },
+});
+
+export type KeySettings = RecordOf<typeof KEY_SETTINGS>;

@@ -1,0 +1,201 @@
+/** The kinds of settings. What a value must be is said here alone. */
+import { z } from "zod";
+import { explainCurrency } from "../config/currencies.ts";
+import { MAX_CENTS } from "../money.ts";
+import { flag as flagInput, name as nameInput, NAME_VALUES, whole, wholeOrNull } from "./input-schemas.ts";
+import type { Kind, Notation } from "./setting.ts";
+
+interface Bounds {
+  readonly minimum: number;
+  readonly maximum: number;
+}
+
+const MAX_ALLOWED_MODELS = 200;
+const MAX_EMAILS = 20;
+const MAX_EMAIL_CHARACTERS = 254;
+
+/** What people call it. */
+export function name(): Kind<string> {
+  return { ...text(nameInput()), values: NAME_VALUES };
+}
+
+/** A billing currency. */
+export function currency(): Kind<string> {
+  const error = "expected an ISO 4217 currency code such as USD";
+  const input = z
+    .string({ error })
+    .max(100, { error })
+    .superRefine((code, context) => {
+      const message = explainCurrency(code);
+      if (message !== null) context.addIssue({ code: "custom", message });
+    })
+    .meta({ examples: ["USD"] });
+  return { ...text(input), values: "ISO 4217, with a two-digit minor unit" };
+}
+
+function text(input: z.ZodType<string>): Omit<Kind<string>, "values"> {
+  const output = z.string();
+  return {
+    notation: "text",
+    input,
+    output,
+    stored: output,
+    ...asIs<string>(),
+    format: String,
+    parse: String,
+  };
+}
+
+/** A rate of requests: whole requests per minute. */
+export function rate({ minimum, maximum }: Bounds): Kind<number> {
+  const output = z.int();
+  return {
+    notation: "rate",
+    values: formatBounds({ minimum, maximum }),
+    input: whole(minimum, maximum),
+    output,
+    stored: output,
+    ...asIs<number>(),
+    format: String,
+    parse: parseInteger,
+  };
+}
+
+/** A rate of requests, or null. */
+export function rateOrNull(bounds: Bounds): Kind<number | null> {
+  return numberOrNull("rate", bounds);
+}
+
+/** A whole number, or null for no limit. */
+export function wholeNumberOrNull(bounds: Bounds): Kind<number | null> {
+  return numberOrNull("whole", bounds);
+}
+
+/** A cap or a budget in whole cents, or null for none. */
+export function amountOrNull(): Kind<number | null> {
+  return numberOrNull("amount", { minimum: 0, maximum: MAX_CENTS }, "cents");
+}
+
+function numberOrNull(notation: Notation, bounds: Bounds, unit = ""): Kind<number | null> {
+  const output = z.int().nullable();
+  return {
+    notation,
+    values: `${formatBounds(bounds)}${unit === "" ? "" : ` ${unit}`}, or null`,
+    input: wholeOrNull(bounds.minimum, bounds.maximum, unit),
+    output,
+    stored: output,
+    ...asIs<number | null>(),
+    format: formatIntegerOrNull,
+    parse: parseIntegerOrNull,
+  };
+}
+
+export function flag(): Kind<boolean> {
+  const output = z.boolean();
+  return {
+    notation: "flag",
+    values: "true or false",
+    input: flagInput(),
+    output,
+    stored: output,
+    ...asIs<boolean>(),
+    format: (value) => (value ? "1" : "0"),
+    parse: (field) => field === "1",
+  };
+}
+
+/** A time in the future, or null for never; in records Unix milliseconds. */
+export function timeOrNull(): Kind<number | null, string | null, string | null> {
+  const error = "expected an RFC 3339 time in the future such as 2026-12-31T23:59:59Z, or null for none";
+  return {
+    notation: "time",
+    values: "an RFC 3339 time in the future, or null",
+    input: z.iso
+      .datetime({ offset: true, error })
+      .nullable()
+      .meta({ examples: ["2026-12-31T23:59:59Z"] }),
+    output: z.iso
+      .datetime()
+      .meta({ examples: ["2026-12-01T00:00:00.000Z"] })
+      .nullable(),
+    stored: z.int().nullable(),
+    format: formatIntegerOrNull,
+    parse: parseIntegerOrNull,
+    convert: (wanted) => (wanted === null ? null : Date.parse(wanted)),
+    describe: (timeMs) => (timeMs === null ? null : new Date(timeMs).toISOString()),
+  };
+}
+
+/** Catalog ids, or null for all. That the catalog has them is checked where there is one. */
+export function modelsOrNull(): Kind<readonly string[] | null> {
+  const error = `expected a list of 1 to ${MAX_ALLOWED_MODELS} catalog ids, none twice, or null for all`;
+  const output: z.ZodType<readonly string[] | null> = z.array(z.string()).nullable();
+  return {
+    notation: "models",
+    values: `1 to ${MAX_ALLOWED_MODELS} catalog ids, or null`,
+    input: z
+      .array(z.string({ error: "expected a catalog id such as acme/echo-small" }), { error })
+      .min(1, { error })
+      .max(MAX_ALLOWED_MODELS, { error })
+      .refine(hasNoneTwice, { error })
+      .nullable(),
+    output,
+    stored: output,
+    ...asIs<readonly string[] | null>(),
+    format: (ids) => (ids === null ? "" : JSON.stringify(ids)),
+    parse: (field) => (field === "" ? null : output.parse(JSON.parse(field))),
+  };
+}
+
+/** Mail addresses. */
+export function emails(): Kind<readonly string[]> {
+  const addressError = "expected a mail address";
+  const address = z
+    .string({ error: addressError })
+    .max(MAX_EMAIL_CHARACTERS, { error: addressError })
+    .pipe(z.email({ error: addressError }));
+  const error = `expected a list of at most ${MAX_EMAILS} mail addresses, none twice`;
+  const output: z.ZodType<readonly string[]> = z.array(z.string());
+  return {
+    notation: "emails",
+    values: `at most ${MAX_EMAILS} mail addresses`,
+    input: z.array(address, { error }).max(MAX_EMAILS, { error }).refine(hasNoneTwice, { error }),
+    output,
+    stored: output,
+    ...asIs<readonly string[]>(),
+    ...asJson(output),
+  };
+}
+
+/** The value is what is sent, what is stored and what is shown. */
+export function asIs<Value>(): { convert(input: Value): Value; describe(value: Value): Value } {
+  return { convert: (input) => input, describe: (value) => value };
+}
+
+/** The field is JSON. */
+export function asJson<Value>(stored: z.ZodType<Value>): {
+  format(value: Value): string;
+  parse(field: string): Value;
+} {
+  return { format: (value) => JSON.stringify(value), parse: (field) => stored.parse(JSON.parse(field)) };
+}
+
+function hasNoneTwice(items: readonly string[]): boolean {
+  return new Set(items).size === items.length;
+}
+
+function formatIntegerOrNull(value: number | null): string {
+  return value === null ? "" : String(value);
+}
+
+function parseIntegerOrNull(field: string): number | null {
+  return field === "" ? null : parseInteger(field);
+}
+
+function parseInteger(field: string): number {
+  return z.int().parse(field === "" ? field : Number(field));
+}
+
+function formatBounds({ minimum, maximum }: Bounds): string {
+  return `${minimum.toLocaleString("en-US")} to ${maximum.toLocaleString("en-US")}`;
+}

@@ -1,0 +1,199 @@
+/** The settings of an organization. How a row is added: CONTRIBUTING.md. */
+import { group } from "./group.ts";
+import { DEFAULT_REQUESTS_PER_MINUTE, RATE_BOUNDS } from "./key.ts";
+import { amountOrNull, currency, emails, flag, name, rateOrNull } from "./kinds.ts";
+import { defineSettings, type RecordOf } from "./setting.ts";
+import { defaultsOf } from "./table.ts";
+import { webhookOrNull } from "./webhook.ts";
+
+/** Who is told of alerts. */
+const NOTIFICATIONS = defineSettings({
+  dashboard: {
+    apiName: "dashboard",
+    kind: flag(),
+    default: true,
+    description: "Alerts are shown on the dashboard.",
+    label: "This dashboard",
+    cli: {
+      option: { flags: "--dashboard-alerts", help: "show alerts on the dashboard", offHelp: "do not" },
+      label: "dashboard",
+    },
+  },
+  emails: {
+    apiName: "emails",
+    kind: emails(),
+    default: [],
+    description: "Alerts are mailed there. Only where the operator has configured a mail server.",
+    label: "Mail addresses, one a line",
+    hint: "At most 20.",
+    cli: {
+      option: {
+        flags: "--email <addresses>",
+        help: "who gets alerts by mail, with commas between, or none",
+      },
+      label: "email",
+    },
+  },
+  webhook: {
+    apiName: "webhook",
+    kind: webhookOrNull(),
+    default: null,
+    description: "Alerts are posted there; null: nowhere.",
+    label: "Webhook URL",
+    hint: "A new URL gets a new secret, which is shown once. Empty: no webhook.",
+    cli: { option: { flags: "--webhook <url>", help: "where alerts are posted, or none" }, label: "webhook" },
+  },
+});
+
+/** What a new key gets where its creator says nothing: settings of a key, under the names that they have there. */
+const KEY_DEFAULTS = defineSettings({
+  requestsPerMinute: {
+    apiName: "requests_per_minute",
+    kind: rateOrNull(RATE_BOUNDS),
+    default: null,
+    description: `Rate limit; null: ${DEFAULT_REQUESTS_PER_MINUTE}.`,
+    label: "Requests per minute",
+    hint: `Empty: ${DEFAULT_REQUESTS_PER_MINUTE}.`,
+    cli: {
+      option: {
+        flags: "--key-rpm <n>",
+        help: `requests per minute of new keys, or none for ${DEFAULT_REQUESTS_PER_MINUTE}`,
+      },
+      label: "rpm",
+      none: String(DEFAULT_REQUESTS_PER_MINUTE),
+    },
+  },
+  hardCapCents: {
+    apiName: "hard_cap_cents",
+    kind: amountOrNull(),
+    default: null,
+    description: "Whole cents; null: no cap.",
+    label: "Monthly hard cap of a key",
+    hint: "Empty: none.",
+    cli: {
+      option: { flags: "--key-hard-cap <amount>", help: "monthly hard cap of new keys, or none" },
+      label: "hard cap",
+    },
+  },
+  budgetCents: {
+    apiName: "budget_cents",
+    kind: amountOrNull(),
+    default: null,
+    description: "Whole cents; null: no budget.",
+    label: "Monthly budget of a key",
+    hint: "Empty: none.",
+    cli: {
+      option: { flags: "--key-budget <amount>", help: "monthly budget of new keys, or none" },
+      label: "budget",
+    },
+  },
+});
+
+export const ORGANIZATION_SETTINGS = defineSettings({
+  name: {
+    apiName: "name",
+    field: "name",
+    kind: name(),
+    description: "What people call the organization.",
+    label: "Organization",
+    cli: { option: { flags: "--name <name>", help: "1 to 100 characters", changeHelp: "another name" } },
+  },
+  currency: {
+    apiName: "currency",
+    field: "currency",
+    kind: currency(),
+    changedBy: "operator",
+    description:
+      "Billing currency. It changes only as long as there is no spend and no request in flight, else 409.",
+    label: "Currency",
+    hint: "ISO 4217. It cannot be changed once there is spend or a request in flight.",
+    cli: {
+      option: {
+        flags: "--currency <code>",
+        help: "billing currency, ISO 4217: USD",
+        changeHelp: "another currency, as long as nothing was spent; for the operator",
+      },
+      label: "currency",
+    },
+  },
+  hardCapCents: {
+    apiName: "hard_cap_cents",
+    field: "hard_cap_cents",
+    kind: amountOrNull(),
+    default: null,
+    description: "Monthly hard cap over all keys, whole cents; null: none.",
+    label: "Monthly hard cap",
+    hint: "From there on requests that cost money are refused with 402. Empty: no cap.",
+    cli: {
+      option: {
+        flags: "--hard-cap <amount>",
+        help: "monthly hard cap over all keys: 1000.00, or none",
+      },
+      label: "hard cap",
+      column: "HARD CAP",
+    },
+  },
+  budgetCents: {
+    apiName: "budget_cents",
+    field: "budget_cents",
+    kind: amountOrNull(),
+    default: null,
+    description: "Monthly budget over all keys, whole cents; it never refuses anything. Null: none.",
+    label: "Monthly budget",
+    hint: "Refuses nothing; alerts come at 80 % and 100 %. Empty: no budget.",
+    cli: {
+      option: { flags: "--budget <amount>", help: "monthly budget over all keys: 800, or none" },
+      label: "budget",
+      column: "BUDGET",
+    },
+  },
+  strictCaps: {
+    apiName: "strict_caps",
+    field: "strict_caps",
+    kind: flag(),
+    default: false,
+    description: "Requests in flight count at their worst case, so that a cap is never overrun.",
+    label: "Strict caps",
+    hint: "Requests in flight count at the most that they can cost, so that a cap is never overrun. Near the cap more requests are refused than need be.",
+    cli: {
+      option: {
+        flags: "--strict-caps",
+        help: "count requests in flight at their worst case",
+        offHelp: "count what they have used so far",
+      },
+      label: "strict caps",
+    },
+  },
+  suspended: {
+    apiName: "suspended",
+    field: "suspended",
+    kind: flag(),
+    default: false,
+    changedBy: "operator",
+    description: "Every key of the organization is refused with 403.",
+    label: "Suspended",
+    hint: "Every key of the organization is refused with 403.",
+  },
+  notifications: {
+    apiName: "notifications",
+    field: "notifications",
+    kind: group(NOTIFICATIONS),
+    default: defaultsOf(NOTIFICATIONS),
+    description: "Who is told of alerts. What is left out stays as it is.",
+    label: "Alerts go to",
+    cli: { label: "alerts" },
+  },
+  keyDefaults: {
+    apiName: "key_defaults",
+    field: "key_defaults",
+    kind: group(KEY_DEFAULTS),
+    default: defaultsOf(KEY_DEFAULTS),
+    description: "What a new key gets where its creator says nothing. What is left out stays.",
+    label: "New keys begin with",
+    cli: { label: "new keys" },
+  },
+});
+
+export type OrganizationSettings = RecordOf<typeof ORGANIZATION_SETTINGS>;
+export type NotificationSettings = OrganizationSettings["notifications"];
+export type KeyDefaults = OrganizationSettings["keyDefaults"];

@@ -1,0 +1,135 @@
+/**
+ * What can be done with a table of settings, whichever it is. The casts are here and nowhere else: TypeScript knows the
+ * types of a table's rows, but not that a loop over them keeps each with its own.
+ */
+import type { z } from "zod";
+import type { RecordOf, Setting, Settings, StoredSettings } from "./setting.ts";
+
+type Input<Row extends Setting> = Row["kind"]["input"];
+
+/** What a change may say: every setting by its name in the API, and none must be there. */
+export type ChangeShape<Table extends Settings> = {
+  -readonly [Name in keyof Table as Table[Name]["apiName"]]: z.ZodOptional<Input<Table[Name]>>;
+};
+
+/** The same for what is made new: a setting without a default is required. */
+export type CreationShape<Table extends Settings> = {
+  -readonly [Name in keyof Table as Table[Name]["apiName"]]: Table[Name] extends { readonly default: unknown }
+    ? z.ZodOptional<Input<Table[Name]>>
+    : Input<Table[Name]>;
+};
+
+export type AnswerShape<Table extends Settings> = {
+  -readonly [Name in keyof Table as Table[Name]["apiName"]]: Table[Name]["kind"]["output"];
+};
+
+/** In the words of the API. */
+export type DescriptionOf<Table extends Settings> = {
+  -readonly [Name in keyof Table as Table[Name]["apiName"]]: z.output<Table[Name]["kind"]["output"]>;
+};
+
+/** Of the names of the API, those that are given. */
+export type ChangeOf<Table extends Settings> = {
+  readonly [Name in keyof Table as Table[Name]["apiName"]]?: z.output<Input<Table[Name]>> | undefined;
+};
+
+/** The names that have a default. */
+type Defaulted<Table extends Settings> = {
+  [Name in keyof Table]: Table[Name] extends { readonly default: unknown } ? Name : never;
+}[keyof Table];
+
+export function changeShape<Table extends Settings>(table: Table): ChangeShape<Table> {
+  return shapeOf(table, (row) => inputOf(row).optional()) as ChangeShape<Table>;
+}
+
+export function creationShape<Table extends Settings>(table: Table): CreationShape<Table> {
+  const shape = shapeOf(table, (row) => (isRequired(row) ? inputOf(row) : inputOf(row).optional()));
+  return shape as CreationShape<Table>;
+}
+
+export function answerShape<Table extends Settings>(table: Table): AnswerShape<Table> {
+  return shapeOf(table, (row) => row.kind.output) as AnswerShape<Table>;
+}
+
+/** What it is when nobody says anything; required settings are not in it. */
+export function defaultsOf<Table extends Settings>(table: Table): Pick<RecordOf<Table>, Defaulted<Table>> {
+  const given = Object.entries(table).filter(([, row]) => !isRequired(row));
+  const values = Object.fromEntries(given.map(([name, row]) => [name, row.default]));
+  return values as Pick<RecordOf<Table>, Defaulted<Table>>;
+}
+
+/**
+ * The settings that a caller of the API wants; what is left out is not in it.
+ * @param current What they are now; null for what is made new.
+ */
+export function convertSettings<Table extends Settings>(
+  table: Table,
+  wanted: ChangeOf<Table>,
+  current: Partial<RecordOf<Table>> | null,
+): Partial<RecordOf<Table>> {
+  const given = wanted as Readonly<Record<string, unknown>>;
+  const now: Readonly<Record<string, unknown>> = current ?? {};
+  const converted = Object.entries(table)
+    .filter(([, row]) => given[row.apiName] !== undefined)
+    .map(([name, row]) => [name, row.kind.convert(given[row.apiName], now[name] ?? row.default)]);
+  return Object.fromEntries(converted) as Partial<RecordOf<Table>>;
+}
+
+/** As the API and the audit log show them. Never with a secret. */
+export function describeSettings<Table extends Settings>(
+  table: Table,
+  record: RecordOf<Table>,
+): DescriptionOf<Table> {
+  const described = Object.entries(table).map(([name, row]) => [
+    row.apiName,
+    row.kind.describe(record[name]),
+  ]);
+  return Object.fromEntries(described) as DescriptionOf<Table>;
+}
+
+/** For a Redis hash: field, value, field, value … of the settings that are given. */
+export function formatFields<Table extends StoredSettings>(
+  table: Table,
+  settings: Partial<RecordOf<Table>>,
+): string[] {
+  const given: Readonly<Record<string, unknown>> = settings;
+  return Object.entries(table)
+    .filter(([name]) => given[name] !== undefined)
+    .flatMap(([name, row]) => [row.field, row.kind.format(given[name])]);
+}
+
+/** @throws TypeError, SyntaxError or ZodError when a field has not the form that this program writes. */
+export function parseFields<Table extends StoredSettings>(
+  table: Table,
+  fields: Readonly<Record<string, string>>,
+): RecordOf<Table> {
+  const parsed = Object.entries(table).map(([name, row]) => {
+    const field = fields[row.field];
+    if (field === undefined && isRequired(row)) {
+      throw new TypeError(`a record in Redis has no field "${row.field}"`);
+    }
+    return [name, field === undefined ? row.default : row.kind.parse(field)];
+  });
+  return Object.fromEntries(parsed) as RecordOf<Table>;
+}
+
+/** Nobody can make one without it. */
+export function isRequired(row: Setting): boolean {
+  return row.default === undefined;
+}
+
+/** For the API's documents. */
+export function describeSetting({ description, changedBy }: Setting): string {
+  return changedBy === "operator" ? `${description} Only the operator may change it.` : description;
+}
+
+function inputOf(row: Setting): z.ZodType {
+  const { notation, values, input } = row.kind;
+  // A pattern does not say it to people.
+  const form = notation === "text" ? ` ${values.charAt(0).toUpperCase()}${values.slice(1)}.` : "";
+  return input.meta({ ...input.meta(), description: `${describeSetting(row)}${form}` });
+}
+
+function shapeOf(table: Settings, schemaOf: (row: Setting) => z.ZodType): Record<string, z.ZodType> {
+  return Object.fromEntries(Object.values(table).map((row) => [row.apiName, schemaOf(row)]));
+}

@@ -1,0 +1,84 @@
+/** The kind of setting that is a webhook: people set its URL, the gateway makes its secrets. */
+import { z } from "zod";
+import { record } from "./input-schemas.ts";
+import { asJson } from "./kinds.ts";
+import type { Kind } from "./setting.ts";
+
+const MAX_URL_CHARACTERS = 2048;
+
+const input = record({
+  url: z
+    .string({ error: "expected a URL such as https://example.com/hook" })
+    .superRefine((value, context) => {
+      const message = explainWebhookUrl(value);
+      if (message !== null) context.addIssue({ code: "custom", message });
+    })
+    .meta({ description: "`https`; `http` only where the operator allows private networks." }),
+}).nullable();
+
+const output = z
+  .strictObject({
+    url: z.string(),
+    disabled_at: z.iso
+      .datetime()
+      .nullable()
+      .meta({
+        description:
+          "Not null: the endpoint answered 410 Gone, and nothing is sent until the URL is set again, the same or another.",
+        examples: ["2026-12-01T00:00:00.000Z"],
+      }),
+    secret: z
+      .string()
+      .exactOptional()
+      .meta({ description: "Only in the answer that sets the URL: it is never shown again." }),
+  })
+  .nullable();
+
+const stored = z
+  .object({
+    url: z.string(),
+    /** `whsec_…`, the newest first; a former one signs too until it expires. */
+    secrets: z
+      .array(z.object({ secret: z.string(), expiresAtMs: z.number().nullable() }).readonly())
+      .readonly(),
+    /** Since when nothing is sent because the endpoint answered 410; setting the URL anew ends that. */
+    disabledAtMs: z.number().exactOptional(),
+  })
+  .readonly()
+  .nullable();
+
+export type WebhookSetting = z.output<typeof stored>;
+
+/** A webhook or none. One with a new URL comes without a secret: whoever stores it makes one. */
+export function webhookOrNull(): Kind<WebhookSetting, z.output<typeof input>, z.output<typeof output>> {
+  return {
+    notation: "webhook",
+    values: '`{"url": "https://…"}` or null',
+    input,
+    output,
+    stored,
+    convert: (wanted, current) => {
+      if (wanted === null) return null;
+      // Without `disabledAtMs`: somebody says that the endpoint is there again.
+      return { url: wanted.url, secrets: wanted.url === current?.url ? current.secrets : [] };
+    },
+    describe: (webhook) =>
+      webhook === null ? null : { url: webhook.url, disabled_at: formatTime(webhook.disabledAtMs) },
+    ...asJson(stored),
+  };
+}
+
+function formatTime(timeMs: number | undefined): string | null {
+  return timeMs === undefined ? null : new Date(timeMs).toISOString();
+}
+
+/** Why a text is no URL of a webhook, or null when it is one. What was found is not shown: it may carry a credential. */
+function explainWebhookUrl(value: string): string | null {
+  if (value.length > MAX_URL_CHARACTERS) return `must be a URL of at most ${MAX_URL_CHARACTERS} characters`;
+  if (!URL.canParse(value)) return "must be a URL such as https://example.com/hook";
+  const url = new URL(value);
+  if (url.protocol !== "https:" && url.protocol !== "http:") return "must begin with https://";
+  if (url.username !== "" || url.password !== "") return "must be a URL without user name and password";
+  if (url.hash !== "") return "must be a URL without `#`";
+  return null;
+}
