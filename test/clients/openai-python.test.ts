@@ -1,17 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { chatBody, withChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL, CHAT_UPSTREAM_MODEL } from "../support/gateway-config.ts";
-import { runPython } from "../support/python.ts";
+import { withPython } from "../support/python.ts";
 import { openaiError, textChunk, textCompletion } from "../support/scripted-answer.ts";
 import { waitFor } from "../support/wait.ts";
 
 const chat = withChatStack();
+const player = withPython("openai_chat.py");
 const USAGE = { promptTokens: 11, cachedTokens: 4, completionTokens: 2 };
 
 /** What the caller of the Python SDK sees. */
 function call(scenario: string, input: object = {}): Promise<unknown> {
   const common = { base_url: chat.stack.baseUrl, api_key: chat.key.key, model: CHAT_MODEL };
-  return runPython("openai_chat.py", scenario, { ...common, ...input });
+  return player.play(scenario, { ...common, ...input });
 }
 
 describe("openai for Python", () => {

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { withChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
-import { runPython } from "../support/python.ts";
+import { withPython } from "../support/python.ts";
 import { createDrainedKey, REFUSALS, STOP_WORDS } from "./rate-limit-cases.ts";
 
 const chat = withChatStack(() => ({ workers: 2 }));
+const player = withPython("rate_limit.py");
 
 interface Outcome {
   readonly text: string | null;
@@ -20,12 +21,12 @@ describe.each(["openai", "anthropic"])("the %s SDK for Python", (sdk) => {
       model: CHAT_MODEL,
       max_retries: maxRetries,
     };
-    return (await runPython("rate_limit.py", sdk, input)) as Outcome;
+    return (await player.play(sdk, input)) as Outcome;
   };
 
   it("waits as long as a 429 says and then has its answer", async () => {
-    // Five seconds to a token: the script takes a second or two to its first call.
-    const key = await createDrainedKey(chat, 12);
+    // Three seconds to a token, so that the first call comes before it.
+    const key = await createDrainedKey(chat, 20);
     const outcome = await call(key, 3);
     expect(outcome.text).toBe("hello big world");
     expect(outcome.statuses[0]).toBe(429);

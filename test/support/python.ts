@@ -1,14 +1,12 @@
 /** Runs the scripts under `test/clients/python` with the official Python SDKs. */
-import { type ChildProcessByStdio, execFile, spawn } from "node:child_process";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { afterAll, beforeAll } from "vitest";
 
-const run = promisify(execFile);
 const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
 
 /** IGW_PYTHON, else the set-up's own interpreter; null when there is neither. */
@@ -17,16 +15,6 @@ export function findPython(): string | null {
   if (given !== undefined && given !== "") return given;
   const own = `${REPOSITORY}.tools/python/bin/python`;
   return existsSync(own) ? own : null;
-}
-
-/**
- * Runs `script SCENARIO` with `input` as JSON on its command line and gives the JSON that it prints.
- * @throws Error with the script's stderr when it fails; or when there is no interpreter.
- */
-export async function runPython(script: string, scenario: string, input: object): Promise<unknown> {
-  const args = [scriptFile(script), scenario, JSON.stringify(input)];
-  const { stdout } = await run(requirePython(), args, { timeout: 90_000, maxBuffer: 16 * 1024 * 1024 });
-  return JSON.parse(stdout) as unknown;
 }
 
 /** A script that plays one scenario after the other, see `scenarios.py`: an SDK takes seconds to be imported. */
@@ -42,10 +30,11 @@ export interface PythonPlayer {
 export function withPython(script: string, older: string | null = null): PythonPlayer {
   let child: ChildProcessByStdio<Writable, Readable, null> | null = null;
   let answers: AsyncIterator<string> | null = null;
-  beforeAll(() => {
+  beforeAll(async () => {
     const env = { ...process.env, ...(older !== null && { PYTHONPATH: findOlder(older) }) };
     child = spawn(requirePython(), [scriptFile(script)], { env, stdio: ["pipe", "pipe", "inherit"] });
     answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    await readAnswer(script, answers);
   });
   afterAll(async () => {
     if (child === null || child.exitCode !== null) return;
@@ -57,13 +46,17 @@ export function withPython(script: string, older: string | null = null): PythonP
     play: async (scenario, input) => {
       if (child === null || answers === null) throw new Error("used before the first test");
       child.stdin.write(`${JSON.stringify({ scenario, input })}\n`);
-      const { value, done } = await answers.next();
-      if (done === true) throw new Error(`${script} has ended`);
-      const answer = JSON.parse(value) as { readonly result?: unknown; readonly failure?: string };
-      if (answer.failure !== undefined) throw new Error(answer.failure);
-      return answer.result;
+      return readAnswer(script, answers);
     },
   };
+}
+
+async function readAnswer(script: string, answers: AsyncIterator<string>): Promise<unknown> {
+  const { value, done } = await answers.next();
+  if (done === true) throw new Error(`${script} has ended`);
+  const answer = JSON.parse(value) as { readonly result?: unknown; readonly failure?: string };
+  if (answer.failure !== undefined) throw new Error(answer.failure);
+  return answer.result;
 }
 
 function requirePython(): string {

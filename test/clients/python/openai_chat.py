@@ -1,14 +1,10 @@
-"""One scenario of the official openai package against the gateway.
-
-Usage: openai_chat.py SCENARIO '{"base_url": ..., "api_key": ..., "model": ..., ...}'
-Prints what the caller of the SDK sees, as one JSON object. The test in openai-python.test.ts judges it.
-"""
+"""Scenarios of the official openai package against the gateway: what the caller of the SDK sees, which the test in
+openai-python.test.ts judges."""
 
 import asyncio
-import json
-import sys
 
 import openai
+from scenarios import play
 
 MESSAGES = [{"role": "user", "content": "hello big world"}]
 
@@ -119,4 +115,4 @@ SCENARIOS = {
 }
 
 if __name__ == "__main__":
-    print(json.dumps(SCENARIOS[sys.argv[1]](json.loads(sys.argv[2]))))
+    play(SCENARIOS)

@@ -1,14 +1,9 @@
-"""One call of an official SDK with a key that may be refused.
-
-Usage: rate_limit.py openai|anthropic '{"base_url": ..., "api_key": ..., "model": ..., "max_retries": 2}'
-Prints the text or the exception as its catcher sees it, and the status of each HTTP answer, as one JSON object.
-"""
-
-import json
-import sys
+"""One call of an official SDK with a key that may be refused: the text or the exception as its catcher sees it, and
+the status of each HTTP answer."""
 
 import anthropic
 import openai
+from scenarios import play
 
 MESSAGES = [{"role": "user", "content": "hello big world"}]
 
@@ -49,15 +44,17 @@ def describe(error):
     }
 
 
-def main():
-    sdk, given = sys.argv[1], json.loads(sys.argv[2])
-    statuses = []
-    call = {"openai": call_openai, "anthropic": call_anthropic}[sdk]
-    try:
-        outcome = {"text": call(given, statuses), "error": None}
-    except (openai.APIStatusError, anthropic.APIStatusError) as error:
-        outcome = {"text": None, "error": describe(error)}
-    print(json.dumps({**outcome, "statuses": statuses}))
+def outcome_of(call):
+    def run(given):
+        statuses = []
+        try:
+            outcome = {"text": call(given, statuses), "error": None}
+        except (openai.APIStatusError, anthropic.APIStatusError) as error:
+            outcome = {"text": None, "error": describe(error)}
+        return {**outcome, "statuses": statuses}
+
+    return run
 
 
-main()
+if __name__ == "__main__":
+    play({"openai": outcome_of(call_openai), "anthropic": outcome_of(call_anthropic)})
