@@ -1,9 +1,9 @@
-import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { createRedisClient, waitUntilReady } from "../../src/store/redis/client.ts";
 import { createStore } from "../../src/store/redis-store.ts";
 import type { ChargeInput } from "../../src/store/types/settlement.ts";
-import { type SentinelRedis, startRedisWithSentinels } from "../support/redis-sentinel.ts";
+import { type SentinelNode, type SentinelRedis, startRedisWithSentinels } from "../support/redis-sentinel.ts";
+import { waitFor } from "../support/wait.ts";
 import { chargeInput, createIdentity, createTestKey, FINAL, holdInput, USAGE_MONTHS } from "./fixture.ts";
 
 let redis: SentinelRedis | null = null;
@@ -16,6 +16,8 @@ afterEach(async () => {
 
 const WRITERS = 8;
 const COST = 1_000n;
+/** Charges: enough that every writer has had more than one. */
+const SOME = 10 * WRITERS;
 
 /** As a worker is connected: a command without an answer fails after 250 ms and is sent once. */
 async function connectWorker({ sentinels, name }: SentinelRedis) {
@@ -42,24 +44,29 @@ async function startLoad(sentinel: SentinelRedis) {
       const charge = chargeInput(identity, 1, COST, { final: FINAL });
       await again(() => store.charge(charge));
       acknowledged.push({ charge, atMs: performance.now() });
-      await wait(1);
     }
   };
   const again = async <Value>(run: () => Promise<Value>): Promise<Value> => {
-    for (;;) {
+    const attempt = async (): Promise<{ value: Value }> => {
       try {
-        return await run();
-      } catch {
+        return { value: await run() };
+      } catch (error) {
         failures += 1;
-        await wait(50);
+        throw error;
       }
-    }
+    };
+    return (await waitFor("an acknowledgement", attempt, { timeoutMs: 60_000, intervalMs: 50 })).value;
   };
   const running = Array.from({ length: WRITERS }, write);
   return {
     key,
     acknowledged,
     countFailures: () => failures,
+    /** Resolves when so many more charges are acknowledged. */
+    async acknowledge(count: number) {
+      const target = acknowledged.length + count;
+      await waitFor(`${count} charges`, () => acknowledged.length >= target, { timeoutMs: 60_000 });
+    },
     async stop() {
       state.isStopped = true;
       await Promise.all(running);
@@ -72,23 +79,29 @@ async function readSpent(sentinel: SentinelRedis, organizationId: string): Promi
   return (await store.readSpend(organizationId, null)).organizationMicrocents;
 }
 
+/** How far the node's stream of writes has come. */
+async function readOffset(node: SentinelNode): Promise<string | undefined> {
+  const text = String(await node.command("INFO", "replication"));
+  return /^(?:slave_repl_offset|master_repl_offset):(\d+)/mu.exec(text)?.[1];
+}
+
 const report = (text: string): void => void process.stdout.write(`${text}\n`);
 
 describe("a failover by Sentinel under load", () => {
   it("loses only what the replica had not had yet, and a charge that is sent again brings it back once", async () => {
     redis = await startRedisWithSentinels();
     const load = await startLoad(redis);
-    await wait(500);
+    await load.acknowledge(SOME);
     // What is acknowledged from here on exists on the master alone. Cut off, since what a socket holds still arrives.
     redis.replica.freeze();
     const behindMs = performance.now();
     await redis.master.command("CLIENT", "KILL", "TYPE", "REPLICA");
-    await wait(400);
+    await load.acknowledge(SOME);
     redis.master.kill();
     redis.replica.thaw();
     await redis.waitForFailover();
     const failedOverMs = performance.now();
-    await wait(1_500);
+    await load.acknowledge(SOME);
     await load.stop();
 
     const charged = BigInt(load.acknowledged.length) * COST;
@@ -111,13 +124,15 @@ describe("a failover by Sentinel under load", () => {
   it("loses nothing while the replica keeps up: what is on its way is not acknowledged and is sent again", async () => {
     redis = await startRedisWithSentinels();
     const load = await startLoad(redis);
-    await wait(500);
+    await load.acknowledge(SOME);
     // Stops taking writes first, as an orderly failover does; then everything acknowledged is on the replica.
-    await redis.master.command("CLIENT", "PAUSE", "500", "WRITE");
-    await wait(200);
-    redis.master.kill();
+    const { master, replica } = redis;
+    await master.command("CLIENT", "PAUSE", "60000", "WRITE");
+    const isLevel = async () => (await readOffset(master)) === (await readOffset(replica));
+    await waitFor("the replica to have everything", isLevel);
+    master.kill();
     await redis.waitForFailover();
-    await wait(1_000);
+    await load.acknowledge(SOME);
     await load.stop();
     const charged = BigInt(load.acknowledged.length) * COST;
     const spent = await readSpent(redis, load.key.organizationId);
@@ -135,14 +150,13 @@ describe("a failover by Sentinel under load", () => {
     const identity = await createIdentity(store, key);
     await store.hold(holdInput(identity));
     redis.replica.freeze();
-    await expect(
-      (async () => {
-        for (let sequence = 1; sequence < 200; sequence += 1) {
-          await store.charge(chargeInput(identity, sequence, COST));
-          await wait(50);
-        }
-      })(),
-    ).rejects.toThrow("NOREPLICAS");
+    let sequence = 0;
+    const tryCharge = async (): Promise<unknown> => {
+      const refusal = (error: unknown): unknown => error;
+      return store.charge(chargeInput(identity, (sequence += 1), COST)).then(() => null, refusal);
+    };
+    const refused = await waitFor("a refusal", tryCharge, { intervalMs: 50 });
+    expect(String(refused)).toContain("NOREPLICAS");
     redis.replica.thaw();
   }, 60_000);
 });
