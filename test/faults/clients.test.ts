@@ -1,9 +1,8 @@
-import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { IS_LONG, runScenario } from "./fault-scenario.ts";
 import { type FaultStack, startFaultStack } from "./fault-stack.ts";
 
-const LOAD_MS = IS_LONG ? 60_000 : 4_000;
+const ANSWERS = IS_LONG ? 750 : 50;
 
 let faults: FaultStack;
 beforeAll(async () => {
@@ -16,7 +15,7 @@ describe("charged and used agree", () => {
     expect(
       await runScenario(faults, {
         name: "no fault",
-        fault: () => wait(LOAD_MS),
+        fault: ({ answered }) => answered(ANSWERS),
         allowsFailures: false,
         settleMs: 5_000,
       }),
@@ -27,7 +26,7 @@ describe("charged and used agree", () => {
     expect(
       await runScenario(faults, {
         name: "clients abort",
-        fault: () => wait(LOAD_MS),
+        fault: ({ answered }) => answered(ANSWERS),
         abortWithinMs: 700,
         allowsFailures: false,
         settleMs: 10_000,
@@ -39,7 +38,7 @@ describe("charged and used agree", () => {
     expect(
       await runScenario(faults, {
         name: "upstream faults",
-        fault: () => wait(LOAD_MS),
+        fault: ({ answered }) => answered(ANSWERS),
         behaviors: ["reset", "hang", "no_usage", "wrong_usage", "status_500"],
         abortWithinMs: 3_000,
         allowsFailures: true,

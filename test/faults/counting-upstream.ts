@@ -6,6 +6,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
+import { createGate } from "../support/wait.ts";
 
 /** What a request asks of the upstream; it travels as JSON in the user message. */
 export interface Order {
@@ -69,7 +70,7 @@ export async function startCountingUpstream(): Promise<CountingUpstream> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     accounts,
     release() {
-      gate.open();
+      gate.release();
       gate = createGate();
     },
     async close() {
@@ -188,12 +189,4 @@ async function readBody(request: IncomingMessage): Promise<Body | null> {
   } catch {
     return null;
   }
-}
-
-function createGate(): { readonly opened: Promise<void>; open(): void } {
-  let open: () => void = () => undefined;
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { opened, open: () => open() };
 }

@@ -3,7 +3,6 @@
  * counted, and brought back from the log of requests.
  */
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
 import { readLoggedUsage } from "../../src/request-log/read-usage.ts";
 import { rebuildUsage } from "../../src/request-log/verify-usage.ts";
@@ -11,14 +10,12 @@ import { startRedisWithSentinels } from "../support/redis-sentinel.ts";
 import { startReplicatedCluster } from "../support/replicated-cluster.ts";
 import { type Faults, IN_TRANSIT_MS, isAtRisk, usedBy } from "./fault-accounts.ts";
 import type { Sent } from "./fault-load.ts";
-import { IS_LONG, type RunningScenario, runScenario } from "./fault-scenario.ts";
+import { IS_LONG, type RunningScenario, runScenario, WARM_ANSWERS } from "./fault-scenario.ts";
 import { type FaultStackOn, startFaultStackOn, type Tenants } from "./fault-stack.ts";
 
-/** So that every worker has seen every key. */
-const WARM_MS = 2_000;
-/** How long the replica of the master that dies has had nothing. */
-const BEHIND_MS = 400;
-const AFTER_MS = IS_LONG ? 20_000 : 2_000;
+/** On each key, while the replica of the master that will die has nothing of it. */
+const ANSWERS_BEHIND = 5;
+const ANSWERS_AFTER = IS_LONG ? 400 : 40;
 /** Of both deployments, with their pauses: holds that came back with an old record wait for the reaper. */
 const SETTLE_MS = 150_000;
 const NAMES = ["open", "capped", "strict"] as const;
@@ -32,7 +29,7 @@ afterAll(async () => {
 async function runFailover(
   faults: FaultStackOn,
   name: string,
-  failOver: () => Promise<Faults>,
+  failOver: (running: RunningScenario) => Promise<Faults>,
 ): Promise<readonly string[]> {
   let seen: RunningScenario | null = null;
   let happened: Faults = {};
@@ -41,9 +38,9 @@ async function runFailover(
     outputTokens: 20,
     async fault(running) {
       seen = running;
-      await wait(WARM_MS);
-      happened = await failOver();
-      await wait(AFTER_MS);
+      await running.answered(WARM_ANSWERS);
+      happened = await failOver(running);
+      await running.answered(ANSWERS_AFTER);
       return happened;
     },
     allowsFailures: false,
@@ -97,11 +94,11 @@ describe("charged and used agree", () => {
       stop: () => redis.stop(),
     });
     stacks.push(faults);
-    const problems = await runFailover(faults, "Sentinel failover, replica behind", async () => {
+    const problems = await runFailover(faults, "Sentinel failover, replica behind", async ({ answered }) => {
       redis.replica.freeze();
       const fromMs = performance.now() - IN_TRANSIT_MS;
       await redis.master.command("CLIENT", "KILL", "TYPE", "REPLICA");
-      await wait(BEHIND_MS);
+      await answered(ANSWERS_BEHIND);
       redis.master.kill();
       const untilMs = performance.now() + IN_TRANSIT_MS;
       redis.replica.thaw();

@@ -1,4 +1,5 @@
 /** A scenario: load on three keys, one fault, everything settled, the account. */
+import { waitFor } from "../support/wait.ts";
 import type { Behavior } from "./counting-upstream.ts";
 import {
   checkFigures,
@@ -13,8 +14,10 @@ import {
 import { type Sent, type SendOptions, startClients } from "./fault-load.ts";
 import { type FaultStackOn, MODEL, type Tenants, WORKERS } from "./fault-stack.ts";
 
-/** Multiplies durations and clients: `FAULTS=long`. */
+/** Multiplies answers that are waited for and clients: `FAULTS=long`. */
 export const IS_LONG = process.env["FAULTS"] === "long";
+/** So many answers on each key that either worker has had it more than once. */
+export const WARM_ANSWERS = 20;
 
 export interface Scenario {
   readonly name: string;
@@ -40,6 +43,10 @@ export interface RunningScenario {
   readonly sent: Readonly<Record<keyof Tenants, Sent[]>>;
   /** A request of this key as the load sends them. */
   options(tenant: keyof Tenants): SendOptions;
+  /** Resolves when on each key so many more requests have ended, in whatever way. */
+  answered(count: number): Promise<void>;
+  /** Resolves when the upstream has written to a request in flight for so long: some of it is charged, some is not. */
+  streamed(durationMs: number): Promise<void>;
 }
 
 const CLIENTS = IS_LONG ? 12 : 5;
@@ -62,7 +69,7 @@ export async function runScenario(faultStack: FaultStackOn, scenario: Scenario):
   );
   let faults: Faults | void;
   try {
-    faults = await scenario.fault({ tenants, sent, options });
+    faults = await scenario.fault({ tenants, sent, options, ...watchLoad(faultStack, sent) });
   } finally {
     await Promise.all(clients.map((each) => each.stop()));
   }
@@ -82,6 +89,30 @@ export async function runScenario(faultStack: FaultStackOn, scenario: Scenario):
   }
   printFigures(scenario.name, rows);
   return check(scenario, rows);
+}
+
+/** What of the load a fault can wait for. */
+function watchLoad(
+  { upstream }: FaultStackOn,
+  sent: RunningScenario["sent"],
+): Pick<RunningScenario, "answered" | "streamed"> {
+  const isOpen = ({ endedMs }: Sent): boolean => endedMs === 0;
+  const countEnded = (): number[] => NAMES.map((name) => sent[name].filter((each) => !isOpen(each)).length);
+  const spanOf = ({ id }: Sent): number => {
+    const times = upstream.accounts.get(id)?.tokenTimesMs ?? [];
+    return (times.at(-1) ?? 0) - (times[0] ?? 0);
+  };
+  return {
+    async answered(count) {
+      const before = countEnded();
+      const isReached = () => countEnded().every((ended, index) => ended >= (before[index] ?? 0) + count);
+      await waitFor(`${count} more answers on each key`, isReached, { timeoutMs: 120_000 });
+    },
+    async streamed(durationMs) {
+      const isReached = () => sent.open.some((each) => isOpen(each) && spanOf(each) > durationMs);
+      await waitFor(`a stream of ${durationMs} ms`, isReached, { timeoutMs: 60_000 });
+    },
+  };
 }
 
 function createOptions(

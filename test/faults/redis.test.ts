@@ -1,17 +1,17 @@
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readLoggedUsage } from "../../src/request-log/read-usage.ts";
 import { rebuildUsage, verifyUsage } from "../../src/request-log/verify-usage.ts";
-import { waitFor } from "../support/wait.ts";
+import { requestBucketKey } from "../../src/store/redis/keys.ts";
+import { addTestKey, type CreatedKey } from "../support/test-key.ts";
+import { createGate, waitFor } from "../support/wait.ts";
 import { sendOne, type Sent } from "./fault-load.ts";
-import { IS_LONG, type RunningScenario, runScenario, type Scenario } from "./fault-scenario.ts";
+import { IS_LONG, type RunningScenario, runScenario, type Scenario, WARM_ANSWERS } from "./fault-scenario.ts";
 import { type FaultStack, startFaultStack } from "./fault-stack.ts";
 
-/** So that every worker has seen every key: what Redis being away is like for a key in use. */
-const WARM_MS = 1_200;
-const OUTAGE_MS = IS_LONG ? 20_000 : 1_500;
-const AFTER_MS = 600;
+/** On each key. */
+const OUTAGE_ANSWERS = IS_LONG ? 400 : 30;
+const ANSWERS_AFTER = 10;
 
 let faults: FaultStack;
 beforeAll(async () => {
@@ -24,20 +24,20 @@ function createOutage(
   name: string,
   begin: () => Promise<unknown>,
   end: () => Promise<unknown>,
-  during: (running: RunningScenario) => Promise<void> = () => wait(OUTAGE_MS),
+  during: (running: RunningScenario) => Promise<void> = ({ answered }) => answered(OUTAGE_ANSWERS),
 ): Scenario {
   return {
     name,
     outputTokens: 20,
     async fault(running) {
-      await wait(WARM_MS);
+      await running.answered(WARM_ANSWERS);
       await begin();
       try {
         await during(running);
       } finally {
         await end();
       }
-      await wait(AFTER_MS);
+      await running.answered(ANSWERS_AFTER);
     },
     allowsFailures: false,
     settleMs: 15_000,
@@ -57,28 +57,21 @@ describe("charged and used agree when Redis", () => {
   it("is killed between the admission and the hold", async () => {
     const bodies = createGate();
     let held: Promise<Sent>[] = [];
-    const scenario = createOutage(
-      "Redis killed, holds",
-      async () => {
-        await wait(300);
-        await kill();
-      },
-      restart,
-      async () => {
-        bodies.open();
-        expect((await Promise.all(held)).map(({ status }) => status)).toEqual(held.map(() => 200));
-      },
-    );
+    const scenario = createOutage("Redis killed, holds", kill, restart, async () => {
+      bodies.release();
+      expect((await Promise.all(held)).map(({ status }) => status)).toEqual(held.map(() => 200));
+    });
     expect(
       await runScenario(faults, {
         ...scenario,
         async fault(running) {
-          await wait(WARM_MS);
-          const send = () =>
-            sendOne({ ...running.options("open"), beforeBody: bodies.opened }, (sent) =>
-              running.sent.open.push(sent),
-            );
-          held = Array.from({ length: 5 }, send);
+          const { organizationId } = running.tenants.open;
+          // Keys of their own, whose buckets show that they were admitted.
+          const create = () => addTestKey(faults.store, organizationId);
+          const keys = await Promise.all(Array.from({ length: 5 }, create));
+          const options = { ...running.options("open"), beforeBody: bodies.opened };
+          held = keys.map(({ key }) => sendOne({ ...options, key }, (sent) => running.sent.open.push(sent)));
+          await waitForBuckets(keys);
           return scenario.fault(running);
         },
       }),
@@ -118,10 +111,12 @@ describe("charged and used agree when Redis", () => {
           "Redis slow",
           async () => undefined,
           async () => undefined,
-          async () => {
+          async ({ answered }) => {
             for (const pauseMs of IS_LONG ? [50, 200, 300, 1_000, 5_000, 50, 5_000] : [50, 200, 300, 2_000]) {
               await command("CLIENT", "PAUSE", String(pauseMs), "ALL");
-              await wait(pauseMs + 100);
+              // Answered when the pause is over.
+              await command("PING");
+              await answered(1);
             }
           },
         ),
@@ -152,10 +147,10 @@ describe("charged and used agree when Redis", () => {
       "Redis scripts flushed",
       async () => undefined,
       async () => undefined,
-      async () => {
+      async ({ answered }) => {
         for (let count = 0; count < 20; count += 1) {
           await command("SCRIPT", "FLUSH");
-          await wait(50);
+          await answered(1);
         }
       },
     );
@@ -167,7 +162,6 @@ describe("charged and used agree when Redis", () => {
       "Redis frozen",
       async () => faults.redis.freeze(),
       async () => faults.redis.thaw(),
-      () => wait(IS_LONG ? 20_000 : 3_000),
     );
     expect(await runScenario(faults, outage)).toEqual([]);
   });
@@ -205,10 +199,7 @@ describe("the log of requests", () => {
   });
 });
 
-function createGate(): { readonly opened: Promise<void>; open(): void } {
-  let open: () => void = () => undefined;
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { opened, open: () => open() };
+async function waitForBuckets(keys: readonly CreatedKey[]): Promise<void> {
+  const buckets = keys.map(({ organizationId, id }) => requestBucketKey(organizationId, id));
+  await waitFor("the admissions", async () => (await command("EXISTS", ...buckets)) === keys.length);
 }

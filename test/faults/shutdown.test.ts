@@ -1,6 +1,5 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
@@ -9,7 +8,8 @@ import { findFreePort } from "../support/free-port.ts";
 import { send } from "../support/http.ts";
 import { waitFor } from "../support/wait.ts";
 import type { Sent } from "./fault-load.ts";
-import { runScenario } from "./fault-scenario.ts";
+import { LOST_STREAM_MS } from "./fault-accounts.ts";
+import { runScenario, WARM_ANSWERS } from "./fault-scenario.ts";
 import { type FaultStack, listSpoolFiles, startFaultStack } from "./fault-stack.ts";
 import { listProcesses } from "../support/gateway-processes.ts";
 
@@ -52,8 +52,9 @@ describe("charged and used agree", () => {
       await runScenario(faults, {
         name: "SIGTERM",
         outputTokens: 150,
-        async fault({ sent }) {
-          await wait(1_500);
+        async fault({ sent, answered, streamed }) {
+          await answered(5);
+          await streamed(500);
           inFlight.push(...sent.open.filter(({ endedMs }) => endedMs === 0));
           isOrderly = await terminate();
         },
@@ -73,10 +74,11 @@ describe("charged and used agree", () => {
       await runScenario(faults, {
         name: "SIGTERM without Redis, restart",
         outputTokens: 20,
-        async fault() {
-          await wait(1_200);
+        async fault({ answered }) {
+          await answered(WARM_ANSWERS);
           await faults.redis.kill();
-          await wait(600);
+          await answered(5);
+          await waitFor("charges in the spool", () => listSpoolFiles(faults.stack).length > 0);
           isOrderly = await terminate();
           expect(listSpoolFiles(faults.stack)).not.toEqual([]);
           await faults.redis.restart();
@@ -97,8 +99,8 @@ describe("charged and used agree", () => {
         await runScenario(faults, {
           name: "host gone",
           outputTokens: 400,
-          async fault() {
-            await wait(3_300);
+          async fault({ streamed }) {
+            await streamed(LOST_STREAM_MS + 1_000);
             const { configFile } = faults.stack;
             const processes = [...listProcesses(configFile, "serve"), ...listProcesses(configFile, "worker")];
             const workerDiedMs = performance.now();

@@ -1,6 +1,9 @@
-import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runScenario, type Scenario } from "./fault-scenario.ts";
+import { holdsKey } from "../../src/store/redis/keys.ts";
+import type { CreatedKey } from "../support/test-key.ts";
+import { waitFor } from "../support/wait.ts";
+import { LOST_STREAM_MS } from "./fault-accounts.ts";
+import { type RunningScenario, runScenario, type Scenario } from "./fault-scenario.ts";
 import { type FaultStack, startFaultStack, WORKERS } from "./fault-stack.ts";
 import { findWorkerPid, listProcesses, waitForNewWorker } from "../support/gateway-processes.ts";
 
@@ -8,7 +11,6 @@ import { findWorkerPid, listProcesses, waitForNewWorker } from "../support/gatew
 const LONG_STREAMS = { outputTokens: 400, tokenMs: 10 };
 /** Holds are closed 30 s after their owner's last sign of life, those of strict caps 30 s later; with 5 s for each look. */
 const CLOSED_AFTER_MS = 80_000;
-const PAUSE_MS = 61_000;
 
 let faults: FaultStack;
 beforeAll(async () => {
@@ -35,17 +37,17 @@ describe("charged and used agree", () => {
       await runScenario(faults, {
         name: "worker paused a minute",
         ...LONG_STREAMS,
-        async fault() {
-          await wait(2_500);
+        async fault({ tenants, answered, streamed }) {
+          await streamed(LOST_STREAM_MS + 500);
           const pid = findWorkerPid(faults.stack.configFile, 1);
           process.kill(pid, "SIGSTOP");
           const workerPausedMs = performance.now();
           try {
-            await wait(PAUSE_MS);
+            await waitUntilClosed(Object.values(tenants));
           } finally {
             process.kill(pid, "SIGCONT");
           }
-          await wait(2_000);
+          await answered(5);
           return { workerPausedMs };
         },
         allowsFailures: true,
@@ -63,6 +65,19 @@ describe("charged and used agree", () => {
   });
 });
 
+/** Waits until every request that is open now has ended or was closed by the reaper. */
+async function waitUntilClosed(keys: readonly CreatedKey[]): Promise<void> {
+  const list = async (): Promise<string[]> => {
+    const holds = keys.map(({ organizationId }) =>
+      faults.redis.command("ZRANGE", holdsKey(organizationId), "0", "-1"),
+    );
+    return ((await Promise.all(holds)) as string[][]).flat();
+  };
+  const open = new Set(await list());
+  const isClosed = async () => !(await list()).some((id) => open.has(id));
+  await waitFor("open requests to be closed", isClosed, { timeoutMs: 2 * CLOSED_AFTER_MS, intervalMs: 100 });
+}
+
 interface Settling {
   readonly problems: Promise<readonly string[]>;
 }
@@ -78,8 +93,8 @@ async function startScenario(scenario: Scenario): Promise<Settling> {
 const killScenario = {
   name: "worker killed",
   ...LONG_STREAMS,
-  async fault() {
-    await wait(3_300);
+  async fault({ streamed }: RunningScenario) {
+    await streamed(LOST_STREAM_MS + 1_000);
     const { configFile } = faults.stack;
     const pid = findWorkerPid(configFile, 0);
     const workerDiedMs = performance.now();
@@ -94,21 +109,21 @@ const killScenario = {
 const killInOutageScenario = {
   name: "worker killed without Redis",
   ...LONG_STREAMS,
-  async fault() {
-    await wait(2_500);
+  async fault({ answered, streamed }: RunningScenario) {
+    await streamed(LOST_STREAM_MS + 500);
     const { configFile } = faults.stack;
     const pid = findWorkerPid(configFile, 0);
     const redisDiedMs = performance.now();
     await faults.redis.kill();
     try {
-      await wait(1_500);
+      await answered(1);
       process.kill(pid, "SIGKILL");
       await waitForNewWorker(configFile, pid, WORKERS);
-      await wait(500);
+      await answered(1);
     } finally {
       await faults.redis.restart();
     }
-    await wait(1_000);
+    await answered(1);
     return { redisDiedMs };
   },
   allowsFailures: true,

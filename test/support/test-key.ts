@@ -38,10 +38,19 @@ export async function createTestKey(
   settings: Partial<KeySettings> = {},
   organization: Partial<OrganizationSettings> = {},
 ): Promise<CreatedKey> {
-  const { id: organizationId } = await store.createOrganization({ ...ORGANIZATION, ...organization });
+  const { id } = await store.createOrganization({ ...ORGANIZATION, ...organization });
+  return addTestKey(store, id, settings);
+}
+
+/** One more key of an organization. */
+export async function addTestKey(
+  store: Store,
+  organizationId: string,
+  settings: Partial<KeySettings> = {},
+): Promise<CreatedKey> {
   const key = createKey();
   const stored = { hash: hashKey(key), display: displayKey(key) };
   const record = await store.createKey(organizationId, { ...KEY, ...settings }, stored);
-  if (record === null) throw new Error("the organization that was just made is not there");
+  if (record === null) throw new Error("the organization of the new key is not there");
   return { id: record.id, key, organizationId };
 }
