@@ -1,5 +1,13 @@
+/** Resolves after so many milliseconds. `ref: false`: does not keep the process alive meanwhile. */
+export function pause(ms: number, { ref = true }: { readonly ref?: boolean } = {}): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    if (!ref) timer.unref();
+  });
+}
+
 /** Resolves when the promise does, or when the time is up; what the promise does afterwards is its own business. */
-export async function waitAtMost(promise: Promise<void>, boundMs: number): Promise<void> {
+export async function waitAtMost(promise: Promise<unknown>, boundMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const timeUp = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, Math.max(0, boundMs));
@@ -11,9 +19,19 @@ export async function waitAtMost(promise: Promise<void>, boundMs: number): Promi
   }
 }
 
-/** Resolves after so many milliseconds; keeps no process alive. */
-export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
+/** The promise's result. @throws Error with this message when it does not come in time. */
+export async function requireInTime<Result>(
+  promise: Promise<Result>,
+  boundMs: number,
+  message: string,
+): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(message)), boundMs);
   });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -1,6 +1,7 @@
 /** Mails by SMTP: the operator's mail server, one message at a time and connection. */
 import { createTransport } from "nodemailer";
 import type { Config } from "../config/schema.ts";
+import { requireInTime } from "../wait.ts";
 
 export type SmtpSettings = NonNullable<Config["notifications"]["smtp"]>;
 
@@ -66,7 +67,7 @@ export function createMailer(settings: SmtpSettings, options: MailerOptions = {}
   };
   return {
     async send(mail) {
-      return boundWait(connect().sendMail(formatMail(mail, settings.from)))
+      return answerInTime(connect().sendMail(formatMail(mail, settings.from)))
         .catch((error: unknown) => {
           throw withoutCredentials(error, settings.username, current?.password ?? null);
         })
@@ -76,7 +77,7 @@ export function createMailer(settings: SmtpSettings, options: MailerOptions = {}
         );
     },
     async verify() {
-      await boundWait(connect().verify()).catch((error: unknown) => {
+      await answerInTime(connect().verify()).catch((error: unknown) => {
         throw withoutCredentials(error, settings.username, current?.password ?? null);
       });
     },
@@ -146,16 +147,8 @@ function addressOf(from: string): string {
   return /<([^<>]+)>\s*$/.exec(from)?.[1] ?? from;
 }
 
-async function boundWait<Result>(sent: Promise<Result>): Promise<Result> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error("the mail server took too long")), SEND_BOUND_MS);
-  });
-  try {
-    return await Promise.race([sent, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+function answerInTime<Result>(sent: Promise<Result>): Promise<Result> {
+  return requireInTime(sent, SEND_BOUND_MS, "the mail server took too long");
 }
 
 interface SmtpError {

@@ -4,6 +4,7 @@
  * key's record on every request. When Redis is out of reach the look-up fails and the request is refused.
  */
 import type { Clock } from "../clock.ts";
+import { setBounded } from "../set-bounded.ts";
 import type { KeyReference } from "../store/types.ts";
 import { hashKey } from "./key-format.ts";
 
@@ -57,13 +58,4 @@ export class KeyDirectory {
   forget(presentedHash: string): void {
     this.#known.delete(presentedHash);
   }
-}
-
-/** Sets an entry as the newest, and drops the oldest when there are too many. */
-function setBounded<V>(map: Map<string, V>, key: string, value: V, maxEntries: number): void {
-  map.delete(key);
-  map.set(key, value);
-  if (map.size <= maxEntries) return;
-  const oldest = map.keys().next();
-  if (oldest.done !== true) map.delete(oldest.value);
 }

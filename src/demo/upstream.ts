@@ -7,7 +7,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { setTimeout as wait } from "node:timers/promises";
+import { pause } from "../wait.ts";
 import { createDemoCompletion, type DemoCompletion, DemoRequestError } from "./completion.ts";
 
 export interface DemoUpstreamOptions {
@@ -143,7 +143,7 @@ async function sendStream(
   await sendChunk({ role: "assistant", content: "" }, null);
   for (const token of completion.tokens) {
     if (response.destroyed) return;
-    if (wordDelayMs > 0) await wait(wordDelayMs);
+    if (wordDelayMs > 0) await pause(wordDelayMs);
     await sendChunk({ content: token }, null);
   }
   await sendChunk({}, completion.finishReason);

@@ -5,6 +5,7 @@
 import { ConfigError, formatProblem } from "../config/config-error.ts";
 import { loadConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
+import { requireInTime } from "../wait.ts";
 import { checkEnvoy } from "./check-envoy.ts";
 import { checkFolders } from "./check-folders.ts";
 import { checkPublicUrl, checkUpstreams } from "./check-network.ts";
@@ -49,16 +50,10 @@ function readConfig(file: string): Config | Finding[] {
 }
 
 async function runBounded(name: string, check: () => Promise<Finding[]>): Promise<Finding[]> {
-  let timer: NodeJS.Timeout | null = null;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no end in ${CHECK_BOUND_MS / 1000} s`)), CHECK_BOUND_MS);
-  });
   try {
-    return await Promise.race([check(), late]);
+    return await requireInTime(check(), CHECK_BOUND_MS, `no end in ${CHECK_BOUND_MS / 1000} s`);
   } catch (error) {
     const todo = "Run the command again as the gateway's user; if it stays so, look at this part by hand.";
     return [found("check_failed", name, { what: `This could not be looked at: ${reasonOf(error)}.`, todo })];
-  } finally {
-    if (timer !== null) clearTimeout(timer);
   }
 }

@@ -9,6 +9,7 @@
  */
 import type { Clock } from "../clock.ts";
 import { dayAt, monthAt } from "../calendar.ts";
+import { setBounded } from "../set-bounded.ts";
 import type { Admission, AdmitInput, BucketFigures, KnownKeyAdmission } from "../store/types/admission.ts";
 import { fitsShare } from "../limits/concurrency-limit.ts";
 import { GraceBucket } from "./grace-bucket.ts";
@@ -87,7 +88,7 @@ function remember(
   const isSameRate = before?.admission.key.requestsPerMinute === admission.key.requestsPerMinute;
   const { organizationId, keyId } = input;
   const own = spend.of({ organizationId, keyId, month: admission.month });
-  known.set(input.presentedHash, {
+  const entry: LastKnown = {
     admission,
     atMs: clock.monotonicMs(),
     keyMicrocents: admission.key.spentMicrocents + own.key.unacknowledged - own.key.counted,
@@ -95,10 +96,8 @@ function remember(
       admission.organization.spentMicrocents + own.organization.unacknowledged - own.organization.counted,
     buckets: isSameRate ? before.buckets : null,
     isHeld: false,
-  });
-  if (known.size <= MAX_KEYS) return;
-  const oldest = known.keys().next();
-  if (oldest.done !== true) known.delete(oldest.value);
+  };
+  setBounded(known, input.presentedHash, entry, MAX_KEYS);
 }
 
 function mayGoOn(

@@ -1,5 +1,6 @@
 import type { Clock } from "../clock.ts";
 import type { Logger } from "../logger.ts";
+import { setBounded } from "../set-bounded.ts";
 
 export interface GraceOutageOptions {
   readonly clock: Pick<Clock, "monotonicMs">;
@@ -50,10 +51,7 @@ export class GraceOutage {
       this.#tell(now);
     }
     if (organizationId === null || this.#sinceMs.has(organizationId)) return;
-    this.#sinceMs.set(organizationId, now);
-    if (this.#sinceMs.size <= MAX_ORGANIZATIONS) return;
-    const oldest = this.#sinceMs.keys().next();
-    if (oldest.done !== true) this.#sinceMs.delete(oldest.value);
+    setBounded(this.#sinceMs, organizationId, now, MAX_ORGANIZATIONS);
   }
 
   /** With one node of a cluster away it goes and comes with every other request: said now and then. */

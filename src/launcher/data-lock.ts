@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { tryLock } from "../setup/lock.js";
 import { isRunning } from "../setup/process-identity.js";
+import { pause } from "../wait.ts";
 import { LaunchError } from "./launch-error.ts";
 import type { ManagedProcess } from "./managed-process.ts";
 
@@ -49,7 +49,7 @@ async function waitForEnd(processes: readonly NotedProcess[]): Promise<void> {
           `${noted.name} of a former start still runs: end process ${noted.pid}, then start again.`,
         );
       }
-      await sleep(POLL_MS);
+      await pause(POLL_MS);
     }
   }
 }

@@ -1,11 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "../config/schema.ts";
 import { renderBootstrap } from "../envoy/bootstrap/render-bootstrap.ts";
 import { writeUpstreamSecrets } from "../envoy/bootstrap/upstream-secrets.ts";
 import { ENVOY_ADMIN_SOCKET_NAME } from "../envoy/names.ts";
+import { pause } from "../wait.ts";
 import { startGuarded } from "./guarded-process.ts";
 import { rotateLog } from "./log-file.ts";
 import type { ManagedProcess } from "./managed-process.ts";
@@ -55,7 +55,7 @@ export async function drainEnvoy(sockets: string, boundMs: number): Promise<void
   while (performance.now() < deadlineMs) {
     const stats = await callAdmin(admin, "GET", "/stats?filter=%5Ehttp%5C..*downstream_rq_active%24");
     if (stats === null || countActiveRequests(stats) === 0) return;
-    await sleep(POLL_MS);
+    await pause(POLL_MS);
   }
 }
 

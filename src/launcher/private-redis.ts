@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { createConnection } from "node:net";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { runCommand } from "../setup/run-command.js";
+import { pause } from "../wait.ts";
 import { startGuarded } from "./guarded-process.ts";
 import { LaunchError } from "./launch-error.ts";
 import type { ManagedProcess } from "./managed-process.ts";
@@ -63,7 +63,7 @@ export async function waitForRedis(redis: ManagedProcess, socket: string): Promi
     if (performance.now() > deadlineMs) {
       throw new LaunchError(`Redis does not answer.\n${redis.describeLog()}`);
     }
-    await sleep(POLL_MS);
+    await pause(POLL_MS);
   }
 }
 

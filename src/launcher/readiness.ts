@@ -1,6 +1,6 @@
 import { get, type IncomingMessage } from "node:http";
 import { get as getTls } from "node:https";
-import { setTimeout as sleep } from "node:timers/promises";
+import { pause } from "../wait.ts";
 import { LaunchError } from "./launch-error.ts";
 import type { ManagedProcess } from "./managed-process.ts";
 
@@ -33,7 +33,7 @@ export async function waitUntilReady(
         `${baseUrl}/readyz was not 200 within ${boundMs / 1000} s (last: ${answer}).\n${logs}`,
       );
     }
-    await sleep(POLL_MS);
+    await pause(POLL_MS);
   }
 }
 

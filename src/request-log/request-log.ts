@@ -72,7 +72,7 @@ export class RequestLog {
   }
 
   async #writeOut(): Promise<void> {
-    if (!this.#isClosing) await pause(GATHER_MS);
+    if (!this.#isClosing) await pause(GATHER_MS, { ref: false });
     while (this.#lines.length > 0) {
       const lines = this.#lines;
       this.#lines = [];
@@ -85,7 +85,7 @@ export class RequestLog {
         this.#options.logger.error({ err: error }, "the log of requests cannot be written; trying again");
         await this.#closeFile();
         if (this.#isClosing) break;
-        await pause(RETRY_MS);
+        await pause(RETRY_MS, { ref: false });
       }
     }
     this.#writing = null;

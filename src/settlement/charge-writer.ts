@@ -109,7 +109,9 @@ export class ChargeWriter {
         }
         if (await this.#putInSpool(charge)) return false;
         if (attempt === 1) logger.warn(fields, "a charge was not acknowledged and is tried again");
-        await pause(Math.min(MAX_RETRY_MS, FIRST_RETRY_MS + (clock.monotonicMs() - startedMs) / 4));
+        await pause(Math.min(MAX_RETRY_MS, FIRST_RETRY_MS + (clock.monotonicMs() - startedMs) / 4), {
+          ref: false,
+        });
       }
     }
   }

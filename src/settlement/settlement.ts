@@ -122,7 +122,7 @@ export class Settlement {
     const { clock, requestLog, spool } = this.#options;
     const endMs = clock.monotonicMs() + boundMs;
     const left = () => this.#open.size + this.#charges.unacknowledged;
-    while (left() > 0 && clock.monotonicMs() < endMs) await pause(20);
+    while (left() > 0 && clock.monotonicMs() < endMs) await pause(20, { ref: false });
     for (const timer of this.#timers) clearInterval(timer);
     const isDrained = (await spool?.stop(Math.max(0, endMs - clock.monotonicMs()))) ?? true;
     await requestLog?.close();

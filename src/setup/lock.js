@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync, linkSync } from "node:fs";
 import { dirname } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as pause } from "node:timers/promises";
 import { isRunning, readStartTime } from "./process-identity.js";
 
 const POLL_MS = 100;
@@ -63,7 +63,7 @@ export async function withLock(path, work, options = {}) {
     }
     if (!told) options.onWait?.(holder);
     told = true;
-    await sleep(POLL_MS);
+    await pause(POLL_MS);
   }
 }
 

@@ -121,7 +121,7 @@ export class Spool {
   async stop(boundMs: number): Promise<boolean> {
     const { clock } = this.#options;
     const endMs = clock.monotonicMs() + boundMs;
-    while (!this.isEmpty && clock.monotonicMs() < endMs) await pause(20);
+    while (!this.isEmpty && clock.monotonicMs() < endMs) await pause(20, { ref: false });
     this.#isStopped = true;
     this.#endPause();
     await this.#running;

@@ -4,9 +4,9 @@
  * says that it is not ready until Redis has answered, because what its spool holds can be sent only by a process that
  * lives.
  */
-import { setTimeout as delay } from "node:timers/promises";
 import type { Config } from "../config/schema.ts";
 import type { Logger } from "../logger.ts";
+import { pause, waitAtMost } from "../wait.ts";
 import { createRedisClient, isLoginRefused, waitUntilReady } from "./redis/client.ts";
 import type { RedisAddress, RedisClient } from "./redis/client.ts";
 import { createStore } from "./redis-store.ts";
@@ -104,7 +104,7 @@ export async function openStoreInBackground(
     isOpen: () => state.isOpen,
     opened,
     waitUntilOpen: async (boundMs) => {
-      await Promise.race([opened, delay(boundMs, undefined, { ref: false })]);
+      await waitAtMost(opened, boundMs);
       if (state.isOpen) return;
       closeAll();
       throw new Error(`Redis did not answer within ${boundMs / 1000} s: is it running where \`redis\` says?`);
@@ -130,7 +130,7 @@ async function openEventually(
   };
   tell(first);
   for (let retryMs = FIRST_RETRY_MS; !state.isClosed; retryMs = Math.min(MAX_RETRY_MS, 2 * retryMs)) {
-    await delay(retryMs, undefined, { ref: false });
+    await pause(retryMs, { ref: false });
     await attempt(FIRST_ANSWER_MS).catch(tell);
     if (state.isOpen) return logger.warn({}, "Redis serves this process now");
   }

@@ -6,6 +6,7 @@
  */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { AggregatorRegistry } from "prom-client";
+import { waitAtMost } from "../wait.ts";
 import { getLogLevel, type LogLevel, setLogLevel } from "./log-level.ts";
 import type { Metrics } from "./metrics.ts";
 import { parseTelemetryMessage, type Snapshot, type TelemetryChannel } from "./report.ts";
@@ -92,16 +93,14 @@ export class MetricsHub {
 
   async #collect(): Promise<void> {
     const waiting = new Set(Array.from({ length: this.#options.workers }, (_, index) => index));
-    await new Promise<void>((resolve) => {
-      const bound = setTimeout(resolve, COLLECT_BOUND_MS);
+    const allReported = new Promise<void>((resolve) => {
       this.#onReport = (index) => {
         waiting.delete(index);
-        if (waiting.size > 0) return;
-        clearTimeout(bound);
-        resolve();
+        if (waiting.size === 0) resolve();
       };
-      this.#options.channel.send({ kind: "collect" });
     });
+    this.#options.channel.send({ kind: "collect" });
+    await waitAtMost(allReported, COLLECT_BOUND_MS);
     this.#onReport = () => undefined;
   }
 

@@ -1,3 +1,4 @@
+import { setBounded } from "../../set-bounded.ts";
 const WINDOW_MS = 60_000;
 const MAX_FAILURES = 10;
 const MAX_ADDRESSES = 10_000;
@@ -19,9 +20,6 @@ export class SignInLimit {
       entry.count += 1;
       return;
     }
-    this.#failures.delete(address);
-    const [oldest] = this.#failures.keys();
-    if (this.#failures.size >= MAX_ADDRESSES && oldest !== undefined) this.#failures.delete(oldest);
-    this.#failures.set(address, { count: 1, endsAtMs: nowMs + WINDOW_MS });
+    setBounded(this.#failures, address, { count: 1, endsAtMs: nowMs + WINDOW_MS }, MAX_ADDRESSES);
   }
 }

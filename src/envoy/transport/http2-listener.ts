@@ -6,8 +6,8 @@ import type {
   ServerHttp2Stream,
   IncomingHttpHeaders,
 } from "node:http2";
-import { setTimeout as wait } from "node:timers/promises";
 
+import { pause, waitAtMost } from "../../wait.ts";
 import { HEALTH_WATCH } from "../messages/codec.ts";
 import type { EnvoyServerAddress, EnvoyServerOptions } from "./contract.ts";
 import { isNamedClient } from "./sidecar-tls.ts";
@@ -89,12 +89,14 @@ export class Http2Listener {
   /** See `EnvoyServer.drain`. */
   async drain(boundMs: number): Promise<void> {
     this.#isDraining = true;
-    await within(boundMs, async () => {
-      if (this.#sessions.size > 0) await wait(Math.min(HEALTH_NOTICE_MS, boundMs / 2));
-      this.#server.close();
-      await Promise.all([...this.#sessions].map(([session, calls]) => sendAway(session, calls > 0)));
-      if (this.#openStreams > 0) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
-    });
+    await waitAtMost(this.#empty(boundMs), boundMs);
+  }
+
+  async #empty(boundMs: number): Promise<void> {
+    if (this.#sessions.size > 0) await pause(Math.min(HEALTH_NOTICE_MS, boundMs / 2));
+    this.#server.close();
+    await Promise.all([...this.#sessions].map(([session, calls]) => sendAway(session, calls > 0)));
+    if (this.#openStreams > 0) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
   }
 
   /** See `EnvoyServer.close`. */
@@ -148,23 +150,10 @@ async function sendAway(session: Http2Session, isBusy: boolean): Promise<void> {
     return;
   }
   session.goaway(0, MAX_STREAM_ID);
-  await within(
-    GOAWAY_ACKNOWLEDGED_WITHIN_MS,
-    () =>
-      new Promise<void>((resolve) => {
-        session.once("close", resolve);
-        if (session.destroyed || !session.ping(() => resolve())) resolve();
-      }),
-  );
-  session.close();
-}
-
-/** Waits for the work, but not longer than that. */
-async function within(timeoutMs: number, work: () => Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs);
+  const acknowledged = new Promise<void>((resolve) => {
+    session.once("close", resolve);
+    if (session.destroyed || !session.ping(() => resolve())) resolve();
   });
-  await Promise.race([work(), timeout]);
-  clearTimeout(timer);
+  await waitAtMost(acknowledged, GOAWAY_ACKNOWLEDGED_WITHIN_MS);
+  session.close();
 }

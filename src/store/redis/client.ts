@@ -3,8 +3,8 @@
  * a command is sent at most once. There is no queue while the connection is away, nothing is sent again after it was
  * lost, and a command without an answer fails after 250 ms; whether it was executed is then unknown.
  */
-import { setTimeout as delay } from "node:timers/promises";
 import { Cluster, Redis } from "ioredis";
+import { pause } from "../../wait.ts";
 import { createRedisTls, type RedisTlsFiles, type RedisTlsOptions } from "./redis-tls.ts";
 import { loadScripts } from "./scripts.ts";
 
@@ -65,7 +65,7 @@ export async function waitUntilReady(client: RedisClient, timeoutMs: number): Pr
     const deadlineMs = performance.now() + timeoutMs;
     while (!isReady(client)) {
       if (performance.now() >= deadlineMs) throw createNotReadyError(timeoutMs, problem);
-      await delay(READY_POLL_MS);
+      await pause(READY_POLL_MS);
     }
   } finally {
     client.off("error", remember);
