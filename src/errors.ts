@@ -235,8 +235,8 @@ export class GatewayError extends Error {
     return thrown instanceof GatewayError ? thrown : new GatewayError("internal_error", { cause: thrown });
   }
 
-  /** HTTP status on the OpenAI routes ("chat") or the messages routes. */
-  status(protocol: "chat" | "messages"): number {
+  /** HTTP status on the OpenAI routes or the messages routes. */
+  status(protocol: "chat" | "messages" | "responses"): number {
     const definition: ErrorDefinition = ERRORS[this.code];
     return protocol === "messages" ? (definition.messagesStatus ?? definition.status) : definition.status;
   }

@@ -51,10 +51,8 @@ import { createLogger } from "./telemetry/logger.ts";
 import { countClosed, meterCalls } from "./telemetry/redis-meter.ts";
 import type { RequestMeter } from "./telemetry/request-meter.ts";
 import type { WorkerGauges } from "./telemetry/worker-telemetry.ts";
-import { messagesProtocol } from "./translation/messages-to-chat/protocol.ts";
-import { chatProtocol } from "./translation/chat-to-chat/protocol.ts";
+import { PROTOCOLS } from "./translation/protocols.ts";
 
-const PROTOCOLS = { chat: chatProtocol, messages: messagesProtocol } as const;
 /** What a gRPC message holds beside a body of the largest size: headers, field tags. */
 const MESSAGE_OVERHEAD_BYTES = 1024 * 1024;
 

@@ -159,7 +159,7 @@ export class Exchange {
     const answer = request.createAnswer({
       model,
       estimatedInputTokens: account.estimatedInputTokens,
-      nowMs: this.#services.nowMs(),
+      nowMs: this.#services.nowMs,
       requestId: this.context.requestId,
     });
     account.observe(answer);

@@ -18,7 +18,10 @@ export interface RateState {
  * @see https://platform.openai.com/docs/guides/rate-limits (reset as a duration)
  * @see https://docs.claude.com/en/api/rate-limits (reset as RFC 3339 time)
  */
-export function formatRateHeaders(rate: RateState, protocol: "chat" | "messages"): [string, string][] {
+export function formatRateHeaders(
+  rate: RateState,
+  protocol: "chat" | "messages" | "responses",
+): [string, string][] {
   const limit = String(rate.limit);
   const remaining = String(rate.remaining);
   if (protocol === "messages") {

@@ -11,7 +11,7 @@
 import type { GatewayError } from "../errors.ts";
 
 /** Which protocol a route speaks; it decides the envelope of errors too. */
-export type ProtocolName = "chat" | "messages";
+export type ProtocolName = "chat" | "messages" | "responses";
 
 /** How one model's upstream wants to be spoken to; see docs/messages.md for each field. */
 export interface ModelProfile {
@@ -87,8 +87,8 @@ export interface AnswerContext {
   readonly model: ModelTarget;
   /** Our estimate of the prompt's tokens, for `message_start`, which comes before the exact figure is known. */
   readonly estimatedInputTokens: number;
-  /** Unix milliseconds. */
-  readonly nowMs: number;
+  /** Unix milliseconds, when called. */
+  readonly nowMs: () => number;
   /** For errors inside a stream. */
   readonly requestId: string;
 }
@@ -137,6 +137,4 @@ export interface Protocol {
   parseRequest(body: Uint8Array): ClientRequest;
   /** The body of an error response. */
   formatError(error: GatewayError, requestId: string | null): string;
-  /** An error as the last event of a stream that has begun. */
-  formatStreamError(error: GatewayError, requestId: string | null): string;
 }

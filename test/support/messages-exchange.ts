@@ -106,7 +106,7 @@ export function createAnswer(fields: Json = {}, profile: Partial<ModelProfile> =
   return parse(fields).createAnswer({
     model: createModel(profile),
     estimatedInputTokens: ESTIMATED_INPUT_TOKENS,
-    nowMs: 0,
+    nowMs: () => 0,
     requestId: "req_1",
   });
 }

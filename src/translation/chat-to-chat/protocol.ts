@@ -8,12 +8,11 @@
  * nothing between requests, so no outage of Redis or Envoy reaches it.
  */
 import type { Protocol } from "../client-protocol.ts";
-import { formatErrorBody, formatStreamError } from "./error-body.ts";
+import { formatErrorBody } from "./error-body.ts";
 import { ChatRequest } from "./request.ts";
 
 export const chatProtocol: Protocol = {
   name: "chat",
   parseRequest: (body) => new ChatRequest(body),
   formatError: formatErrorBody,
-  formatStreamError: formatStreamError,
 };

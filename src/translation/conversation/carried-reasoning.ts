@@ -31,13 +31,18 @@ export function packReasoning(reasoning: Uint8Array): string {
   return PREFIX + deflateSync(reasoning, { level: COMPRESSION_LEVEL }).toString("base64url");
 }
 
+/** Whether `packReasoning` made it; another's can only be read by who made it. */
+export function isOwnCarrier(text: string): boolean {
+  return text.startsWith(PREFIX);
+}
+
 /** Unpacks the signatures of one request, within a budget for all of them: what is over it is left out. */
 export class ReasoningUnpacker {
   #leftBytes = MAX_UNPACKED_BYTES;
 
   /** The reasoning; empty when the signature is another's, broken, or unpacks to too much: it is never an error. */
   unpack(signature: string): string {
-    if (!signature.startsWith(PREFIX) || signature.length > MAX_SIGNATURE_CHARACTERS) return "";
+    if (!isOwnCarrier(signature) || signature.length > MAX_SIGNATURE_CHARACTERS) return "";
     if (this.#leftBytes <= 0) return "";
     const bytes = inflate(signature.slice(PREFIX.length), Math.min(MAX_CARRIED_BYTES, this.#leftBytes));
     // How far a broken one came is not known; a small one costs a call into zlib all the same.

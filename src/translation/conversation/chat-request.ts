@@ -7,8 +7,14 @@ import type { ReasoningEffort } from "../client-protocol.ts";
 
 export type ChatContentPart =
   | { readonly type: "text"; readonly text: string }
-  | { readonly type: "image_url"; readonly image_url: { readonly url: string } }
-  | { readonly type: "file"; readonly file: { readonly filename: string; readonly file_data: string } };
+  | {
+      readonly type: "image_url";
+      readonly image_url: { readonly url: string; readonly detail?: string | undefined };
+    }
+  | {
+      readonly type: "file";
+      readonly file: { readonly filename?: string | undefined; readonly file_data: string };
+    };
 
 export interface ChatToolCall {
   readonly id: string;
@@ -59,17 +65,21 @@ export interface ChatRequestBody {
   readonly parallel_tool_calls?: false | undefined;
   readonly reasoning_effort?: ReasoningEffort | undefined;
   readonly response_format?: ChatResponseFormat | undefined;
+  readonly logprobs?: true | undefined;
+  readonly top_logprobs?: number | undefined;
   readonly user?: string | undefined;
   readonly safety_identifier?: string | undefined;
   readonly continue_final_message?: true | undefined;
   readonly add_generation_prompt?: false | undefined;
 }
 
-export interface ChatResponseFormat {
-  readonly type: "json_schema";
-  readonly json_schema: {
-    readonly name: string;
-    readonly schema: Readonly<Record<string, unknown>>;
-    readonly strict: true;
-  };
+export type ChatResponseFormat =
+  | { readonly type: "json_object" }
+  | { readonly type: "json_schema"; readonly json_schema: ChatJsonSchema };
+
+export interface ChatJsonSchema {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly schema: Readonly<Record<string, unknown>>;
+  readonly strict?: boolean | undefined;
 }

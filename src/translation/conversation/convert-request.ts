@@ -17,7 +17,9 @@ export function convertRequest(request: ParsedRequest, model: ModelTarget): Chat
   const toolNames = createToolNames(request, model);
   const { system, turns } = orderTurns(request.system, request.messages, profile.systemMid);
   const messages = turns.flatMap((turn) => convertTurn(turn, model, toolNames));
-  if (messages.length === 0) throw invalidField("messages", "at least one message with content is required");
+  if (messages.length === 0) {
+    throw invalidField(request.messagesField, "at least one message with content is required");
+  }
   if (system !== "") messages.unshift({ role: "system", content: system });
   return {
     model: model.upstreamModel,
@@ -31,8 +33,10 @@ export function convertRequest(request: ParsedRequest, model: ModelTarget): Chat
         ? undefined
         : clampEffort(request.reasoningEffort, profile.reasoningEfforts),
     response_format: request.responseFormat ?? undefined,
+    logprobs: request.topLogprobs === null ? undefined : true,
+    top_logprobs: request.topLogprobs === null || request.topLogprobs === 0 ? undefined : request.topLogprobs,
     ...convertUser(request, model),
-    ...convertPrefill(messages, model),
+    ...convertPrefill(messages, request, model),
   };
 }
 
@@ -74,12 +78,13 @@ function convertTools({ tools, toolChoice }: ParsedRequest, toolNames: ToolNames
       type: "function",
       function: { ...tool, name: toolNames.toUpstream(tool.name) },
     })),
-    tool_choice: toolChoice === null ? undefined : convertToolChoice(toolChoice, toolNames),
+    tool_choice: convertToolChoice(toolChoice?.mode ?? null, toolNames),
     parallel_tool_calls: toolChoice?.disablesParallel === true ? false : undefined,
   };
 }
 
-function convertToolChoice({ mode }: ToolChoice, toolNames: ToolNames): ChatToolChoice {
+function convertToolChoice(mode: ToolChoice["mode"], toolNames: ToolNames): ChatToolChoice | undefined {
+  if (mode === null) return undefined;
   if (typeof mode === "string") return mode;
   return { type: "function", function: { name: toolNames.toUpstream(mode.name) } };
 }
@@ -92,13 +97,14 @@ function convertUser({ userId }: ParsedRequest, { profile }: ModelTarget): Parti
 /** A last message of the assistant is the beginning of the answer; engines differ in whether they go on with it. */
 function convertPrefill(
   messages: readonly ChatMessage[],
+  { messagesField }: ParsedRequest,
   { profile }: ModelTarget,
 ): Partial<ChatRequestBody> {
   const last = messages.at(-1);
   if (last?.role !== "assistant" || profile.prefill === "plain") return {};
   if (profile.prefill === "refuse") {
     throw unsupportedField(
-      "messages",
+      messagesField,
       "this model cannot go on with an assistant message; the last message must be the user's",
     );
   }

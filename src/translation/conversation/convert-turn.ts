@@ -49,7 +49,7 @@ function convertMedia(part: MediaPart, model: ModelTarget): ChatContentPart {
   const { images, files } = model.profile;
   if (part.kind === "image") {
     if (!images) throw unsupportedField(part.path, `image input is not supported by model ${model.id}`);
-    return { type: "image_url", image_url: { url: part.url } };
+    return { type: "image_url", image_url: { url: part.url, detail: part.detail } };
   }
   if (!files) throw unsupportedField(part.path, `file input is not supported by model ${model.id}`);
   return { type: "file", file: { filename: part.filename, file_data: part.data } };

@@ -15,6 +15,8 @@ export interface ParsedRequest {
   /** The system prompt as one string; empty when there is none. */
   readonly system: string;
   readonly messages: readonly ParsedMessage[];
+  /** The field that they stand in, for errors. */
+  readonly messagesField: "messages" | "input";
   readonly stopSequences: readonly string[];
   readonly temperature: number | null;
   readonly topP: number | null;
@@ -24,11 +26,14 @@ export interface ParsedRequest {
   /** Null: the model's own default applies. */
   readonly reasoningEffort: ReasoningEffort | null;
   readonly responseFormat: ChatResponseFormat | null;
+  /** How many alternatives to each token are wanted; null: no log probabilities at all. */
+  readonly topLogprobs: number | null;
   readonly userId: string | null;
 }
 
 /** Which tools the model may or must call. */
 export interface ToolChoice {
-  readonly mode: "auto" | "required" | "none" | { readonly name: string };
+  /** Null: the client did not say. */
+  readonly mode: null | "auto" | "required" | "none" | { readonly name: string };
   readonly disablesParallel: boolean;
 }

@@ -13,13 +13,16 @@ export interface ImagePart {
   readonly kind: "image";
   /** `https:` or `data:`; never fetched here. */
   readonly url: string;
+  /** How closely it is to be looked at, where the client says so: `low`, `high`. */
+  readonly detail?: string | undefined;
   /** Its place in the client's body, for an error that only the model's profile decides. */
   readonly path: string;
 }
 
 export interface FilePart {
   readonly kind: "file";
-  readonly filename: string;
+  /** Undefined where the client gives it none. */
+  readonly filename: string | undefined;
   /** A `data:` URL. */
   readonly data: string;
   readonly path: string;
@@ -78,4 +81,19 @@ export const PARAGRAPH = "\n\n";
 /** A text part, or nothing for an empty text. */
 export function createTextParts(text: string): TextPart[] {
   return text === "" ? [] : [{ kind: "text", text }];
+}
+
+/** Tells the model where to look: the tool role takes text only. */
+const ATTACHED = "[The result is attached in the next message.]";
+
+/** What a tool returned: its texts are one, its media stand apart. */
+export function createToolResult(toolUseId: string, content: readonly TextOrMedia[]): ToolResultPart {
+  const texts: string[] = [];
+  const media: MediaPart[] = [];
+  for (const part of content) {
+    if (part.kind === "text") texts.push(part.text);
+    else media.push(part);
+  }
+  const text = texts.length === 0 && media.length > 0 ? ATTACHED : texts.join("\n");
+  return { kind: "tool_result", toolUseId, text, media };
 }

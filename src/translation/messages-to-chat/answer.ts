@@ -1,26 +1,20 @@
-import { GatewayError } from "../../errors.ts";
+import type { GatewayError } from "../../errors.ts";
 import { formatStreamError } from "./error-body.ts";
 import type { StreamEvent } from "./message.ts";
 import type { Answer, AnswerOutput, Observation } from "../client-protocol.ts";
-import { NestingError } from "../json/object-spans.ts";
 import { isJsonObject } from "../../json-object.ts";
 import { GeneratedText } from "../upstream/generated-text.ts";
 import { isUpstreamError } from "../upstream/error-text.ts";
 import { SseDecoder } from "../sse/decoder.ts";
 import { formatEvent } from "../sse/encoder.ts";
-import { SseLimitError } from "../sse/line-splitter.ts";
 import { mapErrorInAnswer } from "../upstream/map-error.ts";
 import type { AnswerSettings } from "./answer-settings.ts";
 import { convertCompletion } from "./response/convert-completion.ts";
 import { parseJsonText } from "../json/parse-json-text.ts";
 import { playMessage } from "./response/play-message.ts";
 import { findChoice } from "../upstream/read-choice.ts";
+import { asGatewayError, DONE, MAX_EVENT_BYTES, parseCompletion } from "../upstream/read-stream.ts";
 import { StreamTranslator } from "./stream/stream-translator.ts";
-
-/** The largest event that is read: far above any chunk, even one with all arguments of a tool call in it. */
-const MAX_EVENT_BYTES = 16 * 1_048_576;
-
-const DONE = "[DONE]";
 
 /** One answer of a chat completion upstream on its way to a Messages client. */
 export class MessagesAnswer implements Answer {
@@ -113,20 +107,4 @@ export class MessagesAnswer implements Answer {
     this.#output = "";
     return { bytes, final: this.#isFinal, failed: this.#failed };
   }
-}
-
-/** @throws GatewayError `upstream_error` */
-function parseCompletion(body: Uint8Array): unknown {
-  try {
-    return parseJsonText(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8"));
-  } catch (error) {
-    throw asGatewayError(error);
-  }
-}
-
-/** What the upstream did wrong is told as such; anything else is ours. */
-function asGatewayError(error: unknown): GatewayError {
-  const isProtocolError =
-    error instanceof SyntaxError || error instanceof NestingError || error instanceof SseLimitError;
-  return isProtocolError ? new GatewayError("upstream_error", { cause: error }) : GatewayError.from(error);
 }

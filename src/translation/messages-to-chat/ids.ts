@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createRandomId } from "../random-id.ts";
 
 /** Makes the ids that a message needs; a test pins them. */
 export interface IdGenerator {
@@ -8,18 +8,10 @@ export interface IdGenerator {
   toolUseId(): string;
 }
 
-const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const SUFFIX_LENGTH = 24;
 
 /** Random ids, 24 alphanumerics each. */
 export const randomIds: IdGenerator = {
-  messageId: () => `msg_${createSuffix()}`,
-  toolUseId: () => `toolu_${createSuffix()}`,
+  messageId: () => createRandomId("msg_", SUFFIX_LENGTH),
+  toolUseId: () => createRandomId("toolu_", SUFFIX_LENGTH),
 };
-
-function createSuffix(): string {
-  let suffix = "";
-  // The modulo favours eight letters a little; 140 bits leave room for that.
-  for (const byte of randomBytes(SUFFIX_LENGTH)) suffix += ALPHABET.charAt(byte % ALPHABET.length);
-  return suffix;
-}

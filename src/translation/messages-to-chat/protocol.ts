@@ -8,7 +8,7 @@
  * Pure: no clock, no network, no state beyond one exchange; ids come from a generator that a test can pin. It never
  * holds back what an upstream has sent, unless the protocol's order demands it, and never more than a bounded amount.
  */
-import { formatErrorBody, formatStreamError } from "./error-body.ts";
+import { formatErrorBody } from "./error-body.ts";
 import type { ClientRequest, Protocol } from "../client-protocol.ts";
 import { MessagesRequest } from "./request.ts";
 
@@ -17,7 +17,6 @@ export const messagesProtocol: Protocol = {
   name: "messages",
   parseRequest: (body) => new MessagesRequest(body, { purpose: "answer" }),
   formatError: formatErrorBody,
-  formatStreamError: formatStreamError,
 };
 
 /**

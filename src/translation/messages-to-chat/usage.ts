@@ -1,5 +1,5 @@
 import { isJsonObject } from "../../json-object.ts";
-import { parseUsage } from "../upstream/usage.ts";
+import { parseUsage, readCacheWrites } from "../upstream/usage.ts";
 
 /** The usage of a message. The three input figures are a partition of the prompt: none is counted twice. */
 export interface MessageUsage {
@@ -46,7 +46,7 @@ export function createUsage(inputTokens = 0): MessageUsage {
 export function convertUsage(usage: unknown): MessageUsage | null {
   const tokens = parseUsage(usage);
   if (tokens === null || !isJsonObject(usage)) return null;
-  const cacheCreation = Math.min(tokens.inputTokens, readCacheCreation(usage["prompt_tokens_details"]));
+  const cacheCreation = Math.min(tokens.inputTokens, readCacheWrites(usage));
   const hasReasoning = isTokenCount(readField(usage["completion_tokens_details"], "reasoning_tokens"));
   return {
     ...createUsage(tokens.inputTokens - cacheCreation),
@@ -67,14 +67,6 @@ export function formatDeltaUsage(usage: MessageUsage): MessageDeltaUsage {
     output_tokens_details: usage.output_tokens_details,
     server_tool_use: usage.server_tool_use,
   };
-}
-
-/** Tokens written to a cache: OpenAI's name, then LiteLLM's. Billed as ordinary input; shown apart to the client. */
-function readCacheCreation(details: unknown): number {
-  const written = readField(details, "cache_write_tokens");
-  if (isTokenCount(written) && written > 0) return written;
-  const created = readField(details, "cache_creation_tokens");
-  return isTokenCount(created) ? created : 0;
 }
 
 function readField(details: unknown, name: string): unknown {

@@ -1,5 +1,5 @@
-import { GatewayError } from "../../errors.ts";
 import type { ToolNames } from "../conversation/tool-names.ts";
+import { HeldCharacters } from "./held-characters.ts";
 import type { ToolCall } from "./tool-call.ts";
 import type { UpdatedCall } from "./tool-call-table.ts";
 
@@ -25,15 +25,9 @@ interface Prose {
   text: string;
 }
 
-/** All that one stream may hold back; more is no answer but a runaway. */
-const MAX_HELD_CHARACTERS = 4 * 1_048_576;
-
-/** What a piece of prose takes besides its text, so that very many very small ones are bounded too. */
-const PROSE_OVERHEAD_CHARACTERS = 64;
-
 /**
- * Puts an upstream's deltas into an order that block by block protocols can tell. The arguments of the open tool call go out as they come;
- * what else arrives meanwhile waits until they are a complete object, and then follows in the order in which it was
+ * Puts an upstream's deltas into an order that block by block protocols can tell. The arguments of the open tool call go
+ * out as they come; what else arrives meanwhile waits until they are a complete object, and then follows in the order in which it was
  * first seen. So an upstream that sends one call after the other stays live, and one that mixes them comes out in line.
  */
 export class DeltaSequencer {
@@ -41,10 +35,10 @@ export class DeltaSequencer {
   readonly #toolNames: ToolNames;
   readonly #createCallId: () => string;
   readonly #usedIds = new Set<string>();
+  readonly #held = new HeldCharacters();
   /** The call that is being written and whose arguments go on. */
   #open: ToolCall | null = null;
   #waiting: (Prose | ToolCall)[] = [];
-  #heldCharacters = 0;
 
   /** @param options.createCallId Makes an id in the client's protocol, for a call that has none of its own. */
   constructor(writer: AnswerWriter, options: { toolNames: ToolNames; createCallId: () => string }) {
@@ -63,17 +57,17 @@ export class DeltaSequencer {
     const last = this.#waiting.at(-1);
     if (last !== undefined && "kind" in last && last.kind === kind && kind !== "signature") {
       last.text += text;
-      this.#hold(text.length);
+      this.#held.hold(text.length);
     } else {
       this.#waiting.push({ kind, text });
-      this.#hold(text.length + PROSE_OVERHEAD_CHARACTERS);
+      this.#held.holdPiece(text.length);
     }
   }
 
   /** @throws GatewayError when too much would have to be held back. */
   updateCall({ call, isNew, growth }: UpdatedCall): void {
     if (isNew) this.#waiting.push(call);
-    this.#hold(growth);
+    this.#held.hold(growth);
     if (call === this.#open) {
       this.#writeArguments(call);
       if (!call.isComplete) return;
@@ -107,7 +101,7 @@ export class DeltaSequencer {
       if (this.#open !== null) {
         left.push(item);
       } else if ("kind" in item) {
-        this.#heldCharacters -= item.text.length + PROSE_OVERHEAD_CHARACTERS;
+        this.#held.releasePiece(item.text.length);
         this.#writeProse(item.kind, item.text);
       } else if (isCallWaiting || !this.#isOpenable(item)) {
         isCallWaiting = true;
@@ -127,7 +121,7 @@ export class DeltaSequencer {
 
   #writeArguments(call: ToolCall): void {
     const json = call.takeArguments();
-    this.#heldCharacters -= json.length;
+    this.#held.release(json.length);
     this.#writer.writeArguments(json);
   }
 
@@ -163,14 +157,6 @@ export class DeltaSequencer {
       case "refusal":
         this.#writer.writeRefusal(text);
         break;
-    }
-  }
-
-  #hold(characters: number): void {
-    this.#heldCharacters += characters;
-    if (this.#heldCharacters > MAX_HELD_CHARACTERS) {
-      const cause = new Error(`more than ${MAX_HELD_CHARACTERS} characters would have to be held back`);
-      throw new GatewayError("upstream_error", { cause });
     }
   }
 }

@@ -4,7 +4,7 @@
  * always means a limit of its key, so an upstream's 429 becomes `model_overloaded`.
  */
 import { GatewayError } from "../../errors.ts";
-import { describeContextOverflow } from "./context-overflow.ts";
+import { CONTEXT_LENGTH_EXCEEDED, describeContextOverflow, isContextOverflow } from "./context-overflow.ts";
 import type { ProtocolName } from "../client-protocol.ts";
 import { parseUpstreamError, readUpstreamError, type UpstreamErrorText } from "./error-text.ts";
 
@@ -92,8 +92,7 @@ function createRequestError(
   options: { protocol: ProtocolName; model: string; cause: Error },
 ): GatewayError {
   const overflow = options.protocol === "messages" ? describeContextOverflow(text) : null;
-  // A numeric code in quotes repeats the status; it tells a client nothing.
-  const code = text.code !== null && !/^\d+$/.test(text.code) ? text.code : null;
+  const code = readCode(text, options.protocol);
   return new GatewayError("invalid_parameter", {
     message:
       overflow ?? text.message ?? `The server of ${options.model} refused the request without saying why.`,
@@ -101,6 +100,13 @@ function createRequestError(
     ...(code !== null && { publicCode: code }),
     ...(text.param !== null && { param: text.param }),
   });
+}
+
+/** Clients of Responses know an overflow of the context window by its code, whatever the server's words are. */
+function readCode(text: UpstreamErrorText, protocol: ProtocolName): string | null {
+  if (protocol === "responses" && isContextOverflow(text)) return CONTEXT_LENGTH_EXCEEDED;
+  // A numeric code in quotes repeats the status; it tells a client nothing.
+  return text.code !== null && !/^\d+$/.test(text.code) ? text.code : null;
 }
 
 function formatWait(seconds: number | null): { retryAfterSeconds?: number } {

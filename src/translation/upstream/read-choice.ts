@@ -17,3 +17,10 @@ export function readFinishReason(choice: JsonObject): string {
 export function readMatchedStop(choice: JsonObject): string | null {
   return readString(choice["stop_reason"]) || readString(choice["matched_stop"]) || null;
 }
+
+/** What the upstream tells of the probabilities of a text's tokens, each as it is; empty when it tells nothing. */
+export function readLogprobs(choice: JsonObject): JsonObject[] {
+  const { logprobs } = choice;
+  const content = isJsonObject(logprobs) ? logprobs["content"] : null;
+  return Array.isArray(content) ? content.filter(isJsonObject) : [];
+}

@@ -48,6 +48,11 @@ export class ToolCall {
     return this.#take();
   }
 
+  /** The same whatever they are, for a protocol that takes them as text; white space alone says nothing. */
+  takeText(): string {
+    return this.#scanner.kind === "blank" ? "" : this.#take();
+  }
+
   /** The rest of the arguments at the end of the answer, made an object where they are none; empty for `{}`. */
   endArguments(): string {
     if (this.#scanner.kind === "object") return this.#take();

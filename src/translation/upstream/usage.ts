@@ -37,6 +37,12 @@ function readCachedTokens(usage: Record<string, unknown>): number {
   );
 }
 
+/** Tokens written to a cache: OpenAI's name, then LiteLLM's. Billed as ordinary input; 0 when `usage` tells none. */
+export function readCacheWrites(usage: unknown): number {
+  const details = isJsonObject(usage) ? usage["prompt_tokens_details"] : null;
+  return readDetail(details, "cache_write_tokens") || readDetail(details, "cache_creation_tokens");
+}
+
 function readDetail(details: unknown, name: string): number {
   const figure = isJsonObject(details) ? details[name] : undefined;
   return isTokenCount(figure) ? figure : 0;

@@ -8,8 +8,7 @@ import { type AdmissionContext, formatAdmissionContext } from "../../../src/exch
 import { createAnswers } from "../../../src/exchange/answers.ts";
 import { BodyBudget } from "../../../src/exchange/body-budget.ts";
 import { Exchange } from "../../../src/exchange/exchange.ts";
-import { messagesProtocol } from "../../../src/translation/messages-to-chat/protocol.ts";
-import { chatProtocol } from "../../../src/translation/chat-to-chat/protocol.ts";
+import { PROTOCOLS } from "../../../src/translation/protocols.ts";
 import { createSettlement, type StoreScript } from "../settlement/settlement-fixture.ts";
 
 export const MODEL = "acme/echo-small";
@@ -76,7 +75,7 @@ export function openStream(script: StoreScript & { countTokens?: () => Promise<n
         store: { getKey: missing, getOrganization: missing, readSpend: missing, findRequest: missing },
         countTokens: script.countTokens ?? missing,
       }),
-      protocols: { chat: chatProtocol, messages: messagesProtocol },
+      protocols: PROTOCOLS,
       logger,
     },
   );

@@ -4,8 +4,7 @@ import { KeyDirectory } from "../../../src/auth/key-directory.ts";
 import { createKey, hashKey } from "../../../src/auth/key-format.ts";
 import { createAdmitRequest, type IncomingRequest } from "../../../src/exchange/admit-request.ts";
 import type { AdmitInput, Admission, KnownKeyAdmission } from "../../../src/store/types/admission.ts";
-import { messagesProtocol } from "../../../src/translation/messages-to-chat/protocol.ts";
-import { chatProtocol } from "../../../src/translation/chat-to-chat/protocol.ts";
+import { PROTOCOLS } from "../../../src/translation/protocols.ts";
 
 const KEY = createKey();
 const ADMITTED: KnownKeyAdmission = {
@@ -61,7 +60,7 @@ function open(script: Script = {}) {
         return script.admit?.(input) ?? Promise.resolve(ADMITTED);
       },
     },
-    protocols: { chat: chatProtocol, messages: messagesProtocol },
+    protocols: PROTOCOLS,
     createRequestId: () => `req_${seen.admits.length + 1}`,
     isReady: () => script.isReady ?? true,
     logger: { error: (fields) => void seen.logged.push(fields) },

@@ -43,6 +43,7 @@ export function parseRequestBody(bytes: Uint8Array, purpose: RequestPurpose): Pa
     stream: !isCount && (readOptionalBoolean(body["stream"], "stream") ?? false),
     system: parseSystemPrompt(body["system"]),
     messages: parseMessages(body["messages"]),
+    messagesField: "messages",
     stopSequences: readStopSequences(body["stop_sequences"]),
     temperature: readOptionalNumber(body["temperature"], "temperature"),
     topP: readOptionalNumber(body["top_p"], "top_p"),
@@ -52,6 +53,7 @@ export function parseRequestBody(bytes: Uint8Array, purpose: RequestPurpose): Pa
     reasoningEffort: thinking.effort,
     thinking: thinking.display,
     responseFormat: parseOutputFormat(body, outputConfig),
+    topLogprobs: null,
     userId: readUserId(body),
   };
 }

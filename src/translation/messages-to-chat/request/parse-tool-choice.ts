@@ -26,7 +26,7 @@ export function parseToolChoice(value: unknown, tools: readonly ChatFunction[]):
   return { mode, disablesParallel };
 }
 
-function parseMode(type: unknown, name: unknown): ToolChoice["mode"] {
+function parseMode(type: unknown, name: unknown): NonNullable<ToolChoice["mode"]> {
   switch (type) {
     case "auto":
       return "auto";

@@ -2,7 +2,7 @@ import { parseDocument } from "./document.ts";
 import { parseImage } from "./image.ts";
 import {
   createTextParts,
-  type MediaPart,
+  createToolResult,
   type TextOrMedia,
   type ToolResultPart,
 } from "../../conversation/parts.ts";
@@ -10,24 +10,16 @@ import { readName, readOptionalBoolean } from "../../json/read-field.ts";
 import { parseSearchResult } from "./search-result.ts";
 import { type Block, parseBlocks, readText, unsupportedBlock } from "./blocks.ts";
 
-/** Tells the model where to look: the tool role takes text only. */
-const ATTACHED = "[The result is attached in the next message.]";
-
 /**
  * A tool's result as the text of a tool message. The flag `is_error` has no counterpart: a failed result says so.
  * @throws GatewayError 400
  */
 export function parseToolResult({ fields, path }: Block): ToolResultPart {
   const toolUseId = readName(fields["tool_use_id"], `${path}.tool_use_id`);
-  const texts: string[] = [];
-  const media: MediaPart[] = [];
-  for (const part of parseBlocks(fields["content"] ?? "", `${path}.content`, parseBlock)) {
-    if (part.kind === "text") texts.push(part.text);
-    else media.push(part);
-  }
-  const text = texts.length === 0 && media.length > 0 ? ATTACHED : texts.join("\n");
+  const content = parseBlocks(fields["content"] ?? "", `${path}.content`, parseBlock);
+  const result = createToolResult(toolUseId, content);
   const isError = readOptionalBoolean(fields["is_error"], `${path}.is_error`) ?? false;
-  return { kind: "tool_result", toolUseId, text: isError ? markError(text) : text, media };
+  return isError ? { ...result, text: markError(result.text) } : result;
 }
 
 function parseBlock(block: Block): TextOrMedia[] {

@@ -25,7 +25,7 @@ export function createAnswer(fields: object = {}, model: ModelTarget = createMod
   const body = { model: "acme/chat", messages: [{ role: "user", content: "hi" }], ...fields };
   const request = chatProtocol.parseRequest(Buffer.from(JSON.stringify(body)));
   request.toUpstream(model);
-  return request.createAnswer({ model, estimatedInputTokens: 7, nowMs: 0, requestId: "req_1" });
+  return request.createAnswer({ model, estimatedInputTokens: 7, nowMs: () => 0, requestId: "req_1" });
 }
 
 /** Everything a stream puts out when it gets these pieces and then ends. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../../src/errors.ts";
+import { formatStreamError } from "../../../../src/translation/chat-to-chat/error-body.ts";
 import { chatProtocol } from "../../../../src/translation/chat-to-chat/protocol.ts";
 
 const error = new GatewayError("hard_cap_reached", {
@@ -26,7 +27,7 @@ describe("chatProtocol errors", () => {
   });
 
   it("are one chunk in a stream", () => {
-    expect(chatProtocol.formatStreamError(error, "req_1")).toBe(`data: ${JSON.stringify(body)}\n\n`);
+    expect(formatStreamError(error, "req_1")).toBe(`data: ${JSON.stringify(body)}\n\n`);
   });
 
   it("have a null request id where there is none", () => {

@@ -71,7 +71,12 @@ describe("ChatRequest.promptSize", () => {
   it("is still known after the answer has begun when it was asked for before", () => {
     const request = parseFields({});
     const size = request.promptSize();
-    request.createAnswer({ model: createModel(), estimatedInputTokens: 1, nowMs: 0, requestId: "req_1" });
+    request.createAnswer({
+      model: createModel(),
+      estimatedInputTokens: 1,
+      nowMs: () => 0,
+      requestId: "req_1",
+    });
     expect(request.promptSize()).toEqual(size);
   });
 });

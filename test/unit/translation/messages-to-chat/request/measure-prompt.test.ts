@@ -60,7 +60,7 @@ describe("promptSize", () => {
     request.createAnswer({
       model: { id: "acme/echo", upstreamModel: "e", profile: { toolNameMax: null } as never },
       estimatedInputTokens: 1,
-      nowMs: 0,
+      nowMs: () => 0,
       requestId: "req_1",
     });
     expect(request.promptSize()).toEqual(size);

@@ -1,0 +1,34 @@
+import type { ToolNames } from "../conversation/tool-names.ts";
+import type { JsonObject } from "../../json-object.ts";
+import type { CreateId } from "./ids.ts";
+import type { ToolTable } from "./tool-table.ts";
+
+/**
+ * What the client sees of the model's reasoning: `content`, its text as it is; `summary`, the same text in the place of a
+ * summary, which many clients show alone; `hidden`, nothing.
+ */
+export type ReasoningDisplay = "content" | "summary" | "hidden";
+
+/** All that the answer's translation needs to know of the request. */
+export interface AnswerSettings {
+  /** Catalog id, what the client reads as `model`. */
+  readonly model: string;
+  readonly stream: boolean;
+  readonly reasoning: ReasoningDisplay;
+  /** Whether reasoning is also packed for the client to give back. */
+  readonly carriesReasoning: boolean;
+  /** Upstream's names to flat ones. */
+  readonly toolNames: ToolNames;
+  /** Flat names to the client's tools. */
+  readonly toolTable: ToolTable;
+  /** What the response repeats of the request. */
+  readonly toldBack: JsonObject;
+  readonly estimatedInputTokens: number;
+  /** Unix seconds. */
+  readonly createdAt: number;
+  /** Unix seconds, when called. */
+  readonly now: () => number;
+  /** For errors inside a stream. */
+  readonly requestId: string;
+  readonly createId: CreateId;
+}

@@ -1,0 +1,29 @@
+/**
+ * OpenAI's Responses protocol in front of an upstream that speaks Chat Completions, without state: nothing is stored
+ * between requests, and what would need it is refused. The request is read once into checked parts (`request/`); the
+ * answer, whole or chunk by chunk, goes through one translator (`stream/`).
+ *
+ * What changes the meaning of a request and cannot be represented is a 400 that names the field; hints and telemetry are
+ * dropped; what Codex and the SDKs send by default is never refused. docs/responses.md has every rule.
+ *
+ * Pure: no network, no state beyond one exchange; ids come from a generator that a test can pin. It never holds back
+ * what an upstream has sent, unless the protocol's order demands it, and never more than a bounded amount.
+ */
+import { formatErrorBody } from "../chat-to-chat/error-body.ts";
+import type { ClientRequest, Protocol } from "../client-protocol.ts";
+import { ResponsesRequest } from "./request.ts";
+
+/** `POST /v1/responses`. */
+export const responsesProtocol: Protocol = {
+  name: "responses",
+  parseRequest: (body) => new ResponsesRequest(body, { purpose: "answer" }),
+  formatError: formatErrorBody,
+};
+
+/**
+ * `POST /v1/responses/input_tokens`: the same request, never streamed. Its `toUpstream` is what the tokenizer counts.
+ * @throws GatewayError 400 naming the field and what was expected.
+ */
+export function parseInputTokensRequest(body: Uint8Array): ClientRequest {
+  return new ResponsesRequest(body, { purpose: "input_tokens" });
+}

@@ -1,0 +1,77 @@
+/** Calls of tools in earlier turns and what came of them. */
+import { isJsonObject } from "../../../json-object.ts";
+import { createToolResult, type ToolResultPart, type ToolUsePart } from "../../conversation/parts.ts";
+import { NestingError } from "../../json/object-spans.ts";
+import { parseJsonText } from "../../json/parse-json-text.ts";
+import { readName, readOptionalArray, readOptionalString, readString } from "../../json/read-field.ts";
+import type { ToolTable } from "../tool-table.ts";
+import { parseContent } from "./content-parts.ts";
+import { wrapInput } from "./custom-tool.ts";
+import { type Item, listToolNames } from "./items.ts";
+
+/** @throws GatewayError 400 */
+export function parseFunctionCall({ fields, path }: Item, table: ToolTable): ToolUsePart {
+  const given = fields["arguments"];
+  const text = isJsonObject(given) ? JSON.stringify(given) : readOptionalString(given, `${path}.arguments`);
+  return createCall({ fields, path }, table, formatArguments(text ?? ""));
+}
+
+/** @throws GatewayError 400 */
+export function parseCustomCall({ fields, path }: Item, table: ToolTable): ToolUsePart {
+  return createCall({ fields, path }, table, wrapInput(readString(fields["input"], `${path}.input`)));
+}
+
+/** @throws GatewayError 400 */
+export function parseToolSearchCall({ fields, path }: Item, table: ToolTable): ToolUsePart {
+  const given = fields["arguments"];
+  const text = typeof given === "string" ? given : JSON.stringify(given ?? {});
+  return {
+    kind: "tool_use",
+    id: readName(fields["call_id"], `${path}.call_id`),
+    name: table.flatten(null, "tool_search"),
+    arguments: formatArguments(text),
+  };
+}
+
+/** What a function or a custom tool returned: text, images and files. @throws GatewayError 400 */
+export function parseCallOutput({ fields, path }: Item): ToolResultPart {
+  const id = readName(fields["call_id"], `${path}.call_id`);
+  return createToolResult(id, parseContent(fields["output"] ?? "", `${path}.output`));
+}
+
+/** The tools that the client found are declared with all others; the model is told their names. */
+export function parseToolSearchOutput({ fields, path }: Item): ToolResultPart {
+  const id = readName(fields["call_id"], `${path}.call_id`);
+  const names = listToolNames(readOptionalArray(fields["tools"], `${path}.tools`) ?? []);
+  const text = names.length === 0 ? "No tools found." : `Tools available: ${names.join(", ")}`;
+  return createToolResult(id, [{ kind: "text", text }]);
+}
+
+function createCall({ fields, path }: Omit<Item, "type">, table: ToolTable, args: string): ToolUsePart {
+  const name = readName(fields["name"], `${path}.name`);
+  const namespace = readOptionalString(fields["namespace"], `${path}.namespace`);
+  return {
+    kind: "tool_use",
+    id: readName(fields["call_id"], `${path}.call_id`),
+    name: table.flatten(namespace, name),
+    arguments: args,
+  };
+}
+
+/**
+ * Arguments that every chat template can parse. Clients send a model's broken ones back, and templates that parse them
+ * would refuse each further request of the conversation.
+ */
+function formatArguments(text: string): string {
+  if (text.trim() === "") return "{}";
+  return isObjectText(text) ? text : JSON.stringify({ arguments: text });
+}
+
+function isObjectText(text: string): boolean {
+  try {
+    return isJsonObject(parseJsonText(text));
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof NestingError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,106 @@
+import type { JsonObject } from "../../../json-object.ts";
+import {
+  createTextParts,
+  type FilePart,
+  type ImagePart,
+  type TextOrMedia,
+} from "../../conversation/parts.ts";
+import { invalidField, missingField, quote, unsupportedField } from "../../json/field-error.ts";
+import { readName, readObject, readOptionalString, readString } from "../../json/read-field.ts";
+
+/** One part of a content list, with its type and its place. */
+interface ContentPart {
+  readonly type: string;
+  readonly fields: JsonObject;
+  readonly path: string;
+}
+
+const TEXT_TYPES: ReadonlySet<string> = new Set(["input_text", "output_text", "text"]);
+
+/** What a user says or a tool returns: a string, or parts with text, images and files. @throws GatewayError 400 */
+export function parseContent(content: unknown, path: string): TextOrMedia[] {
+  return parseList(content, path, parsePart);
+}
+
+/**
+ * The texts of content that holds nothing else: what a system, developer or assistant message says. Empty ones are left
+ * out.
+ * @throws GatewayError 400 naming the part that is no text.
+ */
+export function readTexts(content: unknown, path: string): string[] {
+  return parseList(content, path, parseTextPart).map(({ text }) => text);
+}
+
+function parseList<Part>(
+  content: unknown,
+  path: string,
+  parse: (part: ContentPart) => Part[],
+): (Part | ReturnType<typeof createTextParts>[number])[] {
+  if (content === undefined || content === null) throw missingField(path);
+  if (typeof content === "string") return createTextParts(content);
+  if (!Array.isArray(content)) throw invalidField(path, "Input should be a string or a list of parts");
+  return content.flatMap((value: unknown, index) => parse(readPart(value, `${path}[${index}]`)));
+}
+
+function readPart(value: unknown, path: string): ContentPart {
+  const fields = readObject(value, path);
+  return { type: readName(fields["type"], `${path}.type`), fields, path };
+}
+
+function parsePart(part: ContentPart): TextOrMedia[] {
+  switch (part.type) {
+    case "input_image":
+      return [parseImage(part)];
+    case "input_file":
+      return [parseFile(part)];
+    default:
+      if (TEXT_TYPES.has(part.type)) return readText(part, "text");
+      throw unsupportedPart(part);
+  }
+}
+
+function parseTextPart(part: ContentPart): ReturnType<typeof createTextParts> {
+  if (part.type === "refusal") return readText(part, "refusal");
+  if (TEXT_TYPES.has(part.type)) return readText(part, "text");
+  throw unsupportedPart(part);
+}
+
+function readText({ fields, path }: ContentPart, field: string): ReturnType<typeof createTextParts> {
+  return createTextParts(readString(fields[field], `${path}.${field}`));
+}
+
+/** The URL goes to the upstream as it is; the gateway never fetches it. */
+function parseImage({ fields, path }: ContentPart): ImagePart {
+  refuseStored(fields, path);
+  const url = readName(fields["image_url"], `${path}.image_url`);
+  const detail = readOptionalString(fields["detail"], `${path}.detail`);
+  return { kind: "image", url, detail: mapDetail(detail), path };
+}
+
+/** `auto` is every server's default; `original`, larger than `high`, is OpenAI's alone. */
+function mapDetail(detail: string | null): string | undefined {
+  if (detail === null || detail === "auto") return undefined;
+  return detail === "original" ? "high" : detail;
+}
+
+function parseFile({ fields, path }: ContentPart): FilePart {
+  refuseStored(fields, path);
+  if (fields["file_url"] !== undefined && fields["file_url"] !== null) {
+    throw unsupportedField(`${path}.file_url`, "files are not fetched; send the file as `file_data`");
+  }
+  return {
+    kind: "file",
+    filename: readOptionalString(fields["filename"], `${path}.filename`) ?? undefined,
+    data: readName(fields["file_data"], `${path}.file_data`),
+    path,
+  };
+}
+
+function refuseStored(fields: JsonObject, path: string): void {
+  if (fields["file_id"] === undefined || fields["file_id"] === null) return;
+  throw unsupportedField(`${path}.file_id`, "this gateway stores no files; send the content itself");
+}
+
+function unsupportedPart({ type, path }: ContentPart): Error {
+  return unsupportedField(path, `unsupported content part type ${quote(type)}`);
+}

@@ -1,0 +1,145 @@
+import { ReasoningUnpacker } from "../../conversation/carried-reasoning.ts";
+import { PARAGRAPH, type ParsedMessage } from "../../conversation/parts.ts";
+import { invalidField, missingField, quote, unsupportedField } from "../../json/field-error.ts";
+import type { ToolTable } from "../tool-table.ts";
+import {
+  parseCallOutput,
+  parseCustomCall,
+  parseFunctionCall,
+  parseToolSearchCall,
+  parseToolSearchOutput,
+} from "./call-items.ts";
+import { parseContent, readTexts } from "./content-parts.ts";
+import type { Item } from "./items.ts";
+import { readReasoningItem } from "./reasoning-item.ts";
+
+/** What OpenAI's own servers did in an earlier turn: the text that follows carries the result. */
+const HOSTED_ITEMS =
+  /^(?:web_search_call|file_search_call|code_interpreter_call|image_generation_call|mcp_.+)$/;
+
+/** A whole conversation that only its maker can read. */
+const COMPACTED_ITEMS: ReadonlySet<string> = new Set([
+  "compaction",
+  "compaction_summary",
+  "compaction_trigger",
+]);
+
+interface Context {
+  readonly table: ToolTable;
+  readonly unpacker: ReasoningUnpacker;
+}
+
+/**
+ * The items as messages, each translated by itself; order is `order-turns.ts`'s.
+ * @throws GatewayError 400, also when nothing but system text is left.
+ */
+export function parseInput(items: readonly Item[], table: ToolTable): ParsedMessage[] {
+  const context = { table, unpacker: new ReasoningUnpacker() };
+  const messages = dropLoneReasoning(items.flatMap((item) => parseItem(item, context)));
+  if (!messages.some(hasContent)) {
+    throw invalidField("input", "at least one message with content is required");
+  }
+  return messages;
+}
+
+function parseItem(item: Item, context: Context): ParsedMessage[] {
+  switch (item.type) {
+    case "message":
+      return [parseMessage(item)];
+    case "function_call":
+      return [{ role: "assistant", parts: [parseFunctionCall(item, context.table)] }];
+    case "custom_tool_call":
+      return [{ role: "assistant", parts: [parseCustomCall(item, context.table)] }];
+    case "function_call_output":
+    case "custom_tool_call_output":
+      return [{ role: "user", parts: [parseCallOutput(item)] }];
+    case "tool_search_call":
+      if (isServerSide(item)) return [];
+      return [{ role: "assistant", parts: [parseToolSearchCall(item, context.table)] }];
+    case "tool_search_output":
+      return isServerSide(item) ? [] : [{ role: "user", parts: [parseToolSearchOutput(item)] }];
+    case "reasoning":
+      return parseReasoning(item, context);
+    case "item_reference":
+      return parseReference(item);
+    // Its tools are declared before the items are read.
+    case "additional_tools":
+      return [];
+    default:
+      if (HOSTED_ITEMS.test(item.type)) return [];
+      throw refuseItem(item);
+  }
+}
+
+function parseMessage({ fields, path }: Item): ParsedMessage {
+  const { role, content } = fields;
+  const contentPath = `${path}.content`;
+  switch (role) {
+    case "user":
+      return { role, parts: parseContent(content, contentPath) };
+    case "assistant": {
+      const text = readTexts(content, contentPath).join("");
+      return { role, parts: text === "" ? [] : [{ kind: "text", text }] };
+    }
+    case "system":
+    case "developer":
+      return { role: "system", text: readTexts(content, contentPath).join(PARAGRAPH) };
+    case undefined:
+      throw missingField(`${path}.role`);
+    default:
+      throw invalidField(`${path}.role`, "Input should be 'user', 'assistant', 'system' or 'developer'");
+  }
+}
+
+function parseReasoning(item: Item, { unpacker }: Context): ParsedMessage[] {
+  const thinking = readReasoningItem(item, unpacker);
+  return thinking === "" ? [] : [{ role: "assistant", parts: [{ kind: "thinking", thinking }] }];
+}
+
+/** The AI SDK refers to reasoning by default; an answer that is only referred to would be lost without a word. */
+function parseReference({ fields, path }: Item): ParsedMessage[] {
+  const { id } = fields;
+  if (typeof id === "string" && id.startsWith("rs_")) return [];
+  throw unsupportedField(
+    path,
+    "this gateway stores no items; send the item itself (in the Vercel AI SDK: `providerOptions.openai.store = false`)",
+  );
+}
+
+/** What OpenAI's own search among deferred tools did; the tools are declared all the same. */
+function isServerSide({ fields }: Item): boolean {
+  return fields["execution"] === "server";
+}
+
+/** Reasoning by itself is no turn: what it led to was left out. */
+function dropLoneReasoning(messages: readonly ParsedMessage[]): ParsedMessage[] {
+  const kept: ParsedMessage[] = [];
+  let turn: ParsedMessage[] = [];
+  const endTurn = (): void => {
+    const isAnswered = turn.some(hasContent);
+    kept.push(...turn.filter(({ role }) => isAnswered || role !== "assistant"));
+    turn = [];
+  };
+  for (const message of messages) {
+    if (message.role !== "user") turn.push(message);
+    else {
+      endTurn();
+      kept.push(message);
+    }
+  }
+  endTurn();
+  return kept;
+}
+
+function hasContent(message: ParsedMessage): boolean {
+  return message.role !== "system" && message.parts.some(({ kind }) => kind !== "thinking" && kind !== "gap");
+}
+
+function refuseItem({ type, path }: Item): Error {
+  return unsupportedField(
+    path,
+    COMPACTED_ITEMS.has(type)
+      ? `a ${quote(type)} item can only be read by the server that made it; send the conversation itself`
+      : `unsupported item type ${quote(type)}`,
+  );
+}

@@ -1,0 +1,30 @@
+import type { JsonObject } from "../../../json-object.ts";
+import { REASONING_EFFORTS, type ReasoningEffort } from "../../client-protocol.ts";
+import { readOptionalObject, readOptionalString } from "../../json/read-field.ts";
+import type { ReasoningDisplay } from "../answer-settings.ts";
+
+/** What the request says about reasoning. */
+export interface RequestedReasoning {
+  /** Null: nothing is said, the model's own default applies. */
+  readonly effort: ReasoningEffort | null;
+  readonly display: ReasoningDisplay;
+  /** As the client wrote them, to be told back. */
+  readonly given: { readonly effort: string | null; readonly summary: string | null };
+}
+
+/** An effort that is not known says nothing: Codex sends one with every request. @throws GatewayError 400 */
+export function parseReasoning(body: JsonObject): RequestedReasoning {
+  const reasoning = readOptionalObject(body["reasoning"], "reasoning") ?? {};
+  const word = readOptionalString(reasoning["effort"], "reasoning.effort");
+  const summary =
+    readOptionalString(reasoning["summary"], "reasoning.summary") ??
+    // Its name in the first months of the protocol.
+    readOptionalString(reasoning["generate_summary"], "reasoning.generate_summary");
+  const effort = REASONING_EFFORTS.find((known) => known === word) ?? null;
+  return { effort, display: mapDisplay(effort, summary), given: { effort: word, summary } };
+}
+
+function mapDisplay(effort: ReasoningEffort | null, summary: string | null): ReasoningDisplay {
+  if (effort === "none") return "hidden";
+  return summary === null ? "content" : "summary";
+}

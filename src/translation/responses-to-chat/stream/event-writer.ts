@@ -1,0 +1,42 @@
+import type { GatewayError } from "../../../errors.ts";
+import type { JsonObject } from "../../../json-object.ts";
+import { formatEvent } from "../../sse/encoder.ts";
+import type { ItemEvent, ResponseEventType, ResponseObject } from "../response.ts";
+import { createErrorFields } from "../error-body.ts";
+
+/** Numbers the events of one stream and writes them as text. */
+export class EventWriter {
+  /** What each response repeats of its request: it may be large, and is written as JSON once. */
+  readonly #toldBack: string;
+  #sequenceNumber = 0;
+
+  constructor(toldBack: JsonObject) {
+    this.#toldBack = JSON.stringify(toldBack);
+  }
+
+  formatItemEvent(event: ItemEvent): string {
+    return formatEvent(event.type, { ...event, sequence_number: this.#next() });
+  }
+
+  formatResponseEvent(type: ResponseEventType, response: ResponseObject): string {
+    const head = JSON.stringify({ type, sequence_number: this.#next() });
+    const data = `${head.slice(0, -1)},"response":${this.formatResponse(response)}}`;
+    return `event: ${type}\ndata: ${data}\n\n`;
+  }
+
+  /** The error that ends a stream; `response.failed` follows it. */
+  formatError(error: GatewayError, requestId: string | null): string {
+    const fields = createErrorFields(error, requestId);
+    return formatEvent("error", { type: "error", sequence_number: this.#next(), ...fields });
+  }
+
+  /** A response as JSON. */
+  formatResponse(response: ResponseObject): string {
+    return `${JSON.stringify(response).slice(0, -1)},${this.#toldBack.slice(1)}`;
+  }
+
+  #next(): number {
+    this.#sequenceNumber += 1;
+    return this.#sequenceNumber - 1;
+  }
+}

@@ -1,0 +1,124 @@
+import type { JsonObject } from "../../../json-object.ts";
+import { HeldCharacters } from "../../upstream/held-characters.ts";
+import type { ToolCall } from "../../upstream/tool-call.ts";
+import type { UpdatedCall } from "../../upstream/tool-call-table.ts";
+import type { AnswerSettings } from "../answer-settings.ts";
+import type { OutputWriter } from "./output-writer.ts";
+
+type SequencerSettings = Pick<AnswerSettings, "toolNames" | "toolTable" | "createId">;
+
+/** What is written without waiting for more of itself. */
+interface Prose {
+  readonly kind: "reasoning" | "text" | "refusal";
+  text: string;
+  readonly logprobs: JsonObject[];
+}
+
+/**
+ * Puts deltas into the protocol's order. Calls go out side by side, each from the moment at which its id and name are
+ * known, and each is done when its arguments are a whole object. Prose waits until no call is open, since a client must
+ * not take what follows a call for a part of it.
+ */
+export class ItemSequencer {
+  readonly #writer: OutputWriter;
+  readonly #settings: SequencerSettings;
+  readonly #held = new HeldCharacters();
+  readonly #usedIds = new Set<string>();
+  /** Calls that cannot be begun yet. */
+  readonly #nameless = new Set<ToolCall>();
+  /** Begun and not done, with their output indexes. */
+  readonly #open = new Map<ToolCall, number>();
+  #prose: Prose[] = [];
+
+  constructor(writer: OutputWriter, settings: SequencerSettings) {
+    this.#writer = writer;
+    this.#settings = settings;
+  }
+
+  /** @throws GatewayError when too much would have to be held back. */
+  addProse(kind: Prose["kind"], text: string, logprobs: readonly JsonObject[] = []): void {
+    if (this.#open.size === 0) {
+      this.#write({ kind, text, logprobs });
+      return;
+    }
+    const last = this.#prose.at(-1);
+    if (last?.kind === kind) {
+      last.text += text;
+      last.logprobs.push(...logprobs);
+      this.#held.hold(text.length);
+    } else {
+      this.#prose.push({ kind, text, logprobs: [...logprobs] });
+      this.#held.holdPiece(text.length);
+    }
+  }
+
+  /** @throws GatewayError when too much would have to be held back. */
+  updateCall({ call, isNew, growth }: UpdatedCall): void {
+    this.#held.hold(growth);
+    if (isNew) this.#nameless.add(call);
+    if (this.#nameless.has(call)) {
+      if (!this.#isOpenable(call)) return;
+      this.#start(call);
+    }
+    this.#advance(call);
+  }
+
+  /** Nothing more will come: everything goes out, a call without a name excepted, which nobody could run. */
+  end(): void {
+    for (const call of this.#nameless) if (call.name !== "") this.#start(call);
+    for (const call of this.#open.keys()) this.#writeArguments(call);
+    if (this.#prose.length > 0) for (const call of this.#open.keys()) this.#close(call);
+    this.#writeProse();
+  }
+
+  #start(call: ToolCall): void {
+    const { toolNames, toolTable, createId } = this.#settings;
+    const callId = call.id === "" || this.#usedIds.has(call.id) ? createId("call") : call.id;
+    this.#usedIds.add(callId);
+    call.isNameSettled = true;
+    this.#nameless.delete(call);
+    const tool = toolTable.find(toolNames.toClient(call.name));
+    this.#open.set(call, this.#writer.startCall({ callId, tool }));
+  }
+
+  #advance(call: ToolCall): void {
+    this.#writeArguments(call);
+    if (!call.isComplete || !this.#open.has(call)) return;
+    this.#close(call);
+    if (this.#open.size === 0) this.#writeProse();
+  }
+
+  #writeArguments(call: ToolCall): void {
+    const index = this.#open.get(call);
+    if (index === undefined) return;
+    const json = call.takeText();
+    this.#held.release(json.length);
+    if (json !== "") this.#writer.writeArguments(index, json);
+  }
+
+  #close(call: ToolCall): void {
+    const index = this.#open.get(call);
+    if (index !== undefined) this.#writer.closeCall(index);
+    this.#open.delete(call);
+  }
+
+  #writeProse(): void {
+    const waiting = this.#prose;
+    this.#prose = [];
+    for (const prose of waiting) {
+      this.#held.releasePiece(prose.text.length);
+      this.#write(prose);
+    }
+  }
+
+  #write({ kind, text, logprobs }: { kind: Prose["kind"]; text: string; logprobs: readonly JsonObject[] }) {
+    if (kind === "reasoning") this.#writer.writeReasoning(text);
+    else if (kind === "text") this.#writer.writeText(text, logprobs);
+    else this.#writer.writeRefusal(text);
+  }
+
+  #isOpenable(call: ToolCall): boolean {
+    if (call.id === "" || call.name === "") return false;
+    return call.isNameSettled || this.#settings.toolNames.isWhole(call.name);
+  }
+}

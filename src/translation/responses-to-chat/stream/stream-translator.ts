@@ -1,0 +1,194 @@
+import { GatewayError } from "../../../errors.ts";
+import { isJsonObject, type JsonObject } from "../../../json-object.ts";
+import { isUpstreamError } from "../../upstream/error-text.ts";
+import type { GeneratedText } from "../../upstream/generated-text.ts";
+import { mapErrorInAnswer } from "../../upstream/map-error.ts";
+import { findChoice, readFinishReason, readLogprobs } from "../../upstream/read-choice.ts";
+import { readContent, readReasoning, readRefusal } from "../../upstream/read-message.ts";
+import { readCacheWrites } from "../../upstream/usage.ts";
+import { ToolCallTable } from "../../upstream/tool-call-table.ts";
+import type { AnswerSettings } from "../answer-settings.ts";
+import { createResponseError } from "../error-body.ts";
+import type { IdKind } from "../ids.ts";
+import { mapEnding } from "../response/map-ending.ts";
+import type { ItemEvent, OutputItem, ResponseEventType, ResponseObject } from "../response.ts";
+import { formatUsage, type ResponseUsage } from "../usage.ts";
+import { ItemSequencer } from "./item-sequencer.ts";
+import { OutputWriter } from "./output-writer.ts";
+
+/** Stands for the old way to call one tool, which has no index; no server counts from here. */
+const FUNCTION_CALL_INDEX = -1;
+
+/** Bytes of a token, where an upstream tells no usage. */
+const BYTES_PER_TOKEN = 4;
+
+/** Where a translation goes. */
+export interface TranslatorOutput {
+  readonly onItem: (event: ItemEvent) => void;
+  readonly onResponse: (type: ResponseEventType, response: ResponseObject) => void;
+  /** Told of everything that the upstream generated, shown or not. */
+  readonly generated: GeneratedText;
+}
+
+/**
+ * The state of one answer: chunks of a chat completion in, events of a response out, each event in the call that brought
+ * its chunk. A whole completion is read as its only chunk, so that both ways give the same items. The end of the
+ * response waits for the end of the upstream's stream, since usage comes after the finish reason.
+ */
+export class StreamTranslator {
+  readonly #settings: AnswerSettings;
+  readonly #output: TranslatorOutput;
+  readonly #writer: OutputWriter;
+  readonly #sequencer: ItemSequencer;
+  readonly #calls = new ToolCallTable();
+  readonly #id: string;
+  #isStarted = false;
+  #hasChoice = false;
+  #finishReason = "";
+  #cacheWriteTokens = 0;
+  #functionCallId = "";
+
+  constructor(settings: AnswerSettings, output: TranslatorOutput) {
+    this.#settings = settings;
+    this.#output = output;
+    this.#id = settings.createId("resp" satisfies IdKind);
+    this.#writer = new OutputWriter(output.onItem, settings);
+    this.#sequencer = new ItemSequencer(this.#writer, settings);
+  }
+
+  /**
+   * One parsed chunk, or a whole completion.
+   * @throws GatewayError what the upstream reports, or that it broke the protocol; only `fail` may follow.
+   */
+  readChunk(chunk: unknown): void {
+    if (isUpstreamError(chunk)) {
+      throw mapErrorInAnswer(chunk, { protocol: "responses", model: this.#settings.model });
+    }
+    if (!isJsonObject(chunk)) {
+      throw new GatewayError("upstream_error", { cause: new Error("a chunk that is no JSON object") });
+    }
+    const { usage } = chunk;
+    this.#output.generated.readUsage(usage);
+    this.#cacheWriteTokens = readCacheWrites(usage) || this.#cacheWriteTokens;
+    this.#start();
+    const choice = findChoice(chunk);
+    if (choice !== null && this.#finishReason === "") this.#readChoice(choice);
+  }
+
+  /**
+   * The upstream's answer has ended.
+   * @param isWhole It said so: by `[DONE]`, or by being JSON.
+   * @throws GatewayError when it ended before the answer did: a half answer is never passed off as a whole one.
+   */
+  end(isWhole: boolean): ResponseObject {
+    if (!isWhole && this.#finishReason === "") {
+      const message = "The upstream stream ended before the response was complete.";
+      throw new GatewayError("upstream_error", { message });
+    }
+    if (!this.#hasChoice) {
+      throw new GatewayError("upstream_error", { cause: new Error("an answer without a choice") });
+    }
+    const ending = mapEnding(this.#finishReason);
+    this.#sequencer.end();
+    const output = this.#writer.end(ending.status === "incomplete");
+    const response = {
+      ...this.#createResponse(output),
+      ...ending,
+      completed_at: ending.status === "completed" ? this.#settings.now() : null,
+      usage: this.#countUsage(),
+    };
+    this.#output.onResponse(`response.${ending.status}`, response);
+    return response;
+  }
+
+  /** Begins the response, if nothing has: clients take no other event for the first. */
+  startFailure(): void {
+    this.#start();
+  }
+
+  /** The last event of a response that failed, with what there is of it. */
+  fail(error: GatewayError): void {
+    const { generated, onResponse } = this.#output;
+    const hasUsage = generated.usage !== null || generated.generatedBytes > 0;
+    onResponse("response.failed", {
+      ...this.#createResponse(this.#writer.abandon()),
+      status: "failed",
+      error: createResponseError(error),
+      usage: hasUsage ? this.#countUsage() : null,
+    });
+  }
+
+  #start(): void {
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    const response = this.#createResponse([]);
+    this.#output.onResponse("response.created", response);
+    this.#output.onResponse("response.in_progress", response);
+  }
+
+  #createResponse(output: readonly OutputItem[]): ResponseObject {
+    return {
+      id: this.#id,
+      object: "response",
+      created_at: this.#settings.createdAt,
+      completed_at: null,
+      status: "in_progress",
+      error: null,
+      incomplete_details: null,
+      model: this.#settings.model,
+      output,
+      usage: null,
+    };
+  }
+
+  /** The upstream's, else the gateway's own count: clients measure the room in their context by it. */
+  #countUsage(): ResponseUsage {
+    const { usage, generatedBytes, generatedDeltas } = this.#output.generated;
+    if (usage !== null) return formatUsage(usage, this.#cacheWriteTokens);
+    return formatUsage(
+      {
+        inputTokens: this.#settings.estimatedInputTokens,
+        cachedInputTokens: 0,
+        outputTokens: Math.max(generatedDeltas, Math.ceil(generatedBytes / BYTES_PER_TOKEN)),
+        reasoningTokens: 0,
+      },
+      0,
+    );
+  }
+
+  #readChoice(choice: JsonObject): void {
+    this.#hasChoice = true;
+    const delta = choice["delta"] ?? choice["message"];
+    this.#output.generated.readMessage(delta);
+    if (isJsonObject(delta)) this.#readDelta(delta, readLogprobs(choice));
+    this.#finishReason = readFinishReason(choice);
+    // Nothing of the answer follows: what was held back for an order that is now known goes out at once.
+    if (this.#finishReason !== "") this.#sequencer.end();
+  }
+
+  #readDelta(delta: JsonObject, logprobs: readonly JsonObject[]): void {
+    if (this.#settings.reasoning !== "hidden") {
+      const { text } = readReasoning(delta);
+      if (text !== "") this.#sequencer.addProse("reasoning", text);
+    }
+    const text = readContent(delta);
+    if (text !== "") this.#sequencer.addProse("text", text, logprobs);
+    const refusal = readRefusal(delta);
+    if (refusal !== "") this.#sequencer.addProse("refusal", refusal);
+    const { tool_calls, function_call } = delta;
+    // Servers that send both send the same call twice.
+    if (Array.isArray(tool_calls) && tool_calls.length > 0) {
+      for (const call of tool_calls) this.#addCall(call);
+    } else if (isJsonObject(function_call)) this.#addFunctionCall(function_call);
+  }
+
+  #addCall(value: unknown): void {
+    const updated = this.#calls.update(value);
+    if (updated !== null) this.#sequencer.updateCall(updated);
+  }
+
+  #addFunctionCall(called: JsonObject): void {
+    this.#functionCallId ||= this.#settings.createId("call");
+    this.#addCall({ index: FUNCTION_CALL_INDEX, id: this.#functionCallId, function: called });
+  }
+}

@@ -1,0 +1,27 @@
+/** What every reader of an upstream's answer has in common. */
+import { GatewayError } from "../../errors.ts";
+import { NestingError } from "../json/object-spans.ts";
+import { parseJsonText } from "../json/parse-json-text.ts";
+import { SseLimitError } from "../sse/line-splitter.ts";
+
+/** The largest event that is read: far above any chunk, even one with all arguments of a tool call in it. */
+export const MAX_EVENT_BYTES = 16 * 1_048_576;
+
+/** The data of the event that ends a stream. */
+export const DONE = "[DONE]";
+
+/** A whole answer. @throws GatewayError `upstream_error` when it is no JSON. */
+export function parseCompletion(body: Uint8Array): unknown {
+  try {
+    return parseJsonText(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8"));
+  } catch (error) {
+    throw asGatewayError(error);
+  }
+}
+
+/** What the upstream did wrong is told as such; anything else is ours. */
+export function asGatewayError(error: unknown): GatewayError {
+  const isProtocolError =
+    error instanceof SyntaxError || error instanceof NestingError || error instanceof SseLimitError;
+  return isProtocolError ? new GatewayError("upstream_error", { cause: error }) : GatewayError.from(error);
+}
