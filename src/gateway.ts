@@ -110,8 +110,8 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         close();
       }
     },
-    reload(changed) {
-      catalog.replace(createCatalog(changed));
+    replaceCatalog(changed) {
+      catalog.replace(createCatalog({ ...config, catalog: changed }));
     },
   };
 }
@@ -202,6 +202,7 @@ export async function startSupervisorServices(
     areWorkersReady: options.areWorkersReady,
     store,
     catalog: () => catalog.current,
+    readConfigState: options.readConfigState,
     hasMailServer: config.notifications.smtp !== null,
     allowPrivateWebhooks: config.notifications.webhooks.allowPrivateNetworks,
     nowMs: () => systemClock.nowMs(),
@@ -219,8 +220,8 @@ export async function startSupervisorServices(
   return {
     adminUrl: admin.url,
     demoKey,
-    reload(changed) {
-      catalog.replace(createCatalog(changed));
+    replaceCatalog(changed) {
+      catalog.replace(createCatalog({ ...config, catalog: changed }));
     },
     async close() {
       await admin.close();

@@ -1,22 +1,18 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { fileURLToPath } from "node:url";
-import type { Config } from "../config/schema.ts";
 import { entryUrl } from "./entry-url.ts";
-import { applyOverrides, type ConfigOverrides, formatOverrides } from "../supervisor/config-overrides.ts";
+import type { ConfigOverrides } from "../supervisor/config-overrides.ts";
 
 /** Above Kubernetes' 30 s only with a longer `terminationGracePeriodSeconds`. */
 const DEFAULT_DRAIN_SECONDS = 30;
 
-interface ProcessOptions extends ConfigOverrides {
+interface ServeCommandOptions extends ConfigOverrides {
   readonly config: string;
-}
-
-interface ServeCommandOptions extends ProcessOptions {
   readonly drainSeconds: number;
   readonly demo?: true;
 }
 
-interface WorkerCommandOptions extends ProcessOptions {
+interface WorkerCommandOptions {
   readonly index: number;
   readonly address: string;
 }
@@ -40,12 +36,13 @@ export function addServeCommands(program: Command): void {
     .action((options: ServeCommandOptions) => serveAction(options));
   addOverrideOptions(serve);
   serve.addOption(hidden(serve, "--demo", "make a demo organization and key"));
-  const worker = program.command("worker", { hidden: true }).requiredOption("--config <file>");
-  worker
+  program
+    .command("worker", { hidden: true })
+    // Whose worker it is, for whoever looks at processes. What is in the file the supervisor tells it.
+    .requiredOption("--config <file>")
     .requiredOption("--index <n>", "", parseCount)
     .requiredOption("--address <address>")
     .action((options: WorkerCommandOptions) => workerAction(options));
-  addOverrideOptions(worker);
 }
 
 function addOverrideOptions(command: Command): void {
@@ -63,13 +60,13 @@ async function serveAction(options: ServeCommandOptions): Promise<void> {
   const { startSupervisorServices } = await import("../gateway.ts");
   const { runServe } = await import("../supervisor/run-serve.ts");
   const { createLogger } = await import("../telemetry/logger.ts");
+  const { loadConfig } = await import("../config/load.ts");
   await runServe({
     configFile: options.config,
-    loadConfig: await createLoader(options),
-    entry: {
-      modulePath: fileURLToPath(entryUrl()),
-      args: ["--config", options.config, ...formatOverrides(options)],
-    },
+    // The upstreams' credentials are Envoy's alone: the sidecar neither needs nor reads them.
+    loadConfig: () => loadConfig(options.config, { secrets: "own" }),
+    overrides: options,
+    entry: { modulePath: fileURLToPath(entryUrl()), args: ["--config", options.config] },
     startServices: startSupervisorServices,
     demo: options.demo === true,
     drainBoundMs: options.drainSeconds * 1000,
@@ -80,22 +77,8 @@ async function serveAction(options: ServeCommandOptions): Promise<void> {
 async function workerAction(options: WorkerCommandOptions): Promise<void> {
   const { startWorker } = await import("../gateway.ts");
   const { runWorker } = await import("../supervisor/run-worker.ts");
-  const { createLogger } = await import("../telemetry/logger.ts");
-  const log = createLogger("worker");
   const { index, address } = options;
-  await runWorker({
-    index,
-    address,
-    loadConfig: await createLoader(options),
-    start: startWorker,
-    onReloadFailure: (error) => log.error({ err: error }, "the changed configuration could not be read"),
-  });
-}
-
-/** The upstreams' credentials are Envoy's alone: the sidecar neither needs nor reads them. */
-async function createLoader(options: ProcessOptions): Promise<() => Config> {
-  const { loadConfig } = await import("../config/load.ts");
-  return () => applyOverrides(loadConfig(options.config, { secrets: "own" }), options);
+  await runWorker({ index, address, start: startWorker });
 }
 
 function parseCount(text: string): number {

@@ -1,15 +1,16 @@
 import { isJsonObject } from "../json-object.ts";
 import { snakeKey } from "./camel-case.ts";
 import { formatPath, type FieldPath } from "./config-error.ts";
-import type { Config } from "./schema.ts";
+import type { Config, UpstreamConfig } from "./schema.ts";
 import { Secret } from "./secret.ts";
 
 /**
  * The fields in which another configuration differs from the running one and which only count after a restart:
- * everything but the catalog. Names are those of the file: "limits.max_body_bytes", "upstreams[0].path_prefix".
+ * everything but the catalog. Names are those of the file, of upstreams by their names: "limits.max_body_bytes",
+ * "upstreams.local.path_prefix".
  */
 export function findRestartFields(running: Config, next: Config): string[] {
-  return Object.keys(running)
+  return Object.keys({ ...running, ...next })
     .filter((key) => key !== "catalog")
     .flatMap((key) => findDifferences(memberOf(running, key), memberOf(next, key), [snakeKey(key)]));
 }
@@ -31,6 +32,13 @@ function findDifferences(from: unknown, to: unknown, path: FieldPath): string[] 
   );
 }
 
+/** Upstreams by their names, with their URLs as the file writes them: in which order they stand changes nothing. */
 function memberOf(config: Config, key: string): unknown {
-  return (config as unknown as Record<string, unknown>)[key];
+  if (key !== "upstreams") return (config as unknown as Record<string, unknown>)[key];
+  return Object.fromEntries(config.upstreams.map((upstream) => [upstream.name, writtenAs(upstream)]));
+}
+
+function writtenAs({ endpoints, ...rest }: UpstreamConfig): object {
+  const urls = endpoints.map(({ host, port, usesTls }) => `${usesTls ? "https" : "http"}://${host}:${port}`);
+  return { ...rest, url: urls.join(" ") };
 }

@@ -6,6 +6,7 @@ import { ConfigError, formatProblem } from "../config/config-error.ts";
 import { loadConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { requireInTime } from "../wait.ts";
+import { checkConfiguration } from "./check-configuration.ts";
 import { checkEnvoy } from "./check-envoy.ts";
 import { checkFolders } from "./check-folders.ts";
 import { checkPublicUrl, checkUpstreams } from "./check-network.ts";
@@ -21,6 +22,7 @@ export async function examine(configFile: string): Promise<Finding[]> {
   const config = readConfig(configFile);
   if (Array.isArray(config)) return config;
   const checks: Readonly<Record<string, () => Promise<Finding[]>>> = {
+    "configuration.running": () => checkConfiguration(config),
     redis: () =>
       withRedis(config, async (client) => [
         ...(await runBounded("redis", () => checkRedis(client))),

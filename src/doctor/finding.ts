@@ -11,6 +11,8 @@ const warningThat = (meaning: string): Kind => ({ level: "warning", meaning });
 /** Everything that can be wrong. A test provokes each of them. */
 export const FINDINGS = {
   configuration_invalid: problemThat("A mistake in the configuration; nothing else is looked at."),
+  configuration_refused: problemThat("The changed file is not in force: the running gateway refused it."),
+  configuration_waits: warningThat("Fields of the file have changed that count after a restart."),
   check_failed: problemThat("A part could not be looked at: no right to, or no end in time."),
   redis_unreachable: problemThat("Redis does not answer, or does not let the gateway in."),
   redis_too_old: problemThat("Redis is older than 6.2, which the gateway's scripts need."),

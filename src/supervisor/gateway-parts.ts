@@ -2,6 +2,7 @@
  * The seam between processes and what runs in them. This folder starts, watches and ends processes and knows nothing
  * of requests; the composition root (gateway.ts) makes what runs inside and knows nothing of processes.
  */
+import type { ConfigState } from "../config/config-state.ts";
 import type { Config } from "../config/schema.ts";
 
 /** Messages of the gateway's own between the supervisor and its workers; plain JSON values. */
@@ -28,8 +29,8 @@ export interface RunningWorker {
    * when nothing is left; rejects when something is after `boundMs`, which makes the exit code 1.
    */
   drain(boundMs: number): Promise<void>;
-  /** The catalog of the new configuration is in force for requests that begin from now on. */
-  reload(config: Config): void;
+  /** This catalog is in force for requests that begin from now on. */
+  replaceCatalog(catalog: Config["catalog"]): void;
 }
 
 export interface SupervisorServicesOptions {
@@ -44,6 +45,8 @@ export interface SupervisorServicesOptions {
    */
   readonly demo: { readonly storedKey: string | null } | null;
   readonly channel: Channel;
+  /** How the running configuration stands to its file. */
+  readonly readConfigState: () => ConfigState;
 }
 
 /** What runs once per host beside the workers: admin server, alert delivery, closing of holds, metrics. */
@@ -52,7 +55,7 @@ export interface SupervisorServices {
   readonly adminUrl: string | null;
   /** The demo organization's key, the stored one when it is still good; null when no demo was asked for. */
   readonly demoKey: string | null;
-  reload(config: Config): void;
+  replaceCatalog(catalog: Config["catalog"]): void;
   /** Ends after the workers have. Rejects when something that had to be kept could not be. */
   close(): Promise<void>;
 }

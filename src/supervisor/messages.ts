@@ -1,7 +1,8 @@
 /** What processes of one host tell each other over IPC. Plain JSON; what is not known is passed over. */
 
-/** From a worker to its supervisor. */
+/** From a worker to its supervisor. `configuration_wanted` is the first, and is answered by `configuration`. */
 export type WorkerReport =
+  | { readonly type: "configuration_wanted" }
   | { readonly type: "ready" }
   | { readonly type: "failed"; readonly message: string }
   | { readonly type: "application"; readonly body: unknown };
@@ -9,7 +10,9 @@ export type WorkerReport =
 /** From the supervisor to a worker. */
 export type WorkerOrder =
   | { readonly type: "drain"; readonly boundMs: number }
-  | { readonly type: "reload" }
+  /** As `transferConfig` writes it. */
+  | { readonly type: "configuration"; readonly config: unknown }
+  | { readonly type: "catalog"; readonly catalog: unknown }
   | { readonly type: "application"; readonly body: unknown };
 
 /** From `serve` to the launcher that started it. */
@@ -20,7 +23,8 @@ export type ServeReport =
 /** The message when it is one of a worker, else null. */
 export function parseWorkerReport(value: unknown): WorkerReport | null {
   const record = asRecord(value);
-  if (record["type"] === "ready") return { type: "ready" };
+  const type = record["type"];
+  if (type === "ready" || type === "configuration_wanted") return { type };
   if (record["type"] === "failed") return { type: "failed", message: String(record["message"]) };
   if (record["type"] === "application") return { type: "application", body: record["body"] };
   return null;
@@ -31,7 +35,8 @@ export function parseWorkerOrder(value: unknown): WorkerOrder | null {
   const record = asRecord(value);
   const boundMs = record["boundMs"];
   if (record["type"] === "drain" && typeof boundMs === "number") return { type: "drain", boundMs };
-  if (record["type"] === "reload") return { type: "reload" };
+  if (record["type"] === "configuration") return { type: "configuration", config: record["config"] };
+  if (record["type"] === "catalog") return { type: "catalog", catalog: record["catalog"] };
   if (record["type"] === "application") return { type: "application", body: record["body"] };
   return null;
 }

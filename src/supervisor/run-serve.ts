@@ -8,9 +8,11 @@
  */
 import { mkdirSync } from "node:fs";
 import { createConnection } from "node:net";
+import { type ConfigState, writeConfigState } from "../config/config-state.ts";
+import { ConfigReloader } from "../config/reload.ts";
 import type { Config } from "../config/schema.ts";
-import { watchFiles } from "../config/watch-files.ts";
 import type { Logger } from "../logger.ts";
+import { applyOverrides, type ConfigOverrides } from "./config-overrides.ts";
 import type { SupervisorServices, SupervisorServicesOptions } from "./gateway-parts.ts";
 import type { ServeReport } from "./messages.ts";
 import { keepDemoKey, readDemoKey, resolveOperatorToken } from "./secret-file.ts";
@@ -21,8 +23,10 @@ import type { WorkerEntry } from "./worker-slot.ts";
 
 export interface ServeOptions {
   readonly configFile: string;
-  /** Reads the configuration, also again on each reload. */
+  /** Reads the configuration file, also again on each reload. */
   readonly loadConfig: () => Config;
+  /** What the launcher has decided over what the file says. */
+  readonly overrides: ConfigOverrides;
   readonly entry: WorkerEntry;
   readonly startServices: (options: SupervisorServicesOptions) => Promise<SupervisorServices>;
   /** Make a demo organization and key: `up` asks for it. */
@@ -47,15 +51,21 @@ export async function runServe(options: ServeOptions): Promise<void> {
 
 async function start(options: ServeOptions): Promise<void> {
   const { log, entry } = options;
-  const config = options.loadConfig();
+  const written = options.loadConfig();
+  const config = applyOverrides(written, options.overrides);
   requireRedis(config);
   mkdirSync(config.dataDir, { recursive: true });
   mkdirSync(config.sidecar.sockets, { recursive: true, mode: 0o700 });
   const addresses = listWorkerAddresses(config);
   await requireUnused(addresses);
   const onRestart = (crash: WorkerCrash): void => log.error(crash, "worker ended unasked, starting another");
-  const supervisor = new Supervisor({ entry, addresses, onRestart });
+  const supervisor = new Supervisor({ config, entry, addresses, onRestart });
   let services: SupervisorServices | null = null;
+  const reloader = createReloader(options, written, (catalog) => {
+    supervisor.replaceCatalog(catalog);
+    services?.replaceCatalog(catalog);
+  });
+  process.on("SIGHUP", () => reloader.reload());
   const life = { phase: "starting" as "starting" | "running" | "ending" };
   const end = createEnd(() => {
     supervisor.kill();
@@ -63,9 +73,19 @@ async function start(options: ServeOptions): Promise<void> {
   });
   onEndSignals((boundMs) => {
     life.phase = "ending";
-    end(() => stop(supervisor, services, boundMs, log));
+    reloader.close();
+    end(async () => {
+      const orderly = await stop(supervisor, services, boundMs, log);
+      writeConfigState(config.dataDir, null);
+      return orderly;
+    });
   }, options.drainBoundMs);
-  services = await startServices(options, config, supervisor, () => life.phase === "running");
+  services = await startServices(options, {
+    config,
+    areWorkersReady: () => life.phase === "running",
+    channel: supervisor.channel,
+    readConfigState: () => reloader.state,
+  });
   try {
     await supervisor.start();
   } catch (error) {
@@ -75,24 +95,21 @@ async function start(options: ServeOptions): Promise<void> {
   }
   if (life.phase === "ending") return;
   life.phase = "running";
-  reloadOnChange(options, supervisor, services);
+  reloader.start();
   log.info({ workers: supervisor.workerPids, adminUrl: services.adminUrl }, "ready");
   report({ type: "ready", adminUrl: services.adminUrl, demoKey: services.demoKey });
 }
 
 async function startServices(
   options: ServeOptions,
-  config: Config,
-  supervisor: Supervisor,
-  areWorkersReady: () => boolean,
+  known: Omit<SupervisorServicesOptions, "operatorToken" | "demo">,
 ): Promise<SupervisorServices> {
+  const { config } = known;
   const storedKey = options.demo ? readDemoKey(config) : null;
   const services = await options.startServices({
-    config,
+    ...known,
     operatorToken: resolveOperatorToken(config),
-    areWorkersReady,
     demo: options.demo ? { storedKey } : null,
-    channel: supervisor.channel,
   });
   if (services.demoKey !== null && services.demoKey !== storedKey) keepDemoKey(config, services.demoKey);
   return services;
@@ -167,20 +184,43 @@ async function stop(
   return orderly;
 }
 
-/** SIGHUP and a changed file: the new catalog on all workers, or, when the file is wrong, the old one everywhere. */
-function reloadOnChange(options: ServeOptions, supervisor: Supervisor, services: SupervisorServices): void {
-  const reload = (): void => {
+/** A changed file: its catalog everywhere, or, when it is refused, the old one everywhere. */
+function createReloader(
+  { configFile, loadConfig, log }: ServeOptions,
+  running: Config,
+  onAccepted: (catalog: Config["catalog"]) => void,
+): ConfigReloader {
+  const keep = (state: ConfigState): void => {
     try {
-      const config = options.loadConfig();
-      supervisor.reload();
-      services.reload(config);
-      options.log.info({}, "configuration read again");
+      writeConfigState(running.dataDir, state);
     } catch (error) {
-      options.log.error({ err: error }, "the changed configuration is refused, the old one stays in force");
+      log.warn({ err: error }, "the state of the configuration cannot be written for `doctor`");
     }
   };
-  process.on("SIGHUP", reload);
-  watchFiles([options.configFile], reload);
+  const reloader = new ConfigReloader({
+    file: configFile,
+    load: loadConfig,
+    running,
+    nowMs: () => Date.now(),
+    onAccepted(catalog, state) {
+      onAccepted(catalog);
+      keep(state);
+      log.info({ models: catalog.length }, "the configuration was read again, its catalog is in force");
+      warnOfRestart(state, log);
+    },
+    onRefused({ problems }, state) {
+      keep(state);
+      log.error({ problems }, "the changed configuration is refused, the old catalog stays in force");
+      warnOfRestart(state, log);
+    },
+  });
+  keep(reloader.state);
+  return reloader;
+}
+
+function warnOfRestart({ waitingForRestart }: ConfigState, log: Logger): void {
+  if (waitingForRestart.length === 0) return;
+  log.warn({ waitingForRestart }, "fields of the changed configuration wait for a restart");
 }
 
 function report(message: ServeReport): void {

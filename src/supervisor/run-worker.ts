@@ -1,15 +1,12 @@
 import type { Config } from "../config/schema.ts";
+import { receiveCatalog, receiveConfig } from "../config/transfer.ts";
 import type { Channel, RunningWorker, WorkerOptions } from "./gateway-parts.ts";
 import { parseWorkerOrder, type WorkerReport } from "./messages.ts";
 
 export interface RunWorkerOptions {
   readonly index: number;
   readonly address: string;
-  /** Reads the configuration, also again on each reload. */
-  readonly loadConfig: () => Config | Promise<Config>;
   readonly start: (options: WorkerOptions) => Promise<RunningWorker>;
-  /** A reload that failed: the old configuration stays. */
-  readonly onReloadFailure: (error: unknown) => void;
 }
 
 /** What a worker may still take when nobody asked it to end: its supervisor is gone, or the host goes down. */
@@ -17,13 +14,15 @@ const ORPHAN_DRAIN_MS = 3_000;
 const TERMINATED_DRAIN_MS = 30_000;
 
 /**
- * The life of one worker process: starts what runs in it, reports, obeys, and ends. It ends with the supervisor: when
+ * The life of one worker process: asks for its configuration, starts what runs in it, reports, obeys, and ends. It ends with the supervisor: when
  * the channel closes, nobody would restart or stop it any more. SIGINT is the terminal's, which the supervisor has got
  * as well, and decides.
  */
 export async function runWorker(options: RunWorkerOptions): Promise<void> {
   const channel = createWorkerChannel(options.index);
+  const configuration = createDeferred<Config>();
   let running: RunningWorker | null = null;
+  let newCatalog: Config["catalog"] | null = null;
   let ending = false;
   const end = (boundMs: number): void => {
     if (ending) return;
@@ -38,12 +37,18 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
     const order = parseWorkerOrder(value);
     if (order?.type === "drain") end(order.boundMs);
     if (order?.type === "application") channel.deliver(order.body);
-    if (order?.type === "reload") void reload(running, options);
+    if (order?.type === "configuration") configuration.resolve(receiveConfig(order.config));
+    if (order?.type !== "catalog") return;
+    newCatalog = receiveCatalog(order.catalog);
+    running?.replaceCatalog(newCatalog);
   });
   try {
-    const config = await options.loadConfig();
+    report({ type: "configuration_wanted" });
+    const config = await configuration.promise;
     const { index, address } = options;
     running = await options.start({ config, index, address, channel: channel.channel });
+    // It came while this one was starting.
+    if (newCatalog !== null) running.replaceCatalog(newCatalog);
     report({ type: "ready" });
   } catch (error) {
     report({ type: "failed", message: error instanceof Error ? error.message : String(error) });
@@ -65,14 +70,6 @@ async function drainAndExit(running: RunningWorker | null, boundMs: number): Pro
   }
 }
 
-async function reload(running: RunningWorker | null, options: RunWorkerOptions): Promise<void> {
-  try {
-    running?.reload(await options.loadConfig());
-  } catch (error) {
-    options.onReloadFailure(error);
-  }
-}
-
 function createWorkerChannel(index: number): { channel: Channel; deliver: (body: unknown) => void } {
   let listener: (message: unknown, workerIndex: number) => void = () => undefined;
   const channel: Channel = {
@@ -82,6 +79,14 @@ function createWorkerChannel(index: number): { channel: Channel; deliver: (body:
     },
   };
   return { channel, deliver: (body) => listener(body, index) };
+}
+
+function createDeferred<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
+  let resolve: (value: T) => void = () => undefined;
+  const promise = new Promise<T>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
 }
 
 function report(message: WorkerReport): void {

@@ -9,8 +9,12 @@
 import type { Channel } from "./gateway-parts.ts";
 import { type WorkerEntry, WorkerSlot } from "./worker-slot.ts";
 import type { BackoffOptions } from "./backoff.ts";
+import { transferConfig } from "../config/transfer.ts";
+import type { Config } from "../config/schema.ts";
 
 export interface SupervisorOptions {
+  /** What every worker runs with; it reads no file. */
+  readonly config: Config;
   readonly entry: WorkerEntry;
   /** One worker each; see `listWorkerAddresses`. */
   readonly addresses: readonly string[];
@@ -37,13 +41,16 @@ const DEFAULT_BACKOFF: BackoffOptions = { firstMs: 100, maxMs: 5_000, soundAfter
 export class Supervisor {
   readonly #slots: readonly WorkerSlot[];
   readonly #startBoundMs: number;
+  #config: Config;
   #listener: (message: unknown, workerIndex: number) => void = () => undefined;
 
   constructor(options: SupervisorOptions) {
     const backoff = options.backoff ?? DEFAULT_BACKOFF;
+    this.#config = options.config;
     this.#startBoundMs = options.startBoundMs ?? DEFAULT_START_BOUND_MS;
     this.#slots = options.addresses.map((address, index) => {
       const events = {
+        readConfig: () => transferConfig(this.#config),
         onMessage: (body: unknown) => this.#listener(body, index),
         onRestart: (crash: Omit<WorkerCrash, "index">) => options.onRestart({ index, ...crash }),
       };
@@ -79,9 +86,10 @@ export class Supervisor {
     }
   }
 
-  /** Tells every worker to read the configuration again. */
-  reload(): void {
-    for (const slot of this.#slots) slot.send({ type: "reload" });
+  /** Every worker has this catalog from now on, those that start later too. */
+  replaceCatalog(catalog: Config["catalog"]): void {
+    this.#config = Object.freeze({ ...this.#config, catalog });
+    for (const slot of this.#slots) slot.send({ type: "catalog", catalog });
   }
 
   /** Ends all workers orderly within `boundMs` plus two seconds. Returns whether each of them ended well. */

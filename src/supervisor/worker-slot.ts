@@ -13,6 +13,8 @@ export interface WorkerEntry {
 
 /** What the supervisor is told of a slot. */
 export interface SlotEvents {
+  /** A process asks what it runs with. */
+  readonly readConfig: () => unknown;
   onMessage(body: unknown): void;
   onRestart(crash: { pid: number | undefined; how: string; delayMs: number }): void;
 }
@@ -110,6 +112,9 @@ export class WorkerSlot {
     child.on("message", (value) => {
       const report = parseWorkerReport(value);
       if (report?.type === "application") this.#events.onMessage(report.body);
+      if (report?.type === "configuration_wanted") {
+        this.send({ type: "configuration", config: this.#events.readConfig() });
+      }
     });
     // Without a listener a process that cannot be forked would end the supervisor; "exit" does not follow then.
     child.on("error", () => undefined);

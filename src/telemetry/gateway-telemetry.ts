@@ -1,5 +1,6 @@
 /** Telemetry of a worker and of the supervisor, put together for the composition root. */
 import { readFileSync } from "node:fs";
+import type { ConfigState } from "../config/config-state.ts";
 import type { Config } from "../config/schema.ts";
 import { type LogLevel, setLogLevel } from "./log-level.ts";
 import { createRequestLogger } from "./logger.ts";
@@ -68,7 +69,11 @@ export interface HostTelemetry {
 /** @param workers How many report. */
 export function createHostTelemetry(
   config: Config,
-  { workers, channel }: { workers: number; channel: TelemetryChannel },
+  {
+    workers,
+    channel,
+    readConfigState,
+  }: { workers: number; channel: TelemetryChannel; readConfigState: () => ConfigState },
 ): HostTelemetry {
   setLogLevel(config.telemetry.logLevel);
   const metrics = createMetrics();
@@ -80,6 +85,9 @@ export function createHostTelemetry(
     workers,
     build,
     read: () => {
+      const { refused, waitingForRestart } = readConfigState();
+      metrics.configRefused.set(refused === null ? 0 : 1);
+      metrics.configWaiting.set(waitingForRestart.length);
       if (readAlerts !== null) showAlertFigures(metrics, readAlerts());
     },
   });

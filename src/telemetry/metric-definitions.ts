@@ -234,6 +234,18 @@ const STATE_METRICS = {
     help: "Age of the oldest alert that some channel is still owed; 0 when there is none.",
     labels: [],
   },
+  configRefused: {
+    name: "inference_gateway_config_refused",
+    type: "gauge",
+    help: "1: gateway.yaml as it is now was refused, an older catalog is in force.",
+    labels: [],
+  },
+  configWaiting: {
+    name: "inference_gateway_config_fields_waiting_for_restart",
+    type: "gauge",
+    help: "Fields of gateway.yaml that have changed since the start and count after a restart.",
+    labels: [],
+  },
   buildInfo: {
     name: "inference_gateway_build_info",
     type: "gauge",

@@ -77,6 +77,11 @@ export async function startAdmin(options: Partial<AdminServerOptions> = {}): Pro
     operatorToken: OPERATOR_TOKEN,
     store,
     catalog: () => testCatalog,
+    readConfigState: () => ({
+      catalogSince: new Date(0).toISOString(),
+      refused: null,
+      waitingForRestart: [],
+    }),
     hasMailServer: true,
     allowPrivateWebhooks: false,
     nowMs: () => Date.now(),

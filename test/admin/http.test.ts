@@ -199,6 +199,11 @@ describe("startAdminServer", () => {
     catalog: () => {
       throw new Error("not asked");
     },
+    readConfigState: () => ({
+      catalogSince: new Date(0).toISOString(),
+      refused: null,
+      waitingForRestart: [],
+    }),
     hasMailServer: false,
     allowPrivateWebhooks: false,
     nowMs: () => 0,

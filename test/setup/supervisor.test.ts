@@ -2,16 +2,22 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { loadConfig } from "../../src/config/load.ts";
+import { transferConfig } from "../../src/config/transfer.ts";
 import { isRunning } from "../../src/setup/process-identity.js";
 import { Supervisor, type WorkerCrash } from "../../src/supervisor/supervisor.ts";
 import { waitFor } from "../support/wait.ts";
 import { createTestFolder } from "./support/stand-in-stack.ts";
 
+const CONFIG = loadConfig(fileURLToPath(new URL("../fixtures/config/good.yaml", import.meta.url)), {
+  secrets: "none",
+});
 const ENTRY = fileURLToPath(new URL("./support/tiny-worker.mjs", import.meta.url));
 
 function createSupervisor(options: { behaviour?: string; addresses?: readonly string[] } = {}) {
   const crashes: WorkerCrash[] = [];
   const supervisor = new Supervisor({
+    config: CONFIG,
     entry: { modulePath: ENTRY, args: [], env: { ...process.env, BEHAVIOUR: options.behaviour } },
     addresses: options.addresses ?? ["127.0.0.1:1", "127.0.0.1:2"],
     onRestart: (crash) => void crashes.push(crash),
@@ -60,18 +66,36 @@ describe("Supervisor", () => {
     expect(() => readFileSync(socket)).toThrow("ENOENT");
   });
 
-  it("passes messages and reloads to all workers and theirs back, with the sender's index", async () => {
+  it("passes messages and catalogs to all workers and theirs back, with the sender's index", async () => {
     const { supervisor } = createSupervisor();
     const got: unknown[] = [];
     supervisor.channel.onMessage((body, index) => void got.push({ body, index }));
     await supervisor.start();
     supervisor.channel.send("hello");
-    supervisor.reload();
+    supervisor.replaceCatalog([]);
     await waitFor("four answers", () => got.length === 4);
     for (const index of [0, 1]) {
       expect(got).toContainEqual({ body: { index, got: "hello" }, index });
-      expect(got).toContainEqual({ body: { index, got: "reload" }, index });
+      expect(got).toContainEqual({ body: { index, got: { type: "catalog", catalog: [] } }, index });
     }
+  });
+
+  it("gives a worker that asks the configuration with the catalog that is in force, also one that takes another's place", async () => {
+    const { supervisor } = createSupervisor({ behaviour: "ask", addresses: ["127.0.0.1:1"] });
+    const got: unknown[] = [];
+    supervisor.channel.onMessage((body) => void got.push(body));
+    await supervisor.start();
+    await waitFor("the first worker's", () => got.length === 1);
+    const [entry] = CONFIG.catalog;
+    const catalog = entry === undefined ? [] : [{ ...entry, id: "acme/new" }];
+    supervisor.replaceCatalog(catalog);
+    process.kill(supervisor.workerPids[0] ?? 0, "SIGKILL");
+    const second = { type: "configuration", config: transferConfig({ ...CONFIG, catalog }) };
+    await waitFor(
+      "the second worker's",
+      () => got.length >= 2 && JSON.stringify(got.at(-1)).includes('"configuration"'),
+    );
+    expect(got.at(-1)).toEqual({ index: 0, got: second });
   });
 
   it("ends all workers orderly and starts none again", async () => {

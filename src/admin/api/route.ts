@@ -4,6 +4,7 @@
  */
 import type { z } from "zod";
 import type { Catalog } from "../../catalog/catalog.ts";
+import type { ConfigState } from "../../config/config-state.ts";
 import type { Logger } from "../../logger.ts";
 import type { OrganizationRecord } from "../../store/types/management.ts";
 import type { Store } from "../../store/types.ts";
@@ -14,6 +15,8 @@ import type { Principal } from "../principal.ts";
 export interface ApiServices {
   readonly store: Store;
   readonly catalog: () => Catalog;
+  /** How the running configuration stands to its file. */
+  readonly readConfigState: () => ConfigState;
   /** Mails can be sent: a mail server is configured. */
   readonly hasMailServer: boolean;
   /** Webhooks may point into private networks and use plain `http`. */

@@ -1,6 +1,7 @@
 import { alertRoutes } from "./alerts.ts";
 import { auditRoutes } from "./audit.ts";
 import { catalogRoutes } from "./catalog.ts";
+import { configurationRoutes } from "./configuration.ts";
 import { keySecretRoutes } from "./key-secrets.ts";
 import { keyRoutes } from "./keys.ts";
 import { logLevelRoutes } from "./log-level.ts";
@@ -25,5 +26,6 @@ export const API_ROUTES: readonly (ApiRoute | OrganizationRoute)[] = [
   ...tokenRoutes,
   ...auditRoutes,
   ...catalogRoutes,
+  ...configurationRoutes,
   ...logLevelRoutes,
 ];

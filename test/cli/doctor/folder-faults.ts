@@ -1,7 +1,10 @@
 /** Findings about the configuration, and about files and folders of this host. */
 import { chmod, mkdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { writeConfigState } from "../../../src/config/config-state.ts";
 import type { Provocation } from "./provocation.ts";
+
+const STATE = { catalogSince: "2026-11-22T00:00:00.000Z", refused: null, waitingForRestart: [] };
 
 const writeSpool = (name: string) => async (folder: string) => {
   await mkdir(join(folder, "data/spool"), { recursive: true });
@@ -16,6 +19,30 @@ export const FOLDER_FAULTS = {
       name: "a field has a value out of its range",
       provoke: (world) => world.examine({ retention: { usage_months: 0 } }),
       what: /retention\.usage_months/,
+    },
+  ],
+  configuration_refused: [
+    {
+      name: "the running gateway has left why it refused the file",
+      provoke: (world) =>
+        world.examine({}, async (folder) => {
+          const problems = [{ path: "catalog[0].upstream", message: "not in the running configuration" }];
+          writeConfigState(join(folder, "data"), {
+            ...STATE,
+            refused: { since: STATE.catalogSince, problems },
+          });
+        }),
+      what: /refused the file .*catalog\[0\]\.upstream: not in the running/,
+    },
+  ],
+  configuration_waits: [
+    {
+      name: "the running gateway has left what waits for a restart",
+      provoke: (world) =>
+        world.examine({}, async (folder) =>
+          writeConfigState(join(folder, "data"), { ...STATE, waitingForRestart: ["limits.max_body_bytes"] }),
+        ),
+      what: /`limits\.max_body_bytes` has changed/,
     },
   ],
   folder_not_writable: [

@@ -7,8 +7,6 @@ import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { loadConfig } from "../../../src/config/load.ts";
-import type { Config } from "../../../src/config/schema.ts";
-import { applyOverrides, formatOverrides } from "../../../src/supervisor/config-overrides.ts";
 import type { RunningWorker, WorkerOptions } from "../../../src/supervisor/gateway-parts.ts";
 import { runServe } from "../../../src/supervisor/run-serve.ts";
 import { runWorker } from "../../../src/supervisor/run-worker.ts";
@@ -29,7 +27,6 @@ const { positionals, values } = parseArgs({
 });
 const overrides = { sockets: values.sockets, privateRedis: values["private-redis"] };
 const configFile = values.config ?? "";
-const load = (): Config => applyOverrides(loadConfig(configFile, { secrets: "own" }), overrides);
 const behaviour = process.env["STAND_IN"];
 
 async function startStandIn({ address }: WorkerOptions): Promise<RunningWorker> {
@@ -42,22 +39,20 @@ async function startStandIn({ address }: WorkerOptions): Promise<RunningWorker> 
       behaviour === "hang"
         ? new Promise(() => undefined)
         : new Promise((resolve) => server.close(() => resolve())),
-    reload: (config) => process.stderr.write(`reloaded ${config.catalog[0]?.id}\n`),
+    replaceCatalog: (catalog) => process.stderr.write(`replaced by ${catalog[0]?.id}\n`),
   };
 }
 
 if (positionals[0] === "serve") {
   await runServe({
     configFile,
-    loadConfig: load,
-    entry: {
-      modulePath: fileURLToPath(import.meta.url),
-      args: ["--config", configFile, ...formatOverrides(overrides)],
-    },
+    loadConfig: () => loadConfig(configFile, { secrets: "own" }),
+    overrides,
+    entry: { modulePath: fileURLToPath(import.meta.url), args: ["--config", configFile] },
     startServices: async ({ demo }) => ({
       adminUrl: "http://127.0.0.1:9",
       demoKey: demo === null ? null : (demo.storedKey ?? "sk-igw-stand-in"),
-      reload: () => undefined,
+      replaceCatalog: () => undefined,
       close: async () => undefined,
     }),
     demo: values.demo === true,
@@ -68,8 +63,6 @@ if (positionals[0] === "serve") {
   await runWorker({
     index: Number(values.index),
     address: values.address ?? "",
-    loadConfig: load,
     start: startStandIn,
-    onReloadFailure: (error) => void process.stderr.write(`${String(error)}\n`),
   });
 }

@@ -20,12 +20,17 @@ describe("findRestartFields", () => {
     {
       name: "an upstream's port",
       change: (text: string) => text.replace("8000", "8001"),
-      fields: ["upstreams[0].endpoints[0].port"],
+      fields: ["upstreams.local.url"],
     },
     {
       name: "a further upstream",
       change: (text: string) => text.replace("catalog:", '  - {name: b, url: "http://b"}\ncatalog:'),
-      fields: ["upstreams[1]"],
+      fields: ["upstreams.b"],
+    },
+    {
+      name: "nothing when another upstream comes before, and that one",
+      change: (text: string) => text.replace("upstreams:\n", 'upstreams:\n  - {name: b, url: "http://b"}\n'),
+      fields: ["upstreams.b"],
     },
     {
       name: "where a secret is kept",

@@ -14,7 +14,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import type { ConfigError } from "../../../src/config/config-error.ts";
 import { loadConfig } from "../../../src/config/load.ts";
-import { ConfigWatcher, type CatalogChange } from "../../../src/config/watch.ts";
+import { ConfigReloader } from "../../../src/config/reload.ts";
+import type { ConfigState } from "../../../src/config/config-state.ts";
+import type { Config } from "../../../src/config/schema.ts";
 
 const good = readFileSync(new URL("../../fixtures/config/good.yaml", import.meta.url), "utf8");
 const renamed = good.replace("upstream_model: echo", "upstream_model: echo-2");
@@ -22,24 +24,28 @@ const bad = good.replace("upstream_model", "upstrem_model");
 
 let folder: string;
 let file: string;
-let watcher: ConfigWatcher;
-let changes: CatalogChange[];
+let reloader: ConfigReloader;
+let changes: { readonly catalog: Config["catalog"]; readonly state: ConfigState }[];
 let refusals: ConfigError[];
 
-function start(pollIntervalMs = 60_000): void {
-  watcher = new ConfigWatcher({
+const load = () => loadConfig(file, { env: {} });
+
+function start(running: Config = load()): void {
+  reloader = new ConfigReloader({
     file,
-    env: {},
-    running: loadConfig(file, { env: {} }),
-    pollIntervalMs,
-    onChange: (change) => changes.push(change),
+    load,
+    running,
+    nowMs: () => Date.UTC(2026, 10, 22),
+    pollMs: 10,
+    onAccepted: (catalog, state) => changes.push({ catalog, state }),
     onRefused: (error) => refusals.push(error),
   });
+  reloader.start();
 }
 
 /** Long, because it only ends a test that fails. */
 const eventually = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 10_000, interval: 10 });
-const upstreamModels = () => changes.map(({ config }) => config.catalog[0]?.upstreamModel);
+const upstreamModels = () => changes.map(({ catalog }) => catalog[0]?.upstreamModel);
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "watch-"));
@@ -50,11 +56,11 @@ beforeEach(() => {
 });
 
 afterEach(() => {
-  watcher.close();
+  reloader.close();
   rmSync(folder, { recursive: true });
 });
 
-describe("ConfigWatcher", () => {
+describe("ConfigReloader", () => {
   it("sees a file that is written in place", async () => {
     start();
     writeFileSync(file, renamed);
@@ -82,13 +88,13 @@ describe("ConfigWatcher", () => {
     await eventually(() => expect(upstreamModels()).toEqual(["echo-2"]));
   });
 
-  it("polls where the file system reports nothing: a file that is a link to another folder", async () => {
+  it("sees a change of a file that is a link to another folder", async () => {
     const elsewhere = mkdtempSync(join(tmpdir(), "elsewhere-"));
     try {
       writeFileSync(join(elsewhere, "gateway.yaml"), good);
       rmSync(file);
       symlinkSync(join(elsewhere, "gateway.yaml"), file);
-      start(20);
+      start();
       writeFileSync(join(elsewhere, "gateway.yaml"), renamed);
       await eventually(() => expect(upstreamModels()).toEqual(["echo-2"]));
     } finally {
@@ -96,17 +102,11 @@ describe("ConfigWatcher", () => {
     }
   });
 
-  it("sees what changed between the start of the process and the watch", async () => {
-    const running = loadConfig(file, { env: {} });
+  it("sees what changed between the start of the process and the watch", () => {
+    const running = load();
     writeFileSync(file, renamed);
-    watcher = new ConfigWatcher({
-      file,
-      env: {},
-      running,
-      onChange: (change) => changes.push(change),
-      onRefused: (error) => refusals.push(error),
-    });
-    await eventually(() => expect(upstreamModels()).toEqual(["echo-2"]));
+    start(running);
+    expect(upstreamModels()).toEqual(["echo-2"]);
   });
 
   it("refuses a bad file whole, and takes the next good one", async () => {
@@ -118,13 +118,27 @@ describe("ConfigWatcher", () => {
     await eventually(() => expect(upstreamModels()).toEqual(["echo"]));
   });
 
-  it("refuses a file that is gone, once", async () => {
-    start(10);
+  it("says since when and why a file is refused, and no longer once it was mended", () => {
+    start();
+    writeFileSync(file, bad.replace("10.00", "eleven"));
+    reloader.reload();
+    expect(reloader.state.refused).toEqual({
+      since: "2026-11-22T00:00:00.000Z",
+      problems: refusals.at(-1)?.problems,
+    });
+    expect(reloader.state.refused?.problems).toHaveLength(2);
+    writeFileSync(file, good);
+    reloader.reload();
+    expect(reloader.state.refused).toBeNull();
+  });
+
+  it("goes on where the file is away for a moment, and refuses one that is gone when it is asked", async () => {
+    start();
     rmSync(file);
-    await eventually(() => expect(refusals).toHaveLength(1));
+    reloader.reload();
+    expect(refusals.map(({ message }) => message)).toEqual([expect.stringContaining("does not exist")]);
     writeFileSync(file, renamed);
-    await eventually(() => expect(changes).toHaveLength(1));
-    expect(refusals).toHaveLength(1);
+    await eventually(() => expect(upstreamModels()).toEqual(["echo-2"]));
   });
 
   it("refuses models of an upstream that is not running, and says what that needs", () => {
@@ -133,7 +147,9 @@ describe("ConfigWatcher", () => {
       .replace("catalog:", '  - {name: other, url: "http://127.0.0.1:9000"}\ncatalog:')
       .replace("upstream: local", "upstream: other");
     writeFileSync(file, more);
-    expect(watcher.reload()).toBe(false);
+    reloader.reload();
+    expect(changes).toEqual([]);
+    expect(reloader.state.waitingForRestart).toEqual(["upstreams.other"]);
     expect(refusals[0]?.problems).toEqual([
       {
         path: "catalog[0].upstream",
@@ -143,25 +159,23 @@ describe("ConfigWatcher", () => {
     ]);
   });
 
-  it("takes the catalog of a file whose other changes need a restart, names those, and keeps what is running", () => {
+  it("takes the catalog of a file whose other changes need a restart, and names those", () => {
     start();
     writeFileSync(file, `${renamed.replace("8000", "8001")}limits: {max_body_bytes: 2048}\n`);
-    expect(watcher.reload()).toBe(true);
-    const [change] = changes;
-    expect(change?.needsRestart).toEqual(["upstreams[0].endpoints[0].port", "limits.max_body_bytes"]);
-    expect(change?.config.limits.maxBodyBytes).toBe(33_554_432);
-    expect(change?.config.upstreams[0]?.endpoints[0]?.port).toBe(8000);
-    expect(change?.config.catalog[0]?.upstreamModel).toBe("echo-2");
+    reloader.reload();
+    expect(upstreamModels()).toEqual(["echo-2"]);
+    expect(changes[0]?.state.waitingForRestart).toEqual(["upstreams.local.url", "limits.max_body_bytes"]);
   });
 
   it("reports on demand even when nothing has changed", () => {
     start();
-    expect([watcher.reload(), watcher.reload()]).toEqual([true, true]);
+    reloader.reload();
+    reloader.reload();
     expect(upstreamModels()).toEqual(["echo", "echo"]);
   });
 
   it("does not report a change of nothing but comments", async () => {
-    start(10);
+    start();
     writeFileSync(file, `# comment\n${good}`);
     writeFileSync(join(folder, "other-file"), "");
     writeFileSync(file, `# other comment\n${renamed}`);

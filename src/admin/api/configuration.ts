@@ -1,0 +1,34 @@
+/** `GET /api/configuration`: how what runs on this host stands to `gateway.yaml`. */
+import { configurationState } from "../schemas/configuration.ts";
+import { defineRoute } from "./route.ts";
+
+const read = defineRoute(
+  {
+    method: "GET",
+    path: "/api/configuration",
+    operationId: "getConfigurationState",
+    tag: "Operation",
+    summary:
+      "Whether gateway.yaml as it is now is in force on this host, and what of it waits for a restart.",
+    access: "operator",
+    query: null,
+    body: null,
+    answers: { 200: configurationState },
+  },
+  async (_call, { readConfigState }) => {
+    const { catalogSince, refused, waitingForRestart } = readConfigState();
+    const problems = (refused?.problems ?? []).map(({ path, line = null, message }) => ({
+      path,
+      line,
+      message,
+    }));
+    const body = {
+      catalog_since: catalogSince,
+      refused: refused === null ? null : { since: refused.since, problems },
+      waiting_for_restart: waitingForRestart,
+    };
+    return { status: 200, body };
+  },
+);
+
+export const configurationRoutes = [read];

@@ -1,0 +1,29 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { parseConfig } from "../../../src/config/load.ts";
+import { receiveConfig, transferConfig } from "../../../src/config/transfer.ts";
+
+/** The example of docs/configuration.md that has every section. */
+const DOCUMENT = readFileSync(new URL("../../../docs/configuration.md", import.meta.url), "utf8");
+const COMPLETE = /<!-- example: complete -->\n```yaml\n(.*?)```/s.exec(DOCUMENT)?.[1] ?? "";
+
+describe("transferConfig", () => {
+  const config = parseConfig(COMPLETE, { baseDir: "/etc/gateway", secrets: "none" });
+  const transferred = JSON.stringify(transferConfig(config));
+
+  it("carries every field to another process, frozen", () => {
+    const received = receiveConfig(JSON.parse(transferred));
+    expect(received).toEqual(config);
+    expect(Object.isFrozen(received.catalog[0]?.prices)).toBe(true);
+  });
+
+  it("carries where secrets are kept, so that they are read where they are used", () => {
+    process.env["IGW_OPERATOR_TOKEN"] = "s3cret";
+    try {
+      expect(receiveConfig(JSON.parse(transferred)).admin.operatorToken?.reveal()).toBe("s3cret");
+      expect(transferred).not.toContain("s3cret");
+    } finally {
+      delete process.env["IGW_OPERATOR_TOKEN"];
+    }
+  });
+});
