@@ -1,27 +1,47 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 /** Whole stacks wait for real processes: on a machine whose cores others use too, one may come late once. */
 const retry = process.env["CI"] === undefined ? 0 : 1;
 
-/** Projects run one after another, the quick ones first, so that stacks do not take each other's cores. */
+/** Files at a time. Most wait for processes more than they compute, so a core does for one of them. */
+const maxWorkers = Math.max(2, availableParallelism());
+
+/** Groups of projects run one after another, the quick ones first; the files of a group share the cores. */
+const UNITS = 1;
+const STORES = 2;
+const STACKS = 3;
+const FAULTS = 4;
+
 export default defineConfig({
   test: {
     testTimeout: 30_000,
     hookTimeout: 60_000,
     pool: "forks",
+    maxWorkers,
     reporters: ["default"],
     projects: [
       {
         extends: true,
-        test: { name: "unit", include: ["test/unit/**/*.test.ts", "test/property/**/*.test.ts"] },
+        test: {
+          name: "unit",
+          include: ["test/unit/**/*.test.ts", "test/property/**/*.test.ts"],
+          sequence: { groupOrder: UNITS },
+        },
       },
       {
         extends: true,
-        test: { name: "store", include: ["test/{store,alerts}/**/*.test.ts"], sequence: { groupOrder: 1 } },
+        test: {
+          name: "store",
+          include: ["test/{store,alerts}/**/*.test.ts"],
+          // Models of thousands of steps.
+          testTimeout: 120_000,
+          sequence: { groupOrder: STORES },
+        },
       },
       {
         extends: true,
-        // The same once more on Redis Cluster: one of three nodes for all files, which it is emptied for one by one.
+        // The same once more on Redis Cluster: three nodes for each process, which are emptied for each file.
         test: {
           name: "cluster",
           include: ["test/{store,alerts}/**/*.test.ts"],
@@ -30,50 +50,21 @@ export default defineConfig({
             "test/store/{client,open-store,scripts}.test.ts",
             "test/store/failover-*.test.ts",
             "test/alerts/{delivery-redis,documentation,mail,post-webhook}.test.ts",
+            // Models of one organization's buckets and spend, which are in one slot: what the scripts compute there
+            // cannot differ, and each script runs on the cluster in the other files.
+            "test/store/{bucket-model,bucket-exactness,spend-model,spend-owners}.test.ts",
           ],
           env: { STORE_TESTS_ON: "cluster" },
           globalSetup: "test/support/shared-cluster.ts",
-          fileParallelism: false,
-          sequence: { groupOrder: 2 },
-        },
-      },
-      {
-        extends: true,
-        test: { name: "admin", include: ["test/admin/**/*.test.ts"], sequence: { groupOrder: 3 } },
-      },
-      {
-        extends: true,
-        test: {
-          name: "faults",
-          include: ["test/faults/**/*.test.ts"],
-          testTimeout: 600_000,
-          // No second try: what is claimed here is that it holds each time.
-          // They wait far more than they compute, the longest for a minute until requests of the dead are closed.
-          maxWorkers: 2,
-          // By themselves, after all others: bounds are in seconds.
-          sequence: { groupOrder: 9 },
+          sequence: { groupOrder: STORES },
         },
       },
       {
         extends: true,
         test: {
-          name: "dashboard",
-          include: ["test/dashboard/**/*.test.ts"],
-          testTimeout: 120_000,
-          retry,
-          fileParallelism: false,
-          sequence: { groupOrder: 5 },
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: "packaging",
-          include: ["test/packaging/**/*.test.ts"],
-          testTimeout: 120_000,
-          retry,
-          fileParallelism: false,
-          sequence: { groupOrder: 6 },
+          name: "admin",
+          include: ["test/admin/**/*.test.ts"],
+          sequence: { groupOrder: STORES },
         },
       },
       {
@@ -83,8 +74,39 @@ export default defineConfig({
           include: ["test/{envoy,clients,cli,setup,monitoring}/**/*.test.ts"],
           testTimeout: 120_000,
           retry,
-          fileParallelism: false,
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: STACKS },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "dashboard",
+          include: ["test/dashboard/**/*.test.ts"],
+          testTimeout: 120_000,
+          retry,
+          sequence: { groupOrder: STACKS },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "packaging",
+          include: ["test/packaging/**/*.test.ts"],
+          testTimeout: 120_000,
+          retry,
+          sequence: { groupOrder: STACKS },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "faults",
+          include: ["test/faults/**/*.test.ts"],
+          testTimeout: 600_000,
+          // No second try: what is claimed here is that it holds each time. By themselves, since bounds are in seconds,
+          // and two at a time on any machine: the longest waits a minute until requests of the dead are closed.
+          maxWorkers: 2,
+          sequence: { groupOrder: FAULTS },
         },
       },
     ],

@@ -33,7 +33,7 @@ export interface StoreUnderTest {
 /** The whole suite runs on both: one server, and (project `cluster`) Redis Cluster. */
 export const IS_ON_CLUSTER = process.env["STORE_TESTS_ON"] === "cluster";
 
-/** On a server of its own; in the project `cluster` on the shared cluster of three nodes, which is emptied first. */
+/** On a server of its own; in the project `cluster` on its process's cluster of three nodes, which is emptied first. */
 export async function openTestStore(): Promise<StoreUnderTest> {
   if (IS_ON_CLUSTER) return connectCluster();
   const redis = await startRedis();
@@ -48,7 +48,9 @@ export async function openClusterStore(): Promise<StoreUnderTest> {
 }
 
 async function connectCluster(): Promise<StoreUnderTest> {
-  const opened = await connectStore({ cluster: inject("redisCluster") });
+  const cluster = inject("redisClusters")[Number(process.env["VITEST_POOL_ID"]) - 1];
+  if (cluster === undefined) throw new Error("there is no cluster for this process");
+  const opened = await connectStore({ cluster });
   if (opened.client instanceof Cluster) {
     await Promise.all(opened.client.nodes("master").map((node) => node.flushall()));
   }

@@ -1,21 +1,25 @@
-/** Global set-up of the project `cluster`: one cluster of three nodes for all of its files, which run one by one. */
+/** Global set-up of the project `cluster`: a cluster of three nodes for each process that runs files of it. */
 import type { TestProject } from "vitest/node";
-import { startRedisCluster } from "./redis.ts";
+import { type RedisCluster, startRedisCluster } from "./redis.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** URLs of the nodes. */
-    redisCluster: readonly string[];
+    /** URLs of the nodes, of one cluster after the other. */
+    redisClusters: readonly (readonly string[])[];
   }
 }
 
-let cluster: Awaited<ReturnType<typeof startRedisCluster>> | null = null;
+let clusters: readonly RedisCluster[] = [];
 
 export async function setup(project: TestProject): Promise<void> {
-  cluster = await startRedisCluster();
-  project.provide("redisCluster", cluster.urls);
+  const count = Number(project.config.maxWorkers);
+  clusters = await Promise.all(Array.from({ length: count }, () => startRedisCluster()));
+  project.provide(
+    "redisClusters",
+    clusters.map(({ urls }) => urls),
+  );
 }
 
 export async function teardown(): Promise<void> {
-  await cluster?.stop();
+  await Promise.all(clusters.map((cluster) => cluster.stop()));
 }
