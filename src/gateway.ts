@@ -39,6 +39,7 @@ import { TokenEstimator } from "./settlement/token-estimator.ts";
 import { createId } from "./store/ids.ts";
 import { openStoreInBackground } from "./store/open-store.ts";
 import type { Store } from "./store/types.ts";
+import type { Admit } from "./store/types/admission.ts";
 import type {
   RunningWorker,
   SupervisorServices,
@@ -48,7 +49,6 @@ import type {
 import { createHostTelemetry, createWorkerTelemetry } from "./telemetry/gateway-telemetry.ts";
 import { limitLog } from "./telemetry/limit-log.ts";
 import { createLogger } from "./telemetry/logger.ts";
-import { countClosed, meterCalls } from "./telemetry/redis-meter.ts";
 import type { RequestMeter } from "./telemetry/request-meter.ts";
 import type { WorkerGauges } from "./telemetry/worker-telemetry.ts";
 import { PROTOCOLS } from "./translation/protocols.ts";
@@ -69,8 +69,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const { config, index, address } = options;
   const logger = createLogger(`worker-${index}`);
   const telemetry = createWorkerTelemetry(config, options);
-  const { store: plainStore, close, isOpen } = await openStoreInBackground(config, logger);
-  const store = meterCalls(plainStore, telemetry.metrics);
+  const { store, close, isOpen } = await openStoreInBackground(config, logger, telemetry);
   const catalog = new CatalogReference(createCatalog(config));
   const estimator = new TokenEstimator();
   const grace = createGrace(config, index, store, logger);
@@ -82,7 +81,8 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const budget = new BodyBudget({ maxBodyBytes, maxHeldBytes: maxBufferedBytes });
   let draining = false;
   const handlers = createHandlers({
-    store: { ...store, admit: grace.createAdmit(settlement) },
+    store,
+    admit: grace.createAdmit(settlement),
     catalog,
     estimator,
     settlement,
@@ -188,14 +188,13 @@ export async function startSupervisorServices(
   const logger = createLogger("supervisor");
   const workers = resolveWorkerCount(config.sidecar.workers);
   const telemetry = createHostTelemetry(config, { ...options, workers });
-  const opening = await openStoreInBackground(config, logger, MANAGEMENT);
-  const { client, close } = opening;
-  const store = meterCalls(opening.store, telemetry.metrics);
+  const storeOptions = { ...MANAGEMENT, redisMeter: telemetry.redisMeter };
+  const { store, client, ...opening } = await openStoreInBackground(config, logger, storeOptions);
   const catalog = new CatalogReference(createCatalog(config));
   if (demo !== null) await opening.waitUntilOpen(DEMO_WAIT_MS);
   const demoKey = demo === null ? null : await ensureDemoKey(store, config, demo.storedKey);
   const { reaped, requestLogBytes } = telemetry.metrics;
-  const reaper = new Reaper({ store: countClosed(store, reaped), clock: systemClock, logger });
+  const reaper = new Reaper({ store, clock: systemClock, logger, onClosed: () => reaped.inc() });
   const admin = await startAdminServer({
     ...config.admin,
     operatorToken,
@@ -227,7 +226,7 @@ export async function startSupervisorServices(
       await admin.close();
       for (const task of tasks) await task.stop();
       telemetry.hub.stop();
-      close();
+      opening.close();
     },
   };
 }
@@ -243,6 +242,8 @@ function repairInBackground(store: Store, logger: Logger): void {
 
 interface Parts {
   readonly store: Store;
+  /** Asks Redis, or goes by what was last known in its outage. */
+  readonly admit: Admit;
   readonly catalog: CatalogReference;
   readonly estimator: TokenEstimator;
   readonly settlement: Settlement;
@@ -254,14 +255,14 @@ interface Parts {
 }
 
 function createHandlers(parts: Parts): EnvoyHandlers {
-  const { store, catalog, estimator, settlement, logger, clock, budget, meter, isReady } = parts;
+  const { store, admit, catalog, estimator, settlement, logger, clock, budget, meter, isReady } = parts;
   const directory = new KeyDirectory({ lookUp: (hash) => store.lookUpKey(hash), clock });
   const currentCatalog = () => catalog.current;
   // In an outage every request fails in the same way.
   const errorLog = limitLog(logger);
   const admitRequest = createAdmitRequest({
     directory,
-    store,
+    admit,
     protocols: PROTOCOLS,
     createRequestId: () => createId("req", clock.nowMs()),
     isReady,

@@ -108,7 +108,7 @@ export class AlertDelivery {
     const { store, clock } = this.#options;
     const oldest = this.#oldestQueuedAtMs;
     return {
-      fired: store.firedAlerts,
+      fired: store.firedAlerts(),
       channels: { email: { ...this.#counters.email }, webhook: { ...this.#counters.webhook } },
       oldestUndeliveredSeconds: oldest === null ? 0 : Math.max(0, (clock.nowMs() - oldest) / 1000),
     };

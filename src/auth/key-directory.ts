@@ -5,7 +5,7 @@
  */
 import type { Clock } from "../clock.ts";
 import { setBounded } from "../set-bounded.ts";
-import type { KeyReference } from "../store/types.ts";
+import type { KeyReference } from "../store/types/admission.ts";
 import { hashKey } from "./key-format.ts";
 
 /** A caller: the key's identity and the hash that was presented. */

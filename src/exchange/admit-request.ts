@@ -10,8 +10,7 @@ import { GatewayError } from "../errors.ts";
 import { createAdmissionError } from "../limits/admission-error.ts";
 import type { RateState } from "../limits/rate-headers.ts";
 import type { Logger } from "../logger.ts";
-import type { Store } from "../store/types.ts";
-import type { AdmitInput, KnownKeyAdmission } from "../store/types/admission.ts";
+import type { Admit, AdmitInput, KnownKeyAdmission } from "../store/types/admission.ts";
 import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";
 import { formatAdmissionContext } from "./admission-context.ts";
 import { type Endpoint, type EndpointMatch, findEndpoint } from "./endpoints.ts";
@@ -59,7 +58,7 @@ export type AdmitRequest = (request: IncomingRequest) => Promise<Verdict>;
 
 export interface AdmissionServices {
   readonly directory: KeyDirectory;
-  readonly store: Pick<Store, "admit">;
+  readonly admit: Admit;
   readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
   /** `req_` + UUID v7. */
   readonly createRequestId: () => string;
@@ -119,7 +118,7 @@ async function admit(
     metered: endpoint.isMetered && endpoint.methods.includes(request.method) && !isEncoded(request),
   };
   // Not asked again after an error: it may have been executed.
-  const admission = await services.store.admit(question).catch(throwUnavailable);
+  const admission = await services.admit(question).catch(throwUnavailable);
   if (admission.decision === "unknown_key") {
     services.directory.forget(caller.presentedHash);
     throw invalidKey();

@@ -10,14 +10,18 @@
 import type { Clock } from "../clock.ts";
 import { dayAt, monthAt } from "../calendar.ts";
 import { setBounded } from "../set-bounded.ts";
-import type { Admission, AdmitInput, BucketFigures, KnownKeyAdmission } from "../store/types/admission.ts";
+import type {
+  Admission,
+  Admit,
+  AdmitInput,
+  BucketFigures,
+  KnownKeyAdmission,
+} from "../store/types/admission.ts";
 import { fitsShare } from "../limits/concurrency-limit.ts";
 import { GraceBucket } from "./grace-bucket.ts";
 import { isOutOfReach } from "./out-of-reach.ts";
 import type { GraceOutage } from "./grace-outage.ts";
 import type { GraceSpend } from "./grace-spend.ts";
-
-export type Admit = (input: AdmitInput) => Promise<Admission>;
 
 export interface GraceAdmissionOptions {
   /** Asks Redis. */

@@ -13,6 +13,8 @@ import type { Store } from "../store/types.ts";
 export interface ReaperOptions {
   readonly store: Pick<Store, "listOrganizationIds" | "getOrganization" | "listOverdue" | "close">;
   readonly clock: Clock;
+  /** A request was closed by this reaper. */
+  readonly onClosed: () => void;
   readonly logger: Logger<"info" | "warn">;
 }
 
@@ -88,7 +90,7 @@ export class Reaper {
 
   /** @param stillOverdue Gets what is left open for now, and since when. */
   async #closeOverdue(organizationId: string, stillOverdue: Map<string, number>): Promise<number> {
-    const { store, clock } = this.#options;
+    const { store, clock, onClosed } = this.#options;
     const overdue = await store.listOverdue(organizationId, MAX_AT_ONCE);
     if (overdue.length === 0) return 0;
     const isStrict = (await store.getOrganization(organizationId))?.strictCaps === true;
@@ -97,7 +99,10 @@ export class Reaper {
       const since = this.#overdueSinceMs.get(request.requestId) ?? clock.monotonicMs();
       if (isStrict && clock.monotonicMs() - since < STRICT_DELAY_MS) {
         stillOverdue.set(request.requestId, since);
-      } else if ((await store.close(request)) === "closed") closed += 1;
+      } else if ((await store.close(request)) === "closed") {
+        closed += 1;
+        onClosed();
+      }
     }
     return closed;
   }

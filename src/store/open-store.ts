@@ -10,8 +10,8 @@ import { pause, waitAtMost } from "../wait.ts";
 import { createRedisClient, isLoginRefused, waitUntilReady } from "./redis/client.ts";
 import type { RedisAddress, RedisClient } from "./redis/client.ts";
 import { createStore } from "./redis-store.ts";
-import { closeUntil } from "./closed-store.ts";
 import { checkSchema, SchemaError } from "./redis/schema.ts";
+import type { OperationMeter } from "./run.ts";
 import type { Store } from "./types.ts";
 
 /** A Redis that is only just starting reads its append-only file first. */
@@ -28,6 +28,7 @@ type RedisSettings = NonNullable<Config["redis"]>;
 export interface OpenStoreOptions {
   /** The client's own when left out. */
   readonly commandTimeoutMs?: number;
+  readonly redisMeter?: OperationMeter | null;
 }
 
 export interface OpenStore {
@@ -60,14 +61,15 @@ export async function openStore(
   logger: Logger<"warn">,
   options: OpenStoreOptions = {},
 ): Promise<OpenStore> {
-  const connected = connect(config, logger, options);
+  const client = connect(config, logger, options);
+  const close = (): void => client.disconnect();
   try {
-    await reach(connected.client, READY_TIMEOUT_MS);
+    await reach(client, READY_TIMEOUT_MS);
   } catch (error) {
-    connected.close();
+    close();
     throw error;
   }
-  return connected;
+  return { store: createStore({ client, ...storeOptions(config, options) }), client, close };
 }
 
 /**
@@ -81,7 +83,7 @@ export async function openStoreInBackground(
   logger: Logger<"warn" | "error">,
   options: OpenStoreOptions = {},
 ): Promise<OpeningStore> {
-  const { store, client, close } = connect(config, logger, options);
+  const client = connect(config, logger, options);
   const state = { isOpen: false, isClosed: false };
   const attempt = async (timeoutMs: number): Promise<void> => {
     await reach(client, timeoutMs);
@@ -89,24 +91,24 @@ export async function openStoreInBackground(
   };
   const first = await attempt(FIRST_ANSWER_MS).catch((error: unknown) => error);
   if (first instanceof SchemaError || isLoginRefused(first)) {
-    close();
+    client.disconnect();
     throw first;
   }
-  const closeAll = (): void => {
+  const close = (): void => {
     state.isClosed = true;
-    close();
+    client.disconnect();
   };
   const opened = state.isOpen ? Promise.resolve() : openEventually(attempt, state, logger, first);
   return {
-    store: closeUntil(store, () => state.isOpen),
+    store: createStore({ client, ...storeOptions(config, options), isOpen: () => state.isOpen }),
     client,
-    close: closeAll,
+    close,
     isOpen: () => state.isOpen,
     opened,
     waitUntilOpen: async (boundMs) => {
       await waitAtMost(opened, boundMs);
       if (state.isOpen) return;
-      closeAll();
+      close();
       throw new Error(`Redis did not answer within ${boundMs / 1000} s: is it running where \`redis\` says?`);
     },
   };
@@ -142,20 +144,22 @@ async function reach(client: RedisClient, timeoutMs: number): Promise<void> {
   await checkSchema(client);
 }
 
-function connect(config: StoreSettings, logger: Logger<"warn">, options: OpenStoreOptions): OpenStore {
+function connect(config: StoreSettings, logger: Logger<"warn">, options: OpenStoreOptions): RedisClient {
   if (config.redis === null) throw new Error("No Redis is configured: set `redis.url`.");
   const { username, password, sentinelPassword } = config.redis;
-  const client = createRedisClient({
+  return createRedisClient({
     ...formatAddress(config.redis),
     username,
     password: password?.reveal() ?? null,
     sentinelPassword: sentinelPassword?.reveal() ?? null,
     tlsFiles: config.redis,
-    ...options,
+    ...(options.commandTimeoutMs === undefined ? {} : { commandTimeoutMs: options.commandTimeoutMs }),
     onError: (error) => logger.warn({ err: error }, "the connection to Redis failed"),
   });
-  const store = createStore({ client, usageMonths: config.retention.usageMonths });
-  return { store, client, close: () => client.disconnect() };
+}
+
+function storeOptions(config: StoreSettings, { redisMeter = null }: OpenStoreOptions) {
+  return { usageMonths: config.retention.usageMonths, meter: redisMeter };
 }
 
 function formatAddress({ mode, urls, name }: RedisSettings): RedisAddress {

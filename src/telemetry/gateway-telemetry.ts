@@ -6,6 +6,7 @@ import { type LogLevel, setLogLevel } from "./log-level.ts";
 import { createRequestLogger } from "./logger.ts";
 import { createMetrics, type Metrics, setTotal } from "./metrics.ts";
 import { MetricsHub } from "./metrics-hub.ts";
+import { RedisMeter } from "./redis-meter.ts";
 import type { TelemetryChannel } from "./report.ts";
 import { RequestMeter } from "./request-meter.ts";
 import { startWorkerTelemetry, type WorkerGauges } from "./worker-telemetry.ts";
@@ -15,6 +16,7 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
 export interface WorkerTelemetry {
   readonly metrics: Metrics;
   readonly meter: RequestMeter;
+  readonly redisMeter: RedisMeter;
   /** Begins to report. */
   start(read: () => WorkerGauges): void;
   /** Sends a last report. */
@@ -31,6 +33,7 @@ export function createWorkerTelemetry(
   let running: { stop(): Promise<void> } | null = null;
   return {
     metrics,
+    redisMeter: new RedisMeter(metrics),
     meter: new RequestMeter({ metrics, logger: createRequestLogger(name) }),
     start(read) {
       running = startWorkerTelemetry({ metrics, channel, process: name, read });
@@ -52,6 +55,7 @@ export interface AlertFigures {
 
 export interface HostTelemetry {
   readonly metrics: Metrics;
+  readonly redisMeter: RedisMeter;
   readonly hub: MetricsHub;
   /** What the admin server needs. */
   readonly admin: {
@@ -93,6 +97,7 @@ export function createHostTelemetry(
   });
   return {
     metrics,
+    redisMeter: new RedisMeter(metrics),
     hub,
     admin: {
       setLogLevel: (level) => hub.setLogLevel(level),

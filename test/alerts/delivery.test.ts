@@ -58,7 +58,7 @@ describe("delivery", () => {
     ]);
     expect(await test.client.xlen(`igw:{${key.organizationId}}:outbox`)).toBe(1);
     expect(delivery.readMetrics()).toMatchObject({
-      fired: test.store.firedAlerts,
+      fired: test.store.firedAlerts(),
       channels: {
         webhook: { delivered: 4, failed: 0, failedAttempts: 0 },
         email: { delivered: 4, failed: 0, failedAttempts: 0 },

@@ -209,7 +209,7 @@ describe("500 charges at once", () => {
       { budgetCents: 100, hardCapCents: 400 },
       { budgetCents: 300, hardCapCents: 450 },
     );
-    const before = test.store.firedAlerts;
+    const before = test.store.firedAlerts();
     const stores = await Promise.all([connectStore(test.address), connectStore(test.address)]);
     const identities = await Promise.all(Array.from({ length: 500 }, () => createIdentity(test.store, key)));
     await Promise.all(
@@ -231,8 +231,8 @@ describe("500 charges at once", () => {
       ].sort(),
     );
     expect(await test.client.xlen(`igw:{${key.organizationId}}:outbox`)).toBe(8);
-    expect(stores.map(({ store }) => store.firedAlerts).reduce((sum, count) => sum + count)).toBe(8);
-    expect(test.store.firedAlerts).toBe(before);
+    expect(stores.map(({ store }) => store.firedAlerts()).reduce((sum, count) => sum + count)).toBe(8);
+    expect(test.store.firedAlerts()).toBe(before);
     for (const { client } of stores) client.disconnect();
   });
 });

@@ -67,7 +67,7 @@ describe("a store that opens in the background", () => {
     const opening = await open(redis);
     expect(opening.isOpen()).toBe(false);
     await expect(opening.store.timeMs()).rejects.toThrow("has not answered");
-    expect(opening.store.firedAlerts).toBe(0);
+    expect(opening.store.firedAlerts()).toBe(0);
     await redis.restart();
     await opening.opened;
     expect(await opening.store.timeMs()).toBeGreaterThan(0);

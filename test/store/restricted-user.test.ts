@@ -65,7 +65,7 @@ describe("a Redis user that may not publish", () => {
     expect(items.map(({ thresholdPercent }) => thresholdPercent)).toEqual([80]);
     // A changed amount fires too.
     expect((await store.changeKey(key, { budgetCents: 80 }, null)).outcome).toBe("changed");
-    expect(store.firedAlerts).toBe(3);
+    expect(store.firedAlerts()).toBe(3);
     expect(await store.listOwedDeliveries(key.organizationId)).toEqual(
       await test.store.listOwedDeliveries(key.organizationId),
     );

@@ -69,6 +69,7 @@ async function reap(): Promise<void> {
   await new Reaper({
     store: timed.store,
     clock: { nowMs: () => nowMs, monotonicMs: () => nowMs },
+    onClosed: () => undefined,
     logger,
   }).sweep();
 }

@@ -18,17 +18,17 @@ import {
 import { dayAt, monthAt } from "../../calendar.ts";
 import { parseModels } from "../management/records.ts";
 import { amountAt, integerAt, integerOrNullAt, textAt } from "../redis/replies.ts";
-import type { KeyReference } from "../types.ts";
 import { ADMISSION_DECISIONS } from "../types/admission.ts";
 import type {
   AdmitInput,
   Admission,
   AdmittedKey,
   AdmittedOrganization,
+  KeyReference,
   KnownKeyAdmission,
 } from "../types/admission.ts";
 
-/** @see Store.lookUpKey */
+/** @see AdmissionStore.lookUpKey */
 export async function findKeyReference(
   context: StoreContext,
   sha256Hex: string,
@@ -38,7 +38,7 @@ export async function findKeyReference(
   return organizationId === undefined || keyId === undefined ? null : { organizationId, keyId };
 }
 
-/** @see Store.admit */
+/** @see AdmissionStore.admit */
 export async function admit(context: StoreContext, input: AdmitInput): Promise<Admission> {
   const { organizationId, keyId } = input;
   const reply = await runInMonth(context, (month) =>

@@ -3,7 +3,7 @@ import { keyRecordKey, requestBucketKey } from "../redis/keys.ts";
 import { integerOrNullAt, parseArray } from "../redis/replies.ts";
 import type { BucketFill } from "../types/reporting.ts";
 
-/** @see Store.readBuckets */
+/** @see AdmissionStore.readBuckets */
 export async function readBuckets(
   { client }: StoreContext,
   organizationId: string,

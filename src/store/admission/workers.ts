@@ -3,7 +3,7 @@ import type { StoreContext } from "../context.ts";
 import { WORKERS_KEY } from "../redis/keys.ts";
 import { formatCount } from "../redis/replies.ts";
 
-/** @see Store.announceWorker */
+/** @see AdmissionStore.announceWorker */
 export async function announceWorker(
   { client }: StoreContext,
   workerId: string,

@@ -15,6 +15,8 @@ import { parseInteger } from "../redis/replies.ts";
 import { ALERT_CHANNELS } from "../types/alerts.ts";
 import type { AlertChannel, AlertRecord, DeliveryState, ListedAlert } from "../types/alerts.ts";
 import type { Page, PageInput } from "../types/reporting.ts";
+import type { Run } from "../run.ts";
+import type { AlertStore } from "../types/alerts.ts";
 
 /** "100" stands for "many": a badge has no room for more. */
 const COUNTED_UNREAD = 100;
@@ -38,8 +40,23 @@ const deliverySchema = z.object({
   nextAttemptAtMs: z.number().nullable(),
 });
 
+export function createAlertStore(run: Run): AlertStore {
+  return {
+    listAlerts: (organizationId, page) =>
+      run("listAlerts", (context) => listAlerts(context, organizationId, page)),
+    findAlert: (organizationId, alertId) =>
+      run("findAlert", (context) => findAlert(context, organizationId, alertId)),
+    countUnreadAlerts: (organizationId) =>
+      run("countUnreadAlerts", (context) => countUnreadAlerts(context, organizationId)),
+    markAlertsRead: (organizationId) =>
+      run("markAlertsRead", (context) => markAlertsRead(context, organizationId)),
+    redeliverAlert: (alert, channels) =>
+      run("redeliverAlert", (context) => redeliverAlert(context, alert, channels)),
+  };
+}
+
 /** @see AlertStore.listAlerts */
-export async function listAlerts(
+async function listAlerts(
   context: StoreContext,
   organizationId: string,
   { limit, after }: PageInput,
@@ -54,7 +71,7 @@ export async function listAlerts(
 }
 
 /** @see AlertStore.findAlert */
-export async function findAlert(
+async function findAlert(
   context: StoreContext,
   organizationId: string,
   alertId: string,
@@ -81,20 +98,20 @@ export async function findAlert(
 }
 
 /** @see AlertStore.countUnreadAlerts */
-export async function countUnreadAlerts({ client }: StoreContext, organizationId: string): Promise<number> {
+async function countUnreadAlerts({ client }: StoreContext, organizationId: string): Promise<number> {
   const read = (await client.get(alertsReadKey(organizationId))) ?? "0-0";
   const unread = await client.xrange(alertListKey(organizationId), `(${read}`, "+", "COUNT", COUNTED_UNREAD);
   return unread.length;
 }
 
 /** @see AlertStore.markAlertsRead */
-export async function markAlertsRead({ client }: StoreContext, organizationId: string): Promise<void> {
+async function markAlertsRead({ client }: StoreContext, organizationId: string): Promise<void> {
   const [newest] = await client.xrevrange(alertListKey(organizationId), "+", "-", "COUNT", 1);
   if (newest !== undefined) await client.set(alertsReadKey(organizationId), newest[0]);
 }
 
 /** @see AlertStore.redeliverAlert */
-export async function redeliverAlert(
+async function redeliverAlert(
   context: StoreContext,
   alert: ListedAlert,
   channels: readonly AlertChannel[],

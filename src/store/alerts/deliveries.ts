@@ -9,9 +9,23 @@ import { expiryOf } from "../../calendar.ts";
 import { formatCount, integerAt, parseArray, textAt } from "../redis/replies.ts";
 import { ALERT_CHANNELS } from "../types/alerts.ts";
 import type { AlertChannel, DeliveryClaim, FinishInput, OwedDelivery } from "../types/alerts.ts";
+import type { Run } from "../run.ts";
+import type { DeliveryStore } from "../types/alerts.ts";
 
-/** @see AlertStore.claimDelivery */
-export async function claimDelivery(
+export function createDeliveryStore(run: Run): DeliveryStore {
+  return {
+    claimDelivery: (organizationId, channel, owner, leaseMs) =>
+      run("claimDelivery", (context) => claimDelivery(context, organizationId, channel, owner, leaseMs)),
+    renewDelivery: (organizationId, channel, owner, leaseMs) =>
+      run("renewDelivery", (context) => renewDelivery(context, organizationId, channel, owner, leaseMs)),
+    finishDelivery: (input) => run("finishDelivery", (context) => finishDelivery(context, input)),
+    listOwedDeliveries: (organizationId) =>
+      run("listOwedDeliveries", (context) => listOwedDeliveries(context, organizationId)),
+  };
+}
+
+/** @see DeliveryStore.claimDelivery */
+async function claimDelivery(
   context: StoreContext,
   organizationId: string,
   channel: AlertChannel,
@@ -49,8 +63,8 @@ export async function claimDelivery(
   };
 }
 
-/** @see AlertStore.renewDelivery */
-export async function renewDelivery(
+/** @see DeliveryStore.renewDelivery */
+async function renewDelivery(
   context: StoreContext,
   organizationId: string,
   channel: AlertChannel,
@@ -62,8 +76,8 @@ export async function renewDelivery(
   return textAt(reply, 0) === "renewed";
 }
 
-/** @see AlertStore.finishDelivery */
-export async function finishDelivery(context: StoreContext, input: FinishInput): Promise<boolean> {
+/** @see DeliveryStore.finishDelivery */
+async function finishDelivery(context: StoreContext, input: FinishInput): Promise<boolean> {
   const { organizationId, channel, owner, claim, shown } = input;
   const other = ALERT_CHANNELS.find((name) => name !== channel) ?? channel;
   const reply = parseArray(
@@ -85,8 +99,8 @@ export async function finishDelivery(context: StoreContext, input: FinishInput):
   return textAt(reply, 0) === "recorded";
 }
 
-/** @see AlertStore.listOwedDeliveries */
-export async function listOwedDeliveries(
+/** @see DeliveryStore.listOwedDeliveries */
+async function listOwedDeliveries(
   context: StoreContext,
   organizationId: string,
 ): Promise<readonly OwedDelivery[]> {

@@ -16,8 +16,8 @@ import { expiryOf, monthAt } from "../../calendar.ts";
 import { readIds } from "./organizations.ts";
 import { formatKeySettings, parseKeyRecord } from "./records.ts";
 import { parseArray, parseFields, textAt } from "../redis/replies.ts";
-import type { KeyReference } from "../types.ts";
 import type { KeySettings } from "../../settings/key.ts";
+import type { KeyReference } from "../types/admission.ts";
 import type { AuditInput } from "../types/audit.ts";
 import type { ChangeResult, HashedKey, KeyRecord } from "../types/management.ts";
 import type { Page, PageInput } from "../types/reporting.ts";
@@ -26,7 +26,7 @@ import type { Page, PageInput } from "../types/reporting.ts";
 const ROTATION_ATTEMPTS = 5;
 const LIST_PAGE = 500;
 
-/** @see ManagementStore.createKey */
+/** @see KeyStore.createKey */
 export async function createKey(
   context: StoreContext,
   organizationId: string,
@@ -69,13 +69,13 @@ export async function createKey(
   return record;
 }
 
-/** @see ManagementStore.getKey */
+/** @see KeyStore.getKey */
 export async function getKey(context: StoreContext, reference: KeyReference): Promise<KeyRecord | null> {
   const fields = await readFields(context, reference);
   return fields === null ? null : parseKeyRecord(reference.organizationId, reference.keyId, fields);
 }
 
-/** @see ManagementStore.listKeys */
+/** @see KeyStore.listKeys */
 export async function listKeys(
   context: StoreContext,
   organizationId: string,
@@ -87,7 +87,7 @@ export async function listKeys(
   return { items: records.filter((record) => record !== null), next };
 }
 
-/** @see ManagementStore.changeKey */
+/** @see KeyStore.changeKey */
 export async function changeKey(
   context: StoreContext,
   reference: KeyReference,
@@ -98,7 +98,7 @@ export async function changeKey(
   return setFields(context, reference, formatKeySettings(changes), { expectedVersion, audit });
 }
 
-/** @see ManagementStore.rotateKey */
+/** @see KeyStore.rotateKey */
 export async function rotateKey(
   context: StoreContext,
   reference: KeyReference,
@@ -129,7 +129,7 @@ export async function rotateKey(
   }
 }
 
-/** @see ManagementStore.deleteKey */
+/** @see KeyStore.deleteKey */
 export async function deleteKey(
   context: StoreContext,
   reference: KeyReference,
@@ -159,7 +159,7 @@ export async function deleteKey(
   return result;
 }
 
-/** @see ManagementStore.revokeAllKeys */
+/** @see KeyStore.revokeAllKeys */
 export async function revokeAllKeys(
   context: StoreContext,
   organizationId: string,

@@ -5,6 +5,8 @@ import type { StoreContext } from "../context.ts";
 import { auditKey } from "../redis/keys.ts";
 import type { AuditEntry, AuditInput, AuditValue } from "../types/audit.ts";
 import type { Page, PageInput } from "../types/reporting.ts";
+import type { Run } from "../run.ts";
+import type { AuditStore } from "../types/audit.ts";
 
 /** Bounds the memory of one organization: some 10 MB at a kilobyte an entry. `lua/include/audit.lua` says it too. */
 const KEPT_ENTRIES = 10_000;
@@ -38,8 +40,17 @@ const entrySchema = z.object({
   requestId: z.string(),
 });
 
+export function createAuditStore(run: Run): AuditStore {
+  return {
+    addAuditEntry: (organizationId, entry) =>
+      run("addAuditEntry", (context) => addAuditEntry(context, organizationId, entry)),
+    listAuditEntries: (organizationId, page) =>
+      run("listAuditEntries", (context) => listAuditEntries(context, organizationId, page)),
+  };
+}
+
 /** @see AuditStore.addAuditEntry */
-export async function addAuditEntry(
+async function addAuditEntry(
   context: StoreContext,
   organizationId: string,
   entry: AuditInput,
@@ -68,7 +79,7 @@ export async function executeWithAudit(
 }
 
 /** @see AuditStore.listAuditEntries */
-export async function listAuditEntries(
+async function listAuditEntries(
   context: StoreContext,
   organizationId: string,
   { limit, after }: PageInput,

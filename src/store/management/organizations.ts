@@ -18,16 +18,35 @@ import type { AuditInput } from "../types/audit.ts";
 import type { OrganizationSettings } from "../../settings/organization.ts";
 import type { OrganizationChangeResult, OrganizationRecord } from "../types/management.ts";
 import type { Page, PageInput } from "../types/reporting.ts";
+import type { Run } from "../run.ts";
+import type { OrganizationStore } from "../types/management.ts";
 
 /** What one search looks through: 2,000 organizations. */
 const SEARCHED_PAGES = 10;
 const SEARCH_PAGE = 200;
 
+export function createOrganizationStore(run: Run): OrganizationStore {
+  return {
+    createOrganization: (settings, audit) =>
+      run("createOrganization", (context) => createOrganization(context, settings, audit)),
+    getOrganization: (organizationId) =>
+      run("getOrganization", (context) => getOrganization(context, organizationId)),
+    listOrganizations: (page) => run("listOrganizations", (context) => listOrganizations(context, page)),
+    searchOrganizations: (text, page) =>
+      run("searchOrganizations", (context) => searchOrganizations(context, text, page)),
+    listOrganizationIds: () => run("listOrganizationIds", (context) => listOrganizationIds(context)),
+    changeOrganization: (organizationId, changes, expectedVersion, audit) =>
+      run("changeOrganization", (context) =>
+        changeOrganization(context, organizationId, changes, expectedVersion, audit),
+      ),
+  };
+}
+
 /**
- * @see ManagementStore.createOrganization
+ * @see OrganizationStore.createOrganization
  * The record comes before the list: a crash in between leaves a record that nobody knows the id of.
  */
-export async function createOrganization(
+async function createOrganization(
   context: StoreContext,
   settings: OrganizationSettings,
   audit?: (record: OrganizationRecord) => AuditInput,
@@ -46,8 +65,8 @@ export async function createOrganization(
   return record;
 }
 
-/** @see ManagementStore.getOrganization */
-export async function getOrganization(
+/** @see OrganizationStore.getOrganization */
+async function getOrganization(
   context: StoreContext,
   organizationId: string,
 ): Promise<OrganizationRecord | null> {
@@ -56,18 +75,15 @@ export async function getOrganization(
   return Object.keys(fields).length === 0 ? null : parseOrganizationRecord(organizationId, fields);
 }
 
-/** @see ManagementStore.listOrganizations */
-export async function listOrganizations(
-  context: StoreContext,
-  page: PageInput,
-): Promise<Page<OrganizationRecord>> {
+/** @see OrganizationStore.listOrganizations */
+async function listOrganizations(context: StoreContext, page: PageInput): Promise<Page<OrganizationRecord>> {
   const { ids, next } = await readIds(context, ORGANIZATIONS_KEY, page);
   const records = await Promise.all(ids.map((id) => getOrganization(context, id)));
   return { items: records.filter((record) => record !== null), next };
 }
 
-/** @see ManagementStore.searchOrganizations */
-export async function searchOrganizations(
+/** @see OrganizationStore.searchOrganizations */
+async function searchOrganizations(
   context: StoreContext,
   text: string,
   { limit, after }: PageInput,
@@ -98,13 +114,13 @@ function foldCase(text: string): string {
   return text.normalize("NFKC").toLowerCase();
 }
 
-/** @see ManagementStore.listOrganizationIds */
+/** @see OrganizationStore.listOrganizationIds */
 export async function listOrganizationIds(context: StoreContext): Promise<readonly string[]> {
   return context.client.zrange(ORGANIZATIONS_KEY, "0", "-1");
 }
 
-/** @see ManagementStore.changeOrganization */
-export async function changeOrganization(
+/** @see OrganizationStore.changeOrganization */
+async function changeOrganization(
   context: StoreContext,
   organizationId: string,
   changes: Partial<OrganizationSettings>,

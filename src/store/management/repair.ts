@@ -12,7 +12,7 @@ import type { RepairReport } from "../types/management.ts";
 
 const PAGE = 200;
 
-/** @see ManagementStore.repair */
+/** @see KeyStore.repair */
 export async function repair(context: StoreContext): Promise<RepairReport> {
   let lookUpsWritten = 0;
   for (const organizationId of await listOrganizationIds(context)) {

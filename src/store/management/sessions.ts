@@ -5,9 +5,20 @@
 import type { StoreContext } from "../context.ts";
 import { sessionKey } from "../redis/keys.ts";
 import type { SessionHolder } from "../types/sessions.ts";
+import type { Run } from "../run.ts";
+import type { SessionStore } from "../types/sessions.ts";
+
+export function createSessionStore(run: Run): SessionStore {
+  return {
+    createSession: (sha256Hex, holder, lifetimeMs) =>
+      run("createSession", (context) => createSession(context, sha256Hex, holder, lifetimeMs)),
+    findSession: (sha256Hex) => run("findSession", (context) => findSession(context, sha256Hex)),
+    endSession: (sha256Hex) => run("endSession", (context) => endSession(context, sha256Hex)),
+  };
+}
 
 /** @see SessionStore.createSession */
-export async function createSession(
+async function createSession(
   { client }: StoreContext,
   sha256Hex: string,
   holder: SessionHolder,
@@ -18,10 +29,7 @@ export async function createSession(
 }
 
 /** @see SessionStore.findSession */
-export async function findSession(
-  { client }: StoreContext,
-  sha256Hex: string,
-): Promise<SessionHolder | null> {
+async function findSession({ client }: StoreContext, sha256Hex: string): Promise<SessionHolder | null> {
   const [type, value] = (await client.get(sessionKey(sha256Hex)))?.split(" ") ?? [];
   if (value === undefined) return null;
   if (type === "operator") return { type, proof: value };
@@ -29,6 +37,6 @@ export async function findSession(
 }
 
 /** @see SessionStore.endSession */
-export async function endSession({ client }: StoreContext, sha256Hex: string): Promise<void> {
+async function endSession({ client }: StoreContext, sha256Hex: string): Promise<void> {
   await client.del(sessionKey(sha256Hex));
 }

@@ -14,11 +14,25 @@ import type { Page, PageInput } from "../types/reporting.ts";
 import type { AuditInput } from "../types/audit.ts";
 import { TOKEN_ROLES } from "../types/tokens.ts";
 import type { HashedToken, TokenRecord, TokenSettings } from "../types/tokens.ts";
+import type { Run } from "../run.ts";
+import type { TokenStore } from "../types/tokens.ts";
 
 type Fields = Readonly<Record<string, string>>;
 
+export function createTokenStore(run: Run): TokenStore {
+  return {
+    createToken: (organizationId, settings, token, audit) =>
+      run("createToken", (context) => createToken(context, organizationId, settings, token, audit)),
+    findToken: (sha256Hex) => run("findToken", (context) => findToken(context, sha256Hex)),
+    listTokens: (organizationId, page) =>
+      run("listTokens", (context) => listTokens(context, organizationId, page)),
+    deleteToken: (organizationId, tokenId, audit) =>
+      run("deleteToken", (context) => deleteToken(context, organizationId, tokenId, audit)),
+  };
+}
+
 /** @see TokenStore.createToken */
-export async function createToken(
+async function createToken(
   context: StoreContext,
   organizationId: string,
   settings: TokenSettings,
@@ -51,7 +65,7 @@ export async function createToken(
 }
 
 /** @see TokenStore.findToken */
-export async function findToken(context: StoreContext, sha256Hex: string): Promise<TokenRecord | null> {
+async function findToken(context: StoreContext, sha256Hex: string): Promise<TokenRecord | null> {
   const [organizationId = "", id = ""] =
     (await context.client.get(tokenLookUpKey(sha256Hex)))?.split(" ") ?? [];
   const fields = await readFields(context, organizationId, id);
@@ -60,7 +74,7 @@ export async function findToken(context: StoreContext, sha256Hex: string): Promi
 }
 
 /** @see TokenStore.listTokens */
-export async function listTokens(
+async function listTokens(
   context: StoreContext,
   organizationId: string,
   page: PageInput,
@@ -77,7 +91,7 @@ export async function listTokens(
 }
 
 /** @see TokenStore.deleteToken */
-export async function deleteToken(
+async function deleteToken(
   context: StoreContext,
   organizationId: string,
   tokenId: string,

@@ -11,6 +11,8 @@ import { parseInteger, parseIntegerOrNull } from "../redis/replies.ts";
 import { ADMISSION_DECISIONS } from "../types/admission.ts";
 import type { AdmissionDecision } from "../types/admission.ts";
 import type { Check, Page, PageInput, RecentRequest, RecordedRequest } from "../types/reporting.ts";
+import type { Run } from "../run.ts";
+import type { RecentRequestStore } from "../types/reporting.ts";
 
 /** As in `lua/include/requests.lua`. */
 const RECENT_ENTRIES = 10_000;
@@ -42,8 +44,18 @@ const REFUSALS: Readonly<Record<AdmissionDecision, readonly [number, string | nu
   organization_cap_reached: [402, "org_hard_cap_reached"],
 };
 
-/** @see Store.recordRequest */
-export async function recordRequest(context: StoreContext, request: RecordedRequest): Promise<void> {
+export function createRecentRequestStore(run: Run): RecentRequestStore {
+  return {
+    recordRequest: (request) => run("recordRequest", (context) => recordRequest(context, request)),
+    findRequest: (organizationId, requestId, keyId) =>
+      run("findRequest", (context) => findRequest(context, organizationId, requestId, keyId)),
+    listRequests: (organizationId, page) =>
+      run("listRequests", (context) => listRequests(context, organizationId, page)),
+  };
+}
+
+/** @see RecentRequestStore.recordRequest */
+async function recordRequest(context: StoreContext, request: RecordedRequest): Promise<void> {
   const fields = {
     id: request.requestId,
     key: request.keyId,
@@ -57,8 +69,8 @@ export async function recordRequest(context: StoreContext, request: RecordedRequ
   await context.client.xadd(stream, "MAXLEN", "~", RECENT_ENTRIES, "*", ...Object.entries(fields).flat());
 }
 
-/** @see Store.findRequest */
-export async function findRequest(
+/** @see RecentRequestStore.findRequest */
+async function findRequest(
   context: StoreContext,
   organizationId: string,
   requestId: string,
@@ -73,8 +85,8 @@ export async function findRequest(
   return found === null || (keyId !== null && found.keyId !== keyId) ? null : found;
 }
 
-/** @see Store.listRequests */
-export async function listRequests(
+/** @see RecentRequestStore.listRequests */
+async function listRequests(
   context: StoreContext,
   organizationId: string,
   { limit, after }: PageInput,

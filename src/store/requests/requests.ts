@@ -27,14 +27,29 @@ import type {
   RenewOutcome,
   RequestIdentity,
 } from "../types/settlement.ts";
+import type { Run } from "../run.ts";
+import type { RequestStore } from "../types/settlement.ts";
 
 /** Keeps one script under a millisecond, so that admissions of other organizations do not wait for it. */
 const BATCH = 100;
 /** For the key names of a record that is gone; the script does not use them. */
 const NO_RECORD = { keyId: "", month: "", day: "" };
 
-/** @see Store.hold */
-export async function hold(context: StoreContext, input: HoldInput): Promise<HoldResult> {
+export function createRequestStore(run: Run): RequestStore {
+  return {
+    hold: (input) => run("hold", (context) => hold(context, input)),
+    charge: (input) => run("charge", (context) => charge(context, input)),
+    renew: (organizationId, requests) => run("renew", (context) => renew(context, organizationId, requests)),
+    listOverdue: (organizationId, limit) =>
+      run("listOverdue", (context) => listOverdue(context, organizationId, limit)),
+    close: (request) => run("close", (context) => close(context, request)),
+    forget: (organizationId, requestIds) =>
+      run("forget", (context) => forget(context, organizationId, requestIds)),
+  };
+}
+
+/** @see RequestStore.hold */
+async function hold(context: StoreContext, input: HoldInput): Promise<HoldResult> {
   const { organizationId, keyId, requestId, month } = input;
   const reply = parseArray(
     await context.client.igwHold(
@@ -66,8 +81,8 @@ export async function hold(context: StoreContext, input: HoldInput): Promise<Hol
   };
 }
 
-/** @see Store.charge */
-export async function charge(context: StoreContext, input: ChargeInput): Promise<ChargeResult> {
+/** @see RequestStore.charge */
+async function charge(context: StoreContext, input: ChargeInput): Promise<ChargeResult> {
   const { month, tokens, final } = input;
   const reply = parseArray(
     await context.client.igwCharge(
@@ -94,8 +109,8 @@ export async function charge(context: StoreContext, input: ChargeInput): Promise
   return { outcome };
 }
 
-/** @see Store.renew */
-export async function renew(
+/** @see RequestStore.renew */
+async function renew(
   context: StoreContext,
   organizationId: string,
   requests: readonly RenewInput[],
@@ -121,8 +136,8 @@ export async function renew(
   return outcomes;
 }
 
-/** @see Store.listOverdue */
-export async function listOverdue(
+/** @see RequestStore.listOverdue */
+async function listOverdue(
   context: StoreContext,
   organizationId: string,
   limit: number,
@@ -143,8 +158,8 @@ export async function listOverdue(
   );
 }
 
-/** @see Store.close */
-export async function close(context: StoreContext, request: OverdueRequest): Promise<CloseOutcome> {
+/** @see RequestStore.close */
+async function close(context: StoreContext, request: OverdueRequest): Promise<CloseOutcome> {
   const { organizationId, requestId, record } = request;
   const { keyId, month, day } = record ?? NO_RECORD;
   const reply = parseArray(
@@ -163,8 +178,8 @@ export async function close(context: StoreContext, request: OverdueRequest): Pro
   return outcome;
 }
 
-/** @see Store.forget */
-export async function forget(
+/** @see RequestStore.forget */
+async function forget(
   context: StoreContext,
   organizationId: string,
   requestIds: readonly string[],

@@ -1,6 +1,32 @@
 /** May this key send this request: question and answer. */
 import type { KeySettings } from "../../settings/key.ts";
 import type { OrganizationSettings } from "../../settings/organization.ts";
+import type { BucketFill } from "./reporting.ts";
+
+/** Which record a key's hash belongs to. The pair never changes, so it may be cached for ever. */
+export interface KeyReference {
+  readonly organizationId: string;
+  readonly keyId: string;
+}
+
+export interface AdmissionStore {
+  /** @param sha256Hex 64 lower-case hexadecimal digits. */
+  lookUpKey(sha256Hex: string): Promise<KeyReference | null>;
+  /**
+   * Key record, bucket, concurrency and caps in one step. Never sent twice, except after the answer `month_changed`,
+   * before which nothing was changed.
+   */
+  admit: Admit;
+  /** How full the buckets of these keys are now. Takes nothing; a key that is not there has no entry. */
+  readBuckets(organizationId: string, keyIds: readonly string[]): Promise<ReadonlyMap<string, BucketFill>>;
+  /** Redis's clock. */
+  timeMs(): Promise<number>;
+  /**
+   * Says that a worker is there, for so long from now on (0: that it goes), on a slot of its own. Returns how many there
+   * are over all hosts. May be repeated.
+   */
+  announceWorker(workerId: string, countsForMs: number): Promise<number>;
+}
 
 export interface AdmitInput {
   readonly organizationId: string;
@@ -30,6 +56,9 @@ export const ADMISSION_DECISIONS = [
 
 /** In the order of the checks: the first that fails is named. */
 export type AdmissionDecision = (typeof ADMISSION_DECISIONS)[number];
+
+/** The store's `admit`, or a stage around it. */
+export type Admit = (input: AdmitInput) => Promise<Admission>;
 
 export type Admission = UnknownKey | KnownKeyAdmission;
 

@@ -105,7 +105,10 @@ export interface AlertStore {
    * is still on its way on a channel is not put into the outbox a second time.
    */
   redeliverAlert(alert: ListedAlert, channels: readonly AlertChannel[]): Promise<void>;
+}
 
+/** The outbox: who delivers what next. */
+export interface DeliveryStore {
   /** The next alert that a channel is owed. @param leaseMs How long nobody else is given it, unless renewed. */
   claimDelivery(
     organizationId: string,
@@ -124,6 +127,4 @@ export interface AlertStore {
   finishDelivery(input: FinishInput): Promise<boolean>;
   /** The channels of an organization that are owed something. */
   listOwedDeliveries(organizationId: string): Promise<readonly OwedDelivery[]>;
-  /** Alerts that the commands of this process have fired since it began. */
-  readonly firedAlerts: number;
 }

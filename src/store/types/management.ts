@@ -44,7 +44,7 @@ export type OrganizationChangeResult =
   | { readonly outcome: "currency_locked"; readonly current: OrganizationRecord };
 
 /** `audit`: the entry of the audit log, written in the step that makes the change and only when it is made. */
-export interface ManagementStore {
+export interface OrganizationStore {
   createOrganization(
     settings: OrganizationSettings,
     audit?: (record: OrganizationRecord) => AuditInput,
@@ -65,7 +65,10 @@ export interface ManagementStore {
     expectedVersion: number | null,
     audit?: AuditInput | null,
   ): Promise<OrganizationChangeResult>;
+}
 
+/** `audit` as in OrganizationStore. */
+export interface KeyStore {
   /** Null: there is no such organization. */
   createKey(
     organizationId: string,
@@ -97,7 +100,7 @@ export interface ManagementStore {
   ): Promise<ChangeResult<KeyRecord>>;
   /** Deletes every key of the organization. Returns their records as they were. */
   revokeAllKeys(organizationId: string): Promise<readonly KeyRecord[]>;
-  /** Puts right what a crash between two slots can have left. Several steps. */
+  /** Puts right what a crash between two slots can have left of keys. Several steps. */
   repair(): Promise<RepairReport>;
 }
 

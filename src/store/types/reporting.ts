@@ -1,4 +1,5 @@
 /** What was spent, used and refused: the figures that people and clients read. */
+import type { AuditInput } from "./audit.ts";
 
 /** One check of a request and the figures it was decided by. */
 export interface Check {
@@ -118,3 +119,39 @@ export type CorrectResult =
       readonly organizationMicrocents: bigint;
       readonly keyMicrocents: bigint | null;
     };
+
+export interface RecentRequestStore {
+  /** Adds an entry to the recent requests: for requests that were refused after their admission. */
+  recordRequest(request: RecordedRequest): Promise<void>;
+  /** One request by its id, or null; with `keyId` only that key's. Bounded scan of the recent requests. */
+  findRequest(organizationId: string, requestId: string, keyId: string | null): Promise<RecentRequest | null>;
+  /** Newest first. */
+  listRequests(organizationId: string, page: PageInput): Promise<Page<RecentRequest>>;
+}
+
+export interface UsageStore {
+  /**
+   * Spend of one month; this month's (by Redis's clock) when `month` is null. Of these keys, or of all when left out;
+   * a key that spent nothing has no entry.
+   */
+  readSpend(
+    organizationId: string,
+    month: string | null,
+    keyIds?: readonly string[] | null,
+  ): Promise<SpendFigures>;
+  /** Usage of one month by day, key and model, in this order; this month's when `month` is null. */
+  readUsage(organizationId: string, month: string | null): Promise<{ month: string; rows: UsageRow[] }>;
+  /**
+   * Adds a signed amount to this month's spend, and to its usage. May be repeated with the same id.
+   * Rejects with a RangeError when the amount is 0 or beyond 2^53.
+   */
+  correct(input: CorrectInput, audit?: (month: string) => AuditInput): Promise<CorrectResult>;
+  /**
+   * Raises a usage row, and its month's spend with it, to what the log of requests says; lowers nothing. Nothing while
+   * requests of the organization are in flight. May be repeated.
+   */
+  raiseUsage(
+    organizationId: string,
+    row: UsageRow & { readonly keyId: string; readonly model: string },
+  ): Promise<RaiseUsageResult>;
+}

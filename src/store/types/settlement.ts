@@ -101,3 +101,24 @@ export interface OverdueRequest {
 
 /** "not_due": renewed or ended meanwhile. "gone": there is no record (any more). */
 export type CloseOutcome = "closed" | "not_due" | "gone";
+
+export interface RequestStore {
+  /**
+   * Before a request goes upstream: its record, deadline, place among the key's requests in flight and, with strict
+   * caps, its worst case. May be repeated.
+   */
+  hold(input: HoldInput): Promise<HoldResult>;
+  /** Sets a request's total so far. May be repeated, late and out of order. */
+  charge(input: ChargeInput): Promise<ChargeResult>;
+  /** Moves the deadlines of an owner's open requests of one organization. */
+  renew(organizationId: string, requests: readonly RenewInput[]): Promise<readonly RenewOutcome[]>;
+  /** Open requests of one organization that are past their deadline, at most `limit`. */
+  listOverdue(organizationId: string, limit: number): Promise<readonly OverdueRequest[]>;
+  /** Closes another's request that is past its deadline, at max(charged, prompt floor). May be repeated. */
+  close(request: OverdueRequest): Promise<CloseOutcome>;
+  /**
+   * Deletes the closed records among these. Only by the owner, and only once every command of these requests was
+   * answered: a charge that comes after it would be counted again. Returns how many were deleted.
+   */
+  forget(organizationId: string, requestIds: readonly string[]): Promise<number>;
+}

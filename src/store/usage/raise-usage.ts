@@ -5,7 +5,7 @@ import { expiryOf } from "../../calendar.ts";
 import { amountAt, formatAmount, formatCount, parseArray, textAt } from "../redis/replies.ts";
 import type { RaiseUsageResult, UsageRow } from "../types/reporting.ts";
 
-/** @see Store.raiseUsage */
+/** @see UsageStore.raiseUsage */
 export async function raiseUsage(
   context: StoreContext,
   organizationId: string,

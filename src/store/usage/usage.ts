@@ -17,6 +17,9 @@ import type { CalendarPeriod } from "../../calendar.ts";
 import { amountAt, integerAt, parseArray, parseInteger, textAt } from "../redis/replies.ts";
 import { NO_USAGE } from "../types/reporting.ts";
 import type { CorrectInput, CorrectResult, SpendFigures, UsageRow } from "../types/reporting.ts";
+import { raiseUsage } from "./raise-usage.ts";
+import type { Run } from "../run.ts";
+import type { UsageStore } from "../types/reporting.ts";
 
 /** Figure in Redis → field of a row. */
 const COUNTS = {
@@ -31,8 +34,20 @@ const KEY_PREFIX = "key:";
 
 type MutableRow = { -readonly [Name in keyof UsageRow]: UsageRow[Name] };
 
-/** @see Store.readSpend */
-export async function readSpend(
+export function createUsageStore(run: Run): UsageStore {
+  return {
+    readSpend: (organizationId, month, keyIds = null) =>
+      run("readSpend", (context) => readSpend(context, organizationId, month, keyIds)),
+    readUsage: (organizationId, month) =>
+      run("readUsage", (context) => readUsage(context, organizationId, month)),
+    correct: (input, audit) => run("correct", (context) => correct(context, input, audit)),
+    raiseUsage: (organizationId, row) =>
+      run("raiseUsage", (context) => raiseUsage(context, organizationId, row)),
+  };
+}
+
+/** @see UsageStore.readSpend */
+async function readSpend(
   context: StoreContext,
   organizationId: string,
   monthName: string | null,
@@ -50,8 +65,8 @@ export async function readSpend(
   };
 }
 
-/** @see Store.readUsage */
-export async function readUsage(
+/** @see UsageStore.readUsage */
+async function readUsage(
   context: StoreContext,
   organizationId: string,
   monthName: string | null,
@@ -66,10 +81,10 @@ export async function readUsage(
 }
 
 /**
- * @see Store.correct
+ * @see UsageStore.correct
  * @throws RangeError when the amount is 0 or beyond 2^53.
  */
-export async function correct(
+async function correct(
   context: StoreContext,
   input: CorrectInput,
   audit?: (month: string) => AuditInput,

@@ -54,11 +54,9 @@ function open(script: Script = {}) {
   });
   const admitRequest = createAdmitRequest({
     directory,
-    store: {
-      admit: (input) => {
-        seen.admits.push(input);
-        return script.admit?.(input) ?? Promise.resolve(ADMITTED);
-      },
+    admit: (input) => {
+      seen.admits.push(input);
+      return script.admit?.(input) ?? Promise.resolve(ADMITTED);
     },
     protocols: PROTOCOLS,
     createRequestId: () => `req_${seen.admits.length + 1}`,

@@ -11,10 +11,13 @@ function overdue(requestId: string): OverdueRequest {
 }
 
 function open(outcomes: Record<string, CloseOutcome>) {
-  const seen = { closed: [] as string[], isDown: false, atMs: 1_000_000 };
+  const seen = { closed: [] as string[], counted: 0, isDown: false, atMs: 1_000_000 };
   const reaper = new Reaper({
     clock: { nowMs: () => 0, monotonicMs: () => seen.atMs },
     logger: { info: () => undefined, warn: () => undefined },
+    onClosed: () => {
+      seen.counted += 1;
+    },
     store: {
       listOrganizationIds: () =>
         seen.isDown ? Promise.reject(new Error("away")) : Promise.resolve(["org_1"]),
@@ -33,6 +36,7 @@ describe("Reaper.sweep", () => {
   it("closes what is overdue, and counts what it was that closed it", async () => {
     const { reaper, seen } = open({ req_1: "closed", req_2: "not_due", req_3: "gone", req_4: "closed" });
     expect(await reaper.sweep()).toBe(2);
+    expect(seen.counted).toBe(2);
     expect(seen.closed).toEqual(["req_1", "req_2", "req_3", "req_4"]);
   });
 
