@@ -4,7 +4,8 @@
  * the gateway's own.
  */
 
-const NOT_FOR_UPSTREAMS: ReadonlySet<string> = new Set([
+/** Taken off by the sidecar, and once more by the upstream's cluster in Envoy, whatever the sidecar did. */
+export const HEADERS_NOT_FOR_UPSTREAMS = [
   "authorization",
   "x-api-key",
   "cookie",
@@ -14,13 +15,15 @@ const NOT_FOR_UPSTREAMS: ReadonlySet<string> = new Set([
   "upgrade",
   // What the upstream compressed could not be read here.
   "accept-encoding",
-]);
+];
 
 /**
- * `x-envoy-*`, `x-forwarded-*` and the gateway's own `x-igw-*` are taken off by the upstream's cluster: Envoy needs them
- * until then, and finds no route without `x-forwarded-proto`.
+ * The same by prefix. `x-envoy-*`, `x-forwarded-*` and the gateway's own `x-igw-*` are taken off by the upstream's
+ * cluster alone: Envoy needs them until then, and finds no route without `x-forwarded-proto`.
  */
-const PREFIXES_NOT_FOR_UPSTREAMS = ["x-stainless-", "anthropic-", "openai-"];
+export const PREFIXES_NOT_FOR_UPSTREAMS = ["x-stainless-", "anthropic-", "openai-"];
+
+const NOT_FOR_UPSTREAMS: ReadonlySet<string> = new Set(HEADERS_NOT_FOR_UPSTREAMS);
 
 const FOR_CLIENTS: ReadonlySet<string> = new Set(["content-type", "cache-control", "date"]);
 

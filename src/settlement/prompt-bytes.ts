@@ -2,13 +2,13 @@ import type { ClientRequest } from "../translation/client-protocol.ts";
 
 /** Smaller bodies hold no image worth a look; measuring is not for free. */
 const MEASURE_FROM_BYTES = 8_192;
-/** What images and files of a request are estimated at, together: a photo takes some hundred to some thousand tokens. */
-const MEDIA_TOKENS = 1_000;
+/** What an image or a file is estimated at: a photo takes some hundred to some thousand tokens. */
+export const MEDIA_TOKENS = 1_000;
 
 export interface PromptBytes {
   /** Bytes that tokens can be estimated from. */
   readonly bytes: number;
-  /** Tokens of what cannot be estimated by bytes; 0 without images and files. */
+  /** Tokens of what cannot be estimated by bytes: of one image, since how many there are is not counted; 0 without. */
   readonly mediaTokens: number;
 }
 

@@ -1,11 +1,10 @@
-/** What images and files are counted at, each: they have no text to count. */
 import { isJsonObject } from "../json-object.ts";
-const MEDIA_TOKENS = 1_000;
+import { MEDIA_TOKENS } from "./prompt-bytes.ts";
 
 export interface PromptText {
   /** What a chat template puts before the model, in the order of the body. */
   readonly text: string;
-  /** Tokens of what is not text. */
+  /** Tokens of what is not text, counted one by one: images and files have no text to count. */
   readonly mediaTokens: number;
 }
 

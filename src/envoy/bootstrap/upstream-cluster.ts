@@ -7,6 +7,7 @@ import { isIP } from "node:net";
 import { INTERNAL_HEADER_PREFIX } from "../names.ts";
 import type { UpstreamConfig } from "../../config/schema.ts";
 import type { UpstreamEndpoint } from "../../config/urls.ts";
+import { HEADERS_NOT_FOR_UPSTREAMS, PREFIXES_NOT_FOR_UPSTREAMS } from "../../exchange/header-policy.ts";
 import { formatSeconds } from "./render-options.ts";
 import { type AuthorityPlaces, createUpstreamTls } from "./upstream-tls.ts";
 import { oneLine, typed } from "./yaml-document.ts";
@@ -20,25 +21,8 @@ export interface UpstreamFiles extends AuthorityPlaces {
 
 const MAX_IN_FLIGHT = 100_000;
 
-/** Header policy towards upstreams, by name and by prefix. What an upstream compresses, the sidecar could not read. */
-const REMOVED_HEADERS = [
-  "authorization",
-  "x-api-key",
-  "cookie",
-  "forwarded",
-  "expect",
-  "te",
-  "upgrade",
-  "accept-encoding",
-];
-const REMOVED_PREFIXES = [
-  INTERNAL_HEADER_PREFIX,
-  "x-stainless-",
-  "anthropic-",
-  "openai-",
-  "x-envoy-",
-  "x-forwarded-",
-];
+/** What Envoy itself needs until here. */
+const REMOVED_PREFIXES = [INTERNAL_HEADER_PREFIX, ...PREFIXES_NOT_FOR_UPSTREAMS, "x-envoy-", "x-forwarded-"];
 
 /** The cluster of one upstream; it has the upstream's name. */
 export function createUpstreamCluster(upstream: UpstreamConfig, files: UpstreamFiles): EnvoyNode {
@@ -128,7 +112,7 @@ function createHeaderRemoval(): EnvoyNode {
     typed_config: typed("envoy.extensions.filters.http.header_mutation.v3.HeaderMutation", {
       mutations: {
         request_mutations: [
-          ...REMOVED_HEADERS.map((name) => oneLine({ remove: name })),
+          ...HEADERS_NOT_FOR_UPSTREAMS.map((name) => oneLine({ remove: name })),
           ...REMOVED_PREFIXES.map((prefix) => oneLine({ remove_on_match: { key_matcher: { prefix } } })),
         ],
       },

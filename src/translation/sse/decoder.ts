@@ -1,4 +1,5 @@
 import { LineSplitter, SseLimitError } from "./line-splitter.ts";
+import { isComment, readField } from "./read-field.ts";
 
 /** One server-sent event. */
 export interface SseEvent {
@@ -7,9 +8,6 @@ export interface SseEvent {
   /** Its data lines, joined by `\n`. */
   readonly data: string;
 }
-
-const COLON = 0x3a;
-const SPACE = 0x20;
 
 /**
  * Reads server-sent events from bytes that arrive split anywhere. Comments and the fields `id` and `retry` are passed
@@ -77,17 +75,12 @@ export class SseDecoder {
       this.#dispatch();
       return;
     }
-    if (bytes[start] === COLON) return;
+    if (isComment(bytes, start)) return;
     this.#eventBytes += end - start;
     if (this.#eventBytes > this.#maxEventBytes) throw new SseLimitError(this.#maxEventBytes);
-    // Not indexOf, which would look through all lines that follow when this one has no colon.
-    let nameEnd = start;
-    while (nameEnd < end && bytes[nameEnd] !== COLON) nameEnd += 1;
-    let valueStart = Math.min(nameEnd + 1, end);
-    if (valueStart < end && bytes[valueStart] === SPACE) valueStart += 1;
-    const field = bytes.toString("latin1", start, nameEnd);
-    if (field === "data") this.#data.push(bytes.toString("utf8", valueStart, end));
-    else if (field === "event") this.#name = bytes.toString("utf8", valueStart, end);
+    const { name, valueStart } = readField(bytes, start, end);
+    if (name === "data") this.#data.push(bytes.toString("utf8", valueStart, end));
+    else if (name === "event") this.#name = bytes.toString("utf8", valueStart, end);
   }
 
   #dispatch(): void {

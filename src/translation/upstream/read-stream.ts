@@ -4,7 +4,7 @@ import { NestingError } from "../json/object-spans.ts";
 import { parseJsonText } from "../json/parse-json-text.ts";
 import { SseLimitError } from "../sse/line-splitter.ts";
 
-/** The largest event that is read: far above any chunk, even one with all arguments of a tool call in it. */
+/** The largest event that is read: far above any chunk, even one with an image or all arguments of a tool call in it. */
 export const MAX_EVENT_BYTES = 16 * 1_048_576;
 
 /** The data of the event that ends a stream. */

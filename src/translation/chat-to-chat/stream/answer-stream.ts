@@ -1,14 +1,10 @@
 import { GatewayError } from "../../../errors.ts";
 import type { AnswerOutput } from "../../client-protocol.ts";
 import { LineSplitter, SseLimitError } from "../../sse/line-splitter.ts";
+import { isComment, readField } from "../../sse/read-field.ts";
+import { DONE, MAX_EVENT_BYTES } from "../../upstream/read-stream.ts";
 import { type ChunkRewriter, isChunk } from "./chunk-rewriter.ts";
 import { formatStreamError } from "../error-body.ts";
-
-/** Far above any chunk of text; images in base64 may take some of it. */
-const MAX_EVENT_BYTES = 8 * 1_048_576;
-
-/** Of `[DONE]` and of what is written for it. */
-const DONE = "[DONE]";
 
 /**
  * Passes an upstream's event stream on, event by event, each as soon as it is complete: what it writes depends on the
@@ -36,7 +32,7 @@ export class AnswerStream {
     this.#lines = new LineSplitter({
       maxLineBytes: MAX_EVENT_BYTES,
       consume: (bytes, start, end) => {
-        if (!this.#isOver) this.#readLine(start === end ? "" : bytes.toString("utf8", start, end));
+        if (!this.#isOver) this.#readLine(bytes, start, end);
       },
     });
   }
@@ -86,25 +82,26 @@ export class AnswerStream {
     return { bytes, final: this.#isFinal, failed: this.#failed };
   }
 
-  #readLine(line: string): void {
-    if (line === "") {
+  #readLine(bytes: Buffer, start: number, end: number): void {
+    if (start === end) {
       this.#dispatch();
       return;
     }
-    if (line.startsWith(":")) {
-      this.#output += `${line}\n`;
+    if (isComment(bytes, start)) {
+      this.#output += `${bytes.toString("utf8", start, end)}\n`;
       this.#isAfterComment = true;
       return;
     }
-    this.#eventBytes += line.length;
+    this.#eventBytes += end - start;
     if (this.#eventBytes > MAX_EVENT_BYTES) throw new SseLimitError(MAX_EVENT_BYTES);
-    const data = readField(line, "data");
-    if (data !== null) {
+    const { name, valueStart } = readField(bytes, start, end);
+    if (name === "data") {
+      const data = bytes.toString("utf8", valueStart, end);
       this.#data = this.#data === null ? data : `${this.#data}\n${data}`;
       return;
     }
-    this.#name = readField(line, "event") ?? this.#name;
-    this.#head += `${line}\n`;
+    if (name === "event") this.#name = bytes.toString("utf8", valueStart, end);
+    this.#head += `${bytes.toString("utf8", start, end)}\n`;
   }
 
   #dispatch(): void {
@@ -143,14 +140,6 @@ export class AnswerStream {
     }
     this.#finish();
   }
-}
-
-/** Value of a line's field, without the one space that may lead it; null when the line is of another field. */
-function readField(line: string, field: string): string | null {
-  if (!line.startsWith(field)) return null;
-  if (line.length === field.length) return "";
-  if (line[field.length] !== ":") return null;
-  return line.slice(field.length + (line[field.length + 1] === " " ? 2 : 1));
 }
 
 /** JSON that came in several data lines goes out in several. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { MAX_EVENT_BYTES } from "../../../../src/translation/upstream/read-stream.ts";
 import { createAnswer, createChunk, createModel, streamThrough, USAGE_CHUNK } from "./chat-fixtures.ts";
 
 const frame = (...data: string[]): string => data.map((text) => `data: ${text}\n\n`).join("");
@@ -13,6 +14,8 @@ function readEvents(text: string): unknown[] {
     .map((event) => JSON.parse(event.slice("data: ".length)) as unknown);
 }
 
+/** Longer than any line or event that is read. */
+const ENDLESS = "x".repeat(MAX_EVENT_BYTES + 1);
 const STREAM = { stream: true };
 const WITH_USAGE = { stream: true, stream_options: { include_usage: true } };
 
@@ -183,9 +186,9 @@ describe("AnswerStream", () => {
     { name: "data that is not JSON", sent: frame("{oops") },
     { name: "data that is not an object", sent: frame("5") },
     { name: "data nested without end", sent: frame("[".repeat(100_000)) },
-    { name: "an endless line", sent: `data: ${"x".repeat(9_000_000)}` },
-    { name: "an endless comment", sent: `: ${"x".repeat(9_000_000)}` },
-    { name: "an event of endless lines", sent: `data: ${"x".repeat(999_999)}\n`.repeat(9) },
+    { name: "an endless line", sent: `data: ${ENDLESS}` },
+    { name: "an endless comment", sent: `: ${ENDLESS}` },
+    { name: "an event of endless lines", sent: `data: ${ENDLESS.slice(MAX_EVENT_BYTES / 2)}\n`.repeat(2) },
     { name: "an error of status 500", sent: frame('{"error":{"message":"secret","code":500}}') },
     { name: "an error event", sent: 'event: error\ndata: {"message":"secret"}\n\n' },
     { name: "an error event that is text", sent: "event: error\ndata: secret\n\n" },
@@ -201,7 +204,7 @@ describe("AnswerStream", () => {
   });
 
   it("is not troubled by an endless line after [DONE]", () => {
-    const result = streamThrough(createAnswer(STREAM), [`${frame("[DONE]")}data: ${"x".repeat(9_000_000)}`]);
+    const result = streamThrough(createAnswer(STREAM), [`${frame("[DONE]")}data: ${ENDLESS}`]);
     expect(result).toEqual({ text: frame("[DONE]"), final: true, failedCode: null });
   });
 

@@ -1,0 +1,24 @@
+const COLON = 0x3a;
+const SPACE = 0x20;
+
+/** A line of an event stream that is neither empty nor a comment. */
+export interface SseField {
+  readonly name: string;
+  /** Where its value begins; it ends with the line. One space after the colon is not part of it. */
+  readonly valueStart: number;
+}
+
+/** Whether the line is a comment; it is not empty. */
+export function isComment(bytes: Buffer, start: number): boolean {
+  return bytes[start] === COLON;
+}
+
+/** Reads a line's field; a line without a colon is a field without a value. */
+export function readField(bytes: Buffer, start: number, end: number): SseField {
+  // Not indexOf, which would look through all lines that follow when this one has no colon.
+  let nameEnd = start;
+  while (nameEnd < end && bytes[nameEnd] !== COLON) nameEnd += 1;
+  let valueStart = Math.min(nameEnd + 1, end);
+  if (valueStart < end && bytes[valueStart] === SPACE) valueStart += 1;
+  return { name: bytes.toString("latin1", start, nameEnd), valueStart };
+}
