@@ -209,7 +209,7 @@ export async function startSupervisorServices(
     ...telemetry.admin,
     logger,
   });
-  const pagesUrl = config.publicBaseUrl ?? admin.url;
+  const pagesUrl = config.dashboard.baseUrl ?? admin.url;
   const alerts = createAlertDelivery({ config, store, client, pagesUrl, clock: systemClock, logger });
   void opening.opened.then(() => repairInBackground(store, logger));
   const onBytes = (bytes: number): void => requestLogBytes.set(bytes);

@@ -2,6 +2,7 @@
 import { wholeCents } from "../money.ts";
 import { parseMonth } from "../calendar.ts";
 import type { AlertRecord } from "../store/types/alerts.ts";
+import { formatLimitsUrl } from "./pages.ts";
 
 const TYPES = {
   budget: "budget.threshold_reached",
@@ -30,10 +31,11 @@ export function formatAlertData(alert: AlertRecord) {
   };
 }
 
-/** The body of a webhook's request. */
-export function formatAlertEvent(alert: AlertRecord): string {
+/** The body of a webhook's request. `pagesUrl`: base of the dashboard's pages, without a slash at its end. */
+export function formatAlertEvent(alert: AlertRecord, pagesUrl: string): string {
   const timestamp = formatTime(alert.firedAtMs);
-  return JSON.stringify({ type: alertTypeOf(alert), timestamp, data: formatAlertData(alert) });
+  const data = { ...formatAlertData(alert), url: formatLimitsUrl(pagesUrl, alert) };
+  return JSON.stringify({ type: alertTypeOf(alert), timestamp, data });
 }
 
 /** The body of a test: nothing was reached, the receiver need do nothing. */

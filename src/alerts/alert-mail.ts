@@ -2,6 +2,7 @@
 import { html } from "hono/html";
 import { wholeCents } from "../money.ts";
 import type { AlertRecord } from "../store/types/alerts.ts";
+import { formatLimitsUrl, formatSettingsUrl } from "./pages.ts";
 import { monthEndMs } from "./alert-event.ts";
 
 export interface AlertMail {
@@ -87,16 +88,6 @@ function explain(alert: AlertRecord, amount: string): string {
 function linkLabel(alert: AlertRecord): string {
   const what = alert.kind === "budget" ? "budget" : "hard cap";
   return alert.scope === "key" ? `Change the key's ${what}` : `Change the organization's ${what}`;
-}
-
-/** The page where the amount is changed: that of API keys, or the organization's inference settings. */
-export function formatLimitsUrl(pagesUrl: string, alert: AlertRecord): string {
-  if (alert.scope === "organization") return formatSettingsUrl(pagesUrl, alert);
-  return `${pagesUrl}/organizations/${alert.organizationId}/keys/${alert.keyId ?? ""}`;
-}
-
-function formatSettingsUrl(pagesUrl: string, alert: AlertRecord): string {
-  return `${pagesUrl}/organizations/${alert.organizationId}/settings`;
 }
 
 /** "$1,234.50", "€46.00", "CHF 12.00" */

@@ -15,7 +15,7 @@ export interface AlertDeliveryParts {
   readonly config: Pick<Config, "notifications">;
   readonly store: Store;
   readonly client: RedisClient;
-  /** Base of the pages that mails link to, without a slash at its end. */
+  /** Base of the pages that mails and webhooks link to, without a slash at its end. */
   readonly pagesUrl: string;
   readonly clock: Clock;
   readonly logger: Logger<"info" | "warn">;
@@ -32,7 +32,7 @@ export function createAlertDelivery(parts: AlertDeliveryParts): AlertDelivery {
     store,
     channels: {
       email: new EmailChannel({ mailer, pagesUrl, logger }),
-      webhook: new WebhookChannel({ store, clock, post: webhooks }),
+      webhook: new WebhookChannel({ store, clock, pagesUrl, post: webhooks }),
     },
     listen: (events) => listenForAlerts(client, { ...events, onError }),
     owner: `${hostname()} ${process.pid} ${randomUUID()}`,

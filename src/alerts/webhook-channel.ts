@@ -14,6 +14,8 @@ export type WebhookSettings = NonNullable<NotificationSettings["webhook"]>;
 export interface WebhookChannelOptions {
   readonly store: Pick<Store, "getOrganization" | "changeOrganization">;
   readonly clock: Clock;
+  /** Base of the pages that events link to, without a slash at its end. */
+  readonly pagesUrl: string;
   readonly post: PostOptions;
 }
 
@@ -62,8 +64,8 @@ export class WebhookChannel implements Channel {
       const since = formatTime(webhook.disabledAtMs);
       return { outcome: "failed", error: `the endpoint is disabled since ${since}: it answered 410 Gone` };
     }
-    const { clock, post } = this.#options;
-    const message = { id: alert.id, body: formatAlertEvent(alert), signal };
+    const { clock, pagesUrl, post } = this.#options;
+    const message = { id: alert.id, body: formatAlertEvent(alert, pagesUrl), signal };
     try {
       const answer = await sendWebhook(webhook, message, clock.nowMs(), post);
       if (answer.status === GONE) return await this.#disable(organization, webhook.url);

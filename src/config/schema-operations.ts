@@ -119,11 +119,31 @@ export function createNotificationsSchema(source: SecretSource) {
   );
 }
 
-/** `public_base_url`: where people reach the service. */
+/** `public_base_url`: where clients reach the API. */
 export function createPublicBaseUrlSchema() {
   return described(orNull(publicUrl()), {
-    description: "Base URL of the service in pages and mails.",
+    description: "Base URL of the API, as clients reach it: in the snippets of *Try it*.",
     type: "URL",
     default: "the address in `listen`",
   });
+}
+
+const CONTACT = /^(?:[^<>@\s]+@[^<>@\s]+|https:\/\/[^<>"\s]+)$/;
+
+/** `dashboard`: where people reach the pages, and whom they ask. */
+export function createDashboardSchema() {
+  return section(
+    mapping({
+      base_url: described(orNull(publicUrl()), {
+        description:
+          "Base URL of the dashboard, as people reach it: links in mails and webhooks begin with it.",
+        type: "URL",
+        default: "the address in `admin`",
+      }),
+      contact: described(orNull(text("a mail address or an `https` URL", CONTACT)), {
+        description: "Whom customers ask about what they cannot change themselves; the pages name it.",
+        type: "mail address or URL",
+      }),
+    }),
+  );
 }

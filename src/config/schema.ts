@@ -12,6 +12,7 @@ import { described, mapping, path } from "./fields.ts";
 import { createCatalogSchema } from "./schema-catalog.ts";
 import {
   createLimitsSchema,
+  createDashboardSchema,
   createNotificationsSchema,
   createPublicBaseUrlSchema,
   createRetentionSchema,
@@ -41,6 +42,7 @@ export function createConfigSchema(source: SecretSource) {
     settlement: createSettlementSchema(source),
     retention: createRetentionSchema(),
     public_base_url: createPublicBaseUrlSchema(),
+    dashboard: createDashboardSchema(),
     notifications: createNotificationsSchema(source),
     telemetry: createTelemetrySchema(source),
   }).transform((given) => {

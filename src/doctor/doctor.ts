@@ -9,7 +9,8 @@ import { requireInTime } from "../wait.ts";
 import { checkConfiguration } from "./check-configuration.ts";
 import { checkEnvoy } from "./check-envoy.ts";
 import { checkFolders } from "./check-folders.ts";
-import { checkPublicUrl, checkUpstreams } from "./check-network.ts";
+import { checkDashboardUrl, checkPublicUrl } from "./check-addresses.ts";
+import { checkUpstreams } from "./check-network.ts";
 import { checkSmtp, checkWebhooks } from "./check-notifications.ts";
 import { checkRedis, withRedis } from "./check-redis.ts";
 import { checkWorkers } from "./check-workers.ts";
@@ -34,6 +35,7 @@ export async function examine(configFile: string): Promise<Finding[]> {
     folders: () => checkFolders(config),
     smtp: () => checkSmtp(config),
     public_base_url: () => checkPublicUrl(config),
+    "dashboard.base_url": () => checkDashboardUrl(config),
   };
   const all = await Promise.all(Object.entries(checks).map(([name, check]) => runBounded(name, check)));
   return [ok("configuration", `${configFile} is valid.`), ...all.flat()];

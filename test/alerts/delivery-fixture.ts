@@ -41,7 +41,12 @@ export function createDelivery(
     store,
     channels: {
       email: new EmailChannel({ mailer, pagesUrl: "https://gateway.example.org", logger }),
-      webhook: new WebhookChannel({ store, clock: systemClock, post: { allowPrivateNetworks: true } }),
+      webhook: new WebhookChannel({
+        store,
+        clock: systemClock,
+        pagesUrl: "https://gateway.example.org",
+        post: { allowPrivateNetworks: true },
+      }),
     },
     listen: (events) => listenForAlerts(client, { ...events, onError: () => undefined }),
     owner: randomUUID(),

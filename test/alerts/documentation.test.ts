@@ -20,9 +20,10 @@ function snippet(language: string, containing: string): string {
   return found[2] ?? "";
 }
 
+const PAGES = "https://dashboard.example.com";
 const secret = createWebhookSecret();
 const former = createWebhookSecret();
-const body = formatAlertEvent({ ...ALERT, keyName: "naïve ✓" });
+const body = formatAlertEvent({ ...ALERT, keyName: "naïve ✓" }, PAGES);
 const timestamp = Math.floor(Date.now() / 1000);
 const headers = signWebhook([secret, former], { id: ALERT.id, timestamp, body });
 const old = signWebhook([secret], { id: ALERT.id, timestamp: timestamp - 600, body });
@@ -37,7 +38,7 @@ const CASES = [
 
 describe("docs/alerts.md", () => {
   it("shows the payload as it is sent", () => {
-    expect(JSON.parse(snippet("json", '"data"'))).toEqual(JSON.parse(formatAlertEvent(ALERT)));
+    expect(JSON.parse(snippet("json", '"data"'))).toEqual(JSON.parse(formatAlertEvent(ALERT, PAGES)));
   });
 
   it.each(CASES)("in Node says $expected to $name", async (given) => {

@@ -1,4 +1,7 @@
 /** What the doctor says as a whole; each finding by itself is in doctor-findings.test.ts. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse, stringify } from "yaml";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checkFilters } from "../../src/doctor/check-envoy.ts";
 import type { Finding } from "../../src/doctor/finding.ts";
@@ -65,6 +68,24 @@ describe("inference-gateway doctor, beside a running gateway", () => {
     const result = await runCli(["doctor", "--config", stack().configFile]);
     expect(result.stdout).toMatch(/^0 problems, \d+ warnings?, \d+ in order$/m);
     expect(result.code).toBe(0);
+  });
+
+  it.each([
+    { name: "the right addresses", isSwapped: false, levels: ["ok", "ok"] },
+    {
+      name: "the API's address and the dashboard's swapped",
+      isSwapped: true,
+      levels: ["problem", "problem"],
+    },
+  ])("tells what $name lead to", async ({ isSwapped, levels }) => {
+    const { configFile, baseUrl, adminUrl, dir } = stack();
+    const [api, pages] = isSwapped ? [adminUrl, baseUrl] : [baseUrl, adminUrl];
+    const config: object = parse(readFileSync(configFile, "utf8"));
+    const file = join(dir, "addresses.yaml");
+    writeFileSync(file, stringify({ ...config, public_base_url: api, dashboard: { base_url: pages } }));
+    const report = await world.examineFile(file);
+    const checks = ["public_base_url", "dashboard.base_url"];
+    expect(checks.map((check) => findingOf(report, check).level)).toEqual(levels);
   });
 });
 

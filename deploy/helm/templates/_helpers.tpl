@@ -61,6 +61,11 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
   "redis" $redis
   "upstreams" .Values.gateway.upstreams
   "catalog" .Values.gateway.catalog -}}
+{{- if .Values.gateway.publicBaseUrl -}}{{- $_ := set $own "public_base_url" .Values.gateway.publicBaseUrl -}}{{- end -}}
+{{- $dashboard := dict -}}
+{{- if .Values.gateway.dashboard.baseUrl -}}{{- $_ := set $dashboard "base_url" .Values.gateway.dashboard.baseUrl -}}{{- end -}}
+{{- if .Values.gateway.dashboard.contact -}}{{- $_ := set $dashboard "contact" .Values.gateway.dashboard.contact -}}{{- end -}}
+{{- if $dashboard -}}{{- $_ := set $own "dashboard" $dashboard -}}{{- end -}}
 {{- mergeOverwrite (deepCopy .Values.gateway.extra) $own | toYaml -}}
 {{- end }}
 

@@ -78,13 +78,17 @@ async function examineUntrustedWebhook(world: DoctorWorld): Promise<Report> {
   }
 }
 
-async function examineElsewhere(world: DoctorWorld): Promise<Report> {
+/** Something else answers there, as the admin server would for `public_base_url`. */
+async function examineElsewhere(
+  world: DoctorWorld,
+  createOverrides: (url: string) => object,
+): Promise<Report> {
   const server = createServer((_request, response) => response.writeHead(404).end());
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   try {
-    return await world.examine({ public_base_url: `http://127.0.0.1:${port}` });
+    return await world.examine(createOverrides(`http://127.0.0.1:${port}`));
   } finally {
     server.close();
   }
@@ -183,7 +187,28 @@ export const NETWORK_FAULTS = {
       what: /not one of the public internet/,
     },
   ],
-  public_url_missing: [
+  public_url_unencrypted: [
+    {
+      name: "it begins with http:// and is not this machine",
+      provoke: (world) => world.examine({ public_base_url: "http://gateway.example.com" }),
+      what: /not encrypted/,
+    },
+  ],
+  public_url_elsewhere: [
+    {
+      name: "something else answers there",
+      provoke: (world) => examineElsewhere(world, (url) => ({ public_base_url: url })),
+      what: /\/v1\/models answers 404, and not as the API does/,
+    },
+  ],
+  public_url_unreachable: [
+    {
+      name: "nothing listens there",
+      provoke: (world) => world.examine({ public_base_url: `http://127.0.0.1:${world.closedPort}` }),
+      what: /cannot be reached: .*ECONNREFUSED/,
+    },
+  ],
+  dashboard_url_missing: [
     {
       name: "mails are configured and it is not set",
       provoke: (world) =>
@@ -193,20 +218,24 @@ export const NETWORK_FAULTS = {
       what: /not set/,
     },
   ],
-  public_url_unencrypted: [
+  dashboard_url_unencrypted: [
     {
       name: "it begins with http:// and is not this machine",
-      provoke: (world) => world.examine({ public_base_url: "http://gateway.example.com" }),
+      provoke: (world) => world.examine({ dashboard: { base_url: "http://dashboard.example.com" } }),
       what: /not encrypted/,
     },
   ],
-  public_url_elsewhere: [
-    { name: "something else answers there", provoke: examineElsewhere, what: /\/healthz answers 404/ },
+  dashboard_url_elsewhere: [
+    {
+      name: "something else answers there",
+      provoke: (world) => examineElsewhere(world, (url) => ({ dashboard: { base_url: url } })),
+      what: /answers 404, and not as the dashboard does/,
+    },
   ],
-  public_url_unreachable: [
+  dashboard_url_unreachable: [
     {
       name: "nothing listens there",
-      provoke: (world) => world.examine({ public_base_url: `http://127.0.0.1:${world.closedPort}` }),
+      provoke: (world) => world.examine({ dashboard: { base_url: `http://127.0.0.1:${world.closedPort}` } }),
       what: /cannot be reached: .*ECONNREFUSED/,
     },
   ],

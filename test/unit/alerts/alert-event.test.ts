@@ -2,9 +2,11 @@ import { describe, expect, it } from "vitest";
 import { formatAlertEvent, formatTestEvent } from "../../../src/alerts/alert-event.ts";
 import { ALERT } from "./alert-fixture.ts";
 
+const PAGES = "https://dashboard.example.com";
+
 describe("formatAlertEvent", () => {
   it("has the published fields, amounts in whole cents rounded down", () => {
-    expect(JSON.parse(formatAlertEvent(ALERT))).toEqual({
+    expect(JSON.parse(formatAlertEvent(ALERT, PAGES))).toEqual({
       type: "hard_cap.threshold_reached",
       timestamp: "2026-11-20T12:00:00Z",
       data: {
@@ -19,15 +21,22 @@ describe("formatAlertEvent", () => {
         currency: "USD",
         month: "2026-11",
         resets_at: "2026-12-01T00:00:00Z",
+        url: `${PAGES}/organizations/${ALERT.organizationId}/keys/${ALERT.keyId}`,
       },
     });
   });
 
   it("names no key when the subject is the organization", () => {
     const alert = { ...ALERT, kind: "budget", scope: "organization", keyId: null, keyName: null } as const;
-    expect(JSON.parse(formatAlertEvent({ ...alert, month: "2026-12" }))).toMatchObject({
+    expect(JSON.parse(formatAlertEvent({ ...alert, month: "2026-12" }, PAGES))).toMatchObject({
       type: "budget.threshold_reached",
-      data: { scope: "organization", key_id: null, key_name: null, resets_at: "2027-01-01T00:00:00Z" },
+      data: {
+        scope: "organization",
+        key_id: null,
+        key_name: null,
+        resets_at: "2027-01-01T00:00:00Z",
+        url: `${PAGES}/organizations/${ALERT.organizationId}/settings`,
+      },
     });
   });
 });

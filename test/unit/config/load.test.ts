@@ -49,6 +49,7 @@ describe("parseConfig", () => {
         requestLogProtectedMonths: 2,
       },
       publicBaseUrl: null,
+      dashboard: { baseUrl: null, contact: null },
       notifications: { smtp: null, webhooks: { allowPrivateNetworks: false } },
       telemetry: { logLevel: "info", metricsToken: null, otlp: null },
     });

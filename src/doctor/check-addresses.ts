@@ -1,0 +1,103 @@
+/** The gateway's own addresses, as clients and people reach it: does each lead to what it is for. */
+import type { Config } from "../config/schema.ts";
+import { type Finding, type FindingCode, found, ok, reasonOf } from "./finding.ts";
+
+const TIMEOUT_MS = 5_000;
+const MAX_BODY_BYTES = 4 * 1024 ** 2;
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+
+interface Address {
+  readonly check: string;
+  readonly url: string;
+  /** What is asked for there, and whether the answer is that of what should be there. */
+  readonly path: string;
+  readonly isOurs: (answer: Response, body: string) => boolean;
+  readonly codes: Readonly<Record<"unencrypted" | "elsewhere" | "unreachable", FindingCode>>;
+  readonly todos: { readonly unencrypted: string; readonly elsewhere: string };
+  readonly leadsTo: string;
+}
+
+/** `public_base_url` leads to the API: a call without a key is refused in the gateway's own way. */
+export async function checkPublicUrl({ publicBaseUrl }: Config): Promise<Finding[]> {
+  const check = "public_base_url";
+  if (publicBaseUrl === null) return [ok(check, "Not set; the snippets name the address in `listen`.")];
+  return checkAddress({
+    check,
+    url: publicBaseUrl,
+    path: "/v1/models",
+    isOurs: ({ status, headers }) => status === 401 && headers.has("x-service-ratelimit-remaining"),
+    codes: {
+      unencrypted: "public_url_unencrypted",
+      elsewhere: "public_url_elsewhere",
+      unreachable: "public_url_unreachable",
+    },
+    todos: {
+      unencrypted: "Put TLS in front of the gateway and write `https://…`: keys would travel in the clear.",
+      elsewhere: "See that the load balancer passes every path to Envoy's listener, not to the admin port.",
+    },
+    leadsTo: "the API",
+  });
+}
+
+/** `dashboard.base_url` leads to the admin server. */
+export async function checkDashboardUrl({ dashboard, notifications }: Config): Promise<Finding[]> {
+  const check = "dashboard.base_url";
+  if (dashboard.baseUrl === null) {
+    if (notifications.smtp === null) return [ok(check, "Not set; no mail is sent that names it.")];
+    const todo =
+      "Set `dashboard.base_url`, so that the links in mails lead to the pages from where they are read.";
+    const what = "Mails are configured, and `dashboard.base_url` is not set.";
+    return [found("dashboard_url_missing", check, { what, todo })];
+  }
+  return checkAddress({
+    check,
+    url: dashboard.baseUrl,
+    path: "/api/openapi.json",
+    isOurs: ({ status }, body) => status === 200 && body.includes('"Inference gateway: management API"'),
+    codes: {
+      unencrypted: "dashboard_url_unencrypted",
+      elsewhere: "dashboard_url_elsewhere",
+      unreachable: "dashboard_url_unreachable",
+    },
+    todos: {
+      unencrypted:
+        "Put TLS in front of the admin port and write `https://…`: tokens would travel in the clear.",
+      elsewhere: "See that it leads to the admin port, with every path, and not to Envoy's listener.",
+    },
+    leadsTo: "the dashboard",
+  });
+}
+
+async function checkAddress(address: Address): Promise<Finding[]> {
+  const { check, url, path, codes, todos, leadsTo } = address;
+  if (url.startsWith("http:") && !LOOPBACK.test(new URL(url).hostname)) {
+    return [found(codes.unencrypted, check, { what: `${url} is not encrypted.`, todo: todos.unencrypted })];
+  }
+  try {
+    const answer = await fetch(`${url}${path}`, {
+      redirect: "manual",
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    if (address.isOurs(answer, await readBounded(answer))) return [ok(check, `${url} leads to ${leadsTo}.`)];
+    const what = `${url}${path} answers ${answer.status}, and not as ${leadsTo} does.`;
+    return [found(codes.elsewhere, check, { what, todo: todos.elsewhere })];
+  } catch (error) {
+    const reason =
+      error instanceof Error && error.cause !== undefined ? reasonOf(error.cause) : reasonOf(error);
+    const todo =
+      "Look at DNS, load balancer and certificate; from inside the cluster the name may lead elsewhere.";
+    return [found(codes.unreachable, check, { what: `${url} cannot be reached: ${reason}.`, todo })];
+  }
+}
+
+/** The beginning of the body: what answers may be anything. */
+async function readBounded(answer: Response): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of answer.body ?? []) {
+    pieces.push(piece);
+    bytes += piece.length;
+    if (bytes > MAX_BODY_BYTES) break;
+  }
+  return Buffer.concat(pieces).toString("utf8");
+}
