@@ -97,7 +97,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   workers.start();
   settlement.start();
   await server.listen();
-  telemetry.start(() => readGauges(settlement, budget, grace, isOpen()));
+  telemetry.start(() => readGauges({ settlement, budget, grace, store, hasRedisAnswered: isOpen() }));
   return {
     async drain(boundMs) {
       draining = true;
@@ -116,14 +116,21 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   };
 }
 
-function readGauges(
-  settlement: Settlement,
-  { heldBytes }: BodyBudget,
-  { outage, spool }: ReturnType<typeof createGrace>,
-  hasRedisAnswered: boolean,
-): WorkerGauges {
-  const isRedisOutOfReach = outage.isOut || !hasRedisAnswered;
-  return { ...settlement.figures, bufferedBytes: heldBytes, isRedisOutOfReach, spool: spool.report };
+function readGauges(parts: {
+  readonly settlement: Settlement;
+  readonly budget: BodyBudget;
+  readonly grace: ReturnType<typeof createGrace>;
+  readonly store: Pick<Store, "spendFalls">;
+  readonly hasRedisAnswered: boolean;
+}): WorkerGauges {
+  const { settlement, budget, grace, store, hasRedisAnswered } = parts;
+  return {
+    ...settlement.figures,
+    bufferedBytes: budget.heldBytes,
+    isRedisOutOfReach: grace.outage.isOut || !hasRedisAnswered,
+    spendFalls: store.spendFalls(),
+    spool: grace.spool.report,
+  };
 }
 
 /** Lets what is in flight end and be settled. Rejects when something is not after `boundMs`. */
@@ -216,6 +223,7 @@ export async function startSupervisorServices(
   const tasks = [reaper, createRequestLogRetention(config, { clock: systemClock, logger, onBytes }), alerts];
   for (const task of tasks) task.start();
   telemetry.showAlerts(() => alerts.readMetrics());
+  telemetry.showSpendFalls(() => store.spendFalls());
   return {
     adminUrl: admin.url,
     demoKey,

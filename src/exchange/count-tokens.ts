@@ -19,6 +19,11 @@ export function createCountTokens(services: CountTokensServices) {
     const request = parseCountTokensRequest(body);
     const model = services.catalog().requireModel(request.model, context);
     const { text, mediaTokens } = readPromptText(request.toUpstream(model));
-    return (await services.estimator.countPrompt(model.id, text)) + mediaTokens;
+    return (
+      (await services.estimator.countPrompt(
+        { model: model.id, organizationId: context.organizationId },
+        text,
+      )) + mediaTokens
+    );
   };
 }

@@ -2,7 +2,6 @@ import type { Clock } from "../clock.ts";
 import { GatewayError } from "../errors.ts";
 import { isOutOfReach } from "../grace/out-of-reach.ts";
 import type { GraceOutage } from "../grace/grace-outage.ts";
-import type { GraceSpend } from "../grace/grace-spend.ts";
 import type { Logger } from "../logger.ts";
 import type { RequestAccount } from "./request-account.ts";
 import type { Spool } from "../spool/spool.ts";
@@ -10,7 +9,6 @@ import type { Spool } from "../spool/spool.ts";
 export interface SpoolOpenServices {
   readonly spool?: Pick<Spool, "append">;
   readonly outage?: GraceOutage;
-  readonly spend?: GraceSpend;
   readonly clock: Pick<Clock, "nowMs">;
   readonly logger: Logger<"error">;
 }
@@ -31,7 +29,7 @@ export interface UnansweredHold {
  * Null when it may go upstream, else the client's error; never null with strict caps, nor unless its record is on disk.
  */
 export async function openInSpool(
-  { spool, outage, spend, clock, logger }: SpoolOpenServices,
+  { spool, outage, clock, logger }: SpoolOpenServices,
   account: RequestAccount,
   { error, strictCaps, takePlace }: UnansweredHold,
 ): Promise<GatewayError | null> {
@@ -52,6 +50,5 @@ export async function openInSpool(
     logger.error(fields, "a request is refused: it could not be put in the spool");
     return unavailable;
   }
-  spend?.counted(identity, floorMicrocents);
   return null;
 }

@@ -6,9 +6,9 @@ import type { Model } from "../catalog/catalog.ts";
 import { type Price, costMicrocents } from "../money.ts";
 import type { ClientResult, Outcome } from "../request-log/line.ts";
 import type { Check } from "../store/types/reporting.ts";
-import type { ChargeInput, RequestIdentity } from "../store/types/settlement.ts";
+import type { ChargeInput, RequestIdentity, RequestTokens } from "../store/types/settlement.ts";
 import type { Answer, Observation, TokenUsage } from "../translation/client-protocol.ts";
-import type { TokenEstimator } from "./token-estimator.ts";
+import type { TokenEstimator, TokenSubject } from "./token-estimator.ts";
 
 /** What a request came to. */
 export interface Settled {
@@ -33,10 +33,15 @@ export interface AccountOptions {
   readonly currency: string;
   /** What the prompt's tokens can be learned from; null when its bytes say nothing about them. */
   readonly promptBytes: number | null;
+  /** Bytes of the prompt that are text, for the fewest tokens that it can have. */
+  readonly promptTextBytes: number;
   readonly estimatedInputTokens: number;
   /** The most that the answers can have: no estimate goes beyond it. */
   readonly largestOutputTokens: number;
-  readonly estimator: Pick<TokenEstimator, "estimateOutput" | "countOutput" | "learn">;
+  readonly estimator: Pick<
+    TokenEstimator,
+    "estimateOutput" | "countOutput" | "fewestPromptTokens" | "fewestOutputTokens" | "learn"
+  >;
   /**
    * Puts a charge on record; resolves when it is (true), or when everything was done to get it there (false). Never
    * rejects.
@@ -59,7 +64,8 @@ export class RequestAccount {
   readonly #options: AccountOptions;
   #answer: Answer | null = null;
   #sequence = 0;
-  #chargedMicrocents = 0n;
+  /** What the last progress that was acknowledged said: lower bound and best estimate. */
+  #acknowledged = { counted: 0n, estimate: 0n };
   #worstCaseMicrocents: bigint | null = null;
   #progress: Promise<boolean> | null = null;
   #settling: Promise<Settled> | null = null;
@@ -90,19 +96,22 @@ export class RequestAccount {
   }
 
   /**
-   * While an answer streams: a charge of what was used so far. Nothing when nothing changed, the last one is still on
-   * its way or the end is near. Never rejects.
+   * While an answer streams: a charge of what was certainly used so far, and beside it the best estimate, for whoever
+   * must close this request in our place. Nothing before the first generated piece, when nothing changed, the last one is
+   * still on its way or the end is near. Never rejects.
    */
   async chargeProgress(): Promise<void> {
     if (this.#settling !== null || this.#answer === null || this.#progress !== null) return;
-    const limit = this.#worstCaseMicrocents;
-    const used = this.#countSoFar(this.#answer.observation);
-    const total = limit !== null && used.costMicrocents > limit ? limit : used.costMicrocents;
-    if (total === this.#chargedMicrocents) return;
-    const progress = this.#charge({ ...used, costMicrocents: total }, null, "broken");
+    const { observation } = this.#answer;
+    if (observation.generatedDeltas === 0) return;
+    const counted = this.#limit(this.#countAtLeast(observation));
+    const estimate = this.#limit(this.#estimateSoFar(observation));
+    const said = { counted: counted.costMicrocents, estimate: estimate.costMicrocents };
+    if (said.counted === this.#acknowledged.counted && said.estimate === this.#acknowledged.estimate) return;
+    const progress = this.#charge({ ...counted, estimated: estimate.estimated }, "broken", { estimate });
     this.#progress = progress;
     // One that was not acknowledged is sent again with the next, even when the stream stands still.
-    if (await progress) this.#chargedMicrocents = total;
+    if (await progress) this.#acknowledged = said;
     this.#progress = null;
   }
 
@@ -116,7 +125,7 @@ export class RequestAccount {
     const settled = await this.#countFinally(outcome);
     this.#learn(settled);
     this.#options.onCounted(this, { settled, outcome, result });
-    await this.#charge(settled, result, outcome);
+    await this.#charge(settled, outcome, { result });
     void this.#end();
     return settled;
   }
@@ -135,14 +144,49 @@ export class RequestAccount {
     const isKnown = usage !== null && (outcome === "complete" || !isUsageBehind(observation));
     if (isKnown) return this.#price(usage, false);
     const { estimator, model } = this.#options;
-    return estimator.countOutput(model.id, observation).then((tokens) => this.#estimate(usage, tokens));
+    // Never fewer than what has counted as spend already.
+    const fewest = estimator.fewestOutputTokens(model.id, observation);
+    return estimator
+      .countOutput(this.#subject, observation)
+      .then((tokens) => this.#estimate(usage, Math.max(tokens, fewest)));
   }
 
-  #countSoFar(observation: Observation): Settled {
+  #estimateSoFar(observation: Observation): Settled {
     const { usage } = observation;
     if (usage !== null && !isUsageBehind(observation)) return this.#price(usage, false);
-    const { estimator, model } = this.#options;
-    return this.#estimate(usage, estimator.estimateOutput(model.id, observation));
+    return this.#estimate(usage, this.#options.estimator.estimateOutput(this.#subject, observation));
+  }
+
+  /**
+   * A lower bound of what the request has cost: the upstream's figures where it reports some, else the fewest tokens that
+   * what passed can be; each prompt token at the cheapest price that it can still get, since an upstream may tell only at
+   * the end how many came from its cache.
+   */
+  #countAtLeast(observation: Observation): Settled {
+    const { usage } = observation;
+    const { estimator, model, promptTextBytes, largestOutputTokens } = this.#options;
+    const { input, cachedInput, output } = this.price;
+    const reported = usage !== null && !isUsageBehind(observation) ? usage.outputTokens : null;
+    const fewest = () => Math.min(largestOutputTokens, estimator.fewestOutputTokens(model.id, observation));
+    const tokens: TokenUsage = {
+      ...(usage ?? { ...NO_TOKENS, inputTokens: estimator.fewestPromptTokens(model.id, promptTextBytes) }),
+      outputTokens: reported ?? fewest(),
+    };
+    const cheapest = input < cachedInput ? input : cachedInput;
+    const cost = costMicrocents(tokens, { input: cheapest, cachedInput: cheapest, output });
+    return { tokens, costMicrocents: cost, estimated: true };
+  }
+
+  get #subject(): TokenSubject {
+    return { model: this.#options.model.id, organizationId: this.identity.organizationId };
+  }
+
+  /** Strict caps: never above what is held. */
+  #limit(settled: Settled): Settled {
+    const limit = this.#worstCaseMicrocents;
+    return limit === null || settled.costMicrocents <= limit
+      ? settled
+      : { ...settled, costMicrocents: limit };
   }
 
   /** The prompt as the upstream counted it, where it did. */
@@ -159,34 +203,46 @@ export class RequestAccount {
   #learn({ tokens, estimated }: Settled): void {
     const observation = this.#answer?.observation;
     if (estimated || observation === undefined || tokens === NO_TOKENS) return;
-    const { estimator, model, promptBytes } = this.#options;
-    estimator.learn(model.id, {
+    const { estimator, promptBytes } = this.#options;
+    estimator.learn(this.#subject, {
       promptBytes,
       promptTokens: tokens.inputTokens + tokens.cachedInputTokens,
       generatedBytes: observation.generatedBytes,
+      generatedDeltas: observation.generatedDeltas,
       outputTokens: tokens.outputTokens,
     });
   }
 
-  async #charge(settled: Settled, result: ClientResult | null, outcome: Outcome): Promise<boolean> {
-    const { tokens } = settled;
+  async #charge(
+    settled: Settled,
+    outcome: Outcome,
+    { estimate, result }: { readonly estimate?: Settled; readonly result?: ClientResult },
+  ): Promise<boolean> {
     this.#sequence += 1;
     const input: ChargeInput = {
       ...this.identity,
       totalMicrocents: settled.costMicrocents,
       sequence: this.#sequence,
-      tokens: {
-        input: tokens.inputTokens,
-        cachedInput: tokens.cachedInputTokens,
-        output: tokens.outputTokens,
-        reasoning: tokens.reasoningTokens,
-      },
+      tokens: formatTokens(settled.tokens),
       requests: outcome === "not_sent" ? 0 : 1,
       estimated: settled.estimated,
-      final: result === null ? null : { ...result, checks: [describePrice(this.price, this.currency)] },
+      estimate:
+        estimate === undefined
+          ? null
+          : { totalMicrocents: estimate.costMicrocents, tokens: formatTokens(estimate.tokens) },
+      final: result === undefined ? null : { ...result, checks: [describePrice(this.price, this.currency)] },
     };
     return this.#options.charge(input, this);
   }
+}
+
+function formatTokens(tokens: TokenUsage): RequestTokens {
+  return {
+    input: tokens.inputTokens,
+    cachedInput: tokens.cachedInputTokens,
+    output: tokens.outputTokens,
+    reasoning: tokens.reasoningTokens,
+  };
 }
 
 /** Some upstreams send the prompt's tokens with their first chunk, and all others with the last: text without tokens. */

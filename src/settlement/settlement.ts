@@ -216,13 +216,15 @@ export class Settlement {
   #createAccount({ admission, model, request, bodyBytes }: OpenInput, price: Price): RequestAccount {
     const { estimator } = this.#options;
     const prompt = measurePromptBytes(request, bodyBytes);
-    const estimate = estimator.estimatePrompt(model.id, prompt.bytes) + prompt.mediaTokens;
+    const subject = { model: model.id, organizationId: admission.organizationId };
+    const estimate = estimator.estimatePrompt(subject, prompt.bytes) + prompt.mediaTokens;
     return new RequestAccount({
       identity: formatIdentity(admission, model),
       model,
       price,
       currency: admission.currency,
       promptBytes: prompt.mediaTokens === 0 ? prompt.bytes : null,
+      promptTextBytes: prompt.bytes,
       estimatedInputTokens: Math.min(estimate, model.contextWindow),
       largestOutputTokens: largestOutputTokens(request, model),
       estimator,

@@ -1,24 +1,17 @@
 /**
- * Token counts before, or without, the upstream's own. On the path: bytes times a ratio that is learned per model from
- * the requests whose usage is known. Off the path, for what is charged in the end: a tokenizer in a thread of its own,
- * and the ratio where that fails. Every figure that rests on an estimate is marked as such.
+ * Token counts before, or without, the upstream's own. On the path: by bytes, as learned per model from the requests
+ * whose usage is known. Off the path, for what is charged in the end: a tokenizer in a thread of its own, and bytes where
+ * that fails. Every figure that rests on an estimate is marked as such.
  */
 import type { Observation } from "../translation/client-protocol.ts";
+import { FewestTokens } from "./fewest-tokens.ts";
+import { LearnedTokens } from "./learned-tokens.ts";
 import { MAX_TOKENIZER_BYTES, Tokenizer } from "./tokenizer.ts";
 
-/** Four bytes a token: what English text comes to in current vocabularies. */
-const INITIAL_RATIO = 0.25;
-/** No text has fewer or more; keeps an upstream that reports nonsense from spoiling the estimates. */
-const MIN_RATIO = 0.02;
-const MAX_RATIO = 1;
-/** Weight of the newest request: the estimate follows within some dozens of requests. */
-const LEARNING_RATE = 0.05;
-/** Shorter texts say more about the upstream's chat template than about its vocabulary. */
-const MIN_BYTES_TO_LEARN = 64;
-
-interface Ratios {
-  prompt: number;
-  output: number;
+/** Whose tokens: both the model and what an organization sends it decide how many there are. */
+export interface TokenSubject {
+  readonly model: string;
+  readonly organizationId: string;
 }
 
 /** What a request whose usage the upstream told came to. */
@@ -27,12 +20,21 @@ export interface KnownUsage {
   readonly promptBytes: number | null;
   readonly promptTokens: number;
   readonly generatedBytes: number;
+  readonly generatedDeltas: number;
   readonly outputTokens: number;
 }
 
+interface LearnedModel {
+  readonly prompt: LearnedTokens;
+  readonly output: LearnedTokens;
+  readonly fewest: FewestTokens;
+}
+
+type Generated = Pick<Observation, "generatedBytes" | "generatedDeltas">;
+
 export class TokenEstimator {
   /** One entry per catalog model. */
-  readonly #ratios = new Map<string, Ratios>();
+  readonly #models = new Map<string, LearnedModel>();
   readonly #tokenizer: Pick<Tokenizer, "count">;
 
   constructor(tokenizer: Pick<Tokenizer, "count"> = new Tokenizer()) {
@@ -40,52 +42,63 @@ export class TokenEstimator {
   }
 
   /** Prompt tokens of so many bytes of a request; at least 1. */
-  estimatePrompt(model: string, promptBytes: number): number {
-    return Math.max(1, Math.ceil(promptBytes * this.#of(model).prompt));
+  estimatePrompt({ model, organizationId }: TokenSubject, promptBytes: number): number {
+    const { overheadTokens, tokensPerByte } = this.#of(model).prompt.lineOf(organizationId);
+    return Math.max(1, Math.round(overheadTokens + promptBytes * tokensPerByte));
   }
 
   /** Output tokens of what was generated so far: never fewer than the deltas it came in. */
-  estimateOutput(model: string, generated: Pick<Observation, "generatedBytes" | "generatedDeltas">): number {
-    return Math.max(generated.generatedDeltas, Math.ceil(generated.generatedBytes * this.#of(model).output));
+  estimateOutput({ model, organizationId }: TokenSubject, generated: Generated): number {
+    const byBytes = Math.round(generated.generatedBytes * this.#of(model).output.ratioOf(organizationId));
+    return Math.max(generated.generatedDeltas, byBytes);
+  }
+
+  /** The fewest tokens that a prompt of so many bytes can have. */
+  fewestPromptTokens(model: string, promptBytes: number): number {
+    return this.#of(model).fewest.prompt(promptBytes);
+  }
+
+  /** The fewest tokens that what was generated so far can have. */
+  fewestOutputTokens(model: string, { generatedBytes, generatedDeltas }: Generated): number {
+    return this.#of(model).fewest.output({ bytes: generatedBytes, deltas: generatedDeltas });
   }
 
   /** Output tokens of a whole answer, by the tokenizer. Takes at most the tokenizer's timeout; never rejects. */
   async countOutput(
-    model: string,
-    generated: Pick<Observation, "generatedBytes" | "generatedDeltas" | "generatedText">,
+    subject: TokenSubject,
+    generated: Generated & Pick<Observation, "generatedText">,
   ): Promise<number> {
     const isWhole = generated.generatedBytes <= MAX_TOKENIZER_BYTES;
     const counted = isWhole ? await this.#tokenizer.count(generated.generatedText) : null;
-    return counted ?? this.estimateOutput(model, generated);
+    return counted ?? this.estimateOutput(subject, generated);
   }
 
   /** Prompt tokens of a text, by the tokenizer; at least 1. Takes at most the tokenizer's timeout; never rejects. */
-  async countPrompt(model: string, text: string): Promise<number> {
+  async countPrompt(subject: TokenSubject, text: string): Promise<number> {
     const counted = await this.#tokenizer.count(text);
-    return Math.max(1, counted ?? this.estimatePrompt(model, Buffer.byteLength(text)));
+    return Math.max(1, counted ?? this.estimatePrompt(subject, Buffer.byteLength(text)));
   }
 
   /** Learns from a request whose usage the upstream told. */
-  learn(model: string, known: KnownUsage): void {
-    const ratios = this.#of(model);
-    if (known.promptBytes !== null) {
-      ratios.prompt = follow(ratios.prompt, known.promptTokens, known.promptBytes);
+  learn({ model, organizationId }: TokenSubject, known: KnownUsage): void {
+    const { prompt, output, fewest } = this.#of(model);
+    const { promptBytes, promptTokens, generatedBytes, generatedDeltas, outputTokens } = known;
+    if (promptBytes !== null && promptTokens > 0) {
+      prompt.learn(organizationId, promptBytes, promptTokens);
+      fewest.learnPrompt(promptBytes, promptTokens);
     }
-    ratios.output = follow(ratios.output, known.outputTokens, known.generatedBytes);
+    if (generatedBytes > 0 && outputTokens > 0) {
+      output.learn(organizationId, generatedBytes, outputTokens);
+      fewest.learnOutput({ bytes: generatedBytes, deltas: generatedDeltas, tokens: outputTokens });
+    }
   }
 
-  #of(model: string): Ratios {
-    let ratios = this.#ratios.get(model);
-    if (ratios === undefined) {
-      ratios = { prompt: INITIAL_RATIO, output: INITIAL_RATIO };
-      this.#ratios.set(model, ratios);
+  #of(model: string): LearnedModel {
+    let learned = this.#models.get(model);
+    if (learned === undefined) {
+      learned = { prompt: new LearnedTokens(), output: new LearnedTokens(), fewest: new FewestTokens() };
+      this.#models.set(model, learned);
     }
-    return ratios;
+    return learned;
   }
-}
-
-function follow(ratio: number, tokens: number, bytes: number): number {
-  if (bytes < MIN_BYTES_TO_LEARN || tokens <= 0) return ratio;
-  const seen = Math.min(MAX_RATIO, Math.max(MIN_RATIO, tokens / bytes));
-  return ratio + (seen - ratio) * LEARNING_RATE;
 }

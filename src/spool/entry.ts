@@ -40,6 +40,8 @@ const entrySchema = z.discriminatedUnion("kind", [
       tokens: z.object({ input: count, cachedInput: count, output: count, reasoning: count }),
       requests: z.union([z.literal(0), z.literal(1)]),
       estimated: z.boolean(),
+      // Only final charges are put in the spool; files of older versions do not say it.
+      estimate: z.null().default(null),
       final: z
         .object({
           status: z.number(),
@@ -82,19 +84,24 @@ export function parseSpoolLine(line: string): SpoolEntry | null {
 }
 
 /**
- * The charge that an entry comes to. A request that was only opened is charged its floor, with a sequence number below
- * every other: it counts when nothing else of the request ever arrived, and changes nothing otherwise.
+ * The charge that an entry comes to. A request that was only opened counts nothing yet, with a sequence number below
+ * every other: it makes the record, closed at its floor when nothing else of the request ever arrives, and changes
+ * nothing where there is one.
  */
 export function chargeOf(entry: SpoolEntry): ChargeInput {
   if (entry.kind === "charge") return entry.charge;
   const { floorMicrocents, floorInputTokens, ...identity } = entry.opened;
   return {
     ...identity,
-    totalMicrocents: floorMicrocents,
+    totalMicrocents: 0n,
     sequence: 0,
-    tokens: { input: floorInputTokens, cachedInput: 0, output: 0, reasoning: 0 },
+    tokens: { input: 0, cachedInput: 0, output: 0, reasoning: 0 },
     requests: 1,
     estimated: true,
+    estimate: {
+      totalMicrocents: floorMicrocents,
+      tokens: { input: floorInputTokens, cachedInput: 0, output: 0, reasoning: 0 },
+    },
     final: null,
   };
 }

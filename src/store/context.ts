@@ -3,6 +3,7 @@ import type { RedisClient } from "./redis/client.ts";
 import { monthAt } from "../calendar.ts";
 import type { CalendarPeriod } from "../calendar.ts";
 import { integerAt, parseArray } from "./redis/replies.ts";
+import type { SpendFall } from "./types/settlement.ts";
 
 export interface StoreContext {
   readonly client: RedisClient;
@@ -12,6 +13,12 @@ export interface StoreContext {
   readonly month: { current: CalendarPeriod };
   /** Alerts that the scripts of this process have fired. */
   readonly alerts: { fired: number };
+  /** How often spend went down by a command of this process. */
+  readonly spendFalls: Record<SpendFall, number>;
+}
+
+export function countSpendFall(context: StoreContext, cause: SpendFall): void {
+  context.spendFalls[cause] += 1;
 }
 
 /** Counts the alerts that a script says it fired, at this position of its reply. */

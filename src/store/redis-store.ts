@@ -29,7 +29,8 @@ export interface StoreOptions {
 export function createStore({ client, usageMonths, isOpen = () => true, meter = null }: StoreOptions): Store {
   // A guess by this host's clock; the first answer of Redis puts it right.
   const month = { current: monthAt(Date.now()) };
-  const context: StoreContext = { client, usageMonths, month, alerts: { fired: 0 } };
+  const spendFalls = { interim: 0, reaped: 0, correction: 0 };
+  const context: StoreContext = { client, usageMonths, month, alerts: { fired: 0 }, spendFalls };
   const run = createRun({ context, isOpen, meter });
   return {
     ...createAdmissionStore(run),
@@ -44,5 +45,6 @@ export function createStore({ client, usageMonths, isOpen = () => true, meter = 
     ...createAlertStore(run),
     ...createDeliveryStore(run),
     firedAlerts: () => context.alerts.fired,
+    spendFalls: () => ({ ...spendFalls }),
   };
 }

@@ -15,7 +15,7 @@ import type { AuditStore } from "./types/audit.ts";
 import type { KeyStore, OrganizationStore } from "./types/management.ts";
 import type { RecentRequestStore, UsageStore } from "./types/reporting.ts";
 import type { SessionStore } from "./types/sessions.ts";
-import type { RequestStore } from "./types/settlement.ts";
+import type { RequestStore, SpendFall } from "./types/settlement.ts";
 import type { TokenStore } from "./types/tokens.ts";
 
 export interface Store
@@ -33,4 +33,6 @@ export interface Store
     DeliveryStore {
   /** Alerts that the commands of this process have fired since it began. */
   firedAlerts(): number;
+  /** How often spend as it is shown went down by what this process charged and corrected. */
+  spendFalls(): Readonly<Record<SpendFall, number>>;
 }

@@ -68,6 +68,8 @@ export interface HostTelemetry {
   };
   /** From now on the page shows these. */
   readonly showAlerts: (read: () => AlertFigures) => void;
+  /** The same for how often spend went down, by cause. */
+  readonly showSpendFalls: (read: () => Readonly<Record<string, number>>) => void;
 }
 
 /** @param workers How many report. */
@@ -82,6 +84,7 @@ export function createHostTelemetry(
   setLogLevel(config.telemetry.logLevel);
   const metrics = createMetrics();
   let readAlerts: (() => AlertFigures) | null = null;
+  let readSpendFalls: () => Readonly<Record<string, number>> = () => ({});
   const build = { version: readVersion(), transport: config.sidecar.transport };
   const hub = new MetricsHub({
     metrics,
@@ -93,6 +96,9 @@ export function createHostTelemetry(
       metrics.configRefused.set(refused === null ? 0 : 1);
       metrics.configWaiting.set(waitingForRestart.length);
       if (readAlerts !== null) showAlertFigures(metrics, readAlerts());
+      for (const [cause, falls] of Object.entries(readSpendFalls())) {
+        setTotal(metrics.spendFalls, { cause }, falls);
+      }
     },
   });
   return {
@@ -109,6 +115,9 @@ export function createHostTelemetry(
     },
     showAlerts: (read) => {
       readAlerts = read;
+    },
+    showSpendFalls: (read) => {
+      readSpendFalls = read;
     },
   };
 }

@@ -150,6 +150,12 @@ const STATE_METRICS = {
     help: "Holds that a dead or stuck worker left open and that were closed for it.",
     labels: [],
   },
+  spendFalls: {
+    name: "inference_gateway_spend_falls_total",
+    type: "counter",
+    help: "Times that spend as it is shown went down, by cause: interim (a request came to less than its upstream had reported before), reaped (to less than it was closed at while its worker was silent), correction (by a person).",
+    labels: ["cause"],
+  },
   unacknowledged: {
     name: "inference_gateway_unacknowledged_charges",
     type: "gauge",

@@ -13,6 +13,8 @@ export interface WorkerGauges {
   readonly unacknowledgedCharges: number;
   readonly bufferedBytes: number;
   readonly isRedisOutOfReach: boolean;
+  /** By cause. */
+  readonly spendFalls: Readonly<Record<string, number>>;
   readonly spool: {
     readonly pendingBytes: number;
     readonly replayedEntries: number;
@@ -86,6 +88,9 @@ function readGauges({ metrics, read, process: name }: WorkerTelemetryOptions): v
   metrics.unacknowledged.set(gauges.unacknowledgedCharges);
   metrics.bufferedBytes.set({ process: name }, gauges.bufferedBytes);
   metrics.redisOut.set({ process: name }, gauges.isRedisOutOfReach ? 1 : 0);
+  for (const [cause, falls] of Object.entries(gauges.spendFalls)) {
+    setTotal(metrics.spendFalls, { cause }, falls);
+  }
   const { spool } = gauges;
   metrics.spoolBytes.set(spool.pendingBytes);
   setTotal(metrics.spoolEntries, { result: "replayed" }, spool.replayedEntries);

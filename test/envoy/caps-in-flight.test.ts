@@ -7,7 +7,9 @@ import { finishChunk, textChunk, textCompletion, usageChunk } from "../support/s
 import type { CreatedKey } from "../support/test-key.ts";
 import { createGate, waitFor } from "../support/wait.ts";
 import {
+  addKey,
   connectRedis,
+  costOf,
   DOLLAR_MODEL,
   GOLD_MODEL,
   METERED_CATALOG,
@@ -60,7 +62,8 @@ describe("default caps", () => {
     const key = await chat.stack.createKey({ hardCapCents: 50 });
     const gate = createGate();
     const words = Array.from({ length: 40 }, () => textChunk(" word"));
-    chat.upstream.answerNext({ kind: "events", events: [...words, gate, finishChunk(), usageChunk(USAGE)] });
+    const usage = { ...USAGE, completionTokens: 40 };
+    chat.upstream.answerNext({ kind: "events", events: [...words, gate, finishChunk(), usageChunk(usage)] });
     answerTwentyCents();
     const streaming = chat.send({ key: key.key, body: chatBody({ model: GOLD_MODEL, stream: true }) });
     await waitFor(
@@ -70,8 +73,62 @@ describe("default caps", () => {
     expect((await sendGold(key)).status).toBe(402);
     gate.release();
     expect(describeAnswer(await streaming)).toBe("200");
-    // The upstream's own count is twenty cents, so there is room again.
-    expect((await sendGold(key)).status).toBe(200);
+    expect((await readSpend(chat.stack, key)).key).toBe(90_000_000n);
+    expect((await sendGold(key)).status).toBe(402);
+  });
+
+  it("refuse nothing that fits while a long prompt streams, whatever its estimate", async () => {
+    const streaming = await chat.stack.createKey({}, { hardCapCents: 15 });
+    const other = await addKey(chat.stack, streaming);
+    // Short chats with a long template must not make the long prompt look longer than it is.
+    const chatUsage = { promptTokens: 36, cachedTokens: 0, completionTokens: 1 };
+    chat.upstream.answer({ kind: "json", body: textCompletion("x", chatUsage) });
+    for (let sent = 0; sent < 10; sent += 1) await chat.send({ key: other.key, body: chatBody() });
+    const usage = { promptTokens: 40_000, cachedTokens: 0, completionTokens: 60 };
+    const gate = createGate();
+    const words = Array.from({ length: 60 }, () => textChunk(" word"));
+    chat.upstream.answerNext({ kind: "events", events: [...words, gate, finishChunk(), usageChunk(usage)] });
+    const before = (await readSpend(chat.stack, streaming)).organization;
+    const long = chat.send({
+      key: streaming.key,
+      body: chatBody({ stream: true, messages: [{ role: "user", content: "wordy ".repeat(30_000) }] }),
+    });
+    const during = await waitFor("progress to count", async () => {
+      const { organization } = await readSpend(chat.stack, streaming);
+      return organization > before && organization - before;
+    });
+    const truth = costOf(usage);
+    expect(during).toBeLessThanOrEqual(truth);
+    const statuses: number[] = [];
+    for (let sent = 0; sent < 7; sent += 1) {
+      statuses.push((await chat.send({ key: other.key, body: chatBody() })).status);
+    }
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 200]);
+    gate.release();
+    expect(describeAnswer(await long)).toBe("200");
+    const spent = (await readSpend(chat.stack, streaming)).organization;
+    expect(spent).toBe(before + truth + 7n * costOf(chatUsage));
+  });
+
+  it("fire their alerts with the same spend that refuses, while the stream is open", async () => {
+    const key = await chat.stack.createKey({ hardCapCents: 50 });
+    const gate = createGate();
+    const words = Array.from({ length: 40 }, () => textChunk(" word"));
+    const usage = { ...USAGE, completionTokens: 40 };
+    chat.upstream.answerNext({ kind: "events", events: [...words, gate, finishChunk(), usageChunk(usage)] });
+    const open = chat.send({ key: key.key, body: chatBody({ model: GOLD_MODEL, stream: true }) });
+    const store = await chat.stack.store();
+    const fired = await waitFor("alerts of the open stream", async () => {
+      const { items } = await store.listAlerts(key.organizationId, { limit: 10, after: null });
+      return items.length === 2 && items;
+    });
+    expect(fired.map(({ kind, thresholdPercent }) => `${kind} ${thresholdPercent}`).toSorted()).toEqual([
+      "hard_cap 100",
+      "hard_cap 90",
+    ]);
+    expect((await sendGold(key)).status).toBe(402);
+    gate.release();
+    expect(describeAnswer(await open)).toBe("200");
   });
 
   it("let what is in flight end when they are reached", async () => {

@@ -32,53 +32,68 @@ async function summarize(organizationId: string): Promise<string[]> {
 }
 
 describe("a progress charge", () => {
-  it("fires nothing: what it says is an estimate, for others' final charges too", async () => {
+  it("fires what it reaches: alerts are tested on the spend that caps are compared with", async () => {
     const key = await createTestKey(test.store, { budgetCents: 100 });
     const stream = await createIdentity(test.store, key);
     await test.store.hold(holdInput(stream));
-    await test.store.charge(chargeInput(stream, 1, 99n * CENT));
+    await test.store.charge(chargeInput(stream, 1, 79n * CENT));
+    expect(await summarize(key.organizationId)).toEqual([]);
     await spend(key, 1n * CENT);
-    expect(await summarize(key.organizationId)).toEqual([]);
-    await test.store.charge(chargeInput(stream, 2, 70n * CENT, { final: FINAL }));
-    expect(await summarize(key.organizationId)).toEqual([]);
-    await spend(key, 9n * CENT);
     expect(await summarize(key.organizationId)).toEqual(["key budget 80% of 100"]);
+    await test.store.charge(chargeInput(stream, 2, 99n * CENT));
+    await test.store.charge(chargeInput(stream, 3, 100n * CENT, { final: FINAL }));
+    expect((await summarize(key.organizationId)).toSorted()).toEqual([
+      "key budget 100% of 100",
+      "key budget 80% of 100",
+    ]);
   });
 
-  it.each([
-    { name: "final", isClosed: false, isReopened: false },
-    { name: "closed", isClosed: true, isReopened: false },
-    { name: "closed and opened again", isClosed: true, isReopened: true },
-  ])("leaves nothing of its estimate behind once it is $name", async ({ isClosed, isReopened }) => {
-    const key = await createTestKey(test.store);
+  it("fires nothing by its best estimate, which is for the one who closes the request", async () => {
+    const key = await createTestKey(test.store, { budgetCents: 10 });
     const stream = await createIdentity(test.store, key);
     await test.store.hold(holdInput(stream));
+    const tokens = { input: 900, cachedInput: 0, output: 7, reasoning: 0 };
+    const estimate = { totalMicrocents: 9n * CENT, tokens };
+    await test.store.charge(chargeInput(stream, 1, 1n * CENT, { estimate, estimated: true }));
+    expect(await summarize(key.organizationId)).toEqual([]);
+    await test.client.zadd(`igw:{${key.organizationId}}:holds`, 1, stream.requestId);
+    expect(await test.store.close({ ...stream, record: stream })).toBe("closed");
+    expect(await summarize(key.organizationId)).toEqual(["key budget 80% of 10"]);
+    const { rows } = await test.store.readUsage(key.organizationId, stream.month);
+    expect(rows).toMatchObject([
+      { inputTokens: 900, outputTokens: 7, estimatedRequests: 1, costMicrocents: 9n * CENT },
+    ]);
+  });
+});
+
+describe("spend that goes down", () => {
+  it("is counted with its cause", async () => {
+    const key = await createTestKey(test.store);
+    const before = test.store.spendFalls();
+    const fallen = (): Record<string, number> => ({
+      interim: test.store.spendFalls().interim - before.interim,
+      reaped: test.store.spendFalls().reaped - before.reaped,
+      correction: test.store.spendFalls().correction - before.correction,
+    });
+    const stream = await createIdentity(test.store, key);
+    await test.store.hold(holdInput(stream, { floorMicrocents: 9n * CENT, floorInputTokens: 1 }));
     await test.store.charge(chargeInput(stream, 1, 5n * CENT));
-    const open: string[] = [];
-    const noteOpen = async (): Promise<void> => {
-      const spend = `igw:{${key.organizationId}}:spend:${stream.month}`;
-      const [organization, ofKey] = await test.client.hmget(
-        spend,
-        "open:organization",
-        `open:key:${key.keyId}`,
-      );
-      expect(organization).toBe(ofKey);
-      open.push(organization ?? "");
-    };
-    await noteOpen();
-    if (isClosed) {
-      await test.client.zadd(`igw:{${key.organizationId}}:holds`, 1, stream.requestId);
-      await test.store.close({ ...stream, record: stream });
-      await noteOpen();
-    }
-    if (isReopened) {
-      await test.store.renew(key.organizationId, [stream]);
-      await noteOpen();
-    }
-    await test.store.charge(chargeInput(stream, 2, 7n * CENT, { final: FINAL }));
-    await noteOpen();
-    const five = "5000000";
-    expect(open).toEqual([five, ...(isClosed ? ["0"] : []), ...(isReopened ? [five] : []), "0"]);
+    await test.store.charge(chargeInput(stream, 2, 6n * CENT));
+    expect(fallen()).toEqual({ interim: 0, reaped: 0, correction: 0 });
+    await test.store.charge(chargeInput(stream, 3, 4n * CENT));
+    expect(fallen()).toEqual({ interim: 1, reaped: 0, correction: 0 });
+    await test.client.zadd(`igw:{${key.organizationId}}:holds`, 1, stream.requestId);
+    await test.store.close({ ...stream, record: stream });
+    await test.store.renew(key.organizationId, [stream]);
+    await test.store.charge(chargeInput(stream, 4, 8n * CENT));
+    expect(fallen()).toEqual({ interim: 1, reaped: 1, correction: 0 });
+    await test.store.charge(chargeInput(stream, 5, 7n * CENT, { final: FINAL }));
+    expect(fallen()).toEqual({ interim: 2, reaped: 1, correction: 0 });
+    const { organizationId, keyId } = key;
+    const correction = { organizationId, keyId, amountMicrocents: -1n, correctionId: "corr_fall" };
+    await test.store.correct(correction);
+    await test.store.correct(correction);
+    expect(fallen()).toEqual({ interim: 2, reaped: 1, correction: 1 });
   });
 });
 

@@ -196,6 +196,7 @@ export function chargeInput(
     tokens: { input: 10 * sequence, cachedInput: 3 * sequence, output: 7 * sequence, reasoning: sequence },
     requests: 1,
     estimated: false,
+    estimate: null,
     final: null,
     ...changes,
   };

@@ -21,6 +21,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       request,
       sequence: fc.integer({ min: 1, max: 6 }),
       total,
+      estimate: total,
       tokens: fc.integer({ min: 0, max: 1_000_000 }),
       final: fc.boolean(),
     }),

@@ -15,6 +15,8 @@ export type Step =
       readonly request: number;
       readonly sequence: number;
       readonly total: bigint;
+      /** Best estimate, of twice the tokens; none with a final charge. */
+      readonly estimate: bigint;
       readonly tokens: number;
       readonly final: boolean;
     }
@@ -33,6 +35,8 @@ interface ModelRequest {
   final: boolean;
   sequence: number;
   charged: bigint;
+  /** Null: none, or it had its final charge. */
+  estimate: { readonly total: bigint; readonly input: number } | null;
   input: number;
   requests: number;
   estimated: number;
@@ -70,8 +74,12 @@ export class SpendModel {
     const record = this.records.get(request) ?? this.#create(0n, 0n);
     this.records.set(request, record);
     if (step.sequence <= record.sequence) return;
-    this.#set(request, record, step.total, step.tokens, 1, 0);
+    const isClosedByAnother = record.state === "closed" && !step.final;
+    const isEstimate = isClosedByAnother && step.estimate > step.total;
+    const input = isClosedByAnother ? 2 * step.tokens : step.tokens;
+    this.#set(request, record, isEstimate ? step.estimate : step.total, input, 1, 0);
     record.sequence = step.sequence;
+    record.estimate = step.final ? null : { total: step.estimate, input: 2 * step.tokens };
     if (!step.final) return;
     record.final = true;
     record.state = "closed";
@@ -92,9 +100,12 @@ export class SpendModel {
     for (const request of requests) {
       const record = this.records.get(request);
       if (record === undefined || record.state !== "open" || record.deadline > this.now) continue;
-      const toFloor = record.sequence === 0 || record.floor > record.charged;
-      const total = toFloor && record.floor > record.charged ? record.floor : record.charged;
-      const input = toFloor ? Math.max(record.input, request) : record.input;
+      let { charged: total, input } = record;
+      if (record.estimate !== null && record.estimate.total > total) ({ total, input } = record.estimate);
+      if (record.sequence === 0 || record.floor > total) {
+        input = Math.max(input, request);
+        total = record.floor > total ? record.floor : total;
+      }
       this.#set(request, record, total, input, 1, 1);
       record.state = "closed";
       record.deadline = Number.POSITIVE_INFINITY;
@@ -130,7 +141,7 @@ export class SpendModel {
 
   #create(floor: bigint, worst: bigint): ModelRequest {
     const deadline = this.now + DEADLINE_MS;
-    const none = { sequence: 0, charged: 0n, input: 0, requests: 0, estimated: 0 };
+    const none = { sequence: 0, charged: 0n, estimate: null, input: 0, requests: 0, estimated: 0 };
     return { state: "open", final: false, floor, worst, deadline, ...none };
   }
 

@@ -60,7 +60,10 @@ export class SpendRun {
     if (each.kind === "charge") {
       const tokens = { input: each.tokens, cachedInput: 0, output: 0, reasoning: 0 };
       const final = each.final ? FINAL : null;
-      await store.charge(chargeInput(identity, each.sequence, each.total, { tokens, final }));
+      const estimate = each.final
+        ? null
+        : { totalMicrocents: each.estimate, tokens: { ...tokens, input: 2 * each.tokens } };
+      await store.charge(chargeInput(identity, each.sequence, each.total, { tokens, estimate, final }));
       model.charge(each.request, each);
     }
   }

@@ -1,5 +1,7 @@
 -- Sets what a request has cost so far. A charge never adds, it sets the request's total: repeated, late or reordered it
--- changes nothing; on a closed record, or on none, it still counts.
+-- changes nothing; on a closed record, or on none, it still counts. While the request is in flight its total is a lower
+-- bound of its cost; the best estimate beside it stays in the record, for the one who closes it if its owner dies. On a
+-- record that another has closed it is the estimate that counts.
 --
 -- KEYS[1] request record      KEYS[2] holds         KEYS[3] spend of the month of admission
 -- KEYS[4] usage of the day of admission             KEYS[5] requests in flight of the key     KEYS[6] recent requests
@@ -10,14 +12,16 @@
 -- ARGV[9..15] totals: requests (0 or 1), input, cached, output, reasoning tokens, estimated (0 or 1), microcents
 -- ARGV[16] when the month's figures expire, ms
 -- ARGV[17] status   ARGV[18] error code or ''   ARGV[19] checks, JSON (final only, '' otherwise)
+-- ARGV[20] best estimate: input, cached, output, reasoning tokens and microcents, one space between; '' with a final
 --
--- Reply: {'applied', alerts fired}; {'repeated'}: a charge with this sequence number or a later one was there, nothing
---   was changed.
+-- Reply: {'applied', alerts fired, why spend fell: 'interim' (below what this request's owner had counted before) or
+--   'reaped' (below what it was closed at by another), '' when it did not}; {'repeated'}: a charge with this sequence
+--   number or a later one was there, nothing was changed.
 -- Error: MISMATCH when the record says another key, month, day or model.
 --
 -- Keeps: spend and usage of the month of admission move by the same difference, total - charged; held left =
--- max(0, worst - total) while open, 0 once closed; `open:…` = sum of the totals of open records; requests in flight of a
--- key = its open records.
+-- max(0, worst - total) while open, 0 once closed; requests in flight of a key = its open records. Alerts are tested on
+-- the spend that caps are compared with.
 
 -- @include integer.lua
 -- @include time.lua
@@ -29,7 +33,7 @@ local alert_names = { key = KEYS[7], organization = KEYS[8], spend = KEYS[3], fi
   alerts = KEYS[11] }
 local request_id, key_id, month, day, model, route = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local seq_text, final, FIRST_TOTAL = ARGV[7], ARGV[8] == '1', 9
-local expires_at_ms, status, error_code, checks = ARGV[16], ARGV[17], ARGV[18], ARGV[19]
+local expires_at_ms, status, error_code, checks, estimate = ARGV[16], ARGV[17], ARGV[18], ARGV[19], ARGV[20]
 
 local seq = tonumber(seq_text)
 local totals = {}
@@ -47,6 +51,12 @@ end
 
 local existed = record ~= nil
 record = record or { state = 'open', worst = 0, left = 0, figures = { 0, 0, 0, 0, 0, 0, 0 } }
+if record.state ~= 'open' and not final then
+  -- Another has closed it and its owner may never come again: it stays at the best estimate.
+  for position, figure in pairs(parse_estimate(estimate) or {}) do
+    totals[position] = math.max(totals[position], figure)
+  end
+end
 local total = totals[7]
 move_spend(spend, key_id, total - record.figures[7], expires_at_ms)
 move_usage(usage, key_id, model, record.figures, totals, expires_at_ms)
@@ -54,10 +64,12 @@ move_usage(usage, key_id, model, record.figures, totals, expires_at_ms)
 local open = record.state == 'open' and not final
 local left = open and math.max(0, record.worst - total) or 0
 move_held(spend, key_id, left - record.left)
-local open_before = existed and record.state == 'open' and record.figures[7] or 0
-move_open(spend, key_id, (open and total or 0) - open_before)
+local fell = ''
+if total < record.figures[7] then
+  fell = record.reaped and 'reaped' or 'interim'
+end
 
-local fields = { 'state', open and 'open' or 'closed', 'seq', seq_text, 'left', integer(left) }
+local fields = { 'state', open and 'open' or 'closed', 'seq', seq_text, 'left', integer(left), 'estimate', estimate }
 for position, figure in ipairs(USAGE_FIGURES) do
   fields[#fields + 1] = figure
   fields[#fields + 1] = integer(totals[position])
@@ -72,6 +84,9 @@ if not existed then
   set('day', day)
   set('model', model)
   set('route', route)
+end
+if record.reaped and open then
+  set('reaped', '')
 end
 if final then
   set('final', '1')
@@ -88,4 +103,8 @@ redis.call('HSET', request, unpack(fields))
 if final or not existed then
   redis.call('PEXPIRE', request, CLOSED_RECORD_MS)
 end
-return { 'applied', final and fire_thresholds(alert_names, key_id, month, expires_at_ms) or '0' }
+local fired = '0'
+if final or total > record.figures[7] then
+  fired = fire_thresholds(alert_names, key_id, month, expires_at_ms)
+end
+return { 'applied', fired, fell }

@@ -1,4 +1,5 @@
--- Closes a request whose owner has let its deadline pass, at max(charged, prompt floor). By anyone, any number of times.
+-- Closes a request whose owner has let its deadline pass, at the best estimate that it left, at least what was charged and
+-- the prompt floor. By anyone, any number of times.
 --
 -- KEYS[1] request record      KEYS[2] holds         KEYS[3] spend of the month of admission
 -- KEYS[4] usage of the day of admission             KEYS[5] requests in flight of the key     KEYS[6] recent requests
@@ -43,17 +44,22 @@ end
 local totals = { unpack(record.figures) }
 totals[1] = 1
 totals[6] = 1
-if record.seq == 0 or record.floor > record.figures[7] then
-  totals[2] = math.max(record.figures[2], record.floor_input)
-  totals[7] = math.max(record.figures[7], record.floor)
+local estimate = record.estimate or { [7] = 0 }
+if estimate[7] > totals[7] then
+  for position, figure in pairs(estimate) do
+    totals[position] = figure
+  end
+end
+if record.seq == 0 or record.floor > totals[7] then
+  totals[2] = math.max(totals[2], record.floor_input)
+  totals[7] = math.max(totals[7], record.floor)
 end
 move_spend(spend, key_id, totals[7] - record.figures[7], expires_at_ms)
 move_usage(usage, key_id, record.model, record.figures, totals, expires_at_ms)
 move_held(spend, key_id, -record.left)
-move_open(spend, key_id, -record.figures[7])
 
 local entry = add_recent(recent, record.entry, request_id, key_id, record.route, record.model, totals, '', '', '')
-local fields = { 'state', 'closed', 'left', '0', 'entry', entry }
+local fields = { 'state', 'closed', 'left', '0', 'entry', entry, 'reaped', '1' }
 for position, figure in ipairs(USAGE_FIGURES) do
   fields[#fields + 1] = figure
   fields[#fields + 1] = integer(totals[position])

@@ -25,7 +25,6 @@ local function renew(request_id, request, spend, inflight)
   if state == 'open' then return 'renewed' end
   local left = math.max(0, number_or_zero(fields[4]) - number_or_zero(fields[5]))
   move_held(spend, key_id, left)
-  move_open(spend, key_id, number_or_zero(fields[5]))
   redis.call('HSET', request, 'state', 'open', 'left', integer(left))
   return 'reopened'
 end

@@ -3,7 +3,7 @@
  * charge or, when its owner died, by another. A charge sets the total and never adds, so that a repeat, a late or
  * reordered command or a lost answer counts nothing twice and loses nothing. The rules are in `lua/`.
  */
-import { countFiredAlerts, type StoreContext } from "../context.ts";
+import { countFiredAlerts, countSpendFall, type StoreContext } from "../context.ts";
 import { alertKeys, holdsKey, inflightKey, keyRecordKey, organizationKey } from "../redis/keys.ts";
 import { recentKey, requestKey, spendKey, usageKey } from "../redis/keys.ts";
 import { expiryOf } from "../../calendar.ts";
@@ -25,6 +25,7 @@ import type {
   OverdueRequest,
   RenewInput,
   RenewOutcome,
+  RequestEstimate,
   RequestIdentity,
 } from "../types/settlement.ts";
 import type { Run } from "../run.ts";
@@ -101,11 +102,16 @@ async function charge(context: StoreContext, input: ChargeInput): Promise<Charge
       final === null ? "" : String(final.status),
       final?.errorCode ?? "",
       final === null ? "" : JSON.stringify(final.checks),
+      formatEstimate(input.estimate),
     ),
   );
   const outcome = textAt(reply, 0);
   if (outcome !== "applied" && outcome !== "repeated") throw unknownOutcome(outcome);
-  if (outcome === "applied") countFiredAlerts(context, reply, 1);
+  if (outcome === "applied") {
+    countFiredAlerts(context, reply, 1);
+    const fell = textAt(reply, 2);
+    if (fell === "interim" || fell === "reaped") countSpendFall(context, fell);
+  }
   return { outcome };
 }
 
@@ -194,6 +200,13 @@ async function forget(
 
 function identityArguments(identity: RequestIdentity): string[] {
   return [identity.requestId, identity.keyId, identity.month, identity.day, identity.model, identity.route];
+}
+
+function formatEstimate(estimate: RequestEstimate | null): string {
+  if (estimate === null) return "";
+  const { input, cachedInput, output, reasoning } = estimate.tokens;
+  const tokens = [input, cachedInput, output, reasoning].map(formatCount).join(" ");
+  return `${tokens} ${formatAmount(estimate.totalMicrocents)}`;
 }
 
 function parseRenewOutcome(outcome: string): RenewOutcome {

@@ -57,7 +57,10 @@ export interface RequestTokens {
 }
 
 export interface ChargeInput extends RequestIdentity {
-  /** The request's cost from its beginning, not since the last charge. */
+  /**
+   * The request's cost from its beginning, not since the last charge: what counts as spend. Exact, or the best estimate,
+   * with the final charge; before it a lower bound, which no later charge should have to take back.
+   */
   readonly totalMicrocents: bigint;
   /** From 1, larger with every charge of this request. */
   readonly sequence: number;
@@ -66,9 +69,23 @@ export interface ChargeInput extends RequestIdentity {
   /** 1 once the request counts in the usage (it was sent upstream), else 0. */
   readonly requests: 0 | 1;
   readonly estimated: boolean;
+  /** Before the final charge: what the request is closed at when its owner dies. Null with the final charge. */
+  readonly estimate: RequestEstimate | null;
   /** Set on the last charge; closes the record and puts the request on the list of recent ones. */
   readonly final: FinalFigures | null;
 }
+
+/** The best estimate of what a request in flight has come to. */
+export interface RequestEstimate {
+  readonly totalMicrocents: bigint;
+  readonly tokens: RequestTokens;
+}
+
+/**
+ * Why spend as it is shown went down. "interim": a request came to less than its own upstream had reported before;
+ * "reaped": to less than it was closed at while its owner was silent; "correction": by a person.
+ */
+export type SpendFall = "interim" | "reaped" | "correction";
 
 /** What the list of recent requests shows beside the cost. */
 export interface FinalFigures {
@@ -114,7 +131,7 @@ export interface RequestStore {
   renew(organizationId: string, requests: readonly RenewInput[]): Promise<readonly RenewOutcome[]>;
   /** Open requests of one organization that are past their deadline, at most `limit`. */
   listOverdue(organizationId: string, limit: number): Promise<readonly OverdueRequest[]>;
-  /** Closes another's request that is past its deadline, at max(charged, prompt floor). May be repeated. */
+  /** Closes another's request that is past its deadline, at the best estimate that it left. May be repeated. */
   close(request: OverdueRequest): Promise<CloseOutcome>;
   /**
    * Deletes the closed records among these. Only by the owner, and only once every command of these requests was

@@ -1,7 +1,7 @@
 /** What an organization spent and used in a month, and corrections of it by a person. */
 import { formatAuditEntry } from "../management/audit.ts";
 import { timeMs } from "../redis/clock.ts";
-import { countFiredAlerts, type StoreContext } from "../context.ts";
+import { countFiredAlerts, countSpendFall, type StoreContext } from "../context.ts";
 import {
   alertKeys,
   auditKey,
@@ -118,7 +118,10 @@ async function correct(
   // Midnight fell between the two commands; nothing was changed.
   if (reply[0] === "day_changed") reply = await run(dayAt(integerAt(reply, 1)));
   const result = parseCorrection(reply, keyId);
-  if (result.outcome === "applied") countFiredAlerts(context, reply, 4);
+  if (result.outcome === "applied") {
+    countFiredAlerts(context, reply, 4);
+    if (amountMicrocents < 0n) countSpendFall(context, "correction");
+  }
   return result;
 }
 

@@ -16,6 +16,7 @@ function charge(totalMicrocents: bigint, sequence: number, isFinal = false): Cha
     tokens: { input: 0, cachedInput: 0, output: 0, reasoning: 0 },
     requests: 1,
     estimated: false,
+    estimate: null,
     final: isFinal ? { status: 200, errorCode: null, checks: [] } : null,
   };
 }

@@ -11,6 +11,7 @@ const PROGRESS: ChargeInput = {
   tokens: { input: 1, cachedInput: 0, output: 1, reasoning: 0 },
   requests: 1,
   estimated: true,
+  estimate: null,
   final: null,
 };
 const FINAL: ChargeInput = { ...PROGRESS, sequence: 2, final: { ...OK, checks: [] } };

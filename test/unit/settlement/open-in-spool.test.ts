@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../src/errors.ts";
 import { GraceOutage } from "../../../src/grace/grace-outage.ts";
-import { GraceSpend } from "../../../src/grace/grace-spend.ts";
 import type { SpoolEntry } from "../../../src/spool/entry.ts";
 import { openInSpool, type SpoolOpenServices } from "../../../src/settlement/open-in-spool.ts";
 import { createAccount } from "./account-fixture.ts";
@@ -11,22 +10,20 @@ const HOLD = { error: TIMEOUT, strictCaps: false, takePlace: () => null };
 
 function createServices(changes: Partial<SpoolOpenServices> = {}, graceMs = 1_000) {
   const entries: SpoolEntry[] = [];
-  const spend = new GraceSpend();
   const services: SpoolOpenServices = {
     spool: { append: async (entry) => void entries.push(entry) },
     outage: new GraceOutage({ clock: { monotonicMs: () => 0 }, graceMs, logger: { warn: () => undefined } }),
-    spend,
     clock: { nowMs: () => 7 },
     logger: { error: () => undefined },
     ...changes,
   };
-  return { services, entries, spend };
+  return { services, entries };
 }
 
 describe("openInSpool", () => {
-  it("puts a request on record at its floor, counts it and keeps its record from being deleted", async () => {
+  it("puts a request on record at its floor and keeps its record from being deleted", async () => {
     const { account } = createAccount();
-    const { services, entries, spend } = createServices();
+    const { services, entries } = createServices();
     expect(await openInSpool(services, account, HOLD)).toBe(null);
     expect(entries).toEqual([
       {
@@ -36,7 +33,6 @@ describe("openInSpool", () => {
       },
     ]);
     expect(account.hasUnansweredCommand).toBe(true);
-    expect(spend.of(account.identity).key.unacknowledged).toBe(100n);
   });
 
   it("writes nothing for a request that has no place among the key's requests in flight", async () => {
@@ -60,10 +56,9 @@ describe("openInSpool", () => {
     ],
   ] as const)("keeps a request from going on with %s", async (_name, changes, error, isStrict, graceMs) => {
     const { account } = createAccount();
-    const { services, entries, spend } = createServices(changes, graceMs);
+    const { services, entries } = createServices(changes, graceMs);
     const hold = { ...HOLD, error, strictCaps: isStrict };
     expect((await openInSpool(services, account, hold))?.code).toBe("gateway_unavailable");
     expect(entries).toEqual([]);
-    expect(spend.of(account.identity).key.counted).toBe(0n);
   });
 });

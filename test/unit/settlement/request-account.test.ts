@@ -5,6 +5,7 @@ import { createAccount, IDENTITY, OK } from "./account-fixture.ts";
 const USAGE = { inputTokens: 30, cachedInputTokens: 20, outputTokens: 7, reasoningTokens: 3 };
 /** Of USAGE: 30 + 2 + 70. */
 const COST = 102n;
+const SUBJECT = { model: IDENTITY.model, organizationId: IDENTITY.organizationId };
 
 describe("RequestAccount.settle", () => {
   it("charges the upstream's own count", async () => {
@@ -20,6 +21,7 @@ describe("RequestAccount.settle", () => {
         tokens: { input: 30, cachedInput: 20, output: 7, reasoning: 3 },
         requests: 1,
         estimated: false,
+        estimate: null,
         final: { ...OK, checks: [expect.objectContaining({ name: "price", passed: true })] },
       },
     ]);
@@ -27,7 +29,7 @@ describe("RequestAccount.settle", () => {
 
   it("charges the prompt's estimate and the tokenizer's count where the upstream told nothing", async () => {
     const { account, observe } = createAccount({ counted: 12 });
-    observe({ generatedBytes: 100, generatedDeltas: 40, generatedText: "hello" });
+    observe({ generatedBytes: 100, generatedDeltas: 4, generatedText: "hello" });
     const settled = await account.settle("complete", OK);
     expect(settled).toMatchObject({ estimated: true, costMicrocents: 100n + 120n });
     expect(settled.tokens).toMatchObject({ inputTokens: 100, outputTokens: 12 });
@@ -111,23 +113,61 @@ describe("RequestAccount.settle", () => {
 });
 
 describe("RequestAccount.chargeProgress", () => {
-  it("charges a new total with a higher sequence number each time, and nothing when nothing changed", async () => {
+  it("charges a lower bound, with the best estimate beside it and a higher sequence number each time", async () => {
     const { account, charges, observe } = createAccount();
     observe({ generatedBytes: 4, generatedDeltas: 1 });
     await account.chargeProgress();
     await account.chargeProgress();
-    observe({ generatedBytes: 12, generatedDeltas: 3 });
+    observe({ generatedBytes: 120, generatedDeltas: 3 });
     await account.chargeProgress();
-    observe({ usage: USAGE, generatedBytes: 12, generatedDeltas: 3 });
+    observe({ usage: USAGE, generatedBytes: 120, generatedDeltas: 3 });
+    await account.chargeProgress();
     await account.settle("complete", OK);
     await account.chargeProgress();
     expect(
-      charges.map(({ sequence, totalMicrocents, final }) => [sequence, totalMicrocents, final !== null]),
+      charges.map(({ sequence, totalMicrocents, estimate, final }) => [
+        sequence,
+        totalMicrocents,
+        estimate?.totalMicrocents,
+        final !== null,
+      ]),
     ).toEqual([
-      [1, 110n, false],
-      [2, 130n, false],
-      [3, COST, true],
+      // 400 bytes are at least 3 tokens, which may all come from the upstream's cache; a token a delta.
+      [1, 11n, 110n, false],
+      [2, 31n, 100n + 300n, false],
+      // 50 prompt tokens as reported, at the price of cached ones until the end.
+      [3, 75n, COST, false],
+      [4, COST, undefined, true],
     ]);
+  });
+
+  it.each([
+    ["nothing was generated yet", {}],
+    ["only the prompt's tokens were reported", { usage: { ...USAGE, outputTokens: 0 } }],
+  ])("charges nothing while %s: an error may come that costs nothing", async (_name, observation) => {
+    const { account, charges, observe } = createAccount();
+    observe(observation);
+    await account.chargeProgress();
+    expect(charges).toEqual([]);
+  });
+
+  it("counts nothing that a learned low end says need not be", async () => {
+    const { account, charges, estimator, observe } = createAccount();
+    const few = { promptBytes: 10_000, promptTokens: 10, generatedBytes: 100, generatedDeltas: 100 };
+    estimator.learn(SUBJECT, { ...few, outputTokens: 25 });
+    observe({ generatedBytes: 40, generatedDeltas: 40 });
+    await account.chargeProgress();
+    // No prompt token for sure, and a token for four deltas.
+    expect(charges.map(({ totalMicrocents }) => totalMicrocents)).toEqual([100n]);
+  });
+
+  it("is never above what the same answer is charged when it is broken off", async () => {
+    const { account, charges, observe } = createAccount({ counted: 2 });
+    observe({ generatedBytes: 100, generatedDeltas: 40, generatedText: "hello" });
+    await account.chargeProgress();
+    const settled = await account.settle("broken", OK);
+    expect(settled.tokens.outputTokens).toBe(40);
+    expect(charges[0]?.totalMicrocents).toBeLessThanOrEqual(settled.costMicrocents);
   });
 
   it("charges nothing before an answer has begun", async () => {
@@ -144,6 +184,7 @@ describe("RequestAccount.chargeProgress", () => {
     observe({ generatedBytes: 4, generatedDeltas: 45 });
     await account.chargeProgress();
     expect(charges.map(({ totalMicrocents }) => totalMicrocents)).toEqual([125n]);
+    expect(charges.map(({ estimate }) => estimate?.totalMicrocents)).toEqual([125n]);
   });
 
   it("waits for the one before", async () => {
@@ -187,13 +228,13 @@ describe("RequestAccount.onSettled", () => {
 describe("what an account teaches", () => {
   it("is the upstream's own count and never an estimate", async () => {
     const { account, estimator, observe } = createAccount({ counted: 1_000 });
-    const before = estimator.estimatePrompt(IDENTITY.model, 1_000);
+    const before = estimator.estimatePrompt(SUBJECT, 1_000);
     observe({ generatedBytes: 1_000, generatedDeltas: 1 });
     await account.settle("broken", OK);
-    expect(estimator.estimatePrompt(IDENTITY.model, 1_000)).toBe(before);
+    expect(estimator.estimatePrompt(SUBJECT, 1_000)).toBe(before);
     const known = createAccount();
     known.observe({ usage: { ...USAGE, inputTokens: 380 } });
     await known.account.settle("complete", OK);
-    expect(known.estimator.estimatePrompt(IDENTITY.model, 1_000)).toBeGreaterThan(before);
+    expect(known.estimator.estimatePrompt(SUBJECT, 1_000)).toBeGreaterThan(before);
   });
 });

@@ -1,70 +1,161 @@
 import { describe, expect, it } from "vitest";
-import { TokenEstimator } from "../../../src/settlement/token-estimator.ts";
+import { type KnownUsage, TokenEstimator } from "../../../src/settlement/token-estimator.ts";
 import { MAX_TOKENIZER_BYTES } from "../../../src/settlement/tokenizer.ts";
 
 const MODEL = "acme/echo-small";
+const SUBJECT = { model: MODEL, organizationId: "org_1" };
+const OTHER = { model: MODEL, organizationId: "org_2" };
 const NOT_COUNTED = { count: () => Promise.resolve(null) };
 const COUNTS_WORDS = { count: (text: string) => Promise.resolve(text.split(" ").length) };
+const NO_OUTPUT = { generatedBytes: 0, generatedDeltas: 0, outputTokens: 0 };
+const NO_PROMPT = { promptBytes: null, promptTokens: 0 };
 
-function learnOften(estimator: TokenEstimator, promptBytes: number | null, promptTokens: number): void {
-  for (let learned = 0; learned < 200; learned += 1) {
-    estimator.learn(MODEL, { promptBytes, promptTokens, generatedBytes: 1_000, outputTokens: 500 });
-  }
+interface Prompt {
+  readonly promptBytes: number | null;
+  readonly promptTokens: number;
+}
+
+function learnPrompts(estimator: TokenEstimator, prompts: readonly Prompt[], subject = SUBJECT): void {
+  for (const prompt of prompts) estimator.learn(subject, { ...prompt, ...NO_OUTPUT });
+}
+
+function times<Value>(count: number, value: Value): Value[] {
+  return Array.from({ length: count }, () => value);
+}
+
+/** Prompts of many sizes with so many tokens a byte, and a template of so many tokens. */
+function prompts(tokensPerByte: number, overhead = 0): Prompt[] {
+  const sizes = [100, 400, 1_600, 6_400, 25_600];
+  return times(20, sizes)
+    .flat()
+    .map((promptBytes) => ({
+      promptBytes,
+      promptTokens: Math.round(overhead + promptBytes * tokensPerByte),
+    }));
 }
 
 describe("TokenEstimator.estimatePrompt", () => {
   it("takes four bytes for a token before it has learned anything, and never says 0", () => {
     const estimator = new TokenEstimator(NOT_COUNTED);
-    expect(estimator.estimatePrompt(MODEL, 4_000)).toBe(1_000);
-    expect(estimator.estimatePrompt(MODEL, 0)).toBe(1);
+    expect(estimator.estimatePrompt(SUBJECT, 4_000)).toBe(1_000);
+    expect(estimator.estimatePrompt(SUBJECT, 0)).toBe(1);
   });
 
   it("follows what a model's requests came to, and no other model's", () => {
     const estimator = new TokenEstimator(NOT_COUNTED);
-    learnOften(estimator, 1_000, 400);
-    expect(estimator.estimatePrompt(MODEL, 10_000)).toBeGreaterThan(3_990);
-    expect(estimator.estimatePrompt(MODEL, 10_000)).toBeLessThanOrEqual(4_000);
-    expect(estimator.estimatePrompt("acme/other", 10_000)).toBe(2_500);
+    learnPrompts(estimator, prompts(0.4));
+    expect(Math.abs(estimator.estimatePrompt(SUBJECT, 10_000) - 4_000)).toBeLessThan(50);
+    expect(estimator.estimatePrompt({ ...SUBJECT, model: "acme/other" }, 10_000)).toBe(2_500);
   });
 
-  it("moves little for a single odd request", () => {
+  it("learns what the chat template adds apart from tokens a byte", () => {
     const estimator = new TokenEstimator(NOT_COUNTED);
-    estimator.learn(MODEL, { promptBytes: 1_000, promptTokens: 1_000, generatedBytes: 0, outputTokens: 0 });
-    expect(estimator.estimatePrompt(MODEL, 10_000)).toBeLessThan(3_000);
-  });
-
-  it.each([
-    ["absurdly many tokens", 1_000, 900_000_000, 10_000, 10_000],
-    ["almost none", 1_000, 1, 200, 10_000],
-  ])("stays within what a text can have after %s", (_name, bytes, tokens, expected, asked) => {
-    const estimator = new TokenEstimator(NOT_COUNTED);
-    learnOften(estimator, bytes, tokens);
-    expect(Math.abs(estimator.estimatePrompt(MODEL, asked) - expected)).toBeLessThanOrEqual(expected / 50);
+    learnPrompts(estimator, prompts(0.2, 500));
+    expect(Math.abs(estimator.estimatePrompt(SUBJECT, 100) - 520)).toBeLessThan(60);
+    expect(Math.abs(estimator.estimatePrompt(SUBJECT, 180_000) - 36_500)).toBeLessThan(1_200);
   });
 
   it.each([
-    ["tiny bodies", 63, 60],
-    ["prompts whose bytes say nothing", null, 60],
-    ["prompts of no tokens", 1_000, 0],
-  ])("learns nothing from %s", (_name, bytes, tokens) => {
+    ["100 chats of 36 tokens", { promptBytes: 100, promptTokens: 36 }],
+    ["100 chats of 100 tokens", { promptBytes: 110, promptTokens: 100 }],
+  ])("takes little from %s for a long prompt, of the same organization or another", (_name, chat) => {
     const estimator = new TokenEstimator(NOT_COUNTED);
-    learnOften(estimator, bytes, tokens);
-    expect(estimator.estimatePrompt(MODEL, 4_000)).toBe(1_000);
+    learnPrompts(estimator, times(100, chat));
+    const truth = 40_000;
+    for (const subject of [SUBJECT, OTHER]) {
+      const estimate = estimator.estimatePrompt(subject, 180_000);
+      expect(estimate).toBeGreaterThan(truth);
+      expect(estimate).toBeLessThan(truth * 1.2);
+    }
+  });
+
+  it("lets one organization move only so much for others, however much it sends", () => {
+    const often = new TokenEstimator(NOT_COUNTED);
+    learnPrompts(often, times(500, { promptBytes: 1_000_000, promptTokens: 1_000_000 }));
+    const asked = 100_000;
+    expect(often.estimatePrompt(SUBJECT, asked)).toBeGreaterThan(0.98 * asked);
+    const moved = often.estimatePrompt(OTHER, asked);
+    const twice = new TokenEstimator(NOT_COUNTED);
+    learnPrompts(twice, times(1_000, { promptBytes: 1_000_000, promptTokens: 1_000_000 }));
+    expect(twice.estimatePrompt(OTHER, asked)).toBe(moved);
+    learnPrompts(often, prompts(0.25), OTHER);
+    expect(Math.abs(often.estimatePrompt(OTHER, asked) - 25_000)).toBeLessThan(3_000);
+  });
+
+  it("takes from many organizations what they agree on", () => {
+    const estimator = new TokenEstimator(NOT_COUNTED);
+    for (let organization = 0; organization < 50; organization += 1) {
+      learnPrompts(estimator, prompts(0.5), { model: MODEL, organizationId: `org_many_${organization}` });
+    }
+    expect(Math.abs(estimator.estimatePrompt(OTHER, 10_000) - 5_000)).toBeLessThan(150);
+  });
+
+  it("forgets the quietest organization's own beyond a thousand of them, and what it moved", () => {
+    const estimator = new TokenEstimator(NOT_COUNTED);
+    learnPrompts(estimator, prompts(1));
+    for (let organization = 0; organization < 1_000; organization += 1) {
+      const subject = { model: MODEL, organizationId: `org_many_${organization}` };
+      learnPrompts(estimator, [{ promptBytes: 4_000, promptTokens: 1_000 }], subject);
+    }
+    expect(Math.abs(estimator.estimatePrompt(SUBJECT, 10_000) - 2_500)).toBeLessThan(5);
+  });
+
+  it.each([
+    ["absurdly many tokens", { promptBytes: 1_000, promptTokens: 900_000_000 }, 14_096],
+    ["almost none", { promptBytes: 10_000, promptTokens: 1 }, 200],
+  ])("stays within what a text can have after %s", (_name, prompt, most) => {
+    const estimator = new TokenEstimator(NOT_COUNTED);
+    learnPrompts(estimator, times(200, prompt));
+    const estimate = estimator.estimatePrompt(SUBJECT, 10_000);
+    expect(estimate).toBeGreaterThanOrEqual(200);
+    expect(estimate).toBeLessThanOrEqual(Math.max(most, 2_500));
+  });
+
+  it.each([
+    ["prompts whose bytes say nothing", { promptBytes: null, promptTokens: 60 }],
+    ["prompts of no tokens", { promptBytes: 1_000, promptTokens: 0 }],
+  ])("learns nothing from %s", (_name, prompt) => {
+    const estimator = new TokenEstimator(NOT_COUNTED);
+    learnPrompts(estimator, times(200, prompt));
+    expect(estimator.estimatePrompt(SUBJECT, 4_000)).toBe(1_000);
   });
 });
 
 describe("TokenEstimator.estimateOutput", () => {
   it("says never fewer tokens than there were deltas", () => {
     const estimator = new TokenEstimator(NOT_COUNTED);
-    expect(estimator.estimateOutput(MODEL, { generatedBytes: 40, generatedDeltas: 3 })).toBe(10);
-    expect(estimator.estimateOutput(MODEL, { generatedBytes: 40, generatedDeltas: 30 })).toBe(30);
-    expect(estimator.estimateOutput(MODEL, { generatedBytes: 0, generatedDeltas: 0 })).toBe(0);
+    expect(estimator.estimateOutput(SUBJECT, { generatedBytes: 40, generatedDeltas: 3 })).toBe(10);
+    expect(estimator.estimateOutput(SUBJECT, { generatedBytes: 40, generatedDeltas: 30 })).toBe(30);
+    expect(estimator.estimateOutput(SUBJECT, { generatedBytes: 0, generatedDeltas: 0 })).toBe(0);
   });
 
   it("follows what a model's answers came to", () => {
     const estimator = new TokenEstimator(NOT_COUNTED);
-    learnOften(estimator, 1_000, 250);
-    expect(estimator.estimateOutput(MODEL, { generatedBytes: 1_000, generatedDeltas: 1 })).toBe(500);
+    const answer = { ...NO_PROMPT, generatedBytes: 1_000, generatedDeltas: 1, outputTokens: 500 };
+    for (const known of times(200, answer)) estimator.learn(SUBJECT, known);
+    const estimate = estimator.estimateOutput(SUBJECT, { generatedBytes: 1_000, generatedDeltas: 1 });
+    expect(Math.abs(estimate - 500)).toBeLessThan(30);
+  });
+});
+
+describe("the fewest tokens", () => {
+  const known = (usage: Partial<KnownUsage>): KnownUsage => ({ ...NO_PROMPT, ...NO_OUTPUT, ...usage });
+
+  it("are one for each 128 bytes, and one for each delta, before anything was reported", () => {
+    const estimator = new TokenEstimator(NOT_COUNTED);
+    expect(estimator.fewestPromptTokens(MODEL, 180_000)).toBe(1_406);
+    expect(estimator.fewestOutputTokens(MODEL, { generatedBytes: 1_280, generatedDeltas: 3 })).toBe(10);
+    expect(estimator.fewestOutputTokens(MODEL, { generatedBytes: 1_280, generatedDeltas: 30 })).toBe(30);
+  });
+
+  it("only ever fall, to what an upstream reported", () => {
+    const estimator = new TokenEstimator(NOT_COUNTED);
+    estimator.learn(SUBJECT, known({ promptBytes: 100_000, promptTokens: 100 }));
+    estimator.learn(SUBJECT, known({ generatedBytes: 4_000, generatedDeltas: 1_000, outputTokens: 20 }));
+    estimator.learn(SUBJECT, known({ promptBytes: 100, promptTokens: 100 }));
+    estimator.learn(SUBJECT, known({ generatedBytes: 10, generatedDeltas: 1, outputTokens: 20 }));
+    expect(estimator.fewestPromptTokens(MODEL, 180_000)).toBe(180);
+    expect(estimator.fewestOutputTokens(MODEL, { generatedBytes: 4_000, generatedDeltas: 1_000 })).toBe(20);
   });
 });
 
@@ -73,20 +164,20 @@ describe("TokenEstimator.countOutput and countPrompt", () => {
 
   it("ask the tokenizer", async () => {
     const estimator = new TokenEstimator(COUNTS_WORDS);
-    expect(await estimator.countOutput(MODEL, generated)).toBe(2);
-    expect(await estimator.countPrompt(MODEL, "one two three")).toBe(3);
+    expect(await estimator.countOutput(SUBJECT, generated)).toBe(2);
+    expect(await estimator.countPrompt(SUBJECT, "one two three")).toBe(3);
   });
 
   it("estimate by bytes where the tokenizer cannot count", async () => {
     const estimator = new TokenEstimator(NOT_COUNTED);
-    expect(await estimator.countOutput(MODEL, generated)).toBe(9);
-    expect(await estimator.countPrompt(MODEL, "é".repeat(200))).toBe(100);
-    expect(await estimator.countPrompt(MODEL, "")).toBe(1);
+    expect(await estimator.countOutput(SUBJECT, generated)).toBe(9);
+    expect(await estimator.countPrompt(SUBJECT, "é".repeat(200))).toBe(100);
+    expect(await estimator.countPrompt(SUBJECT, "")).toBe(1);
   });
 
   it("estimate by bytes where only a part of the text was kept", async () => {
     const estimator = new TokenEstimator(COUNTS_WORDS);
     const long = { ...generated, generatedBytes: MAX_TOKENIZER_BYTES + 4 };
-    expect(await estimator.countOutput(MODEL, long)).toBe(MAX_TOKENIZER_BYTES / 4 + 1);
+    expect(await estimator.countOutput(SUBJECT, long)).toBe(MAX_TOKENIZER_BYTES / 4 + 1);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { chargeOf, formatSpoolLine, parseSpoolLine } from "../../../src/spool/entry.ts";
+import { chargeOf, formatSpoolLine, parseSpoolLine, type SpoolEntry } from "../../../src/spool/entry.ts";
 import { chargeEntry, IDENTITY } from "./spool-fixture.ts";
 
 describe("a line of the spool", () => {
@@ -27,6 +27,15 @@ describe("a line of the spool", () => {
     expect(line.entry.charge.totalMicrocents).toBe("9007199254740991");
   });
 
+  it("of an older version, which says no estimate, is read as one without", () => {
+    const { charge, ...entry } = chargeEntry("req_1") as Extract<SpoolEntry, { kind: "charge" }>;
+    const { estimate, ...older } = charge;
+    const line = formatSpoolLine({ ...entry, charge: older } as SpoolEntry);
+    expect(line).not.toContain('"estimate"');
+    expect(estimate).toBeNull();
+    expect(parseSpoolLine(line.slice(0, -1))).toEqual(chargeEntry("req_1"));
+  });
+
   it("is refused when it is torn at any byte", () => {
     const line = formatSpoolLine(chargeEntry("req_1")).slice(0, -1);
     for (let length = 0; length < line.length; length += 1) {
@@ -44,13 +53,17 @@ describe("a line of the spool", () => {
 });
 
 describe("chargeOf", () => {
-  it("makes an opened request a charge of its floor below every other sequence number", () => {
+  it("makes an opened request a record to be closed at its floor, below every other sequence number", () => {
     const opened = { ...IDENTITY, requestId: "req_3", floorMicrocents: 7n, floorInputTokens: 3 };
     expect(chargeOf({ kind: "open", atMs: 5, opened })).toMatchObject({
       requestId: "req_3",
-      totalMicrocents: 7n,
+      totalMicrocents: 0n,
       sequence: 0,
-      tokens: { input: 3, cachedInput: 0, output: 0, reasoning: 0 },
+      tokens: { input: 0, cachedInput: 0, output: 0, reasoning: 0 },
+      estimate: {
+        totalMicrocents: 7n,
+        tokens: { input: 3, cachedInput: 0, output: 0, reasoning: 0 },
+      },
       requests: 1,
       estimated: true,
       final: null,

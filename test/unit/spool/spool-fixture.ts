@@ -33,6 +33,7 @@ export function chargeEntry(
       tokens: { input: 1, cachedInput: 2, output: 3, reasoning: 0 },
       requests: 1,
       estimated: false,
+      estimate: null,
       final: {
         status: 200,
         errorCode: null,

@@ -10,6 +10,7 @@ const context: StoreContext = {
   usageMonths: 13,
   month: { current: monthAt(0) },
   alerts: { fired: 0 },
+  spendFalls: { interim: 0, reaped: 0, correction: 0 },
 };
 
 function open({ isOpen = true } = {}) {

@@ -33,14 +33,6 @@ local function move_held(spend, key_id, difference)
   end
 end
 
--- Moves how much of a month's spend is an estimate of streams in flight, by a difference in microcents.
-local function move_open(spend, key_id, difference)
-  if difference ~= 0 then
-    redis.call('HINCRBY', spend, 'open:organization', integer(difference))
-    redis.call('HINCRBY', spend, 'open:key:' .. key_id, integer(difference))
-  end
-end
-
 -- The figures of a usage row, which are also fields of a request's record.
 local USAGE_FIGURES = { 'requests', 'input', 'cached', 'output', 'reasoning', 'estimated', 'microcents' }
 
@@ -59,11 +51,22 @@ local function move_usage(usage, key_id, model, from, to, expires_at_ms)
   end
 end
 
+-- The best estimate of a request in flight, which its record keeps as one text: tokens and microcents in the order of
+-- USAGE_FIGURES, without requests and estimated. Nil when there is none.
+local function parse_estimate(text)
+  if not text or text == '' then
+    return nil
+  end
+  local input, cached, output, reasoning, microcents = string.match(text, '^(%d+) (%d+) (%d+) (%d+) (%d+)$')
+  return { [2] = tonumber(input), [3] = tonumber(cached), [4] = tonumber(output), [5] = tonumber(reasoning),
+    [7] = tonumber(microcents) }
+end
+
 -- The fields of a record that charge and close need, by name; nil when there is no record.
 local function read_request(request)
   local fields = redis.call('HMGET', request, 'state', 'final', 'seq', 'worst', 'left', 'floor', 'floor_input', 'month',
     'day', 'key', 'model', 'route', 'entry', 'requests', 'input', 'cached', 'output', 'reasoning', 'estimated',
-    'microcents')
+    'microcents', 'estimate', 'reaped')
   if not fields[1] then
     return nil
   end
@@ -75,7 +78,7 @@ local function read_request(request)
     state = fields[1], final = fields[2] == '1', seq = number_or_zero(fields[3]), worst = number_or_zero(fields[4]),
     left = number_or_zero(fields[5]), floor = number_or_zero(fields[6]), floor_input = number_or_zero(fields[7]),
     month = fields[8], day = fields[9], key = fields[10], model = fields[11], route = fields[12], entry = fields[13],
-    figures = figures,
+    figures = figures, estimate = parse_estimate(fields[21]), reaped = fields[22] == '1',
   }
 end
 

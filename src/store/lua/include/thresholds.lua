@@ -2,7 +2,8 @@
 -- Tested by level, spend >= threshold and not fired yet: whoever comes first past it fires it, once for each subject,
 -- amount, threshold and month. The alert is in the list and in the outbox in the same step as the spend that reached it.
 --
--- Spend is what requests that have ended cost: estimates of streams in flight (`open:…`) are taken off.
+-- Spend is the number that caps are compared with: what requests that have ended cost, and a lower bound of what those in
+-- flight have cost so far.
 
 -- Entries in the list; the outbox keeps an alert until it was delivered or given up.
 local LISTED_ALERTS = 10000
@@ -34,18 +35,17 @@ end
 -- Fires what one subject, the key or the organization, has reached. `amounts`: field of a record -> cents or ''.
 local function fire_subject(names, amounts, subject, alert, expires_at_ms)
   local fired = 0
-  local spent = redis.call('HMGET', names.spend, subject, 'open:' .. subject)
-  local settled = number_or_zero(spent[1]) - number_or_zero(spent[2])
+  local spent = number_or_zero(redis.call('HGET', names.spend, subject))
   for _, threshold in ipairs(THRESHOLDS) do
     local amount_cents = amounts[threshold.field]
     local amount = tonumber(amount_cents or '') or 0
     for _, percent in ipairs(threshold.percents) do
       -- At most 9 * 10^15, so exact. Of nothing everything is spent from the start: that is no news.
-      if amount > 0 and settled >= amount * percent * 10000 then
+      if amount > 0 and spent >= amount * percent * 10000 then
         local member = subject .. ' ' .. threshold.kind .. ' ' .. amount_cents .. ' ' .. percent
         if redis.call('SADD', names.fired, member) == 1 then
           alert.kind, alert.amount_cents, alert.percent = threshold.kind, amount_cents, percent
-          alert.spent = integer(settled)
+          alert.spent = integer(spent)
           write_alert(names, member, alert)
           fired = fired + 1
         end
