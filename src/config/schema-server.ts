@@ -145,9 +145,10 @@ export function createSidecarSchema(source: SecretSource) {
         }),
       ),
       tls: orNull(createSidecarTlsSchema(source)),
-      transport: described(choice(["grpc-js", "http2"]).default("grpc-js"), {
-        description: "gRPC server implementation: the grpc-js library, or a leaner one on Node's own HTTP/2.",
-        type: "`grpc-js` or `http2`",
+      transport: described(choice(["wire", "grpc-js", "http2"]).default("grpc-js"), {
+        description:
+          "gRPC server implementation: our own on plain sockets, the grpc-js library, or a leaner one on Node's own HTTP/2.",
+        type: "`wire`, `grpc-js` or `http2`",
       }),
     }),
   );

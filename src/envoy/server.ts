@@ -1,6 +1,6 @@
 /**
- * The gRPC server that Envoy calls, whatever carries it: `grpc-js` (the default) or `http2` (gRPC framing by hand on
- * node:http2).
+ * The gRPC server that Envoy calls, whatever carries it: `grpc-js` (the default), `http2` (gRPC framing by hand on
+ * node:http2) or `wire` (HTTP/2 and gRPC framing by hand on node:net).
  *
  * It carries messages and decides nothing about them. What it must never do: end an ext_proc call with OK while a
  * reply is owed, since Envoy then lets the request pass unprocessed, `failure_mode_allow: false` or not. Such a call
@@ -10,11 +10,16 @@
  */
 import { createGrpcJsServer } from "./transport/grpc-js/server.ts";
 import { createHttp2Server } from "./transport/http2/server.ts";
+import { createWireServer } from "./transport/wire/server.ts";
 import type { EnvoyServer, EnvoyServerOptions } from "./transport/contract.ts";
+
+const CREATE: Readonly<
+  Record<EnvoyServerOptions["transport"], (options: EnvoyServerOptions) => EnvoyServer>
+> = { wire: createWireServer, "grpc-js": createGrpcJsServer, http2: createHttp2Server };
 
 /** Makes a server; it listens after `listen()`. */
 export function createEnvoyServer(options: EnvoyServerOptions): EnvoyServer {
-  return options.transport === "http2" ? createHttp2Server(options) : createGrpcJsServer(options);
+  return CREATE[options.transport](options);
 }
 
 /** "unix:/run/gateway-0.sock" or "127.0.0.1:9000". */

@@ -15,7 +15,7 @@ import {
   createWholeBodyReply,
 } from "../../src/envoy/messages/replies.ts";
 import { createEnvoyServer } from "../../src/envoy/server.ts";
-import type { ProcessListener } from "../../src/envoy/transport/contract.ts";
+import type { EnvoyServerOptions, ProcessListener } from "../../src/envoy/transport/contract.ts";
 
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 const EMPTY = new Uint8Array(0);
@@ -24,7 +24,7 @@ const METADATA = { fields: {} };
 const [transport, socketPath = "", upstream = "", path = ""] = process.argv.slice(2);
 
 const server = createEnvoyServer({
-  transport: transport === "http2" ? "http2" : "grpc-js",
+  transport: transport as EnvoyServerOptions["transport"],
   address: { socketPath },
   maxMessageBytes: MAX_MESSAGE_BYTES,
   handlers: {

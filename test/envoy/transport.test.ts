@@ -30,7 +30,7 @@ async function readBody(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-describe.each(["grpc-js", "http2"] as const)("the %s transport behind Envoy", (transport) => {
+describe.each(["wire", "grpc-js", "http2"] as const)("the %s transport behind Envoy", (transport) => {
   let stack: TransportStack;
   let sumOfBytes: TransportStack["respond"];
 

@@ -20,7 +20,7 @@ export interface EnvoyHandlers {
   isServing(): boolean;
 }
 
-/** Our side of an ext_proc stream. Both methods do nothing once the stream is over. */
+/** Our side of an ext_proc stream. Its methods do nothing once the stream is over. */
 export interface ProcessCall {
   /**
    * Answers the oldest message that has no reply yet; an `immediate_response` answers all and is the last one. Once a
@@ -29,6 +29,9 @@ export interface ProcessCall {
   reply(response: ProcessingResponse): void;
   /** Ends with an error status: never OK while a reply is owed. The reason reaches Envoy's log. */
   fail(reason: string): void;
+  /** The listener is behind: it gets no message, and Envoy soon no leave to send more, until `resume`. */
+  pause(): void;
+  resume(): void;
 }
 
 /** Envoy's side of an ext_proc stream. */
@@ -45,7 +48,7 @@ export type EnvoyServerAddress =
   | { readonly host: string; readonly port: number };
 
 export interface EnvoyServerOptions {
-  readonly transport: "grpc-js" | "http2";
+  readonly transport: "wire" | "grpc-js" | "http2";
   readonly address: EnvoyServerAddress;
   readonly handlers: EnvoyHandlers;
   /** Limit of one message in either direction; larger ones end the call with an error. */

@@ -6,10 +6,12 @@ import type {
   ServerHttp2Stream,
   IncomingHttpHeaders,
 } from "node:http2";
+import type { TLSSocket } from "node:tls";
 
 import { pause, waitAtMost } from "../../wait.ts";
 import { HEALTH_WATCH } from "../messages/codec.ts";
 import type { EnvoyServerAddress, EnvoyServerOptions } from "./contract.ts";
+import { HEALTH_NOTICE_MS } from "./drain-times.ts";
 import { isNamedClient } from "./sidecar-tls.ts";
 import { removeStaleSocket } from "./socket-file.ts";
 
@@ -23,11 +25,6 @@ const MAX_FRAME_BYTES = MEBIBYTE;
 export const MAX_CONCURRENT_STREAMS = 1_000_000;
 /** The largest stream id: a GOAWAY that names it refuses nothing, it only asks for new calls elsewhere. */
 const MAX_STREAM_ID = 2 ** 31 - 1;
-/**
- * Between the first NOT_SERVING and the first GOAWAY: Envoy checks health each second and then sends new calls to other
- * hosts by itself. Until then its connections must be accepted, or the requests on them fail.
- */
-const HEALTH_NOTICE_MS = 1_500;
 /** For Envoy to have read the first GOAWAY. */
 const GOAWAY_ACKNOWLEDGED_WITHIN_MS = 1_000;
 
@@ -110,7 +107,7 @@ export class Http2Listener {
   }
 
   #addSession(session: ServerHttp2Session): void {
-    if (!isNamedClient(session, this.#clientName)) {
+    if (!isNamedClient(session.socket as TLSSocket, this.#clientName)) {
       session.destroy();
       return;
     }

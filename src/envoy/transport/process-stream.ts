@@ -8,6 +8,9 @@ export interface ProcessTransport {
   endOk(): void;
   /** Ends the call with an error status. */
   endWithError(reason: string): void;
+  /** Reads no message until `resume`. */
+  pause(): void;
+  resume(): void;
 }
 
 /**
@@ -58,6 +61,14 @@ export class ProcessStream implements ProcessCall {
     this.#isAnswered = true;
     this.#hasFailed = true;
     this.#transport.endWithError(reason);
+  }
+
+  pause(): void {
+    if (!this.#isClosed) this.#transport.pause();
+  }
+
+  resume(): void {
+    if (!this.#isClosed) this.#transport.resume();
   }
 
   /** A message of Envoy. */

@@ -4,7 +4,6 @@
  * files that do not fit each other, as between two renames, leave the old ones in force.
  */
 import { readFileSync } from "node:fs";
-import type { Http2Session } from "node:http2";
 import { checkServerIdentity, type SecureContextOptions, type Server, type TLSSocket } from "node:tls";
 import { watchFiles } from "../../config/watch-files.ts";
 
@@ -52,8 +51,6 @@ export function renewSidecarCertificates(
 }
 
 /** Whether the client of a connection may call: its certificate is for the name that is demanded, if any is. */
-export function isNamedClient(session: Http2Session, clientName: string | null): boolean {
-  if (clientName === null) return true;
-  const certificate = (session.socket as TLSSocket).getPeerCertificate();
-  return checkServerIdentity(clientName, certificate) === undefined;
+export function isNamedClient(socket: TLSSocket, clientName: string | null): boolean {
+  return clientName === null || checkServerIdentity(clientName, socket.getPeerCertificate()) === undefined;
 }

@@ -17,6 +17,8 @@ describe("ProcessStream", () => {
         send: (response) => events.push(response.immediate_response === undefined ? "reply" : "immediate"),
         endOk: () => events.push("ok"),
         endWithError: (reason) => events.push(`error: ${reason}`),
+        pause: () => events.push("pause"),
+        resume: () => events.push("resume"),
       },
       {
         check: async () => ({}),

@@ -66,7 +66,12 @@ export function openStream(script: StoreScript & { countTokens?: () => Promise<n
   };
   const missing = () => Promise.reject(new Error("not in this test"));
   const stream = new RequestStream(
-    { reply: (response) => void replies.push(response), fail: (reason) => void replies.push(reason) },
+    {
+      reply: (response) => void replies.push(response),
+      pause: () => undefined,
+      resume: () => undefined,
+      fail: (reason) => void replies.push(reason),
+    },
     {
       createExchange: (context, protocol) => new Exchange(context, protocol, services),
       answers: createAnswers({

@@ -115,6 +115,8 @@ function addProcess(server: Server, handlers: EnvoyHandlers): void {
         },
         endOk: () => call.end(),
         endWithError,
+        pause: () => void call.pause(),
+        resume: () => void call.resume(),
       },
       handlers,
     );

@@ -1,19 +1,7 @@
 import { constants, type ServerHttp2Stream } from "node:http2";
 
+import { GRPC_STATUS, type GrpcStatusCode } from "../grpc-status.ts";
 import { formatPrefix, GrpcFrameError, GrpcFrameReader } from "../grpc-frames.ts";
-
-/** The status codes that we send. @see https://grpc.io/docs/guides/status-codes/ */
-export const GRPC_STATUS = {
-  ok: 0,
-  notFound: 5,
-  resourceExhausted: 8,
-  aborted: 10,
-  unimplemented: 12,
-  internal: 13,
-} as const;
-
-/** One of `GRPC_STATUS`. */
-export type GrpcStatusCode = (typeof GRPC_STATUS)[keyof typeof GRPC_STATUS];
 
 /** What a call tells the service that it belongs to. */
 export interface GrpcCallListener {

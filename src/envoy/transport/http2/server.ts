@@ -16,7 +16,8 @@ import {
   type HealthCheckRequest,
   type MethodCodec,
 } from "../../messages/codec.ts";
-import { GRPC_STATUS, GrpcCall } from "./grpc-call.ts";
+import { GRPC_STATUS } from "../grpc-status.ts";
+import { GrpcCall } from "./grpc-call.ts";
 import { createHealthService, type HealthService } from "../health-service.ts";
 import { Http2Listener } from "../http2-listener.ts";
 import { ProcessStream } from "../process-stream.ts";
@@ -97,6 +98,8 @@ function serveProcess(call: GrpcCall, handlers: EnvoyHandlers): void {
       send: (response) => sendMessage(call, PROCESS, response),
       endOk: () => call.end(),
       endWithError: (reason) => call.fail(GRPC_STATUS.aborted, reason),
+      pause: () => {},
+      resume: () => {},
     },
     handlers,
   );

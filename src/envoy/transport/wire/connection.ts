@@ -1,0 +1,201 @@
+/**
+ * One HTTP/2 connection of Envoy (RFC 9113), the server's side: frames in, calls out. Errors are answered as the RFC says;
+ * what a peer could make grow has a bound in limits.ts.
+ */
+import type { Socket } from "node:net";
+
+import { waitAtMost } from "../../../wait.ts";
+import { ControlFrames } from "./control-frames.ts";
+import { FrameGuards } from "./frame-guards.ts";
+import {
+  ConnectionError,
+  ERROR,
+  formatGoaway,
+  FRAME,
+  FrameReader,
+  MAX_STREAM_ID,
+  PREFACE,
+  protocolError,
+} from "./frames.ts";
+import { END_WITHIN_MS, MAX_FRAME_BYTES, MAX_UNSENT_BYTES, OWED_WITHIN_MS } from "./limits.ts";
+import { Output } from "./output.ts";
+import { RequestHeaders } from "./request-headers.ts";
+import { type StreamEvents, Streams } from "./streams.ts";
+
+export interface ConnectionOptions extends StreamEvents {
+  readonly maxMessageBytes: number;
+  readonly onClosed: () => void;
+}
+
+export class WireConnection {
+  readonly #socket: Socket;
+  readonly #output: Output;
+  readonly #control: ControlFrames;
+  readonly #headers = new RequestHeaders();
+  readonly #streams: Streams;
+  readonly #guards = new FrameGuards();
+  readonly #reader: FrameReader;
+  readonly #onClosed: () => void;
+  /** Of the preface, as far as it has come. */
+  #prefaceBytes = 0;
+  /** Since when the peer owes us something. */
+  #owedSinceMs: number | null = null;
+  /** The last GOAWAY is out: the connection ends with its last stream. */
+  #isLeaving = false;
+  /** Nothing is read any more; the socket closes when what was written has gone out, at the latest then. */
+  #destroyAtMs: number | null = null;
+  /** By the server's clock, as of the last tick. */
+  #nowMs: number;
+
+  constructor(socket: Socket, options: ConnectionOptions, nowMs: number) {
+    this.#socket = socket;
+    this.#nowMs = nowMs;
+    this.#onClosed = options.onClosed;
+    const output = new Output(socket);
+    this.#output = output;
+    this.#control = new ControlFrames(output, () => this.#headers.forbidTable());
+    const onCallClosed: StreamEvents["onCallClosed"] = (stream) => {
+      options.onCallClosed(stream);
+      this.#endIfDone();
+    };
+    const { peer } = this.#control;
+    this.#streams = new Streams({ ...options, onCallClosed, output, peer, guards: this.#guards }, nowMs);
+    this.#reader = new FrameReader(MAX_FRAME_BYTES, (...frame) => this.#onFrame(...frame));
+    socket.setNoDelay(true);
+    socket.on("data", (chunk: Buffer) => this.#onBytes(chunk));
+    socket.on("drain", () => this.#onDrain());
+    // "close" follows.
+    socket.on("error", () => {});
+    socket.once("close", () => this.#onSocketClosed());
+  }
+
+  /**
+   * Asks for new calls elsewhere; those that are open run on, and the connection ends with the last of them. In two
+   * steps: with the second GOAWAY alone, calls that were on their way would fail.
+   */
+  async sendAway(): Promise<void> {
+    if (this.#destroyAtMs !== null) return;
+    this.#output.write(formatGoaway(MAX_STREAM_ID, ERROR.noError));
+    await waitAtMost(this.#control.ping(), END_WITHIN_MS);
+    if (this.#destroyAtMs !== null) return;
+    this.#output.write(formatGoaway(this.#streams.takeNoMore(), ERROR.noError));
+    this.#isLeaving = true;
+    this.#endIfDone();
+  }
+
+  /** Breaks off. */
+  async close(): Promise<void> {
+    const socket = this.#socket;
+    if (!socket.closed) await new Promise<void>((resolve) => socket.once("close", resolve).destroy());
+  }
+
+  /** What has a time: to be called every `TICK_MS`. */
+  tick(nowMs: number): void {
+    this.#guards.refill(nowMs - this.#nowMs);
+    this.#nowMs = nowMs;
+    this.#streams.tick(nowMs);
+    if (this.#destroyAtMs !== null && this.#destroyAtMs <= nowMs) this.#socket.destroy();
+    const isOwed = !this.#control.isSettled || this.#headers.openStreamId !== null;
+    this.#owedSinceMs = isOwed ? (this.#owedSinceMs ?? nowMs) : null;
+    if (this.#owedSinceMs !== null && nowMs - this.#owedSinceMs > OWED_WITHIN_MS) {
+      this.#fail(new ConnectionError(ERROR.settingsTimeout, "what was due did not come"));
+    }
+  }
+
+  #onBytes(chunk: Buffer): void {
+    if (this.#destroyAtMs !== null) return;
+    try {
+      const rest = this.#prefaceBytes === PREFACE.length ? chunk : this.#readPreface(chunk);
+      if (rest.length > 0) this.#reader.read(rest);
+    } catch (error) {
+      if (!(error instanceof ConnectionError)) throw error;
+      this.#fail(error);
+    }
+    if (this.#output.unsentBytes > MAX_UNSENT_BYTES) this.#socket.pause();
+  }
+
+  #onDrain(): void {
+    this.#socket.resume();
+    this.#streams.pump();
+  }
+
+  /** Returns what comes after it. */
+  #readPreface(chunk: Buffer): Buffer {
+    const begun = this.#prefaceBytes;
+    const taken = chunk.subarray(0, PREFACE.length - begun);
+    if (taken.compare(PREFACE, begun, begun + taken.length) !== 0) throw protocolError("this is not HTTP/2");
+    this.#prefaceBytes += taken.length;
+    return chunk.subarray(taken.length);
+  }
+
+  #onFrame(type: number, flags: number, id: number, bytes: Buffer, start: number, end: number): void {
+    if (this.#destroyAtMs !== null) return;
+    if (!this.#control.hasSettings && type !== FRAME.settings) throw protocolError("no SETTINGS");
+    if (this.#headers.openStreamId !== null && type !== FRAME.continuation) {
+      throw protocolError("a frame within a block of headers");
+    }
+    if (type === FRAME.data) {
+      this.#streams.receiveData(flags, id, bytes, start, end);
+    } else if (type === FRAME.headers) {
+      this.#streams.receiveHeaders(this.#headers.begin(flags, id, bytes, start, end));
+    } else {
+      this.#onRareFrame(type, flags, id, bytes.subarray(start, end));
+    }
+  }
+
+  #onRareFrame(type: number, flags: number, id: number, payload: Buffer): void {
+    switch (type) {
+      case FRAME.continuation:
+        this.#streams.receiveHeaders(this.#headers.continue(flags, id, payload));
+        break;
+      case FRAME.rstStream:
+        this.#streams.receiveReset(id, payload);
+        break;
+      case FRAME.windowUpdate:
+        this.#streams.receiveWindowUpdate(id, payload);
+        break;
+      case FRAME.settings:
+        this.#guards.idleFrames.take();
+        this.#streams.changeWindows(this.#control.receiveSettings(flags, id, payload));
+        break;
+      case FRAME.ping:
+        this.#guards.idleFrames.take();
+        this.#control.receivePing(flags, id, payload);
+        break;
+      case FRAME.priority:
+        this.#streams.receivePriority(id, payload);
+        break;
+      case FRAME.pushPromise:
+        throw protocolError("a PUSH_PROMISE of a client");
+      case FRAME.goaway:
+        if (id !== 0) throw protocolError("a GOAWAY of a stream");
+        break;
+      default:
+        this.#guards.idleFrames.take();
+    }
+  }
+
+  #fail({ code, message }: ConnectionError): void {
+    if (this.#destroyAtMs !== null) return;
+    this.#output.write(formatGoaway(this.#streams.lastId, code, message));
+    this.#end();
+    this.#streams.close();
+  }
+
+  #end(): void {
+    if (this.#destroyAtMs !== null) return;
+    this.#destroyAtMs = this.#nowMs + END_WITHIN_MS;
+    this.#output.flush();
+    this.#socket.end();
+  }
+
+  #onSocketClosed(): void {
+    this.#destroyAtMs ??= this.#nowMs;
+    this.#streams.close();
+    this.#onClosed();
+  }
+
+  #endIfDone(): void {
+    if (this.#isLeaving && this.#streams.areDone) this.#end();
+  }
+}

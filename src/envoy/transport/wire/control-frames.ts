@@ -1,0 +1,92 @@
+import {
+  ConnectionError,
+  ERROR,
+  FLAG,
+  formatFrame,
+  formatSettings,
+  formatWindowUpdate,
+  DEFAULT_WINDOW_BYTES,
+  FRAME,
+  frameSizeError,
+  SETTING,
+} from "./frames.ts";
+import {
+  CONNECTION_WINDOW_BYTES,
+  MAX_CONCURRENT_STREAMS,
+  MAX_FRAME_BYTES,
+  MAX_HEADER_BYTES,
+  STREAM_WINDOW_BYTES,
+} from "./limits.ts";
+import type { Output } from "./output.ts";
+import { PeerSettings } from "./peer-settings.ts";
+
+const GREETING = Buffer.concat([
+  formatSettings([
+    // What Envoy then sends is the same bytes for each call: no table to keep, and blocks can be remembered whole.
+    [SETTING.headerTableSize, 0],
+    [SETTING.maxConcurrentStreams, MAX_CONCURRENT_STREAMS],
+    [SETTING.initialWindowSize, STREAM_WINDOW_BYTES],
+    [SETTING.maxFrameSize, MAX_FRAME_BYTES],
+    [SETTING.maxHeaderListSize, MAX_HEADER_BYTES],
+  ]),
+  formatWindowUpdate(0, CONNECTION_WINDOW_BYTES - DEFAULT_WINDOW_BYTES),
+]);
+const SETTINGS_ACK = formatFrame(FRAME.settings, FLAG.ack, 0, Buffer.alloc(0));
+
+/** SETTINGS and PING: what the two sides of a connection agree on, and whether the other one is there. */
+export class ControlFrames {
+  readonly peer = new PeerSettings();
+  readonly #output: Output;
+  readonly #onAcknowledged: () => void;
+  #hasSettings = false;
+  #isAcknowledged = false;
+  #onPong: () => void = () => {};
+
+  constructor(output: Output, onAcknowledged: () => void) {
+    this.#output = output;
+    this.#onAcknowledged = onAcknowledged;
+    output.write(GREETING);
+  }
+
+  /** Whether the peer has sent its SETTINGS, which must be its first frame. */
+  get hasSettings(): boolean {
+    return this.#hasSettings;
+  }
+
+  /** The peer's settings and its acknowledgement of ours have come. */
+  get isSettled(): boolean {
+    return this.#hasSettings && this.#isAcknowledged;
+  }
+
+  /** Returns by how much the window of each stream changes. @throws ConnectionError */
+  receiveSettings(flags: number, streamId: number, payload: Buffer): number {
+    if (streamId !== 0) throw new ConnectionError(ERROR.protocolError, "SETTINGS of a stream");
+    if ((flags & FLAG.ack) !== 0) {
+      if (payload.length > 0) throw new ConnectionError(ERROR.frameSizeError, "SETTINGS with ACK and values");
+      this.#isAcknowledged = true;
+      this.#onAcknowledged();
+      return 0;
+    }
+    const before = this.peer.initialWindowBytes;
+    this.peer.read(payload);
+    this.#hasSettings = true;
+    this.#output.write(SETTINGS_ACK);
+    return this.peer.initialWindowBytes - before;
+  }
+
+  /** @throws ConnectionError */
+  receivePing(flags: number, streamId: number, payload: Buffer): void {
+    if (streamId !== 0) throw new ConnectionError(ERROR.protocolError, "a PING of a stream");
+    if (payload.length !== 8) throw frameSizeError("a PING of another size than 8");
+    if ((flags & FLAG.ack) !== 0) this.#onPong();
+    else this.#output.write(formatFrame(FRAME.ping, FLAG.ack, 0, payload));
+  }
+
+  /** Resolves when the peer has read all that was sent before. Never rejects, but may never resolve. */
+  async ping(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#onPong = resolve;
+      this.#output.write(formatFrame(FRAME.ping, 0, 0, Buffer.from("draining", "latin1")));
+    });
+  }
+}

@@ -1,0 +1,192 @@
+import { formatPrefix, PREFIX_BYTES } from "../grpc-frames.ts";
+import { SendWindow } from "./flow-control.ts";
+import { FLAG, FRAME, FRAME_HEADER_BYTES, writeFrameHeader } from "./frames.ts";
+import { encodeHeaderBlock } from "./hpack.ts";
+import type { Output } from "./output.ts";
+
+/** A connection as the sending side of its streams sees it. */
+export interface SendHost {
+  readonly output: Output;
+  readonly sendWindow: SendWindow;
+  /** The largest payload that the peer takes. */
+  readonly peerFrameBytes: number;
+  /** A DATA frame has been written. */
+  onDataSent(): void;
+  /** There are bytes that wait for a window or the socket: `pump` when there may be one. */
+  waitToSend(outgoing: Outgoing): void;
+  /** Bytes of a stream wait to be sent (less when negative). */
+  countQueued(bytes: number): void;
+}
+
+/** Messages within this are copied into what leaves with this turn of the event loop. */
+const FAST_PATH_BYTES = 16 * 1024;
+const EMPTY = Buffer.alloc(0);
+/** The same for every call, so made once. 0x88: `:status: 200` of the static table. */
+const RESPONSE_HEADERS = Buffer.concat([
+  Buffer.from([0x88]),
+  encodeHeaderBlock([["content-type", "application/grpc"]]),
+]);
+
+/** Our side of one stream: headers, gRPC messages, trailers, as fast as windows and socket allow. */
+export class Outgoing {
+  readonly window: SendWindow;
+  readonly #streamId: number;
+  readonly #host: SendHost;
+  /** Told once the last frame has been written. */
+  readonly #onClosed: () => void;
+  #queue: Buffer[] = [];
+  #queuedBytes = 0;
+  /** The trailers, once there is nothing more to come; empty for a body that ends by its DATA. */
+  #end: Buffer | null = null;
+  #areHeadersSent = false;
+  #isClosed = false;
+
+  constructor(streamId: number, host: SendHost, initialWindowBytes: number, onClosed: () => void) {
+    this.#streamId = streamId;
+    this.#host = host;
+    this.#onClosed = onClosed;
+    this.window = new SendWindow(initialWindowBytes);
+  }
+
+  get queuedBytes(): number {
+    return this.#queuedBytes;
+  }
+
+  /** No message is taken any more. */
+  get isEnded(): boolean {
+    return this.#end !== null;
+  }
+
+  /** The last frame has been written. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  sendMessage(message: Buffer): void {
+    if (this.#end !== null || this.#sendAtOnce(message)) return;
+    this.#enqueue(formatPrefix(message.length));
+    this.#enqueue(message);
+    this.pump();
+  }
+
+  /** A response that is no gRPC: its headers and its body. */
+  sendPlain(block: Buffer, body: Buffer): void {
+    this.#areHeadersSent = true;
+    this.#writeHeaders(block, false);
+    this.#enqueue(body);
+    this.end(EMPTY);
+  }
+
+  /** Nothing comes after what was sent but these trailers; none when empty. Only the first call counts. */
+  end(trailers: Buffer): void {
+    if (this.#end !== null) return;
+    this.#end = trailers;
+    this.pump();
+  }
+
+  /** Sends what is queued, as far as it may; asks its host to call again when it may not. */
+  pump(): void {
+    while (this.pumpFrame());
+  }
+
+  /** One frame of it, in turn with other streams. True when there may be another. */
+  pumpFrame(): boolean {
+    if (this.#isClosed) return false;
+    if (this.#queuedBytes === 0) {
+      if (this.#end !== null) this.#writeEnd(this.#end);
+      return false;
+    }
+    const { output, sendWindow, peerFrameBytes } = this.#host;
+    const bytes = Math.min(this.#queuedBytes, this.window.left, sendWindow.left, peerFrameBytes);
+    if (bytes <= 0 || output.isCongested) {
+      this.#host.waitToSend(this);
+      return false;
+    }
+    this.#writeQueued(bytes);
+    return true;
+  }
+
+  /** The stream is over. */
+  drop(): void {
+    this.#end ??= EMPTY;
+    this.#isClosed = true;
+    this.#host.countQueued(-this.#queuedBytes);
+    this.#queue = [];
+    this.#queuedBytes = 0;
+  }
+
+  /** A message that nothing stands in the way of: headers, prefix and message go out as one piece. */
+  #sendAtOnce(message: Buffer): boolean {
+    const { output, sendWindow, peerFrameBytes } = this.#host;
+    const bytes = PREFIX_BYTES + message.length;
+    const allowed = Math.min(this.window.left, sendWindow.left, peerFrameBytes, FAST_PATH_BYTES);
+    if (this.#queuedBytes > 0 || bytes > allowed || output.isCongested) return false;
+    this.#ensureHeaders();
+    const at = output.reserve(FRAME_HEADER_BYTES + bytes);
+    const { buffer } = output;
+    const payload = this.#beginData(buffer, at, bytes);
+    buffer[payload] = 0;
+    buffer.writeUInt32BE(message.length, payload + 1);
+    message.copy(buffer, payload + PREFIX_BYTES);
+    return true;
+  }
+
+  #enqueue(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    this.#queue.push(bytes);
+    this.#queuedBytes += bytes.length;
+    this.#host.countQueued(bytes.length);
+  }
+
+  #writeQueued(bytes: number): void {
+    const { output } = this.#host;
+    this.#ensureHeaders();
+    const at = output.reserve(FRAME_HEADER_BYTES);
+    this.#beginData(output.buffer, at, bytes);
+    this.#queuedBytes -= bytes;
+    this.#host.countQueued(-bytes);
+    for (let left = bytes; left > 0;) {
+      const first = this.#queue[0] ?? EMPTY;
+      const taken = first.subarray(0, left);
+      output.write(taken);
+      left -= taken.length;
+      if (taken.length === first.length) this.#queue.shift();
+      else this.#queue[0] = first.subarray(taken.length);
+    }
+  }
+
+  /** Returns where the payload begins. */
+  #beginData(target: Buffer, at: number, bytes: number): number {
+    this.window.take(bytes);
+    this.#host.sendWindow.take(bytes);
+    this.#host.onDataSent();
+    return writeFrameHeader(target, at, bytes, FRAME.data, 0, this.#streamId);
+  }
+
+  #writeEnd(end: Buffer): void {
+    if (end.length === 0) {
+      const { output } = this.#host;
+      const at = output.reserve(FRAME_HEADER_BYTES);
+      writeFrameHeader(output.buffer, at, 0, FRAME.data, FLAG.endStream, this.#streamId);
+    } else {
+      this.#writeHeaders(this.#areHeadersSent ? end : Buffer.concat([RESPONSE_HEADERS, end]), true);
+    }
+    this.#isClosed = true;
+    this.#onClosed();
+  }
+
+  #ensureHeaders(): void {
+    if (this.#areHeadersSent) return;
+    this.#areHeadersSent = true;
+    this.#writeHeaders(RESPONSE_HEADERS, false);
+  }
+
+  /** Ours always fit into the smallest frame. */
+  #writeHeaders(block: Buffer, isEndOfStream: boolean): void {
+    const { output } = this.#host;
+    const flags = FLAG.endHeaders | (isEndOfStream ? FLAG.endStream : 0);
+    const at = output.reserve(FRAME_HEADER_BYTES + block.length);
+    const { buffer } = output;
+    block.copy(buffer, writeFrameHeader(buffer, at, block.length, FRAME.headers, flags, this.#streamId));
+  }
+}

@@ -1,0 +1,97 @@
+import type { Socket } from "node:net";
+
+/** Frames of one turn of the event loop lie here one after another; a new piece of memory begins where one is full. */
+const SLAB_BYTES = 64 * 1024;
+/** From here on a buffer is written as it is, not copied. */
+const COPY_LIMIT_BYTES = 16 * 1024;
+/** Unwritten bytes from which on no more DATA is given to the socket: it then waits in its stream. */
+const CONGESTED_BYTES = 1024 * 1024;
+
+/**
+ * What a connection sends. Everything of one turn of the event loop leaves in one write: a system call and Envoy's
+ * waking up cost more than making a reply.
+ */
+export class Output {
+  readonly #socket: Socket;
+  #slab: Buffer = Buffer.allocUnsafeSlow(SLAB_BYTES);
+  /** Of the slab: what is not yet among the parts. */
+  #start = 0;
+  #end = 0;
+  #parts: Buffer[] = [];
+  #partsBytes = 0;
+  #isScheduled = false;
+  readonly #flushLater = () => this.flush();
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+  }
+
+  /** Bytes that the kernel has not taken. */
+  get unsentBytes(): number {
+    return this.#socket.writableLength + this.#partsBytes + this.#end - this.#start;
+  }
+
+  get isCongested(): boolean {
+    return this.unsentBytes > CONGESTED_BYTES;
+  }
+
+  /** Space for so many bytes, at most `COPY_LIMIT_BYTES` and a little; see `buffer`. Returns where they begin. */
+  reserve(bytes: number): number {
+    if (this.#slab.length - this.#end < bytes) {
+      this.#seal();
+      this.#slab = Buffer.allocUnsafeSlow(Math.max(SLAB_BYTES, bytes));
+      this.#start = 0;
+      this.#end = 0;
+    }
+    if (!this.#isScheduled) {
+      this.#isScheduled = true;
+      setImmediate(this.#flushLater);
+    }
+    const at = this.#end;
+    this.#end += bytes;
+    return at;
+  }
+
+  /** Where the reserved space lies, until the next `reserve`. */
+  get buffer(): Buffer {
+    return this.#slab;
+  }
+
+  /** These bytes must not change any more. */
+  write(bytes: Buffer): void {
+    if (bytes.length <= COPY_LIMIT_BYTES) {
+      const at = this.reserve(bytes.length);
+      bytes.copy(this.#slab, at);
+      return;
+    }
+    this.reserve(0);
+    this.#seal();
+    this.#parts.push(bytes);
+    this.#partsBytes += bytes.length;
+  }
+
+  flush(): void {
+    this.#isScheduled = false;
+    this.#seal();
+    const parts = this.#parts;
+    if (parts.length === 0) return;
+    this.#parts = [];
+    this.#partsBytes = 0;
+    const socket = this.#socket;
+    if (!socket.writable) return;
+    if (parts.length === 1 && parts[0] !== undefined) {
+      socket.write(parts[0]);
+      return;
+    }
+    socket.cork();
+    for (const part of parts) socket.write(part);
+    socket.uncork();
+  }
+
+  #seal(): void {
+    if (this.#end === this.#start) return;
+    this.#parts.push(this.#slab.subarray(this.#start, this.#end));
+    this.#partsBytes += this.#end - this.#start;
+    this.#start = this.#end;
+  }
+}

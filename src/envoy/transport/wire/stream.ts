@@ -1,0 +1,195 @@
+import { GrpcFrameError, GrpcFrameReader } from "../grpc-frames.ts";
+import { GRPC_STATUS, type GrpcStatusCode } from "../grpc-status.ts";
+import type { CallHeaders } from "./call-headers.ts";
+import { ReceiveWindow } from "./flow-control.ts";
+import { ERROR, type ErrorCode, formatWindowUpdate } from "./frames.ts";
+import { encodeHeaderBlock } from "./hpack.ts";
+import { STREAM_WINDOW_BYTES } from "./limits.ts";
+import { Outgoing, type SendHost } from "./outgoing.ts";
+
+/** What a call tells the service that it belongs to. */
+export interface GrpcCallListener {
+  /** One whole message, a view that is good for as long as it is kept. */
+  onMessage?(bytes: Buffer): void;
+  /** The client has sent all that it will. */
+  onHalfClose?(): void;
+  /** The stream is over, however it came to that. Always the last call, exactly once. */
+  onClose?(): void;
+}
+
+/** A connection as its streams see it. */
+export interface StreamHost extends SendHost {
+  readonly maxMessageBytes: number;
+  /** All its streams together have too much that the peer does not read. */
+  readonly isFull: boolean;
+  /** Our side is done; reset the stream if the peer's is not soon. */
+  expectEnd(stream: WireStream): void;
+  reset(stream: WireStream, code: ErrorCode): void;
+  /** Both sides are done. */
+  remove(stream: WireStream): void;
+}
+
+/** Of an error's text; it goes into one frame. */
+const MAX_REASON_LENGTH = 1_000;
+const OK_TRAILERS = encodeHeaderBlock([["grpc-status", "0"]]);
+
+/** One HTTP/2 stream, and the gRPC call on it: messages in both directions, and one status at the end. */
+export class WireStream {
+  readonly id: number;
+  readonly headers: CallHeaders;
+  readonly outgoing: Outgoing;
+  readonly #host: StreamHost;
+  readonly #receiveWindow = new ReceiveWindow(STREAM_WINDOW_BYTES);
+  readonly #reader: GrpcFrameReader;
+  #listener: GrpcCallListener | null = null;
+  #receivedBytes = 0;
+  /** Messages and bytes of window, while the listener has paused. */
+  #held: Buffer[] = [];
+  #withheldBytes = 0;
+  #isPaused = false;
+  #isRemoteClosed = false;
+  #isOver = false;
+
+  constructor(id: number, headers: CallHeaders, host: StreamHost, initialWindowBytes: number) {
+    this.id = id;
+    this.headers = headers;
+    this.#host = host;
+    this.#reader = new GrpcFrameReader(host.maxMessageBytes);
+    this.outgoing = new Outgoing(id, host, initialWindowBytes, () => {
+      if (this.#isRemoteClosed) host.remove(this);
+    });
+  }
+
+  /** The peer sends nothing more. */
+  get isRemoteClosed(): boolean {
+    return this.#isRemoteClosed;
+  }
+
+  /** Begins to read. */
+  start(listener: GrpcCallListener): void {
+    this.#listener = listener;
+  }
+
+  /** Sends one message. Does nothing once the call is over. */
+  send(message: Buffer): void {
+    const { maxMessageBytes } = this.#host;
+    if (message.length > maxMessageBytes) {
+      this.fail(GRPC_STATUS.resourceExhausted, `a reply of ${message.length} bytes is over the limit`);
+    } else if (this.outgoing.queuedBytes > 2 * maxMessageBytes || this.#host.isFull) {
+      // Envoy stops sending when its own buffers are full, so this much unread means that it is stuck.
+      this.fail(GRPC_STATUS.resourceExhausted, "replies are not read");
+    } else {
+      this.outgoing.sendMessage(message);
+    }
+  }
+
+  /** Ends with OK after what was sent. */
+  end(): void {
+    this.#end(OK_TRAILERS);
+  }
+
+  /** Ends with an error status after what was sent. */
+  fail(status: Exclude<GrpcStatusCode, 0>, reason: string): void {
+    const message = encodeURIComponent(reason.slice(0, MAX_REASON_LENGTH));
+    this.#end(
+      encodeHeaderBlock([
+        ["grpc-status", String(status)],
+        ["grpc-message", message],
+      ]),
+    );
+  }
+
+  /** Answers a request that is no gRPC call. */
+  refuse(status: number, text: string): void {
+    const fields = [
+      [":status", String(status)],
+      ["content-type", "text/plain"],
+    ] as const;
+    this.#host.expectEnd(this);
+    this.outgoing.sendPlain(encodeHeaderBlock(fields), Buffer.from(text));
+  }
+
+  /** The listener is behind: it gets no message until `resume`, and the peer no more window. */
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    const withheld = this.#withheldBytes;
+    this.#withheldBytes = 0;
+    this.#giveBack(withheld);
+    this.#handOver(this.#held.splice(0));
+  }
+
+  /** Payload of a DATA frame; `frameBytes` counts its padding too. */
+  receive(payload: Buffer, frameBytes: number): void {
+    if (!this.#receiveWindow.take(frameBytes)) {
+      this.#host.reset(this, ERROR.flowControlError);
+      return;
+    }
+    this.#receivedBytes += payload.length;
+    // Nothing is read after our own end: what still comes may use up the window, not more.
+    if (this.outgoing.isEnded) return;
+    let messages: Buffer[];
+    try {
+      messages = this.#reader.read(payload);
+    } catch (error) {
+      if (!(error instanceof GrpcFrameError)) throw error;
+      this.fail(GRPC_STATUS.resourceExhausted, error.message);
+      return;
+    }
+    this.#giveBack(frameBytes);
+    this.#handOver(messages);
+  }
+
+  /** The peer's end of the stream. */
+  receiveEnd(): void {
+    const { contentLength } = this.headers;
+    if (contentLength !== null && contentLength !== this.#receivedBytes) {
+      this.#host.reset(this, ERROR.protocolError);
+      return;
+    }
+    this.#isRemoteClosed = true;
+    this.#held = [];
+    if (this.#reader.isWithinMessage) this.fail(GRPC_STATUS.internal, "the stream ended within a message");
+    if (!this.#isOver) this.#listener?.onHalfClose?.();
+    if (this.outgoing.isClosed) this.#host.remove(this);
+  }
+
+  /** The stream is over: complete, reset, or its connection broke. */
+  close(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.outgoing.drop();
+    this.#held = [];
+    this.#listener?.onClose?.();
+  }
+
+  #end(trailers: Buffer): void {
+    if (this.outgoing.isEnded) return;
+    this.#held = [];
+    this.outgoing.end(trailers);
+    if (!this.#isOver) this.#host.expectEnd(this);
+  }
+
+  #handOver(messages: readonly Buffer[]): void {
+    for (const message of messages) {
+      if (this.outgoing.isEnded) return;
+      if (this.#isPaused) this.#held.push(message);
+      else this.#listener?.onMessage?.(message);
+    }
+  }
+
+  #giveBack(bytes: number): void {
+    if (this.#isPaused) {
+      this.#withheldBytes += bytes;
+      return;
+    }
+    const increment = this.#receiveWindow.giveBack(bytes);
+    if (increment > 0 && !this.#isRemoteClosed) {
+      this.#host.output.write(formatWindowUpdate(this.id, increment));
+    }
+  }
+}

@@ -1,0 +1,259 @@
+import { GRPC_STATUS } from "../grpc-status.ts";
+import { ReceiveWindow, SendWindow } from "./flow-control.ts";
+import {
+  DEFAULT_WINDOW_BYTES,
+  ERROR,
+  type ErrorCode,
+  FLAG,
+  flowControlError,
+  frameSizeError,
+  formatReset,
+  formatWindowUpdate,
+  MAX_STREAM_ID,
+  protocolError,
+  streamClosed,
+} from "./frames.ts";
+import type { FrameGuards } from "./frame-guards.ts";
+import { readDependency, withoutPadding } from "./header-collector.ts";
+import { CONNECTION_WINDOW_BYTES, MAX_CONCURRENT_STREAMS } from "./limits.ts";
+import type { Outgoing } from "./outgoing.ts";
+import type { Output } from "./output.ts";
+import type { PeerSettings } from "./peer-settings.ts";
+import type { ReceivedHeaders } from "./request-headers.ts";
+import { SendQueue } from "./send-queue.ts";
+import { type StreamHost, WireStream } from "./stream.ts";
+import { StreamTable } from "./stream-table.ts";
+
+export interface StreamEvents {
+  /** A call has begun; it is to be started, refused or failed at once. */
+  readonly onCall: (stream: WireStream) => void;
+  /** It is over; its listener has been told. */
+  readonly onCallClosed: (stream: WireStream) => void;
+}
+
+export interface StreamsOptions extends StreamEvents {
+  readonly output: Output;
+  readonly peer: PeerSettings;
+  readonly guards: FrameGuards;
+  readonly maxMessageBytes: number;
+}
+
+/** All streams of a connection: frames that belong to one, and what the streams share. */
+export class Streams implements StreamHost {
+  readonly output: Output;
+  readonly sendWindow = new SendWindow(DEFAULT_WINDOW_BYTES);
+  readonly maxMessageBytes: number;
+  readonly #peer: PeerSettings;
+  readonly #guards: FrameGuards;
+  readonly #events: StreamEvents;
+  readonly #table = new StreamTable();
+  readonly #sendQueue = new SendQueue();
+  readonly #receiveWindow = new ReceiveWindow(CONNECTION_WINDOW_BYTES);
+  /** Streams above are not taken any more. */
+  #lastTakenId = MAX_STREAM_ID;
+  /** By the server's clock, as of the last tick. */
+  #nowMs: number;
+
+  constructor(options: StreamsOptions, nowMs: number) {
+    this.output = options.output;
+    this.maxMessageBytes = options.maxMessageBytes;
+    this.#peer = options.peer;
+    this.#guards = options.guards;
+    this.#events = options;
+    this.#nowMs = nowMs;
+  }
+
+  get peerFrameBytes(): number {
+    return this.#peer.maxFrameBytes;
+  }
+
+  get isFull(): boolean {
+    return this.#sendQueue.isFull;
+  }
+
+  /** None is open. */
+  get areDone(): boolean {
+    return this.#table.size === 0;
+  }
+
+  /** The highest number that was begun. */
+  get lastId(): number {
+    return this.#table.lastId;
+  }
+
+  onDataSent(): void {
+    this.#guards.windowUpdates.give(2);
+  }
+
+  waitToSend(outgoing: Outgoing): void {
+    this.#sendQueue.add(outgoing);
+  }
+
+  countQueued(bytes: number): void {
+    this.#sendQueue.count(bytes);
+  }
+
+  expectEnd(stream: WireStream): void {
+    this.#table.expectEnd(stream, this.#nowMs);
+  }
+
+  reset(stream: WireStream, code: ErrorCode): void {
+    this.#writeReset(stream.id, code);
+    this.remove(stream);
+  }
+
+  remove(stream: WireStream): void {
+    if (!this.#table.remove(stream)) return;
+    if (stream.outgoing.isClosed) this.#guards.resets.give(1);
+    stream.close();
+    this.#sendQueue.remove(stream.outgoing);
+    this.#events.onCallClosed(stream);
+  }
+
+  /** From now on what is not yet open is passed over. Returns the last stream that was taken. */
+  takeNoMore(): number {
+    this.#lastTakenId = this.#table.lastId;
+    return this.#lastTakenId;
+  }
+
+  /** The socket takes more. */
+  pump(): void {
+    this.#sendQueue.pump();
+  }
+
+  /** Breaks off all of them. */
+  close(): void {
+    for (const stream of this.#table.list()) this.remove(stream);
+  }
+
+  /** Deadlines, and streams that the peer should have ended. */
+  tick(nowMs: number): void {
+    this.#nowMs = nowMs;
+    for (const stream of this.#table.listExpired(nowMs)) {
+      stream.fail(GRPC_STATUS.deadlineExceeded, "the call's deadline has passed");
+    }
+    for (const stream of this.#table.listUnended(nowMs)) {
+      this.reset(stream, stream.outgoing.isClosed ? ERROR.noError : ERROR.internalError);
+    }
+  }
+
+  // Frames. All of these throw ConnectionError.
+
+  receiveData(flags: number, id: number, bytes: Buffer, start: number, end: number): void {
+    const frameBytes = end - start;
+    if (!this.#receiveWindow.take(frameBytes)) throw flowControlError();
+    const increment = this.#receiveWindow.giveBack(frameBytes);
+    if (increment > 0) this.output.write(formatWindowUpdate(0, increment));
+    const payload = withoutPadding(flags, bytes, start, end);
+    const stream = this.#findOpen(id);
+    if (stream === null) return;
+    const isEnd = (flags & FLAG.endStream) !== 0;
+    if (payload.end > payload.start) stream.receive(bytes.subarray(payload.start, payload.end), frameBytes);
+    else if (!isEnd) this.#guards.idleFrames.take();
+    if (isEnd && this.#table.find(id) === stream) stream.receiveEnd();
+  }
+
+  /** The stream that a DATA frame is for; null when there is none any more, which has then been answered. */
+  #findOpen(id: number): WireStream | null {
+    const stream = this.#table.find(id);
+    if (stream !== undefined && !stream.isRemoteClosed) return stream;
+    if (this.#isIdle(id)) throw protocolError("DATA of a stream that was not begun");
+    if (stream !== undefined) this.reset(stream, ERROR.streamClosed);
+    else if (!this.#isPassedOver(id)) this.#writeReset(id, ERROR.streamClosed);
+    return null;
+  }
+
+  /** Null: there is more to come of them. */
+  receiveHeaders(headers: ReceivedHeaders | null): void {
+    if (headers === null) return;
+    const { streamId } = headers;
+    if (streamId % 2 === 0) throw protocolError("a stream with an even number");
+    const stream = this.#table.find(streamId);
+    if (stream !== undefined) this.#onTrailers(stream, headers);
+    else if (streamId > this.#table.lastId) this.#onCall(headers);
+    else if (!this.#isPassedOver(streamId)) throw streamClosed("HEADERS after the end");
+  }
+
+  #onTrailers(stream: WireStream, { isEndOfStream, areTrailers }: ReceivedHeaders): void {
+    if (stream.isRemoteClosed) this.reset(stream, ERROR.streamClosed);
+    else if (!isEndOfStream || !areTrailers) this.reset(stream, ERROR.protocolError);
+    else stream.receiveEnd();
+  }
+
+  #onCall({ streamId, isEndOfStream, call, isTooLarge }: ReceivedHeaders): void {
+    this.#table.use(streamId);
+    this.#guards.windowUpdates.give(2);
+    if (streamId > this.#lastTakenId) return;
+    if (call === null) {
+      this.#writeReset(streamId, isTooLarge ? ERROR.enhanceYourCalm : ERROR.protocolError);
+    } else if (this.#table.size >= MAX_CONCURRENT_STREAMS) {
+      this.#writeReset(streamId, ERROR.refusedStream);
+    } else {
+      const stream = new WireStream(streamId, call, this, this.#peer.initialWindowBytes);
+      this.#table.add(stream, this.#nowMs);
+      this.#events.onCall(stream);
+      if (isEndOfStream && this.#table.find(streamId) === stream) stream.receiveEnd();
+    }
+  }
+
+  receiveReset(id: number, payload: Buffer): void {
+    if (payload.length !== 4) throw frameSizeError("an RST_STREAM of another size than 4");
+    if (this.#isIdle(id)) throw protocolError("a reset of a stream that was not begun");
+    this.#guards.resets.take();
+    const stream = this.#table.find(id);
+    if (stream !== undefined) this.remove(stream);
+  }
+
+  receiveWindowUpdate(id: number, payload: Buffer): void {
+    if (payload.length !== 4) throw frameSizeError("a WINDOW_UPDATE of another size than 4");
+    this.#guards.windowUpdates.take();
+    const increment = payload.readUInt32BE() & MAX_STREAM_ID;
+    if (id === 0) {
+      if (increment === 0) throw protocolError("a WINDOW_UPDATE of nothing");
+      if (!this.sendWindow.grow(increment)) throw flowControlError();
+      this.#sendQueue.pump();
+      return;
+    }
+    if (this.#isIdle(id)) throw protocolError("a WINDOW_UPDATE of a stream that was not begun");
+    const stream = this.#table.find(id);
+    if (stream === undefined) return;
+    if (increment === 0) this.reset(stream, ERROR.protocolError);
+    else if (stream.outgoing.window.grow(increment)) stream.outgoing.pump();
+    else this.reset(stream, ERROR.flowControlError);
+  }
+
+  /** The peer's SETTINGS have changed the window of each stream by so much. */
+  changeWindows(change: number): void {
+    if (change === 0) return;
+    for (const { outgoing } of this.#table.list()) {
+      if (!outgoing.window.grow(change)) throw flowControlError();
+    }
+    this.#sendQueue.pump();
+  }
+
+  /** Priorities are deprecated and not looked at, but must be well-formed. */
+  receivePriority(id: number, payload: Buffer): void {
+    this.#guards.idleFrames.take();
+    if (id === 0) throw protocolError("a PRIORITY of no stream");
+    const isSized = payload.length === 5;
+    if (isSized && readDependency(payload, 0) !== id) return;
+    const code = isSized ? ERROR.protocolError : ERROR.frameSizeError;
+    const stream = this.#table.find(id);
+    if (stream === undefined) this.#writeReset(id, code);
+    else this.reset(stream, code);
+  }
+
+  #isIdle(id: number): boolean {
+    return id === 0 || id % 2 === 0 || id > this.#table.lastId;
+  }
+
+  /** Of a stream that we ended early or did not take, the peer may not yet know. */
+  #isPassedOver(id: number): boolean {
+    return id > this.#lastTakenId || this.#table.wasReset(id);
+  }
+
+  #writeReset(id: number, code: ErrorCode): void {
+    this.#table.rememberReset(id);
+    this.output.write(formatReset(id, code));
+  }
+}
