@@ -4,29 +4,29 @@ import { formatExactAmount } from "./management/amounts.ts";
 import { CommandError } from "./management/command-error.ts";
 import { formatValue } from "./management/table.ts";
 import {
-  addManagementCommand,
+  addCommands,
+  addOrganizationOption,
   findOrganization,
-  type ManagementOptions,
+  type GlobalCommandRow,
   organizationPath,
-  print,
-  withClient,
 } from "./management/management-command.ts";
+
+const row: GlobalCommandRow = {
+  usage: "explain <request>",
+  description:
+    "Why a request was refused (every check with its figures), or what it cost: tokens, prices, rounding.",
+  examples: ["explain req_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11", "explain req_… --org Acme --json"],
+  options: addOrganizationOption,
+  async run({ client, options, argument }) {
+    const { organization, request } = await findRequest(client, argument, options.org);
+    const currency = String(organization["currency"]);
+    return { json: request, text: () => explain(request, String(organization["name"]), currency) };
+  },
+};
 
 /** `explain <request>`: why a request was refused, or what it cost and how that comes about. */
 export function addExplainCommand(program: Command): void {
-  addManagementCommand(program, {
-    usage: "explain <request>",
-    description:
-      "Why a request was refused (every check with its figures), or what it cost: tokens, prices, rounding.",
-    examples: ["explain req_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11", "explain req_… --org Acme --json"],
-    inOrganization: true,
-  }).action((id: string, options: ManagementOptions) =>
-    withClient(options, async (client) => {
-      const { organization, request } = await findRequest(client, id, options.org);
-      const currency = String(organization["currency"]);
-      print(options, request, () => explain(request, String(organization["name"]), currency));
-    }),
-  );
+  addCommands(program, [row]);
 }
 
 interface Found {

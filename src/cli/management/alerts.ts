@@ -2,68 +2,60 @@ import type { Command } from "commander";
 import type { JsonObject } from "./admin-client.ts";
 import { formatAmount } from "./amounts.ts";
 import { CommandError } from "./command-error.ts";
-import { addListCommand } from "./list-command.ts";
+import { createListCommand } from "./list-command.ts";
 import {
-  addManagementCommand,
+  addCommands,
   type ManagementOptions,
-  print,
-  withOrganization,
+  type OrganizationCommandCall,
+  type OrganizationCommandRow,
 } from "./management-command.ts";
 import { collect } from "./options.ts";
 import { formatTable } from "./table.ts";
 
+const list = createListCommand({
+  usage: "list",
+  description: "The last alerts, newest first, with the state of each delivery.",
+  examples: ["alerts list --org Acme", "alerts list --limit 1000 --json > alerts.json"],
+  path: "alerts",
+  format: (all) =>
+    formatTable(["ID", "TIME", "OF", "REACHED", "SPENT", "EMAIL", "WEBHOOK"], all.map(formatRow)),
+});
+
+const redeliver: OrganizationCommandRow = {
+  usage: "redeliver <alert>",
+  description: "Sends an alert again: on the channels on which it did not arrive, or else on all.",
+  examples: ["alerts redeliver alert_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11 --channel webhook"],
+  options: (command) =>
+    command.option("--channel <channels>", "email or webhook, or both with a comma between", collect),
+  async runInOrganization(call: OrganizationCommandCall<ManagementOptions & { channel?: string[] }>) {
+    const { client, options, argument, path } = call;
+    const body = options.channel ? { channels: options.channel } : {};
+    const target = `${path}/alerts/${encodeURIComponent(argument)}/redeliver`;
+    const text = "It is on its way again. `inference-gateway alerts list` shows how it goes.\n";
+    return { json: await client.call("POST", target, { body }), text: () => text };
+  },
+};
+
+const test: OrganizationCommandRow = {
+  usage: "test",
+  description: "Sends a test event to the organization's webhook and says what came of it.",
+  examples: ["alerts test --org Acme"],
+  async runInOrganization({ client, options, path }) {
+    const result = await client.call("POST", `${path}/webhook/test`);
+    const duration = `${String(result["duration_ms"])} ms`;
+    if (result["delivered"] === true) {
+      const text = `The endpoint answered ${String(result["status"])} (${duration}).\n`;
+      return { json: result, text: () => text };
+    }
+    if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`);
+    throw new CommandError(`The test did not arrive (${duration}): ${String(result["error"])}.`);
+  },
+};
+
 /** `alerts …` */
 export function addAlertCommands(program: Command): void {
   const group = program.command("alerts").description("Alerts of budgets and hard caps, and their delivery.");
-  addListCommand(group, {
-    usage: "list",
-    description: "The last alerts, newest first, with the state of each delivery.",
-    examples: ["alerts list --org Acme", "alerts list --limit 1000 --json > alerts.json"],
-    path: "alerts",
-    format: (all) =>
-      formatTable(["ID", "TIME", "OF", "REACHED", "SPENT", "EMAIL", "WEBHOOK"], all.map(formatRow)),
-  });
-  addRedeliver(group);
-  addManagementCommand(group, {
-    usage: "test",
-    description: "Sends a test event to the organization's webhook and says what came of it.",
-    examples: ["alerts test --org Acme"],
-    inOrganization: true,
-  }).action((options: ManagementOptions) =>
-    withOrganization(options, async (client, _organization, path) => {
-      const result = await client.call("POST", `${path}/webhook/test`);
-      const duration = `${String(result["duration_ms"])} ms`;
-      const isDelivered = result["delivered"] === true;
-      if (isDelivered || options.json) {
-        print(options, result, () => `The endpoint answered ${String(result["status"])} (${duration}).\n`);
-      }
-      if (isDelivered) return;
-      throw new CommandError(`The test did not arrive (${duration}): ${String(result["error"])}.`);
-    }),
-  );
-}
-
-function addRedeliver(group: Command): void {
-  addManagementCommand(group, {
-    usage: "redeliver <alert>",
-    description: "Sends an alert again: on the channels on which it did not arrive, or else on all.",
-    examples: ["alerts redeliver alert_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11 --channel webhook"],
-    inOrganization: true,
-  })
-    .option("--channel <channels>", "email or webhook, or both with a comma between", collect)
-    .action((id: string, options: ManagementOptions & { channel?: string[] }) =>
-      withOrganization(options, async (client, _organization, path) => {
-        const body = options.channel ? { channels: options.channel } : {};
-        const alert = await client.call("POST", `${path}/alerts/${encodeURIComponent(id)}/redeliver`, {
-          body,
-        });
-        print(
-          options,
-          alert,
-          () => "It is on its way again. `inference-gateway alerts list` shows how it goes.\n",
-        );
-      }),
-    );
+  addCommands(group, [list, redeliver, test]);
 }
 
 function formatRow(alert: JsonObject): string[] {

@@ -1,17 +1,20 @@
 import type { Command } from "commander";
 import type { JsonObject } from "./admin-client.ts";
-import { addListCommand } from "./list-command.ts";
+import { createListCommand } from "./list-command.ts";
+import { addCommands } from "./management-command.ts";
 import { formatTable } from "./table.ts";
+
+const audit = createListCommand({
+  usage: "audit",
+  description: "Who changed what, newest first. The values before and after are in --json.",
+  examples: ["audit --org Acme", "audit --limit 1000 --json > audit.json"],
+  path: "audit",
+  format: (all) => formatTable(["TIME", "WHO", "ACTION", "WHAT", "CHANGE"], all.map(formatRow)),
+});
 
 /** `audit` */
 export function addAuditCommand(program: Command): void {
-  addListCommand(program, {
-    usage: "audit",
-    description: "Who changed what, newest first. The values before and after are in --json.",
-    examples: ["audit --org Acme", "audit --limit 1000 --json > audit.json"],
-    path: "audit",
-    format: (all) => formatTable(["TIME", "WHO", "ACTION", "WHAT", "CHANGE"], all.map(formatRow)),
-  });
+  addCommands(program, [audit]);
 }
 
 function formatRow(entry: JsonObject): string[] {

@@ -1,26 +1,24 @@
 import type { Command } from "commander";
 import type { JsonObject } from "./admin-client.ts";
-import { addManagementCommand, type ManagementOptions, print, withClient } from "./management-command.ts";
+import { addCommands, type GlobalCommandRow } from "./management-command.ts";
 import { formatTable, formatValue } from "./table.ts";
+
+const COLUMNS = ["MODEL", "CURRENCY", "INPUT", "CACHED", "OUTPUT", "CONTEXT", "NOTE"];
+
+const catalog: GlobalCommandRow = {
+  usage: "catalog",
+  description: "The models that keys can use, with their prices per million tokens.",
+  examples: ["catalog", "catalog --json"],
+  async run({ client }) {
+    const { data } = await client.call("GET", "/api/catalog");
+    const models = data as readonly JsonObject[];
+    return { json: models, text: () => formatTable(COLUMNS, models.flatMap(formatRows)) };
+  },
+};
 
 /** `catalog` */
 export function addCatalogCommand(program: Command): void {
-  addManagementCommand(program, {
-    usage: "catalog",
-    description: "The models that keys can use, with their prices per million tokens.",
-    examples: ["catalog", "catalog --json"],
-  }).action((options: ManagementOptions) =>
-    withClient(options, async (client) => {
-      const { data } = await client.call("GET", "/api/catalog");
-      const models = data as readonly JsonObject[];
-      print(options, models, () =>
-        formatTable(
-          ["MODEL", "CURRENCY", "INPUT", "CACHED", "OUTPUT", "CONTEXT", "NOTE"],
-          models.flatMap(formatRows),
-        ),
-      );
-    }),
-  );
+  addCommands(program, [catalog]);
 }
 
 /** One row for each currency that the model has a price in. */

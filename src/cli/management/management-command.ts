@@ -9,47 +9,85 @@ export interface ManagementOptions extends ConnectionOptions {
   readonly org?: string;
 }
 
-export interface CommandText {
+/** A command, as a row of its group's table. The options that each has are not in it. */
+export interface CommandRow {
   /** "create", "show <key>" */
   readonly usage: string;
   readonly description: string;
   readonly examples: readonly string[];
-  /** The command is about one organization. */
-  readonly inOrganization?: true;
+  /** Adds the options of its own. */
+  readonly options?: (command: Command) => Command;
 }
 
-/** A command with the options that each of them has. */
-export function addManagementCommand(parent: Command, text: CommandText): Command {
-  const command = parent.command(text.usage).description(text.description);
-  if (text.inOrganization) {
-    command.addOption(
-      command
-        .createOption("--org <id or name>", "organization; may be left out where the token sees only one")
-        .env("IGW_ORG"),
-    );
-  }
-  command.option("--json", "the API's answer as JSON on stdout");
-  addConnectionOptions(command);
-  const examples = text.examples.map((example) => `  inference-gateway ${example}`);
-  return command.addHelpText("after", `\nExamples:\n${examples.join("\n")}`);
-}
-
-/** Runs with a connection; `organization` is there when the command is about one. */
-export async function withClient(
-  options: ManagementOptions,
-  run: (client: AdminClient) => Promise<void>,
-): Promise<void> {
-  await run(await connect(options));
+/** What a command is run with. */
+export interface CommandCall<Options extends ManagementOptions = ManagementOptions> {
+  readonly client: AdminClient;
+  readonly options: Options;
+  /** "ci" of `key show ci`; '' for a command without. */
+  readonly argument: string;
 }
 
 /** The same, in the organization that `--org` names. */
-export async function withOrganization(
-  options: ManagementOptions,
-  run: (client: AdminClient, organization: JsonObject, path: string) => Promise<void>,
-): Promise<void> {
-  const client = await connect(options);
-  const organization = await findOrganization(client, options.org);
-  await run(client, organization, organizationPath(organization));
+export interface OrganizationCommandCall<
+  Options extends ManagementOptions = ManagementOptions,
+> extends CommandCall<Options> {
+  readonly organization: JsonObject;
+  /** Of the organization in the API. */
+  readonly path: string;
+}
+
+/** What a command prints: the API's answer with `--json`, else the text. A text alone is printed either way. */
+export type CommandOutput = string | { readonly json: unknown; readonly text: () => string };
+
+export type GlobalCommandRow = CommandRow & { run(call: CommandCall): Promise<CommandOutput> };
+export type OrganizationCommandRow = CommandRow & {
+  runInOrganization(call: OrganizationCommandCall): Promise<CommandOutput>;
+};
+
+/** Adds the commands of a group. */
+export function addCommands(
+  parent: Command,
+  rows: readonly (GlobalCommandRow | OrganizationCommandRow)[],
+): void {
+  for (const row of rows) addCommand(parent, row);
+}
+
+function addCommand(parent: Command, row: GlobalCommandRow | OrganizationCommandRow): void {
+  const command = parent.command(row.usage).description(row.description);
+  if ("runInOrganization" in row) addOrganizationOption(command);
+  row.options?.(command);
+  command.option("--json", "the API's answer as JSON on stdout");
+  addConnectionOptions(command);
+  const examples = row.examples.map((example) => `  inference-gateway ${example}`);
+  command.addHelpText("after", `\nExamples:\n${examples.join("\n")}`);
+  command.action(async () => {
+    const options: ManagementOptions = command.opts();
+    const call = { client: await connect(options), options, argument: command.args[0] ?? "" };
+    print(options, await runRow(row, call));
+  });
+}
+
+/** `--org`: of every command in an organization, and of what looks for one. */
+export function addOrganizationOption(command: Command): Command {
+  return command.addOption(
+    command
+      .createOption("--org <id or name>", "organization; may be left out where the token sees only one")
+      .env("IGW_ORG"),
+  );
+}
+
+async function runRow(
+  row: GlobalCommandRow | OrganizationCommandRow,
+  call: CommandCall,
+): Promise<CommandOutput> {
+  if (!("runInOrganization" in row)) return row.run(call);
+  const organization = await findOrganization(call.client, call.options.org);
+  return row.runInOrganization({ ...call, organization, path: organizationPath(organization) });
+}
+
+function print({ json }: ManagementOptions, output: CommandOutput): void {
+  if (typeof output === "string") process.stdout.write(output);
+  else process.stdout.write(json ? `${JSON.stringify(output.json)}\n` : output.text());
 }
 
 export function organizationPath(organization: JsonObject): string {
@@ -96,9 +134,4 @@ function requireOne(
       ? `There is no ${what} "${wanted}". ${help}`
       : `There are ${found.length} of the name "${wanted}": give the id of one: ${ids}.`,
   );
-}
-
-/** The answer as JSON, or as text for people. */
-export function print(options: { readonly json?: true }, value: unknown, format: () => string): void {
-  process.stdout.write(options.json ? `${JSON.stringify(value)}\n` : format());
 }

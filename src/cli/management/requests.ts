@@ -1,38 +1,34 @@
 import type { Command } from "commander";
 import type { JsonObject } from "./admin-client.ts";
 import { formatExactAmount } from "./amounts.ts";
-import { addListCommand } from "./list-command.ts";
-import {
-  addManagementCommand,
-  type ManagementOptions,
-  print,
-  withOrganization,
-} from "./management-command.ts";
+import { createListCommand } from "./list-command.ts";
+import { addCommands, type OrganizationCommandRow } from "./management-command.ts";
 import { formatFields, formatTable, formatValue } from "./table.ts";
+
+const list = createListCommand({
+  usage: "list",
+  description: "The last requests, newest first, refused ones too.",
+  examples: ["requests list --org Acme", "requests list --limit 100 --json"],
+  path: "requests",
+  format: formatList,
+});
+
+const show: OrganizationCommandRow = {
+  usage: "show <request>",
+  description: "One request by its id (`x-request-id`): every check with its figures, tokens, cost.",
+  examples: ["requests show req_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11 --org Acme"],
+  async runInOrganization({ client, argument, organization, path }) {
+    const found = await client.call("GET", `${path}/requests/${encodeURIComponent(argument)}`);
+    return { json: found, text: () => describe(found, String(organization["currency"])) };
+  },
+};
 
 /** `requests …` */
 export function addRequestCommands(program: Command): void {
   const group = program
     .command("requests")
     .description("The last requests: what they cost or why they were refused.");
-  addListCommand(group, {
-    usage: "list",
-    description: "The last requests, newest first, refused ones too.",
-    examples: ["requests list --org Acme", "requests list --limit 100 --json"],
-    path: "requests",
-    format: formatList,
-  });
-  addManagementCommand(group, {
-    usage: "show <request>",
-    description: "One request by its id (`x-request-id`): every check with its figures, tokens, cost.",
-    examples: ["requests show req_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11 --org Acme"],
-    inOrganization: true,
-  }).action((id: string, options: ManagementOptions) =>
-    withOrganization(options, async (client, organization, path) => {
-      const found = await client.call("GET", `${path}/requests/${encodeURIComponent(id)}`);
-      print(options, found, () => describe(found, String(organization["currency"])));
-    }),
-  );
+  addCommands(group, [list, show]);
 }
 
 function formatList(all: readonly JsonObject[], currency: string): string {

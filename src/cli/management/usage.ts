@@ -2,11 +2,11 @@ import type { Command } from "commander";
 import type { JsonObject } from "./admin-client.ts";
 import { formatAmount, formatExactAmount, parseCorrection } from "./amounts.ts";
 import {
-  addManagementCommand,
+  addCommands,
   findKey,
   type ManagementOptions,
-  print,
-  withOrganization,
+  type OrganizationCommandCall,
+  type OrganizationCommandRow,
 } from "./management-command.ts";
 import { formatTable } from "./table.ts";
 
@@ -29,82 +29,72 @@ const GROUPS = [
   ["model", "MODEL"],
 ] as const;
 
-/** `usage …` */
-export function addUsageCommands(program: Command): void {
-  const group = program.command("usage").description("What an organization's requests used and cost.");
-  addManagementCommand(group, {
-    usage: "show",
-    description: "Requests, tokens and cost of a month.",
-    examples: [
-      "usage show --org Acme",
-      "usage show --month 2026-11 --group-by day,key,model",
-      "usage show --group-by key --csv > usage.csv",
-    ],
-    inOrganization: true,
-  })
-    .option("--month <month>", "2026-11; this month (UTC) when left out")
-    .option("--group-by <groups>", "day, key, model, with commas between")
-    .option("--csv", "CSV on stdout")
-    .action((options: UsageOptions) => show(options));
-  addManagementCommand(group, {
-    usage: "correct",
-    description:
-      "Adds a signed amount to this month's spend, with a reason, which the audit log keeps. For the operator.",
-    examples: [
-      'usage correct --org Acme --amount -12.50 --reason "refund, ticket 42"',
-      'usage correct --org Acme --key ci --amount -0.00125 --reason "request req_… failed"',
-    ],
-    inOrganization: true,
-  })
-    .requiredOption(
-      "--amount <amount>",
-      "in the organization's currency; a credit is negative",
-      parseCorrection,
-    )
-    .requiredOption("--reason <text>", "why")
-    .option("--key <id or name>", "whose spend it is besides the organization's")
-    .option("--idempotency-key <text>", "a repeat with the same one changes nothing")
-    .action((options: CorrectionOptions) => correct(options));
-}
-
-async function show(options: UsageOptions): Promise<void> {
-  await withOrganization(options, async (client, _organization, path) => {
+const show: OrganizationCommandRow = {
+  usage: "show",
+  description: "Requests, tokens and cost of a month.",
+  examples: [
+    "usage show --org Acme",
+    "usage show --month 2026-11 --group-by day,key,model",
+    "usage show --group-by key --csv > usage.csv",
+  ],
+  options: (command) =>
+    command
+      .option("--month <month>", "2026-11; this month (UTC) when left out")
+      .option("--group-by <groups>", "day, key, model, with commas between")
+      .option("--csv", "CSV on stdout"),
+  async runInOrganization({ client, options, path }: OrganizationCommandCall<UsageOptions>) {
     const query = { month: options.month, group_by: options.groupBy };
-    if (options.csv) {
-      process.stdout.write(await client.text("GET", `${path}/usage`, { query: { ...query, format: "csv" } }));
-      return;
-    }
+    if (options.csv) return client.text("GET", `${path}/usage`, { query: { ...query, format: "csv" } });
     const usage = await client.call("GET", `${path}/usage`, { query });
     const rows = usage["data"] as readonly JsonObject[];
-    if (options.json) {
-      print(options, usage, () => "");
-      return;
-    }
-    const hasKeys = rows.some((row) => typeof row["key_id"] === "string");
+    const hasKeys = !options.json && rows.some((row) => typeof row["key_id"] === "string");
     const names = hasKeys ? namesOf(await client.list(`${path}/keys`)) : new Map<string, string>();
-    process.stdout.write(formatUsage(usage, names));
-  });
-}
+    return { json: usage, text: () => formatUsage(usage, names) };
+  },
+};
 
-async function correct(options: CorrectionOptions): Promise<void> {
-  await withOrganization(options, async (client, organization, path) => {
+const correct: OrganizationCommandRow = {
+  usage: "correct",
+  description:
+    "Adds a signed amount to this month's spend, with a reason, which the audit log keeps. For the operator.",
+  examples: [
+    'usage correct --org Acme --amount -12.50 --reason "refund, ticket 42"',
+    'usage correct --org Acme --key ci --amount -0.00125 --reason "request req_… failed"',
+  ],
+  options: (command) =>
+    command
+      .requiredOption(
+        "--amount <amount>",
+        "in the organization's currency; a credit is negative",
+        parseCorrection,
+      )
+      .requiredOption("--reason <text>", "why")
+      .option("--key <id or name>", "whose spend it is besides the organization's")
+      .option("--idempotency-key <text>", "a repeat with the same one changes nothing"),
+  async runInOrganization(call: OrganizationCommandCall<CorrectionOptions>) {
+    const { client, options, organization, path } = call;
     const key = options.key === undefined ? null : await findKey(client, path, options.key);
+    const { idempotencyKey } = options;
     const corrected = await client.call("POST", `${path}/spend-corrections`, {
       body: {
         amount_microcents: options.amount,
         reason: options.reason,
         ...(key === null ? {} : { key_id: key["id"] }),
       },
-      ...(options.idempotencyKey === undefined
-        ? {}
-        : { headers: { "idempotency-key": options.idempotencyKey } }),
+      ...(idempotencyKey === undefined ? {} : { headers: { "idempotency-key": idempotencyKey } }),
     });
     const currency = String(organization["currency"]);
     const spent = formatAmount(corrected["organization_spent_cents"], currency);
     const what = corrected["repeated"] === true ? "Was corrected before; nothing changed now." : "Corrected.";
     const text = `${what} The organization has spent ${spent} in ${String(corrected["month"])}.\n`;
-    print(options, corrected, () => text);
-  });
+    return { json: corrected, text: () => text };
+  },
+};
+
+/** `usage …` */
+export function addUsageCommands(program: Command): void {
+  const group = program.command("usage").description("What an organization's requests used and cost.");
+  addCommands(group, [show, correct]);
 }
 
 function namesOf(keys: readonly JsonObject[]): Map<string, string> {

@@ -1,0 +1,139 @@
+/** Options and texts of the commands that set and show settings: made of the tables of `settings/`. */
+import { type Command, Option } from "commander";
+import type { GroupKind } from "../../settings/group.ts";
+import type { Setting, Settings } from "../../settings/setting.ts";
+import { isRequired } from "../../settings/table.ts";
+import type { JsonObject } from "./admin-client.ts";
+import { formatAmount, parseAmount } from "./amounts.ts";
+import { collect, convertNone, NONE, parseWhole, parseWholeOrNone } from "./options.ts";
+import { formatValue } from "./table.ts";
+
+/** A line of what is shown of one, or a column of a list. */
+export type Shown = readonly [name: string, value: string];
+/** By the names that commander gives them. */
+export type OptionValues = Readonly<Record<string, unknown>>;
+
+/** The options of the command that creates, or of the one that changes. */
+export function addSettingOptions(command: Command, table: Settings, on: "create" | "change"): Command {
+  for (const row of Object.values(table)) {
+    const texts = row.cli?.option;
+    if (isGroup(row.kind)) addSettingOptions(command, row.kind.members, on);
+    if (texts === undefined || (on === "change" && hasCommandsOfItsOwn(row))) continue;
+    const option = new Option(texts.flags, on === "change" ? (texts.changeHelp ?? texts.help) : texts.help);
+    const parser = parserOf(row);
+    if (parser !== null) option.argParser(parser);
+    command.addOption(option.makeOptionMandatory(on === "create" && isRequired(row)));
+    if (texts.offHelp !== undefined) command.option(texts.flags.replace("--", "--no-"), texts.offHelp);
+  }
+  return command;
+}
+
+/** The body of a call: what was given on the command line, in the words of the API. */
+export function readSettings(table: Settings, options: OptionValues): Record<string, unknown> {
+  const body: Record<string, unknown> = {};
+  for (const row of Object.values(table)) {
+    const value = isGroup(row.kind) ? readGroup(row.kind, options) : readOption(row, options);
+    if (value !== undefined) body[row.apiName] = value;
+  }
+  return body;
+}
+
+/**
+ * A line for each setting of one organization or key. `spend` stands before the first amount: what was spent, before
+ * what it is compared with.
+ */
+export function showSettings(
+  table: Settings,
+  one: JsonObject,
+  currency: string,
+  spend: readonly Shown[],
+): readonly Shown[] {
+  return withSpend(table, spend, (row) => showSetting(row, one[row.apiName], currency));
+}
+
+/** The same as columns of a list: header, value. */
+export function showColumns(
+  table: Settings,
+  one: JsonObject,
+  currency: string,
+  spend: readonly Shown[],
+): readonly Shown[] {
+  return withSpend(table, spend, (row) => {
+    const column = row.cli?.column;
+    return column === undefined ? [] : [[column, formatSetting(row, one[row.apiName], currency)]];
+  });
+}
+
+function withSpend(
+  table: Settings,
+  spend: readonly Shown[],
+  show: (row: Setting) => readonly Shown[],
+): readonly Shown[] {
+  const rows = Object.values(table);
+  const first = rows.findIndex((row) => row.kind.notation === "amount");
+  return [...rows.slice(0, first).flatMap(show), ...spend, ...rows.slice(first).flatMap(show)];
+}
+
+function showSetting(row: Setting, value: unknown, currency: string): readonly Shown[] {
+  const label = row.cli?.label;
+  if (label === undefined) return [];
+  if (!isGroup(row.kind)) return [[label, formatSetting(row, value, currency)]];
+  const members = value as JsonObject;
+  return Object.values<Setting>(row.kind.members)
+    .flatMap((member) => showSetting(member, members[member.apiName], currency))
+    .map(([name, shown]) => [`${label}: ${name}`, shown]);
+}
+
+function formatSetting({ kind, cli }: Setting, value: unknown, currency: string): string {
+  const none = cli?.none ?? NONE;
+  switch (kind.notation) {
+    case "amount":
+      return formatAmount(value, currency);
+    case "flag":
+      return value === true ? "yes" : "no";
+    case "models":
+    case "emails":
+      return Array.isArray(value) && value.length > 0 ? value.join(", ") : none;
+    case "webhook":
+      return value === null ? none : String((value as JsonObject)["url"]);
+    default:
+      return formatValue(value, none);
+  }
+}
+
+function readGroup({ members }: GroupKind<Settings>, options: OptionValues): object | undefined {
+  const given = readSettings(members, options);
+  return Object.keys(given).length === 0 ? undefined : given;
+}
+
+function readOption({ kind, cli }: Setting, options: OptionValues): unknown {
+  if (cli?.option === undefined) return undefined;
+  const value = convertNone(options[new Option(cli.option.flags).attributeName()]);
+  if (kind.notation === "emails") return value === null ? [] : value;
+  return kind.notation === "webhook" && typeof value === "string" ? { url: value } : value;
+}
+
+/** Null: the text goes to the API as it is. */
+function parserOf(row: Setting): ((text: string, before: unknown) => unknown) | null {
+  switch (row.kind.notation) {
+    case "whole":
+    case "rate":
+      return row.default === null ? parseWholeOrNone : parseWhole;
+    case "amount":
+      return parseAmount;
+    case "models":
+    case "emails":
+      return (text, before) => collect(text, before as Parameters<typeof collect>[1]);
+    default:
+      return null;
+  }
+}
+
+/** A flag that can only be set on creation: afterwards a command of its own sets it, and another takes it back. */
+function hasCommandsOfItsOwn({ kind, cli }: Setting): boolean {
+  return kind.notation === "flag" && cli?.option?.offHelp === undefined;
+}
+
+function isGroup(kind: Setting["kind"]): kind is GroupKind<Settings> {
+  return kind.notation === "group";
+}
