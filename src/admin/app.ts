@@ -13,24 +13,9 @@ import { API_ROUTES } from "./api/routes.ts";
 import { runRoute } from "./api/run-route.ts";
 import { convertError } from "./convert-error.ts";
 import { addDashboard } from "./dashboard/dashboard.tsx";
-import { addMetrics, type MetricsPage } from "./metrics-route.ts";
-import { authenticate, type Principal } from "./principal.ts";
-
-export interface AdminAppOptions extends ApiServices {
-  /** Whether the host's workers take requests: not before they have started, nor once they stop. True when left out. */
-  readonly areWorkersReady?: () => boolean;
-  /** May do everything. */
-  readonly operatorToken: string;
-  readonly nowMs: () => number;
-  /** Left out: there is no `GET /metrics`. */
-  readonly metrics?: MetricsPage;
-  /** Where clients reach the gateway, for the dashboard's snippets; `http://127.0.0.1:10000` when left out. */
-  readonly gatewayUrl?: string;
-}
-
-type Environment = { Variables: { requestId: string; principal: Principal } };
-
-export type AdminApp = Hono<Environment>;
+import type { AdminApp, AdminAppOptions, AdminEnvironment } from "./app-options.ts";
+import { addMetrics } from "./metrics-route.ts";
+import { authenticate } from "./principal.ts";
 
 export function createAdminApp(options: AdminAppOptions): AdminApp {
   const app: AdminApp = new Hono();
@@ -90,7 +75,7 @@ function addApi(app: AdminApp, options: AdminAppOptions): void {
 }
 
 async function answer(
-  context: Context<Environment>,
+  context: Context<AdminEnvironment>,
   route: ApiRoute | OrganizationRoute,
   services: ApiServices,
 ): Promise<Response> {
@@ -109,7 +94,7 @@ function formatAnswer({ status, body, headers }: ApiAnswer): Response {
   return typeof body === "string" ? new Response(body, options) : Response.json(body, options);
 }
 
-function answerError(context: Context<Environment>, error: AdminError): Response {
+function answerError(context: Context<AdminEnvironment>, error: AdminError): Response {
   const { status, headers } = error;
   return Response.json(error.toBody(context.get("requestId")), { status, headers });
 }
@@ -129,7 +114,7 @@ function methodsOf(path: string): string[] {
 }
 
 /** What a caller did wrong is its own matter; what went wrong here is the operator's. */
-function log(error: AdminError, context: Context<Environment>, logger: ApiServices["logger"]): void {
+function log(error: AdminError, context: Context<AdminEnvironment>, logger: ApiServices["logger"]): void {
   if (error.status < 500) return;
   const fields = {
     err: error.cause ?? error,

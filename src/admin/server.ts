@@ -12,7 +12,8 @@ import type { Duplex } from "node:stream";
 import { getRequestListener } from "@hono/node-server";
 import { watchFiles } from "../config/watch-files.ts";
 import { AdminError } from "./admin-error.ts";
-import { type AdminAppOptions, createAdminApp } from "./app.ts";
+import type { AdminAppOptions } from "./app-options.ts";
+import { createAdminApp } from "./app.ts";
 import { SECURITY_HEADERS } from "./http/security-headers.ts";
 
 export interface AdminServerOptions extends AdminAppOptions {

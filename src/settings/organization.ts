@@ -95,7 +95,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     field: "name",
     kind: name(),
     description: "What people call the organization.",
-    label: "Organization",
+    label: "Name",
     cli: { option: { flags: "--name <name>", help: "1 to 100 characters", changeHelp: "another name" } },
   },
   currency: {

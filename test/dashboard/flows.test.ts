@@ -128,7 +128,7 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
 
   it("sets everything of the organization, and reads the webhook's secret once", async () => {
     await page.goto(`${base}/settings`);
-    await page.getByLabel("Organization").fill("Acme Ltd");
+    await page.getByLabel("Name").fill("Acme Ltd");
     await page.getByLabel("Monthly hard cap", { exact: true }).fill("1,000");
     await page.getByLabel("Monthly budget", { exact: true }).fill("800.00");
     await page.getByLabel("Strict caps").check();

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { AdminApp } from "../app.ts";
+import type { AdminApp } from "../app-options.ts";
 
 const ASSETS = {
   "dashboard.css": "text/css; charset=utf-8",

@@ -7,7 +7,7 @@
  */
 import type { Context } from "hono";
 import { AdminError } from "../admin-error.ts";
-import type { AdminApp, AdminAppOptions } from "../app.ts";
+import type { AdminApp, AdminAppOptions } from "../app-options.ts";
 import { convertError } from "../convert-error.ts";
 import type { Principal } from "../principal.ts";
 import { answerMarkup } from "./answer-markup.ts";

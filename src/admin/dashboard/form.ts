@@ -6,9 +6,18 @@ import { AdminError } from "../admin-error.ts";
 
 /**
  * `whole`, `amount`, `time`: empty is null. `default`: a whole number, empty leaves it to the API. `flag`: a checkbox.
- * `lines`: one item a line. `choices`: every checkbox of that name; null when `<name>.all` is set.
+ * `lines`: one item a line. `url`: an object with it, from `<name>.url`; empty is null. `choices`: every checkbox of that name; null when `<name>.all` is set.
  */
-export type FieldKind = "text" | "whole" | "default" | "amount" | "time" | "flag" | "lines" | "choices";
+export type FieldKind =
+  | "text"
+  | "whole"
+  | "default"
+  | "amount"
+  | "time"
+  | "flag"
+  | "lines"
+  | "url"
+  | "choices";
 export type Fields = Readonly<Record<string, FieldKind>>;
 
 /** Field → what is wrong with it; "" for what belongs to none. */
@@ -79,6 +88,10 @@ function readField(form: FormValues, path: string, kind: FieldKind): unknown {
       return form.has(path);
     case "lines":
       return text.split(/[\s,]+/).filter((line) => line !== "");
+    case "url": {
+      const url = form.text(`${path}.url`);
+      return url === "" ? null : { url };
+    }
     case "choices":
       return form.text(`${path}.all`) === "yes" ? null : form.all(path);
     default:
@@ -103,7 +116,8 @@ function timeOf(text: string): string {
   return /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?$/.test(text) ? `${text}Z` : text;
 }
 
-function setAt(body: Record<string, unknown>, path: string, value: unknown): void {
+/** Sets "notifications.emails": the member of the member. */
+export function setAt(body: Record<string, unknown>, path: string, value: unknown): void {
   const [first = "", ...rest] = path.split(".");
   if (rest.length === 0) {
     body[first] = value;

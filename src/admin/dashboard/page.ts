@@ -1,5 +1,5 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
-import type { AdminAppOptions } from "../app.ts";
+import type { AdminAppOptions } from "../app-options.ts";
 import type { Principal } from "../principal.ts";
 import type { CallApi } from "./call-api.ts";
 import type { FormValues } from "./form.ts";

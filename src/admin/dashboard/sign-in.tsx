@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { getConnInfo } from "@hono/node-server/conninfo";
 import type { Context } from "hono";
 import { AdminError } from "../admin-error.ts";
-import type { AdminApp, AdminAppOptions } from "../app.ts";
+import type { AdminApp, AdminAppOptions } from "../app-options.ts";
 import { convertError } from "../convert-error.ts";
 import { answerMarkup } from "./answer-markup.ts";
 import { clearSession, readSession, readVisit, writeSession, writeVisit } from "./cookies.ts";

@@ -1,51 +1,49 @@
 /** @jsxImportSource hono/jsx */
 /** *Create an API key*, and the page that shows a new key this once. */
-import { AdminError } from "../../admin-error.ts";
-import { NO_PROBLEMS, type Problems, readBody, splitProblems } from "../form.ts";
-import { amountText } from "../format.ts";
+import { KEY_SETTINGS } from "../../../settings/key.ts";
+import { defaultsOf, describeSettings } from "../../../settings/table.ts";
+import { NO_PROBLEMS, type Problems } from "../form.ts";
 import type { OrganizationPageCall, PageAnswer } from "../page.ts";
 import { Form, ProblemSummary, Secret } from "../parts/fields.tsx";
-import { KEY_FIELDS, KeyFields, type KeyTexts, textsOfForm } from "../parts/key-fields.tsx";
 import { Layout } from "../parts/layout.tsx";
+import { SettingFields } from "../parts/setting-fields.tsx";
+import {
+  KEY_FORM,
+  listProblemFields,
+  readSettings,
+  type SettingTexts,
+  textsOf,
+  textsOfForm,
+} from "../setting-form.ts";
+import { submit } from "../submit.ts";
 import type { CatalogView, KeyWithSecretView } from "../views.ts";
 
-/** What is left empty in a new key's rate is the organization's default. */
-const CREATION_FIELDS = { ...KEY_FIELDS, requests_per_minute: "default" } as const;
-const DEFAULT_RATE = 600;
-
 export async function showKeyCreation(page: OrganizationPageCall): Promise<PageAnswer> {
-  const { key_defaults: defaults } = page.organization;
-  const texts: KeyTexts = {
-    name: "",
-    requests_per_minute: String(defaults.requests_per_minute ?? DEFAULT_RATE),
-    hard_cap_cents: amountText(defaults.hard_cap_cents),
-    budget_cents: amountText(defaults.budget_cents),
-    max_concurrent_requests: "",
-    expires_at: "",
-    allowedModels: null,
-  };
+  const ofOrganization = Object.entries(page.organization.key_defaults).filter(([, value]) => value !== null);
+  const published = describeSettings(KEY_SETTINGS, { ...defaultsOf(KEY_SETTINGS), name: "" });
+  const texts = textsOf(KEY_FORM, { ...published, ...Object.fromEntries(ofOrganization) });
   return renderForm(page, texts, NO_PROBLEMS);
 }
 
-export async function createKey(page: OrganizationPageCall): Promise<PageAnswer> {
-  try {
-    const { body } = await page.api("POST /api/organizations/{organization}/keys", {
-      params: { organization: page.organization.id },
-      body: readBody(page.form, CREATION_FIELDS),
-    });
-    return {
-      status: 201,
-      markup: <NewKey page={page} created={body as KeyWithSecretView} title="Your new API key" />,
-    };
-  } catch (thrown) {
-    if (!(thrown instanceof AdminError) || thrown.status !== 400) throw thrown;
-    return renderForm(page, textsOfForm(page.form), splitProblems(thrown));
-  }
+export function createKey(page: OrganizationPageCall): Promise<PageAnswer> {
+  return submit({
+    send: async () => {
+      const { body } = await page.api("POST /api/organizations/{organization}/keys", {
+        params: { organization: page.organization.id },
+        body: readSettings(KEY_FORM, page.form, null),
+      });
+      return {
+        status: 201,
+        markup: <NewKey page={page} created={body as KeyWithSecretView} title="Your new API key" />,
+      };
+    },
+    refused: (problems) => renderForm(page, textsOfForm(KEY_FORM, page.form), problems),
+  });
 }
 
 async function renderForm(
   page: OrganizationPageCall,
-  texts: KeyTexts,
+  texts: SettingTexts,
   problems: Problems,
 ): Promise<PageAnswer> {
   const { body } = await page.api("GET /api/catalog");
@@ -54,9 +52,10 @@ async function renderForm(
     status: problems.size === 0 ? 200 : 400,
     markup: (
       <Layout page={page} title="Create an API key" section="keys">
-        <ProblemSummary problems={problems} fields={Object.keys(KEY_FIELDS)} />
+        <ProblemSummary problems={problems} fields={listProblemFields(KEY_FORM)} />
         <Form page={page} action={path} class="card">
-          <KeyFields
+          <SettingFields
+            settings={KEY_FORM}
             texts={texts}
             problems={problems}
             currency={page.organization.currency}

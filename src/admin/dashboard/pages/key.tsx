@@ -1,15 +1,23 @@
 /** @jsxImportSource hono/jsx */
 /** One API key: its limits, rotation, end. */
-import { AdminError } from "../../admin-error.ts";
-import { NO_PROBLEMS, type Problems, pickChanges, readBody, splitProblems } from "../form.ts";
+import { NO_PROBLEMS, type Problems, pickChanges, readBody } from "../form.ts";
 import { formatLimit, formatMoney, formatTime } from "../format.ts";
 import type { OrganizationPageCall, PageAnswer } from "../page.ts";
 import { SpendBar } from "../parts/charts.tsx";
 import { askFirst, isSure } from "../parts/confirmation.tsx";
 import { Form, ProblemSummary } from "../parts/fields.tsx";
-import { KEY_FIELDS, KeyFields, type KeyTexts, textsOfForm, textsOfKey } from "../parts/key-fields.tsx";
 import { KeyActions } from "../parts/key-actions.tsx";
 import { Layout } from "../parts/layout.tsx";
+import { SettingFields } from "../parts/setting-fields.tsx";
+import {
+  KEY_FORM,
+  listProblemFields,
+  readSettings,
+  type SettingTexts,
+  textsOf,
+  textsOfForm,
+} from "../setting-form.ts";
+import { submit } from "../submit.ts";
 import type { CatalogView, KeyView, KeyWithSecretView } from "../views.ts";
 import { NewKey } from "./key-creation.tsx";
 import { KeyState } from "./keys.tsx";
@@ -18,34 +26,33 @@ const ONE = "/api/organizations/{organization}/keys/{key}";
 
 export async function showKey(page: OrganizationPageCall): Promise<PageAnswer> {
   const { key, etag } = await readKey(page);
-  return renderKey(page, key, { texts: textsOfKey(key), problems: NO_PROBLEMS, etag });
+  return renderKey(page, key, { texts: textsOf(KEY_FORM, key), problems: NO_PROBLEMS, etag });
 }
 
 export async function changeKey(page: OrganizationPageCall): Promise<PageAnswer> {
   const { key, etag } = await readKey(page);
-  try {
-    const wanted = readBody(page.form, KEY_FIELDS);
-    // A field holds whole minutes: what was not touched keeps its seconds.
-    if (page.form.text("expires_at") === textsOfKey(key).expires_at) wanted["expires_at"] = key.expires_at;
-    await page.api(`PATCH ${ONE}`, {
-      params: paramsOf(page),
-      body: pickChanges(wanted, key),
-      ifMatch: page.form.text("etag"),
-    });
-  } catch (thrown) {
-    if (!(thrown instanceof AdminError) || ![400, 412].includes(thrown.status)) throw thrown;
-    if (thrown.status === 400) {
-      const given = {
-        texts: textsOfForm(page.form),
-        problems: splitProblems(thrown),
-        etag: page.form.text("etag"),
-      };
-      return renderKey(page, key, given);
-    }
-    const message = "Somebody else has changed this key meanwhile. The fields show it as it is now.";
-    return renderKey(page, key, { texts: textsOfKey(key), problems: new Map([["", message]]), etag });
-  }
-  return { redirect: `${pathOf(page)}?done=saved` };
+  return submit({
+    send: async () => {
+      await page.api(`PATCH ${ONE}`, {
+        params: paramsOf(page),
+        body: pickChanges(readSettings(KEY_FORM, page.form, key), key),
+        ifMatch: page.form.text("etag"),
+      });
+      return { redirect: `${pathOf(page)}?done=saved` };
+    },
+    refused: (problems) => {
+      const texts = textsOfForm(KEY_FORM, page.form);
+      return renderKey(page, key, { texts, problems, etag: page.form.text("etag") });
+    },
+    outdated: () => {
+      const message = "Somebody else has changed this key meanwhile. The fields show it as it is now.";
+      return renderKey(page, key, {
+        texts: textsOf(KEY_FORM, key),
+        problems: new Map([["", message]]),
+        etag,
+      });
+    },
+  });
 }
 
 /** Disables or enables. */
@@ -104,7 +111,7 @@ function pathOf(page: OrganizationPageCall): string {
 }
 
 interface FormState {
-  readonly texts: KeyTexts;
+  readonly texts: SettingTexts;
   readonly problems: Problems;
   /** The version that the fields began from. */
   readonly etag: string;
@@ -127,12 +134,13 @@ async function renderKey(page: OrganizationPageCall, key: KeyView, state: FormSt
         section="keys"
       >
         <KeySummary page={page} apiKey={key} />
-        <ProblemSummary problems={state.problems} fields={Object.keys(KEY_FIELDS)} />
+        <ProblemSummary problems={state.problems} fields={listProblemFields(KEY_FORM)} />
         <section aria-labelledby="limits">
           <h2 id="limits">Limits</h2>
           <Form page={page} action={pathOf(page)} class="card">
             <input type="hidden" name="etag" value={state.etag} />
-            <KeyFields
+            <SettingFields
+              settings={KEY_FORM}
               texts={state.texts}
               problems={state.problems}
               currency={currency}

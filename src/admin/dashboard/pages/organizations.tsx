@@ -1,16 +1,19 @@
 /** @jsxImportSource hono/jsx */
 /** The operator's start page: all organizations, and a new one. */
-import { AdminError } from "../../admin-error.ts";
-import { NO_PROBLEMS, type Problems, readBody, splitProblems } from "../form.ts";
+import { ORGANIZATION_SETTINGS } from "../../../settings/organization.ts";
+import { NO_PROBLEMS, type Problems } from "../form.ts";
 import { formatLimit, formatMoney } from "../format.ts";
 import type { PageAnswer, PageCall, PageRoute } from "../page.ts";
 import { SpendBar } from "../parts/charts.tsx";
-import { Field, Form, ProblemSummary } from "../parts/fields.tsx";
+import { Form, ProblemSummary } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
 import { SEARCHED_FROM, SearchForm } from "../parts/search-form.tsx";
+import { SettingFields } from "../parts/setting-fields.tsx";
 import { Table } from "../parts/table.tsx";
 import { sectionPath } from "../sections.ts";
 import { Older, pageQueryOf } from "../parts/older.tsx";
+import { listFormSettings, listProblemFields, readSettings, textsOfForm } from "../setting-form.ts";
+import { submit } from "../submit.ts";
 import type { OrganizationPageView, OrganizationView } from "../views.ts";
 
 const COLUMNS = [
@@ -25,7 +28,12 @@ const LIST = "/api/organizations";
 /** What the API takes. */
 const MAX_SEARCH_CHARACTERS = 100;
 const SUGGESTIONS = 10;
-const FIELDS = { name: "text", currency: "text", hard_cap_cents: "amount", budget_cents: "amount" } as const;
+const USUAL_CURRENCY = "USD";
+/** What is asked at first; the rest is set on *Inference settings*. */
+const CREATION_FORM = listFormSettings(ORGANIZATION_SETTINGS).filter(
+  ({ path, row: { kind } }) =>
+    !path.includes(".") && (kind.notation === "text" || kind.notation === "amount"),
+);
 
 /** The operator's list, or the one organization that a token is for. */
 async function showStart(page: PageCall): Promise<PageAnswer> {
@@ -68,14 +76,14 @@ async function readOrganizations(page: PageCall): Promise<OrganizationPageView> 
   return body as OrganizationPageView;
 }
 
-async function createOrganization(page: PageCall): Promise<PageAnswer> {
-  try {
-    const { body } = await page.api(`POST ${LIST}`, { body: readBody(page.form, FIELDS) });
-    return { redirect: `${PATH}/${(body as OrganizationView).id}` };
-  } catch (thrown) {
-    if (!(thrown instanceof AdminError) || thrown.status !== 400) throw thrown;
-    return renderOrganizations(page, splitProblems(thrown));
-  }
+function createOrganization(page: PageCall): Promise<PageAnswer> {
+  return submit({
+    send: async () => {
+      const { body } = await page.api(`POST ${LIST}`, { body: readSettings(CREATION_FORM, page.form, null) });
+      return { redirect: `${PATH}/${(body as OrganizationView).id}` };
+    },
+    refused: (problems) => renderOrganizations(page, problems),
+  });
 }
 
 async function renderOrganizations(page: PageCall, problems: Problems): Promise<PageAnswer> {
@@ -86,7 +94,7 @@ async function renderOrganizations(page: PageCall, problems: Problems): Promise<
     status: problems.size === 0 ? 200 : 400,
     markup: (
       <Layout page={page} title="Organizations">
-        <ProblemSummary problems={problems} fields={Object.keys(FIELDS)} />
+        <ProblemSummary problems={problems} fields={listProblemFields(CREATION_FORM)} />
         {isWhole && data.length < SEARCHED_FROM ? null : <SearchForm path={PATH} search={search} />}
         {data.length === 0 ? (
           <p class="card empty">
@@ -142,36 +150,12 @@ function OrganizationTable({ organizations }: { organizations: readonly Organiza
 }
 
 function CreationForm({ page, problems }: { page: PageCall; problems: Problems }) {
-  const { form } = page;
+  const texts = page.form.has("name") ? textsOfForm(CREATION_FORM, page.form) : { currency: USUAL_CURRENCY };
   return (
     <section class="card" aria-labelledby="create">
       <h2 id="create">Create an organization</h2>
       <Form page={page} action={PATH}>
-        <Field name="name" label="Name" value={form.text("name")} problems={problems} required />
-        <Field
-          name="currency"
-          label="Currency"
-          value={form.has("currency") ? form.text("currency") : "USD"}
-          problems={problems}
-          hint="ISO 4217. It cannot be changed once there is spend."
-          required
-        />
-        <Field
-          name="hard_cap_cents"
-          label="Monthly hard cap"
-          value={form.text("hard_cap_cents")}
-          problems={problems}
-          inputmode="decimal"
-          hint="Empty: no cap."
-        />
-        <Field
-          name="budget_cents"
-          label="Monthly budget"
-          value={form.text("budget_cents")}
-          problems={problems}
-          inputmode="decimal"
-          hint="Empty: no budget."
-        />
+        <SettingFields settings={CREATION_FORM} texts={texts} problems={problems} />
         <button type="submit">Create the organization</button>
       </Form>
     </section>

@@ -1,56 +1,67 @@
 /** @jsxImportSource hono/jsx */
 /** *Inference settings*: caps, budget, alert channels, defaults of new keys. */
-import { AdminError } from "../../admin-error.ts";
-import { type Fields, NO_PROBLEMS, type Problems, pickChanges, readBody, splitProblems } from "../form.ts";
+import type { Child } from "hono/jsx";
+import { ORGANIZATION_SETTINGS } from "../../../settings/organization.ts";
+import type { Settings } from "../../../settings/setting.ts";
+import { NO_PROBLEMS, type Problems, pickChanges } from "../form.ts";
 import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
-import { Check, Field, Form, ProblemSummary } from "../parts/fields.tsx";
+import { Form, ProblemSummary } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
-import {
-  KeyDefaultFields,
-  LimitFields,
-  NotificationFields,
-  SETTINGS_FIELDS,
-  type SettingsTexts,
-  textsOfOrganization,
-  textsOfSettingsForm,
-} from "../parts/organization-fields.tsx";
+import { SettingFields } from "../parts/setting-fields.tsx";
 import { Webhook } from "../parts/webhook.tsx";
+import {
+  type FormSetting,
+  isGroup,
+  listFormSettings,
+  listProblemFields,
+  readSettings,
+  type SettingTexts,
+  textsOf,
+  textsOfForm,
+} from "../setting-form.ts";
+import { submit } from "../submit.ts";
 import type { OrganizationView } from "../views.ts";
 import { rotateWebhookSecret, showWebhookSecret, testWebhook } from "./webhook.tsx";
 
 const PATH = "/organizations/:organization/settings";
 const ONE = "/api/organizations/{organization}";
-const OPERATOR_FIELDS: Fields = { ...SETTINGS_FIELDS, currency: "text", suspended: "flag" };
+
+const TABLE: Settings = ORGANIZATION_SETTINGS;
+const ALL = listFormSettings(TABLE);
+const OWN = ALL.filter(({ row }) => row.changedBy !== "operator");
+const NO_MAIL_SERVER = "This gateway sends no mail: its operator has configured no mail server.";
 
 async function showSettings(page: OrganizationPageCall): Promise<PageAnswer> {
   const { organization, etag } = await readOrganization(page);
-  return renderSettings(page, { texts: textsOfOrganization(organization), problems: NO_PROBLEMS, etag });
+  return renderSettings(page, { texts: textsOf(ALL, organization), problems: NO_PROBLEMS, etag });
 }
 
 async function changeSettings(page: OrganizationPageCall): Promise<PageAnswer> {
-  const fields = page.isOperator ? OPERATOR_FIELDS : SETTINGS_FIELDS;
+  const settings = page.isOperator ? ALL : OWN;
   const { organization, etag } = await readOrganization(page);
-  try {
-    const changes = pickChanges(readSettings(page, fields), withPlainWebhook(organization));
-    const { body } = await page.api(`PATCH ${ONE}`, {
-      params: { organization: organization.id },
-      body: changes,
-      ifMatch: page.form.text("etag"),
-    });
-    const secret = (body as OrganizationView).notifications.webhook?.secret;
-    if (secret !== undefined) return showWebhookSecret(page, secret);
-  } catch (thrown) {
-    if (!(thrown instanceof AdminError) || ![400, 409, 412].includes(thrown.status)) throw thrown;
-    if (thrown.status !== 412) {
-      const texts = textsOfSettingsForm(page.form, fields);
-      return renderSettings(page, { texts, problems: splitProblems(thrown), etag: page.form.text("etag") });
-    }
-    const message =
-      "Somebody else has changed these settings meanwhile. The fields show them as they are now.";
-    const problems = new Map([["", message]]);
-    return renderSettings(page, { texts: textsOfOrganization(organization), problems, etag });
-  }
-  return { redirect: `/organizations/${organization.id}/settings?done=saved` };
+  return submit({
+    send: async () => {
+      const wanted = readSettings(settings, page.form, organization);
+      const { body } = await page.api(`PATCH ${ONE}`, {
+        params: { organization: organization.id },
+        body: pickChanges(wanted, withPlainWebhook(organization)),
+        ifMatch: page.form.text("etag"),
+      });
+      const secret = (body as OrganizationView).notifications.webhook?.secret;
+      if (secret !== undefined) return showWebhookSecret(page, secret);
+      return { redirect: `/organizations/${organization.id}/settings?done=saved` };
+    },
+    refused: (problems) => {
+      const texts = textsOfForm(settings, page.form);
+      return renderSettings(page, { texts, problems, etag: page.form.text("etag") });
+    },
+    outdated: () => {
+      const message =
+        "Somebody else has changed these settings meanwhile. The fields show them as they are now.";
+      const problems = new Map([["", message]]);
+      return renderSettings(page, { texts: textsOf(ALL, organization), problems, etag });
+    },
+  });
 }
 
 /** A URL that is as it was is no change, but for a webhook that is off: saving it again ends that. */
@@ -61,13 +72,6 @@ function withPlainWebhook(organization: OrganizationView): object {
   return { ...organization, notifications: { ...notifications, webhook: { url: webhook.url } } };
 }
 
-/** An empty URL is no webhook. */
-function readSettings(page: OrganizationPageCall, fields: Fields): Record<string, unknown> {
-  const body = readBody(page.form, fields);
-  if (page.form.text("notifications.webhook.url") !== "") return body;
-  return { ...body, notifications: { ...(body["notifications"] as object), webhook: null } };
-}
-
 async function readOrganization(
   page: OrganizationPageCall,
 ): Promise<{ organization: OrganizationView; etag: string }> {
@@ -76,35 +80,22 @@ async function readOrganization(
 }
 
 interface SettingsState {
-  readonly texts: SettingsTexts;
+  readonly texts: SettingTexts;
   readonly problems: Problems;
   /** The version that the fields began from. */
   readonly etag: string;
 }
 
-function renderSettings(page: OrganizationPageCall, { texts, problems, etag }: SettingsState): PageAnswer {
-  const { currency, id, notifications } = page.organization;
-  const disabled = !page.canChange;
-  const common = { texts, problems, currency, disabled };
+function renderSettings(page: OrganizationPageCall, state: SettingsState): PageAnswer {
+  const { id, notifications } = page.organization;
   return {
-    status: problems.size === 0 ? 200 : 400,
+    status: state.problems.size === 0 ? 200 : 400,
     markup: (
       <Layout page={page} title="Inference settings" section="settings">
-        <ProblemSummary problems={problems} fields={Object.keys(OPERATOR_FIELDS)} />
+        <ProblemSummary problems={state.problems} fields={listProblemFields(ALL)} />
         <Form page={page} action={`/organizations/${id}/settings`} class="card">
-          <input type="hidden" name="etag" value={etag} />
-          <Field
-            name="name"
-            label="Organization"
-            value={texts["name"] ?? ""}
-            problems={problems}
-            disabled={disabled}
-            required
-          />
-          <LimitFields {...common} />
-          <NotificationFields {...common} hasMailServer={page.options.hasMailServer} />
-          <KeyDefaultFields {...common} />
-          {page.isOperator ? <OperatorFields texts={texts} problems={problems} /> : null}
+          <input type="hidden" name="etag" value={state.etag} />
+          <AllSettings page={page} {...state} />
           {page.canChange ? <button type="submit">Save</button> : null}
         </Form>
         {notifications.webhook === null ? null : <Webhook page={page} webhook={notifications.webhook} />}
@@ -113,24 +104,46 @@ function renderSettings(page: OrganizationPageCall, { texts, problems, etag }: S
   };
 }
 
-function OperatorFields({ texts, problems }: Pick<SettingsState, "texts" | "problems">) {
+type AllSettingsProps = Pick<SettingsState, "texts" | "problems"> & { readonly page: OrganizationPageCall };
+
+/** The name, what limits the spend, a fieldset for each group, and what is the operator's. */
+function AllSettings({ page, texts, problems }: AllSettingsProps) {
+  const isName = ({ row }: FormSetting) => row.kind.notation === "text";
+  const own = OWN.filter(({ path }) => !path.includes("."));
+  const common = {
+    texts,
+    problems,
+    currency: page.organization.currency,
+    disabled: !page.canChange,
+    hints: page.options.hasMailServer ? {} : { "notifications.emails": NO_MAIL_SERVER },
+  };
+  return (
+    <>
+      <SettingFields settings={own.filter(isName)} {...common} />
+      <Section legend="Spend of all keys together">
+        <SettingFields settings={own.filter((setting) => !isName(setting))} {...common} />
+      </Section>
+      {Object.values(TABLE)
+        .filter(({ kind }) => isGroup(kind))
+        .map(({ apiName, label }) => (
+          <Section legend={label}>
+            <SettingFields settings={ALL.filter(({ path }) => path.startsWith(`${apiName}.`))} {...common} />
+          </Section>
+        ))}
+      {page.isOperator ? (
+        <Section legend="Operator only">
+          <SettingFields settings={ALL.filter((setting) => !OWN.includes(setting))} {...common} />
+        </Section>
+      ) : null}
+    </>
+  );
+}
+
+function Section({ legend, children }: { legend: string; children?: Child }) {
   return (
     <fieldset>
-      <legend>Operator only</legend>
-      <Field
-        name="currency"
-        label="Currency"
-        value={texts["currency"] ?? ""}
-        problems={problems}
-        hint="ISO 4217. It cannot be changed once there is spend or a request in flight."
-      />
-      <Check
-        name="suspended"
-        label="Suspended"
-        checked={texts["suspended"] === "yes"}
-        problems={problems}
-        hint="Every key of the organization is refused with 403."
-      />
+      <legend>{legend}</legend>
+      {children}
     </fieldset>
   );
 }

@@ -1,7 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /** *Tokens*: what people sign in with here and programs call the management API with. */
-import { AdminError } from "../../admin-error.ts";
-import { NO_PROBLEMS, type Problems, readBody, splitProblems } from "../form.ts";
+import { NO_PROBLEMS, type Problems, readBody } from "../form.ts";
 import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
 import { askFirst, isSure } from "../parts/confirmation.tsx";
 import { Field, Form, ProblemSummary, Secret, Select } from "../parts/fields.tsx";
@@ -9,6 +8,7 @@ import { Layout } from "../parts/layout.tsx";
 import { Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { readList } from "../read-lists.ts";
+import { submit } from "../submit.ts";
 import type { TokenPageView, TokenWithSecretView } from "../views.ts";
 
 const COLUMNS = ["name", "role", "made"];
@@ -23,17 +23,17 @@ function showTokens(page: OrganizationPageCall): Promise<PageAnswer> {
   return renderTokens(page, NO_PROBLEMS);
 }
 
-async function createToken(page: OrganizationPageCall): Promise<PageAnswer> {
-  try {
-    const { body } = await page.api(`POST ${LIST}`, {
-      params: { organization: page.organization.id },
-      body: readBody(page.form, { name: "text", role: "text" }),
-    });
-    return { status: 201, markup: <NewToken page={page} created={body as TokenWithSecretView} /> };
-  } catch (thrown) {
-    if (!(thrown instanceof AdminError) || thrown.status !== 400) throw thrown;
-    return renderTokens(page, splitProblems(thrown));
-  }
+function createToken(page: OrganizationPageCall): Promise<PageAnswer> {
+  return submit({
+    send: async () => {
+      const { body } = await page.api(`POST ${LIST}`, {
+        params: { organization: page.organization.id },
+        body: readBody(page.form, { name: "text", role: "text" }),
+      });
+      return { status: 201, markup: <NewToken page={page} created={body as TokenWithSecretView} /> };
+    },
+    refused: (problems) => renderTokens(page, problems),
+  });
 }
 
 async function deleteToken(page: OrganizationPageCall): Promise<PageAnswer> {

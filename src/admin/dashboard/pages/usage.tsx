@@ -2,8 +2,7 @@
 /** *Usage*: a month by day, key and model; CSV; the operator's corrections. */
 import { randomBytes } from "node:crypto";
 import { monthAt, monthsBackFrom, parseMonth } from "../../../calendar.ts";
-import { AdminError } from "../../admin-error.ts";
-import { NO_PROBLEMS, type Problems, splitProblems } from "../form.ts";
+import { NO_PROBLEMS, type Problems } from "../form.ts";
 import { formatMoney, monthName } from "../format.ts";
 import { listDays } from "../month-figures.ts";
 import { nameKeys } from "../name-keys.ts";
@@ -14,6 +13,7 @@ import { ProblemSummary } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
 import { UsageByKey, UsageByModel, UsageTable } from "../parts/usage-table.tsx";
 import { readUsage } from "../read-usage.ts";
+import { submit } from "../submit.ts";
 import type { UsageView } from "../views.ts";
 
 const PATH = "/organizations/:organization/usage";
@@ -119,18 +119,18 @@ async function downloadUsage(page: OrganizationPageCall): Promise<PageAnswer> {
   return { text: typeof body === "string" ? body : "", headers: headers ?? {} };
 }
 
-async function correctSpend(page: OrganizationPageCall): Promise<PageAnswer> {
-  try {
-    await page.api("POST /api/organizations/{organization}/spend-corrections", {
-      params: { organization: page.organization.id },
-      body: readCorrection(page.form),
-      idempotencyKey: page.form.text("id"),
-    });
-  } catch (thrown) {
-    if (!(thrown instanceof AdminError) || thrown.status !== 400) throw thrown;
-    return renderUsage(page, monthAt(page.nowMs).name, splitProblems(thrown));
-  }
-  return { redirect: `/organizations/${page.organization.id}/usage?done=corrected` };
+function correctSpend(page: OrganizationPageCall): Promise<PageAnswer> {
+  return submit({
+    send: async () => {
+      await page.api("POST /api/organizations/{organization}/spend-corrections", {
+        params: { organization: page.organization.id },
+        body: readCorrection(page.form),
+        idempotencyKey: page.form.text("id"),
+      });
+      return { redirect: `/organizations/${page.organization.id}/usage?done=corrected` };
+    },
+    refused: (problems) => renderUsage(page, monthAt(page.nowMs).name, problems),
+  });
 }
 
 export const usagePageRoutes: readonly PageRoute[] = [

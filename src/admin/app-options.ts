@@ -1,0 +1,21 @@
+/** What the admin server is made of, and what its parts add their routes to. */
+import type { Hono } from "hono";
+import type { ApiServices } from "./api/route.ts";
+import type { MetricsPage } from "./metrics-route.ts";
+import type { Principal } from "./principal.ts";
+
+export interface AdminAppOptions extends ApiServices {
+  /** Whether the host's workers take requests: not before they have started, nor once they stop. True when left out. */
+  readonly areWorkersReady?: () => boolean;
+  /** May do everything. */
+  readonly operatorToken: string;
+  readonly nowMs: () => number;
+  /** Left out: there is no `GET /metrics`. */
+  readonly metrics?: MetricsPage;
+  /** Where clients reach the gateway, for the dashboard's snippets; `http://127.0.0.1:10000` when left out. */
+  readonly gatewayUrl?: string;
+}
+
+export type AdminEnvironment = { Variables: { requestId: string; principal: Principal } };
+
+export type AdminApp = Hono<AdminEnvironment>;

@@ -1,0 +1,126 @@
+/** Forms of settings: from a table's rows to what the fields are, what stands in them and what was typed. */
+import type { GroupKind } from "../../settings/group.ts";
+import { KEY_SETTINGS } from "../../settings/key.ts";
+import type { Notation, Setting, Settings } from "../../settings/setting.ts";
+import { type FieldKind, type Fields, type FormValues, readBody, setAt } from "./form.ts";
+import { amountText } from "./format.ts";
+
+/** A setting in a form; "notifications.emails" is the path of a group's member. */
+export interface FormSetting {
+  readonly path: string;
+  readonly row: Setting;
+}
+
+/** Path → what stands in the field: a flag is "yes" or nothing, models are a list or null for all. */
+export type SettingTexts = Readonly<Record<string, string | readonly string[] | null>>;
+
+/** As the API shows it. */
+type Described = Readonly<Record<string, unknown>>;
+
+/** The settings that have a field, groups by their members. */
+export function listFormSettings(table: Settings, prefix = ""): readonly FormSetting[] {
+  return Object.values(table).flatMap((row) => {
+    const path = `${prefix}${row.apiName}`;
+    return isGroup(row.kind) ? listFormSettings(row.kind.members, `${path}.`) : [{ path, row }];
+  });
+}
+
+export function isGroup(kind: Setting["kind"]): kind is GroupKind<Settings> {
+  return kind.notation === "group";
+}
+
+/** Of a key: what has no button of its own. */
+export const KEY_FORM = listFormSettings(KEY_SETTINGS).filter(({ row }) => row.kind.notation !== "flag");
+
+/** For the summary of problems. */
+export function listProblemFields(settings: readonly FormSetting[]): readonly string[] {
+  return settings.map(inputName);
+}
+
+/** @param one As the API shows it. */
+export function textsOf(settings: readonly FormSetting[], one: Described): SettingTexts {
+  return Object.fromEntries(
+    settings.map(({ path, row }) => [path, textOf(row.kind.notation, valueAt(one, path))]),
+  );
+}
+
+/** What was typed, to be shown again beside what is wrong with it. */
+export function textsOfForm(settings: readonly FormSetting[], form: FormValues): SettingTexts {
+  return Object.fromEntries(
+    settings.map(({ path, row }) => {
+      if (row.kind.notation !== "models") return [path, form.text(inputName({ path, row }))];
+      return [path, form.text(`${path}.all`) === "yes" ? null : form.all(path)];
+    }),
+  );
+}
+
+/**
+ * The body of an API call.
+ * @param current What is changed, as the API shows it; null for what is made new.
+ * @throws AdminError 400 for an amount that is no decimal.
+ */
+export function readSettings(
+  settings: readonly FormSetting[],
+  form: FormValues,
+  current: Described | null,
+): Record<string, unknown> {
+  const fields: Fields = Object.fromEntries(
+    settings.map(({ path, row }) => [path, fieldKindOf(row, current === null)]),
+  );
+  const body = readBody(form, fields);
+  if (current === null) return body;
+  for (const { path, row } of settings) {
+    if (row.kind.notation !== "time") continue;
+    // A field holds whole minutes: what was not touched keeps its seconds.
+    const now = valueAt(current, path);
+    if (form.text(path) === textOf("time", now)) setAt(body, path, now);
+  }
+  return body;
+}
+
+/** The name of its input: what the API's errors call the field. */
+export function inputName({ path, row }: FormSetting): string {
+  return row.kind.notation === "webhook" ? `${path}.url` : path;
+}
+
+const FIELD_KINDS: Readonly<Record<Exclude<Notation, "group">, FieldKind>> = {
+  text: "text",
+  whole: "whole",
+  rate: "whole",
+  amount: "amount",
+  flag: "flag",
+  time: "time",
+  models: "choices",
+  emails: "lines",
+  webhook: "url",
+};
+
+/** A new one's number that is left empty is left to the API, which has a default. */
+function fieldKindOf({ kind, default: value }: Setting, isNew: boolean): FieldKind {
+  if (kind.notation === "group") throw new TypeError("a group has no field of its own");
+  return isNew && typeof value === "number" ? "default" : FIELD_KINDS[kind.notation];
+}
+
+function textOf(notation: Notation, value: unknown): string | readonly string[] | null {
+  switch (notation) {
+    case "amount":
+      return amountText(value as number | null);
+    case "flag":
+      return value === true ? "yes" : "";
+    case "time":
+      return typeof value === "string" ? value.slice(0, "2026-12-31T23:59".length) : "";
+    case "models":
+      return value as readonly string[] | null;
+    case "emails":
+      return (value as readonly string[]).join("\n");
+    case "webhook":
+      return value === null ? "" : (value as { url: string }).url;
+    default:
+      return typeof value === "string" || typeof value === "number" ? String(value) : "";
+  }
+}
+
+function valueAt(one: Described, path: string): unknown {
+  const [first = "", ...rest] = path.split(".");
+  return rest.length === 0 ? one[first] : valueAt(one[first] as Described, rest.join("."));
+}
