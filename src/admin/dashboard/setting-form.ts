@@ -115,8 +115,13 @@ function textOf(notation: Notation, value: unknown): string | readonly string[] 
       return (value as readonly string[]).join("\n");
     case "webhook":
       return value === null ? "" : (value as { url: string }).url;
-    default:
+    case "text":
+    case "whole":
+    case "rate":
+    case "group":
       return typeof value === "string" || typeof value === "number" ? String(value) : "";
+    default:
+      return notation satisfies never;
   }
 }
 

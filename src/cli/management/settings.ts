@@ -96,8 +96,14 @@ function formatSetting({ kind, cli }: Setting, value: unknown, currency: string)
       return Array.isArray(value) && value.length > 0 ? value.join(", ") : none;
     case "webhook":
       return value === null ? none : String((value as JsonObject)["url"]);
-    default:
+    case "text":
+    case "whole":
+    case "rate":
+    case "time":
+    case "group":
       return formatValue(value, none);
+    default:
+      return kind.notation satisfies never;
   }
 }
 
@@ -124,8 +130,14 @@ function parserOf(row: Setting): ((text: string, before: unknown) => unknown) | 
     case "models":
     case "emails":
       return (text, before) => collect(text, before as Parameters<typeof collect>[1]);
-    default:
+    case "text":
+    case "flag":
+    case "time":
+    case "webhook":
+    case "group":
       return null;
+    default:
+      return row.kind.notation satisfies never;
   }
 }
 
