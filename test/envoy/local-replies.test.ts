@@ -160,8 +160,51 @@ describe("a reply of Envoy's own without a route", () => {
   ] as const)("answers $name with $code and asks the sidecar nothing", async ({ request, code }) => {
     const response = await sendRaw(edge.port, request);
     expect(response.status).toBe(ERRORS[code].status);
-    expect(JSON.parse(response.body)).toMatchObject({ error: { code, message: ERRORS[code].message } });
+    const id = response.headers["x-request-id"];
+    expect(JSON.parse(response.body)).toMatchObject({
+      error: { code, message: ERRORS[code].message, request_id: id },
+    });
+    expect(response.headers).toMatchObject({
+      "x-service-ratelimit-remaining": "0",
+      "x-request-id": expect.stringMatching(/^req_/) as string,
+      "request-id": id,
+    });
     expect([edge.sidecar.checks, edge.sidecar.messages]).toEqual([[], []]);
+  });
+});
+
+describe("a preflight with --cors-origin", () => {
+  it("carries what every response carries, and asks the sidecar nothing", async () => {
+    const open = await startEdge({ corsAllowOrigins: ["https://app.example.com"] });
+    try {
+      const response = await send(open.port, "OPTIONS", "/v1/chat/completions", {
+        origin: "https://app.example.com",
+        "access-control-request-method": "POST",
+      });
+      expect(response.status).toBe(200);
+      expect(response.headers).toMatchObject({
+        "access-control-allow-origin": "https://app.example.com",
+        "x-service-ratelimit-remaining": "0",
+        "x-request-id": expect.stringMatching(/^req_/) as string,
+        "request-id": response.headers["x-request-id"],
+      });
+      expect(open.sidecar.checks).toEqual([]);
+    } finally {
+      await open.stop();
+    }
+  });
+
+  it("leaves the headers of an admitted request as the admission has set them", async () => {
+    const open = await startEdge({ corsAllowOrigins: ["*"] });
+    try {
+      const response = await post(open, "/v1/chat/completions");
+      expect(response.headers).toMatchObject({
+        "x-service-ratelimit-remaining": REMAINING,
+        "x-request-id": REQUEST_ID,
+      });
+    } finally {
+      await open.stop();
+    }
   });
 });
 
@@ -206,7 +249,8 @@ function summarize(response: RawResponse): object {
 }
 
 function whoMadeId(requestId: string | undefined): string {
-  if (requestId === undefined) return "nothing";
+  if (requestId === undefined) return "nobody";
+  if (/^req_\d{19}$/.test(requestId)) return "nothing";
   if (requestId === REQUEST_ID) return "admitted";
   return /^req_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(requestId) ? "headers" : requestId;
 }
@@ -216,7 +260,7 @@ function expectedReply(row: Omit<LocalReplyCase, "name" | "act">, target: Route)
   const definition: { status: number; type: string; message: string; retryAfterSeconds?: number } =
     ERRORS[row.code];
   const { status, type, retryAfterSeconds } = definition;
-  const id = row.seen === "nothing" ? null : "<id>";
+  const id = "<id>";
   const error = {
     message: row.message ?? definition.message,
     type,
@@ -232,7 +276,8 @@ function expectedReply(row: Omit<LocalReplyCase, "name" | "act">, target: Route)
       "content-type": "application/json",
       "x-service-ratelimit-remaining": row.seen === "admitted" ? REMAINING : "0",
       "x-should-retry": String(status >= 500),
-      ...(id === null ? {} : { "x-request-id": id, "request-id": id }),
+      "x-request-id": id,
+      "request-id": id,
       ...(retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) }),
     },
     body:

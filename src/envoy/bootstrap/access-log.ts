@@ -2,6 +2,7 @@
  * The access log: one JSON line a request. Never a key, a body, a query or an `authorization` header.
  */
 import { ACCESS_LOG_METADATA, EDGE_METADATA_NAMESPACE, METADATA_NAMESPACE } from "../names.ts";
+import { formatFirst, type Operator, REQUEST_ID } from "./formatters.ts";
 import { typed } from "./yaml-document.ts";
 import type { EnvoyNode } from "./yaml-document.ts";
 
@@ -10,11 +11,6 @@ const ADMISSION_NAMESPACE = "envoy.filters.http.ext_authz";
 
 /** Fields that a refusal may have as well. */
 const REFUSAL_FIELDS: ReadonlySet<string> = new Set(["key_id", "organization_id", "error_code"]);
-
-interface Operator {
-  readonly command: string;
-  readonly param: string;
-}
 
 /** `access_log` of the HTTP connection manager, to a file or standard output. */
 export function createAccessLog(file: string | null): EnvoyNode {
@@ -36,7 +32,7 @@ export function createAccessLog(file: string | null): EnvoyNode {
 function createFields(): EnvoyNode {
   return {
     time: "%START_TIME(%Y-%m-%dT%H:%M:%S.%3fZ)%",
-    request_id: "%REQ(X-REQUEST-ID)%",
+    request_id: REQUEST_ID,
     method: "%REQ(:METHOD)%",
     path: formatFirst(metadata(EDGE_METADATA_NAMESPACE, "path"), { command: "PATH", param: "NQ:PATH" }),
     protocol: "%PROTOCOL%",
@@ -58,11 +54,6 @@ function formatField(field: string): string {
   return REFUSAL_FIELDS.has(field)
     ? formatFirst(own, metadata(ADMISSION_NAMESPACE, field))
     : `%${own.command}(${own.param})%`;
-}
-
-/** The first of some operators that has a value. */
-function formatFirst(...operators: Operator[]): string {
-  return `%COALESCE(${JSON.stringify({ operators })})%`;
 }
 
 function metadata(namespace: string, field: string): Operator {

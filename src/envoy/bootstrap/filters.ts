@@ -3,6 +3,7 @@
  * ext_proc → router. The order is a lock: nothing buffers or reads a body before its key was admitted.
  */
 import { EDGE_METADATA_NAMESPACE, METADATA_NAMESPACE, SIDECAR_CLUSTER } from "../names.ts";
+import { REQUEST_ID } from "./formatters.ts";
 import { formatSeconds } from "./render-options.ts";
 import type { EdgeTimeouts, ResolvedOptions } from "./render-options.ts";
 import { oneLine, typed } from "./yaml-document.ts";
@@ -12,7 +13,7 @@ import type { EnvoyNode } from "./yaml-document.ts";
 export function createHttpFilters(maxRequestBytes: number, options: ResolvedOptions): EnvoyNode[] {
   return [
     createClientPathFilter(),
-    ...(options.corsAllowOrigins.length === 0 ? [] : [createCorsFilter()]),
+    ...(options.corsAllowOrigins.length === 0 ? [] : [createPreflightHeadersFilter(), createCorsFilter()]),
     createAdmissionFilter(options.timeouts),
     createBufferFilter(maxRequestBytes),
     createProcessingFilter(options.timeouts),
@@ -42,6 +43,25 @@ function createClientPathFilter(): EnvoyNode {
           },
         },
       ],
+    }),
+  };
+}
+
+function createPreflightHeadersFilter(): EnvoyNode {
+  const add = (key: string, value: string): EnvoyNode => ({
+    append: { header: oneLine({ key, value }), append_action: "ADD_IF_ABSENT" },
+  });
+  return {
+    "#": "What every response carries, on a preflight that the next filter answers. Others have it already.",
+    name: "envoy.filters.http.header_mutation",
+    typed_config: typed("envoy.extensions.filters.http.header_mutation.v3.HeaderMutation", {
+      mutations: {
+        response_mutations: [
+          add("x-service-ratelimit-remaining", "0"),
+          add("x-request-id", REQUEST_ID),
+          add("request-id", REQUEST_ID),
+        ],
+      },
     }),
   };
 }

@@ -11,6 +11,7 @@ import { ERRORS, GatewayError } from "../../errors.ts";
 import type { ErrorCode } from "../../errors.ts";
 import type { ProtocolName } from "../../translation/client-protocol.ts";
 import { EDGE_METADATA_NAMESPACE, IMMEDIATE_RESPONSE_DETAILS } from "../names.ts";
+import { REQUEST_ID } from "./formatters.ts";
 import { oneLine, typed } from "./yaml-document.ts";
 import type { EnvoyNode } from "./yaml-document.ts";
 
@@ -23,8 +24,6 @@ export interface LocalReplyRow {
   /** Where the table's message would not tell the client what to change. */
   readonly message?: string;
 }
-
-const REQUEST_ID = "%REQ(X-REQUEST-ID)%";
 
 const startsWith = (...prefixes: string[]): string =>
   prefixes.map((prefix) => `response.code_details.startsWith('${prefix}')`).join(" || ");
@@ -178,7 +177,6 @@ function oneLineHeader(key: string, value: string): EnvoyNode {
   return { header: oneLine({ key, value }), append_action: "ADD_IF_ABSENT" };
 }
 
-/** A lone operator in `json_format` becomes null where it has no value: the body is valid JSON without an id too. */
 function createBody(error: GatewayError, protocol: ProtocolName): EnvoyNode {
   const { type, message } = { type: ERRORS[error.code].type, message: error.message };
   const body = { message, type, code: error.code, param: null, request_id: REQUEST_ID };

@@ -7,7 +7,7 @@ import { passOn, route } from "./sidecar-stand-in.ts";
 
 const AUTHORIZED = { authorization: "Bearer good" };
 
-/** Who has given the request its id and its remaining: an admission, Envoy alone, or nobody yet. */
+/** Who has given the request its id and its remaining: an admission, Envoy by its headers, or Envoy without them. */
 type Seen = "admitted" | "headers" | "nothing";
 
 /** What a client reads when the sidecar is gone or late after the admission. */
