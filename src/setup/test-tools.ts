@@ -1,3 +1,4 @@
+import { ensureCompiler } from "./c-compiler.ts";
 import { findChromium } from "./chromium.ts";
 import { ensureClientPython } from "./client-python.ts";
 import { ensureEnvoy } from "./envoy.ts";
@@ -21,12 +22,15 @@ export async function prepareTestTools(requirementsFile: string): Promise<Record
   const prometheus = await findPrometheus(context);
   const alarms: Record<string, string> =
     prometheus === null ? {} : { PROMETHEUS_BIN: prometheus.prometheus, PROMTOOL_BIN: prometheus.promtool };
+  const compiler = await ensureCompiler(context);
+  const clock: Record<string, string> = compiler === null ? {} : { CC: compiler.path };
   const helm = await findHelm(context);
   const chart: Record<string, string> = helm === null ? {} : { HELM_BIN: helm };
   return {
     ...browser,
     ...alarms,
     ...chart,
+    ...clock,
     ENVOY_BIN: envoy.path,
     REDIS_SERVER_BIN: redis.path,
     IGW_PYTHON: python,

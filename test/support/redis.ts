@@ -53,15 +53,15 @@ export async function startRedis(options: { appendOnly?: boolean } = {}): Promis
 }
 
 /**
- * Builds what sets a server's clock (`clock.c`), once per process. Null where there is no C compiler or no preloading:
- * tests that set Redis's clock are then skipped.
+ * Builds what sets a server's clock (`clock.c`), once per process, with CC or `cc`. Null where there is no C compiler or
+ * no preloading: tests that set Redis's clock are then skipped. `npm test` brings a compiler.
  */
 export function buildClock(): string | null {
   if (process.platform !== "linux") return null;
   const dir = mkdtempSync(join(tmpdir(), "igw-clock-"));
   const file = join(dir, "clock.so");
   const source = fileURLToPath(new URL("clock.c", import.meta.url));
-  const built = spawnSync("cc", ["-shared", "-fPIC", "-O2", "-o", file, source]);
+  const built = spawnSync(process.env["CC"] ?? "cc", ["-shared", "-fPIC", "-O2", "-o", file, source]);
   if (built.status === 0) return file;
   rmSync(dir, { recursive: true });
   return null;
