@@ -1,188 +1,134 @@
-import { rmSync } from "node:fs";
 import { request } from "node:http";
-import { dirname } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createRedisClient, type RedisClient, waitUntilReady } from "../../src/store/redis/client.ts";
-import { createStore } from "../../src/store/redis-store.ts";
-import type { Store } from "../../src/store/types.ts";
+import { describe, expect, it } from "vitest";
+import { requestBucketKey } from "../../src/store/redis/keys.ts";
 import { CHAT_PATH, chatBody } from "../support/chat-stack.ts";
 import { readError } from "../support/http.ts";
-import { buildClock, type FakeClock, type PrivateRedis, startRedisWithClock } from "../support/redis.ts";
 import { finishChunk, textChunk, textCompletion, usageChunk } from "../support/scripted-answer.ts";
-import { type CreatedKey, createTestKey } from "../support/test-key.ts";
-import { type AnswerScript, type ScriptedUpstream, startUpstream } from "../support/upstream.ts";
-import { withStack } from "../support/with-stack.ts";
+import type { CreatedKey } from "../support/test-key.ts";
+import type { AnswerScript } from "../support/upstream.ts";
 import { createGate, waitFor } from "../support/wait.ts";
-import { GOLD_MODEL, METERED_CATALOG } from "./metering-figures.ts";
+import { GOLD_MODEL } from "./metering-figures.ts";
+import { canSetClock, CLOCK_NEEDS, withTimedStack } from "./timed-stack.ts";
 
-const library = buildClock();
 /** Twenty cents at GOLD_MODEL. */
 const USAGE = { promptTokens: 10, cachedTokens: 0, completionTokens: 5 };
 const SPENT = 20_000_000n;
 
-function microseconds(iso: string): bigint {
-  return BigInt(Date.parse(iso)) * 1_000n;
-}
+describe.skipIf(!canSetClock)(`months${CLOCK_NEEDS}`, () => {
+  const timed = withTimedStack("2026-11-21T12:00:00Z", 2);
+  const answer = (script: AnswerScript): void => timed.upstream.answer(script);
+  const { setClock } = timed;
+  const send = (key: CreatedKey, fields: object = {}) =>
+    timed.stack.send({ path: CHAT_PATH, key: key.key, body: chatBody({ model: GOLD_MODEL, ...fields }) });
+  const spentIn = async (key: CreatedKey, month: string): Promise<bigint> => {
+    const spend = await (await timed.stack.store()).readSpend(key.organizationId, month);
+    expect(spend.organizationMicrocents).toBe(spend.keyMicrocents.get(key.id) ?? 0n);
+    return spend.organizationMicrocents;
+  };
+  const statusOf = async (key: CreatedKey) =>
+    (await timed.stack.send({ path: "/v1/key", key: key.key })).json();
 
-describe.skipIf(library === null)(
-  "months, with a clock of Redis that can be set (Linux and a C compiler)",
-  () => {
-    const timed: {
-      redis?: PrivateRedis;
-      clock?: FakeClock;
-      client?: RedisClient;
-      store?: Store;
-      upstream?: ScriptedUpstream;
-    } = {};
-    const getStack = withStack(async () => {
-      Object.assign(timed, await startRedisWithClock(library ?? "", microseconds("2026-11-21T12:00:00Z")));
-      timed.upstream = await startUpstream();
-      return {
-        upstreams: [{ name: "local", url: timed.upstream.url, path_prefix: "/v1" }],
-        catalog: METERED_CATALOG,
-        workers: 2,
-        overrides: { redis: { url: timed.redis?.url } },
-      };
+  it.each([
+    ["an ordinary month", "2026-11-30T23:59:59.999Z", "2026-12-01T00:00:00.000Z", "November 2026"],
+    ["the year", "2026-12-31T23:59:59.999Z", "2027-01-01T00:00:00.000Z", "December 2026"],
+    ["February", "2027-02-28T23:59:59.999Z", "2027-03-01T00:00:00.000Z", "February 2027"],
+    ["February of a leap year", "2028-02-29T23:59:59.999Z", "2028-03-01T00:00:00.000Z", "February 2028"],
+    ["February of a hundredth year", "2100-02-28T23:59:59.999Z", "2100-03-01T00:00:00.000Z", "February 2100"],
+  ])("begin anew with the first millisecond after %s", async (_name, last, first, name) => {
+    setClock(last);
+    const key = await timed.stack.createKey({ name: "ci", hardCapCents: 20 }, { hardCapCents: 20 });
+    answer({ kind: "json", body: textCompletion("x", USAGE) });
+    expect((await send(key)).status).toBe(200);
+    const refused = await send(key);
+    expect(refused.status).toBe(402);
+    const resetsAt = `${first.slice(0, 19)}Z`;
+    expect(readError(refused).message).toContain(`0.20 USD spent in ${name}.`);
+    expect(readError(refused).message).toContain(`or wait until ${resetsAt}.`);
+    expect(await statusOf(key)).toMatchObject({
+      month: last.slice(0, 7),
+      resets_at: resetsAt,
+      spent_cents: 20,
+      blocked_by: "key",
     });
+    setClock(first);
+    expect(await statusOf(key)).toMatchObject({
+      month: first.slice(0, 7),
+      spent_cents: 0,
+      blocked_by: null,
+    });
+    expect((await send(key)).status).toBe(200);
+    expect((await send(key)).status).toBe(402);
+    expect(await spentIn(key, last.slice(0, 7))).toBe(SPENT);
+    expect(await spentIn(key, first.slice(0, 7))).toBe(SPENT);
+  });
 
-    beforeAll(async () => {
-      timed.client = createRedisClient({ url: timed.redis?.url ?? "", onError: () => undefined });
-      await waitUntilReady(timed.client, 10_000);
-      timed.store = createStore({ client: timed.client, usageMonths: 13 });
-    });
-    afterAll(async () => {
-      timed.client?.disconnect();
-      await timed.upstream?.close();
-      await timed.redis?.stop();
-      if (library !== null) rmSync(dirname(library), { recursive: true, force: true });
-    });
+  it("do not end before the 29th of February in a leap year", async () => {
+    setClock("2104-02-28T23:59:59.999Z");
+    const key = await timed.stack.createKey({ hardCapCents: 20 });
+    answer({ kind: "json", body: textCompletion("x", USAGE) });
+    expect((await send(key)).status).toBe(200);
+    setClock("2104-02-29T00:00:00.000Z");
+    expect((await send(key)).status).toBe(402);
+  });
 
-    const answer = (script: AnswerScript): void => timed.upstream?.answer(script);
-    const store = (): Store => {
-      if (timed.store === undefined) throw new Error("used before it was opened");
-      return timed.store;
+  it("own what was admitted in them, a stream that ends in the next one too", async () => {
+    setClock("2104-11-30T23:59:59.999Z");
+    const key = await timed.stack.createKey({ hardCapCents: 20 });
+    const gate = createGate();
+    timed.upstream.answerNext({
+      kind: "events",
+      events: [textChunk("x"), gate, finishChunk(), usageChunk(USAGE)],
+    });
+    answer({ kind: "json", body: textCompletion("x", USAGE) });
+    let began = false;
+    const streaming = timed.stack.send({
+      path: CHAT_PATH,
+      key: key.key,
+      body: chatBody({ model: GOLD_MODEL, stream: true }),
+      onData: () => {
+        began = true;
+      },
+    });
+    await waitFor("the stream to begin", () => began);
+    setClock("2104-12-01T00:00:00.500Z");
+    // Progress is charged in the new month, to the old one.
+    await waitFor("progress", async () => (await spentIn(key, "2104-11")) > 0n);
+    expect(await spentIn(key, "2104-12")).toBe(0n);
+    gate.release();
+    await streaming;
+    expect(await spentIn(key, "2104-11")).toBe(SPENT);
+    expect(await spentIn(key, "2104-12")).toBe(0n);
+    const { rows } = await (await timed.stack.store()).readUsage(key.organizationId, "2104-11");
+    expect(rows).toMatchObject([{ day: "2104-11-30", requests: 1, costMicrocents: SPENT }]);
+    // It takes nothing of the new month's cap.
+    expect((await send(key)).status).toBe(200);
+    expect(await spentIn(key, "2104-12")).toBe(SPENT);
+  });
+
+  it("own what was admitted in them, though its body came in the next one", async () => {
+    setClock("2105-06-30T23:59:59.999Z");
+    const key = await timed.stack.createKey();
+    answer({ kind: "json", body: textCompletion("x", USAGE) });
+    const body = JSON.stringify(chatBody({ model: GOLD_MODEL }));
+    const { hostname, port } = new URL(timed.stack.baseUrl);
+    const headers = {
+      authorization: `Bearer ${key.key}`,
+      "content-length": String(Buffer.byteLength(body)),
     };
-    const setClock = async (iso: string): Promise<void> => timed.clock?.set(microseconds(iso));
-    const send = (key: CreatedKey, fields: object = {}) =>
-      getStack().send({ path: CHAT_PATH, key: key.key, body: chatBody({ model: GOLD_MODEL, ...fields }) });
-    const spentIn = async (key: CreatedKey, month: string): Promise<bigint> => {
-      const spend = await store().readSpend(key.organizationId, month);
-      expect(spend.organizationMicrocents).toBe(spend.keyMicrocents.get(key.id) ?? 0n);
-      return spend.organizationMicrocents;
-    };
-    const statusOf = async (key: CreatedKey) =>
-      (await getStack().send({ path: "/v1/key", key: key.key })).json();
-
-    it.each([
-      ["an ordinary month", "2026-11-30T23:59:59.999Z", "2026-12-01T00:00:00.000Z", "November 2026"],
-      ["the year", "2026-12-31T23:59:59.999Z", "2027-01-01T00:00:00.000Z", "December 2026"],
-      ["February", "2027-02-28T23:59:59.999Z", "2027-03-01T00:00:00.000Z", "February 2027"],
-      ["February of a leap year", "2028-02-29T23:59:59.999Z", "2028-03-01T00:00:00.000Z", "February 2028"],
-      [
-        "February of a hundredth year",
-        "2100-02-28T23:59:59.999Z",
-        "2100-03-01T00:00:00.000Z",
-        "February 2100",
-      ],
-    ])("begin anew with the first millisecond after %s", async (_name, last, first, name) => {
-      await setClock(last);
-      const key = await createTestKey(store(), { name: "ci", hardCapCents: 20 }, { hardCapCents: 20 });
-      answer({ kind: "json", body: textCompletion("x", USAGE) });
-      expect((await send(key)).status).toBe(200);
-      const refused = await send(key);
-      expect(refused.status).toBe(402);
-      const resetsAt = `${first.slice(0, 19)}Z`;
-      expect(readError(refused).message).toContain(`0.20 USD spent in ${name}.`);
-      expect(readError(refused).message).toContain(`or wait until ${resetsAt}.`);
-      expect(await statusOf(key)).toMatchObject({
-        month: last.slice(0, 7),
-        resets_at: resetsAt,
-        spent_cents: 20,
-        blocked_by: "key",
+    const late = request({ hostname, port, method: "POST", path: CHAT_PATH, headers });
+    late.flushHeaders();
+    const status = new Promise<number | undefined>((resolve, reject) => {
+      late.on("error", reject);
+      late.on("response", (response) => {
+        response.resume();
+        response.on("end", () => resolve(response.statusCode));
       });
-      await setClock(first);
-      expect(await statusOf(key)).toMatchObject({
-        month: first.slice(0, 7),
-        spent_cents: 0,
-        blocked_by: null,
-      });
-      expect((await send(key)).status).toBe(200);
-      expect((await send(key)).status).toBe(402);
-      expect(await spentIn(key, last.slice(0, 7))).toBe(SPENT);
-      expect(await spentIn(key, first.slice(0, 7))).toBe(SPENT);
     });
-
-    it("do not end before the 29th of February in a leap year", async () => {
-      await setClock("2104-02-28T23:59:59.999Z");
-      const key = await createTestKey(store(), { hardCapCents: 20 });
-      answer({ kind: "json", body: textCompletion("x", USAGE) });
-      expect((await send(key)).status).toBe(200);
-      await setClock("2104-02-29T00:00:00.000Z");
-      expect((await send(key)).status).toBe(402);
-    });
-
-    it("own what was admitted in them, a stream that ends in the next one too", async () => {
-      await setClock("2104-11-30T23:59:59.999Z");
-      const key = await createTestKey(store(), { hardCapCents: 20 });
-      const gate = createGate();
-      timed.upstream?.answerNext({
-        kind: "events",
-        events: [textChunk("x"), gate, finishChunk(), usageChunk(USAGE)],
-      });
-      answer({ kind: "json", body: textCompletion("x", USAGE) });
-      let began = false;
-      const streaming = getStack().send({
-        path: CHAT_PATH,
-        key: key.key,
-        body: chatBody({ model: GOLD_MODEL, stream: true }),
-        onData: () => {
-          began = true;
-        },
-      });
-      await waitFor("the stream to begin", () => began);
-      await setClock("2104-12-01T00:00:00.500Z");
-      // Progress is charged in the new month, to the old one.
-      await waitFor("progress", async () => (await spentIn(key, "2104-11")) > 0n);
-      expect(await spentIn(key, "2104-12")).toBe(0n);
-      gate.release();
-      await streaming;
-      expect(await spentIn(key, "2104-11")).toBe(SPENT);
-      expect(await spentIn(key, "2104-12")).toBe(0n);
-      const { rows } = await store().readUsage(key.organizationId, "2104-11");
-      expect(rows).toMatchObject([{ day: "2104-11-30", requests: 1, costMicrocents: SPENT }]);
-      // It takes nothing of the new month's cap.
-      expect((await send(key)).status).toBe(200);
-      expect(await spentIn(key, "2104-12")).toBe(SPENT);
-    });
-
-    it("own what was admitted in them, though its body came in the next one", async () => {
-      await setClock("2105-06-30T23:59:59.999Z");
-      const key = await createTestKey(store());
-      answer({ kind: "json", body: textCompletion("x", USAGE) });
-      const body = JSON.stringify(chatBody({ model: GOLD_MODEL }));
-      const { hostname, port } = new URL(getStack().baseUrl);
-      const headers = {
-        authorization: `Bearer ${key.key}`,
-        "content-length": String(Buffer.byteLength(body)),
-      };
-      const late = request({ hostname, port, method: "POST", path: CHAT_PATH, headers });
-      late.flushHeaders();
-      const status = new Promise<number | undefined>((resolve, reject) => {
-        late.on("error", reject);
-        late.on("response", (response) => {
-          response.resume();
-          response.on("end", () => resolve(response.statusCode));
-        });
-      });
-      await waitFor(
-        "the admission",
-        async () => (await timed.client?.exists(`igw:{${key.organizationId}}:bucket:${key.id}`)) === 1,
-      );
-      await setClock("2105-07-01T00:00:00.000Z");
-      late.end(body);
-      expect(await status).toBe(200);
-      expect(await spentIn(key, "2105-06")).toBe(SPENT);
-      expect(await spentIn(key, "2105-07")).toBe(0n);
-    });
-  },
-);
+    await waitFor("the admission", () => timed.exists(requestBucketKey(key.organizationId, key.id)));
+    setClock("2105-07-01T00:00:00.000Z");
+    late.end(body);
+    expect(await status).toBe(200);
+    expect(await spentIn(key, "2105-06")).toBe(SPENT);
+    expect(await spentIn(key, "2105-07")).toBe(0n);
+  });
+});

@@ -44,9 +44,9 @@ export interface RunningScenario {
   /** A request of this key as the load sends them. */
   options(tenant: keyof Tenants): SendOptions;
   /** Resolves when on each key so many more requests have ended, in whatever way. */
-  answered(count: number): Promise<void>;
+  readonly answered: (count: number) => Promise<void>;
   /** Resolves when the upstream has written to a request in flight for so long: some of it is charged, some is not. */
-  streamed(durationMs: number): Promise<void>;
+  readonly streamed: (durationMs: number) => Promise<void>;
 }
 
 const CLIENTS = IS_LONG ? 12 : 5;

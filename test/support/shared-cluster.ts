@@ -12,7 +12,7 @@ declare module "vitest" {
 let clusters: readonly RedisCluster[] = [];
 
 export async function setup(project: TestProject): Promise<void> {
-  const count = Number(project.config.maxWorkers);
+  const count = project.config.maxWorkers;
   clusters = await Promise.all(Array.from({ length: count }, () => startRedisCluster()));
   project.provide(
     "redisClusters",
