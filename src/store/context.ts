@@ -3,6 +3,7 @@ import type { RedisClient } from "./redis/client.ts";
 import { monthAt } from "../calendar.ts";
 import type { CalendarPeriod } from "../calendar.ts";
 import { integerAt, parseArray } from "./redis/replies.ts";
+import { AT, OUTCOME } from "./redis/reply-layouts.ts";
 import type { SpendFall } from "./types/settlement.ts";
 
 export interface StoreContext {
@@ -36,9 +37,11 @@ export async function runInMonth(
   run: (month: CalendarPeriod) => Promise<unknown>,
 ): Promise<readonly unknown[]> {
   const reply = parseArray(await run(context.month.current));
-  if (reply[0] !== "month_changed") return reply;
-  context.month.current = monthAt(integerAt(reply, 1));
+  if (reply[OUTCOME] !== "month_changed") return reply;
+  context.month.current = monthAt(integerAt(reply, AT.monthChanged.timeMs));
   const again = parseArray(await run(context.month.current));
-  if (again[0] === "month_changed") throw new Error("Redis's clock changes the month with each command");
+  if (again[OUTCOME] === "month_changed") {
+    throw new Error("Redis's clock changes the month with each command");
+  }
   return again;
 }

@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { AT, REPLY_LAYOUTS } from "../../src/store/redis/reply-layouts.ts";
 import { readScript, SCRIPTS } from "../../src/store/redis/scripts.ts";
 
 const scripts = Object.entries(SCRIPTS).map(([name, definition]) => ({ name, ...definition }));
@@ -47,6 +48,19 @@ describe("the Lua scripts", () => {
     const firstCode = lines.findIndex((line) => /redis\.call|^if |^for /.test(line));
     expect(last).toBeLessThan(firstCode === -1 ? lines.length : firstCode);
   });
+
+  it.each(Object.entries(REPLY_LAYOUTS).map(([name, layout]) => ({ name, ...layout })))(
+    "$file says in its header what stands where in the reply that is read as $name",
+    ({ name, file, fields }) => {
+      const header = (/^(?:--.*\n)+/.exec(read(file))?.[0] ?? "").replaceAll(/\n-- */g, " ");
+      const replies = [...header.matchAll(/\{([^}]*)\}/g)].map((match) =>
+        (match[1] ?? "").split(/, */).slice(1),
+      );
+      const words = fields.map((field) => field.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
+      expect(replies).toContainEqual(words);
+      expect(Object.values(AT[name as keyof typeof AT])).toEqual(fields.map((_, index) => index + 1));
+    },
+  );
 
   it.each([
     ...scripts.map(({ file }) => ({ file: file as string })),

@@ -27,6 +27,7 @@ import type {
   KeyReference,
   KnownKeyAdmission,
 } from "../types/admission.ts";
+import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 
 /** @see AdmissionStore.lookUpKey */
 export async function findKeyReference(
@@ -64,9 +65,9 @@ export async function admit(context: StoreContext, input: AdmitInput): Promise<A
 }
 
 function parseAdmission(reply: readonly unknown[], input: AdmitInput): Admission {
-  const decision = ADMISSION_DECISIONS.find((known) => known === reply[0]);
+  const decision = ADMISSION_DECISIONS.find((known) => known === reply[OUTCOME]);
   if (decision === undefined) throw new TypeError("admit replied a decision that is not known");
-  const timeMs = integerAt(reply, 1);
+  const timeMs = integerAt(reply, AT.admission.timeMs);
   if (decision === "unknown_key") return { decision, timeMs };
   return {
     decision,
@@ -80,40 +81,43 @@ function parseAdmission(reply: readonly unknown[], input: AdmitInput): Admission
 }
 
 function parseKey(reply: readonly unknown[], id: string): AdmittedKey {
+  const at = AT.admission;
   return {
     id,
-    name: textAt(reply, 2),
-    display: textAt(reply, 3),
-    requestsPerMinute: integerAt(reply, 4),
-    hardCapCents: integerOrNullAt(reply, 5),
-    budgetCents: integerOrNullAt(reply, 6),
-    allowedModels: parseModels(textAt(reply, 7)),
-    maxConcurrentRequests: integerOrNullAt(reply, 8),
-    expiresAtMs: integerOrNullAt(reply, 9),
-    spentMicrocents: amountAt(reply, 10),
+    name: textAt(reply, at.keyName),
+    display: textAt(reply, at.keyDisplay),
+    requestsPerMinute: integerAt(reply, at.rpm),
+    hardCapCents: integerOrNullAt(reply, at.keyHardCapCents),
+    budgetCents: integerOrNullAt(reply, at.keyBudgetCents),
+    allowedModels: parseModels(textAt(reply, at.allowedModels)),
+    maxConcurrentRequests: integerOrNullAt(reply, at.maxConcurrent),
+    expiresAtMs: integerOrNullAt(reply, at.expiresAtMs),
+    spentMicrocents: amountAt(reply, at.keySpent),
   };
 }
 
 function parseOrganization(reply: readonly unknown[], id: string): AdmittedOrganization {
+  const at = AT.admission;
   return {
     id,
-    name: textAt(reply, 11),
-    currency: textAt(reply, 12),
-    hardCapCents: integerOrNullAt(reply, 13),
-    budgetCents: integerOrNullAt(reply, 14),
-    strictCaps: textAt(reply, 15) === "1",
-    spentMicrocents: amountAt(reply, 16),
+    name: textAt(reply, at.organizationName),
+    currency: textAt(reply, at.currency),
+    hardCapCents: integerOrNullAt(reply, at.organizationHardCapCents),
+    budgetCents: integerOrNullAt(reply, at.organizationBudgetCents),
+    strictCaps: textAt(reply, at.strictCaps) === "1",
+    spentMicrocents: amountAt(reply, at.organizationSpent),
   };
 }
 
 function parseLimits(reply: readonly unknown[]): Pick<KnownKeyAdmission, "bucket" | "concurrentRequests"> {
+  const at = AT.admission;
   return {
     bucket: {
-      remaining: integerAt(reply, 17),
-      capacity: integerAt(reply, 18),
-      resetMs: integerAt(reply, 19),
-      retryAfterSeconds: integerAt(reply, 20),
+      remaining: integerAt(reply, at.remaining),
+      capacity: integerAt(reply, at.capacity),
+      resetMs: integerAt(reply, at.resetMs),
+      retryAfterSeconds: integerAt(reply, at.retryAfterSeconds),
     },
-    concurrentRequests: integerOrNullAt(reply, 21),
+    concurrentRequests: integerOrNullAt(reply, at.concurrent),
   };
 }

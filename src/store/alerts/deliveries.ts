@@ -11,6 +11,7 @@ import { ALERT_CHANNELS } from "../types/alerts.ts";
 import type { AlertChannel, DeliveryClaim, FinishInput, OwedDelivery } from "../types/alerts.ts";
 import type { Run } from "../run.ts";
 import type { DeliveryStore } from "../types/alerts.ts";
+import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 
 export function createDeliveryStore(run: Run): DeliveryStore {
   return {
@@ -40,12 +41,15 @@ async function claimDelivery(
       formatCount(leaseMs),
     ),
   );
-  const outcome = textAt(reply, 0);
+  const outcome = textAt(reply, OUTCOME);
   if (outcome === "idle") return { outcome };
-  if (outcome === "held" || outcome === "waiting") return { outcome, waitMs: integerAt(reply, 1) };
+  if (outcome === "held" || outcome === "waiting") {
+    return { outcome, waitMs: integerAt(reply, AT.deliveryLater.waitMs) };
+  }
   if (outcome !== "claimed") throw unknownOutcome(outcome);
-  const entryId = textAt(reply, 1);
-  const fields = parseArray(reply[5]);
+  const at = AT.deliveryClaimed;
+  const entryId = textAt(reply, at.entryId);
+  const fields = parseArray(reply[at.alert]);
   const only = fields.indexOf("only");
   return {
     outcome,
@@ -57,9 +61,9 @@ async function claimDelivery(
         .split(" ")
         .includes(channel),
     queuedAtMs: timeOfEntry(entryId),
-    nowMs: integerAt(reply, 2),
-    failedAttempts: integerAt(reply, 3),
-    progress: textAt(reply, 4),
+    nowMs: integerAt(reply, at.nowMs),
+    failedAttempts: integerAt(reply, at.failedAttempts),
+    progress: textAt(reply, at.progress),
   };
 }
 
@@ -73,7 +77,7 @@ async function renewDelivery(
 ): Promise<boolean> {
   const courier = alertCourierKey(organizationId, channel);
   const reply = parseArray(await context.client.igwRenewDelivery(courier, owner, formatCount(leaseMs)));
-  return textAt(reply, 0) === "renewed";
+  return textAt(reply, OUTCOME) === "renewed";
 }
 
 /** @see DeliveryStore.finishDelivery */
@@ -96,7 +100,7 @@ async function finishDelivery(context: StoreContext, input: FinishInput): Promis
       String(expiryOf(claim.alert.month, context.usageMonths)),
     ),
   );
-  return textAt(reply, 0) === "recorded";
+  return textAt(reply, OUTCOME) === "recorded";
 }
 
 /** @see DeliveryStore.listOwedDeliveries */

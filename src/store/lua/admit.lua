@@ -11,9 +11,11 @@
 -- Reply: {'month_changed', time ms}: TIME is outside of the month, nothing was changed; the only reply after which the
 --   caller may send it again.
 --   {'unknown_key', time ms}
---   {decision, time ms, figures of the key (name, display, rpm, hard cap, budget, allowed models, concurrency limit,
---   expiry, spent), of the organization (name, currency, hard cap, budget, strict, spent), of the bucket (remaining
---   whole requests, capacity, ms until full, seconds until a token), other requests in flight}; '' stands for none.
+--   {decision, time ms, key name, key display, rpm, key hard cap cents, key budget cents, allowed models, max concurrent,
+--   expires at ms, key spent, organization name, currency, organization hard cap cents, organization budget cents,
+--   strict caps, organization spent, remaining, capacity, reset ms, retry after seconds, concurrent}
+--   '' stands for none; remaining: whole requests; reset ms: until the bucket is full; retry after seconds: until it has
+--   a token; concurrent: other requests in flight.
 --
 -- Keeps: units granted by a bucket = capacity + elapsed microseconds * rpm, to the unit, over all callers. A refusal
 -- before the bucket takes no token, one after it keeps its token. Takes no place among the requests in flight: the body
@@ -36,22 +38,24 @@ if now_ms < month_start_ms or now_ms >= month_end_ms then
   return { 'month_changed', integer(now_ms) }
 end
 
-local key = redis.call('HMGET', key_record, 'hash', 'former_hash', 'former_until', 'disabled', 'expires_at', 'rpm',
-  'hard_cap_cents', 'max_concurrent', 'name', 'display', 'budget_cents', 'allowed_models', 'deleted_at')
-local owner = redis.call('HMGET', organization, 'name', 'currency', 'hard_cap_cents', 'budget_cents', 'strict_caps',
-  'suspended')
-local hash, former_hash, former_until_ms = key[1], key[2], number_or_zero(key[3])
-local hash_is_valid = hash == presented_hash or (former_hash == presented_hash and now_ms < former_until_ms)
-if not hash or not owner[1] or not hash_is_valid or (key[13] and key[13] ~= '') then
+local hash, former_hash, former_until, disabled, expires_at, rpm_text, key_cap, max_concurrent_text, key_name, display,
+  key_budget, allowed_models, deleted_at = unpack(redis.call('HMGET', key_record, 'hash', 'former_hash', 'former_until',
+  'disabled', 'expires_at', 'rpm', 'hard_cap_cents', 'max_concurrent', 'name', 'display', 'budget_cents',
+  'allowed_models', 'deleted_at'))
+local organization_name, currency, organization_cap, organization_budget, strict_caps, suspended = unpack(redis.call(
+  'HMGET', organization, 'name', 'currency', 'hard_cap_cents', 'budget_cents', 'strict_caps', 'suspended'))
+local hash_is_valid = hash == presented_hash
+  or (former_hash == presented_hash and now_ms < number_or_zero(former_until))
+if not hash or not organization_name or not hash_is_valid or (deleted_at and deleted_at ~= '') then
   return { 'unknown_key', integer(now_ms) }
 end
 
-local disabled, expires_at_ms, rpm = key[4] == '1', tonumber(key[5] or ''), tonumber(key[6])
-local key_cap_cents, max_concurrent = tonumber(key[7] or ''), tonumber(key[8] or '')
-local organization_cap_cents, suspended = tonumber(owner[3] or ''), owner[6] == '1'
+local expires_at_ms, rpm = tonumber(expires_at or ''), tonumber(rpm_text)
+local key_cap_cents, max_concurrent = tonumber(key_cap or ''), tonumber(max_concurrent_text or '')
+local organization_cap_cents = tonumber(organization_cap or '')
 
-local spent = redis.call('HMGET', spend, 'key:' .. key_id, 'organization')
-local key_spent, organization_spent = spent[1] or '0', spent[2] or '0'
+local key_spent, organization_spent = unpack(redis.call('HMGET', spend, 'key:' .. key_id, 'organization'))
+key_spent, organization_spent = key_spent or '0', organization_spent or '0'
 
 local capacity = request_capacity(rpm)
 local units = bucket_units(request_bucket, rpm, capacity, now_us)
@@ -94,9 +98,9 @@ local function is_reached(cap_cents, spent_microcents)
 end
 
 local function decide()
-  if disabled then return 'key_disabled' end
+  if disabled == '1' then return 'key_disabled' end
   if expires_at_ms and now_ms >= expires_at_ms then return 'key_expired' end
-  if suspended then return 'organization_suspended' end
+  if suspended == '1' then return 'organization_suspended' end
   if not take_token() then return 'rate_limited' end
   if not has_free_place() then return 'concurrency_limited' end
   if is_reached(key_cap_cents, key_spent) then return 'key_cap_reached' end
@@ -110,13 +114,18 @@ if concurrent ~= '' then
 end
 local remaining = integer(math.floor(units / UNITS_PER_TOKEN))
 local reset_ms = integer(math.ceil((capacity * UNITS_PER_TOKEN - units) / (rpm * 1000)))
-local reply = {
-  decision, integer(now_ms),
-  key[9] or '', key[10] or '', key[6], key[7] or '', key[11] or '', key[12] or '', key[8] or '', key[5] or '', key_spent,
-  owner[1], owner[2] or '', owner[3] or '', owner[4] or '', owner[5] or '', organization_spent,
-  remaining, integer(capacity), reset_ms, integer(retry_after_s), concurrent,
-}
 if decision ~= 'admitted' then
-  add_refused(refused, request_id, key_id, route, bucket_name, reply)
+  add_refused(refused, request_id, key_id, {
+    route = route, decision = decision, bucket = bucket_name, rpm = rpm_text, hard_cap_cents = key_cap or '',
+    max_concurrent = max_concurrent_text or '', expires_at = expires_at or '', spent = key_spent,
+    currency = currency or '', organization_hard_cap_cents = organization_cap or '',
+    organization_spent = organization_spent, remaining = remaining, capacity = integer(capacity),
+    retry_after = integer(retry_after_s), concurrent = concurrent,
+  })
 end
-return reply
+return {
+  decision, integer(now_ms), key_name or '', display or '', rpm_text, key_cap or '', key_budget or '',
+  allowed_models or '', max_concurrent_text or '', expires_at or '', key_spent, organization_name, currency or '',
+  organization_cap or '', organization_budget or '', strict_caps or '', organization_spent, remaining,
+  integer(capacity), reset_ms, integer(retry_after_s), concurrent,
+}

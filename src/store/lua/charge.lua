@@ -14,9 +14,9 @@
 -- ARGV[17] status   ARGV[18] error code or ''   ARGV[19] checks, JSON (final only, '' otherwise)
 -- ARGV[20] best estimate: input, cached, output, reasoning tokens and microcents, one space between; '' with a final
 --
--- Reply: {'applied', alerts fired, why spend fell: 'interim' (below what this request's owner had counted before) or
---   'reaped' (below what it was closed at by another), '' when it did not}; {'repeated'}: a charge with this sequence
---   number or a later one was there, nothing was changed.
+-- Reply: {'applied', alerts fired, fell}; fell: why spend did, 'interim' (below what this request's owner had counted
+--   before) or 'reaped' (below what it was closed at by another), '' when it did not; {'repeated'}: a charge with this
+--   sequence number or a later one was there, nothing was changed.
 -- Error: MISMATCH when the record says another key, month, day or model.
 --
 -- Keeps: spend and usage of the month of admission move by the same difference, total - charged; held left =

@@ -3,8 +3,8 @@
 -- KEYS[1] courier             KEYS[2] outbox
 -- ARGV[1] owner: the process  ARGV[2] how long its lease lasts unless renewed, ms
 --
--- Reply: {'idle'}: nothing is owed; {'held', ms until the lease of another ends}; {'waiting', ms until the next try};
---   {'claimed', outbox entry, time ms, attempts that failed, progress, fields of the alert}.
+-- Reply: {'idle'}: nothing is owed; {'held', wait ms}: another's lease; {'waiting', wait ms}: for the next
+--   try; {'claimed', entry id, now ms, failed attempts, progress, alert}: alert as field, value, field, value …
 --
 -- Keeps: as long as a lease is renewed nobody else is given the entry.
 

@@ -9,7 +9,7 @@
 -- ARGV[7] audit entry, '' for none
 --
 -- Reply: {'day_changed', time ms}: TIME is outside of the day, nothing was changed; {'not_found'};
---   {'applied' or 'repeated', month, spent by the organization, spent by the key or '', alerts fired}.
+--   {'applied' or 'repeated', month, organization spent, key spent, alerts fired}.
 --
 -- Keeps: spend and usage move by the same amount; the same marker counts once in seven days.
 

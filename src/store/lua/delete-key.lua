@@ -4,7 +4,7 @@
 -- KEYS[4] bucket of count_tokens                           KEYS[5] audit log
 -- ARGV[1] key id              ARGV[2] when the record expires, ms         ARGV[3] audit entry, '' for none
 --
--- Reply: {'changed', record before, record after}; {'not_found'}.
+-- Reply: {'changed', before, after} with the record as it was and as it is; {'not_found'}.
 
 -- @include integer.lua
 -- @include time.lua

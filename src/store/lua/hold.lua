@@ -9,8 +9,8 @@
 -- ARGV[8] floor, microcents   ARGV[9] floor, input tokens              ARGV[10] when the month's figures expire, ms
 --
 -- Reply: {'held'}; {'exists'}; {'worst_case_required'}: the caps are strict and ARGV[7] is ''; {'concurrency_limited',
---   the key's limit}; {'key_cap_reached' or 'organization_cap_reached', spent, held, cap in cents, '1' when only other
---   requests in flight are the cause}.
+--   max concurrent}; {'key_cap_reached' or 'organization_cap_reached', spent, held, cap cents, only in flight}: '1' in
+--   the end when only other requests in flight are the cause.
 --
 -- Keeps: nothing is held unless the reply is 'held'; with strict caps spent + held never exceeds a cap. Requests in
 -- flight of a key = its open records, whether or not it has a limit, so that a limit counts from when it is set; with a

@@ -5,7 +5,7 @@
 -- ARGV[1] key id              ARGV[2] model                ARGV[3] when the month's figures expire, ms
 -- ARGV[4..10] figures to raise to: requests, input, cached, output, reasoning tokens, estimated, microcents
 --
--- Reply: {'raised', microcents added}; {'enough'}: nothing is missing; {'in_flight'}: requests of the organization are
+-- Reply: {'raised', added microcents}; {'enough'}: nothing is missing; {'in_flight'}: requests of the organization are
 --   under way, nothing was changed.
 --
 -- Keeps: spend and usage move by the same amount; no figure is ever lowered, so that a repeat changes nothing.

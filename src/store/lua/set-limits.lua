@@ -8,8 +8,8 @@
 -- ARGV[6] when the month's figures expire, ms                 ARGV[7] audit entry, '' for none
 -- ARGV[8..] field, value, field, value …
 --
--- Reply: {'month_changed', time ms}: TIME is outside of the month, nothing was changed; {'changed', record before,
---   record after, alerts fired}; {'not_found'}; {'version_conflict', record}.
+-- Reply: {'month_changed', time ms}: TIME is outside of the month, nothing was changed; {'changed', before, after,
+--   alerts fired} with the record as it was and as it is; {'not_found'}; {'version_conflict', record}.
 --
 -- Keeps: a bucket's units are an integer between 0 and capacity * 60,000,000.
 

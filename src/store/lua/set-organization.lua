@@ -8,8 +8,8 @@
 -- ARGV[5] when the month's figures expire, ms     ARGV[6] audit entry, '' for none
 -- ARGV[7..] field, value, field, value …
 --
--- Reply: {'month_changed', time ms}: TIME is outside of the month, nothing was changed; {'changed', record before,
---   record after, alerts fired}; {'not_found'}; {'version_conflict', record}; {'currency_locked', record}.
+-- Reply: {'month_changed', time ms}: TIME is outside of the month, nothing was changed; {'changed', before, after,
+--   alerts fired} with the record as it was and as it is; {'not_found'}; {'version_conflict', record}; {'currency_locked', record}.
 
 -- @include integer.lua
 -- @include time.lua

@@ -21,6 +21,7 @@ import type { KeyReference } from "../types/admission.ts";
 import type { AuditInput } from "../types/audit.ts";
 import type { ChangeResult, HashedKey, KeyRecord } from "../types/management.ts";
 import type { Page, PageInput } from "../types/reporting.ts";
+import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 
 /** Two rotations of one key at the same time: each tries again on the other's result. */
 const ROTATION_ATTEMPTS = 5;
@@ -150,7 +151,7 @@ export async function deleteKey(
   );
   const result = parseChange(reference, reply);
   if (result.outcome === "changed") {
-    const before = parseFields(parseArray(reply)[1]);
+    const before = parseFields(parseArray(reply)[AT.keyDeleted.before]);
     const hashes = [before["hash"], before["former_hash"]].filter(
       (hash) => hash !== undefined && hash !== "",
     );
@@ -236,20 +237,20 @@ async function setFields(
     ),
   );
   const result = parseChange(reference, reply);
-  if (result.outcome === "changed") countFiredAlerts(context, reply, 3);
+  if (result.outcome === "changed") countFiredAlerts(context, reply, AT.keyChanged.alertsFired);
   return result;
 }
 
 function parseChange({ organizationId, keyId }: KeyReference, reply: unknown): ChangeResult<KeyRecord> {
   const items = parseArray(reply);
-  const outcome = textAt(items, 0);
+  const outcome = textAt(items, OUTCOME);
   if (outcome === "not_found") return { outcome };
-  const first = parseKeyRecord(organizationId, keyId, parseFields(items[1]));
+  const first = parseKeyRecord(organizationId, keyId, parseFields(items[AT.keyChanged.before]));
   if (outcome === "version_conflict") return { outcome, current: first };
   return {
     outcome: "changed",
     before: first,
-    after: parseKeyRecord(organizationId, keyId, parseFields(items[2])),
+    after: parseKeyRecord(organizationId, keyId, parseFields(items[AT.keyChanged.after])),
   };
 }
 

@@ -20,6 +20,7 @@ import type { OrganizationChangeResult, OrganizationRecord } from "../types/mana
 import type { Page, PageInput } from "../types/reporting.ts";
 import type { Run } from "../run.ts";
 import type { OrganizationStore } from "../types/management.ts";
+import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 
 /** What one search looks through: 2,000 organizations. */
 const SEARCHED_PAGES = 10;
@@ -148,15 +149,16 @@ async function changeOrganization(
       ...formatOrganizationSettings(changes),
     );
   });
-  const outcome = textAt(reply, 0);
+  const at = AT.organizationChanged;
+  const outcome = textAt(reply, OUTCOME);
   if (outcome === "not_found") return { outcome };
-  const first = parseOrganizationRecord(organizationId, parseFields(reply[1]));
+  const first = parseOrganizationRecord(organizationId, parseFields(reply[at.before]));
   if (outcome === "version_conflict" || outcome === "currency_locked") return { outcome, current: first };
-  countFiredAlerts(context, reply, 3);
+  countFiredAlerts(context, reply, at.alertsFired);
   return {
     outcome: "changed",
     before: first,
-    after: parseOrganizationRecord(organizationId, parseFields(reply[2])),
+    after: parseOrganizationRecord(organizationId, parseFields(reply[at.after])),
   };
 }
 

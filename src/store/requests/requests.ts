@@ -30,6 +30,7 @@ import type {
 } from "../types/settlement.ts";
 import type { Run } from "../run.ts";
 import type { RequestStore } from "../types/settlement.ts";
+import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 
 /** Keeps one script under a millisecond, so that admissions of other organizations do not wait for it. */
 const BATCH = 100;
@@ -67,18 +68,21 @@ async function hold(context: StoreContext, input: HoldInput): Promise<HoldResult
       String(expiryOf(month, context.usageMonths)),
     ),
   );
-  const outcome = textAt(reply, 0);
+  const outcome = textAt(reply, OUTCOME);
   if (outcome === "held" || outcome === "exists" || outcome === "worst_case_required") return { outcome };
-  if (outcome === "concurrency_limited") return { outcome, maxConcurrentRequests: integerAt(reply, 1) };
+  if (outcome === "concurrency_limited") {
+    return { outcome, maxConcurrentRequests: integerAt(reply, AT.concurrencyLimited.maxConcurrent) };
+  }
   if (outcome !== "key_cap_reached" && outcome !== "organization_cap_reached") throw unknownOutcome(outcome);
+  const at = AT.capReached;
   return {
     outcome,
     figures: {
-      spentMicrocents: amountAt(reply, 1),
-      heldMicrocents: amountAt(reply, 2),
-      hardCapCents: integerOrNullAt(reply, 3),
+      spentMicrocents: amountAt(reply, at.spent),
+      heldMicrocents: amountAt(reply, at.held),
+      hardCapCents: integerOrNullAt(reply, at.capCents),
     },
-    onlyBecauseOfRequestsInFlight: textAt(reply, 4) === "1",
+    onlyBecauseOfRequestsInFlight: textAt(reply, at.onlyInFlight) === "1",
   };
 }
 
@@ -105,11 +109,11 @@ async function charge(context: StoreContext, input: ChargeInput): Promise<Charge
       formatEstimate(input.estimate),
     ),
   );
-  const outcome = textAt(reply, 0);
+  const outcome = textAt(reply, OUTCOME);
   if (outcome !== "applied" && outcome !== "repeated") throw unknownOutcome(outcome);
   if (outcome === "applied") {
-    countFiredAlerts(context, reply, 1);
-    const fell = textAt(reply, 2);
+    countFiredAlerts(context, reply, AT.charged.alertsFired);
+    const fell = textAt(reply, AT.charged.fell);
     if (fell === "interim" || fell === "reaped") countSpendFall(context, fell);
   }
   return { outcome };
@@ -178,9 +182,9 @@ async function close(context: StoreContext, request: OverdueRequest): Promise<Cl
       record === null ? "0" : String(expiryOf(month, context.usageMonths)),
     ),
   );
-  const outcome = textAt(reply, 0);
+  const outcome = textAt(reply, OUTCOME);
   if (outcome !== "closed" && outcome !== "not_due" && outcome !== "gone") throw unknownOutcome(outcome);
-  if (outcome === "closed") countFiredAlerts(context, reply, 1);
+  if (outcome === "closed") countFiredAlerts(context, reply, AT.closed.alertsFired);
   return outcome;
 }
 

@@ -4,6 +4,7 @@ import { holdsKey, spendKey, usageKey } from "../redis/keys.ts";
 import { expiryOf } from "../../calendar.ts";
 import { amountAt, formatAmount, formatCount, parseArray, textAt } from "../redis/replies.ts";
 import type { RaiseUsageResult, UsageRow } from "../types/reporting.ts";
+import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 
 /** @see UsageStore.raiseUsage */
 export async function raiseUsage(
@@ -29,8 +30,8 @@ export async function raiseUsage(
       formatAmount(row.costMicrocents),
     ),
   );
-  const outcome = textAt(reply, 0);
-  if (outcome === "raised") return { outcome, addedMicrocents: amountAt(reply, 1) };
+  const outcome = textAt(reply, OUTCOME);
+  if (outcome === "raised") return { outcome, addedMicrocents: amountAt(reply, AT.raised.addedMicrocents) };
   if (outcome === "enough" || outcome === "in_flight") return { outcome, addedMicrocents: 0n };
   throw new TypeError(`raise-usage replied an outcome that is not known: ${outcome}`);
 }

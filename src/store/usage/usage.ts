@@ -20,6 +20,7 @@ import type { CorrectInput, CorrectResult, SpendFigures, UsageRow } from "../typ
 import { raiseUsage } from "./raise-usage.ts";
 import type { Run } from "../run.ts";
 import type { UsageStore } from "../types/reporting.ts";
+import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 
 /** Figure in Redis → field of a row. */
 const COUNTS = {
@@ -116,26 +117,27 @@ async function correct(
   };
   let reply = await run(dayAt(await timeMs(context)));
   // Midnight fell between the two commands; nothing was changed.
-  if (reply[0] === "day_changed") reply = await run(dayAt(integerAt(reply, 1)));
+  if (reply[OUTCOME] === "day_changed") reply = await run(dayAt(integerAt(reply, AT.dayChanged.timeMs)));
   const result = parseCorrection(reply, keyId);
   if (result.outcome === "applied") {
-    countFiredAlerts(context, reply, 4);
+    countFiredAlerts(context, reply, AT.corrected.alertsFired);
     if (amountMicrocents < 0n) countSpendFall(context, "correction");
   }
   return result;
 }
 
 function parseCorrection(reply: readonly unknown[], keyId: string | null): CorrectResult {
-  const outcome = textAt(reply, 0);
+  const at = AT.corrected;
+  const outcome = textAt(reply, OUTCOME);
   if (outcome === "not_found") return { outcome };
   if (outcome !== "applied" && outcome !== "repeated") {
     throw new TypeError(`a script replied an outcome that is not known: "${outcome}"`);
   }
   return {
     outcome,
-    month: textAt(reply, 1),
-    organizationMicrocents: amountAt(reply, 2),
-    keyMicrocents: keyId === null ? null : amountAt(reply, 3),
+    month: textAt(reply, at.month),
+    organizationMicrocents: amountAt(reply, at.organizationSpent),
+    keyMicrocents: keyId === null ? null : amountAt(reply, at.keySpent),
   };
 }
 

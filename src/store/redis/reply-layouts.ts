@@ -1,0 +1,67 @@
+/**
+ * What stands where in the scripts' replies: first the outcome, then these, in this order. Each position is stated here
+ * and in the header of its script, in words ("time ms"); a test holds both equal.
+ */
+interface ReplyLayout {
+  readonly file: string;
+  readonly fields: readonly string[];
+}
+
+const ADMISSION_FIELDS = [
+  "timeMs",
+  "keyName",
+  "keyDisplay",
+  "rpm",
+  "keyHardCapCents",
+  "keyBudgetCents",
+  "allowedModels",
+  "maxConcurrent",
+  "expiresAtMs",
+  "keySpent",
+  "organizationName",
+  "currency",
+  "organizationHardCapCents",
+  "organizationBudgetCents",
+  "strictCaps",
+  "organizationSpent",
+  "remaining",
+  "capacity",
+  "resetMs",
+  "retryAfterSeconds",
+  "concurrent",
+] as const;
+
+export const REPLY_LAYOUTS = {
+  admission: { file: "admit.lua", fields: ADMISSION_FIELDS },
+  monthChanged: { file: "admit.lua", fields: ["timeMs"] },
+  concurrencyLimited: { file: "hold.lua", fields: ["maxConcurrent"] },
+  capReached: { file: "hold.lua", fields: ["spent", "held", "capCents", "onlyInFlight"] },
+  charged: { file: "charge.lua", fields: ["alertsFired", "fell"] },
+  closed: { file: "close.lua", fields: ["alertsFired"] },
+  dayChanged: { file: "correct.lua", fields: ["timeMs"] },
+  corrected: { file: "correct.lua", fields: ["month", "organizationSpent", "keySpent", "alertsFired"] },
+  raised: { file: "raise-usage.lua", fields: ["addedMicrocents"] },
+  keyChanged: { file: "set-limits.lua", fields: ["before", "after", "alertsFired"] },
+  keyDeleted: { file: "delete-key.lua", fields: ["before", "after"] },
+  organizationChanged: { file: "set-organization.lua", fields: ["before", "after", "alertsFired"] },
+  deliveryLater: { file: "claim-delivery.lua", fields: ["waitMs"] },
+  deliveryClaimed: {
+    file: "claim-delivery.lua",
+    fields: ["entryId", "nowMs", "failedAttempts", "progress", "alert"],
+  },
+} as const satisfies Record<string, ReplyLayout>;
+
+type Layouts = typeof REPLY_LAYOUTS;
+type Positions<Fields extends readonly string[]> = { readonly [Field in Fields[number]]: number };
+
+function positionsOf(layout: ReplyLayout): Record<string, number> {
+  return Object.fromEntries(layout.fields.map((field, index) => [field, index + 1]));
+}
+
+/** Where the outcome of every reply stands. */
+export const OUTCOME = 0;
+
+/** Reply → field → its position. */
+export const AT = Object.fromEntries(
+  Object.entries(REPLY_LAYOUTS).map(([name, layout]) => [name, positionsOf(layout)]),
+) as { readonly [Name in keyof Layouts]: Positions<Layouts[Name]["fields"]> };
