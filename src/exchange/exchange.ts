@@ -11,7 +11,14 @@ import type { Logger } from "../logger.ts";
 import type { ClientResult, Outcome } from "../request-log/line.ts";
 import type { RequestAccount, Settled } from "../settlement/request-account.ts";
 import type { Settlement } from "../settlement/settlement.ts";
-import type { Answer, AnswerOutput, ClientRequest, Protocol } from "../translation/client-protocol.ts";
+import type {
+  Answer,
+  AnswerOutput,
+  ClientRequest,
+  Observation,
+  Protocol,
+  UsageContradiction,
+} from "../translation/client-protocol.ts";
 import { mapUpstreamError } from "../translation/upstream/map-error.ts";
 import type { AdmissionContext } from "./admission-context.ts";
 import type { BodyBudget } from "./body-budget.ts";
@@ -74,6 +81,7 @@ export class Exchange {
   #model: Model | null = null;
   #account: RequestAccount | null = null;
   #expectation: Expectation = { kind: "nothing" };
+  #observation: Observation | null = null;
   #settled: Settled | null = null;
   #ended = false;
 
@@ -95,6 +103,11 @@ export class Exchange {
   /** What the request cost, once it is settled. */
   get settled(): Settled | null {
     return this.#settled;
+  }
+
+  /** What does not fit together in the usage that the upstream reported. */
+  get usageContradiction(): UsageContradiction | null {
+    return this.#observation?.usageContradiction ?? null;
   }
 
   /** Content type of the answer that the client gets. */
@@ -163,6 +176,7 @@ export class Exchange {
       requestId: this.context.requestId,
     });
     account.observe(answer);
+    this.#observation = answer.observation;
     this.#expectation = { kind: "answer", answer };
     return isStream ? "stream" : "whole";
   }
@@ -181,7 +195,7 @@ export class Exchange {
     try {
       output = expectation.answer.translateBody(body);
     } catch (error) {
-      await this.#settle("broken", this.#told(GatewayError.from(error)));
+      await this.#settle(howItFailed(expectation.answer), this.#told(GatewayError.from(error)));
       throw error;
     }
     await this.#settle("complete", SUCCESS);
@@ -202,7 +216,7 @@ export class Exchange {
     if (!isOver) return { bytes: output.bytes, failed: null };
     // What comes after the last piece, or after an error event, is nobody's any more.
     this.#expectation = { kind: "nothing" };
-    return this.#finishStream(output);
+    return this.#finishStream(answer, output);
   }
 
   /** The client was told an error. One that came before the hold is put on the list of recent requests here. */
@@ -220,11 +234,14 @@ export class Exchange {
     await this.#settle("broken", CLIENT_GONE);
   }
 
-  async #finishStream(output: AnswerOutput): Promise<ResponsePiece> {
+  async #finishStream(answer: Answer, output: AnswerOutput): Promise<ResponsePiece> {
     if (output.failed === null) await this.#settle("complete", SUCCESS);
     else {
       this.#logUpstream(output.failed);
-      await this.#settle("broken", { status: SUCCESS.status, errorCode: output.failed.publicCode });
+      await this.#settle(howItFailed(answer), {
+        status: SUCCESS.status,
+        errorCode: output.failed.publicCode,
+      });
     }
     return { bytes: output.bytes, failed: output.failed };
   }
@@ -290,6 +307,11 @@ export class Exchange {
       "the upstream failed",
     );
   }
+}
+
+/** An error in an answer of status 200 is one all the same: where it came before anything was generated, it is free. */
+function howItFailed({ observation }: Answer): Outcome {
+  return observation.isRefused ? "refused_by_upstream" : "broken";
 }
 
 function joinOutputs(first: AnswerOutput, second: AnswerOutput): AnswerOutput {

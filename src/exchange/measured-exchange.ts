@@ -77,6 +77,7 @@ export class MeasuredExchange extends Exchange {
       status,
       code,
       settled: this.settled,
+      usageContradiction: this.usageContradiction,
       durationMs: performance.now() - this.#startedMs,
       firstTokenMs: first === null ? null : first - this.#startedMs,
     };

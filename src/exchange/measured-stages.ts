@@ -31,6 +31,7 @@ export function measureAdmission(admit: AdmitRequest, meter: RequestMeter): Admi
       status: reply.status,
       code: log.errorCode,
       settled: null,
+      usageContradiction: null,
       durationMs,
       firstTokenMs: null,
     });
@@ -64,6 +65,7 @@ async function measure(
       status,
       code,
       settled: null,
+      usageContradiction: null,
       durationMs: performance.now() - startMs,
       firstTokenMs: null,
     });

@@ -60,6 +60,12 @@ const REQUEST_METRICS = {
     help: "Requests charged by an estimate, because the upstream told no usable usage or the answer was cut.",
     labels: ["model"],
   },
+  usageContradictions: {
+    name: "inference_gateway_usage_contradictions_total",
+    type: "counter",
+    help: "Answers whose usage has figures that cannot all be true, by kind: cached_above_prompt, reasoning_above_output, total.",
+    labels: ["model", "kind"],
+  },
   duration: {
     name: "gen_ai_server_request_duration_seconds",
     type: "histogram",

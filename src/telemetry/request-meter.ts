@@ -28,6 +28,8 @@ export interface FinishedRequest {
     readonly costMicrocents: bigint;
     readonly estimated: boolean;
   } | null;
+  /** Figures of the upstream's usage that cannot all be true, by kind. */
+  readonly usageContradiction: string | null;
   readonly durationMs: number;
   /** From the beginning to the first bytes of a streamed answer; null where it did not stream. */
   readonly firstTokenMs: number | null;
@@ -103,6 +105,8 @@ export class RequestMeter {
     };
     metrics.spend.inc(spender, Number(settled.costMicrocents));
     if (settled.estimated) metrics.estimated.inc({ model });
+    const { usageContradiction: kind } = request;
+    if (kind !== null) metrics.usageContradictions.inc({ model, kind });
     if (request.status === 200) this.#observeAnswer(request, tokens, model);
   }
 

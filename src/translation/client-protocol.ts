@@ -53,6 +53,9 @@ export interface TokenUsage {
   readonly reasoningTokens: number;
 }
 
+/** Figures of one usage that cannot all be true. What is charged then: docs/spend.md. */
+export type UsageContradiction = "cached_above_prompt" | "reasoning_above_output" | "total";
+
 /** What admission, holds and routing need to know of a request. */
 export interface ClientRequest {
   readonly protocol: ProtocolName;
@@ -97,6 +100,10 @@ export interface AnswerContext {
 export interface Observation {
   /** The last not-null usage that the upstream sent, or null. */
   readonly usage: TokenUsage | null;
+  /** What does not fit together in that usage, or null. */
+  readonly usageContradiction: UsageContradiction | null;
+  /** The upstream sent an error before it generated anything, in an answer of status 200: it costs nothing. */
+  readonly isRefused: boolean;
   /** UTF-8 bytes of generated text, reasoning and tool arguments so far. */
   readonly generatedBytes: number;
   /** Deltas that carried generated text: about one token each from most upstreams. */

@@ -54,6 +54,31 @@ const SHAPES: readonly (readonly [
     { prompt_tokens: 11, completion_tokens: 70, completion_tokens_details: { reasoning_tokens: 60 } },
     [11, 0, 70],
   ],
+  [
+    "with reasoning beside the generated ones, as xAI writes it",
+    {
+      prompt_tokens: 12,
+      completion_tokens: 2,
+      total_tokens: 354,
+      completion_tokens_details: { reasoning_tokens: 340 },
+    },
+    [12, 0, 342],
+  ],
+  [
+    "with thinking in the total alone, as Gemini's OpenAI endpoint writes it",
+    { prompt_tokens: 12, completion_tokens: 2, total_tokens: 354 },
+    [12, 0, 342],
+  ],
+  [
+    "with a total that neither figure explains",
+    {
+      prompt_tokens: 12,
+      completion_tokens: 50,
+      total_tokens: 354,
+      completion_tokens_details: { reasoning_tokens: 30 },
+    },
+    [12, 0, 50],
+  ],
   ["with null details", { prompt_tokens: 11, completion_tokens: 7, prompt_tokens_details: null }, [11, 0, 7]],
   ["with no generated tokens", { prompt_tokens: 11, completion_tokens: 0 }, [11, 0, 0]],
   ["of a million tokens", { prompt_tokens: 1_000_000, completion_tokens: 123_457 }, [1_000_000, 0, 123_457]],
@@ -192,6 +217,57 @@ describe("what an answer costs", () => {
       route: `POST ${MESSAGES_PATH}`,
       estimated: false,
     });
+  });
+
+  describe.each([
+    { route: "chat", path: CHAT_PATH, makeBody: chatBody },
+    { route: "messages", path: MESSAGES_PATH, makeBody: messagesBody },
+  ])("on the $route route", ({ path, makeBody }) => {
+    const error = { error: { code: 503, message: "the engine is overloaded" } };
+
+    it.each([
+      { form: "a JSON answer", stream: false, answer: { kind: "json", body: error }, status: 503 },
+      {
+        form: "a stream's first event",
+        stream: true,
+        answer: { kind: "events", events: [error] },
+        status: 200,
+      },
+    ] as const)("is nothing when $form of status 200 is an error", async ({ stream, answer, status }) => {
+      const key = await chat.stack.createKey();
+      chat.upstream.answer(answer as unknown as ScriptedAnswer);
+      const received = await chat.send({ key: key.key, path, body: makeBody({ stream }) });
+      expect(received.status).toBe(status);
+      expect(received.text).toContain("overloaded_error");
+      expect(await readSpend(chat.stack, key)).toEqual({ key: 0n, organization: 0n });
+      expect(await readRequest(chat.stack, key, received)).toMatchObject({
+        error_code: "model_starting",
+        estimated: false,
+        cost_microcents: 0,
+      });
+    });
+
+    it("is what was streamed before an error", async () => {
+      const key = await chat.stack.createKey();
+      chat.upstream.answer({ kind: "events", events: [textChunk(TEXT), error] } as unknown as ScriptedAnswer);
+      await chat.send({ key: key.key, path, body: makeBody({ stream: true }) });
+      expect((await readSpend(chat.stack, key)).key).toBeGreaterThan(10_000n);
+    });
+
+    it.each([null, []])(
+      "is the usage of an answer whose choices are %j, which cannot be used",
+      async (choices) => {
+        const key = await chat.stack.createKey();
+        const usage = { prompt_tokens: 11, completion_tokens: 7 };
+        chat.upstream.answer({ kind: "json", body: { ...textCompletion("x", null, { usage }), choices } });
+        const received = await chat.send({ key: key.key, path, body: makeBody({}) });
+        expect((await readSpend(chat.stack, key)).key).toBe(11n * 250n + 7n * 1_000n);
+        expect(await readRequest(chat.stack, key, received)).toMatchObject({
+          estimated: false,
+          output_tokens: 7,
+        });
+      },
+    );
   });
 
   it("is rounded up once per request, on the sum", async () => {

@@ -46,11 +46,13 @@ export class ChatAnswer implements Answer {
     const { model, stream, usageVisibility } = this.#options;
     const { text, completion, members } = parseCompletion(body);
     if (isUpstreamError(completion)) {
+      this.#generated.readError(completion);
       throw mapErrorInAnswer(completion, { protocol: "chat", model: model.id });
     }
     const { choices, usage } = completion;
-    if (!Array.isArray(choices)) throw brokenAnswer("it has no `choices`");
+    // First of all: an answer that cannot be used costs what its usage says.
     this.#generated.readUsage(usage);
+    if (!Array.isArray(choices)) throw brokenAnswer("it has no `choices`");
     for (const choice of choices) {
       if (isJsonObject(choice)) this.#generated.readMessage(choice["message"]);
     }

@@ -47,6 +47,7 @@ export class MessagesAnswer implements Answer {
   translateBody(body: Uint8Array): AnswerOutput {
     const completion = parseCompletion(body);
     if (isUpstreamError(completion) || !isJsonObject(completion)) {
+      this.#generated.readError(completion);
       throw mapErrorInAnswer(completion, { protocol: "messages", model: this.#settings.model });
     }
     this.#generated.readUsage(completion["usage"]);

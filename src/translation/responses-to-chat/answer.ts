@@ -55,6 +55,7 @@ export class ResponsesAnswer implements Answer {
   translateBody(body: Uint8Array): AnswerOutput {
     const completion = parseCompletion(body);
     if (isUpstreamError(completion) || !isJsonObject(completion)) {
+      this.#generated.readError(completion);
       throw mapErrorInAnswer(completion, { protocol: "responses", model: this.#settings.model });
     }
     this.#translator.readChunk(numberCalls(completion));

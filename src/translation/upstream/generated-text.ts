@@ -1,7 +1,7 @@
-import type { Observation, TokenUsage } from "../client-protocol.ts";
+import type { Observation, TokenUsage, UsageContradiction } from "../client-protocol.ts";
 import { isJsonObject } from "../../json-object.ts";
 import { TextBuffer } from "../text-buffer.ts";
-import { parseUsage } from "./usage.ts";
+import { readUsage } from "./usage.ts";
 
 /** As much text as a tokenizer is given when an upstream reports no usage. */
 const MAX_TEXT_BYTES = 1_048_576;
@@ -12,6 +12,8 @@ const MAX_TEXT_BYTES = 1_048_576;
  */
 export class GeneratedText implements Observation {
   usage: TokenUsage | null = null;
+  usageContradiction: UsageContradiction | null = null;
+  isRefused = false;
   generatedBytes = 0;
   generatedDeltas = 0;
   readonly #text = new TextBuffer({ maxBytes: MAX_TEXT_BYTES });
@@ -23,7 +25,16 @@ export class GeneratedText implements Observation {
 
   /** The `usage` of a chunk or an answer; the last one that is not null counts. */
   readUsage(value: unknown): void {
-    this.usage = parseUsage(value) ?? this.usage;
+    const reported = readUsage(value);
+    if (reported === null) return;
+    this.usage = reported.tokens;
+    this.usageContradiction = reported.contradiction;
+  }
+
+  /** @param value The error that the upstream sent in place of an answer, or of the rest of one. */
+  readError(value: unknown): void {
+    if (isJsonObject(value)) this.readUsage(value["usage"]);
+    this.isRefused = this.usage === null && this.generatedBytes === 0;
   }
 
   /** The text of a choice's `message` or `delta`. */

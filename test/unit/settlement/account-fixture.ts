@@ -18,6 +18,8 @@ export const PRICE = { input: 1_000_000n, cachedInput: 100_000n, output: 10_000_
 export const OK = { status: 200, errorCode: null };
 export const NOTHING_YET: Observation = {
   usage: null,
+  usageContradiction: null,
+  isRefused: false,
   generatedBytes: 0,
   generatedDeltas: 0,
   generatedText: "",

@@ -108,6 +108,7 @@ describe("RequestMeter", () => {
     model: "acme/a",
     status: 200,
     code: null,
+    usageContradiction: null,
     durationMs: 1000,
     firstTokenMs: 200,
   };

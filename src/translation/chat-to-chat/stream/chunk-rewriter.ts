@@ -48,6 +48,7 @@ export class ChunkRewriter {
   rewrite(text: string, isError: boolean): string | null {
     const { chunk, members } = parseChunk(text);
     if (isError || isUpstreamError(chunk)) {
+      this.#generated.readError(chunk);
       throw mapErrorInAnswer(chunk ?? text, { protocol: "chat", model: this.#model });
     }
     if (chunk === null || members === null) {

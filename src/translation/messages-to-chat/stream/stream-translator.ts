@@ -70,6 +70,7 @@ export class StreamTranslator {
    */
   readChunk(chunk: unknown): void {
     if (isUpstreamError(chunk)) {
+      this.#generated.readError(chunk);
       throw mapErrorInAnswer(chunk, { protocol: "messages", model: this.#settings.model });
     }
     if (!isJsonObject(chunk)) {

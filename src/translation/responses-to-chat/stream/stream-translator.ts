@@ -62,6 +62,7 @@ export class StreamTranslator {
    */
   readChunk(chunk: unknown): void {
     if (isUpstreamError(chunk)) {
+      this.#output.generated.readError(chunk);
       throw mapErrorInAnswer(chunk, { protocol: "responses", model: this.#settings.model });
     }
     if (!isJsonObject(chunk)) {

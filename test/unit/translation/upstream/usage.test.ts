@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseUsage } from "../../../../src/translation/upstream/usage.ts";
+import { parseUsage, readUsage } from "../../../../src/translation/upstream/usage.ts";
 
 const usage = (
   inputTokens: number,
@@ -55,6 +55,26 @@ describe("parseUsage", () => {
       expected: usage(100, 0, 20, 20),
     },
     {
+      name: "reasoning that xAI counts beside the output",
+      value: {
+        prompt_tokens: 12,
+        completion_tokens: 2,
+        total_tokens: 354,
+        completion_tokens_details: { reasoning_tokens: 340 },
+      },
+      expected: usage(12, 0, 342, 340),
+    },
+    {
+      name: "thinking that stands in Gemini's total alone",
+      value: { prompt_tokens: 12, completion_tokens: 2, total_tokens: 354 },
+      expected: usage(12, 0, 342, 340),
+    },
+    {
+      name: "a total that cached tokens beside the prompt explain",
+      value: { ...base, cached_tokens: 400, total_tokens: 520 },
+      expected: usage(0, 100, 20),
+    },
+    {
       name: "an answer without output",
       value: { prompt_tokens: 3, completion_tokens: 0 },
       expected: usage(3, 0, 0),
@@ -66,6 +86,35 @@ describe("parseUsage", () => {
     },
   ])("reads $name", ({ value, expected }) => {
     expect(parseUsage(value)).toEqual(expected);
+  });
+
+  it.each([
+    { name: "a total that is the sum", figures: { total_tokens: 120 }, kind: null },
+    { name: "no total, or a placeholder", figures: { total_tokens: 0 }, kind: null },
+    {
+      name: "reasoning beside the output",
+      figures: { total_tokens: 150, completion_tokens_details: { reasoning_tokens: 30 } },
+      kind: null,
+    },
+    { name: "a total beyond all parts", figures: { total_tokens: 150 }, kind: null },
+    { name: "a total below its parts", figures: { total_tokens: 119 }, kind: "total" },
+    {
+      name: "a total that nothing explains",
+      figures: { total_tokens: 150, completion_tokens_details: { reasoning_tokens: 5 } },
+      kind: "total",
+    },
+    {
+      name: "more reasoning than output",
+      figures: { completion_tokens_details: { reasoning_tokens: 25 } },
+      kind: "reasoning_above_output",
+    },
+    {
+      name: "more cached tokens than prompt, which the total may count beside it",
+      figures: { cached_tokens: 400, total_tokens: 520 },
+      kind: "cached_above_prompt",
+    },
+  ])("tells whether figures contradict each other: $name", ({ figures, kind }) => {
+    expect(readUsage({ ...base, ...figures })?.contradiction).toBe(kind);
   });
 
   it.each([
