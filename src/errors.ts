@@ -225,7 +225,8 @@ export class GatewayError extends Error {
     this.type = definition.type;
     this.publicCode = options.publicCode ?? code;
     this.param = options.param ?? null;
-    this.retryAfterSeconds = holdRetryAfter(options.retryAfterSeconds ?? definition.retryAfterSeconds);
+    const seconds = options.retryAfterSeconds ?? definition.retryAfterSeconds;
+    this.retryAfterSeconds = seconds === undefined ? null : clampRetryAfterSeconds(seconds);
     this.fields = options.fields ?? {};
     this.headers = options.headers ?? {};
   }
@@ -248,7 +249,8 @@ export class GatewayError extends Error {
   }
 }
 
-function holdRetryAfter(seconds: number | undefined): number | null {
-  if (seconds === undefined || Number.isNaN(seconds)) return null;
+/** What a client can be told: whole seconds, 1 to 59, the longest wait that every SDK honours; null for no number. */
+export function clampRetryAfterSeconds(seconds: number): number | null {
+  if (Number.isNaN(seconds)) return null;
   return Math.min(MAX_RETRY_AFTER_SECONDS, Math.max(1, Math.ceil(seconds)));
 }

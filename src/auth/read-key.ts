@@ -9,6 +9,11 @@ import { isWellFormedKey } from "./key-format.ts";
 const BEARER = /^bearer(?: +(?<token>\S.*))?$/i;
 /** RFC 9110, section 11.6.1: a 401 names the scheme. */
 const CHALLENGE = { "www-authenticate": "Bearer" };
+/** Stands for credentials that are not Bearer's; has not the form of a key. */
+const NO_BEARER = "-";
+const NO_SCHEME =
+  "The `authorization` header holds a key without a scheme. Send it as `Authorization: Bearer <API_KEY>` or as " +
+  "`x-api-key: <API_KEY>`.";
 
 /**
  * The one well-formed key that the headers hold. Header names are in lower case; a header that was sent twice has its
@@ -21,7 +26,7 @@ export function readKey(headers: Readonly<Record<string, string | undefined>>): 
   );
   if (given.length === 0) throw new GatewayError("missing_api_key", { headers: CHALLENGE });
   const [first, second] = given.filter(isWellFormedKey);
-  if (first === undefined) throw invalidKey();
+  if (first === undefined) throw invalidKey(isBareKey(headers["authorization"]) ? NO_SCHEME : undefined);
   if (second !== undefined && second !== first) {
     throw invalidKey("Two different API keys were sent, in `authorization` and in `x-api-key`. Send one.");
   }
@@ -36,10 +41,18 @@ export function invalidKey(message?: string): GatewayError {
   });
 }
 
-/** What stands behind the scheme; nothing for the scheme alone, which clients send whose key is not set. */
+/**
+ * What stands behind the scheme; nothing for the scheme alone, which clients send whose key is not set. Credentials of
+ * another form stay as they are, which is no key: `authorization` without a scheme is no HTTP (RFC 9110, section 11.6.2).
+ */
 function bearerToken(authorization: string | undefined): string | undefined {
   if (authorization === undefined) return undefined;
   const trimmed = authorization.trim();
   const bearer = BEARER.exec(trimmed);
-  return bearer === null ? trimmed : bearer.groups?.["token"];
+  if (bearer !== null) return bearer.groups?.["token"];
+  return trimmed === "" ? undefined : NO_BEARER;
+}
+
+function isBareKey(authorization: string | undefined): boolean {
+  return authorization !== undefined && isWellFormedKey(authorization.trim());
 }

@@ -1,5 +1,5 @@
 /** The refusals of an admission, in the contract's words. */
-import { GatewayError } from "../errors.ts";
+import { clampRetryAfterSeconds, GatewayError } from "../errors.ts";
 import type { KnownKeyAdmission } from "../store/types/admission.ts";
 import { createConcurrencyError } from "./concurrency-limit.ts";
 import { createCapError } from "./spend-cap.ts";
@@ -42,7 +42,8 @@ export function createAdmissionError(admission: KnownKeyAdmission, endpoint: str
 
 /** Its words avoid those on which some SDKs stop retrying: quota, billing, credit. */
 function createRateLimitError({ key, bucket }: KnownKeyAdmission, endpoint: string): GatewayError {
-  const seconds = bucket.retryAfterSeconds;
+  // The same number as in `retry-after`.
+  const seconds = clampRetryAfterSeconds(bucket.retryAfterSeconds) ?? 1;
   const what = endpoint === "count_tokens" ? "count_tokens requests" : "requests";
   const rate = `${key.requestsPerMinute} ${what} per minute`;
   return new GatewayError("rate_limit_exceeded", {

@@ -50,7 +50,6 @@ describe("a key", () => {
     { name: "with the scheme in lower case", headers: (key) => ({ authorization: `bearer ${key}` }) },
     { name: "with the scheme in upper case", headers: (key) => ({ authorization: `BEARER ${key}` }) },
     { name: "behind several spaces", headers: (key) => ({ authorization: `Bearer    ${key}` }) },
-    { name: "without a scheme", headers: (key) => ({ authorization: key }) },
     { name: "with blanks around it", headers: (key) => ({ "x-api-key": `  ${key}  ` }) },
     {
       name: "as Bearer beside a placeholder in x-api-key",
@@ -103,6 +102,11 @@ describe("a key", () => {
     {
       name: "a good key and a made-up one",
       headers: (key) => ({ authorization: `Bearer ${makeUpKey()}`, "x-api-key": key }),
+      refusal: "401 invalid_api_key",
+    },
+    {
+      name: "a key without a scheme",
+      headers: (key) => ({ authorization: key }),
       refusal: "401 invalid_api_key",
     },
     {

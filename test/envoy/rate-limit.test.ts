@@ -131,7 +131,7 @@ describe("a refusal by the bucket", () => {
     expect(answer.headers[named]).toBe("0");
     const error = {
       message: expect.stringMatching(
-        /^Rate limit of 1 requests per minute for API key "ci" reached\. Try again in \d+ seconds\.$/,
+        /^Rate limit of 1 requests per minute for API key "ci" reached\. Try again in 59 seconds\.$/,
       ),
       type: "rate_limit_error",
       code: "rate_limit_exceeded",

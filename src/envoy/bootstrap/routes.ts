@@ -29,6 +29,7 @@ export function createRouteConfig(options: ResolvedOptions): EnvoyNode {
         domains: oneLine(["*"]),
         ...createCorsPolicy(options.corsAllowOrigins),
         routes: [
+          createTwoHostsRoute(),
           createPublicRoute("/healthz", "The process answers: for liveness probes.", HEALTH_BODY),
           createPublicRoute("/", "SDKs and command lines probe these without a key.", service),
           createPublicRoute("/api/hello", null, service),
@@ -38,6 +39,18 @@ export function createRouteConfig(options: ResolvedOptions): EnvoyNode {
         ],
       },
     ],
+  };
+}
+
+function createTwoHostsRoute(): EnvoyNode {
+  return {
+    "#": "Two Host headers, which Envoy joins by a comma: 400 (RFC 9112, section 3.2).",
+    match: {
+      prefix: "/",
+      headers: [oneLine({ name: ":authority", string_match: { contains: "," } })],
+    },
+    direct_response: { status: 400 },
+    typed_per_filter_config: { ...disabledAdmission(), ...disabledProcessing() },
   };
 }
 

@@ -82,6 +82,13 @@ export const LOCAL_REPLY_CASES: readonly LocalReplyCase[] = [
     act: (edge, path) => sendRaw(edge.port, `POST ${path} HTTP/1.1\r\ncontent-length: 0\r\n\r\n`),
   },
   {
+    name: "two Hosts",
+    code: "invalid_parameter",
+    message: NOT_HTTP,
+    seen: "headers",
+    act: (edge, path) => sendRaw(edge.port, `${head(path, "host: b", "content-length: 0")}\r\n`),
+  },
+  {
     name: "a request line that is none",
     code: "invalid_parameter",
     message: NOT_HTTP,

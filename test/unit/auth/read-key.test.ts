@@ -23,7 +23,6 @@ describe("readKey", () => {
     ["as Bearer in any case", { authorization: `bEaReR ${KEY}` }],
     ["behind several spaces", { authorization: `Bearer    ${KEY}` }],
     ["with white space around", { authorization: `  Bearer ${KEY}  ` }],
-    ["without a scheme", { authorization: KEY }],
     ["as x-api-key", { "x-api-key": KEY }],
     ["as x-api-key with white space around", { "x-api-key": ` ${KEY} ` }],
     ["in both headers", { authorization: `Bearer ${KEY}`, "x-api-key": KEY }],
@@ -40,12 +39,20 @@ describe("readKey", () => {
     ["two empty headers", { authorization: " ", "x-api-key": "" }, "missing_api_key"],
     ["a placeholder", { authorization: "Bearer dummy" }, "invalid_api_key"],
     ["a mistyped key", { authorization: `Bearer ${MISTYPED}` }, "invalid_api_key"],
+    ["a key without a scheme", { authorization: KEY }, "invalid_api_key"],
     ["another scheme", { authorization: `Basic ${KEY}` }, "invalid_api_key"],
     ["a scheme without a key", { authorization: "Bearer " }, "missing_api_key"],
     ["two different keys", { authorization: `Bearer ${KEY}`, "x-api-key": OTHER }, "invalid_api_key"],
     ["a header that was sent twice", { "x-api-key": `${KEY},${KEY}` }, "invalid_api_key"],
   ])("refuses %s", (_name, headers, code) => {
     expect(codeOf(headers)).toBe(code);
+  });
+
+  it("says what is missing before a key without a scheme", () => {
+    expect(() => readKey({ authorization: KEY })).toThrow(
+      /without a scheme\. Send it as `Authorization: Bearer/,
+    );
+    expect(readKey({ authorization: KEY, "x-api-key": OTHER })).toBe(OTHER);
   });
 
   it("names the scheme with every refusal", () => {

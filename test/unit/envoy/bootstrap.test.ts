@@ -80,7 +80,7 @@ describe("renderBootstrap", () => {
     expect(asking.map((filter) => filter.typed_config["failure_mode_allow"])).toEqual([false, false]);
   });
 
-  it("ends its routes with one for every path, and passes over ext_authz only on exact paths and CONNECT", () => {
+  it("ends its routes with one for every path, and passes over ext_authz only where it answers by itself: two Hosts, exact paths, CONNECT", () => {
     const { routes } = read(render()).manager.route_config.virtual_hosts[0];
     expect(routes.at(-1)).toMatchObject({
       match: { prefix: "/" },
@@ -89,7 +89,9 @@ describe("renderBootstrap", () => {
     const open = routes.filter((route) =>
       JSON.stringify(route["typed_per_filter_config"] ?? "").includes("ExtAuthz"),
     );
+    expect(open.filter((route) => route["direct_response"] === undefined)).toEqual([]);
     expect(open.map(({ match }) => match)).toEqual([
+      { prefix: "/", headers: [{ name: ":authority", string_match: { contains: "," } }] },
       expect.objectContaining({ path: "/healthz" }),
       expect.objectContaining({ path: "/" }),
       expect.objectContaining({ path: "/api/hello" }),
