@@ -96,11 +96,21 @@ export const ERRORS = {
     type: "permission_error",
     message: "Protocol upgrades are not supported.",
   },
+  websocket_not_supported: {
+    status: 426,
+    type: "invalid_request_error",
+    message: "This gateway does not speak WebSocket. Send `POST /v1/responses` over HTTP.",
+  },
   unknown_endpoint: { status: 404, type: "not_found_error", message: "There is no such endpoint." },
   request_not_found: {
     status: 404,
     type: "not_found_error",
     message: "There is no such request among the recent requests of this API key.",
+  },
+  response_not_found: {
+    status: 404,
+    type: "not_found_error",
+    message: "This gateway stores no responses. Send the whole input with every request.",
   },
   method_not_allowed: {
     status: 405,

@@ -280,7 +280,7 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     budget,
     catalog: currentCatalog,
     store,
-    countTokens: createCountTokens({ catalog: currentCatalog, estimator }),
+    countTokens: createCountTokens({ catalog: currentCatalog, protocols: PROTOCOLS, estimator }),
   });
   const exchangeServices = {
     catalog: currentCatalog,

@@ -12,6 +12,7 @@ import type { AdmissionContext } from "../exchange/admission-context.ts";
 import { parseAdmissionContext } from "../exchange/admission-context.ts";
 import type { Answers } from "../exchange/answers.ts";
 import type { Exchange, ResponsePiece } from "../exchange/exchange.ts";
+import { METERED_ENDPOINTS } from "../exchange/endpoints.ts";
 import { namesToRemoveDownstream, namesToRemoveUpstream } from "../exchange/header-policy.ts";
 import { type Header, type Reply, createErrorReply } from "../exchange/reply.ts";
 import type { Logger } from "../logger.ts";
@@ -108,7 +109,7 @@ export class RequestStream implements ProcessListener {
     this.#context = context;
     this.#requestHeaderNames = Object.keys(headers);
     const { answers, createExchange, protocols } = this.#services;
-    const isMetered = context.endpoint === "chat_completions" || context.endpoint === "messages";
+    const isMetered = METERED_ENDPOINTS.has(context.endpoint);
     if (isMetered) this.#exchange = createExchange(context, protocols[context.protocol]);
     // Envoy sends no body message for a request without a body.
     if (isMetered || context.endpoint === "count_tokens") {

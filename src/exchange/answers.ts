@@ -19,8 +19,8 @@ export interface Answers {
 export interface AnswerServices {
   readonly catalog: () => Catalog;
   readonly store: Pick<Store, "getKey" | "getOrganization" | "readSpend" | "findRequest">;
-  /** `POST /v1/messages/count_tokens`: the prompt's tokens of a request body. @throws GatewayError */
-  readonly countTokens: (body: Uint8Array, context: AdmissionContext) => Promise<number>;
+  /** The prompt's tokens of a request body, as its protocol tells them. @throws GatewayError */
+  readonly countTokens: (body: Uint8Array, context: AdmissionContext) => Promise<object>;
   readonly budget: BodyBudget;
 }
 
@@ -42,6 +42,7 @@ export function createAnswers(services: AnswerServices): Answers {
           return createJsonReply(200, await requestStatus(services, context), context);
         case "chat_completions":
         case "messages":
+        case "responses":
         case "count_tokens":
         case "readiness":
         case "unknown":
@@ -53,7 +54,7 @@ export function createAnswers(services: AnswerServices): Answers {
       const { budget, countTokens } = services;
       budget.hold(body.byteLength);
       try {
-        return createJsonReply(200, { input_tokens: await countTokens(body, context) }, context);
+        return createJsonReply(200, await countTokens(body, context), context);
       } finally {
         budget.release(body.byteLength);
       }

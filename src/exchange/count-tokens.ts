@@ -1,29 +1,30 @@
 /**
- * `POST /v1/messages/count_tokens`: the prompt's tokens by a tokenizer, an estimate for models of other vocabularies. No
- * upstream is asked, nothing is charged.
+ * `POST /v1/messages/count_tokens` and `POST /v1/responses/input_tokens`: the prompt's tokens by a tokenizer, an estimate
+ * for models of other vocabularies. No upstream is asked, nothing is charged.
  */
+import { GatewayError } from "../errors.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { readPromptText } from "../settlement/prompt-text.ts";
 import type { TokenEstimator } from "../settlement/token-estimator.ts";
-import { parseCountTokensRequest } from "../translation/messages-to-chat/protocol.ts";
+import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";
 import type { AdmissionContext } from "./admission-context.ts";
 
 export interface CountTokensServices {
   readonly catalog: () => Catalog;
+  readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
   readonly estimator: Pick<TokenEstimator, "countPrompt">;
 }
 
-/** @throws GatewayError as `POST /v1/messages` would refuse the same body. */
+/** @throws GatewayError as the request itself would be refused. */
 export function createCountTokens(services: CountTokensServices) {
-  return async (body: Uint8Array, context: AdmissionContext): Promise<number> => {
-    const request = parseCountTokensRequest(body);
+  return async (body: Uint8Array, context: AdmissionContext): Promise<object> => {
+    const { counting } = services.protocols[context.protocol];
+    if (counting === null) throw new GatewayError("unknown_endpoint");
+    const request = counting.parseRequest(body);
     const model = services.catalog().requireModel(request.model, context);
     const { text, mediaTokens } = readPromptText(request.toUpstream(model));
-    return (
-      (await services.estimator.countPrompt(
-        { model: model.id, organizationId: context.organizationId },
-        text,
-      )) + mediaTokens
-    );
+    const asked = { model: model.id, organizationId: context.organizationId };
+    const tokens = (await services.estimator.countPrompt(asked, text)) + mediaTokens;
+    return counting.formatCount(tokens);
   };
 }

@@ -7,6 +7,7 @@ import type { ProtocolName } from "../translation/client-protocol.ts";
 export type EndpointName =
   | "chat_completions"
   | "messages"
+  | "responses"
   | "count_tokens"
   | "key"
   | "request"
@@ -33,12 +34,15 @@ export interface EndpointMatch {
 
 const CHAT: Endpoint = { name: "chat_completions", protocol: "chat", isMetered: true, methods: ["POST"] };
 const MESSAGES: Endpoint = { name: "messages", protocol: "messages", isMetered: true, methods: ["POST"] };
+const RESPONSES: Endpoint = { name: "responses", protocol: "responses", isMetered: true, methods: ["POST"] };
 const COUNT_TOKENS: Endpoint = {
   name: "count_tokens",
   protocol: "messages",
   isMetered: false,
   methods: ["POST"],
 };
+/** The same in the words of another protocol. */
+const INPUT_TOKENS: Endpoint = { ...COUNT_TOKENS, protocol: "responses" };
 const KEY: Endpoint = { name: "key", protocol: "chat", isMetered: false, methods: ["GET", "HEAD"] };
 const REQUEST: Endpoint = { name: "request", protocol: "chat", isMetered: false, methods: ["GET", "HEAD"] };
 const MODELS: Endpoint = { name: "models", protocol: "chat", isMetered: false, methods: ["GET", "HEAD"] };
@@ -53,11 +57,14 @@ const READINESS: Endpoint = {
 const PROBE: Endpoint = { name: "unknown", protocol: "chat", isMetered: false, methods: ["GET", "HEAD"] };
 const UNKNOWN: Endpoint = { name: "unknown", protocol: "chat", isMetered: false, methods: [] };
 const UNKNOWN_MESSAGES: Endpoint = { ...UNKNOWN, protocol: "messages" };
+const UNKNOWN_RESPONSES: Endpoint = { ...UNKNOWN, protocol: "responses" };
 
 const BY_PATH: ReadonlyMap<string, Endpoint> = new Map([
   ["/v1/chat/completions", CHAT],
   ["/v1/messages", MESSAGES],
   ["/v1/messages/count_tokens", COUNT_TOKENS],
+  ["/v1/responses", RESPONSES],
+  ["/v1/responses/input_tokens", INPUT_TOKENS],
   ["/v1/key", KEY],
   ["/v1/models", MODELS],
   ["/readyz", READINESS],
@@ -67,7 +74,7 @@ const BY_PATH: ReadonlyMap<string, Endpoint> = new Map([
 ]);
 
 const BY_NAME: ReadonlyMap<EndpointName, Endpoint> = new Map(
-  [CHAT, MESSAGES, COUNT_TOKENS, KEY, REQUEST, MODELS, MODEL, READINESS, UNKNOWN].map((one) => [
+  [CHAT, MESSAGES, RESPONSES, COUNT_TOKENS, KEY, REQUEST, MODELS, MODEL, READINESS, UNKNOWN].map((one) => [
     one.name,
     one,
   ]),
@@ -84,7 +91,13 @@ export function findEndpoint(path: string): EndpointMatch {
   if (exact !== undefined) return { endpoint: exact, resource: null };
   if (bare.startsWith(MODEL_PREFIX)) return withResource(MODEL, bare.slice(MODEL_PREFIX.length));
   if (bare.startsWith(REQUEST_PREFIX)) return withResource(REQUEST, bare.slice(REQUEST_PREFIX.length));
-  return { endpoint: bare.startsWith("/v1/messages") ? UNKNOWN_MESSAGES : UNKNOWN, resource: null };
+  return { endpoint: findUnknown(bare), resource: null };
+}
+
+/** What lies under an endpoint is refused in its protocol's envelope. */
+function findUnknown(path: string): Endpoint {
+  if (path.startsWith("/v1/messages")) return UNKNOWN_MESSAGES;
+  return path.startsWith("/v1/responses") ? UNKNOWN_RESPONSES : UNKNOWN;
 }
 
 /** The endpoint of an admission, by the name that it carries. */
@@ -108,3 +121,8 @@ function decode(encoded: string): string | null {
     throw error;
   }
 }
+
+/** Names of the endpoints whose requests go upstream. */
+export const METERED_ENDPOINTS: ReadonlySet<EndpointName> = new Set(
+  [...BY_PATH.values()].filter(({ isMetered }) => isMetered).map(({ name }) => name),
+);

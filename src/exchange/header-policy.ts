@@ -13,6 +13,11 @@ export const HEADERS_NOT_FOR_UPSTREAMS = [
   "expect",
   "te",
   "upgrade",
+  // What Codex and the AI SDK tell about the user's installation and session.
+  "session-id",
+  "thread-id",
+  "originator",
+  "x-client-request-id",
   // What the upstream compressed could not be read here.
   "accept-encoding",
 ];
@@ -21,7 +26,7 @@ export const HEADERS_NOT_FOR_UPSTREAMS = [
  * The same by prefix. `x-envoy-*`, `x-forwarded-*` and the gateway's own `x-igw-*` are taken off by the upstream's
  * cluster alone: Envoy needs them until then, and finds no route without `x-forwarded-proto`.
  */
-export const PREFIXES_NOT_FOR_UPSTREAMS = ["x-stainless-", "anthropic-", "openai-"];
+export const PREFIXES_NOT_FOR_UPSTREAMS = ["x-stainless-", "anthropic-", "openai-", "x-openai-", "x-codex-"];
 
 const NOT_FOR_UPSTREAMS: ReadonlySet<string> = new Set(HEADERS_NOT_FOR_UPSTREAMS);
 

@@ -9,17 +9,13 @@ interface RequestLine {
 }
 
 const PROTOCOLS =
-  "This gateway speaks two protocols: OpenAI chat completions at `POST /v1/chat/completions` and Anthropic messages at `POST /v1/messages`.";
+  "This gateway speaks three protocols: OpenAI chat completions at `POST /v1/chat/completions`, OpenAI responses at `POST /v1/responses` and Anthropic messages at `POST /v1/messages`.";
 
 const CHAT_INSTEAD =
-  "Use `client.chat.completions.create(…)` in the OpenAI SDK, `openai.chat(…)` instead of `openai(…)` in the Vercel AI SDK";
+  "Use `client.chat.completions.create(…)` in the OpenAI SDK, `openai.chat(…)` in the Vercel AI SDK";
 
 /** OpenAI endpoints that SDKs use by default or by habit, and how each is switched to chat completions. */
 const HINTS: readonly (readonly [prefix: string, hint: string])[] = [
-  [
-    "/v1/responses",
-    `${CHAT_INSTEAD}, \`useResponsesApi: false\` (\`use_responses_api=False\`) in LangChain.`,
-  ],
   ["/v1/completions", `${CHAT_INSTEAD}, with \`messages\` instead of \`prompt\`.`],
   ["/v1/embeddings", `Embeddings are not offered here; chat models are. ${CHAT_INSTEAD}.`],
   ["/v1/complete", "Use `client.messages.create(…)` in the Anthropic SDK."],
@@ -28,13 +24,17 @@ const HINTS: readonly (readonly [prefix: string, hint: string])[] = [
   ["/v1/v1/", "The base URL has `/v1` once too often: Anthropic clients take it without a path."],
 ];
 
+/** What clients ask for by the id of an earlier response. `compact` is an endpoint of its own, which is not here. */
+const STORED_RESPONSE = /^\/v1\/responses\/(?!compact$)[^/]+(?:\/(?:cancel|input_items))?$/;
+
 /**
  * Refuses what is no endpoint, a method that it does not take, and a compressed body.
- * @throws GatewayError 404 `unknown_endpoint`, 405 `method_not_allowed`, 415 `unsupported_media_type`.
+ * @throws GatewayError 404 `unknown_endpoint` or `response_not_found`, 405 `method_not_allowed`, 415 `unsupported_media_type`.
  */
 export function refuseEndpoint(endpoint: Endpoint, { method, path, headers }: RequestLine): void {
   const bare = path.split("?", 1)[0] ?? "";
   if (endpoint.methods.length === 0) {
+    if (STORED_RESPONSE.test(bare)) throw new GatewayError("response_not_found");
     const hint = HINTS.find(([prefix]) => bare.startsWith(prefix))?.[1];
     const message = `There is no endpoint ${method} ${bare.slice(0, 100)}. ${PROTOCOLS}`;
     throw new GatewayError("unknown_endpoint", {

@@ -142,6 +142,16 @@ export interface Protocol {
   readonly name: ProtocolName;
   /** @throws GatewayError 400 naming the field and what was expected. */
   parseRequest(body: Uint8Array): ClientRequest;
+  /** How tokens are counted without an answer; null: the protocol has no such endpoint. */
+  readonly counting: TokenCounting | null;
   /** The body of an error response. */
   formatError(error: GatewayError, requestId: string | null): string;
+}
+
+/** A protocol's endpoint that counts the tokens of a request. */
+export interface TokenCounting {
+  /** Its `toUpstream` is what the tokenizer counts. @throws GatewayError 400 as for the request itself. */
+  parseRequest(body: Uint8Array): ClientRequest;
+  /** The body of its answer. */
+  formatCount(tokens: number): object;
 }

@@ -54,6 +54,17 @@ const MODELS = [
         configuration: { baseURL: `${chat.stack.baseUrl}/v1` },
       }),
   },
+  {
+    name: "ChatOpenAI with useResponsesApi",
+    create: ({ apiKey = chat.key.key, maxRetries = 0 }: ModelOptions = {}): ChatOpenAI =>
+      new ChatOpenAI({
+        model: CHAT_MODEL,
+        apiKey,
+        maxRetries,
+        useResponsesApi: true,
+        configuration: { baseURL: `${chat.stack.baseUrl}/v1` },
+      }),
+  },
 ];
 
 const weather = tool(({ city }: { city: string }) => `21 °C in ${city}`, {

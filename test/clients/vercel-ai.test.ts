@@ -35,6 +35,12 @@ const PROVIDERS: readonly { readonly name: string; readonly create: (apiKey?: st
     create: (apiKey = chat.key.key) =>
       createOpenAI({ baseURL: `${chat.stack.baseUrl}/v1`, apiKey }).chat(CHAT_MODEL),
   },
+  {
+    // Its default: the Responses protocol.
+    name: "openai",
+    create: (apiKey = chat.key.key) =>
+      createOpenAI({ baseURL: `${chat.stack.baseUrl}/v1`, apiKey })(CHAT_MODEL),
+  },
 ];
 
 const tools = {

@@ -1,6 +1,7 @@
 /** Every row of the contract's table of errors, as it comes over the wire: status, every header, the whole body. */
 import { afterEach, describe, expect, it } from "vitest";
 import { ERRORS, type ErrorCode, GatewayError } from "../../src/errors.ts";
+import type { ProtocolName } from "../../src/translation/client-protocol.ts";
 import { withChatStack } from "../support/chat-stack.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { catalogEntry, TEST_PRICES } from "../support/gateway-config.ts";
@@ -21,6 +22,7 @@ import type { RawResponse } from "./edge/raw-client.ts";
 const ROUTES: readonly ErrorRoute[] = [
   { path: "/v1/chat/completions", protocol: "chat" },
   { path: "/v1/messages?beta=true", protocol: "messages" },
+  { path: "/v1/responses", protocol: "responses" },
 ];
 
 const closedPort = await findFreePort();
@@ -52,7 +54,10 @@ describe("the table of errors", () => {
 });
 
 describe.each(ROUTES)("on $path", (route) => {
-  const rows = ROWS.filter(({ row }) => row.only === undefined || row.only === route.protocol);
+  const rows = ROWS.filter(
+    ({ row: { only, except } }) =>
+      (only === undefined || only === route.protocol) && except !== route.protocol,
+  );
 
   it.each(rows)("$code has its status, its headers and its body", async ({ code, row }) => {
     const response = await row.provoke(createProvocation(chat, route));
@@ -101,7 +106,7 @@ function expected(code: ErrorCode, row: ProvokedError, { protocol }: ErrorRoute)
       ...row.headers,
     },
     body:
-      protocol === "chat"
+      protocol !== "messages"
         ? { error: object }
         : { type: "error", error: { ...object, details: { error_code: code } }, request_id: id },
   };
@@ -112,11 +117,11 @@ function formatIds(row: ProvokedError): object {
   return { "x-request-id": anyText(REQUEST_ID), "request-id": anyText(REQUEST_ID) };
 }
 
-function formatRate(row: ProvokedError, protocol: "chat" | "messages"): object {
+function formatRate(row: ProvokedError, protocol: ProtocolName): object {
   if (row.caller !== undefined) return { "x-service-ratelimit-remaining": "0" };
   const remaining = anyText(/^\d+$/);
   const always = { "x-service-ratelimit-remaining": remaining };
-  return protocol === "chat"
+  return protocol !== "messages"
     ? {
         ...always,
         "x-ratelimit-limit-requests": anyText(/^\d+$/),

@@ -9,7 +9,6 @@
  */
 import { ERRORS, GatewayError } from "../../errors.ts";
 import type { ErrorCode } from "../../errors.ts";
-import type { ProtocolName } from "../../translation/client-protocol.ts";
 import { EDGE_METADATA_NAMESPACE, IMMEDIATE_RESPONSE_DETAILS } from "../names.ts";
 import { REQUEST_ID } from "./formatters.ts";
 import { oneLine, typed } from "./yaml-document.ts";
@@ -21,6 +20,8 @@ export interface LocalReplyRow {
   /** CEL over Envoy's attributes. */
   readonly when: string;
   readonly code: ErrorCode;
+  /** The one path that it is about, where it is not about all. */
+  readonly path?: string;
   /** Where the table's message would not tell the client what to change. */
   readonly message?: string;
 }
@@ -35,6 +36,12 @@ const PROCESSING_LOST =
 
 /** The first row that matches is taken. The last two catch what no row names. */
 export const LOCAL_REPLIES: readonly LocalReplyRow[] = [
+  {
+    why: "Codex asks for a WebSocket here first: at a 426 it goes on over HTTP at once, at a 403 only after seven tries",
+    when: "response.code_details == 'upgrade_failed'",
+    path: "/v1/responses",
+    code: "websocket_not_supported",
+  },
   {
     why: "`Upgrade: websocket` and CONNECT",
     when: "response.code_details == 'upgrade_failed' || (response.code_details == 'direct_response' && response.code == 403)",
@@ -127,16 +134,28 @@ export function createLocalReplyConfig(): EnvoyNode {
           `response.code_details in ['ext_authz_denied', '${IMMEDIATE_RESPONSE_DETAILS}'] || response.code < 400`,
         ),
       },
-      ...LOCAL_REPLIES.flatMap((row) => [createMapper(row, "messages"), createMapper(row, "chat")]),
+      ...LOCAL_REPLIES.flatMap((row) =>
+        ENVELOPES.filter(isIn(row)).map((envelope) => createMapper(row, envelope)),
+      ),
     ],
   };
 }
 
-function createMapper(row: LocalReplyRow, protocol: ProtocolName): EnvoyNode {
+/** The first is for its own routes, the second for all that are left. */
+const ENVELOPES = ["messages", "chat"] as const;
+type Envelope = (typeof ENVELOPES)[number];
+
+/** A row about one path is rendered for that alone. */
+const isIn =
+  ({ path }: LocalReplyRow) =>
+  (envelope: Envelope): boolean =>
+    path === undefined || envelope === "chat";
+
+function createMapper(row: LocalReplyRow, protocol: Envelope): EnvoyNode {
   const error = new GatewayError(row.code, row.message === undefined ? {} : { message: row.message });
   return {
-    ...(protocol === "messages" ? { "#": row.why } : {}),
-    filter: createFilter(protocol === "messages" ? `(${row.when}) && ${IS_MESSAGES_ROUTE}` : row.when),
+    ...(protocol === "messages" || row.path !== undefined ? { "#": row.why } : {}),
+    filter: createFilter(createCondition(row, protocol)),
     status_code: error.status(protocol),
     headers_to_add: createHeaders(error),
     body_format_override: {
@@ -146,11 +165,15 @@ function createMapper(row: LocalReplyRow, protocol: ProtocolName): EnvoyNode {
   };
 }
 
+function createCondition({ when, path }: LocalReplyRow, protocol: Envelope): string {
+  if (path !== undefined) return `(${when}) && (${PATH} == '${path}' || ${PATH}.startsWith('${path}?'))`;
+  return protocol === "messages" ? `(${when}) && ${PATH}.startsWith('/v1/messages')` : when;
+}
+
 /** Before the first filter has run there is only the path as it came. */
-const IS_MESSAGES_ROUTE =
+const PATH =
   `('${EDGE_METADATA_NAMESPACE}' in metadata.filter_metadata ` +
-  `? metadata.filter_metadata['${EDGE_METADATA_NAMESPACE}']['path'] : request.path)` +
-  ".startsWith('/v1/messages')";
+  `? metadata.filter_metadata['${EDGE_METADATA_NAMESPACE}']['path'] : request.path)`;
 
 function createFilter(expression: string): EnvoyNode {
   return {
@@ -177,7 +200,7 @@ function oneLineHeader(key: string, value: string): EnvoyNode {
   return { header: oneLine({ key, value }), append_action: "ADD_IF_ABSENT" };
 }
 
-function createBody(error: GatewayError, protocol: ProtocolName): EnvoyNode {
+function createBody(error: GatewayError, protocol: Envelope): EnvoyNode {
   const { type, message } = { type: ERRORS[error.code].type, message: error.message };
   const body = { message, type, code: error.code, param: null, request_id: REQUEST_ID };
   if (protocol === "chat") return { error: body };

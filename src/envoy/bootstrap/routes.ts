@@ -8,7 +8,13 @@ import type { ResolvedOptions } from "./render-options.ts";
 import { oneLine, typed } from "./yaml-document.ts";
 import type { EnvoyNode } from "./yaml-document.ts";
 
-const ENDPOINTS = ["POST /v1/chat/completions", "POST /v1/messages", "GET /v1/models", "GET /v1/key"];
+const ENDPOINTS = [
+  "POST /v1/chat/completions",
+  "POST /v1/responses",
+  "POST /v1/messages",
+  "GET /v1/models",
+  "GET /v1/key",
+];
 const HEALTH_BODY = JSON.stringify({ status: "ok" });
 
 const PROBE_METHODS = "GET|HEAD";

@@ -14,5 +14,6 @@ import { ChatRequest } from "./request.ts";
 export const chatProtocol: Protocol = {
   name: "chat",
   parseRequest: (body) => new ChatRequest(body),
+  counting: null,
   formatError: formatErrorBody,
 };

@@ -9,21 +9,17 @@
  * holds back what an upstream has sent, unless the protocol's order demands it, and never more than a bounded amount.
  */
 import { formatErrorBody } from "./error-body.ts";
-import type { ClientRequest, Protocol } from "../client-protocol.ts";
+import type { Protocol } from "../client-protocol.ts";
 import { MessagesRequest } from "./request.ts";
 
 /** `POST /v1/messages`. */
 export const messagesProtocol: Protocol = {
   name: "messages",
   parseRequest: (body) => new MessagesRequest(body, { purpose: "answer" }),
+  // `POST /v1/messages/count_tokens`: the same request without `max_tokens`, never streamed.
+  counting: {
+    parseRequest: (body) => new MessagesRequest(body, { purpose: "count_tokens" }),
+    formatCount: (tokens) => ({ input_tokens: tokens }),
+  },
   formatError: formatErrorBody,
 };
-
-/**
- * `POST /v1/messages/count_tokens`: the same request without `max_tokens`, never streamed. Its `toUpstream` is what the
- * tokenizer counts.
- * @throws GatewayError 400 naming the field and what was expected.
- */
-export function parseCountTokensRequest(body: Uint8Array): ClientRequest {
-  return new MessagesRequest(body, { purpose: "count_tokens" });
-}

@@ -10,20 +10,17 @@
  * what an upstream has sent, unless the protocol's order demands it, and never more than a bounded amount.
  */
 import { formatErrorBody } from "../chat-to-chat/error-body.ts";
-import type { ClientRequest, Protocol } from "../client-protocol.ts";
+import type { Protocol } from "../client-protocol.ts";
 import { ResponsesRequest } from "./request.ts";
 
 /** `POST /v1/responses`. */
 export const responsesProtocol: Protocol = {
   name: "responses",
   parseRequest: (body) => new ResponsesRequest(body, { purpose: "answer" }),
+  // `POST /v1/responses/input_tokens`: the same request, never streamed.
+  counting: {
+    parseRequest: (body) => new ResponsesRequest(body, { purpose: "input_tokens" }),
+    formatCount: (tokens) => ({ object: "response.input_tokens", input_tokens: tokens }),
+  },
   formatError: formatErrorBody,
 };
-
-/**
- * `POST /v1/responses/input_tokens`: the same request, never streamed. Its `toUpstream` is what the tokenizer counts.
- * @throws GatewayError 400 naming the field and what was expected.
- */
-export function parseInputTokensRequest(body: Uint8Array): ClientRequest {
-  return new ResponsesRequest(body, { purpose: "input_tokens" });
-}

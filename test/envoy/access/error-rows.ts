@@ -2,6 +2,7 @@
 import { Redis } from "ioredis";
 import { join } from "node:path";
 import type { ErrorCode } from "../../../src/errors.ts";
+import type { ProtocolName } from "../../../src/translation/client-protocol.ts";
 import type { ChatStack } from "../../support/chat-stack.ts";
 import { chatBody } from "../../support/chat-stack.ts";
 import { CHAT_MODEL } from "../../support/gateway-config.ts";
@@ -19,9 +20,15 @@ export const DOLLAR_MODEL = "acme/dollar";
 /** Has an upstream that nobody listens for. */
 export const ABSENT_MODEL = "acme/absent";
 
+const UNKNOWN_PATHS: Readonly<Record<ProtocolName, string>> = {
+  chat: "/v1/nothing",
+  messages: "/v1/messages/nothing",
+  responses: "/v1/responses/a/nothing",
+};
+
 export interface ErrorRoute {
   readonly path: string;
-  readonly protocol: "chat" | "messages";
+  readonly protocol: ProtocolName;
 }
 
 export interface Provocation {
@@ -53,14 +60,16 @@ export interface ProvokedError {
   /** "none": no key is known, so remaining is 0 and no rate is named. "unread": Envoy has not read the headers either. */
   readonly caller?: "none" | "unread";
   /** For an error that only one family of routes has. */
-  readonly only?: "chat" | "messages";
+  readonly only?: ProtocolName;
+  /** For an error that one route has another for. */
+  readonly except?: ProtocolName;
   /** Envoy closes the connection with it. */
   readonly closes?: true;
 }
 
-/** A body that both protocols take. */
+/** A body that all protocols take. */
 export function validBody(fields: object = {}): string {
-  return JSON.stringify(chatBody({ max_tokens: 5, ...fields }));
+  return JSON.stringify(chatBody({ max_tokens: 5, input: "Hello", ...fields }));
 }
 
 const upstreamSays =
@@ -184,19 +193,37 @@ export const PROVOKED: Readonly<Partial<Record<ErrorCode, ProvokedError>>> = {
       }),
     message: /^Protocol upgrades are not supported\.$/,
     caller: "none",
+    except: "responses",
+    closes: true,
+  },
+  websocket_not_supported: {
+    provoke: (at) =>
+      at.send(at.chat.key.key, {
+        method: "GET",
+        headers: { connection: "upgrade", upgrade: "websocket" },
+        body: "",
+      }),
+    message: /^This gateway does not speak WebSocket\. Send `POST \/v1\/responses` over HTTP\.$/,
+    caller: "none",
+    only: "responses",
     closes: true,
   },
   unknown_endpoint: {
     provoke: (at) =>
       at.send(at.chat.key.key, {
-        path: at.route.protocol === "chat" ? "/v1/nothing" : "/v1/messages/nothing",
+        path: UNKNOWN_PATHS[at.route.protocol],
       }),
-    message: /^There is no endpoint POST \/v1\/\S*nothing\. This gateway speaks two protocols: /,
+    message: /^There is no endpoint POST \/v1\/\S*nothing\. This gateway speaks three protocols: /,
   },
   request_not_found: {
     provoke: (at) => at.send(at.chat.key.key, { method: "GET", path: "/v1/requests/req_nobody", body: "" }),
     message: /^There is no such request /,
     only: "chat",
+  },
+  response_not_found: {
+    provoke: (at) => at.send(at.chat.key.key, { method: "GET", path: "/v1/responses/resp_1", body: "" }),
+    message: /^This gateway stores no responses\. Send the whole input with every request\.$/,
+    only: "responses",
   },
   method_not_allowed: {
     provoke: (at) => at.send(at.chat.key.key, { method: "PUT" }),

@@ -67,6 +67,18 @@ export const LOCAL_REPLY_CASES: readonly LocalReplyCase[] = [
       send(edge.port, "GET", path, { ...AUTHORIZED, connection: "upgrade", upgrade: "websocket" }),
   },
   {
+    name: "Upgrade: websocket on the responses route",
+    code: "websocket_not_supported",
+    seen: "headers",
+    hasRoute: false,
+    act: (edge) =>
+      send(edge.port, "GET", "/v1/responses?client_version=1", {
+        ...AUTHORIZED,
+        connection: "upgrade",
+        upgrade: "websocket",
+      }),
+  },
+  {
     name: "HTTP/1.0",
     code: "upgrade_not_supported",
     message: "HTTP/1.0 is not supported. Use HTTP/1.1 or HTTP/2.",

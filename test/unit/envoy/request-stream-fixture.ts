@@ -50,7 +50,7 @@ export async function settle(isSettled: () => boolean): Promise<void> {
 }
 
 /** A stream whose replies, in order, are `replies`; a broken-off call is the last of them, as its reason. */
-export function openStream(script: StoreScript & { countTokens?: () => Promise<number> } = {}) {
+export function openStream(script: StoreScript & { countTokens?: () => Promise<object> } = {}) {
   const replies: (ProcessingResponse | string)[] = [];
   const logged: string[] = [];
   const { settlement, seen } = createSettlement(script);

@@ -1,0 +1,206 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { withChatStack } from "../support/chat-stack.ts";
+import { type CodexOptions, type CodexSession, ensureCodex, openCodex } from "../support/codex.ts";
+import { CHAT_MODEL, catalogEntry } from "../support/gateway-config.ts";
+import { type PassedRequest, startRecordingProxy } from "../support/recording-proxy.ts";
+import { openaiError, textChunk } from "../support/scripted-answer.ts";
+import type { RecordedRequest } from "../support/upstream.ts";
+import { type Call, callDeltas, deltaStream, textStream } from "./chat-answers.ts";
+
+const codex = await ensureCodex();
+const NOTE = codex.missing === null ? "" : ` (skipped: ${codex.missing})`;
+/** Codex knows what follows the slash: it gets `apply_patch` as a custom tool. */
+const PATCH_MODEL = "acme/gpt-5.5";
+const chat = withChatStack(() => ({ catalog: [catalogEntry(), catalogEntry({ id: PATCH_MODEL })] }));
+
+/** Its own waits between tries add up to half a minute. */
+const FEW_TRIES = ["request_max_retries = 1", "stream_max_retries = 1"];
+
+async function open(
+  options: Partial<CodexOptions> = {},
+): Promise<CodexSession & { readonly passed: readonly PassedRequest[] }> {
+  const proxy = await startRecordingProxy(chat.stack.baseUrl);
+  onTestFinished(() => proxy.close());
+  const session = await openCodex({
+    program: codex.path ?? "",
+    baseUrl: proxy.baseUrl,
+    apiKey: chat.key.key,
+    model: CHAT_MODEL,
+    ...options,
+  });
+  onTestFinished(() => session.cleanUp());
+  return { ...session, passed: proxy.passed };
+}
+
+interface SentMessage {
+  readonly role: string;
+  readonly content: string | null;
+  readonly reasoning_content?: string;
+  readonly tool_call_id?: string;
+}
+
+function sentMessages(request: RecordedRequest): SentMessage[] {
+  return request.body?.["messages"] as SentMessage[];
+}
+
+/** Results of tools, by the id of the call. */
+function sentResults(request: RecordedRequest): Record<string, string | null> {
+  const results = sentMessages(request).filter(({ role }) => role === "tool");
+  return Object.fromEntries(results.map(({ tool_call_id, content }) => [tool_call_id ?? "", content]));
+}
+
+/** The name of the tool that runs commands, as this version declares it. */
+function findShell(request: RecordedRequest): { name: string; argument: (command: string) => object } {
+  const tools = request.body?.["tools"] as {
+    function: { name: string; parameters: { properties: object } };
+  }[];
+  const shell = tools.find(
+    ({ function: { parameters } }) => "cmd" in parameters.properties || "command" in parameters.properties,
+  );
+  if (shell === undefined) throw new Error("there is no tool that runs commands");
+  const { name, parameters } = shell.function;
+  return {
+    name,
+    argument: (command) =>
+      "cmd" in parameters.properties
+        ? { cmd: command }
+        : { command: name === "shell" ? ["bash", "-lc", command] : command },
+  };
+}
+
+function runCommand(request: RecordedRequest, id: string, command: string): Call {
+  const shell = findShell(request);
+  return { id, name: shell.name, arguments: JSON.stringify(shell.argument(command)) };
+}
+
+/** Answers by how many results of tools the request carries; the last script for all that come later. */
+function answerByTurn(...turns: ((request: RecordedRequest) => ReturnType<typeof deltaStream>)[]): void {
+  chat.upstream.answer((request) => {
+    const results = Object.keys(sentResults(request)).length;
+    return turns[Math.min(results, turns.length - 1)]!(request);
+  });
+}
+
+describe.skipIf(codex.missing !== null)(`Codex${NOTE}`, () => {
+  it("[responses.principles.codex] answers a prompt by one streamed request, of which the upstream learns nothing about its user", async () => {
+    chat.upstream.answer(textStream("Hello", " there."));
+    const session = await open();
+    const run = await session.run("Say hello.");
+    expect(run).toMatchObject({ answer: "Hello there.", errors: [], exitCode: 0 });
+    expect(session.passed).toEqual([{ method: "POST", path: "/v1/responses", status: 200 }]);
+    const { body, headers } = chat.upstream.lastRequest;
+    expect(body).toMatchObject({ stream: true, model: "echo", stream_options: { include_usage: true } });
+    const roles = sentMessages(chat.upstream.lastRequest).map(({ role }) => role);
+    expect(roles.filter((role) => role === "system")).toHaveLength(1);
+    expect(
+      Object.keys(headers).filter((name) => /codex|openai|session|thread|originator/u.test(name)),
+    ).toEqual([]);
+    expect(Object.keys(body ?? {})).not.toContain("client_metadata");
+  });
+
+  it("runs two commands, one after the other, gives the reasoning back, and finishes", async () => {
+    answerByTurn(
+      (request) =>
+        deltaStream(
+          [
+            { reasoning_content: "I look first." },
+            ...callDeltas(runCommand(request, "call_1", "echo blue > a.txt"), 0),
+          ],
+          "tool_calls",
+        ),
+      (request) => deltaStream(callDeltas(runCommand(request, "call_2", "cat a.txt"), 0), "tool_calls"),
+      () => textStream("It says blue."),
+    );
+    const session = await open();
+    const run = await session.run("Write blue to a.txt, then read it.");
+    expect(run).toMatchObject({ answer: "It says blue.", errors: [], exitCode: 0 });
+    expect(await readFile(join(session.dir, "a.txt"), "utf8")).toBe("blue\n");
+    expect(sentResults(chat.upstream.lastRequest)["call_2"]).toContain("blue");
+    const assistant = sentMessages(chat.upstream.lastRequest).filter(({ role }) => role === "assistant");
+    expect(assistant).toMatchObject([
+      { reasoning_content: "I look first.", tool_calls: [{ id: "call_1" }] },
+      { tool_calls: [{ id: "call_2" }] },
+    ]);
+  });
+
+  it("[responses.tools.custom] applies a patch that the model writes as the input of a function", async () => {
+    const patch = "*** Begin Patch\n*** Add File: note.txt\n+blue whale\n*** End Patch";
+    const call: Call = { id: "call_p", name: "apply_patch", arguments: JSON.stringify({ input: patch }) };
+    answerByTurn(
+      () => deltaStream(callDeltas(call, 0), "tool_calls"),
+      () => textStream("Done."),
+    );
+    const session = await open({ model: PATCH_MODEL });
+    const run = await session.run("Add note.txt.");
+    expect(run).toMatchObject({ answer: "Done.", errors: [], exitCode: 0 });
+    expect(await readFile(join(session.dir, "note.txt"), "utf8")).toBe("blue whale\n");
+    expect(sentResults(chat.upstream.lastRequest)["call_p"]).toContain("note.txt");
+  });
+
+  it("resumes a session with all that was said", async () => {
+    chat.upstream.answer(textStream("Blue."));
+    const session = await open();
+    await session.run("What colour?");
+    chat.upstream.answer(textStream("Still blue."));
+    const run = await session.run("And now?", { resume: true });
+    expect(run).toMatchObject({ answer: "Still blue.", exitCode: 0 });
+    const said = JSON.stringify(sentMessages(chat.upstream.lastRequest));
+    for (const text of ["What colour?", "Blue.", "And now?"]) expect(said).toContain(text);
+  });
+
+  it("[responses.endpoints.websocket] goes on over HTTP after one refused WebSocket with the provider that it brings", async () => {
+    chat.upstream.answer(textStream("Over HTTP."));
+    const session = await open({ isBuiltIn: true });
+    const run = await session.run("Say hello.");
+    expect(run.answer).toBe("Over HTTP.");
+    const asked = session.passed.filter(({ path }) => path.startsWith("/v1/responses"));
+    expect(asked.map(({ method, status }) => [method, status])).toEqual([
+      ["GET", 426],
+      ["POST", 200],
+    ]);
+  });
+
+  it("shows what a made-up key is told", async () => {
+    const session = await open({ apiKey: "sk-igw-made-up", provider: FEW_TRIES });
+    const run = await session.run("Say hello.");
+    expect(run.exitCode).toBe(1);
+    expect(run.errors.join("\n")).toMatch(/401 Unauthorized: The API key is not valid\./u);
+    expect(new Set(session.passed.map(({ status }) => status))).toEqual(new Set([401]));
+  });
+
+  it("shows the cap that is reached", async () => {
+    const { key } = await chat.stack.createKey({ name: "ci", hardCapCents: 0 });
+    const session = await open({ apiKey: key, provider: FEW_TRIES });
+    const run = await session.run("Say hello.");
+    expect(run.exitCode).toBe(1);
+    expect(run.errors.join("\n")).toContain('Monthly hard cap of 0.00 USD for API key "ci" reached');
+    expect(chat.upstream.requests).toHaveLength(0);
+  });
+
+  it("waits out a 429 and a model that starts", async () => {
+    chat.upstream.answerNext({
+      kind: "json",
+      status: 503,
+      headers: { "retry-after": "1" },
+      body: openaiError("loading"),
+    });
+    chat.upstream.answer(textStream("Awake."));
+    const { key } = await chat.stack.createKey({ requestsPerMinute: 20 });
+    let status = 200;
+    while (status !== 429) status = (await chat.send({ key, path: "/v1/models" })).status;
+    const session = await open({ apiKey: key });
+    const run = await session.run("Say hello.");
+    expect(run).toMatchObject({ answer: "Awake.", exitCode: 0 });
+    expect([...new Set(session.passed.map((passed) => passed.status))]).toEqual([429, 503, 200]);
+  });
+
+  it("never takes a broken stream for an answer", async () => {
+    const broken = { error: { message: "out of memory", code: 500 } };
+    chat.upstream.answerNext({ kind: "events", events: [textChunk("Half"), broken], done: false });
+    chat.upstream.answer(textStream("Whole."));
+    const run = await (await open()).run("Say hello.");
+    expect(run).toMatchObject({ answer: "Whole.", exitCode: 0 });
+  });
+});

@@ -1,0 +1,189 @@
+/** Codex as a person runs it: the native program of the registry's package, headless, with a home of its own. */
+import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isExecutable } from "../../src/setup/find-executable.ts";
+import { lastLine } from "../../src/setup/run-command.js";
+import { createToolContext, type ToolContext } from "../../src/setup/tool-context.ts";
+import { startChild } from "./child.ts";
+
+const VERSION = "0.169.0";
+/** The package has about 170 MB; on a slower line the tests do without. */
+const DOWNLOAD_TIMEOUT_MS = 60_000;
+/** The folder of each platform's program in its package. */
+const TARGETS: Readonly<Record<string, string>> = {
+  "linux-x64": "x86_64-unknown-linux-musl",
+  "linux-arm64": "aarch64-unknown-linux-musl",
+  "darwin-x64": "x86_64-apple-darwin",
+  "darwin-arm64": "aarch64-apple-darwin",
+};
+
+/** Where the program is, or why it cannot be had here. */
+export type Codex =
+  | { readonly path: string; readonly missing: null }
+  | { readonly path: null; readonly missing: string };
+
+/**
+ * Finds Codex: IGW_CODEX (a path, or `off`), else what an earlier run put into `.tools`, else the package of the npm
+ * registry. Never throws: where it cannot be had, the answer says why.
+ */
+export async function ensureCodex(): Promise<Codex> {
+  const context = createToolContext();
+  const named = context.env["IGW_CODEX"] ?? "";
+  if (named === "off") return { path: null, missing: "IGW_CODEX is `off`" };
+  const platform = `${context.platform}-${context.architecture}`;
+  const target = TARGETS[platform];
+  if (named === "" && target === undefined) {
+    return { path: null, missing: `there is no package for ${platform}` };
+  }
+  const installed = join(context.toolsDir, `codex-${VERSION}`);
+  const path = named === "" ? join(installed, "bin", "codex") : named;
+  if (named === "" && !isExecutable(path)) {
+    const failure = await download(context, `@openai/codex@${VERSION}-${platform}`, {
+      installed,
+      target: target!,
+    });
+    if (failure !== null) return { path: null, missing: `the package could not be had (${failure})` };
+  }
+  const started = await context.run(path, ["--version"], { timeoutMs: 30_000 });
+  if (started.code !== 0) return { path: null, missing: `${path} does not run (${lastLine(started)})` };
+  return { path, missing: null };
+}
+
+/** Null when the program is there, else what went wrong. */
+async function download(
+  context: ToolContext,
+  requirement: string,
+  { installed, target }: { readonly installed: string; readonly target: string },
+): Promise<string | null> {
+  await mkdir(context.toolsDir, { recursive: true });
+  // Made beside its place and moved there when it is whole.
+  const dir = await mkdtemp(join(context.toolsDir, "codex-"));
+  try {
+    const pack = ["pack", requirement, "--pack-destination", dir, "--loglevel=error"];
+    const packed = await context.run("npm", pack, { timeoutMs: DOWNLOAD_TIMEOUT_MS });
+    const archive = (await readdir(dir)).find((name) => name.endsWith(".tgz"));
+    if (packed.code !== 0 || archive === undefined) return `npm pack: ${lastLine(packed)}`;
+    const unpack = ["-xzf", join(dir, archive), "-C", dir];
+    const unpacked = await context.run("tar", unpack, { timeoutMs: DOWNLOAD_TIMEOUT_MS });
+    if (unpacked.code !== 0) return `tar: ${lastLine(unpacked)}`;
+    await rename(join(dir, "package", "vendor", target), installed);
+    return null;
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+export interface CodexRun {
+  readonly exitCode: number | string;
+  /** What `--json` prints, one object a line. */
+  readonly events: readonly CodexEvent[];
+  readonly stderr: string;
+  /** What its user reads at the end: the last message of the agent. */
+  readonly answer: string | null;
+  /** What its user is told went wrong. */
+  readonly errors: readonly string[];
+}
+
+export interface CodexEvent {
+  readonly type: string;
+  readonly message?: string;
+  readonly error?: { readonly message: string };
+  readonly item?: { readonly type: string; readonly text?: string; readonly message?: string };
+}
+
+export interface CodexSession {
+  /** Folder in which it works. */
+  readonly dir: string;
+  /** One headless run to its end. `resume`: goes on with the session of the run before. */
+  run(prompt: string, options?: { readonly resume?: boolean }): Promise<CodexRun>;
+  cleanUp(): Promise<void>;
+}
+
+export interface CodexOptions {
+  readonly program: string;
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly model: string;
+  /** The provider that it brings, with another base URL, instead of one of the user's own: tries a WebSocket first. */
+  readonly isBuiltIn?: boolean;
+  /** Lines of its configuration, before the first table. */
+  readonly settings?: readonly string[];
+  /** Lines of the provider's table. */
+  readonly provider?: readonly string[];
+}
+
+/** A home and a folder to work in, with everything that it would do by itself turned off. */
+export async function openCodex(options: CodexOptions): Promise<CodexSession> {
+  const home = await mkdtemp(join(tmpdir(), "igw-codex-"));
+  const dir = join(home, "work");
+  await mkdir(dir);
+  await mkdir(join(home, ".codex"));
+  await writeFile(join(home, ".codex", "config.toml"), formatConfig(options));
+  return {
+    dir,
+    run: (prompt, { resume = false } = {}) => runCodex(options, { home, dir, prompt, resume }),
+    cleanUp: () => rm(home, { recursive: true, force: true }),
+  };
+}
+
+function formatConfig(options: CodexOptions): string {
+  const { baseUrl, model, isBuiltIn = false, settings = [], provider = [] } = options;
+  return [
+    `model = "${model}"`,
+    isBuiltIn ? `openai_base_url = "${baseUrl}/v1"` : 'model_provider = "gateway"',
+    'approval_policy = "never"',
+    'sandbox_mode = "danger-full-access"',
+    "check_for_update_on_startup = false",
+    ...settings,
+    "[analytics]",
+    "enabled = false",
+    "[model_providers.gateway]",
+    'name = "gateway"',
+    `base_url = "${baseUrl}/v1"`,
+    'env_key = "GATEWAY_API_KEY"',
+    'wire_api = "responses"',
+    ...provider,
+    "",
+  ].join("\n");
+}
+
+async function runCodex(
+  { program, apiKey }: CodexOptions,
+  session: { readonly home: string; readonly dir: string; readonly prompt: string; readonly resume: boolean },
+): Promise<CodexRun> {
+  const { home, dir, prompt, resume } = session;
+  const args = ["exec", ...(resume ? ["resume", "--last"] : []), "--json", "--skip-git-repo-check", prompt];
+  const child = startChild(program, args, {
+    cwd: dir,
+    env: {
+      PATH: process.env["PATH"],
+      HOME: home,
+      CODEX_HOME: join(home, ".codex"),
+      // Whatever else is set on this machine must not reach it, a proxy least of all.
+      NO_PROXY: "127.0.0.1,localhost",
+      GATEWAY_API_KEY: apiKey,
+      OPENAI_API_KEY: apiKey,
+      CODEX_API_KEY: apiKey,
+    },
+  });
+  try {
+    const exitCode = await child.waitForEnd(90_000);
+    const events = child.stdoutLines
+      .filter((line) => line.startsWith("{"))
+      .map((line) => JSON.parse(line) as CodexEvent);
+    const answers = events.flatMap(({ item }) => (item?.type === "agent_message" ? [item.text ?? ""] : []));
+    return {
+      exitCode,
+      events,
+      stderr: child.stderr,
+      answer: answers.at(-1) ?? null,
+      errors: events.flatMap(({ type, message, error }) =>
+        type === "error" || type === "turn.failed" ? [message ?? error?.message ?? ""] : [],
+      ),
+    };
+  } catch (thrown) {
+    await child.stop(5_000);
+    throw thrown;
+  }
+}
