@@ -141,19 +141,18 @@ export class RequestStream implements ProcessListener {
     const start = message.response_headers;
     const headers = parseHeaderMap(start?.headers);
     await this.#replyOrRefuse(async () => {
+      const status = Number(headers[":status"]);
       const mode = await exchange.onResponseStart({
-        status: Number(headers[":status"]),
+        status,
         headers,
         codeDetails: codeDetails(message),
         endOfStream: start?.end_of_stream === true,
       });
       this.#streams = mode === "stream";
-      const set: Header[] = this.#streams
-        ? [
-            ["content-type", exchange.contentType],
-            ["cache-control", "no-cache"],
-          ]
-        : [];
+      const set: Header[] = [];
+      // An answer is an answer: 201, 206 or 299 would tell a client of what it did not ask for.
+      if (status > 200 && status < 300) set.push([":status", "200"]);
+      if (this.#streams) set.push(["content-type", exchange.contentType], ["cache-control", "no-cache"]);
       return createResponseStartReply(mode, set, namesToRemoveDownstream(Object.keys(headers)));
     });
   }

@@ -92,6 +92,31 @@ export function streamMixed(answer: GeneratedAnswer): fc.Arbitrary<string> {
     .chain((deltas) => frame(deltas, answer.finishReason));
 }
 
+/** The answer as a stream of a server without indexes and ids, which sends a piece of every call in each chunk. */
+export function streamTogether(answer: GeneratedAnswer): fc.Arbitrary<string> {
+  return fc.tuple(...answer.calls.map((call) => splitText(call.arguments))).chain((split) => {
+    const steps = Math.max(0, ...split.map((pieces) => pieces.length));
+    const heads = answer.calls.map(({ name }) => ({ function: { name } }));
+    const rest = Array.from({ length: steps }, (_, step) =>
+      split.map((pieces) => ({ function: { arguments: pieces[step] ?? "" } })),
+    );
+    const deltas = answer.calls.length === 0 ? [] : [heads, ...rest].map((tool_calls) => ({ tool_calls }));
+    return frame([{ content: answer.text }, ...deltas], answer.finishReason);
+  });
+}
+
+/** The answer as a stream of a server that counts its deltas where others number the call. */
+export function streamAdrift(answer: GeneratedAnswer): fc.Arbitrary<string> {
+  return fc.tuple(...answer.calls.map((call) => splitText(call.arguments))).chain((split) => {
+    const pieces = answer.calls.flatMap(({ id, name }, at) => [
+      { id, name },
+      ...split[at]!.map((piece) => ({ arguments: piece })),
+    ]);
+    const deltas = pieces.map((piece, index) => entry(index, piece));
+    return frame([{ content: answer.text }, ...deltas], answer.finishReason);
+  });
+}
+
 /** The bytes of a stream in random pieces. */
 export function sliced(text: string): fc.Arbitrary<Uint8Array[]> {
   const bytes = new TextEncoder().encode(text);

@@ -1,5 +1,6 @@
 import { GatewayError } from "../../errors.ts";
 import type { Answer, AnswerOutput, ModelTarget, Observation } from "../client-protocol.ts";
+import { parseExactJson } from "../json/exact-json.ts";
 import { applyEdits, findMembers, type MemberSpan } from "../json/object-spans.ts";
 import { isJsonObject } from "../../json-object.ts";
 import { mapErrorInAnswer } from "../upstream/map-error.ts";
@@ -80,7 +81,7 @@ function parseCompletion(body: Uint8Array): {
   const text = decoded.startsWith("\uFEFF") ? decoded.slice(1) : decoded;
   try {
     const members = findMembers(text);
-    const completion: unknown = JSON.parse(text);
+    const completion = parseExactJson(text);
     if (isJsonObject(completion) && members !== null) return { text, completion, members };
   } catch (error) {
     throw brokenAnswer("it is not JSON", error);

@@ -1,5 +1,5 @@
 /**
- * The chat completion request as this translation writes it. A field that is undefined is not sent: `JSON.stringify`
+ * The chat completion request as this translation writes it. A field that is undefined is not sent: `formatJson`
  * leaves it out.
  * @see https://platform.openai.com/docs/api-reference/chat/create
  */

@@ -1,4 +1,5 @@
 import type { PromptSize } from "../client-protocol.ts";
+import { formatJson } from "../json/exact-json.ts";
 import { PARAGRAPH, type AssistantPart, type ParsedMessage, type UserPart } from "./parts.ts";
 import type { ParsedRequest } from "./parsed-request.ts";
 
@@ -11,8 +12,8 @@ export function measurePrompt(request: ParsedRequest): PromptSize {
     textBytes += measureMessage(message);
     messageCount += countMessages(message);
   }
-  if (tools.length > 0) textBytes += Buffer.byteLength(JSON.stringify(tools));
-  if (responseFormat !== null) textBytes += Buffer.byteLength(JSON.stringify(responseFormat));
+  if (tools.length > 0) textBytes += Buffer.byteLength(formatJson(tools));
+  if (responseFormat !== null) textBytes += Buffer.byteLength(formatJson(responseFormat));
   return {
     textBytes,
     messages: messageCount,

@@ -125,7 +125,7 @@ function skipSpace(text: string, start: number): number {
 }
 
 /** After the closing quote, or the text's end when there is none. */
-function skipString(text: string, start: number): number {
+export function skipString(text: string, start: number): number {
   let quote = text.indexOf('"', start + 1);
   while (quote !== -1) {
     let backslashes = 0;
@@ -161,7 +161,7 @@ function skipValue(text: string, start: number): number {
 }
 
 /** After a number, `true`, `false` or `null`. */
-function skipScalar(text: string, start: number): number {
+export function skipScalar(text: string, start: number): number {
   let index = start;
   while (index < text.length) {
     const code = text.charCodeAt(index);

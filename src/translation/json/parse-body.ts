@@ -13,10 +13,11 @@ export interface JsonBody {
 }
 
 /**
- * Reads a client's request body.
+ * Reads a client's request body. `parse`: `parseExactJson` for a body that is written anew, whose integers must keep
+ * their digits.
  * @throws GatewayError `invalid_json` saying what is wrong and, where it is known, at which position.
  */
-export function parseJsonBody(body: Uint8Array): JsonBody {
+export function parseJsonBody(body: Uint8Array, parse: (text: string) => unknown = JSON.parse): JsonBody {
   if (body.byteLength === 0) throw invalid("The request body is empty: a JSON object is expected.");
   if (!isUtf8(body)) throw invalid("The request body is not UTF-8: JSON is sent as UTF-8.");
   const decoded = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
@@ -25,7 +26,7 @@ export function parseJsonBody(body: Uint8Array): JsonBody {
   try {
     // In this order: the nesting is bounded before JSON.parse sees it.
     const members = findMembers(text);
-    const value: unknown = JSON.parse(text);
+    const value = parse(text);
     if (!isJsonObject(value) || members === null) {
       throw invalid(`The request body must be a JSON object, not ${describeJson(value)}.`);
     }
@@ -46,6 +47,7 @@ export function describeJson(value: unknown): string {
   if (typeof value === "object") return "an object";
   if (value === "") return "an empty string";
   if (typeof value === "string") return "a string";
+  if (typeof value === "bigint") return String(value);
   return JSON.stringify(value);
 }
 

@@ -1,4 +1,5 @@
 import type { GatewayError } from "../../errors.ts";
+import { formatJson } from "../json/exact-json.ts";
 import { formatStreamError } from "./error-body.ts";
 import type { StreamEvent } from "./message.ts";
 import type { Answer, AnswerOutput, Observation } from "../client-protocol.ts";
@@ -54,7 +55,7 @@ export class MessagesAnswer implements Answer {
     this.#generated.readMessage(findChoice(completion)?.["message"]);
     const message = convertCompletion(completion, this.#settings);
     if (this.#settings.stream) for (const event of playMessage(message)) this.#write(event);
-    else this.#output = JSON.stringify(message);
+    else this.#output = formatJson(message);
     this.#isFinal = true;
     return this.#takeOutput();
   }

@@ -1,4 +1,5 @@
 import { GatewayError } from "../../errors.ts";
+import { formatJson } from "../json/exact-json.ts";
 import { type IdGenerator, randomIds } from "./ids.ts";
 import type { Answer, AnswerContext, ClientRequest, ModelTarget, PromptSize } from "../client-protocol.ts";
 import { MessagesAnswer } from "./answer.ts";
@@ -49,7 +50,7 @@ export class MessagesRequest implements ClientRequest {
    * @throws GatewayError 400 where the model's profile cannot represent the request.
    */
   toUpstream(model: ModelTarget): Uint8Array {
-    return Buffer.from(JSON.stringify(convertRequest(this.#requireContent(), model)), "utf8");
+    return Buffer.from(formatJson(convertRequest(this.#requireContent(), model)), "utf8");
   }
 
   /** Callable once. */

@@ -2,6 +2,7 @@ import { GatewayError } from "../../errors.ts";
 import type { Answer, AnswerContext, ClientRequest, ModelTarget, PromptSize } from "../client-protocol.ts";
 import { convertRequest, createToolNames } from "../conversation/convert-request.ts";
 import { measurePrompt } from "../conversation/measure-prompt.ts";
+import { formatJson } from "../json/exact-json.ts";
 import { ResponsesAnswer } from "./answer.ts";
 import { type CreateId, createRandomIds } from "./ids.ts";
 import {
@@ -49,7 +50,7 @@ export class ResponsesRequest implements ClientRequest {
    * @throws GatewayError 400 where the model's profile cannot represent the request.
    */
   toUpstream(model: ModelTarget): Uint8Array {
-    return Buffer.from(JSON.stringify(convertRequest(this.#requireContent(), model)), "utf8");
+    return Buffer.from(formatJson(convertRequest(this.#requireContent(), model)), "utf8");
   }
 
   /** Callable once. */

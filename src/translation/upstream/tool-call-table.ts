@@ -1,5 +1,6 @@
 import { GatewayError } from "../../errors.ts";
 import { isJsonObject } from "../../json-object.ts";
+import { formatJson } from "../json/exact-json.ts";
 import { readString } from "./read-message.ts";
 import { ToolCall, type ToolCallDelta } from "./tool-call.ts";
 
@@ -15,54 +16,73 @@ export interface UpdatedCall {
 }
 
 /**
- * Tells which tool call a delta belongs to: the one at its index; without an index the one with its id, else the last.
- * A new id together with a name at an index that is taken is a new call: some servers number every call 0.
+ * Tells which tool call a delta belongs to: the one at its index; without an index the one with its id, else, of several
+ * in one chunk, the one at its place among them, else the open one. A new id together with a name at an index that is
+ * taken is a new call: some servers number every call 0. Arguments alone at an index that no call or only a finished one
+ * has belong to the open call: some servers count their deltas.
  */
 export class ToolCallTable {
   readonly #byIndex = new Map<number, ToolCall>();
   readonly #byId = new Map<string, ToolCall>();
+  /** By their place in the last chunk that had several. */
+  readonly #byPlace: ToolCall[] = [];
+  /** In the order in which they were first seen. */
+  readonly #calls: ToolCall[] = [];
   #last: ToolCall | null = null;
-  #count = 0;
 
   /**
    * Adds an entry of a delta's `tool_calls` to its call.
+   * @param place Of the entry in its list, from 0; null when it is the only one.
    * @returns null for an entry that says nothing.
    * @throws GatewayError when there are too many calls.
    */
-  update(entry: unknown): UpdatedCall | null {
+  update(entry: unknown, place: number | null): UpdatedCall | null {
     if (!isJsonObject(entry)) return null;
     const delta = readDelta(entry);
     if (delta.id === "" && delta.name === "" && delta.arguments === "") return null;
     const index = typeof entry["index"] === "number" ? entry["index"] : null;
-    const known = index === null ? this.#findWithoutIndex(delta) : this.#findAt(index, delta);
+    const known = index === null ? this.#findWithoutIndex(delta, place) : this.#findAt(index, delta);
     const call = known ?? this.#create(index);
     const heldBefore = call.heldCharacters;
     call.add(delta);
     if (call.id !== "" && !this.#byId.has(call.id)) this.#byId.set(call.id, call);
+    if (place !== null && place < MAX_CALLS) this.#byPlace[place] = call;
     this.#last = call;
     return { call, isNew: known === null, growth: call.heldCharacters - heldBefore };
   }
 
   #findAt(index: number, delta: ToolCallDelta): ToolCall | null {
-    const call = this.#byIndex.get(index);
-    if (call === undefined) return null;
+    const call = this.#byIndex.get(index) ?? null;
+    if (delta.id === "" && delta.name === "") {
+      const isAdrift = call === null || (call.isComplete && /\S/.test(delta.arguments));
+      return isAdrift ? (this.#findOpen() ?? call) : call;
+    }
+    if (call === null) return null;
     const isOther = delta.id !== "" && delta.name !== "" && call.id !== "" && delta.id !== call.id;
     return isOther ? null : call;
   }
 
-  #findWithoutIndex(delta: ToolCallDelta): ToolCall | null {
+  #findWithoutIndex(delta: ToolCallDelta, place: number | null): ToolCall | null {
     if (delta.id !== "") return this.#byId.get(delta.id) ?? null;
+    const call = place === null ? this.#last : (this.#byPlace[place] ?? null);
     // Servers without indexes and ids send each call whole: a name after a finished call begins the next one.
-    if (delta.name !== "" && this.#last?.isComplete === true) return null;
-    return this.#last;
+    if (delta.name !== "") return call?.isComplete === true ? null : call;
+    if (place === null) return this.#findOpen() ?? call;
+    return call ?? this.#calls[place] ?? null;
+  }
+
+  /** The call whose arguments go on: the last one that was added to, as far as it is not finished. */
+  #findOpen(): ToolCall | null {
+    if (this.#last?.isComplete === false) return this.#last;
+    return this.#calls.findLast((call) => !call.isComplete) ?? null;
   }
 
   #create(index: number | null): ToolCall {
-    this.#count += 1;
-    if (this.#count > MAX_CALLS) {
+    if (this.#calls.length >= MAX_CALLS) {
       throw new GatewayError("upstream_error", { cause: new Error(`more than ${MAX_CALLS} tool calls`) });
     }
     const call = new ToolCall();
+    this.#calls.push(call);
     if (index !== null) this.#byIndex.set(index, call);
     return call;
   }
@@ -79,5 +99,5 @@ function readDelta(entry: Readonly<Record<string, unknown>>): ToolCallDelta {
 
 /** Some servers send the arguments parsed. */
 function readArguments(value: unknown): string {
-  return isJsonObject(value) ? JSON.stringify(value) : readString(value);
+  return isJsonObject(value) ? formatJson(value) : readString(value);
 }

@@ -1,3 +1,4 @@
+import { formatJson } from "../json/exact-json.ts";
 import { parseToolInput } from "./tool-input.ts";
 import { JsonObjectScanner } from "./json-object-scanner.ts";
 
@@ -57,7 +58,7 @@ export class ToolCall {
   endArguments(): string {
     if (this.#scanner.kind === "object") return this.#take();
     const input = parseToolInput(this.#take());
-    return Object.keys(input).length === 0 ? "" : JSON.stringify(input);
+    return Object.keys(input).length === 0 ? "" : formatJson(input);
   }
 
   #take(): string {

@@ -6,8 +6,10 @@ import {
   formatCompletion,
   generatedAnswer,
   sliced,
+  streamAdrift,
   streamInOrder,
   streamMixed,
+  streamTogether,
 } from "../../support/chat-stream-arbitrary.ts";
 import {
   assistantBlocks,
@@ -96,6 +98,31 @@ describe("messages stream", () => {
         expect(sortCalls(heard.calls)).toEqual(sortCalls(calls));
         expect(message.stop_reason).toBe(whole.stop_reason);
         expect(message.usage).toEqual(whole.usage);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it.each([
+    {
+      name: "has neither index nor id and comes with the others' in one chunk",
+      hasIds: false,
+      format: streamTogether,
+    },
+    { name: "stands at an index that counts deltas", hasIds: true, format: streamAdrift },
+  ])("gives each call its own arguments when a delta $name", ({ hasIds, format }) => {
+    const cases = generatedAnswer
+      .map((answer) => ({
+        ...answer,
+        reasoning: "",
+        calls: hasIds ? answer.calls : answer.calls.map((call) => ({ ...call, id: "" })),
+      }))
+      .chain((answer) => fc.tuple(fc.constant(answer), format(answer)));
+    return fc.assert(
+      fc.asyncProperty(cases, async ([answer, text]) => {
+        const bytes = translate([encode(text)], SHOWN);
+        expect(checkMessageStream(parseMessageEvents(decode(bytes)))).toBe("message_stop");
+        expect(await accumulate(bytes)).toEqual(toMessage(formatCompletion(answer), SHOWN));
       }),
       { numRuns: 200 },
     );

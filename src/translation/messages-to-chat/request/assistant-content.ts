@@ -1,4 +1,5 @@
 import type { ReasoningUnpacker } from "../../conversation/carried-reasoning.ts";
+import { formatJson } from "../../json/exact-json.ts";
 import { invalidField, quote } from "../../json/field-error.ts";
 import { type AssistantPart, createTextParts, type ToolUsePart } from "../../conversation/parts.ts";
 import { readName, readObject, readString } from "../../json/read-field.ts";
@@ -56,6 +57,6 @@ function parseToolUse({ fields, path }: Block): ToolUsePart {
     kind: "tool_use",
     id: readName(fields["id"], `${path}.id`),
     name: readName(fields["name"], `${path}.name`),
-    arguments: JSON.stringify(readObject(fields["input"], `${path}.input`)),
+    arguments: formatJson(readObject(fields["input"], `${path}.input`)),
   };
 }

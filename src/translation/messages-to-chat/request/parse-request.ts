@@ -1,3 +1,4 @@
+import { parseExactJson } from "../../json/exact-json.ts";
 import { parseJsonBody } from "../../json/parse-body.ts";
 import type { JsonObject } from "../../../json-object.ts";
 import { invalidField, missingField } from "../../json/field-error.ts";
@@ -29,7 +30,7 @@ export type RequestPurpose = "answer" | "count_tokens";
 
 /** @throws GatewayError 400 naming the field and what was expected. */
 export function parseRequestBody(bytes: Uint8Array, purpose: RequestPurpose): ParsedMessagesRequest {
-  const body = parseJsonBody(bytes).value;
+  const body = parseJsonBody(bytes, parseExactJson).value;
   const model = readModel(body["model"]);
   const isCount = purpose === "count_tokens";
   const maxTokens = isCount ? null : readMaxTokens(body["max_tokens"]);

@@ -1,5 +1,5 @@
 import { parseDocument } from "./document.ts";
-import { invalidField, quote, unsupportedField } from "../../json/field-error.ts";
+import { invalidField, quote } from "../../json/field-error.ts";
 import { parseImage } from "./image.ts";
 import { createTextParts, type UserPart } from "../../conversation/parts.ts";
 import { parseSearchResult } from "./search-result.ts";
@@ -25,8 +25,6 @@ function parseUserBlock(block: Block): UserPart[] {
       return [parseSearchResult(block)];
     case "tool_result":
       return [parseToolResult(block)];
-    case "container_upload":
-      throw unsupportedField(block.path, "container uploads are not supported");
     default:
       if (!ASSISTANT_BLOCKS.has(block.type)) throw unsupportedBlock(block);
       throw invalidField(block.path, `${quote(block.type)} blocks are only allowed in assistant messages`);

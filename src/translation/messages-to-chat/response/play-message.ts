@@ -1,3 +1,4 @@
+import { formatJson } from "../../json/exact-json.ts";
 import type { BlockDelta, ContentBlock, Message, StreamEvent } from "../message.ts";
 import { formatDeltaUsage } from "../usage.ts";
 
@@ -47,7 +48,7 @@ function createDeltas(block: ContentBlock): BlockDelta[] {
       ? [signature]
       : [{ type: "thinking_delta", thinking: block.thinking }, signature];
   }
-  const json = JSON.stringify(block.input);
+  const json = formatJson(block.input);
   return json === "{}" ? [] : [{ type: "input_json_delta", partial_json: json }];
 }
 

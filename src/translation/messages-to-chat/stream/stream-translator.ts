@@ -155,7 +155,7 @@ export class StreamTranslator {
     const refusal = readRefusal(delta);
     if (refusal !== "") this.#addRefusal(refusal);
     const { tool_calls, function_call } = delta;
-    if (Array.isArray(tool_calls)) for (const call of tool_calls) this.#addCall(call);
+    if (Array.isArray(tool_calls)) this.#addCalls(tool_calls);
     else if (isJsonObject(function_call)) this.#addFunctionCall(function_call);
   }
 
@@ -164,8 +164,13 @@ export class StreamTranslator {
     this.#sequencer.addProse("refusal", refusal);
   }
 
-  #addCall(value: unknown): void {
-    const updated = this.#calls.update(value);
+  #addCalls(calls: readonly unknown[]): void {
+    for (const [place, call] of calls.entries()) this.#addCall(call, calls.length > 1 ? place : null);
+  }
+
+  /** @param place Among the calls of one chunk; null when it is the only one. */
+  #addCall(value: unknown, place: number | null = null): void {
+    const updated = this.#calls.update(value, place);
     if (updated !== null) this.#sequencer.updateCall(updated);
   }
 

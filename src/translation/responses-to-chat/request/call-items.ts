@@ -1,6 +1,7 @@
 /** Calls of tools in earlier turns and what came of them. */
 import { isJsonObject } from "../../../json-object.ts";
 import { createToolResult, type ToolResultPart, type ToolUsePart } from "../../conversation/parts.ts";
+import { formatJson } from "../../json/exact-json.ts";
 import { NestingError } from "../../json/object-spans.ts";
 import { parseJsonText } from "../../json/parse-json-text.ts";
 import { readName, readOptionalArray, readOptionalString, readString } from "../../json/read-field.ts";
@@ -12,7 +13,7 @@ import { type Item, listToolNames } from "./items.ts";
 /** @throws GatewayError 400 */
 export function parseFunctionCall({ fields, path }: Item, table: ToolTable): ToolUsePart {
   const given = fields["arguments"];
-  const text = isJsonObject(given) ? JSON.stringify(given) : readOptionalString(given, `${path}.arguments`);
+  const text = isJsonObject(given) ? formatJson(given) : readOptionalString(given, `${path}.arguments`);
   return createCall({ fields, path }, table, formatArguments(text ?? ""));
 }
 
@@ -24,7 +25,7 @@ export function parseCustomCall({ fields, path }: Item, table: ToolTable): ToolU
 /** @throws GatewayError 400 */
 export function parseToolSearchCall({ fields, path }: Item, table: ToolTable): ToolUsePart {
   const given = fields["arguments"];
-  const text = typeof given === "string" ? given : JSON.stringify(given ?? {});
+  const text = typeof given === "string" ? given : formatJson(given ?? {});
   return {
     kind: "tool_use",
     id: readName(fields["call_id"], `${path}.call_id`),
@@ -64,7 +65,7 @@ function createCall({ fields, path }: Omit<Item, "type">, table: ToolTable, args
  */
 function formatArguments(text: string): string {
   if (text.trim() === "") return "{}";
-  return isObjectText(text) ? text : JSON.stringify({ arguments: text });
+  return isObjectText(text) ? text : formatJson({ arguments: text });
 }
 
 function isObjectText(text: string): boolean {

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../../json-object.ts";
 import type { ParsedRequest } from "../../conversation/parsed-request.ts";
+import { parseExactJson } from "../../json/exact-json.ts";
 import { invalidField, missingField } from "../../json/field-error.ts";
 import { parseJsonBody } from "../../json/parse-body.ts";
 import {
@@ -39,7 +40,7 @@ export type RequestPurpose = "answer" | "input_tokens";
 
 /** @throws GatewayError 400 naming the field and what was expected. */
 export function parseRequestBody(bytes: Uint8Array, purpose: RequestPurpose): ParsedResponsesRequest {
-  const body = parseJsonBody(bytes).value;
+  const body = parseJsonBody(bytes, parseExactJson).value;
   const model = readModel(body["model"]);
   refuseState(body);
   const { system, items } = readConversation(body);

@@ -1,5 +1,6 @@
 import type { GatewayError } from "../../../errors.ts";
 import type { JsonObject } from "../../../json-object.ts";
+import { formatJson } from "../../json/exact-json.ts";
 import { formatEvent } from "../../sse/encoder.ts";
 import type { ItemEvent, ResponseEventType, ResponseObject } from "../response.ts";
 import { createErrorFields } from "../error-body.ts";
@@ -11,7 +12,7 @@ export class EventWriter {
   #sequenceNumber = 0;
 
   constructor(toldBack: JsonObject) {
-    this.#toldBack = JSON.stringify(toldBack);
+    this.#toldBack = formatJson(toldBack);
   }
 
   formatItemEvent(event: ItemEvent): string {
@@ -19,7 +20,7 @@ export class EventWriter {
   }
 
   formatResponseEvent(type: ResponseEventType, response: ResponseObject): string {
-    const head = JSON.stringify({ type, sequence_number: this.#next() });
+    const head = formatJson({ type, sequence_number: this.#next() });
     const data = `${head.slice(0, -1)},"response":${this.formatResponse(response)}}`;
     return `event: ${type}\ndata: ${data}\n\n`;
   }
@@ -32,7 +33,7 @@ export class EventWriter {
 
   /** A response as JSON. */
   formatResponse(response: ResponseObject): string {
-    return `${JSON.stringify(response).slice(0, -1)},${this.#toldBack.slice(1)}`;
+    return `${formatJson(response).slice(0, -1)},${this.#toldBack.slice(1)}`;
   }
 
   #next(): number {

@@ -179,12 +179,15 @@ export class StreamTranslator {
     const { tool_calls, function_call } = delta;
     // Servers that send both send the same call twice.
     if (Array.isArray(tool_calls) && tool_calls.length > 0) {
-      for (const call of tool_calls) this.#addCall(call);
+      for (const [place, call] of tool_calls.entries()) {
+        this.#addCall(call, tool_calls.length > 1 ? place : null);
+      }
     } else if (isJsonObject(function_call)) this.#addFunctionCall(function_call);
   }
 
-  #addCall(value: unknown): void {
-    const updated = this.#calls.update(value);
+  /** @param place Among the calls of one chunk; null when it is the only one. */
+  #addCall(value: unknown, place: number | null = null): void {
+    const updated = this.#calls.update(value, place);
     if (updated !== null) this.#sequencer.updateCall(updated);
   }
 

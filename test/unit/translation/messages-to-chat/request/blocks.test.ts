@@ -208,9 +208,9 @@ describe("content blocks", () => {
     ]);
   });
 
-  it("[blocks.container_upload] is refused", () => {
+  it("[blocks.container_upload] is refused with its type", () => {
     expect(inUser({ type: "container_upload", file_id: "f" })).toBe(
-      `400 unsupported_parameter ${AT_USER}: container uploads are not supported`,
+      `400 unsupported_parameter ${AT_USER}: unsupported content block type 'container_upload'`,
     );
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { refusal, toChat } from "../../../../support/messages-exchange.ts";
+import { MessagesRequest } from "../../../../../src/translation/messages-to-chat/request.ts";
+import { createModel, decode, encode, refusal, toChat } from "../../../../support/messages-exchange.ts";
 
 const SCHEMA = { type: "object", properties: { a: { type: "string" } }, additionalProperties: false };
 const EDITOR_FIELDS = [
@@ -15,7 +16,27 @@ const EDITOR_FIELDS = [
 const MEMORY_FIELDS = [...EDITOR_FIELDS, "old_path", "new_path"];
 const tool = (name: string, more: object = {}) => ({ name, input_schema: SCHEMA, ...more });
 
+/** The chat request's text: parsed, its integers would lose their digits here. */
+function chatText(fields: string, turn = '{"role":"user","content":"b"}'): string {
+  const messages = `[{"role":"user","content":"a"},${turn}]`;
+  const body = `{"model":"acme/echo","max_tokens":9,"messages":${messages},${fields}}`;
+  const request = new MessagesRequest(encode(body), { purpose: "answer" });
+  return decode(request.toUpstream(createModel()));
+}
+
 describe("tools", () => {
+  it("[tools.exact_integers] keep every digit in schemas and in the inputs of earlier calls", () => {
+    const schema =
+      '{"type":"object","properties":{"id":{"const":12345678901234567890,"maximum":18446744073709551615}}}';
+    const text = chatText(`"tools":[{"name":"f","input_schema":${schema}}]`);
+    expect(text).toContain(schema);
+    const format = chatText(`"output_config":{"format":{"type":"json_schema","schema":${schema}}}`);
+    expect(format).toContain(schema);
+    const history = `{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{"id":-9007199254740993}}]}`;
+    const called = chatText('"top_k":1', history);
+    expect(called).toContain(JSON.stringify('{"id":-9007199254740993}').slice(1, -1));
+  });
+
   it("[tools.custom] are functions with their schema untouched, other keys dropped", () => {
     const dropped = {
       cache_control: { type: "ephemeral" },

@@ -22,6 +22,17 @@ const sign = (text: string) => `gw.${createHash("sha256").update(text).digest("b
 const refuse = (body: unknown) => describeError(() => createAnswer().translateBody(encode(body)));
 
 describe("the answer, not streamed", () => {
+  it("[tools.exact_integers] keeps every digit of the arguments, played as a stream too", () => {
+    const input = '{"id":12345678901234567890,"small":1.5}';
+    const asText = encode(completion({ tool_calls: [call({ function: { name: "f", arguments: input } })] }));
+    const asObject = encode(decode(asText).replace(JSON.stringify(input), input));
+    for (const body of [asText, asObject]) {
+      expect(decode(createAnswer().translateBody(body).bytes)).toContain(`"input":${input}`);
+      const played = decode(createAnswer({ stream: true }).translateBody(body).bytes);
+      expect(played).toContain(`"partial_json":${JSON.stringify(input)}`);
+    }
+  });
+
   it("[response.envelope] is a whole message", () => {
     expect(toMessage(completion({ content: "Hi" }))).toEqual({
       id: "msg_1",

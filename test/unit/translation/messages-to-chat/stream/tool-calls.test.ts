@@ -81,6 +81,48 @@ describe("tool calls in a stream", () => {
     ).toEqual(['toolu_1 f {"x":1}', 'toolu_2 f {"x":2}']);
   });
 
+  it("[stream.tool_identity] several in one chunk without index and id belong to the calls by their place", () => {
+    const several = (...pieces: { name?: string; arguments: string }[]) =>
+      chunk({ tool_calls: pieces.map((piece) => ({ function: piece })) });
+    expect(
+      calls(
+        several({ name: "f", arguments: '{"x"' }, { name: "g", arguments: '{"y"' }),
+        several({ arguments: ":1" }, { arguments: ":2" }),
+        several({ arguments: "" }, { arguments: "}" }),
+        toolChunk({ arguments: "}" }),
+        several({ name: "f", arguments: '{"x":3}' }, { name: "h", arguments: "{}" }),
+      ),
+    ).toEqual(['toolu_1 f {"x":1}', 'toolu_2 g {"y":2}', 'toolu_3 f {"x":3}', "toolu_4 h {}"]);
+  });
+
+  it("[stream.tool_identity] calls that began one by one go on by their place when they come together", () => {
+    const both = chunk({
+      tool_calls: [{ function: { arguments: ":1}" } }, { function: { arguments: ":2}" } }],
+    });
+    expect(
+      calls(
+        toolChunk({ index: 0, id: "a", name: "f", arguments: '{"x"' }),
+        toolChunk({ index: 1, id: "b", name: "g", arguments: '{"y"' }),
+        both,
+      ),
+    ).toEqual(['a f {"x":1}', 'b g {"y":2}']);
+  });
+
+  it("[stream.tool_identity] arguments at a drifting index without id belong to the open call", () => {
+    expect(
+      calls(
+        toolChunk({ index: 0, id: "a", name: "f", arguments: "" }),
+        toolChunk({ index: 1, arguments: '{"x"' }),
+        toolChunk({ index: 2, arguments: ':" ' }),
+        toolChunk({ index: 3, arguments: " " }),
+        toolChunk({ index: 4, arguments: '"}' }),
+        toolChunk({ index: 5, id: "b", name: "g", arguments: "{" }),
+        toolChunk({ index: 0, arguments: '"y":2' }),
+        toolChunk({ index: 6, arguments: "}" }),
+      ),
+    ).toEqual(['a f {"x":"  "}', 'b g {"y":2}']);
+  });
+
   it("[stream.tool_collected] pieces of a name are put together, repeats and empties ignored", () => {
     expect(
       calls(

@@ -1,0 +1,83 @@
+/**
+ * JSON in which integers keep every digit: ids in tools' arguments are often longer than the 15 that a number holds. An
+ * integer beyond 2^53 is a bigint here, so nothing takes it for a number by mistake; all others are plain numbers.
+ */
+import { randomUUID } from "node:crypto";
+import { applyEdits, type Edit, skipScalar, skipString } from "./object-spans.ts";
+
+/** The shortest integer that a number may not hold has so many digits. */
+const LONG_DIGITS = 16;
+/** Converting more takes seconds; these are what `JSON.parse` makes of them. */
+const MAX_DIGITS = 1_000;
+const LONG_INTEGER = new RegExp(`^-?[1-9]\\d{${LONG_DIGITS - 1},${MAX_DIGITS - 1}}$`);
+
+const QUOTE = 0x22;
+const MINUS = 0x2d;
+
+/** Begins a string that stands for an integer; nobody can guess it, and it leaves neither of the functions below. */
+const MARK = `${randomUUID()}:`;
+const MARKED = new RegExp(`"${MARK}(-?\\d+)"`, "g");
+
+/** As `JSON.parse`, integers beyond 2^53 as bigints. @throws SyntaxError */
+export function parseExactJson(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  if (!hasLongDigits(text)) return value;
+  const edits = findLongIntegers(text);
+  if (edits.length === 0) return value;
+  return JSON.parse(applyEdits(text, edits), (_key, member: unknown) =>
+    typeof member === "string" && member.startsWith(MARK) ? BigInt(member.slice(MARK.length)) : member,
+  );
+}
+
+/** As `JSON.stringify`, bigints as the integers that they are. */
+export function formatJson(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    // What it throws at a bigint. Looking for one before would cost each answer a walk through all of it.
+    if (!(error instanceof TypeError)) throw error;
+  }
+  const text = JSON.stringify(value, (_key, member: unknown) =>
+    typeof member === "bigint" ? MARK + String(member) : member,
+  );
+  return text.replaceAll(MARKED, "$1");
+}
+
+/** A run of so many digits covers one of the places that are looked at, so most of a text is not. */
+function hasLongDigits(text: string): boolean {
+  for (let index = LONG_DIGITS - 1; index < text.length; index += LONG_DIGITS) {
+    if (!isDigit(text.charCodeAt(index))) continue;
+    let start = index;
+    while (start > 0 && isDigit(text.charCodeAt(start - 1))) start -= 1;
+    let end = index + 1;
+    while (end < text.length && isDigit(text.charCodeAt(end))) end += 1;
+    if (end - start >= LONG_DIGITS) return true;
+  }
+  return false;
+}
+
+/** @param text JSON. */
+function findLongIntegers(text: string): Edit[] {
+  const edits: Edit[] = [];
+  let index = 0;
+  while (index < text.length) {
+    const code = text.charCodeAt(index);
+    if (code === QUOTE) {
+      index = skipString(text, index);
+    } else if (code === MINUS || isDigit(code)) {
+      const end = skipScalar(text, index);
+      const digits = text.slice(index, end);
+      if (LONG_INTEGER.test(digits) && !Number.isSafeInteger(Number(digits))) {
+        edits.push({ start: index, end, replacement: `"${MARK}${digits}"` });
+      }
+      index = end;
+    } else {
+      index += 1;
+    }
+  }
+  return edits;
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
+}
