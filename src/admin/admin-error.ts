@@ -99,6 +99,11 @@ export const ADMIN_ERRORS = {
     type: "invalid_request_error",
     message: "Send the request body as uncompressed JSON, without a `content-encoding`.",
   },
+  too_many_wrong_tokens: {
+    status: 429,
+    type: "rate_limit_error",
+    message: "Too many wrong tokens came from this address. Try again when `retry-after` has passed.",
+  },
   request_header_fields_too_large: {
     status: 431,
     type: "invalid_request_error",

@@ -1,8 +1,15 @@
 /** What the admin server is made of, and what its parts add their routes to. */
 import type { Hono } from "hono";
 import type { ApiServices } from "./api/route.ts";
-import type { MetricsPage } from "./metrics-route.ts";
 import type { Principal } from "./principal.ts";
+
+export interface MetricsPage {
+  readonly render: () => Promise<{ readonly contentType: string; readonly text: string }>;
+  /** `telemetry.metrics_token`. */
+  readonly token: string | null;
+  /** Without a token of its own: whether nobody but this machine reaches the admin port. */
+  readonly isLocal: boolean;
+}
 
 export interface AdminAppOptions extends ApiServices {
   /** Whether the host's workers take requests: not before they have started, nor once they stop. True when left out. */

@@ -14,8 +14,12 @@ import { runRoute } from "./api/run-route.ts";
 import { convertError } from "./convert-error.ts";
 import { addDashboard } from "./dashboard/dashboard.tsx";
 import type { AdminApp, AdminAppOptions, AdminEnvironment } from "./app-options.ts";
+import { FailureLimit, withFailureLimit } from "./failure-limit.ts";
 import { addMetrics } from "./metrics-route.ts";
-import { authenticate } from "./principal.ts";
+import { authenticate, type Principal } from "./principal.ts";
+
+/** From one address in a minute: a program with an old token may try for a while; a guess needs far more. */
+const MAX_WRONG_TOKENS = 100;
 
 export function createAdminApp(options: AdminAppOptions): AdminApp {
   const app: AdminApp = new Hono();
@@ -26,9 +30,10 @@ export function createAdminApp(options: AdminAppOptions): AdminApp {
     context.res.headers.set("x-request-id", requestId);
   });
   addHealth(app, options);
+  const limit = new FailureLimit(MAX_WRONG_TOKENS);
   const { metrics } = options;
-  if (metrics !== undefined) addMetrics(app as unknown as Hono, { ...options, page: metrics });
-  addApi(app, options);
+  if (metrics !== undefined) addMetrics(app, { ...options, page: metrics, limit });
+  addApi(app, options, limit);
   addDashboard(app, options);
   app.notFound((context) => answerError(context, unknownEndpoint(context.req)));
   app.onError((thrown, context) => {
@@ -52,12 +57,11 @@ function addHealth(app: AdminApp, { store, areWorkersReady = () => true }: Admin
   });
 }
 
-function addApi(app: AdminApp, options: AdminAppOptions): void {
+function addApi(app: AdminApp, options: AdminAppOptions, limit: FailureLimit): void {
   const document = createOpenApiDocument();
   app.get("/api/openapi.json", (context) => context.json(document));
   app.use("/api/*", async (context, next) => {
-    const authorization = context.req.header("authorization");
-    context.set("principal", await authenticate(authorization, options.operatorToken, options.store));
+    context.set("principal", await identify(context, options, limit));
     return next();
   });
   for (const route of API_ROUTES) {
@@ -72,6 +76,18 @@ function addApi(app: AdminApp, options: AdminAppOptions): void {
     const message = `${context.req.path} takes ${allow}, not ${context.req.method}.`;
     throw new AdminError("method_not_allowed", { message, headers: { allow } });
   });
+}
+
+/** Who calls. @throws AdminError 401, 429; what the store throws when Redis is away. */
+async function identify(
+  context: Context<AdminEnvironment>,
+  options: AdminAppOptions,
+  limit: FailureLimit,
+): Promise<Principal> {
+  const authorization = context.req.header("authorization");
+  return withFailureLimit(context, limit, options.nowMs(), () =>
+    authenticate(authorization, options.operatorToken, options.store),
+  );
 }
 
 async function answer(

@@ -1,28 +1,30 @@
 /** `GET /metrics`, for Prometheus: all processes of this host on one page. */
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { Hono } from "hono";
 import { AdminError } from "./admin-error.ts";
+import type { AdminApp, MetricsPage } from "./app-options.ts";
+import { type FailureLimit, withFailureLimit } from "./failure-limit.ts";
 
-export interface MetricsPage {
-  readonly render: () => Promise<{ readonly contentType: string; readonly text: string }>;
-  /** `telemetry.metrics_token`. */
-  readonly token: string | null;
-  /** Without a token of its own: whether nobody but this machine reaches the admin port. */
-  readonly isLocal: boolean;
+interface MetricsRouteOptions {
+  readonly page: MetricsPage;
+  /** Good for the page, too. */
+  readonly operatorToken: string;
+  readonly limit: FailureLimit;
+  readonly nowMs: () => number;
 }
 
-/** @param operatorToken Good for the page, too. */
-export function addMetrics(
-  app: Pick<Hono, "get">,
-  { page, operatorToken }: { page: MetricsPage; operatorToken: string },
-): void {
+/** A page of another site can have its name lead here; it then stands in `Host`. */
+const LOCAL_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
+/** What came through a proxy did not come from this machine. */
+const PROXY_HEADERS = ["forwarded", "x-forwarded-for", "via"];
+
+export function addMetrics(app: AdminApp, { page, operatorToken, limit, nowMs }: MetricsRouteOptions): void {
   app.get("/metrics", async (context) => {
-    // What came through a proxy did not come from this machine.
-    const isForwarded = ["forwarded", "x-forwarded-for", "via"].some(
-      (name) => context.req.header(name) !== undefined,
-    );
-    if (page.token !== null || !page.isLocal || isForwarded) {
-      requireToken(context.req.header("authorization"), [page.token, operatorToken]);
+    const isForwarded = PROXY_HEADERS.some((name) => context.req.header(name) !== undefined);
+    const isFromHere = page.isLocal && !isForwarded && LOCAL_HOST.test(context.req.header("host") ?? "");
+    if (page.token !== null || !isFromHere) {
+      const authorization = context.req.header("authorization");
+      const accepted = [page.token, operatorToken];
+      await withFailureLimit(context, limit, nowMs(), () => requireToken(authorization, accepted));
     }
     const { contentType, text } = await page.render();
     return context.body(text, 200, { "content-type": contentType, "cache-control": "no-store" });

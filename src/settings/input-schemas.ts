@@ -38,16 +38,21 @@ export function flag() {
   return z.boolean({ error: "expected true or false" });
 }
 
-const NAME_EXPECTATION = "expected a text of 1 to 100 characters, without line breaks and control characters";
-/** Counted in code points. Zl and Zp are the line breaks of Unicode; Cs are halves of characters. */
-const NAME_FORM = /^(?=.*\S)[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,100}$/u;
+const NAME_EXPECTATION =
+  "expected a text of 1 to 100 characters, at least one of which can be seen, without line breaks and control characters";
+/**
+ * Counted in code points. Zl and Zp are the line breaks of Unicode; Cs are halves of characters; what is default
+ * ignorable has no form (U+200B, U+2060, Hangul's fillers).
+ */
+const NAME_FORM = /^(?=.*[^\s\p{Default_Ignorable_Code_Point}])[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,100}$/u;
 
 /** What people call something. */
 export function name() {
   return z.string({ error: NAME_EXPECTATION }).regex(NAME_FORM, { error: NAME_EXPECTATION });
 }
 /** How the documents say it. */
-export const NAME_VALUES = "1 to 100 characters, without control characters";
+export const NAME_VALUES =
+  "1 to 100 characters, at least one of which can be seen, without control characters";
 
 /** In answers: an RFC 3339 time in UTC. */
 export const timestamp = () => z.iso.datetime().meta({ examples: ["2026-12-01T00:00:00.000Z"] });

@@ -12,7 +12,7 @@ const NOTIFICATIONS = defineSettings({
     apiName: "dashboard",
     kind: flag(),
     default: true,
-    description: "Alerts are shown on the dashboard.",
+    description: "Alerts are shown on the dashboard; false: they are neither counted nor listed there.",
     label: "This dashboard",
     cli: {
       option: { flags: "--dashboard-alerts", help: "show alerts on the dashboard", offHelp: "do not" },

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { API_ROUTES } from "../../src/admin/api/routes.ts";
+import { createId } from "../../src/store/ids.ts";
 import {
   type AdminUnderTest,
   createApiKey,
   createOrganization,
   createToken,
+  OPERATOR_TOKEN,
   startAdmin,
 } from "./admin-fixture.ts";
 
@@ -208,3 +210,92 @@ async function dumpRedis({ client }: AdminUnderTest): Promise<string> {
   );
   return names.map((name, position) => `${name} ${values[position]}`).join("\n");
 }
+
+describe("after a hundred wrong tokens in a minute from one address", () => {
+  it("nobody there is listened to, until the minute is over", async () => {
+    let nowMs = Date.now();
+    const metrics = {
+      render: async () => ({ contentType: "text/plain", text: "up 1\n" }),
+      token: "for-prometheus",
+      isLocal: true,
+    };
+    const guarded = await startAdmin({ nowMs: () => nowMs, metrics });
+    try {
+      const status = async (path: string, token: string | null) =>
+        (await guarded.call("GET", path, { token })).status;
+      for (let attempt = 0; attempt < 100; attempt += 1) {
+        expect(await status("/api/organizations", `igw_op_guess-${attempt}`)).toBe(401);
+      }
+      expect(await status("/api/organizations", OPERATOR_TOKEN)).toBe(429);
+      expect(await status("/metrics", "for-prometheus")).toBe(429);
+      const refused = await guarded.call("GET", "/api/organizations");
+      expect(Number(refused.headers["retry-after"])).toBeGreaterThan(0);
+      expect(refused.json()).toMatchObject({ error: { code: "too_many_wrong_tokens" } });
+      nowMs += 60_000;
+      expect(await status("/api/organizations", OPERATOR_TOKEN)).toBe(200);
+      expect(await status("/metrics", "for-prometheus")).toBe(200);
+    } finally {
+      await guarded.stop();
+    }
+  });
+
+  it("does not count calls without a token", async () => {
+    for (let attempt = 0; attempt < 120; attempt += 1) {
+      expect((await admin.call("GET", "/api/organizations", { token: null })).status).toBe(401);
+    }
+  });
+});
+
+describe("GET /metrics without a token of its own", () => {
+  it("is for this machine: not for a name of another site, and not through a proxy", async () => {
+    const metrics = {
+      render: async () => ({ contentType: "text/plain", text: "up 1\n" }),
+      token: null,
+      isLocal: true,
+    };
+    const local = await startAdmin({ metrics });
+    try {
+      const { port } = new URL(local.url);
+      const status = async (headers: Record<string, string>, token: string | null = null) =>
+        (await local.call("GET", "/metrics", { token, headers })).status;
+      for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`]) {
+        expect(await status({ host })).toBe(200);
+      }
+      for (const host of [
+        "evil.example",
+        `evil.example:${port}`,
+        "127.0.0.1.evil.example",
+        "localhost.evil.example",
+      ]) {
+        expect(await status({ host })).toBe(401);
+        expect(await status({ host }, OPERATOR_TOKEN)).toBe(200);
+      }
+      expect(await status({ host: `localhost:${port}`, "x-forwarded-for": "203.0.113.7" })).toBe(401);
+    } finally {
+      await local.stop();
+    }
+  });
+});
+
+describe("an API key that a client has sent as its model or in its path", () => {
+  it("is not to be read among the requests", async () => {
+    const { id: keyId, key } = await createApiKey(admin, organization);
+    const requestId = createId("req", Date.now());
+    await admin.store.recordRequest({
+      organizationId: organization,
+      keyId,
+      requestId,
+      route: `POST /v1/${key}`,
+      model: key,
+      status: 404,
+      errorCode: "model_not_found",
+      checks: [],
+    });
+    const base = `/api/organizations/${organization}/requests`;
+    for (const path of [base, `${base}/${requestId}`]) {
+      const answer = await admin.call("GET", path, { token: viewerToken });
+      expect(answer.text).toContain(requestId);
+      expect(answer.text).not.toContain(key);
+    }
+  });
+});

@@ -69,6 +69,9 @@ describe("POST …/keys", () => {
 
   it.each([
     { name: "no name", body: {}, code: "missing_required_parameter", param: "name" },
+    { name: "a name of a no-break space", body: { name: "\u00a0" }, param: "name" },
+    { name: "a name of a zero-width space", body: { name: "\u200b" }, param: "name" },
+    { name: "a name of fillers", body: { name: "\u2060\u3164 \ufeff" }, param: "name" },
     { name: "a rate of 0", body: { requests_per_minute: 0 }, param: "requests_per_minute" },
     {
       name: "a rate above the largest",

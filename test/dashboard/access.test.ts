@@ -39,12 +39,17 @@ describe("access to the dashboard", () => {
     expect(signedIn.headers["location"]).toBe(`/organizations/${own}/keys`);
   });
 
-  it.each(["https://evil.example/", "//evil.example/", "/\\evil.example", "javascript:alert(1)"])(
-    "never leads to another site: %s",
-    async (next) => {
-      expect((await signIn(token, { next })).headers["location"]).toBe("/");
-    },
-  );
+  it.each([
+    "https://evil.example/",
+    "//evil.example/",
+    "/\\evil.example",
+    "/.//evil.example",
+    "/..//evil.example/",
+    "/./\\evil.example",
+    "javascript:alert(1)",
+  ])("never leads to another site: %s", async (next) => {
+    expect((await signIn(token, { next })).headers["location"]).toBe("/");
+  });
 
   it("keeps the session in a cookie that scripts and other sites do not get, without the token in it", async () => {
     const answer = await signIn();
@@ -127,6 +132,57 @@ describe("access to the dashboard", () => {
       const form = { form_token: formToken, name: "x", role: "admin", sure: "yes" };
       expect((await post(`/organizations/${own}/${path}`, form, { cookie })).status).toBe(403);
     }
+  });
+
+  it("tells a viewer that it may not before what is wrong with its form", async () => {
+    const made = await getStack().admin("POST", `/api/organizations/${own}/tokens`, {
+      name: "curious",
+      role: "viewer",
+    });
+    const cookie = cookieOf(await signIn(String(made["token"])));
+    const form = { form_token: formTokenOf(await get(`/organizations/${own}/keys`, cookie)) };
+    const answers = [
+      await post(`/organizations/${own}/usage/corrections`, { ...form, amount: "many" }, { cookie }),
+      await post(`/organizations/${own}/keys`, { ...form, hard_cap_cents: "many" }, { cookie }),
+      await post("/organizations", { ...form, hard_cap_cents: "many" }, { cookie }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([403, 403, 403]);
+  });
+
+  it("shows no alert where the organization has turned the channel off", async () => {
+    const stack = getStack();
+    const quiet = String(
+      (
+        await stack.admin("POST", "/api/organizations", {
+          name: "Quiet",
+          currency: "USD",
+          budget_cents: 1,
+          notifications: { dashboard: true },
+        })
+      )["id"],
+    );
+    await stack.admin("POST", `/api/organizations/${quiet}/spend-corrections`, {
+      amount_cents: 2,
+      reason: "reach the budget",
+    });
+    const made = await stack.admin("POST", `/api/organizations/${quiet}/tokens`, {
+      name: "q",
+      role: "admin",
+    });
+    const cookie = cookieOf(await signIn(String(made["token"])));
+    const paths = [`/organizations/${quiet}`, `/organizations/${quiet}/alerts`];
+    const read = () => Promise.all(paths.map(async (path) => (await get(path, cookie)).text));
+    for (const text of await read()) expect(text).toContain("0.01 USD");
+    await stack.admin("PATCH", `/api/organizations/${quiet}`, {
+      budget_cents: null,
+      notifications: { dashboard: false },
+    });
+    for (const text of await read()) {
+      expect(text).not.toContain("0.01 USD");
+      expect(text).not.toContain('class="badge"');
+    }
+    const listed = await stack.admin("GET", `/api/organizations/${quiet}/alerts`);
+    expect(listed["data"]).not.toEqual([]);
   });
 
   it("ends a session with sign-out, also for who has kept its cookie", async () => {

@@ -1,6 +1,7 @@
 /** `…/requests`: the last requests of an organization, and why one was refused or what it cost. */
 import { formatRequestStatus } from "../../limits/request-status.ts";
 import type { RecentRequest } from "../../store/types/reporting.ts";
+import { scrub } from "../../telemetry/scrub.ts";
 import { AdminError } from "../admin-error.ts";
 import { pageQuery } from "../schemas/page.ts";
 import { recentRequest, recentRequestPage, REQUEST_CURSOR } from "../schemas/requests.ts";
@@ -45,9 +46,13 @@ const show = defineOrganizationRoute(
   },
 );
 
+/** What a client wrote as its model or path may be its key, and whoever may look here is not to have that. */
 function formatRequest(request: RecentRequest) {
+  const { route, model, ...status } = formatRequestStatus(request);
   return {
-    ...formatRequestStatus(request),
+    ...status,
+    route: scrub(route),
+    model: model === null ? null : scrub(model),
     recorded_at: new Date(request.recordedAtMs).toISOString(),
     key_id: request.keyId,
     reasoning_tokens: request.reasoningTokens,

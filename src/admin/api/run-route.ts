@@ -46,7 +46,8 @@ function requireOwn(principal: Principal, organizationId: string): void {
   }
 }
 
-function requireAccess({ access }: RouteDescription, principal: Principal): void {
+/** @throws AdminError 403. */
+export function requireAccess({ access }: Pick<RouteDescription, "access">, principal: Principal): void {
   if (principal.type === "operator" || access === "read") return;
   if (access === "operator") {
     throw new AdminError("permission_denied", { message: "Only the operator's token may do that." });

@@ -8,6 +8,7 @@
 import type { Context } from "hono";
 import { AdminError } from "../admin-error.ts";
 import type { AdminApp, AdminAppOptions } from "../app-options.ts";
+import { requireAccess } from "../api/run-route.ts";
 import { convertError } from "../convert-error.ts";
 import type { Principal } from "../principal.ts";
 import { answerMarkup } from "./answer-markup.ts";
@@ -68,6 +69,8 @@ async function answerPage(
     const organization = await readOrganization(bare);
     page = { ...bare, organization, unreadAlerts: await countUnread(bare, organization) };
     unsent = null;
+    // Before a form is read: whoever may not send it hears that, and not what is wrong with it.
+    requireAccess({ access: route.access ?? (route.method === "GET" ? "read" : "write") }, principal);
     return formatAnswer(context, await run(route, page));
   } catch (thrown) {
     const error = convertError(thrown, route.method === "POST" && unsent === null);

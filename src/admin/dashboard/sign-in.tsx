@@ -1,24 +1,26 @@
 /** @jsxImportSource hono/jsx */
 /** Sign in with a token, sign out. */
 import { randomBytes } from "node:crypto";
-import { getConnInfo } from "@hono/node-server/conninfo";
 import type { Context } from "hono";
+import { addressOf } from "../address.ts";
 import { AdminError } from "../admin-error.ts";
 import type { AdminApp, AdminAppOptions } from "../app-options.ts";
 import { convertError } from "../convert-error.ts";
+import { FailureLimit } from "../failure-limit.ts";
 import { answerMarkup } from "./answer-markup.ts";
 import { clearSession, readSession, readVisit, writeSession, writeVisit } from "./cookies.ts";
 import { readForm, requireOwnPage } from "./own-page.ts";
 import { ProblemPage } from "./pages/problem.tsx";
 import { SignInPage } from "./pages/sign-in.tsx";
 import { createFormToken, isFormToken, type Sessions } from "./session.ts";
-import { SignInLimit } from "./sign-in-limit.ts";
 
 const START_PAGE = "/";
+/** From one address in a minute. */
+const MAX_FAILED_SIGN_INS = 10;
 
 /** Adds the pages that need no session. */
 export function addSignIn(app: AdminApp, options: AdminAppOptions, sessions: Sessions): void {
-  const limit = new SignInLimit();
+  const limit = new FailureLimit(MAX_FAILED_SIGN_INS);
   app.get("/sign-in", (context) => showForm(context, null, 200));
   app.post("/sign-in", async (context) => {
     try {
@@ -64,7 +66,7 @@ async function signIn(
   context: Context,
   options: AdminAppOptions,
   sessions: Sessions,
-  limit: SignInLimit,
+  limit: FailureLimit,
 ): Promise<Response> {
   requireOwnPage(context);
   const form = await readForm(context);
@@ -107,10 +109,7 @@ function ownPath(path: string): string {
   const base = "http://localhost";
   if (!path.startsWith("/") || !URL.canParse(path, base)) return START_PAGE;
   const url = new URL(path, base);
-  return url.origin === base ? `${url.pathname}${url.search}` : START_PAGE;
-}
-
-/** The other end of the connection; behind a proxy that is the proxy, and its users share the limit. */
-function addressOf(context: Context): string {
-  return getConnInfo(context).remote.address ?? "unknown";
+  const own = `${url.pathname}${url.search}`;
+  // "/.//evil.example" is a path of this server, and as an address of its own the name of another.
+  return url.origin === base && new URL(own, base).origin === base ? own : START_PAGE;
 }

@@ -11,6 +11,7 @@ const SHOWN = 50;
 
 async function showAlerts(page: OrganizationPageCall): Promise<PageAnswer> {
   const { organization } = page;
+  if (!organization.notifications.dashboard) return showThatOff(page);
   const after = page.query.get("after");
   const { items, next } = await page.options.store.listAlerts(organization.id, { limit: SHOWN, after });
   const base = `/organizations/${organization.id}`;
@@ -22,9 +23,6 @@ async function showAlerts(page: OrganizationPageCall): Promise<PageAnswer> {
           organization, once a month. Who is told is set in{" "}
           <a href={`${base}/settings`}>Inference settings</a>.
         </p>
-        {organization.notifications.dashboard ? null : (
-          <p class="notice">Alerts are not counted on this dashboard: the channel is off.</p>
-        )}
         {page.unreadAlerts > 0 && page.canChange ? (
           <Form page={page} action={`${base}/alerts/read`} class="actions">
             <button type="submit" class="quiet">
@@ -38,6 +36,21 @@ async function showAlerts(page: OrganizationPageCall): Promise<PageAnswer> {
           <AlertList page={page} alerts={items} />
         )}
         <Older page={page} next={next} />
+      </Layout>
+    ),
+  };
+}
+
+/** Whoever turns this channel off is not to meet alerts here; they are made and kept all the same. */
+function showThatOff(page: OrganizationPageCall): PageAnswer {
+  return {
+    markup: (
+      <Layout page={page} title="Alerts" section="alerts">
+        <p class="notice">
+          Alerts are not shown on this dashboard: the channel is off in{" "}
+          <a href={`/organizations/${page.organization.id}/settings`}>Inference settings</a>. The management
+          API and <code>inference-gateway alerts list</code> have them.
+        </p>
       </Layout>
     ),
   };

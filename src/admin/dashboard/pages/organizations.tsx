@@ -166,5 +166,5 @@ export const organizationPageRoutes: readonly PageRoute[] = [
   { method: "GET", path: "/", run: showStart },
   { method: "GET", path: PATH, run: showOrganizations },
   { method: "GET", path: `${PATH}/suggestions`, run: suggestOrganizations },
-  { method: "POST", path: PATH, run: createOrganization },
+  { method: "POST", path: PATH, access: "operator", run: createOrganization },
 ];

@@ -13,13 +13,12 @@ import { readUsage } from "../read-usage.ts";
 const SHOWN_ALERTS = 5;
 
 async function showOverview(page: OrganizationPageCall): Promise<PageAnswer> {
-  const { organization } = page;
   const [days, keys, models, names, alerts] = await Promise.all([
     readUsage(page, "day"),
     readUsage(page, "key"),
     readUsage(page, "model"),
     nameKeys(page),
-    page.options.store.listAlerts(organization.id, { limit: SHOWN_ALERTS, after: null }),
+    readAlerts(page),
   ]);
   const isUnused = days.data.length === 0;
   return {
@@ -35,19 +34,33 @@ async function showOverview(page: OrganizationPageCall): Promise<PageAnswer> {
           <UsageByKey usage={keys} names={names} />
           <UsageByModel usage={models} />
         </div>
-        <section aria-labelledby="alerts">
-          <h2 id="alerts">Recent alerts</h2>
-          {alerts.items.length === 0 ? (
-            <p class="quiet">
-              None. Alerts come at 80 % and 100 % of a budget, and at 90 % and 100 % of a hard cap.
-            </p>
-          ) : (
-            <AlertList page={page} alerts={alerts.items} />
-          )}
-        </section>
+        {alerts === null ? null : <RecentAlerts page={page} alerts={alerts} />}
       </Layout>
     ),
   };
+}
+
+type Alerts = Awaited<ReturnType<OrganizationPageCall["options"]["store"]["listAlerts"]>>["items"];
+
+/** Null where the organization has none shown here. */
+async function readAlerts({ organization, options }: OrganizationPageCall): Promise<Alerts | null> {
+  if (!organization.notifications.dashboard) return null;
+  return (await options.store.listAlerts(organization.id, { limit: SHOWN_ALERTS, after: null })).items;
+}
+
+function RecentAlerts({ page, alerts }: { page: OrganizationPageCall; alerts: Alerts }) {
+  return (
+    <section aria-labelledby="alerts">
+      <h2 id="alerts">Recent alerts</h2>
+      {alerts.length === 0 ? (
+        <p class="quiet">
+          None. Alerts come at 80 % and 100 % of a budget, and at 90 % and 100 % of a hard cap.
+        </p>
+      ) : (
+        <AlertList page={page} alerts={alerts} />
+      )}
+    </section>
+  );
 }
 
 type Rows = Awaited<ReturnType<typeof readUsage>>["data"];

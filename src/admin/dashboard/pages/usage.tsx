@@ -136,5 +136,5 @@ function correctSpend(page: OrganizationPageCall): Promise<PageAnswer> {
 export const usagePageRoutes: readonly PageRoute[] = [
   { method: "GET", path: PATH, runInOrganization: showUsage },
   { method: "GET", path: `${PATH}.csv`, runInOrganization: downloadUsage },
-  { method: "POST", path: `${PATH}/corrections`, runInOrganization: correctSpend },
+  { method: "POST", path: `${PATH}/corrections`, access: "operator", runInOrganization: correctSpend },
 ];

@@ -6,7 +6,7 @@ import {
   Sessions,
   type SessionsStore,
 } from "../../../../src/admin/dashboard/session.ts";
-import { SignInLimit } from "../../../../src/admin/dashboard/sign-in-limit.ts";
+import { FailureLimit } from "../../../../src/admin/failure-limit.ts";
 import { createOrganizationToken, hashToken } from "../../../../src/admin/token-format.ts";
 import type { SessionHolder } from "../../../../src/store/types/sessions.ts";
 
@@ -104,9 +104,9 @@ describe("isFormToken", () => {
   });
 });
 
-describe("SignInLimit", () => {
+describe("FailureLimit", () => {
   it("lets nobody of an address try after ten failures, until the minute is over", () => {
-    const limit = new SignInLimit();
+    const limit = new FailureLimit(10);
     for (let failure = 0; failure < 10; failure += 1) {
       expect(limit.waitSeconds("a", NOW)).toBe(0);
       limit.failed("a", NOW);
