@@ -4,10 +4,11 @@ import type { AdminApp } from "../app-options.ts";
 const ASSETS = {
   "dashboard.css": "text/css; charset=utf-8",
   "dashboard.js": "text/javascript; charset=utf-8",
+  "describe-rate.js": "text/javascript; charset=utf-8",
   "icon.svg": "image/svg+xml",
 } as const;
 
-/** The style sheet, the script and the icon; everybody may have them. */
+/** The style sheet, the scripts and the icon; everybody may have them. */
 export function addAssets(app: AdminApp): void {
   for (const [name, type] of Object.entries(ASSETS)) {
     const bytes = readFileSync(new URL(`./assets/${name}`, import.meta.url));

@@ -1,6 +1,5 @@
 /** Figures as people read them. */
 import { formatCents, wholeCents } from "../../money.ts";
-import { bucketCapacity } from "../../limits/bucket-capacity.ts";
 import { formatMonthName } from "../../calendar.ts";
 
 const UNIT_DECIMALS = 8;
@@ -36,21 +35,6 @@ export function formatTime(time: string): string {
 
 export function monthName(month: string): string {
   return formatMonthName(month);
-}
-
-/** "60 rpm: 1 request per second, bursts of 10". The bucket's capacity is that of `store/lua/include/bucket.lua`. */
-export function describeRate(requestsPerMinute: number): string {
-  const burst = bucketCapacity(requestsPerMinute);
-  return `${formatCount(requestsPerMinute)} rpm: ${describePace(requestsPerMinute)}, bursts of ${formatCount(burst)}`;
-}
-
-function describePace(requestsPerMinute: number): string {
-  if (requestsPerMinute < 60) {
-    const seconds = Number((60 / requestsPerMinute).toFixed(1));
-    return `1 request every ${seconds} seconds`;
-  }
-  const perSecond = Number((requestsPerMinute / 60).toFixed(1));
-  return `${formatCount(perSecond)} request${perSecond === 1 ? "" : "s"} per second`;
 }
 
 /** "hard_cap_cents" → "hard cap cents". */

@@ -1,6 +1,7 @@
 // @ts-nocheck -- runs in browsers, whose types this repository does not load.
 // Every page works without this file; it copies secrets, asks before what cannot be undone, and explains a rate while
 // it is typed.
+import { describeRate } from "./describe-rate.js";
 
 for (const button of document.querySelectorAll("[data-copy]")) {
   button.hidden = false;
@@ -82,12 +83,7 @@ for (const input of document.querySelectorAll("[data-rate]")) {
   input.addEventListener("input", () => {
     const rate = Number(input.value.replaceAll(",", ""));
     if (!Number.isInteger(rate) || rate < 1 || hint === null) return;
-    const pace =
-      rate < 60
-        ? `1 request every ${Number((60 / rate).toFixed(1))} seconds`
-        : `${Number((rate / 60).toFixed(1)).toLocaleString("en-US")} request${rate === 60 ? "" : "s"} per second`;
-    const burst = Math.max(10, Math.floor(rate / 10)).toLocaleString("en-US");
-    hint.textContent = `${rate.toLocaleString("en-US")} rpm: ${pace}, bursts of ${burst}`;
+    hint.textContent = describeRate(rate);
   });
 }
 

@@ -2,7 +2,7 @@
 /** The fields of settings, by how people write their values. */
 import { isRequired } from "../../../settings/table.ts";
 import type { Problems } from "../form.ts";
-import { describeRate } from "../format.ts";
+import { describeRate } from "../assets/describe-rate.js";
 import { type FormSetting, inputName, type SettingTexts } from "../setting-form.ts";
 import type { CatalogView } from "../views.ts";
 import { Area, Check, Field, Hints } from "./fields.tsx";

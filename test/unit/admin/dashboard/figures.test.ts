@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { describeRate, formatMoney } from "../../../../src/admin/dashboard/format.ts";
+import { describeRate } from "../../../../src/admin/dashboard/assets/describe-rate.js";
+import { formatMoney } from "../../../../src/admin/dashboard/format.ts";
 import { measureProgress } from "../../../../src/admin/dashboard/month-figures.ts";
+import { bucketCapacity } from "../../../../src/limits/bucket-capacity.ts";
 
 describe("describeRate", () => {
   it.each([
@@ -10,6 +12,15 @@ describe("describeRate", () => {
     [1_000_000, "1,000,000 rpm: 16,666.7 requests per second, bursts of 100,000"],
   ])("says what %i requests a minute mean", (rate, text) => {
     expect(describeRate(rate)).toBe(text);
+  });
+
+  it("says the burst that the bucket has, at every rate", () => {
+    const wrong = [];
+    for (let rate = 1; rate <= 1_000_000; rate += rate < 2_000 ? 1 : 997) {
+      const burst = bucketCapacity(rate).toLocaleString("en-US");
+      if (!describeRate(rate).endsWith(`, bursts of ${burst}`)) wrong.push(rate);
+    }
+    expect(wrong).toEqual([]);
   });
 });
 

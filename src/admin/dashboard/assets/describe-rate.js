@@ -1,0 +1,31 @@
+// Runs on the server, and in browsers while a rate is typed.
+
+/** How many requests a full bucket lets pass at once. A test holds it equal to the bucket's own. */
+const MIN_BURST = 10;
+const BURSTS_PER_MINUTE = 10;
+
+/**
+ * "60 rpm: 1 request per second, bursts of 10".
+ *
+ * @param {number} requestsPerMinute
+ * @returns {string}
+ */
+export function describeRate(requestsPerMinute) {
+  const burst = Math.max(MIN_BURST, Math.floor(requestsPerMinute / BURSTS_PER_MINUTE));
+  return `${formatCount(requestsPerMinute)} rpm: ${describePace(requestsPerMinute)}, bursts of ${formatCount(burst)}`;
+}
+
+/** @param {number} requestsPerMinute */
+function describePace(requestsPerMinute) {
+  if (requestsPerMinute < 60) {
+    const seconds = Number((60 / requestsPerMinute).toFixed(1));
+    return `1 request every ${seconds} seconds`;
+  }
+  const perSecond = Number((requestsPerMinute / 60).toFixed(1));
+  return `${formatCount(perSecond)} request${perSecond === 1 ? "" : "s"} per second`;
+}
+
+/** @param {number} count */
+function formatCount(count) {
+  return count.toLocaleString("en-US");
+}
