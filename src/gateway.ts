@@ -212,6 +212,7 @@ export async function startSupervisorServices(
     hasMailServer: config.notifications.smtp !== null,
     allowPrivateWebhooks: config.notifications.webhooks.allowPrivateNetworks,
     nowMs: () => systemClock.nowMs(),
+    contact: config.dashboard.contact,
     gatewayUrl: config.publicBaseUrl ?? formatLocalUrl(config.listen.host, config.listen.port),
     ...telemetry.admin,
     logger,

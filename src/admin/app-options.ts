@@ -21,6 +21,8 @@ export interface AdminAppOptions extends ApiServices {
   readonly metrics?: MetricsPage;
   /** Where clients reach the gateway, for the dashboard's snippets; `http://127.0.0.1:10000` when left out. */
   readonly gatewayUrl?: string;
+  /** Whom customers ask about what they cannot change: a mail address or a URL; null or left out: nobody is named. */
+  readonly contact?: string | null;
 }
 
 export type AdminEnvironment = { Variables: { requestId: string; principal: Principal } };

@@ -36,9 +36,22 @@ export function Layout({ page, title, heading = title, section, children }: Layo
           <h1>{heading}</h1>
           {page === null ? null : <Notice page={page} />}
           {children}
+          {page === null ? null : <Contact page={page} />}
         </main>
       </body>
     </html>
+  );
+}
+
+/** Whom a customer asks about what only the operator can change. */
+function Contact({ page }: { page: PageCall }) {
+  const contact = page.options.contact ?? null;
+  if (contact === null || page.isOperator) return null;
+  const address = contact.startsWith("https:") ? contact : `mailto:${contact}`;
+  return (
+    <p class="quiet">
+      Questions about what you cannot change here: <a href={address}>{contact}</a>
+    </p>
   );
 }
 
