@@ -47,7 +47,7 @@ async function findRequest(client: AdminClient, id: string, wanted: string | und
     if (request !== null) return { organization, request };
   }
   throw new CommandError(
-    `${id} is not among the recent requests. About 10,000 of each organization are kept; older ones are in the log of requests.`,
+    `${id} is not among the recent requests. Of each organization about 10,000 are kept, and 2,000 that were refused at the admission; older ones are in the log of requests.`,
   );
 }
 

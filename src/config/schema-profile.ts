@@ -14,7 +14,7 @@ const SUPPORT_FIELDS = {
       .prefault([...REASONING_EFFORTS]),
     {
       description:
-        "Values of `reasoning_effort` that the upstream knows. Another one becomes the nearest lower, else the " +
+        "Values of `reasoning_effort` that the upstream knows, for requests that are translated; chat completions pass theirs on as it is. Another one becomes the nearest lower, else the " +
         "lowest; with an empty list the field is never sent.",
       type: `list of ${REASONING_EFFORTS.map((effort) => `\`${effort}\``).join(", ")}`,
       default: "all",
