@@ -1,5 +1,5 @@
 /**
- * Bytes on the wire ⇄ messages, for both transports. The API files are read once, when this module is loaded.
+ * Bytes on the wire ⇄ messages, for all transports. The API files are read once, when this module is loaded.
  *
  * What a decoded message does not set is absent, not a default; enums are their names, `bytes` are Buffers. Two traps on
  * the way out: an encoder drops fields that it does not know without a word, so replies must be built with these types
@@ -13,7 +13,10 @@ import type { ProcessingRequest__Output } from "./generated/envoy/service/ext_pr
 import type { ProcessingResponse as GeneratedProcessingResponse } from "./generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
 import type { HealthCheckRequest__Output } from "./generated/grpc/health/v1/HealthCheckRequest.ts";
 import type { HealthCheckResponse as GeneratedHealthCheckResponse } from "./generated/grpc/health/v1/HealthCheckResponse.ts";
+import { decodeCheckRequest, decodeProcessingRequest } from "./decode-requests.ts";
+import { encodeCheckResponse, encodeProcessingResponse } from "./encode-replies.ts";
 import { PROTO_FOLDER, SERVICE_FILES } from "./proto-files.ts";
+import { Unusual } from "./protobuf-reader.ts";
 
 /** What ext_authz asks. */
 export type CheckRequest = CheckRequest__Output;
@@ -49,13 +52,20 @@ const definitions = loadSync([...SERVICE_FILES], {
   defaults: false,
 });
 
-/** ext_authz. */
-export const CHECK = codecOf<CheckRequest, CheckResponse>("envoy.service.auth.v3.Authorization", "Check");
-/** ext_proc. */
-export const PROCESS = codecOf<ProcessingRequest, ProcessingResponse>(
+/** ext_authz, by the generic codec alone: what the one by hand is held equal to. */
+export const GENERIC_CHECK = codecOf<CheckRequest, CheckResponse>(
+  "envoy.service.auth.v3.Authorization",
+  "Check",
+);
+/** ext_proc, by the generic codec alone: what the one by hand is held equal to. */
+export const GENERIC_PROCESS = codecOf<ProcessingRequest, ProcessingResponse>(
   "envoy.service.ext_proc.v3.ExternalProcessor",
   "Process",
 );
+/** ext_authz. */
+export const CHECK = byHand(GENERIC_CHECK, decodeCheckRequest, encodeCheckResponse);
+/** ext_proc. */
+export const PROCESS = byHand(GENERIC_PROCESS, decodeProcessingRequest, encodeProcessingResponse);
 /** gRPC health checks. */
 export const HEALTH_CHECK = codecOf<HealthCheckRequest, HealthCheckResponse>(
   "grpc.health.v1.Health",
@@ -77,5 +87,25 @@ function codecOf<Request, Response>(service: string, method: string): MethodCode
     encodeResponse: definition.responseSerialize as (response: Response) => Buffer,
     encodeRequest: definition.requestSerialize as (request: Request) => Buffer,
     decodeResponse: definition.responseDeserialize as (bytes: Buffer) => Response,
+  };
+}
+
+/** Decoder and encoder by hand for what is usual; the generic ones for the rest. */
+function byHand<Request, Response>(
+  generic: MethodCodec<Request, Response>,
+  decode: (bytes: Buffer) => Request,
+  encode: (response: Response) => Buffer | null,
+): MethodCodec<Request, Response> {
+  return {
+    ...generic,
+    decodeRequest(bytes) {
+      try {
+        return decode(bytes);
+      } catch (error) {
+        if (error instanceof Unusual || error instanceof RangeError) return generic.decodeRequest(bytes);
+        throw error;
+      }
+    },
+    encodeResponse: (response) => encode(response) ?? generic.encodeResponse(response),
   };
 }

@@ -1,0 +1,283 @@
+/**
+ * Decoders by hand of the two messages that Envoy sends for every request. They give what the generic decoder gives (a
+ * property test holds them equal) in two thirds of its time: no message object in between, names from a table.
+ */
+import type { AttributeContext__Output } from "./generated/envoy/service/auth/v3/AttributeContext.ts";
+import type { CheckRequest__Output } from "./generated/envoy/service/auth/v3/CheckRequest.ts";
+import type { HeaderValue__Output } from "./generated/envoy/config/core/v3/HeaderValue.ts";
+import type { HeaderMap__Output } from "./generated/envoy/config/core/v3/HeaderMap.ts";
+import type { ProcessingRequest__Output } from "./generated/envoy/service/ext_proc/v3/ProcessingRequest.ts";
+import type { Struct__Output } from "./generated/google/protobuf/Struct.ts";
+import type { Value__Output } from "./generated/google/protobuf/Value.ts";
+import { ProtobufReader, Unusual } from "./protobuf-reader.ts";
+
+type Http = NonNullable<NonNullable<AttributeContext__Output["request"]>["http"]>;
+
+/** A message to be filled in, field by field. */
+type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
+
+const PROCESSING_FIELDS = [2, 3, 4, 5, 6, 7, 9];
+const HTTP_FIELDS = [1, 2, 3, 4, 5, 6, 9, 10];
+const HEADER_FIELDS = [1, 2, 3];
+
+/** @throws Unusual when the generic decoder must have a look. */
+export function decodeCheckRequest(bytes: Buffer): CheckRequest__Output {
+  const reader = new ProtobufReader(bytes);
+  const request: Draft<CheckRequest__Output> = {};
+  readFields(reader, bytes.length, [1], (tag) => {
+    if (tag !== 0x0a) return false;
+    once(request.attributes);
+    request.attributes = readAttributes(reader);
+    return true;
+  });
+  return request;
+}
+
+/** @throws Unusual when the generic decoder must have a look. */
+export function decodeProcessingRequest(bytes: Buffer): ProcessingRequest__Output {
+  const reader = new ProtobufReader(bytes);
+  const message: Draft<ProcessingRequest__Output> = {};
+  readFields(reader, bytes.length, PROCESSING_FIELDS, (tag) => {
+    if (tag === 0x4a) {
+      message.attributes ??= {};
+      readMapEntry(reader, message.attributes, readStruct);
+      return true;
+    }
+    // One of the oneof's members, and only one.
+    if (tag >= 0x12 && tag <= 0x3a) once(message.request);
+    return readMember(reader, tag, message);
+  });
+  return message;
+}
+
+function readMember(reader: ProtobufReader, tag: number, message: Draft<ProcessingRequest__Output>): boolean {
+  switch (tag) {
+    case 0x12:
+      message.request_headers = readHttpHeaders(reader);
+      message.request = "request_headers";
+      return true;
+    case 0x1a:
+      message.response_headers = readHttpHeaders(reader);
+      message.request = "response_headers";
+      return true;
+    case 0x22:
+      message.request_body = readBody(reader);
+      message.request = "request_body";
+      return true;
+    case 0x2a:
+      message.response_body = readBody(reader);
+      message.request = "response_body";
+      return true;
+    case 0x32:
+      message.request_trailers = readTrailers(reader);
+      message.request = "request_trailers";
+      return true;
+    case 0x3a:
+      message.response_trailers = readTrailers(reader);
+      message.request = "response_trailers";
+      return true;
+    default:
+      return false;
+  }
+}
+
+type HttpHeaders = NonNullable<ProcessingRequest__Output["request_headers"]>;
+type HttpBody = NonNullable<ProcessingRequest__Output["request_body"]>;
+type HttpTrailers = NonNullable<ProcessingRequest__Output["request_trailers"]>;
+
+function readHttpHeaders(reader: ProtobufReader): HttpHeaders {
+  const message: Draft<HttpHeaders> = {};
+  readFields(reader, reader.readEnd(), [1, 3], (tag) => {
+    if (tag === 0x0a) {
+      once(message.headers);
+      message.headers = readHeaderMap(reader);
+    } else if (tag === 0x18) {
+      message.end_of_stream = reader.readBoolean();
+    } else {
+      return false;
+    }
+    return true;
+  });
+  return message;
+}
+
+function readBody(reader: ProtobufReader): HttpBody {
+  const message: Draft<HttpBody> = {};
+  readFields(reader, reader.readEnd(), [1, 2], (tag) => {
+    if (tag === 0x0a) message.body = reader.readBytes();
+    else if (tag === 0x10) message.end_of_stream = reader.readBoolean();
+    else return false;
+    return true;
+  });
+  return message;
+}
+
+function readTrailers(reader: ProtobufReader): HttpTrailers {
+  const message: Draft<HttpTrailers> = {};
+  readFields(reader, reader.readEnd(), [1], (tag) => {
+    if (tag !== 0x0a) return false;
+    once(message.trailers);
+    message.trailers = readHeaderMap(reader);
+    return true;
+  });
+  return message;
+}
+
+function readHeaderMap(reader: ProtobufReader): HeaderMap__Output {
+  const headers: HeaderValue__Output[] = [];
+  readFields(reader, reader.readEnd(), [1], (tag) => {
+    if (tag !== 0x0a) return false;
+    headers.push(readHeader(reader));
+    return true;
+  });
+  return headers.length === 0 ? {} : { headers };
+}
+
+function readHeader(reader: ProtobufReader): HeaderValue__Output {
+  const header: Draft<HeaderValue__Output> = {};
+  const end = reader.readEnd();
+  while (reader.at < end) {
+    const tag = reader.readUInt32();
+    if (tag === 0x0a) header.key = reader.readName();
+    else if (tag === 0x12) header.value = reader.readText();
+    else if (tag === 0x1a) header.raw_value = reader.readBytes();
+    else skip(reader, tag, HEADER_FIELDS);
+  }
+  checkEnd(reader, end);
+  return header;
+}
+
+function readAttributes(reader: ProtobufReader): AttributeContext__Output {
+  const attributes: Draft<AttributeContext__Output> = {};
+  readFields(reader, reader.readEnd(), [4, 10], (tag) => {
+    if (tag === 0x22) {
+      once(attributes.request);
+      const request: { http?: Http } = {};
+      readFields(reader, reader.readEnd(), [2], (inner) => {
+        if (inner !== 0x12) return false;
+        once(request.http);
+        request.http = readHttp(reader);
+        return true;
+      });
+      attributes.request = request;
+    } else if (tag === 0x52) {
+      attributes.context_extensions ??= {};
+      readMapEntry(reader, attributes.context_extensions, readNameValue);
+    } else {
+      return false;
+    }
+    return true;
+  });
+  return attributes;
+}
+
+/** Texts of `HttpRequest` by their tags. */
+const HTTP_TEXTS: Readonly<Record<number, "id" | "method" | "path" | "host" | "scheme" | "protocol">> = {
+  0x0a: "id",
+  0x12: "method",
+  0x22: "path",
+  0x2a: "host",
+  0x32: "scheme",
+  0x52: "protocol",
+};
+
+function readHttp(reader: ProtobufReader): Http {
+  const http: Draft<Http> = {};
+  readFields(reader, reader.readEnd(), HTTP_FIELDS, (tag) => {
+    const name = HTTP_TEXTS[tag];
+    if (name !== undefined) {
+      http[name] = reader.readText();
+    } else if (tag === 0x1a) {
+      http.headers ??= Object.create(null) as Record<string, string>;
+      readMapEntry(reader, http.headers, readNameValue);
+    } else if (tag === 0x48) {
+      http.size = reader.readInt64();
+    } else {
+      return false;
+    }
+    return true;
+  });
+  return http;
+}
+
+function readNameValue(reader: ProtobufReader): string {
+  return reader.readText();
+}
+
+/** A map's entry is a message with a key and a value; both are there but for a default. */
+function readMapEntry<Value>(
+  reader: ProtobufReader,
+  map: Record<string, Value>,
+  readValue: (reader: ProtobufReader) => Value,
+): void {
+  const end = reader.readEnd();
+  let key: string | undefined;
+  let value: Value | undefined;
+  while (reader.at < end) {
+    const tag = reader.readUInt32();
+    if (tag === 0x0a) key = reader.readName();
+    else if (tag === 0x12) value = readValue(reader);
+    else throw new Unusual("an entry with more than a key and a value");
+  }
+  checkEnd(reader, end);
+  if (key === undefined || value === undefined) throw new Unusual("an entry by default");
+  if (key === "__proto__") throw new Unusual("a name that would not be a field");
+  map[key] = value;
+}
+
+function readStruct(reader: ProtobufReader): Struct__Output {
+  const fields: Record<string, Value__Output> = {};
+  let isEmpty = true;
+  readFields(reader, reader.readEnd(), [1], (tag) => {
+    if (tag !== 0x0a) return false;
+    readMapEntry(reader, fields, readValue);
+    isEmpty = false;
+    return true;
+  });
+  return isEmpty ? {} : { fields };
+}
+
+function readValue(reader: ProtobufReader): Value__Output {
+  const end = reader.readEnd();
+  let value: Value__Output | undefined;
+  while (reader.at < end) {
+    const tag = reader.readUInt32();
+    once(value);
+    if (tag === 0x1a) value = { stringValue: reader.readText(), kind: "stringValue" };
+    else if (tag === 0x11) value = { numberValue: reader.readDouble(), kind: "numberValue" };
+    else if (tag === 0x20) value = { boolValue: reader.readBoolean(), kind: "boolValue" };
+    else if (tag === 0x2a) value = { structValue: readStruct(reader), kind: "structValue" };
+    else throw new Unusual("a value of a rare kind");
+  }
+  checkEnd(reader, end);
+  return value ?? {};
+}
+
+/** Calls for each field up to the end. What `read` does not know is passed over, unless it is one of these numbers. */
+function readFields(
+  reader: ProtobufReader,
+  end: number,
+  known: readonly number[],
+  read: (tag: number) => boolean,
+): void {
+  while (reader.at < end) {
+    const tag = reader.readUInt32();
+    if (!read(tag)) skip(reader, tag, known);
+  }
+  checkEnd(reader, end);
+}
+
+/** Passes over a field; one whose number is known came as another type than it is. */
+function skip(reader: ProtobufReader, tag: number, known: readonly number[]): void {
+  if (known.includes(tag >>> 3)) throw new Unusual("a field of another type");
+  reader.skip(tag);
+}
+
+function checkEnd(reader: ProtobufReader, end: number): void {
+  if (reader.at !== end) throw new Unusual("a field beyond the end of its message");
+}
+
+/** A message within a message that comes twice would have to be merged. */
+function once(before: unknown): void {
+  if (before !== undefined) throw new Unusual("a field that comes twice");
+}

@@ -1,0 +1,131 @@
+/**
+ * Reads the protobuf wire format for decoders written by hand. What is out of the ordinary (groups, malformed bytes) is not
+ * judged here: `Unusual` sends the message to the generic decoder, whose word counts.
+ */
+
+/** The message is not one that a decoder by hand reads. */
+export class Unusual extends Error {
+  override readonly name = "Unusual";
+}
+
+export const WIRE = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
+
+/** Names seen before, by a hash of a few of their bytes: comparing is cheaper than making a string. */
+const NAMES: { readonly bytes: Buffer; readonly text: string }[] = [];
+const NAME_SLOTS = 512;
+const MAX_NAME_BYTES = 48;
+
+export class ProtobufReader {
+  readonly bytes: Buffer;
+  at = 0;
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+  }
+
+  /** Up to 32 bits. */
+  readUInt32(): number {
+    let value = 0;
+    for (let shift = 0; shift < 35; shift += 7) {
+      const byte = this.#readByte();
+      value |= (byte & 0x7f) << shift;
+      if (byte < 0x80) return value >>> 0;
+    }
+    throw new Unusual("a varint of more than 32 bits");
+  }
+
+  /** A varint that is false when all its bits are zero. */
+  readBoolean(): boolean {
+    return this.readUInt32() !== 0;
+  }
+
+  /** A signed number of 64 bits as decimal text. */
+  readInt64(): string {
+    const start = this.at;
+    let value = 0;
+    for (let scale = 1; scale < 2 ** 49; scale *= 128) {
+      const byte = this.#readByte();
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) return String(value);
+    }
+    this.at = start;
+    let large = 0n;
+    for (let shift = 0n; shift < 70n; shift += 7n) {
+      const byte = this.#readByte();
+      large |= BigInt(byte & 0x7f) << shift;
+      if (byte < 0x80) return String(BigInt.asIntN(64, large));
+    }
+    throw new Unusual("a varint of more than 64 bits");
+  }
+
+  readDouble(): number {
+    const value = this.bytes.readDoubleLE(this.at);
+    this.at += 8;
+    return value;
+  }
+
+  /** Where the length-delimited value ends that begins here. */
+  readEnd(): number {
+    const length = this.readUInt32();
+    const end = this.at + length;
+    if (end > this.bytes.length) throw new Unusual("a length beyond the end");
+    return end;
+  }
+
+  /** A view. */
+  readBytes(): Buffer {
+    const end = this.readEnd();
+    const value = this.bytes.subarray(this.at, end);
+    this.at = end;
+    return value;
+  }
+
+  readText(): string {
+    const end = this.readEnd();
+    const text = this.bytes.toString("utf8", this.at, end);
+    this.at = end;
+    return text;
+  }
+
+  /** A text that is likely to have come before, such as a header's name. */
+  readName(): string {
+    const end = this.readEnd();
+    const start = this.at;
+    const { bytes } = this;
+    this.at = end;
+    const length = end - start;
+    if (length === 0 || length > MAX_NAME_BYTES) return bytes.toString("utf8", start, end);
+    const middle = bytes[start + (length >> 1)] ?? 0;
+    const slot = (length * 37 + (bytes[start] ?? 0) * 7 + middle * 3 + (bytes[end - 1] ?? 0)) % NAME_SLOTS;
+    const known = NAMES[slot];
+    if (known !== undefined && isSame(known.bytes, bytes, start, length)) return known.text;
+    const text = bytes.toString("utf8", start, end);
+    NAMES[slot] = { bytes: Buffer.from(bytes.subarray(start, end)), text };
+    return text;
+  }
+
+  /** Passes over a field that nobody reads. */
+  skip(tag: number): void {
+    const type = tag & 7;
+    if (type === WIRE.varint) while (this.#readByte() >= 0x80);
+    else if (type === WIRE.bytes) this.at = this.readEnd();
+    else if (type === WIRE.fixed64) this.at += 8;
+    else if (type === WIRE.fixed32) this.at += 4;
+    else throw new Unusual("a group");
+  }
+
+  #readByte(): number {
+    const byte = this.bytes[this.at];
+    if (byte === undefined) throw new Unusual("the message ends within a field");
+    this.at += 1;
+    return byte;
+  }
+}
+
+function isSame(known: Buffer, bytes: Buffer, start: number, length: number): boolean {
+  if (known.length !== length) return false;
+  for (let index = 0; index < length; index += 1) {
+    if (known[index] !== bytes[start + index]) return false;
+  }
+  return true;
+}
