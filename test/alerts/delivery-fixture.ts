@@ -17,7 +17,7 @@ import {
   createIdentity,
   createTestKey,
   FINAL,
-  type StoreUnderTest,
+  type OpenedStore,
   type TestKey,
 } from "../store/fixture.ts";
 import { waitFor } from "../support/wait.ts";
@@ -31,10 +31,7 @@ export interface DeliveryOptions extends Partial<AlertDeliveryOptions> {
 }
 
 /** Not started yet. */
-export function createDelivery(
-  { store, client }: StoreUnderTest,
-  options: DeliveryOptions = {},
-): AlertDelivery {
+export function createDelivery({ store, client }: OpenedStore, options: DeliveryOptions = {}): AlertDelivery {
   const { mailer = null, ...given } = options;
   const logger = { info: () => undefined, warn: () => undefined };
   return new AlertDelivery({
@@ -59,7 +56,7 @@ export function createDelivery(
 }
 
 /** Deliveries of a file's tests: those still in `running` end with each test, and the receiver forgets what it got. */
-export function trackDeliveries(getStore: () => StoreUnderTest, getReceiver: () => WebhookReceiver) {
+export function trackDeliveries(getStore: () => OpenedStore, getReceiver: () => WebhookReceiver) {
   const running: AlertDelivery[] = [];
   afterEach(async () => {
     const receiver = getReceiver();
@@ -85,7 +82,7 @@ export function trackDeliveries(getStore: () => StoreUnderTest, getReceiver: () 
 
 /** A key of an organization that is told by webhook. */
 export function createHookedKey(
-  { store }: StoreUnderTest,
+  { store }: OpenedStore,
   url: string,
   key: Partial<KeySettings>,
   organization: Partial<OrganizationSettings> & { emails?: readonly string[] } = {},
@@ -98,7 +95,7 @@ export function createHookedKey(
 
 /** One request that costs this much, from start to end. */
 export async function spend(
-  { store }: Pick<StoreUnderTest, "store">,
+  { store }: Pick<OpenedStore, "store">,
   key: TestKey,
   microcents: bigint,
 ): Promise<void> {
@@ -108,7 +105,7 @@ export async function spend(
 
 /** The state of each alert's delivery to a channel, the oldest first. */
 export async function listStates(
-  { store }: Pick<StoreUnderTest, "store">,
+  { store }: Pick<OpenedStore, "store">,
   { organizationId }: { organizationId: string },
   channel: AlertChannel,
 ): Promise<DeliveryState[]> {
@@ -118,7 +115,7 @@ export async function listStates(
 
 /** Waits until every alert of the organization has this state on a channel. */
 export function waitForStates(
-  test: Pick<StoreUnderTest, "store">,
+  test: Pick<OpenedStore, "store">,
   key: { organizationId: string },
   channel: AlertChannel,
   expected: readonly DeliveryState["state"][],

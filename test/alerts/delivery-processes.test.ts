@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connectStore, openTestStore, type StoreUnderTest } from "../store/fixture.ts";
+import { connectStore, withTestStore } from "../store/fixture.ts";
 import { createGate, waitFor } from "../support/wait.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 import {
@@ -11,19 +11,17 @@ import {
   waitForStates,
 } from "./delivery-fixture.ts";
 
-let test: StoreUnderTest;
+const test = withTestStore();
 let receiver: WebhookReceiver;
 const { running, start, events } = trackDeliveries(
   () => test,
   () => receiver,
 );
 beforeAll(async () => {
-  test = await openTestStore();
   receiver = await startWebhookReceiver();
 });
 afterAll(async () => {
   await receiver.close();
-  await test.stop();
 });
 
 describe("two processes that deliver", () => {

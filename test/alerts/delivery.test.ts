@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createMailer } from "../../src/alerts/mailer.ts";
-import { addTestKey, openTestStore, type StoreUnderTest } from "../store/fixture.ts";
+import { addTestKey, withTestStore } from "../store/fixture.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { waitFor } from "../support/wait.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
@@ -14,19 +14,17 @@ import {
   waitForStates,
 } from "./delivery-fixture.ts";
 
-let test: StoreUnderTest;
+const test = withTestStore();
 let receiver: WebhookReceiver;
 const { running, start, events } = trackDeliveries(
   () => test,
   () => receiver,
 );
 beforeAll(async () => {
-  test = await openTestStore();
   receiver = await startWebhookReceiver();
 });
 afterAll(async () => {
   await receiver.close();
-  await test.stop();
 });
 
 const never = { close: () => undefined };

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { inflightKey } from "../../src/store/redis/keys.ts";
 import {
   admitKnown,
@@ -7,15 +7,10 @@ import {
   createTestKey,
   FINAL,
   holdInput,
-  openTestStore,
-  type StoreUnderTest,
+  withTestStore,
 } from "./fixture.ts";
 
-let test: StoreUnderTest;
-beforeAll(async () => {
-  test = await openTestStore();
-});
-afterAll(() => test.stop());
+const test = withTestStore();
 
 describe("admit with a limit of concurrent requests", () => {
   it("only looks: it takes no place, whatever many it lets pass", async () => {

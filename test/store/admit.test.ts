@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { KeySettings } from "../../src/settings/key.ts";
 import type { OrganizationSettings } from "../../src/settings/organization.ts";
 import {
@@ -10,16 +10,11 @@ import {
   createIdentity,
   createTestKey,
   FINAL,
-  openTestStore,
-  type StoreUnderTest,
   type TestKey,
+  withTestStore,
 } from "./fixture.ts";
 
-let test: StoreUnderTest;
-beforeAll(async () => {
-  test = await openTestStore();
-});
-afterAll(() => test.stop());
+const test = withTestStore();
 
 async function spend(key: TestKey, microcents: bigint): Promise<void> {
   const identity = await createIdentity(test.store, key);

@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   chargeInput,
   createIdentity,
   createTestKey,
   FINAL,
   holdInput,
-  openTestStore,
-  type StoreUnderTest,
   type TestKey,
+  withTestStore,
 } from "./fixture.ts";
 
 const CENT = 1_000_000n;
-let test: StoreUnderTest;
-beforeAll(async () => {
-  test = await openTestStore();
-});
-afterAll(() => test.stop());
+const test = withTestStore();
 
 /** One request that costs this much, from start to end. */
 async function spend(key: TestKey, microcents: bigint): Promise<void> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { isId } from "../../src/store/ids.ts";
 import type { AlertRecord } from "../../src/store/types/alerts.ts";
 import type { KeySettings } from "../../src/settings/key.ts";
@@ -10,17 +10,12 @@ import {
   createIdentity,
   createTestKey,
   FINAL,
-  openTestStore,
-  type StoreUnderTest,
   type TestKey,
+  withTestStore,
 } from "./fixture.ts";
 
 const CENT = 1_000_000n;
-let test: StoreUnderTest;
-beforeAll(async () => {
-  test = await openTestStore();
-});
-afterAll(() => test.stop());
+const test = withTestStore();
 
 const createKey = (key: Partial<KeySettings>, organization: Partial<OrganizationSettings> = {}) =>
   createTestKey(test.store, key, organization);

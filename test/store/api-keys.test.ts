@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   addTestKey,
   admitInput,
   createHashedKey,
   createTestKey,
   KEY,
-  openTestStore,
   ORGANIZATION,
-  type StoreUnderTest,
   type TestKey,
+  withTestStore,
 } from "./fixture.ts";
 
-let test: StoreUnderTest;
-beforeAll(async () => {
-  test = await openTestStore();
-});
-afterAll(() => test.stop());
+const test = withTestStore();
 
 const lookUp = (hash: string): string => `igw:key:${hash}`;
 

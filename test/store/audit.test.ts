@@ -1,24 +1,12 @@
 import { Cluster } from "ioredis";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createRedisClient, waitUntilReady } from "../../src/store/redis/client.ts";
 import { createStore } from "../../src/store/redis-store.ts";
 import type { AuditInput } from "../../src/store/types/audit.ts";
 import { waitFor } from "../support/wait.ts";
-import {
-  createHashedKey,
-  createTestKey,
-  KEY,
-  openTestStore,
-  ORGANIZATION,
-  type StoreUnderTest,
-  USAGE_MONTHS,
-} from "./fixture.ts";
+import { createHashedKey, createTestKey, KEY, ORGANIZATION, USAGE_MONTHS, withTestStore } from "./fixture.ts";
 
-let under: StoreUnderTest;
-beforeAll(async () => {
-  under = await openTestStore();
-});
-afterAll(() => under.stop());
+const under = withTestStore();
 
 function entry(action: string): AuditInput {
   return {

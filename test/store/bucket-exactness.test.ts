@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { admitKnown, connectStore, createTestKey, openTestStore, type StoreUnderTest } from "./fixture.ts";
+import { describe, expect, it } from "vitest";
+import { admitKnown, connectStore, createTestKey, type StoreUnderTest, withTestStore } from "./fixture.ts";
 
 const UNITS_PER_TOKEN = 60_000_000n;
 /** A tenth of a second a token: the bucket is not full again before the callers of all connections have begun. */
@@ -9,11 +9,7 @@ const CONNECTIONS = 4;
 /** Callers at a time on each connection. */
 const CALLERS = 16;
 
-let test: StoreUnderTest;
-beforeAll(async () => {
-  test = await openTestStore();
-});
-afterAll(() => test.stop());
+const test = withTestStore();
 
 describe("a bucket that four connections empty without a pause", () => {
   it("grants floor(capacity + elapsed × rpm / 60), not one more or less, and loses no unit", async () => {

@@ -1,20 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { RequestIdentity } from "../../src/store/types/settlement.ts";
-import {
-  chargeInput,
-  createIdentity,
-  createTestKey,
-  FINAL,
-  holdInput,
-  openTestStore,
-  type StoreUnderTest,
-} from "./fixture.ts";
+import { chargeInput, createIdentity, createTestKey, FINAL, holdInput, withTestStore } from "./fixture.ts";
 
-let test: StoreUnderTest;
-beforeAll(async () => {
-  test = await openTestStore();
-});
-afterAll(() => test.stop());
+const test = withTestStore();
 
 async function createRequest(): Promise<RequestIdentity> {
   return createIdentity(test.store, await createTestKey(test.store));

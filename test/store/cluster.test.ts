@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { waitFor } from "../support/wait.ts";
 import {
   addTestKey,
@@ -12,14 +12,10 @@ import {
   holdInput,
   openClusterStore,
   ORGANIZATION,
-  type StoreUnderTest,
+  withTestStore,
 } from "./fixture.ts";
 
-let test: StoreUnderTest;
-beforeAll(async () => {
-  test = await openClusterStore();
-});
-afterAll(() => test.stop());
+const test = withTestStore(openClusterStore);
 
 describe("the store on a cluster of three", () => {
   it("runs every script of an organization on one node, wherever that is", async () => {

@@ -1,7 +1,7 @@
 /** A store on a private Redis, and what most tests of it begin with. */
 import { createHash, randomUUID } from "node:crypto";
 import { Cluster } from "ioredis";
-import { inject } from "vitest";
+import { afterAll, beforeAll, inject } from "vitest";
 import {
   createRedisClient,
   type RedisAddress,
@@ -22,11 +22,14 @@ export const USAGE_MONTHS = 13;
 export const MODEL = "acme/echo-small";
 export const ROUTE = "POST /v1/chat/completions";
 
-export interface StoreUnderTest {
+export interface OpenedStore {
   readonly address: RedisAddress;
   readonly store: Store;
   /** For looking behind the store, and for breaking things. */
   readonly client: RedisClient;
+}
+
+export interface StoreUnderTest extends OpenedStore {
   stop(): Promise<void>;
 }
 
@@ -38,6 +41,30 @@ export async function openTestStore(): Promise<StoreUnderTest> {
   if (IS_ON_CLUSTER) return connectCluster();
   const redis = await startRedis();
   return connectStore({ url: redis.url }, () => redis.stop());
+}
+
+/** One store for all tests of a file, opened before them and stopped after them; the fields are there from the first on. */
+export function withTestStore(open: () => Promise<StoreUnderTest> = openTestStore): OpenedStore {
+  let opened: StoreUnderTest | null = null;
+  const required = (): StoreUnderTest => {
+    if (opened === null) throw new Error("the store is used before it was opened");
+    return opened;
+  };
+  beforeAll(async () => {
+    opened = await open();
+  });
+  afterAll(() => opened?.stop());
+  return {
+    get address() {
+      return required().address;
+    },
+    get store() {
+      return required().store;
+    },
+    get client() {
+      return required().client;
+    },
+  };
 }
 
 /** On a cluster of three nodes, in every project. */

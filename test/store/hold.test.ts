@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { requestKey } from "../../src/store/redis/keys.ts";
 import {
   addTestKey,
@@ -7,17 +7,12 @@ import {
   createTestKey,
   FINAL,
   holdInput,
-  openTestStore,
   readHeld,
-  type StoreUnderTest,
   type TestKey,
+  withTestStore,
 } from "./fixture.ts";
 
-let test: StoreUnderTest;
-beforeAll(async () => {
-  test = await openTestStore();
-});
-afterAll(() => test.stop());
+const test = withTestStore();
 
 const CENT = 1_000_000n;
 

@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   chargeInput,
   createIdentity,
   createTestKey,
   FINAL,
   holdInput,
-  openTestStore,
   ORGANIZATION,
-  type StoreUnderTest,
+  withTestStore,
 } from "./fixture.ts";
 
-let test: StoreUnderTest;
-beforeAll(async () => {
-  test = await openTestStore();
-});
-afterAll(() => test.stop());
+const test = withTestStore();
 
 describe("an organization", () => {
   it("is read as it was written", async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { describeAdmission } from "../../src/store/admission/checks.ts";
 import type { RecentRequest } from "../../src/store/types/reporting.ts";
 import {
@@ -11,16 +11,11 @@ import {
   holdInput,
   known,
   MODEL,
-  openTestStore,
   ROUTE,
-  type StoreUnderTest,
+  withTestStore,
 } from "./fixture.ts";
 
-let test: StoreUnderTest;
-beforeAll(async () => {
-  test = await openTestStore();
-});
-afterAll(() => test.stop());
+const test = withTestStore();
 
 describe("findRequest", () => {
   it("tells what a request cost", async () => {

@@ -1,5 +1,5 @@
 import { Cluster } from "ioredis";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { createRedisClient, type RedisClient, waitUntilReady } from "../../src/store/redis/client.ts";
 import { createStore } from "../../src/store/redis-store.ts";
 import {
@@ -8,21 +8,16 @@ import {
   createTestKey,
   FINAL,
   holdInput,
-  openTestStore,
-  type StoreUnderTest,
   USAGE_MONTHS,
+  withTestStore,
 } from "./fixture.ts";
 
 const CENT = 1_000_000n;
 const PASSWORD = "of-a-test";
-let test: StoreUnderTest;
+const test = withTestStore();
 const clients: RedisClient[] = [];
-beforeAll(async () => {
-  test = await openTestStore();
-});
 afterAll(async () => {
   for (const client of clients) client.disconnect();
-  await test.stop();
 });
 
 /** A gateway that is logged in as a user with these rights. */

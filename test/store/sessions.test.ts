@@ -1,17 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sessionKey } from "../../src/store/redis/keys.ts";
-import { connectStore, openTestStore, type StoreUnderTest } from "./fixture.ts";
+import { connectStore, type StoreUnderTest, withTestStore } from "./fixture.ts";
 
-let under: StoreUnderTest;
+const under = withTestStore();
 let other: StoreUnderTest;
 beforeAll(async () => {
-  under = await openTestStore();
   other = await connectStore(under.address);
 });
 afterAll(async () => {
   await other.stop();
-  await under.stop();
 });
 
 const HOUR_MS = 3_600_000;

@@ -1,13 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { tokenLookUpKey } from "../../src/store/redis/keys.ts";
-import { createHashedKey, openTestStore, ORGANIZATION, type StoreUnderTest } from "./fixture.ts";
+import { createHashedKey, ORGANIZATION, withTestStore } from "./fixture.ts";
 
-let under: StoreUnderTest;
-beforeAll(async () => {
-  under = await openTestStore();
-});
-afterAll(() => under.stop());
+const under = withTestStore();
 
 const settings = { name: "ci", role: "admin" } as const;
 

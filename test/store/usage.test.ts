@@ -1,19 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  addTestKey,
-  chargeInput,
-  createIdentity,
-  createTestKey,
-  FINAL,
-  openTestStore,
-  type StoreUnderTest,
-} from "./fixture.ts";
+import { describe, expect, it } from "vitest";
+import { addTestKey, chargeInput, createIdentity, createTestKey, FINAL, withTestStore } from "./fixture.ts";
 
-let test: StoreUnderTest;
-beforeAll(async () => {
-  test = await openTestStore();
-});
-afterAll(() => test.stop());
+const test = withTestStore();
 
 describe("readUsage", () => {
   it("gives one row per day, key and model, whose costs add up to spend", async () => {
