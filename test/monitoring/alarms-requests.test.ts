@@ -101,10 +101,11 @@ describe(`with requests that fail${SKIPPED_WHY}`, () => {
     when: "more bodies are held at one moment than there is room for",
     provoke: async () => {
       const content = "x".repeat(MEBIBYTE - 2_000);
-      const answers = await Promise.all(
-        Array.from({ length: 24 }, () => chat.send({ body: chatBody({}, content) })),
-      );
-      if (!answers.some(({ status }) => status === 503)) throw new Error("no body was refused");
+      const send = () => chat.send({ body: chatBody({}, content) });
+      await waitFor("a body that is refused", async () => {
+        const answers = await Promise.all(Array.from({ length: 24 }, send));
+        return answers.some(({ status }) => status === 503);
+      });
     },
     repair: async () => undefined,
   });
@@ -112,13 +113,15 @@ describe(`with requests that fail${SKIPPED_WHY}`, () => {
 
 describe(`with alerts that do not arrive${SKIPPED_WHY}`, () => {
   let port = 0;
+  let organizationPath = "";
   itFires(prometheus, {
     alert: "GatewayAlertsUndelivered",
     when: "nothing listens where an organization's webhook leads",
     provoke: async () => {
       port = await findFreePort();
       const key = await chat.stack.createKey({ budgetCents: 10 });
-      await chat.stack.admin("PATCH", `/api/organizations/${key.organizationId}`, {
+      organizationPath = `/api/organizations/${key.organizationId}`;
+      await chat.stack.admin("PATCH", organizationPath, {
         notifications: { webhook: { url: `http://127.0.0.1:${port}/hook` } },
       });
       // 25 cents.
@@ -129,6 +132,12 @@ describe(`with alerts that do not arrive${SKIPPED_WHY}`, () => {
     },
     repair: async () => {
       receiver = await startWebhookReceiver({ port });
+      // Now, instead of with the next attempt, which is further away with each that failed.
+      const { data } = await chat.stack.admin("GET", `${organizationPath}/alerts`);
+      const [alert] = data as { readonly id: string }[];
+      await chat.stack.admin("POST", `${organizationPath}/alerts/${alert?.id}/redeliver`, {
+        channels: ["webhook"],
+      });
     },
   });
 });

@@ -9,8 +9,8 @@ import { itFires, withPrometheus } from "./watched-stack.ts";
 
 const WORKERS = 2;
 const chat = withChatStack(() => ({ workers: WORKERS }));
-/** A scrape waits up to a second for a worker that hangs. */
-const prometheus = withPrometheus(() => chat.stack, "2s");
+/** A scrape waits up to a second for a worker that hangs; and three workers must have died in 15 "minutes". */
+const prometheus = withPrometheus(() => chat.stack, { every: "2s", minuteMs: 1_000 });
 const pidOf = (index: number): number => findWorker(chat.stack.configFile, index);
 const healthy = () => waitForHealthyWorkers(`${chat.stack.dir}/run`, WORKERS);
 

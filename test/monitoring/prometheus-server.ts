@@ -1,6 +1,6 @@
 /**
- * A real Prometheus that scrapes a gateway once or twice a second, with the shipped alarm rules in which every minute is a
- * second: `for`, ranges, offsets, and the one threshold that is an age. Nothing else of them is changed.
+ * A real Prometheus that scrapes a gateway several times a second, with the shipped alarm rules in which every minute is a
+ * part of a second: `for`, ranges, offsets, and the one threshold that is an age. Nothing else of them is changed.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ import { waitFor } from "../support/wait.ts";
 import { type RuleFile, readRules } from "./alarm-rules.ts";
 import { PROMETHEUS } from "./find-prometheus.ts";
 
-const SHRINK = 60;
+const MINUTE_MS = 60_000;
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
 
 export type AlarmState = "inactive" | "pending" | "firing";
@@ -29,21 +29,28 @@ export interface RunningPrometheus {
   stop(): Promise<void>;
 }
 
-/** "5m" → "5000ms" */
-function shrinkDuration(text: string): string {
-  const [, amount = "0", unit = "s"] = /^(\d+)([smh])$/.exec(text) ?? [];
-  return `${Math.max(1, Math.round((Number(amount) * (UNIT_MS[unit] ?? 0)) / SHRINK))}ms`;
+export interface Pace {
+  /** Interval of scrapes and rules, and what a scrape may take, as Prometheus writes it: "200ms". */
+  readonly every: string;
+  /** What a minute of the rules lasts; each range of theirs must hold two scrapes. */
+  readonly minuteMs: number;
 }
 
-/** The rules with every minute a second. */
-export function shrinkRules({ groups }: RuleFile): RuleFile {
+/** "5m" → "1665ms", where a minute lasts 333 ms. */
+function shrinkDuration(text: string, minuteMs: number): string {
+  const [, amount = "0", unit = "s"] = /^(\d+)([smh])$/.exec(text) ?? [];
+  return `${Math.max(1, Math.round((Number(amount) * (UNIT_MS[unit] ?? 0) * minuteMs) / MINUTE_MS))}ms`;
+}
+
+/** The rules with every minute so short. */
+function shrinkRules({ groups }: RuleFile, minuteMs: number): RuleFile {
   const shrinkExpression = (expression: string): string =>
     expression
-      .replace(/\[(\d+[smh])\]/g, (_, range: string) => `[${shrinkDuration(range)}]`)
-      .replace(/offset (\d+[smh])/g, (_, offset: string) => `offset ${shrinkDuration(offset)}`)
+      .replace(/\[(\d+[smh])\]/g, (_, range: string) => `[${shrinkDuration(range, minuteMs)}]`)
+      .replace(/offset (\d+[smh])/g, (_, offset: string) => `offset ${shrinkDuration(offset, minuteMs)}`)
       .replace(
         /(undelivered_seconds > )(\d+)/,
-        (_, left: string, age: string) => left + Number(age) / SHRINK,
+        (_, left: string, age: string) => left + (Number(age) * minuteMs) / MINUTE_MS,
       );
   return {
     groups: groups.map((group) => ({
@@ -51,7 +58,7 @@ export function shrinkRules({ groups }: RuleFile): RuleFile {
       rules: group.rules.map((rule) => ({
         ...rule,
         expr: shrinkExpression(rule.expr),
-        ...(rule.for === undefined ? {} : { for: shrinkDuration(rule.for) }),
+        ...(rule.for === undefined ? {} : { for: shrinkDuration(rule.for, minuteMs) }),
       })),
     })),
   };
@@ -59,17 +66,16 @@ export function shrinkRules({ groups }: RuleFile): RuleFile {
 
 /**
  * @param token For the gateway's metrics page.
- * @param every Interval of scrapes and rules, and what a scrape may take.
  */
 export async function startPrometheus(
   adminUrl: string,
   token: string,
-  every: string,
+  { every, minuteMs }: Pace,
 ): Promise<RunningPrometheus> {
   if (PROMETHEUS === null) throw new Error("there is no Prometheus");
   const dir = await mkdtemp(join(tmpdir(), "igw-prom-"));
   const url = `http://127.0.0.1:${await findFreePort()}`;
-  await writeFile(join(dir, "rules.yml"), stringify(shrinkRules(readRules())));
+  await writeFile(join(dir, "rules.yml"), stringify(shrinkRules(readRules(), minuteMs)));
   const scrape = {
     job_name: "inference-gateway",
     authorization: { credentials: token },
