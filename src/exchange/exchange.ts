@@ -132,6 +132,7 @@ export class Exchange {
         model,
         request,
         bodyBytes: body.byteLength,
+        upstreamBytes: upstreamBody.byteLength,
       });
       this.#request = request;
       this.#account = account;

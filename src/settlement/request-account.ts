@@ -47,6 +47,8 @@ export interface AccountOptions {
    * rejects.
    */
   readonly charge: (input: ChargeInput, account: RequestAccount) => Promise<boolean>;
+  /** The upstream has told the prompt's tokens, cached ones included. Null: nobody wants to know. */
+  readonly onPromptCounted: ((promptTokens: number) => void) | null;
   /** What the request came to is known; its charge is not on record yet. */
   readonly onCounted: (account: RequestAccount, ending: Ending) => void;
   /** Every charge has come to its end. */
@@ -203,7 +205,8 @@ export class RequestAccount {
   #learn({ tokens, estimated }: Settled): void {
     const observation = this.#answer?.observation;
     if (estimated || observation === undefined || tokens === NO_TOKENS) return;
-    const { estimator, promptBytes } = this.#options;
+    const { estimator, promptBytes, onPromptCounted } = this.#options;
+    onPromptCounted?.(tokens.inputTokens + tokens.cachedInputTokens);
     estimator.learn(this.#subject, {
       promptBytes,
       promptTokens: tokens.inputTokens + tokens.cachedInputTokens,

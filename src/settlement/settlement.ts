@@ -24,13 +24,14 @@ import { measurePromptBytes } from "./prompt-bytes.ts";
 import { describeRefusal } from "./refusal-checks.ts";
 import { batches, eachOrganization, pushTo } from "./organization-batches.ts";
 import type { ClientResult } from "../request-log/line.ts";
-import { RequestAccount } from "./request-account.ts";
+import { type Ending, RequestAccount } from "./request-account.ts";
 import type { RequestLog } from "../request-log/request-log.ts";
 import { openInSpool } from "./open-in-spool.ts";
 import type { Spool } from "../spool/spool.ts";
 import { formatRequestLogLine, type LoggedRequest } from "../request-log/line.ts";
 import type { TokenEstimator } from "./token-estimator.ts";
-import { largestOutputTokens, worstCaseMicrocents } from "./worst-case.ts";
+import { MAX_BYTES_TO_LEARN_OVERHEAD } from "./learned-overhead.ts";
+import { configuredOverheadTokens, largestOutputTokens, worstCaseMicrocents } from "./worst-case.ts";
 
 /** What settlement needs to know of an admission. */
 export interface AdmittedRequest {
@@ -53,6 +54,8 @@ export interface OpenInput {
   readonly model: Model;
   readonly request: ClientRequest;
   readonly bodyBytes: number;
+  /** Of the body that goes upstream. */
+  readonly upstreamBytes: number;
 }
 
 export interface SettlementOptions {
@@ -79,6 +82,14 @@ const RENEW_INTERVAL_MS = 10_000;
 const FORGET_INTERVAL_MS = 500;
 const NO_TOKENS = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0, reasoningTokens: 0 };
 
+/** For metrics. */
+export interface SettlementFigures {
+  readonly openHolds: number;
+  readonly unacknowledgedCharges: number;
+  /** By model: prompts whose chat template took more tokens than `gateway.yaml` says. */
+  readonly overheadsExceeded: ReadonlyMap<string, number>;
+}
+
 export class Settlement {
   readonly #options: SettlementOptions;
   readonly #charges: ChargeWriter;
@@ -88,6 +99,8 @@ export class Settlement {
   /** Refused since their hold was not answered; they are recorded by their final charge. */
   readonly #withoutHold = new Set<string>();
   readonly #timers: NodeJS.Timeout[] = [];
+  /** By model. */
+  readonly #overheadsExceeded = new Map<string, number>();
 
   constructor(options: SettlementOptions) {
     this.#options = options;
@@ -102,8 +115,12 @@ export class Settlement {
   }
 
   /** Requests in flight here, and final charges that are neither acknowledged nor in the spool: for metrics. */
-  get figures(): { readonly openHolds: number; readonly unacknowledgedCharges: number } {
-    return { openHolds: this.#open.size, unacknowledgedCharges: this.#charges.unacknowledged };
+  get figures(): SettlementFigures {
+    return {
+      openHolds: this.#open.size,
+      unacknowledgedCharges: this.#charges.unacknowledged,
+      overheadsExceeded: this.#overheadsExceeded,
+    };
   }
 
   /** Requests of a key that are in flight here. */
@@ -140,7 +157,7 @@ export class Settlement {
    * Redis cannot be reached.
    */
   async open(input: OpenInput): Promise<RequestAccount> {
-    const { admission, model, request } = input;
+    const { admission, model } = input;
     const price = model.prices.get(admission.currency);
     if (price === undefined) throw new GatewayError("model_not_available_in_currency");
     const account = this.#createAccount(input, price);
@@ -149,7 +166,7 @@ export class Settlement {
       floorMicrocents: account.promptFloorMicrocents,
       floorInputTokens: account.estimatedInputTokens,
     };
-    const worstCase = () => worstCaseMicrocents(request, model, price);
+    const worstCase = () => this.#worstCase(input, price);
     try {
       const worstCaseHeld = await placeHold(this.#options.store, { hold, admission, worstCase });
       account.limitProgress(worstCaseHeld);
@@ -213,9 +230,42 @@ export class Settlement {
     return null;
   }
 
-  #createAccount({ admission, model, request, bodyBytes }: OpenInput, price: Price): RequestAccount {
+  #worstCase({ model, request, upstreamBytes }: OpenInput, price: Price): bigint {
+    const { hasTools } = request.promptSize();
+    const learnedOverheadTokens = this.#options.estimator.overheadTokens(model.id, hasTools);
+    return worstCaseMicrocents({ request, upstreamBytes, learnedOverheadTokens, model, price });
+  }
+
+  /**
+   * What is done with the prompt's tokens once the upstream has told them: learns the template's, and counts prompts
+   * whose template was larger than configured. Nothing where their bytes could not say it.
+   */
+  #watchTemplate(input: Omit<OpenInput, "bodyBytes">): ((promptTokens: number) => void) | null {
+    const { admission, model, request, upstreamBytes } = input;
+    // Measuring is not for free, and long texts hide a template.
+    if (!admission.strictCaps && upstreamBytes > MAX_BYTES_TO_LEARN_OVERHEAD) return null;
+    const { hasMedia, hasTools } = request.promptSize();
+    if (hasMedia) return null;
+    const subject = { model: model.id, organizationId: admission.organizationId };
+    const configured = configuredOverheadTokens(model, hasTools);
+    return (promptTokens) => {
+      this.#options.estimator.learnOverhead(subject, { upstreamBytes, hasTools, promptTokens });
+      if (promptTokens > upstreamBytes + configured) increment(this.#overheadsExceeded, model.id);
+    };
+  }
+
+  #onCounted(account: RequestAccount, { settled, outcome, result }: Ending): void {
+    const { identity, currency, price } = account;
+    this.#log({ identity, currency, price, outcome, result, ...settled });
+  }
+
+  #createAccount(
+    { admission, model, request, bodyBytes, upstreamBytes }: OpenInput,
+    price: Price,
+  ): RequestAccount {
     const { estimator } = this.#options;
     const prompt = measurePromptBytes(request, bodyBytes);
+    const template = this.#watchTemplate({ admission, model, request, upstreamBytes });
     const subject = { model: model.id, organizationId: admission.organizationId };
     const estimate = estimator.estimatePrompt(subject, prompt.bytes) + prompt.mediaTokens;
     return new RequestAccount({
@@ -232,8 +282,8 @@ export class Settlement {
         this.#charges.write(charge, () => {
           owner.hasUnansweredCommand = true;
         }),
-      onCounted: ({ identity, currency }, { settled, outcome, result }) =>
-        this.#log({ identity, currency, price, outcome, result, ...settled }),
+      onPromptCounted: template,
+      onCounted: (owner, ending) => this.#onCounted(owner, ending),
       onSettled: (owner) => this.#onSettled(owner),
     });
   }
@@ -293,6 +343,10 @@ export class Settlement {
     this.#closed = new Map();
     await eachOrganization(closed, (...batch) => this.#options.store.forget(...batch));
   }
+}
+
+function increment(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
 function formatIdentity(admission: AdmittedRequest, model: Model): RequestIdentity {

@@ -5,6 +5,7 @@
  */
 import type { Observation } from "../translation/client-protocol.ts";
 import { FewestTokens } from "./fewest-tokens.ts";
+import { type CountedPrompt, LearnedOverhead } from "./learned-overhead.ts";
 import { LearnedTokens } from "./learned-tokens.ts";
 import { MAX_TOKENIZER_BYTES, Tokenizer } from "./tokenizer.ts";
 
@@ -28,6 +29,7 @@ interface LearnedModel {
   readonly prompt: LearnedTokens;
   readonly output: LearnedTokens;
   readonly fewest: FewestTokens;
+  readonly overhead: LearnedOverhead;
 }
 
 type Generated = Pick<Observation, "generatedBytes" | "generatedDeltas">;
@@ -93,10 +95,25 @@ export class TokenEstimator {
     }
   }
 
+  /** The most tokens that the model's chat template has been seen to add. */
+  overheadTokens(model: string, hasTools: boolean): number {
+    return this.#of(model).overhead.tokens(hasTools);
+  }
+
+  learnOverhead({ model, organizationId }: TokenSubject, counted: CountedPrompt): void {
+    const { overhead, prompt } = this.#of(model);
+    overhead.learn(counted, prompt.lineOf(organizationId).tokensPerByte);
+  }
+
   #of(model: string): LearnedModel {
     let learned = this.#models.get(model);
     if (learned === undefined) {
-      learned = { prompt: new LearnedTokens(), output: new LearnedTokens(), fewest: new FewestTokens() };
+      learned = {
+        prompt: new LearnedTokens(),
+        output: new LearnedTokens(),
+        fewest: new FewestTokens(),
+        overhead: new LearnedOverhead(),
+      };
       this.#models.set(model, learned);
     }
     return learned;

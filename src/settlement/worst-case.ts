@@ -6,24 +6,41 @@ import type { Model } from "../catalog/catalog.ts";
 import { type Price, costMicrocents } from "../money.ts";
 import type { ClientRequest } from "../translation/client-protocol.ts";
 
-/** Role, separators and the like that a chat template adds to each message. */
-const TOKENS_PER_MESSAGE = 8;
+export interface WorstCaseInput {
+  readonly request: Pick<ClientRequest, "promptSize" | "maxOutputTokens" | "choices">;
+  /** Of the whole body that goes upstream: what the gateway does not know may be part of the prompt. */
+  readonly upstreamBytes: number;
+  /** The chat template's tokens as far as upstreams have shown them. */
+  readonly learnedOverheadTokens: number;
+  readonly model: WorstCaseModel;
+  readonly price: Price;
+}
 
-/** Microcents. A text has at most as many tokens as UTF-8 bytes; media count as a full context window. */
-export function worstCaseMicrocents(
-  request: Pick<ClientRequest, "promptSize" | "maxOutputTokens" | "choices">,
-  model: WorstCaseModel,
-  price: Price,
-): bigint {
-  const size = request.promptSize();
-  const overhead = size.hasTools ? model.promptOverheadTokensWithTools : model.promptOverheadTokens;
-  const text = size.textBytes + TOKENS_PER_MESSAGE * size.messages + overhead;
-  const inputTokens = size.hasMedia ? model.contextWindow : Math.min(model.contextWindow, text);
-  const input = price.input > price.cachedInput ? price.input : price.cachedInput;
+/**
+ * Microcents. A text has at most as many tokens as UTF-8 bytes, and a message's JSON more bytes than a template adds to
+ * it; media, and templates of the client's own, count as a full context window.
+ */
+export function worstCaseMicrocents(input: WorstCaseInput): bigint {
+  const { request, upstreamBytes, learnedOverheadTokens, model, price } = input;
+  const { hasMedia, hasTools, predictionBytes } = request.promptSize();
+  const overhead = Math.max(configuredOverheadTokens(model, hasTools), learnedOverheadTokens);
+  const inputTokens = hasMedia
+    ? model.contextWindow
+    : Math.min(model.contextWindow, upstreamBytes + overhead);
+  const dearest = price.input > price.cachedInput ? price.input : price.cachedInput;
+  const outputTokens = largestOutputTokens(request, model) + predictionBytes;
   return costMicrocents(
-    { inputTokens, cachedInputTokens: 0, outputTokens: largestOutputTokens(request, model) },
-    { input, cachedInput: input, output: price.output },
+    { inputTokens, cachedInputTokens: 0, outputTokens },
+    { input: dearest, cachedInput: dearest, output: price.output },
   );
+}
+
+/** The chat template's tokens as `gateway.yaml` says them. */
+export function configuredOverheadTokens(
+  model: Pick<Model, "promptOverheadTokens" | "promptOverheadTokensWithTools">,
+  hasTools: boolean,
+): number {
+  return hasTools ? model.promptOverheadTokensWithTools : model.promptOverheadTokens;
 }
 
 /** The most tokens that all answers to a request can have together. */

@@ -162,6 +162,12 @@ const STATE_METRICS = {
     help: "Times that spend as it is shown went down, by cause: interim (a request came to less than its upstream had reported before), reaped (to less than it was closed at while its worker was silent), correction (by a person).",
     labels: ["cause"],
   },
+  overheadsExceeded: {
+    name: "inference_gateway_prompt_overhead_exceeded_total",
+    type: "counter",
+    help: "Prompts whose chat template took more tokens than prompt_overhead_tokens says; strict caps hold the larger, from then on.",
+    labels: ["model"],
+  },
   unacknowledged: {
     name: "inference_gateway_unacknowledged_charges",
     type: "gauge",

@@ -13,6 +13,8 @@ export interface WorkerGauges {
   readonly unacknowledgedCharges: number;
   readonly bufferedBytes: number;
   readonly isRedisOutOfReach: boolean;
+  /** By model. */
+  readonly overheadsExceeded: ReadonlyMap<string, number>;
   /** By cause. */
   readonly spendFalls: Readonly<Record<string, number>>;
   readonly spool: {
@@ -88,6 +90,9 @@ function readGauges({ metrics, read, process: name }: WorkerTelemetryOptions): v
   metrics.unacknowledged.set(gauges.unacknowledgedCharges);
   metrics.bufferedBytes.set({ process: name }, gauges.bufferedBytes);
   metrics.redisOut.set({ process: name }, gauges.isRedisOutOfReach ? 1 : 0);
+  for (const [model, count] of gauges.overheadsExceeded) {
+    setTotal(metrics.overheadsExceeded, { model }, count);
+  }
   for (const [cause, falls] of Object.entries(gauges.spendFalls)) {
     setTotal(metrics.spendFalls, { cause }, falls);
   }

@@ -81,9 +81,11 @@ export interface PromptSize {
   /** UTF-8 bytes of the text of messages, system, tools and response schema. */
   readonly textBytes: number;
   readonly messages: number;
-  /** Images, files or audio: their tokens cannot be told from bytes. */
+  /** Images, files or audio, or a chat template of the client's own: their tokens cannot be told from bytes. */
   readonly hasMedia: boolean;
   readonly hasTools: boolean;
+  /** UTF-8 bytes of a predicted output, which is billed as output where the answer is another. */
+  readonly predictionBytes: number;
 }
 
 export interface AnswerContext {

@@ -162,7 +162,12 @@ class Owner {
 
   #observe(outputTokens: number): void {
     const usage = { inputTokens: Number(FLOOR), cachedInputTokens: 0, outputTokens, reasoningTokens: 0 };
-    const observation = { usage, generatedBytes: 0, generatedDeltas: outputTokens, generatedText: "" };
+    const observation = {
+      usage,
+      generatedBytes: 0,
+      generatedDeltas: outputTokens,
+      generatedText: "",
+        };
     this.#account!.observe({ observation } as Answer);
   }
 

@@ -19,6 +19,7 @@ export function measurePrompt(request: ParsedRequest): PromptSize {
     messages: messageCount,
     hasMedia: messages.some(hasMedia),
     hasTools: tools.length > 0,
+    predictionBytes: 0,
   };
 }
 

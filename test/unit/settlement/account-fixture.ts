@@ -62,6 +62,7 @@ export function createAccount({ charge, counted = null }: FixtureOptions = {}): 
       await charge?.(input);
       return true;
     },
+    onPromptCounted: null,
     onCounted: (_, ending) => endings.push(ending),
     onSettled: () => {
       tested.settledCount += 1;

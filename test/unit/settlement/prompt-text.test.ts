@@ -63,7 +63,7 @@ describe("measurePromptBytes", () => {
     },
   };
   const measured = (hasMedia: boolean) => ({
-    promptSize: () => ({ textBytes: 50, messages: 1, hasMedia, hasTools: false }),
+    promptSize: () => ({ textBytes: 50, messages: 1, hasMedia, hasTools: false, predictionBytes: 0 }),
   });
 
   it("takes the body's own bytes where they are text", () => {

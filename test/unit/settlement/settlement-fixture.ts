@@ -39,7 +39,7 @@ const MODEL: Pick<
 };
 
 const REQUEST: Pick<ClientRequest, "promptSize" | "maxOutputTokens" | "choices"> = {
-  promptSize: () => ({ textBytes: 50, messages: 1, hasMedia: false, hasTools: false }),
+  promptSize: () => ({ textBytes: 50, messages: 1, hasMedia: false, hasTools: false, predictionBytes: 0 }),
   maxOutputTokens: null,
   choices: 1,
 };
@@ -51,6 +51,7 @@ export function createOpenInput(admission: Partial<AdmittedRequest> = {}, bodyBy
     model: MODEL as Model,
     request: REQUEST as ClientRequest,
     bodyBytes,
+    upstreamBytes: 58,
   };
 }
 

@@ -17,7 +17,8 @@ export function measurePrompt(
   messages: readonly Readonly<Record<string, unknown>>[],
 ): PromptSize {
   let textBytes = 0;
-  let hasMedia = false;
+  let predictionBytes = 0;
+  let hasMedia = body.members.some(({ key }) => key === "chat_template");
   for (const message of messages) {
     textBytes += countText(message, "content");
     const { content } = message;
@@ -27,9 +28,10 @@ export function measurePrompt(
     }
   }
   for (const { key, valueStart, valueEnd } of body.members) {
+    if (key === "prediction") predictionBytes += Buffer.byteLength(body.text.slice(valueStart, valueEnd));
     if (SCHEMA_FIELDS.has(key)) textBytes += Buffer.byteLength(body.text.slice(valueStart, valueEnd));
   }
-  return { textBytes, messages: messages.length, hasMedia, hasTools: hasTools(body.value) };
+  return { textBytes, messages: messages.length, hasMedia, hasTools: hasTools(body.value), predictionBytes };
 }
 
 /** UTF-8 bytes of every string in a value: arguments and names of tool calls, refusals, reasoning. */

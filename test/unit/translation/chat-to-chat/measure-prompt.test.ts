@@ -42,6 +42,7 @@ describe("ChatRequest.promptSize", () => {
       messages: 1,
       hasMedia: false,
       hasTools: false,
+      predictionBytes: 0,
     });
   });
 
@@ -65,6 +66,19 @@ describe("ChatRequest.promptSize", () => {
       messages: 1,
       hasMedia: false,
       hasTools: true,
+      predictionBytes: 0,
+    });
+  });
+
+  it("takes a chat template of the client's own for what bytes cannot tell: it can repeat them", () => {
+    expect(parseFields({ chat_template: "{{ 'x' * 9999 }}" }).promptSize()).toMatchObject({ hasMedia: true });
+  });
+
+  it("counts a predicted output apart", () => {
+    const prediction = { type: "content", content: "abc" };
+    expect(parseFields({ prediction }).promptSize()).toMatchObject({
+      textBytes: 2,
+      predictionBytes: JSON.stringify(prediction).length,
     });
   });
 
