@@ -207,7 +207,7 @@ export interface ErrorOptions {
   readonly publicCode?: string;
   /** Seconds, any number; held to 1 to 59. */
   readonly retryAfterSeconds?: number;
-  /** Further fields of the error object: scope, spent_cents, hard_cap_cents. */
+  /** Further fields of the error object: scope, spent_cents … */
   readonly fields?: Readonly<Record<string, string | number | boolean | null>>;
   /** Further response headers, in lower case: `allow`, `www-authenticate`. */
   readonly headers?: Readonly<Record<string, string>>;

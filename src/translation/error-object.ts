@@ -7,7 +7,7 @@ export interface ErrorObject {
   readonly code: string;
   readonly param: string | null;
   readonly request_id: string | null;
-  /** What the error adds: `scope`, `spent_cents`, `hard_cap_cents`. */
+  /** What the error adds: `scope`, `spent_cents` …. */
   readonly [field: string]: string | number | boolean | null;
 }
 

@@ -15,7 +15,8 @@ import { keyListKey, keyRecordKey, lookUpKey, requestBucketKey } from "../../src
 import { formatKeySettings } from "../../src/store/management/records.ts";
 import { createStore } from "../../src/store/redis-store.ts";
 import type { Store } from "../../src/store/types.ts";
-import type { KeySettings } from "../../src/settings/key.ts";
+import { KEY_SETTINGS, type KeySettings } from "../../src/settings/key.ts";
+import { defaultsOf } from "../../src/settings/table.ts";
 import { startRedis } from "../support/redis.ts";
 import { createTestKey } from "../support/test-key.ts";
 
@@ -60,15 +61,12 @@ class KeyTable {
 }
 
 const SETTINGS: KeySettings = {
+  ...defaultsOf(KEY_SETTINGS),
   name: "production key of a customer",
   // Nobody is refused: a refusal is another, longer way through the script.
   requestsPerMinute: 1_000_000,
   hardCapCents: 5_000,
   budgetCents: 4_000,
-  allowedModels: null,
-  maxConcurrentRequests: null,
-  expiresAtMs: null,
-  disabled: false,
 };
 const FEW_KEYS = 1_000;
 const KEYS_PER_WRITE = 1_000;

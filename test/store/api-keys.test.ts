@@ -22,6 +22,7 @@ describe("a key", () => {
   it("is read as it was written, and found by its hash", async () => {
     const { id: organizationId } = await test.store.createOrganization(ORGANIZATION);
     const settings = {
+      ...KEY,
       name: "ci",
       requestsPerMinute: 1_000_000,
       hardCapCents: 9_000_000_000,

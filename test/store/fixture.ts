@@ -12,8 +12,9 @@ import { createId } from "../../src/store/ids.ts";
 import { createStore } from "../../src/store/redis-store.ts";
 import type { Store } from "../../src/store/types.ts";
 import type { Admission, AdmitInput, KnownKeyAdmission } from "../../src/store/types/admission.ts";
-import type { KeySettings } from "../../src/settings/key.ts";
-import type { OrganizationSettings } from "../../src/settings/organization.ts";
+import { KEY_SETTINGS, type KeySettings } from "../../src/settings/key.ts";
+import { ORGANIZATION_SETTINGS, type OrganizationSettings } from "../../src/settings/organization.ts";
+import { defaultsOf } from "../../src/settings/table.ts";
 import type { HashedKey } from "../../src/store/types/management.ts";
 import type { ChargeInput, HoldInput, RequestIdentity } from "../../src/store/types/settlement.ts";
 import { startRedis, startRedisCluster } from "../support/redis.ts";
@@ -110,26 +111,12 @@ export async function connectClient(address: RedisAddress): Promise<RedisClient>
 }
 
 export const ORGANIZATION: OrganizationSettings = {
+  ...defaultsOf(ORGANIZATION_SETTINGS),
   name: "Acme",
   currency: "USD",
-  hardCapCents: null,
-  budgetCents: null,
-  strictCaps: false,
-  suspended: false,
-  notifications: { dashboard: true, emails: [], webhook: null },
-  keyDefaults: { requestsPerMinute: null, hardCapCents: null, budgetCents: null },
 };
 
-export const KEY: KeySettings = {
-  name: "ci",
-  requestsPerMinute: 600,
-  hardCapCents: null,
-  budgetCents: null,
-  allowedModels: null,
-  maxConcurrentRequests: null,
-  expiresAtMs: null,
-  disabled: false,
-};
+export const KEY: KeySettings = { ...defaultsOf(KEY_SETTINGS), name: "ci", requestsPerMinute: 600 };
 
 /** The hash of a made-up key: the store never sees a key. */
 export function createHashedKey(): HashedKey {

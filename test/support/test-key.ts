@@ -1,7 +1,8 @@
 import { createKey, displayKey, hashKey } from "../../src/auth/key-format.ts";
 import type { Store } from "../../src/store/types.ts";
-import type { KeySettings } from "../../src/settings/key.ts";
-import type { OrganizationSettings } from "../../src/settings/organization.ts";
+import { KEY_SETTINGS, type KeySettings } from "../../src/settings/key.ts";
+import { ORGANIZATION_SETTINGS, type OrganizationSettings } from "../../src/settings/organization.ts";
+import { defaultsOf } from "../../src/settings/table.ts";
 
 export interface CreatedKey {
   readonly id: string;
@@ -11,26 +12,12 @@ export interface CreatedKey {
 }
 
 const ORGANIZATION: OrganizationSettings = {
+  ...defaultsOf(ORGANIZATION_SETTINGS),
   name: "Test",
   currency: "USD",
-  hardCapCents: null,
-  budgetCents: null,
-  strictCaps: false,
-  suspended: false,
-  notifications: { dashboard: true, emails: [], webhook: null },
-  keyDefaults: { requestsPerMinute: null, hardCapCents: null, budgetCents: null },
 };
 
-const KEY: KeySettings = {
-  name: "test",
-  requestsPerMinute: 1_000_000,
-  hardCapCents: null,
-  budgetCents: null,
-  allowedModels: null,
-  maxConcurrentRequests: null,
-  expiresAtMs: null,
-  disabled: false,
-};
+const KEY: KeySettings = { ...defaultsOf(KEY_SETTINGS), name: "test", requestsPerMinute: 1_000_000 };
 
 /** A new organization with one key, straight in the store. */
 export async function createTestKey(

@@ -37,7 +37,7 @@ export function monthName(month: string): string {
   return formatMonthName(month);
 }
 
-/** "hard_cap_cents" → "hard cap cents". */
+/** "rate_limit" → "rate limit". */
 export function spellOut(word: string): string {
   return word.replaceAll("_", " ").replaceAll(".", ": ");
 }

@@ -29,7 +29,7 @@ function formatRow(entry: JsonObject): string[] {
   ];
 }
 
-/** "hard_cap_cents 5000 -> 6000"; nothing for what was made or deleted as a whole. */
+/** "budget_cents 5000 -> 6000"; nothing for what was made or deleted as a whole. */
 function formatChange(before: JsonObject | null, after: JsonObject | null): string {
   if (before === null || after === null) return "";
   return Object.keys(after)

@@ -1,9 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { formatKeyStatus, type KeyStatusInput } from "../../../src/limits/key-status.ts";
+import { KEY_SETTINGS } from "../../../src/settings/key.ts";
+import { defaultsOf } from "../../../src/settings/table.ts";
 
 const CENT = 1_000_000n;
 
 const KEY: KeyStatusInput["key"] = {
+  ...defaultsOf(KEY_SETTINGS),
   id: "key_1",
   organizationId: "org_1",
   name: "ci",
@@ -11,10 +14,6 @@ const KEY: KeyStatusInput["key"] = {
   requestsPerMinute: 600,
   hardCapCents: 5_000,
   budgetCents: 4_000,
-  allowedModels: null,
-  maxConcurrentRequests: null,
-  expiresAtMs: null,
-  disabled: false,
   createdAtMs: 0,
   deletedAtMs: null,
   formerKeyUntilMs: null,

@@ -1,0 +1,83 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { KEY_SETTINGS } from "../../../src/settings/key.ts";
+import { ORGANIZATION_SETTINGS } from "../../../src/settings/organization.ts";
+import {
+  convertSettings,
+  defaultsOf,
+  describeSettings,
+  formatFields,
+  parseFields,
+} from "../../../src/settings/table.ts";
+
+const SOURCE = path.resolve(import.meta.dirname, "../../../src");
+
+describe("a table of settings", () => {
+  it("reads from Redis what it has written there", () => {
+    const key = {
+      ...defaultsOf(KEY_SETTINGS),
+      name: "ci",
+      hardCapCents: 0,
+      allowedModels: ["acme/echo"],
+      expiresAtMs: 4_102_444_800_000,
+      disabled: true,
+    };
+    const pairs = formatFields(KEY_SETTINGS, key);
+    const fields = Object.fromEntries(
+      pairs.flatMap((field, position) => (position % 2 === 0 ? [[field, pairs[position + 1] ?? ""]] : [])),
+    );
+    expect(parseFields(KEY_SETTINGS, fields)).toEqual(key);
+  });
+
+  it("gives a record from before there was a setting its default, a group's member too", () => {
+    const fields = { name: "Acme", currency: "USD", notifications: '{"dashboard":false,"emails":[]}' };
+    expect(parseFields(ORGANIZATION_SETTINGS, fields)).toEqual({
+      ...defaultsOf(ORGANIZATION_SETTINGS),
+      name: "Acme",
+      currency: "USD",
+      notifications: { dashboard: false, emails: [], webhook: null },
+    });
+  });
+
+  it("refuses a record without what every one has", () => {
+    expect(() => parseFields(ORGANIZATION_SETTINGS, { currency: "USD" })).toThrow(/"name"/);
+  });
+
+  it("leaves what a change does not name, inside of a group too, and shows no secret", () => {
+    const secrets = [{ secret: "whsec_x", expiresAtMs: null }];
+    const webhook = { url: "https://example.com/hook", secrets, disabledAtMs: 0 };
+    const current = {
+      ...defaultsOf(ORGANIZATION_SETTINGS),
+      name: "Acme",
+      currency: "USD",
+      notifications: { dashboard: true, emails: ["a@example.com"], webhook },
+    };
+    const wanted = { notifications: { dashboard: false } };
+    const changes = convertSettings(ORGANIZATION_SETTINGS, wanted, current);
+    expect(changes).toEqual({ notifications: { ...current.notifications, dashboard: false } });
+    expect(JSON.stringify(describeSettings(ORGANIZATION_SETTINGS, current))).not.toContain("whsec_");
+  });
+});
+
+describe("a setting's name in the API", () => {
+  const sources = readdirSync(SOURCE, { recursive: true, encoding: "utf8" })
+    .filter((name) => /\.(?:tsx?|js|lua)$/.test(name))
+    .map((name) => readFileSync(path.join(SOURCE, name), "utf8"));
+  const names = Object.keys({ ...index(KEY_SETTINGS), ...index(ORGANIZATION_SETTINGS) });
+
+  /** Words that mean other things, too. */
+  const COMMON = ["name", "currency", "disabled", "note", "notifications", "suspended"];
+
+  /** Published in refusals, checks and three tables of the dashboard, beside the rule itself. */
+  const WIDE: Readonly<Record<string, number>> = { hard_cap_cents: 14 };
+
+  it.each(names.filter((name) => !COMMON.includes(name)))("%s stands in ten files or fewer", (name) => {
+    const word = new RegExp(`\\b${name}\\b`);
+    expect(sources.filter((text) => word.test(text)).length).toBeLessThanOrEqual(WIDE[name] ?? 10);
+  });
+
+  function index(table: Readonly<Record<string, { readonly apiName: string }>>) {
+    return Object.fromEntries(Object.values(table).map(({ apiName }) => [apiName, true]));
+  }
+});
