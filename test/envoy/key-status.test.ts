@@ -20,8 +20,9 @@ const USAGE = { promptTokens: 10, cachedTokens: 0, completionTokens: 5 };
 
 describe("GET /v1/key", () => {
   it("tells everything that the contract names", async () => {
+    // Slow enough that nothing comes back into the bucket meanwhile.
     const key = await chat.stack.createKey(
-      { name: "ci", requestsPerMinute: 600, hardCapCents: 5_000, budgetCents: 4_000 },
+      { name: "ci", requestsPerMinute: 6, hardCapCents: 5_000, budgetCents: 4_000 },
       { name: "Acme", hardCapCents: 100_000 },
     );
     const other = await addKey(chat.stack, key);
@@ -47,7 +48,7 @@ describe("GET /v1/key", () => {
       currency: "USD",
       month: now.toISOString().slice(0, 7),
       resets_at: `${next.toISOString().slice(0, 19)}Z`,
-      rate_limit: { requests_per_minute: 600, burst: 60, remaining: 58 },
+      rate_limit: { requests_per_minute: 6, burst: 10, remaining: 8 },
       spent_cents: 20,
       hard_cap_cents: 5_000,
       budget_cents: 4_000,
