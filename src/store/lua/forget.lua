@@ -6,11 +6,10 @@
 --
 -- Reply: how many were deleted. An open record stays.
 
-local deleted = 0
+local closed = {}
 for _, request in ipairs(KEYS) do
   if redis.call('HGET', request, 'state') == 'closed' then
-    redis.call('DEL', request)
-    deleted = deleted + 1
+    closed[#closed + 1] = request
   end
 end
-return deleted
+return #closed > 0 and redis.call('DEL', unpack(closed)) or 0

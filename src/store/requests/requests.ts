@@ -34,6 +34,8 @@ import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 
 /** Keeps one script under a millisecond, so that admissions of other organizations do not wait for it. */
 const BATCH = 100;
+/** Deleting takes a fifth of it. */
+const FORGET_BATCH = 500;
 /** For the key names of a record that is gone; the script does not use them. */
 const NO_RECORD = { keyId: "", month: "", day: "" };
 
@@ -195,8 +197,8 @@ async function forget(
   requestIds: readonly string[],
 ): Promise<number> {
   let deleted = 0;
-  for (let start = 0; start < requestIds.length; start += BATCH) {
-    const keys = requestIds.slice(start, start + BATCH).map((id) => requestKey(organizationId, id));
+  for (let start = 0; start < requestIds.length; start += FORGET_BATCH) {
+    const keys = requestIds.slice(start, start + FORGET_BATCH).map((id) => requestKey(organizationId, id));
     deleted += Number(await context.client.igwForget(String(keys.length), ...keys));
   }
   return deleted;
