@@ -188,6 +188,21 @@ describe("an amount that is changed", () => {
     expect(await summarize(key)).toHaveLength(3);
   });
 
+  it("below an amount that has fired fires for what is spent, raised again to that amount nothing, at 0 nothing", async () => {
+    const key = await createKey({ hardCapCents: 100 });
+    await spend(key, 95n * CENT);
+    expect(await summarize(key)).toEqual(["key hard_cap 90% of 100"]);
+    const change = (hardCapCents: number | null) => test.store.changeKey(key, { hardCapCents }, null);
+    await change(50);
+    const lowered = ["key hard_cap 90% of 100", "key hard_cap 90% of 50", "key hard_cap 100% of 50"];
+    expect(await summarize(key)).toEqual(lowered);
+    for (const cents of [100, 0, null, 50]) await change(cents);
+    expect(await summarize(key)).toEqual(lowered);
+    await change(100);
+    await spend(key, 5n * CENT);
+    expect(await summarize(key)).toEqual([...lowered, "key hard_cap 100% of 100"]);
+  });
+
   it("fires nothing when the change is refused", async () => {
     const key = await createKey({});
     await spend(key, 10n * CENT);
