@@ -1,5 +1,5 @@
 import { DEFAULT_PAGE_LIMIT, type PageQuery } from "../schemas/page.ts";
-import type { Page, PageInput } from "../../store/types/reporting.ts";
+import type { Page, PageInput } from "../../store/types/page.ts";
 import type { ApiAnswer } from "./route.ts";
 
 /** Which page the caller asks for. */

@@ -13,7 +13,7 @@ import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
 import { defaultsOf } from "../../settings/table.ts";
 import { isOrganizationFound } from "../../store/management/organizations.ts";
 import type { OrganizationRecord } from "../../store/types/management.ts";
-import type { Page } from "../../store/types/reporting.ts";
+import type { Page } from "../../store/types/page.ts";
 import type { Principal } from "../principal.ts";
 import { planOrganizationChange } from "./change-organization.ts";
 import { describeOrganization, formatOrganization, readOrganizationSpend } from "./format-organization.ts";

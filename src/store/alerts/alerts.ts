@@ -14,7 +14,7 @@ import { expiryOf } from "../../calendar.ts";
 import { parseInteger } from "../redis/replies.ts";
 import { ALERT_CHANNELS } from "../types/alerts.ts";
 import type { AlertChannel, AlertRecord, DeliveryState, ListedAlert } from "../types/alerts.ts";
-import type { Page, PageInput } from "../types/reporting.ts";
+import type { Page, PageInput } from "../types/page.ts";
 import type { Run } from "../run.ts";
 import type { AlertStore } from "../types/alerts.ts";
 

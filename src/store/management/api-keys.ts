@@ -20,7 +20,7 @@ import type { KeySettings } from "../../settings/key.ts";
 import type { KeyReference } from "../types/admission.ts";
 import type { AuditInput } from "../types/audit.ts";
 import type { ChangeResult, HashedKey, KeyRecord } from "../types/management.ts";
-import type { Page, PageInput } from "../types/reporting.ts";
+import type { Page, PageInput } from "../types/page.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 
 /** Two rotations of one key at the same time: each tries again on the other's result. */

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { StoreContext } from "../context.ts";
 import { auditKey } from "../redis/keys.ts";
 import type { AuditEntry, AuditInput, AuditValue } from "../types/audit.ts";
-import type { Page, PageInput } from "../types/reporting.ts";
+import type { Page, PageInput } from "../types/page.ts";
 import type { Run } from "../run.ts";
 import type { AuditStore } from "../types/audit.ts";
 

@@ -17,7 +17,7 @@ import { parseFields, textAt } from "../redis/replies.ts";
 import type { AuditInput } from "../types/audit.ts";
 import type { OrganizationSettings } from "../../settings/organization.ts";
 import type { OrganizationChangeResult, OrganizationRecord } from "../types/management.ts";
-import type { Page, PageInput } from "../types/reporting.ts";
+import type { Page, PageInput } from "../types/page.ts";
 import type { Run } from "../run.ts";
 import type { OrganizationStore } from "../types/management.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";

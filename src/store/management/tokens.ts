@@ -10,7 +10,7 @@ import { createId, isId } from "../ids.ts";
 import { auditKey, organizationKey, tokenListKey, tokenLookUpKey, tokenRecordKey } from "../redis/keys.ts";
 import { readIds } from "./organizations.ts";
 import { parseInteger } from "../redis/replies.ts";
-import type { Page, PageInput } from "../types/reporting.ts";
+import type { Page, PageInput } from "../types/page.ts";
 import type { AuditInput } from "../types/audit.ts";
 import { TOKEN_ROLES } from "../types/tokens.ts";
 import type { HashedToken, TokenRecord, TokenSettings } from "../types/tokens.ts";

@@ -10,7 +10,8 @@ import { recentKey, refusedKey } from "../redis/keys.ts";
 import { parseInteger, parseIntegerOrNull } from "../redis/replies.ts";
 import { ADMISSION_DECISIONS } from "../types/admission.ts";
 import type { AdmissionDecision } from "../types/admission.ts";
-import type { Check, Page, PageInput, RecentRequest, RecordedRequest } from "../types/reporting.ts";
+import type { Page, PageInput } from "../types/page.ts";
+import type { Check, RecentRequest, RecordedRequest } from "../types/reporting.ts";
 import type { Run } from "../run.ts";
 import type { RecentRequestStore } from "../types/reporting.ts";
 

@@ -1,5 +1,5 @@
 /** Alerts: what was reached, and how the telling goes. */
-import type { Page, PageInput } from "./reporting.ts";
+import type { Page, PageInput } from "./page.ts";
 
 export const ALERT_CHANNELS = ["email", "webhook"] as const;
 /** What leaves the gateway. The third channel, the dashboard, is the list itself. */

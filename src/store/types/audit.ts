@@ -1,5 +1,5 @@
 /** The audit log of an organization: who changed what, when, from what to what. */
-import type { Page, PageInput } from "./reporting.ts";
+import type { Page, PageInput } from "./page.ts";
 
 export type AuditValue =
   | string

@@ -2,7 +2,7 @@
 import type { KeySettings } from "../../settings/key.ts";
 import type { OrganizationSettings } from "../../settings/organization.ts";
 import type { AuditInput } from "./audit.ts";
-import type { Page, PageInput } from "./reporting.ts";
+import type { Page, PageInput } from "./page.ts";
 
 export interface OrganizationRecord extends OrganizationSettings {
   readonly id: string;

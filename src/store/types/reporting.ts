@@ -1,5 +1,6 @@
 /** What was spent, used and refused: the figures that people and clients read. */
 import type { AuditInput } from "./audit.ts";
+import type { Page, PageInput } from "./page.ts";
 
 /** One check of a request and the figures it was decided by. */
 export interface Check {
@@ -38,19 +39,6 @@ export interface RecordedRequest {
   readonly status: number;
   readonly errorCode: string | null;
   readonly checks: readonly Check[];
-}
-
-export interface PageInput {
-  /** At most this many. */
-  readonly limit: number;
-  /** `next` of the page before, or null for the first. */
-  readonly after: string | null;
-}
-
-export interface Page<Item> {
-  readonly items: readonly Item[];
-  /** Null: there are no more. */
-  readonly next: string | null;
 }
 
 export interface SpendFigures {

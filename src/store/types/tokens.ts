@@ -1,6 +1,6 @@
 /** Organization tokens: what the management API is asked with, for one organization. */
 import type { AuditInput } from "./audit.ts";
-import type { Page, PageInput } from "./reporting.ts";
+import type { Page, PageInput } from "./page.ts";
 
 export const TOKEN_ROLES = ["admin", "viewer"] as const;
 
