@@ -9,10 +9,13 @@ import { runStep } from "./run-step.js";
 await runStep(async () => {
   const { prepareClone, ROOT, withSetupLock } = await import("./prepare.js");
   await prepareClone();
-  /** @type {typeof import("./test-tools.js")} */
-  const { prepareTestTools } = await import(pathToFileURL(join(ROOT, "dist", "setup", "test-tools.js")).href);
+  // What tests alone need is no part of the product: TypeScript beside them, run as it is.
+  const { tsImport } = await import("tsx/esm/api");
+  const tools = pathToFileURL(join(ROOT, "test", "support", "tools", "test-tools.ts")).href;
+  /** @type {{prepareTestTools: (requirementsFile: string) => Promise<Record<string, string>>}} */
+  const { prepareTestTools } = await tsImport(tools, import.meta.url);
   const requirements = join(ROOT, "test", "clients", "python", "requirements.txt");
-  const tools = await withSetupLock(() => prepareTestTools(requirements));
+  const env = await withSetupLock(() => prepareTestTools(requirements));
   const { runTests } = await import("./run-tests.js");
-  process.exitCode = await runTests(ROOT, process.argv.slice(2), { ...process.env, ...tools });
+  process.exitCode = await runTests(ROOT, process.argv.slice(2), { ...process.env, ...env });
 });

@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ensureEnvoy } from "../../src/setup/envoy.ts";
-import { findPrometheus } from "../../src/setup/prometheus.ts";
+import { findPrometheus } from "../support/tools/prometheus.ts";
 import { ensureRedisServer } from "../../src/setup/redis.ts";
 import { runCommand } from "../../src/setup/run-command.js";
 import type { ToolContext } from "../../src/setup/tool-context.ts";

@@ -1,7 +1,7 @@
-import { findOnPath } from "./find-executable.ts";
-import { withProgress } from "./progress.js";
-import { SetupError } from "./setup-error.js";
-import type { Tool, ToolContext } from "./tool-context.ts";
+import { findOnPath } from "../../../src/setup/find-executable.ts";
+import { withProgress } from "../../../src/setup/progress.js";
+import { SetupError } from "../../../src/setup/setup-error.js";
+import type { Tool, ToolContext } from "../../../src/setup/tool-context.ts";
 
 const PROGRAMS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
 

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { findOnPath } from "./find-executable.ts";
-import { withProgress } from "./progress.js";
-import { lastLine } from "./run-command.js";
-import { SetupError } from "./setup-error.js";
-import type { ToolContext } from "./tool-context.ts";
+import { findOnPath } from "../../../src/setup/find-executable.ts";
+import { withProgress } from "../../../src/setup/progress.js";
+import { lastLine } from "../../../src/setup/run-command.js";
+import { SetupError } from "../../../src/setup/setup-error.js";
+import type { ToolContext } from "../../../src/setup/tool-context.ts";
 
 /** The server and the program that checks rules; both come together. */
 export interface Prometheus {

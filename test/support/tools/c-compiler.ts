@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { findOnPath, isExecutable } from "./find-executable.ts";
-import { installWheel } from "./python.ts";
-import { SetupError } from "./setup-error.js";
-import type { Tool, ToolContext } from "./tool-context.ts";
+import { findOnPath, isExecutable } from "../../../src/setup/find-executable.ts";
+import { installWheel } from "../../../src/setup/python.ts";
+import { SetupError } from "../../../src/setup/setup-error.js";
+import type { Tool, ToolContext } from "../../../src/setup/tool-context.ts";
 
 const INSTEAD = "install a C compiler (Debian: gcc and libc6-dev) as `cc`, or name it in CC.";
 

@@ -1,9 +1,9 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { findOnPath } from "./find-executable.ts";
-import { withProgress } from "./progress.js";
-import { lastLine } from "./run-command.js";
-import type { ToolContext } from "./tool-context.ts";
+import { findOnPath } from "../../../src/setup/find-executable.ts";
+import { withProgress } from "../../../src/setup/progress.js";
+import { lastLine } from "../../../src/setup/run-command.js";
+import type { ToolContext } from "../../../src/setup/tool-context.ts";
 
 const MODULE = "helm.sh/helm/v4/cmd/helm@v4.3.1";
 const FOLDER = "helm-4.3.1";

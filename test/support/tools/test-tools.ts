@@ -1,11 +1,11 @@
 import { ensureCompiler } from "./c-compiler.ts";
 import { findChromium } from "./chromium.ts";
 import { ensureClientPython } from "./client-python.ts";
-import { ensureEnvoy } from "./envoy.ts";
+import { ensureEnvoy } from "../../../src/setup/envoy.ts";
 import { findHelm } from "./helm.ts";
 import { findPrometheus } from "./prometheus.ts";
-import { ensureRedisServer } from "./redis.ts";
-import { createToolContext } from "./tool-context.ts";
+import { ensureRedisServer } from "../../../src/setup/redis.ts";
+import { createToolContext } from "../../../src/setup/tool-context.ts";
 
 /**
  * Everything that the tests start besides Node, as the environment variables by which they find it.
