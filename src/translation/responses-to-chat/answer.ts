@@ -58,7 +58,7 @@ export class ResponsesAnswer implements Answer {
       this.#generated.readError(completion);
       throw mapErrorInAnswer(completion, { protocol: "responses", model: this.#settings.model });
     }
-    this.#translator.readChunk(numberCalls(completion));
+    this.#translator.readChunk(numberCalls(completion, this.#settings.createId));
     const response = this.#translator.end(true);
     if (this.#settings.stream) this.#output += DONE_EVENT;
     else this.#output = this.#events.formatResponse(response);

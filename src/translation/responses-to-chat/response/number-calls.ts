@@ -1,20 +1,30 @@
 import { isJsonObject, type JsonObject } from "../../../json-object.ts";
+import { readString } from "../../upstream/read-message.ts";
+import type { CreateId } from "../ids.ts";
 
 /**
  * A whole completion as the one chunk of a stream: the calls of its choices are numbered by their places, as deltas are,
- * so that two without ids, or with the same, stay two.
+ * and none has to wait for an id or arguments that will not come, so that they keep their order.
  */
-export function numberCalls(completion: JsonObject): JsonObject {
+export function numberCalls(completion: JsonObject, createId: CreateId): JsonObject {
   const { choices } = completion;
   if (!Array.isArray(choices)) return completion;
-  return { ...completion, choices: choices.map(numberChoice) };
+  return { ...completion, choices: choices.map((choice: unknown) => numberChoice(choice, createId)) };
 }
 
-function numberChoice(choice: unknown): unknown {
+function numberChoice(choice: unknown, createId: CreateId): unknown {
   const message = isJsonObject(choice) ? choice["message"] : null;
   if (!isJsonObject(choice) || !isJsonObject(message) || !Array.isArray(message["tool_calls"])) return choice;
-  const calls = message["tool_calls"].map((call: unknown, index) =>
-    isJsonObject(call) ? { ...call, index } : call,
-  );
+  const calls = message["tool_calls"].map((call: unknown, index) => {
+    if (!isJsonObject(call)) return call;
+    const id = readString(call["id"]) || createId("call");
+    return { ...call, id, index, function: completeFunction(call["function"]) };
+  });
   return { ...choice, message: { ...message, tool_calls: calls } };
+}
+
+function completeFunction(called: unknown): unknown {
+  if (!isJsonObject(called)) return called;
+  const { arguments: args } = called;
+  return isJsonObject(args) || readString(args).trim() !== "" ? called : { ...called, arguments: "{}" };
 }

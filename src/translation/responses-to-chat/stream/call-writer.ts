@@ -96,6 +96,7 @@ function unwrapInput(args: string): string {
   const { input } = parsed;
   if (typeof input === "string") return input;
   const values = Object.values(parsed);
+  if (values.length === 0) return "";
   return values.length === 1 && typeof values[0] === "string" ? values[0] : args;
 }
 

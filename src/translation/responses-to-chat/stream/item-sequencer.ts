@@ -66,7 +66,7 @@ export class ItemSequencer {
   /** Nothing more will come: everything goes out, a call without a name excepted, which nobody could run. */
   end(): void {
     for (const call of this.#nameless) if (call.name !== "") this.#start(call);
-    for (const call of this.#open.keys()) this.#writeArguments(call);
+    for (const call of this.#open.keys()) this.#advance(call);
     if (this.#prose.length > 0) for (const call of this.#open.keys()) this.#close(call);
     this.#writeProse();
   }
