@@ -1,5 +1,14 @@
 /** The settings of an API key. How a row is added: CONTRIBUTING.md. */
-import { amountOrNull, flag, modelsOrNull, name, rate, timeOrNull, wholeNumberOrNull } from "./kinds.ts";
+import {
+  amountOrNull,
+  flag,
+  lineOrNull,
+  modelsOrNull,
+  name,
+  rate,
+  timeOrNull,
+  wholeNumberOrNull,
+} from "./kinds.ts";
 import { defineSettings, type RecordOf } from "./setting.ts";
 
 /** The published default. */
@@ -102,6 +111,20 @@ export const KEY_SETTINGS = defineSettings({
       option: { flags: "--expires <time>", help: "RFC 3339 time from which it is refused, or none" },
       label: "expires",
       none: "never",
+    },
+  },
+  note: {
+    apiName: "note",
+    field: "note",
+    kind: lineOrNull(200),
+    default: null,
+    description: "What the key is for, or whose it is: for people. Null: nothing.",
+    label: "Note",
+    hint: "What the key is for, or whose it is.",
+    cli: {
+      option: { flags: "--note <text>", help: "what it is for, or whose it is, or none" },
+      label: "note",
+      none: "-",
     },
   },
   disabled: {

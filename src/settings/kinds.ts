@@ -19,6 +19,27 @@ export function name(): Kind<string> {
   return { ...text(nameInput()), values: NAME_VALUES };
 }
 
+/** A line of text, or null. */
+export function lineOrNull(maximum: number): Kind<string | null> {
+  const error = `expected a text of 1 to ${maximum} characters, without control characters, or null for none`;
+  const output = z.string().nullable();
+  return {
+    notation: "text",
+    values: `1 to ${maximum} characters, or null`,
+    input: z
+      .string({ error })
+      .min(1, { error })
+      .max(maximum, { error })
+      .regex(/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]+$/u, { error })
+      .nullable(),
+    output,
+    stored: output,
+    ...asIs<string | null>(),
+    format: (value) => value ?? "",
+    parse: (field) => (field === "" ? null : field),
+  };
+}
+
 /** A billing currency. */
 export function currency(): Kind<string> {
   const error = "expected an ISO 4217 currency code such as USD";

@@ -126,7 +126,8 @@ export function describeSetting({ description, changedBy }: Setting): string {
 function inputOf(row: Setting): z.ZodType {
   const { notation, values, input } = row.kind;
   // A pattern does not say it to people.
-  const form = notation === "text" ? ` ${values.charAt(0).toUpperCase()}${values.slice(1)}.` : "";
+  const form =
+    notation === "text" && isRequired(row) ? ` ${values.charAt(0).toUpperCase()}${values.slice(1)}.` : "";
   return input.meta({ ...input.meta(), description: `${describeSetting(row)}${form}` });
 }
 

@@ -51,6 +51,7 @@ describe("POST …/keys", () => {
       allowed_models: ["acme/echo-small"],
       max_concurrent_requests: 3,
       expires_at: "2100-01-01T01:00:00+01:00",
+      note: "the nightly build's",
       disabled: true,
     };
     const made = await admin.ok("POST", keysOf(organization), { body });

@@ -17,7 +17,8 @@ const list = defineOrganizationRoute(
     path: PATH,
     operationId: "listRequests",
     tag: TAG,
-    summary: "The last requests, newest first; about 10,000 that were admitted are kept and 2,000 that were refused.",
+    summary:
+      "The last requests, newest first; about 10,000 that were admitted are kept and 2,000 that were refused.",
     access: "read",
     query: pageQuery(REQUEST_CURSOR),
     body: null,

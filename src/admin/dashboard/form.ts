@@ -5,11 +5,12 @@
 import { AdminError } from "../admin-error.ts";
 
 /**
- * `whole`, `amount`, `time`: empty is null. `default`: a whole number, empty leaves it to the API. `flag`: a checkbox.
+ * `whole`, `amount`, `time`, `line`: empty is null. `default`: a whole number, empty leaves it to the API. `flag`: a checkbox.
  * `lines`: one item a line. `url`: an object with it, from `<name>.url`; empty is null. `choices`: every checkbox of that name; null when `<name>.all` is set.
  */
 export type FieldKind =
   | "text"
+  | "line"
   | "whole"
   | "default"
   | "amount"
@@ -76,6 +77,8 @@ function readField(form: FormValues, path: string, kind: FieldKind): unknown {
   switch (kind) {
     case "text":
       return text;
+    case "line":
+      return text === "" ? null : text;
     case "whole":
       return text === "" ? null : wholeOf(text);
     case "default":

@@ -98,6 +98,7 @@ const FIELD_KINDS: Readonly<Record<Exclude<Notation, "group">, FieldKind>> = {
 /** A new one's number that is left empty is left to the API, which has a default. */
 function fieldKindOf({ kind, default: value }: Setting, isNew: boolean): FieldKind {
   if (kind.notation === "group") throw new TypeError("a group has no field of its own");
+  if (kind.notation === "text") return value === null ? "line" : "text";
   return isNew && typeof value === "number" ? "default" : FIELD_KINDS[kind.notation];
 }
 

@@ -83,8 +83,8 @@ export interface KnownKeyAdmission {
   readonly concurrentRequests: number | null;
 }
 
-/** Of the settings all that a decision was not made by already. */
-export interface AdmittedKey extends Omit<KeySettings, "disabled"> {
+/** Of the settings all that requests still need. */
+export interface AdmittedKey extends Omit<KeySettings, "disabled" | "note"> {
   readonly id: string;
   readonly display: string;
   readonly spentMicrocents: bigint;
