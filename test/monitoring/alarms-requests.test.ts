@@ -1,6 +1,7 @@
 /** Alarms by what becomes of requests and alerts; and the dashboard's queries, on what was scraped meanwhile. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { Redis } from "ioredis";
 import { afterAll, describe, expect, it } from "vitest";
 import { chatBody, CHAT_PATH, withChatStack } from "../support/chat-stack.ts";
 import { findFreePort } from "../support/free-port.ts";
@@ -114,6 +115,16 @@ describe(`with requests that fail${SKIPPED_WHY}`, () => {
 describe(`with alerts that do not arrive${SKIPPED_WHY}`, () => {
   let port = 0;
   let organizationPath = "";
+  const readAlert = async () => {
+    const { data } = await chat.stack.admin("GET", `${organizationPath}/alerts`);
+    return (data as { id: string; deliveries: { webhook: { state: string } } }[])[0];
+  };
+  /** The gateway looks for what is owed each minute, and whenever it listens anew. */
+  const lookNow = async (): Promise<void> => {
+    const redis = new Redis({ path: join(chat.stack.dir, "run/redis.sock"), protocol: 2 });
+    await redis.call("CLIENT", "KILL", "TYPE", "pubsub");
+    redis.disconnect();
+  };
   itFires(prometheus, {
     alert: "GatewayAlertsUndelivered",
     when: "nothing listens where an organization's webhook leads",
@@ -129,15 +140,19 @@ describe(`with alerts that do not arrive${SKIPPED_WHY}`, () => {
       chat.upstream.answerNext({ kind: "json", body: textCompletion("hello", usage) });
       const { status } = await chat.send({ key: key.key, body: chatBody() });
       if (status !== 200) throw new Error(`the request was answered ${status}`);
+      await waitFor("the alert", readAlert);
+      await lookNow();
     },
     repair: async () => {
       receiver = await startWebhookReceiver({ port });
       // Now, instead of with the next attempt, which is further away with each that failed.
-      const { data } = await chat.stack.admin("GET", `${organizationPath}/alerts`);
-      const [alert] = data as { readonly id: string }[];
-      await chat.stack.admin("POST", `${organizationPath}/alerts/${alert?.id}/redeliver`, {
-        channels: ["webhook"],
-      });
+      const path = `${organizationPath}/alerts/${(await readAlert())?.id}/redeliver`;
+      await chat.stack.admin("POST", path, { channels: ["webhook"] });
+      await waitFor(
+        "the delivery",
+        async () => (await readAlert())?.deliveries.webhook.state === "delivered",
+      );
+      await lookNow();
     },
   });
 });
