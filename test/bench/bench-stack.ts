@@ -57,7 +57,7 @@ export async function startBenchStack(options: BenchOptions): Promise<BenchStack
     const processes = findProcesses(stack.child.pid);
     const plain = await startPlain(stack, processes);
     stops.push(() => plain.stop());
-    const noop = options.noop ? await startNoop(stack, processes, options.transport) : null;
+    const noop = options.noop ? await startNoop(stack, processes) : null;
     stops.push(() => noop?.stop() ?? Promise.resolve());
     const bySide: Record<Side, readonly Process[]> = {
       plain: findProcesses(plain.child.pid),
@@ -92,10 +92,9 @@ function startPlain(stack: Stack, processes: readonly Process[]): Promise<SideEn
   return startPlainEnvoy({ ...readEnvoy(processes), upstream: UPSTREAM, dir: stack.dir });
 }
 
-function startNoop(stack: Stack, processes: readonly Process[], transport: string | null): Promise<NoopPair> {
+function startNoop(stack: Stack, processes: readonly Process[]): Promise<NoopPair> {
   return startNoopPair({
     ...readEnvoy(processes),
-    transport: transport ?? "grpc-js",
     upstream: UPSTREAM,
     path: CHAT_PATH,
     dir: stack.dir,

@@ -9,8 +9,6 @@ export interface NoopOptions {
   /** The bootstrap that the gateway's Envoy runs with. */
   readonly bootstrap: string;
   readonly concurrency: string | null;
-  /** `sidecar.transport` of the gateway beside it. */
-  readonly transport: string;
   readonly upstream: string;
   readonly path: string;
   readonly dir: string;
@@ -47,9 +45,9 @@ export async function startNoopPair(options: NoopOptions): Promise<NoopPair> {
   }
 }
 
-async function startSidecar({ transport, upstream, path }: NoopOptions, socket: string): Promise<Child> {
+async function startSidecar({ upstream, path }: NoopOptions, socket: string): Promise<Child> {
   const program = fileURLToPath(new URL("noop-sidecar.ts", import.meta.url));
-  const args = ["--import", import.meta.resolve("tsx"), program, transport, socket, upstream, path];
+  const args = ["--import", import.meta.resolve("tsx"), program, socket, upstream, path];
   const child = startChild(process.execPath, args);
   await child.waitForLine("the no-op sidecar", (line) => (line.includes("listening") ? true : null));
   return child;

@@ -1,7 +1,7 @@
 /**
- * A sidecar that decides nothing, on the gateway's own transport: lets every request pass to one upstream, every byte as
+ * A sidecar that decides nothing, on grpc-js whatever the gateway runs on: lets every request pass to one upstream, every byte as
  * it came, with as many messages as the gateway exchanges. What it costs is Envoy's two calls and nothing else, the floor
- * under the gateway on this machine. A process of its own: `<transport> <socket> <upstream> <path>`, ends on SIGTERM.
+ * under the gateway on this machine. A process of its own: `<socket> <upstream> <path>`, ends on SIGTERM.
  */
 import type { ProcessingResponse } from "../../src/envoy/messages/codec.ts";
 import { parseHeaderMap } from "../../src/envoy/messages/headers.ts";
@@ -15,16 +15,16 @@ import {
   createWholeBodyReply,
 } from "../../src/envoy/messages/replies.ts";
 import { createEnvoyServer } from "../../src/envoy/server.ts";
-import type { EnvoyServerOptions, ProcessListener } from "../../src/envoy/transport/contract.ts";
+import type { ProcessListener } from "../../src/envoy/transport/contract.ts";
 
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 const EMPTY = new Uint8Array(0);
 const METADATA = { fields: {} };
 
-const [transport, socketPath = "", upstream = "", path = ""] = process.argv.slice(2);
+const [socketPath = "", upstream = "", path = ""] = process.argv.slice(2);
 
 const server = createEnvoyServer({
-  transport: transport as EnvoyServerOptions["transport"],
+  transport: "grpc-js",
   address: { socketPath },
   maxMessageBytes: MAX_MESSAGE_BYTES,
   handlers: {

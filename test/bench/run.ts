@@ -1,7 +1,8 @@
 /** `npm run bench`: the gateway beside plain Envoy, in one run on one machine. What it shows: docs/benchmarks.md. */
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { Command, InvalidArgumentError } from "commander";
 import { type BenchStack, startBenchStack } from "./bench-stack.ts";
+import { formatComparison } from "./compare.ts";
 import { type HeldStreamsResult, measureHeldStreams } from "./held-streams.ts";
 import { createLoadGenerator, type LoadGenerator } from "./load.ts";
 import { measureLatency, measureWorkload } from "./measure.ts";
@@ -21,6 +22,7 @@ interface Options {
   readonly held?: number;
   readonly noop: boolean;
   readonly json?: string;
+  readonly compare?: string;
 }
 
 const program = new Command("bench")
@@ -38,12 +40,16 @@ const program = new Command("bench")
     "also: the same Envoy with a sidecar that decides nothing, the floor under the gateway",
     false,
   )
-  .option("--json <file>", "writes every figure there");
+  .option("--json <file>", "writes every figure there")
+  .option("--compare <file>", "prints what differs from the figures of an earlier run");
 program.parse();
 await main(program.opts<Options>());
 
 async function main(options: Options): Promise<void> {
   const workloads = selectWorkloads(options.workload);
+  // Read first: a wrong name shows at once, and not after the measurement.
+  const before =
+    options.compare === undefined ? null : (JSON.parse(readFileSync(options.compare, "utf8")) as Report);
   const generator = createLoadGenerator();
   const bench = await startBenchStack({
     transport: options.transport ?? null,
@@ -58,6 +64,8 @@ async function main(options: Options): Promise<void> {
   try {
     const report = await measureAll(bench, generator, workloads, options);
     console.log(formatReport(report));
+    if (before !== null)
+      console.log(`\nCompared with ${options.compare}:\n${formatComparison(before, report)}`);
     if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`);
     if (report.rows.some((row) => row.failures > 0)) process.exitCode = 1;
   } finally {
