@@ -55,6 +55,8 @@ export class RequestStream implements ProcessListener {
   #exchange: Exchange | null = null;
   #requestHeaderNames: string[] = [];
   #streams = false;
+  /** Pieces for the client of this turn of the event loop. */
+  #chunks: Uint8Array[] = [];
   #ended = false;
 
   constructor(call: ProcessCall, services: StreamServices) {
@@ -63,13 +65,17 @@ export class RequestStream implements ProcessListener {
   }
 
   onMessage(message: ProcessingRequest__Output): void {
-    const started =
-      this.#pending === null ? this.#handle(message) : this.#pending.then(() => this.#handle(message));
+    const before = this.#pending;
+    // One may wait here, since it is read already; more of them stay with Envoy.
+    if (before !== null) this.#call.pause();
+    const started = before === null ? this.#handle(message) : before.then(() => this.#handle(message));
     if (started === undefined) return;
     const pending: Promise<void> = started
       .catch((error: unknown) => this.#breakOff(error))
       .finally(() => {
-        if (this.#pending === pending) this.#pending = null;
+        if (this.#pending !== pending) return;
+        this.#pending = null;
+        this.#call.resume();
       });
     this.#pending = pending;
   }
@@ -167,8 +173,21 @@ export class RequestStream implements ProcessListener {
     if (!this.#streams) return this.#onWholeResponse(exchange, body);
     const piece = exchange.onChunk(body, message.end_of_stream === true);
     if (piece instanceof Promise) return this.#onLastPiece(exchange, piece);
-    if (piece.bytes.byteLength > 0) this.#call.reply(createChunkReply(piece.bytes));
+    if (piece.bytes.byteLength > 0) this.#addChunk(piece.bytes);
     return undefined;
+  }
+
+  /** Pieces of one turn of the event loop leave as one message; none waits longer than its turn. */
+  #addChunk(bytes: Uint8Array): void {
+    if (this.#chunks.push(bytes) === 1) queueMicrotask(() => this.#sendChunks());
+  }
+
+  #sendChunks(): void {
+    const [first] = this.#chunks;
+    if (first === undefined) return;
+    const bytes = this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
+    this.#chunks = [];
+    if (!this.#ended) this.#call.reply(createChunkReply(bytes));
   }
 
   /** Where there are trailers, the piece before them was not marked as the last one. */
@@ -176,7 +195,7 @@ export class RequestStream implements ProcessListener {
     const exchange = this.#exchange;
     const piece = exchange !== null && this.#streams ? exchange.onChunk(EMPTY, true) : null;
     if (exchange !== null && piece instanceof Promise) return this.#onLastPiece(exchange, piece);
-    this.#call.reply({ response_trailers: {} });
+    this.#reply({ response_trailers: {} });
     return undefined;
   }
 
@@ -240,6 +259,7 @@ export class RequestStream implements ProcessListener {
   }
 
   #reply(response: ProcessingResponse): void {
+    this.#sendChunks();
     if (!this.#ended) this.#call.reply(response);
   }
 

@@ -140,27 +140,35 @@ describe.each(["wire", "grpc-js", "http2"] as const)("the %s transport behind En
     expect(stack.handlers.ends.map(({ ends }) => ends)).toEqual(stack.handlers.ends.map(() => 1));
   });
 
-  it("serves 3,000 requests at concurrency 16 without a failure or a reset", async () => {
-    const answers = new Map<string, number>();
-    const isReset = (name: string) => name.includes("sidecar") && /rx_reset|tx_reset|close_notify/.test(name);
-    const readResets = async () =>
-      Object.entries(await stack.readCounters("cluster.sidecar")).filter(([name]) => isReset(name));
-    const before = await readResets();
-    expect(before.length).toBeGreaterThan(2);
-    let left = 3_000;
-    const client = async () => {
-      while (left > 0) {
-        left -= 1;
-        const { status, body } = await send("x".repeat(1024));
-        answers.set(`${status} ${body}`, (answers.get(`${status} ${body}`) ?? 0) + 1);
-      }
-    };
-    await Promise.all(Array.from({ length: 16 }, client));
-    expect(Object.fromEntries(answers)).toEqual({ "200 1024": 3_000 });
-    expect(await readResets()).toEqual(before);
-    await waitFor("no open stream", () => stack.servers.every(({ openStreams }) => openStreams === 0));
-    expect(stack.handlers.ends.every(({ ends }) => ends === 1)).toBe(true);
-  });
+  // Node's HTTP/2 takes some thousand resets before it says GOAWAY; ours is to need none at all, however long it runs.
+  const requests = transport === "wire" ? 20_000 : 3_000;
+
+  it(
+    `serves ${requests} requests at concurrency 16 without a failure or a reset`,
+    { timeout: 400_000 },
+    async () => {
+      const answers = new Map<string, number>();
+      const isReset = (name: string) =>
+        name.includes("sidecar") && /rx_reset|tx_reset|close_notify/.test(name);
+      const readResets = async () =>
+        Object.entries(await stack.readCounters("cluster.sidecar")).filter(([name]) => isReset(name));
+      const before = await readResets();
+      expect(before.length).toBeGreaterThan(2);
+      let left = requests;
+      const client = async () => {
+        while (left > 0) {
+          left -= 1;
+          const { status, body } = await send("x".repeat(1024));
+          answers.set(`${status} ${body}`, (answers.get(`${status} ${body}`) ?? 0) + 1);
+        }
+      };
+      await Promise.all(Array.from({ length: 16 }, client));
+      expect(Object.fromEntries(answers)).toEqual({ "200 1024": requests });
+      expect(await readResets()).toEqual(before);
+      await waitFor("no open stream", () => stack.servers.every(({ openStreams }) => openStreams === 0));
+      expect(stack.handlers.ends.every(({ ends }) => ends === 1)).toBe(true);
+    },
+  );
 
   it("offers windows that hold whole bodies", async () => {
     const { status } = await call(HEALTH_CHECK.path, (stream, session) => {

@@ -26,6 +26,9 @@ export class ProcessStream implements ProcessCall {
   #isDuplex = false;
   /** Nothing is sent or handed on any more: an immediate response was sent, or the call is over on our side. */
   #isAnswered = false;
+  /** The upstream's response has come to its end: Envoy has no further message. */
+  #isResponseComplete = false;
+  #hasEnded = false;
   #hasFailed = false;
   #isClosed = false;
 
@@ -39,6 +42,7 @@ export class ProcessStream implements ProcessCall {
     if (this.#isDuplex) {
       this.#isAnswered = isLast(response);
       this.#transport.send(response);
+      if (this.#isAnswered) this.#endIfComplete();
       return;
     }
     if (this.#repliesOwed === 0) {
@@ -54,6 +58,7 @@ export class ProcessStream implements ProcessCall {
       this.#isAnswered = true;
     }
     this.#transport.send(response);
+    if (this.#repliesOwed === 0 && !this.#isDuplex) this.#endIfComplete();
   }
 
   fail(reason: string): void {
@@ -75,6 +80,7 @@ export class ProcessStream implements ProcessCall {
   receive(request: ProcessingRequest): void {
     if (this.#isAnswered) return;
     if (!this.#isDuplex) this.#repliesOwed += 1;
+    this.#isResponseComplete ||= isEndOfResponse(request);
     this.#listener.onMessage(request);
   }
 
@@ -82,7 +88,7 @@ export class ProcessStream implements ProcessCall {
   halfClose(): void {
     if (this.#isClosed) return;
     if (this.#repliesOwed > 0) this.fail("the stream was closed before its last reply");
-    else if (!this.#hasFailed) this.#transport.endOk();
+    else if (!this.#hasFailed) this.#endOk();
     this.close();
   }
 
@@ -93,6 +99,28 @@ export class ProcessStream implements ProcessCall {
     this.#isAnswered = true;
     this.#listener.onEnd();
   }
+
+  /**
+   * The end of the call leaves together with its last reply, not a turn later when Envoy has half-closed: a system call
+   * and a wake-up less for each request. Only where no message can follow.
+   */
+  #endIfComplete(): void {
+    if (!this.#isResponseComplete) return;
+    this.#isAnswered = true;
+    this.#endOk();
+  }
+
+  #endOk(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#transport.endOk();
+  }
+}
+
+/** Whether Envoy has given the whole response with it. */
+function isEndOfResponse({ response_headers, response_body, response_trailers }: ProcessingRequest): boolean {
+  if (response_body !== undefined) return response_body.end_of_stream === true;
+  return response_headers?.end_of_stream === true || response_trailers !== undefined;
 }
 
 /** Whether the client's response is complete with it. */

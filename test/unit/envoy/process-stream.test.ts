@@ -31,6 +31,45 @@ describe("ProcessStream", () => {
     );
   });
 
+  it.each([
+    { name: "headers without a body", message: { response_headers: { end_of_stream: true } } },
+    { name: "the last of a body", message: { response_body: { end_of_stream: true } } },
+    { name: "trailers", message: { response_trailers: {} } },
+  ])("ends with OK together with the reply to $name, once", ({ message }) => {
+    stream.receive(message);
+    expect(events).toEqual(["message"]);
+    stream.reply(REPLY);
+    expect(events).toEqual(["message", "reply", "ok"]);
+    stream.halfClose();
+    expect(events).toEqual(["message", "reply", "ok", "end"]);
+  });
+
+  it("does not end before each message is answered, nor before the end of a streamed response", () => {
+    const piece = (end_of_stream: boolean) => ({
+      response_body: { response: { body_mutation: { streamed_response: { end_of_stream } } } },
+    });
+    stream.receive({ response_headers: {} });
+    stream.reply({ response_headers: {}, mode_override: { response_body_mode: "FULL_DUPLEX_STREAMED" } });
+    stream.receive({ response_body: { end_of_stream: true } });
+    stream.reply(piece(false));
+    expect(events).toEqual(["message", "reply", "message", "reply"]);
+    stream.reply(piece(true));
+    expect(events.slice(4)).toEqual(["reply", "ok"]);
+  });
+
+  it("waits for Envoy's end where a streamed response ends before its upstream", () => {
+    const last = {
+      response_body: { response: { body_mutation: { streamed_response: { end_of_stream: true } } } },
+    };
+    stream.receive({ response_headers: {} });
+    stream.reply({ response_headers: {}, mode_override: { response_body_mode: "FULL_DUPLEX_STREAMED" } });
+    stream.receive({ response_body: {} });
+    stream.reply(last);
+    expect(events).not.toContain("ok");
+    stream.halfClose();
+    expect(events.slice(-2)).toEqual(["ok", "end"]);
+  });
+
   it("ends with OK when every message is answered", () => {
     stream.receive(MESSAGE);
     stream.reply(REPLY);

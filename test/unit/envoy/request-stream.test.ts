@@ -53,11 +53,30 @@ describe("RequestStream", () => {
     await send(STREAMED);
     await send(responseHeaders({ "content-type": "text/event-stream" }));
     const before = replies.length;
+    const endOfMicrotasks = async () => await Promise.resolve();
     stream.onMessage(responseBody('data: {"model":"echo","choices":[]}\n\n', false));
+    await endOfMicrotasks();
     expect(replies.slice(before).map(kindOf)).toEqual(["response_body"]);
     // Half an event is nothing yet.
     stream.onMessage(responseBody('data: {"model"', false));
+    await endOfMicrotasks();
     expect(replies).toHaveLength(before + 1);
+  });
+
+  it("passes chunks that came in one turn on as one message, in their order", async () => {
+    const { send, stream, replies } = openStream();
+    await send(requestHeaders());
+    await send(STREAMED);
+    await send(responseHeaders({ "content-type": "text/event-stream" }));
+    const before = replies.length;
+    for (const id of ["a", "b", "c"]) {
+      stream.onMessage(responseBody(`data: {"id":"${id}","model":"echo","choices":[]}\n\n`, false));
+    }
+    await Promise.resolve();
+    const [reply, ...more] = replies.slice(before) as ProcessingResponse[];
+    expect(more).toEqual([]);
+    const piece = reply?.response_body?.response?.body_mutation?.streamed_response?.body?.toString() ?? "";
+    expect([...piece.matchAll(/"id":"(.)"/g)].map(([, id]) => id)).toEqual(["a", "b", "c"]);
   });
 
   it.each([
