@@ -156,12 +156,12 @@ describe("forget", () => {
 
   it("takes more than one batch", async () => {
     const first = await createRequest();
-    const ids = Array.from({ length: 250 }, (_, index) => `${first.requestId}-${index}`);
+    const ids = Array.from({ length: 1_050 }, (_, index) => `${first.requestId}-${index}`);
     await Promise.all(
       ids.map((requestId) =>
         test.store.charge(chargeInput({ ...first, requestId }, 1, 1n, { final: FINAL })),
       ),
     );
-    expect(await test.store.forget(first.organizationId, ids)).toBe(250);
+    expect(await test.store.forget(first.organizationId, ids)).toBe(1_050);
   });
 });
