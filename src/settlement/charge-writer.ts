@@ -16,10 +16,9 @@ export interface ChargeWriterOptions {
   readonly store: Pick<Store, "charge">;
   readonly clock: Clock;
   readonly logger: Logger<"warn" | "error">;
-  /** Left out: a charge that Redis does not take is kept in memory only. */
-  readonly spool?: Pick<Spool, "append">;
+  readonly spool: Pick<Spool, "append">;
   /** Learns what was counted, and what of it is acknowledged. */
-  readonly spend?: GraceSpend;
+  readonly spend: GraceSpend;
 }
 
 const FIRST_RETRY_MS = 100;
@@ -46,7 +45,7 @@ export class ChargeWriter {
    * @param onUnanswered Whether an earlier attempt was executed is not known, so the record must stay.
    */
   async write(charge: ChargeInput, onUnanswered: () => void): Promise<boolean> {
-    this.#options.spend?.counted(charge, charge.totalMicrocents);
+    this.#options.spend.counted(charge, charge.totalMicrocents);
     if (charge.final === null) return this.#tryOnce(charge, onUnanswered);
     this.#unacknowledged += 1;
     const recorded = this.#repeat(charge, onUnanswered).finally(() => {
@@ -62,7 +61,7 @@ export class ChargeWriter {
 
   async #send(charge: ChargeInput): Promise<void> {
     await this.#options.store.charge(charge);
-    this.#options.spend?.acknowledged(charge);
+    this.#options.spend.acknowledged(charge);
   }
 
   async #tryOnce(charge: ChargeInput, onUnanswered: () => void): Promise<boolean> {
@@ -79,7 +78,6 @@ export class ChargeWriter {
   /** Whether the charge is safe on this host's disk. */
   async #putInSpool(charge: ChargeInput): Promise<boolean> {
     const { spool, clock, logger } = this.#options;
-    if (spool === undefined) return false;
     try {
       await spool.append({ kind: "charge", atMs: clock.nowMs(), charge });
       return true;

@@ -7,8 +7,8 @@ import type { RequestAccount } from "./request-account.ts";
 import type { Spool } from "../spool/spool.ts";
 
 export interface SpoolOpenServices {
-  readonly spool?: Pick<Spool, "append">;
-  readonly outage?: GraceOutage;
+  readonly spool: Pick<Spool, "append">;
+  readonly outage: GraceOutage;
   readonly clock: Pick<Clock, "nowMs">;
   readonly logger: Logger<"error">;
 }
@@ -34,7 +34,7 @@ export async function openInSpool(
   { error, strictCaps, takePlace }: UnansweredHold,
 ): Promise<GatewayError | null> {
   const unavailable = new GatewayError("gateway_unavailable", { cause: error });
-  if (spool === undefined || outage === undefined || strictCaps || !isOutOfReach(error)) return unavailable;
+  if (strictCaps || !isOutOfReach(error)) return unavailable;
   const { identity, promptFloorMicrocents: floorMicrocents, estimatedInputTokens } = account;
   outage.missed(identity.organizationId);
   if (!outage.isInGrace(identity.organizationId)) return unavailable;

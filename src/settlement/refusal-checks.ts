@@ -1,4 +1,5 @@
 import type { GatewayError } from "../errors.ts";
+import { scrub } from "../scrub.ts";
 import type { Check } from "../store/types/reporting.ts";
 
 /** Which check of an admitted request an error says has failed; every other one is about its body. */
@@ -15,7 +16,10 @@ const NAMES: Readonly<Record<string, string>> = {
 
 /** The check that refused an admitted request before it went upstream, with its figures, for who asks why. */
 export function describeRefusal(error: GatewayError): readonly Check[] {
-  const { message, param, fields } = error;
+  const { fields } = error;
+  // Both can hold what the client sent, a key in the place of a model's name for one, and others may read them.
+  const message = scrub(error.message);
+  const param = error.param === null ? null : scrub(error.param);
   const figures = param === null ? { ...fields, message } : { ...fields, param, message };
   return [{ name: NAMES[error.code] ?? "body", passed: false, figures }];
 }

@@ -63,16 +63,15 @@ export interface SettlementOptions {
   readonly estimator: TokenEstimator;
   readonly clock: Clock;
   readonly logger: Logger<"warn" | "error">;
-  /** Left out: no log of requests is written. */
-  readonly requestLog?: Pick<RequestLog, "write" | "close">;
-  /** For charges that Redis does not take. Left out: they are kept in memory only. */
-  readonly spool?: Pick<Spool, "append" | "stop">;
+  readonly requestLog: Pick<RequestLog, "write" | "close">;
+  /** For charges that Redis does not take. */
+  readonly spool: Pick<Spool, "append" | "stop">;
   /** Learns what was counted, and what of it is acknowledged. */
-  readonly spend?: GraceSpend;
-  /** Left out, or without a spool: no request goes upstream without a hold in Redis. */
-  readonly outage?: GraceOutage;
-  /** How many workers share a key's limits in the grace time; one, where left out. */
-  readonly shares?: () => number;
+  readonly spend: GraceSpend;
+  /** Whether requests may go upstream without a hold in Redis. */
+  readonly outage: GraceOutage;
+  /** How many workers share a key's limits in the grace time. */
+  readonly shares: () => number;
 }
 
 /** Published: a worker that dies loses at most 2 s of a stream. The rest is for the way from the upstream to Redis. */
@@ -141,8 +140,8 @@ export class Settlement {
     const left = () => this.#open.size + this.#charges.unacknowledged;
     while (left() > 0 && clock.monotonicMs() < endMs) await pause(20, { ref: false });
     for (const timer of this.#timers) clearInterval(timer);
-    const isDrained = (await spool?.stop(Math.max(0, endMs - clock.monotonicMs()))) ?? true;
-    await requestLog?.close();
+    const isDrained = await spool.stop(Math.max(0, endMs - clock.monotonicMs()));
+    await requestLog.close();
     if (left() > 0) {
       const charges = this.#charges.unacknowledged;
       throw new Error(`${this.#open.size} requests are not settled, ${charges} charges not acknowledged`);
@@ -223,7 +222,7 @@ export class Settlement {
   /** In the grace time this worker counts by itself: from before the account is on disk, or many would fit at once. */
   #takePlace(account: RequestAccount, admission: AdmittedRequest): GatewayError | null {
     const { keyId, keyName, maxConcurrentRequests = null } = admission;
-    const shares = this.#options.shares?.() ?? 1;
+    const shares = this.#options.shares();
     const fits = fitsShare(maxConcurrentRequests, shares, this.countOpen(keyId));
     if (!fits) return createConcurrencyError({ keyName, maxConcurrentRequests });
     this.#open.add(account);
@@ -304,7 +303,7 @@ export class Settlement {
 
   #log(request: LoggedRequest): void {
     const { requestLog, clock } = this.#options;
-    requestLog?.write(formatRequestLogLine(request, clock.nowMs()));
+    requestLog.write(formatRequestLogLine(request, clock.nowMs()));
   }
 
   /** Runs again and again, never twice at a time. */

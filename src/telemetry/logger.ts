@@ -7,7 +7,7 @@ import { pino, stdSerializers, stdTimeFunctions } from "pino";
 import type { Logger } from "../logger.ts";
 import { followLogLevel, type LogLevel } from "./log-level.ts";
 import { LogOutput } from "./log-output.ts";
-import { scrub } from "./scrub.ts";
+import { scrub } from "../scrub.ts";
 
 const CREDENTIAL_FIELDS = [
   "authorization",

@@ -7,6 +7,7 @@ import { GraceOutage } from "../../src/grace/grace-outage.ts";
 import { Reaper } from "../../src/settlement/reaper.ts";
 import type { RequestAccount } from "../../src/settlement/request-account.ts";
 import { Settlement } from "../../src/settlement/settlement.ts";
+import { createSafeties } from "../unit/settlement/safeties-fixture.ts";
 import { Spool } from "../../src/spool/spool.ts";
 import { TokenEstimator } from "../../src/settlement/token-estimator.ts";
 import type { Answer } from "../../src/translation/client-protocol.ts";
@@ -92,6 +93,7 @@ class Owner {
     const clock = { nowMs: () => nowMs, monotonicMs: () => performance.now() };
     const logger = { warn: () => undefined, error: () => undefined };
     this.#settlement = new Settlement({
+      ...createSafeties(),
       estimator: new TokenEstimator({ count: () => Promise.resolve(null) }),
       clock,
       logger,
@@ -167,7 +169,7 @@ class Owner {
       generatedBytes: 0,
       generatedDeltas: outputTokens,
       generatedText: "",
-        };
+    };
     this.#account!.observe({ observation } as Answer);
   }
 

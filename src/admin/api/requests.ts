@@ -1,7 +1,7 @@
 /** `…/requests`: the last requests of an organization, and why one was refused or what it cost. */
 import { formatRequestStatus } from "../../limits/request-status.ts";
 import type { RecentRequest } from "../../store/types/reporting.ts";
-import { scrub } from "../../telemetry/scrub.ts";
+import { scrub } from "../../scrub.ts";
 import { AdminError } from "../admin-error.ts";
 import { pageQuery } from "../schemas/page.ts";
 import { recentRequest, recentRequestPage, REQUEST_CURSOR } from "../schemas/requests.ts";

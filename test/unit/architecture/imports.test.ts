@@ -12,6 +12,7 @@ const SHARED = [
   "json-object.ts",
   "logger.ts",
   "money.ts",
+  "scrub.ts",
   "set-bounded.ts",
   "wait.ts",
 ];

@@ -3,6 +3,7 @@ import { ChargeWriter } from "../../../src/settlement/charge-writer.ts";
 import type { ChargeInput, ChargeResult } from "../../../src/store/types/settlement.ts";
 import { waitFor } from "../../support/wait.ts";
 import { IDENTITY, OK } from "./account-fixture.ts";
+import { createSafeties } from "./safeties-fixture.ts";
 
 const PROGRESS: ChargeInput = {
   ...IDENTITY,
@@ -19,6 +20,7 @@ const FINAL: ChargeInput = { ...PROGRESS, sequence: 2, final: { ...OK, checks: [
 function open(charge: (attempt: number) => Promise<ChargeResult>) {
   const seen = { attempts: 0, warnings: 0, errors: 0, unanswered: 0 };
   const writer = new ChargeWriter({
+    ...createSafeties(),
     store: { charge: () => charge((seen.attempts += 1)) },
     clock: { nowMs: () => 0, monotonicMs: () => performance.now() },
     logger: { warn: () => void (seen.warnings += 1), error: () => void (seen.errors += 1) },
@@ -42,7 +44,8 @@ describe("ChargeWriter.write", () => {
     const written = writer.write(FINAL, onUnanswered);
     expect(writer.unacknowledged).toBe(1);
     await written;
-    expect(seen).toEqual({ attempts: 4, warnings: 1, errors: 0, unanswered: 3 });
+    // The disk takes nothing either, each time.
+    expect(seen).toEqual({ attempts: 4, warnings: 1, errors: 3, unanswered: 3 });
     expect(writer.unacknowledged).toBe(0);
   });
 

@@ -11,6 +11,7 @@ import type { RecordedRequest } from "../../../src/store/types/reporting.ts";
 import type { ChargeInput, HoldInput, HoldResult } from "../../../src/store/types/settlement.ts";
 import type { ClientRequest } from "../../../src/translation/client-protocol.ts";
 import { IDENTITY, PRICE } from "./account-fixture.ts";
+import { createSafeties } from "./safeties-fixture.ts";
 
 export const ADMISSION: AdmittedRequest = {
   ...IDENTITY,
@@ -70,6 +71,7 @@ export function createSettlement(script: StoreScript = {}, options: Partial<Sett
     isLogClosed: false,
   };
   const settlement = new Settlement({
+    ...createSafeties(),
     estimator: new TokenEstimator({ count: () => Promise.resolve(null) }),
     clock: { nowMs: () => Date.UTC(2026, 10, 21), monotonicMs: () => performance.now() },
     logger: { warn: () => undefined, error: () => undefined },

@@ -1,0 +1,14 @@
+import { describe, expect, it } from "vitest";
+import { GatewayError } from "../../../src/errors.ts";
+import { describeRefusal } from "../../../src/settlement/refusal-checks.ts";
+
+describe("describeRefusal", () => {
+  it("keeps no key that a client sent in the place of a model's name", () => {
+    const key = "sk-igw-abcdefghijklmnopqrstuvwxyz0123456789";
+    const error = new GatewayError("model_not_found", { message: `There is no model "${key}".`, param: key });
+    const checks = describeRefusal(error);
+    expect(checks).toMatchObject([{ name: "model", passed: false }]);
+    expect(JSON.stringify(checks)).not.toContain(key);
+    expect(JSON.stringify(checks)).toContain("[redacted]");
+  });
+});

@@ -1,0 +1,24 @@
+/** What keeps money safe, as every settlement has it: here a disk that takes nothing and no grace time. */
+import { GraceOutage } from "../../../src/grace/grace-outage.ts";
+import { GraceSpend } from "../../../src/grace/grace-spend.ts";
+import type { SettlementOptions } from "../../../src/settlement/settlement.ts";
+
+type Safeties = Pick<SettlementOptions, "requestLog" | "spool" | "spend" | "outage" | "shares">;
+
+export function createSafeties(changes: Partial<Safeties> = {}): Safeties {
+  return {
+    requestLog: { write: () => undefined, close: () => Promise.resolve() },
+    spool: {
+      append: () => Promise.reject(new Error("the disk takes nothing")),
+      stop: () => Promise.resolve(true),
+    },
+    spend: new GraceSpend(),
+    outage: new GraceOutage({
+      clock: { monotonicMs: () => performance.now() },
+      graceMs: 0,
+      logger: { warn: () => undefined },
+    }),
+    shares: () => 1,
+    ...changes,
+  };
+}
