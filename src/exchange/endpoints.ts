@@ -73,13 +73,6 @@ const BY_PATH: ReadonlyMap<string, Endpoint> = new Map([
   ["/api/hello", PROBE],
 ]);
 
-const BY_NAME: ReadonlyMap<EndpointName, Endpoint> = new Map(
-  [CHAT, MESSAGES, RESPONSES, COUNT_TOKENS, KEY, REQUEST, MODELS, MODEL, READINESS, UNKNOWN].map((one) => [
-    one.name,
-    one,
-  ]),
-);
-
 const MODEL_PREFIX = "/v1/models/";
 const REQUEST_PREFIX = "/v1/requests/";
 
@@ -98,12 +91,6 @@ export function findEndpoint(path: string): EndpointMatch {
 function findUnknown(path: string): Endpoint {
   if (path.startsWith("/v1/messages")) return UNKNOWN_MESSAGES;
   return path.startsWith("/v1/responses") ? UNKNOWN_RESPONSES : UNKNOWN;
-}
-
-/** The endpoint of an admission, by the name that it carries. */
-export function endpointByName(name: EndpointName, protocol: ProtocolName): Endpoint {
-  const endpoint = BY_NAME.get(name) ?? UNKNOWN;
-  return endpoint.protocol === protocol ? endpoint : { ...endpoint, protocol };
 }
 
 function withResource(endpoint: Endpoint, encoded: string): EndpointMatch {
