@@ -20,9 +20,7 @@ import { createAdmitRequest } from "./exchange/admit-request.ts";
 import { createAnswers } from "./exchange/answers.ts";
 import { BodyBudget } from "./exchange/body-budget.ts";
 import { createCountTokens } from "./exchange/count-tokens.ts";
-import type { Exchange } from "./exchange/exchange.ts";
-import { MeasuredExchange } from "./exchange/measured-exchange.ts";
-import { measureAdmission, measureAnswers } from "./exchange/measured-stages.ts";
+import { Exchange } from "./exchange/exchange.ts";
 import { ensureDemoKey } from "./demo/organization.ts";
 import { formatLocalUrl } from "./launcher/urls.ts";
 import { createGraceAdmission } from "./grace/grace-admission.ts";
@@ -276,12 +274,14 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     createRequestId: () => createId("req", clock.nowMs()),
     isReady,
     logger: errorLog,
+    meter,
   });
   const answers = createAnswers({
     budget,
     catalog: currentCatalog,
     store,
     countTokens: createCountTokens({ catalog: currentCatalog, protocols: PROTOCOLS, estimator }),
+    meter,
   });
   const exchangeServices = {
     catalog: currentCatalog,
@@ -293,14 +293,14 @@ function createHandlers(parts: Parts): EnvoyHandlers {
   };
   const streamServices = {
     createExchange: (...[context, protocol]: [Exchange["context"], Exchange["protocol"]]) =>
-      new MeasuredExchange(context, protocol, exchangeServices),
-    answers: measureAnswers(answers, meter),
+      new Exchange(context, protocol, exchangeServices),
+    answers,
     protocols: PROTOCOLS,
     onUnadmitted: () => meter.unadmitted(),
     logger: { ...errorLog, warn: (fields: object, message: string) => logger.warn(fields, message) },
   };
   return {
-    check: createCheckHandler(measureAdmission(admitRequest, meter)),
+    check: createCheckHandler(admitRequest),
     openProcess: (call) => new RequestStream(call, streamServices),
     isServing: isReady,
   };

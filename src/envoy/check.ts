@@ -3,7 +3,7 @@
  * `src/exchange/admit-request.ts`; this turns Envoy's message into plain values and back. Whatever goes wrong inside
  * becomes a refusal: an error here must never let a request pass.
  */
-import type { AdmitRequest } from "../exchange/admit-request.ts";
+import { type AdmitRequest, NOBODY } from "../exchange/admit-request.ts";
 import type { CheckRequest__Output } from "./messages/generated/envoy/service/auth/v3/CheckRequest.ts";
 import type { CheckResponse } from "./messages/generated/envoy/service/auth/v3/CheckResponse.ts";
 import { formatRefusalMetadata } from "./messages/metadata.ts";
@@ -21,8 +21,13 @@ export function createCheckHandler(
       headers: http?.headers ?? {},
       extensions: request.attributes?.context_extensions ?? {},
     });
-    return verdict.kind === "admitted"
-      ? createOkCheck(verdict.admission, verdict.requestId, verdict.responseHeaders)
-      : createDeniedCheck(verdict.reply, formatRefusalMetadata(verdict.log));
+    if (verdict.kind === "admitted") {
+      return createOkCheck(verdict.admission, verdict.requestId, verdict.responseHeaders);
+    }
+    // ext_authz has no other way to answer a request than to deny it: a probe's too, with status 200.
+    return createDeniedCheck(
+      verdict.reply,
+      formatRefusalMetadata(verdict.kind === "refused" ? verdict.log : NOBODY),
+    );
   };
 }

@@ -11,8 +11,10 @@ import { createAdmissionError } from "../limits/admission-error.ts";
 import type { RateState } from "../limits/rate-headers.ts";
 import type { Logger } from "../logger.ts";
 import type { Admit, AdmitInput, KnownKeyAdmission } from "../store/types/admission.ts";
+import type { RequestMeter } from "../telemetry/request-meter.ts";
 import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";
 import { formatAdmissionContext } from "./admission-context.ts";
+import { describeEnd } from "./describe-end.ts";
 import { type Endpoint, type EndpointMatch, findEndpoint } from "./endpoints.ts";
 import {
   type Header,
@@ -36,6 +38,8 @@ export interface IncomingRequest {
 }
 
 export type Verdict =
+  /** The gateway's own answer to a probe: nobody's request, neither logged nor counted. */
+  | { readonly kind: "answered"; readonly reply: Reply }
   | {
       readonly kind: "admitted";
       /** For ext_proc: `formatAdmissionContext`. */
@@ -65,9 +69,11 @@ export interface AdmissionServices {
   /** Whether requests would be served: Redis has answered, the catalog is loaded, no drain has begun. */
   readonly isReady: () => boolean;
   readonly logger: Logger<"error">;
+  readonly meter: Pick<RequestMeter, "admitted" | "finished">;
 }
 
-const NOBODY: RefusalLog = { keyId: null, organizationId: null, errorCode: null };
+/** No key is known. */
+export const NOBODY: RefusalLog = { keyId: null, organizationId: null, errorCode: null };
 
 export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
   return async (request) => {
@@ -76,8 +82,9 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
     const protocol = protocolOf(match.endpoint, request);
     // A wrong method is refused as it is everywhere: after the key.
     if (match.endpoint.name === "readiness" && match.endpoint.methods.includes(request.method)) {
-      return { kind: "refused", reply: readinessReply(services.isReady(), requestId), log: NOBODY };
+      return { kind: "answered", reply: readinessReply(services.isReady(), requestId) };
     }
+    const startMs = performance.now();
     let rate: RateState | null = null;
     let caller = NOBODY;
     try {
@@ -86,6 +93,7 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
       caller = { ...NOBODY, keyId: admission.key.id, organizationId: admission.organization.id };
       if (admission.decision !== "admitted") throw createAdmissionError(admission, match.endpoint.name);
       refuseEndpoint(match.endpoint, request);
+      services.meter.admitted((performance.now() - startMs) / 1000);
       return admitted(admission, rate, { match, protocol, requestId, request });
     } catch (thrown) {
       const error = GatewayError.from(thrown);
@@ -96,6 +104,12 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
         );
       }
       const reply = createErrorReply(error, services.protocols[protocol], { requestId, protocol, rate });
+      const durationMs = performance.now() - startMs;
+      services.meter.admitted(durationMs / 1000);
+      const ended = { ...caller, requestId, endpoint: match.endpoint.name };
+      services.meter.finished(
+        describeEnd(ended, { status: reply.status, code: error.publicCode, durationMs }),
+      );
       return { kind: "refused", reply, log: { ...caller, errorCode: error.publicCode } };
     }
   };

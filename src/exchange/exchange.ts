@@ -11,17 +11,18 @@ import type { Logger } from "../logger.ts";
 import type { ClientResult, Outcome } from "../request-log/line.ts";
 import type { RequestAccount, Settled } from "../settlement/request-account.ts";
 import type { Settlement } from "../settlement/settlement.ts";
+import type { RequestMeter } from "../telemetry/request-meter.ts";
 import type {
   Answer,
   AnswerOutput,
   ClientRequest,
   Observation,
   Protocol,
-  UsageContradiction,
 } from "../translation/client-protocol.ts";
 import { mapUpstreamError } from "../translation/upstream/map-error.ts";
 import type { AdmissionContext } from "./admission-context.ts";
 import type { BodyBudget } from "./body-budget.ts";
+import { describeEnd } from "./describe-end.ts";
 import { isFromUpstream, mapLocalOutcome } from "./upstream-outcome.ts";
 
 /** Where a request goes and with which body. */
@@ -57,6 +58,7 @@ export interface ExchangeServices {
   readonly budget: BodyBudget;
   readonly nowMs: () => number;
   readonly logger: Logger<"warn">;
+  readonly meter: Pick<RequestMeter, "routed" | "chunk" | "finished">;
 }
 
 const SUCCESS: ClientResult = { status: 200, errorCode: null };
@@ -84,6 +86,9 @@ export class Exchange {
   #observation: Observation | null = null;
   #settled: Settled | null = null;
   #ended = false;
+  readonly #startedMs = performance.now();
+  #firstPieceMs: number | null = null;
+  #isFinished = false;
 
   constructor(context: AdmissionContext, protocol: Protocol, services: ExchangeServices) {
     this.context = context;
@@ -105,11 +110,6 @@ export class Exchange {
     return this.#settled;
   }
 
-  /** What does not fit together in the usage that the upstream reported. */
-  get usageContradiction(): UsageContradiction | null {
-    return this.#observation?.usageContradiction ?? null;
-  }
-
   /** Content type of the answer that the client gets. */
   get contentType(): string {
     return this.#expectation.kind === "answer" ? this.#expectation.answer.contentType : "application/json";
@@ -120,7 +120,8 @@ export class Exchange {
    * @throws GatewayError when the request is refused; nothing is held then.
    */
   async onRequestBody(body: Uint8Array): Promise<Route> {
-    const { budget, catalog, settlement } = this.#services;
+    const { budget, catalog, settlement, meter } = this.#services;
+    const startMs = performance.now();
     budget.hold(body.byteLength);
     try {
       const request = this.#protocol.parseRequest(body);
@@ -138,6 +139,7 @@ export class Exchange {
       this.#account = account;
       // The client went away while the hold was being placed: nothing will be sent.
       if (this.#ended) await this.#settle("not_sent", CLIENT_GONE);
+      meter.routed((performance.now() - startMs) / 1000);
       return { upstream: model.upstream, path: `${model.pathPrefix}/chat/completions`, body: upstreamBody };
     } finally {
       budget.release(body.byteLength);
@@ -200,6 +202,7 @@ export class Exchange {
       throw error;
     }
     await this.#settle("complete", SUCCESS);
+    this.#finished(SUCCESS);
     return output.bytes;
   }
 
@@ -209,12 +212,17 @@ export class Exchange {
    */
   onChunk(chunk: Uint8Array, endOfStream: boolean): ResponsePiece | Promise<ResponsePiece> {
     if (this.#expectation.kind !== "answer") return NOTHING_MORE;
+    const startMs = performance.now();
     const { answer } = this.#expectation;
     const pushed = answer.push(chunk);
     const output =
       endOfStream && !pushed.final && pushed.failed === null ? joinOutputs(pushed, answer.end()) : pushed;
     const isOver = output.failed !== null || output.final || endOfStream;
-    if (!isOver) return { bytes: output.bytes, failed: null };
+    if (output.bytes.byteLength > 0 || isOver) this.#firstPieceMs ??= startMs;
+    if (!isOver) {
+      this.#services.meter.chunk((performance.now() - startMs) / 1000);
+      return { bytes: output.bytes, failed: null };
+    }
     // What comes after the last piece, or after an error event, is nobody's any more.
     this.#expectation = { kind: "nothing" };
     return this.#finishStream(answer, output);
@@ -222,8 +230,11 @@ export class Exchange {
 
   /** The client was told an error. One that came before the hold is put on the list of recent requests here. */
   onRefused(error: GatewayError): void {
-    if (this.#account !== null) return;
-    this.#services.settlement.recordRefusal(this.context, this.modelId, this.#told(error), error);
+    const told = this.#told(error);
+    if (this.#account === null) {
+      this.#services.settlement.recordRefusal(this.context, this.modelId, told, error);
+    }
+    this.#finished(told);
   }
 
   /**
@@ -233,17 +244,14 @@ export class Exchange {
   async onEnd(): Promise<void> {
     this.#ended = true;
     await this.#settle("broken", CLIENT_GONE);
+    this.#finished(CLIENT_GONE);
   }
 
   async #finishStream(answer: Answer, output: AnswerOutput): Promise<ResponsePiece> {
-    if (output.failed === null) await this.#settle("complete", SUCCESS);
-    else {
-      this.#logUpstream(output.failed);
-      await this.#settle(howItFailed(answer), {
-        status: SUCCESS.status,
-        errorCode: output.failed.publicCode,
-      });
-    }
+    const result = { ...SUCCESS, errorCode: output.failed?.publicCode ?? null };
+    if (output.failed !== null) this.#logUpstream(output.failed);
+    await this.#settle(output.failed === null ? "complete" : howItFailed(answer), result);
+    this.#finished(result);
     return { bytes: output.bytes, failed: output.failed };
   }
 
@@ -280,6 +288,23 @@ export class Exchange {
   async #settle(outcome: Outcome, result: ClientResult): Promise<void> {
     if (this.#account === null) return;
     this.#settled = await this.#account.settle(outcome, result);
+  }
+
+  /** The first call counts: what comes later is the end of what was told already. */
+  #finished({ status, errorCode }: ClientResult): void {
+    if (this.#isFinished) return;
+    this.#isFinished = true;
+    const first = this.#firstPieceMs;
+    const end = {
+      status,
+      code: errorCode,
+      model: this.modelId,
+      settled: this.#settled,
+      usageContradiction: this.#observation?.usageContradiction ?? null,
+      durationMs: performance.now() - this.#startedMs,
+      firstTokenMs: first === null ? null : first - this.#startedMs,
+    };
+    this.#services.meter.finished(describeEnd(this.context, end));
   }
 
   /** What the list of recent requests says of an error. */

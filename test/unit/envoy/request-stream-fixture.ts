@@ -10,6 +10,7 @@ import { BodyBudget } from "../../../src/exchange/body-budget.ts";
 import { Exchange } from "../../../src/exchange/exchange.ts";
 import { PROTOCOLS } from "../../../src/translation/protocols.ts";
 import { createSettlement, type StoreScript } from "../settlement/settlement-fixture.ts";
+import { createRecordingMeter } from "../exchange/meter-fixture.ts";
 
 export const MODEL = "acme/echo-small";
 const CONFIG = parseConfig(
@@ -57,12 +58,14 @@ export function openStream(script: StoreScript & { countTokens?: () => Promise<o
   const catalog = createCatalog(CONFIG);
   const log = (_fields: object, message: string) => void logged.push(message);
   const logger = { error: log, warn: log };
+  const { meter, finished } = createRecordingMeter();
   const services = {
     catalog: () => catalog,
     settlement,
     budget: new BodyBudget({ maxBodyBytes: 1_000_000, maxHeldBytes: 1_000_000 }),
     nowMs: () => 0,
     logger,
+    meter,
   };
   const missing = () => Promise.reject(new Error("not in this test"));
   const stream = new RequestStream(
@@ -79,6 +82,7 @@ export function openStream(script: StoreScript & { countTokens?: () => Promise<o
         budget: services.budget,
         store: { getKey: missing, getOrganization: missing, readSpend: missing, findRequest: missing },
         countTokens: script.countTokens ?? missing,
+        meter,
       }),
       protocols: PROTOCOLS,
       logger,
@@ -92,7 +96,7 @@ export function openStream(script: StoreScript & { countTokens?: () => Promise<o
     await settle(() => replies.length > expected);
     return replies;
   };
-  return { stream, send, replies, logged, seen };
+  return { stream, send, replies, logged, seen, finished };
 }
 
 export function headers(fields: Record<string, string>, endOfStream = false): object {

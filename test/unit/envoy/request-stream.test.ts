@@ -19,7 +19,7 @@ import {
 
 describe("RequestStream", () => {
   it("answers each message of a request once, in order", async () => {
-    const { send, seen, stream } = openStream();
+    const { send, seen, stream, finished } = openStream();
     await send(requestHeaders());
     await send(VALID);
     await send(responseHeaders(JSON_TYPE));
@@ -33,6 +33,9 @@ describe("RequestStream", () => {
     ]);
     expect(seen.holds).toHaveLength(1);
     expect(seen.charges.filter(({ final }) => final !== null)).toHaveLength(1);
+    // The end of the call, which comes after the answer, is not a second end.
+    await settle(() => finished.length > 1);
+    expect(finished).toMatchObject([{ status: 200, code: null, route: "chat_completions" }]);
   });
 
   it("answers in order what comes before the last reply was made", async () => {
@@ -213,7 +216,7 @@ describe("RequestStream, when messages are not what they should be", () => {
     let place = (): void => undefined;
     const hold = () =>
       new Promise<{ outcome: "held" }>((resolve) => (place = () => resolve({ outcome: "held" })));
-    const { send, stream, replies, seen } = openStream({ hold });
+    const { send, stream, replies, seen, finished } = openStream({ hold });
     await send(requestHeaders());
     stream.onMessage(VALID);
     await new Promise(setImmediate);
@@ -222,5 +225,6 @@ describe("RequestStream, when messages are not what they should be", () => {
     await settle(() => seen.charges.length > 0);
     expect(replies.map(kindOf)).toEqual(["request_headers"]);
     expect(seen.charges).toMatchObject([{ totalMicrocents: 0n, final: { status: 499 } }]);
+    expect(finished).toMatchObject([{ status: 499, firstTokenMs: null }]);
   });
 });

@@ -5,6 +5,7 @@ import { createKey, hashKey } from "../../../src/auth/key-format.ts";
 import { createAdmitRequest, type IncomingRequest } from "../../../src/exchange/admit-request.ts";
 import type { AdmitInput, Admission, KnownKeyAdmission } from "../../../src/store/types/admission.ts";
 import { PROTOCOLS } from "../../../src/translation/protocols.ts";
+import { createRecordingMeter } from "./meter-fixture.ts";
 
 const KEY = createKey();
 const ADMITTED: KnownKeyAdmission = {
@@ -52,6 +53,7 @@ function open(script: Script = {}) {
       return script.lookUp?.() ?? Promise.resolve({ organizationId: "org_1", keyId: "key_1" });
     },
   });
+  const { meter, finished } = createRecordingMeter();
   const admitRequest = createAdmitRequest({
     directory,
     admit: (input) => {
@@ -62,6 +64,7 @@ function open(script: Script = {}) {
     createRequestId: () => `req_${seen.admits.length + 1}`,
     isReady: () => script.isReady ?? true,
     logger: { error: (fields) => void seen.logged.push(fields) },
+    meter,
   });
   const send = (request: Partial<IncomingRequest> = {}) =>
     admitRequest({
@@ -77,7 +80,7 @@ function open(script: Script = {}) {
     const { error } = JSON.parse(verdict.reply.body) as { error: { code: string } };
     return `${verdict.reply.status} ${error.code}`;
   };
-  return { send, refusal, seen };
+  return { send, refusal, seen, finished };
 }
 
 const away = () => Promise.reject(new Error("Redis is away: secret.internal"));
@@ -176,10 +179,11 @@ describe("createAdmitRequest", () => {
     { isReady: true, status: 200 },
     { isReady: false, status: 503 },
   ])("answers readiness without a key, and takes no token ($status)", async ({ isReady, status }) => {
-    const { send, seen } = open({ isReady });
+    const { send, seen, finished } = open({ isReady });
     const verdict = await send({ method: "GET", path: "/readyz", headers: {} });
-    expect(verdict).toMatchObject({ kind: "refused", reply: { status } });
+    expect(verdict).toMatchObject({ kind: "answered", reply: { status } });
     expect(seen.admits).toEqual([]);
+    expect(finished).toEqual([]);
   });
 
   it.each([
@@ -194,6 +198,23 @@ describe("createAdmitRequest", () => {
     const { refusal, seen } = open();
     expect(await refusal({ method: "POST", path: "/readyz", headers })).toBe(refused);
     expect(seen.admits).toHaveLength(admits);
+  });
+
+  it("tells the end of what it refuses, once, with the id and the caller; of what goes on, nothing", async () => {
+    const { send, finished } = open();
+    await send();
+    expect(finished).toEqual([]);
+    await send({ method: "GET" });
+    expect(finished).toMatchObject([
+      {
+        requestId: "req_2",
+        route: "chat_completions",
+        keyId: "key_1",
+        status: 405,
+        code: "method_not_allowed",
+        settled: null,
+      },
+    ]);
   });
 
   it("shortens a route for the list of recent requests, and leaves its query out", async () => {

@@ -1,0 +1,27 @@
+import type { FinishedRequest } from "../telemetry/request-meter.ts";
+import type { AdmissionContext } from "./admission-context.ts";
+
+/** Whose request it was; what is left out was not known when it ended. */
+export type Ended = Pick<AdmissionContext, "requestId" | "endpoint"> &
+  Partial<Pick<FinishedRequest, "organizationId" | "keyId" | "currency">>;
+
+/** How it ended; what is left out it did not come to. */
+export type End = Pick<FinishedRequest, "status" | "code" | "durationMs"> &
+  Partial<Pick<FinishedRequest, "model" | "settled" | "usageContradiction" | "firstTokenMs">>;
+
+/** The one event that metrics and the log know a request by, made where its end is known. */
+export function describeEnd(ended: Ended, end: End): FinishedRequest {
+  const { requestId, endpoint, organizationId = null, keyId = null, currency = null } = ended;
+  return {
+    requestId,
+    route: endpoint,
+    organizationId,
+    keyId,
+    currency,
+    model: null,
+    settled: null,
+    usageContradiction: null,
+    firstTokenMs: null,
+    ...end,
+  };
+}

@@ -1,0 +1,15 @@
+import type { FinishedRequest } from "../../../src/telemetry/request-meter.ts";
+
+/** A meter that keeps the events of ended requests. */
+export function createRecordingMeter() {
+  const finished: FinishedRequest[] = [];
+  return {
+    finished,
+    meter: {
+      admitted: () => undefined,
+      routed: () => undefined,
+      chunk: () => undefined,
+      finished: (request: FinishedRequest) => void finished.push(request),
+    },
+  };
+}
