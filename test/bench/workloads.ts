@@ -28,6 +28,12 @@ function chatBody(bytes: number, fields: object = {}): string {
   return JSON.stringify({ model: BENCH_MODEL, ...fields, messages: [{ role: "user", content }] });
 }
 
+/** The same in the words of the other protocol; the messages are there for plain Envoy, behind which is a chat server. */
+function responsesBody(bytes: number, fields: object): string {
+  const { messages, ...others } = JSON.parse(chatBody(bytes / 2, fields)) as { messages: unknown };
+  return JSON.stringify({ ...others, input: messages, messages });
+}
+
 export const WORKLOADS: readonly Workload[] = [
   {
     name: "1k",
@@ -64,6 +70,15 @@ export const WORKLOADS: readonly Workload[] = [
     events: STREAM_EVENTS,
     baseline: "messages",
     target: 0.45,
+  },
+  {
+    name: "responses",
+    path: "/v1/responses",
+    body: responsesBody(1_024, { stream: true }),
+    status: 200,
+    events: STREAM_EVENTS,
+    baseline: "responses",
+    target: 0.4,
   },
   {
     name: "refused",

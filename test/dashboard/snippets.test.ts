@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ensureCodex } from "../support/codex.ts";
 import { ensureClaudeCode } from "../support/claude-code.ts";
 import { findPython } from "../support/python.ts";
 import { startUpstream, type ScriptedUpstream } from "../support/upstream.ts";
@@ -75,6 +76,7 @@ describe.skipIf(CHROMIUM === null)(`the snippets of Try it${SKIPPED_WHY}`, () =>
       "anthropic-node",
       "anthropic-python",
       "claude-code",
+      "codex",
       "curl",
       "langchain",
       "openai-node",
@@ -102,6 +104,21 @@ describe.skipIf(CHROMIUM === null)(`the snippets of Try it${SKIPPED_WHY}`, () =>
       expect((await runScript(id, python ?? "", ".py")).trim()).toBe("Hello");
     },
   );
+
+  it("codex", async (context) => {
+    const { path, missing } = await ensureCodex();
+    if (path === null) {
+      context.skip(missing);
+      return;
+    }
+    const codexHome = join(dir, "home", ".codex");
+    await mkdir(codexHome, { recursive: true });
+    await writeFile(join(codexHome, "config.toml"), texts.get("codex") ?? "");
+    // It would wait for the end of an input that is open.
+    const command = '"$0" exec --skip-git-repo-check "Say hello" < /dev/null';
+    const stdout = await execute("sh", ["-c", command, path], { CODEX_HOME: codexHome });
+    expect(stdout).toContain("Say hello");
+  });
 
   it("claude-code", async (context) => {
     const { path, missing } = await ensureClaudeCode();

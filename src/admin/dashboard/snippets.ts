@@ -68,6 +68,19 @@ export ANTHROPIC_MODEL="${model}"
 export ANTHROPIC_SMALL_FAST_MODEL="${model}"
 claude`,
     },
+    {
+      id: "codex",
+      title: "Codex",
+      text: `# ~/.codex/config.toml
+model = "${model}"
+model_provider = "gateway"
+
+[model_providers.gateway]
+name = "gateway"
+base_url = "${baseUrl}/v1"
+env_key = "API_KEY"
+wire_api = "responses"`,
+    },
   ];
 }
 
@@ -104,7 +117,7 @@ print(model.invoke("Hello").content)`,
 import { generateText } from "ai";
 
 const gateway = createOpenAI({ baseURL: "${baseUrl}/v1", apiKey: process.env.API_KEY });
-const { text } = await generateText({ model: gateway.chat("${model}"), prompt: "Hello" });
+const { text } = await generateText({ model: gateway("${model}"), prompt: "Hello" });
 console.log(text);`,
     },
   ];

@@ -1,9 +1,10 @@
 """Scenarios of the official openai package against the gateway: what the caller of the SDK sees, which the test in
-openai-python.test.ts judges."""
+openai-python.test.ts and openai-python-responses.test.ts judge."""
 
 import asyncio
 
 import openai
+import pydantic
 from scenarios import play
 
 MESSAGES = [{"role": "user", "content": "hello big world"}]
@@ -102,6 +103,50 @@ def retried(given):
     return completion.model_dump()
 
 
+def response(given):
+    answer = client(given).responses.create(model=given["model"], **given["fields"])
+    return {**answer.model_dump(), "output_text": answer.output_text}
+
+
+def response_stream(given):
+    types = []
+    with client(given).responses.stream(model=given["model"], **given["fields"]) as events:
+        for event in events:
+            types.append(event.type)
+        final = events.get_final_response()
+    return {"types": types, "response": final.model_dump(), "output_text": final.output_text}
+
+
+def response_parsed(given):
+    class Place(pydantic.BaseModel):
+        city: str
+
+    answer = client(given).responses.parse(model=given["model"], input="Where?", text_format=Place)
+    return {"parsed": answer.output_parsed.model_dump()}
+
+
+def response_tool_loop(given):
+    items = [{"role": "user", "content": "The weather?"}]
+    while True:
+        answer = client(given).responses.create(model=given["model"], input=items, tools=given["tools"])
+        calls = [item for item in answer.output if item.type == "function_call"]
+        items += answer.output
+        if not calls:
+            return {"output_text": answer.output_text}
+        for call in calls:
+            items.append({"type": "function_call_output", "call_id": call.call_id, "output": "21 °C"})
+
+
+def response_failed(given):
+    try:
+        with client(given).responses.stream(model=given["model"], input="Hi.") as events:
+            for _ in events:
+                pass
+    except openai.APIError as error:
+        return {"type": type(error).__name__, "message": error.message, "code": error.code}
+    return None
+
+
 SCENARIOS = {
     "chat": chat,
     "chat_async": chat_async,
@@ -112,7 +157,13 @@ SCENARIOS = {
     "models": models,
     "error": error,
     "retried": retried,
+    "response": response,
+    "response_stream": response_stream,
+    "response_parsed": response_parsed,
+    "response_tool_loop": response_tool_loop,
+    "response_failed": response_failed,
 }
+
 
 if __name__ == "__main__":
     play(SCENARIOS)

@@ -1,0 +1,188 @@
+import { Agent, OpenAIResponsesModel, run, setTracingDisabled, tool as agentTool } from "@openai/agents";
+import { APIError, OpenAI } from "openai";
+import { zodTextFormat } from "openai/helpers/zod";
+import type { ResponseInputItem } from "openai/resources/responses/responses";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { withChatStack } from "../support/chat-stack.ts";
+import { CHAT_MODEL } from "../support/gateway-config.ts";
+import { textChunk } from "../support/scripted-answer.ts";
+import {
+  callAnswer,
+  callDeltas,
+  deltaStream,
+  interleave,
+  messageAnswer,
+  PARIS,
+  ROME,
+  textStream,
+  WEATHER_SCHEMA,
+} from "./chat-answers.ts";
+
+const chat = withChatStack();
+const TOOL = { type: "function" as const, name: "get_weather", parameters: WEATHER_SCHEMA, strict: false };
+
+function createClient(apiKey = chat.key.key): OpenAI {
+  return new OpenAI({ baseURL: `${chat.stack.baseUrl}/v1`, apiKey, maxRetries: 0 });
+}
+
+describe("responses of openai for Node", () => {
+  it("creates a response with its text, under the catalog's model id", async () => {
+    chat.upstream.answer(messageAnswer({ content: "Hello." }));
+    const response = await createClient().responses.create({ model: CHAT_MODEL, input: "Hi." });
+    expect(response).toMatchObject({
+      output_text: "Hello.",
+      model: CHAT_MODEL,
+      status: "completed",
+      store: false,
+    });
+    expect(response.usage).toMatchObject({ input_tokens: 11, output_tokens: 2, total_tokens: 13 });
+    expect(response._request_id).toMatch(/^req_/u);
+  });
+
+  it("puts a stream of reasoning, text and mixed calls together as the last event has it", async () => {
+    chat.upstream.answer(
+      deltaStream(
+        [
+          { reasoning_content: "Hm." },
+          { content: "I " },
+          { content: "look." },
+          ...interleave(callDeltas(PARIS, 0), callDeltas(ROME, 1)),
+        ],
+        "tool_calls",
+      ),
+    );
+    const stream = createClient().responses.stream({ model: CHAT_MODEL, input: "Hi.", tools: [TOOL] });
+    const types = new Set<string>();
+    for await (const event of stream) types.add(event.type);
+    const final = await stream.finalResponse();
+    expect(final.output_text).toBe("I look.");
+    expect(final.output.map(({ type }) => type)).toEqual([
+      "reasoning",
+      "message",
+      "function_call",
+      "function_call",
+    ]);
+    expect(final.output.slice(2)).toMatchObject([
+      { call_id: PARIS.id, name: PARIS.name, arguments: PARIS.arguments },
+      { call_id: ROME.id, name: ROME.name, arguments: ROME.arguments },
+    ]);
+    expect(types).toContain("response.reasoning_text.delta");
+    expect(types).toContain("response.function_call_arguments.done");
+  });
+
+  it("parses structured output", async () => {
+    chat.upstream.answer(messageAnswer({ content: '{"city":"Paris"}' }));
+    const response = await createClient().responses.parse({
+      model: CHAT_MODEL,
+      input: "Where?",
+      text: { format: zodTextFormat(z.object({ city: z.string() }), "place") },
+    });
+    expect(response.output_parsed).toEqual({ city: "Paris" });
+    expect(chat.upstream.lastRequest.body?.["response_format"]).toMatchObject({
+      type: "json_schema",
+      json_schema: { name: "place", strict: true },
+    });
+  });
+
+  it("runs a tool loop by sending the output items back", async () => {
+    chat.upstream.answerNext(callAnswer(PARIS, ROME));
+    chat.upstream.answer(messageAnswer({ content: "Mild." }));
+    const input: ResponseInputItem[] = [{ role: "user", content: "The weather?" }];
+    const first = await createClient().responses.create({ model: CHAT_MODEL, input, tools: [TOOL] });
+    for (const item of first.output) {
+      input.push(item as ResponseInputItem);
+      if (item.type === "function_call") {
+        input.push({ type: "function_call_output", call_id: item.call_id, output: "21 °C" });
+      }
+    }
+    const second = await createClient().responses.create({ model: CHAT_MODEL, input, tools: [TOOL] });
+    expect(second.output_text).toBe("Mild.");
+    const sent = chat.upstream.lastRequest.body?.["messages"] as { role: string; content: string }[];
+    expect(sent.filter(({ role }) => role === "tool").map(({ content }) => content)).toEqual([
+      "21 °C",
+      "21 °C",
+    ]);
+  });
+
+  it("raises what ended a stream", async () => {
+    chat.upstream.answer({
+      kind: "events",
+      events: [textChunk("Half"), { error: { message: "no", code: 500 } }],
+      done: false,
+    });
+    const stream = createClient().responses.stream({ model: CHAT_MODEL, input: "Hi." });
+    await expect(stream.finalResponse()).rejects.toThrow(/gave no usable answer/u);
+  });
+
+  it("counts input tokens", async () => {
+    const counted = await createClient().responses.inputTokens.count({
+      model: CHAT_MODEL,
+      input: "Hi there.",
+    });
+    expect(counted).toMatchObject({ object: "response.input_tokens" });
+    expect(counted.input_tokens).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ["retrieve", (client: OpenAI) => client.responses.retrieve("resp_1")],
+    ["cancel", (client: OpenAI) => client.responses.cancel("resp_1")],
+    ["delete", (client: OpenAI) => client.responses.delete("resp_1")],
+  ])("is told by %s that nothing is stored", async (_name, ask) => {
+    const failure = await Promise.resolve(ask(createClient())).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(APIError);
+    expect(failure).toMatchObject({ status: 404, code: "response_not_found" });
+  });
+
+  it("is told what to send in place of an earlier response's id", async () => {
+    const ask = createClient().responses.create({
+      model: CHAT_MODEL,
+      input: "Hi.",
+      previous_response_id: "resp_1",
+    });
+    await expect(ask).rejects.toMatchObject({
+      status: 400,
+      code: "unsupported_parameter",
+      param: "previous_response_id",
+      message: expect.stringContaining("send the whole input with every request") as string,
+    });
+  });
+});
+
+describe("the Agents SDK", () => {
+  setTracingDisabled(true);
+  const weather = agentTool({
+    name: "get_weather",
+    description: "The weather in a city",
+    parameters: z.object({ city: z.string() }),
+    execute: ({ city }) => `21 °C in ${city}`,
+  });
+  const createAgent = () =>
+    new Agent({
+      name: "Weather",
+      instructions: "Be brief.",
+      // Its own copy of the SDK may be of another version than the tests'.
+      model: new OpenAIResponsesModel(createClient() as never, CHAT_MODEL),
+      tools: [weather],
+    });
+
+  it("runs a tool and finishes", async () => {
+    chat.upstream.answerNext(callAnswer(PARIS));
+    chat.upstream.answer(messageAnswer({ content: "21 °C." }));
+    const result = await run(createAgent(), "The weather in Paris?");
+    expect(result.finalOutput).toBe("21 °C.");
+    const sent = chat.upstream.lastRequest.body?.["messages"] as { role: string; content: string }[];
+    expect(sent.map(({ role }) => role)).toEqual(["system", "user", "assistant", "tool"]);
+    expect(sent[3]?.content).toBe("21 °C in Paris");
+  });
+
+  it("runs a tool and finishes in streams", async () => {
+    chat.upstream.answerNext(deltaStream(callDeltas(PARIS, 0), "tool_calls"));
+    chat.upstream.answer(textStream("21", " °C."));
+    const result = await run(createAgent(), "The weather in Paris?", { stream: true });
+    let text = "";
+    for await (const piece of result.toTextStream()) text += piece;
+    await result.completed;
+    expect(text).toBe("21 °C.");
+  });
+});
