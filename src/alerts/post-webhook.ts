@@ -12,7 +12,7 @@ import { isPublicAddress } from "./public-address.ts";
 import { type ResolveHost, resolveLocalHost, resolvePublicHost } from "./resolve-host.ts";
 import { describeConnectionError, WebhookError } from "./webhook-error.ts";
 
-export const WEBHOOK_TIMEOUT_MS = 10_000;
+const WEBHOOK_TIMEOUT_MS = 10_000;
 /** Of a body that nobody reads. */
 const MAX_ANSWER_BYTES = 16 * 1024;
 const MAX_ANSWER_HEADER_BYTES = 16 * 1024;

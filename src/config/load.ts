@@ -40,7 +40,7 @@ export function loadConfig(file: string, options: LoadOptions = {}): Config {
  * The text of a configuration file.
  * @throws ConfigError when it cannot be read.
  */
-export function readConfigFile(file: string): string {
+function readConfigFile(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {

@@ -5,12 +5,12 @@ import { createPricesSchema } from "./schema-prices.ts";
 import { createProfileSchema } from "./schema-profile.ts";
 
 /** What a model can do, as the catalog says it. */
-export const CAPABILITIES = ["tools", "vision", "reasoning", "json_schema"] as const;
+const CAPABILITIES = ["tools", "vision", "reasoning", "json_schema"] as const;
 
 const MAX_TOKENS = 100_000_000;
 
 /** Form of a catalog id; the first part is the vendor. */
-export const MODEL_ID_FORM = /^[A-Za-z0-9][A-Za-z0-9._-]*\/[A-Za-z0-9][A-Za-z0-9._:-]*$/;
+const MODEL_ID_FORM = /^[A-Za-z0-9][A-Za-z0-9._-]*\/[A-Za-z0-9][A-Za-z0-9._:-]*$/;
 
 const modelId = () => text("an id of the form `<vendor>/<model>`, as in `acme/echo-small`", MODEL_ID_FORM);
 

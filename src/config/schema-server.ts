@@ -16,7 +16,7 @@ import {
 import type { SecretSource } from "./secret.ts";
 
 /** The most workers: keeps the names of their sockets short. */
-export const MAX_WORKERS = 256;
+const MAX_WORKERS = 256;
 
 /** `listen`: where Envoy takes the clients' requests, in the clear or over TLS. */
 export function createListenSchema(source: SecretSource) {

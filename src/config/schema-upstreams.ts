@@ -3,7 +3,7 @@ import type { SecretSource } from "./secret.ts";
 import { parseUpstreamEndpoint, upstreamUrl } from "./urls.ts";
 
 /** Names that Envoy's configuration uses for clusters of its own. */
-export const RESERVED_UPSTREAM_NAMES: readonly string[] = ["sidecar"];
+const RESERVED_UPSTREAM_NAMES: readonly string[] = ["sidecar"];
 
 const NAME = text(
   "lower-case letters, digits, `-` and `_`, at most 63, a letter or digit first",

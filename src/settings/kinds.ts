@@ -189,7 +189,7 @@ export function emails(): Kind<readonly string[]> {
 }
 
 /** The value is what is sent, what is stored and what is shown. */
-export function asIs<Value>(): { convert(input: Value): Value; describe(value: Value): Value } {
+function asIs<Value>(): { convert(input: Value): Value; describe(value: Value): Value } {
   return { convert: (input) => input, describe: (value) => value };
 }
 

@@ -81,7 +81,7 @@ function copyAssets(source, draft) {
  * @param {string} root
  * @returns {string} hash of names and contents of all that the output depends on
  */
-export function hashSources(root) {
+function hashSources(root) {
   const hash = createHash("sha256");
   const source = join(root, "src");
   const inputs = [...listFiles(source).map((path) => join("src", path)), ...OTHER_INPUTS];

@@ -1,5 +1,6 @@
 /**
- * `npm run check`: what must hold before a commit, in under a minute: format, lint, types, unit tests. All of them run,
+ * `npm run check`: what must hold before a commit, in under a minute: format, lint, types, files and exports that nobody
+ * uses, unit tests. All of them run,
  * so that one round shows all there is to do.
  */
 import { join } from "node:path";
@@ -16,6 +17,7 @@ await runStep(async () => {
     ["oxfmt", ["--check", "."]],
     ["oxlint", ["--deny-warnings"]],
     ["tsc", ["-p", ".", "--noEmit"]],
+    ["knip", []],
     ["vitest", ["run", "--project", "unit"]],
   ];
   const failed = steps.filter(([tool, args]) => {

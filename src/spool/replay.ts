@@ -33,7 +33,7 @@ const MAX_AGE_MS = 6 * 86_400_000;
 /** Sent at a time: one write, one turn of Redis. */
 const BATCH = 64;
 /** What Redis did not take and will not: for a person to look at. */
-export const REPORTED_FILE = "reported.jsonl";
+const REPORTED_FILE = "reported.jsonl";
 
 type Counts = { -readonly [Name in keyof SpoolReport]: SpoolReport[Name] };
 

@@ -166,7 +166,7 @@ export async function requireKey(
 }
 
 /** @throws AdminError 404, 412. */
-export function requireChanged(result: ChangeResult<KeyRecord>): { before: KeyRecord; after: KeyRecord } {
+function requireChanged(result: ChangeResult<KeyRecord>): { before: KeyRecord; after: KeyRecord } {
   if (result.outcome === "changed") return result;
   if (result.outcome === "not_found") throw new AdminError("key_not_found");
   throw new AdminError("version_conflict", { headers: { etag: formatETag(result.current.version) } });

@@ -1,7 +1,7 @@
 import { AdminError } from "../admin-error.ts";
 
 /** 1 MiB: the largest body that anybody needs is a list of a few hundred model ids. */
-export const MAX_BODY_BYTES = 1024 * 1024;
+const MAX_BODY_BYTES = 1024 * 1024;
 
 /**
  * The JSON object of a request's body; undefined when the body is empty.

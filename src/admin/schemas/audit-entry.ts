@@ -8,7 +8,7 @@ export const AUDIT_CURSOR = /^\d{1,20}-\d{1,20}$/;
 
 const fields = z.record(z.string(), z.unknown()).nullable();
 
-export const auditEntry = named(
+const auditEntry = named(
   "AuditEntry",
   z.strictObject({
     id: z.string(),

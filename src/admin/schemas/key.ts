@@ -6,7 +6,7 @@ import { month, named } from "./fields.ts";
 import { pageOf } from "./page.ts";
 
 /** 30 days. */
-export const MAX_GRACE_SECONDS = 2_592_000;
+const MAX_GRACE_SECONDS = 2_592_000;
 
 export const keyCreation = named("KeyCreation", record(creationShape(KEY_SETTINGS)));
 export type KeyCreation = z.output<typeof keyCreation>;

@@ -3,7 +3,7 @@ import { record } from "../../settings/input-schemas.ts";
 import { named } from "./fields.ts";
 
 export const DEFAULT_PAGE_LIMIT = 20;
-export const MAX_PAGE_LIMIT = 100;
+const MAX_PAGE_LIMIT = 100;
 
 const limitError = `expected a whole number from 1 to ${MAX_PAGE_LIMIT}`;
 const AFTER_EXPECTATION = "expected `next` of the page before";

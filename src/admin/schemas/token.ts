@@ -22,7 +22,7 @@ const tokenFields = {
   created_at: timestamp(),
 };
 
-export const token = named("Token", z.strictObject(tokenFields));
+const token = named("Token", z.strictObject(tokenFields));
 export const tokenWithSecret = named(
   "TokenWithSecret",
   z.strictObject({

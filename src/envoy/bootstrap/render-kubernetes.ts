@@ -84,7 +84,7 @@ export function renderEnvoyPatchPolicy(config: Config, options: RenderOptions = 
 }
 
 /** Fields of the bootstrap beside listeners and clusters that the gateway needs, with the comments above them. */
-export function pickTopLevel(bootstrap: Bootstrap): EnvoyNode {
+function pickTopLevel(bootstrap: Bootstrap): EnvoyNode {
   const names = ["layered_runtime", "grpc_async_client_manager_config"];
   return Object.fromEntries(
     Object.entries(bootstrap).filter(([name]) => names.includes(name.replace(/^#/, ""))),

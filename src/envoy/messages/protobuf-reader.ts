@@ -8,7 +8,7 @@ export class Unusual extends Error {
   override readonly name = "Unusual";
 }
 
-export const WIRE = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
+const WIRE = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 
 /** Names seen before, by a hash of a few of their bytes: comparing is cheaper than making a string. */
 const NAMES: { readonly bytes: Buffer; readonly text: string }[] = [];

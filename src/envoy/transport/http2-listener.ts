@@ -22,7 +22,7 @@ const STREAM_WINDOW_BYTES = 4 * MEBIBYTE;
 const CONNECTION_WINDOW_BYTES = 64 * MEBIBYTE;
 const MAX_FRAME_BYTES = MEBIBYTE;
 /** Every request in flight is one stream, on few connections. */
-export const MAX_CONCURRENT_STREAMS = 1_000_000;
+const MAX_CONCURRENT_STREAMS = 1_000_000;
 /** The largest stream id: a GOAWAY that names it refuses nothing, it only asks for new calls elsewhere. */
 const MAX_STREAM_ID = 2 ** 31 - 1;
 /** For Envoy to have read the first GOAWAY. */

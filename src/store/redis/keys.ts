@@ -67,7 +67,7 @@ export const sessionKey = (sha256Hex: string): string => `igw:session:${sha256He
 export const auditKey = (organizationId: string): string => `igw:{${organizationId}}:audit`;
 
 /** Set: alerts fired in a month, "<subject> <kind> <amount> <percent>". */
-export const alertsFiredKey = (organizationId: string, month: string): string =>
+const alertsFiredKey = (organizationId: string, month: string): string =>
   `igw:{${organizationId}}:fired:${month}`;
 /** Stream: alerts that some channel is still owed. */
 export const alertOutboxKey = (organizationId: string): string => `igw:{${organizationId}}:outbox`;

@@ -161,7 +161,7 @@ export function Hints(props: { name: string; hint: Child | undefined; problem: s
   );
 }
 
-export function describedBy(name: string, hint: Child | undefined, problem: string | undefined) {
+function describedBy(name: string, hint: Child | undefined, problem: string | undefined) {
   const ids = [hint === undefined ? "" : `${name}-hint`, problem === undefined ? "" : `${name}-problem`];
   const text = ids.filter((id) => id !== "").join(" ");
   return {
