@@ -64,8 +64,9 @@ async function main(options: Options): Promise<void> {
   try {
     const report = await measureAll(bench, generator, workloads, options);
     console.log(formatReport(report));
-    if (before !== null)
+    if (before !== null) {
       console.log(`\nCompared with ${options.compare}:\n${formatComparison(before, report)}`);
+    }
     if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`);
     if (report.rows.some((row) => row.failures > 0)) process.exitCode = 1;
   } finally {

@@ -235,7 +235,7 @@ describe("what an answer costs", () => {
       },
     ] as const)("is nothing when $form of status 200 is an error", async ({ stream, answer, status }) => {
       const key = await chat.stack.createKey();
-      chat.upstream.answer(answer as unknown as ScriptedAnswer);
+      chat.upstream.answer(answer);
       const received = await chat.send({ key: key.key, path, body: makeBody({ stream }) });
       expect(received.status).toBe(status);
       expect(received.text).toContain("overloaded_error");

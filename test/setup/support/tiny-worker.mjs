@@ -19,5 +19,6 @@ process.on("message", (value) => {
 if (behaviour === "exit") process.exit(7);
 if (behaviour === "fail") process.send?.({ type: "failed", message: "no such thing" });
 else if (behaviour === "ask") process.send?.({ type: "configuration_wanted" });
-if (behaviour === "" || behaviour === "ask" || behaviour === "hang" || behaviour === "dirty")
+if (behaviour === "" || behaviour === "ask" || behaviour === "hang" || behaviour === "dirty") {
   process.send?.({ type: "ready" });
+}
