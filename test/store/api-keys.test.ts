@@ -77,14 +77,14 @@ describe("a key", () => {
 
 describe("rotateKey", () => {
   it("lets the former key work for its grace and keeps id, limits and bucket", async () => {
-    const key = await createTestKey(test.store, { hardCapCents: 77 });
+    const key = await createTestKey(test.store, { hardCapCents: 77, requestsPerMinute: 1 });
     await decide(key);
     const next = createHashedKey();
     const rotated = await test.store.rotateKey(key, next, 60_000);
     expect(rotated).toMatchObject({ outcome: "changed", after: { display: next.display, hardCapCents: 77 } });
     expect([await decide(key), await decide(key, next.hash)]).toEqual(["admitted", "admitted"]);
     const admission = await test.store.admit(admitInput(key));
-    expect(admission).toMatchObject({ bucket: { remaining: 56 } });
+    expect(admission).toMatchObject({ bucket: { remaining: 6 } });
     expect(await test.store.lookUpKey(next.hash)).toMatchObject({ keyId: key.keyId });
     const left = await test.client.pttl(lookUp(key.hash));
     expect(left).toBeGreaterThan(0);
