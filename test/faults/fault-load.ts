@@ -28,6 +28,8 @@ export interface SendOptions {
   readonly outputTokens: number;
   readonly tokenMs: number;
   readonly isStream: boolean;
+  /** The chat route when left out. */
+  readonly route?: "/v1/responses";
   readonly behavior?: Behavior;
   /** The client closes the connection after so many milliseconds. */
   readonly abortAfterMs?: number;
@@ -65,7 +67,7 @@ export function sendOne(options: SendOptions, onSent: (sent: Sent) => void): Pro
         hostname,
         port,
         method: "POST",
-        path: "/v1/chat/completions",
+        path: options.route ?? "/v1/chat/completions",
         headers: {
           authorization: `Bearer ${options.key}`,
           "content-type": "application/json",
@@ -82,7 +84,9 @@ export function sendOne(options: SendOptions, onSent: (sent: Sent) => void): Pro
         response.on("close", () => {
           const text = Buffer.concat(chunks).toString("utf8");
           sent.isWhole =
-            sent.status === 200 && response.complete && (!options.isStream || text.includes("[DONE]"));
+            sent.status === 200 &&
+            response.complete &&
+            (!options.isStream || (text.includes("[DONE]") && !text.includes("event: response.failed")));
           if (sent.status !== 200) sent.errorCode = readCode(text);
           end();
         });
@@ -118,12 +122,12 @@ function createBody(options: SendOptions): { body: string; order: Order } {
       ...(behavior === undefined ? {} : { behavior }),
     };
     const content = JSON.stringify(order) + " ".repeat(padding);
-    const body = JSON.stringify({
-      model,
-      stream: isStream,
-      messages: [{ role: "user", content }],
-      max_tokens: outputTokens,
-    });
+    const messages = [{ role: "user", content }];
+    const asked =
+      options.route === undefined
+        ? { messages, max_tokens: outputTokens }
+        : { input: messages, max_output_tokens: outputTokens };
+    const body = JSON.stringify({ model, stream: isStream, ...asked });
     return { body, order };
   };
   for (let promptTokens = 50; ; promptTokens += 1) {

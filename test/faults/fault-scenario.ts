@@ -28,6 +28,8 @@ export interface Scenario {
   /** Clients that go away by themselves: after so many milliseconds at most. */
   readonly abortWithinMs?: number;
   readonly behaviors?: readonly Behavior[];
+  /** The chat route when left out. */
+  readonly route?: SendOptions["route"];
   /** Redis or the network is away: nobody but strict organizations may notice. */
   readonly allowsFailures: boolean;
   /** How long settling may take after the fault. */
@@ -119,7 +121,7 @@ function createOptions(
   { stack }: FaultStackOn,
   tenants: Tenants,
   tenant: keyof Tenants,
-  { outputTokens = 40, tokenMs = 10, abortWithinMs, behaviors }: Scenario,
+  { outputTokens = 40, tokenMs = 10, abortWithinMs, behaviors, route }: Scenario,
 ): SendOptions {
   const behavior = behaviors?.[Math.floor(Math.random() * behaviors.length)];
   return {
@@ -129,6 +131,7 @@ function createOptions(
     outputTokens,
     tokenMs,
     isStream: Math.random() < 0.6,
+    ...(route !== undefined && { route }),
     ...(behavior === undefined ? {} : { behavior }),
     ...(abortWithinMs === undefined ? {} : { abortAfterMs: Math.random() * abortWithinMs }),
   };

@@ -133,9 +133,9 @@ export const PROVOKED: Readonly<Partial<Record<ErrorCode, ProvokedError>>> = {
   invalid_json: { provoke: withBody("{"), message: /^The request body is not valid JSON: / },
   missing_required_parameter: { provoke: withBody('{"max_tokens": 5}'), message: /model/, param: "model" },
   invalid_parameter: {
-    provoke: withBody(validBody({ messages: "hello" })),
-    message: /messages/,
-    param: "messages",
+    provoke: withBody(validBody({ stream: "yes" })),
+    message: /stream/,
+    param: "stream",
   },
   unsupported_parameter: {
     provoke: withBody(validBody({ container: "c" })),
