@@ -10,7 +10,7 @@ import { createServer as createTlsServer, type Server as TlsServer } from "node:
 import { isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import { getRequestListener } from "@hono/node-server";
-import { watchFiles } from "../config/watch-files.ts";
+import { watchFiles } from "../config/reload/watch-files.ts";
 import { AdminError } from "./admin-error.ts";
 import type { AdminAppOptions } from "./app-options.ts";
 import { createAdminApp } from "./app.ts";

@@ -5,7 +5,7 @@
  * from anything but `gateway.yaml`: no upstream is asked what it serves. Needs neither Redis nor Envoy; when those
  * fail, it goes on as it is.
  */
-import { findNearest } from "../config/nearest.ts";
+import { findNearest } from "../config/schema/nearest.ts";
 import type { Config, ModelConfig } from "../config/schema.ts";
 import { GatewayError } from "../errors.ts";
 import { parsePrice, type Price } from "../money.ts";

@@ -5,14 +5,14 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
-import { camelCase } from "./camel-case.ts";
-import { checkNames } from "./check-names.ts";
-import { checkSecrets, type RequiredSecrets } from "./check-secrets.ts";
-import { checkSettings } from "./check-settings.ts";
+import { camelCase } from "./schema/camel-case.ts";
+import { checkNames } from "./load/check-names.ts";
+import { checkSecrets, type RequiredSecrets } from "./load/check-secrets.ts";
+import { checkSettings } from "./load/check-settings.ts";
 import { ConfigError, formatProblem, type ConfigProblem } from "./config-error.ts";
-import { describeIssues, problemAt } from "./issues.ts";
+import { describeIssues, problemAt } from "./load/issues.ts";
 import { createConfigSchema, type Config } from "./schema.ts";
-import { readYaml, type YamlSource } from "./yaml-source.ts";
+import { readYaml, type YamlSource } from "./load/yaml-source.ts";
 
 export interface LoadOptions {
   /** Environment variables for secrets; the process's own when left out. */

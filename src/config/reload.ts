@@ -5,10 +5,10 @@
  * catalog stays. Never throws after the start; what goes wrong is reported. Needs neither Redis nor Envoy.
  */
 import { ConfigError, type ConfigProblem } from "./config-error.ts";
-import type { ConfigState } from "./config-state.ts";
-import { findRestartFields } from "./restart-fields.ts";
+import type { ConfigState } from "./reload/config-state.ts";
+import { findRestartFields } from "./reload/restart-fields.ts";
 import type { Config } from "./schema.ts";
-import { watchFiles } from "./watch-files.ts";
+import { watchFiles } from "./reload/watch-files.ts";
 
 export interface ReloaderOptions {
   readonly file: string;

@@ -7,9 +7,9 @@ import { dirname, join } from "node:path";
 
 import type { z } from "zod";
 
-import type { CamelCased } from "./camel-case.ts";
-import { described, mapping, path } from "./fields.ts";
-import { createCatalogSchema } from "./schema-catalog.ts";
+import type { CamelCased } from "./schema/camel-case.ts";
+import { described, mapping, path } from "./schema/fields.ts";
+import { createCatalogSchema } from "./schema/catalog.ts";
 import {
   createLimitsSchema,
   createDashboardSchema,
@@ -17,11 +17,11 @@ import {
   createPublicBaseUrlSchema,
   createRetentionSchema,
   createSettlementSchema,
-} from "./schema-operations.ts";
-import { createRedisSchema } from "./schema-redis.ts";
-import { createAdminSchema, createListenSchema, createSidecarSchema } from "./schema-server.ts";
-import { createTelemetrySchema } from "./schema-telemetry.ts";
-import { createUpstreamsSchema } from "./schema-upstreams.ts";
+} from "./schema/operations.ts";
+import { createRedisSchema } from "./schema/redis.ts";
+import { createAdminSchema, createListenSchema, createSidecarSchema } from "./schema/server.ts";
+import { createTelemetrySchema } from "./schema/telemetry.ts";
+import { createUpstreamsSchema } from "./schema/upstreams.ts";
 import type { SecretSource } from "./secret.ts";
 
 /** The schema for a file in `source.baseDir`; relative paths and secrets are resolved against it. */

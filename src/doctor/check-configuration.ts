@@ -1,6 +1,6 @@
 /** Whether the running gateway has taken over the file as it is now. */
 import { formatProblem } from "../config/config-error.ts";
-import { readConfigState } from "../config/config-state.ts";
+import { readConfigState } from "../config/reload/config-state.ts";
 import type { Config } from "../config/schema.ts";
 import { type Finding, found, ok } from "./finding.ts";
 

@@ -3,7 +3,7 @@
  * Whoever checks with them adds the field's name and what was found.
  */
 import { z } from "zod";
-import { formatSuggestion } from "../config/nearest.ts";
+import { formatSuggestion } from "../config/schema/nearest.ts";
 
 /** An object with these fields and no others; the message of an unknown one names the nearest. */
 export function record<Shape extends z.core.$ZodLooseShape>(

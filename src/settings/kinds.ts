@@ -1,6 +1,6 @@
 /** The kinds of settings. What a value must be is said here alone. */
 import { z } from "zod";
-import { explainCurrency } from "../config/currencies.ts";
+import { explainCurrency } from "../config/schema/currencies.ts";
 import { MAX_CENTS } from "../money.ts";
 import { flag as flagInput, name as nameInput, NAME_VALUES, whole, wholeOrNull } from "./input-schemas.ts";
 import type { Kind, Notation } from "./setting.ts";

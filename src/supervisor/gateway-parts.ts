@@ -2,7 +2,7 @@
  * The seam between processes and what runs in them. This folder starts, watches and ends processes and knows nothing
  * of requests; the composition root (gateway.ts) makes what runs inside and knows nothing of processes.
  */
-import type { ConfigState } from "../config/config-state.ts";
+import type { ConfigState } from "../config/reload/config-state.ts";
 import type { Config } from "../config/schema.ts";
 
 /** Messages of the gateway's own between the supervisor and its workers; plain JSON values. */

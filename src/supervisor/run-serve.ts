@@ -8,7 +8,7 @@
  */
 import { mkdirSync } from "node:fs";
 import { createConnection } from "node:net";
-import { type ConfigState, writeConfigState } from "../config/config-state.ts";
+import { type ConfigState, writeConfigState } from "../config/reload/config-state.ts";
 import { ConfigReloader } from "../config/reload.ts";
 import type { Config } from "../config/schema.ts";
 import type { Logger } from "../logger.ts";

@@ -1,6 +1,6 @@
 /** Telemetry of a worker and of the supervisor, put together for the composition root. */
 import { readFileSync } from "node:fs";
-import type { ConfigState } from "../config/config-state.ts";
+import type { ConfigState } from "../config/reload/config-state.ts";
 import type { Config } from "../config/schema.ts";
 import { type LogLevel, setLogLevel } from "./log-level.ts";
 import { createRequestLogger } from "./logger.ts";

@@ -1,5 +1,5 @@
 /** From what a caller sends to a key's settings. */
-import { formatSuggestion } from "../../config/nearest.ts";
+import { formatSuggestion } from "../../config/schema/nearest.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
 import { KEY_SETTINGS, type KeySettings } from "../../settings/key.ts";
 import type { KeyDefaults } from "../../settings/organization.ts";

@@ -3,7 +3,7 @@
  * texts. The OpenAPI document is made of the same schemas.
  */
 import { z } from "zod";
-import { formatSuggestion } from "../../config/nearest.ts";
+import { formatSuggestion } from "../../config/schema/nearest.ts";
 
 /** Schemas that the OpenAPI document names. */
 export const namedSchemas = z.registry<{ id: string }>();

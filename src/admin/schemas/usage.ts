@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { formatSuggestion } from "../../config/nearest.ts";
+import { formatSuggestion } from "../../config/schema/nearest.ts";
 import { parseMonth } from "../../calendar.ts";
 import { record } from "../../settings/input-schemas.ts";
 import { choice, count, month, named } from "./fields.ts";

@@ -5,7 +5,7 @@
  */
 import { isIP } from "node:net";
 import type { Config } from "../../config/schema.ts";
-import { parseUpstreamEndpoint } from "../../config/urls.ts";
+import { parseUpstreamEndpoint } from "../../config/schema/urls.ts";
 import { oneLine, typed } from "./yaml-document.ts";
 import type { EnvoyNode } from "./yaml-document.ts";
 

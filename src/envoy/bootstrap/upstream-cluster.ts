@@ -6,7 +6,7 @@
 import { isIP } from "node:net";
 import { INTERNAL_HEADER_PREFIX } from "../names.ts";
 import type { UpstreamConfig } from "../../config/schema.ts";
-import type { UpstreamEndpoint } from "../../config/urls.ts";
+import type { UpstreamEndpoint } from "../../config/schema/urls.ts";
 import { HEADERS_NOT_FOR_UPSTREAMS, PREFIXES_NOT_FOR_UPSTREAMS } from "../../exchange/header-policy.ts";
 import { formatSeconds } from "./render-options.ts";
 import { type AuthorityPlaces, createUpstreamTls } from "./upstream-tls.ts";

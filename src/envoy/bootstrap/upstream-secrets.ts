@@ -7,7 +7,7 @@ import { chmod, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promi
 import { join } from "node:path";
 import { stringify } from "yaml";
 import type { Config } from "../../config/schema.ts";
-import { watchFiles } from "../../config/watch-files.ts";
+import { watchFiles } from "../../config/reload/watch-files.ts";
 import { listListenerSecrets } from "./listener-tls.ts";
 import { listSidecarSecrets } from "./sidecar-cluster-tls.ts";
 import { listUpstreamAuthorities } from "./upstream-tls.ts";

@@ -6,7 +6,7 @@
  * What comes by xDS cannot be seen here: that is told as `unchecked`, never as right.
  */
 import type { Config } from "../../config/schema.ts";
-import { readYaml } from "../../config/yaml-source.ts";
+import { readYaml } from "../../config/load/yaml-source.ts";
 import { checkFilters } from "./check-filters.ts";
 import { checkLimits } from "./check-limits.ts";
 import { checkManager } from "./check-manager.ts";

@@ -1,6 +1,6 @@
 /** A place in an Envoy configuration: what stands there, where it is, and the way to what lies below. */
 import { formatPath, type FieldPath } from "../../config/config-error.ts";
-import type { YamlSource } from "../../config/yaml-source.ts";
+import type { YamlSource } from "../../config/load/yaml-source.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

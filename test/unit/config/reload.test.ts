@@ -15,7 +15,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { ConfigError } from "../../../src/config/config-error.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { ConfigReloader } from "../../../src/config/reload.ts";
-import type { ConfigState } from "../../../src/config/config-state.ts";
+import type { ConfigState } from "../../../src/config/reload/config-state.ts";
 import type { Config } from "../../../src/config/schema.ts";
 
 const good = readFileSync(new URL("../../fixtures/config/good.yaml", import.meta.url), "utf8");

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { editDistance, findNearest, formatSuggestion } from "../../../src/config/nearest.ts";
+import { editDistance, findNearest, formatSuggestion } from "../../../../src/config/schema/nearest.ts";
 
 describe("editDistance", () => {
   it.each([

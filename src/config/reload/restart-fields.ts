@@ -1,8 +1,8 @@
-import { isJsonObject } from "../json-object.ts";
-import { snakeKey } from "./camel-case.ts";
-import { formatPath, type FieldPath } from "./config-error.ts";
-import type { Config, UpstreamConfig } from "./schema.ts";
-import { Secret } from "./secret.ts";
+import { isJsonObject } from "../../json-object.ts";
+import { snakeKey } from "../schema/camel-case.ts";
+import { formatPath, type FieldPath } from "../config-error.ts";
+import type { Config, UpstreamConfig } from "../schema.ts";
+import { Secret } from "../secret.ts";
 
 /**
  * The fields in which another configuration differs from the running one and which only count after a restart:

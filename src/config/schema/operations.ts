@@ -1,5 +1,5 @@
 import { described, flag, integer, mapping, orNull, path, secret, section, text } from "./fields.ts";
-import type { SecretSource } from "./secret.ts";
+import type { SecretSource } from "../secret.ts";
 import { publicUrl, smtpUrl } from "./urls.ts";
 
 const KIBIBYTE = 1024;

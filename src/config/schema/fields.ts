@@ -8,7 +8,7 @@ import { resolve } from "node:path";
 import { z } from "zod";
 
 import { formatSuggestion } from "./nearest.ts";
-import { Secret, VARIABLE_NAME_FORM, type SecretReference, type SecretSource } from "./secret.ts";
+import { Secret, VARIABLE_NAME_FORM, type SecretReference, type SecretSource } from "../secret.ts";
 
 /** What the reference says of a field beside its name. */
 export interface FieldDescription {

@@ -1,5 +1,5 @@
 import { choice, described, integer, mapping, orNull, secret, section } from "./fields.ts";
-import type { SecretSource } from "./secret.ts";
+import type { SecretSource } from "../secret.ts";
 import { upstreamUrl } from "./urls.ts";
 
 /** `telemetry`: logs, metrics, traces. */

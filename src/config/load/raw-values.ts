@@ -1,4 +1,4 @@
-import type { FieldPath } from "./config-error.ts";
+import type { FieldPath } from "../config-error.ts";
 
 /** The value at a path of a file that may be wrong anywhere; undefined where there is none. */
 export function valueAt(value: unknown, ...path: FieldPath): unknown {

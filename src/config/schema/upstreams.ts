@@ -1,5 +1,5 @@
 import { described, integer, list, mapping, orNull, path, secret, text } from "./fields.ts";
-import type { SecretSource } from "./secret.ts";
+import type { SecretSource } from "../secret.ts";
 import { parseUpstreamEndpoint, upstreamUrl } from "./urls.ts";
 
 /** Names that Envoy's configuration uses for clusters of its own. */

@@ -1,4 +1,4 @@
-import { Secret } from "./secret.ts";
+import { Secret } from "../secret.ts";
 
 type CamelKey<K extends string> = K extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelKey<Tail>>}`

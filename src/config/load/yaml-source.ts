@@ -1,6 +1,6 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Document, type Node } from "yaml";
 
-import { formatPath, type ConfigProblem, type FieldPath } from "./config-error.ts";
+import { formatPath, type ConfigProblem, type FieldPath } from "../config-error.ts";
 
 /** How often anchors may be expanded: stops a small file from becoming a huge value. */
 const MAX_ALIAS_COUNT = 100;

@@ -13,7 +13,7 @@ import {
   secret,
   section,
 } from "./fields.ts";
-import type { SecretSource } from "./secret.ts";
+import type { SecretSource } from "../secret.ts";
 
 /** The most workers: keeps the names of their sockets short. */
 const MAX_WORKERS = 256;

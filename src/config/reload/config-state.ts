@@ -4,7 +4,7 @@
  */
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ConfigProblem } from "./config-error.ts";
+import type { ConfigProblem } from "../config-error.ts";
 
 export interface ConfigState {
   /** RFC 3339: when the catalog that is in force was taken over. */

@@ -1,4 +1,4 @@
-import { REASONING_EFFORTS } from "../translation/client-protocol.ts";
+import { REASONING_EFFORTS } from "../../translation/client-protocol.ts";
 import { choice, choices, described, flag, integer, mapping, orNull, section } from "./fields.ts";
 
 /** What the upstream can be sent. */

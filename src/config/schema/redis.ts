@@ -1,5 +1,5 @@
 import { described, list, mapping, orNull, path, secret, text } from "./fields.ts";
-import type { SecretSource } from "./secret.ts";
+import type { SecretSource } from "../secret.ts";
 import { redisUrl } from "./urls.ts";
 
 /**

@@ -1,5 +1,5 @@
-import type { FieldPath } from "./config-error.ts";
-import { formatSuggestion } from "./nearest.ts";
+import type { FieldPath } from "../config-error.ts";
+import { formatSuggestion } from "../schema/nearest.ts";
 import { itemsOf, textOf, valueAt } from "./raw-values.ts";
 
 /** A mistake that shows only when two places of the file are compared. */

@@ -1,6 +1,6 @@
 import type { CrossProblem } from "./check-names.ts";
-import type { FieldPath } from "./config-error.ts";
-import { Secret, VARIABLE_NAME_FORM, type SecretReference, type SecretSource } from "./secret.ts";
+import type { FieldPath } from "../config-error.ts";
+import { Secret, VARIABLE_NAME_FORM, type SecretReference, type SecretSource } from "../secret.ts";
 
 /**
  * Which secrets must be there when the configuration is read: every one; every one but the upstreams' credentials,

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 import { choices, described, integer, list, mapping, orNull, text } from "./fields.ts";
-import { createPricesSchema } from "./schema-prices.ts";
-import { createProfileSchema } from "./schema-profile.ts";
+import { createPricesSchema } from "./prices.ts";
+import { createProfileSchema } from "./profile.ts";
 
 /** What a model can do, as the catalog says it. */
 const CAPABILITIES = ["tools", "vision", "reasoning", "json_schema"] as const;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { parsePrice } from "../money.ts";
+import { parsePrice } from "../../money.ts";
 import { explainCurrency } from "./currencies.ts";
 import { described, mapping } from "./fields.ts";
 
