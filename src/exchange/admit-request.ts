@@ -10,7 +10,7 @@ import { GatewayError } from "../errors.ts";
 import { createAdmissionError } from "../limits/admission-error.ts";
 import type { RateState } from "../limits/rate-headers.ts";
 import type { Logger } from "../logger.ts";
-import type { Admit, AdmitInput, KnownKeyAdmission } from "../store/types/admission.ts";
+import type { Admit, AdmitInput, KnownKeyResult } from "../store/types/admission.ts";
 import type { RequestMeter } from "../telemetry/request-meter.ts";
 import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";
 import { formatAdmissionContext } from "./admission-context.ts";
@@ -88,13 +88,13 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
     let rate: RateState | null = null;
     let caller = NOBODY;
     try {
-      const admission = await admit(services, request, match, requestId);
-      rate = rateState(admission);
-      caller = { ...NOBODY, keyId: admission.key.id, organizationId: admission.organization.id };
-      if (admission.decision !== "admitted") throw createAdmissionError(admission, match.endpoint.name);
+      const result = await admit(services, request, match, requestId);
+      rate = rateState(result);
+      caller = { ...NOBODY, keyId: result.key.id, organizationId: result.organization.id };
+      if (result.decision !== "admitted") throw createAdmissionError(result, match.endpoint.name);
       refuseEndpoint(match.endpoint, request);
       services.meter.admitted((performance.now() - startMs) / 1000);
-      return admitted(admission, rate, { match, protocol, requestId, request });
+      return admitted(result, rate, { match, protocol, requestId, request });
     } catch (thrown) {
       const error = GatewayError.from(thrown);
       if (error.status("chat") >= 500) {
@@ -121,7 +121,7 @@ async function admit(
   request: IncomingRequest,
   { endpoint }: EndpointMatch,
   requestId: string,
-): Promise<KnownKeyAdmission> {
+): Promise<KnownKeyResult> {
   const caller = await services.directory.find(readKey(request.headers)).catch(throwUnavailable);
   if (caller === null) throw invalidKey();
   const question: AdmitInput = {
@@ -132,12 +132,12 @@ async function admit(
     metered: endpoint.isMetered && endpoint.methods.includes(request.method) && !isEncoded(request),
   };
   // Not asked again after an error: it may have been executed.
-  const admission = await services.admit(question).catch(throwUnavailable);
-  if (admission.decision === "unknown_key") {
+  const result = await services.admit(question).catch(throwUnavailable);
+  if (result.decision === "unknown_key") {
     services.directory.forget(caller.presentedHash);
     throw invalidKey();
   }
-  return admission;
+  return result;
 }
 
 function throwUnavailable(cause: unknown): never {
@@ -145,11 +145,11 @@ function throwUnavailable(cause: unknown): never {
 }
 
 function admitted(
-  admission: KnownKeyAdmission,
+  result: KnownKeyResult,
   rate: RateState,
   about: { match: EndpointMatch; protocol: ProtocolName; requestId: string; request: IncomingRequest },
 ): Verdict {
-  const { key, organization, month, day } = admission;
+  const { key, organization, month, day } = result;
   const { match, protocol, requestId, request } = about;
   const context = formatAdmissionContext({
     requestId,
@@ -177,7 +177,7 @@ function admitted(
   return { kind: "admitted", admission: context, requestId, responseHeaders };
 }
 
-function rateState({ key, bucket, timeMs }: KnownKeyAdmission): RateState {
+function rateState({ key, bucket, timeMs }: KnownKeyResult): RateState {
   const { capacity, remaining, resetMs } = bucket;
   return { limit: key.requestsPerMinute, capacity, remaining, resetMs, timeMs };
 }

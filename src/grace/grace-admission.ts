@@ -11,11 +11,11 @@ import type { Clock } from "../clock.ts";
 import { dayAt, monthAt } from "../calendar.ts";
 import { setBounded } from "../set-bounded.ts";
 import type {
-  Admission,
+  AdmitResult,
   Admit,
   AdmitInput,
   BucketFigures,
-  KnownKeyAdmission,
+  KnownKeyResult,
 } from "../store/types/admission.ts";
 import { fitsShare } from "../limits/concurrency-limit.ts";
 import { GraceBucket } from "./grace-bucket.ts";
@@ -37,7 +37,7 @@ export interface GraceAdmissionOptions {
 
 /** What was last known of a key. */
 interface LastKnown {
-  readonly admission: KnownKeyAdmission;
+  readonly result: KnownKeyResult;
   readonly atMs: number;
   /** Spend by Redis's account, less what this worker had counted of it: what it counts since is added again. */
   readonly keyMicrocents: bigint;
@@ -66,10 +66,10 @@ export function createGraceAdmission(options: GraceAdmissionOptions): Admit {
   const known = new Map<string, LastKnown>();
   return async (input) => {
     try {
-      const admission = await options.admit(input);
+      const result = await options.admit(input);
       options.outage.reached(input.organizationId);
-      remember(known, input, admission, options);
-      return admission;
+      remember(known, input, result, options);
+      return result;
     } catch (error) {
       if (!isOutOfReach(error)) throw error;
       options.outage.missed(input.organizationId);
@@ -83,21 +83,21 @@ export function createGraceAdmission(options: GraceAdmissionOptions): Admit {
 function remember(
   known: Map<string, LastKnown>,
   input: AdmitInput,
-  admission: Admission,
+  result: AdmitResult,
   { clock, spend }: GraceAdmissionOptions,
 ): void {
   const before = known.get(input.presentedHash);
   known.delete(input.presentedHash);
-  if (admission.decision === "unknown_key") return;
-  const isSameRate = before?.admission.key.requestsPerMinute === admission.key.requestsPerMinute;
+  if (result.decision === "unknown_key") return;
+  const isSameRate = before?.result.key.requestsPerMinute === result.key.requestsPerMinute;
   const { organizationId, keyId } = input;
-  const own = spend.of({ organizationId, keyId, month: admission.month });
+  const own = spend.of({ organizationId, keyId, month: result.month });
   const entry: LastKnown = {
-    admission,
+    result,
     atMs: clock.monotonicMs(),
-    keyMicrocents: admission.key.spentMicrocents + own.key.unacknowledged - own.key.counted,
+    keyMicrocents: result.key.spentMicrocents + own.key.unacknowledged - own.key.counted,
     organizationMicrocents:
-      admission.organization.spentMicrocents + own.organization.unacknowledged - own.organization.counted,
+      result.organization.spentMicrocents + own.organization.unacknowledged - own.organization.counted,
     buckets: isSameRate ? before.buckets : null,
     isHeld: false,
   };
@@ -105,33 +105,33 @@ function remember(
 }
 
 function mayGoOn(
-  { admission, atMs }: LastKnown,
+  { result, atMs }: LastKnown,
   { organizationId }: AdmitInput,
   { outage, clock }: GraceAdmissionOptions,
 ): boolean {
-  if (admission.organization.strictCaps || clock.monotonicMs() - atMs > MAX_AGE_MS) return false;
+  if (result.organization.strictCaps || clock.monotonicMs() - atMs > MAX_AGE_MS) return false;
   return outage.isInGrace(organizationId);
 }
 
-function decide(last: LastKnown, input: AdmitInput, options: GraceAdmissionOptions): KnownKeyAdmission {
-  const { admission, atMs } = last;
+function decide(last: LastKnown, input: AdmitInput, options: GraceAdmissionOptions): KnownKeyResult {
+  const { result, atMs } = last;
   const nowMs = options.clock.monotonicMs();
   // Redis's clock, carried on by this host's.
-  const timeMs = admission.timeMs + Math.round(nowMs - atMs);
+  const timeMs = result.timeMs + Math.round(nowMs - atMs);
   const month = monthAt(timeMs).name;
   const own = options.spend.of({ organizationId: input.organizationId, keyId: input.keyId, month });
-  const isSameMonth = month === admission.month;
+  const isSameMonth = month === result.month;
   const key = {
-    ...admission.key,
+    ...result.key,
     spentMicrocents: own.key.counted + (isSameMonth ? last.keyMicrocents : 0n),
   };
   const organization = {
-    ...admission.organization,
+    ...result.organization,
     spentMicrocents: own.organization.counted + (isSameMonth ? last.organizationMicrocents : 0n),
   };
   const shares = options.shares();
   const buckets = openBuckets(last, shares, nowMs);
-  const asNow = { ...admission, timeMs, month, day: dayAt(timeMs).name, key, organization };
+  const asNow = { ...result, timeMs, month, day: dayAt(timeMs).name, key, organization };
   const isLimited = input.metered && key.maxConcurrentRequests !== null;
   const inFlight = isLimited ? options.countInFlight(key.id) : null;
   const decision = check(asNow, input, {
@@ -140,15 +140,15 @@ function decide(last: LastKnown, input: AdmitInput, options: GraceAdmissionOptio
     inFlight,
     shares,
   });
-  const bucket = describeBucket(buckets, input, admission.bucket.capacity, decision === "rate_limited");
+  const bucket = describeBucket(buckets, input, result.bucket.capacity, decision === "rate_limited");
   return { ...asNow, decision, bucket, concurrentRequests: inFlight };
 }
 
 function check(
-  { decision, timeMs, key, organization }: KnownKeyAdmission,
+  { decision, timeMs, key, organization }: KnownKeyResult,
   { metered }: AdmitInput,
   local: { bucket: GraceBucket; nowMs: number; inFlight: number | null; shares: number },
-): KnownKeyAdmission["decision"] {
+): KnownKeyResult["decision"] {
   if (decision === "key_disabled" || decision === "organization_suspended") return decision;
   if (key.expiresAtMs !== null && timeMs >= key.expiresAtMs) return "key_expired";
   if (!local.bucket.take(local.nowMs)) return "rate_limited";
@@ -166,9 +166,9 @@ function isReached(capped: { hardCapCents: number | null; spentMicrocents: bigin
 
 /** This worker's share, beginning with no more than what must be left in Redis's bucket by now. */
 function openBuckets(last: LastKnown, shares: number, nowMs: number): Buckets {
-  const { admission, atMs } = last;
-  const { requestsPerMinute } = admission.key;
-  const { capacity, remaining } = admission.bucket;
+  const { result, atMs } = last;
+  const { requestsPerMinute } = result.key;
+  const { capacity, remaining } = result.bucket;
   const rate = { requestsPerMinute, shares, nowMs };
   last.buckets ??= {
     requests: new GraceBucket({ ...rate, capacity }),

@@ -1,19 +1,19 @@
 /** The refusals of an admission, in the contract's words. */
 import { clampRetryAfterSeconds, GatewayError } from "../errors.ts";
-import type { KnownKeyAdmission } from "../store/types/admission.ts";
+import type { KnownKeyResult } from "../store/types/admission.ts";
 import { createConcurrencyError } from "./concurrency-limit.ts";
 import { createCapError } from "./spend-cap.ts";
 
 /** The error that an admission other than `admitted` means for the client. */
-export function createAdmissionError(admission: KnownKeyAdmission, endpoint: string): GatewayError {
-  const { key, organization } = admission;
-  switch (admission.decision) {
+export function createAdmissionError(result: KnownKeyResult, endpoint: string): GatewayError {
+  const { key, organization } = result;
+  switch (result.decision) {
     case "key_disabled":
     case "key_expired":
     case "organization_suspended":
-      return new GatewayError(admission.decision);
+      return new GatewayError(result.decision);
     case "rate_limited":
-      return createRateLimitError(admission, endpoint);
+      return createRateLimitError(result, endpoint);
     case "concurrency_limited":
       return createConcurrencyError({ keyName: key.name, maxConcurrentRequests: key.maxConcurrentRequests });
     case "key_cap_reached":
@@ -23,7 +23,7 @@ export function createAdmissionError(admission: KnownKeyAdmission, endpoint: str
         hardCapCents: key.hardCapCents ?? 0,
         spentMicrocents: key.spentMicrocents,
         currency: organization.currency,
-        month: admission.month,
+        month: result.month,
       });
     case "organization_cap_reached":
       return createCapError({
@@ -32,7 +32,7 @@ export function createAdmissionError(admission: KnownKeyAdmission, endpoint: str
         hardCapCents: organization.hardCapCents ?? 0,
         spentMicrocents: organization.spentMicrocents,
         currency: organization.currency,
-        month: admission.month,
+        month: result.month,
       });
     case "admitted":
       break;
@@ -41,7 +41,7 @@ export function createAdmissionError(admission: KnownKeyAdmission, endpoint: str
 }
 
 /** Its words avoid those on which some SDKs stop retrying: quota, billing, credit. */
-function createRateLimitError({ key, bucket }: KnownKeyAdmission, endpoint: string): GatewayError {
+function createRateLimitError({ key, bucket }: KnownKeyResult, endpoint: string): GatewayError {
   // The same number as in `retry-after`.
   const seconds = clampRetryAfterSeconds(bucket.retryAfterSeconds) ?? 1;
   const what = endpoint === "count_tokens" ? "count_tokens requests" : "requests";

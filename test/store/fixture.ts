@@ -11,7 +11,7 @@ import {
 import { createId } from "../../src/store/ids.ts";
 import { createStore } from "../../src/store/redis-store.ts";
 import type { Store } from "../../src/store/types.ts";
-import type { Admission, AdmitInput, KnownKeyAdmission } from "../../src/store/types/admission.ts";
+import type { AdmitInput, AdmitResult, KnownKeyResult } from "../../src/store/types/admission.ts";
 import { KEY_SETTINGS, type KeySettings } from "../../src/settings/key.ts";
 import { ORGANIZATION_SETTINGS, type OrganizationSettings } from "../../src/settings/organization.ts";
 import { defaultsOf } from "../../src/settings/table.ts";
@@ -169,13 +169,13 @@ export async function admitKnown(
   store: Store,
   key: TestKey,
   changes: Partial<AdmitInput> = {},
-): Promise<KnownKeyAdmission> {
+): Promise<KnownKeyResult> {
   return known(await store.admit(admitInput(key, changes)));
 }
 
-export function known(admission: Admission): KnownKeyAdmission {
-  if (admission.decision === "unknown_key") throw new Error("the key is not known");
-  return admission;
+export function known(result: AdmitResult): KnownKeyResult {
+  if (result.decision === "unknown_key") throw new Error("the key is not known");
+  return result;
 }
 
 /** The identity of a new request of this key, admitted now by Redis's clock. */

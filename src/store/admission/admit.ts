@@ -21,11 +21,11 @@ import { amountAt, integerAt, integerOrNullAt, textAt } from "../redis/replies.t
 import { ADMISSION_DECISIONS } from "../types/admission.ts";
 import type {
   AdmitInput,
-  Admission,
+  AdmitResult,
   AdmittedKey,
   AdmittedOrganization,
   KeyReference,
-  KnownKeyAdmission,
+  KnownKeyResult,
 } from "../types/admission.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 
@@ -40,7 +40,7 @@ export async function findKeyReference(
 }
 
 /** @see AdmissionStore.admit */
-export async function admit(context: StoreContext, input: AdmitInput): Promise<Admission> {
+export async function admit(context: StoreContext, input: AdmitInput): Promise<AdmitResult> {
   const { organizationId, keyId } = input;
   const reply = await runInMonth(context, (month) =>
     context.client.igwAdmit(
@@ -61,13 +61,13 @@ export async function admit(context: StoreContext, input: AdmitInput): Promise<A
       input.metered ? "1" : "0",
     ),
   );
-  return parseAdmission(reply, input);
+  return parseAdmitResult(reply, input);
 }
 
-function parseAdmission(reply: readonly unknown[], input: AdmitInput): Admission {
+function parseAdmitResult(reply: readonly unknown[], input: AdmitInput): AdmitResult {
   const decision = ADMISSION_DECISIONS.find((known) => known === reply[OUTCOME]);
   if (decision === undefined) throw new TypeError("admit replied a decision that is not known");
-  const timeMs = integerAt(reply, AT.admission.timeMs);
+  const timeMs = integerAt(reply, AT.admit.timeMs);
   if (decision === "unknown_key") return { decision, timeMs };
   return {
     decision,
@@ -81,7 +81,7 @@ function parseAdmission(reply: readonly unknown[], input: AdmitInput): Admission
 }
 
 function parseKey(reply: readonly unknown[], id: string): AdmittedKey {
-  const at = AT.admission;
+  const at = AT.admit;
   return {
     id,
     name: textAt(reply, at.keyName),
@@ -97,7 +97,7 @@ function parseKey(reply: readonly unknown[], id: string): AdmittedKey {
 }
 
 function parseOrganization(reply: readonly unknown[], id: string): AdmittedOrganization {
-  const at = AT.admission;
+  const at = AT.admit;
   return {
     id,
     name: textAt(reply, at.organizationName),
@@ -109,8 +109,8 @@ function parseOrganization(reply: readonly unknown[], id: string): AdmittedOrgan
   };
 }
 
-function parseLimits(reply: readonly unknown[]): Pick<KnownKeyAdmission, "bucket" | "concurrentRequests"> {
-  const at = AT.admission;
+function parseLimits(reply: readonly unknown[]): Pick<KnownKeyResult, "bucket" | "concurrentRequests"> {
+  const at = AT.admit;
   return {
     bucket: {
       remaining: integerAt(reply, at.remaining),

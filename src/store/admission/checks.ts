@@ -1,5 +1,5 @@
 /** The checks of an admission with their figures, for whoever asks why a request was refused or what it met. */
-import type { AdmissionDecision, KnownKeyAdmission } from "../types/admission.ts";
+import type { AdmissionDecision, KnownKeyResult } from "../types/admission.ts";
 import type { Check } from "../types/reporting.ts";
 
 /** The figures that an admission was decided by. */
@@ -22,7 +22,7 @@ export interface AdmissionFigures {
 
 /** The checks in their order, up to and with the one that failed. */
 export function describeAdmission(
-  admission: KnownKeyAdmission,
+  admission: KnownKeyResult,
   bucket: "requests" | "count_tokens",
 ): readonly Check[] {
   const { key, organization } = admission;

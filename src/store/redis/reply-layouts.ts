@@ -7,7 +7,7 @@ interface ReplyLayout {
   readonly fields: readonly string[];
 }
 
-const ADMISSION_FIELDS = [
+const ADMIT_FIELDS = [
   "timeMs",
   "keyName",
   "keyDisplay",
@@ -32,7 +32,7 @@ const ADMISSION_FIELDS = [
 ] as const;
 
 export const REPLY_LAYOUTS = {
-  admission: { file: "admit.lua", fields: ADMISSION_FIELDS },
+  admit: { file: "admit.lua", fields: ADMIT_FIELDS },
   monthChanged: { file: "admit.lua", fields: ["timeMs"] },
   concurrencyLimited: { file: "hold.lua", fields: ["maxConcurrent"] },
   capReached: { file: "hold.lua", fields: ["spent", "held", "capCents", "onlyInFlight"] },

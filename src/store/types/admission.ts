@@ -58,17 +58,17 @@ export const ADMISSION_DECISIONS = [
 export type AdmissionDecision = (typeof ADMISSION_DECISIONS)[number];
 
 /** The store's `admit`, or a stage around it. */
-export type Admit = (input: AdmitInput) => Promise<Admission>;
+export type Admit = (input: AdmitInput) => Promise<AdmitResult>;
 
-export type Admission = UnknownKey | KnownKeyAdmission;
+export type AdmitResult = UnknownKeyResult | KnownKeyResult;
 
 /** No such key (any more), or its organization is gone: there are no figures. */
-export interface UnknownKey {
+export interface UnknownKeyResult {
   readonly decision: "unknown_key";
   readonly timeMs: number;
 }
 
-export interface KnownKeyAdmission {
+export interface KnownKeyResult {
   readonly decision: Exclude<AdmissionDecision, "unknown_key">;
   /** Redis's clock. */
   readonly timeMs: number;

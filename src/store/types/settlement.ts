@@ -6,7 +6,7 @@ export interface RequestIdentity {
   readonly organizationId: string;
   readonly keyId: string;
   readonly requestId: string;
-  /** Of the admission, as `Admission` says: "2026-11" and "2026-11-21". */
+  /** Of the admission, as `KnownKeyResult` says: "2026-11" and "2026-11-21". */
   readonly month: string;
   readonly day: string;
   /** Catalog id. */

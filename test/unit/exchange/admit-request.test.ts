@@ -3,12 +3,12 @@ import { describe, expect, it } from "vitest";
 import { KeyDirectory } from "../../../src/auth/key-directory.ts";
 import { createKey, hashKey } from "../../../src/auth/key-format.ts";
 import { createAdmitRequest, type IncomingRequest } from "../../../src/exchange/admit-request.ts";
-import type { AdmitInput, Admission, KnownKeyAdmission } from "../../../src/store/types/admission.ts";
+import type { AdmitInput, AdmitResult, KnownKeyResult } from "../../../src/store/types/admission.ts";
 import { PROTOCOLS } from "../../../src/translation/protocols.ts";
 import { createRecordingMeter } from "./meter-fixture.ts";
 
 const KEY = createKey();
-const ADMITTED: KnownKeyAdmission = {
+const ADMITTED: KnownKeyResult = {
   decision: "admitted",
   timeMs: Date.UTC(2026, 10, 21),
   month: "2026-11",
@@ -40,7 +40,7 @@ const ADMITTED: KnownKeyAdmission = {
 
 interface Script {
   readonly lookUp?: () => Promise<{ organizationId: string; keyId: string } | null>;
-  readonly admit?: (input: AdmitInput) => Promise<Admission>;
+  readonly admit?: (input: AdmitInput) => Promise<AdmitResult>;
   readonly isReady?: boolean;
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createGraceAdmission } from "../../../src/grace/grace-admission.ts";
 import { GraceOutage } from "../../../src/grace/grace-outage.ts";
 import { GraceSpend } from "../../../src/grace/grace-spend.ts";
-import type { AdmitInput, KnownKeyAdmission } from "../../../src/store/types/admission.ts";
+import type { AdmitInput, KnownKeyResult } from "../../../src/store/types/admission.ts";
 
 const CENT = 1_000_000n;
 const MINUTE_MS = 60_000;
@@ -17,12 +17,12 @@ const INPUT: AdmitInput = {
   metered: true,
 };
 
-type Changes = Partial<Omit<KnownKeyAdmission, "key" | "organization">> & {
-  readonly key?: Partial<KnownKeyAdmission["key"]>;
-  readonly organization?: Partial<KnownKeyAdmission["organization"]>;
+type Changes = Partial<Omit<KnownKeyResult, "key" | "organization">> & {
+  readonly key?: Partial<KnownKeyResult["key"]>;
+  readonly organization?: Partial<KnownKeyResult["organization"]>;
 };
 
-function createAdmission(changes: Changes): KnownKeyAdmission {
+function createResult(changes: Changes): KnownKeyResult {
   return {
     decision: "admitted",
     timeMs: Date.UTC(2026, 10, 21, 12),
@@ -77,7 +77,7 @@ async function createOutage(
   const admit = createGraceAdmission({
     admit: async () => {
       if (isAway) throw failure;
-      return createAdmission(changes);
+      return createResult(changes);
     },
     outage,
     spend,
@@ -97,9 +97,9 @@ async function createOutage(
     failWith: (error: Error) => (failure = error),
     setInFlight: (count: number) => (inFlight = count),
     admit: async (input: Partial<AdmitInput> = {}) => {
-      const admission = await admit({ ...INPUT, ...input });
-      if (admission.decision === "unknown_key") throw new Error("unknown key");
-      return admission;
+      const result = await admit({ ...INPUT, ...input });
+      if (result.decision === "unknown_key") throw new Error("unknown key");
+      return result;
     },
     decide: async (input: Partial<AdmitInput> = {}) => {
       const { decision } = await admit({ ...INPUT, ...input });
