@@ -28,7 +28,12 @@ interface Options {
 const program = new Command("bench")
   .description("Measures the gateway against plain Envoy.")
   .option("--quick", "all workloads in under a minute", false)
-  .option("--workload <names>", "1k, 100k, stream, messages, refused; several with commas", splitNames, [])
+  .option(
+    "--workload <names>",
+    "1k, 100k, stream, messages, responses, refused; several with commas",
+    splitNames,
+    [],
+  )
   .option("--transport <name>", "sidecar.transport of the gateway")
   .option("--workers <n>", "sidecar.workers of the gateway", parseCount, 1)
   .option("--rounds <n>", "rounds per workload and side (5; quick: 2)", parseCount)
