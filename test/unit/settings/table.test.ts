@@ -69,12 +69,9 @@ describe("a setting's name in the API", () => {
   /** Words that mean other things, too. */
   const COMMON = ["name", "currency", "disabled", "note", "notifications", "suspended"];
 
-  /** Published in refusals, checks and three tables of the dashboard, beside the rule itself. */
-  const WIDE: Readonly<Record<string, number>> = { hard_cap_cents: 14 };
-
   it.each(names.filter((name) => !COMMON.includes(name)))("%s stands in ten files or fewer", (name) => {
     const word = new RegExp(`\\b${name}\\b`);
-    expect(sources.filter((text) => word.test(text)).length).toBeLessThanOrEqual(WIDE[name] ?? 10);
+    expect(sources.filter((text) => word.test(text)).length).toBeLessThanOrEqual(10);
   });
 
   function index(table: Readonly<Record<string, { readonly apiName: string }>>) {

@@ -17,6 +17,7 @@ import {
   textsOf,
   textsOfForm,
 } from "../setting-form.ts";
+import { spendingOf } from "../spending.ts";
 import { submit } from "../submit.ts";
 import type { CatalogView, KeyView, KeyWithSecretView } from "../views.ts";
 import { NewKey } from "./key-creation.tsx";
@@ -158,6 +159,7 @@ async function renderKey(page: OrganizationPageCall, key: KeyView, state: FormSt
 
 function KeySummary({ page, apiKey }: { page: OrganizationPageCall; apiKey: KeyView }) {
   const { currency } = page.organization;
+  const spending = spendingOf(apiKey);
   return (
     <div class="card">
       <p>
@@ -165,15 +167,10 @@ function KeySummary({ page, apiKey }: { page: OrganizationPageCall; apiKey: KeyV
         {formatTime(apiKey.created_at)}
       </p>
       <p>
-        {formatMoney(apiKey.spent_microcents, currency)} spent this month, hard cap{" "}
-        {formatLimit(apiKey.hard_cap_cents, currency)}, budget {formatLimit(apiKey.budget_cents, currency)}
+        {formatMoney(spending.spentMicrocents, currency)} spent this month, hard cap{" "}
+        {formatLimit(spending.hardCapCents, currency)}, budget {formatLimit(spending.budgetCents, currency)}
       </p>
-      <SpendBar
-        spentMicrocents={apiKey.spent_microcents}
-        hardCapCents={apiKey.hard_cap_cents}
-        budgetCents={apiKey.budget_cents}
-        currency={currency}
-      />
+      <SpendBar spending={spending} currency={currency} />
       {apiKey.former_key_until === null ? null : (
         <p>The key before the last rotation works until {formatTime(apiKey.former_key_until)}.</p>
       )}

@@ -12,6 +12,7 @@ import { SEARCHED_FROM, SearchForm } from "../parts/search-form.tsx";
 import { Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { readList } from "../read-lists.ts";
+import { isCapReached, spendingOf } from "../spending.ts";
 import type { KeyPageView, KeyView, RequestView } from "../views.ts";
 
 const COLUMNS = [
@@ -126,6 +127,7 @@ interface KeyRowProps {
 function KeyRow({ page, apiKey, lastUsedAt }: KeyRowProps) {
   const { currency, id } = page.organization;
   const { remaining, capacity } = apiKey.bucket;
+  const spending = spendingOf(apiKey);
   return (
     <tr>
       <th scope="row">
@@ -138,15 +140,10 @@ function KeyRow({ page, apiKey, lastUsedAt }: KeyRowProps) {
         <KeyState apiKey={apiKey} nowMs={page.nowMs} />
       </td>
       <td class="wide">
-        <SpendBar
-          spentMicrocents={apiKey.spent_microcents}
-          hardCapCents={apiKey.hard_cap_cents}
-          budgetCents={apiKey.budget_cents}
-          currency={currency}
-        />
+        <SpendBar spending={spending} currency={currency} />
         <span class="below">
-          {formatMoney(apiKey.spent_microcents, currency)}, cap {formatLimit(apiKey.hard_cap_cents, currency)}
-          , budget {formatLimit(apiKey.budget_cents, currency)}
+          {formatMoney(spending.spentMicrocents, currency)}, cap{" "}
+          {formatLimit(spending.hardCapCents, currency)}, budget {formatLimit(spending.budgetCents, currency)}
         </span>
       </td>
       <td>
@@ -162,14 +159,11 @@ function KeyRow({ page, apiKey, lastUsedAt }: KeyRowProps) {
 
 /** Why requests of a key are refused, or that they are not. */
 export function KeyState({ apiKey, nowMs }: { apiKey: KeyView; nowMs: number }) {
-  const cap = apiKey.hard_cap_cents;
   if (apiKey.disabled) return <span class="state off">disabled</span>;
   if (apiKey.expires_at !== null && Date.parse(apiKey.expires_at) <= nowMs) {
     return <span class="state off">expired</span>;
   }
-  if (cap !== null && apiKey.spent_microcents >= cap * 1_000_000) {
-    return <span class="state bad">cap reached</span>;
-  }
+  if (isCapReached(spendingOf(apiKey))) return <span class="state bad">cap reached</span>;
   return <span class="state good">active</span>;
 }
 

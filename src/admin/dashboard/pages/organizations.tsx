@@ -13,6 +13,7 @@ import { Table } from "../parts/table.tsx";
 import { sectionPath } from "../sections.ts";
 import { Older, pageQueryOf } from "../parts/older.tsx";
 import { listFormSettings, listProblemFields, readSettings, textsOfForm } from "../setting-form.ts";
+import { spendingOf } from "../spending.ts";
 import { submit } from "../submit.ts";
 import type { OrganizationPageView, OrganizationView } from "../views.ts";
 
@@ -121,31 +122,34 @@ function OrganizationTable({ organizations }: { organizations: readonly Organiza
   return (
     <Table label="Organizations" columns={COLUMNS}>
       {organizations.map((organization) => (
-        <tr>
-          <th scope="row">
-            <a href={`${PATH}/${organization.id}`}>
-              <bdi>{organization.name}</bdi>
-            </a>
-            <span class="below code">{organization.id}</span>
-          </th>
-          <td>
-            <span class={`state ${organization.suspended ? "off" : "good"}`}>
-              {organization.suspended ? "suspended" : "active"}
-            </span>
-          </td>
-          <td class="wide">
-            <SpendBar
-              spentMicrocents={organization.spent_microcents}
-              hardCapCents={organization.hard_cap_cents}
-              budgetCents={organization.budget_cents}
-              currency={organization.currency}
-            />
-            <span class="below">{formatMoney(organization.spent_microcents, organization.currency)}</span>
-          </td>
-          <td class="number">{formatLimit(organization.hard_cap_cents, organization.currency)}</td>
-        </tr>
+        <OrganizationRow organization={organization} />
       ))}
     </Table>
+  );
+}
+
+function OrganizationRow({ organization }: { organization: OrganizationView }) {
+  const { currency } = organization;
+  const spending = spendingOf(organization);
+  return (
+    <tr>
+      <th scope="row">
+        <a href={`${PATH}/${organization.id}`}>
+          <bdi>{organization.name}</bdi>
+        </a>
+        <span class="below code">{organization.id}</span>
+      </th>
+      <td>
+        <span class={`state ${organization.suspended ? "off" : "good"}`}>
+          {organization.suspended ? "suspended" : "active"}
+        </span>
+      </td>
+      <td class="wide">
+        <SpendBar spending={spending} currency={currency} />
+        <span class="below">{formatMoney(spending.spentMicrocents, currency)}</span>
+      </td>
+      <td class="number">{formatLimit(spending.hardCapCents, currency)}</td>
+    </tr>
   );
 }
 

@@ -9,6 +9,7 @@ import { Layout } from "../parts/layout.tsx";
 import { UsageByKey, UsageByModel } from "../parts/usage-table.tsx";
 import { nameKeys } from "../name-keys.ts";
 import { readUsage } from "../read-usage.ts";
+import { isCapReached, isOverCap, spendingOf } from "../spending.ts";
 
 const SHOWN_ALERTS = 5;
 
@@ -67,34 +68,35 @@ type Rows = Awaited<ReturnType<typeof readUsage>>["data"];
 
 function Spend({ page, dayRows }: { page: OrganizationPageCall; dayRows: Rows }) {
   const { organization } = page;
-  const { currency, hard_cap_cents, budget_cents, spent_microcents, month } = organization;
-  const { daysBegun, daysLeft, forecastMicrocents } = measureProgress(month, spent_microcents, page.nowMs);
-  const spent = formatMoney(spent_microcents, currency);
+  const { currency, month } = organization;
+  const spending = spendingOf(organization);
+  const { daysBegun, daysLeft, forecastMicrocents } = measureProgress(
+    month,
+    spending.spentMicrocents,
+    page.nowMs,
+  );
+  const spent = formatMoney(spending.spentMicrocents, currency);
+  const hardCap = formatLimit(spending.hardCapCents, currency);
+  const budget = formatLimit(spending.budgetCents, currency);
   const forecast = forecastMicrocents === null ? null : formatMoney(forecastMicrocents, currency);
-  const label = `${spent} spent in ${monthName(month)}${forecast === null ? "" : `, heading for ${forecast}`}; hard cap ${formatLimit(hard_cap_cents, currency)}, budget ${formatLimit(budget_cents, currency)}`;
+  const label = `${spent} spent in ${monthName(month)}${forecast === null ? "" : `, heading for ${forecast}`}; hard cap ${hardCap}, budget ${budget}`;
   return (
     <section aria-labelledby="spend">
       <h2 id="spend">{monthName(month)}</h2>
       <dl class="figures">
         <Figure name="Spent" value={spent} />
-        <Figure name="Hard cap" value={formatLimit(hard_cap_cents, currency)} />
-        <Figure name="Budget" value={formatLimit(budget_cents, currency)} />
+        <Figure name="Hard cap" value={hardCap} />
+        <Figure name="Budget" value={budget} />
         <Figure name="Forecast" value={forecast ?? "from the second day on"} />
         <Figure name="Days left" value={String(daysLeft)} />
       </dl>
-      <SpendBar
-        spentMicrocents={spent_microcents}
-        hardCapCents={hard_cap_cents}
-        budgetCents={budget_cents}
-        currency={currency}
-      />
+      <SpendBar spending={spending} currency={currency} />
       <Verdict page={page} forecastMicrocents={forecastMicrocents} />
       <MonthChart
         days={listDays(month, dayRows)}
         daysBegun={daysBegun}
         forecastMicrocents={forecastMicrocents}
-        hardCapCents={hard_cap_cents}
-        budgetCents={budget_cents}
+        spending={spending}
         currency={currency}
         label={label}
       />
@@ -115,11 +117,11 @@ function Figure({ name, value }: { name: string; value: string }) {
 function Verdict(props: { page: OrganizationPageCall; forecastMicrocents: number | null }) {
   const { organization } = props.page;
   const settings = <a href={`/organizations/${organization.id}/settings`}>Inference settings</a>;
-  const cap = organization.hard_cap_cents;
+  const spending = spendingOf(organization);
   if (organization.suspended) {
     return <p class="notice bad">This organization is suspended: every key is refused. Ask the operator.</p>;
   }
-  if (cap !== null && organization.spent_microcents >= cap * 1_000_000) {
+  if (isCapReached(spending)) {
     return (
       <p class="notice bad">
         The organization's hard cap is reached: requests that cost money are refused with 402. Raise it in{" "}
@@ -127,14 +129,16 @@ function Verdict(props: { page: OrganizationPageCall; forecastMicrocents: number
       </p>
     );
   }
-  if (cap !== null && (props.forecastMicrocents ?? 0) > cap * 1_000_000) {
+  if (isOverCap(spending, props.forecastMicrocents ?? 0)) {
     return (
       <p class="notice warn">
         At this pace the hard cap is reached before the month ends. Change it in {settings}.
       </p>
     );
   }
-  if (cap === null) return <p class="quiet">There is no hard cap. Set one in {settings}.</p>;
+  if (spending.hardCapCents === null) {
+    return <p class="quiet">There is no hard cap. Set one in {settings}.</p>;
+  }
   return null;
 }
 

@@ -1,25 +1,26 @@
 /** @jsxImportSource hono/jsx */
 /** Pictures drawn on the server. Colours are classes of the style sheet: the security policy lets no style in here. */
+import { MICROCENTS_PER_CENT } from "../../../money.ts";
 import { formatLimit, formatMoney } from "../format.ts";
-
-const CENT = 1_000_000;
+import type { Spending } from "../spending.ts";
 
 interface SpendBarProps {
-  readonly spentMicrocents: number;
-  readonly hardCapCents: number | null;
-  readonly budgetCents: number | null;
+  readonly spending: Spending;
   readonly currency: string;
 }
 
 /** A bar up to the cap (or the budget), a mark at the budget. */
-export function SpendBar({ spentMicrocents, hardCapCents, budgetCents, currency }: SpendBarProps) {
+export function SpendBar({ spending, currency }: SpendBarProps) {
+  const { spentMicrocents, hardCapCents, budgetCents } = spending;
   const fullCents = hardCapCents ?? budgetCents;
   if (fullCents === null) return <span class="quiet">no cap, no budget</span>;
-  const full = Math.max(fullCents * CENT, 1);
+  const full = Math.max(fullCents * MICROCENTS_PER_CENT, 1);
   const share = Math.min(1, Math.max(0, spentMicrocents / full));
   const level = hardCapCents !== null && share >= 1 ? "full" : share >= 0.9 ? "high" : "fine";
   const mark =
-    hardCapCents !== null && budgetCents !== null ? Math.min(1, (budgetCents * CENT) / full) : null;
+    hardCapCents !== null && budgetCents !== null
+      ? Math.min(1, (budgetCents * MICROCENTS_PER_CENT) / full)
+      : null;
   const of = hardCapCents === null ? "budget" : "cap";
   const label = `${formatMoney(spentMicrocents, currency)} of a ${of} of ${formatLimit(fullCents, currency)}`;
   return (
@@ -106,18 +107,20 @@ export interface MonthPicture {
   /** How many of them have begun. */
   readonly daysBegun: number;
   readonly forecastMicrocents: number | null;
-  readonly hardCapCents: number | null;
-  readonly budgetCents: number | null;
+  readonly spending: Spending;
   readonly currency: string;
   readonly label: string;
 }
 
 /** The month's spend as it adds up, where it is heading, and the lines that it is held against. */
 export function MonthChart(picture: MonthPicture) {
-  const { days, daysBegun, forecastMicrocents, hardCapCents, budgetCents, currency } = picture;
+  const { days, daysBegun, forecastMicrocents, currency } = picture;
+  const { hardCapCents, budgetCents } = picture.spending;
   let sum = 0;
   const sums = days.slice(0, daysBegun).map((day) => (sum += day.microcents));
-  const limits = [hardCapCents, budgetCents].map((cents) => (cents === null ? 0 : cents * CENT));
+  const limits = [hardCapCents, budgetCents].map((cents) =>
+    cents === null ? 0 : cents * MICROCENTS_PER_CENT,
+  );
   const top = Math.max(1, ...limits, ...sums, forecastMicrocents ?? 0) * 1.05;
   const x = (day: number): number => round((day / days.length) * WIDTH);
   const y = (value: number): number => round(HEIGHT - (Math.max(0, value) / top) * (HEIGHT - TOP));
@@ -149,7 +152,7 @@ function limitLine(
   currency: string,
 ) {
   if (cents === null) return null;
-  const height = y(cents * CENT);
+  const height = y(cents * MICROCENTS_PER_CENT);
   return (
     <g>
       <line class={kind} x1="0" x2={WIDTH} y1={height} y2={height} />

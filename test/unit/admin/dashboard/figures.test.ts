@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { describeRate } from "../../../../src/admin/dashboard/assets/describe-rate.js";
 import { formatMoney } from "../../../../src/admin/dashboard/format.ts";
 import { measureProgress } from "../../../../src/admin/dashboard/month-figures.ts";
+import { isCapReached, isOverCap, spendingOf } from "../../../../src/admin/dashboard/spending.ts";
 import { bucketCapacity } from "../../../../src/limits/bucket-capacity.ts";
 
 describe("describeRate", () => {
@@ -33,6 +34,24 @@ describe("formatMoney", () => {
     [-500_000, "-0.01 USD"],
   ])("shows %i microcents as %s", (microcents, text) => {
     expect(formatMoney(microcents, "USD")).toBe(text);
+  });
+});
+
+describe("isCapReached", () => {
+  const capped = (hard_cap_cents: number | null, spent_microcents: number) =>
+    spendingOf({ hard_cap_cents, spent_microcents, budget_cents: null });
+
+  it("says what the gateway does: from the cap on, and with a cap of nothing at once", () => {
+    expect(isCapReached(capped(5, 4_999_999))).toBe(false);
+    expect(isCapReached(capped(5, 5_000_000))).toBe(true);
+    expect(isCapReached(capped(0, 0))).toBe(true);
+    expect(isCapReached(capped(null, 9_000_000))).toBe(false);
+  });
+
+  it("takes a forecast of exactly the cap for one that fits", () => {
+    expect(isOverCap(capped(5, 0), 5_000_000)).toBe(false);
+    expect(isOverCap(capped(5, 0), 5_000_001)).toBe(true);
+    expect(isOverCap(capped(null, 0), 5_000_001)).toBe(false);
   });
 });
 
