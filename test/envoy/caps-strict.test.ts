@@ -15,21 +15,14 @@ import {
   readKeyStatus,
   readRequest,
   readSpend,
+  TEMPLATE_TOKENS,
+  worstGoldCents,
 } from "./metering-figures.ts";
 
 const chat = withChatStack(() => ({ catalog: METERED_CATALOG, workers: 2 }));
 /** Twenty cents at GOLD_MODEL. */
 const USAGE = { promptTokens: 10, cachedTokens: 0, completionTokens: 5 };
 const STRICT = { strictCaps: true, name: "Acme" };
-/** Of every model here. */
-const TEMPLATE_TOKENS = 64;
-
-/** What `sendGold` can cost at most: a cent for each byte that goes upstream, two for each token of its answers. */
-function worstCents(maxTokens: number, fields: { n?: number } = {}): number {
-  const body = { ...chatBody(), model: CHAT_UPSTREAM_MODEL, max_tokens: maxTokens, ...fields };
-  return JSON.stringify(body).length + TEMPLATE_TOKENS + 2 * maxTokens * (fields.n ?? 1);
-}
-
 function formatDollars(cents: number): string {
   return `${(cents / 100).toFixed(2)} USD`;
 }
@@ -45,8 +38,14 @@ async function readHeldCents(key: CreatedKey): Promise<number> {
 
 describe("strict caps", () => {
   it.each([
-    ["key", { hardCapCents: worstCents(5) - 1, name: "ci" }, {}, "hard_cap_reached", 'API key "ci"'],
-    ["organization", {}, { hardCapCents: worstCents(5) - 1 }, "org_hard_cap_reached", 'organization "Acme"'],
+    ["key", { hardCapCents: worstGoldCents(5) - 1, name: "ci" }, {}, "hard_cap_reached", 'API key "ci"'],
+    [
+      "organization",
+      {},
+      { hardCapCents: worstGoldCents(5) - 1 },
+      "org_hard_cap_reached",
+      'organization "Acme"',
+    ],
   ] as const)(
     "refuse a request that could pass the %s's cap before the upstream sees it, and let a smaller one pass",
     async (scope, settings, organization, code, subject) => {
@@ -63,12 +62,12 @@ describe("strict caps", () => {
         scope,
         spent_cents: 0,
         held_cents: 0,
-        hard_cap_cents: worstCents(5) - 1,
+        hard_cap_cents: worstGoldCents(5) - 1,
       });
       expect(error.message).toContain(
-        `Monthly hard cap of ${formatDollars(worstCents(5) - 1)} for ${subject} would be passed`,
+        `Monthly hard cap of ${formatDollars(worstGoldCents(5) - 1)} for ${subject} would be passed`,
       );
-      expect(error.message).toContain(`this request may cost up to ${formatDollars(worstCents(5))}`);
+      expect(error.message).toContain(`this request may cost up to ${formatDollars(worstGoldCents(5))}`);
       expect(error.message).not.toContain("requests in flight stand");
       expect(chat.upstream.requests).toHaveLength(0);
       expect((await sendGold(key, 4)).status).toBe(200);
@@ -76,18 +75,18 @@ describe("strict caps", () => {
   );
 
   it("hold the worst case of what is in flight, and say when that alone stands in the way", async () => {
-    const cap = 2 * worstCents(10) - 1;
+    const cap = 2 * worstGoldCents(10) - 1;
     const key = await chat.stack.createKey({ hardCapCents: cap }, STRICT);
     const gate = createGate();
     chat.upstream.answer({ kind: "json", before: gate, body: textCompletion("x", USAGE) });
     const first = sendGold(key, 10);
     await chat.upstream.waitForRequests(1);
-    expect(await readHeldCents(key)).toBe(worstCents(10));
+    expect(await readHeldCents(key)).toBe(worstGoldCents(10));
     const refused = await sendGold(key, 10);
     expect(readError(refused)).toMatchObject({
       code: "hard_cap_reached",
       spent_cents: 0,
-      held_cents: worstCents(10),
+      held_cents: worstGoldCents(10),
       hard_cap_cents: cap,
     });
     expect(readError(refused).message).toContain("Only the requests in flight stand in its way");
@@ -99,7 +98,7 @@ describe("strict caps", () => {
   });
 
   it("let a smaller request pass beside what is in flight", async () => {
-    const key = await chat.stack.createKey({ hardCapCents: worstCents(10) + worstCents(3) }, STRICT);
+    const key = await chat.stack.createKey({ hardCapCents: worstGoldCents(10) + worstGoldCents(3) }, STRICT);
     const gate = createGate();
     chat.upstream.answerNext({ kind: "json", before: gate, body: textCompletion("x", USAGE) });
     chat.upstream.answer({ kind: "json", body: textCompletion("x", USAGE) });
@@ -112,7 +111,7 @@ describe("strict caps", () => {
   });
 
   it("count every answer that was asked for", async () => {
-    const key = await chat.stack.createKey({ hardCapCents: worstCents(5, { n: 2 }) - 1 }, STRICT);
+    const key = await chat.stack.createKey({ hardCapCents: worstGoldCents(5, { n: 2 }) - 1 }, STRICT);
     chat.upstream.answer({ kind: "json", body: textCompletion("x", USAGE) });
     expect((await sendGold(key, 5, { n: 2 })).status).toBe(402);
     expect((await sendGold(key, 5, { n: 1 })).status).toBe(200);

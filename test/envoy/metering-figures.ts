@@ -3,13 +3,19 @@ import { join } from "node:path";
 import { Redis } from "ioredis";
 import { createKey, displayKey, hashKey } from "../../src/auth/key-format.ts";
 import { requestBucketKey } from "../../src/store/redis/keys.ts";
+import { chatBody } from "../support/chat-stack.ts";
 import { waitFor } from "../support/wait.ts";
 import type { HttpAnswer } from "../support/http.ts";
 import type { ReportedUsage } from "../support/scripted-answer.ts";
 import type { Stack } from "../support/stack.ts";
 import type { CreatedKey } from "../support/test-key.ts";
 import type { KeySettings } from "../../src/settings/key.ts";
-import { catalogEntry, type CatalogEntry, CHAT_MODEL } from "../support/gateway-config.ts";
+import {
+  catalogEntry,
+  type CatalogEntry,
+  CHAT_MODEL,
+  CHAT_UPSTREAM_MODEL,
+} from "../support/gateway-config.ts";
 
 export const MESSAGES_PATH = "/v1/messages";
 /** One cent for a prompt token, a tenth for a cached one, two for a generated one. */
@@ -51,6 +57,15 @@ export function goldCostOf({ promptTokens, cachedTokens, completionTokens }: Rep
     BigInt(cachedTokens) * (CENT / 10n) +
     BigInt(completionTokens) * 2n * CENT
   );
+}
+
+/** Of every model here: what a strict cap adds for the chat template. */
+export const TEMPLATE_TOKENS = 64;
+
+/** What a small chat with GOLD_MODEL can cost at most: a cent for each byte that goes upstream, two for each token of its answers. */
+export function worstGoldCents(maxTokens: number, fields: { n?: number } = {}): number {
+  const body = { ...chatBody(), model: CHAT_UPSTREAM_MODEL, max_tokens: maxTokens, ...fields };
+  return JSON.stringify(body).length + TEMPLATE_TOKENS + 2 * maxTokens * (fields.n ?? 1);
 }
 
 /** Microcents of the month, by the gateway's own record. */
