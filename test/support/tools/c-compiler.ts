@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { findOnPath, isExecutable } from "../../../src/setup/find-executable.ts";
+import { isExecutable } from "../../../src/setup/find-executable.ts";
+import { findTool } from "../../../src/setup/find-tool.ts";
 import { installWheel } from "../../../src/setup/python.ts";
 import { SetupError } from "../../../src/setup/setup-error.js";
 import type { Tool, ToolContext } from "../../../src/setup/tool-context.ts";
@@ -27,19 +28,24 @@ const WHEEL_FOLDER = "zig-0.17.1";
  */
 export async function ensureCompiler(context: ToolContext): Promise<Tool | null> {
   if (context.platform !== "linux") return null;
-  const named = context.env["CC"];
-  if (named !== undefined && named !== "") {
-    if (await compiles(context, named)) return { path: named, source: "environment" };
-    throw new SetupError(`CC (${named}) is not a C compiler that works here: correct or unset it.`);
-  }
-  const onPath = findOnPath("cc", context.env);
-  if (onPath !== null && (await compiles(context, onPath))) return { path: onPath, source: "path" };
+  const found = await findTool(context, {
+    variable: "CC",
+    programs: ["cc"],
+    check: async (path) => ((await compiles(context, path)) ? null : "is not a C compiler that works here"),
+    installed: [{ source: "wheel", path: () => wrapper(context), install: () => installZig(context) }],
+  });
+  if (typeof found !== "string") return found;
+  throw new SetupError(`There is no C compiler (${found}): ${INSTEAD}`);
+}
+
+const wrapper = (context: ToolContext) => join(context.toolsDir, WHEEL_FOLDER, "cc");
+
+/** Zig is a compiler by its first argument; a program of its own is what is named. */
+async function installZig(context: ToolContext): Promise<null> {
   const program = join(context.toolsDir, WHEEL_FOLDER, "ziglang", "zig");
   if (!isExecutable(program)) await installWheel(context, WHEEL_FOLDER, WHEEL);
-  const path = join(context.toolsDir, WHEEL_FOLDER, "cc");
-  writeFileSync(path, `#!/bin/sh\nexec '${program}' cc "$@"\n`, { mode: 0o755 });
-  if (await compiles(context, path)) return { path, source: "wheel" };
-  throw new SetupError(`The compiler of ${WHEEL.requirement} does not work on this machine: ${INSTEAD}`);
+  writeFileSync(wrapper(context), `#!/bin/sh\nexec '${program}' cc "$@"\n`, { mode: 0o755 });
+  return null;
 }
 
 /** Whether it makes a shared library that uses the C library's headers. */

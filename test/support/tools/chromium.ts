@@ -1,9 +1,11 @@
 import { findOnPath } from "../../../src/setup/find-executable.ts";
+import { findTool } from "../../../src/setup/find-tool.ts";
 import { withProgress } from "../../../src/setup/progress.js";
-import { SetupError } from "../../../src/setup/setup-error.js";
+import { lastLine } from "../../../src/setup/run-command.js";
 import type { Tool, ToolContext } from "../../../src/setup/tool-context.ts";
 
-const PROGRAMS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
+const DEBIAN_PROGRAM = "chromium";
+const PROGRAMS = [DEBIAN_PROGRAM, "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
 
 /**
  * A Chromium for the tests of the dashboard: CHROMIUM_BIN, else PATH, else Debian's package where this user may install
@@ -12,42 +14,36 @@ const PROGRAMS = ["chromium", "chromium-browser", "google-chrome", "google-chrom
  * @throws {SetupError} when CHROMIUM_BIN names something that does not run
  */
 export async function findChromium(context: ToolContext): Promise<Tool | null> {
-  const named = context.env["CHROMIUM_BIN"];
-  if (named !== undefined && named !== "") {
-    if (await runsHere(context, named)) return { path: named, source: "environment" };
-    throw new SetupError(`CHROMIUM_BIN (${named}) is not a Chromium that runs: correct or unset it.`);
-  }
-  const onPath = await findProgram(context);
-  if (onPath !== null) return { path: onPath, source: "path" };
-  const installed = await installDebian(context);
-  if (installed === null) {
-    context.notice(
-      "There is no Chromium: the dashboard's tests in a browser are skipped. Install it, or set CHROMIUM_BIN.",
-    );
-  }
-  return installed;
-}
-
-async function findProgram(context: ToolContext): Promise<string | null> {
-  for (const program of PROGRAMS) {
-    const path = findOnPath(program, context.env);
-    if (path !== null && (await runsHere(context, path))) return path;
-  }
+  const found = await findTool(context, {
+    variable: "CHROMIUM_BIN",
+    programs: PROGRAMS,
+    check: async (path) => ((await runsHere(context, path)) ? null : "is not a Chromium that runs"),
+    installed: [
+      {
+        source: "debian",
+        path: () => findOnPath(DEBIAN_PROGRAM, context.env),
+        install: () => installDebian(context),
+      },
+    ],
+  });
+  if (typeof found !== "string") return found;
+  context.notice(
+    `There is no Chromium (${found}): the dashboard's tests in a browser are skipped. Install it, or set CHROMIUM_BIN.`,
+  );
   return null;
 }
 
-async function installDebian(context: ToolContext): Promise<Tool | null> {
+async function installDebian(context: ToolContext): Promise<string | null> {
   const apt = findOnPath("apt-get", context.env);
-  if (!context.isRoot || apt === null) return null;
+  if (!context.isRoot || apt === null) return "it is not on PATH, and this user may not install it";
   const env = { ...context.env, DEBIAN_FRONTEND: "noninteractive" };
-  await withProgress("Installing Debian's chromium", async () => {
+  const result = await withProgress("Installing Debian's chromium", async () => {
     // Lists may be missing or old; when they cannot be fetched, the install decides by itself.
     await context.run(apt, ["update", "-qq"], { env, timeoutMs: 120_000 });
-    const install = ["install", "-y", "-qq", "--no-install-recommends", "chromium"];
+    const install = ["install", "-y", "-qq", "--no-install-recommends", DEBIAN_PROGRAM];
     return context.run(apt, install, { env, timeoutMs: 600_000 });
   });
-  const path = await findProgram(context);
-  return path === null ? null : { path, source: "debian" };
+  return result.code === 0 ? null : lastLine(result);
 }
 
 async function runsHere(context: ToolContext, path: string): Promise<boolean> {

@@ -1,9 +1,10 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { findOnPath } from "../../../src/setup/find-executable.ts";
+import { findTool } from "../../../src/setup/find-tool.ts";
 import { withProgress } from "../../../src/setup/progress.js";
 import { lastLine } from "../../../src/setup/run-command.js";
-import type { ToolContext } from "../../../src/setup/tool-context.ts";
+import type { Tool, ToolContext } from "../../../src/setup/tool-context.ts";
 
 const MODULE = "helm.sh/helm/v4/cmd/helm@v4.3.1";
 const FOLDER = "helm-4.3.1";
@@ -13,24 +14,21 @@ const BUILD_TIMEOUT_MS = 900_000;
 /**
  * Helm for the tests of the chart: HELM_BIN, else PATH, else what an earlier run built, else built with Go where there
  * is one, into this clone's `.tools`. Null: there is none, and those tests are skipped; everything else is tested
- * without it. Returns the program's path.
+ * without it.
+ *
+ * @throws {SetupError} when HELM_BIN names something that does not run
  */
-export async function findHelm(context: ToolContext): Promise<string | null> {
+export async function findHelm(context: ToolContext): Promise<Tool | null> {
   const folder = join(context.toolsDir, FOLDER);
-  const candidates = [
-    context.env["HELM_BIN"] ?? "",
-    findOnPath("helm", context.env) ?? "",
-    join(folder, "helm"),
-  ];
-  for (const path of candidates) {
-    if (path !== "" && (await runsHere(context, path))) return path;
-  }
-  const reason = await build(context, folder);
-  const built = join(folder, "helm");
-  if (reason === null && (await runsHere(context, built))) return built;
+  const found = await findTool(context, {
+    variable: "HELM_BIN",
+    programs: ["helm"],
+    check: async (path) => ((await runsHere(context, path)) ? null : "is not a Helm that runs"),
+    installed: [{ source: "built", path: () => join(folder, "helm"), install: () => build(context, folder) }],
+  });
+  if (typeof found !== "string") return found;
   context.notice(
-    `There is no Helm (${reason ?? "what was built does not run here"}): the tests of the chart are skipped. ` +
-      "Install it, or set HELM_BIN.",
+    `There is no Helm (${found}): the tests of the chart are skipped. Install it, or set HELM_BIN.`,
   );
   return null;
 }

@@ -1,9 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { findOnPath } from "../../../src/setup/find-executable.ts";
+import { findTool } from "../../../src/setup/find-tool.ts";
 import { withProgress } from "../../../src/setup/progress.js";
 import { lastLine } from "../../../src/setup/run-command.js";
-import { SetupError } from "../../../src/setup/setup-error.js";
 import type { ToolContext } from "../../../src/setup/tool-context.ts";
 
 /** The server and the program that checks rules; both come together. */
@@ -25,37 +25,31 @@ const APT_OPTIONS = ["-o", "Acquire::Retries=1", "-o", "Acquire::http::Timeout=2
  * @throws {SetupError} when a variable names something that does not run
  */
 export async function findPrometheus(context: ToolContext): Promise<Prometheus | null> {
-  const named = readVariables(context);
-  for (const [program, path] of Object.entries(named) as [keyof Prometheus, string][]) {
-    if (await runsHere(context, path)) continue;
-    throw new SetupError(`${VARIABLES[program]} (${path}) does not run: correct or unset it.`);
+  let unpacking: Promise<string | null> | null = null;
+  const find = (program: keyof Prometheus) =>
+    findTool(context, {
+      variable: VARIABLES[program],
+      programs: [program],
+      check: async (path) => ((await runsHere(context, path)) ? null : "does not run"),
+      installed: [
+        {
+          source: "debian",
+          path: () => join(context.toolsDir, FOLDER, "usr", "bin", program),
+          install: () => (unpacking ??= unpackDebian(context)),
+        },
+      ],
+    });
+  const prometheus = await find("prometheus");
+  const promtool = await find("promtool");
+  if (typeof prometheus !== "string" && typeof promtool !== "string") {
+    return { prometheus: prometheus.path, promtool: promtool.path };
   }
-  const found = {
-    prometheus: findOnPath("prometheus", context.env),
-    promtool: findOnPath("promtool", context.env),
-    ...named,
-  };
-  if (await runBoth(context, found)) return found as Prometheus;
-  const unpacked = programsIn(join(context.toolsDir, FOLDER));
-  if (await runBoth(context, unpacked)) return unpacked;
-  const reason = await unpackDebian(context);
-  if (reason === null && (await runBoth(context, unpacked))) return unpacked;
+  const reason = [prometheus, promtool].find((one) => typeof one === "string");
   context.notice(
-    `There is no Prometheus (${reason ?? "Debian's does not run here"}): the tests of alarms with it are skipped. ` +
+    `There is no Prometheus (${reason}): the tests of alarms with it are skipped. ` +
       "Install prometheus and promtool, or set PROMETHEUS_BIN and PROMTOOL_BIN.",
   );
   return null;
-}
-
-function readVariables({ env }: ToolContext): Partial<Prometheus> {
-  const programs = Object.keys(VARIABLES) as (keyof Prometheus)[];
-  const named = programs.map((program) => [program, env[VARIABLES[program]] ?? ""] as const);
-  return Object.fromEntries(named.filter(([, path]) => path !== ""));
-}
-
-function programsIn(folder: string): Prometheus {
-  const bin = join(folder, "usr", "bin");
-  return { prometheus: join(bin, "prometheus"), promtool: join(bin, "promtool") };
 }
 
 /** Downloads the package and takes it apart; nothing of it is set up. Null, or why it did not work. */
@@ -86,17 +80,8 @@ async function unpackDebian(context: ToolContext): Promise<string | null> {
   }
 }
 
-async function runBoth(
-  context: ToolContext,
-  { prometheus, promtool }: Readonly<Record<keyof Prometheus, string | null>>,
-): Promise<boolean> {
-  if (prometheus === null || promtool === null) return false;
-  return (await runsHere(context, prometheus)) && runsHere(context, promtool);
-}
-
 /** Both say `prometheus, version 2.42.0 …` or `promtool, version …`; on stderr in old versions. */
 async function runsHere(context: ToolContext, path: string): Promise<boolean> {
-  if (path.includes("/") && !existsSync(path)) return false;
   const { code, stdout, stderr } = await context.run(path, ["--version"], { timeoutMs: 20_000 });
   return code === 0 && /(?:prometheus|promtool), version/.test(stdout + stderr);
 }

@@ -25,7 +25,7 @@ export async function prepareTestTools(requirementsFile: string): Promise<Record
   const compiler = await ensureCompiler(context);
   const clock: Record<string, string> = compiler === null ? {} : { CC: compiler.path };
   const helm = await findHelm(context);
-  const chart: Record<string, string> = helm === null ? {} : { HELM_BIN: helm };
+  const chart: Record<string, string> = helm === null ? {} : { HELM_BIN: helm.path };
   return {
     ...browser,
     ...alarms,
