@@ -14,6 +14,7 @@ import { resolveWorkerCount } from "./config/worker-count.ts";
 import { createCheckHandler } from "./envoy/check.ts";
 import { MIN_EDGE_BODY_BYTES } from "./envoy/bootstrap/body-limits.ts";
 import { RequestStream } from "./envoy/request-stream.ts";
+import type { StreamServices } from "./envoy/request-stream.ts";
 import { createEnvoyServer, parseAddress } from "./envoy/server.ts";
 import type { EnvoyHandlers, EnvoyServer } from "./envoy/transport/contract.ts";
 import { createAdmitRequest } from "./exchange/admit-request.ts";
@@ -291,9 +292,8 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     logger,
     meter,
   };
-  const streamServices = {
-    createExchange: (...[context, protocol]: [Exchange["context"], Exchange["protocol"]]) =>
-      new Exchange(context, protocol, exchangeServices),
+  const streamServices: StreamServices = {
+    createExchange: (admission, protocol) => new Exchange(admission, protocol, exchangeServices),
     answers,
     protocols: PROTOCOLS,
     onUnadmitted: () => meter.unadmitted(),

@@ -22,7 +22,7 @@ export function createCheckHandler(
       extensions: request.attributes?.context_extensions ?? {},
     });
     if (verdict.kind === "admitted") {
-      return createOkCheck(verdict.admission, verdict.requestId, verdict.responseHeaders);
+      return createOkCheck(verdict.admissionHeader, verdict.requestId, verdict.responseHeaders);
     }
     // ext_authz has no other way to answer a request than to deny it: a probe's too, with status 200.
     return createDeniedCheck(

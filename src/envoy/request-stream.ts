@@ -8,13 +8,13 @@
  * unprocessed).
  */
 import { GatewayError } from "../errors.ts";
-import type { AdmissionContext } from "../exchange/admission-context.ts";
-import { parseAdmissionContext } from "../exchange/admission-context.ts";
+import { parseAdmissionHeader } from "../exchange/admission-header.ts";
 import type { Answers } from "../exchange/answers.ts";
 import type { Exchange, ResponsePiece } from "../exchange/exchange.ts";
 import { METERED_ENDPOINTS } from "../exchange/endpoints.ts";
 import { namesToRemoveDownstream, namesToRemoveUpstream } from "../exchange/header-policy.ts";
 import { type Header, type Reply, createErrorReply } from "../exchange/reply.ts";
+import type { Admission } from "../limits/admission.ts";
 import type { Logger } from "../logger.ts";
 import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";
 import type { HttpBody__Output } from "./messages/generated/envoy/service/ext_proc/v3/HttpBody.ts";
@@ -36,7 +36,7 @@ import {
 import type { ProcessCall, ProcessListener } from "./transport/contract.ts";
 
 export interface StreamServices {
-  readonly createExchange: (context: AdmissionContext, protocol: Protocol) => Exchange;
+  readonly createExchange: (admission: Admission, protocol: Protocol) => Exchange;
   readonly answers: Answers;
   readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
   /** A request came without an admission; for an alarm. */
@@ -51,7 +51,7 @@ export class RequestStream implements ProcessListener {
   readonly #services: StreamServices;
   /** The reply that is being worked on; messages that come meanwhile wait for it. */
   #pending: Promise<void> | null = null;
-  #context: AdmissionContext | null = null;
+  #admission: Admission | null = null;
   #exchange: Exchange | null = null;
   #requestHeaderNames: string[] = [];
   #streams = false;
@@ -107,36 +107,38 @@ export class RequestStream implements ProcessListener {
 
   async #onRequestHeaders(message: HttpHeaders__Output): Promise<void> {
     // A second exchange would leave the first one's hold open for ever.
-    if (this.#context !== null) throw new Error("Envoy sent a request's headers twice");
+    if (this.#admission !== null) throw new Error("Envoy sent a request's headers twice");
     const headers = parseHeaderMap(message.headers);
-    const admission = headers[ADMISSION_HEADER];
-    if (admission === undefined) return this.#refuseUnadmitted(headers);
-    const context = parseAdmissionContext(admission);
-    this.#context = context;
+    const admissionHeader = headers[ADMISSION_HEADER];
+    if (admissionHeader === undefined) return this.#refuseUnadmitted(headers);
+    const admission = parseAdmissionHeader(admissionHeader);
+    this.#admission = admission;
     this.#requestHeaderNames = Object.keys(headers);
     const { answers, createExchange, protocols } = this.#services;
-    const isMetered = METERED_ENDPOINTS.has(context.endpoint);
-    if (isMetered) this.#exchange = createExchange(context, protocols[context.protocol]);
+    const isMetered = METERED_ENDPOINTS.has(admission.endpoint);
+    if (isMetered) this.#exchange = createExchange(admission, protocols[admission.protocol]);
     // Envoy sends no body message for a request without a body.
-    if (isMetered || context.endpoint === "count_tokens") {
-      return message.end_of_stream === true ? this.#onWholeRequest(context, EMPTY) : this.#reply(AWAIT_BODY);
+    if (isMetered || admission.endpoint === "count_tokens") {
+      return message.end_of_stream === true
+        ? this.#onWholeRequest(admission, EMPTY)
+        : this.#reply(AWAIT_BODY);
     }
-    return this.#replyOrRefuse(async () => createImmediateReply(await answers.answer(context, headers)));
+    return this.#replyOrRefuse(async () => createImmediateReply(await answers.answer(admission, headers)));
   }
 
   async #onRequestBody(message: HttpBody__Output): Promise<void> {
     return this.#onWholeRequest(this.#admitted(), message.body ?? EMPTY);
   }
 
-  async #onWholeRequest(context: AdmissionContext, body: Uint8Array): Promise<void> {
+  async #onWholeRequest(admission: Admission, body: Uint8Array): Promise<void> {
     const exchange = this.#exchange;
     await this.#replyOrRefuse(async () => {
       if (exchange === null) {
-        return createImmediateReply(await this.#services.answers.answerBody(context, body));
+        return createImmediateReply(await this.#services.answers.answerBody(admission, body));
       }
       const route = await exchange.onRequestBody(body);
       const remove = namesToRemoveUpstream(this.#requestHeaderNames);
-      return createRouteReply(route, remove, formatMetadata(context, exchange));
+      return createRouteReply(route, remove, formatMetadata(admission, exchange));
     });
   }
 
@@ -201,13 +203,13 @@ export class RequestStream implements ProcessListener {
 
   async #onLastPiece(exchange: Exchange, last: Promise<ResponsePiece>): Promise<void> {
     const { bytes } = await last;
-    this.#reply(createLastChunkReply(bytes, formatMetadata(exchange.context, exchange)));
+    this.#reply(createLastChunkReply(bytes, formatMetadata(exchange.admission, exchange)));
   }
 
   async #onWholeResponse(exchange: Exchange, body: Uint8Array): Promise<void> {
     await this.#replyOrRefuse(async () => {
       const bytes = await exchange.onWholeBody(body);
-      return createWholeBodyReply(bytes, exchange.contentType, formatMetadata(exchange.context, exchange));
+      return createWholeBodyReply(bytes, exchange.contentType, formatMetadata(exchange.admission, exchange));
     });
   }
 
@@ -217,25 +219,25 @@ export class RequestStream implements ProcessListener {
     try {
       response = await make();
     } catch (thrown) {
-      const context = this.#admitted();
+      const admission = this.#admitted();
       const error = GatewayError.from(thrown);
       if (error.code === "internal_error") {
         this.#services.logger.error(
-          { request_id: context.requestId, err: error.cause ?? error },
+          { request_id: admission.requestId, err: error.cause ?? error },
           "a request failed",
         );
       }
       this.#exchange?.onRefused(error);
       response = createImmediateReply(
-        this.#errorReply(context, error),
-        formatMetadata(context, this.#exchange, error.publicCode),
+        this.#errorReply(admission, error),
+        formatMetadata(admission, this.#exchange, error.publicCode),
       );
     }
     this.#reply(response);
   }
 
-  #errorReply(context: AdmissionContext, error: GatewayError): Reply {
-    return createErrorReply(error, this.#services.protocols[context.protocol], context);
+  #errorReply(admission: Admission, error: GatewayError): Reply {
+    return createErrorReply(error, this.#services.protocols[admission.protocol], admission);
   }
 
   #refuseUnadmitted(headers: Headers): void {
@@ -253,9 +255,9 @@ export class RequestStream implements ProcessListener {
     this.#reply(createImmediateReply(reply));
   }
 
-  #admitted(): AdmissionContext {
-    if (this.#context === null) throw new Error("Envoy sent a body before the request's headers");
-    return this.#context;
+  #admitted(): Admission {
+    if (this.#admission === null) throw new Error("Envoy sent a body before the request's headers");
+    return this.#admission;
   }
 
   #reply(response: ProcessingResponse): void {
@@ -265,7 +267,7 @@ export class RequestStream implements ProcessListener {
 
   #breakOff(error: unknown): void {
     this.#services.logger.error(
-      { request_id: this.#context?.requestId, err: error },
+      { request_id: this.#admission?.requestId, err: error },
       "an exchange was broken off",
     );
     if (!this.#ended) this.#call.fail("internal error");

@@ -13,7 +13,7 @@ import type { Logger } from "../logger.ts";
 import type { Admit, AdmitInput, KnownKeyResult } from "../store/types/admission.ts";
 import type { RequestMeter } from "../telemetry/request-meter.ts";
 import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";
-import { formatAdmissionContext } from "./admission-context.ts";
+import { formatAdmissionHeader } from "./admission-header.ts";
 import { describeEnd } from "./describe-end.ts";
 import { type Endpoint, type EndpointMatch, findEndpoint } from "./endpoints.ts";
 import {
@@ -42,8 +42,8 @@ export type Verdict =
   | { readonly kind: "answered"; readonly reply: Reply }
   | {
       readonly kind: "admitted";
-      /** For ext_proc: `formatAdmissionContext`. */
-      readonly admission: string;
+      /** For ext_proc: `formatAdmissionHeader`. */
+      readonly admissionHeader: string;
       readonly requestId: string;
       /** For whatever response the request gets. */
       readonly responseHeaders: readonly Header[];
@@ -151,7 +151,7 @@ function admitted(
 ): Verdict {
   const { key, organization, month, day } = result;
   const { match, protocol, requestId, request } = about;
-  const context = formatAdmissionContext({
+  const admissionHeader = formatAdmissionHeader({
     requestId,
     endpoint: match.endpoint.name,
     protocol,
@@ -174,7 +174,7 @@ function admitted(
     rate,
   });
   const responseHeaders = formatContractHeaders({ requestId, protocol, rate });
-  return { kind: "admitted", admission: context, requestId, responseHeaders };
+  return { kind: "admitted", admissionHeader, requestId, responseHeaders };
 }
 
 function rateState({ key, bucket, timeMs }: KnownKeyResult): RateState {

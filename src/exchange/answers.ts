@@ -2,27 +2,27 @@
 import type { Catalog } from "../catalog/catalog.ts";
 import { getModel, listModels } from "../catalog/models-response.ts";
 import { GatewayError } from "../errors.ts";
+import type { Admission } from "../limits/admission.ts";
 import { formatKeyStatus } from "../limits/key-status.ts";
 import { formatRequestStatus } from "../limits/request-status.ts";
 import type { Store } from "../store/types.ts";
 import type { RequestMeter } from "../telemetry/request-meter.ts";
-import type { AdmissionContext } from "./admission-context.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import { describeEnd } from "./describe-end.ts";
 import { type Reply, createJsonReply } from "./reply.ts";
 
 export interface Answers {
   /** An endpoint without a body. @throws GatewayError */
-  answer(context: AdmissionContext, headers: Readonly<Record<string, string | undefined>>): Promise<Reply>;
+  answer(admission: Admission, headers: Readonly<Record<string, string | undefined>>): Promise<Reply>;
   /** An endpoint with a body that is not sent upstream. @throws GatewayError */
-  answerBody(context: AdmissionContext, body: Uint8Array): Promise<Reply>;
+  answerBody(admission: Admission, body: Uint8Array): Promise<Reply>;
 }
 
 export interface AnswerServices {
   readonly catalog: () => Catalog;
   readonly store: Pick<Store, "getKey" | "getOrganization" | "readSpend" | "findRequest">;
   /** The prompt's tokens of a request body, as its protocol tells them. @throws GatewayError */
-  readonly countTokens: (body: Uint8Array, context: AdmissionContext) => Promise<object>;
+  readonly countTokens: (body: Uint8Array, admission: Admission) => Promise<object>;
   readonly budget: BodyBudget;
   readonly meter: Pick<RequestMeter, "finished">;
 }
@@ -30,12 +30,13 @@ export interface AnswerServices {
 export function createAnswers(services: AnswerServices): Answers {
   const { meter, budget, countTokens } = services;
   return {
-    answer: (context, headers) => telling(context, meter, () => answerByItself(services, context, headers)),
-    answerBody: (context, body) =>
-      telling(context, meter, async () => {
+    answer: (admission, headers) =>
+      telling(admission, meter, () => answerByItself(services, admission, headers)),
+    answerBody: (admission, body) =>
+      telling(admission, meter, async () => {
         budget.hold(body.byteLength);
         try {
-          return createJsonReply(200, await countTokens(body, context), context);
+          return createJsonReply(200, await countTokens(body, admission), admission);
         } finally {
           budget.release(body.byteLength);
         }
@@ -45,42 +46,46 @@ export function createAnswers(services: AnswerServices): Answers {
 
 /** Tells the meter how the request ends with this answer. */
 async function telling(
-  context: AdmissionContext,
+  admission: Admission,
   meter: AnswerServices["meter"],
   answer: () => Promise<Reply>,
 ): Promise<Reply> {
   const startMs = performance.now();
   const tell = (status: number, code: string | null): void =>
-    meter.finished(describeEnd(context, { status, code, durationMs: performance.now() - startMs }));
+    meter.finished(describeEnd(admission, { status, code, durationMs: performance.now() - startMs }));
   try {
     const reply = await answer();
     tell(reply.status, null);
     return reply;
   } catch (thrown) {
     const error = GatewayError.from(thrown);
-    tell(error.status(context.protocol), error.publicCode);
+    tell(error.status(admission.protocol), error.publicCode);
     throw thrown;
   }
 }
 
 async function answerByItself(
   services: AnswerServices,
-  context: AdmissionContext,
+  admission: Admission,
   headers: Readonly<Record<string, string | undefined>>,
 ): Promise<Reply> {
-  switch (context.endpoint) {
+  switch (admission.endpoint) {
     case "models":
       return createJsonReply(
         200,
-        listModels(services.catalog(), context, queryOf(headers[":path"])),
-        context,
+        listModels(services.catalog(), admission, queryOf(headers[":path"])),
+        admission,
       );
     case "model":
-      return createJsonReply(200, getModel(services.catalog(), context, context.resource ?? ""), context);
+      return createJsonReply(
+        200,
+        getModel(services.catalog(), admission, admission.resource ?? ""),
+        admission,
+      );
     case "key":
-      return createJsonReply(200, await keyStatus(services, context), context);
+      return createJsonReply(200, await keyStatus(services, admission), admission);
     case "request":
-      return createJsonReply(200, await requestStatus(services, context), context);
+      return createJsonReply(200, await requestStatus(services, admission), admission);
     case "chat_completions":
     case "messages":
     case "responses":
@@ -92,21 +97,21 @@ async function answerByItself(
   throw new GatewayError("unknown_endpoint");
 }
 
-async function keyStatus({ store }: AnswerServices, context: AdmissionContext) {
+async function keyStatus({ store }: AnswerServices, admission: Admission) {
   const [key, organization, spend] = await reachable(
     Promise.all([
-      store.getKey(context),
-      store.getOrganization(context.organizationId),
-      store.readSpend(context.organizationId, null, [context.keyId]),
+      store.getKey(admission),
+      store.getOrganization(admission.organizationId),
+      store.readSpend(admission.organizationId, null, [admission.keyId]),
     ]),
   );
   if (key === null || organization === null) throw new GatewayError("invalid_api_key");
-  const { remaining, capacity } = context.rate;
+  const { remaining, capacity } = admission.rate;
   return formatKeyStatus({ key, organization, spend, remainingRequests: remaining, burst: capacity });
 }
 
-async function requestStatus({ store }: AnswerServices, context: AdmissionContext) {
-  const { organizationId, keyId, resource } = context;
+async function requestStatus({ store }: AnswerServices, admission: Admission) {
+  const { organizationId, keyId, resource } = admission;
   const found = await reachable(store.findRequest(organizationId, resource ?? "", keyId));
   if (found === null) throw new GatewayError("request_not_found");
   return formatRequestStatus(found);

@@ -4,10 +4,10 @@
  */
 import { GatewayError } from "../errors.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import type { Admission } from "../limits/admission.ts";
 import { readPromptText } from "../settlement/prompt-text.ts";
 import type { TokenEstimator } from "../settlement/token-estimator.ts";
 import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";
-import type { AdmissionContext } from "./admission-context.ts";
 
 export interface CountTokensServices {
   readonly catalog: () => Catalog;
@@ -17,13 +17,13 @@ export interface CountTokensServices {
 
 /** @throws GatewayError as the request itself would be refused. */
 export function createCountTokens(services: CountTokensServices) {
-  return async (body: Uint8Array, context: AdmissionContext): Promise<object> => {
-    const { counting } = services.protocols[context.protocol];
+  return async (body: Uint8Array, admission: Admission): Promise<object> => {
+    const { counting } = services.protocols[admission.protocol];
     if (counting === null) throw new GatewayError("unknown_endpoint");
     const request = counting.parseRequest(body);
-    const model = services.catalog().requireModel(request.model, context);
+    const model = services.catalog().requireModel(request.model, admission);
     const { text, mediaTokens } = readPromptText(request.toUpstream(model));
-    const asked = { model: model.id, organizationId: context.organizationId };
+    const asked = { model: model.id, organizationId: admission.organizationId };
     const tokens = (await services.estimator.countPrompt(asked, text)) + mediaTokens;
     return counting.formatCount(tokens);
   };

@@ -1,8 +1,8 @@
+import type { Admission } from "../limits/admission.ts";
 import type { FinishedRequest } from "../telemetry/request-meter.ts";
-import type { AdmissionContext } from "./admission-context.ts";
 
 /** Whose request it was; what is left out was not known when it ended. */
-export type Ended = Pick<AdmissionContext, "requestId" | "endpoint"> &
+export type Ended = Pick<Admission, "requestId" | "endpoint"> &
   Partial<Pick<FinishedRequest, "organizationId" | "keyId" | "currency">>;
 
 /** How it ended; what is left out it did not come to. */

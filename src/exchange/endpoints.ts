@@ -2,19 +2,8 @@
  * Which endpoint a request names. Read once, at admission; the later stages act on the endpoint that the admission
  * carries and never on their own reading of the path.
  */
+import type { EndpointName } from "../limits/admission.ts";
 import type { ProtocolName } from "../translation/client-protocol.ts";
-
-export type EndpointName =
-  | "chat_completions"
-  | "messages"
-  | "responses"
-  | "count_tokens"
-  | "key"
-  | "request"
-  | "models"
-  | "model"
-  | "readiness"
-  | "unknown";
 
 export interface Endpoint {
   readonly name: EndpointName;

@@ -7,6 +7,7 @@
  */
 import type { Catalog, Model } from "../catalog/catalog.ts";
 import { GatewayError } from "../errors.ts";
+import type { Admission } from "../limits/admission.ts";
 import type { Logger } from "../logger.ts";
 import type { ClientResult, Outcome } from "../request-log/line.ts";
 import type { RequestAccount, Settled } from "../settlement/request-account.ts";
@@ -20,7 +21,6 @@ import type {
   Protocol,
 } from "../translation/client-protocol.ts";
 import { mapUpstreamError } from "../translation/upstream/map-error.ts";
-import type { AdmissionContext } from "./admission-context.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import { describeEnd } from "./describe-end.ts";
 import { isFromUpstream, mapLocalOutcome } from "./upstream-outcome.ts";
@@ -76,7 +76,7 @@ type Expectation =
   | { readonly kind: "error"; readonly status: number; readonly retryAfter: string | null };
 
 export class Exchange {
-  readonly context: AdmissionContext;
+  readonly admission: Admission;
   readonly #protocol: Protocol;
   readonly #services: ExchangeServices;
   #request: ClientRequest | null = null;
@@ -90,8 +90,8 @@ export class Exchange {
   #firstPieceMs: number | null = null;
   #isFinished = false;
 
-  constructor(context: AdmissionContext, protocol: Protocol, services: ExchangeServices) {
-    this.context = context;
+  constructor(admission: Admission, protocol: Protocol, services: ExchangeServices) {
+    this.admission = admission;
     this.#protocol = protocol;
     this.#services = services;
   }
@@ -125,11 +125,11 @@ export class Exchange {
     budget.hold(body.byteLength);
     try {
       const request = this.#protocol.parseRequest(body);
-      const model = catalog().requireModel(request.model, this.context);
+      const model = catalog().requireModel(request.model, this.admission);
       this.#model = model;
       const upstreamBody = request.toUpstream(model);
       const account = await settlement.open({
-        admission: this.context,
+        admission: this.admission,
         model,
         request,
         bodyBytes: body.byteLength,
@@ -176,7 +176,7 @@ export class Exchange {
       model,
       estimatedInputTokens: account.estimatedInputTokens,
       nowMs: this.#services.nowMs,
-      requestId: this.context.requestId,
+      requestId: this.admission.requestId,
     });
     account.observe(answer);
     this.#observation = answer.observation;
@@ -232,7 +232,7 @@ export class Exchange {
   onRefused(error: GatewayError): void {
     const told = this.#told(error);
     if (this.#account === null) {
-      this.#services.settlement.recordRefusal(this.context, this.modelId, told, error);
+      this.#services.settlement.recordRefusal(this.admission, this.modelId, told, error);
     }
     this.#finished(told);
   }
@@ -304,7 +304,7 @@ export class Exchange {
       durationMs: performance.now() - this.#startedMs,
       firstTokenMs: first === null ? null : first - this.#startedMs,
     };
-    this.#services.meter.finished(describeEnd(this.context, end));
+    this.#services.meter.finished(describeEnd(this.admission, end));
   }
 
   /** What the list of recent requests says of an error. */
@@ -324,7 +324,7 @@ export class Exchange {
   #logUpstream(error: GatewayError, status?: number): void {
     this.#services.logger.warn(
       {
-        request_id: this.context.requestId,
+        request_id: this.admission.requestId,
         model: this.modelId,
         code: error.code,
         upstream_status: status,

@@ -1,11 +1,12 @@
 /** The refusals of an admission, in the contract's words. */
 import { clampRetryAfterSeconds, GatewayError } from "../errors.ts";
 import type { KnownKeyResult } from "../store/types/admission.ts";
+import type { EndpointName } from "./admission.ts";
 import { createConcurrencyError } from "./concurrency-limit.ts";
 import { createCapError } from "./spend-cap.ts";
 
 /** The error that an admission other than `admitted` means for the client. */
-export function createAdmissionError(result: KnownKeyResult, endpoint: string): GatewayError {
+export function createAdmissionError(result: KnownKeyResult, endpoint: EndpointName): GatewayError {
   const { key, organization } = result;
   switch (result.decision) {
     case "key_disabled":
@@ -41,7 +42,7 @@ export function createAdmissionError(result: KnownKeyResult, endpoint: string): 
 }
 
 /** Its words avoid those on which some SDKs stop retrying: quota, billing, credit. */
-function createRateLimitError({ key, bucket }: KnownKeyResult, endpoint: string): GatewayError {
+function createRateLimitError({ key, bucket }: KnownKeyResult, endpoint: EndpointName): GatewayError {
   // The same number as in `retry-after`.
   const seconds = clampRetryAfterSeconds(bucket.retryAfterSeconds) ?? 1;
   const what = endpoint === "count_tokens" ? "count_tokens requests" : "requests";

@@ -1,4 +1,5 @@
 /** The state of a key's bucket after a request, and the response headers that tell it. */
+import type { ProtocolName } from "../translation/client-protocol.ts";
 
 export interface RateState {
   /** Requests per minute. */
@@ -18,10 +19,7 @@ export interface RateState {
  * @see https://platform.openai.com/docs/guides/rate-limits (reset as a duration)
  * @see https://docs.claude.com/en/api/rate-limits (reset as RFC 3339 time)
  */
-export function formatRateHeaders(
-  rate: RateState,
-  protocol: "chat" | "messages" | "responses",
-): [string, string][] {
+export function formatRateHeaders(rate: RateState, protocol: ProtocolName): [string, string][] {
   const limit = String(rate.limit);
   const remaining = String(rate.remaining);
   if (protocol === "messages") {

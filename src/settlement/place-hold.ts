@@ -1,21 +1,13 @@
 import type { GatewayError } from "../errors.ts";
+import type { Admission } from "../limits/admission.ts";
 import { createConcurrencyError } from "../limits/concurrency-limit.ts";
 import { createCapError } from "../limits/spend-cap.ts";
 import type { Store } from "../store/types.ts";
 import type { HoldInput, HoldResult } from "../store/types/settlement.ts";
 
-/** What decides how a hold is placed, and what its refusal tells. */
-interface HoldAdmission {
-  readonly strictCaps: boolean;
-  readonly keyName: string;
-  readonly organizationName: string;
-  readonly currency: string;
-  readonly month: string;
-}
-
 export interface PlaceHoldInput {
   readonly hold: Omit<HoldInput, "worstCaseMicrocents">;
-  readonly admission: HoldAdmission;
+  readonly admission: Admission;
   /** Computed for strict caps only. */
   readonly worstCase: () => bigint;
 }
@@ -50,7 +42,7 @@ type Refusal = Extract<HoldResult, { outcome: "key_cap_reached" | "organization_
 
 function createRefusal(
   { outcome, figures }: Refusal,
-  admission: HoldAdmission,
+  admission: Admission,
   worstCaseMicrocents: bigint | null,
 ): GatewayError {
   const { spentMicrocents, heldMicrocents, hardCapCents } = figures;

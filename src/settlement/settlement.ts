@@ -9,6 +9,7 @@
 import type { Clock } from "../clock.ts";
 import type { Model } from "../catalog/catalog.ts";
 import { GatewayError } from "../errors.ts";
+import type { Admission } from "../limits/admission.ts";
 import { createConcurrencyError, fitsShare } from "../limits/concurrency-limit.ts";
 import type { GraceOutage } from "../grace/grace-outage.ts";
 import type { GraceSpend } from "../grace/grace-spend.ts";
@@ -33,24 +34,8 @@ import type { TokenEstimator } from "./token-estimator.ts";
 import { MAX_BYTES_TO_LEARN_OVERHEAD } from "./learned-overhead.ts";
 import { configuredOverheadTokens, largestOutputTokens, worstCaseMicrocents } from "./worst-case.ts";
 
-/** What settlement needs to know of an admission. */
-export interface AdmittedRequest {
-  readonly requestId: string;
-  readonly route: string;
-  readonly organizationId: string;
-  readonly organizationName: string;
-  readonly keyId: string;
-  readonly keyName: string;
-  readonly currency: string;
-  readonly strictCaps: boolean;
-  /** Left out: the key has no limit of them. */
-  readonly maxConcurrentRequests?: number;
-  readonly month: string;
-  readonly day: string;
-}
-
 export interface OpenInput {
-  readonly admission: AdmittedRequest;
+  readonly admission: Admission;
   readonly model: Model;
   readonly request: ClientRequest;
   readonly bodyBytes: number;
@@ -184,12 +169,7 @@ export class Settlement {
   }
 
   /** An admitted request was refused before its hold: it cost nothing, but its client can look up why. */
-  recordRefusal(
-    admission: AdmittedRequest,
-    model: string | null,
-    result: ClientResult,
-    error: GatewayError,
-  ): void {
+  recordRefusal(admission: Admission, model: string | null, result: ClientResult, error: GatewayError): void {
     const { store, logger } = this.#options;
     const { organizationId, keyId, requestId, route, month, day, currency } = admission;
     if (this.#withoutHold.delete(requestId)) return;
@@ -220,7 +200,7 @@ export class Settlement {
   }
 
   /** In the grace time this worker counts by itself: from before the account is on disk, or many would fit at once. */
-  #takePlace(account: RequestAccount, admission: AdmittedRequest): GatewayError | null {
+  #takePlace(account: RequestAccount, admission: Admission): GatewayError | null {
     const { keyId, keyName, maxConcurrentRequests = null } = admission;
     const shares = this.#options.shares();
     const fits = fitsShare(maxConcurrentRequests, shares, this.countOpen(keyId));
@@ -348,7 +328,7 @@ function increment(counts: Map<string, number>, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
-function formatIdentity(admission: AdmittedRequest, model: Model): RequestIdentity {
+function formatIdentity(admission: Admission, model: Model): RequestIdentity {
   const { organizationId, keyId, requestId, month, day, route } = admission;
   return { organizationId, keyId, requestId, month, day, route, model: model.id };
 }

@@ -1,7 +1,7 @@
 /** What the access log tells of a request beyond what Envoy knows, as ext_proc's dynamic metadata. */
 import type { RefusalLog } from "../../exchange/admit-request.ts";
 import type { Exchange } from "../../exchange/exchange.ts";
-import type { AdmissionContext } from "../../exchange/admission-context.ts";
+import type { Admission } from "../../limits/admission.ts";
 import type { Struct } from "./generated/google/protobuf/Struct.ts";
 import { METADATA_NAMESPACE } from "../names.ts";
 
@@ -17,13 +17,13 @@ export function formatRefusalMetadata({ keyId, organizationId, errorCode }: Refu
 
 /** Fields of the access log, by name; absent ones stay empty there. */
 export function formatMetadata(
-  context: AdmissionContext,
+  admission: Admission,
   exchange: Exchange | null,
   errorCode: string | null = null,
 ): Struct {
   const fields: Record<string, { stringValue: string } | { numberValue: number }> = {
-    key_id: { stringValue: context.keyId },
-    organization_id: { stringValue: context.organizationId },
+    key_id: { stringValue: admission.keyId },
+    organization_id: { stringValue: admission.organizationId },
   };
   const model = exchange?.modelId ?? null;
   if (model !== null) fields["model"] = { stringValue: model };

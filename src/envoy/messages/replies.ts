@@ -12,14 +12,17 @@ const PERMISSION_DENIED = 7;
 
 /** ext_authz: the request goes on, with the admission for ext_proc and the contract's headers for its response. */
 export function createOkCheck(
-  admission: string,
+  admissionHeader: string,
   requestId: string,
   responseHeaders: readonly Header[],
 ): CheckResponse {
   return {
     status: { code: 0 },
     ok_response: {
-      headers: [formatTextHeader(ADMISSION_HEADER, admission), formatTextHeader("x-request-id", requestId)],
+      headers: [
+        formatTextHeader(ADMISSION_HEADER, admissionHeader),
+        formatTextHeader("x-request-id", requestId),
+      ],
       response_headers_to_add: responseHeaders.map(([name, value]) => formatTextHeader(name, value)),
     },
   };

@@ -4,7 +4,8 @@ import { parseConfig } from "../../../src/config/load.ts";
 import type { ProcessingResponse } from "../../../src/envoy/messages/generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
 import { ADMISSION_HEADER } from "../../../src/envoy/names.ts";
 import { RequestStream } from "../../../src/envoy/request-stream.ts";
-import { type AdmissionContext, formatAdmissionContext } from "../../../src/exchange/admission-context.ts";
+import { formatAdmissionHeader } from "../../../src/exchange/admission-header.ts";
+import type { Admission } from "../../../src/limits/admission.ts";
 import { createAnswers } from "../../../src/exchange/answers.ts";
 import { BodyBudget } from "../../../src/exchange/body-budget.ts";
 import { Exchange } from "../../../src/exchange/exchange.ts";
@@ -27,7 +28,7 @@ catalog:
   { baseDir: "/", env: {} },
 );
 
-const CONTEXT: AdmissionContext = {
+const ADMISSION: Admission = {
   requestId: "req_1",
   endpoint: "chat_completions",
   protocol: "chat",
@@ -76,7 +77,7 @@ export function openStream(script: StoreScript & { countTokens?: () => Promise<o
       fail: (reason) => void replies.push(reason),
     },
     {
-      createExchange: (context, protocol) => new Exchange(context, protocol, services),
+      createExchange: (admission, protocol) => new Exchange(admission, protocol, services),
       answers: createAnswers({
         catalog: () => catalog,
         budget: services.budget,
@@ -105,12 +106,16 @@ export function headers(fields: Record<string, string>, endOfStream = false): ob
 }
 
 export function requestHeaders(
-  context: Partial<AdmissionContext> = {},
+  admission: Partial<Admission> = {},
   fields: Record<string, string> = {},
 ): object {
-  const admission = formatAdmissionContext({ ...CONTEXT, ...context });
+  const admissionHeader = formatAdmissionHeader({ ...ADMISSION, ...admission });
   return {
-    request_headers: headers({ ":path": "/v1/chat/completions", [ADMISSION_HEADER]: admission, ...fields }),
+    request_headers: headers({
+      ":path": "/v1/chat/completions",
+      [ADMISSION_HEADER]: admissionHeader,
+      ...fields,
+    }),
   };
 }
 

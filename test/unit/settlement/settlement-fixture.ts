@@ -1,11 +1,7 @@
 /** A settlement on a store that records what it is asked. */
 import type { Model } from "../../../src/catalog/catalog.ts";
-import {
-  type AdmittedRequest,
-  type OpenInput,
-  Settlement,
-  type SettlementOptions,
-} from "../../../src/settlement/settlement.ts";
+import type { Admission } from "../../../src/limits/admission.ts";
+import { type OpenInput, Settlement, type SettlementOptions } from "../../../src/settlement/settlement.ts";
 import { TokenEstimator } from "../../../src/settlement/token-estimator.ts";
 import type { RecordedRequest } from "../../../src/store/types/reporting.ts";
 import type { ChargeInput, HoldInput, HoldResult } from "../../../src/store/types/settlement.ts";
@@ -13,13 +9,18 @@ import type { ClientRequest } from "../../../src/translation/client-protocol.ts"
 import { IDENTITY, PRICE } from "./account-fixture.ts";
 import { createSafeties } from "./safeties-fixture.ts";
 
-export const ADMISSION: AdmittedRequest = {
+export const ADMISSION: Admission = {
   ...IDENTITY,
   requestId: "req_01a1fbdf-a29c-790a-a491-cbfe2a229b51",
+  endpoint: "chat_completions",
+  protocol: "chat",
+  resource: null,
   organizationName: "Acme",
   keyName: "ci",
   currency: "USD",
   strictCaps: false,
+  allowedModels: null,
+  rate: { limit: 600, capacity: 60, remaining: 59, resetMs: 100, timeMs: 0 },
 };
 
 const MODEL: Pick<
@@ -46,7 +47,7 @@ const REQUEST: Pick<ClientRequest, "promptSize" | "maxOutputTokens" | "choices">
 };
 
 /** What `open` is asked for; fields of the admission as given. */
-export function createOpenInput(admission: Partial<AdmittedRequest> = {}, bodyBytes = 400): OpenInput {
+export function createOpenInput(admission: Partial<Admission> = {}, bodyBytes = 400): OpenInput {
   return {
     admission: { ...ADMISSION, ...admission },
     model: MODEL as Model,

@@ -1,11 +1,8 @@
 import { describe, expect, it } from "vitest";
-import {
-  type AdmissionContext,
-  formatAdmissionContext,
-  parseAdmissionContext,
-} from "../../../src/exchange/admission-context.ts";
+import { formatAdmissionHeader, parseAdmissionHeader } from "../../../src/exchange/admission-header.ts";
+import type { Admission } from "../../../src/limits/admission.ts";
 
-const context: AdmissionContext = {
+const admission: Admission = {
   requestId: "req_1",
   endpoint: "messages",
   protocol: "messages",
@@ -23,12 +20,12 @@ const context: AdmissionContext = {
   rate: { limit: 600, capacity: 60, remaining: 59, resetMs: 100, timeMs: 1 },
 };
 
-describe("formatAdmissionContext", () => {
+describe("formatAdmissionHeader", () => {
   it("is a header value of printable ASCII, whatever names people give", () => {
-    expect(formatAdmissionContext(context)).toMatch(/^[\x20-\x7e]+$/);
+    expect(formatAdmissionHeader(admission)).toMatch(/^[\x20-\x7e]+$/);
   });
 
   it("is read back as it was", () => {
-    expect(parseAdmissionContext(formatAdmissionContext(context))).toEqual(context);
+    expect(parseAdmissionHeader(formatAdmissionHeader(admission))).toEqual(admission);
   });
 });

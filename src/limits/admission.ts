@@ -1,0 +1,40 @@
+/** What is known of a request that was admitted, to every stage after its admission. */
+import type { ProtocolName } from "../translation/client-protocol.ts";
+import type { RateState } from "./rate-headers.ts";
+
+export type EndpointName =
+  | "chat_completions"
+  | "messages"
+  | "responses"
+  | "count_tokens"
+  | "key"
+  | "request"
+  | "models"
+  | "model"
+  | "readiness"
+  | "unknown";
+
+export interface Admission {
+  /** `req_` + UUID v7. */
+  readonly requestId: string;
+  readonly endpoint: EndpointName;
+  readonly protocol: ProtocolName;
+  /** "POST /v1/messages", for the list of recent requests. */
+  readonly route: string;
+  /** The model or request id in the path, or null. */
+  readonly resource: string | null;
+  readonly organizationId: string;
+  readonly organizationName: string;
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly currency: string;
+  readonly strictCaps: boolean;
+  /** Left out: the key has no limit of them. */
+  readonly maxConcurrentRequests?: number;
+  /** Null: every model of the catalog. */
+  readonly allowedModels: readonly string[] | null;
+  /** UTC month and day of the admission, to which the request's spend belongs: "2026-11", "2026-11-21". */
+  readonly month: string;
+  readonly day: string;
+  readonly rate: RateState;
+}
