@@ -205,7 +205,7 @@ export interface ErrorOptions {
   readonly param?: string;
   /** Replaces the code in the body: an upstream's own code for a 400. */
   readonly publicCode?: string;
-  /** Seconds, any number; held to 1 to 59. */
+  /** Seconds, any number; clamped to 1 to 59. */
   readonly retryAfterSeconds?: number;
   /** Further fields of the error object: scope, spent_cents … */
   readonly fields?: Readonly<Record<string, string | number | boolean | null>>;

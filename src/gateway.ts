@@ -77,7 +77,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const shared = { store, estimator, clock: systemClock, logger, outage, spend, spool };
   const settlement = new Settlement({ ...shared, requestLog, shares: () => workers.count });
   const { maxBodyBytes, maxBufferedBytes } = config.limits;
-  const budget = new BodyBudget({ maxBodyBytes, maxHeldBytes: maxBufferedBytes });
+  const budget = new BodyBudget({ maxBodyBytes, maxBufferedBytes });
   let draining = false;
   const handlers = createHandlers({
     store,
@@ -125,7 +125,7 @@ function readGauges(parts: {
   const { settlement, budget, grace, store, hasRedisAnswered } = parts;
   return {
     ...settlement.figures,
-    bufferedBytes: budget.heldBytes,
+    bufferedBytes: budget.bufferedBytes,
     isRedisOutOfReach: grace.outage.isOut || !hasRedisAnswered,
     spendFalls: store.spendFalls(),
     spool: grace.spool.report,

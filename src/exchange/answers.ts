@@ -34,7 +34,7 @@ export function createAnswers(services: AnswerServices): Answers {
       telling(admission, meter, () => answerByItself(services, admission, headers)),
     answerBody: (admission, body) =>
       telling(admission, meter, async () => {
-        budget.hold(body.byteLength);
+        budget.reserve(body.byteLength);
         try {
           return createJsonReply(200, await countTokens(body, admission), admission);
         } finally {

@@ -1,5 +1,5 @@
 /**
- * The bytes of bodies that one worker holds at a time, and the most that one body may have. A worker that would hold
+ * The bytes of bodies that one worker buffers at a time, and the most that one body may have. A worker that would buffer
  * more refuses the request instead of running out of memory under many large bodies at once.
  */
 import { GatewayError } from "../errors.ts";
@@ -8,39 +8,39 @@ export interface BodyLimits {
   /** `limits.max_body_bytes`. Envoy refuses larger ones first, except where its own buffers are larger than this. */
   readonly maxBodyBytes: number;
   /** `limits.max_buffered_bytes`. */
-  readonly maxHeldBytes: number;
+  readonly maxBufferedBytes: number;
 }
 
 export class BodyBudget {
   readonly #limits: BodyLimits;
-  #heldBytes = 0;
+  #bufferedBytes = 0;
 
   constructor(limits: BodyLimits) {
     this.#limits = limits;
   }
 
-  get heldBytes(): number {
-    return this.#heldBytes;
+  get bufferedBytes(): number {
+    return this.#bufferedBytes;
   }
 
   /**
-   * Counts so many more bytes as held. A single body always fits an empty budget.
+   * Counts so many more bytes as buffered. A single body always fits an empty budget.
    * @throws GatewayError 413 `request_too_large`, 503 `gateway_overloaded`; nothing is counted then.
    */
-  hold(bytes: number): void {
-    const { maxBodyBytes, maxHeldBytes } = this.#limits;
+  reserve(bytes: number): void {
+    const { maxBodyBytes, maxBufferedBytes } = this.#limits;
     if (bytes > maxBodyBytes) {
       const message = `The request body has ${bytes} bytes; this gateway takes at most ${maxBodyBytes}.`;
       throw new GatewayError("request_too_large", { message });
     }
-    if (this.#heldBytes > 0 && this.#heldBytes + bytes > maxHeldBytes) {
+    if (this.#bufferedBytes > 0 && this.#bufferedBytes + bytes > maxBufferedBytes) {
       throw new GatewayError("gateway_overloaded");
     }
-    this.#heldBytes += bytes;
+    this.#bufferedBytes += bytes;
   }
 
-  /** Gives back what `hold` counted. */
+  /** Gives back what `reserve` counted. */
   release(bytes: number): void {
-    this.#heldBytes -= bytes;
+    this.#bufferedBytes -= bytes;
   }
 }

@@ -122,7 +122,7 @@ export class Exchange {
   async onRequestBody(body: Uint8Array): Promise<Route> {
     const { budget, catalog, settlement, meter } = this.#services;
     const startMs = performance.now();
-    budget.hold(body.byteLength);
+    budget.reserve(body.byteLength);
     try {
       const request = this.#protocol.parseRequest(body);
       const model = catalog().requireModel(request.model, this.admission);

@@ -44,8 +44,8 @@ interface LastKnown {
   readonly organizationMicrocents: bigint;
   /** From an outage before, too: what it granted then is not granted again. */
   buckets: Buckets | null;
-  /** Whether the buckets were held to what Redis's has left. */
-  isHeld: boolean;
+  /** Whether the buckets were capped at what Redis's has left. */
+  isCapped: boolean;
 }
 
 interface Buckets {
@@ -99,7 +99,7 @@ function remember(
     organizationMicrocents:
       result.organization.spentMicrocents + own.organization.unacknowledged - own.organization.counted,
     buckets: isSameRate ? before.buckets : null,
-    isHeld: false,
+    isCapped: false,
   };
   setBounded(known, input.presentedHash, entry, MAX_KEYS);
 }
@@ -174,10 +174,10 @@ function openBuckets(last: LastKnown, shares: number, nowMs: number): Buckets {
     requests: new GraceBucket({ ...rate, capacity }),
     count_tokens: new GraceBucket({ ...rate, capacity: Math.max(MIN_COUNT_CAPACITY, capacity) }),
   };
-  if (!last.isHeld) {
+  if (!last.isCapped) {
     const refilled = ((nowMs - atMs) * requestsPerMinute) / 60_000;
-    last.buckets.requests.hold((remaining + refilled) / shares, nowMs);
-    last.isHeld = true;
+    last.buckets.requests.cap((remaining + refilled) / shares, nowMs);
+    last.isCapped = true;
   }
   return last.buckets;
 }

@@ -27,7 +27,7 @@ export class GraceBucket {
   }
 
   /** Leaves no more than so many tokens in it. */
-  hold(tokens: number, nowMs: number): void {
+  cap(tokens: number, nowMs: number): void {
     this.#refill(nowMs);
     this.#tokens = Math.min(this.#tokens, Math.max(0, tokens));
   }

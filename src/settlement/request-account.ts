@@ -194,8 +194,8 @@ export class RequestAccount {
   /** The prompt as the upstream counted it, where it did. */
   #estimate(usage: TokenUsage | null, outputTokens: number): Settled {
     const prompt = usage ?? { ...NO_TOKENS, inputTokens: this.estimatedInputTokens };
-    const held = Math.min(outputTokens, this.#options.largestOutputTokens);
-    return this.#price({ ...prompt, outputTokens: held }, true);
+    const capped = Math.min(outputTokens, this.#options.largestOutputTokens);
+    return this.#price({ ...prompt, outputTokens: capped }, true);
   }
 
   #price(tokens: TokenUsage, estimated: boolean): Settled {

@@ -1,4 +1,4 @@
-/** A line or an event of a stream is larger than the reader is willing to hold. */
+/** A line or an event of a stream is larger than the reader is willing to buffer. */
 export class SseLimitError extends Error {
   override readonly name = "SseLimitError";
   readonly maxEventBytes: number;
@@ -19,7 +19,7 @@ const FIRST_PENDING_BYTES = 512;
 /**
  * Cuts a byte stream that arrives in arbitrary pieces into lines that end with LF, CRLF or CR; drops a BOM at the
  * start. Works on bytes: line ends are ASCII, so no character is ever cut. A line is handed over as soon as its first
- * end byte is there. What is held is at most twice `maxLineBytes`, and each byte is copied a bounded number of times.
+ * end byte is there. What is buffered is at most twice `maxLineBytes`, and each byte is copied a bounded number of times.
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
  */
 export class LineSplitter {
@@ -59,7 +59,7 @@ export class LineSplitter {
         else if (bytes[start] === LINE_FEED) start += 1;
       }
     }
-    if (start < bytes.length) this.#hold(bytes, start);
+    if (start < bytes.length) this.#buffer(bytes, start);
   }
 
   /** Hands over a last line that has no end. */
@@ -73,7 +73,7 @@ export class LineSplitter {
       this.#handOver(bytes, start, end);
       return;
     }
-    if (bytes !== this.#pending) this.#hold(bytes, start, end);
+    if (bytes !== this.#pending) this.#buffer(bytes, start, end);
     const length = this.#pendingBytes;
     this.#pendingBytes = 0;
     this.#handOver(this.#pending, 0, length);
@@ -90,7 +90,7 @@ export class LineSplitter {
     this.#consume(bytes, from, end);
   }
 
-  #hold(bytes: Buffer, start: number, end: number = bytes.length): void {
+  #buffer(bytes: Buffer, start: number, end: number = bytes.length): void {
     const needed = this.#pendingBytes + end - start;
     if (needed > this.#maxLineBytes) throw new SseLimitError(this.#maxLineBytes);
     if (needed > this.#pending.length) {

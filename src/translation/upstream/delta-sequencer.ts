@@ -1,5 +1,5 @@
 import type { ToolNames } from "../conversation/tool-names.ts";
-import { HeldCharacters } from "./held-characters.ts";
+import { BufferedCharacters } from "./buffered-characters.ts";
 import type { ToolCall } from "./tool-call.ts";
 import type { UpdatedCall } from "./tool-call-table.ts";
 
@@ -35,7 +35,7 @@ export class DeltaSequencer {
   readonly #toolNames: ToolNames;
   readonly #createCallId: () => string;
   readonly #usedIds = new Set<string>();
-  readonly #held = new HeldCharacters();
+  readonly #buffered = new BufferedCharacters();
   /** The call that is being written and whose arguments go on. */
   #open: ToolCall | null = null;
   #waiting: (Prose | ToolCall)[] = [];
@@ -47,7 +47,7 @@ export class DeltaSequencer {
     this.#createCallId = options.createCallId;
   }
 
-  /** @throws GatewayError when too much would have to be held back. */
+  /** @throws GatewayError when too much would have to be buffered. */
   addProse(kind: ProseKind, text: string): void {
     if (this.#open === null) {
       // Calls that cannot be opened yet may be waiting; text need not wait for them.
@@ -57,17 +57,17 @@ export class DeltaSequencer {
     const last = this.#waiting.at(-1);
     if (last !== undefined && "kind" in last && last.kind === kind && kind !== "signature") {
       last.text += text;
-      this.#held.hold(text.length);
+      this.#buffered.buffer(text.length);
     } else {
       this.#waiting.push({ kind, text });
-      this.#held.holdPiece(text.length);
+      this.#buffered.bufferPiece(text.length);
     }
   }
 
-  /** @throws GatewayError when too much would have to be held back. */
+  /** @throws GatewayError when too much would have to be buffered. */
   updateCall({ call, isNew, growth }: UpdatedCall): void {
     if (isNew) this.#waiting.push(call);
-    this.#held.hold(growth);
+    this.#buffered.buffer(growth);
     if (call === this.#open) {
       this.#writeArguments(call);
       if (!call.isComplete) return;
@@ -101,7 +101,7 @@ export class DeltaSequencer {
       if (this.#open !== null) {
         left.push(item);
       } else if ("kind" in item) {
-        this.#held.releasePiece(item.text.length);
+        this.#buffered.releasePiece(item.text.length);
         this.#writeProse(item.kind, item.text);
       } else if (isCallWaiting || !this.#isOpenable(item)) {
         isCallWaiting = true;
@@ -121,7 +121,7 @@ export class DeltaSequencer {
 
   #writeArguments(call: ToolCall): void {
     const json = call.takeArguments();
-    this.#held.release(json.length);
+    this.#buffered.release(json.length);
     this.#writer.writeArguments(json);
   }
 

@@ -63,7 +63,7 @@ export function openStream(script: StoreScript & { countTokens?: () => Promise<o
   const services = {
     catalog: () => catalog,
     settlement,
-    budget: new BodyBudget({ maxBodyBytes: 1_000_000, maxHeldBytes: 1_000_000 }),
+    budget: new BodyBudget({ maxBodyBytes: 1_000_000, maxBufferedBytes: 1_000_000 }),
     nowMs: () => 0,
     logger,
     meter,

@@ -44,7 +44,7 @@ export class WireStream {
   #listener: GrpcCallListener | null = null;
   #receivedBytes = 0;
   /** Messages and bytes of window, while the listener has paused. */
-  #held: Buffer[] = [];
+  #buffered: Buffer[] = [];
   #withheldBytes = 0;
   #isPaused = false;
   #isRemoteClosed = false;
@@ -120,7 +120,7 @@ export class WireStream {
     const withheld = this.#withheldBytes;
     this.#withheldBytes = 0;
     this.#giveBack(withheld);
-    this.#handOver(this.#held.splice(0));
+    this.#handOver(this.#buffered.splice(0));
   }
 
   /** Payload of a DATA frame; `frameBytes` counts its padding too. */
@@ -152,7 +152,7 @@ export class WireStream {
       return;
     }
     this.#isRemoteClosed = true;
-    this.#held = [];
+    this.#buffered = [];
     if (this.#reader.isWithinMessage) this.fail(GRPC_STATUS.internal, "the stream ended within a message");
     if (!this.#isOver) this.#listener?.onHalfClose?.();
     if (this.outgoing.isClosed) this.#host.remove(this);
@@ -163,13 +163,13 @@ export class WireStream {
     if (this.#isOver) return;
     this.#isOver = true;
     this.outgoing.drop();
-    this.#held = [];
+    this.#buffered = [];
     this.#listener?.onClose?.();
   }
 
   #end(trailers: Buffer): void {
     if (this.outgoing.isEnded) return;
-    this.#held = [];
+    this.#buffered = [];
     this.outgoing.end(trailers);
     if (!this.#isOver) this.#host.expectEnd(this);
   }
@@ -177,7 +177,7 @@ export class WireStream {
   #handOver(messages: readonly Buffer[]): void {
     for (const message of messages) {
       if (this.outgoing.isEnded) return;
-      if (this.#isPaused) this.#held.push(message);
+      if (this.#isPaused) this.#buffered.push(message);
       else this.#listener?.onMessage?.(message);
     }
   }

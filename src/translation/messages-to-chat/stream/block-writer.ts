@@ -9,7 +9,7 @@ type BlockKind = "text" | "refusal" | "thinking" | "tool_use";
 type BlockSettings = Pick<AnswerSettings, "thinking" | "carriesReasoning">;
 
 /** More white space than this at the beginning of a text is no template's leftover, but what the model writes. */
-const MAX_HELD_CHARACTERS = 1_024;
+const MAX_BUFFERED_CHARACTERS = 1_024;
 
 /**
  * Writes content blocks one after the other: opens a block when its first delta comes, closes it when another kind
@@ -21,7 +21,7 @@ export class BlockWriter implements AnswerWriter {
   #index = -1;
   #open: BlockKind | null = null;
   #signature: ThinkingSignature | null = null;
-  #heldSpace = "";
+  #bufferedSpace = "";
   #hasToolUse = false;
 
   constructor(emit: (event: StreamEvent) => void, settings: BlockSettings) {
@@ -53,8 +53,8 @@ export class BlockWriter implements AnswerWriter {
       this.#delta({ type: "text_delta", text });
       return;
     }
-    this.#heldSpace += text;
-    if (this.#heldSpace.length > MAX_HELD_CHARACTERS || /\S/.test(text)) this.#releaseSpace();
+    this.#bufferedSpace += text;
+    if (this.#bufferedSpace.length > MAX_BUFFERED_CHARACTERS || /\S/.test(text)) this.#releaseSpace();
   }
 
   writeRefusal(text: string): void {
@@ -66,7 +66,7 @@ export class BlockWriter implements AnswerWriter {
   }
 
   startToolCall(id: string, name: string): void {
-    this.#heldSpace = "";
+    this.#bufferedSpace = "";
     this.#hasToolUse = true;
     this.#start("tool_use", { type: "tool_use", id, name, input: {} });
   }
@@ -83,9 +83,9 @@ export class BlockWriter implements AnswerWriter {
   }
 
   #releaseSpace(): void {
-    if (this.#heldSpace === "") return;
-    const text = this.#heldSpace;
-    this.#heldSpace = "";
+    if (this.#bufferedSpace === "") return;
+    const text = this.#bufferedSpace;
+    this.#bufferedSpace = "";
     this.#start("text", { type: "text", text: "" });
     this.#delta({ type: "text_delta", text });
   }

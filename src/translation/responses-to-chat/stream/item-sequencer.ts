@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../json-object.ts";
-import { HeldCharacters } from "../../upstream/held-characters.ts";
+import { BufferedCharacters } from "../../upstream/buffered-characters.ts";
 import type { ToolCall } from "../../upstream/tool-call.ts";
 import type { UpdatedCall } from "../../upstream/tool-call-table.ts";
 import type { AnswerSettings } from "../answer-settings.ts";
@@ -22,7 +22,7 @@ interface Prose {
 export class ItemSequencer {
   readonly #writer: OutputWriter;
   readonly #settings: SequencerSettings;
-  readonly #held = new HeldCharacters();
+  readonly #buffered = new BufferedCharacters();
   readonly #usedIds = new Set<string>();
   /** Calls that cannot be begun yet. */
   readonly #nameless = new Set<ToolCall>();
@@ -35,7 +35,7 @@ export class ItemSequencer {
     this.#settings = settings;
   }
 
-  /** @throws GatewayError when too much would have to be held back. */
+  /** @throws GatewayError when too much would have to be buffered. */
   addProse(kind: Prose["kind"], text: string, logprobs: readonly JsonObject[] = []): void {
     if (this.#open.size === 0) {
       this.#write({ kind, text, logprobs });
@@ -45,16 +45,16 @@ export class ItemSequencer {
     if (last?.kind === kind) {
       last.text += text;
       last.logprobs.push(...logprobs);
-      this.#held.hold(text.length);
+      this.#buffered.buffer(text.length);
     } else {
       this.#prose.push({ kind, text, logprobs: [...logprobs] });
-      this.#held.holdPiece(text.length);
+      this.#buffered.bufferPiece(text.length);
     }
   }
 
-  /** @throws GatewayError when too much would have to be held back. */
+  /** @throws GatewayError when too much would have to be buffered. */
   updateCall({ call, isNew, growth }: UpdatedCall): void {
-    this.#held.hold(growth);
+    this.#buffered.buffer(growth);
     if (isNew) this.#nameless.add(call);
     if (this.#nameless.has(call)) {
       if (!this.#isOpenable(call)) return;
@@ -92,7 +92,7 @@ export class ItemSequencer {
     const index = this.#open.get(call);
     if (index === undefined) return;
     const json = call.takeText();
-    this.#held.release(json.length);
+    this.#buffered.release(json.length);
     if (json !== "") this.#writer.writeArguments(index, json);
   }
 
@@ -106,7 +106,7 @@ export class ItemSequencer {
     const waiting = this.#prose;
     this.#prose = [];
     for (const prose of waiting) {
-      this.#held.releasePiece(prose.text.length);
+      this.#buffered.releasePiece(prose.text.length);
       this.#write(prose);
     }
   }

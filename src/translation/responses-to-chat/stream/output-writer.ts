@@ -12,7 +12,7 @@ import { ReasoningWriter } from "./reasoning-writer.ts";
 type WriterSettings = Pick<AnswerSettings, "reasoning" | "carriesReasoning" | "createId">;
 
 /** More white space than this at the beginning of a text is no template's leftover, but what the model writes. */
-const MAX_HELD_CHARACTERS = 1_024;
+const MAX_BUFFERED_CHARACTERS = 1_024;
 
 const CALL_IDS: Readonly<Record<ToolKind, IdKind>> = { function: "fc", custom: "ctc", tool_search: "tsc" };
 
@@ -29,7 +29,7 @@ export class OutputWriter {
   readonly #items: (OutputItem | null)[] = [];
   readonly #open = new Map<number, OpenItem>();
   #prose: { readonly index: number; readonly writer: MessageWriter | ReasoningWriter } | null = null;
-  #heldSpace = "";
+  #bufferedSpace = "";
   #heldLogprobs: JsonObject[] = [];
   #hasCall = false;
 
@@ -50,9 +50,9 @@ export class OutputWriter {
       open.writeText(text, logprobs);
       return;
     }
-    this.#heldSpace += text;
+    this.#bufferedSpace += text;
     for (const entry of logprobs) this.#heldLogprobs.push(entry);
-    if (this.#heldSpace.length > MAX_HELD_CHARACTERS || /\S/.test(text)) this.#releaseSpace();
+    if (this.#bufferedSpace.length > MAX_BUFFERED_CHARACTERS || /\S/.test(text)) this.#releaseSpace();
   }
 
   writeRefusal(text: string): void {
@@ -64,7 +64,7 @@ export class OutputWriter {
 
   /** @returns the output index, by which the call is written to and closed. */
   startCall(call: StartedCall): number {
-    this.#heldSpace = "";
+    this.#bufferedSpace = "";
     this.#heldLogprobs = [];
     this.#hasCall = true;
     this.#closeProse("completed");
@@ -130,10 +130,10 @@ export class OutputWriter {
   }
 
   #releaseSpace(): void {
-    if (this.#heldSpace === "") return;
-    const text = this.#heldSpace;
+    if (this.#bufferedSpace === "") return;
+    const text = this.#bufferedSpace;
     const logprobs = this.#heldLogprobs;
-    this.#heldSpace = "";
+    this.#bufferedSpace = "";
     this.#heldLogprobs = [];
     this.#startMessage().writeText(text, logprobs);
   }

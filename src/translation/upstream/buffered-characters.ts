@@ -1,20 +1,20 @@
 import { GatewayError } from "../../errors.ts";
 
-/** All that one stream may hold back; more is no answer but a runaway. */
-const MAX_HELD_CHARACTERS = 4 * 1_048_576;
+/** All that one stream may have buffered; more is no answer but a runaway. */
+const MAX_BUFFERED_CHARACTERS = 4 * 1_048_576;
 
 /** What a piece of its own takes besides its text, so that very many very small ones are bounded too. */
 const PIECE_OVERHEAD_CHARACTERS = 64;
 
-/** Counts what one stream holds back for the order of the client's protocol. */
-export class HeldCharacters {
+/** Counts what one stream has buffered for the order of the client's protocol. */
+export class BufferedCharacters {
   #count = 0;
 
   /** @throws GatewayError `upstream_error` when it is too much. */
-  hold(characters: number): void {
+  buffer(characters: number): void {
     this.#count += characters;
-    if (this.#count <= MAX_HELD_CHARACTERS) return;
-    const cause = new Error(`more than ${MAX_HELD_CHARACTERS} characters would have to be held back`);
+    if (this.#count <= MAX_BUFFERED_CHARACTERS) return;
+    const cause = new Error(`more than ${MAX_BUFFERED_CHARACTERS} characters would have to be buffered`);
     throw new GatewayError("upstream_error", { cause });
   }
 
@@ -23,8 +23,8 @@ export class HeldCharacters {
   }
 
   /** The same for a piece that is kept by itself. @throws GatewayError `upstream_error` when it is too much. */
-  holdPiece(characters: number): void {
-    this.hold(characters + PIECE_OVERHEAD_CHARACTERS);
+  bufferPiece(characters: number): void {
+    this.buffer(characters + PIECE_OVERHEAD_CHARACTERS);
   }
 
   releasePiece(characters: number): void {
