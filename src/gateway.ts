@@ -18,7 +18,7 @@ import type { StreamServices } from "./envoy/request-stream.ts";
 import { createEnvoyServer, parseAddress } from "./envoy/server.ts";
 import type { EnvoyHandlers, EnvoyServer } from "./envoy/transport/contract.ts";
 import { createAdmitRequest } from "./exchange/admit-request.ts";
-import { createAnswers } from "./exchange/answers.ts";
+import { createLocalEndpoints } from "./exchange/local-endpoints.ts";
 import { BodyBudget } from "./exchange/body-budget.ts";
 import { createCountTokens } from "./exchange/count-tokens.ts";
 import { Exchange } from "./exchange/exchange.ts";
@@ -277,7 +277,7 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     logger: errorLog,
     meter,
   });
-  const answers = createAnswers({
+  const localEndpoints = createLocalEndpoints({
     budget,
     catalog: currentCatalog,
     store,
@@ -294,7 +294,7 @@ function createHandlers(parts: Parts): EnvoyHandlers {
   };
   const streamServices: StreamServices = {
     createExchange: (admission, protocol) => new Exchange(admission, protocol, exchangeServices),
-    answers,
+    localEndpoints,
     protocols: PROTOCOLS,
     onUnadmitted: () => meter.unadmitted(),
     logger: { ...errorLog, warn: (fields: object, message: string) => logger.warn(fields, message) },

@@ -7,7 +7,7 @@ import { type AdmitRequest, NOBODY } from "../exchange/admit-request.ts";
 import type { CheckRequest__Output } from "./messages/generated/envoy/service/auth/v3/CheckRequest.ts";
 import type { CheckResponse } from "./messages/generated/envoy/service/auth/v3/CheckResponse.ts";
 import { formatRefusalMetadata } from "./messages/metadata.ts";
-import { createDeniedCheck, createOkCheck } from "./messages/replies.ts";
+import { createDeniedCheck, createOkCheck } from "./messages/format-replies.ts";
 
 /** The handler of `envoy.service.auth.v3.Authorization/Check`. Never rejects. */
 export function createCheckHandler(

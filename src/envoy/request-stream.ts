@@ -9,7 +9,7 @@
  */
 import { GatewayError } from "../errors.ts";
 import { parseAdmissionHeader } from "../exchange/admission-header.ts";
-import type { Answers } from "../exchange/answers.ts";
+import type { LocalEndpoints } from "../exchange/local-endpoints.ts";
 import type { Exchange, ResponsePiece } from "../exchange/exchange.ts";
 import { METERED_ENDPOINTS } from "../exchange/endpoints.ts";
 import { namesToRemoveDownstream, namesToRemoveUpstream } from "../exchange/header-policy.ts";
@@ -32,12 +32,12 @@ import {
   createResponseStartReply,
   createRouteReply,
   createWholeBodyReply,
-} from "./messages/replies.ts";
+} from "./messages/format-replies.ts";
 import type { ProcessCall, ProcessListener } from "./transport/contract.ts";
 
 export interface StreamServices {
   readonly createExchange: (admission: Admission, protocol: Protocol) => Exchange;
-  readonly answers: Answers;
+  readonly localEndpoints: LocalEndpoints;
   readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
   /** A request came without an admission; for an alarm. */
   readonly onUnadmitted?: () => void;
@@ -114,7 +114,7 @@ export class RequestStream implements ProcessListener {
     const admission = parseAdmissionHeader(admissionHeader);
     this.#admission = admission;
     this.#requestHeaderNames = Object.keys(headers);
-    const { answers, createExchange, protocols } = this.#services;
+    const { localEndpoints, createExchange, protocols } = this.#services;
     const isMetered = METERED_ENDPOINTS.has(admission.endpoint);
     if (isMetered) this.#exchange = createExchange(admission, protocols[admission.protocol]);
     // Envoy sends no body message for a request without a body.
@@ -123,7 +123,9 @@ export class RequestStream implements ProcessListener {
         ? this.#onWholeRequest(admission, EMPTY)
         : this.#reply(AWAIT_BODY);
     }
-    return this.#replyOrRefuse(async () => createImmediateReply(await answers.answer(admission, headers)));
+    return this.#replyOrRefuse(async () =>
+      createImmediateReply(await localEndpoints.answer(admission, headers)),
+    );
   }
 
   async #onRequestBody(message: HttpBody__Output): Promise<void> {
@@ -134,7 +136,7 @@ export class RequestStream implements ProcessListener {
     const exchange = this.#exchange;
     await this.#replyOrRefuse(async () => {
       if (exchange === null) {
-        return createImmediateReply(await this.#services.answers.answerBody(admission, body));
+        return createImmediateReply(await this.#services.localEndpoints.answerBody(admission, body));
       }
       const route = await exchange.onRequestBody(body);
       const remove = namesToRemoveUpstream(this.#requestHeaderNames);

@@ -2,7 +2,7 @@
 import type { RedisClient } from "./redis/client.ts";
 import { monthAt } from "../calendar.ts";
 import type { CalendarPeriod } from "../calendar.ts";
-import { integerAt, parseArray } from "./redis/replies.ts";
+import { integerAt, parseArray } from "./redis/parse-reply.ts";
 import { AT, OUTCOME } from "./redis/reply-layouts.ts";
 import type { SpendFall } from "./types/settlement.ts";
 

@@ -13,7 +13,7 @@ import {
   createResponseStartReply,
   createRouteReply,
   createWholeBodyReply,
-} from "../../src/envoy/messages/replies.ts";
+} from "../../src/envoy/messages/format-replies.ts";
 import { createEnvoyServer } from "../../src/envoy/server.ts";
 import type { ProcessListener } from "../../src/envoy/transport/contract.ts";
 

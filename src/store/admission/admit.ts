@@ -17,7 +17,7 @@ import {
 } from "../redis/keys.ts";
 import { dayAt, monthAt } from "../../calendar.ts";
 import { parseModels } from "../management/records.ts";
-import { amountAt, integerAt, integerOrNullAt, textAt } from "../redis/replies.ts";
+import { amountAt, integerAt, integerOrNullAt, textAt } from "../redis/parse-reply.ts";
 import { ADMISSION_DECISIONS } from "../types/admission.ts";
 import type {
   AdmitInput,

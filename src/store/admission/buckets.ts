@@ -1,6 +1,6 @@
 import type { StoreContext } from "../context.ts";
 import { keyRecordKey, requestBucketKey } from "../redis/keys.ts";
-import { integerOrNullAt, parseArray } from "../redis/replies.ts";
+import { integerOrNullAt, parseArray } from "../redis/parse-reply.ts";
 import type { BucketFill } from "../types/reporting.ts";
 
 /** @see AdmissionStore.readBuckets */

@@ -1,7 +1,7 @@
 /** Which workers there are, over all hosts. */
 import type { StoreContext } from "../context.ts";
 import { WORKERS_KEY } from "../redis/keys.ts";
-import { formatCount } from "../redis/replies.ts";
+import { formatCount } from "../redis/parse-reply.ts";
 
 /** @see AdmissionStore.announceWorker */
 export async function announceWorker(

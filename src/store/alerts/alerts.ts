@@ -11,7 +11,7 @@ import {
   alertsReadKey,
 } from "../redis/keys.ts";
 import { expiryOf } from "../../calendar.ts";
-import { parseInteger } from "../redis/replies.ts";
+import { parseInteger } from "../redis/parse-reply.ts";
 import { ALERT_CHANNELS } from "../types/alerts.ts";
 import type { AlertChannel, AlertRecord, DeliveryState, ListedAlert } from "../types/alerts.ts";
 import type { Page, PageInput } from "../types/page.ts";

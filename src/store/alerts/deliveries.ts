@@ -6,7 +6,7 @@ import { parseAlert } from "./alerts.ts";
 import type { StoreContext } from "../context.ts";
 import { alertCourierKey, alertDeliveriesKey, alertOutboxKey } from "../redis/keys.ts";
 import { expiryOf } from "../../calendar.ts";
-import { formatCount, integerAt, parseArray, textAt } from "../redis/replies.ts";
+import { formatCount, integerAt, parseArray, textAt } from "../redis/parse-reply.ts";
 import { ALERT_CHANNELS } from "../types/alerts.ts";
 import type { AlertChannel, DeliveryClaim, FinishInput, OwedDelivery } from "../types/alerts.ts";
 import type { Run } from "../run.ts";

@@ -15,7 +15,7 @@ import { lookUpKey, organizationKey, requestBucketKey, spendKey } from "../redis
 import { expiryOf, monthAt } from "../../calendar.ts";
 import { readIds } from "./organizations.ts";
 import { formatKeySettings, parseKeyRecord } from "./records.ts";
-import { parseArray, parseFields, textAt } from "../redis/replies.ts";
+import { parseArray, parseFields, textAt } from "../redis/parse-reply.ts";
 import type { KeySettings } from "../../settings/key.ts";
 import type { KeyReference } from "../types/admission.ts";
 import type { AuditInput } from "../types/audit.ts";

@@ -13,7 +13,7 @@ import {
 } from "../redis/keys.ts";
 import { expiryOf, monthsBackFrom } from "../../calendar.ts";
 import { formatOrganizationSettings, parseOrganizationRecord } from "./records.ts";
-import { parseFields, textAt } from "../redis/replies.ts";
+import { parseFields, textAt } from "../redis/parse-reply.ts";
 import type { AuditInput } from "../types/audit.ts";
 import type { OrganizationSettings } from "../../settings/organization.ts";
 import type { OrganizationChangeResult, OrganizationRecord } from "../types/management.ts";

@@ -2,7 +2,7 @@
 import { KEY_SETTINGS, type KeySettings } from "../../settings/key.ts";
 import { ORGANIZATION_SETTINGS, type OrganizationSettings } from "../../settings/organization.ts";
 import { formatFields, parseFields } from "../../settings/table.ts";
-import { parseInteger, parseIntegerOrNull } from "../redis/replies.ts";
+import { parseInteger, parseIntegerOrNull } from "../redis/parse-reply.ts";
 import type { KeyRecord, OrganizationRecord } from "../types/management.ts";
 
 type Fields = Readonly<Record<string, string>>;

@@ -9,7 +9,7 @@ import type { StoreContext } from "../context.ts";
 import { createId, isId } from "../ids.ts";
 import { auditKey, organizationKey, tokenListKey, tokenLookUpKey, tokenRecordKey } from "../redis/keys.ts";
 import { readIds } from "./organizations.ts";
-import { parseInteger } from "../redis/replies.ts";
+import { parseInteger } from "../redis/parse-reply.ts";
 import type { Page, PageInput } from "../types/page.ts";
 import type { AuditInput } from "../types/audit.ts";
 import { TOKEN_ROLES } from "../types/tokens.ts";

@@ -7,7 +7,7 @@ import { describeChecks } from "../admission/checks.ts";
 import type { StoreContext } from "../context.ts";
 import { timeOfId } from "../ids.ts";
 import { recentKey, refusedKey } from "../redis/keys.ts";
-import { parseInteger, parseIntegerOrNull } from "../redis/replies.ts";
+import { parseInteger, parseIntegerOrNull } from "../redis/parse-reply.ts";
 import { ADMISSION_DECISIONS } from "../types/admission.ts";
 import type { AdmissionDecision } from "../types/admission.ts";
 import type { Page, PageInput } from "../types/page.ts";

@@ -15,7 +15,7 @@ import {
   integerOrNullAt,
   parseArray,
   textAt,
-} from "../redis/replies.ts";
+} from "../redis/parse-reply.ts";
 import type {
   ChargeInput,
   ChargeResult,

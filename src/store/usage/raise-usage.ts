@@ -2,7 +2,7 @@
 import type { StoreContext } from "../context.ts";
 import { holdsKey, spendKey, usageKey } from "../redis/keys.ts";
 import { expiryOf } from "../../calendar.ts";
-import { amountAt, formatAmount, formatCount, parseArray, textAt } from "../redis/replies.ts";
+import { amountAt, formatAmount, formatCount, parseArray, textAt } from "../redis/parse-reply.ts";
 import type { RaiseUsageResult, UsageRow } from "../types/reporting.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 

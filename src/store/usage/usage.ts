@@ -14,7 +14,7 @@ import {
 import { dayAt, daysOf, expiryOf, monthAt, parseMonth } from "../../calendar.ts";
 import type { AuditInput } from "../types/audit.ts";
 import type { CalendarPeriod } from "../../calendar.ts";
-import { amountAt, integerAt, parseArray, parseInteger, textAt } from "../redis/replies.ts";
+import { amountAt, integerAt, parseArray, parseInteger, textAt } from "../redis/parse-reply.ts";
 import { NO_USAGE } from "../types/reporting.ts";
 import type { CorrectInput, CorrectResult, SpendFigures, UsageRow } from "../types/reporting.ts";
 import { raiseUsage } from "./raise-usage.ts";

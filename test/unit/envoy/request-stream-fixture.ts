@@ -6,7 +6,7 @@ import { ADMISSION_HEADER } from "../../../src/envoy/names.ts";
 import { RequestStream } from "../../../src/envoy/request-stream.ts";
 import { formatAdmissionHeader } from "../../../src/exchange/admission-header.ts";
 import type { Admission } from "../../../src/limits/admission.ts";
-import { createAnswers } from "../../../src/exchange/answers.ts";
+import { createLocalEndpoints } from "../../../src/exchange/local-endpoints.ts";
 import { BodyBudget } from "../../../src/exchange/body-budget.ts";
 import { Exchange } from "../../../src/exchange/exchange.ts";
 import { PROTOCOLS } from "../../../src/translation/protocols.ts";
@@ -78,7 +78,7 @@ export function openStream(script: StoreScript & { countTokens?: () => Promise<o
     },
     {
       createExchange: (admission, protocol) => new Exchange(admission, protocol, services),
-      answers: createAnswers({
+      localEndpoints: createLocalEndpoints({
         catalog: () => catalog,
         budget: services.budget,
         store: { getKey: missing, getOrganization: missing, readSpend: missing, findRequest: missing },

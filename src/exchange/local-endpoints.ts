@@ -11,14 +11,14 @@ import type { BodyBudget } from "./body-budget.ts";
 import { describeEnd } from "./describe-end.ts";
 import { type Reply, createJsonReply } from "./reply.ts";
 
-export interface Answers {
+export interface LocalEndpoints {
   /** An endpoint without a body. @throws GatewayError */
   answer(admission: Admission, headers: Readonly<Record<string, string | undefined>>): Promise<Reply>;
   /** An endpoint with a body that is not sent upstream. @throws GatewayError */
   answerBody(admission: Admission, body: Uint8Array): Promise<Reply>;
 }
 
-export interface AnswerServices {
+export interface LocalEndpointServices {
   readonly catalog: () => Catalog;
   readonly store: Pick<Store, "getKey" | "getOrganization" | "readSpend" | "findRequest">;
   /** The prompt's tokens of a request body, as its protocol tells them. @throws GatewayError */
@@ -27,11 +27,11 @@ export interface AnswerServices {
   readonly meter: Pick<RequestMeter, "finished">;
 }
 
-export function createAnswers(services: AnswerServices): Answers {
+export function createLocalEndpoints(services: LocalEndpointServices): LocalEndpoints {
   const { meter, budget, countTokens } = services;
   return {
     answer: (admission, headers) =>
-      telling(admission, meter, () => answerByItself(services, admission, headers)),
+      telling(admission, meter, () => answerWithoutBody(services, admission, headers)),
     answerBody: (admission, body) =>
       telling(admission, meter, async () => {
         budget.reserve(body.byteLength);
@@ -47,7 +47,7 @@ export function createAnswers(services: AnswerServices): Answers {
 /** Tells the meter how the request ends with this answer. */
 async function telling(
   admission: Admission,
-  meter: AnswerServices["meter"],
+  meter: LocalEndpointServices["meter"],
   answer: () => Promise<Reply>,
 ): Promise<Reply> {
   const startMs = performance.now();
@@ -64,8 +64,8 @@ async function telling(
   }
 }
 
-async function answerByItself(
-  services: AnswerServices,
+async function answerWithoutBody(
+  services: LocalEndpointServices,
   admission: Admission,
   headers: Readonly<Record<string, string | undefined>>,
 ): Promise<Reply> {
@@ -97,7 +97,7 @@ async function answerByItself(
   throw new GatewayError("unknown_endpoint");
 }
 
-async function keyStatus({ store }: AnswerServices, admission: Admission) {
+async function keyStatus({ store }: LocalEndpointServices, admission: Admission) {
   const [key, organization, spend] = await reachable(
     Promise.all([
       store.getKey(admission),
@@ -110,7 +110,7 @@ async function keyStatus({ store }: AnswerServices, admission: Admission) {
   return formatKeyStatus({ key, organization, spend, remainingRequests: remaining, burst: capacity });
 }
 
-async function requestStatus({ store }: AnswerServices, admission: Admission) {
+async function requestStatus({ store }: LocalEndpointServices, admission: Admission) {
   const { organizationId, keyId, resource } = admission;
   const found = await reachable(store.findRequest(organizationId, resource ?? "", keyId));
   if (found === null) throw new GatewayError("request_not_found");
