@@ -61,6 +61,25 @@ describe("the access log", () => {
     expect(line).toMatchObject({ status: 401, error_code: "invalid_api_key", key_id: null });
   });
 
+  it.each([
+    ["/cut/sk-igw-Secret1/and/sk-igw-Secret2", "/cut//and/"],
+    ["/twice/SK-IGW-Secret1sk-igw-Secret2/sk-proj-Secret0123456789abc", "/twice//"],
+    ["/kinds/whsec_Secret1/igw_operator_Secret2/risk-igloo?key=sk-igw-Secret3", "/kinds///risk-igloo"],
+    ["/coded/%73k-igw-Secret1", "/coded/"],
+  ])("has none of the keys in %s", async (path, logged) => {
+    await send(edge.port, "POST", path, AUTHORIZED, "{}");
+    const line = await findLogLine((entry) => String(entry["path"]).startsWith(logged.slice(0, 5)));
+    expect(line["path"]).toBe(logged);
+    expect(JSON.stringify(line)).not.toContain("Secret");
+  });
+
+  it("leaves out a path with a key of a request that no filter has seen", async () => {
+    const headers = { connection: "upgrade", upgrade: "websocket", "user-agent": "unseen" };
+    await send(edge.port, "GET", "/unseen/sk-igw-Secret1", headers);
+    const line = await findLogLine((entry) => entry["user_agent"] === "unseen");
+    expect(JSON.stringify(line)).not.toMatch(/Secret|sk-igw/u);
+  });
+
   it("has no query of a request that no filter has seen", async () => {
     await send(edge.port, "GET", "/early?token=in-query", { connection: "upgrade", upgrade: "websocket" });
     const line = await findLogLine((entry) => entry["path"] === "/early");

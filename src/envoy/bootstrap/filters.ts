@@ -21,6 +21,12 @@ export function createHttpFilters(maxRequestBytes: number, options: ResolvedOpti
   ];
 }
 
+/**
+ * Keys of the gateway and of upstreams ("sk-"), webhook secrets and tokens, each to the end of its path segment. Envoy
+ * takes RE2 programs of up to 100 instructions, hence no closer look at what follows.
+ */
+const CREDENTIAL_IN_PATH = "(?i)(?:sk-igw-|\\bsk-|whsec_|igw_)[^?/]*";
+
 function createClientPathFilter(): EnvoyNode {
   return {
     "#":
@@ -35,10 +41,10 @@ function createClientPathFilter(): EnvoyNode {
             metadata_namespace: EDGE_METADATA_NAMESPACE,
             key: "path",
             "#regex_value_rewrite":
-              "Without the query, and without an API key that somebody has put into the path.",
+              "Without the query, and without each credential that somebody has put into the path: every match goes.",
             regex_value_rewrite: oneLine({
-              pattern: { regex: "^([^?]*?)sk-igw-[^?/]*([^?]*).*$|^([^?]*).*$" },
-              substitution: "\\1\\2\\3",
+              pattern: { regex: `${CREDENTIAL_IN_PATH}|[?].*$` },
+              substitution: "",
             }),
           },
         },
