@@ -163,6 +163,31 @@ export function countFalseRefusals(figures: Figures, sent: readonly Sent[], capC
   return reachable ? others : refused.length;
 }
 
+/**
+ * Requests refused by a cap while what had ended and what open streams had certainly used, by the upstream's own count up
+ * to that moment, was below it. For scenarios in which nothing is lost and nothing is charged at an estimate.
+ */
+export function countEarlyRefusals(
+  { accounts }: CountingUpstream,
+  sent: readonly Sent[],
+  capCents: number,
+): number {
+  const capMicrocents = BigInt(capCents) * 1_000_000n;
+  const usedAt = (timeMs: number): bigint =>
+    sent.reduce((sum, { id }) => sum + usedUntil(accounts.get(id), timeMs), 0n);
+  return sent.filter(
+    ({ status, endedMs }) => REFUSALS.has(status) && (status !== 402 || usedAt(endedMs) < capMicrocents),
+  ).length;
+}
+
+/** Nothing until the first token has left: until then the upstream may still fail. */
+function usedUntil(account: Account | undefined, timeMs: number): bigint {
+  if (account === undefined) return 0n;
+  const outputTokens = account.tokenTimesMs.filter((each) => each <= timeMs).length;
+  if (outputTokens === 0) return 0n;
+  return BigInt(account.order.promptTokens) * PROMPT_MICROCENTS + BigInt(outputTokens) * OUTPUT_MICROCENTS;
+}
+
 /** One line for each figure, as docs/reliability.md shows them. */
 export function printFigures(scenario: string, rows: readonly FigureRow[]): void {
   const lines = rows.map(({ figures, overrun, overrunBound: bound, falseRefusals }) => {

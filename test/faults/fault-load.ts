@@ -31,6 +31,10 @@ export interface SendOptions {
   /** The chat route when left out. */
   readonly route?: "/v1/responses";
   readonly behavior?: Behavior;
+  /** Of the prompt, as the gateway first guesses them: four bytes each. As few as the order takes when left out. */
+  readonly guessedTokens?: number;
+  /** The upstream counts so many prompt tokens for each that the gateway first guesses; 1 when left out. */
+  readonly tokensPerGuess?: number;
   /** The client closes the connection after so many milliseconds. */
   readonly abortAfterMs?: number;
   /** Waits for it between the headers and the body. */
@@ -111,12 +115,20 @@ export function sendOne(options: SendOptions, onSent: (sent: Sent) => void): Pro
 
 /** A body of whole tokens by the gateway's first estimate, four bytes each, so that estimates come out even. */
 function createBody(options: SendOptions): { body: string; order: Order } {
-  const { outputTokens, tokenMs, behavior, model, isStream } = options;
+  const {
+    outputTokens,
+    tokenMs,
+    behavior,
+    model,
+    isStream,
+    guessedTokens = 50,
+    tokensPerGuess = 1,
+  } = options;
   const id = randomUUID();
-  const format = (promptTokens: number, padding: number): { body: string; order: Order } => {
+  const format = (guess: number, padding: number): { body: string; order: Order } => {
     const order = {
       id,
-      promptTokens,
+      promptTokens: Math.round(guess * tokensPerGuess),
       outputTokens,
       tokenMs,
       ...(behavior === undefined ? {} : { behavior }),
@@ -130,9 +142,9 @@ function createBody(options: SendOptions): { body: string; order: Order } {
     const body = JSON.stringify({ model, stream: isStream, ...asked });
     return { body, order };
   };
-  for (let promptTokens = 50; ; promptTokens += 1) {
-    const missing = promptTokens * BYTES_PER_TOKEN - Buffer.byteLength(format(promptTokens, 0).body);
-    if (missing >= 0) return format(promptTokens, missing);
+  for (let guess = guessedTokens; ; guess += 1) {
+    const missing = guess * BYTES_PER_TOKEN - Buffer.byteLength(format(guess, 0).body);
+    if (missing >= 0) return format(guess, missing);
   }
 }
 

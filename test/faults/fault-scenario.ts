@@ -3,6 +3,7 @@ import { waitFor } from "../support/wait.ts";
 import type { Behavior } from "./counting-upstream.ts";
 import {
   checkFigures,
+  countEarlyRefusals,
   countFalseRefusals,
   type Faults,
   type FigureRow,
@@ -28,6 +29,10 @@ export interface Scenario {
   /** Clients that go away by themselves: after so many milliseconds at most. */
   readonly abortWithinMs?: number;
   readonly behaviors?: readonly Behavior[];
+  /** Changes a request of the load before it is sent. */
+  readonly vary?: (options: SendOptions) => SendOptions;
+  /** Nothing is lost or estimated: each refusal is held against what was used up to its own moment. */
+  readonly judgesRefusalsByTime?: boolean;
   /** The chat route when left out. */
   readonly route?: SendOptions["route"];
   /** Redis or the network is away: nobody but strict organizations may notice. */
@@ -86,7 +91,12 @@ export async function runScenario(faultStack: FaultStackOn, scenario: Scenario):
       figures,
       overrun: capCents === null ? 0n : overrunOf(figures, capCents),
       overrunBound: tenant === "capped" ? boundOf(faultStack, scenario, sent.capped, faults ?? {}) : 0n,
-      falseRefusals: tenant === "strict" ? 0 : countFalseRefusals(figures, sent[tenant], capCents),
+      falseRefusals:
+        tenant === "strict"
+          ? 0
+          : scenario.judgesRefusalsByTime === true && capCents !== null
+            ? countEarlyRefusals(faultStack.upstream, sent[tenant], capCents)
+            : countFalseRefusals(figures, sent[tenant], capCents),
     });
   }
   printFigures(scenario.name, rows);
@@ -121,10 +131,10 @@ function createOptions(
   { stack }: FaultStackOn,
   tenants: Tenants,
   tenant: keyof Tenants,
-  { outputTokens = 40, tokenMs = 10, abortWithinMs, behaviors, route }: Scenario,
+  { outputTokens = 40, tokenMs = 10, abortWithinMs, behaviors, route, vary = (each) => each }: Scenario,
 ): SendOptions {
   const behavior = behaviors?.[Math.floor(Math.random() * behaviors.length)];
-  return {
+  return vary({
     baseUrl: stack.baseUrl,
     key: tenants[tenant].key,
     model: MODEL,
@@ -134,7 +144,7 @@ function createOptions(
     ...(route !== undefined && { route }),
     ...(behavior === undefined ? {} : { behavior }),
     ...(abortWithinMs === undefined ? {} : { abortAfterMs: Math.random() * abortWithinMs }),
-  };
+  });
 }
 
 /**
