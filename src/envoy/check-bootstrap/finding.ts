@@ -1,17 +1,16 @@
+import { type ConfigProblem, formatProblem } from "../../config/config-error.ts";
 import type { YamlView } from "./yaml-view.ts";
 
-/** One thing in an Envoy configuration that breaks what the gateway promises. */
-export interface BootstrapFinding {
+/**
+ * One thing in an Envoy configuration that breaks what the gateway promises: a problem of a file like those of
+ * `gateway.yaml`, by Envoy's field names. `line` is of the nearest mapping around it when the field itself is missing;
+ * `message` says what happens by it, too.
+ */
+export interface BootstrapFinding extends ConfigProblem {
   /** Name of the check, for programs: "filter_order". */
   readonly check: string;
   /** `problem`: must be changed. `unchecked`: lies elsewhere (xDS), look there yourself. */
   readonly severity: "problem" | "unchecked";
-  /** Where, in Envoy's field names. */
-  readonly path: string;
-  /** From 1. Of the nearest mapping around it when the field itself is missing. */
-  readonly line?: number;
-  /** What is wrong, and what happens by it. */
-  readonly message: string;
   /** What to write instead. */
   readonly fix: string;
 }
@@ -32,8 +31,6 @@ export function createFinding(view: YamlView, text: FindingText): BootstrapFindi
 
 /** "line 14: static_resources.…: what is wrong. What to do." */
 export function formatFinding(finding: BootstrapFinding): string {
-  const line = finding.line === undefined ? "" : `line ${finding.line}: `;
-  const path = finding.path === "" ? "" : `${finding.path}: `;
   const note = finding.severity === "unchecked" ? "not checked: " : "";
-  return `${note}${line}${path}${finding.message} ${finding.fix}`;
+  return `${note}${formatProblem(finding)} ${finding.fix}`;
 }
