@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import type { Config, UpstreamConfig } from "../config/schema.ts";
-import { type Target, tryConnect } from "./connect.ts";
+import { type Target, tryConnect } from "../connect.ts";
 import { type Finding, found, ok, reasonOf } from "./finding.ts";
 
 export async function checkUpstreams({ upstreams }: Config): Promise<Finding[]> {

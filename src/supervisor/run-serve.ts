@@ -7,10 +7,10 @@
  * and away is waited for: the process lives, is not ready, and becomes so by itself.
  */
 import { mkdirSync } from "node:fs";
-import { createConnection } from "node:net";
 import { type ConfigState, writeConfigState } from "../config/reload/config-state.ts";
 import { ConfigReloader } from "../config/reload.ts";
 import type { Config } from "../config/schema.ts";
+import { ConnectTimeoutError, tryConnect } from "../connect.ts";
 import type { Logger } from "../logger.ts";
 import { applyOverrides, type ConfigOverrides } from "./config-overrides.ts";
 import type { SupervisorServices, SupervisorServicesOptions } from "./gateway-parts.ts";
@@ -38,6 +38,7 @@ export interface ServeOptions {
 
 /** The launcher is gone and has taken Envoy along: there are no streams to wait for. */
 const ORPHAN_DRAIN_MS = 3_000;
+const TAKEN_PROBE_MS = 1_000;
 
 /** Starts everything and resolves once it runs; the process ends by signal. Throws what kept it from starting. */
 export async function runServe(options: ServeOptions): Promise<void> {
@@ -127,7 +128,7 @@ function requireRedis(config: Config): void {
 async function requireUnused(addresses: readonly string[]): Promise<void> {
   for (const address of addresses) {
     const path = /^unix:(.+)$/.exec(address)?.[1];
-    if (path !== undefined && (await answers(path))) {
+    if (path !== undefined && (await isTaken(path))) {
       throw new StartError(
         `Another gateway listens on ${path}: stop it, or set another \`sidecar.sockets\`.`,
       );
@@ -135,17 +136,14 @@ async function requireUnused(addresses: readonly string[]): Promise<void> {
   }
 }
 
-function answers(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = createConnection({ path, timeout: 1_000 });
-    const settle = (taken: boolean): void => {
-      socket.destroy();
-      resolve(taken);
-    };
-    socket.once("connect", () => settle(true));
-    socket.once("timeout", () => settle(true));
-    socket.once("error", () => settle(false));
-  });
+/** Who takes the connection late holds the socket, too. */
+async function isTaken(path: string): Promise<boolean> {
+  try {
+    await tryConnect({ address: { path } }, TAKEN_PROBE_MS);
+    return true;
+  } catch (error) {
+    return error instanceof ConnectTimeoutError;
+  }
 }
 
 /** Runs what ends the process once; asked again, `abort`. */

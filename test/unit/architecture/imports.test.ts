@@ -8,6 +8,7 @@ const SOURCE = path.resolve(import.meta.dirname, "../../../src");
 const SHARED = [
   "calendar.ts",
   "clock.ts",
+  "connect.ts",
   "errors.ts",
   "json-object.ts",
   "logger.ts",

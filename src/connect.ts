@@ -1,8 +1,13 @@
-import { type NetConnectOpts, type Socket, connect } from "node:net";
+import { type Socket, connect } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { once } from "node:events";
 
 const TIMEOUT_MS = 3_000;
+
+/** Neither taken nor refused in time. */
+export class ConnectTimeoutError extends Error {
+  override readonly name = "ConnectTimeoutError";
+}
 
 /** Where a connection goes; with `tls`, its certificate is checked against that name. */
 export interface Target {
@@ -10,24 +15,29 @@ export interface Target {
   readonly tls?: { readonly serverName: string | null; readonly ca?: string };
 }
 
-/** Connects and hangs up. Returns the milliseconds that it took; rejects with the socket's error. */
-export async function tryConnect({ address, tls }: Target): Promise<number> {
+/**
+ * Connects and hangs up. Returns the milliseconds that it took.
+ *
+ * @throws {ConnectTimeoutError} when it took longer than `timeoutMs`; else the socket's own error
+ */
+export async function tryConnect({ address, tls }: Target, timeoutMs = TIMEOUT_MS): Promise<number> {
   const startMs = performance.now();
-  const options: NetConnectOpts = { ...address, timeout: TIMEOUT_MS };
   const socket: Socket =
     tls === undefined
-      ? connect(options)
+      ? connect(address)
       : connectTls({
-          ...options,
+          ...address,
           ...(tls.serverName === null ? {} : { servername: tls.serverName }),
           ...(tls.ca === undefined ? {} : { ca: tls.ca }),
         });
-  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const signal = AbortSignal.timeout(timeoutMs);
   try {
     await once(socket, tls === undefined ? "connect" : "secureConnect", { signal });
     return performance.now() - startMs;
   } catch (error) {
-    if (signal.aborted) throw new Error(`no connection in ${TIMEOUT_MS / 1000} s`, { cause: error });
+    if (signal.aborted) {
+      throw new ConnectTimeoutError(`no connection in ${timeoutMs / 1000} s`, { cause: error });
+    }
     throw error;
   } finally {
     socket.on("error", () => undefined);
