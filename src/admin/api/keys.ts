@@ -7,6 +7,7 @@ import { AdminError } from "../admin-error.ts";
 import { expectVersion, formatETag } from "../http/etag.ts";
 import { key, keyChange, keyCreation, keyPage, keyWithSecret } from "../schemas/key.ts";
 import { pageQuery } from "../schemas/page.ts";
+import { changeCurrent } from "./change-current.ts";
 import { describeKey, formatKey, type KeyFigures } from "./format-key.ts";
 import { convertKeyChange, createKeySettings, requireUsableSettings } from "./key-settings.ts";
 import { answerList, parsePage } from "./list-answer.ts";
@@ -17,8 +18,6 @@ import type { ApiAnswer, ApiServices, OrganizationCall } from "./route.ts";
 const PATH = "/api/organizations/{organization}/keys";
 const ONE = `${PATH}/{key}`;
 const TAG = "Keys";
-/** Others may change it in between. */
-const CHANGE_ATTEMPTS = 5;
 const KEY_ID = /^key_[0-9a-f-]{36}$/;
 
 const create = defineOrganizationRoute(
@@ -112,20 +111,17 @@ const change = defineOrganizationRoute(
     const { store } = services;
     requireUsableSettings(call.body, services.catalog(), await store.timeMs());
     const changes = convertKeyChange(call.body);
-    for (let attempt = 1; ; attempt += 1) {
-      const current = await requireKey(call, services);
-      const expected = expectVersion(call.ifMatch, current.version) ?? current.version;
+    return changeCurrent(await requireKey(call, services), call.ifMatch, async (current, expectedVersion) => {
       if (Object.keys(changes).length === 0) return answerOne(current, services);
       const after = { ...current, ...changes };
       const entry = describeUpdate(
         { ...describeTarget("key.updated", after), before: describeKey(current), after: describeKey(after) },
         call,
       );
-      const result = await store.changeKey(referenceOf(current), changes, expected, entry);
-      // With `If-Match` the next look at the version refuses the change.
-      if (result.outcome === "version_conflict" && attempt < CHANGE_ATTEMPTS) continue;
+      const result = await store.changeKey(referenceOf(current), changes, expectedVersion, entry);
+      if (result.outcome === "version_conflict") return result;
       return answerOne(requireChanged(result).after, services);
-    }
+    });
   },
 );
 

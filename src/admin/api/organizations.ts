@@ -1,7 +1,7 @@
 /** `/api/organizations`: make, list, show, change. */
 import type { z } from "zod";
 import { AdminError } from "../admin-error.ts";
-import { expectVersion, formatETag } from "../http/etag.ts";
+import { formatETag } from "../http/etag.ts";
 import {
   organization,
   organizationChange,
@@ -15,18 +15,17 @@ import { isOrganizationFound } from "../../store/management/organizations.ts";
 import type { OrganizationRecord } from "../../store/types/management.ts";
 import type { Page } from "../../store/types/page.ts";
 import type { Principal } from "../principal.ts";
+import { changeCurrent } from "./change-current.ts";
 import { planOrganizationChange } from "./change-organization.ts";
 import { describeOrganization, formatOrganization, readOrganizationSpend } from "./format-organization.ts";
 import { answerList, parsePage } from "./list-answer.ts";
 import { describeChange, describeUpdate } from "./record-change.ts";
 import { defineOrganizationRoute, defineRoute } from "./route.ts";
-import type { ApiAnswer, ApiServices, OrganizationCall } from "./route.ts";
+import type { ApiAnswer, ApiServices } from "./route.ts";
 
 const PATH = "/api/organizations";
 const ONE = `${PATH}/{organization}`;
 const TAG = "Organizations";
-/** A change of one member of `notifications` is made on what was read; others may change it in between. */
-const CHANGE_ATTEMPTS = 5;
 
 const create = defineRoute(
   {
@@ -128,48 +127,34 @@ const change = defineOrganizationRoute(
     usesIfMatch: true,
     answers: { 200: organization },
   },
-  async (call, services) => {
-    let current: OrganizationRecord | null = call.organization;
-    for (let attempt = 1; current !== null; attempt += 1) {
-      const answer = await tryChange(call, current, services, attempt);
-      if (answer !== "changed_meanwhile") return answer;
-      current = await services.store.getOrganization(current.id);
-    }
-    throw new AdminError("organization_not_found");
-  },
+  (call, services) =>
+    changeCurrent(call.organization, call.ifMatch, async (current, expectedVersion) => {
+      const plan = planOrganizationChange(current, call.body, call.principal, services);
+      if (Object.keys(plan.changes).length === 0) return answerOne(current, services);
+      const after = { ...current, ...plan.changes };
+      const entry = describeUpdate(
+        {
+          action: "organization.updated",
+          target: { type: "organization", id: current.id, name: after.name },
+          before: describeOrganization(current),
+          after: describeOrganization(after),
+        },
+        call,
+      );
+      const result = await services.store.changeOrganization(
+        current.id,
+        plan.changes,
+        expectedVersion,
+        entry,
+      );
+      if (result.outcome === "version_conflict") return result;
+      if (result.outcome === "not_found") throw new AdminError("organization_not_found");
+      if (result.outcome === "currency_locked") {
+        throw new AdminError("currency_locked", { param: "currency" });
+      }
+      return answerOne(result.after, services, plan.newWebhookSecret);
+    }),
 );
-
-async function tryChange(
-  call: OrganizationCall<undefined, Parameters<typeof planOrganizationChange>[1]>,
-  current: OrganizationRecord,
-  services: ApiServices,
-  attempt: number,
-): Promise<ApiAnswer | "changed_meanwhile"> {
-  const wantedVersion = expectVersion(call.ifMatch, current.version);
-  const plan = planOrganizationChange(current, call.body, call.principal, services);
-  if (Object.keys(plan.changes).length === 0) return answerOne(current, services);
-  // What is merged and what the audit log says of it are of this version.
-  const expected = wantedVersion ?? current.version;
-  const after = { ...current, ...plan.changes };
-  const entry = describeUpdate(
-    {
-      action: "organization.updated",
-      target: { type: "organization", id: current.id, name: after.name },
-      before: describeOrganization(current),
-      after: describeOrganization(after),
-    },
-    call,
-  );
-  const result = await services.store.changeOrganization(current.id, plan.changes, expected, entry);
-  if (result.outcome === "not_found") throw new AdminError("organization_not_found");
-  if (result.outcome === "currency_locked") throw new AdminError("currency_locked", { param: "currency" });
-  if (result.outcome === "version_conflict") {
-    // With `If-Match` the next look at the version refuses the change.
-    if (attempt >= CHANGE_ATTEMPTS) throw new AdminError("change_conflict");
-    return "changed_meanwhile";
-  }
-  return answerOne(result.after, services, plan.newWebhookSecret);
-}
 
 async function answerOne(
   record: OrganizationRecord,

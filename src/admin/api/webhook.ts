@@ -7,13 +7,12 @@ import { createId } from "../../store/ids.ts";
 import type { OrganizationRecord } from "../../store/types/management.ts";
 import { AdminError } from "../admin-error.ts";
 import { rotatedSecret, secretRotation, webhookTest } from "../schemas/alert.ts";
+import { changeCurrent } from "./change-current.ts";
 import { describeChange } from "./record-change.ts";
 import { defineOrganizationRoute } from "./route.ts";
 
 const PATH = "/api/organizations/{organization}/webhook";
 const TAG = "Alerts";
-/** Others may change the organization in between. */
-const CHANGE_ATTEMPTS = 5;
 
 const test = defineOrganizationRoute(
   {
@@ -48,26 +47,20 @@ const rotate = defineOrganizationRoute(
     isBodyOptional: true,
     answers: { 200: rotatedSecret },
   },
-  async (call, services) => {
-    const { store } = services;
+  (call, { store }) => {
     const secret = createWebhookSecret();
-    let current: OrganizationRecord = call.organization;
-    for (let attempt = 1; ; attempt += 1) {
+    return changeCurrent(call.organization, null, async (current, expectedVersion) => {
       const untilMs = (await store.timeMs()) + call.body.grace_seconds * 1000;
       const webhook = addSecret(requireWebhook(current), secret, untilMs);
       const changes = { notifications: { ...current.notifications, webhook } };
       const target = { type: "organization", id: current.id, name: current.name };
       const entry = describeChange({ action: "webhook.rotated", target, before: null, after: null }, call);
-      const result = await store.changeOrganization(current.id, changes, current.version, entry);
-      if (result.outcome === "changed") {
-        const hasFormer = call.body.grace_seconds > 0;
-        const former = hasFormer ? new Date(untilMs).toISOString() : null;
-        return { status: 200, body: { secret, former_secret_until: former } };
-      }
+      const result = await store.changeOrganization(current.id, changes, expectedVersion, entry);
+      if (result.outcome === "version_conflict") return result;
       if (result.outcome === "not_found") throw new AdminError("organization_not_found");
-      if (attempt >= CHANGE_ATTEMPTS) throw new AdminError("change_conflict");
-      current = result.current;
-    }
+      const former = call.body.grace_seconds > 0 ? new Date(untilMs).toISOString() : null;
+      return { status: 200, body: { secret, former_secret_until: former } };
+    });
   },
 );
 
