@@ -1,0 +1,34 @@
+/** The refusals of a hold, in the words of the admission's. */
+import type { GatewayError } from "../errors.ts";
+import type { HoldResult } from "../store/types/settlement.ts";
+import type { Admission } from "./admission.ts";
+import { createConcurrencyError } from "./concurrency-limit.ts";
+import { createCapError } from "./spend-cap.ts";
+
+type HoldRefusal = Exclude<HoldResult, { outcome: "held" | "exists" | "worst_case_required" }>;
+
+/**
+ * 402 when a cap is reached, 429 when the key has as many requests in flight as it may.
+ * @param worstCaseMicrocents What was asked for; null without strict caps.
+ */
+export function createHoldError(
+  refusal: HoldRefusal,
+  admission: Admission,
+  worstCaseMicrocents: bigint | null,
+): GatewayError {
+  const { keyName, organizationName, currency, month } = admission;
+  if (refusal.outcome === "concurrency_limited") {
+    return createConcurrencyError({ keyName, maxConcurrentRequests: refusal.maxConcurrentRequests });
+  }
+  const { spentMicrocents, heldMicrocents, hardCapCents } = refusal.figures;
+  const isKey = refusal.outcome === "key_cap_reached";
+  return createCapError({
+    scope: isKey ? "key" : "organization",
+    name: isKey ? keyName : organizationName,
+    hardCapCents: hardCapCents ?? 0,
+    spentMicrocents,
+    currency,
+    month,
+    ...(worstCaseMicrocents === null ? {} : { held: { heldMicrocents, worstCaseMicrocents } }),
+  });
+}
