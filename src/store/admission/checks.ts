@@ -1,5 +1,5 @@
 /** The checks of an admission with their figures, for whoever asks why a request was refused or what it met. */
-import type { AdmissionDecision, KnownKeyResult } from "../types/admission.ts";
+import type { AdmissionDecision } from "../types/admission.ts";
 import type { Check } from "../types/reporting.ts";
 
 /** The figures that an admission was decided by. */
@@ -18,28 +18,6 @@ export interface AdmissionFigures {
   readonly keyHardCapCents: number | null;
   readonly organizationSpentMicrocents: bigint;
   readonly organizationHardCapCents: number | null;
-}
-
-/** The checks in their order, up to and with the one that failed. */
-export function describeAdmission(
-  admission: KnownKeyResult,
-  bucket: "requests" | "count_tokens",
-): readonly Check[] {
-  const { key, organization } = admission;
-  return describeChecks({
-    decision: admission.decision,
-    bucket,
-    requestsPerMinute: key.requestsPerMinute,
-    ...admission.bucket,
-    expiresAtMs: key.expiresAtMs,
-    concurrentRequests: admission.concurrentRequests,
-    maxConcurrentRequests: key.maxConcurrentRequests,
-    currency: organization.currency,
-    keySpentMicrocents: key.spentMicrocents,
-    keyHardCapCents: key.hardCapCents,
-    organizationSpentMicrocents: organization.spentMicrocents,
-    organizationHardCapCents: organization.hardCapCents,
-  });
 }
 
 /** The checks in their order, up to and with the one that failed. */
