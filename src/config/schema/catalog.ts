@@ -65,7 +65,8 @@ function createCapacityShape() {
       type: "integer, 1 to 100000000",
     }),
     capabilities: described(choices(CAPABILITIES, "capabilities").default([]), {
-      description: "What the model can do; `vision` lets the messages route take images and documents.",
+      description:
+        "What the model can do; `vision` lets the messages and responses routes take images and documents.",
       type: `list of ${CAPABILITIES.map((capability) => `\`${capability}\``).join(", ")}`,
     }),
     startup_seconds: described(integer(1, 3600).default(10), {

@@ -32,12 +32,12 @@ const SUPPORT_FIELDS = {
     type: "`forward` or `drop`",
   }),
   images: described(flag().optional(), {
-    description: "Whether the messages route takes images.",
+    description: "Whether the messages and responses routes take images.",
     type: "boolean",
     default: "whether `capabilities` has `vision`",
   }),
   files: described(flag().optional(), {
-    description: "Whether the messages route takes PDF documents.",
+    description: "Whether the messages and responses routes take PDF documents.",
     type: "boolean",
     default: "whether `capabilities` has `vision`",
   }),
