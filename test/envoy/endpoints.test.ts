@@ -102,7 +102,6 @@ describe("endpoints that are not there", () => {
   );
 
   it.each([
-    { path: "/v1/responses", hint: "openai.chat(" },
     { path: "/v1/completions", hint: "client.chat.completions.create(" },
     { path: "/v1/embeddings", hint: "not offered" },
   ])("POST $path says which protocols there are and what to do instead", async ({ path, hint }) => {

@@ -5,7 +5,7 @@ import { type FaultStack, startFaultStack } from "./fault-stack.ts";
 
 const ANSWERS = IS_LONG ? 300 : 25;
 /** Long enough for several progress charges of each stream. */
-const STREAM = { isStream: true, guessedTokens: 600, outputTokens: 300, tokenMs: 10 };
+const STREAM = { isStream: true, guessedTokens: 1_500, outputTokens: 100, tokenMs: 30 };
 /** What asks whether the cap is reached while streams are open. */
 const SHORT = { isStream: false, outputTokens: 1, tokenMs: 100 };
 

@@ -78,8 +78,8 @@ def error(given):
     call = {"model": given["model"], "messages": MESSAGES, **given.get("call", {})}
     api = client(given, max_retries=given.get("max_retries", 0))
     try:
-        if given.get("endpoint") == "responses":
-            api.responses.create(model=given["model"], input="hi")
+        if given.get("endpoint") == "embeddings":
+            api.embeddings.create(model=given["model"], input="hi")
         elif call.get("stream"):
             for _ in api.chat.completions.create(**call):
                 pass

@@ -1,7 +1,8 @@
 /** Filters and routes. */
 import type { Mutation } from "./mutation.ts";
 
-const LAST_MATCH = /- match:\n +prefix: \/\n/;
+/** The one that has nothing but its prefix: others with this prefix ask for headers, too. */
+const LAST_MATCH = /- match:\n +prefix: \/\n(?= +route:)/;
 const EXT_PROC = "- name: envoy.filters.http.ext_proc";
 
 export const FILTER_MUTATIONS: Mutation[] = [
