@@ -49,3 +49,6 @@ export function workerSocketName(workerIndex: number): string {
 
 /** File name of Envoy's admin interface in the folder of sockets. */
 export const ENVOY_ADMIN_SOCKET_NAME = "envoy-admin.sock";
+
+/** Envoy's runtime flag to half-close a finished ext_proc stream in place of resetting it. */
+export const GRACEFUL_CLOSE_FLAG = "envoy.reloadable_features.ext_proc_graceful_grpc_close";

@@ -8,7 +8,7 @@
  */
 import { join } from "node:path";
 import type { Config } from "../../config/schema.ts";
-import { ENVOY_ADMIN_SOCKET_NAME } from "../names.ts";
+import { ENVOY_ADMIN_SOCKET_NAME, GRACEFUL_CLOSE_FLAG } from "../names.ts";
 import { createBodyLimits } from "./body-limits.ts";
 import { createConnectionManager } from "./connection-manager.ts";
 import { createListenerTls } from "./listener-tls.ts";
@@ -92,10 +92,10 @@ function createRuntime(): EnvoyNode {
       {
         name: "static",
         static_layer: {
-          "#envoy.reloadable_features.ext_proc_graceful_grpc_close":
+          [`#${GRACEFUL_CLOSE_FLAG}`]:
             "Without it Envoy resets each finished ext_proc stream, and after about 1,000 resets Node closes the " +
             "connection under the requests in flight.",
-          "envoy.reloadable_features.ext_proc_graceful_grpc_close": true,
+          [GRACEFUL_CLOSE_FLAG]: true,
         },
       },
     ],

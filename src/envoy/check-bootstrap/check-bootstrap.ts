@@ -1,6 +1,7 @@
 /**
  * Does an operator's own Envoy configuration keep what the gateway promises? Reads a bootstrap and says what breaks a
- * promise, where, and what to write instead: each lock and flag of docs/envoy.md is one check.
+ * promise, where, and what to write instead: each lock and flag of docs/envoy.md is one check,
+ * and what it expects is what the gateway itself renders for this configuration.
  *
  * Every connection manager that calls the sidecar is looked at; the rest of the file is not the gateway's business.
  * What comes by xDS cannot be seen here: that is told as `unchecked`, never as right.
@@ -15,6 +16,7 @@ import { checkSidecar } from "./check-sidecar.ts";
 import { checkUpstreams } from "./check-upstreams.ts";
 import { FILTERS } from "./filter-types.ts";
 import { type BootstrapFinding, createFinding } from "./finding.ts";
+import { findCluster, type Rendered, renderExpected } from "./rendered.ts";
 import { YamlView } from "./yaml-view.ts";
 
 interface Edge {
@@ -34,11 +36,12 @@ export function checkBootstrap(text: string, config: Config): BootstrapFinding[]
     }));
   }
   const root = new YamlView(source, source.value, []);
-  const findings = [...checkEdges(root, config), ...checkClusters(root, config)];
+  const rendered = renderExpected(config);
+  const findings = [...checkEdges(root, config, rendered), ...checkClusters(root, config, rendered)];
   return findings.toSorted((one, other) => (one.line ?? 0) - (other.line ?? 0));
 }
 
-function checkEdges(root: YamlView, config: Config): BootstrapFinding[] {
+function checkEdges(root: YamlView, config: Config, rendered: Rendered): BootstrapFinding[] {
   const listeners = root.at("static_resources", "listeners");
   const edges = listEdges(listeners);
   if (edges.length === 0) {
@@ -53,10 +56,14 @@ function checkEdges(root: YamlView, config: Config): BootstrapFinding[] {
   }
   const upstreams = config.upstreams.map(({ name }) => name);
   return edges.flatMap(({ listener, manager }) => [
-    ...checkManager(manager),
-    ...checkFilters(manager.at("http_filters")),
-    ...checkRoutes(manager, new Set([...upstreams, ...calledClusters(manager).map(({ text }) => text)])),
-    ...checkLimits(listener, manager, config.limits.maxBodyBytes),
+    ...checkManager(manager, rendered),
+    ...checkFilters(manager.at("http_filters"), rendered),
+    ...checkRoutes(
+      manager,
+      rendered,
+      new Set([...upstreams, ...calledClusters(manager).map(({ text }) => text)]),
+    ),
+    ...checkLimits(listener, manager, rendered, config.limits.maxBodyBytes),
   ]);
 }
 
@@ -82,7 +89,7 @@ function calledClusters(manager: YamlView): YamlView[] {
     .map((filter) => filter.at("typed_config", "grpc_service", "envoy_grpc", "cluster_name"));
 }
 
-function checkClusters(root: YamlView, config: Config): BootstrapFinding[] {
+function checkClusters(root: YamlView, config: Config, rendered: Rendered): BootstrapFinding[] {
   const clusters = root.at("static_resources", "clusters");
   const hasDiscovery = root.at("dynamic_resources", "cds_config").exists;
   const calls = listEdges(root.at("static_resources", "listeners")).flatMap(({ manager }) =>
@@ -90,8 +97,8 @@ function checkClusters(root: YamlView, config: Config): BootstrapFinding[] {
   );
   const names = new Map(calls.map((call) => [call.text, call]));
   const sidecar = [...names].flatMap(([name, call]) => {
-    const cluster = clusters.items().find((one) => one.at("name").text === name);
-    if (cluster !== undefined) return checkSidecar(root, cluster, config.sidecar.tls !== null);
+    const cluster = findCluster(clusters, name);
+    if (cluster !== undefined) return checkSidecar(root, cluster, rendered.sidecar);
     return [
       createFinding(call, {
         check: "sidecar_cluster",
@@ -101,5 +108,5 @@ function checkClusters(root: YamlView, config: Config): BootstrapFinding[] {
       }),
     ];
   });
-  return [...sidecar, ...checkUpstreams(clusters, config.upstreams, hasDiscovery)];
+  return [...sidecar, ...checkUpstreams(clusters, config.upstreams, rendered, hasDiscovery)];
 }

@@ -1,8 +1,8 @@
 /** The connection manager: paths, headers, waits and replies before and beside the filters. */
-import { EDGE_METADATA_NAMESPACE, IMMEDIATE_RESPONSE_DETAILS, INTERNAL_HEADER_PREFIX } from "../names.ts";
 import { LOCAL_REPLIES } from "../bootstrap/local-replies.ts";
 import { type BootstrapFinding, createFinding } from "./finding.ts";
-import { checkSettings, is, isAtLeastSeconds, type SettingRule } from "./setting-rule.ts";
+import type { Rendered } from "./rendered.ts";
+import { checkSettings, isAtLeastSeconds, isRendered, type SettingRule } from "./setting-rule.ts";
 import type { YamlView } from "./yaml-view.ts";
 
 const ID_WHY = "clients could choose the request id, or a refusal would lose its own.";
@@ -11,81 +11,83 @@ const RULES: readonly SettingRule[] = [
   {
     check: "normalize_path",
     path: ["normalize_path"],
-    holds: is(true),
+    holds: isRendered(),
     why: "a route and the sidecar could read `/healthz/../v1/models` as two different paths.",
-    write: "normalize_path: true",
   },
   {
     check: "merge_slashes",
     path: ["merge_slashes"],
-    holds: is(true),
+    holds: isRendered(),
     why: "a route and the sidecar could read `//v1/models` as two different paths.",
-    write: "merge_slashes: true",
   },
   {
     check: "escaped_slashes",
     path: ["path_with_escaped_slashes_action"],
-    holds: is("KEEP_UNCHANGED"),
+    holds: isRendered(),
     why: "the slash in a model's id may come as %2F and must reach the sidecar as it came.",
-    write: "path_with_escaped_slashes_action: KEEP_UNCHANGED",
   },
   {
     check: "request_id",
     path: ["generate_request_id"],
-    holds: is(false),
+    holds: isRendered(),
     why: ID_WHY,
-    write: "generate_request_id: false",
   },
   {
     check: "request_id",
     path: ["preserve_external_request_id"],
-    holds: is(true),
+    holds: isRendered(),
     why: ID_WHY,
-    write: "preserve_external_request_id: true",
   },
   {
     check: "request_id",
     path: ["always_set_request_id_in_response"],
-    holds: is(false, false),
+    holds: isRendered(false),
     why: ID_WHY,
-    write: "always_set_request_id_in_response: false",
   },
   {
     check: "timeouts",
     path: ["request_headers_timeout"],
     holds: isAtLeastSeconds(1),
     why: "whoever sends headers byte by byte holds a connection for ever.",
-    write: "request_headers_timeout: 10s",
   },
   {
     check: "timeouts",
     path: ["request_timeout"],
     holds: isAtLeastSeconds(1),
     why: "whoever sends a body byte by byte holds its buffer for ever.",
-    write: "request_timeout: 60s",
   },
   {
     check: "timeouts",
     path: ["stream_idle_timeout"],
     holds: (view) => view.seconds === 0 || isAtLeastSeconds(600)(view),
     why: "SDKs wait ten minutes for an answer that is not streamed; Envoy's default ends it after five.",
-    write: "stream_idle_timeout: 900s",
   },
 ];
 
 /** Findings in a connection manager's own settings. */
-export function checkManager(manager: YamlView): BootstrapFinding[] {
+export function checkManager(manager: YamlView, rendered: Rendered): BootstrapFinding[] {
+  const pair = (...path: string[]) => [manager.at(...path), rendered.manager.at(...path)] as const;
   return [
-    ...checkSettings(manager, RULES),
-    ...checkEarlyMutation(manager.at("early_header_mutation_extensions")),
-    ...checkLocalReplies(manager.at("local_reply_config", "mappers")),
+    ...checkSettings(manager, rendered.manager, RULES),
+    ...checkEarlyMutation(...pair("early_header_mutation_extensions")),
+    ...checkLocalReplies(...pair("local_reply_config", "mappers")),
   ];
 }
 
-function checkEarlyMutation(extensions: YamlView): BootstrapFinding[] {
-  const mutations = extensions.items().flatMap((one) => one.at("typed_config", "mutations").items());
-  const removed = mutations.map((one) => one.at("remove_on_match", "key_matcher", "prefix").text);
-  const missing = [INTERNAL_HEADER_PREFIX, "x-envoy-"].filter((prefix) => !removed.includes(prefix));
+function listMutations(extensions: YamlView): YamlView[] {
+  return extensions.items().flatMap((one) => one.at("typed_config", "mutations").items());
+}
+
+function listRemovedPrefixes(mutations: readonly YamlView[]): string[] {
+  return mutations
+    .map((one) => one.at("remove_on_match", "key_matcher", "prefix").text)
+    .filter((prefix) => prefix !== "");
+}
+
+function checkEarlyMutation(extensions: YamlView, wanted: YamlView): BootstrapFinding[] {
+  const [mutations, right] = [listMutations(extensions), listMutations(wanted)];
+  const removed = listRemovedPrefixes(mutations);
+  const missing = listRemovedPrefixes(right).filter((prefix) => !removed.includes(prefix));
   const findings = missing.map((prefix) =>
     createFinding(extensions, {
       check: "early_header_removal",
@@ -93,34 +95,33 @@ function checkEarlyMutation(extensions: YamlView): BootstrapFinding[] {
       fix: `Add the mutation \`remove_on_match: {key_matcher: {prefix: ${prefix}}}\` to an early_header_mutation extension.`,
     }),
   );
-  const setsId = mutations.some(
-    (one) =>
-      one.at("append", "header", "key").text === "x-request-id" &&
-      one.at("append", "append_action").text === "OVERWRITE_IF_EXISTS_OR_ADD",
-  );
+  const id = right.map((one) => one.at("append")).find((append) => append.exists);
+  const [key, action] = [id?.at("header", "key").text, id?.at("append_action").text];
+  const setsId = mutations
+    .map((one) => one.at("append"))
+    .some((one) => one.at("header", "key").text === key && one.at("append_action").text === action);
   if (setsId) return findings;
   const text = {
     check: "request_id",
     message: "no request id is set before routing: a client's own would be taken for the gateway's.",
-    fix: 'Add the mutation `append: {header: {key: x-request-id, value: "req_%UNIQUE_ID%"}, append_action: OVERWRITE_IF_EXISTS_OR_ADD}`.',
+    fix: `Add the mutation \`append: {header: {key: ${key}, value: "${id?.at("header", "value").text}"}, append_action: ${action}}\`.`,
   };
   return [...findings, createFinding(extensions, text)];
 }
 
 /** Every error that Envoy makes by itself has its row, and the sidecar's answers pass before all of them. */
-function checkLocalReplies(mappers: YamlView): BootstrapFinding[] {
+function checkLocalReplies(mappers: YamlView, wanted: YamlView): BootstrapFinding[] {
   const rows = mappers.items();
-  const expression = rows[0]?.at("filter", "extension_filter", "typed_config", "expression").text ?? "";
-  const passes = ["ext_authz_denied", IMMEDIATE_RESPONSE_DETAILS].every((part) =>
-    expression.includes(`'${part}'`),
-  );
+  const right = firstExpression(wanted);
+  const sidecarDetails = right.match(/'[^']*'/g) ?? [];
+  const passes = sidecarDetails.every((details) => firstExpression(mappers).includes(details));
   const findings = passes
     ? []
     : [
         createFinding(rows[0] ?? mappers, {
           check: "local_replies",
           message: "the first mapper does not let the sidecar's own answers pass: they would be rewritten.",
-          fix: `Begin with a mapper whose expression is \`response.code_details in ['ext_authz_denied', '${IMMEDIATE_RESPONSE_DETAILS}'] || response.code < 400\`.`,
+          fix: `Begin with a mapper whose expression is \`${right}\`.`,
         }),
       ];
   const written = JSON.stringify(rows.map((row) => row.value));
@@ -135,10 +136,6 @@ function checkLocalReplies(mappers: YamlView): BootstrapFinding[] {
   return [...findings, createFinding(mappers, text)];
 }
 
-/** The client's path, kept for error envelopes and the access log. */
-export function keepsClientPath(filter: YamlView): boolean {
-  return filter
-    .at("typed_config", "request_rules")
-    .items()
-    .some((rule) => rule.at("on_header_present", "metadata_namespace").text === EDGE_METADATA_NAMESPACE);
+function firstExpression(mappers: YamlView): string {
+  return mappers.at(0, "filter", "extension_filter", "typed_config", "expression").text;
 }

@@ -1,38 +1,41 @@
 /** Routes: nothing reaches an upstream but through the last route, and no path goes round ext_authz. */
 import { RESTRICTION_NAMES } from "../../exchange/route-restrictions.ts";
-import { UPSTREAM_HEADER } from "../names.ts";
 import { type BootstrapFinding, createFinding } from "./finding.ts";
-import { checkSettings, is, type SettingRule } from "./setting-rule.ts";
+import type { Rendered } from "./rendered.ts";
+import { checkSettings, existsAsRendered, isRendered, type SettingRule } from "./setting-rule.ts";
 import type { YamlView } from "./yaml-view.ts";
+
+const RETRY_RULE: SettingRule = {
+  check: "retries",
+  path: ["retry_policy"],
+  holds: existsAsRendered,
+  why: "a request that an upstream has begun could be sent, and paid for, twice.",
+};
 
 const LAST_ROUTE_RULES: readonly SettingRule[] = [
   {
     check: "last_route",
     path: ["cluster_header"],
-    holds: is(UPSTREAM_HEADER),
+    holds: isRendered(),
     why: "the sidecar's choice would not be the only way to an upstream.",
-    write: `cluster_header: ${UPSTREAM_HEADER}`,
   },
   {
     check: "timeouts",
     path: ["timeout"],
-    holds: (view) => view.seconds === 0,
+    holds: (view, rendered) => view.seconds === rendered.seconds,
     why: "Envoy's default ends every answer after 15 seconds.",
-    write: "timeout: 0s",
   },
-  {
-    check: "retries",
-    path: ["retry_policy"],
-    holds: (view) => !view.exists,
-    why: "a request that an upstream has begun could be sent, and paid for, twice.",
-    write: "(nothing: remove retry_policy)",
-  },
+  RETRY_RULE,
 ];
 
 const NOT_MATCH = new Set(["prefix"]);
 
 /** Findings in a connection manager's routes; `models` are the clusters that only the sidecar may choose, its own too. */
-export function checkRoutes(manager: YamlView, models: ReadonlySet<string>): BootstrapFinding[] {
+export function checkRoutes(
+  manager: YamlView,
+  rendered: Rendered,
+  models: ReadonlySet<string>,
+): BootstrapFinding[] {
   const config = manager.at("route_config");
   if (!config.exists) {
     const text = {
@@ -43,6 +46,8 @@ export function checkRoutes(manager: YamlView, models: ReadonlySet<string>): Boo
     };
     return [createFinding(manager, text)];
   }
+  const right = rendered.manager.at("route_config");
+  const lastRight = right.at("virtual_hosts", 0, "routes").items().at(-1)?.at("route") ?? right;
   const hosts = config.at("virtual_hosts");
   const isComplete = hosts.items().some((host) =>
     host
@@ -61,23 +66,19 @@ export function checkRoutes(manager: YamlView, models: ReadonlySet<string>): Boo
       ];
   return [
     ...findings,
-    ...[config, ...hosts.items()].flatMap((level) => checkRetries(level)),
-    ...hosts.items().flatMap((host) => checkHost(host, models)),
+    ...[config, ...hosts.items()].flatMap((level) => checkSettings(level, right, [RETRY_RULE])),
+    ...hosts.items().flatMap((host) => checkHost(host, lastRight, models)),
     ...hosts.items().flatMap((host) => [host, ...host.at("routes").items()].flatMap(checkRestrictions)),
   ];
 }
 
-function checkRetries(level: YamlView): BootstrapFinding[] {
-  return checkSettings(level, LAST_ROUTE_RULES.slice(2));
-}
-
-function checkHost(host: YamlView, models: ReadonlySet<string>): BootstrapFinding[] {
+function checkHost(host: YamlView, lastRight: YamlView, models: ReadonlySet<string>): BootstrapFinding[] {
   const routes = host.at("routes");
   const towardsModels = routes.items().filter((route) => !isOwnRoute(route, models));
   // A virtual host of services of the operator's own: what it does not match reaches nothing.
   if (towardsModels.length === 0 && routes.items().length > 0) return [];
   return [
-    ...checkLastRoute(routes),
+    ...checkLastRoute(routes, lastRight),
     ...checkConnect(routes),
     ...[host, ...towardsModels].flatMap(checkBypass),
   ];
@@ -90,7 +91,7 @@ function isOwnRoute(route: YamlView, models: ReadonlySet<string>): boolean {
   return cluster !== "" && !models.has(cluster);
 }
 
-function checkLastRoute(routes: YamlView): BootstrapFinding[] {
+function checkLastRoute(routes: YamlView, lastRight: YamlView): BootstrapFinding[] {
   const last = routes.items().at(-1);
   const match = last?.at("match");
   const takesAll = match?.at("prefix").text === "/" && match.entries().every(([name]) => NOT_MATCH.has(name));
@@ -102,7 +103,7 @@ function checkLastRoute(routes: YamlView): BootstrapFinding[] {
     };
     return [createFinding(last ?? routes, text)];
   }
-  return checkSettings(last.at("route"), LAST_ROUTE_RULES);
+  return checkSettings(last.at("route"), lastRight, LAST_ROUTE_RULES);
 }
 
 function checkConnect(routes: YamlView): BootstrapFinding[] {

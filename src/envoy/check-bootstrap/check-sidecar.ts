@@ -1,54 +1,63 @@
 /** The sidecar's cluster, and the runtime flag without which its connections are closed under requests in flight. */
+import { GRACEFUL_CLOSE_FLAG } from "../names.ts";
 import { createFinding, type BootstrapFinding } from "./finding.ts";
-import { checkSettings, is, isAtLeast, type SettingRule } from "./setting-rule.ts";
+import { HTTP_OPTIONS } from "./filter-types.ts";
+import { checkSettings, existsAsRendered, formatFlow, isAtLeast, type SettingRule } from "./setting-rule.ts";
 import type { YamlView } from "./yaml-view.ts";
 
-const GRACEFUL_CLOSE_FLAG = "envoy.reloadable_features.ext_proc_graceful_grpc_close";
 /** Node counts about 1,000 resets of one connection, then closes it. */
 const MAX_REQUESTS_PER_CONNECTION = 900;
 /** Below this, a busy gateway answers 500 for want of a stream; Envoy's default is 1,024. */
 const LEAST_IN_FLIGHT = 10_000;
-const OPTIONS = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
+const FASTER_HEALTH_FIELDS = new Set(["unhealthy_interval", "no_traffic_healthy_interval"]);
 const BREAKER_WHY =
   "every request in flight holds one gRPC stream; over the limit (1,024 by default) it is a 500.";
 
 const RULES: readonly SettingRule[] = [
   {
     check: "sidecar_http2",
-    path: ["typed_extension_protocol_options", OPTIONS, "explicit_http_config", "http2_protocol_options"],
-    holds: (view) => view.exists,
+    path: [
+      "typed_extension_protocol_options",
+      HTTP_OPTIONS,
+      "explicit_http_config",
+      "http2_protocol_options",
+    ],
+    holds: existsAsRendered,
     why: "gRPC needs HTTP/2.",
-    write: "http2_protocol_options: {}",
+    write: () => "http2_protocol_options: {}",
   },
   {
     check: "sidecar_health",
     path: ["health_checks", 0, "grpc_health_check"],
-    holds: (view) => view.exists,
+    holds: existsAsRendered,
     why: "a worker that drains or is gone would still get requests.",
-    write:
-      "health_checks: [{timeout: 1s, interval: 0.5s, no_traffic_interval: 0.5s, unhealthy_threshold: 3, healthy_threshold: 1, grpc_health_check: {}}]",
+    write: (rendered) => `health_checks: [${formatHealthCheck(rendered.at("health_checks", 0))}]`,
   },
   {
     check: "sidecar_panic",
     path: ["common_lb_config", "healthy_panic_threshold"],
     // A dump leaves a value of 0 out.
-    holds: (view) => view.exists && is(0, 0)(view.at("value")),
+    holds: (view, rendered) => view.exists && (view.at("value").value ?? 0) === rendered.at("value").value,
     why: "with half of the workers gone, Envoy would send to those that it knows to be gone.",
-    write: "healthy_panic_threshold: {value: 0}",
   },
   ...["max_connections", "max_pending_requests", "max_requests"].map((name) => ({
     check: "sidecar_circuit_breakers",
     path: ["circuit_breakers", "thresholds", 0, name],
     holds: isAtLeast(LEAST_IN_FLIGHT),
     why: BREAKER_WHY,
-    write: `${name}: 1000000`,
   })),
 ];
 
-/** Findings in the sidecar's cluster and the runtime layers; `tls` is whether the workers take calls by TLS. */
-export function checkSidecar(root: YamlView, cluster: YamlView, tls: boolean): BootstrapFinding[] {
-  const transport = tls ? checkTransport(cluster) : [];
-  return [...checkSettings(cluster, RULES), ...transport, ...checkGracefulClose(root, cluster)];
+/** Without what makes it quicker only. */
+function formatHealthCheck(check: YamlView): string {
+  const needed = check.entries().filter(([name]) => !FASTER_HEALTH_FIELDS.has(name));
+  return formatFlow(Object.fromEntries(needed.map(([name, { value }]) => [name, value])));
+}
+
+/** Findings in the sidecar's cluster and the runtime layers; they may come by TLS only. */
+export function checkSidecar(root: YamlView, cluster: YamlView, rendered: YamlView): BootstrapFinding[] {
+  const transport = rendered.at("transport_socket").exists ? checkTransport(cluster) : [];
+  return [...checkSettings(cluster, rendered, RULES), ...transport, ...checkGracefulClose(root, cluster)];
 }
 
 /** What `sidecar.tls` asks of the cluster: TLS, a certificate to show, and a name to check. */
@@ -81,7 +90,11 @@ function checkTransport(cluster: YamlView): BootstrapFinding[] {
 function checkGracefulClose(root: YamlView, cluster: YamlView): BootstrapFinding[] {
   const layers = root.at("layered_runtime", "layers");
   const isSet = layers.items().some((layer) => isFlagSet(layer.at("static_layer")));
-  const options = cluster.at("typed_extension_protocol_options", OPTIONS, "common_http_protocol_options");
+  const options = cluster.at(
+    "typed_extension_protocol_options",
+    HTTP_OPTIONS,
+    "common_http_protocol_options",
+  );
   const most = options.at("max_requests_per_connection").number;
   if (isSet || (most !== null && most <= MAX_REQUESTS_PER_CONNECTION)) return [];
   const flag = layers.items().find((layer) => layer.at("static_layer", GRACEFUL_CLOSE_FLAG).exists);

@@ -1,27 +1,25 @@
 /** One cluster per upstream of `gateway.yaml`, with its credential put on and the client's key taken off. */
 import type { UpstreamConfig } from "../../config/schema.ts";
-import { FILTERS } from "./filter-types.ts";
+import { FILTERS, HTTP_OPTIONS } from "./filter-types.ts";
 import { type BootstrapFinding, createFinding } from "./finding.ts";
-import { checkSettings, is, isAtLeast, type SettingRule } from "./setting-rule.ts";
+import { findCluster, findFilter, type Rendered } from "./rendered.ts";
+import { checkSettings, isAtLeast, isRendered, type SettingRule } from "./setting-rule.ts";
 import type { YamlView } from "./yaml-view.ts";
 
-const OPTIONS = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
 const LEAST_IN_FLIGHT = 1_025;
 
 const RULES: readonly SettingRule[] = [
   {
     check: "upstream_circuit_breakers",
     path: ["circuit_breakers", "thresholds", 0, "max_retries"],
-    holds: is(0),
+    holds: isRendered(),
     why: "a request that an upstream has begun could be sent, and paid for, twice.",
-    write: "max_retries: 0",
   },
   ...["max_connections", "max_pending_requests", "max_requests"].map((name) => ({
     check: "upstream_circuit_breakers",
     path: ["circuit_breakers", "thresholds", 0, name],
     holds: isAtLeast(LEAST_IN_FLIGHT),
     why: "Envoy's default of 1,024 answers 503 for the requests above it.",
-    write: `${name}: 100000`,
   })),
 ];
 
@@ -29,13 +27,15 @@ const RULES: readonly SettingRule[] = [
 export function checkUpstreams(
   clusters: YamlView,
   upstreams: readonly UpstreamConfig[],
+  rendered: Rendered,
   hasDiscovery: boolean,
 ): BootstrapFinding[] {
   return upstreams.flatMap((upstream) => {
-    const cluster = clusters.items().find((one) => one.at("name").text === upstream.name);
-    return cluster === undefined
+    const cluster = findCluster(clusters, upstream.name);
+    const right = findCluster(rendered.clusters, upstream.name);
+    return cluster === undefined || right === undefined
       ? [createMissing(clusters, upstream.name, hasDiscovery)]
-      : checkUpstream(cluster, upstream);
+      : checkUpstream(cluster, right, upstream.name);
   });
 }
 
@@ -50,19 +50,20 @@ function createMissing(clusters: YamlView, name: string, hasDiscovery: boolean):
   });
 }
 
-function checkUpstream(cluster: YamlView, upstream: UpstreamConfig): BootstrapFinding[] {
-  const filters = cluster.at("typed_extension_protocol_options", OPTIONS, "http_filters");
-  const findings = [...checkSettings(cluster, RULES), ...checkKeyRemoval(filters)];
-  const usesTls = upstream.endpoints.some((endpoint) => endpoint.usesTls);
-  if (usesTls && !cluster.at("transport_socket").exists) {
+function checkUpstream(cluster: YamlView, rendered: YamlView, name: string): BootstrapFinding[] {
+  const path = ["typed_extension_protocol_options", HTTP_OPTIONS, "http_filters"];
+  const filters = cluster.at(...path);
+  const findings = [...checkSettings(cluster, rendered, RULES), ...checkKeyRemoval(filters)];
+  if (rendered.at("transport_socket").exists && !cluster.at("transport_socket").exists) {
     const text = {
       check: "upstream_tls",
-      message: `the upstream \`${upstream.name}\` is https, the cluster speaks plain HTTP.`,
+      message: `the upstream \`${name}\` is https, the cluster speaks plain HTTP.`,
       fix: "Give the cluster the `transport_socket` of `inference-gateway envoy render`.",
     };
     findings.push(createFinding(cluster, text));
   }
-  return upstream.credential === null ? findings : [...findings, ...checkCredential(filters, upstream.name)];
+  const injector = findFilter(rendered.at(...path), FILTERS.credential);
+  return injector === undefined ? findings : [...findings, ...checkCredential(filters, injector, name)];
 }
 
 function checkKeyRemoval(filters: YamlView): BootstrapFinding[] {
@@ -81,8 +82,23 @@ function checkKeyRemoval(filters: YamlView): BootstrapFinding[] {
   return [createFinding(filters, text)];
 }
 
-function checkCredential(filters: YamlView, name: string): BootstrapFinding[] {
-  const injector = filters.items().find((filter) => filter.typeName === FILTERS.credential);
+const CREDENTIAL_RULES: readonly SettingRule[] = [
+  {
+    check: "credential",
+    path: ["overwrite"],
+    holds: isRendered(),
+    why: "another authorization could stand.",
+  },
+  {
+    check: "credential",
+    path: ["allow_request_without_credential"],
+    holds: isRendered(false),
+    why: "requests would go out without a credential.",
+  },
+];
+
+function checkCredential(filters: YamlView, rendered: YamlView, name: string): BootstrapFinding[] {
+  const injector = findFilter(filters, FILTERS.credential);
   if (injector === undefined) {
     const text = {
       check: "credential",
@@ -91,20 +107,5 @@ function checkCredential(filters: YamlView, name: string): BootstrapFinding[] {
     };
     return [createFinding(filters, text)];
   }
-  return checkSettings(injector.at("typed_config"), [
-    {
-      check: "credential",
-      path: ["overwrite"],
-      holds: is(true),
-      why: "another authorization could stand.",
-      write: "overwrite: true",
-    },
-    {
-      check: "credential",
-      path: ["allow_request_without_credential"],
-      holds: is(false, false),
-      why: "requests would go out without a credential.",
-      write: "allow_request_without_credential: false",
-    },
-  ]);
+  return checkSettings(injector.at("typed_config"), rendered.at("typed_config"), CREDENTIAL_RULES);
 }

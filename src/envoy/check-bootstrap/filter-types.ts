@@ -9,3 +9,6 @@ export const FILTERS = {
   credential: "credential_injector.v3.CredentialInjector",
   headerMutation: "header_mutation.v3.HeaderMutation",
 } as const;
+
+/** A cluster's HTTP options: the type that Envoy has them under. */
+export const HTTP_OPTIONS = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";

@@ -1,30 +1,36 @@
 import { type BootstrapFinding, createFinding } from "./finding.ts";
 import type { YamlView } from "./yaml-view.ts";
 
+type Path = readonly (string | number)[];
+
 /** One setting that must have a certain value. */
 export interface SettingRule {
   readonly check: string;
   /** From the message that holds it. */
-  readonly path: readonly (string | number)[];
+  readonly path: Path;
   /** Whether what stands there, or Envoy's default where nothing does, will do. */
-  readonly holds: (view: YamlView) => boolean;
+  readonly holds: (view: YamlView, rendered: YamlView) => boolean;
   /** What happens otherwise. */
   readonly why: string;
-  /** As it would be written: "failure_mode_allow: false". */
-  readonly write: string;
+  /** What is shown as it would be written: a setting around `path`, or words; the setting at `path` when left out. */
+  readonly write?: Path | ((rendered: YamlView) => string);
 }
 
-/** A finding for each rule that does not hold. */
-export function checkSettings(message: YamlView, rules: readonly SettingRule[]): BootstrapFinding[] {
+/** A finding for each rule that does not hold. `rendered` is the same message as the gateway renders it. */
+export function checkSettings(
+  message: YamlView,
+  rendered: YamlView,
+  rules: readonly SettingRule[],
+): BootstrapFinding[] {
   return rules.flatMap((rule) => {
     const view = message.at(...rule.path);
-    if (rule.holds(view)) return [];
+    if (rule.holds(view, rendered.at(...rule.path))) return [];
     const found = view.exists ? `${formatValue(view.value)} is set` : "it is not set";
     return [
       createFinding(view, {
         check: rule.check,
         message: `${found}: ${rule.why}`,
-        fix: `Write \`${rule.write}\`.`,
+        fix: `Write \`${formatRule(rule, rendered)}\`.`,
       }),
     ];
   });
@@ -37,9 +43,36 @@ function formatValue(value: unknown): string {
   return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text;
 }
 
-/** The value, or one that Envoy takes where it is left out. */
-export function is(value: unknown, whenMissing?: unknown): (view: YamlView) => boolean {
-  return (view) => (view.exists ? view.value === value : value === whenMissing);
+/** "failure_mode_allow: false". */
+function formatRule({ path, write = path }: SettingRule, rendered: YamlView): string {
+  if (typeof write === "function") return write(rendered);
+  const name = String(write.at(-1));
+  const setting = rendered.at(...write);
+  return setting.exists ? `${name}: ${formatFlow(setting.value)}` : `(nothing: remove ${name})`;
+}
+
+/** A value as YAML on one line. */
+export function formatFlow(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(formatFlow).join(", ")}]`;
+  if (typeof value !== "object" || value === null) return String(value);
+  const fields = Object.entries(value).map(([name, field]) => `${name}: ${formatFlow(field)}`);
+  return `{${fields.join(", ")}}`;
+}
+
+/** What is rendered; `whenMissing` is what Envoy takes where it is left out. */
+export function isRendered(whenMissing?: unknown): SettingRule["holds"] {
+  return (view, rendered) => (view.exists ? view.value : whenMissing) === rendered.value;
+}
+
+/** A list with all that is rendered, and perhaps more. */
+export function hasRendered(view: YamlView, rendered: YamlView): boolean {
+  const members = view.items().map((item) => item.text);
+  return rendered.items().every((item) => members.includes(item.text));
+}
+
+/** Something where something is rendered, nothing where nothing is. */
+export function existsAsRendered(view: YamlView, rendered: YamlView): boolean {
+  return view.exists === rendered.exists;
 }
 
 /** A duration of at least so many seconds. */

@@ -1,0 +1,40 @@
+/**
+ * What this gateway itself renders for a configuration, part by part. Checks take from here what they expect, so that a
+ * value stands once, where it is rendered; they state only how far an operator may be from it.
+ */
+import type { Config } from "../../config/schema.ts";
+import { readYaml } from "../../config/load/yaml-source.ts";
+import { renderBootstrap } from "../bootstrap/render-bootstrap.ts";
+import { SIDECAR_CLUSTER } from "../names.ts";
+import { YamlView } from "./yaml-view.ts";
+
+export interface Rendered {
+  readonly listener: YamlView;
+  readonly manager: YamlView;
+  readonly sidecar: YamlView;
+  readonly clusters: YamlView;
+}
+
+/** Never throws: of the sockets' folder, whose path may be too long for a bootstrap, no check wants to know. */
+export function renderExpected(config: Config): Rendered {
+  const source = readYaml(renderBootstrap({ ...config, sidecar: { ...config.sidecar, sockets: "/run" } }));
+  const root = new YamlView(source, source.value, []);
+  const listener = root.at("static_resources", "listeners", 0);
+  const clusters = root.at("static_resources", "clusters");
+  return {
+    listener,
+    manager: listener.at("filter_chains", 0, "filters", 0, "typed_config"),
+    sidecar: findCluster(clusters, SIDECAR_CLUSTER) ?? clusters.at(0),
+    clusters,
+  };
+}
+
+/** The cluster of this name. */
+export function findCluster(clusters: YamlView, name: string): YamlView | undefined {
+  return clusters.items().find((one) => one.at("name").text === name);
+}
+
+/** The first filter of a type. */
+export function findFilter(filters: YamlView, type: string): YamlView | undefined {
+  return filters.items().find((one) => one.typeName === type);
+}
