@@ -9,8 +9,7 @@
 -- ARGV[8] floor, microcents   ARGV[9] floor, input tokens              ARGV[10] when the month's figures expire, ms
 --
 -- Reply: {'held'}; {'exists'}; {'worst_case_required'}: the caps are strict and ARGV[7] is ''; {'concurrency_limited',
---   max concurrent}; {'key_cap_reached' or 'organization_cap_reached', spent, held, cap cents, only in flight}: '1' in
---   the end when only other requests in flight are the cause.
+--   max concurrent}; {'key_cap_reached' or 'organization_cap_reached', spent, held, cap cents}.
 --
 -- Keeps: nothing is held unless the reply is 'held'; with strict caps spent + held never exceeds a cap. Requests in
 -- flight of a key = its open records, whether or not it has a limit, so that a limit counts from when it is set; with a
@@ -73,8 +72,7 @@ local function refusal(decision, cap_cents, spent_text, held_text)
   if not strict and settled < cap then
     return nil
   end
-  local only_in_flight = settled < cap and settled + worst <= cap
-  return { decision, spent_text or '0', strict and held_text or '0', cap_cents, only_in_flight and '1' or '0' }
+  return { decision, spent_text or '0', strict and held_text or '0', cap_cents }
 end
 
 local refused = refusal('key_cap_reached', key[1], spent[1], spent[2])

@@ -35,7 +35,7 @@ export const REPLY_LAYOUTS = {
   admit: { file: "admit.lua", fields: ADMIT_FIELDS },
   monthChanged: { file: "admit.lua", fields: ["timeMs"] },
   concurrencyLimited: { file: "hold.lua", fields: ["maxConcurrent"] },
-  capReached: { file: "hold.lua", fields: ["spent", "held", "capCents", "onlyInFlight"] },
+  capReached: { file: "hold.lua", fields: ["spent", "held", "capCents"] },
   charged: { file: "charge.lua", fields: ["alertsFired", "fell"] },
   closed: { file: "close.lua", fields: ["alertsFired"] },
   dayChanged: { file: "correct.lua", fields: ["timeMs"] },

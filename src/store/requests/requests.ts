@@ -84,7 +84,6 @@ async function hold(context: StoreContext, input: HoldInput): Promise<HoldResult
       heldMicrocents: amountAt(reply, at.held),
       hardCapCents: integerOrNullAt(reply, at.capCents),
     },
-    onlyBecauseOfRequestsInFlight: textAt(reply, at.onlyInFlight) === "1",
   };
 }
 

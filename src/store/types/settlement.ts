@@ -43,8 +43,6 @@ export type HoldResult =
       readonly outcome: "key_cap_reached" | "organization_cap_reached";
       /** Of the cap that is named. */
       readonly figures: CapFigures;
-      /** It would fit if no other request were in flight. */
-      readonly onlyBecauseOfRequestsInFlight: boolean;
     };
 
 export interface RequestTokens {

@@ -21,7 +21,6 @@ function refuse(figures: { spent: bigint; held: bigint; cap: number }): HoldResu
   return {
     outcome: "key_cap_reached",
     figures: { spentMicrocents: figures.spent, heldMicrocents: figures.held, hardCapCents: figures.cap },
-    onlyBecauseOfRequestsInFlight: false,
   };
 }
 
