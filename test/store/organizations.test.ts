@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import {
   chargeInput,
@@ -93,5 +94,24 @@ describe("listOrganizations", () => {
     expect(listed).toEqual([...(await test.store.listOrganizationIds())]);
     expect(new Set(listed).size).toBe(listed.length);
     expect(listed).toEqual(expect.arrayContaining(created));
+  });
+});
+
+describe("searchOrganizations", () => {
+  it("finds by a part of the name as people write it or by the whole id, page by page", async () => {
+    const mark = randomUUID();
+    const created = [];
+    for (const name of [`ÄRZTE ${mark}`, `Zahnärzte ${mark}`, `Andere ${mark}`]) {
+      created.push(await test.store.createOrganization({ ...ORGANIZATION, name }));
+    }
+    const [first, second, other] = created;
+    const search = (text: string, after: string | null = null, limit = 1) =>
+      test.store.searchOrganizations(text, { limit, after });
+    expect(await search(`ärzte ${mark}`, null, 2)).toEqual({ items: [first, second], next: null });
+    const page = await search(`ärzte ${mark}`);
+    expect(page).toEqual({ items: [first], next: first?.id });
+    expect(await search(`ärzte ${mark}`, page.next)).toEqual({ items: [second], next: null });
+    expect(await search(other?.id ?? "")).toEqual({ items: [other], next: null });
+    expect(await search(`nobody ${mark}`)).toEqual({ items: [], next: null });
   });
 });

@@ -120,4 +120,20 @@ describe("RequestLogRetention", () => {
     expect(await create({ maxAgeDays: 1 }).sweep()).toEqual([]);
     expect(await create({ dir: join(seen.dir, "nowhere") }).sweep()).toEqual([]);
   });
+
+  it("sweeps as soon as it is started, and has swept when it has stopped", async () => {
+    fill("2026-08-22.worker-0.0.jsonl", "2026-11-21.worker-0.0.jsonl");
+    const retention = create({ maxAgeDays: 1, protectedMonths: 1 });
+    retention.start();
+    await retention.stop();
+    expect(left()).toEqual(["2026-11-21.worker-0.0.jsonl"]);
+  });
+
+  it("warns of a folder that cannot be read, and does not fail its host", async () => {
+    fill("folder");
+    const retention = create({ dir: join(seen.dir, "folder") });
+    retention.start();
+    await retention.stop();
+    expect(seen.warnings).toBe(1);
+  });
 });

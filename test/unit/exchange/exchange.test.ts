@@ -1,0 +1,105 @@
+/** How an exchange ends when its upstream does not answer as it should: what the client is told, and what it costs. */
+import { describe, expect, it } from "vitest";
+import { GatewayError } from "../../../src/errors.ts";
+import { BodyBudget } from "../../../src/exchange/body-budget.ts";
+import { Exchange, type ResponseStart } from "../../../src/exchange/exchange.ts";
+import { PROTOCOLS } from "../../../src/translation/protocols.ts";
+import { createCatalogOf } from "../catalog/support.ts";
+import { createSettlement } from "../settlement/settlement-fixture.ts";
+import { ADMISSION } from "./admission-fixture.ts";
+import { createRecordingMeter } from "./meter-fixture.ts";
+
+const JSON_START: ResponseStart = {
+  status: 200,
+  headers: { "content-type": "application/json" },
+  codeDetails: "via_upstream",
+  endOfStream: false,
+};
+const bytesOf = (body: object) => new TextEncoder().encode(JSON.stringify(body));
+
+/** An exchange whose request was routed. */
+async function route() {
+  const catalog = createCatalogOf([{ id: "acme/a" }]);
+  const { settlement, seen } = createSettlement();
+  const { meter, finished } = createRecordingMeter();
+  const warnings: object[] = [];
+  const exchange = new Exchange(ADMISSION, PROTOCOLS.chat, {
+    catalog: () => catalog,
+    settlement,
+    budget: new BodyBudget({ maxBodyBytes: 1_000, maxBufferedBytes: 1_000 }),
+    nowMs: () => 0,
+    logger: { warn: (fields) => void warnings.push(fields) },
+    meter,
+  });
+  await exchange.onRequestBody(bytesOf({ model: "acme/a", messages: [{ role: "user", content: "hi" }] }));
+  return { exchange, seen, finished, warnings };
+}
+
+async function errorOf(answer: Promise<unknown>): Promise<GatewayError> {
+  const thrown: unknown = await answer.then(
+    () => null,
+    (error: unknown) => error,
+  );
+  if (thrown instanceof GatewayError) return thrown;
+  throw new Error("no GatewayError was thrown", { cause: thrown });
+}
+
+describe("an exchange whose upstream does not answer as it should", () => {
+  it.each([
+    {
+      name: "was not connected to",
+      start: { status: 503, codeDetails: "no_healthy_upstream" },
+      code: "model_starting",
+      isFree: true,
+    },
+    {
+      name: "timed out",
+      start: { status: 504, codeDetails: "response_timeout" },
+      code: "upstream_timeout",
+      isFree: false,
+    },
+    {
+      name: "answers with an event stream that was not asked for",
+      start: { headers: { "content-type": "text/event-stream" } },
+      code: "upstream_error",
+      isFree: false,
+    },
+    {
+      name: "answers in an encoding that was not asked for",
+      start: { headers: { "content-encoding": "br" } },
+      code: "upstream_error",
+      isFree: false,
+    },
+    { name: "answers without a body", start: { endOfStream: true }, code: "upstream_error", isFree: false },
+    { name: "fails", start: { status: 500 }, code: "upstream_error", isFree: true },
+  ])("is settled once and refused with $code when it $name", async ({ start, code, isFree }) => {
+    const { exchange, seen } = await route();
+    const error = await errorOf(exchange.onResponseStart({ ...JSON_START, ...start }));
+    expect(error.publicCode).toBe(code);
+    exchange.onRefused(error);
+    await exchange.onEnd();
+    expect(seen.charges.filter(({ final }) => final !== null)).toHaveLength(1);
+    expect(exchange.settled?.costMicrocents === 0n).toBe(isFree);
+  });
+
+  it("passes on what the upstream says about the client's own request, and charges nothing", async () => {
+    const { exchange, finished, warnings } = await route();
+    expect(await exchange.onResponseStart({ ...JSON_START, status: 400 })).toBe("whole");
+    const body = bytesOf({ error: { message: "temperature: too hot", type: "invalid_request_error" } });
+    const error = await errorOf(exchange.onWholeBody(body));
+    exchange.onRefused(error);
+    expect([error.status("chat"), error.message]).toEqual([400, expect.stringContaining("too hot")]);
+    expect(exchange.settled?.costMicrocents).toBe(0n);
+    expect(finished).toMatchObject([{ status: 400 }]);
+    expect(warnings).toHaveLength(1);
+  });
+
+  it("tells the client of a body that cannot be read, and is settled once", async () => {
+    const { exchange, seen } = await route();
+    await exchange.onResponseStart(JSON_START);
+    const error = await errorOf(exchange.onWholeBody(new TextEncoder().encode("<html>")));
+    expect(error.publicCode).toBe("upstream_error");
+    await exchange.onEnd();
+    expect(seen.charges.filter(({ final }) => final !== null)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,119 @@
+/** Only what a real Redis cannot play: calls that fail, and records that go between two calls. */
+import { describe, expect, it } from "vitest";
+import { GatewayError } from "../../../src/errors.ts";
+import { createLocalEndpoints, type LocalEndpointServices } from "../../../src/exchange/local-endpoints.ts";
+import { BodyBudget } from "../../../src/exchange/body-budget.ts";
+import { createCatalogOf } from "../catalog/support.ts";
+import { ADMISSION } from "./admission-fixture.ts";
+import { createRecordingMeter } from "./meter-fixture.ts";
+
+const away = () => Promise.reject(new Error("Redis is away: secret.internal"));
+const none = () => Promise.resolve(null);
+
+function open(
+  changes: Partial<LocalEndpointServices["store"]> = {},
+  countTokens?: LocalEndpointServices["countTokens"],
+) {
+  const catalog = createCatalogOf([{ id: "acme/a" }, { id: "acme/b" }]);
+  const budget = new BodyBudget({ maxBodyBytes: 10, maxBufferedBytes: 10 });
+  const { meter, finished } = createRecordingMeter();
+  const answers = createLocalEndpoints({
+    catalog: () => catalog,
+    store: { getKey: none, getOrganization: none, readSpend: away, findRequest: none, ...changes },
+    countTokens: countTokens ?? (() => Promise.resolve({ input_tokens: 3 })),
+    budget,
+    meter,
+  });
+  return { answers, budget, finished };
+}
+
+/** Code of the refusal. */
+async function codeOf(answer: Promise<unknown>): Promise<string> {
+  const thrown: unknown = await answer.then(
+    () => null,
+    (error: unknown) => error,
+  );
+  return thrown instanceof GatewayError ? thrown.publicCode : String(thrown);
+}
+
+describe("an endpoint that the gateway answers by itself", () => {
+  it("shows the models that the key may use, as the query pages them, and tells the meter", async () => {
+    const { answers, finished } = open();
+    const reply = await answers.answer(
+      { ...ADMISSION, endpoint: "models" },
+      { ":path": "/v1/models?limit=1" },
+    );
+    expect(JSON.parse(reply.body)).toMatchObject({ data: [{ id: "acme/a" }], has_more: false });
+    expect(finished).toMatchObject([{ requestId: "req_1", route: "models", status: 200, code: null }]);
+  });
+
+  it("shows one model, and hides one that the key may not use", async () => {
+    const { answers } = open();
+    const reply = await answers.answer({ ...ADMISSION, endpoint: "model", resource: "acme/a" }, {});
+    expect(JSON.parse(reply.body)).toMatchObject({ id: "acme/a" });
+    const hidden = answers.answer({ ...ADMISSION, endpoint: "model", resource: "acme/b" }, {});
+    expect(await codeOf(hidden)).toBe("model_not_found");
+  });
+
+  it.each([
+    { name: "Redis fails", endpoint: "key", changes: {}, code: "gateway_unavailable", status: 503 },
+    {
+      name: "the key went since it was admitted",
+      endpoint: "key",
+      changes: {
+        readSpend: () =>
+          Promise.resolve({
+            month: "2026-11",
+            timeMs: 0,
+            organizationMicrocents: 0n,
+            organizationHeldMicrocents: 0n,
+            keyMicrocents: new Map(),
+          }),
+      },
+      code: "invalid_api_key",
+      status: 401,
+    },
+    { name: "it is not the key's", endpoint: "request", changes: {}, code: "request_not_found", status: 404 },
+    {
+      name: "Redis fails",
+      endpoint: "request",
+      changes: { findRequest: away },
+      code: "gateway_unavailable",
+      status: 503,
+    },
+    {
+      name: "it is another's to answer",
+      endpoint: "messages",
+      changes: {},
+      code: "unknown_endpoint",
+      status: 404,
+    },
+  ] as const)("refuses $endpoint with $status when $name, and tells the meter", async (refused) => {
+    const { answers, finished } = open(refused.changes);
+    expect(await codeOf(answers.answer({ ...ADMISSION, endpoint: refused.endpoint }, {}))).toBe(refused.code);
+    expect(finished).toMatchObject([{ status: refused.status, code: refused.code }]);
+  });
+});
+
+describe("an endpoint with a body that is not sent upstream", () => {
+  it("holds the body's bytes only while it is answered, also when that fails", async () => {
+    const held: number[] = [];
+    const { answers, budget } = open({}, () => {
+      held.push(budget.bufferedBytes);
+      return held.length === 1
+        ? Promise.resolve({ input_tokens: 3 })
+        : Promise.reject(new GatewayError("invalid_json"));
+    });
+    const body = new Uint8Array(7);
+    expect((await answers.answerBody(ADMISSION, body)).body).toBe('{"input_tokens":3}');
+    expect(await codeOf(answers.answerBody(ADMISSION, body))).toBe("invalid_json");
+    expect(held).toEqual([7, 7]);
+    expect(budget.bufferedBytes).toBe(0);
+  });
+
+  it("is refused with 413 beyond the largest body, without counting", async () => {
+    const { answers, finished } = open({}, () => Promise.reject(new Error("it was counted")));
+    expect(await codeOf(answers.answerBody(ADMISSION, new Uint8Array(11)))).toBe("request_too_large");
+    expect(finished).toMatchObject([{ status: 413 }]);
+  });
+});
