@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { coverageFloors, MEASURED_FILES } from "./test/support/coverage-floors.ts";
 
 /**
  * What waits for real processes, or lets Redis's own clock run, gets a second try in CI: on a machine whose cores others
@@ -23,6 +24,13 @@ export default defineConfig({
     pool: "forks",
     maxWorkers,
     reporters: ["default"],
+    // Off but in `npm test`, whose run of the unit and store projects has it on.
+    coverage: {
+      provider: "v8",
+      include: MEASURED_FILES,
+      reporter: ["text-summary"],
+      thresholds: coverageFloors(),
+    },
     projects: [
       {
         extends: true,

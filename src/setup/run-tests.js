@@ -5,6 +5,28 @@ import { join } from "node:path";
 import { SUMMARY_FILE } from "./summary-reporter.js";
 
 /**
+ * The projects whose coverage has floors (`coverage` of vitest.config.ts): they run the path of a request and of money in
+ * their own process, where it can be measured.
+ */
+const MEASURED_PROJECTS = ["unit", "store"];
+
+/** All others of vitest.config.ts. By name: of several `--project=!name`, vitest 4.1 takes what any one of them allows. */
+const OTHER_PROJECTS = ["cluster", "admin", "system", "dashboard", "packaging", "faults"];
+
+/**
+ * How vitest ended once.
+ *
+ * @typedef {object} TestRun
+ * @property {number} code its exit code
+ * @property {boolean} interrupted this process was told to end meanwhile
+ * @property {import("./summary-reporter.js").TestSummary | null} summary null: it ended without one
+ */
+
+/** @type {import("./summary-reporter.js").TestSummary} */
+const NOTHING_RAN = { passed: 0, failed: 0, skipped: 0, retried: [] };
+const NO_SUMMARY = { ...NOTHING_RAN, failed: 1 };
+
+/**
  * Runs vitest with its usual output and closes with plain lines that say how it went.
  *
  * @param {string} root the repository
@@ -13,33 +35,66 @@ import { SUMMARY_FILE } from "./summary-reporter.js";
  * @returns {Promise<number>} exit code: 0 when tests ran and none failed
  */
 export async function runTests(root, args, env) {
-  const folder = mkdtempSync(join(tmpdir(), "igw-tests-"));
-  const summaryFile = join(folder, "summary.json");
-  try {
-    const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
-    const own = join(root, "src", "setup", "summary-reporter.js");
-    const reporters = ["--reporter=default", `--reporter=${own}`];
-    const code = await runForeground([vitest, "run", ...reporters, ...args], root, {
-      ...env,
-      [SUMMARY_FILE]: summaryFile,
-    });
-    const summary = readSummary(summaryFile);
-    process.stdout.write(`\n${formatClosing(summary)}\n`);
-    return summary === null ? 1 : code;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+  /** @type {TestRun[]} */
+  const runs = [];
+  for (const runArgs of planRuns(args)) {
+    const run = await runVitest(root, runArgs, env);
+    runs.push(run);
+    if (run.interrupted) break;
   }
+  const summary = addUp(runs);
+  process.stdout.write(`\n${formatClosing(summary)}\n`);
+  return summary.failed === 0 ? 0 : 1;
+}
+
+/**
+ * Every test once. Those whose coverage is measured come first and by themselves: vitest measures all projects of a run or
+ * none. What is asked for with arguments is a part of the tests, whose coverage says nothing.
+ *
+ * @param {readonly string[]} args
+ * @returns {readonly (readonly string[])[]} arguments of each run of vitest
+ */
+export function planRuns(args) {
+  if (args.length > 0) return [args];
+  return [[...MEASURED_PROJECTS.map(selectProject), "--coverage"], OTHER_PROJECTS.map(selectProject)];
+}
+
+/** @param {string} project */
+function selectProject(project) {
+  return `--project=${project}`;
+}
+
+/**
+ * @param {readonly Pick<TestRun, "code" | "summary">[]} runs
+ * @returns {import("./summary-reporter.js").TestSummary} a run that ended badly though none of its tests failed counts as
+ *   one that did: its coverage is below a floor, something was thrown outside of a test, or vitest itself died
+ */
+export function addUp(runs) {
+  return runs.reduce((total, { code, summary }) => addRun(total, code, summary ?? NO_SUMMARY), NOTHING_RAN);
+}
+
+/**
+ * @param {import("./summary-reporter.js").TestSummary} total
+ * @param {number} code
+ * @param {import("./summary-reporter.js").TestSummary} summary
+ * @returns {import("./summary-reporter.js").TestSummary}
+ */
+function addRun(total, code, { passed, failed, skipped, retried }) {
+  return {
+    passed: total.passed + passed,
+    failed: total.failed + (code !== 0 && failed === 0 ? 1 : failed),
+    skipped: total.skipped + skipped,
+    retried: [...total.retried, ...retried],
+  };
 }
 
 /**
  * Which tests were tried more than once and, as the last line, `N passed, N failed[, N skipped]`.
  *
- * @param {import("./summary-reporter.js").TestSummary | null} summary null: vitest ended without one
+ * @param {import("./summary-reporter.js").TestSummary} summary
  * @returns {string}
  */
-export function formatClosing(summary) {
-  if (summary === null) return "0 passed, 1 failed";
-  const { passed, failed, skipped, retried } = summary;
+export function formatClosing({ passed, failed, skipped, retried }) {
   return [
     `${retried.length} retried${retried.length > 0 ? ":" : ""}`,
     ...retried.map((name) => `  ${name}`),
@@ -48,20 +103,47 @@ export function formatClosing(summary) {
 }
 
 /**
+ * @param {string} root
+ * @param {readonly string[]} args
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {Promise<TestRun>}
+ */
+async function runVitest(root, args, env) {
+  const folder = mkdtempSync(join(tmpdir(), "igw-tests-"));
+  const summaryFile = join(folder, "summary.json");
+  try {
+    const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
+    const own = join(root, "src", "setup", "summary-reporter.js");
+    const reporters = ["--reporter=default", `--reporter=${own}`];
+    const end = await runForeground([vitest, "run", ...reporters, ...args], root, {
+      ...env,
+      [SUMMARY_FILE]: summaryFile,
+    });
+    return { ...end, summary: readSummary(summaryFile) };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/**
  * @param {readonly string[]} args
  * @param {string} cwd
  * @param {NodeJS.ProcessEnv} env
- * @returns {Promise<number>}
+ * @returns {Promise<{code: number, interrupted: boolean}>}
  */
 function runForeground(args, cwd, env) {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, args, { cwd, env, stdio: "inherit" });
+    let interrupted = false;
     // The terminal sends its signals to vitest as well: this process stays for the closing lines.
     for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"])) {
-      process.on(signal, () => child.kill(signal));
+      process.on(signal, () => {
+        interrupted = true;
+        child.kill(signal);
+      });
     }
     child.on("error", reject);
-    child.on("exit", (code) => resolve(code ?? 1));
+    child.on("exit", (code) => resolve({ code: code ?? 1, interrupted }));
   });
 }
 

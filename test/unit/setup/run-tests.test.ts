@@ -1,8 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { formatClosing } from "../../../src/setup/run-tests.js";
+import { addUp, formatClosing, planRuns } from "../../../src/setup/run-tests.js";
 import { summarize } from "../../../src/setup/summary-reporter.js";
+import config from "../../../vitest.config.ts";
 
 type Module = Parameters<typeof summarize>[0][number];
+
+/** What vitest.config.ts has, in order of the alphabet. */
+function projectNames(): readonly string[] {
+  const projects = (config as { test: { projects: { test: { name: string } }[] } }).test.projects;
+  return projects.map((project) => project.test.name).sort();
+}
 
 /** A file of tests, as vitest hands it to a reporter. */
 function moduleOf(state: string, tests: readonly { state: string; retryCount?: number }[]): Module {
@@ -48,7 +55,49 @@ describe("the closing lines of a run of the tests", () => {
     expect(formatClosing(summarize([module]))).toBe("2 retried:\n  test 0\n  test 2\n2 passed, 1 failed");
   });
 
-  it("report a failure when vitest ended without a summary", () => {
-    expect(formatClosing(null)).toBe("0 passed, 1 failed");
+  it.each([
+    {
+      name: "vitest ended without a summary",
+      runs: [{ code: 1, summary: null }],
+      last: "0 passed, 1 failed",
+    },
+    {
+      name: "a floor of coverage was missed though every test passed",
+      runs: [
+        { code: 1, summary: summarize([moduleOf("passed", [{ state: "passed" }])]) },
+        { code: 0, summary: summarize([moduleOf("passed", [{ state: "passed" }])]) },
+      ],
+      last: "2 passed, 1 failed",
+    },
+  ])("report a failure when $name", ({ runs, last }) => {
+    expect(formatClosing(addUp(runs))).toBe(`0 retried\n${last}`);
+  });
+
+  it("are of both runs together, with a failed test counted once", () => {
+    const runs = [
+      { code: 1, summary: summarize([moduleOf("failed", [{ state: "failed" }, { state: "passed" }])]) },
+      {
+        code: 0,
+        summary: summarize([
+          moduleOf("passed", [{ state: "passed", retryCount: 1 }, { state: "passed" }, { state: "skipped" }]),
+        ]),
+      },
+    ];
+    expect(formatClosing(addUp(runs))).toBe("1 retried:\n  test 0\n3 passed, 1 failed, 1 skipped");
+  });
+});
+
+describe("the runs of vitest behind `npm test`", () => {
+  it("measure coverage where it has floors, and run each project once", () => {
+    const [measured, others, ...more] = planRuns([]);
+    expect(more).toEqual([]);
+    expect(measured).toEqual(["--project=unit", "--project=store", "--coverage"]);
+    expect(others).not.toContain("--coverage");
+    const run = [...measured!, ...others!].filter((argument) => argument !== "--coverage");
+    expect(run.sort()).toEqual(projectNames().map((name) => `--project=${name}`));
+  });
+
+  it("are one without floors when a part of the tests is asked for", () => {
+    expect(planRuns(["--project", "unit"])).toEqual([["--project", "unit"]]);
   });
 });
