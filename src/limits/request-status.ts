@@ -1,17 +1,19 @@
 /** `GET /v1/requests/{request_id}`: what one of the key's own recent requests cost, or why it was refused. */
 import { wholeCents } from "../money.ts";
 import type { RecentRequest } from "../store/types/reporting.ts";
+import { toldOf } from "./told.ts";
 
 /** The published body; see docs/api.md. */
 export function formatRequestStatus(request: RecentRequest) {
+  const { status, errorCode } = toldOf(request);
   return {
     object: "request",
     id: request.requestId,
     created_at: formatCreatedAt(request.requestId),
     model: request.model,
     route: request.route,
-    status: request.status,
-    error_code: request.errorCode,
+    status,
+    error_code: errorCode,
     input_tokens: request.inputTokens,
     cached_input_tokens: request.cachedInputTokens,
     output_tokens: request.outputTokens,

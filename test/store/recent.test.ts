@@ -34,6 +34,7 @@ describe("findRequest", () => {
       recordedAtMs: found?.recordedAtMs,
       route: ROUTE,
       model: MODEL,
+      refusal: null,
       status: 200,
       errorCode: null,
       inputTokens: 20,
@@ -55,8 +56,9 @@ describe("findRequest", () => {
     const admission = known(await test.store.admit(input));
     const found = await test.store.findRequest(key.organizationId, input.requestId, key.keyId);
     expect(found).toMatchObject({
-      status: 402,
-      errorCode: "hard_cap_reached",
+      refusal: "key_cap_reached",
+      status: null,
+      errorCode: null,
       route: ROUTE,
       costMicrocents: 0n,
     });
@@ -96,7 +98,7 @@ describe("findRequest", () => {
     await test.store.admit(input);
     const find = (id: string, keyId: string | null) => test.store.findRequest(key.organizationId, id, keyId);
     expect(await find(input.requestId, other.keyId)).toBeNull();
-    expect(await find(input.requestId, null)).toMatchObject({ errorCode: "key_disabled" });
+    expect(await find(input.requestId, null)).toMatchObject({ refusal: "key_disabled" });
     expect(await find("req_hello", null)).toBeNull();
     expect(await find("req_01934f6e-0000-7000-8000-000000000000", null)).toBeNull();
   });
@@ -127,7 +129,7 @@ describe("findRequest", () => {
     await test.store.admit(last);
     const find = (id: string) => test.store.findRequest(key.organizationId, id, key.keyId);
     expect(await find(identity.requestId)).toMatchObject({ costMicrocents: 9n });
-    expect(await find(last.requestId)).toMatchObject({ status: 403 });
+    expect(await find(last.requestId)).toMatchObject({ refusal: "key_disabled" });
     expect(await test.client.xlen(`igw:{${key.organizationId}}:refused`)).toBeLessThan(2200);
   });
 });

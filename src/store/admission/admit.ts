@@ -18,7 +18,7 @@ import {
 import { dayAt, monthAt } from "../../calendar.ts";
 import { parseModels } from "../management/records.ts";
 import { amountAt, integerAt, integerOrNullAt, textAt } from "../redis/parse-reply.ts";
-import { ADMISSION_DECISIONS } from "../types/admission.ts";
+import { ADMISSION_DECISIONS } from "../types/decision.ts";
 import type {
   AdmitInput,
   AdmitResult,

@@ -1,5 +1,5 @@
 /** The checks of an admission with their figures, for whoever asks why a request was refused or what it met. */
-import type { AdmissionDecision } from "../types/admission.ts";
+import type { AdmissionDecision } from "../types/decision.ts";
 import type { Check } from "../types/reporting.ts";
 
 /** The figures that an admission was decided by. */

@@ -8,8 +8,8 @@ import type { StoreContext } from "../context.ts";
 import { timeOfId } from "../ids.ts";
 import { recentKey, refusedKey } from "../redis/keys.ts";
 import { parseInteger, parseIntegerOrNull } from "../redis/parse-reply.ts";
-import { ADMISSION_DECISIONS } from "../types/admission.ts";
-import type { AdmissionDecision } from "../types/admission.ts";
+import { ADMISSION_DECISIONS } from "../types/decision.ts";
+import type { AdmissionDecision } from "../types/decision.ts";
 import type { Page, PageInput } from "../types/page.ts";
 import type { Check, RecentRequest, RecordedRequest } from "../types/reporting.ts";
 import type { Run } from "../run.ts";
@@ -31,19 +31,6 @@ const checksSchema = z.array(
     figures: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
   }),
 );
-
-/** Status and error code that the client of a refused request got. */
-const REFUSALS: Readonly<Record<AdmissionDecision, readonly [number, string | null]>> = {
-  admitted: [200, null],
-  unknown_key: [401, "invalid_api_key"],
-  key_disabled: [403, "key_disabled"],
-  key_expired: [403, "key_expired"],
-  organization_suspended: [403, "organization_suspended"],
-  rate_limited: [429, "rate_limit_exceeded"],
-  concurrency_limited: [429, "concurrency_limit_exceeded"],
-  key_cap_reached: [402, "hard_cap_reached"],
-  organization_cap_reached: [402, "org_hard_cap_reached"],
-};
 
 export function createRecentRequestStore(run: Run): RecentRequestStore {
   return {
@@ -142,32 +129,32 @@ function parseEntry([entryId, items]: [string, string[]]): [string, RecentReques
     fields[items[position] ?? ""] = items[position + 1] ?? "";
   }
   const recordedAtMs = Number(entryId.split("-")[0]);
-  const [status, errorCode, checks] = parseOutcome(fields);
   const request = {
     requestId: fields["id"] ?? "",
     keyId: fields["key"] ?? "",
     recordedAtMs,
     route: fields["route"] ?? "",
     model: fields["model"] === undefined || fields["model"] === "" ? null : fields["model"],
-    status,
-    errorCode,
+    ...parseOutcome(fields),
     inputTokens: countOf(fields, "input"),
     cachedInputTokens: countOf(fields, "cached"),
     outputTokens: countOf(fields, "output"),
     reasoningTokens: countOf(fields, "reasoning"),
     estimated: fields["estimated"] === "1",
     costMicrocents: BigInt(fields["microcents"] ?? "0"),
-    checks,
   };
   return [entryId, request];
 }
 
-function parseOutcome(fields: Fields): readonly [number | null, string | null, readonly Check[]] {
+function parseOutcome(fields: Fields): Pick<RecentRequest, "refusal" | "status" | "errorCode" | "checks"> {
   const decision = ADMISSION_DECISIONS.find((known) => known === fields["decision"]);
-  if (decision !== undefined) return [...REFUSALS[decision], parseRefusalChecks(decision, fields)];
+  if (decision !== undefined) {
+    const checks = parseRefusalChecks(decision, fields);
+    return { refusal: decision, status: null, errorCode: null, checks };
+  }
   const errorCode = fields["error"] === undefined || fields["error"] === "" ? null : fields["error"];
   const checks = fields["checks"] ? checksSchema.parse(JSON.parse(fields["checks"])) : [];
-  return [parseIntegerOrNull(fields["status"]), errorCode, checks];
+  return { refusal: null, status: parseIntegerOrNull(fields["status"]), errorCode, checks };
 }
 
 function parseRefusalChecks(decision: AdmissionDecision, fields: Fields): readonly Check[] {

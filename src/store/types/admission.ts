@@ -1,6 +1,7 @@
 /** May this key send this request: question and answer. */
 import type { KeySettings } from "../../settings/key.ts";
 import type { OrganizationSettings } from "../../settings/organization.ts";
+import type { AdmissionDecision } from "./decision.ts";
 import type { BucketFill } from "./reporting.ts";
 
 /** Which record a key's hash belongs to. The pair never changes, so it may be cached for ever. */
@@ -41,21 +42,6 @@ export interface AdmitInput {
   /** The call costs money: caps and the limit of concurrent requests apply. Takes no place: that comes with the hold. */
   readonly metered: boolean;
 }
-
-export const ADMISSION_DECISIONS = [
-  "admitted",
-  "unknown_key",
-  "key_disabled",
-  "key_expired",
-  "organization_suspended",
-  "rate_limited",
-  "concurrency_limited",
-  "key_cap_reached",
-  "organization_cap_reached",
-] as const;
-
-/** In the order of the checks: the first that fails is named. */
-export type AdmissionDecision = (typeof ADMISSION_DECISIONS)[number];
 
 /** The store's `admit`, or a stage around it. */
 export type Admit = (input: AdmitInput) => Promise<AdmitResult>;

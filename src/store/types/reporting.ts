@@ -1,4 +1,5 @@
 /** What was spent, used and refused: the figures that people and clients read. */
+import type { AdmissionDecision } from "./decision.ts";
 import type { AuditInput } from "./audit.ts";
 import type { Page, PageInput } from "./page.ts";
 
@@ -17,7 +18,9 @@ export interface RecentRequest {
   readonly recordedAtMs: number;
   readonly route: string;
   readonly model: string | null;
-  /** HTTP status, or null when the request's worker died and another closed its record. */
+  /** Why the admission refused it, or null: then it says by itself what its client was told (limits/told.ts). */
+  readonly refusal: AdmissionDecision | null;
+  /** HTTP status; null with a refusal, and when the request's worker died and another closed its record. */
   readonly status: number | null;
   readonly errorCode: string | null;
   readonly inputTokens: number;

@@ -64,6 +64,7 @@ describe("docs/api.md", () => {
       recordedAtMs: 0,
       route: "POST /v1/messages",
       model: "acme/echo-small",
+      refusal: null,
       status: 200,
       errorCode: null,
       inputTokens: 6,

@@ -10,6 +10,7 @@ describe("formatRequestStatus", () => {
     recordedAtMs: admittedAtMs + 5_000,
     route: "POST /v1/messages",
     model: "acme/echo-small",
+    refusal: null,
     status: 200,
     errorCode: null,
     inputTokens: 6,
@@ -37,6 +38,22 @@ describe("formatRequestStatus", () => {
       cost_microcents: 1_999_999,
       cost_cents: 1,
       checks: request.checks,
+    });
+  });
+
+  it.each([
+    ["unknown_key", 401, "invalid_api_key"],
+    ["key_disabled", 403, "key_disabled"],
+    ["key_expired", 403, "key_expired"],
+    ["organization_suspended", 403, "organization_suspended"],
+    ["rate_limited", 429, "rate_limit_exceeded"],
+    ["concurrency_limited", 429, "concurrency_limit_exceeded"],
+    ["key_cap_reached", 402, "hard_cap_reached"],
+    ["organization_cap_reached", 402, "org_hard_cap_reached"],
+  ] as const)("says what its client was told when it was refused as %s", (refusal, status, errorCode) => {
+    expect(formatRequestStatus({ ...request, refusal, status: null })).toMatchObject({
+      status,
+      error_code: errorCode,
     });
   });
 

@@ -1,0 +1,15 @@
+/** What an admission can come to. */
+export const ADMISSION_DECISIONS = [
+  "admitted",
+  "unknown_key",
+  "key_disabled",
+  "key_expired",
+  "organization_suspended",
+  "rate_limited",
+  "concurrency_limited",
+  "key_cap_reached",
+  "organization_cap_reached",
+] as const;
+
+/** In the order of the checks: the first that fails is named. */
+export type AdmissionDecision = (typeof ADMISSION_DECISIONS)[number];
