@@ -45,8 +45,8 @@ export default defineConfig({
         test: {
           name: "store",
           include: ["test/{store,alerts}/**/*.test.ts"],
-          // Models of thousands of steps.
-          testTimeout: 120_000,
+          // Models of thousands of steps: what is given up in the middle would go on beside its second try.
+          testTimeout: 600_000,
           retry,
           sequence: { groupOrder: STORES },
         },
