@@ -17,6 +17,7 @@ import {
   type MethodCodec,
 } from "../../messages/codec.ts";
 import { GRPC_STATUS } from "../grpc-status.ts";
+import { parseMessage, sendMessage } from "../call-messages.ts";
 import { GrpcCall } from "./grpc-call.ts";
 import { createHealthService, type HealthService } from "../health-service.ts";
 import { Http2Listener } from "../http2-listener.ts";
@@ -171,32 +172,4 @@ function startUnary<Request>(
     },
     ...(onClose === undefined ? {} : { onClose }),
   });
-}
-
-function parseMessage<Request>(
-  call: GrpcCall,
-  codec: Pick<MethodCodec<Request, unknown>, "decodeRequest">,
-  bytes: Buffer,
-): Request | null {
-  try {
-    return codec.decodeRequest(bytes);
-  } catch (error) {
-    call.fail(GRPC_STATUS.internal, `the message cannot be decoded: ${String(error)}`);
-    return null;
-  }
-}
-
-function sendMessage<Response>(
-  call: GrpcCall,
-  codec: Pick<MethodCodec<unknown, Response>, "encodeResponse">,
-  response: Response,
-): void {
-  let bytes: Buffer;
-  try {
-    bytes = codec.encodeResponse(response);
-  } catch (error) {
-    call.fail(GRPC_STATUS.internal, `the reply cannot be encoded: ${String(error)}`);
-    return;
-  }
-  call.send(bytes);
 }

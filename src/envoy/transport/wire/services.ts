@@ -1,5 +1,6 @@
 /** The gRPC services that Envoy calls: messages off a stream to the handlers, and their replies back. */
 import { CHECK, HEALTH_CHECK, HEALTH_WATCH, type MethodCodec, PROCESS } from "../../messages/codec.ts";
+import { parseMessage, sendMessage } from "../call-messages.ts";
 import type { EnvoyHandlers } from "../contract.ts";
 import { GRPC_STATUS } from "../grpc-status.ts";
 import type { HealthService } from "../health-service.ts";
@@ -160,32 +161,4 @@ class ProcessService implements GrpcCallListener, ProcessTransport {
   resume(): void {
     this.#stream.resume();
   }
-}
-
-function parseMessage<Request>(
-  stream: WireStream,
-  codec: Pick<MethodCodec<Request, unknown>, "decodeRequest">,
-  bytes: Buffer,
-): Request | null {
-  try {
-    return codec.decodeRequest(bytes);
-  } catch (error) {
-    stream.fail(GRPC_STATUS.internal, `the message cannot be decoded: ${String(error)}`);
-    return null;
-  }
-}
-
-function sendMessage<Response>(
-  stream: WireStream,
-  codec: Pick<MethodCodec<unknown, Response>, "encodeResponse">,
-  response: Response,
-): void {
-  let bytes: Buffer;
-  try {
-    bytes = codec.encodeResponse(response);
-  } catch (error) {
-    stream.fail(GRPC_STATUS.internal, `the reply cannot be encoded: ${String(error)}`);
-    return;
-  }
-  stream.send(bytes);
 }
