@@ -2,11 +2,11 @@
  * What a wire protocol gives the gateway: a client's request body read once, turned into a chat completion request for
  * the upstream, and the upstream's answer turned back. Pure: bytes in, bytes out; nothing here knows Envoy or Redis.
  *
- * Each client protocol has a folder beside this file, `chat-to-chat/` (pass-through) and `messages-to-chat/`, with the
- * same names in it: `protocol.ts`, `request.ts` and `answer.ts` implement the contracts below, `error-body.ts` writes
- * errors, `request/` reads and converts a body, `response/` a whole answer, `stream/` a streamed one. What they share is
- * beside them: `conversation/` (turns of a conversation as chat messages), `upstream/` (what upstreams answer, read
- * leniently), `json/` and `sse/`.
+ * Each client protocol has a folder beside this file, `chat-to-chat/` (pass-through), `messages-to-chat/` and
+ * `responses-to-chat/`, with the same names in it: `protocol.ts`, `request.ts` and `answer.ts` implement the contracts
+ * below, `error-body.ts` writes errors, `request/` reads and converts a body, `response/` a whole answer, `stream/` a
+ * streamed one. What they share is beside them: `conversation/` (what the translated ones have in common: a conversation
+ * as chat messages, and how its answer is read), `upstream/` (what upstreams answer, read leniently), `json/` and `sse/`.
  */
 import type { GatewayError } from "../errors.ts";
 

@@ -1,8 +1,6 @@
-import { GatewayError } from "../../errors.ts";
-import type { Answer, AnswerContext, ClientRequest, ModelTarget, PromptSize } from "../client-protocol.ts";
-import { convertRequest, createToolNames } from "../conversation/convert-request.ts";
-import { measurePrompt } from "../conversation/measure-prompt.ts";
-import { formatJson } from "../json/exact-json.ts";
+import type { Answer, AnswerContext } from "../client-protocol.ts";
+import { createToolNames } from "../conversation/convert-request.ts";
+import { ConversationRequest } from "../conversation/request.ts";
 import { ResponsesAnswer } from "./answer.ts";
 import { type CreateId, createRandomIds } from "./ids.ts";
 import {
@@ -18,45 +16,17 @@ export interface ResponsesRequestOptions {
 }
 
 /** A client's Responses request. */
-export class ResponsesRequest implements ClientRequest {
+export class ResponsesRequest extends ConversationRequest<ParsedResponsesRequest> {
   readonly protocol = "responses";
-  readonly model: string;
-  readonly stream: boolean;
-  readonly maxOutputTokens: number | null;
-  readonly choices = 1;
   readonly #createId: CreateId;
-  /** Let go when the answer begins: a stream may last for minutes, and a conversation may have megabytes. */
-  #content: ParsedResponsesRequest | null;
-  #promptSize: PromptSize | null = null;
 
   /** @throws GatewayError 400 naming the field and what was expected. */
-  constructor(bytes: Uint8Array, options: ResponsesRequestOptions) {
-    const content = parseRequestBody(bytes, options.purpose);
-    this.model = content.model;
-    this.stream = content.stream;
-    this.maxOutputTokens = content.maxTokens;
-    this.#createId = options.createId ?? createRandomIds;
-    this.#content = content;
+  constructor(bytes: Uint8Array, { purpose, createId = createRandomIds }: ResponsesRequestOptions) {
+    super(parseRequestBody(bytes, purpose));
+    this.#createId = createId;
   }
 
-  /** Not callable for the first time after `createAnswer`. */
-  promptSize(): PromptSize {
-    this.#promptSize ??= measurePrompt(this.#requireContent());
-    return this.#promptSize;
-  }
-
-  /**
-   * Not callable after `createAnswer`.
-   * @throws GatewayError 400 where the model's profile cannot represent the request.
-   */
-  toUpstream(model: ModelTarget): Uint8Array {
-    return Buffer.from(formatJson(convertRequest(this.#requireContent(), model)), "utf8");
-  }
-
-  /** Callable once. */
-  createAnswer(context: AnswerContext): Answer {
-    const content = this.#requireContent();
-    this.#content = null;
+  protected override answer(content: ParsedResponsesRequest, context: AnswerContext): Answer {
     const { model, nowMs } = context;
     return new ResponsesAnswer({
       model: model.id,
@@ -72,11 +42,6 @@ export class ResponsesRequest implements ClientRequest {
       requestId: context.requestId,
       createId: this.#createId,
     });
-  }
-
-  #requireContent(): ParsedResponsesRequest {
-    if (this.#content !== null) return this.#content;
-    throw new GatewayError("internal_error", { cause: new Error("the request's body was let go") });
   }
 }
 

@@ -1,0 +1,111 @@
+import type { GatewayError } from "../../errors.ts";
+import { isJsonObject, type JsonObject } from "../../json-object.ts";
+import type { Answer, AnswerOutput, Observation, ProtocolName } from "../client-protocol.ts";
+import { parseJsonText } from "../json/parse-json-text.ts";
+import { SseDecoder } from "../sse/decoder.ts";
+import { isUpstreamError } from "../upstream/error-text.ts";
+import { GeneratedText } from "../upstream/generated-text.ts";
+import { mapErrorInAnswer } from "../upstream/map-error.ts";
+import { asGatewayError, DONE, MAX_EVENT_BYTES, parseCompletion } from "../upstream/read-stream.ts";
+
+interface ConversationAnswerOptions {
+  readonly protocol: ProtocolName;
+  /** Catalog id, what the client reads as `model`. */
+  readonly model: string;
+  /** Whether the client asked for a stream. */
+  readonly stream: boolean;
+}
+
+/**
+ * One answer of a chat completion upstream on its way to a client of a protocol that is translated. What is the same in
+ * each of them is here: how the upstream's events are read, when the answer is over, what is held for the client.
+ */
+export abstract class ConversationAnswer implements Answer {
+  readonly contentType: Answer["contentType"];
+  protected readonly generated = new GeneratedText();
+  readonly #options: ConversationAnswerOptions;
+  readonly #decoder = new SseDecoder({ maxEventBytes: MAX_EVENT_BYTES });
+  #output = "";
+  #isFinal = false;
+  #failed: GatewayError | null = null;
+
+  constructor(options: ConversationAnswerOptions) {
+    this.#options = options;
+    this.contentType = options.stream ? "text/event-stream" : "application/json";
+  }
+
+  get observation(): Observation {
+    return this.generated;
+  }
+
+  translateBody(body: Uint8Array): AnswerOutput {
+    const completion = parseCompletion(body);
+    if (isUpstreamError(completion) || !isJsonObject(completion)) {
+      this.generated.readError(completion);
+      throw mapErrorInAnswer(completion, this.#options);
+    }
+    this.writeCompletion(completion);
+    this.#isFinal = true;
+    return this.#takeOutput();
+  }
+
+  push(chunk: Uint8Array): AnswerOutput {
+    return this.#advance(() => {
+      for (const { data } of this.#decoder.push(chunk)) this.#readData(data);
+    });
+  }
+
+  end(): AnswerOutput {
+    return this.#advance(() => {
+      for (const { data } of this.#decoder.end()) this.#readData(data);
+      if (!this.#isFinal) this.#end(false);
+    });
+  }
+
+  /** The whole answer, as one body or, where the client asked for a stream, as that stream. */
+  protected abstract writeCompletion(completion: JsonObject): void;
+
+  /** What one chunk of the upstream's stream means to the client. */
+  protected abstract writeChunk(chunk: unknown): void;
+
+  /** What comes last; `isDone` where the upstream said that it is the end, and did not just close. */
+  protected abstract writeEnd(isDone: boolean): void;
+
+  /** What tells a client in mid-stream that the answer has failed. */
+  protected abstract writeFailure(error: GatewayError): void;
+
+  /** Text for the client; it goes out with the bytes that brought it. */
+  protected write(text: string): void {
+    this.#output += text;
+  }
+
+  #advance(read: () => void): AnswerOutput {
+    if (!this.#isFinal && this.#failed === null) {
+      try {
+        read();
+      } catch (error) {
+        this.#failed = asGatewayError(error);
+        this.writeFailure(this.#failed);
+      }
+    }
+    return this.#takeOutput();
+  }
+
+  #readData(data: string): void {
+    // After [DONE] nothing counts; an event without data is a keep-alive.
+    if (this.#isFinal || data === "") return;
+    if (data === DONE) this.#end(true);
+    else this.writeChunk(parseJsonText(data));
+  }
+
+  #end(isDone: boolean): void {
+    this.writeEnd(isDone);
+    this.#isFinal = true;
+  }
+
+  #takeOutput(): AnswerOutput {
+    const bytes = Buffer.from(this.#output, "utf8");
+    this.#output = "";
+    return { bytes, final: this.#isFinal, failed: this.#failed };
+  }
+}
