@@ -45,6 +45,11 @@ export const ERRORS = {
     message: "This model does not support a field of the request.",
   },
   model_not_found: { status: 400, type: "invalid_request_error", message: "There is no such model." },
+  endpoint_not_available_for_model: {
+    status: 400,
+    type: "invalid_request_error",
+    message: "This model is not served at this endpoint.",
+  },
   missing_api_key: {
     status: 401,
     type: "authentication_error",

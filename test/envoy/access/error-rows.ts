@@ -300,6 +300,7 @@ export const NOT_PROVOKED: Readonly<Partial<Record<ErrorCode, string>>> = {
     "the shipped edge waits a minute for a body: local-replies.test.ts shows it with shorter waits",
   internal_error:
     "takes a fault of the gateway's own: request-stream.test.ts shows one, local-replies.test.ts a broken sidecar",
+  endpoint_not_available_for_model: "every model of this stack has every endpoint",
   gateway_overloaded: "many large bodies must be held at one moment: unit tests of the body budget show it",
 };
 
