@@ -7,7 +7,7 @@ import { type Price, costMicrocents } from "../money.ts";
 import type { ClientResult, Outcome } from "../request-log/line.ts";
 import type { Check } from "../store/types/reporting.ts";
 import type { ChargeInput, RequestIdentity, RequestTokens } from "../store/types/settlement.ts";
-import type { Answer, Observation, TokenUsage } from "../translation/client-protocol.ts";
+import { type Answer, NO_TOKENS, type Observation, type TokenUsage } from "../translation/client-protocol.ts";
 import type { TokenEstimator, TokenSubject } from "./token-estimator.ts";
 
 /** What a request came to. */
@@ -55,7 +55,6 @@ export interface AccountOptions {
   readonly onSettled: (account: RequestAccount) => void;
 }
 
-const NO_TOKENS: TokenUsage = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0, reasoningTokens: 0 };
 const NOTHING: Settled = { tokens: NO_TOKENS, costMicrocents: 0n, estimated: false };
 
 export class RequestAccount {

@@ -17,7 +17,7 @@ import type { Logger } from "../logger.ts";
 import type { Price } from "../money.ts";
 import type { Store } from "../store/types.ts";
 import type { RequestIdentity } from "../store/types/settlement.ts";
-import type { ClientRequest } from "../translation/client-protocol.ts";
+import { type ClientRequest, NO_TOKENS } from "../translation/client-protocol.ts";
 import { pause } from "../wait.ts";
 import { ChargeWriter } from "./charge-writer.ts";
 import { placeHold } from "./place-hold.ts";
@@ -64,7 +64,6 @@ const PROGRESS_INTERVAL_MS = 1_500;
 /** Holds expire after 30 s without a sign of life from their owner. */
 const RENEW_INTERVAL_MS = 10_000;
 const FORGET_INTERVAL_MS = 500;
-const NO_TOKENS = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0, reasoningTokens: 0 };
 
 /** For metrics. */
 export interface SettlementFigures {

@@ -63,7 +63,7 @@ const REQUEST_METRICS = {
   usageContradictions: {
     name: "inference_gateway_usage_contradictions_total",
     type: "counter",
-    help: "Answers whose usage has figures that cannot all be true, by kind: cached_above_prompt, reasoning_above_output, total.",
+    help: "Answers whose usage has figures that cannot all be true, by kind: cached_above_prompt, cache_write_above_prompt, cache_write_split, audio_above_prompt, reasoning_above_output, audio_above_output, total.",
     labels: ["model", "kind"],
   },
   duration: {

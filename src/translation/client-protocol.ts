@@ -44,17 +44,46 @@ export interface ModelTarget {
   readonly profile: ModelProfile;
 }
 
-/** Token counts as the upstream reports them, normalised: input excludes cached. Never negative, always integers. */
+/**
+ * Token counts as the upstream reports them, normalised: the prompt is `inputTokens` and `cachedInputTokens` together.
+ * Never negative, always integers; parts never exceed what they are parts of, and no token is in two of them.
+ */
 export interface TokenUsage {
   readonly inputTokens: number;
   readonly cachedInputTokens: number;
+  /** Part of `inputTokens`: written to a cache for 5 minutes, or for a time that the upstream does not tell. */
+  readonly cacheWriteTokens: number;
+  /** Part of `inputTokens`: written to a cache for an hour. */
+  readonly cacheWrite1hTokens: number;
+  /** Part of `inputTokens`: audio. Cached audio is among the cached tokens. */
+  readonly inputAudioTokens: number;
   readonly outputTokens: number;
   /** Part of `outputTokens`. */
   readonly reasoningTokens: number;
+  /** Part of `outputTokens`. */
+  readonly outputAudioTokens: number;
 }
 
+export const NO_TOKENS: TokenUsage = Object.freeze({
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  cacheWriteTokens: 0,
+  cacheWrite1hTokens: 0,
+  inputAudioTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+  outputAudioTokens: 0,
+});
+
 /** Figures of one usage that cannot all be true. What is charged then: docs/spend.md. */
-export type UsageContradiction = "cached_above_prompt" | "reasoning_above_output" | "total";
+export type UsageContradiction =
+  | "cached_above_prompt"
+  | "cache_write_above_prompt"
+  | "cache_write_split"
+  | "audio_above_prompt"
+  | "reasoning_above_output"
+  | "audio_above_output"
+  | "total";
 
 /** What admission, holds and routing need to know of a request. */
 export interface ClientRequest {
@@ -104,6 +133,8 @@ export interface Observation {
   readonly usage: TokenUsage | null;
   /** What does not fit together in that usage, or null. */
   readonly usageContradiction: UsageContradiction | null;
+  /** The service tier that the upstream named last, in its own words and lower case; null when it named none. */
+  readonly serviceTier: string | null;
   /** The upstream sent an error before it generated anything, in an answer of status 200: it costs nothing. */
   readonly isRefused: boolean;
   /** UTF-8 bytes of generated text, reasoning and tool arguments so far. */

@@ -50,9 +50,9 @@ export class ChatAnswer implements Answer {
       this.#generated.readError(completion);
       throw mapErrorInAnswer(completion, { protocol: "chat", model: model.id });
     }
-    const { choices, usage } = completion;
+    const { choices } = completion;
     // First of all: an answer that cannot be used costs what its usage says.
-    this.#generated.readUsage(usage);
+    this.#generated.readUsage(completion);
     if (!Array.isArray(choices)) throw brokenAnswer("it has no `choices`");
     for (const choice of choices) {
       if (isJsonObject(choice)) this.#generated.readMessage(choice["message"]);

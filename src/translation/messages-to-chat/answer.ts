@@ -28,7 +28,7 @@ export class MessagesAnswer extends ConversationAnswer {
   }
 
   protected override writeCompletion(completion: JsonObject): void {
-    this.generated.readUsage(completion["usage"]);
+    this.generated.readUsage(completion);
     this.generated.readMessage(findChoice(completion)?.["message"]);
     const message = convertCompletion(completion, this.#settings);
     if (this.#settings.stream) for (const event of playMessage(message)) this.#writeEvent(event);

@@ -1,5 +1,5 @@
 import { isJsonObject } from "../../json-object.ts";
-import { parseUsage, readCacheWrites } from "../upstream/usage.ts";
+import { parseUsage } from "../upstream/usage.ts";
 
 /** The usage of a message. The three input figures are a partition of the prompt: none is counted twice. */
 export interface MessageUsage {
@@ -46,7 +46,7 @@ export function createUsage(inputTokens = 0): MessageUsage {
 export function convertUsage(usage: unknown): MessageUsage | null {
   const tokens = parseUsage(usage);
   if (tokens === null || !isJsonObject(usage)) return null;
-  const cacheCreation = Math.min(tokens.inputTokens, readCacheWrites(usage));
+  const cacheCreation = tokens.cacheWriteTokens + tokens.cacheWrite1hTokens;
   const hasReasoning = isTokenCount(readField(usage["completion_tokens_details"], "reasoning_tokens"));
   return {
     ...createUsage(tokens.inputTokens - cacheCreation),

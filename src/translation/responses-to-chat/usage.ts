@@ -9,14 +9,13 @@ export interface ResponseUsage {
   readonly total_tokens: number;
 }
 
-/** @param cacheWriteTokens Part of the input, billed as such; shown apart to the client. */
-export function formatUsage(tokens: TokenUsage, cacheWriteTokens: number): ResponseUsage {
+export function formatUsage(tokens: TokenUsage): ResponseUsage {
   const inputTokens = tokens.inputTokens + tokens.cachedInputTokens;
   return {
     input_tokens: inputTokens,
     input_tokens_details: {
       cached_tokens: tokens.cachedInputTokens,
-      cache_write_tokens: Math.min(tokens.inputTokens, cacheWriteTokens),
+      cache_write_tokens: tokens.cacheWriteTokens + tokens.cacheWrite1hTokens,
     },
     output_tokens: tokens.outputTokens,
     output_tokens_details: { reasoning_tokens: tokens.reasoningTokens },

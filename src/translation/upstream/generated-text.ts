@@ -1,7 +1,7 @@
 import type { Observation, TokenUsage, UsageContradiction } from "../client-protocol.ts";
 import { isJsonObject } from "../../json-object.ts";
 import { TextBuffer } from "../text-buffer.ts";
-import { readUsage } from "./usage.ts";
+import { readServiceTier, readUsage } from "./usage.ts";
 
 /** As much text as a tokenizer is given when an upstream reports no usage. */
 const MAX_TEXT_BYTES = 1_048_576;
@@ -13,6 +13,7 @@ const MAX_TEXT_BYTES = 1_048_576;
 export class GeneratedText implements Observation {
   usage: TokenUsage | null = null;
   usageContradiction: UsageContradiction | null = null;
+  serviceTier: string | null = null;
   isRefused = false;
   generatedBytes = 0;
   generatedDeltas = 0;
@@ -23,9 +24,10 @@ export class GeneratedText implements Observation {
     return this.#text.bytes.toString("utf8");
   }
 
-  /** The `usage` of a chunk or an answer; the last one that is not null counts. */
-  readUsage(value: unknown): void {
-    const reported = readUsage(value);
+  /** Usage and service tier of a chunk or an answer; of each the last that is not null counts. */
+  readUsage(answer: Readonly<Record<string, unknown>>): void {
+    this.serviceTier = readServiceTier(answer) ?? this.serviceTier;
+    const reported = readUsage(answer["usage"]);
     if (reported === null) return;
     this.usage = reported.tokens;
     this.usageContradiction = reported.contradiction;
@@ -33,7 +35,7 @@ export class GeneratedText implements Observation {
 
   /** @param value The error that the upstream sent in place of an answer, or of the rest of one. */
   readError(value: unknown): void {
-    if (isJsonObject(value)) this.readUsage(value["usage"]);
+    if (isJsonObject(value)) this.readUsage(value);
     this.isRefused = this.usage === null && this.generatedBytes === 0;
   }
 

@@ -1,8 +1,11 @@
-import { isJsonObject } from "../../json-object.ts";
+import { isJsonObject, type JsonObject } from "../../json-object.ts";
 import type { TokenUsage, UsageContradiction } from "../client-protocol.ts";
+import { type FigurePath, USAGE_FORMS, type UsageForm } from "./usage-forms.ts";
 
 /** No context window comes near it: a larger figure is a broken upstream, not a bill. */
 const MAX_TOKENS = 1_000_000_000;
+/** No service tier has a longer name. */
+const MAX_TIER_CHARACTERS = 32;
 
 /** The usage of an answer, and what does not fit in it; null when everything does. */
 export interface ReportedUsage {
@@ -10,46 +13,53 @@ export interface ReportedUsage {
   readonly contradiction: UsageContradiction | null;
 }
 
-/** As they stand in the upstream's object. */
+/** As they stand in the upstream's object, but for `prompt`, which always counts what is cached and written. */
 interface Figures {
   readonly prompt: number;
   readonly completion: number;
   readonly cached: number;
+  readonly cacheWrite: number;
+  readonly cacheWrite5m: number;
+  readonly cacheWrite1h: number;
+  readonly inputAudio: number;
+  readonly cachedAudio: number;
   readonly reasoning: number;
+  readonly outputAudio: number;
   /** Null when none is told. */
   readonly total: number | null;
 }
 
+type PromptTokens = Pick<
+  TokenUsage,
+  "inputTokens" | "cachedInputTokens" | "cacheWriteTokens" | "cacheWrite1hTokens" | "inputAudioTokens"
+>;
+
 /**
- * Reads the `usage` object of a chat completion, whatever server wrote it. Input excludes the cached tokens, cached
- * never exceeds the prompt, reasoning is part of the output wherever the server counts it.
- * @returns null when there is none, when `prompt_tokens` or `completion_tokens` is missing or impossible (negative,
- * fractional, absurd, not a number), or when both are 0, a placeholder: the gateway then counts by itself.
+ * Reads the `usage` object of a chat completion, whatever server wrote it. Cached and written tokens never exceed the
+ * prompt together, reasoning is part of the output wherever the server counts it.
+ * @returns null when there is none, when the prompt's or the output's tokens are missing or impossible (negative,
+ * fractional, absurd, not a number), or when all are 0, a placeholder: the gateway then counts by itself.
  */
 export function readUsage(value: unknown): ReportedUsage | null {
-  if (!isJsonObject(value)) return null;
-  const prompt = value["prompt_tokens"];
-  const completion = value["completion_tokens"];
-  if (!isTokenCount(prompt) || !isTokenCount(completion)) return null;
-  if (prompt === 0 && completion === 0) return null;
-  const total = value["total_tokens"];
-  const figures: Figures = {
-    prompt,
-    completion,
-    cached: readCachedTokens(value),
-    reasoning: readDetail(value["completion_tokens_details"], "reasoning_tokens"),
-    total: isTokenCount(total) && total > 0 ? total : null,
-  };
-  const outside = countOutside(figures);
-  const output = completion + outside;
-  const cachedInputTokens = Math.min(prompt, figures.cached);
-  const tokens = {
-    inputTokens: prompt - cachedInputTokens,
-    cachedInputTokens,
-    outputTokens: output,
-    reasoningTokens: Math.min(output, Math.max(outside, figures.reasoning)),
-  };
-  return { tokens, contradiction: findContradiction(figures, output) };
+  return readForm(value, USAGE_FORMS.chat);
+}
+
+/** The `usage` of a response of OpenAI's Responses protocol, as `readUsage`. */
+export function readResponseUsage(value: unknown): ReportedUsage | null {
+  return readForm(value, USAGE_FORMS.responses);
+}
+
+/**
+ * The usage of a message of Anthropic's Messages protocol, as `readUsage`. Of a stream: that of `message_start` and the
+ * last of `message_delta`, whose figures are totals of the whole message and replace those before them.
+ * @param start The `usage` of a message, or of the one in `message_start`.
+ * @param delta The `usage` of `message_delta`; left out where there is none (yet).
+ */
+export function readMessageUsage(start: unknown, delta?: unknown): ReportedUsage | null {
+  if (!isJsonObject(delta)) return readForm(start, USAGE_FORMS.messages);
+  const told = Object.entries(delta).filter(([, figure]) => figure !== null);
+  const merged = { ...(isJsonObject(start) ? start : {}), ...Object.fromEntries(told) };
+  return readForm(merged, USAGE_FORMS.messages);
 }
 
 /** The tokens alone of `readUsage`. */
@@ -58,8 +68,74 @@ export function parseUsage(value: unknown): TokenUsage | null {
 }
 
 /**
- * Generated tokens that `completion_tokens` leaves out. xAI names them as reasoning and adds them to the total; Gemini's
- * OpenAI endpoint names nothing, its total is larger by the thinking. Both bill them as output.
+ * The service tier that a chat completion, a chunk, a response, a message or a usage object names (OpenAI beside the
+ * usage, Anthropic in it); null when it names none.
+ */
+export function readServiceTier(answer: JsonObject): string | null {
+  const { service_tier: beside, usage } = answer;
+  const tier = beside ?? (isJsonObject(usage) ? usage["service_tier"] : null);
+  return typeof tier === "string" && tier !== "" ? tier.slice(0, MAX_TIER_CHARACTERS).toLowerCase() : null;
+}
+
+function readForm(usage: unknown, form: UsageForm): ReportedUsage | null {
+  if (!isJsonObject(usage)) return null;
+  const told = follow(usage, form.prompt);
+  const completion = follow(usage, form.completion);
+  if (!isTokenCount(told) || !isTokenCount(completion)) return null;
+  const cached = readFigure(usage, form.cached);
+  const cacheWrite5m = readFigure(usage, form.cacheWrite5m);
+  const cacheWrite1h = readFigure(usage, form.cacheWrite1h);
+  const cacheWrite = readFigure(usage, form.cacheWrite) || cacheWrite5m + cacheWrite1h;
+  const prompt = form.promptIncludesCache ? told : told + cached + cacheWrite;
+  if (prompt === 0 && completion === 0) return null;
+  return countTokens({
+    prompt,
+    completion,
+    cached,
+    cacheWrite,
+    cacheWrite5m,
+    cacheWrite1h,
+    inputAudio: readFigure(usage, form.inputAudio),
+    cachedAudio: readFigure(usage, form.cachedAudio),
+    reasoning: readFigure(usage, form.reasoning),
+    outputAudio: readFigure(usage, form.outputAudio),
+    total: readFigure(usage, form.total) || null,
+  });
+}
+
+function countTokens(figures: Figures): ReportedUsage {
+  const outside = countOutside(figures);
+  const outputTokens = figures.completion + outside;
+  const reasoningTokens = Math.min(outputTokens, Math.max(outside, figures.reasoning));
+  const tokens = {
+    ...countPrompt(figures),
+    outputTokens,
+    reasoningTokens,
+    outputAudioTokens: Math.min(outputTokens - reasoningTokens, figures.outputAudio),
+  };
+  return { tokens, contradiction: findContradiction(figures, outputTokens) };
+}
+
+/** What is in two parts is counted in the first of them: cached, written, audio. */
+function countPrompt(figures: Figures): PromptTokens {
+  const { prompt, cached, cacheWrite, cacheWrite1h, inputAudio, cachedAudio } = figures;
+  const cachedInputTokens = Math.min(prompt, cached);
+  const inputTokens = prompt - cachedInputTokens;
+  const written = Math.min(inputTokens, cacheWrite);
+  const writtenFor1h = Math.min(written, cacheWrite1h);
+  const audio = Math.max(0, inputAudio - cachedAudio);
+  return {
+    inputTokens,
+    cachedInputTokens,
+    cacheWriteTokens: written - writtenFor1h,
+    cacheWrite1hTokens: writtenFor1h,
+    inputAudioTokens: Math.min(inputTokens - written, audio),
+  };
+}
+
+/**
+ * Generated tokens that the completion's figure leaves out. xAI names them as reasoning and adds them to the total;
+ * Gemini's OpenAI endpoint names nothing, its total is larger by the thinking. Both bill them as output.
  */
 function countOutside({ prompt, completion, cached, reasoning, total }: Figures): number {
   // Where cached tokens stand outside of the prompt, they are what the total has more.
@@ -69,30 +145,30 @@ function countOutside({ prompt, completion, cached, reasoning, total }: Figures)
 }
 
 function findContradiction(figures: Figures, output: number): UsageContradiction | null {
-  const { prompt, cached, reasoning, total } = figures;
+  const { prompt, cached, cacheWrite, cacheWrite5m, cacheWrite1h, reasoning, total } = figures;
   if (cached > prompt) return "cached_above_prompt";
+  if (cacheWrite > prompt - cached) return "cache_write_above_prompt";
+  const split = cacheWrite5m + cacheWrite1h;
+  if (split > 0 && split !== cacheWrite) return "cache_write_split";
+  if (figures.inputAudio > prompt) return "audio_above_prompt";
   if (reasoning > output) return "reasoning_above_output";
+  if (figures.outputAudio > output) return "audio_above_output";
   return total !== null && total !== prompt + output ? "total" : null;
 }
 
-/** The first positive figure: OpenAI, vLLM and SGLang; then DeepSeek; then Moonshot. */
-function readCachedTokens(usage: Record<string, unknown>): number {
-  return (
-    readDetail(usage["prompt_tokens_details"], "cached_tokens") ||
-    readDetail(usage, "prompt_cache_hit_tokens") ||
-    readDetail(usage, "cached_tokens")
-  );
+/** The first positive figure of these places; 0 when there is none. */
+function readFigure(usage: JsonObject, paths: readonly FigurePath[]): number {
+  for (const path of paths) {
+    const figure = follow(usage, path);
+    if (isTokenCount(figure) && figure > 0) return figure;
+  }
+  return 0;
 }
 
-/** Tokens written to a cache: OpenAI's name, then LiteLLM's. Billed as ordinary input; 0 when `usage` tells none. */
-export function readCacheWrites(usage: unknown): number {
-  const details = isJsonObject(usage) ? usage["prompt_tokens_details"] : null;
-  return readDetail(details, "cache_write_tokens") || readDetail(details, "cache_creation_tokens");
-}
-
-function readDetail(details: unknown, name: string): number {
-  const figure = isJsonObject(details) ? details[name] : undefined;
-  return isTokenCount(figure) ? figure : 0;
+function follow(usage: JsonObject, path: FigurePath): unknown {
+  let value: unknown = usage;
+  for (const name of path) value = isJsonObject(value) ? value[name] : undefined;
+  return value;
 }
 
 function isTokenCount(value: unknown): value is number {

@@ -7,6 +7,7 @@ import { readLoggedUsage } from "../../../src/request-log/read-usage.ts";
 import { rebuildUsage, verifyUsage } from "../../../src/request-log/verify-usage.ts";
 import type { UsageRow } from "../../../src/store/types/reporting.ts";
 import { IDENTITY } from "../spool/spool-fixture.ts";
+import { NO_TOKENS } from "../../../src/translation/client-protocol.ts";
 
 const REQUEST: LoggedRequest = {
   identity: { ...IDENTITY, requestId: "req_01a1fbdf-a29c-790a-a491-cbfe2a229b51" },
@@ -14,7 +15,7 @@ const REQUEST: LoggedRequest = {
   price: { input: 1n, cachedInput: 1n, output: 1n },
   outcome: "complete",
   result: { status: 200, errorCode: null },
-  tokens: { inputTokens: 1, cachedInputTokens: 2, outputTokens: 3, reasoningTokens: 1 },
+  tokens: { ...NO_TOKENS, inputTokens: 1, cachedInputTokens: 2, outputTokens: 3, reasoningTokens: 1 },
   estimated: false,
   costMicrocents: 2n ** 53n + 1n,
 };

@@ -6,6 +6,7 @@ import { formatRequestLogLine } from "../../../src/request-log/line.ts";
 import { RequestLog, type RequestLogOptions } from "../../../src/request-log/request-log.ts";
 import { waitFor } from "../../support/wait.ts";
 import { IDENTITY, OK, PRICE } from "../settlement/account-fixture.ts";
+import { NO_TOKENS } from "../../../src/translation/client-protocol.ts";
 
 const seen = { dir: "", nowMs: 0, errors: [] as object[] };
 beforeEach(() => {
@@ -121,7 +122,7 @@ describe("formatRequestLogLine", () => {
     price: PRICE,
     outcome: "complete",
     result: OK,
-    tokens: { inputTokens: 1, cachedInputTokens: 2, outputTokens: 3, reasoningTokens: 1 },
+    tokens: { ...NO_TOKENS, inputTokens: 1, cachedInputTokens: 2, outputTokens: 3, reasoningTokens: 1 },
     estimated: true,
     costMicrocents: 123_456_789_012_345_678_901n,
   } as const;

@@ -19,6 +19,7 @@ export const OK = { status: 200, errorCode: null };
 export const NOTHING_YET: Observation = {
   usage: null,
   usageContradiction: null,
+  serviceTier: null,
   isRefused: false,
   generatedBytes: 0,
   generatedDeltas: 0,

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { ChargeInput } from "../../../src/store/types/settlement.ts";
 import { createAccount, IDENTITY, OK } from "./account-fixture.ts";
+import { NO_TOKENS } from "../../../src/translation/client-protocol.ts";
 
-const USAGE = { inputTokens: 30, cachedInputTokens: 20, outputTokens: 7, reasoningTokens: 3 };
+const USAGE = { ...NO_TOKENS, inputTokens: 30, cachedInputTokens: 20, outputTokens: 7, reasoningTokens: 3 };
 /** Of USAGE: 30 + 2 + 70. */
 const COST = 102n;
 const SUBJECT = { model: IDENTITY.model, organizationId: IDENTITY.organizationId };

@@ -4,6 +4,7 @@ import { createMetrics, type Metrics } from "../../../src/telemetry/metrics.ts";
 import { MetricsHub } from "../../../src/telemetry/metrics-hub.ts";
 import { MAX_ORGANIZATION_LABELS, RequestMeter } from "../../../src/telemetry/request-meter.ts";
 import { parseMetrics, sumOf } from "../../support/metrics-page.ts";
+import { NO_TOKENS } from "../../../src/translation/client-protocol.ts";
 
 const hubs: MetricsHub[] = [];
 afterEach(() => {
@@ -112,7 +113,7 @@ describe("RequestMeter", () => {
     durationMs: 1000,
     firstTokenMs: 200,
   };
-  const tokens = { inputTokens: 3, cachedInputTokens: 2, outputTokens: 9, reasoningTokens: 1 };
+  const tokens = { ...NO_TOKENS, inputTokens: 3, cachedInputTokens: 2, outputTokens: 9, reasoningTokens: 1 };
 
   it("keeps labels of so many organizations and puts the rest under `other`, so that the sum stays right", async () => {
     const metrics = createMetrics();

@@ -60,10 +60,8 @@ export class ChunkRewriter {
     const hasChoices = Array.isArray(choices) && choices.length > 0;
     if (hasChoices) this.#readChoices(choices);
     const hasUsage = usage !== undefined;
-    if (isJsonObject(usage)) {
-      this.#generated.readUsage(usage);
-      if (!hasChoices) this.#hasFinalUsage = true;
-    }
+    this.#generated.readUsage(chunk);
+    if (isJsonObject(usage) && !hasChoices) this.#hasFinalUsage = true;
     const isUsageHidden =
       hasUsage && (this.#usageVisibility === "none" || (this.#usageVisibility === "last" && hasChoices));
     if (isUsageHidden && !hasChoices && usage !== null) return null;

@@ -76,7 +76,7 @@ export class StreamTranslator {
     if (!isJsonObject(chunk)) {
       throw new GatewayError("upstream_error", { cause: new Error("a chunk that is no JSON object") });
     }
-    this.#generated.readUsage(chunk["usage"]);
+    this.#generated.readUsage(chunk);
     this.#usage = convertUsage(chunk["usage"]) ?? this.#usage;
     if (this.#startUsage === null) this.#start();
     const choice = findChoice(chunk);

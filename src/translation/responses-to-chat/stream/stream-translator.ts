@@ -1,11 +1,11 @@
 import { GatewayError } from "../../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../../json-object.ts";
+import { NO_TOKENS } from "../../client-protocol.ts";
 import { isUpstreamError } from "../../upstream/error-text.ts";
 import type { GeneratedText } from "../../upstream/generated-text.ts";
 import { mapErrorInAnswer } from "../../upstream/map-error.ts";
 import { findChoice, readFinishReason, readLogprobs } from "../../upstream/read-choice.ts";
 import { readContent, readReasoning, readRefusal } from "../../upstream/read-message.ts";
-import { readCacheWrites } from "../../upstream/usage.ts";
 import { ToolCallTable } from "../../upstream/tool-call-table.ts";
 import type { AnswerSettings } from "../answer-settings.ts";
 import { createResponseError } from "../error-body.ts";
@@ -45,7 +45,6 @@ export class StreamTranslator {
   #isStarted = false;
   #hasChoice = false;
   #finishReason = "";
-  #cacheWriteTokens = 0;
   #functionCallId = "";
 
   constructor(settings: AnswerSettings, output: TranslatorOutput) {
@@ -68,9 +67,7 @@ export class StreamTranslator {
     if (!isJsonObject(chunk)) {
       throw new GatewayError("upstream_error", { cause: new Error("a chunk that is no JSON object") });
     }
-    const { usage } = chunk;
-    this.#output.generated.readUsage(usage);
-    this.#cacheWriteTokens = readCacheWrites(usage) || this.#cacheWriteTokens;
+    this.#output.generated.readUsage(chunk);
     this.#start();
     const choice = findChoice(chunk);
     if (choice !== null && this.#finishReason === "") this.#readChoice(choice);
@@ -145,16 +142,12 @@ export class StreamTranslator {
   /** The upstream's, else the gateway's own count: clients measure the room in their context by it. */
   #countUsage(): ResponseUsage {
     const { usage, generatedBytes, generatedDeltas } = this.#output.generated;
-    if (usage !== null) return formatUsage(usage, this.#cacheWriteTokens);
-    return formatUsage(
-      {
-        inputTokens: this.#settings.estimatedInputTokens,
-        cachedInputTokens: 0,
-        outputTokens: Math.max(generatedDeltas, Math.ceil(generatedBytes / BYTES_PER_TOKEN)),
-        reasoningTokens: 0,
-      },
-      0,
-    );
+    if (usage !== null) return formatUsage(usage);
+    return formatUsage({
+      ...NO_TOKENS,
+      inputTokens: this.#settings.estimatedInputTokens,
+      outputTokens: Math.max(generatedDeltas, Math.ceil(generatedBytes / BYTES_PER_TOKEN)),
+    });
   }
 
   #readChoice(choice: JsonObject): void {

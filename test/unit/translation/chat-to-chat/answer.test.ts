@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createAnswer } from "./chat-fixtures.ts";
+import { NO_TOKENS } from "../../../../src/translation/client-protocol.ts";
 
 const usage = '{"prompt_tokens":9,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":8}}';
 const choice =
@@ -24,7 +25,7 @@ describe("ChatAnswer.translateBody", () => {
   it("reads usage and the generated text", () => {
     const { answer } = translate(`{"model":"m","choices":[${choice}],"usage":${usage}}`);
     expect(answer.observation).toMatchObject({
-      usage: { inputTokens: 1, cachedInputTokens: 8, outputTokens: 4, reasoningTokens: 0 },
+      usage: { ...NO_TOKENS, inputTokens: 1, cachedInputTokens: 8, outputTokens: 4, reasoningTokens: 0 },
       generatedBytes: 8,
       generatedDeltas: 1,
       generatedText: "żółć",

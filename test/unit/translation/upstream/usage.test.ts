@@ -1,12 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { parseUsage, readUsage } from "../../../../src/translation/upstream/usage.ts";
+import { NO_TOKENS } from "../../../../src/translation/client-protocol.ts";
+import {
+  parseUsage,
+  readMessageUsage,
+  readResponseUsage,
+  readServiceTier,
+  readUsage,
+} from "../../../../src/translation/upstream/usage.ts";
 
 const usage = (
   inputTokens: number,
   cachedInputTokens: number,
   outputTokens: number,
   reasoningTokens = 0,
-): object => ({ inputTokens, cachedInputTokens, outputTokens, reasoningTokens });
+): object => ({ ...NO_TOKENS, inputTokens, cachedInputTokens, outputTokens, reasoningTokens });
 const base = { prompt_tokens: 100, completion_tokens: 20 };
 
 describe("parseUsage", () => {
@@ -104,6 +111,36 @@ describe("parseUsage", () => {
       kind: "total",
     },
     {
+      name: "more written to the cache than the prompt has beside the cached",
+      figures: { prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 41 } },
+      kind: "cache_write_above_prompt",
+    },
+    {
+      name: "writes for 5 minutes and an hour that are not all writes",
+      figures: {
+        prompt_tokens_details: {
+          cache_creation_tokens: 50,
+          cache_creation_token_details: { ephemeral_5m_input_tokens: 20, ephemeral_1h_input_tokens: 20 },
+        },
+      },
+      kind: "cache_write_split",
+    },
+    {
+      name: "more audio than prompt",
+      figures: { prompt_tokens_details: { audio_tokens: 101 } },
+      kind: "audio_above_prompt",
+    },
+    {
+      name: "audio that is cached",
+      figures: { prompt_tokens_details: { audio_tokens: 100, cached_tokens: 60 } },
+      kind: null,
+    },
+    {
+      name: "more audio than output",
+      figures: { completion_tokens_details: { audio_tokens: 21 } },
+      kind: "audio_above_output",
+    },
+    {
       name: "more reasoning than output",
       figures: { completion_tokens_details: { reasoning_tokens: 25 } },
       kind: "reasoning_above_output",
@@ -132,5 +169,205 @@ describe("parseUsage", () => {
     { name: "a placeholder of zeros", value: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 } },
   ])("gives null for $name", ({ value }) => {
     expect(parseUsage(value)).toBeNull();
+  });
+});
+
+/** The rows of the table in docs/spend.md, in its order: 1,000 tokens of prompt, 100 of output. */
+describe("the forms of usage", () => {
+  const chat = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 };
+  const inputs = (figures: object): object => ({ ...NO_TOKENS, outputTokens: 100, ...figures });
+
+  it.each([
+    {
+      form: "OpenAI and vLLM: the prompt includes what came from the cache",
+      usage: { ...chat, prompt_tokens_details: { cached_tokens: 600 } },
+      tokens: inputs({ inputTokens: 400, cachedInputTokens: 600 }),
+    },
+    {
+      form: "OpenAI and OpenRouter: the prompt includes what was written to the cache",
+      usage: { ...chat, prompt_tokens_details: { cached_tokens: 600, cache_write_tokens: 300 } },
+      tokens: inputs({ inputTokens: 400, cachedInputTokens: 600, cacheWriteTokens: 300 }),
+    },
+    {
+      form: "OpenAI: the prompt includes audio, the output audio and reasoning",
+      usage: {
+        ...chat,
+        prompt_tokens_details: { audio_tokens: 700 },
+        completion_tokens_details: { audio_tokens: 60, reasoning_tokens: 30 },
+      },
+      tokens: inputs({
+        inputTokens: 1000,
+        inputAudioTokens: 700,
+        outputAudioTokens: 60,
+        reasoningTokens: 30,
+      }),
+    },
+    {
+      form: "cached audio is cached, once: where it is told apart",
+      usage: {
+        ...chat,
+        prompt_tokens_details: {
+          audio_tokens: 700,
+          cached_tokens: 500,
+          cached_tokens_details: { audio_tokens: 400 },
+        },
+      },
+      tokens: inputs({ inputTokens: 500, cachedInputTokens: 500, inputAudioTokens: 300 }),
+    },
+    {
+      form: "cached audio is cached, once: where it is not",
+      usage: { ...chat, prompt_tokens_details: { audio_tokens: 700, cached_tokens: 500 } },
+      tokens: inputs({ inputTokens: 500, cachedInputTokens: 500, inputAudioTokens: 500 }),
+    },
+    {
+      form: "DeepSeek: the prompt is hits and misses",
+      usage: { ...chat, prompt_cache_hit_tokens: 600, prompt_cache_miss_tokens: 400 },
+      tokens: inputs({ inputTokens: 400, cachedInputTokens: 600 }),
+    },
+    {
+      form: "Moonshot: the prompt includes the cached",
+      usage: { ...chat, cached_tokens: 600 },
+      tokens: inputs({ inputTokens: 400, cachedInputTokens: 600 }),
+    },
+    {
+      form: "LiteLLM: the prompt includes what was written, for 5 minutes and for an hour",
+      usage: {
+        ...chat,
+        prompt_tokens_details: {
+          cached_tokens: 600,
+          cache_creation_tokens: 300,
+          cache_creation_token_details: { ephemeral_5m_input_tokens: 200, ephemeral_1h_input_tokens: 100 },
+        },
+      },
+      tokens: inputs({
+        inputTokens: 400,
+        cachedInputTokens: 600,
+        cacheWriteTokens: 200,
+        cacheWrite1hTokens: 100,
+      }),
+    },
+    {
+      form: "xAI: reasoning stands beside the output",
+      usage: { ...chat, total_tokens: 1130, completion_tokens_details: { reasoning_tokens: 30 } },
+      tokens: inputs({ inputTokens: 1000, outputTokens: 130, reasoningTokens: 30 }),
+    },
+    {
+      form: "Gemini's OpenAI endpoint: thinking is in the total alone",
+      usage: { ...chat, total_tokens: 1130 },
+      tokens: inputs({ inputTokens: 1000, outputTokens: 130, reasoningTokens: 30 }),
+    },
+  ])("chat completions, $form", ({ usage: told, tokens }) => {
+    expect(readUsage(told)).toEqual({ tokens, contradiction: null });
+  });
+
+  it("responses: the input includes what is cached, written and audio", () => {
+    const told = {
+      input_tokens: 1000,
+      input_tokens_details: { cached_tokens: 600, cache_write_tokens: 300, audio_tokens: 100 },
+      output_tokens: 100,
+      output_tokens_details: { reasoning_tokens: 30 },
+      total_tokens: 1100,
+    };
+    const tokens = inputs({
+      inputTokens: 400,
+      cachedInputTokens: 600,
+      cacheWriteTokens: 300,
+      inputAudioTokens: 100,
+      reasoningTokens: 30,
+    });
+    expect(readResponseUsage(told)).toEqual({ tokens, contradiction: null });
+  });
+
+  const message = {
+    input_tokens: 100,
+    cache_read_input_tokens: 600,
+    cache_creation_input_tokens: 300,
+    cache_creation: { ephemeral_5m_input_tokens: 200, ephemeral_1h_input_tokens: 100 },
+    output_tokens: 100,
+  };
+  const messageTokens = inputs({
+    inputTokens: 400,
+    cachedInputTokens: 600,
+    cacheWriteTokens: 200,
+    cacheWrite1hTokens: 100,
+  });
+
+  it("messages: the input excludes what is cached and written", () => {
+    expect(readMessageUsage(message)).toEqual({ tokens: messageTokens, contradiction: null });
+  });
+
+  it("messages, in the words of before there were two lifetimes: all writes are for 5 minutes", () => {
+    const { cache_creation: _, ...older } = message;
+    expect(readMessageUsage(older)?.tokens).toMatchObject({ cacheWriteTokens: 300, cacheWrite1hTokens: 0 });
+  });
+
+  it("messages with lifetimes alone: their sum was written", () => {
+    const { cache_creation_input_tokens: _, ...apart } = message;
+    expect(readMessageUsage(apart)?.tokens).toEqual(messageTokens);
+  });
+
+  it("messages streamed: what `message_delta` says replaces what `message_start` said, the rest stays", () => {
+    const start = { ...message, output_tokens: 1, cache_read_input_tokens: 5 };
+    const delta = { output_tokens: 100, cache_read_input_tokens: 600, cache_creation: null };
+    expect(readMessageUsage(start, delta)).toEqual({ tokens: messageTokens, contradiction: null });
+    expect(readMessageUsage(start, undefined)?.tokens.outputTokens).toBe(1);
+  });
+
+  it("messages whose lifetimes are not the writes: the writes count, an hour's first", () => {
+    const told = { ...message, cache_creation: { ephemeral_1h_input_tokens: 400 } };
+    expect(readMessageUsage(told)).toEqual({
+      tokens: { ...messageTokens, cacheWriteTokens: 0, cacheWrite1hTokens: 300 },
+      contradiction: "cache_write_split",
+    });
+  });
+
+  it("never counts a token twice, nor more than there are, whatever the figures say", () => {
+    const figures = [undefined, null, 0, 1, 7, 99, 100, 101, 1e9, 1e9 + 1, -1, 0.5, "5", Number.NaN];
+    let seed = 1;
+    const pick = (): unknown => {
+      seed = (seed * 48_271) % 2_147_483_647;
+      return figures[seed % figures.length];
+    };
+    for (let round = 0; round < 1_000; round += 1) {
+      const told = {
+        prompt_tokens: 100,
+        completion_tokens: 100,
+        total_tokens: pick(),
+        cached_tokens: pick(),
+        prompt_tokens_details: {
+          cached_tokens: pick(),
+          cache_write_tokens: pick(),
+          audio_tokens: pick(),
+          cache_creation_token_details: { ephemeral_1h_input_tokens: pick() },
+          cached_tokens_details: { audio_tokens: pick() },
+        },
+        completion_tokens_details: { reasoning_tokens: pick(), audio_tokens: pick() },
+      };
+      const tokens = parseUsage(told) ?? NO_TOKENS;
+      const { inputTokens, cachedInputTokens, cacheWriteTokens, cacheWrite1hTokens, inputAudioTokens } =
+        tokens;
+      const { outputTokens, reasoningTokens, outputAudioTokens } = tokens;
+      expect(inputTokens + cachedInputTokens, JSON.stringify(told)).toBe(100);
+      expect(inputTokens - cacheWriteTokens - cacheWrite1hTokens - inputAudioTokens).toBeGreaterThanOrEqual(
+        0,
+      );
+      expect(outputTokens).toBeGreaterThanOrEqual(100);
+      expect(outputTokens - reasoningTokens - outputAudioTokens).toBeGreaterThanOrEqual(0);
+      for (const count of Object.values(tokens)) expect(count).toBeGreaterThanOrEqual(0);
+    }
+  });
+});
+
+describe("readServiceTier", () => {
+  it.each([
+    { name: "beside the usage", answer: { service_tier: "flex" }, tier: "flex" },
+    { name: "in the usage", answer: { service_tier: null, usage: { service_tier: "batch" } }, tier: "batch" },
+    { name: "in capitals", answer: { service_tier: "ON_DEMAND" }, tier: "on_demand" },
+    { name: "not at all", answer: { usage: null }, tier: null },
+    { name: "as nothing", answer: { service_tier: "" }, tier: null },
+    { name: "as a number", answer: { service_tier: 3 }, tier: null },
+    { name: "at any length", answer: { service_tier: "x".repeat(100) }, tier: "x".repeat(32) },
+  ])("reads a tier that is told $name", ({ answer, tier }) => {
+    expect(readServiceTier(answer)).toBe(tier);
   });
 });
