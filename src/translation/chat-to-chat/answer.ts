@@ -1,14 +1,12 @@
-import { GatewayError } from "../../errors.ts";
 import type { Answer, AnswerOutput, ModelTarget, Observation } from "../client-protocol.ts";
-import { parseExactJson } from "../json/exact-json.ts";
-import { applyEdits, findMembers, type MemberSpan } from "../json/object-spans.ts";
 import { isJsonObject } from "../../json-object.ts";
 import { mapErrorInAnswer } from "../upstream/map-error.ts";
-import { AnswerStream } from "./stream/answer-stream.ts";
-import { ChunkRewriter } from "./stream/chunk-rewriter.ts";
+import { AnswerStream } from "../openai/answer-stream.ts";
+import { ChunkRewriter } from "../openai/chunk-rewriter.ts";
 import { GeneratedText } from "../upstream/generated-text.ts";
 import { playStream } from "./response/play-completion.ts";
-import type { UsageVisibility } from "./request/stream-options.ts";
+import type { UsageVisibility } from "../openai/stream-options.ts";
+import { brokenAnswer, parseAnswer, replaceModel } from "../openai/whole-answer.ts";
 import { isUpstreamError } from "../upstream/error-text.ts";
 
 export interface ChatAnswerOptions {
@@ -45,7 +43,8 @@ export class ChatAnswer implements Answer {
 
   translateBody(body: Uint8Array): AnswerOutput {
     const { model, stream, usageVisibility } = this.#options;
-    const { text, completion, members } = parseCompletion(body);
+    const answer = parseAnswer(body);
+    const completion = answer.value;
     if (isUpstreamError(completion)) {
       this.#generated.readError(completion);
       throw mapErrorInAnswer(completion, { protocol: "chat", model: model.id });
@@ -59,7 +58,7 @@ export class ChatAnswer implements Answer {
     }
     const output = stream
       ? playStream(completion, model.id, usageVisibility !== "none")
-      : replaceModel(text, members, model.id);
+      : replaceModel(answer, model.id);
     return { bytes: Buffer.from(output, "utf8"), final: true, failed: null };
   }
 
@@ -70,35 +69,4 @@ export class ChatAnswer implements Answer {
   end(): AnswerOutput {
     return this.#stream.end();
   }
-}
-
-function parseCompletion(body: Uint8Array): {
-  text: string;
-  completion: Readonly<Record<string, unknown>>;
-  members: readonly MemberSpan[];
-} {
-  const decoded = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
-  const text = decoded.startsWith("\uFEFF") ? decoded.slice(1) : decoded;
-  try {
-    const members = findMembers(text);
-    const completion = parseExactJson(text);
-    if (isJsonObject(completion) && members !== null) return { text, completion, members };
-  } catch (error) {
-    throw brokenAnswer("it is not JSON", error);
-  }
-  throw brokenAnswer("it is not a JSON object");
-}
-
-function replaceModel(text: string, members: readonly MemberSpan[], model: string): string {
-  const replacement = JSON.stringify(model);
-  const edits = members
-    .filter(({ key }) => key === "model")
-    .map(({ valueStart, valueEnd }) => ({ start: valueStart, end: valueEnd, replacement }));
-  return applyEdits(text, edits);
-}
-
-function brokenAnswer(problem: string, cause?: unknown): GatewayError {
-  return new GatewayError("upstream_error", {
-    cause: new Error(`the upstream's answer is unusable: ${problem}`, { cause }),
-  });
 }

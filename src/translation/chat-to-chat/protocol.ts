@@ -8,7 +8,7 @@
  * nothing between requests, so no outage of Redis or Envoy reaches it.
  */
 import type { Protocol } from "../client-protocol.ts";
-import { formatErrorBody } from "./error-body.ts";
+import { formatErrorBody } from "../openai/error-body.ts";
 import { ChatRequest } from "./request.ts";
 
 export const chatProtocol: Protocol = {

@@ -1,11 +1,11 @@
 import { GatewayError } from "../../errors.ts";
 import type { Answer, AnswerContext, ClientRequest, ModelTarget, PromptSize } from "../client-protocol.ts";
-import { applyEdits, type Edit } from "../json/object-spans.ts";
 import { type JsonBody, parseJsonBody } from "../json/parse-body.ts";
 import { ChatAnswer } from "./answer.ts";
 import { measurePrompt } from "./request/measure-prompt.ts";
 import { type ChatFields, readChatFields } from "./request/read-fields.ts";
-import { formatStreamOptions, mapUsageVisibility } from "./request/stream-options.ts";
+import { mapUsageVisibility } from "../openai/stream-options.ts";
+import { createUpstreamBody } from "../openai/upstream-body.ts";
 
 /** What is needed until the upstream's answer begins; let go then, since a stream may last for minutes. */
 interface Content {
@@ -47,26 +47,9 @@ export class ChatRequest implements ClientRequest {
 
   /** Not callable after `createAnswer`. */
   toUpstream(model: ModelTarget): Uint8Array {
-    const { text, members } = this.#requireContent().body;
-    const isContinuous = model.profile.continuousUsage;
-    const edits: Edit[] = [];
-    if (this.stream && !members.some(({ key }) => key === "stream_options")) {
-      const start = members[0]?.start ?? 0;
-      edits.push({
-        start,
-        end: start,
-        replacement: `"stream_options":${formatStreamOptions(null, isContinuous)},`,
-      });
-    }
-    for (const { key, valueStart, valueEnd } of members) {
-      if (key === "model") {
-        edits.push({ start: valueStart, end: valueEnd, replacement: JSON.stringify(model.upstreamModel) });
-      } else if (key === "stream_options" && this.stream) {
-        const replacement = formatStreamOptions(text.slice(valueStart, valueEnd), isContinuous);
-        edits.push({ start: valueStart, end: valueEnd, replacement });
-      }
-    }
-    return Buffer.from(applyEdits(text, edits), "utf8");
+    const { upstreamModel, profile } = model;
+    const stream = this.stream ? { isContinuous: profile.continuousUsage } : null;
+    return createUpstreamBody(this.#requireContent().body, { model: upstreamModel, stream });
   }
 
   createAnswer(context: AnswerContext): Answer {

@@ -9,7 +9,7 @@
  * Pure: no network, no state beyond one exchange; ids come from a generator that a test can pin. It never holds back
  * what an upstream has sent, unless the protocol's order demands it, and never more than a bounded amount.
  */
-import { formatErrorBody } from "../chat-to-chat/error-body.ts";
+import { formatErrorBody } from "../openai/error-body.ts";
 import type { Protocol } from "../client-protocol.ts";
 import { ResponsesRequest } from "./request.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../../src/errors.ts";
-import { formatStreamError } from "../../../../src/translation/chat-to-chat/error-body.ts";
+import { formatStreamError } from "../../../../src/translation/openai/error-body.ts";
 import { chatProtocol } from "../../../../src/translation/chat-to-chat/protocol.ts";
 
 const error = new GatewayError("hard_cap_reached", {

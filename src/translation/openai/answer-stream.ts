@@ -1,10 +1,10 @@
-import { GatewayError } from "../../../errors.ts";
-import type { AnswerOutput } from "../../client-protocol.ts";
-import { LineSplitter, SseLimitError } from "../../sse/line-splitter.ts";
-import { isComment, readField } from "../../sse/read-field.ts";
-import { DONE, MAX_EVENT_BYTES } from "../../upstream/read-stream.ts";
+import { GatewayError } from "../../errors.ts";
+import type { AnswerOutput } from "../client-protocol.ts";
+import { LineSplitter, SseLimitError } from "../sse/line-splitter.ts";
+import { isComment, readField } from "../sse/read-field.ts";
+import { DONE, MAX_EVENT_BYTES } from "../upstream/read-stream.ts";
 import { type ChunkRewriter, isChunk } from "./chunk-rewriter.ts";
-import { formatStreamError } from "../error-body.ts";
+import { formatStreamError } from "./error-body.ts";
 
 /**
  * Passes an upstream's event stream on, event by event, each as soon as it is complete: what it writes depends on the

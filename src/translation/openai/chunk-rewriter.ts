@@ -1,5 +1,5 @@
-import { GatewayError } from "../../../errors.ts";
-import { mapErrorInAnswer } from "../../upstream/map-error.ts";
+import { GatewayError } from "../../errors.ts";
+import { mapErrorInAnswer } from "../upstream/map-error.ts";
 import {
   applyEdits,
   type Edit,
@@ -7,11 +7,11 @@ import {
   type MemberSpan,
   NestingError,
   removeMembers,
-} from "../../json/object-spans.ts";
-import { isJsonObject } from "../../../json-object.ts";
-import type { GeneratedText } from "../../upstream/generated-text.ts";
-import type { UsageVisibility } from "../request/stream-options.ts";
-import { isUpstreamError } from "../../upstream/error-text.ts";
+} from "../json/object-spans.ts";
+import { isJsonObject } from "../../json-object.ts";
+import type { GeneratedText } from "../upstream/generated-text.ts";
+import type { UsageVisibility } from "./stream-options.ts";
+import { isUpstreamError } from "../upstream/error-text.ts";
 
 /**
  * Reads the chunks of one stream and gives them back with the catalog's model id and without the usage that the client

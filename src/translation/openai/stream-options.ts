@@ -1,4 +1,4 @@
-import { applyEdits, type Edit, findMembers } from "../../json/object-spans.ts";
+import { applyEdits, type Edit, findMembers } from "../json/object-spans.ts";
 
 /** Which `usage` fields of an upstream's stream the client gets to see: those that it would get without a gateway. */
 export type UsageVisibility = "none" | "last" | "all";

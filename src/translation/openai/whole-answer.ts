@@ -1,0 +1,52 @@
+/** An upstream's JSON answer that passes through but for the model's name. */
+import { GatewayError } from "../../errors.ts";
+import { isJsonObject, type JsonObject } from "../../json-object.ts";
+import { parseExactJson } from "../json/exact-json.ts";
+import { applyEdits, findMembers, type MemberSpan } from "../json/object-spans.ts";
+
+export interface AnswerText {
+  /** Without a BOM. */
+  readonly text: string;
+  readonly members: readonly MemberSpan[];
+}
+
+/** @throws GatewayError `upstream_error` when it visibly is no JSON object. Values are not checked. */
+export function readAnswerText(body: Uint8Array): AnswerText {
+  const decoded = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
+  const text = decoded.startsWith("\uFEFF") ? decoded.slice(1) : decoded;
+  const members = guardJson(() => findMembers(text));
+  if (members === null) throw brokenAnswer("it is not a JSON object");
+  return { text, members };
+}
+
+/** @throws GatewayError `upstream_error` when it is no JSON object. */
+export function parseAnswer(body: Uint8Array): AnswerText & { readonly value: JsonObject } {
+  const answer = readAnswerText(body);
+  const value = guardJson(() => parseExactJson(answer.text));
+  if (!isJsonObject(value)) throw brokenAnswer("it is not a JSON object");
+  return { ...answer, value };
+}
+
+/** The text with another model's name. */
+export function replaceModel({ text, members }: AnswerText, model: string): string {
+  const replacement = JSON.stringify(model);
+  const edits = members
+    .filter(({ key }) => key === "model")
+    .map(({ valueStart, valueEnd }) => ({ start: valueStart, end: valueEnd, replacement }));
+  return applyEdits(text, edits);
+}
+
+/** The upstream's answer cannot be used; `problem` goes to the log. */
+export function brokenAnswer(problem: string, cause?: unknown): GatewayError {
+  return new GatewayError("upstream_error", {
+    cause: new Error(`the upstream's answer is unusable: ${problem}`, { cause }),
+  });
+}
+
+function guardJson<Value>(read: () => Value): Value {
+  try {
+    return read();
+  } catch (error) {
+    throw brokenAnswer("it is not JSON", error);
+  }
+}
