@@ -23,6 +23,7 @@ import type {
 import { mapUpstreamError } from "../translation/upstream/map-error.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import { describeEnd } from "./describe-end.ts";
+import { WayMeter } from "./way-meter.ts";
 import { isFromUpstream, mapLocalOutcome } from "./upstream-outcome.ts";
 
 /** Where a request goes and with which body. */
@@ -86,8 +87,7 @@ export class Exchange {
   #observation: Observation | null = null;
   #settled: Settled | null = null;
   #ended = false;
-  readonly #startedMs = performance.now();
-  #firstPieceMs: number | null = null;
+  readonly #way = new WayMeter();
   #isFinished = false;
 
   constructor(admission: Admission, protocol: Protocol, services: ExchangeServices) {
@@ -122,6 +122,7 @@ export class Exchange {
   async onRequestBody(body: Uint8Array): Promise<Route> {
     const { budget, catalog, settlement, meter } = this.#services;
     const startMs = performance.now();
+    this.#way.reach("bodyMs");
     budget.reserve(body.byteLength);
     try {
       const request = this.#protocol.parseRequest(body);
@@ -139,6 +140,7 @@ export class Exchange {
       this.#account = account;
       // The client went away while the hold was being placed: nothing will be sent.
       if (this.#ended) await this.#settle("not_sent", CLIENT_GONE);
+      this.#way.handOver(model.upstream);
       meter.routed((performance.now() - startMs) / 1000);
       return { upstream: model.upstream, path: `${model.pathPrefix}/chat/completions`, body: upstreamBody };
     } finally {
@@ -153,10 +155,12 @@ export class Exchange {
   async onResponseStart(start: ResponseStart): Promise<ResponseMode> {
     const { model, account, request } = this.#opened();
     if (!isFromUpstream(start.codeDetails)) {
+      this.#way.failed(start.codeDetails);
       const { error, wasReached } = mapLocalOutcome(start.codeDetails, model.startupSeconds);
       await this.#settle(wasReached ? "broken" : "not_sent", this.#told(error));
       throw error;
     }
+    this.#way.answered(start.status);
     if (start.status < 200 || start.status > 299) return this.#onErrorStart(start, model);
     const contentType = start.headers["content-type"] ?? "";
     const isStream = /^text\/event-stream\b/i.test(contentType);
@@ -169,6 +173,7 @@ export class Exchange {
       const error = new GatewayError("upstream_error", {
         cause: new Error(`the upstream answered with ${problem}`),
       });
+      this.#way.failed(error.cause);
       await this.#settle("broken", this.#told(error));
       throw error;
     }
@@ -197,9 +202,11 @@ export class Exchange {
     let output: AnswerOutput;
     try {
       output = expectation.answer.translateBody(body);
-    } catch (error) {
-      await this.#settle(howItFailed(expectation.answer), this.#told(GatewayError.from(error)));
-      throw error;
+    } catch (thrown) {
+      const error = GatewayError.from(thrown);
+      this.#way.failed(error.cause);
+      await this.#settle(howItFailed(expectation.answer), this.#told(error));
+      throw thrown;
     }
     await this.#settle("complete", SUCCESS);
     this.#finished(SUCCESS);
@@ -218,7 +225,7 @@ export class Exchange {
     const output =
       endOfStream && !pushed.final && pushed.failed === null ? joinOutputs(pushed, answer.end()) : pushed;
     const isOver = output.failed !== null || output.final || endOfStream;
-    if (output.bytes.byteLength > 0 || isOver) this.#firstPieceMs ??= startMs;
+    if (output.bytes.byteLength > 0 || isOver) this.#way.reach("firstTokenMs");
     if (!isOver) {
       this.#services.meter.chunk((performance.now() - startMs) / 1000);
       return { bytes: output.bytes, failed: null };
@@ -232,7 +239,12 @@ export class Exchange {
   onRefused(error: GatewayError): void {
     const told = this.#told(error);
     if (this.#account === null) {
-      this.#services.settlement.recordRefusal(this.admission, this.modelId, told, error);
+      this.#services.settlement.recordRefusal(
+        this.admission,
+        this.modelId,
+        { ...told, way: this.#way.read() },
+        error,
+      );
     }
     this.#finished(told);
   }
@@ -249,7 +261,10 @@ export class Exchange {
 
   async #finishStream(answer: Answer, output: AnswerOutput): Promise<ResponsePiece> {
     const result = { ...SUCCESS, errorCode: output.failed?.publicCode ?? null };
-    if (output.failed !== null) this.#logUpstream(output.failed);
+    if (output.failed !== null) {
+      this.#way.failed(output.failed.cause);
+      this.#logUpstream(output.failed);
+    }
     await this.#settle(output.failed === null ? "complete" : howItFailed(answer), result);
     this.#finished(result);
     return { bytes: output.bytes, failed: output.failed };
@@ -280,6 +295,7 @@ export class Exchange {
       model: id,
       protocol: this.#protocol.name,
     });
+    this.#way.failed(error.cause);
     this.#logUpstream(error, status);
     await this.#settle("refused_by_upstream", this.#told(error));
     return error;
@@ -287,22 +303,21 @@ export class Exchange {
 
   async #settle(outcome: Outcome, result: ClientResult): Promise<void> {
     if (this.#account === null) return;
-    this.#settled = await this.#account.settle(outcome, result);
+    this.#settled = await this.#account.settle(outcome, { ...result, way: this.#way.read() });
   }
 
   /** The first call counts: what comes later is the end of what was told already. */
   #finished({ status, errorCode }: ClientResult): void {
     if (this.#isFinished) return;
     this.#isFinished = true;
-    const first = this.#firstPieceMs;
     const end = {
       status,
       code: errorCode,
       model: this.modelId,
       settled: this.#settled,
       usageContradiction: this.#observation?.usageContradiction ?? null,
-      durationMs: performance.now() - this.#startedMs,
-      firstTokenMs: first === null ? null : first - this.#startedMs,
+      durationMs: this.#way.elapsedMs,
+      firstTokenMs: this.#way.firstTokenMs,
     };
     this.#services.meter.finished(describeEnd(this.admission, end));
   }

@@ -1,4 +1,5 @@
 import { timeOfId } from "../store/ids.ts";
+import type { RequestWay } from "../store/types/reporting.ts";
 import type { RequestIdentity } from "../store/types/settlement.ts";
 import type { Price } from "../money.ts";
 import type { TokenUsage } from "../translation/client-protocol.ts";
@@ -13,6 +14,8 @@ export type Outcome = "complete" | "broken" | "refused_by_upstream" | "not_sent"
 export interface ClientResult {
   readonly status: number;
   readonly errorCode: string | null;
+  /** How it came there; left out where nobody measured it. */
+  readonly way?: RequestWay;
 }
 
 /** One request, as the log of requests tells it. */
@@ -34,6 +37,7 @@ export interface LoggedRequest {
  */
 export function formatRequestLogLine(request: LoggedRequest, settledAtMs: number): string {
   const { identity, result, tokens, price } = request;
+  const { timeline = null, upstream = null } = result.way ?? {};
   const admittedAtMs = timeOfId(identity.requestId);
   const fields = JSON.stringify({
     request_id: identity.requestId,
@@ -46,6 +50,11 @@ export function formatRequestLogLine(request: LoggedRequest, settledAtMs: number
     outcome: request.outcome,
     admitted_at: admittedAtMs === null ? null : new Date(admittedAtMs).toISOString(),
     settled_at: new Date(settledAtMs).toISOString(),
+    duration_ms: timeline?.endMs ?? null,
+    first_token_ms: timeline?.firstTokenMs ?? null,
+    upstream: upstream?.name ?? null,
+    upstream_status: upstream?.status ?? null,
+    upstream_cause: upstream?.cause ?? null,
     month: identity.month,
     day: identity.day,
     input_tokens: tokens.inputTokens,

@@ -29,6 +29,17 @@ const amount = z
 const count = z.number().int().nonnegative();
 const figures = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]));
 
+const moment = count.nullable();
+const timeline = z.object({
+  bodyMs: moment,
+  routedMs: moment,
+  upstreamMs: moment,
+  firstTokenMs: moment,
+  endMs: count,
+});
+const upstream = z.object({ name: z.string(), status: moment, cause: z.string().nullable() });
+const way = z.object({ timeline: timeline.nullable(), upstream: upstream.nullable() });
+
 const entrySchema = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("charge"),
@@ -47,6 +58,8 @@ const entrySchema = z.discriminatedUnion("kind", [
           status: z.number(),
           errorCode: z.string().nullable(),
           checks: z.array(z.object({ name: z.string(), passed: z.boolean(), figures })),
+          // Files of older versions do not say it.
+          way: way.optional(),
         })
         .nullable(),
     }),

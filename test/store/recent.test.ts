@@ -16,6 +16,11 @@ import {
 
 const test = withTestStore();
 
+const WAY = {
+  timeline: { bodyMs: 3, routedMs: 5, upstreamMs: 90, firstTokenMs: 95, endMs: 1_200 },
+  upstream: { name: "local", status: 200, cause: null },
+};
+
 describe("findRequest", () => {
   it("tells what a request cost", async () => {
     const key = await createTestKey(test.store);
@@ -24,7 +29,7 @@ describe("findRequest", () => {
     await test.store.hold(holdInput(identity));
     await test.store.charge(chargeInput(identity, 1, 5n));
     expect(await test.store.findRequest(key.organizationId, identity.requestId, key.keyId)).toBeNull();
-    const last = chargeInput(identity, 2, 123n, { estimated: true, final: { ...FINAL, checks } });
+    const last = chargeInput(identity, 2, 123n, { estimated: true, final: { ...FINAL, checks, way: WAY } });
     await test.store.charge(last);
     await test.store.charge(last);
     const found = await test.store.findRequest(key.organizationId, identity.requestId, key.keyId);
@@ -44,6 +49,7 @@ describe("findRequest", () => {
       estimated: true,
       costMicrocents: 123n,
       checks,
+      way: WAY,
     });
     expect((await test.store.listRequests(key.organizationId, { limit: 10, after: null })).items).toEqual([
       found,
@@ -164,5 +170,41 @@ describe("listRequests", () => {
     expect(listed).toHaveLength(expected.length);
     const times = listed.map(({ recordedAtMs }) => recordedAtMs);
     expect(times).toEqual(times.toSorted((left, right) => right - left));
+  });
+
+  it("gives those that a filter lets through, in as many steps as it takes", async () => {
+    const key = await createTestKey(test.store);
+    const other = await addTestKey(test.store, key.organizationId);
+    const first = await createIdentity(test.store, other);
+    await test.store.charge(chargeInput(first, 1, 1n, { final: FINAL }));
+    const record = { ...key, route: ROUTE, model: null, status: 404, errorCode: null, checks: [] };
+    for (let batch = 0; batch < 21; batch += 1) {
+      await Promise.all(
+        Array.from({ length: 100 }, () =>
+          test.store.recordRequest({ ...record, requestId: admitInput(key).requestId }),
+        ),
+      );
+    }
+    const filter = { fromMs: null, matches: ({ keyId }: RecentRequest) => keyId === other.keyId };
+    const page = await test.store.listRequests(key.organizationId, { limit: 5, after: null }, filter);
+    expect(page.items).toEqual([]);
+    const rest = await test.store.listRequests(key.organizationId, { limit: 5, after: page.next }, filter);
+    expect(rest.items.map(({ requestId }) => requestId)).toEqual([first.requestId]);
+    expect(rest.next).toBeNull();
+  });
+
+  it("reads nothing that ended before the filter's time", async () => {
+    const key = await createTestKey(test.store);
+    const old = await createIdentity(test.store, key);
+    await test.store.charge(chargeInput(old, 1, 1n, { final: FINAL }));
+    const found = await test.store.findRequest(key.organizationId, old.requestId, null);
+    const at = found?.recordedAtMs ?? 0;
+    const list = async (fromMs: number): Promise<number> => {
+      const filter = { fromMs, matches: () => true };
+      return (await test.store.listRequests(key.organizationId, { limit: 5, after: null }, filter)).items
+        .length;
+    };
+    expect(await list(at)).toBe(1);
+    expect(await list(at + 1)).toBe(0);
   });
 });

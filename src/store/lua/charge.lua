@@ -13,6 +13,7 @@
 -- ARGV[16] when the month's figures expire, ms
 -- ARGV[17] status   ARGV[18] error code or ''   ARGV[19] checks, JSON (final only, '' otherwise)
 -- ARGV[20] best estimate: input, cached, output, reasoning tokens and microcents, one space between; '' with a final
+-- ARGV[21] the request's way, JSON (final only, '' otherwise)
 --
 -- Reply: {'applied', alerts fired, fell}; fell: why spend did, 'interim' (below what this request's owner had counted
 --   before) or 'reaped' (below what it was closed at by another), '' when it did not; {'repeated'}: a charge with this
@@ -33,7 +34,8 @@ local alert_names = { key = KEYS[7], organization = KEYS[8], spend = KEYS[3], fi
   alerts = KEYS[11] }
 local request_id, key_id, month, day, model, route = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local seq_text, final, FIRST_TOTAL = ARGV[7], ARGV[8] == '1', 9
-local expires_at_ms, status, error_code, checks, estimate = ARGV[16], ARGV[17], ARGV[18], ARGV[19], ARGV[20]
+local expires_at_ms, status, error_code, checks, estimate, way = ARGV[16], ARGV[17], ARGV[18], ARGV[19], ARGV[20],
+  ARGV[21]
 
 local seq = tonumber(seq_text)
 local totals = {}
@@ -90,7 +92,8 @@ if record.reaped and open then
 end
 if final then
   set('final', '1')
-  set('entry', add_recent(recent, record.entry, request_id, key_id, route, model, totals, status, error_code, checks))
+  set('entry', add_recent(recent, record.entry, request_id, key_id, route, model, totals, status, error_code, checks,
+    way))
   redis.call('ZREM', holds, request_id)
   redis.call('ZREM', inflight, request_id)
 elseif not existed then

@@ -11,7 +11,8 @@ import { parseInteger, parseIntegerOrNull } from "../redis/parse-reply.ts";
 import { ADMISSION_DECISIONS } from "../types/decision.ts";
 import type { AdmissionDecision } from "../types/decision.ts";
 import type { Page, PageInput } from "../types/page.ts";
-import type { Check, RecentRequest, RecordedRequest } from "../types/reporting.ts";
+import type { Check, RecentRequest, RecordedRequest, RequestFilter } from "../types/reporting.ts";
+import { formatWay, parseWay } from "./way.ts";
 import type { Run } from "../run.ts";
 import type { RecentRequestStore } from "../types/reporting.ts";
 
@@ -19,6 +20,10 @@ import type { RecentRequestStore } from "../types/reporting.ts";
 const RECENT_ENTRIES = 10_000;
 /** Entries read at a time when one is looked for. */
 const SCAN_ENTRIES = 500;
+/** Entries of a stream read at a time where they are filtered: a millisecond of Redis. */
+const FILTER_BATCH = 200;
+/** Entries that one call looks through. */
+const MAX_FILTERED = 2_000;
 /** How far the clock of the worker that made the id may be off Redis's. */
 const CLOCK_SKEW_MS = 60_000;
 
@@ -37,8 +42,8 @@ export function createRecentRequestStore(run: Run): RecentRequestStore {
     recordRequest: (request) => run("recordRequest", (context) => recordRequest(context, request)),
     findRequest: (organizationId, requestId, keyId) =>
       run("findRequest", (context) => findRequest(context, organizationId, requestId, keyId)),
-    listRequests: (organizationId, page) =>
-      run("listRequests", (context) => listRequests(context, organizationId, page)),
+    listRequests: (organizationId, page, filter = null) =>
+      run("listRequests", (context) => listRequests(context, organizationId, page, filter)),
   };
 }
 
@@ -52,6 +57,7 @@ async function recordRequest(context: StoreContext, request: RecordedRequest): P
     status: String(request.status),
     error: request.errorCode ?? "",
     checks: JSON.stringify(request.checks),
+    way: formatWay(request.way),
   };
   const stream = recentKey(request.organizationId);
   await context.client.xadd(stream, "MAXLEN", "~", RECENT_ENTRIES, "*", ...Object.entries(fields).flat());
@@ -75,33 +81,88 @@ async function findRequest(
 
 /** @see RecentRequestStore.listRequests */
 async function listRequests(
-  context: StoreContext,
+  { client }: StoreContext,
   organizationId: string,
   { limit, after }: PageInput,
+  filter: RequestFilter | null,
 ): Promise<Page<RecentRequest>> {
   const [recentAfter = "+", refusedAfter = "+"] = after?.split("_") ?? [];
-  const read = async (stream: string, end: string): Promise<[string, RecentRequest][]> =>
-    end === "-" ? [] : (await context.client.xrevrange(stream, end, "-", "COUNT", limit + 1)).map(parseEntry);
-  const [recent, refused] = await Promise.all([
-    read(recentKey(organizationId), recentAfter),
-    read(refusedKey(organizationId), refusedAfter),
-  ]);
+  const batch = filter === null ? limit + 1 : FILTER_BATCH;
+  const start = String(filter?.fromMs ?? "-");
+  const recent = new NewestFirst(client, {
+    stream: recentKey(organizationId),
+    end: recentAfter,
+    start,
+    batch,
+  });
+  const refused = new NewestFirst(client, {
+    stream: refusedKey(organizationId),
+    end: refusedAfter,
+    start,
+    batch,
+  });
   const items: RecentRequest[] = [];
-  while (items.length < limit && recent.length + refused.length > 0) {
-    const next = takeNewer(recent, refused);
-    if (next !== undefined) items.push(next);
+  let heads = await Promise.all([recent.head(), refused.head()]);
+  for (let read = 0; items.length < limit && read < MAX_FILTERED; read += 1) {
+    const [left, right] = heads;
+    if (left === null && right === null) break;
+    const isLeft = (left?.[1].recordedAtMs ?? -1) >= (right?.[1].recordedAtMs ?? -1);
+    const request = (isLeft ? left : right)?.[1];
+    if (request !== undefined && (filter === null || filter.matches(request))) items.push(request);
+    (isLeft ? recent : refused).drop();
+    heads = await Promise.all([recent.head(), refused.head()]);
   }
-  const more = recent.length + refused.length > 0;
-  return { items, next: more ? `${recent[0]?.[0] ?? "-"}_${refused[0]?.[0] ?? "-"}` : null };
+  const [left, right] = heads;
+  const isOver = left === null && right === null;
+  return { items, next: isOver ? null : `${left?.[0] ?? "-"}_${right?.[0] ?? "-"}` };
 }
 
-function takeNewer(
-  left: [string, RecentRequest][],
-  right: [string, RecentRequest][],
-): RecentRequest | undefined {
-  const leftTime = left[0]?.[1].recordedAtMs ?? -1;
-  const rightTime = right[0]?.[1].recordedAtMs ?? -1;
-  return (leftTime >= rightTime ? left : right).shift()?.[1];
+interface Stretch {
+  readonly stream: string;
+  /** Entries' ids, both included; an `end` of "-" is nothing at all. */
+  readonly end: string;
+  readonly start: string;
+  /** Entries read at a time. */
+  readonly batch: number;
+}
+
+/** The entries of a stream, newest first. */
+class NewestFirst {
+  readonly #client: StoreContext["client"];
+  readonly #stretch: Stretch;
+  #entries: [string, string[]][] = [];
+  #position = 0;
+  #head: [string, RecentRequest] | null = null;
+  /** Where the next batch begins; null: there is none. */
+  #end: string | null;
+
+  constructor(client: StoreContext["client"], stretch: Stretch) {
+    this.#client = client;
+    this.#stretch = stretch;
+    this.#end = stretch.end === "-" ? null : stretch.end;
+  }
+
+  /** The newest that was not dropped, or null when there is none. */
+  async head(): Promise<[string, RecentRequest] | null> {
+    if (this.#head !== null) return this.#head;
+    if (this.#position === this.#entries.length && this.#end !== null) await this.#read(this.#end);
+    const entry = this.#entries[this.#position];
+    this.#head = entry === undefined ? null : parseEntry(entry);
+    return this.#head;
+  }
+
+  drop(): void {
+    this.#head = null;
+    this.#position += 1;
+  }
+
+  async #read(end: string): Promise<void> {
+    const { stream, start, batch } = this.#stretch;
+    this.#entries = await this.#client.xrevrange(stream, end, start, "COUNT", batch);
+    this.#position = 0;
+    const last = this.#entries.at(-1);
+    this.#end = last === undefined || this.#entries.length < batch ? null : `(${last[0]}`;
+  }
 }
 
 async function scanFor(
@@ -136,6 +197,7 @@ function parseEntry([entryId, items]: [string, string[]]): [string, RecentReques
     route: fields["route"] ?? "",
     model: fields["model"] === undefined || fields["model"] === "" ? null : fields["model"],
     ...parseOutcome(fields),
+    way: parseWay(fields["way"]),
     inputTokens: countOf(fields, "input"),
     cachedInputTokens: countOf(fields, "cached"),
     outputTokens: countOf(fields, "output"),

@@ -5,6 +5,7 @@
  */
 import { countFiredAlerts, countSpendFall, type StoreContext } from "../context.ts";
 import { alertKeys, holdsKey, inflightKey, keyRecordKey, organizationKey } from "../redis/keys.ts";
+import { formatWay } from "./way.ts";
 import { recentKey, requestKey, spendKey, usageKey } from "../redis/keys.ts";
 import { expiryOf } from "../../calendar.ts";
 import {
@@ -108,6 +109,7 @@ async function charge(context: StoreContext, input: ChargeInput): Promise<Charge
       final?.errorCode ?? "",
       final === null ? "" : JSON.stringify(final.checks),
       formatEstimate(input.estimate),
+      final === null ? "" : formatWay(final.way),
     ),
   );
   const outcome = textAt(reply, OUTCOME);

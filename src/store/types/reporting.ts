@@ -11,7 +11,41 @@ export interface Check {
   readonly figures: Readonly<Record<string, string | number | boolean | null>>;
 }
 
+/** How far a request came, in whole milliseconds from its admission on. Null: it did not come so far. */
+export interface RequestTimeline {
+  /** Its whole body was there. */
+  readonly bodyMs: number | null;
+  /** What it can cost was held, and it was handed to the upstream. */
+  readonly routedMs: number | null;
+  /** The upstream's answer began. */
+  readonly upstreamMs: number | null;
+  /** The first piece of a streamed answer went on to the client. */
+  readonly firstTokenMs: number | null;
+  /** What it cost, or why it was refused, was known. */
+  readonly endMs: number;
+}
+
+/** What the upstream of a request did. */
+export interface UpstreamEnd {
+  /** As `gateway.yaml` calls it. */
+  readonly name: string;
+  /** Null: it never answered. */
+  readonly status: number | null;
+  /** What went wrong, in Envoy's words or ours; null: nothing. */
+  readonly cause: string | null;
+}
+
+/** The way of a request. `timeline` is null where nobody measured it. */
+export interface RequestWay {
+  readonly timeline: RequestTimeline | null;
+  /** Null: it was not handed to one. */
+  readonly upstream: UpstreamEnd | null;
+}
+
+export const UNKNOWN_WAY: RequestWay = { timeline: null, upstream: null };
+
 export interface RecentRequest {
+  readonly way: RequestWay;
   readonly requestId: string;
   readonly keyId: string;
   /** Redis's clock when the entry was made: the end of the request. */
@@ -34,6 +68,8 @@ export interface RecentRequest {
 
 /** An entry for a request that cost nothing. */
 export interface RecordedRequest {
+  /** Left out: nobody measured it. */
+  readonly way?: RequestWay;
   readonly organizationId: string;
   readonly keyId: string;
   readonly requestId: string;
@@ -42,6 +78,13 @@ export interface RecordedRequest {
   readonly status: number;
   readonly errorCode: string | null;
   readonly checks: readonly Check[];
+}
+
+/** Which of the recent requests are looked for. */
+export interface RequestFilter {
+  /** Requests that ended before are not read at all. */
+  readonly fromMs: number | null;
+  readonly matches: (request: RecentRequest) => boolean;
 }
 
 export interface SpendFigures {
@@ -116,8 +159,15 @@ export interface RecentRequestStore {
   recordRequest(request: RecordedRequest): Promise<void>;
   /** One request by its id, or null; with `keyId` only that key's. Bounded scan of the recent requests. */
   findRequest(organizationId: string, requestId: string, keyId: string | null): Promise<RecentRequest | null>;
-  /** Newest first. */
-  listRequests(organizationId: string, page: PageInput): Promise<Page<RecentRequest>>;
+  /**
+   * Newest first. With a filter one call looks through 2,000 at most: its page may then hold fewer than `limit`, none
+   * even, and have a `next` all the same.
+   */
+  listRequests(
+    organizationId: string,
+    page: PageInput,
+    filter?: RequestFilter | null,
+  ): Promise<Page<RecentRequest>>;
 }
 
 export interface UsageStore {

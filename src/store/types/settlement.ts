@@ -1,5 +1,5 @@
 /** What a request costs: the transitions of its record. See `lua/` for the rules. */
-import type { Check } from "./reporting.ts";
+import type { Check, RequestWay } from "./reporting.ts";
 
 /** What every command of one request says, the same each time. */
 export interface RequestIdentity {
@@ -87,6 +87,8 @@ export type SpendFall = "interim" | "reaped" | "correction";
 
 /** What the list of recent requests shows beside the cost. */
 export interface FinalFigures {
+  /** Left out: nobody measured it. */
+  readonly way?: RequestWay | undefined;
   /** HTTP status that the client got. */
   readonly status: number;
   readonly errorCode: string | null;

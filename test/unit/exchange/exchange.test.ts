@@ -102,4 +102,32 @@ describe("an exchange whose upstream does not answer as it should", () => {
     await exchange.onEnd();
     expect(seen.charges.filter(({ final }) => final !== null)).toHaveLength(1);
   });
+
+  it.each([
+    {
+      name: "was not connected to",
+      start: { status: 503, codeDetails: "no_healthy_upstream" },
+      upstream: { status: null, cause: "no_healthy_upstream" },
+      isAnswered: false,
+    },
+    {
+      name: "fails",
+      start: { status: 500, endOfStream: true },
+      upstream: { status: 500, cause: "upstream status 500: no message" },
+      isAnswered: true,
+    },
+  ])(
+    "leaves on record how far it came and what its upstream did when it $name",
+    async ({ start, upstream, isAnswered }) => {
+      const { exchange, seen } = await route();
+      await errorOf(exchange.onResponseStart({ ...JSON_START, ...start }));
+      const way = seen.charges.at(-1)?.final?.way;
+      expect(way?.upstream).toMatchObject(upstream);
+      const { bodyMs, routedMs, upstreamMs, firstTokenMs, endMs } = way!.timeline!;
+      expect(firstTokenMs).toBeNull();
+      expect(upstreamMs !== null).toBe(isAnswered);
+      const reached = [bodyMs, routedMs, upstreamMs, endMs].filter((at) => at !== null);
+      expect(reached).toEqual(reached.toSorted((left, right) => left - right));
+    },
+  );
 });

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { formatKeyStatus } from "../../../src/limits/key-status.ts";
 import { formatRequestStatus } from "../../../src/limits/request-status.ts";
+import { UNKNOWN_WAY } from "../../../src/store/types/reporting.ts";
 import { createId } from "../../../src/store/ids.ts";
 import { isOutOfReach } from "../../../src/grace/out-of-reach.ts";
 
@@ -73,6 +74,7 @@ describe("docs/api.md", () => {
       reasoningTokens: 2,
       estimated: true,
       costMicrocents: 1_999_999n,
+      way: UNKNOWN_WAY,
       checks: [{ name: "price", passed: true, figures: { currency: "USD" } }],
     });
     const { id: _id, ...shown } = example("request");

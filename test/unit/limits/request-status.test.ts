@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { formatRequestStatus } from "../../../src/limits/request-status.ts";
+import { UNKNOWN_WAY } from "../../../src/store/types/reporting.ts";
 import { createId } from "../../../src/store/ids.ts";
 
 describe("formatRequestStatus", () => {
@@ -19,6 +20,7 @@ describe("formatRequestStatus", () => {
     reasoningTokens: 2,
     estimated: true,
     costMicrocents: 1_999_999n,
+    way: UNKNOWN_WAY,
     checks: [{ name: "price", passed: true, figures: { currency: "USD" } }],
   };
 

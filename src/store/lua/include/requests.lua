@@ -83,12 +83,13 @@ local function read_request(request)
 end
 
 -- Puts a request on the list of recent ones, in the place of an entry that it had. Returns the entry's id.
-local function add_recent(stream, former_entry, request_id, key_id, route, model, figures, status, error_code, checks)
+local function add_recent(stream, former_entry, request_id, key_id, route, model, figures, status, error_code, checks,
+  way)
   if former_entry then
     redis.call('XDEL', stream, former_entry)
   end
   return redis.call('XADD', stream, 'MAXLEN', '~', RECENT_ENTRIES, '*', 'id', request_id, 'key', key_id,
-    'route', route, 'model', model, 'status', status, 'error', error_code, 'checks', checks,
+    'route', route, 'model', model, 'status', status, 'error', error_code, 'checks', checks, 'way', way,
     'input', integer(figures[2]), 'cached', integer(figures[3]), 'output', integer(figures[4]),
     'reasoning', integer(figures[5]), 'estimated', integer(figures[6]), 'microcents', integer(figures[7]))
 end

@@ -1,0 +1,69 @@
+/** The clock of one request: when it came how far, and what its upstream did, for whoever asks afterwards. */
+import { scrub } from "../scrub.ts";
+import type { RequestTimeline, RequestWay, UpstreamEnd } from "../store/types/reporting.ts";
+
+type Moment = Exclude<keyof RequestTimeline, "endMs">;
+
+/** An error's text may be a page of HTML. */
+const MAX_CAUSE_CHARACTERS = 300;
+
+export class WayMeter {
+  readonly #startedMs = performance.now();
+  readonly #reached: { -readonly [Name in Moment]: number | null } = {
+    bodyMs: null,
+    routedMs: null,
+    upstreamMs: null,
+    firstTokenMs: null,
+  };
+  #upstream: UpstreamEnd | null = null;
+
+  /** Since the admission. */
+  get elapsedMs(): number {
+    return performance.now() - this.#startedMs;
+  }
+
+  /** Exact, unlike in the record. */
+  get firstTokenMs(): number | null {
+    return this.#reached.firstTokenMs;
+  }
+
+  /** The first call of each counts. */
+  reach(moment: Moment): void {
+    this.#reached[moment] ??= this.elapsedMs;
+  }
+
+  /** @param name As `gateway.yaml` calls it. */
+  handOver(name: string): void {
+    this.reach("routedMs");
+    this.#upstream = { name, status: null, cause: null };
+  }
+
+  answered(status: number): void {
+    this.reach("upstreamMs");
+    if (this.#upstream !== null) this.#upstream = { ...this.#upstream, status };
+  }
+
+  /** @param cause An error, or Envoy's words for what happened. The first one counts: others follow from it. */
+  failed(cause: unknown): void {
+    const text = cause instanceof Error ? cause.message : cause;
+    if (this.#upstream === null || this.#upstream.cause !== null || typeof text !== "string") return;
+    this.#upstream = { ...this.#upstream, cause: scrub(text).slice(0, MAX_CAUSE_CHARACTERS) };
+  }
+
+  /** As it is kept, in whole milliseconds. */
+  read(): RequestWay {
+    const { bodyMs, routedMs, upstreamMs, firstTokenMs } = this.#reached;
+    const timeline = {
+      bodyMs: whole(bodyMs),
+      routedMs: whole(routedMs),
+      upstreamMs: whole(upstreamMs),
+      firstTokenMs: whole(firstTokenMs),
+      endMs: Math.round(this.elapsedMs),
+    };
+    return { timeline, upstream: this.#upstream };
+  }
+}
+
+function whole(milliseconds: number | null): number | null {
+  return milliseconds === null ? null : Math.round(milliseconds);
+}
