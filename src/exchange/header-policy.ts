@@ -7,7 +7,11 @@
 /** Taken off by the sidecar, and once more by the upstream's cluster in Envoy, whatever the sidecar did. */
 export const HEADERS_NOT_FOR_UPSTREAMS = [
   "authorization",
+  "proxy-authorization",
   "x-api-key",
+  // By which other providers' clients send their key: Azure, Google.
+  "api-key",
+  "x-goog-api-key",
   "cookie",
   "forwarded",
   "expect",

@@ -8,7 +8,6 @@ import { describe, expect, it } from "vitest";
 import { parseConfig } from "../../src/config/load.ts";
 import { renderBootstrap } from "../../src/envoy/bootstrap/render-bootstrap.ts";
 import { renderEnvoyFilter, renderEnvoyPatchPolicy } from "../../src/envoy/bootstrap/render-kubernetes.ts";
-import { upstreamSecretFile } from "../../src/envoy/bootstrap/upstream-secrets.ts";
 import { createTestAuthority } from "../support/tls.ts";
 import { findEnvoy } from "./edge/envoy-binary.ts";
 
@@ -69,7 +68,7 @@ async function prepareForValidation(scratch: string, text: string): Promise<stri
     "_sidecar_authorities",
     "_upstream_authorities_replicas",
   ]) {
-    writeFileSync(upstreamSecretFile(secrets, name), "resources: []\n");
+    writeFileSync(join(secrets, `${name}.yaml`), "resources: []\n");
   }
   return text
     .replaceAll("/run/inference-gateway/secrets", secrets)

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parseConfig } from "../../src/config/load.ts";
-import { upstreamSecretFile, writeUpstreamSecrets } from "../../src/envoy/bootstrap/upstream-secrets.ts";
+import { writeUpstreamSecrets } from "../../src/envoy/bootstrap/upstream-secrets.ts";
 import { createTestAuthority } from "../support/tls.ts";
 import { startEdge } from "./edge/edge.ts";
 import type { Edge } from "./edge/edge.ts";
@@ -25,12 +25,61 @@ describe("a renewed upstream credential", () => {
       const renewed = renderableConfig(edge, { MAIN_KEY: "renewed-secret" });
       expect(await writeUpstreamSecrets(renewed, secrets)).toEqual(["main"]);
       expect(await writeUpstreamSecrets(renewed, secrets)).toEqual([]);
-      expect(statSync(upstreamSecretFile(secrets, "main")).mode & 0o777).toBe(0o600);
+      expect(statSync(join(secrets, "main.yaml")).mode & 0o777).toBe(0o600);
       expect(readdirSync(secrets)).toEqual(["main.yaml"]);
       await waitFor("the renewed credential is used", async () => {
         await send(edge.port, "POST", CHAT, AUTHORIZED, "{}");
         return edge.upstream.requests.at(-1)?.headers.authorization === "Bearer renewed-secret";
       });
+    } finally {
+      await edge.stop();
+    }
+  });
+});
+
+describe("credentials in headers of their own", () => {
+  it("are sent as they are configured, and never what a client has in such a header", async () => {
+    const edge = await startEdge({
+      env: { AZURE_KEY: "azure-secret", ORGANIZATION: "org-of-ours", TOKEN: "token-secret" },
+      upstreams: [
+        '{name: azure, url: "http://127.0.0.1:UPSTREAM_PORT", credential: {env: AZURE_KEY, header: Api-Key}}',
+        '{name: several, url: "http://127.0.0.1:UPSTREAM_PORT", credentials: [{env: TOKEN, prefix: "Token "}, ' +
+          "{env: ORGANIZATION, header: openai-organization}, {env: AZURE_KEY, header: x-account}]}",
+      ],
+    });
+    const theirs = {
+      ...AUTHORIZED,
+      "api-key": "of the client",
+      "x-account": "of the client",
+      "openai-organization": "of the client",
+      "x-goog-api-key": "of the client",
+      "proxy-authorization": "of the client",
+    };
+    const headersAt = async (name: string) => {
+      edge.sidecar.onProcess = (message) => (message.request_body ? route(name, CHAT) : passOn(message));
+      const answer = await send(edge.port, "POST", `${CHAT}?api-key=of-the-client`, theirs, "{}");
+      expect(answer.status).toBe(200);
+      return edge.upstream.requests.at(-1)!;
+    };
+    try {
+      const azure = await headersAt("azure");
+      expect(azure.headers).toMatchObject({ "api-key": "azure-secret" });
+      expect(azure.headers).not.toHaveProperty("authorization");
+      expect(azure.path).toBe(CHAT);
+      const several = await headersAt("several");
+      expect(several.headers).toMatchObject({
+        authorization: "Token token-secret",
+        "openai-organization": "org-of-ours",
+        "x-account": "azure-secret",
+      });
+      expect(JSON.stringify(several.headers)).not.toContain("of the client");
+      expect(readdirSync(join(edge.config.sidecar.sockets, "secrets")).sort()).toEqual([
+        "azure.api-key.yaml",
+        "main.yaml",
+        "several.openai-organization.yaml",
+        "several.x-account.yaml",
+        "several.yaml",
+      ]);
     } finally {
       await edge.stop();
     }

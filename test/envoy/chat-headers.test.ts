@@ -27,6 +27,9 @@ afterAll(() => guarded.close());
 describe("header policy towards an upstream", () => {
   it.each([
     { name: "x-api-key", value: "set below" },
+    { name: "api-key", value: "key-of-another-provider" },
+    { name: "x-goog-api-key", value: "key-of-another-provider" },
+    { name: "proxy-authorization", value: "Basic dXNlcg==" },
     { name: "cookie", value: "session=1" },
     { name: "x-stainless-lang", value: "js" },
     { name: "x-stainless-retry-count", value: "2" },

@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { configCheckEnvoy } from "../../src/cli/config-check-envoy.ts";
 import { parseConfig } from "../../src/config/load.ts";
 import { renderBootstrap } from "../../src/envoy/bootstrap/render-bootstrap.ts";
-import { upstreamSecretFile } from "../../src/envoy/bootstrap/upstream-secrets.ts";
 import { checkBootstrap } from "../../src/envoy/check-bootstrap/check-bootstrap.ts";
 import { findEnvoy } from "./edge/envoy-binary.ts";
 import { EDGE_MUTATIONS } from "./mutations/edge-mutations.ts";
@@ -17,7 +16,7 @@ const GATEWAY = `
 sidecar: {workers: 2, sockets: run}
 upstreams:
   - {name: local, url: "http://127.0.0.1:8000"}
-  - {name: hosted, url: "https://models.example.com", credential: {env: HOSTED_KEY}}
+  - {name: hosted, url: "https://models.example.com", credentials: [{env: HOSTED_KEY}, {env: ACCOUNT, header: x-account}]}
 catalog:
   - id: acme/echo-small
     upstream: local
@@ -32,7 +31,9 @@ beforeAll(() => {
   dir = mkdtempSync(join(tmpdir(), "igw-"));
   writeFileSync(join(dir, "gateway.yaml"), GATEWAY);
   mkdirSync(join(dir, "run/secrets"), { recursive: true });
-  writeFileSync(upstreamSecretFile(join(dir, "run/secrets"), "hosted"), "resources: []\n");
+  for (const name of ["hosted", "hosted.x-account"]) {
+    writeFileSync(join(dir, `run/secrets/${name}.yaml`), "resources: []\n");
+  }
   rendered = renderBootstrap(readConfig());
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));

@@ -10,7 +10,7 @@ export type RequiredSecrets = "all" | "own" | "none";
 
 /**
  * Secrets that are referred to and are not there. In this file nothing but a secret is a mapping of `env` or `file`
- * alone, so they are found without the schema, in a file that is wrong elsewhere too.
+ * alone or with a credential's header, so they are found without the schema, in a file that is wrong elsewhere too.
  */
 export function checkSecrets(file: unknown, source: SecretSource, required: RequiredSecrets): CrossProblem[] {
   if (required === "none") return [];
@@ -26,12 +26,15 @@ interface FoundReference {
   readonly reference: SecretReference;
 }
 
+/** What may stand beside the reference, where it is an upstream's credential. */
+const CREDENTIAL_FIELDS: ReadonlySet<string> = new Set(["header", "prefix"]);
+
 function findReferences(value: unknown, path: FieldPath): FoundReference[] {
   if (Array.isArray(value)) return value.flatMap((item, index) => findReferences(item, [...path, index]));
   if (typeof value !== "object" || value === null) return [];
   const entries: [string, unknown][] = Object.entries(value);
-  const [only] = entries;
-  if (entries.length === 1 && only !== undefined && typeof only[1] === "string" && only[1] !== "") {
+  const [only, ...others] = entries.filter(([key]) => !CREDENTIAL_FIELDS.has(key));
+  if (only !== undefined && others.length === 0 && typeof only[1] === "string" && only[1] !== "") {
     // What has not the form of a name may be the secret itself and is not repeated; the schema refuses it.
     if (only[0] === "env" && VARIABLE_NAME_FORM.test(only[1])) return [{ path, reference: { env: only[1] } }];
     if (only[0] === "file") return [{ path, reference: { file: only[1] } }];

@@ -32,13 +32,14 @@ function findDifferences(from: unknown, to: unknown, path: FieldPath): string[] 
   );
 }
 
-/** Upstreams by their names, with their URLs as the file writes them: in which order they stand changes nothing. */
+/** Upstreams by their names, with their fields as the file writes them: in which order they stand changes nothing. */
 function memberOf(config: Config, key: string): unknown {
   if (key !== "upstreams") return (config as unknown as Record<string, unknown>)[key];
   return Object.fromEntries(config.upstreams.map((upstream) => [upstream.name, writtenAs(upstream)]));
 }
 
-function writtenAs({ endpoints, ...rest }: UpstreamConfig): object {
+function writtenAs({ endpoints, credentials, ...rest }: UpstreamConfig): object {
   const urls = endpoints.map(({ host, port, usesTls }) => `${usesTls ? "https" : "http"}://${host}:${port}`);
-  return { ...rest, url: urls.join(" ") };
+  const sent = credentials.map(({ header, prefix, secret }) => `${header}: ${prefix}${secret.location}`);
+  return { ...rest, url: urls.join(" "), credential: sent.join("\n") };
 }

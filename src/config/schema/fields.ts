@@ -31,16 +31,20 @@ export function described<S extends z.ZodType>(schema: S, field: FieldDescriptio
   });
 }
 
-/** A mapping with these fields and no others; the message of an unknown one names the nearest. */
+/**
+ * A mapping with these fields and no others; the message of an unknown one names the nearest. `expectation` is said of
+ * what is no mapping, in place of "expected a mapping with …".
+ */
 export function mapping<Shape extends z.core.$ZodLooseShape>(
   shape: Shape,
+  expectation?: string,
 ): z.ZodObject<Shape, z.core.$strict> {
   const names = Object.keys(shape);
   return z.strictObject(shape, {
     error: (issue) =>
       issue.code === "unrecognized_keys"
         ? issue.keys.map((key) => `unknown field \`${key}\`${formatSuggestion(key, names)}`).join("\n")
-        : `expected a mapping with ${formatNames(names)}`,
+        : (expectation ?? `expected a mapping with ${formatNames(names)}`),
   });
 }
 
@@ -121,8 +125,12 @@ export function port(): z.ZodNumber {
 }
 
 /** Does not begin with "expected": what was found would be added, and that may be the secret itself. */
-const SECRET_EXPECTATION =
+export const SECRET_EXPECTATION =
   "a secret is written as `{env: NAME}` or `{file: PATH}`, so that it never stands in this file";
+
+/** The same of the name of a variable. */
+export const VARIABLE_EXPECTATION =
+  "`env` takes the name of an environment variable: letters, digits and underscores";
 
 /** A reference to a secret. What was found is never shown: it may be the secret itself. */
 export function secret(source: SecretSource) {
@@ -151,5 +159,5 @@ function parseSecretReference(value: unknown): ParsedReference {
   if (typeof target !== "string" || target === "") return refused;
   if (key === "file") return { reference: { file: target } };
   if (VARIABLE_NAME_FORM.test(target)) return { reference: { env: target } };
-  return { message: "`env` takes the name of an environment variable: letters, digits and underscores" };
+  return { message: VARIABLE_EXPECTATION };
 }

@@ -1,5 +1,6 @@
-import { described, integer, list, mapping, orNull, path, secret, text } from "./fields.ts";
+import { described, integer, list, mapping, orNull, path, text } from "./fields.ts";
 import type { SecretSource } from "../secret.ts";
+import { createCredentialSchema } from "./upstreams/credentials.ts";
 import { parseUpstreamEndpoint, upstreamUrl } from "./urls.ts";
 
 /** Names that Envoy's configuration uses for clusters of its own. */
@@ -30,7 +31,7 @@ function createTlsSchema(source: SecretSource) {
   );
 }
 
-/** `upstreams`: the servers of models. `url` and `urls` come out as `endpoints`. */
+/** `upstreams`: the servers of models. `url` and `urls` come out as `endpoints`, `credential` as `credentials`. */
 export function createUpstreamsSchema(source: SecretSource) {
   const upstream = mapping({
     name: described(NAME, {
@@ -55,10 +56,10 @@ export function createUpstreamsSchema(source: SecretSource) {
         type: "string",
       },
     ),
-    credential: described(orNull(secret(source)), {
-      description: "Sent to the upstream as `Authorization: Bearer`. Only Envoy reads it.",
-      type: "secret",
-      default: "no credential is sent",
+    credential: createCredentialSchema(source).optional(),
+    credentials: described(list(createCredentialSchema(source), "credentials", 1).optional(), {
+      description: "Several headers with a secret each, written as `credential` is and instead of it.",
+      type: "list of credentials",
     }),
     tls: createTlsSchema(source),
     connect_timeout_seconds: described(integer(1, 60).default(5), {
@@ -66,8 +67,9 @@ export function createUpstreamsSchema(source: SecretSource) {
       unit: "seconds",
       type: "integer, 1 to 60",
     }),
-  }).transform(({ url, urls, ...rest }) => ({
+  }).transform(({ url, urls, credential, credentials, ...rest }) => ({
     ...rest,
+    credentials: credentials ?? (credential === undefined ? [] : [credential]),
     endpoints: (urls ?? (url === undefined ? [] : [url])).map(parseUpstreamEndpoint),
   }));
   return list(upstream, "upstreams", 1);

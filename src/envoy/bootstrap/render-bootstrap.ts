@@ -20,7 +20,7 @@ import { createSidecarCluster } from "./sidecar-cluster.ts";
 import { checkSocketPath, listSidecarEndpoints } from "./sidecar-endpoints.ts";
 import { createTracingClusters } from "./tracing.ts";
 import { createUpstreamCluster } from "./upstream-cluster.ts";
-import { upstreamSecretFile } from "./upstream-secrets.ts";
+import { listCredentialFiles } from "./upstream-secrets.ts";
 import { findSystemCaFile } from "./upstream-tls.ts";
 import { formatEnvoyYaml, oneLine } from "./yaml-document.ts";
 import type { EnvoyNode } from "./yaml-document.ts";
@@ -137,7 +137,7 @@ function createUpstreamClusters(config: Config, options: RenderOptions): EnvoyNo
   const systemCaFile = options.systemCaFile ?? findSystemCaFile();
   return config.upstreams.map((upstream) =>
     createUpstreamCluster(upstream, {
-      secretFile: upstream.credential === null ? null : upstreamSecretFile(secrets, upstream.name),
+      credentials: listCredentialFiles(upstream, secrets),
       systemCaFile,
       secretsDirectory: secrets,
     }),

@@ -4,10 +4,12 @@
  * secrets only; neither a client nor the sidecar ever sees it.
  */
 import { isIP } from "node:net";
+import { dirname } from "node:path";
 import { INTERNAL_HEADER_PREFIX } from "../names.ts";
 import type { UpstreamConfig } from "../../config/schema.ts";
 import type { UpstreamEndpoint } from "../../config/schema/urls.ts";
 import { HEADERS_NOT_FOR_UPSTREAMS, PREFIXES_NOT_FOR_UPSTREAMS } from "../../exchange/header-policy.ts";
+import type { CredentialFile } from "./upstream-secrets.ts";
 import { formatSeconds } from "./render-options.ts";
 import { type AuthorityPlaces, createUpstreamTls } from "./upstream-tls.ts";
 import { oneLine, typed } from "./yaml-document.ts";
@@ -15,10 +17,10 @@ import type { EnvoyNode } from "./yaml-document.ts";
 
 /** Files that an upstream's cluster names. */
 export interface UpstreamFiles extends AuthorityPlaces {
-  /** SDS file of the credential; null where the upstream needs none. */
-  readonly secretFile: string | null;
+  readonly credentials: readonly CredentialFile[];
 }
 
+const CREDENTIAL_FILTER = "envoy.filters.http.credential_injector";
 const MAX_IN_FLIGHT = 100_000;
 
 /** What Envoy itself needs until here. */
@@ -46,7 +48,7 @@ export function createUpstreamCluster(upstream: UpstreamConfig, files: UpstreamF
       ],
     },
     ...createPassiveHealth(),
-    typed_extension_protocol_options: createProtocolOptions(name, files.secretFile, usesTls),
+    typed_extension_protocol_options: createProtocolOptions(files.credentials, usesTls),
     ...(usesTls ? { transport_socket: createUpstreamTls(upstream, files) } : {}),
     load_assignment: {
       cluster_name: name,
@@ -81,7 +83,7 @@ function createPassiveHealth(): EnvoyNode {
   };
 }
 
-function createProtocolOptions(name: string, secretFile: string | null, usesTls: boolean): EnvoyNode {
+function createProtocolOptions(credentials: readonly CredentialFile[], usesTls: boolean): EnvoyNode {
   const message = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
   const http1 = { http_protocol_options: oneLine({}) };
   return {
@@ -94,8 +96,8 @@ function createProtocolOptions(name: string, secretFile: string | null, usesTls:
         ? { auto_config: { ...http1, http2_protocol_options: oneLine({}) } }
         : { explicit_http_config: http1 }),
       http_filters: [
-        createHeaderRemoval(),
-        ...(secretFile === null ? [] : [createCredentialFilter(name, secretFile)]),
+        createHeaderRemoval(credentials),
+        ...credentials.map(createCredentialFilter),
         {
           name: "envoy.filters.http.upstream_codec",
           typed_config: typed("envoy.extensions.filters.http.upstream_codec.v3.UpstreamCodec"),
@@ -105,14 +107,15 @@ function createProtocolOptions(name: string, secretFile: string | null, usesTls:
   };
 }
 
-function createHeaderRemoval(): EnvoyNode {
+function createHeaderRemoval(credentials: readonly CredentialFile[]): EnvoyNode {
+  const own = credentials.map(({ header }) => header);
   return {
     "#": "The client's key and everything about client and gateway, whether a credential follows or not.",
     name: "envoy.filters.http.header_mutation",
     typed_config: typed("envoy.extensions.filters.http.header_mutation.v3.HeaderMutation", {
       mutations: {
         request_mutations: [
-          ...HEADERS_NOT_FOR_UPSTREAMS.map((name) => oneLine({ remove: name })),
+          ...[...new Set([...HEADERS_NOT_FOR_UPSTREAMS, ...own])].map((name) => oneLine({ remove: name })),
           ...REMOVED_PREFIXES.map((prefix) => oneLine({ remove_on_match: { key_matcher: { prefix } } })),
         ],
       },
@@ -120,25 +123,25 @@ function createHeaderRemoval(): EnvoyNode {
   };
 }
 
-function createCredentialFilter(name: string, secretFile: string): EnvoyNode {
-  const separator = secretFile.lastIndexOf("/");
+function createCredentialFilter(credential: CredentialFile): EnvoyNode {
+  const { header, prefix, secretName, file } = credential;
   return {
     "#": "Without a credential no request goes out. A renewed file is picked up at once.",
-    name: "envoy.filters.http.credential_injector",
+    name: header === "authorization" ? CREDENTIAL_FILTER : `${CREDENTIAL_FILTER}.${header}`,
     typed_config: typed("envoy.extensions.filters.http.credential_injector.v3.CredentialInjector", {
       overwrite: true,
       allow_request_without_credential: false,
       credential: {
         name: "generic",
         typed_config: typed("envoy.extensions.http.injected_credentials.generic.v3.Generic", {
-          header: "Authorization",
-          header_value_prefix: "Bearer ",
+          header,
+          ...(prefix === "" ? {} : { header_value_prefix: prefix }),
           credential: {
-            name,
+            name: secretName,
             sds_config: {
               path_config_source: {
-                path: secretFile,
-                watched_directory: oneLine({ path: secretFile.slice(0, separator) }),
+                path: file,
+                watched_directory: oneLine({ path: dirname(file) }),
               },
               resource_api_version: "V3",
             },

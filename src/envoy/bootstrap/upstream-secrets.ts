@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { chmod, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { stringify } from "yaml";
-import type { Config } from "../../config/schema.ts";
+import type { Config, UpstreamConfig } from "../../config/schema.ts";
 import { watchFiles } from "../../config/reload/watch-files.ts";
 import { listListenerSecrets } from "./listener-tls.ts";
 import { listSidecarSecrets } from "./sidecar-cluster-tls.ts";
@@ -17,17 +17,33 @@ const PRIVATE_DIRECTORY_MODE = 0o700;
 const PRIVATE_FILE_MODE = 0o600;
 const SECRET_FILE_ENDING = ".yaml";
 
-/** The SDS file of an upstream in the folder of secrets. */
-export function upstreamSecretFile(directory: string, upstreamName: string): string {
-  return join(directory, `${upstreamName}${SECRET_FILE_ENDING}`);
+/** One header of an upstream that carries a secret. */
+export interface CredentialFile {
+  readonly header: string;
+  readonly prefix: string;
+  /** Name of the secret in its SDS file. */
+  readonly secretName: string;
+  readonly file: string;
+}
+
+/** The SDS files of an upstream's credentials in the folder of secrets: Envoy takes one secret from each. */
+export function listCredentialFiles(
+  { name, credentials }: UpstreamConfig,
+  directory: string,
+): CredentialFile[] {
+  return credentials.map(({ header, prefix }) => {
+    // No upstream's name has a dot.
+    const secretName = header === "authorization" ? name : `${name}.${header}`;
+    return { header, prefix, secretName, file: join(directory, `${secretName}${SECRET_FILE_ENDING}`) };
+  });
 }
 
 /**
- * Writes one file per upstream that has a credential and those that name certificates (listener, sidecar, upstreams'
+ * Writes one file per credential of an upstream and those that name certificates (listener, sidecar, upstreams'
  * authorities), and removes those of upstreams that have none any more. Files are readable by the owner only and replaced
  * by a rename, which Envoy notices; a file whose content is right is left alone, so it can be called whenever a
  * credential may have changed.
- * @returns The names of the upstreams whose file was written.
+ * @returns The names of the secrets whose file was written.
  * @throws Error naming the place of a credential that cannot be read.
  */
 export async function writeUpstreamSecrets(config: Config, directory: string): Promise<string[]> {
@@ -35,11 +51,12 @@ export async function writeUpstreamSecrets(config: Config, directory: string): P
   await chmod(directory, PRIVATE_DIRECTORY_MODE);
   const written: string[] = [];
   const wanted = new Set<string>();
-  for (const { name, credential } of config.upstreams) {
-    if (credential === undefined || credential === null) continue;
-    const file = upstreamSecretFile(directory, name);
-    wanted.add(file);
-    if (await replaceFile(file, formatSecret(name, credential.reveal().trim()))) written.push(name);
+  for (const upstream of config.upstreams) {
+    for (const [index, { file, secretName }] of listCredentialFiles(upstream, directory).entries()) {
+      wanted.add(file);
+      const value = upstream.credentials[index]?.secret.reveal().trim() ?? "";
+      if (await replaceFile(file, formatSecret(secretName, value))) written.push(secretName);
+    }
   }
   const certificates = [
     ...listListenerSecrets(config.listen.tls, directory),
@@ -66,9 +83,9 @@ export function watchUpstreamSecrets(
   directory: string,
   report: (outcome: { readonly written: readonly string[] } | { readonly problem: unknown }) => void,
 ): { close: () => void } {
-  const files = config.upstreams.flatMap(({ credential }) =>
-    credential !== null && "file" in credential.reference ? [credential.reference.file] : [],
-  );
+  const files = config.upstreams
+    .flatMap(({ credentials }) => credentials)
+    .flatMap(({ secret }) => ("file" in secret.reference ? [secret.reference.file] : []));
   if (files.length === 0) return { close: () => undefined };
   return watchFiles(files, () => {
     writeUpstreamSecrets(config, directory).then(

@@ -2,7 +2,7 @@
 import type { UpstreamConfig } from "../../config/schema.ts";
 import { FILTERS, HTTP_OPTIONS } from "./filter-types.ts";
 import { type BootstrapFinding, createFinding } from "./finding.ts";
-import { findCluster, findFilter, type Rendered } from "./rendered.ts";
+import { findCluster, type Rendered } from "./rendered.ts";
 import { checkSettings, isAtLeast, isRendered, type SettingRule } from "./setting-rule.ts";
 import type { YamlView } from "./yaml-view.ts";
 
@@ -53,7 +53,14 @@ function createMissing(clusters: YamlView, name: string, hasDiscovery: boolean):
 function checkUpstream(cluster: YamlView, rendered: YamlView, name: string): BootstrapFinding[] {
   const path = ["typed_extension_protocol_options", HTTP_OPTIONS, "http_filters"];
   const filters = cluster.at(...path);
-  const findings = [...checkSettings(cluster, rendered, RULES), ...checkKeyRemoval(filters)];
+  const injectors = rendered
+    .at(...path)
+    .items()
+    .filter(isInjector);
+  const findings = [
+    ...checkSettings(cluster, rendered, RULES),
+    ...checkKeyRemoval(filters, injectors.map(headerOf)),
+  ];
   if (rendered.at("transport_socket").exists && !cluster.at("transport_socket").exists) {
     const text = {
       check: "upstream_tls",
@@ -62,17 +69,27 @@ function checkUpstream(cluster: YamlView, rendered: YamlView, name: string): Boo
     };
     findings.push(createFinding(cluster, text));
   }
-  const injector = findFilter(rendered.at(...path), FILTERS.credential);
-  return injector === undefined ? findings : [...findings, ...checkCredential(filters, injector, name)];
+  return [...findings, ...injectors.flatMap((injector) => checkCredential(filters, injector, name))];
 }
 
-function checkKeyRemoval(filters: YamlView): BootstrapFinding[] {
+function isInjector(filter: YamlView): boolean {
+  return filter.typeName === FILTERS.credential;
+}
+
+/** The header that a credential_injector writes. Envoy's default is `Authorization`. */
+function headerOf(injector: YamlView): string {
+  const header = injector.at("typed_config", "credential", "typed_config", "header").text;
+  return header === "" ? "authorization" : header.toLowerCase();
+}
+
+function checkKeyRemoval(filters: YamlView, credentials: readonly string[]): BootstrapFinding[] {
   const removed = filters
     .items()
     .filter((filter) => filter.typeName === FILTERS.headerMutation)
     .flatMap((filter) => filter.at("typed_config", "mutations", "request_mutations").items())
-    .map((mutation) => mutation.at("remove").text);
-  const missing = ["authorization", "x-api-key"].filter((name) => !removed.includes(name));
+    .map((mutation) => mutation.at("remove").text.toLowerCase());
+  const wanted = [...new Set(["authorization", "x-api-key", ...credentials])];
+  const missing = wanted.filter((name) => !removed.includes(name));
   if (missing.length === 0) return [];
   const text = {
     check: "key_removal",
@@ -98,11 +115,12 @@ const CREDENTIAL_RULES: readonly SettingRule[] = [
 ];
 
 function checkCredential(filters: YamlView, rendered: YamlView, name: string): BootstrapFinding[] {
-  const injector = findFilter(filters, FILTERS.credential);
+  const header = headerOf(rendered);
+  const injector = filters.items().find((filter) => isInjector(filter) && headerOf(filter) === header);
   if (injector === undefined) {
     const text = {
       check: "credential",
-      message: `nothing puts the credential of \`${name}\` on its requests.`,
+      message: `nothing puts the credential of \`${name}\` on its requests, as \`${header}\`.`,
       fix: "Take the cluster's credential_injector over from `inference-gateway envoy render`.",
     };
     return [createFinding(filters, text)];

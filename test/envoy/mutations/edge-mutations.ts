@@ -171,6 +171,20 @@ export const EDGE_MUTATIONS: Mutation[] = [
   },
   {
     check: "key_removal",
+    name: "a client's header of a credential's name kept",
+    find: "{remove: x-account}",
+    write: "{remove: x-other}",
+    line: "http_filters:",
+  },
+  {
+    check: "credential",
+    name: "second header not written",
+    find: "header: x-account",
+    write: "header: x-other",
+    line: "http_filters:",
+  },
+  {
+    check: "key_removal",
     name: "key kept",
     after: "- name: local",
     find: "{remove: x-api-key}",

@@ -24,7 +24,8 @@ function pathsOf(value: unknown, path = ""): string[] {
   if (typeof value !== "object" || value === null) return [path];
   return Object.entries(value).flatMap(([key, member]) => {
     const step = /^[A-Z]{3}$/.test(key) ? "<currency>" : key;
-    return step === "env" || step === "file"
+    // A credential's reference stands among fields of its own; elsewhere the field is the secret itself.
+    return (step === "env" || step === "file") && !path.endsWith(".credential")
       ? [path]
       : pathsOf(member, path === "" ? step : `${path}.${step}`);
   });
@@ -72,6 +73,7 @@ describe("docs/configuration.md", () => {
       "redis.ca_file",
       "redis.cert_file",
       "redis.key_file",
+      "upstreams[].credentials",
       "catalog[].profile.images",
       "catalog[].profile.files",
       "catalog[].profile.system_mid",

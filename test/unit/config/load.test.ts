@@ -64,7 +64,7 @@ describe("parseConfig", () => {
       {
         name: "local",
         pathPrefix: "/v1",
-        credential: null,
+        credentials: [],
         tls: null,
         connectTimeoutSeconds: 5,
         endpoints: [
@@ -72,6 +72,31 @@ describe("parseConfig", () => {
           { host: "::1", port: 8443, usesTls: true },
         ],
       },
+    ]);
+  });
+
+  it.each([
+    { written: "{env: KEY}", header: "authorization", prefix: "Bearer " },
+    { written: '{env: KEY, prefix: ""}', header: "authorization", prefix: "" },
+    { written: "{env: KEY, header: Api-Key}", header: "api-key", prefix: "" },
+    { written: '{env: KEY, header: x-token, prefix: "Token "}', header: "x-token", prefix: "Token " },
+  ])("reads the credential $written as `$header: $prefix…`", ({ written, header, prefix }) => {
+    const env = { KEY: "secret" };
+    const single = good.replace("catalog:", `    credential: ${written}\ncatalog:`);
+    const several = good.replace("catalog:", `    credentials: [${written}]\ncatalog:`);
+    for (const text of [single, several]) {
+      const [credential] = parse(text, { env }).upstreams[0]!.credentials;
+      expect(credential).toMatchObject({ header, prefix });
+      expect(credential?.secret.reveal()).toBe("secret");
+    }
+  });
+
+  it("misses the secrets of several credentials one by one", () => {
+    const written = '[{env: KEY, header: api-key}, {env: OTHER, header: x-account, prefix: ""}]';
+    const text = good.replace("catalog:", `    credentials: ${written}\ncatalog:`);
+    expect(problemsOf(text)).toEqual([
+      "upstreams[0].credentials[0]: environment variable `KEY` is not set or empty",
+      "upstreams[0].credentials[1]: environment variable `OTHER` is not set or empty",
     ]);
   });
 
@@ -208,9 +233,9 @@ describe("parseConfig with secrets", () => {
 
   it("gives references that are read when they are used", () => {
     const env: Record<string, string> = { LOCAL_KEY: "first" };
-    const { credential } = parse(text, { env }).upstreams[0]!;
+    const [credential] = parse(text, { env }).upstreams[0]!.credentials;
     env["LOCAL_KEY"] = "second";
-    expect(credential?.reveal()).toBe("second");
+    expect(credential?.secret.reveal()).toBe("second");
   });
 
   it.each([

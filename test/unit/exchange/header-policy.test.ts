@@ -6,6 +6,9 @@ describe("namesToRemoveUpstream", () => {
     const names = [
       "authorization",
       "x-api-key",
+      "api-key",
+      "x-goog-api-key",
+      "proxy-authorization",
       "cookie",
       "x-stainless-lang",
       "anthropic-version",

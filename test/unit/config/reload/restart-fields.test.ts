@@ -38,6 +38,12 @@ describe("findRestartFields", () => {
       fields: ["admin.operator_token"],
     },
     {
+      name: "an upstream's credential and its header",
+      change: (text: string) =>
+        text.replace("catalog:", "    credentials: [{env: KEY, header: api-key}]\ncatalog:"),
+      fields: ["upstreams.local.credential"],
+    },
+    {
       name: "a whole section",
       change: (text: string) => `${text}redis: {url: "redis://r"}\n`,
       fields: ["redis"],
