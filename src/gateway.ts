@@ -23,7 +23,7 @@ import { BodyBudget } from "./exchange/body-budget.ts";
 import { createCountTokens } from "./exchange/count-tokens.ts";
 import { Exchange } from "./exchange/exchange.ts";
 import { ensureDemoKey } from "./demo/organization.ts";
-import { formatLocalUrl } from "./launcher/urls.ts";
+import { formatLocalUrl } from "./local-url.ts";
 import { createGraceAdmission } from "./grace/grace-admission.ts";
 import { GraceOutage } from "./grace/grace-outage.ts";
 import { GraceSpend } from "./grace/grace-spend.ts";

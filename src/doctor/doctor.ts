@@ -13,6 +13,7 @@ import { checkDashboardUrl, checkPublicUrl } from "./check-addresses.ts";
 import { checkUpstreams } from "./check-network.ts";
 import { checkSmtp, checkWebhooks } from "./check-notifications.ts";
 import { checkRedis, withRedis } from "./check-redis.ts";
+import { checkTemplates } from "./check-templates.ts";
 import { checkWorkers } from "./check-workers.ts";
 import { type Finding, found, ok, reasonOf } from "./finding.ts";
 
@@ -32,6 +33,7 @@ export async function examine(configFile: string): Promise<Finding[]> {
     workers: () => checkWorkers(config),
     envoy: () => checkEnvoy(config),
     upstreams: () => checkUpstreams(config),
+    "catalog.prompt_overhead": () => checkTemplates(config),
     folders: () => checkFolders(config),
     smtp: () => checkSmtp(config),
     public_base_url: () => checkPublicUrl(config),

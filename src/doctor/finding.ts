@@ -34,6 +34,9 @@ export const FINDINGS = {
   upstream_untrusted: problemThat(
     "An upstream's certificate is expired, for another name, or of an unknown authority.",
   ),
+  prompt_overhead_exceeded: warningThat(
+    "A model's chat template takes more tokens than configured: strict caps can be passed until each worker has seen it.",
+  ),
   smtp_unreachable: problemThat("The mail server does not answer as one."),
   smtp_login_refused: problemThat("The mail server refuses user or password."),
   smtp_unencrypted: problemThat("The mail server offers no TLS, and the password is not sent without."),

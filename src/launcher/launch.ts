@@ -10,7 +10,7 @@ import type { ServeReady } from "./serve-process.ts";
 import { Stack } from "./stack.ts";
 import { type StopRequests, watchStopRequests } from "./stop-request.ts";
 import { formatJsonLine, formatSummary, type StackFacts } from "./summary.ts";
-import { formatLocalUrl } from "./urls.ts";
+import { formatLocalUrl } from "../local-url.ts";
 
 export interface LaunchOptions {
   /** Null: the built-in configuration with the demo upstream. */

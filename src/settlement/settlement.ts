@@ -65,12 +65,20 @@ const PROGRESS_INTERVAL_MS = 1_500;
 const RENEW_INTERVAL_MS = 10_000;
 const FORGET_INTERVAL_MS = 500;
 
+/** Prompts of a model whose chat template took more tokens than `gateway.yaml` says. */
+export interface ExceededOverhead {
+  readonly model: string;
+  readonly hasTools: boolean;
+  readonly prompts: number;
+  /** The most tokens that one of them had beyond its bytes. */
+  readonly tokens: number;
+}
+
 /** For metrics. */
 export interface SettlementFigures {
   readonly openHolds: number;
   readonly unacknowledgedCharges: number;
-  /** By model: prompts whose chat template took more tokens than `gateway.yaml` says. */
-  readonly overheadsExceeded: ReadonlyMap<string, number>;
+  readonly overheadsExceeded: readonly ExceededOverhead[];
 }
 
 export class Settlement {
@@ -82,8 +90,8 @@ export class Settlement {
   /** Refused since their hold was not answered; they are recorded by their final charge. */
   readonly #withoutHold = new Set<string>();
   readonly #timers: NodeJS.Timeout[] = [];
-  /** By model. */
-  readonly #overheadsExceeded = new Map<string, number>();
+  /** By model and whether there were tools. */
+  readonly #overheadsExceeded = new Map<string, ExceededOverhead>();
 
   constructor(options: SettlementOptions) {
     this.#options = options;
@@ -102,7 +110,7 @@ export class Settlement {
     return {
       openHolds: this.#open.size,
       unacknowledgedCharges: this.#charges.unacknowledged,
-      overheadsExceeded: this.#overheadsExceeded,
+      overheadsExceeded: [...this.#overheadsExceeded.values()],
     };
   }
 
@@ -228,8 +236,16 @@ export class Settlement {
     const configured = configuredOverheadTokens(model, hasTools);
     return (promptTokens) => {
       this.#options.estimator.learnOverhead(subject, { upstreamBytes, hasTools, promptTokens });
-      if (promptTokens > upstreamBytes + configured) increment(this.#overheadsExceeded, model.id);
+      const tokens = promptTokens - upstreamBytes;
+      if (tokens > configured) this.#countExceeded({ model: model.id, hasTools, prompts: 1, tokens });
     };
+  }
+
+  #countExceeded(seen: ExceededOverhead): void {
+    const name = `${seen.hasTools ? "tools" : "plain"} ${seen.model}`;
+    const before = this.#overheadsExceeded.get(name) ?? { prompts: 0, tokens: 0 };
+    const tokens = Math.max(before.tokens, seen.tokens);
+    this.#overheadsExceeded.set(name, { ...seen, prompts: before.prompts + 1, tokens });
   }
 
   #onCounted(account: RequestAccount, { settled, outcome, result }: Ending): void {
@@ -321,10 +337,6 @@ export class Settlement {
     this.#closed = new Map();
     await eachOrganization(closed, (...batch) => this.#options.store.forget(...batch));
   }
-}
-
-function increment(counts: Map<string, number>, name: string): void {
-  counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
 function formatIdentity(admission: Admission, model: Model): RequestIdentity {

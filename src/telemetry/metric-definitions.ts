@@ -10,6 +10,8 @@ export interface MetricDefinition {
   readonly labels: readonly string[];
   /** Upper bounds, of histograms. */
   readonly buckets?: readonly number[];
+  /** Of gauges: what the page shows of the values of all processes. Their sum when left out. */
+  readonly aggregator?: "max";
 }
 
 const LATENCY_SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1];
@@ -166,7 +168,14 @@ const STATE_METRICS = {
     name: "inference_gateway_prompt_overhead_exceeded_total",
     type: "counter",
     help: "Prompts whose chat template took more tokens than prompt_overhead_tokens says; strict caps hold the larger, from then on.",
-    labels: ["model"],
+    labels: ["model", "tools"],
+  },
+  overheadSeen: {
+    name: "inference_gateway_prompt_overhead_seen_tokens",
+    type: "gauge",
+    help: "The most tokens that a prompt had beyond its bytes, of models whose chat template took more than configured; with or without tools.",
+    labels: ["model", "tools"],
+    aggregator: "max",
   },
   unacknowledged: {
     name: "inference_gateway_unacknowledged_charges",

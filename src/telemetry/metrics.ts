@@ -27,10 +27,10 @@ export function createMetrics(): Metrics {
 }
 
 function createInstrument(definition: MetricDefinition, registry: Registry): Counter | Gauge | Histogram {
-  const { name, help, type, labels, buckets } = definition;
+  const { name, help, type, labels, buckets, aggregator = "sum" } = definition;
   const options = { name, help, labelNames: [...labels], registers: [registry] };
   if (type === "counter") return new Counter(options);
-  if (type === "gauge") return new Gauge(options);
+  if (type === "gauge") return new Gauge({ ...options, aggregator });
   return new Histogram({ ...options, buckets: [...(buckets ?? [])] });
 }
 

@@ -7,14 +7,22 @@ import { setLogLevel } from "./log-level.ts";
 import { type Metrics, setTotal } from "./metrics.ts";
 import { parseTelemetryMessage, type Snapshot, type TelemetryChannel } from "./report.ts";
 
+/** Prompts of a model whose chat template took more tokens than configured. */
+export interface ExceededOverhead {
+  readonly model: string;
+  readonly hasTools: boolean;
+  readonly prompts: number;
+  /** The most of them all. */
+  readonly tokens: number;
+}
+
 /** What is read when a report is made. */
 export interface WorkerGauges {
   readonly openHolds: number;
   readonly unacknowledgedCharges: number;
   readonly bufferedBytes: number;
   readonly isRedisOutOfReach: boolean;
-  /** By model. */
-  readonly overheadsExceeded: ReadonlyMap<string, number>;
+  readonly overheadsExceeded: readonly ExceededOverhead[];
   /** By cause. */
   readonly spendFalls: Readonly<Record<string, number>>;
   readonly spool: {
@@ -90,8 +98,10 @@ function readGauges({ metrics, read, process: name }: WorkerTelemetryOptions): v
   metrics.unacknowledged.set(gauges.unacknowledgedCharges);
   metrics.bufferedBytes.set({ process: name }, gauges.bufferedBytes);
   metrics.redisOut.set({ process: name }, gauges.isRedisOutOfReach ? 1 : 0);
-  for (const [model, count] of gauges.overheadsExceeded) {
-    setTotal(metrics.overheadsExceeded, { model }, count);
+  for (const { model, hasTools, prompts, tokens } of gauges.overheadsExceeded) {
+    const labels = { model, tools: String(hasTools) };
+    setTotal(metrics.overheadsExceeded, labels, prompts);
+    metrics.overheadSeen.set(labels, tokens);
   }
   for (const [cause, falls] of Object.entries(gauges.spendFalls)) {
     setTotal(metrics.spendFalls, { cause }, falls);

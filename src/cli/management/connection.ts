@@ -6,6 +6,7 @@
 import type { Command } from "commander";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { formatLocalUrl } from "../../local-url.ts";
 import { AdminClient } from "./admin-client.ts";
 import { CommandError } from "./command-error.ts";
 
@@ -94,13 +95,6 @@ async function readConfig(file: string, given: string | undefined): Promise<{ ur
       `${file}: there is no operator's token yet in ${config.dataDir}: start the gateway first.`,
     );
   }
-  const scheme = tls === null ? "http" : "https";
-  return { url: `${scheme}://${reachable(host)}:${port}`, token: given ?? resolveOperatorToken(config) };
-}
-
-/** An address to connect to, for one to listen on. */
-function reachable(host: string): string {
-  if (host === "0.0.0.0") return "127.0.0.1";
-  if (host === "::") return "[::1]";
-  return host.includes(":") ? `[${host}]` : host;
+  const url = formatLocalUrl(host, port, tls === null ? "http" : "https");
+  return { url, token: given ?? resolveOperatorToken(config) };
 }

@@ -9,9 +9,12 @@ import { ensureEnvoy } from "../../../src/setup/envoy.ts";
 import { createToolContext } from "../../../src/setup/tool-context.ts";
 import { startServeAlone } from "../../envoy/access/serve-alone.ts";
 import { findWorker, readEnvoyAdmin } from "../../envoy/access/worker-processes.ts";
+import { CHAT_PATH, chatBody } from "../../support/chat-stack.ts";
 import { startChild } from "../../support/child.ts";
+import { textCompletion } from "../../support/scripted-answer.ts";
 import { type EditableBootstrap, startSideEnvoy } from "../../support/side-envoy.ts";
 import { type Stack, startStack } from "../../support/stack.ts";
+import { type ScriptedUpstream, startUpstream } from "../../support/upstream.ts";
 import { waitFor } from "../../support/wait.ts";
 import type { DoctorWorld, Provocation, Report } from "./provocation.ts";
 
@@ -19,16 +22,25 @@ type Filter = Record<string, unknown> & { name: string; typed_config: Record<str
 const AUTHZ = "envoy.filters.http.ext_authz";
 const PROC = "envoy.filters.http.ext_proc";
 
-let running: Stack | null = null;
+let running: { readonly stack: Stack; readonly upstream: ScriptedUpstream } | null = null;
 
-/** One gateway for all of these, started when the first wants it. */
-async function getStack(): Promise<Stack> {
-  running ??= await startStack({ upstreams: [{ name: "local", url: "http://127.0.0.1:9" }] });
+/** One gateway and its upstream for all of these, started when the first wants them. */
+async function getRunning(): Promise<NonNullable<typeof running>> {
+  if (running === null) {
+    const upstream = await startUpstream();
+    const stack = await startStack({
+      upstreams: [{ name: "local", url: upstream.url, path_prefix: "/v1" }],
+    });
+    running = { stack, upstream };
+  }
   return running;
 }
 
+const getStack = async (): Promise<Stack> => (await getRunning()).stack;
+
 export async function stopProcesses(): Promise<void> {
-  await running?.stop();
+  await running?.stack.stop();
+  await running?.upstream.close();
 }
 
 /** Another Envoy, whose bootstrap is the rendered one but for this change. */
@@ -145,6 +157,16 @@ async function examineDrainingWorker(): Promise<Report> {
   }
 }
 
+/** The upstream counts far more tokens than the prompt has bytes: its template takes them. */
+async function examineLargeTemplate(world: DoctorWorld, fields: object = {}): Promise<Report> {
+  const { stack, upstream } = await getRunning();
+  const usage = { promptTokens: 5_000, cachedTokens: 0, completionTokens: 1 };
+  upstream.answer({ kind: "json", body: textCompletion("x", usage) });
+  const { status } = await stack.send({ path: CHAT_PATH, body: chatBody(fields) });
+  if (status !== 200) throw new Error(`the request for a large template: ${status}`);
+  return world.examineFile(stack.configFile);
+}
+
 export const PROCESS_FAULTS = {
   worker_silent: [
     { name: "nothing runs", provoke: (world) => world.examine(), what: /gateway-0\.sock does not answer/ },
@@ -191,6 +213,19 @@ export const PROCESS_FAULTS = {
       name: "an upstream came after Envoy's start",
       provoke: examineNewUpstream,
       what: /no cluster for the upstreams added/,
+    },
+  ],
+  prompt_overhead_exceeded: [
+    {
+      name: "an upstream counts more than the prompt's bytes and `prompt_overhead_tokens`",
+      provoke: (world) => examineLargeTemplate(world),
+      what: /^acme\/echo-small: .* has taken 4\d{3} tokens beyond the bytes of a prompt, and `prompt_overhead_tokens` is 64\.$/m,
+    },
+    {
+      name: "it does so with tools",
+      provoke: (world) =>
+        examineLargeTemplate(world, { tools: [{ type: "function", function: { name: "f" } }] }),
+      what: /has taken 4\d{3} tokens .* `prompt_overhead_tokens_with_tools` is 512\.$/m,
     },
   ],
 } as const satisfies Record<string, readonly Provocation[]>;
