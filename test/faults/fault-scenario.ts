@@ -90,7 +90,7 @@ export async function runScenario(faultStack: FaultStackOn, scenario: Scenario):
     rows.push({
       figures,
       overrun: capCents === null ? 0n : overrunOf(figures, capCents),
-      overrunBound: tenant === "capped" ? boundOf(faultStack, scenario, sent.capped, faults ?? {}) : 0n,
+      overrunBound: boundOf(faultStack, scenario, tenant, sent[tenant], faults ?? {}),
       falseRefusals:
         tenant === "strict"
           ? 0
@@ -148,20 +148,24 @@ function createOptions(
 }
 
 /**
- * What was in flight when the cap was reached. Requests of a worker that stands still are in flight too, until it comes
- * back or another closes them; and in the grace time every worker has a cap of its own: the others may spend what was left once more, and each has
- * something in flight when it finds the cap reached.
+ * By how much a cap may be overrun. The default one: by what was in flight when it was reached. Requests of a worker that
+ * stands still are in flight too, until it comes back or another closes them; and in the grace time every worker has a cap
+ * of its own: the others may spend what was left once more, and each has something in flight when it finds the cap
+ * reached. The strict one: by nothing, but for what a worker that stood still for longer than a minute charges late.
  */
 function boundOf(
   { upstream }: FaultStackOn,
   scenario: Scenario,
+  tenant: keyof Tenants,
   sent: readonly Sent[],
   faults: Faults,
 ): bigint {
+  if (tenant === "open") return 0n;
   const cutOff =
     faults.workerPausedMs === undefined
       ? 0
       : sent.filter((each) => !each.isWhole && each.status !== 402).length;
+  if (tenant === "strict") return overrunBound(upstream, sent, cutOff);
   const inFlight = overrunBound(upstream, sent, CLIENTS + cutOff);
   return scenario.isGrace === true
     ? BigInt(WORKERS) * inFlight + BigInt(WORKERS - 1) * BigInt(CAP_CENTS) * 1_000_000n
