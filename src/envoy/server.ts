@@ -1,6 +1,6 @@
 /**
- * The gRPC server that Envoy calls, whatever carries it: `grpc-js` (the default), `http2` (gRPC framing by hand on
- * node:http2) or `wire` (HTTP/2 and gRPC framing by hand on node:net).
+ * The gRPC server that Envoy calls, whatever carries it: `wire` (the default, HTTP/2 and gRPC framing by hand on
+ * node:net) or `grpc-js` (the library).
  *
  * It carries messages and decides nothing about them. What it must never do: end an ext_proc call with OK while a
  * reply is owed, since Envoy then lets the request pass unprocessed, `failure_mode_allow: false` or not. Such a call
@@ -9,13 +9,12 @@
  * Envoy gone: each open call gets `onEnd` once. Redis gone: nothing changes here; `isServing` is the handlers' word.
  */
 import { createGrpcJsServer } from "./transport/grpc-js/server.ts";
-import { createHttp2Server } from "./transport/http2/server.ts";
 import { createWireServer } from "./transport/wire/server.ts";
 import type { EnvoyServer, EnvoyServerOptions } from "./transport/contract.ts";
 
 const CREATE: Readonly<
   Record<EnvoyServerOptions["transport"], (options: EnvoyServerOptions) => EnvoyServer>
-> = { wire: createWireServer, "grpc-js": createGrpcJsServer, http2: createHttp2Server };
+> = { wire: createWireServer, "grpc-js": createGrpcJsServer };
 
 /** Makes a server; it listens after `listen()`. */
 export function createEnvoyServer(options: EnvoyServerOptions): EnvoyServer {

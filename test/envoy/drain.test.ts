@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { summarizeError } from "../support/answer-checks.ts";
 import { CHAT_PATH, chatBody } from "../support/chat-stack.ts";
-import { CHAT_UPSTREAM_MODEL } from "../support/gateway-config.ts";
+import { CHAT_UPSTREAM_MODEL, TRANSPORTS } from "../support/gateway-config.ts";
 import { type HttpAnswer, readEvents, send } from "../support/http.ts";
 import { finishChunk, textChunk } from "../support/scripted-answer.ts";
 import { createTestKey } from "../support/test-key.ts";
@@ -20,10 +20,6 @@ let key: string;
 
 beforeAll(async () => {
   upstream = await startUpstream();
-});
-beforeEach(async () => {
-  stack = await startServeAlone({ upstreamUrl: upstream.url, workers: 2, drainSeconds: DRAIN_SECONDS });
-  ({ key } = await createTestKey(stack.store));
 });
 afterEach(async () => {
   upstream.reset();
@@ -52,138 +48,150 @@ const isDone = (answer: HttpAnswer): boolean =>
   answer.complete && readEvents(answer.text).at(-1) === "[DONE]";
 const readiness = () => send(stack.baseUrl, { path: "/readyz" });
 
-describe("serve at SIGTERM", () => {
-  it("lets streams run out, refuses what is new, says so at /readyz, and exits with 0", async () => {
-    const { gate, answers } = await openStreams(6);
-    const before = upstream.requests.length;
-    stack.serve.signal("SIGTERM");
-    await waitFor("/readyz to say 503", async () => (await readiness()).status === 503);
-    // Until Envoy has noticed, requests are still served.
-    const headers = { authorization: `Bearer ${key}` };
-    const models = () => send(stack.baseUrl, { path: "/v1/models", headers });
-    await waitFor("a refusal", async () => (await models()).status === 503);
-    expect(stack.serve.ended).toBeNull();
-    const refused = await Promise.all([post(chatBody()), post(chatBody({ stream: true }))]);
-    for (const answer of refused) {
-      const { status, code, retryAfter, breaches } = summarizeError(answer);
-      expect({ status, code, retryAfter, breaches }).toEqual({
+describe.each(TRANSPORTS)("on the transport %s", (transport) => {
+  beforeEach(async () => {
+    stack = await startServeAlone({
+      upstreamUrl: upstream.url,
+      workers: 2,
+      drainSeconds: DRAIN_SECONDS,
+      overrides: { sidecar: { transport } },
+    });
+    ({ key } = await createTestKey(stack.store));
+  });
+
+  describe("serve at SIGTERM", () => {
+    it("lets streams run out, refuses what is new, says so at /readyz, and exits with 0", async () => {
+      const { gate, answers } = await openStreams(6);
+      const before = upstream.requests.length;
+      stack.serve.signal("SIGTERM");
+      await waitFor("/readyz to say 503", async () => (await readiness()).status === 503);
+      // Until Envoy has noticed, requests are still served.
+      const headers = { authorization: `Bearer ${key}` };
+      const models = () => send(stack.baseUrl, { path: "/v1/models", headers });
+      await waitFor("a refusal", async () => (await models()).status === 503);
+      expect(stack.serve.ended).toBeNull();
+      const refused = await Promise.all([post(chatBody()), post(chatBody({ stream: true }))]);
+      for (const answer of refused) {
+        const { status, code, retryAfter, breaches } = summarizeError(answer);
+        expect({ status, code, retryAfter, breaches }).toEqual({
+          status: 503,
+          code: "gateway_unavailable",
+          retryAfter: "1",
+          breaches: [],
+        });
+      }
+      expect(upstream.requests.length).toBe(before);
+      gate.release();
+      expect((await Promise.all(answers)).filter(isDone)).toHaveLength(6);
+      expect(await stack.serve.waitForEnd(15_000)).toBe(0);
+      expect(listWorkers(stack.configFile)).toEqual([]);
+    });
+
+    it("cuts a stream that is longer than the bound, never as if it were whole, and exits with 1", async () => {
+      const { answers } = await openStreams(2);
+      const sentMs = performance.now();
+      stack.serve.signal("SIGTERM");
+      expect(await stack.serve.waitForEnd(40_000)).toBe(1);
+      expect(performance.now() - sentMs).toBeGreaterThan(DRAIN_SECONDS * 1000 - 100);
+      for (const answer of await Promise.all(answers)) {
+        expect({ complete: answer.complete, done: answer.text.includes("[DONE]") }).toEqual({
+          complete: false,
+          done: false,
+        });
+      }
+      expect(listWorkers(stack.configFile)).toEqual([]);
+    });
+
+    it("answers or refuses each request under load in the contract's words, and sends none upstream unprocessed", async () => {
+      const outcomes: string[] = [];
+      const state = { isOver: false };
+      const client = async (): Promise<void> => {
+        while (!state.isOver) {
+          const answer = await post(chatBody());
+          outcomes.push(answer.status === 200 ? "200" : `${answer.status} ${summarizeError(answer).code}`);
+        }
+      };
+      const clients = Array.from({ length: 8 }, client);
+      await waitFor("some answers", () => outcomes.length > 200);
+      expect(new Set(outcomes)).toEqual(new Set(["200"]));
+      stack.serve.signal("SIGTERM");
+      expect(await stack.serve.waitForEnd(15_000)).toBe(0);
+      state.isOver = true;
+      await Promise.all(clients);
+      expect([...new Set(outcomes)].sort()).toEqual(["200", "503 gateway_unavailable"]);
+      const unprocessed = upstream.requests.filter(
+        ({ body, headers }) => body?.["model"] !== CHAT_UPSTREAM_MODEL || headers.authorization !== undefined,
+      );
+      expect(unprocessed).toEqual([]);
+    });
+
+    it.each([
+      { path: CHAT_PATH, isInEnvelope: false },
+      { path: "/v1/messages", isInEnvelope: true },
+    ])("refuses what was admitted before and has its body only after, on $path", async (route) => {
+      const slow = await createTestKey(stack.store, { requestsPerMinute: 6 });
+      const body = JSON.stringify(chatBody({ max_tokens: 5 }));
+      const lines = [`POST ${route.path} HTTP/1.1`, "host: a", `authorization: Bearer ${slow.key}`];
+      const port = Number(new URL(stack.baseUrl).port);
+      const upload = startUpload(
+        port,
+        `${[...lines, `content-length: ${body.length}`].join("\r\n")}\r\n\r\n${body}`,
+      );
+      await waitFor("its admission", async () => {
+        const fill = (await stack.store.readBuckets(slow.organizationId, [slow.id])).get(slow.id);
+        return fill?.remaining === 9;
+      });
+      stack.serve.signal("SIGTERM");
+      await stack.serve.waitForEnd(15_000);
+      const { status, headers, body: text } = await upload.finish();
+      expect({ status, ...headers }).toMatchObject({
         status: 503,
-        code: "gateway_unavailable",
-        retryAfter: "1",
-        breaches: [],
+        "retry-after": "1",
+        "x-should-retry": "true",
+        "x-service-ratelimit-remaining": "9",
       });
-    }
-    expect(upstream.requests.length).toBe(before);
-    gate.release();
-    expect((await Promise.all(answers)).filter(isDone)).toHaveLength(6);
-    expect(await stack.serve.waitForEnd(15_000)).toBe(0);
-    expect(listWorkers(stack.configFile)).toEqual([]);
+      expect(headers["x-request-id"]).toMatch(/^req_/u);
+      const error = { code: "gateway_unavailable", request_id: headers["x-request-id"] };
+      expect(JSON.parse(text)).toMatchObject(route.isInEnvelope ? { type: "error", error } : { error });
+      expect(upstream.requests).toEqual([]);
+    });
+
+    it("ends at once when it is told twice", async () => {
+      await openStreams(1);
+      stack.serve.signal("SIGTERM");
+      await waitFor("/readyz to say 503", async () => (await readiness()).status === 503);
+      stack.serve.signal("SIGTERM");
+      expect(await stack.serve.waitForEnd(2_000)).toBe(1);
+      await waitFor("no worker left", () => listWorkers(stack.configFile).length === 0);
+    });
   });
 
-  it("cuts a stream that is longer than the bound, never as if it were whole, and exits with 1", async () => {
-    const { answers } = await openStreams(2);
-    const sentMs = performance.now();
-    stack.serve.signal("SIGTERM");
-    expect(await stack.serve.waitForEnd(40_000)).toBe(1);
-    expect(performance.now() - sentMs).toBeGreaterThan(DRAIN_SECONDS * 1000 - 100);
-    for (const answer of await Promise.all(answers)) {
-      expect({ complete: answer.complete, done: answer.text.includes("[DONE]") }).toEqual({
-        complete: false,
-        done: false,
+  describe("one worker at SIGTERM", () => {
+    it("is replaced, its streams run out, and no request fails", async () => {
+      const { gate, answers } = await openStreams(6);
+      const [first] = listWorkers(stack.configFile);
+      upstream.answer({ kind: "echo" });
+      const statuses = new Set<string>();
+      const state = { isOver: false };
+      const clients = Array.from({ length: 4 }, async () => {
+        while (!state.isOver) {
+          const answer = await post(chatBody());
+          statuses.add(answer.status === 200 ? "200" : `${answer.status} ${summarizeError(answer).code}`);
+        }
       });
-    }
-    expect(listWorkers(stack.configFile)).toEqual([]);
-  });
-
-  it("answers or refuses each request under load in the contract's words, and sends none upstream unprocessed", async () => {
-    const outcomes: string[] = [];
-    const state = { isOver: false };
-    const client = async (): Promise<void> => {
-      while (!state.isOver) {
-        const answer = await post(chatBody());
-        outcomes.push(answer.status === 200 ? "200" : `${answer.status} ${summarizeError(answer).code}`);
-      }
-    };
-    const clients = Array.from({ length: 8 }, client);
-    await waitFor("some answers", () => outcomes.length > 200);
-    expect(new Set(outcomes)).toEqual(new Set(["200"]));
-    stack.serve.signal("SIGTERM");
-    expect(await stack.serve.waitForEnd(15_000)).toBe(0);
-    state.isOver = true;
-    await Promise.all(clients);
-    expect([...new Set(outcomes)].sort()).toEqual(["200", "503 gateway_unavailable"]);
-    const unprocessed = upstream.requests.filter(
-      ({ body, headers }) => body?.["model"] !== CHAT_UPSTREAM_MODEL || headers.authorization !== undefined,
-    );
-    expect(unprocessed).toEqual([]);
-  });
-
-  it.each([
-    { path: CHAT_PATH, isInEnvelope: false },
-    { path: "/v1/messages", isInEnvelope: true },
-  ])("refuses what was admitted before and has its body only after, on $path", async (route) => {
-    const slow = await createTestKey(stack.store, { requestsPerMinute: 6 });
-    const body = JSON.stringify(chatBody({ max_tokens: 5 }));
-    const lines = [`POST ${route.path} HTTP/1.1`, "host: a", `authorization: Bearer ${slow.key}`];
-    const port = Number(new URL(stack.baseUrl).port);
-    const upload = startUpload(
-      port,
-      `${[...lines, `content-length: ${body.length}`].join("\r\n")}\r\n\r\n${body}`,
-    );
-    await waitFor("its admission", async () => {
-      const fill = (await stack.store.readBuckets(slow.organizationId, [slow.id])).get(slow.id);
-      return fill?.remaining === 9;
+      process.kill(first?.pid ?? 0, "SIGTERM");
+      await waitFor("its drain", () => statuses.size > 0);
+      setTimeout(() => gate.release(), 1_500);
+      expect((await Promise.all(answers)).filter(isDone)).toHaveLength(6);
+      await waitFor(
+        "its successor",
+        () =>
+          listWorkers(stack.configFile).some(({ index, pid }) => index === first?.index && pid !== first.pid),
+        { timeoutMs: 20_000 },
+      );
+      state.isOver = true;
+      await Promise.all(clients);
+      expect(statuses).toEqual(new Set(["200"]));
     });
-    stack.serve.signal("SIGTERM");
-    await stack.serve.waitForEnd(15_000);
-    const { status, headers, body: text } = await upload.finish();
-    expect({ status, ...headers }).toMatchObject({
-      status: 503,
-      "retry-after": "1",
-      "x-should-retry": "true",
-      "x-service-ratelimit-remaining": "9",
-    });
-    expect(headers["x-request-id"]).toMatch(/^req_/u);
-    const error = { code: "gateway_unavailable", request_id: headers["x-request-id"] };
-    expect(JSON.parse(text)).toMatchObject(route.isInEnvelope ? { type: "error", error } : { error });
-    expect(upstream.requests).toEqual([]);
-  });
-
-  it("ends at once when it is told twice", async () => {
-    await openStreams(1);
-    stack.serve.signal("SIGTERM");
-    await waitFor("/readyz to say 503", async () => (await readiness()).status === 503);
-    stack.serve.signal("SIGTERM");
-    expect(await stack.serve.waitForEnd(2_000)).toBe(1);
-    await waitFor("no worker left", () => listWorkers(stack.configFile).length === 0);
-  });
-});
-
-describe("one worker at SIGTERM", () => {
-  it("is replaced, its streams run out, and no request fails", async () => {
-    const { gate, answers } = await openStreams(6);
-    const [first] = listWorkers(stack.configFile);
-    upstream.answer({ kind: "echo" });
-    const statuses = new Set<string>();
-    const state = { isOver: false };
-    const clients = Array.from({ length: 4 }, async () => {
-      while (!state.isOver) {
-        const answer = await post(chatBody());
-        statuses.add(answer.status === 200 ? "200" : `${answer.status} ${summarizeError(answer).code}`);
-      }
-    });
-    process.kill(first?.pid ?? 0, "SIGTERM");
-    await waitFor("its drain", () => statuses.size > 0);
-    setTimeout(() => gate.release(), 1_500);
-    expect((await Promise.all(answers)).filter(isDone)).toHaveLength(6);
-    await waitFor(
-      "its successor",
-      () =>
-        listWorkers(stack.configFile).some(({ index, pid }) => index === first?.index && pid !== first.pid),
-      { timeoutMs: 20_000 },
-    );
-    state.isOver = true;
-    await Promise.all(clients);
-    expect(statuses).toEqual(new Set(["200"]));
   });
 });

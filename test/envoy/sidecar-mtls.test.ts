@@ -22,7 +22,7 @@ const HEALTH_PATH = "/grpc.health.v1.Health/Check";
 /** A gRPC message of no bytes. */
 const EMPTY_MESSAGE = Buffer.alloc(5);
 
-describe.each(["wire", "grpc-js", "http2"])("sidecar.tls with the transport %s", (transport) => {
+describe.each(["wire", "grpc-js"])("sidecar.tls with the transport %s", (transport) => {
   let files: string;
   let authority: TestAuthority;
   let upstream: ScriptedUpstream;

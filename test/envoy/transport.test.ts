@@ -6,7 +6,7 @@ import { connect as connectSocket, createServer } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 
 import { HEALTH_CHECK, PROCESS, type ProcessingRequest } from "../../src/envoy/messages/codec.ts";
-import { formatPrefix } from "../../src/envoy/transport/grpc-frames.ts";
+import { formatPrefix } from "../../src/envoy/transport/wire/grpc-frames.ts";
 import { createEnvoyServer } from "../../src/envoy/server.ts";
 import { createGate, waitFor, withTimeout } from "../support/wait.ts";
 import {
@@ -30,7 +30,7 @@ async function readBody(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-describe.each(["wire", "grpc-js", "http2"] as const)("the %s transport behind Envoy", (transport) => {
+describe.each(["wire", "grpc-js"] as const)("the %s transport behind Envoy", (transport) => {
   let stack: TransportStack;
   let sumOfBytes: TransportStack["respond"];
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { describeAnswer } from "../support/answer-checks.ts";
 import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
-import { CHAT_UPSTREAM_MODEL } from "../support/gateway-config.ts";
+import { CHAT_UPSTREAM_MODEL, TRANSPORTS } from "../support/gateway-config.ts";
 import { readEvents } from "../support/http.ts";
 import { waitFor, createGate } from "../support/wait.ts";
 import { finishChunk, textChunk } from "../support/scripted-answer.ts";
@@ -18,9 +18,7 @@ import {
 
 const WORKERS = 4;
 const CONNECTIONS = 16;
-const chat = withChatStack(() => ({ workers: WORKERS }));
 const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
-const sockets = () => join(chat.stack.dir, "run");
 afterAll(() => agent.destroy());
 
 interface Load {
@@ -31,162 +29,169 @@ interface Load {
   stop(): Promise<void>;
 }
 
-/** Chat requests, one after the other on each connection. */
-function startLoad(): Load {
-  const state = { isOver: false, slowestMs: 0 };
-  const outcomes: string[] = [];
-  const send = async (): Promise<void> => {
-    while (!state.isOver) {
-      const sentMs = performance.now();
-      const answer = await chat.send({ body: chatBody(), agent }).catch(() => null);
-      state.slowestMs = Math.max(state.slowestMs, performance.now() - sentMs);
-      outcomes.push(answer === null ? "cut" : describeAnswer(answer).slice(0, 200));
-    }
-  };
-  const running = Promise.all(Array.from({ length: CONNECTIONS }, send));
-  return {
-    outcomes,
-    get slowestMs() {
-      return state.slowestMs;
-    },
-    async stop() {
-      state.isOver = true;
-      await running;
-    },
-  };
-}
-
 const failuresOf = ({ outcomes }: Load): string[] => outcomes.filter((outcome) => outcome !== "200");
 
-/** What reached the upstream in a form that only an unprocessed request has. */
-function unprocessedRequests(): string[] {
-  return chat.upstream.requests
-    .filter(({ headers, body, path }) => {
-      const leaks = headers.authorization ?? headers["x-api-key"] ?? headers["x-igw-admission"];
-      return leaks !== undefined || body?.["model"] !== CHAT_UPSTREAM_MODEL || path !== CHAT_PATH;
-    })
-    .map(({ path, rawHeaders }) => `${path} ${rawHeaders.join(" ")}`);
-}
+describe.each(TRANSPORTS)("on the transport %s", (transport) => {
+  const chat = withChatStack(() => ({ workers: WORKERS, overrides: { sidecar: { transport } } }));
+  const sockets = () => join(chat.stack.dir, "run");
 
-/** Every worker gets calls while the load runs. */
-async function waitForWorkOnAll(): Promise<void> {
-  const before = await readEndpoints(sockets());
-  await waitFor("work on every worker", async () => {
-    const now = await readEndpoints(sockets());
-    return (
-      now.length === WORKERS && now.every(({ calls }, index) => calls > (before[index]?.calls ?? 0) + 20)
-    );
-  });
-}
+  /** Chat requests, one after the other on each connection. */
+  function startLoad(): Load {
+    const state = { isOver: false, slowestMs: 0 };
+    const outcomes: string[] = [];
+    const send = async (): Promise<void> => {
+      while (!state.isOver) {
+        const sentMs = performance.now();
+        const answer = await chat.send({ body: chatBody(), agent }).catch(() => null);
+        state.slowestMs = Math.max(state.slowestMs, performance.now() - sentMs);
+        outcomes.push(answer === null ? "cut" : describeAnswer(answer).slice(0, 200));
+      }
+    };
+    const running = Promise.all(Array.from({ length: CONNECTIONS }, send));
+    return {
+      outcomes,
+      get slowestMs() {
+        return state.slowestMs;
+      },
+      async stop() {
+        state.isOver = true;
+        await running;
+      },
+    };
+  }
 
-afterEach(async () => {
-  await waitForHealthyWorkers(sockets(), WORKERS);
-});
+  /** What reached the upstream in a form that only an unprocessed request has. */
+  function unprocessedRequests(): string[] {
+    return chat.upstream.requests
+      .filter(({ headers, body, path }) => {
+        const leaks = headers.authorization ?? headers["x-api-key"] ?? headers["x-igw-admission"];
+        return leaks !== undefined || body?.["model"] !== CHAT_UPSTREAM_MODEL || path !== CHAT_PATH;
+      })
+      .map(({ path, rawHeaders }) => `${path} ${rawHeaders.join(" ")}`);
+  }
 
-describe("a worker that is killed under load", () => {
-  it("loses at most the requests that it held, and takes work again", async () => {
-    const load = startLoad();
-    await waitForWorkOnAll();
-    expect(failuresOf(load)).toEqual([]);
-    const before = listWorkers(chat.stack.configFile);
-    process.kill(findWorker(chat.stack.configFile, 1), "SIGKILL");
-    await waitForNewWorkers(
-      chat.stack.configFile,
-      sockets(),
-      before.filter(({ index }) => index === 1),
-    );
-    await waitForWorkOnAll();
-    await load.stop();
-    expect(failuresOf(load).length).toBeLessThanOrEqual(CONNECTIONS);
-    expect(load.outcomes.length).toBeGreaterThan(200);
-    expect(unprocessedRequests()).toEqual([]);
-    const kept = before.filter(({ index }) => index !== 1);
-    expect(listWorkers(chat.stack.configFile)).toEqual(expect.arrayContaining(kept));
-  });
-
-  it("leaves the streams of the others alone", async () => {
-    const gate = createGate();
-    chat.upstream.answer({
-      kind: "events",
-      events: [textChunk("one"), gate, textChunk(" two"), finishChunk()],
+  /** Every worker gets calls while the load runs. */
+  async function waitForWorkOnAll(): Promise<void> {
+    const before = await readEndpoints(sockets());
+    await waitFor("work on every worker", async () => {
+      const now = await readEndpoints(sockets());
+      return (
+        now.length === WORKERS && now.every(({ calls }, index) => calls > (before[index]?.calls ?? 0) + 20)
+      );
     });
-    const begun = { count: 0 };
-    const streams = Array.from({ length: 24 }, () =>
-      chat.send({
-        body: chatBody({ stream: true }),
-        onData: (_chunk, soFar) => {
-          if (soFar.length === _chunk.length) begun.count += 1;
-        },
-      }),
-    );
-    await waitFor("the first piece of each stream", () => begun.count === 24);
-    const held = (await readEndpoints(sockets())).map(({ active }) => active);
-    const before = listWorkers(chat.stack.configFile);
-    process.kill(findWorker(chat.stack.configFile, 2), "SIGKILL");
-    await waitForNewWorkers(
-      chat.stack.configFile,
-      sockets(),
-      before.filter(({ index }) => index === 2),
-    );
-    gate.release();
-    const answers = await Promise.all(streams);
-    const whole = answers.filter((answer) => answer.complete && readEvents(answer.text).at(-1) === "[DONE]");
-    expect(held.every((count) => count > 0)).toBe(true);
-    expect(whole).toHaveLength(24 - (held[2] ?? 0));
-    // A stream whose charge nobody could write down is cut, never ended as if it were whole.
-    const others = answers.filter((answer) => !whole.includes(answer));
-    expect(others.filter((answer) => answer.complete || answer.text.includes("[DONE]"))).toEqual([]);
+  }
+
+  afterEach(async () => {
+    await waitForHealthyWorkers(sockets(), WORKERS);
   });
 
-  it("is replaced again and again", async () => {
-    const load = startLoad();
-    for (const index of [0, 3, 0]) {
+  describe("a worker that is killed under load", () => {
+    it("loses at most the requests that it held, and takes work again", async () => {
+      const load = startLoad();
+      await waitForWorkOnAll();
+      expect(failuresOf(load)).toEqual([]);
       const before = listWorkers(chat.stack.configFile);
-      process.kill(findWorker(chat.stack.configFile, index), "SIGKILL");
+      process.kill(findWorker(chat.stack.configFile, 1), "SIGKILL");
       await waitForNewWorkers(
         chat.stack.configFile,
         sockets(),
-        before.filter((one) => one.index === index),
+        before.filter(({ index }) => index === 1),
       );
-    }
-    await waitForWorkOnAll();
-    await load.stop();
-    expect(failuresOf(load).length).toBeLessThanOrEqual(3 * CONNECTIONS);
-    expect(unprocessedRequests()).toEqual([]);
-  });
-});
+      await waitForWorkOnAll();
+      await load.stop();
+      expect(failuresOf(load).length).toBeLessThanOrEqual(CONNECTIONS);
+      expect(load.outcomes.length).toBeGreaterThan(200);
+      expect(unprocessedRequests()).toEqual([]);
+      const kept = before.filter(({ index }) => index !== 1);
+      expect(listWorkers(chat.stack.configFile)).toEqual(expect.arrayContaining(kept));
+    });
 
-describe("a worker that stops without dying", () => {
-  it("is passed over after its health checks fail, and nobody waits beyond the edge's timeouts", async () => {
-    const load = startLoad();
-    await waitForWorkOnAll();
-    const pid = findWorker(chat.stack.configFile, 2);
-    const calls = async () => (await readEndpoints(sockets()))[2]?.calls ?? 0;
-    process.kill(pid, "SIGSTOP");
-    const stoppedMs = performance.now();
-    try {
-      await waitForHealthyWorkers(sockets(), WORKERS - 1);
-      // Three checks of a second at most, and the pauses between them.
-      expect(performance.now() - stoppedMs).toBeLessThan(6_000);
-      const answered = load.outcomes.length;
-      await waitFor("answers without it", () => load.outcomes.length > answered + 100);
-      const callsThen = await calls();
-      await waitFor("ten seconds without it", () => performance.now() - stoppedMs > 10_000, {
-        timeoutMs: 15_000,
+    it("leaves the streams of the others alone", async () => {
+      const gate = createGate();
+      chat.upstream.answer({
+        kind: "events",
+        events: [textChunk("one"), gate, textChunk(" two"), finishChunk()],
       });
-      expect((await calls()) - callsThen).toBeLessThan(CONNECTIONS);
-      expect(load.outcomes.length).toBeGreaterThan(answered + 100);
-      // 2 s for an admission, 5 s for a reply of ext_proc.
-      expect(load.slowestMs).toBeLessThan(6_000);
-    } finally {
-      process.kill(pid, "SIGCONT");
-    }
-    await waitForHealthyWorkers(sockets(), WORKERS);
-    await waitForWorkOnAll();
-    const failures = failuresOf(load);
-    await load.stop();
-    expect(failuresOf(load)).toEqual(failures);
-    expect(failures.length).toBeLessThanOrEqual(3 * CONNECTIONS);
-    expect(unprocessedRequests()).toEqual([]);
+      const begun = { count: 0 };
+      const streams = Array.from({ length: 24 }, () =>
+        chat.send({
+          body: chatBody({ stream: true }),
+          onData: (_chunk, soFar) => {
+            if (soFar.length === _chunk.length) begun.count += 1;
+          },
+        }),
+      );
+      await waitFor("the first piece of each stream", () => begun.count === 24);
+      const held = (await readEndpoints(sockets())).map(({ active }) => active);
+      const before = listWorkers(chat.stack.configFile);
+      process.kill(findWorker(chat.stack.configFile, 2), "SIGKILL");
+      await waitForNewWorkers(
+        chat.stack.configFile,
+        sockets(),
+        before.filter(({ index }) => index === 2),
+      );
+      gate.release();
+      const answers = await Promise.all(streams);
+      const whole = answers.filter(
+        (answer) => answer.complete && readEvents(answer.text).at(-1) === "[DONE]",
+      );
+      expect(held.every((count) => count > 0)).toBe(true);
+      expect(whole).toHaveLength(24 - (held[2] ?? 0));
+      // A stream whose charge nobody could write down is cut, never ended as if it were whole.
+      const others = answers.filter((answer) => !whole.includes(answer));
+      expect(others.filter((answer) => answer.complete || answer.text.includes("[DONE]"))).toEqual([]);
+    });
+
+    it("is replaced again and again", async () => {
+      const load = startLoad();
+      for (const index of [0, 3, 0]) {
+        const before = listWorkers(chat.stack.configFile);
+        process.kill(findWorker(chat.stack.configFile, index), "SIGKILL");
+        await waitForNewWorkers(
+          chat.stack.configFile,
+          sockets(),
+          before.filter((one) => one.index === index),
+        );
+      }
+      await waitForWorkOnAll();
+      await load.stop();
+      expect(failuresOf(load).length).toBeLessThanOrEqual(3 * CONNECTIONS);
+      expect(unprocessedRequests()).toEqual([]);
+    });
+  });
+
+  describe("a worker that stops without dying", () => {
+    it("is passed over after its health checks fail, and nobody waits beyond the edge's timeouts", async () => {
+      const load = startLoad();
+      await waitForWorkOnAll();
+      const pid = findWorker(chat.stack.configFile, 2);
+      const calls = async () => (await readEndpoints(sockets()))[2]?.calls ?? 0;
+      process.kill(pid, "SIGSTOP");
+      const stoppedMs = performance.now();
+      try {
+        await waitForHealthyWorkers(sockets(), WORKERS - 1);
+        // Three checks of a second at most, and the pauses between them.
+        expect(performance.now() - stoppedMs).toBeLessThan(6_000);
+        const answered = load.outcomes.length;
+        await waitFor("answers without it", () => load.outcomes.length > answered + 100);
+        const callsThen = await calls();
+        await waitFor("ten seconds without it", () => performance.now() - stoppedMs > 10_000, {
+          timeoutMs: 15_000,
+        });
+        expect((await calls()) - callsThen).toBeLessThan(CONNECTIONS);
+        expect(load.outcomes.length).toBeGreaterThan(answered + 100);
+        // 2 s for an admission, 5 s for a reply of ext_proc.
+        expect(load.slowestMs).toBeLessThan(6_000);
+      } finally {
+        process.kill(pid, "SIGCONT");
+      }
+      await waitForHealthyWorkers(sockets(), WORKERS);
+      await waitForWorkOnAll();
+      const failures = failuresOf(load);
+      await load.stop();
+      expect(failuresOf(load)).toEqual(failures);
+      expect(failures.length).toBeLessThanOrEqual(3 * CONNECTIONS);
+      expect(unprocessedRequests()).toEqual([]);
+    });
   });
 });

@@ -25,6 +25,15 @@ export const TEST_PRICES = {
   EUR: { input: "2.30", cached_input: "0.23", output: "9.20" },
 };
 
+/** Every `sidecar.transport`, the default first. */
+export const TRANSPORTS = ["wire", "grpc-js"] as const;
+
+/** `sidecar` of a stack that says nothing of a transport: `TEST_TRANSPORT`, or the gateway's default without it. */
+export function sidecarUnderTest(): object {
+  const transport = process.env["TEST_TRANSPORT"];
+  return transport === undefined ? {} : { transport };
+}
+
 /** A catalog entry with every capability, and what the test wants otherwise. */
 export function catalogEntry(fields: Partial<CatalogEntry> = {}): CatalogEntry {
   return {

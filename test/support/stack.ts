@@ -12,7 +12,13 @@ import type { KeySettings } from "../../src/settings/key.ts";
 import type { OrganizationSettings } from "../../src/settings/organization.ts";
 import { type Child, startChild } from "./child.ts";
 import { findFreePort } from "./free-port.ts";
-import { type CatalogEntry, catalogEntry, mergeConfig, type UpstreamEntry } from "./gateway-config.ts";
+import {
+  type CatalogEntry,
+  catalogEntry,
+  mergeConfig,
+  sidecarUnderTest,
+  type UpstreamEntry,
+} from "./gateway-config.ts";
 import { type CreatedKey, createTestKey } from "./test-key.ts";
 import { type HttpAnswer, send, type SendOptions } from "./http.ts";
 
@@ -95,7 +101,7 @@ async function createConfig(options: StackOptions): Promise<Record<string, unkno
   const base = {
     listen: { host: "127.0.0.1", port: await findFreePort() },
     admin: { host: "127.0.0.1", port: await findFreePort() },
-    sidecar: { workers: options.workers ?? 1, sockets: "run/" },
+    sidecar: { ...sidecarUnderTest(), workers: options.workers ?? 1, sockets: "run/" },
     upstreams: options.upstreams,
     catalog: options.catalog ?? [catalogEntry({ upstream })],
   };

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
-import { formatPrefix, GrpcFrameReader } from "../../src/envoy/transport/grpc-frames.ts";
+import { formatPrefix, GrpcFrameReader } from "../../src/envoy/transport/wire/grpc-frames.ts";
 import {
   FLAG,
   formatFrame,

@@ -75,12 +75,18 @@ export function text(expectation: string, form: RegExp = /^\S(?:.*\S)?$/): z.Zod
   return z.string({ error }).max(1024, { error }).regex(form, { error });
 }
 
-/** One of some words. */
-export function choice<const Values extends readonly [string, ...string[]]>(values: Values) {
+/** One of some words. `successors`: for words that were taken once, the one that does what they did. */
+export function choice<const Values extends readonly [string, ...string[]]>(
+  values: Values,
+  successors: Readonly<Record<string, Values[number]>> = {},
+) {
   const listed = values.map((value) => `\`${value}\``).join(", ");
   return z.enum(values, {
     error: (issue) => {
-      const suggestion = typeof issue.input === "string" ? formatSuggestion(issue.input, values) : "";
+      const given = typeof issue.input === "string" ? issue.input : "";
+      const successor = Object.hasOwn(successors, given) ? successors[given] : undefined;
+      const suggestion =
+        successor === undefined ? formatSuggestion(given, values) : `; \`${successor}\` has taken its place`;
       return `expected one of ${listed}${suggestion === "" ? "" : `\n${suggestion}`}`;
     },
   });

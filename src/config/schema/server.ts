@@ -145,10 +145,9 @@ export function createSidecarSchema(source: SecretSource) {
         }),
       ),
       tls: orNull(createSidecarTlsSchema(source)),
-      transport: described(choice(["wire", "grpc-js", "http2"]).default("grpc-js"), {
-        description:
-          "gRPC server implementation: our own on plain sockets, the grpc-js library, or a leaner one on Node's own HTTP/2.",
-        type: "`wire`, `grpc-js` or `http2`",
+      transport: described(choice(["wire", "grpc-js"], { http2: "wire" }).default("wire"), {
+        description: "gRPC server implementation: our own on plain sockets, or the grpc-js library.",
+        type: "`wire` or `grpc-js`",
       }),
     }),
   );

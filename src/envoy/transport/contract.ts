@@ -48,7 +48,7 @@ export type EnvoyServerAddress =
   | { readonly host: string; readonly port: number };
 
 export interface EnvoyServerOptions {
-  readonly transport: "wire" | "grpc-js" | "http2";
+  readonly transport: "wire" | "grpc-js";
   readonly address: EnvoyServerAddress;
   readonly handlers: EnvoyHandlers;
   /** Limit of one message in either direction; larger ones end the call with an error. */

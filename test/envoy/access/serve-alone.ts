@@ -13,7 +13,7 @@ import { createStore } from "../../../src/store/redis-store.ts";
 import type { Store } from "../../../src/store/types.ts";
 import { type Child, startChild } from "../../support/child.ts";
 import { findFreePort } from "../../support/free-port.ts";
-import { catalogEntry, mergeConfig } from "../../support/gateway-config.ts";
+import { catalogEntry, mergeConfig, sidecarUnderTest } from "../../support/gateway-config.ts";
 import { send } from "../../support/http.ts";
 import { type PrivateRedis, startRedis } from "../../support/redis.ts";
 import { waitFor } from "../../support/wait.ts";
@@ -96,7 +96,7 @@ function createConfig(
   const base = {
     listen: { host: "127.0.0.1", port },
     admin: { host: "127.0.0.1", port: adminPort },
-    sidecar: { workers: options.workers, sockets: "run" },
+    sidecar: { ...sidecarUnderTest(), workers: options.workers, sockets: "run" },
     redis: { url: redisUrl },
     upstreams: [{ name: "local", url: options.upstreamUrl, path_prefix: "/v1" }],
     catalog: [catalogEntry()],

@@ -37,7 +37,7 @@ describe("parseConfig", () => {
     expect(rest).toEqual({
       listen: { host: "127.0.0.1", port: 10_000, tls: null },
       admin: { host: "127.0.0.1", port: 10_001, operatorToken: null, tls: null, allowPlainHttp: false },
-      sidecar: { workers: "auto", sockets: "/etc/gateway/run", tcp: null, tls: null, transport: "grpc-js" },
+      sidecar: { workers: "auto", sockets: "/etc/gateway/run", tcp: null, tls: null, transport: "wire" },
       dataDir: "/etc/gateway/data",
       redis: null,
       limits: { maxBodyBytes: 33_554_432, maxBufferedBytes: 268_435_456 },

@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
 
-import { formatPrefix, GrpcFrameError, GrpcFrameReader } from "../../../src/envoy/transport/grpc-frames.ts";
+import {
+  formatPrefix,
+  GrpcFrameError,
+  GrpcFrameReader,
+} from "../../../src/envoy/transport/wire/grpc-frames.ts";
 
 const MESSAGES = ["", "a", "hello", "x".repeat(300)].map((text) => Buffer.from(text));
 const BYTES = Buffer.concat(MESSAGES.flatMap((message) => [formatPrefix(message.length), message]));

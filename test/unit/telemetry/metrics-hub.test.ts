@@ -24,7 +24,7 @@ function startHub(workers: readonly { metrics: Metrics; pid: number }[]) {
   const hub = new MetricsHub({
     metrics: createMetrics(),
     workers: workers.length,
-    build: { version: "1.2.3", transport: "grpc-js" },
+    build: { version: "1.2.3", transport: "wire" },
     channel: {
       send: (message) => {
         sent.push(message);

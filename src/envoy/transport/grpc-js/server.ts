@@ -28,7 +28,7 @@ import {
   type ProcessingResponse,
 } from "../../messages/codec.ts";
 import { createHealthService, type HealthService } from "../health-service.ts";
-import { Http2Listener } from "../http2-listener.ts";
+import { Http2Listener } from "./http2-listener.ts";
 import { ProcessStream } from "../process-stream.ts";
 import type { EnvoyHandlers, EnvoyServer, EnvoyServerOptions } from "../contract.ts";
 import { readSidecarCertificates, renewSidecarCertificates, type SidecarTlsOptions } from "../sidecar-tls.ts";

@@ -1,4 +1,4 @@
-import { formatPrefix, PREFIX_BYTES } from "../grpc-frames.ts";
+import { formatPrefix, PREFIX_BYTES } from "./grpc-frames.ts";
 import { SendWindow } from "./flow-control.ts";
 import { FLAG, FRAME, FRAME_HEADER_BYTES, writeFrameHeader } from "./frames.ts";
 import { encodeHeaderBlock } from "./hpack.ts";

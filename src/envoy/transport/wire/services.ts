@@ -1,8 +1,8 @@
 /** The gRPC services that Envoy calls: messages off a stream to the handlers, and their replies back. */
 import { CHECK, HEALTH_CHECK, HEALTH_WATCH, type MethodCodec, PROCESS } from "../../messages/codec.ts";
-import { parseMessage, sendMessage } from "../call-messages.ts";
+import { parseMessage, sendMessage } from "./call-messages.ts";
 import type { EnvoyHandlers } from "../contract.ts";
-import { GRPC_STATUS } from "../grpc-status.ts";
+import { GRPC_STATUS } from "./grpc-status.ts";
 import type { HealthService } from "../health-service.ts";
 import { ProcessStream, type ProcessTransport } from "../process-stream.ts";
 import { MAX_CONCURRENT_STREAMS } from "./limits.ts";

@@ -1,5 +1,5 @@
-import { GrpcFrameError, GrpcFrameReader } from "../grpc-frames.ts";
-import { GRPC_STATUS, type GrpcStatusCode } from "../grpc-status.ts";
+import { GrpcFrameError, GrpcFrameReader } from "./grpc-frames.ts";
+import { GRPC_STATUS, type GrpcStatusCode } from "./grpc-status.ts";
 import type { CallHeaders } from "./call-headers.ts";
 import { ReceiveWindow } from "./flow-control.ts";
 import { ERROR, type ErrorCode, formatWindowUpdate } from "./frames.ts";

@@ -1,4 +1,4 @@
-import { GRPC_STATUS } from "../grpc-status.ts";
+import { GRPC_STATUS } from "./grpc-status.ts";
 import { ReceiveWindow, SendWindow } from "./flow-control.ts";
 import {
   DEFAULT_WINDOW_BYTES,

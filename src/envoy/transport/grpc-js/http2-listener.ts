@@ -8,12 +8,12 @@ import type {
 } from "node:http2";
 import type { TLSSocket } from "node:tls";
 
-import { pause, waitAtMost } from "../../wait.ts";
-import { HEALTH_WATCH } from "../messages/codec.ts";
-import type { EnvoyServerAddress, EnvoyServerOptions } from "./contract.ts";
-import { HEALTH_NOTICE_MS } from "./drain-times.ts";
-import { isNamedClient } from "./sidecar-tls.ts";
-import { removeStaleSocket } from "./socket-file.ts";
+import { pause, waitAtMost } from "../../../wait.ts";
+import { HEALTH_WATCH } from "../../messages/codec.ts";
+import type { EnvoyServerAddress, EnvoyServerOptions } from "../contract.ts";
+import { HEALTH_NOTICE_MS } from "../drain-times.ts";
+import { isNamedClient } from "../sidecar-tls.ts";
+import { removeStaleSocket } from "../socket-file.ts";
 
 const MEBIBYTE = 1024 * 1024;
 /** The default of 64 kB makes Envoy wait for us several times in each larger body: half the throughput at 100 kB. */
@@ -29,8 +29,7 @@ const MAX_STREAM_ID = 2 ** 31 - 1;
 const GOAWAY_ACKNOWLEDGED_WITHIN_MS = 1_000;
 
 /**
- * The life of an HTTP/2 server that carries gRPC: windows, listening, the orderly goodbye. Both transports have one
- * around the `Http2Server` that is theirs.
+ * The life of the HTTP/2 server within grpc-js: windows, listening, the orderly goodbye.
  */
 export class Http2Listener {
   readonly #server: Http2Server | Http2SecureServer;

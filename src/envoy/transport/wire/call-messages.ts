@@ -1,5 +1,5 @@
 /** One message of a call, to and from its bytes: what cannot be coded ends the call with an error, never the process. */
-import type { MethodCodec } from "../messages/codec.ts";
+import type { MethodCodec } from "../../messages/codec.ts";
 import { GRPC_STATUS } from "./grpc-status.ts";
 
 /** A call as a transport on its own framing sees it. */
