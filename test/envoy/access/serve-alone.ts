@@ -73,10 +73,11 @@ export async function startServeAlone(options: ServeAloneOptions): Promise<Serve
     started.push(serve, await startEnvoy(configFile, dir, options.editBootstrap));
     const baseUrl = `http://127.0.0.1:${port}`;
     const adminUrl = `http://127.0.0.1:${adminPort}`;
-    const isUp = (): Promise<boolean> =>
-      options.isRedisAway === true
-        ? isAlive([baseUrl, adminUrl], started)
-        : isAnswering(baseUrl, "/readyz", started);
+    const isUp = async (): Promise<boolean> => {
+      if (options.isRedisAway === true) return isAlive([baseUrl, adminUrl], started);
+      // Workers answer a moment before `serve` is through with its start, and a start that is told to end drains nothing.
+      return (await isAnswering(baseUrl, "/readyz", started)) && serve.stderr.includes('"msg":"ready"');
+    };
     await waitFor("serve and Envoy", isUp, { timeoutMs: 40_000, intervalMs: 50 });
     if (options.isRedisAway !== true) await waitUntilReady(client, 10_000);
     const store = createStore({ client, usageMonths: 13 });
