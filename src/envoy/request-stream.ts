@@ -21,11 +21,16 @@ import type { HttpBody__Output } from "./messages/generated/envoy/service/ext_pr
 import type { HttpHeaders__Output } from "./messages/generated/envoy/service/ext_proc/v3/HttpHeaders.ts";
 import type { ProcessingRequest__Output } from "./messages/generated/envoy/service/ext_proc/v3/ProcessingRequest.ts";
 import type { ProcessingResponse } from "./messages/generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
+import type { Struct } from "./messages/generated/google/protobuf/Struct.ts";
 import { type Headers, parseHeaderMap } from "./messages/headers.ts";
 import { formatMetadata } from "./messages/metadata.ts";
 import { ADMISSION_HEADER } from "./names.ts";
 import {
   AWAIT_BODY,
+  NOTHING_IN_BODY,
+  NOTHING_IN_HEADERS,
+  NOTHING_IN_REQUEST_TRAILERS,
+  NOTHING_IN_TRAILERS,
   createChunkReply,
   createLastChunkReply,
   createImmediateReply,
@@ -55,6 +60,8 @@ export class RequestStream implements ProcessListener {
   #exchange: Exchange | null = null;
   #requestHeaderNames: string[] = [];
   #streams = false;
+  /** The access log knows whose request it is. */
+  #isIdentityTold = false;
   /** Pieces for the client of this turn of the event loop. */
   #chunks: Uint8Array[] = [];
   #ended = false;
@@ -97,7 +104,7 @@ export class RequestStream implements ProcessListener {
       if (message.request_body !== undefined) return this.#onRequestBody(message.request_body);
       if (message.response_headers !== undefined) return this.#onResponseHeaders(message);
       if (message.response_trailers !== undefined) return this.#onResponseTrailers();
-      if (message.request_trailers !== undefined) this.#call.reply({ request_trailers: {} });
+      if (message.request_trailers !== undefined) this.#call.reply(NOTHING_IN_REQUEST_TRAILERS);
       else this.#breakOff(new Error("Envoy sent a message of a kind that nobody asked for"));
     } catch (error) {
       this.#breakOff(error);
@@ -140,14 +147,14 @@ export class RequestStream implements ProcessListener {
       }
       const route = await exchange.onRequestBody(body);
       const remove = namesToRemoveUpstream(this.#requestHeaderNames);
-      return createRouteReply(route, remove, formatMetadata(admission, exchange));
+      return createRouteReply(route, remove, this.#nextMetadata());
     });
   }
 
   async #onResponseHeaders(message: ProcessingRequest__Output): Promise<void> {
     const exchange = this.#exchange;
     // A response to a request that never reached us: another filter's local reply. There is nothing to change in it.
-    if (exchange === null) return this.#reply({ response_headers: { response: {} } });
+    if (exchange === null) return this.#reply(NOTHING_IN_HEADERS);
     const start = message.response_headers;
     const headers = parseHeaderMap(start?.headers);
     await this.#replyOrRefuse(async () => {
@@ -170,13 +177,13 @@ export class RequestStream implements ProcessListener {
   #onResponseBody(message: HttpBody__Output): Promise<void> | undefined {
     const exchange = this.#exchange;
     if (exchange === null) {
-      this.#call.reply({ response_body: { response: {} } });
+      this.#call.reply(NOTHING_IN_BODY);
       return undefined;
     }
     const body = message.body ?? EMPTY;
     if (!this.#streams) return this.#onWholeResponse(exchange, body);
     const piece = exchange.onChunk(body, message.end_of_stream === true);
-    if (piece instanceof Promise) return this.#onLastPiece(exchange, piece);
+    if (piece instanceof Promise) return this.#onLastPiece(piece);
     if (piece.bytes.byteLength > 0) this.#addChunk(piece.bytes);
     return undefined;
   }
@@ -198,20 +205,20 @@ export class RequestStream implements ProcessListener {
   #onResponseTrailers(): Promise<void> | undefined {
     const exchange = this.#exchange;
     const piece = exchange !== null && this.#streams ? exchange.onChunk(EMPTY, true) : null;
-    if (exchange !== null && piece instanceof Promise) return this.#onLastPiece(exchange, piece);
-    this.#reply({ response_trailers: {} });
+    if (exchange !== null && piece instanceof Promise) return this.#onLastPiece(piece);
+    this.#reply(NOTHING_IN_TRAILERS);
     return undefined;
   }
 
-  async #onLastPiece(exchange: Exchange, last: Promise<ResponsePiece>): Promise<void> {
+  async #onLastPiece(last: Promise<ResponsePiece>): Promise<void> {
     const { bytes } = await last;
-    this.#reply(createLastChunkReply(bytes, formatMetadata(exchange.admission, exchange)));
+    this.#reply(createLastChunkReply(bytes, this.#nextMetadata()));
   }
 
   async #onWholeResponse(exchange: Exchange, body: Uint8Array): Promise<void> {
     await this.#replyOrRefuse(async () => {
       const bytes = await exchange.onWholeBody(body);
-      return createWholeBodyReply(bytes, exchange.contentType, formatMetadata(exchange.admission, exchange));
+      return createWholeBodyReply(bytes, exchange.contentType, this.#nextMetadata());
     });
   }
 
@@ -232,10 +239,17 @@ export class RequestStream implements ProcessListener {
       this.#exchange?.onRefused(error);
       response = createImmediateReply(
         this.#errorReply(admission, error),
-        formatMetadata(admission, this.#exchange, error.publicCode),
+        this.#nextMetadata(error.publicCode),
       );
     }
     this.#reply(response);
+  }
+
+  /** What the access log has not been told yet. */
+  #nextMetadata(errorCode: string | null = null): Struct {
+    const identity = this.#isIdentityTold ? null : this.#admitted();
+    this.#isIdentityTold = true;
+    return formatMetadata(identity, this.#exchange, errorCode);
   }
 
   #errorReply(admission: Admission, error: GatewayError): Reply {

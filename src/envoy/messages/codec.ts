@@ -13,6 +13,7 @@ import type { ProcessingRequest__Output } from "./generated/envoy/service/ext_pr
 import type { ProcessingResponse as GeneratedProcessingResponse } from "./generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
 import type { HealthCheckRequest__Output } from "./generated/grpc/health/v1/HealthCheckRequest.ts";
 import type { HealthCheckResponse as GeneratedHealthCheckResponse } from "./generated/grpc/health/v1/HealthCheckResponse.ts";
+import { encodeOnce } from "./constant-replies.ts";
 import { decodeCheckRequest, decodeProcessingRequest } from "./decode-requests.ts";
 import { encodeCheckResponse, encodeProcessingResponse } from "./encode-replies.ts";
 import { PROTO_FOLDER, SERVICE_FILES } from "./proto-files.ts";
@@ -65,7 +66,9 @@ export const GENERIC_PROCESS = codecOf<ProcessingRequest, ProcessingResponse>(
 /** ext_authz. */
 export const CHECK = byHand(GENERIC_CHECK, decodeCheckRequest, encodeCheckResponse);
 /** ext_proc. */
-export const PROCESS = byHand(GENERIC_PROCESS, decodeProcessingRequest, encodeProcessingResponse);
+export const PROCESS = withConstants(
+  byHand(GENERIC_PROCESS, decodeProcessingRequest, encodeProcessingResponse),
+);
 /** gRPC health checks. */
 export const HEALTH_CHECK = codecOf<HealthCheckRequest, HealthCheckResponse>(
   "grpc.health.v1.Health",
@@ -88,6 +91,13 @@ function codecOf<Request, Response>(service: string, method: string): MethodCode
     encodeRequest: definition.requestSerialize as (request: Request) => Buffer,
     decodeResponse: definition.responseDeserialize as (bytes: Buffer) => Response,
   };
+}
+
+/** What was marked as constant is encoded once. */
+function withConstants(
+  codec: MethodCodec<ProcessingRequest, ProcessingResponse>,
+): MethodCodec<ProcessingRequest, ProcessingResponse> {
+  return { ...codec, encodeResponse: (response) => encodeOnce(response, codec.encodeResponse) };
 }
 
 /** Decoder and encoder by hand for what is usual; the generic ones for the rest. */

@@ -4,6 +4,8 @@ import type { Route } from "../../exchange/exchange.ts";
 import type { CheckResponse } from "./generated/envoy/service/auth/v3/CheckResponse.ts";
 import type { ProcessingResponse } from "./generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
 import type { Struct } from "./generated/google/protobuf/Struct.ts";
+import { setBounded } from "../../set-bounded.ts";
+import { constantReply } from "./constant-replies.ts";
 import { formatRawHeader, formatTextHeader } from "./headers.ts";
 import { ADMISSION_HEADER, IMMEDIATE_RESPONSE_DETAILS, UPSTREAM_HEADER } from "../names.ts";
 
@@ -57,7 +59,7 @@ export function createImmediateReply(reply: Reply, metadata?: Struct): Processin
 }
 
 /** ext_proc, in reply to request headers: send the whole request body, then the response. */
-export const AWAIT_BODY: ProcessingResponse = {
+export const AWAIT_BODY = constantReply({
   request_headers: { response: {} },
   mode_override: {
     request_header_mode: "SEND",
@@ -65,7 +67,14 @@ export const AWAIT_BODY: ProcessingResponse = {
     response_header_mode: "SEND",
     response_body_mode: "BUFFERED",
   },
-};
+});
+
+/** ext_proc, where there is nothing to change. */
+export const NOTHING_IN_HEADERS = constantReply({ response_headers: { response: {} } });
+export const NOTHING_IN_BODY = constantReply({ response_body: { response: {} } });
+export const NOTHING_IN_REQUEST_TRAILERS = constantReply({ request_trailers: {} });
+export const NOTHING_IN_TRAILERS = constantReply({ response_trailers: {} });
+const CONTENT_IS_JSON = formatRawHeader("content-type", "application/json");
 
 /** ext_proc, in reply to the request body: the new body, its upstream, and the headers that must not reach it. */
 export function createRouteReply(
@@ -80,7 +89,7 @@ export function createRouteReply(
           set_headers: [
             formatRawHeader(UPSTREAM_HEADER, route.upstream),
             formatRawHeader(":path", route.path),
-            formatRawHeader("content-type", "application/json"),
+            CONTENT_IS_JSON,
             formatRawHeader("content-length", String(route.body.byteLength)),
           ],
           remove_headers: removeHeaders,
@@ -104,8 +113,25 @@ const STREAM_MODE = {
   response_trailer_mode: "SEND",
 } as const;
 
+/** Upstreams answer with the same names of headers every time; those of errors and of a few more upstreams fit too. */
+const MAX_KEPT_STARTS = 64;
+const keptStarts = new Map<string, ProcessingResponse>();
+
 /** ext_proc, in reply to response headers: how the body is wanted, and which headers the client gets. */
 export function createResponseStartReply(
+  mode: "stream" | "whole",
+  headers: readonly Header[],
+  removeHeaders: string[],
+): ProcessingResponse {
+  const name = `${mode}\n${headers.join("\n")}\n\n${removeHeaders.join("\n")}`;
+  const kept = keptStarts.get(name);
+  if (kept !== undefined) return kept;
+  const reply = constantReply(formatResponseStart(mode, headers, removeHeaders));
+  setBounded(keptStarts, name, reply, MAX_KEPT_STARTS);
+  return reply;
+}
+
+function formatResponseStart(
   mode: "stream" | "whole",
   headers: readonly Header[],
   removeHeaders: string[],

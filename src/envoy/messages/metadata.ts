@@ -15,18 +15,23 @@ export function formatRefusalMetadata({ keyId, organizationId, errorCode }: Refu
   return { fields };
 }
 
-/** Fields of the access log, by name; absent ones stay empty there. */
+/**
+ * Fields of the access log, by name; absent ones stay empty there. Envoy adds what comes later to what came before, so
+ * each is sent once: whose request it is as soon as it is routed, since a request may be broken off, and the rest at its end.
+ * @param admission Null where it was told before, with the model.
+ */
 export function formatMetadata(
-  admission: Admission,
-  exchange: Exchange | null,
+  admission: Pick<Admission, "keyId" | "organizationId"> | null,
+  exchange: Pick<Exchange, "modelId" | "settled"> | null,
   errorCode: string | null = null,
 ): Struct {
-  const fields: Record<string, { stringValue: string } | { numberValue: number }> = {
-    key_id: { stringValue: admission.keyId },
-    organization_id: { stringValue: admission.organizationId },
-  };
-  const model = exchange?.modelId ?? null;
-  if (model !== null) fields["model"] = { stringValue: model };
+  const fields: Record<string, { stringValue: string } | { numberValue: number }> = {};
+  if (admission !== null) {
+    fields["key_id"] = { stringValue: admission.keyId };
+    fields["organization_id"] = { stringValue: admission.organizationId };
+    const model = exchange?.modelId ?? null;
+    if (model !== null) fields["model"] = { stringValue: model };
+  }
   if (errorCode !== null) fields["error_code"] = { stringValue: errorCode };
   const settled = exchange?.settled ?? null;
   if (settled !== null) {

@@ -38,6 +38,32 @@ describe("RequestStream", () => {
     expect(finished).toMatchObject([{ status: 200, code: null, route: "chat_completions" }]);
   });
 
+  it.each([
+    { name: "a whole answer", body: VALID, type: JSON_TYPE, answer: COMPLETION },
+    {
+      name: "a stream",
+      body: STREAMED,
+      type: { "content-type": "text/event-stream" },
+      answer: `data: {"model":"echo","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1}}\n\ndata: [DONE]\n\n`,
+    },
+    { name: "an upstream's error", body: VALID, type: { ":status": "400" }, answer: "{}" },
+  ])("tells each field of the access log once, of $name", async ({ body, type, answer }) => {
+    const { send, replies } = openStream();
+    await send(requestHeaders());
+    await send(body);
+    const told = () =>
+      replies.flatMap((reply) => {
+        const namespaces = (reply as ProcessingResponse).dynamic_metadata?.fields ?? {};
+        return Object.values(namespaces).flatMap(({ structValue }) => Object.keys(structValue?.fields ?? {}));
+      });
+    expect(told()).toEqual(["key_id", "organization_id", "model"]);
+    await send(responseHeaders(type));
+    await send(responseBody(answer));
+    await settle(() => told().length > 3);
+    expect(told()).toEqual(expect.arrayContaining(["input_tokens", "cost_microcents"]));
+    expect(told()).toHaveLength(new Set(told()).size);
+  });
+
   it("answers in order what comes before the last reply was made", async () => {
     const { send } = openStream();
     const replies = await send(requestHeaders(), VALID, responseHeaders(JSON_TYPE), responseBody(COMPLETION));

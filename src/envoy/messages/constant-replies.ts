@@ -1,0 +1,20 @@
+/** Replies that are the same for many requests: their bytes are made once. */
+import type { ProcessingResponse } from "./generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
+
+const BYTES = new WeakMap<ProcessingResponse, Buffer | null>();
+
+/** Marks a reply that nobody changes any more; the bytes of its first use serve every later one. */
+export function constantReply(reply: ProcessingResponse): ProcessingResponse {
+  BYTES.set(reply, null);
+  return reply;
+}
+
+/** `encode`, or what it said before of the same constant reply. */
+export function encodeOnce(reply: ProcessingResponse, encode: (reply: ProcessingResponse) => Buffer): Buffer {
+  const known = BYTES.get(reply);
+  if (known === undefined) return encode(reply);
+  if (known !== null) return known;
+  const bytes = encode(reply);
+  BYTES.set(reply, bytes);
+  return bytes;
+}

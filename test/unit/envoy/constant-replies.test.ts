@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import { GENERIC_PROCESS, PROCESS } from "../../../src/envoy/messages/codec.ts";
+import {
+  AWAIT_BODY,
+  createResponseStartReply,
+  NOTHING_IN_BODY,
+  NOTHING_IN_HEADERS,
+  NOTHING_IN_REQUEST_TRAILERS,
+  NOTHING_IN_TRAILERS,
+} from "../../../src/envoy/messages/format-replies.ts";
+
+const startOfStream = () =>
+  createResponseStartReply("stream", [["content-type", "text/event-stream"]], ["date", "server"]);
+
+describe("a constant reply", () => {
+  it.each([
+    { name: "AWAIT_BODY", reply: AWAIT_BODY },
+    { name: "NOTHING_IN_HEADERS", reply: NOTHING_IN_HEADERS },
+    { name: "NOTHING_IN_BODY", reply: NOTHING_IN_BODY },
+    { name: "NOTHING_IN_REQUEST_TRAILERS", reply: NOTHING_IN_REQUEST_TRAILERS },
+    { name: "NOTHING_IN_TRAILERS", reply: NOTHING_IN_TRAILERS },
+    { name: "the start of a stream", reply: startOfStream() },
+  ])("is encoded once, as the generic encoder does it: $name", ({ reply }) => {
+    const bytes = PROCESS.encodeResponse(reply);
+    expect(bytes.toString("hex")).toBe(GENERIC_PROCESS.encodeResponse(reply).toString("hex"));
+    expect(PROCESS.encodeResponse(reply)).toBe(bytes);
+  });
+});
+
+describe("createResponseStartReply", () => {
+  it("gives the same reply for the same headers, and another for others", () => {
+    const first = startOfStream();
+    expect(startOfStream()).toBe(first);
+    const others = [
+      createResponseStartReply("whole", [["content-type", "text/event-stream"]], ["date", "server"]),
+      createResponseStartReply("stream", [[":status", "200"]], ["date", "server"]),
+      createResponseStartReply("stream", [["content-type", "text/event-stream"]], ["date"]),
+      createResponseStartReply("stream", [], ["content-type", "text/event-stream", "date", "server"]),
+    ];
+    const bytes = [first, ...others].map((reply) => PROCESS.encodeResponse(reply).toString("hex"));
+    expect(new Set(bytes).size).toBe(5);
+  });
+});
