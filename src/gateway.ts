@@ -286,6 +286,7 @@ function createHandlers(parts: Parts): EnvoyHandlers {
   });
   const exchangeServices = {
     catalog: currentCatalog,
+    protocols: PROTOCOLS,
     settlement,
     budget,
     nowMs: () => clock.nowMs(),

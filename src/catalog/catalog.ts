@@ -6,10 +6,10 @@
  * fail, it goes on as it is.
  */
 import { findNearest } from "../config/schema/nearest.ts";
-import type { Config, ModelConfig } from "../config/schema.ts";
+import type { Config, ModelConfig, UpstreamConfig } from "../config/schema.ts";
 import { GatewayError } from "../errors.ts";
 import { parsePrice, type Price } from "../money.ts";
-import type { ModelProfile, ModelTarget } from "../translation/client-protocol.ts";
+import type { ModelProfile, ModelTarget, UpstreamProtocol } from "../translation/client-protocol.ts";
 
 /** One entry of the catalog. */
 export interface Model extends ModelTarget {
@@ -20,8 +20,10 @@ export interface Model extends ModelTarget {
   readonly displayName: string;
   /** Name of the upstream, which is its Envoy cluster. */
   readonly upstream: string;
-  /** Stands before `/chat/completions` at the upstream: "/v1", or empty. */
+  /** Stands before `/chat/completions` and the like at the upstream: "/v1", or empty. */
   readonly pathPrefix: string;
+  /** What its upstream speaks for this model; at least one. */
+  readonly protocols: ReadonlySet<UpstreamProtocol>;
   readonly upstreamModel: string;
   /** Tokens of prompt and answer together. */
   readonly contextWindow: number;
@@ -127,24 +129,29 @@ export class Catalog {
 
 /** The catalog of a configuration. */
 export function createCatalog(config: Pick<Config, "catalog" | "upstreams">): Catalog {
-  const pathPrefixes = new Map(config.upstreams.map((upstream) => [upstream.name, upstream.pathPrefix]));
+  const upstreams = new Map(config.upstreams.map((upstream) => [upstream.name, upstream]));
   const successors = new Map(config.catalog.map((entry) => [entry.id, entry.replacedBy]));
   return new Catalog(
     config.catalog.map((entry) => {
-      const pathPrefix = pathPrefixes.get(entry.upstream);
-      if (pathPrefix === undefined) throw new Error(`no upstream ${entry.upstream} for model ${entry.id}`);
-      return createModel(entry, pathPrefix, finalSuccessor(entry.replacedBy, successors));
+      const upstream = upstreams.get(entry.upstream);
+      if (upstream === undefined) throw new Error(`no upstream ${entry.upstream} for model ${entry.id}`);
+      return createModel(entry, upstream, finalSuccessor(entry.replacedBy, successors));
     }),
   );
 }
 
-function createModel(entry: ModelConfig, pathPrefix: string, replacedBy: string | null): Model {
+function createModel(
+  entry: ModelConfig,
+  { pathPrefix, protocols }: Pick<UpstreamConfig, "pathPrefix" | "protocols">,
+  replacedBy: string | null,
+): Model {
   return Object.freeze({
     id: entry.id,
     vendor: entry.id.slice(0, entry.id.indexOf("/")),
     displayName: entry.displayName,
     upstream: entry.upstream,
     pathPrefix,
+    protocols: new Set(entry.protocols ?? protocols),
     upstreamModel: entry.upstreamModel,
     contextWindow: entry.contextWindow,
     maxOutputTokens: entry.maxOutputTokens,

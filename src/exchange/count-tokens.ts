@@ -8,6 +8,7 @@ import type { Admission } from "../limits/admission.ts";
 import { readPromptText } from "../settlement/prompt-text.ts";
 import type { TokenEstimator } from "../settlement/token-estimator.ts";
 import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";
+import { chooseTranslation } from "./choose-translation.ts";
 
 export interface CountTokensServices {
   readonly catalog: () => Catalog;
@@ -18,10 +19,12 @@ export interface CountTokensServices {
 /** @throws GatewayError as the request itself would be refused. */
 export function createCountTokens(services: CountTokensServices) {
   return async (body: Uint8Array, admission: Admission): Promise<object> => {
-    const { counting } = services.protocols[admission.protocol];
+    const protocol = services.protocols[admission.protocol];
+    const read = protocol.readBody(body);
+    const model = services.catalog().requireModel(read.model, admission);
+    const { counting } = chooseTranslation(protocol, model, services.protocols);
     if (counting === null) throw new GatewayError("unknown_endpoint");
-    const request = counting.parseRequest(body);
-    const model = services.catalog().requireModel(request.model, admission);
+    const request = counting.parseRequest(read);
     const { text, mediaTokens } = readPromptText(request.toUpstream(model));
     const asked = { model: model.id, organizationId: admission.organizationId };
     const tokens = (await services.estimator.countPrompt(asked, text)) + mediaTokens;

@@ -98,6 +98,13 @@ function decode(encoded: string): string | null {
   }
 }
 
+/** Paths of the endpoints whose requests go upstream, of the protocols that are wanted. */
+export function listMeteredPaths(isWanted: (protocol: ProtocolName) => boolean): string[] {
+  return [...BY_PATH]
+    .filter(([, { isMetered, protocol }]) => isMetered && isWanted(protocol))
+    .map(([path]) => path);
+}
+
 /** Names of the endpoints whose requests go upstream. */
 export const METERED_ENDPOINTS: ReadonlySet<EndpointName> = new Set(
   [...BY_PATH.values()].filter(({ isMetered }) => isMetered).map(({ name }) => name),

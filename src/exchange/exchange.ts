@@ -19,9 +19,11 @@ import type {
   ClientRequest,
   Observation,
   Protocol,
+  ProtocolName,
 } from "../translation/client-protocol.ts";
 import { mapUpstreamError } from "../translation/upstream/map-error.ts";
 import type { BodyBudget } from "./body-budget.ts";
+import { chooseTranslation } from "./choose-translation.ts";
 import { describeEnd } from "./describe-end.ts";
 import { WayMeter } from "./way-meter.ts";
 import { isFromUpstream, mapLocalOutcome } from "./upstream-outcome.ts";
@@ -55,6 +57,7 @@ export interface ResponsePiece {
 
 export interface ExchangeServices {
   readonly catalog: () => Catalog;
+  readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
   readonly settlement: Settlement;
   readonly budget: BodyBudget;
   readonly nowMs: () => number;
@@ -120,14 +123,16 @@ export class Exchange {
    * @throws GatewayError when the request is refused; nothing is held then.
    */
   async onRequestBody(body: Uint8Array): Promise<Route> {
-    const { budget, catalog, settlement, meter } = this.#services;
+    const { budget, catalog, protocols, settlement, meter } = this.#services;
     const startMs = performance.now();
     this.#way.reach("bodyMs");
     budget.reserve(body.byteLength);
     try {
-      const request = this.#protocol.parseRequest(body);
-      const model = catalog().requireModel(request.model, this.admission);
+      const read = this.#protocol.readBody(body);
+      const model = catalog().requireModel(read.model, this.admission);
       this.#model = model;
+      const translation = chooseTranslation(this.#protocol, model, protocols);
+      const request = translation.parseRequest(read);
       const upstreamBody = request.toUpstream(model);
       const account = await settlement.open({
         admission: this.admission,
@@ -142,7 +147,8 @@ export class Exchange {
       if (this.#ended) await this.#settle("not_sent", CLIENT_GONE);
       this.#way.handOver(model.upstream);
       meter.routed((performance.now() - startMs) / 1000);
-      return { upstream: model.upstream, path: `${model.pathPrefix}/chat/completions`, body: upstreamBody };
+      const path = model.pathPrefix + translation.upstreamPath;
+      return { upstream: model.upstream, path, body: upstreamBody };
     } finally {
       budget.release(body.byteLength);
     }

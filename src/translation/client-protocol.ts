@@ -1,17 +1,23 @@
 /**
- * What a wire protocol gives the gateway: a client's request body read once, turned into a chat completion request for
- * the upstream, and the upstream's answer turned back. Pure: bytes in, bytes out; nothing here knows Envoy or Redis.
+ * What a wire protocol gives the gateway: a client's request body read once, turned into what the upstream speaks, and
+ * the upstream's answer turned back. Pure: bytes in, bytes out; nothing here knows Envoy or Redis.
  *
- * Each client protocol has a folder beside this file, `chat-to-chat/` (pass-through), `messages-to-chat/` and
- * `responses-to-chat/`, with the same names in it: `protocol.ts`, `request.ts` and `answer.ts` implement the contracts
- * below, `error-body.ts` writes errors, `request/` reads and converts a body, `response/` a whole answer, `stream/` a
- * streamed one. What they share is beside them: `conversation/` (what the translated ones have in common: a conversation
- * as chat messages, and how its answer is read), `upstream/` (what upstreams answer, read leniently), `json/` and `sse/`.
+ * Each way from a client's protocol to an upstream's has a folder beside this file, `chat-to-chat/`, `messages-to-chat/`
+ * and so on, with the same names in it: `translation.ts`, `request.ts` and `answer.ts` implement the contracts below,
+ * `error-body.ts` writes errors, `request/` reads and converts a body, `response/` a whole answer, `stream/` a streamed
+ * one. What they share is beside them: `conversation/` (what those that translate have in common: a conversation as chat
+ * messages, and how its answer is read), `upstream/` (what upstreams answer, read leniently), `json/` and `sse/`.
+ * `protocols.ts` puts them together.
  */
 import type { GatewayError } from "../errors.ts";
+import type { JsonBody } from "./json/parse-body.ts";
 
 /** Which protocol a route speaks; it decides the envelope of errors too. */
 export type ProtocolName = "chat" | "messages" | "responses";
+
+/** What an upstream can speak; every protocol that clients speak can be carried to the first. */
+export const UPSTREAM_PROTOCOLS = ["chat", "messages", "responses"] as const;
+export type UpstreamProtocol = (typeof UPSTREAM_PROTOCOLS)[number];
 
 /** How one model's upstream wants to be spoken to; see docs/messages.md for each field. */
 export interface ModelProfile {
@@ -170,21 +176,40 @@ export interface Answer {
   readonly contentType: "application/json" | "text/event-stream";
 }
 
-/** A wire protocol. */
+/** A client's body, read as JSON once; the model that it names decides which translation reads the rest. */
+export interface RequestBody extends JsonBody {
+  /** As the client wrote it. */
+  readonly model: string;
+}
+
+/** A wire protocol that clients speak. */
 export interface Protocol {
   readonly name: ProtocolName;
-  /** @throws GatewayError 400 naming the field and what was expected. */
-  parseRequest(body: Uint8Array): ClientRequest;
-  /** How tokens are counted without an answer; null: the protocol has no such endpoint. */
-  readonly counting: TokenCounting | null;
+  /**
+   * Refuses a body in which the model or a limit could be read in two ways.
+   * @throws GatewayError 400 naming the field and what was expected.
+   */
+  readBody(bytes: Uint8Array): RequestBody;
+  /** By what the upstream speaks; left out: requests cannot be carried to such an upstream. */
+  readonly translations: Readonly<Partial<Record<UpstreamProtocol, Translation>>>;
   /** The body of an error response. */
   formatError(error: GatewayError, requestId: string | null): string;
+}
+
+/** One way from a client's protocol to an upstream's. */
+export interface Translation {
+  /** The upstream's endpoint, after its path prefix. */
+  readonly upstreamPath: string;
+  /** @throws GatewayError 400 naming the field and what was expected. */
+  parseRequest(body: RequestBody): ClientRequest;
+  /** How tokens are counted without an answer; null: the protocol has no such endpoint. */
+  readonly counting: TokenCounting | null;
 }
 
 /** A protocol's endpoint that counts the tokens of a request. */
 export interface TokenCounting {
   /** Its `toUpstream` is what the tokenizer counts. @throws GatewayError 400 as for the request itself. */
-  parseRequest(body: Uint8Array): ClientRequest;
+  parseRequest(body: RequestBody): ClientRequest;
   /** The body of its answer. */
   formatCount(tokens: number): object;
 }

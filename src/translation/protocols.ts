@@ -1,11 +1,50 @@
-import { chatProtocol } from "./chat-to-chat/protocol.ts";
+/** The protocols that clients may speak, and how each is carried to what upstreams speak. */
+import { CHAT_FIELDS } from "./chat-to-chat/request/read-fields.ts";
+import { chatToChat } from "./chat-to-chat/translation.ts";
 import type { Protocol, ProtocolName } from "./client-protocol.ts";
-import { messagesProtocol } from "./messages-to-chat/protocol.ts";
-import { responsesProtocol } from "./responses-to-chat/protocol.ts";
+import { parseJsonBody } from "./json/parse-body.ts";
+import { readRequestBody } from "./json/read-request-body.ts";
+import { formatErrorBody as formatMessagesErrorBody } from "./messages-to-chat/error-body.ts";
+import { messagesToChat } from "./messages-to-chat/translation.ts";
+import { formatErrorBody } from "./openai/error-body.ts";
+import { readModel, refuseAmbiguousKeys } from "./openai/request-fields.ts";
+import { STATE_FIELDS } from "./responses-to-chat/request/refuse-state.ts";
+import { responsesToChat } from "./responses-to-chat/translation.ts";
 
-/** The protocols that clients may speak. */
-export const PROTOCOLS: Readonly<Record<ProtocolName, Protocol>> = {
-  chat: chatProtocol,
-  messages: messagesProtocol,
-  responses: responsesProtocol,
+const MESSAGES_FIELDS: ReadonlySet<string> = new Set(["model", "max_tokens", "stream"]);
+const RESPONSES_FIELDS: ReadonlySet<string> = new Set([
+  "model",
+  "max_output_tokens",
+  "stream",
+  ...STATE_FIELDS,
+]);
+
+/** `POST /v1/chat/completions`. */
+const chat: Protocol = {
+  name: "chat",
+  readBody: (bytes) => {
+    const body = parseJsonBody(bytes);
+    refuseAmbiguousKeys(body, CHAT_FIELDS);
+    return { ...body, model: readModel(body.value) };
+  },
+  translations: { chat: chatToChat },
+  formatError: formatErrorBody,
 };
+
+/** `POST /v1/messages`. */
+const messages: Protocol = {
+  name: "messages",
+  readBody: (bytes) => readRequestBody(bytes, MESSAGES_FIELDS),
+  translations: { chat: messagesToChat },
+  formatError: formatMessagesErrorBody,
+};
+
+/** `POST /v1/responses`. */
+const responses: Protocol = {
+  name: "responses",
+  readBody: (bytes) => readRequestBody(bytes, RESPONSES_FIELDS),
+  translations: { chat: responsesToChat },
+  formatError: formatErrorBody,
+};
+
+export const PROTOCOLS: Readonly<Record<ProtocolName, Protocol>> = { chat, messages, responses };

@@ -11,6 +11,7 @@ import {
 } from "../../src/translation/client-protocol.ts";
 import type { ChatRequestBody } from "../../src/translation/conversation/chat-request.ts";
 import { MessagesRequest } from "../../src/translation/messages-to-chat/request.ts";
+import { PROTOCOLS } from "../../src/translation/protocols.ts";
 import { type MessageEvent, parseMessageEvents } from "./messages-protocol-checker.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -57,7 +58,8 @@ export function requestBody(fields: Json = {}): Json {
 }
 
 export function parse(fields: Json = {}): MessagesRequest {
-  return new MessagesRequest(encode(requestBody(fields)), { purpose: "answer", ids: countingIds() });
+  const body = PROTOCOLS.messages.readBody(encode(requestBody(fields)));
+  return new MessagesRequest(body, { purpose: "answer", ids: countingIds() });
 }
 
 /** The chat completion request that a Messages request becomes. */

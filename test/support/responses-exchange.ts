@@ -3,6 +3,7 @@ import { GatewayError } from "../../src/errors.ts";
 import type { Answer, AnswerOutput, ModelProfile } from "../../src/translation/client-protocol.ts";
 import type { ChatRequestBody } from "../../src/translation/conversation/chat-request.ts";
 import type { CreateId } from "../../src/translation/responses-to-chat/ids.ts";
+import { PROTOCOLS } from "../../src/translation/protocols.ts";
 import { ResponsesRequest } from "../../src/translation/responses-to-chat/request.ts";
 import type { ResponseObject } from "../../src/translation/responses-to-chat/response.ts";
 import { createModel, decode, encode, ESTIMATED_INPUT_TOKENS } from "./messages-exchange.ts";
@@ -24,7 +25,10 @@ function countingIds(): CreateId {
 
 export function parse(fields: Json = {}): ResponsesRequest {
   const body = { model: "acme/echo", input: "Hello", ...fields };
-  return new ResponsesRequest(encode(body), { purpose: "answer", createId: countingIds() });
+  return new ResponsesRequest(PROTOCOLS.responses.readBody(encode(body)), {
+    purpose: "answer",
+    createId: countingIds(),
+  });
 }
 
 /** The chat completion request that a Responses request becomes. */

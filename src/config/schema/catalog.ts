@@ -3,6 +3,7 @@ import { z } from "zod";
 import { choices, described, integer, list, mapping, orNull, text } from "./fields.ts";
 import { createPricesSchema } from "./prices.ts";
 import { createProfileSchema } from "./profile.ts";
+import { protocols, PROTOCOLS_TYPE } from "./protocols.ts";
 
 /** What a model can do, as the catalog says it. */
 const CAPABILITIES = ["tools", "vision", "reasoning", "json_schema"] as const;
@@ -47,6 +48,11 @@ function createIdentityShape() {
       description: "The upstream's own name of the model.",
       type: "string",
       default: "`id`",
+    }),
+    protocols: described(protocols().optional(), {
+      description: "What its upstream speaks for this model.",
+      type: PROTOCOLS_TYPE,
+      default: "the upstream's `protocols`",
     }),
   };
 }

@@ -1,6 +1,7 @@
 import { described, integer, list, mapping, orNull, path, text } from "./fields.ts";
 import type { SecretSource } from "../secret.ts";
 import { createCredentialSchema } from "./upstreams/credentials.ts";
+import { protocols, PROTOCOLS_TYPE } from "./protocols.ts";
 import { parseUpstreamEndpoint, upstreamUrl } from "./urls.ts";
 
 /** Names that Envoy's configuration uses for clusters of its own. */
@@ -52,10 +53,15 @@ export function createUpstreamsSchema(source: SecretSource) {
         /^(?:\/[A-Za-z0-9._~%!$&'()*+,;=:@-]+)*$/,
       ).default("/v1"),
       {
-        description: 'What stands before `/chat/completions` at the upstream; `""` for nothing.',
+        description:
+          'What stands before `/chat/completions`, `/messages` and `/responses` at the upstream; `""` for nothing.',
         type: "string",
       },
     ),
+    protocols: described(protocols().default(["chat"]), {
+      description: "What the upstream speaks; `messages` and `responses` then pass to it as they are.",
+      type: PROTOCOLS_TYPE,
+    }),
     credential: createCredentialSchema(source).optional(),
     credentials: described(list(createCredentialSchema(source), "credentials", 1).optional(), {
       description: "Several headers with a secret each, written as `credential` is and instead of it.",

@@ -1,6 +1,13 @@
 import { GatewayError } from "../../errors.ts";
-import type { Answer, AnswerContext, ClientRequest, ModelTarget, PromptSize } from "../client-protocol.ts";
-import { type JsonBody, parseJsonBody } from "../json/parse-body.ts";
+import type {
+  Answer,
+  AnswerContext,
+  ClientRequest,
+  ModelTarget,
+  PromptSize,
+  RequestBody,
+} from "../client-protocol.ts";
+import type { JsonBody } from "../json/parse-body.ts";
 import { ChatAnswer } from "./answer.ts";
 import { measurePrompt } from "./request/measure-prompt.ts";
 import { type ChatFields, readChatFields } from "./request/read-fields.ts";
@@ -25,10 +32,9 @@ export class ChatRequest implements ClientRequest {
   #promptSize: PromptSize | null = null;
 
   /** @throws GatewayError 400 naming the field and what was expected. */
-  constructor(bytes: Uint8Array) {
-    const body = parseJsonBody(bytes);
+  constructor(body: RequestBody) {
     const fields = readChatFields(body);
-    this.model = fields.model;
+    this.model = body.model;
     this.stream = fields.stream;
     this.maxOutputTokens = fields.maxOutputTokens;
     this.choices = fields.choices;

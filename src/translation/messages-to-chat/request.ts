@@ -1,4 +1,4 @@
-import type { Answer, AnswerContext } from "../client-protocol.ts";
+import type { Answer, AnswerContext, RequestBody } from "../client-protocol.ts";
 import { createToolNames } from "../conversation/convert-request.ts";
 import { ConversationRequest } from "../conversation/request.ts";
 import { MessagesAnswer } from "./answer.ts";
@@ -21,8 +21,8 @@ export class MessagesRequest extends ConversationRequest<ParsedMessagesRequest> 
   readonly #ids: IdGenerator;
 
   /** @throws GatewayError 400 naming the field and what was expected. */
-  constructor(bytes: Uint8Array, { purpose, ids = randomIds }: MessagesRequestOptions) {
-    super(parseRequestBody(bytes, purpose));
+  constructor(body: RequestBody, { purpose, ids = randomIds }: MessagesRequestOptions) {
+    super(parseRequestBody(body, purpose));
     this.#ids = ids;
   }
 

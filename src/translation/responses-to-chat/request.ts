@@ -1,4 +1,4 @@
-import type { Answer, AnswerContext } from "../client-protocol.ts";
+import type { Answer, AnswerContext, RequestBody } from "../client-protocol.ts";
 import { createToolNames } from "../conversation/convert-request.ts";
 import { ConversationRequest } from "../conversation/request.ts";
 import { ResponsesAnswer } from "./answer.ts";
@@ -21,8 +21,8 @@ export class ResponsesRequest extends ConversationRequest<ParsedResponsesRequest
   readonly #createId: CreateId;
 
   /** @throws GatewayError 400 naming the field and what was expected. */
-  constructor(bytes: Uint8Array, { purpose, createId = createRandomIds }: ResponsesRequestOptions) {
-    super(parseRequestBody(bytes, purpose));
+  constructor(body: RequestBody, { purpose, createId = createRandomIds }: ResponsesRequestOptions) {
+    super(parseRequestBody(body, purpose));
     this.#createId = createId;
   }
 

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { applyEdits, findMembers, removeMembers } from "../../../src/translation/json/object-spans.ts";
-import { chatProtocol } from "../../../src/translation/chat-to-chat/protocol.ts";
+import { parseWith } from "../../support/parse-with.ts";
 import {
   createAnswer,
   createChunk,
@@ -125,7 +125,7 @@ describe("chat pass-through", () => {
         const sent = { ...fields, model: "acme/chat", messages: [{ role: "user", content }], stream };
         const body = Buffer.from(JSON.stringify(sent));
         const upstream: unknown = JSON.parse(
-          Buffer.from(chatProtocol.parseRequest(body).toUpstream(createModel())).toString(),
+          Buffer.from(parseWith("chat", body).toUpstream(createModel())).toString(),
         );
         expect(upstream).toEqual({
           ...(JSON.parse(body.toString()) as object),

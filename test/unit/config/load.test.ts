@@ -64,6 +64,7 @@ describe("parseConfig", () => {
       {
         name: "local",
         pathPrefix: "/v1",
+        protocols: ["chat"],
         credentials: [],
         tls: null,
         connectTimeoutSeconds: 5,

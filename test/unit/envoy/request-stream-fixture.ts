@@ -62,6 +62,7 @@ export function openStream(script: StoreScript & { countTokens?: () => Promise<o
   const { meter, finished } = createRecordingMeter();
   const services = {
     catalog: () => catalog,
+    protocols: PROTOCOLS,
     settlement,
     budget: new BodyBudget({ maxBodyBytes: 1_000_000, maxBufferedBytes: 1_000_000 }),
     nowMs: () => 0,

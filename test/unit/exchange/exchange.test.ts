@@ -25,6 +25,7 @@ async function route() {
   const warnings: object[] = [];
   const exchange = new Exchange(ADMISSION, PROTOCOLS.chat, {
     catalog: () => catalog,
+    protocols: PROTOCOLS,
     settlement,
     budget: new BodyBudget({ maxBodyBytes: 1_000, maxBufferedBytes: 1_000 }),
     nowMs: () => 0,

@@ -1,18 +1,9 @@
 import { isJsonObject } from "../../../json-object.ts";
 import type { JsonBody } from "../../json/parse-body.ts";
-import {
-  invalid,
-  isAbsent,
-  missing,
-  readFlag,
-  readInteger,
-  readModel,
-  refuseAmbiguousKeys,
-} from "../../openai/request-fields.ts";
+import { invalid, isAbsent, missing, readFlag, readInteger } from "../../openai/request-fields.ts";
 
 /** What the gateway reads of a chat completion request; everything else is between client and upstream. */
 export interface ChatFields {
-  readonly model: string;
   readonly messages: readonly Readonly<Record<string, unknown>>[];
   readonly stream: boolean;
   readonly streamOptions: Readonly<Record<string, unknown>> | null;
@@ -25,7 +16,7 @@ export interface ChatFields {
 const MAX_CHOICES = 128;
 
 /** Every field that is read or written here, see `refuseAmbiguousKeys`. */
-const FIELDS: ReadonlySet<string> = new Set([
+export const CHAT_FIELDS: ReadonlySet<string> = new Set([
   "model",
   "messages",
   "stream",
@@ -39,11 +30,8 @@ const FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /** @throws GatewayError 400 naming the field, what was found and what was expected. */
-export function readChatFields(body: JsonBody): ChatFields {
-  refuseAmbiguousKeys(body, FIELDS);
-  const { value } = body;
+export function readChatFields({ value }: JsonBody): ChatFields {
   const { stream_options: streamOptions } = value;
-  const model = readModel(value);
   const messages = readMessages(value["messages"]);
   const stream = readFlag(value, "stream");
   if (!isAbsent(streamOptions) && !isJsonObject(streamOptions)) {
@@ -52,7 +40,6 @@ export function readChatFields(body: JsonBody): ChatFields {
   const maxCompletionTokens = readInteger(value, "max_completion_tokens");
   const maxTokens = readInteger(value, "max_tokens");
   return {
-    model,
     messages,
     stream,
     streamOptions: streamOptions ?? null,

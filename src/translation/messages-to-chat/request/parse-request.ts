@@ -1,5 +1,3 @@
-import { parseExactJson } from "../../json/exact-json.ts";
-import { parseJsonBody } from "../../json/parse-body.ts";
 import type { JsonObject } from "../../../json-object.ts";
 import { invalidField, missingField } from "../../json/field-error.ts";
 import { parseThinking } from "./parse-effort.ts";
@@ -7,6 +5,7 @@ import { parseMessages } from "./parse-messages.ts";
 import { parseOutputFormat } from "./parse-output-format.ts";
 import { parseToolChoice } from "./parse-tool-choice.ts";
 import { parseTools } from "./parse-tools.ts";
+import type { RequestBody } from "../../client-protocol.ts";
 import type { ParsedRequest } from "../../conversation/parsed-request.ts";
 import type { ThinkingDisplay } from "../answer-settings.ts";
 import {
@@ -29,9 +28,10 @@ export interface ParsedMessagesRequest extends ParsedRequest {
 export type RequestPurpose = "answer" | "count_tokens";
 
 /** @throws GatewayError 400 naming the field and what was expected. */
-export function parseRequestBody(bytes: Uint8Array, purpose: RequestPurpose): ParsedMessagesRequest {
-  const body = parseJsonBody(bytes, parseExactJson).value;
-  const model = readModel(body["model"]);
+export function parseRequestBody(
+  { value: body, model }: RequestBody,
+  purpose: RequestPurpose,
+): ParsedMessagesRequest {
   const isCount = purpose === "count_tokens";
   const maxTokens = isCount ? null : readMaxTokens(body["max_tokens"]);
   refuseUnsupported(body);
@@ -57,11 +57,6 @@ export function parseRequestBody(bytes: Uint8Array, purpose: RequestPurpose): Pa
     topLogprobs: null,
     userId: readUserId(body),
   };
-}
-
-function readModel(value: unknown): string {
-  if (typeof value !== "string" || value === "") throw missingField("model");
-  return value;
 }
 
 function readMaxTokens(value: unknown): number {

@@ -1,8 +1,7 @@
 import type { JsonObject } from "../../../json-object.ts";
+import type { RequestBody } from "../../client-protocol.ts";
 import type { ParsedRequest } from "../../conversation/parsed-request.ts";
-import { parseExactJson } from "../../json/exact-json.ts";
-import { invalidField, missingField } from "../../json/field-error.ts";
-import { parseJsonBody } from "../../json/parse-body.ts";
+import { invalidField } from "../../json/field-error.ts";
 import {
   readOptionalArray,
   readOptionalBoolean,
@@ -39,9 +38,10 @@ const TOOL_ITEMS: ReadonlySet<string> = new Set(["additional_tools", "tool_searc
 export type RequestPurpose = "answer" | "input_tokens";
 
 /** @throws GatewayError 400 naming the field and what was expected. */
-export function parseRequestBody(bytes: Uint8Array, purpose: RequestPurpose): ParsedResponsesRequest {
-  const body = parseJsonBody(bytes, parseExactJson).value;
-  const model = readModel(body["model"]);
+export function parseRequestBody(
+  { value: body, model }: RequestBody,
+  purpose: RequestPurpose,
+): ParsedResponsesRequest {
   refuseState(body);
   const { system, items } = readConversation(body);
   const tools = declareTools(body, items, { model });
@@ -74,11 +74,6 @@ export function parseRequestBody(bytes: Uint8Array, purpose: RequestPurpose): Pa
     wantsCarrier: include.has("reasoning.encrypted_content"),
     toldBack,
   };
-}
-
-function readModel(value: unknown): string {
-  if (typeof value !== "string" || value === "") throw missingField("model");
-  return value;
 }
 
 function readMaxOutputTokens(value: unknown): number | null {

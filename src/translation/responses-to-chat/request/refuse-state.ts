@@ -10,6 +10,9 @@ const REFUSED = [
   { field: "prompt", reason: "this gateway stores no prompts; send `instructions` and `input`" },
 ] as const;
 
+/** Every field that `refuseState` reads. */
+export const STATE_FIELDS: readonly string[] = [...REFUSED.map(({ field }) => field), "background"];
+
 /** @throws GatewayError 400 saying what to send instead. `store` is no such request: the SDKs' default is true. */
 export function refuseState(body: JsonObject): void {
   for (const { field, reason } of REFUSED) {

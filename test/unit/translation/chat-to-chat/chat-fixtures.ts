@@ -1,5 +1,5 @@
 import type { Answer, ModelProfile, ModelTarget } from "../../../../src/translation/client-protocol.ts";
-import { chatProtocol } from "../../../../src/translation/chat-to-chat/protocol.ts";
+import { parseWith } from "../../../support/parse-with.ts";
 
 const profile: ModelProfile = {
   maxTokensField: "max_tokens",
@@ -23,7 +23,7 @@ export function createModel(changes: Partial<ModelProfile> = {}): ModelTarget {
 /** The answer's reader of a request with these fields besides model and messages. */
 export function createAnswer(fields: object = {}, model: ModelTarget = createModel()): Answer {
   const body = { model: "acme/chat", messages: [{ role: "user", content: "hi" }], ...fields };
-  const request = chatProtocol.parseRequest(Buffer.from(JSON.stringify(body)));
+  const request = parseWith("chat", Buffer.from(JSON.stringify(body)));
   request.toUpstream(model);
   return request.createAnswer({ model, estimatedInputTokens: 7, nowMs: () => 0, requestId: "req_1" });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../../src/errors.ts";
 import { formatStreamError } from "../../../../src/translation/openai/error-body.ts";
-import { chatProtocol } from "../../../../src/translation/chat-to-chat/protocol.ts";
+import { PROTOCOLS } from "../../../../src/translation/protocols.ts";
 
 const error = new GatewayError("hard_cap_reached", {
   message: "Reached.",
@@ -21,9 +21,9 @@ const body = {
   },
 };
 
-describe("chatProtocol errors", () => {
+describe("errors on the chat route", () => {
   it("are one object under `error` with the fields of the limit, and nothing of the cause", () => {
-    expect(JSON.parse(chatProtocol.formatError(error, "req_1"))).toEqual(body);
+    expect(JSON.parse(PROTOCOLS.chat.formatError(error, "req_1"))).toEqual(body);
   });
 
   it("are one chunk in a stream", () => {
@@ -31,6 +31,6 @@ describe("chatProtocol errors", () => {
   });
 
   it("have a null request id where there is none", () => {
-    expect(chatProtocol.formatError(error, null)).toContain('"request_id":null');
+    expect(PROTOCOLS.chat.formatError(error, null)).toContain('"request_id":null');
   });
 });

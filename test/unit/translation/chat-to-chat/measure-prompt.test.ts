@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { ClientRequest } from "../../../../src/translation/client-protocol.ts";
-import { chatProtocol } from "../../../../src/translation/chat-to-chat/protocol.ts";
+import { parseWith } from "../../../support/parse-with.ts";
 import { createModel } from "./chat-fixtures.ts";
 
 function parseFields(fields: object): ClientRequest {
   const body = { model: "acme/chat", messages: [{ role: "user", content: "hi" }], ...fields };
-  return chatProtocol.parseRequest(Buffer.from(JSON.stringify(body)));
+  return parseWith("chat", Buffer.from(JSON.stringify(body)));
 }
 
 describe("ChatRequest.promptSize", () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { chatProtocol } from "../../../../src/translation/chat-to-chat/protocol.ts";
+import { parseWith } from "../../../support/parse-with.ts";
 import { createModel } from "./chat-fixtures.ts";
 
 const MESSAGES = '"messages":[{"role":"user","content":"hi"}]';
-const parse = (text: string) => chatProtocol.parseRequest(Buffer.from(text));
+const parse = (text: string) => parseWith("chat", Buffer.from(text));
 
 function convert(text: string, model = createModel()): string {
   return Buffer.from(parse(text).toUpstream(model)).toString("utf8");
@@ -15,7 +15,7 @@ function parseFields(fields: object) {
   );
 }
 
-describe("chatProtocol.parseRequest", () => {
+describe("a chat request", () => {
   it.each([
     {
       name: "no model",

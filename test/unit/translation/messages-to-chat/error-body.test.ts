@@ -4,7 +4,7 @@ import {
   formatErrorBody,
   formatStreamError,
 } from "../../../../src/translation/messages-to-chat/error-body.ts";
-import { messagesProtocol } from "../../../../src/translation/messages-to-chat/protocol.ts";
+import { PROTOCOLS } from "../../../../src/translation/protocols.ts";
 import { createAnswer, describeError, encode, runStream } from "../../../support/messages-exchange.ts";
 import { parseMessageEvents } from "../../../support/messages-protocol-checker.ts";
 
@@ -37,7 +37,7 @@ describe("errors on the messages routes", () => {
       param: "messages.0",
       publicCode: "string_above_max_length",
     });
-    expect(JSON.parse(messagesProtocol.formatError(error, null))).toMatchObject({
+    expect(JSON.parse(PROTOCOLS.messages.formatError(error, null))).toMatchObject({
       error: {
         param: "messages.0",
         code: "string_above_max_length",

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { MessagesRequest } from "../../../../../src/translation/messages-to-chat/request.ts";
-import { messagesProtocol } from "../../../../../src/translation/messages-to-chat/protocol.ts";
+import { parseWith } from "../../../../support/parse-with.ts";
+import { PROTOCOLS } from "../../../../../src/translation/protocols.ts";
 import {
   createModel,
   describeError,
@@ -16,7 +17,7 @@ const SCHEMA = { type: "object", properties: { a: { type: "string" } } };
 const FORMAT = { type: "json_schema", schema: SCHEMA };
 
 function refuseBody(body: string): string {
-  return describeError(() => messagesProtocol.parseRequest(encode(body)));
+  return describeError(() => parseWith("messages", encode(body)));
 }
 
 describe("request body", () => {
@@ -35,7 +36,7 @@ describe("request body", () => {
 
   it("[request.body] takes keys like __proto__ for keys like others", () => {
     const body = JSON.stringify(requestBody()).replace("{", '{"__proto__":{"stream":true},"constructor":1,');
-    const request = messagesProtocol.parseRequest(encode(body));
+    const request = parseWith("messages", encode(body));
     expect(request.stream).toBe(false);
     const input = JSON.parse('{"__proto__":{"x":1},"toString":"y"}') as object;
     const messages = [{ role: "assistant", content: [{ type: "tool_use", id: "a", name: "f", input }] }];
@@ -255,13 +256,18 @@ describe("request fields", () => {
 describe("count_tokens", () => {
   it("[count_tokens.request] is the same request without max_tokens, never streamed", () => {
     const body = { model: "acme/echo", messages: [{ role: "user", content: "Hello" }], stream: true };
-    const request = new MessagesRequest(encode(body), { purpose: "count_tokens" });
+    const request = new MessagesRequest(PROTOCOLS.messages.readBody(encode(body)), {
+      purpose: "count_tokens",
+    });
     expect(request.stream).toBe(false);
     expect(request.maxOutputTokens).toBeNull();
     const { max_tokens: _, ...expected } = toChat();
     expect(JSON.parse(new TextDecoder().decode(request.toUpstream(createModel())))).toEqual(expected);
-    expect(() => new MessagesRequest(encode({ ...body, messages: [] }), { purpose: "count_tokens" })).toThrow(
-      "messages: at least one message with content is required",
-    );
+    expect(
+      () =>
+        new MessagesRequest(PROTOCOLS.messages.readBody(encode({ ...body, messages: [] })), {
+          purpose: "count_tokens",
+        }),
+    ).toThrow("messages: at least one message with content is required");
   });
 });

@@ -3,11 +3,11 @@ import { describe, expect, it } from "vitest";
 import { describeError, encode } from "../../../../support/messages-exchange.ts";
 import { parse, refusal, toChat, toResponse } from "../../../../support/responses-exchange.ts";
 import { completion } from "../../../../support/messages-exchange.ts";
-import { ResponsesRequest } from "../../../../../src/translation/responses-to-chat/request.ts";
+import { parseWith } from "../../../../support/parse-with.ts";
 
 describe("a Responses request", () => {
   it("[responses.request.body] is a JSON object that is not too deep", () => {
-    const read = (text: string) => new ResponsesRequest(encode(text), { purpose: "answer" });
+    const read = (text: string) => parseWith("responses", encode(text));
     expect(describeError(() => read("[]"))).toMatch(/^400 invalid_json /);
     expect(describeError(() => read(`{"input":${"[".repeat(600)}${"]".repeat(600)}}`))).toMatch(/512 levels/);
   });

@@ -8,18 +8,15 @@
  * Pure: no clock, no network, no state beyond one exchange; ids come from a generator that a test can pin. It never
  * holds back what an upstream has sent, unless the protocol's order demands it, and never more than a bounded amount.
  */
-import { formatErrorBody } from "./error-body.ts";
-import type { Protocol } from "../client-protocol.ts";
+import type { Translation } from "../client-protocol.ts";
 import { MessagesRequest } from "./request.ts";
 
-/** `POST /v1/messages`. */
-export const messagesProtocol: Protocol = {
-  name: "messages",
+export const messagesToChat: Translation = {
+  upstreamPath: "/chat/completions",
   parseRequest: (body) => new MessagesRequest(body, { purpose: "answer" }),
   // `POST /v1/messages/count_tokens`: the same request without `max_tokens`, never streamed.
   counting: {
     parseRequest: (body) => new MessagesRequest(body, { purpose: "count_tokens" }),
     formatCount: (tokens) => ({ input_tokens: tokens }),
   },
-  formatError: formatErrorBody,
 };

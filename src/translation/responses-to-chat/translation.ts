@@ -9,18 +9,15 @@
  * Pure: no network, no state beyond one exchange; ids come from a generator that a test can pin. It never holds back
  * what an upstream has sent, unless the protocol's order demands it, and never more than a bounded amount.
  */
-import { formatErrorBody } from "../openai/error-body.ts";
-import type { Protocol } from "../client-protocol.ts";
+import type { Translation } from "../client-protocol.ts";
 import { ResponsesRequest } from "./request.ts";
 
-/** `POST /v1/responses`. */
-export const responsesProtocol: Protocol = {
-  name: "responses",
+export const responsesToChat: Translation = {
+  upstreamPath: "/chat/completions",
   parseRequest: (body) => new ResponsesRequest(body, { purpose: "answer" }),
   // `POST /v1/responses/input_tokens`: the same request, never streamed.
   counting: {
     parseRequest: (body) => new ResponsesRequest(body, { purpose: "input_tokens" }),
     formatCount: (tokens) => ({ object: "response.input_tokens", input_tokens: tokens }),
   },
-  formatError: formatErrorBody,
 };

@@ -7,13 +7,11 @@
  * limit, throw out of a stream that has begun, or hold back a chunk that is complete. It waits for nothing and keeps
  * nothing between requests, so no outage of Redis or Envoy reaches it.
  */
-import type { Protocol } from "../client-protocol.ts";
-import { formatErrorBody } from "../openai/error-body.ts";
+import type { Translation } from "../client-protocol.ts";
 import { ChatRequest } from "./request.ts";
 
-export const chatProtocol: Protocol = {
-  name: "chat",
+export const chatToChat: Translation = {
+  upstreamPath: "/chat/completions",
   parseRequest: (body) => new ChatRequest(body),
   counting: null,
-  formatError: formatErrorBody,
 };

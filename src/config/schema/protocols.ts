@@ -1,0 +1,11 @@
+import { UPSTREAM_PROTOCOLS } from "../../translation/client-protocol.ts";
+import { choices } from "./fields.ts";
+
+/** `protocols` of an upstream or of a model. */
+export function protocols() {
+  return choices(UPSTREAM_PROTOCOLS, "protocols").refine((given) => given.length > 0, {
+    error: "expected at least one protocol",
+  });
+}
+
+export const PROTOCOLS_TYPE = `list of ${UPSTREAM_PROTOCOLS.map((name) => `\`${name}\``).join(", ")}`;

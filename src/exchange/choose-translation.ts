@@ -1,0 +1,27 @@
+/** How a client's request is carried to its model's upstream, and what a client is told where it cannot be. */
+import type { Model } from "../catalog/catalog.ts";
+import { GatewayError } from "../errors.ts";
+import type { Protocol, ProtocolName, Translation } from "../translation/client-protocol.ts";
+import { listMeteredPaths } from "./endpoints.ts";
+
+/** What the upstream speaks itself passes through; chat is what everything else is translated to. */
+function findTranslation(
+  { name, translations }: Protocol,
+  { protocols }: Pick<Model, "protocols">,
+): Translation | null {
+  const own = protocols.has(name) ? translations[name] : undefined;
+  return own ?? (protocols.has("chat") ? translations.chat : undefined) ?? null;
+}
+
+/** @throws GatewayError 400 `endpoint_not_available_for_model` naming the endpoints that the model has. */
+export function chooseTranslation(
+  protocol: Protocol,
+  model: Pick<Model, "id" | "protocols">,
+  protocols: Readonly<Record<ProtocolName, Protocol>>,
+): Translation {
+  const translation = findTranslation(protocol, model);
+  if (translation !== null) return translation;
+  const paths = listMeteredPaths((name) => findTranslation(protocols[name], model) !== null);
+  const message = `The model \`${model.id}\` is not served at this endpoint. It is served at ${paths.map((path) => `\`POST ${path}\``).join(" and ")}.`;
+  throw new GatewayError("endpoint_not_available_for_model", { message, param: "model" });
+}

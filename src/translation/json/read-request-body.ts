@@ -1,0 +1,18 @@
+import type { RequestBody } from "../client-protocol.ts";
+import { refuseAmbiguousKeys } from "../openai/request-fields.ts";
+import { parseExactJson } from "./exact-json.ts";
+import { missingField } from "./field-error.ts";
+import { parseJsonBody } from "./parse-body.ts";
+
+/**
+ * A body whose numbers keep their digits, and the model that it names.
+ * @param fields Those that no body may give in two ways, `model` among them.
+ * @throws GatewayError 400 naming the field and what was expected.
+ */
+export function readRequestBody(bytes: Uint8Array, fields: ReadonlySet<string>): RequestBody {
+  const body = parseJsonBody(bytes, parseExactJson);
+  refuseAmbiguousKeys(body, fields);
+  const { model } = body.value;
+  if (typeof model !== "string" || model === "") throw missingField("model");
+  return { ...body, model };
+}

@@ -1,0 +1,14 @@
+import type { ClientRequest, ProtocolName, UpstreamProtocol } from "../../src/translation/client-protocol.ts";
+import { PROTOCOLS } from "../../src/translation/protocols.ts";
+
+/** A client's body, read as it is for a model whose upstream speaks this. */
+export function parseWith(
+  name: ProtocolName,
+  body: Uint8Array,
+  upstream: UpstreamProtocol = "chat",
+): ClientRequest {
+  const protocol = PROTOCOLS[name];
+  const translation = protocol.translations[upstream];
+  if (translation === undefined) throw new Error(`${name} is not carried to ${upstream}`);
+  return translation.parseRequest(protocol.readBody(body));
+}
