@@ -173,8 +173,17 @@ describe("usage, requests, token, audit, catalog", () => {
     const list = await ok("requests list --org", org, "--limit 1");
     const id = /req_[0-9a-f-]{36}/.exec(list.stdout)?.[0] ?? "";
     expect(list.stdout).toContain("402 hard_cap_reached");
+    expect(list.stdout).toMatch(/ capped /);
     const shown = await ok("requests show", id, "--org", org);
-    expect(shown.stdout).toMatch(/check: key_hard_cap +FAILED/);
+    expect(shown.stdout).toMatch(/^Refused: this key has spent 0\.00 of its 0\.00 USD cap for /);
+    expect(shown.stdout).toMatch(/Change this cap: http:\S+\/keys\/key_\S+#hard_cap_cents/);
+    expect(shown.stdout).toMatch(/key hard cap +REFUSED +0\.00 USD spent of 0\.00 USD/);
+    expect((await ok("explain", id, "--org", org)).stdout).toBe(shown.stdout);
+    const filtered = async (filter: string) =>
+      (await ok("requests list --org", org, "--json", filter)).json();
+    expect(await filtered("--key capped --status 4xx")).toHaveLength(1);
+    expect(await filtered("--key capped --status 2xx")).toHaveLength(0);
+    expect(await filtered("--to 2020-01-01")).toHaveLength(0);
     expect((await ok("requests show", id, "--org", org, "--json")).json()).toMatchObject({
       id,
       status: 402,

@@ -95,7 +95,9 @@ describe.skipIf(CHROMIUM === null)(`every page of the dashboard${SKIPPED_WHY}`, 
     const page = pages.light!;
     await page.goto(`${getStack().adminUrl}/organizations/${filled.id}/requests`);
     await page.getByRole("row", { name: "402 hard_cap_reached" }).getByRole("link").click();
-    await page.getByText("refused here").waitFor();
+    await page.getByText(/Refused: this key has spent [\d.]+ of its 0\.01 USD cap for/).waitFor();
+    const change = page.getByRole("link", { name: "Change this cap" });
+    expect(await change.getAttribute("href")).toMatch(/\/keys\/key_[^/]+#hard_cap_cents$/);
     expect(await page.getByRole("listitem").filter({ hasText: "refused here" }).textContent()).toContain(
       "key hard cap",
     );

@@ -3,9 +3,11 @@ import { formatRequestStatus } from "../../limits/request-status.ts";
 import type { RecentRequest } from "../../store/types/reporting.ts";
 import { scrub } from "../../scrub.ts";
 import { AdminError } from "../admin-error.ts";
-import { pageQuery } from "../schemas/page.ts";
-import { recentRequest, recentRequestPage, REQUEST_CURSOR } from "../schemas/requests.ts";
+import { explain } from "../explain/explanation.ts";
+import { explainedRequest, recentRequestPage, requestQuery } from "../schemas/requests.ts";
 import { answerList, parsePage } from "./list-answer.ts";
+import { readKeyNames } from "./read-key-names.ts";
+import { createRequestFilter } from "./request-filter.ts";
 import { defineOrganizationRoute } from "./route.ts";
 
 const PATH = "/api/organizations/{organization}/requests";
@@ -19,13 +21,22 @@ const list = defineOrganizationRoute(
     tag: TAG,
     summary:
       "The last requests, newest first; about 10,000 that were admitted are kept and 2,000 that were refused.",
+    description:
+      "With a filter, one call looks through 2,000 of them: a page may then hold fewer than `limit`, and have a `next` all the same.",
     access: "read",
-    query: pageQuery(REQUEST_CURSOR),
+    query: requestQuery,
     body: null,
     answers: { 200: recentRequestPage },
   },
-  async ({ organization, query }, { store }) =>
-    answerList(await store.listRequests(organization.id, parsePage(query)), formatRequest),
+  async ({ organization, query }, { store }) => {
+    const page = await store.listRequests(organization.id, parsePage(query), createRequestFilter(query));
+    const names = await readKeyNames(
+      store,
+      organization.id,
+      page.items.map((request) => request.keyId),
+    );
+    return answerList(page, (request) => formatRequest(request, organization.id, names));
+  },
 );
 
 const show = defineOrganizationRoute(
@@ -34,29 +45,47 @@ const show = defineOrganizationRoute(
     path: `${PATH}/{request}`,
     operationId: "getRequest",
     tag: TAG,
-    summary: "One of the last requests: every check with its figures, tokens, cost.",
+    summary: "One of the last requests: every check with its figures, tokens, cost, and all of it in words.",
     access: "read",
     query: null,
     body: null,
-    answers: { 200: recentRequest },
+    answers: { 200: explainedRequest },
   },
   async ({ organization, params }, { store }) => {
     const found = await store.findRequest(organization.id, params["request"] ?? "", null);
     if (found === null) throw new AdminError("request_not_found");
-    return { status: 200, body: formatRequest(found) };
+    const names = await readKeyNames(store, organization.id, [found.keyId]);
+    const request = formatRequest(found, organization.id, names);
+    return { status: 200, body: { ...request, explanation: explain(request, organization.currency) } };
   },
 );
 
 /** What a client wrote as its model or path may be its key, and whoever may look here is not to have that. */
-function formatRequest(request: RecentRequest) {
+function formatRequest(request: RecentRequest, organizationId: string, names: ReadonlyMap<string, string>) {
   const { route, model, ...status } = formatRequestStatus(request);
+  const { timeline, upstream } = request.way;
   return {
     ...status,
     route: scrub(route),
     model: model === null ? null : scrub(model),
     recorded_at: new Date(request.recordedAtMs).toISOString(),
+    organization_id: organizationId,
     key_id: request.keyId,
+    key_name: names.get(request.keyId) ?? null,
     reasoning_tokens: request.reasoningTokens,
+    duration_ms: timeline?.endMs ?? null,
+    first_token_ms: timeline?.firstTokenMs ?? null,
+    timeline:
+      timeline === null
+        ? null
+        : {
+            body_ms: timeline.bodyMs,
+            routed_ms: timeline.routedMs,
+            upstream_ms: timeline.upstreamMs,
+            first_token_ms: timeline.firstTokenMs,
+            end_ms: timeline.endMs,
+          },
+    upstream,
   };
 }
 

@@ -3,7 +3,7 @@ import type { GroupKind } from "../../settings/group.ts";
 import { KEY_SETTINGS } from "../../settings/key.ts";
 import type { Notation, Setting, Settings } from "../../settings/setting.ts";
 import { type FieldKind, type Fields, type FormValues, readBody, setAt } from "./form.ts";
-import { amountText } from "./format.ts";
+import { amountText } from "../format.ts";
 
 /** A setting in a form; "notifications.emails" is the path of a group's member. */
 export interface FormSetting {

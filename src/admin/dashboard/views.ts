@@ -5,7 +5,7 @@ import type { auditPage } from "../schemas/audit-entry.ts";
 import type { catalogPage } from "../schemas/catalog.ts";
 import type { key, keyPage, keyWithSecret } from "../schemas/key.ts";
 import type { organization, organizationPage } from "../schemas/organization.ts";
-import type { recentRequest, recentRequestPage } from "../schemas/requests.ts";
+import type { explainedRequest, recentRequest, recentRequestPage } from "../schemas/requests.ts";
 import type { tokenPage, tokenWithSecret } from "../schemas/token.ts";
 import type { usage } from "../schemas/usage.ts";
 
@@ -17,6 +17,7 @@ export type KeyPageView = z.output<typeof keyPage>;
 export type UsageView = z.output<typeof usage>;
 export type UsageRowView = UsageView["data"][number];
 export type RequestView = z.output<typeof recentRequest>;
+export type ExplainedRequestView = z.output<typeof explainedRequest>;
 export type RequestPageView = z.output<typeof recentRequestPage>;
 export type AuditPageView = z.output<typeof auditPage>;
 export type CatalogView = z.output<typeof catalogPage>;

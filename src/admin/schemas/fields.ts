@@ -33,6 +33,20 @@ export function text(maximum: number) {
     .regex(/^(?=.*\S)[^\p{Cc}\p{Cs}]+$/u, { error });
 }
 
+const MOMENT_EXPECTATION = "expected a day such as 2026-11-21 or a time such as 2026-11-21T14:03:00Z";
+const MOMENT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
+const DAY_TEXT = /^\d{4}-\d{2}-\d{2}$/;
+const DAY_MS = 86_400_000;
+
+/** A UTC day or an RFC 3339 time, as Unix milliseconds. @param edge Which end of a day is meant. */
+export function moment(edge: "start" | "end") {
+  return z
+    .string({ error: MOMENT_EXPECTATION })
+    .refine((text) => MOMENT.test(text) && !Number.isNaN(Date.parse(text)), { error: MOMENT_EXPECTATION })
+    .transform((text) => Date.parse(text) + (edge === "end" && DAY_TEXT.test(text) ? DAY_MS : 0))
+    .meta({ examples: ["2026-11-21", "2026-11-21T14:03:00Z"] });
+}
+
 export const count = () => z.int().min(0);
 export const month = () =>
   z.string().meta({ description: "UTC calendar month.", pattern: "^\\d{4}-\\d{2}$", examples: ["2026-11"] });

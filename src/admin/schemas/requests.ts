@@ -1,42 +1,134 @@
 import { z } from "zod";
-import { timestamp } from "../../settings/input-schemas.ts";
-import { count, named } from "./fields.ts";
-import { pageOf } from "./page.ts";
+import { record, timestamp } from "../../settings/input-schemas.ts";
+import { count, moment, named } from "./fields.ts";
+import { pageFields, pageOf } from "./page.ts";
 
 /** Two places in two streams, or the end of one: what the store gives as `next`. */
 export const REQUEST_CURSOR = /^(?:\d{1,20}-\d{1,20}|-)_(?:\d{1,20}-\d{1,20}|-)$/;
 
-export const recentRequest = named(
-  "Request",
+const STATUS_EXPECTATION =
+  "expected a status such as 402, a class such as 4xx, or an error code such as hard_cap_reached";
+const ID_EXPECTATION = "expected a part of a request id: req_, hexadecimal digits and hyphens";
+
+export const requestQuery = record({
+  ...pageFields(REQUEST_CURSOR),
+  key_id: z.string().max(100).optional().meta({ description: "Only this key's." }),
+  model: z.string().max(200).optional().meta({ description: "Only this model's." }),
+  status: z
+    .string()
+    .regex(/^(?:[1-5]xx|\d{3}|[a-z][a-z0-9_]{2,63})$/, { error: STATUS_EXPECTATION })
+    .optional()
+    .meta({
+      description: "Only those with this status, class of statuses or error code.",
+      examples: ["402", "5xx", "hard_cap_reached"],
+    }),
+  from: moment("start").optional().meta({ description: "Only those that came then or later." }),
+  to: moment("end").optional().meta({ description: "Only those that came before; of a day, its end." }),
+  id: z
+    .string()
+    .regex(/^(?:req_)?[0-9a-f-]{1,36}$/, { error: ID_EXPECTATION })
+    .optional()
+    .meta({ description: "Only those whose id contains this." }),
+});
+export type RequestQuery = z.output<typeof requestQuery>;
+
+const milliseconds = () => z.int().nullable();
+
+const requestFields = {
+  object: z.literal("request"),
+  id: z.string().meta({ examples: ["req_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11"] }),
+  created_at: timestamp().meta({ description: "When it came." }),
+  recorded_at: timestamp().meta({ description: "When it ended." }),
+  organization_id: z.string(),
+  key_id: z.string(),
+  key_name: z
+    .string()
+    .nullable()
+    .meta({ description: "Of a deleted key too, as long as its figures are kept; null after that." }),
+  model: z.string().nullable(),
+  route: z.string().meta({ examples: ["POST /v1/chat/completions"] }),
+  status: z
+    .int()
+    .nullable()
+    .meta({ description: "Null: its worker died and another has closed its record." }),
+  error_code: z.string().nullable(),
+  input_tokens: count().meta({ description: "Without the cached ones." }),
+  cached_input_tokens: count(),
+  output_tokens: count(),
+  reasoning_tokens: count(),
+  estimated: z.boolean(),
+  cost_microcents: z.int(),
+  cost_cents: z.int(),
+  duration_ms: milliseconds().meta({ description: "From the admission to the end; null: not measured." }),
+  first_token_ms: milliseconds().meta({
+    description: "From the admission to the first piece of a streamed answer.",
+  }),
+  timeline: z
+    .strictObject({
+      body_ms: milliseconds().meta({ description: "Its whole body was there." }),
+      routed_ms: milliseconds().meta({ description: "It was handed to the upstream." }),
+      upstream_ms: milliseconds().meta({ description: "The upstream's answer began." }),
+      first_token_ms: milliseconds(),
+      end_ms: z.int(),
+    })
+    .nullable()
+    .meta({
+      description:
+        "How far it came, in milliseconds from its admission on; null where it did not come so far.",
+    }),
+  upstream: z
+    .strictObject({
+      name: z.string(),
+      status: z.int().nullable().meta({ description: "Null: it never answered." }),
+      cause: z.string().nullable().meta({ description: "What went wrong there, if anything." }),
+    })
+    .nullable()
+    .meta({ description: "Null: it was not handed to one." }),
+  checks: z
+    .array(
+      z.strictObject({
+        name: z.string(),
+        passed: z.boolean(),
+        figures: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
+      }),
+    )
+    .meta({ description: "Every check in its order, with the figures that it was decided by." }),
+};
+
+export const recentRequest = named("Request", z.strictObject(requestFields));
+export const recentRequestPage = pageOf("RequestPage", recentRequest);
+
+export const explainedRequest = named(
+  "ExplainedRequest",
   z.strictObject({
-    object: z.literal("request"),
-    id: z.string().meta({ examples: ["req_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11"] }),
-    created_at: timestamp().meta({ description: "When it came." }),
-    recorded_at: timestamp().meta({ description: "When it ended." }),
-    key_id: z.string(),
-    model: z.string().nullable(),
-    route: z.string().meta({ examples: ["POST /v1/chat/completions"] }),
-    status: z
-      .int()
-      .nullable()
-      .meta({ description: "Null: its worker died and another has closed its record." }),
-    error_code: z.string().nullable(),
-    input_tokens: count().meta({ description: "Without the cached ones." }),
-    cached_input_tokens: count(),
-    output_tokens: count(),
-    reasoning_tokens: count(),
-    estimated: z.boolean(),
-    cost_microcents: z.int(),
-    cost_cents: z.int(),
-    checks: z
-      .array(
-        z.strictObject({
-          name: z.string(),
-          passed: z.boolean(),
-          figures: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
-        }),
-      )
-      .meta({ description: "Every check in its order, with the figures that it was decided by." }),
+    ...requestFields,
+    explanation: z
+      .strictObject({
+        sentence: z.string().meta({ description: "How it ended, and why." }),
+        action: z
+          .strictObject({
+            label: z.string(),
+            path: z.string().meta({ description: "Of the dashboard's page where it is done." }),
+          })
+          .nullable()
+          .meta({ description: "What can be done about it." }),
+        checks: z.array(z.strictObject({ name: z.string(), passed: z.boolean(), text: z.string() })),
+        cost: z
+          .strictObject({
+            parts: z.array(
+              z.strictObject({
+                name: z.string(),
+                tokens: count(),
+                price: z.string().meta({ description: "Per million tokens.", examples: ["3.00"] }),
+                amount: z.string().meta({ description: "Tokens times price, to the last digit." }),
+              }),
+            ),
+            sum: z.string(),
+            charged: z.string().meta({ description: "The sum, rounded up to the eighth decimal." }),
+          })
+          .nullable()
+          .meta({ description: "Null: no price was looked up." }),
+      })
+      .meta({ description: "The same in words, as the dashboard and `explain` show it." }),
   }),
 );
-export const recentRequestPage = pageOf("RequestPage", recentRequest);

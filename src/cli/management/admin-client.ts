@@ -6,6 +6,9 @@ const PAGE_LIMIT = 100;
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
+/** What a list is narrowed down to. */
+export type ListQuery = Readonly<Record<string, string | undefined>>;
+
 export interface CallInput {
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: object;
@@ -20,6 +23,11 @@ export class AdminClient {
   constructor(url: string, token: string) {
     this.#url = url;
     this.#token = token;
+  }
+
+  /** Of the management API and the dashboard, without a slash at the end. */
+  get url(): string {
+    return this.#url;
   }
 
   /** The JSON body of an answer; an empty object when it has none. @throws CommandError */
@@ -47,11 +55,15 @@ export class AdminClient {
   }
 
   /** The items of a list, at most `maximum`, over as many pages as it takes. @throws CommandError */
-  async list(path: string, maximum = Number.POSITIVE_INFINITY, search?: string): Promise<JsonObject[]> {
+  async list(
+    path: string,
+    maximum = Number.POSITIVE_INFINITY,
+    filter: ListQuery = {},
+  ): Promise<JsonObject[]> {
     const items: JsonObject[] = [];
     let after: string | undefined;
     while (items.length < maximum) {
-      const query = { limit: Math.min(PAGE_LIMIT, maximum - items.length), after, search };
+      const query = { limit: Math.min(PAGE_LIMIT, maximum - items.length), after, ...filter };
       const page = await this.call("GET", path, { query });
       items.push(...(page["data"] as JsonObject[]));
       if (typeof page["next"] !== "string") break;

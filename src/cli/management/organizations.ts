@@ -44,7 +44,7 @@ const list: GlobalCommandRow = {
   options: (command) =>
     command.option("--search <text>", "only those whose name contains it, or whose id it is"),
   async run({ client, options }: CommandCall<ManagementOptions & { search?: string }>) {
-    const all = await client.list("/api/organizations", undefined, options.search);
+    const all = await client.list("/api/organizations", undefined, { search: options.search });
     return { json: all, text: () => formatList(all) };
   },
 };

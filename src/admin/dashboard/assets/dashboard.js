@@ -1,6 +1,6 @@
 // @ts-nocheck -- runs in browsers, whose types this repository does not load.
-// Every page works without this file; it copies secrets, asks before what cannot be undone, and explains a rate while
-// it is typed.
+// Every page works without this file; it copies secrets, asks before what cannot be undone, explains a rate while it is
+// typed, follows the list of requests, and adds the reader's own time to every time.
 import { describeRate } from "./describe-rate.js";
 
 for (const button of document.querySelectorAll("[data-copy]")) {
@@ -110,3 +110,53 @@ async function suggest(input) {
     ...names.map((name) => Object.assign(document.createElement("option"), { value: name })),
   );
 }
+
+/** Between two looks at a list that is followed. */
+const LIVE_MS = 2_000;
+
+// A list that is followed: the page is asked for again, and what has changed in it is taken over.
+for (const button of document.querySelectorAll("[data-live]")) {
+  const status = document.getElementById("live-status");
+  let timer;
+  button.hidden = false;
+  button.addEventListener("click", () => follow(button.getAttribute("aria-pressed") !== "true"));
+
+  function follow(isLive, why = "") {
+    clearTimeout(timer);
+    button.setAttribute("aria-pressed", String(isLive));
+    button.textContent = isLive ? "Pause" : "Follow live";
+    status.textContent = isLive ? "New requests appear by themselves." : why;
+    if (isLive) void look();
+  }
+
+  async function look() {
+    // A hidden page asks for nothing, and what somebody has the focus in stays as it is.
+    const list = document.getElementById(button.dataset.live);
+    const isBusy = document.hidden || list.contains(document.activeElement);
+    const answer = isBusy ? null : await readList(button.dataset.live).catch(() => undefined);
+    if (button.getAttribute("aria-pressed") !== "true") return;
+    if (answer === undefined) return follow(false, "The list cannot be read at the moment.");
+    if (answer !== null && answer.innerHTML !== list.innerHTML) {
+      list.replaceChildren(...answer.childNodes);
+      addLocalTimes(list);
+    }
+    timer = setTimeout(() => void look(), LIVE_MS);
+  }
+}
+
+/** Undefined: signed out, or the gateway is away. */
+async function readList(id) {
+  const response = await fetch(location.href, { headers: { accept: "text/html" }, redirect: "error" });
+  if (!response.ok) return undefined;
+  const page = new DOMParser().parseFromString(await response.text(), "text/html");
+  return page.getElementById(id) ?? undefined;
+}
+
+/** Times are UTC; the reader's own stands on hover. */
+function addLocalTimes(root) {
+  const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
+  for (const time of root.querySelectorAll("time[datetime]")) {
+    time.title = format.format(new Date(time.dateTime));
+  }
+}
+addLocalTimes(document);

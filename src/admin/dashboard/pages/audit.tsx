@@ -1,6 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /** *Audit log*: who changed what. */
-import { formatCount, formatLimit, formatMoney, spellOut } from "../format.ts";
+import { formatCount, formatLimit, formatMoney, spellOut } from "../../format.ts";
 import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
 import { Layout } from "../parts/layout.tsx";
 import { Table } from "../parts/table.tsx";

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** One API key: its limits, rotation, end. */
 import { NO_PROBLEMS, type Problems, pickChanges, readBody } from "../form.ts";
-import { formatLimit, formatMoney, formatTime } from "../format.ts";
+import { formatLimit, formatMoney, formatTime } from "../../format.ts";
 import type { OrganizationPageCall, PageAnswer } from "../page.ts";
 import { SpendBar } from "../parts/charts.tsx";
 import { askFirst, isSure } from "../parts/confirmation.tsx";

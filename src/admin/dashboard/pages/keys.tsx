@@ -1,6 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /** *API keys*: the list. */
-import { formatCount, formatLimit, formatMoney } from "../format.ts";
+import { formatCount, formatLimit, formatMoney } from "../../format.ts";
 import { readLastUses } from "../last-uses.ts";
 import { MAX_KEY_PAGES } from "../name-keys.ts";
 import type { OrganizationPageCall, PageAnswer } from "../page.ts";

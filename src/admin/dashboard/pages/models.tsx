@@ -1,6 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /** *Models*: the catalog, with the prices in the organization's currency. */
-import { formatCount, spellOut } from "../format.ts";
+import { formatCount, spellOut } from "../../format.ts";
 import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
 import { Layout } from "../parts/layout.tsx";
 import { Table } from "../parts/table.tsx";

@@ -2,7 +2,7 @@
 /** The operator's start page: all organizations, and a new one. */
 import { ORGANIZATION_SETTINGS } from "../../../settings/organization.ts";
 import { NO_PROBLEMS, type Problems } from "../form.ts";
-import { formatLimit, formatMoney } from "../format.ts";
+import { formatLimit, formatMoney } from "../../format.ts";
 import type { PageAnswer, PageCall, PageRoute } from "../page.ts";
 import { SpendBar } from "../parts/charts.tsx";
 import { Form, ProblemSummary } from "../parts/fields.tsx";

@@ -1,6 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /** *Overview*: the month's spend against budget and cap, day by day, by key and by model. */
-import { formatLimit, formatMoney, monthName } from "../format.ts";
+import { formatLimit, formatMoney, monthName } from "../../format.ts";
 import { listDays, measureProgress } from "../month-figures.ts";
 import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
 import { AlertList } from "../parts/alert-list.tsx";

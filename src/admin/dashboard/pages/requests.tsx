@@ -1,171 +1,188 @@
 /** @jsxImportSource hono/jsx */
-/** *Requests*: the last ones, what they cost and why one was refused. */
-import { formatCount, formatMoney, formatTime, spellOut } from "../format.ts";
+/** *Requests*: the last ones, filtered, with what they took and cost. */
+import { AdminError } from "../../admin-error.ts";
+import { columnDecimals, formatAmount, formatCount, formatDuration } from "../../format.ts";
 import { nameKeys } from "../name-keys.ts";
 import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
 import { Layout } from "../parts/layout.tsx";
-import { Table } from "../parts/table.tsx";
-import { Time } from "../parts/time.tsx";
 import { Older, pageQueryOf } from "../parts/older.tsx";
-import type { RequestPageView, RequestView } from "../views.ts";
+import { RequestFilters, requestFiltersOf } from "../parts/request-filters.tsx";
+import { RequestStatus } from "../parts/request-status.tsx";
+import { Cell, Table } from "../parts/table.tsx";
+import { Time } from "../parts/time.tsx";
+import type { CatalogView, RequestPageView, RequestView } from "../views.ts";
+import { showRequest } from "./request.tsx";
 
 const COLUMNS = [
   "time",
   "status",
   "key",
   "model",
-  { label: "tokens", kind: "number" },
+  { label: "duration", kind: "number" },
+  { label: "first token", kind: "number" },
+  { label: "input", kind: "number" },
+  { label: "cached", kind: "number" },
+  { label: "output", kind: "number" },
   { label: "cost", kind: "number" },
+  "upstream",
 ] as const;
 
 const PATH = "/organizations/:organization/requests";
-const LIST = "/api/organizations/{organization}/requests";
+const NOTHING: RequestPageView = { data: [], has_more: false, next: null };
 
 async function showRequests(page: OrganizationPageCall): Promise<PageAnswer> {
-  const { id } = page.organization;
-  const [{ body }, names] = await Promise.all([
-    page.api(`GET ${LIST}`, { params: { organization: id }, query: pageQueryOf(page) }),
+  const filters = requestFiltersOf(page);
+  const [{ list, problem }, keys, catalog] = await Promise.all([
+    readRequests(page, filters),
     nameKeys(page),
+    page.api("GET /api/catalog"),
   ]);
-  const { data, next } = body as RequestPageView;
+  const path = `/organizations/${page.organization.id}/requests`;
+  const models = (catalog.body as CatalogView).data.map((model) => model.id);
   return {
+    status: problem === null ? 200 : 400,
     markup: (
       <Layout page={page} title="Requests" section="requests">
-        <form method="get" action={`/organizations/${id}/requests/find`} class="inline">
-          <label for="id">Request id</label>
-          <input id="id" name="id" placeholder="req_…" autocomplete="off" required />
-          <button type="submit" class="quiet">
-            Find
-          </button>
-        </form>
-        {data.length === 0 ? (
-          <p class="card empty">
-            There was no request yet. <a href={`/organizations/${id}/try`}>Try it</a>
+        <RequestFilters path={path} filters={filters} keys={keys} models={models} />
+        {problem === null ? null : (
+          <p class="notice bad" role="alert">
+            {problem}
           </p>
-        ) : (
-          <RequestTable page={page} requests={data} names={names} />
         )}
-        <Older page={page} next={next} />
+        {page.query.has("after") || problem !== null ? null : <LiveSwitch />}
+        <div id="requests">
+          {list.data.length === 0 ? (
+            <Nothing page={page} filters={filters} isOver={list.next === null} />
+          ) : (
+            <RequestTable page={page} requests={list.data} />
+          )}
+          <Older page={page} next={list.next} />
+        </div>
+        <p class="quiet">
+          About 10,000 requests that were admitted are kept here, and 2,000 that were refused at the
+          admission. A 404, 405 or 415, and a key that is none, leave no entry: Envoy's access log has them.
+        </p>
       </Layout>
     ),
   };
+}
+
+/** What is wrong with a filter is said beside the fields. */
+async function readRequests(
+  page: OrganizationPageCall,
+  filters: Readonly<Record<string, string>>,
+): Promise<{ list: RequestPageView; problem: string | null }> {
+  try {
+    const { body } = await page.api("GET /api/organizations/{organization}/requests", {
+      params: { organization: page.organization.id },
+      query: { ...pageQueryOf(page), ...filters },
+    });
+    return { list: body as RequestPageView, problem: null };
+  } catch (error) {
+    if (error instanceof AdminError && error.status === 400) return { list: NOTHING, problem: error.message };
+    throw error;
+  }
+}
+
+/** For the script, which shows it: asks for the list again and again until it is told to pause. */
+function LiveSwitch() {
+  return (
+    <p class="live">
+      <button type="button" class="quiet" data-live="requests" aria-pressed="false" hidden>
+        Follow live
+      </button>{" "}
+      <span class="quiet" role="status" id="live-status"></span>
+    </p>
+  );
+}
+
+interface NothingProps {
+  readonly page: OrganizationPageCall;
+  readonly filters: Readonly<Record<string, string>>;
+  readonly isOver: boolean;
+}
+
+function Nothing({ page, filters, isOver }: NothingProps) {
+  if (Object.keys(filters).length > 0) {
+    return (
+      <p class="card empty">
+        {isOver ? "No request is like that." : "None so far back. There are older ones:"}
+      </p>
+    );
+  }
+  return (
+    <p class="card empty">
+      There was no request yet. <a href={`/organizations/${page.organization.id}/try`}>Try it</a>
+    </p>
+  );
 }
 
 interface RequestTableProps {
   readonly page: OrganizationPageCall;
   readonly requests: readonly RequestView[];
-  readonly names: ReadonlyMap<string, string>;
 }
 
-function RequestTable({ page, requests, names }: RequestTableProps) {
-  const { id, currency } = page.organization;
+function RequestTable({ page, requests }: RequestTableProps) {
+  const decimals = columnDecimals(requests.map((request) => request.cost_microcents));
   return (
-    <Table label="Requests" columns={COLUMNS}>
+    <Table label="Requests" columns={COLUMNS} class="stack dense">
       {requests.map((request) => (
-        <tr>
-          <th scope="row">
-            <a href={`/organizations/${id}/requests/${request.id}`}>
-              <Time at={request.created_at} />
-            </a>
-          </th>
-          <td>
-            <Status request={request} />
-          </td>
-          <td>
-            <bdi>{names.get(request.key_id) ?? request.key_id}</bdi>
-          </td>
-          <td>{request.model ?? "none"}</td>
-          <td class="number">{formatCount(tokensOf(request))}</td>
-          <td class="number">{formatMoney(request.cost_microcents, currency)}</td>
-        </tr>
+        <RequestRow page={page} request={request} decimals={decimals} />
       ))}
     </Table>
   );
 }
 
-function tokensOf(request: RequestView): number {
-  return request.input_tokens + request.cached_input_tokens + request.output_tokens;
+interface RequestRowProps {
+  readonly page: OrganizationPageCall;
+  readonly request: RequestView;
+  /** Of every cost in the column. */
+  readonly decimals: number;
 }
 
-function Status({ request }: { request: RequestView }) {
-  const { status, error_code: code } = request;
-  const level = status === null || status >= 400 ? "bad" : "good";
+function RequestRow({ page, request, decimals }: RequestRowProps) {
+  const { id, currency } = page.organization;
+  const { upstream, duration_ms: duration, first_token_ms: firstToken } = request;
   return (
-    <span class={`state ${level}`}>
-      {code === null ? String(status ?? "lost") : `${status ?? ""} ${code}`}
-    </span>
-  );
-}
-
-async function findRequest(page: OrganizationPageCall): Promise<PageAnswer> {
-  const id = encodeURIComponent((page.query.get("id") ?? "").trim());
-  return { redirect: `/organizations/${page.organization.id}/requests/${id}` };
-}
-
-async function showRequest(page: OrganizationPageCall): Promise<PageAnswer> {
-  const params = { organization: page.organization.id, request: page.params["request"] ?? "" };
-  const { body } = await page.api(`GET ${LIST}/{request}`, { params });
-  const request = body as RequestView;
-  const names = await nameKeys(page);
-  const facts = {
-    "request id": request.id,
-    time: formatTime(request.created_at),
-    key: names.get(request.key_id) ?? request.key_id,
-    route: request.route,
-    model: request.model ?? "none",
-    "input tokens": formatCount(request.input_tokens),
-    "cached input tokens": formatCount(request.cached_input_tokens),
-    "output tokens": formatCount(request.output_tokens),
-    cost: `${formatMoney(request.cost_microcents, page.organization.currency)}${request.estimated ? " (estimated)" : ""}`,
-  };
-  return {
-    markup: (
-      <Layout page={page} title="Request" section="requests">
-        <p>
-          <Status request={request} />
-        </p>
-        <dl class="pairs card">
-          {Object.entries(facts).map(([name, value]) => (
-            <div>
-              <dt>{name}</dt>
-              <dd class="break">
-                <bdi>{value}</bdi>
-              </dd>
-            </div>
-          ))}
-        </dl>
-        <section aria-labelledby="checks">
-          <h2 id="checks">Checks, in their order</h2>
-          <Checks request={request} />
-        </section>
-      </Layout>
-    ),
-  };
-}
-
-function Checks({ request }: { request: RequestView }) {
-  if (request.checks.length === 0) return <p class="quiet">None are kept of this request.</p>;
-  return (
-    <ol class="checks">
-      {request.checks.map((check) => (
-        <li>
-          <span class={`state ${check.passed ? "good" : "bad"}`}>
-            {check.passed ? "passed" : "refused here"}
-          </span>{" "}
-          <strong>{spellOut(check.name)}</strong>
-          <span class="below">
-            {Object.entries(check.figures)
-              .map(([name, value]) => `${spellOut(name)}: ${value ?? "none"}`)
-              .join(" · ")}
-          </span>
-        </li>
-      ))}
-    </ol>
+    <tr>
+      <th scope="row">
+        <a href={`/organizations/${id}/requests/${request.id}`}>
+          <Time at={request.created_at} exact />
+        </a>
+      </th>
+      <Cell label="status">
+        <RequestStatus request={request} />
+      </Cell>
+      <Cell label="key">
+        <bdi>{request.key_name ?? request.key_id}</bdi>
+      </Cell>
+      <Cell label="model">{request.model ?? "none"}</Cell>
+      <Cell label="duration" kind="number">
+        {duration === null ? "–" : formatDuration(duration)}
+      </Cell>
+      <Cell label="first token" kind="number">
+        {firstToken === null ? "–" : formatDuration(firstToken)}
+      </Cell>
+      <Cell label="input" kind="number">
+        {formatCount(request.input_tokens)}
+      </Cell>
+      <Cell label="cached" kind="number">
+        {formatCount(request.cached_input_tokens)}
+      </Cell>
+      <Cell label="output" kind="number">
+        {formatCount(request.output_tokens)}
+      </Cell>
+      <Cell label="cost" kind="number">
+        {formatAmount(request.cost_microcents, currency, decimals)}
+      </Cell>
+      <Cell label="upstream">
+        {upstream === null ? "–" : `${upstream.name} ${upstream.status ?? "no answer"}`}
+      </Cell>
+    </tr>
   );
 }
 
 export const requestPageRoutes: readonly PageRoute[] = [
   { method: "GET", path: PATH, runInOrganization: showRequests },
-  { method: "GET", path: `${PATH}/find`, runInOrganization: findRequest },
   { method: "GET", path: `${PATH}/:request`, runInOrganization: showRequest },
 ];

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { monthAt, monthsBackFrom, parseMonth } from "../../../calendar.ts";
 import { NO_PROBLEMS, type Problems } from "../form.ts";
-import { formatMoney, monthName } from "../format.ts";
+import { formatMoney, monthName } from "../../format.ts";
 import { listDays } from "../month-figures.ts";
 import { nameKeys } from "../name-keys.ts";
 import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";

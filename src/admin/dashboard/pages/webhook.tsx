@@ -1,6 +1,6 @@
 /** @jsxImportSource hono/jsx */
 import { readBody } from "../form.ts";
-import { formatCount } from "../format.ts";
+import { formatCount } from "../../format.ts";
 import type { OrganizationPageCall, PageAnswer } from "../page.ts";
 import { Form, Secret } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";

@@ -1,6 +1,6 @@
 /** @jsxImportSource hono/jsx */
 import type { ListedAlert } from "../../../store/types/alerts.ts";
-import { formatLimit, formatMoney, formatTime, monthName } from "../format.ts";
+import { formatLimit, formatMoney, formatTime, monthName } from "../../format.ts";
 import type { OrganizationPageCall } from "../page.ts";
 import { Form } from "./fields.tsx";
 import { Time } from "./time.tsx";

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** Pictures drawn on the server. Colours are classes of the style sheet: the security policy lets no style in here. */
 import { MICROCENTS_PER_CENT } from "../../../money.ts";
-import { formatLimit, formatMoney } from "../format.ts";
+import { formatLimit, formatMoney } from "../../format.ts";
 import type { Spending } from "../spending.ts";
 
 interface SpendBarProps {

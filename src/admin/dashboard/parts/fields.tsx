@@ -1,6 +1,6 @@
 /** @jsxImportSource hono/jsx */
 import type { Child } from "hono/jsx";
-import { spellOut } from "../format.ts";
+import { spellOut } from "../../format.ts";
 import type { PageCall } from "../page.ts";
 import type { Problems } from "../form.ts";
 

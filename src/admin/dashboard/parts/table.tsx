@@ -13,6 +13,23 @@ interface TableProps {
   readonly children?: Child;
 }
 
+interface CellProps {
+  /** Its column, which stands before it where rows are stacked. */
+  readonly label: string;
+  readonly kind?: "number" | "wide";
+  readonly title?: string;
+  readonly children?: Child;
+}
+
+/** A cell of a table of the class `stack`: on a phone each row is a card, and nothing of it is hidden. */
+export function Cell({ label, kind, title, children }: CellProps) {
+  return (
+    <td class={kind} data-label={label} title={title}>
+      <span>{children}</span>
+    </td>
+  );
+}
+
 /** A table that scrolls sideways by itself where the screen is too narrow, with the keyboard too. */
 export function Table({ label, columns, class: className, children }: TableProps) {
   return (

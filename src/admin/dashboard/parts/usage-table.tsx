@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-import { formatCount, formatMoney } from "../format.ts";
+import { formatCount, formatMoney } from "../../format.ts";
 import type { UsageRowView, UsageView } from "../views.ts";
 import { ShareBar } from "./charts.tsx";
 import { Table } from "./table.tsx";

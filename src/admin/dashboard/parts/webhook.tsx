@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-import { formatTime } from "../format.ts";
+import { formatTime } from "../../format.ts";
 import type { OrganizationPageCall } from "../page.ts";
 import type { OrganizationView } from "../views.ts";
 import { Form } from "./fields.tsx";

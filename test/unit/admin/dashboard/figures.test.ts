@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { describeRate } from "../../../../src/admin/dashboard/assets/describe-rate.js";
-import { formatMoney } from "../../../../src/admin/dashboard/format.ts";
+import { formatMoney } from "../../../../src/admin/format.ts";
 import { measureProgress } from "../../../../src/admin/dashboard/month-figures.ts";
 import { isCapReached, isOverCap, spendingOf } from "../../../../src/admin/dashboard/spending.ts";
 import { bucketCapacity } from "../../../../src/limits/bucket-capacity.ts";

@@ -1,0 +1,148 @@
+/** @jsxImportSource hono/jsx */
+/** One request: how it ended, its way, its cost, its checks. */
+import { formatCount } from "../../format.ts";
+import type { OrganizationPageCall, PageAnswer } from "../page.ts";
+import { Layout } from "../parts/layout.tsx";
+import { RequestStatus } from "../parts/request-status.tsx";
+import { Cell, Table } from "../parts/table.tsx";
+import { Time } from "../parts/time.tsx";
+import { Timeline } from "../parts/timeline.tsx";
+import type { ExplainedRequestView } from "../views.ts";
+
+const ONE = "/api/organizations/{organization}/requests/{request}";
+
+export async function showRequest(page: OrganizationPageCall): Promise<PageAnswer> {
+  const params = { organization: page.organization.id, request: page.params["request"] ?? "" };
+  const request = (await page.api(`GET ${ONE}`, { params })).body as ExplainedRequestView;
+  const { sentence, action } = request.explanation;
+  const isGood = request.status !== null && request.status < 400 && request.error_code === null;
+  return {
+    markup: (
+      <Layout page={page} title="Request" section="requests">
+        <p class={`notice ${isGood ? "good" : "bad"}`}>
+          {sentence}{" "}
+          {action === null ? null : (
+            <strong>
+              <a href={action.path}>{action.label}</a>
+            </strong>
+          )}
+        </p>
+        <Facts page={page} request={request} />
+        <Timeline request={request} />
+        <Cost request={request} currency={page.organization.currency} />
+        <Checks request={request} />
+      </Layout>
+    ),
+  };
+}
+
+function Facts({ page, request }: { page: OrganizationPageCall; request: ExplainedRequestView }) {
+  const { upstream } = request;
+  return (
+    <dl class="pairs card">
+      <Fact name="status">
+        <RequestStatus request={request} />
+      </Fact>
+      <Fact name="request id">
+        <code class="break">{request.id}</code>
+      </Fact>
+      <Fact name="time">
+        <Time at={request.created_at} exact />
+      </Fact>
+      <Fact name="key">
+        <a href={`/organizations/${page.organization.id}/keys/${request.key_id}`}>
+          <bdi>{request.key_name ?? request.key_id}</bdi>
+        </a>
+      </Fact>
+      <Fact name="route">{request.route}</Fact>
+      <Fact name="model">
+        <bdi>{request.model ?? "none"}</bdi>
+      </Fact>
+      {upstream === null ? null : (
+        <Fact name="upstream">
+          {upstream.name}, {upstream.status === null ? "no answer" : `status ${upstream.status}`}
+          {upstream.cause === null ? "" : `: ${upstream.cause}`}
+        </Fact>
+      )}
+    </dl>
+  );
+}
+
+function Fact({ name, children }: { name: string; children?: unknown }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd class="break">{children}</dd>
+    </div>
+  );
+}
+
+const COST_COLUMNS = [
+  "part",
+  { label: "tokens", kind: "number" },
+  { label: "price per million", kind: "number" },
+  { label: "cost", kind: "number" },
+] as const;
+
+function Cost({ request, currency }: { request: ExplainedRequestView; currency: string }) {
+  const { cost } = request.explanation;
+  if (cost === null) return null;
+  return (
+    <section aria-labelledby="cost">
+      <h2 id="cost">Cost</h2>
+      <Table label="Cost, table" columns={COST_COLUMNS} class="stack">
+        {cost.parts.map((part) => (
+          <tr>
+            <th scope="row">{part.name}</th>
+            <Cell label="tokens" kind="number">
+              {formatCount(part.tokens)}
+            </Cell>
+            <Cell label="price per million" kind="number">
+              × {part.price} {currency}
+            </Cell>
+            <Cell label="cost" kind="number">
+              = {part.amount} {currency}
+            </Cell>
+          </tr>
+        ))}
+        <tr>
+          <th scope="row">charged</th>
+          <Cell label="" />
+          <Cell label="">{cost.sum === cost.charged ? "" : "rounded up"}</Cell>
+          <Cell label="cost" kind="number">
+            <strong>
+              {cost.charged} {currency}
+            </strong>
+          </Cell>
+        </tr>
+      </Table>
+      <p class="quiet">
+        {request.estimated
+          ? "The tokens are an estimate: the upstream told no usable usage."
+          : "Tokens as the upstream counted them."}{" "}
+        Prices as they were when the request was admitted; rounded up once, on the sum.
+      </p>
+    </section>
+  );
+}
+
+function Checks({ request }: { request: ExplainedRequestView }) {
+  const { checks } = request.explanation;
+  if (checks.length === 0) return null;
+  return (
+    <section aria-labelledby="checks">
+      <h2 id="checks">Checks, in their order</h2>
+      <ol class="checks">
+        {checks.map((check) => (
+          <li>
+            <span class={`state ${check.passed ? "good" : "bad"}`}>
+              {check.passed ? "passed" : "refused here"}
+            </span>{" "}
+            <strong>{check.name}</strong>
+            <span class="below">{check.text}</span>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

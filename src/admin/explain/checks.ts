@@ -1,0 +1,78 @@
+/** Every check of a request in words and money. */
+import { formatPrice } from "../../catalog/format-price.ts";
+import { formatCount, formatMoney, formatTime, spellOut } from "../format.ts";
+import { type ExplainedRequest, type Figures, microcentsOf } from "./explained-request.ts";
+
+export interface ExplainedCheck {
+  /** In words: "key hard cap". */
+  readonly name: string;
+  readonly passed: boolean;
+  readonly text: string;
+}
+
+type Explainer = (figures: Figures, currency: string) => string;
+
+const EXPLAINERS: Readonly<Record<string, Explainer>> = {
+  key_enabled: () => "",
+  key_not_expired: ({ expires_at: at }) =>
+    typeof at === "string" ? `expiry ${formatTime(at)}` : "no expiry",
+  organization_active: () => "",
+  rate_limit: explainRate,
+  concurrency: explainConcurrency,
+  key_hard_cap: explainCap,
+  organization_hard_cap: explainCap,
+  price: explainPrices,
+};
+
+export function explainChecks(
+  { checks }: Pick<ExplainedRequest, "checks">,
+  currency: string,
+): readonly ExplainedCheck[] {
+  return checks.map(({ name, passed, figures }) => {
+    const { message } = figures;
+    const text =
+      typeof message === "string" ? message : (EXPLAINERS[name]?.(figures, currency) ?? listFigures(figures));
+    return { name: spellOut(name), passed, text };
+  });
+}
+
+function explainRate(figures: Figures): string {
+  const rate = `${countAt(figures, "requests_per_minute")} per minute, ${countAt(figures, "burst")} at once`;
+  const wait = Number(figures["retry_after_seconds"]);
+  if (wait > 0) return `${rate}; none was left, the next came ${formatCount(wait)} s later`;
+  return `${rate}; ${countAt(figures, "remaining")} left after this one`;
+}
+
+function explainConcurrency(figures: Figures): string {
+  const most = figures["max_concurrent_requests"];
+  if (typeof most !== "number") return "no limit of concurrent requests";
+  return `${countAt(figures, "concurrent_requests")} of ${formatCount(most)} in flight`;
+}
+
+function explainCap(figures: Figures, currency: string): string {
+  const spent = formatMoney(microcentsOf(figures, "spent") ?? 0, currency);
+  const cap = microcentsOf(figures, "hard_cap");
+  return cap === null ? `${spent} spent, no cap` : `${spent} spent of ${formatMoney(cap, currency)}`;
+}
+
+const PRICE = /^(.+)_microcents_per_million$/;
+
+/** "per million tokens: input 3.00, cached input 0.30, output 15.00 USD" */
+function explainPrices(figures: Figures, currency: string): string {
+  const prices = Object.entries(figures).flatMap(([name, price]) => {
+    const kind = PRICE.exec(name)?.[1];
+    return kind === undefined || price === null ? [] : [`${spellOut(kind)} ${formatPrice(BigInt(price))}`];
+  });
+  return `per million tokens: ${prices.join(", ")} ${currency}`;
+}
+
+/** Of checks that have no words of their own. */
+function listFigures(figures: Figures): string {
+  return Object.entries(figures)
+    .map(([name, value]) => `${spellOut(name)} ${value ?? "none"}`)
+    .join(", ");
+}
+
+function countAt(figures: Figures, name: string): string {
+  return formatCount(Number(figures[name] ?? 0));
+}

@@ -1,0 +1,87 @@
+/** One sentence on how a request ended. */
+import { formatMonthName } from "../../calendar.ts";
+import { formatCount, formatDuration, formatExactMoney, formatMoney, formatTime } from "../format.ts";
+import { type ExplainedRequest, failedCheckOf, type Figures, microcentsOf } from "./explained-request.ts";
+import { explainUpstream } from "./upstream.ts";
+
+export function explainEnd(request: ExplainedRequest, currency: string): string {
+  const { status, error_code: code } = request;
+  if (status === null) {
+    return `Its worker died before the end. Another has closed it at what was charged until then, at least its prompt: ${costOf(request, currency)}.`;
+  }
+  const failed = failedCheckOf(request);
+  if (failed !== null) return `Refused: ${explainRefusal(request, failed.figures, currency)}`;
+  if (status === 499) {
+    return `Its client went away${after(request)}, before the end. What was generated until then is charged: ${costOf(request, currency)}.`;
+  }
+  if (code === null && status < 400) return explainAnswer(request, currency);
+  const cause = explainUpstream(request.upstream);
+  const told = `the client was told ${status}${code === null ? "" : ` ${code}`}`;
+  if (status < 400) {
+    return `The answer broke off${after(request)}${cause === null ? "" : `: ${cause}`}. What was generated until then is charged: ${costOf(request, currency)}.`;
+  }
+  const charged = request.cost_microcents === 0 ? "" : ` It is charged ${costOf(request, currency)}.`;
+  if (cause === null) return `It failed in the gateway: ${told}.${charged}`;
+  return `${cause.slice(0, 1).toUpperCase()}${cause.slice(1)}; ${told}.${charged}`;
+}
+
+function explainAnswer(request: ExplainedRequest, currency: string): string {
+  const tokens = [
+    `${formatCount(request.input_tokens)} input`,
+    ...(request.cached_input_tokens === 0 ? [] : [`${formatCount(request.cached_input_tokens)} cached`]),
+  ];
+  const duration = request.duration_ms === null ? "" : ` in ${formatDuration(request.duration_ms)}`;
+  const counted = request.estimated ? " The upstream told no usable usage: the tokens are an estimate." : "";
+  return `Answered${duration}: ${tokens.join(", ")} and ${formatCount(request.output_tokens)} output tokens cost ${costOf(request, currency)}.${counted}`;
+}
+
+type Explainer = (figures: Figures, call: { readonly month: string; readonly currency: string }) => string;
+
+const EXPLAINERS: Readonly<Record<string, Explainer>> = {
+  hard_cap_reached: (figures, call) => explainCap("this key", "its", figures, call),
+  org_hard_cap_reached: (figures, call) => explainCap("the organization", "its", figures, call),
+  rate_limit_exceeded: (figures) =>
+    `this key may send ${formatCount(Number(figures["requests_per_minute"]))} requests per minute, ${formatCount(Number(figures["burst"]))} at once, and had none left. The next was free ${formatCount(Number(figures["retry_after_seconds"]))} s later.`,
+  key_disabled: () => "this key is disabled.",
+  key_expired: ({ expires_at: at }) =>
+    typeof at === "string" ? `this key expired at ${formatTime(at)}.` : "this key has expired.",
+  organization_suspended: () => "the organization is suspended. Only the operator can change that.",
+};
+
+function explainRefusal(request: ExplainedRequest, figures: Figures, currency: string): string {
+  const explainer = EXPLAINERS[request.error_code ?? ""];
+  if (explainer !== undefined) {
+    const month = formatMonthName(request.created_at.slice(0, 7)).split(" ")[0] ?? "";
+    return explainer(figures, { month, currency });
+  }
+  const { message, concurrent_requests: count } = figures;
+  if (typeof message === "string") return message;
+  if (typeof count === "number") {
+    return `this key had ${formatCount(count)} requests in flight, as many as it may.`;
+  }
+  return `${request.error_code ?? `status ${request.status}`}.`;
+}
+
+/** "this key has spent 110.42 of its 50.00 USD cap for November." */
+function explainCap(
+  who: string,
+  whose: string,
+  figures: Figures,
+  { month, currency }: { readonly month: string; readonly currency: string },
+): string {
+  const spent = microcentsOf(figures, "spent") ?? 0;
+  const cap = microcentsOf(figures, "hard_cap") ?? 0;
+  const bare = formatMoney(spent, currency).replace(` ${currency}`, "");
+  const sentence = `${who} has spent ${bare} of ${whose} ${formatMoney(cap, currency)} cap for ${month}`;
+  const held = microcentsOf(figures, "held");
+  if (held === null || spent >= cap) return `${sentence}.`;
+  return `${sentence}, ${formatMoney(held, currency)} is held for requests in flight, and this one could have cost more than what is left.`;
+}
+
+function after({ duration_ms: milliseconds }: ExplainedRequest): string {
+  return milliseconds === null ? "" : ` after ${formatDuration(milliseconds)}`;
+}
+
+function costOf(request: ExplainedRequest, currency: string): string {
+  return formatExactMoney(request.cost_microcents, currency);
+}

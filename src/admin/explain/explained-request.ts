@@ -1,0 +1,43 @@
+/** What an explanation is made of, as the management API shows a request. */
+
+export type Figures = Readonly<Record<string, string | number | boolean | null>>;
+
+export interface ExplainedRequest {
+  readonly organization_id: string;
+  readonly key_id: string;
+  readonly created_at: string;
+  /** Null: its worker died and another has closed its record. */
+  readonly status: number | null;
+  readonly error_code: string | null;
+  readonly input_tokens: number;
+  readonly cached_input_tokens: number;
+  readonly output_tokens: number;
+  readonly estimated: boolean;
+  readonly cost_microcents: number;
+  readonly duration_ms: number | null;
+  readonly upstream: {
+    readonly name: string;
+    readonly status: number | null;
+    readonly cause: string | null;
+  } | null;
+  readonly checks: readonly {
+    readonly name: string;
+    readonly passed: boolean;
+    readonly figures: Figures;
+  }[];
+}
+
+/** The figures of the check that refused it, or null. */
+export function failedCheckOf(
+  request: Pick<ExplainedRequest, "checks">,
+): ExplainedRequest["checks"][number] | null {
+  return request.checks.find((check) => !check.passed) ?? null;
+}
+
+/** Microcents of an amount that figures have in either unit; null for none. */
+export function microcentsOf(figures: Figures, name: string): number | null {
+  const microcents = figures[`${name}_microcents`];
+  if (microcents !== undefined && microcents !== null) return Number(microcents);
+  const cents = figures[`${name}_cents`];
+  return typeof cents === "number" ? cents * 1_000_000 : null;
+}

@@ -1,0 +1,81 @@
+/** Figures as people read them. */
+import { formatCents, wholeCents } from "../money.ts";
+import { formatMonthName } from "../calendar.ts";
+
+const UNIT_DECIMALS = 8;
+const MIN_DECIMALS = 2;
+
+/** "1,234.56 USD"; what is under a cent to its last digit: "0.0045 USD". Rounded down, as caps are compared. */
+export function formatMoney(microcents: number, currency: string): string {
+  const cents = wholeCents(BigInt(microcents));
+  if (cents === 0 && microcents > 0) {
+    const fraction = String(microcents).padStart(UNIT_DECIMALS, "0").replace(/0+$/, "");
+    return `0.${fraction} ${currency}`;
+  }
+  return formatCents(cents, currency).replace(/\B(?=(?:\d{3})+\.)/g, ",");
+}
+
+/** A cap or a budget: "50.00 USD" or "none". */
+export function formatLimit(cents: number | null, currency: string): string {
+  return cents === null ? "none" : formatCents(cents, currency).replace(/\B(?=(?:\d{3})+\.)/g, ",");
+}
+
+/** What stands in an amount's field: "50.00", nothing for none. */
+export function amountText(cents: number | null): string {
+  return cents === null ? "" : formatCents(cents, "").trim();
+}
+
+/** "0.00123400 USD" without the zeros behind the cents: "0.001234 USD". */
+export function formatExactMoney(microcents: number, currency: string): string {
+  return formatAmount(microcents, currency, decimalsOf(microcents));
+}
+
+/** How many decimals show all amounts of a column, two at least: the same number for each of them. */
+export function columnDecimals(amounts: readonly number[]): number {
+  return Math.max(...amounts.map(decimalsOf), MIN_DECIMALS);
+}
+
+/** With so many decimals, rounded down. */
+export function formatAmount(microcents: number, currency: string, decimals: number): string {
+  const digits = String(Math.abs(microcents)).padStart(UNIT_DECIMALS + 1, "0");
+  const whole = digits.slice(0, -UNIT_DECIMALS).replace(/\B(?=(?:\d{3})+$)/g, ",");
+  const fraction = digits.slice(-UNIT_DECIMALS).slice(0, decimals);
+  return `${microcents < 0 ? "-" : ""}${whole}.${fraction} ${currency}`;
+}
+
+/** Without zeros at the end. */
+function decimalsOf(microcents: number): number {
+  const fraction = String(Math.abs(microcents)).padStart(UNIT_DECIMALS, "0").slice(-UNIT_DECIMALS);
+  return Math.max(MIN_DECIMALS, fraction.replace(/0+$/, "").length);
+}
+
+/** "84 ms", "1.92 s", "2 min 5 s". */
+export function formatDuration(milliseconds: number): string {
+  if (milliseconds < 1_000) return `${milliseconds} ms`;
+  if (milliseconds < 60_000) return `${(milliseconds / 1_000).toFixed(2)} s`;
+  const seconds = Math.round(milliseconds / 1_000);
+  return `${formatCount(Math.floor(seconds / 60))} min ${seconds % 60} s`;
+}
+
+export function formatCount(count: number): string {
+  return count.toLocaleString("en-US");
+}
+
+/** "2026-11-21 14:03:59 UTC". */
+export function formatExactTime(time: string): string {
+  return `${time.slice(0, 10)} ${time.slice(11, 19)} UTC`;
+}
+
+/** "2026-11-21 14:03 UTC". */
+export function formatTime(time: string): string {
+  return `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
+}
+
+export function monthName(month: string): string {
+  return formatMonthName(month);
+}
+
+/** "rate_limit" → "rate limit". */
+export function spellOut(word: string): string {
+  return word.replaceAll("_", " ").replaceAll(".", ": ");
+}

@@ -1,0 +1,91 @@
+/** One request for people at a terminal, in the words of the management API. */
+import type { JsonObject } from "./admin-client.ts";
+import { formatFields, formatTable, formatValue } from "./table.ts";
+
+export interface ExplainedFor {
+  readonly organization: JsonObject;
+  /** Of the dashboard, without a slash at the end. */
+  readonly url: string;
+}
+
+/** @param request As `GET …/requests/{request}` answers. */
+export function explainRequest(request: JsonObject, { organization, url }: ExplainedFor): string {
+  const explanation = request["explanation"] as JsonObject;
+  const action = explanation["action"] as JsonObject | null;
+  const parts = [
+    [
+      `${String(explanation["sentence"])}\n`,
+      ...(action === null ? [] : [`${String(action["label"])}: ${url}${String(action["path"])}\n`]),
+    ].join(""),
+    formatFields(listFacts(request, organization)),
+    formatTimeline(request["timeline"] as JsonObject | null),
+    formatCost(explanation["cost"] as JsonObject | null, request, String(organization["currency"])),
+    formatChecks(explanation["checks"] as readonly JsonObject[]),
+  ];
+  return parts.filter((part) => part !== "").join("\n");
+}
+
+function listFacts(request: JsonObject, organization: JsonObject): (readonly [string, string])[] {
+  const upstream = request["upstream"] as JsonObject | null;
+  return [
+    ["request", String(request["id"])],
+    ["came", String(request["created_at"])],
+    ["ended", String(request["recorded_at"])],
+    ["organization", String(organization["name"])],
+    ["key", formatValue(request["key_name"] ?? request["key_id"])],
+    ["route", String(request["route"])],
+    ["model", formatValue(request["model"])],
+    ["status", [formatValue(request["status"]), request["error_code"]].filter(Boolean).join(" ")],
+    ...(upstream === null ? [] : [["upstream", formatUpstream(upstream)] as const]),
+  ];
+}
+
+function formatUpstream(upstream: JsonObject): string {
+  const cause = upstream["cause"] === null ? "" : `: ${formatValue(upstream["cause"])}`;
+  return `${String(upstream["name"])}, ${formatValue(upstream["status"], "no answer")}${cause}`;
+}
+
+const MOMENTS = [
+  ["body_ms", "body received"],
+  ["routed_ms", "sent to the upstream"],
+  ["upstream_ms", "upstream answered"],
+  ["first_token_ms", "first token"],
+  ["end_ms", "end"],
+] as const;
+
+function formatTimeline(timeline: JsonObject | null): string {
+  if (timeline === null) return "";
+  const steps = MOMENTS.filter(([moment]) => timeline[moment] !== null);
+  return formatTable(
+    ["WAY", "MS"],
+    [["admitted", "0"], ...steps.map(([moment, label]) => [label, String(timeline[moment])])],
+  );
+}
+
+function formatCost(cost: JsonObject | null, request: JsonObject, currency: string): string {
+  if (cost === null) return "";
+  const parts = cost["parts"] as readonly JsonObject[];
+  const counted = request["estimated"] === true ? "; the tokens are an estimate" : "";
+  const table = formatTable(
+    ["COST", "TOKENS", "PER MILLION", "AMOUNT"],
+    parts.map((part) => [
+      String(part["name"]),
+      String(part["tokens"]),
+      String(part["price"]),
+      String(part["amount"]),
+    ]),
+  );
+  return `${table}sum ${String(cost["sum"])}, charged ${String(cost["charged"])} ${currency}, rounded up${counted}\n`;
+}
+
+function formatChecks(checks: readonly JsonObject[]): string {
+  if (checks.length === 0) return "";
+  return formatTable(
+    ["CHECK", "", "FIGURES"],
+    checks.map((check) => [
+      String(check["name"]),
+      check["passed"] === true ? "passed" : "REFUSED",
+      String(check["text"]),
+    ]),
+  );
+}

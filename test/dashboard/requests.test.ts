@@ -1,0 +1,104 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { chatBody, CHAT_PATH } from "../support/chat-stack.ts";
+import { type ScriptedUpstream, startUpstream } from "../support/upstream.ts";
+import { withStack } from "../support/with-stack.ts";
+import { CHROMIUM, expectAccessible, signIn, SKIPPED_WHY, withBrowser } from "./browser.ts";
+import { fillOrganization, type FilledOrganization } from "./filled-organization.ts";
+
+describe.skipIf(CHROMIUM === null)(`the pages of requests${SKIPPED_WHY}`, () => {
+  let upstream: ScriptedUpstream;
+  const getStack = withStack(async () => {
+    upstream = await startUpstream();
+    return { upstreams: [{ name: "local", url: upstream.url, path_prefix: "/v1" }] };
+  });
+  const open = withBrowser();
+  let filled: FilledOrganization;
+  let page: Page;
+  let base = "";
+  beforeAll(async () => {
+    const stack = getStack();
+    filled = await fillOrganization(stack);
+    base = `${stack.adminUrl}/organizations/${filled.id}/requests`;
+    page = await open();
+    await signIn(page, stack);
+  });
+  afterAll(() => upstream.close());
+
+  const rows = () => page.locator("#requests tbody tr");
+  const send = () => getStack().send({ path: CHAT_PATH, key: filled.key, body: chatBody({}, "hello") });
+
+  it("keep every filter in the address, and show what it lets through", async () => {
+    await page.goto(base);
+    expect(await rows().count()).toBe(3);
+    await page.getByLabel("Status or code").fill("hard_cap_reached");
+    await page.getByRole("button", { name: "Filter" }).click();
+    await page.waitForURL(/status=hard_cap_reached/);
+    expect(await rows().count()).toBe(1);
+    expect(await rows().textContent()).toContain("laptop");
+    await page.getByLabel("Key", { exact: true }).selectOption({ label: "ci" });
+    await page.getByLabel("Status or code").fill("2xx");
+    await page.getByRole("button", { name: "Filter" }).click();
+    await page.waitForURL(/key_id=key_.*status=2xx/);
+    expect(await rows().count()).toBe(1);
+    await page.reload();
+    expect(await page.getByLabel("Status or code").inputValue()).toBe("2xx");
+    await page.getByLabel("To", { exact: true }).fill("2020-01-01");
+    await page.getByRole("button", { name: "Filter" }).click();
+    await page.getByText("No request is like that.").waitFor();
+    await expectAccessible(page);
+    await page.getByRole("link", { name: "Show all" }).click();
+    await page.waitForURL(base);
+  });
+
+  it("say what is wrong with a filter beside the fields", async () => {
+    await page.goto(`${base}?status=four`);
+    expect(await rows().count()).toBe(0);
+    await page.goto(`${base}?id=REQ`);
+    await page.getByRole("alert").getByText("part of a request id").waitFor();
+    expect(await page.getByLabel("Request id").inputValue()).toBe("REQ");
+  });
+
+  it("show new requests by themselves while they are followed, and none while that is paused", async () => {
+    await page.goto(`${base}?key_id=${filled.keyId}`);
+    const before = await rows().count();
+    await page.getByRole("button", { name: "Follow live" }).click();
+    await send();
+    await rows().nth(before).waitFor();
+    await page.getByRole("button", { name: "Pause" }).click();
+    await send();
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(request.url()));
+    await page.getByRole("button", { name: "Follow live" }).click();
+    await rows()
+      .nth(before + 1)
+      .waitFor();
+    expect(asked.length).toBeGreaterThan(0);
+    await page.getByRole("button", { name: "Pause" }).click();
+  });
+
+  it("say what an upstream did, when a request came how far, and how its cost comes about", async () => {
+    await send();
+    await page.goto(`${base}?key_id=${filled.keyId}&status=200`);
+    await rows().first().getByRole("link").click();
+    await page.getByText(/^Answered in /).waitFor();
+    const steps = await page.locator(".timeline li > span:first-child").allTextContents();
+    expect(steps).toEqual([
+      "admitted",
+      "body received",
+      "sent to the upstream",
+      "upstream answered with 200",
+      "end",
+    ]);
+    expect(await page.getByRole("table").textContent()).toMatch(/× [\d.]+ USD/);
+    expect(await page.locator("main").textContent()).not.toContain("microcents");
+    await expectAccessible(page);
+    upstream.answerNext({ kind: "json", status: 500, body: { error: { message: "out of memory" } } });
+    await send();
+    await page.goto(`${base}?status=5xx`);
+    await rows().first().getByRole("link").click();
+    await page
+      .getByText(/^The upstream local answered 500.*; the client was told 502 upstream_error\.$/)
+      .waitFor();
+  });
+});

@@ -1,0 +1,189 @@
+import { describe, expect, it } from "vitest";
+import type { ExplainedRequest } from "../../../../src/admin/explain/explained-request.ts";
+import { explain } from "../../../../src/admin/explain/explanation.ts";
+
+const PRICE = {
+  name: "price",
+  passed: true,
+  figures: {
+    currency: "USD",
+    input_microcents_per_million: "300000000",
+    cached_input_microcents_per_million: "30000000",
+    output_microcents_per_million: "1500000000",
+  },
+};
+const REQUEST: ExplainedRequest = {
+  organization_id: "org_1",
+  key_id: "key_1",
+  created_at: "2026-11-21T12:00:00.000Z",
+  status: 200,
+  error_code: null,
+  input_tokens: 1234,
+  cached_input_tokens: 1,
+  output_tokens: 20,
+  estimated: false,
+  cost_microcents: 400_230,
+  duration_ms: 1_920,
+  upstream: { name: "local", status: 200, cause: null },
+  checks: [PRICE],
+};
+const cap = (name: string, figures: Record<string, string | number>) => [{ name, passed: false, figures }];
+const sentenceOf = (request: Partial<ExplainedRequest>) =>
+  explain({ ...REQUEST, ...request }, "USD").sentence;
+
+describe("the sentence on a request", () => {
+  it.each<{ name: string; request: Partial<ExplainedRequest>; sentence: string }>([
+    {
+      name: "an answer",
+      request: {},
+      sentence: "Answered in 1.92 s: 1,234 input, 1 cached and 20 output tokens cost 0.0040023 USD.",
+    },
+    {
+      name: "an answer whose tokens nobody told",
+      request: { estimated: true, cached_input_tokens: 0, duration_ms: null },
+      sentence:
+        "Answered: 1,234 input and 20 output tokens cost 0.0040023 USD. The upstream told no usable usage: the tokens are an estimate.",
+    },
+    {
+      name: "a key's cap at the admission",
+      request: {
+        status: 402,
+        error_code: "hard_cap_reached",
+        checks: cap("key_hard_cap", { spent_microcents: "11041924873", hard_cap_cents: 5000 }),
+      },
+      sentence: "Refused: this key has spent 110.41 of its 50.00 USD cap for November.",
+    },
+    {
+      name: "an organization's strict cap at the hold",
+      request: {
+        status: 402,
+        error_code: "org_hard_cap_reached",
+        checks: cap("organization_hard_cap", { spent_cents: 4910, hard_cap_cents: 5000, held_cents: 50 }),
+      },
+      sentence:
+        "Refused: the organization has spent 49.10 of its 50.00 USD cap for November, 0.50 USD is held for requests in flight, and this one could have cost more than what is left.",
+    },
+    {
+      name: "a rate",
+      request: {
+        status: 429,
+        error_code: "rate_limit_exceeded",
+        checks: cap("rate_limit", {
+          requests_per_minute: 60,
+          burst: 10,
+          remaining: 0,
+          retry_after_seconds: 3,
+        }),
+      },
+      sentence:
+        "Refused: this key may send 60 requests per minute, 10 at once, and had none left. The next was free 3 s later.",
+    },
+    {
+      name: "a body",
+      request: {
+        status: 400,
+        error_code: "invalid_json",
+        checks: cap("body", { message: "The request body is not valid JSON." }),
+      },
+      sentence: "Refused: The request body is not valid JSON.",
+    },
+    {
+      name: "an upstream that fails",
+      request: {
+        status: 502,
+        error_code: "upstream_error",
+        cost_microcents: 0,
+        upstream: { name: "local", status: 500, cause: "upstream status 500: out of memory" },
+      },
+      sentence: "The upstream local answered 500: out of memory; the client was told 502 upstream_error.",
+    },
+    {
+      name: "an upstream that is not there",
+      request: {
+        status: 503,
+        error_code: "model_starting",
+        cost_microcents: 0,
+        upstream: { name: "local", status: null, cause: "no_healthy_upstream" },
+      },
+      sentence:
+        "The upstream local had no server that was ready (no_healthy_upstream); the client was told 503 model_starting.",
+    },
+    {
+      name: "an answer that broke off",
+      request: {
+        error_code: "upstream_error",
+        upstream: { name: "local", status: 200, cause: "the stream ended early" },
+      },
+      sentence:
+        "The answer broke off after 1.92 s: the upstream local answered 200: the stream ended early. What was generated until then is charged: 0.0040023 USD.",
+    },
+    {
+      name: "a client that went away",
+      request: { status: 499 },
+      sentence:
+        "Its client went away after 1.92 s, before the end. What was generated until then is charged: 0.0040023 USD.",
+    },
+    {
+      name: "a worker that died",
+      request: { status: null },
+      sentence:
+        "Its worker died before the end. Another has closed it at what was charged until then, at least its prompt: 0.0040023 USD.",
+    },
+  ])("says what $name came to", ({ request, sentence }) => {
+    expect(sentenceOf(request)).toBe(sentence);
+  });
+});
+
+describe("explain", () => {
+  it("gives the cost as tokens times prices, with one rounding up on the sum", () => {
+    expect(explain(REQUEST, "USD").cost).toEqual({
+      parts: [
+        { name: "input", tokens: 1234, price: "3.00", amount: "0.003702" },
+        { name: "cached input", tokens: 1, price: "0.30", amount: "0.0000003" },
+        { name: "output", tokens: 20, price: "15.00", amount: "0.0003" },
+      ],
+      sum: "0.0040023",
+      charged: "0.0040023",
+    });
+  });
+
+  it("leads to the page where the reason is changed", () => {
+    const checks = cap("key_hard_cap", { spent_microcents: "0", hard_cap_cents: 0 });
+    const refused = { ...REQUEST, status: 402, error_code: "hard_cap_reached", checks };
+    expect(explain(refused, "USD").action).toEqual({
+      label: "Change this cap",
+      path: "/organizations/org_1/keys/key_1#hard_cap_cents",
+    });
+    expect(explain(REQUEST, "USD").action).toBeNull();
+  });
+
+  it("says every check in words and money, never in microcents", () => {
+    const figures = { spent_microcents: "11041924873", hard_cap_cents: 5000, currency: "USD" };
+    const checks = [
+      { name: "key_enabled", passed: true, figures: {} },
+      { name: "key_not_expired", passed: true, figures: { expires_at: null } },
+      {
+        name: "rate_limit",
+        passed: true,
+        figures: { requests_per_minute: 600, burst: 60, remaining: 59, retry_after_seconds: 0 },
+      },
+      {
+        name: "concurrency",
+        passed: true,
+        figures: { concurrent_requests: 1, max_concurrent_requests: 5 },
+      },
+      { name: "key_hard_cap", passed: false, figures },
+      PRICE,
+    ];
+    const said = explain({ ...REQUEST, checks }, "USD").checks;
+    expect(said.map(({ name, text }) => `${name}: ${text}`)).toEqual([
+      "key enabled: ",
+      "key not expired: no expiry",
+      "rate limit: 600 per minute, 60 at once; 59 left after this one",
+      "concurrency: 1 of 5 in flight",
+      "key hard cap: 110.41 USD spent of 50.00 USD",
+      "price: per million tokens: input 3.00, cached input 0.30, output 15.00 USD",
+    ]);
+    expect(JSON.stringify(said)).not.toContain("microcents");
+  });
+});
