@@ -20,6 +20,8 @@ export const UPSTREAM_HEADER = "x-igw-upstream";
  * query. ext_proc rewrites `:path`, but error envelopes and the access log go by the client's.
  */
 export const EDGE_METADATA_NAMESPACE = "inference_gateway_edge";
+export const EDGE_METADATA_PATH = "path";
+export const EDGE_METADATA_USER_AGENT = "user_agent";
 
 /** Dynamic metadata of ext_proc's replies for the access log; see `ACCESS_LOG_METADATA`. */
 export const METADATA_NAMESPACE = "inference_gateway";

@@ -10,6 +10,7 @@ import { GatewayError } from "../errors.ts";
 import { createAdmissionError } from "../limits/admission-error.ts";
 import type { RateState } from "../limits/rate-headers.ts";
 import type { Logger } from "../logger.ts";
+import { scrub } from "../scrub.ts";
 import type { Admit, AdmitInput, KnownKeyResult } from "../store/types/admission.ts";
 import type { RequestMeter } from "../telemetry/request-meter.ts";
 import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";
@@ -200,8 +201,11 @@ function isEncoded({ headers }: IncomingRequest): boolean {
   return encoding !== undefined && encoding.trim().toLowerCase() !== "identity";
 }
 
-/** "POST /v1/messages": without the query, which may hold anything, and never longer than a log line should be. */
+/**
+ * "POST /v1/messages": without the query, which may hold anything, without what has the form of a credential, since it
+ * is kept where others read it, and never longer than a log line should be.
+ */
 function formatRoute({ method, path }: IncomingRequest): string {
   const query = path.indexOf("?");
-  return `${method} ${query === -1 ? path : path.slice(0, query)}`.slice(0, 200);
+  return scrub(`${method} ${query === -1 ? path : path.slice(0, query)}`.slice(0, 200));
 }

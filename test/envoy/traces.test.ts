@@ -58,6 +58,16 @@ describe("a trace", () => {
     expect(collector.spans.some(({ traceId }) => traceId === UNSAMPLED)).toBe(false);
   });
 
+  it("has the client's path and user-agent, without query and without what has the form of a key", async () => {
+    const traceId = "6df92f3577b34da6a3ce929d0e0e4738";
+    const headers = { traceparent: `00-${traceId}-${PARENT}-01`, "user-agent": `curl/8 ${chat.key.key}` };
+    const path = `/v1/requests/${chat.key.key}?key=${chat.key.key}`;
+    await chat.send({ method: "GET", path, headers });
+    const isOutermost = (each: CollectedSpan) => each.traceId === traceId && each.parentSpanId === PARENT;
+    const span = await waitFor("the span", () => collector.spans.find(isOutermost), { timeoutMs: 20_000 });
+    expect(span.attributes).toMatchObject({ "http.url": "/v1/requests/", user_agent: "curl/8 " });
+  });
+
   it("holds no key, no prompt and no answer", () => {
     const spans = collector.bytes;
     expect(spans).toContain("gateway.request_id");

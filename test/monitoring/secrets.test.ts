@@ -166,6 +166,26 @@ describe("a real failure around each secret", () => {
     secrets.set("another vendor's key", "sk-ant-api03-abcdefghijklmnopqrst");
   });
 
+  it("is made with an API key where a model, a user-agent, a field or a whole body should be", async () => {
+    const sendBody = (body: object | string, headers: Record<string, string> = {}) =>
+      send(getStack().baseUrl, {
+        path: CHAT_PATH,
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers },
+        body,
+      });
+    const answers = await Promise.all([
+      sendBody(chatBody({ model: key })),
+      sendBody(chatBody({}), { "user-agent": `curl/8 ${key}` }),
+      sendBody(chatBody({ [key]: 1, max_tokens: key })),
+      sendBody(chatBody({ messages: key })),
+      sendBody(`"${key}`),
+      sendBody(chatBody({}), { "content-type": `text/${key}` }),
+      sendBody(chatBody({}), { "x-request-id": key }),
+    ]);
+    // Its own client is told what it sent; nobody else is.
+    expect(answers.map(({ status }) => status)).toEqual([400, 200, 400, 400, 400, 200, 200]);
+  });
+
   it("is made with the upstream's credential, which the upstream repeats", async () => {
     for (const status of [400, 401, 500]) {
       const body = openaiError(

@@ -1,7 +1,13 @@
 /**
  * The access log: one JSON line a request. Never a key, a body, a query or an `authorization` header.
  */
-import { ACCESS_LOG_METADATA, EDGE_METADATA_NAMESPACE, METADATA_NAMESPACE } from "../names.ts";
+import {
+  ACCESS_LOG_METADATA,
+  EDGE_METADATA_NAMESPACE,
+  EDGE_METADATA_PATH,
+  EDGE_METADATA_USER_AGENT,
+  METADATA_NAMESPACE,
+} from "../names.ts";
 import { formatFirst, type Operator, REQUEST_ID } from "./formatters.ts";
 import { typed } from "./yaml-document.ts";
 import type { EnvoyNode } from "./yaml-document.ts";
@@ -13,10 +19,13 @@ const ADMISSION_NAMESPACE = "envoy.filters.http.ext_authz";
 const REFUSAL_FIELDS: ReadonlySet<string> = new Set(["key_id", "organization_id", "error_code"]);
 
 /**
- * CEL: the path of a request that no filter has seen; nothing where it may have a credential, since CEL cannot cut it
- * out. Envoy's CEL takes small expressions only, so this one leaves out some that are none.
+ * CEL: what the client wrote in a request that no filter has seen; nothing where it may have a credential, since CEL
+ * cannot cut it out. Envoy's CEL takes small expressions only, so this one leaves out some that are none.
  */
-const UNFILTERED_PATH = "request.url_path.matches('(?i)sk-|whsec_|igw_') ? '' : request.url_path";
+const unfiltered = (text: string): Operator => ({
+  command: "CEL",
+  param: `${text}.matches('(?i)sk-|whsec_|igw_') ? '' : ${text}`,
+});
 
 /** `access_log` of the HTTP connection manager, to a file or standard output. */
 export function createAccessLog(file: string | null): EnvoyNode {
@@ -40,7 +49,7 @@ function createFields(): EnvoyNode {
     time: "%START_TIME(%Y-%m-%dT%H:%M:%S.%3fZ)%",
     request_id: REQUEST_ID,
     method: "%REQ(:METHOD)%",
-    path: formatFirst(metadata(EDGE_METADATA_NAMESPACE, "path"), { command: "CEL", param: UNFILTERED_PATH }),
+    path: formatFirst(metadata(EDGE_METADATA_NAMESPACE, EDGE_METADATA_PATH), unfiltered("request.url_path")),
     protocol: "%PROTOCOL%",
     status: "%RESPONSE_CODE%",
     flags: "%RESPONSE_FLAGS%",
@@ -49,7 +58,10 @@ function createFields(): EnvoyNode {
     first_byte_ms: "%RESPONSE_DURATION%",
     bytes_received: "%BYTES_RECEIVED%",
     bytes_sent: "%BYTES_SENT%",
-    user_agent: "%REQ(USER-AGENT)%",
+    user_agent: formatFirst(
+      metadata(EDGE_METADATA_NAMESPACE, EDGE_METADATA_USER_AGENT),
+      unfiltered("request.useragent"),
+    ),
     upstream: "%UPSTREAM_CLUSTER%",
     ...Object.fromEntries(ACCESS_LOG_METADATA.map((field) => [field, formatField(field)])),
   };

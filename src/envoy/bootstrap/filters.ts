@@ -2,7 +2,13 @@
  * The HTTP filters, in the order in which a request passes them: remember the client's path → ext_authz → buffer →
  * ext_proc → router. The order is a lock: nothing buffers or reads a body before its key was admitted.
  */
-import { EDGE_METADATA_NAMESPACE, METADATA_NAMESPACE, SIDECAR_CLUSTER } from "../names.ts";
+import {
+  EDGE_METADATA_NAMESPACE,
+  EDGE_METADATA_PATH,
+  EDGE_METADATA_USER_AGENT,
+  METADATA_NAMESPACE,
+  SIDECAR_CLUSTER,
+} from "../names.ts";
 import { REQUEST_ID } from "./formatters.ts";
 import { formatSeconds } from "./render-options.ts";
 import type { EdgeTimeouts, ResolvedOptions } from "./render-options.ts";
@@ -12,7 +18,7 @@ import type { EnvoyNode } from "./yaml-document.ts";
 /** `http_filters` of the HTTP connection manager. */
 export function createHttpFilters(maxRequestBytes: number, options: ResolvedOptions): EnvoyNode[] {
   return [
-    createClientPathFilter(),
+    createClientTextFilter(),
     ...(options.corsAllowOrigins.length === 0 ? [] : [createPreflightHeadersFilter(), createCorsFilter()]),
     createAdmissionFilter(options.timeouts),
     createBufferFilter(maxRequestBytes),
@@ -22,32 +28,36 @@ export function createHttpFilters(maxRequestBytes: number, options: ResolvedOpti
 }
 
 /**
- * Keys of the gateway and of upstreams ("sk-"), webhook secrets and tokens, each to the end of its path segment. Envoy
- * takes RE2 programs of up to 100 instructions, hence no closer look at what follows.
+ * How keys of the gateway and of upstreams ("sk-"), webhook secrets and tokens begin. Envoy takes RE2 programs of up to
+ * 100 instructions, hence no closer look at what follows: all of the path's segment, or of the word, counts as theirs.
  */
-const CREDENTIAL_IN_PATH = "(?i)(?:sk-igw-|\\bsk-|whsec_|igw_)[^?/]*";
+const CREDENTIAL_BEGINS = "(?i)(?:sk-igw-|\\bsk-|whsec_|igw_)";
 
-function createClientPathFilter(): EnvoyNode {
+function createClientTextFilter(): EnvoyNode {
+  const keep = (header: string, key: string, { why, regex }: { why: string; regex: string }): EnvoyNode => ({
+    header,
+    on_header_present: {
+      metadata_namespace: EDGE_METADATA_NAMESPACE,
+      key,
+      "#regex_value_rewrite": why,
+      regex_value_rewrite: oneLine({ pattern: { regex }, substitution: "" }),
+    },
+  });
   return {
     "#":
-      "ext_proc rewrites :path; error envelopes and the access log go by the client's. In metadata and not in a " +
+      "ext_proc rewrites :path; error envelopes, access log and spans go by the client's. In metadata and not in a " +
       "header: the upstream's filters take our headers off the very request that local replies are written from.",
     name: "envoy.filters.http.header_to_metadata",
     typed_config: typed("envoy.extensions.filters.http.header_to_metadata.v3.Config", {
       request_rules: [
-        {
-          header: ":path",
-          on_header_present: {
-            metadata_namespace: EDGE_METADATA_NAMESPACE,
-            key: "path",
-            "#regex_value_rewrite":
-              "Without the query, and without each credential that somebody has put into the path: every match goes.",
-            regex_value_rewrite: oneLine({
-              pattern: { regex: `${CREDENTIAL_IN_PATH}|[?].*$` },
-              substitution: "",
-            }),
-          },
-        },
+        keep(":path", EDGE_METADATA_PATH, {
+          why: "Without the query, and without each credential that somebody has put into the path: every match goes.",
+          regex: `${CREDENTIAL_BEGINS}[^?/]*|[?].*$`,
+        }),
+        keep("user-agent", EDGE_METADATA_USER_AGENT, {
+          why: "Without the words that are credentials.",
+          regex: `${CREDENTIAL_BEGINS}[^ ]*`,
+        }),
       ],
     }),
   };

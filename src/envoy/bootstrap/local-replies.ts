@@ -9,7 +9,7 @@
  */
 import { ERRORS, GatewayError } from "../../errors.ts";
 import type { ErrorCode } from "../../errors.ts";
-import { EDGE_METADATA_NAMESPACE, IMMEDIATE_RESPONSE_DETAILS } from "../names.ts";
+import { EDGE_METADATA_NAMESPACE, EDGE_METADATA_PATH, IMMEDIATE_RESPONSE_DETAILS } from "../names.ts";
 import { REQUEST_ID } from "./formatters.ts";
 import { oneLine, typed } from "./yaml-document.ts";
 import type { EnvoyNode } from "./yaml-document.ts";
@@ -173,7 +173,7 @@ function createCondition({ when, path }: LocalReplyRow, protocol: Envelope): str
 /** Before the first filter has run there is only the path as it came. */
 const PATH =
   `('${EDGE_METADATA_NAMESPACE}' in metadata.filter_metadata ` +
-  `? metadata.filter_metadata['${EDGE_METADATA_NAMESPACE}']['path'] : request.path)`;
+  `? metadata.filter_metadata['${EDGE_METADATA_NAMESPACE}']['${EDGE_METADATA_PATH}'] : request.path)`;
 
 function createFilter(expression: string): EnvoyNode {
   return {

@@ -6,6 +6,7 @@
 import { isIP } from "node:net";
 import type { Config } from "../../config/schema.ts";
 import { parseUpstreamEndpoint } from "../../config/schema/urls.ts";
+import { EDGE_METADATA_NAMESPACE, EDGE_METADATA_PATH, EDGE_METADATA_USER_AGENT } from "../names.ts";
 import { oneLine, typed } from "./yaml-document.ts";
 import type { EnvoyNode } from "./yaml-document.ts";
 
@@ -19,10 +20,15 @@ const SERVICE_NAME = "inference-gateway";
 export function createTracing(otlp: OtlpConfig | null): EnvoyNode {
   if (otlp === null) return {};
   return {
-    "#tracing": "Spans hold method, path, status and times; no key, no body.",
+    "#tracing":
+      "Spans hold method, path, status and times; no key, no query, no body. Envoy's own tags of what the client wrote " +
+      "are replaced by what the first filter has left of it.",
     tracing: {
-      max_path_tag_length: 256,
-      custom_tags: [oneLine({ tag: "gateway.request_id", request_header: { name: "x-request-id" } })],
+      custom_tags: [
+        oneLine({ tag: "gateway.request_id", request_header: { name: "x-request-id" } }),
+        createEdgeTag("http.url", EDGE_METADATA_PATH),
+        createEdgeTag("user_agent", EDGE_METADATA_USER_AGENT),
+      ],
       provider: {
         name: "envoy.tracers.opentelemetry",
         typed_config: typed("envoy.config.trace.v3.OpenTelemetryConfig", {
@@ -34,6 +40,12 @@ export function createTracing(otlp: OtlpConfig | null): EnvoyNode {
       },
     },
   };
+}
+
+/** In the place of the tag that Envoy would write; a request that no filter has seen has a dash there. */
+function createEdgeTag(tag: string, key: string) {
+  const path = { key: EDGE_METADATA_NAMESPACE, path: [{ key }] };
+  return oneLine({ tag, metadata: { kind: { request: {} }, metadata_key: path, default_value: "-" } });
 }
 
 /** What the client's `traceparent` says; without one, so many percent. */
