@@ -9,29 +9,13 @@ export const MICROCENTS_PER_CENT = 1_000_000;
 /** The largest cap or budget, in cents: keeps every amount in microcents under 2^53, where Lua's numbers are exact. */
 export const MAX_CENTS = 9_000_000_000;
 
-const TOKENS_PER_PRICE_UNIT = 1_000_000n;
 /** "2.50" per million tokens: 2.50 × 100 cents × 10^6 microcents. */
 const PRICE_DECIMALS = 8;
 const PRICE_PATTERN = /^(\d{1,7})(?:\.(\d{1,8}))?$/;
 
-/** What one model costs in one currency: microcents per million tokens. */
-export interface Price {
-  readonly input: bigint;
-  readonly cachedInput: bigint;
-  readonly output: bigint;
-}
-
-/** Token counts of one request as they are billed: the three add up to all tokens, none is counted twice. */
-export interface BillableTokens {
-  /** Prompt tokens that were not served from the upstream's cache. */
-  readonly inputTokens: number;
-  readonly cachedInputTokens: number;
-  /** Reasoning tokens included. */
-  readonly outputTokens: number;
-}
-
 /**
- * A price per million tokens, written as a decimal string ("2.50"), in microcents per million tokens.
+ * A price per million tokens, written as a decimal string ("2.50"), in microcents per million tokens; or an amount of the
+ * currency, in microcents.
  * Returns null for anything that is not a decimal of at most seven digits before and eight behind the point.
  */
 export function parsePrice(text: string): bigint | null {
@@ -41,13 +25,11 @@ export function parsePrice(text: string): bigint | null {
   return BigInt(whole + fraction.padEnd(PRICE_DECIMALS, "0"));
 }
 
-/** The cost of a request in microcents, rounded up once, on the sum. */
-export function costMicrocents(tokens: BillableTokens, price: Price): bigint {
-  const sum =
-    BigInt(tokens.inputTokens) * price.input +
-    BigInt(tokens.cachedInputTokens) * price.cachedInput +
-    BigInt(tokens.outputTokens) * price.output;
-  return (sum + TOKENS_PER_PRICE_UNIT - 1n) / TOKENS_PER_PRICE_UNIT;
+/** "0.00123400": an amount of the currency with all its decimals, and no more than eight. */
+export function formatDecimal(microcents: bigint): string {
+  const sign = microcents < 0n ? "-" : "";
+  const digits = String(microcents < 0n ? -microcents : microcents).padStart(PRICE_DECIMALS + 1, "0");
+  return `${sign}${digits.slice(0, -PRICE_DECIMALS)}.${digits.slice(-PRICE_DECIMALS)}`;
 }
 
 /** Whole cents of an amount, rounded down: what is spent is never shown as more than it is. */

@@ -8,8 +8,10 @@
 import { findNearest } from "../config/schema/nearest.ts";
 import type { Config, ModelConfig, UpstreamConfig } from "../config/schema.ts";
 import { GatewayError } from "../errors.ts";
-import { parsePrice, type Price } from "../money.ts";
 import type { ModelProfile, ModelTarget, UpstreamProtocol } from "../translation/client-protocol.ts";
+import { parsePrice } from "../money.ts";
+import { createPrice, type PriceList } from "../pricing/price.ts";
+import type { GivenRates } from "../pricing/rates.ts";
 
 /** One entry of the catalog. */
 export interface Model extends ModelTarget {
@@ -34,7 +36,7 @@ export interface Model extends ModelTarget {
   /** Id of the model to use instead; null while this one is in service. Never the id of a retired model. */
   readonly replacedBy: string | null;
   /** By currency code. */
-  readonly prices: ReadonlyMap<string, Price>;
+  readonly prices: ReadonlyMap<string, PriceList>;
   readonly profile: ModelProfile;
   /** Added to the worst case of strict caps for the upstream's chat template. */
   readonly promptOverheadTokens: number;
@@ -159,20 +161,52 @@ function createModel(
     startupSeconds: entry.startupSeconds,
     replacedBy,
     prices: new Map(
-      Object.entries(entry.prices).map(([currency, { input, cachedInput, output }]) => [
-        currency,
-        Object.freeze({
-          input: requirePrice(input),
-          cachedInput: requirePrice(cachedInput),
-          output: requirePrice(output),
-        }),
-      ]),
+      Object.entries(entry.prices).map(([currency, prices]) => [currency, createPriceList(prices)]),
     ),
     profile: entry.profile,
     promptOverheadTokens: entry.promptOverheadTokens,
     promptOverheadTokensWithTools: entry.promptOverheadTokensWithTools,
     createdAtSeconds: Math.floor(Date.parse(entry.createdAt) / 1000),
   });
+}
+
+type PriceConfig = ModelConfig["prices"][string][number];
+type RatesConfig = Omit<PriceConfig, "from" | "tiers" | "serviceTiers">;
+
+/** As the configuration has checked it: not empty, in order. */
+function createPriceList(entries: readonly PriceConfig[]): PriceList {
+  const [first, ...later] = entries.map((entry) =>
+    createPrice({
+      ...parseSchedule(entry),
+      from: entry.from,
+      serviceTiers: entry.serviceTiers.map((tier) => ({ ...parseSchedule(tier), name: tier.name })),
+    }),
+  );
+  if (first === undefined) throw new Error("a list of prices is empty");
+  return Object.freeze([first, ...later] as const);
+}
+
+function parseSchedule(given: Pick<PriceConfig, "tiers"> & RatesConfig) {
+  const tiers = given.tiers.map((tier) => ({
+    ...parseRates(tier),
+    abovePromptTokens: tier.abovePromptTokens,
+  }));
+  return { ...parseRates(given), tiers };
+}
+
+function parseRates(given: RatesConfig): GivenRates {
+  const optional = (text: string | undefined) => (text === undefined ? undefined : requirePrice(text));
+  return {
+    input: requirePrice(given.input),
+    cachedInput: optional(given.cachedInput),
+    cacheWrite: optional(given.cacheWrite),
+    cacheWrite1h: optional(given.cacheWrite1h),
+    inputAudio: optional(given.inputAudio),
+    output: requirePrice(given.output),
+    reasoning: optional(given.reasoning),
+    outputAudio: optional(given.outputAudio),
+    request: optional(given.request),
+  };
 }
 
 function requirePrice(text: string): bigint {

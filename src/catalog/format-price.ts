@@ -1,10 +1,66 @@
+import {
+  announcedPrices,
+  type Price,
+  priceInForce,
+  type PriceList,
+  type Schedule,
+} from "../pricing/price.ts";
+import { type PartName, RATE_NAMES, type Rates } from "../pricing/rates.ts";
+
 /** Microcents per million tokens have eight decimals of a unit of the currency. */
 const DECIMALS = 8;
 const MIN_SHOWN_DECIMALS = 2;
+
+/** Every rate by its name in `gateway.yaml`, fallbacks filled in. */
+export type ShownRates = Readonly<Record<PartName, string>>;
+
+export interface ShownSchedule extends ShownRates {
+  readonly tiers: readonly (ShownRates & { readonly above_prompt_tokens: number })[];
+}
+
+export interface ShownPrice extends ShownSchedule {
+  /** UTC day; null: from the beginning. */
+  readonly from: string | null;
+  readonly service_tiers: Readonly<Record<string, ShownSchedule>>;
+}
+
+/** What a model costs in one currency now, and what it will. */
+export interface ShownPrices extends ShownPrice {
+  readonly announced: readonly ShownPrice[];
+}
 
 /** A price per million tokens as it is written in `gateway.yaml`: "2.50", "0.075". The reverse of `parsePrice`. */
 export function formatPrice(price: bigint): string {
   const digits = price.toString().padStart(DECIMALS + 1, "0");
   const fraction = digits.slice(-DECIMALS).replace(/0+$/, "").padEnd(MIN_SHOWN_DECIMALS, "0");
   return `${digits.slice(0, -DECIMALS)}.${fraction}`;
+}
+
+/** The price in force at a time, and those that are announced. */
+export function formatPrices(prices: PriceList, nowMs: number): ShownPrices {
+  return {
+    ...formatOne(priceInForce(prices, nowMs)),
+    announced: announcedPrices(prices, nowMs).map(formatOne),
+  };
+}
+
+function formatOne({ from, base, serviceTiers }: Price): ShownPrice {
+  const tiers = Array.from(serviceTiers, ([name, schedule]) => [name, formatSchedule(schedule)] as const);
+  return { ...formatSchedule(base), from, service_tiers: Object.fromEntries(tiers) };
+}
+
+function formatSchedule({ rates, tiers }: Schedule): ShownSchedule {
+  return {
+    ...formatRates(rates),
+    tiers: tiers.map((tier) => ({
+      above_prompt_tokens: tier.abovePromptTokens,
+      ...formatRates(tier.rates),
+    })),
+  };
+}
+
+function formatRates(rates: Rates): ShownRates {
+  return Object.fromEntries(
+    RATE_NAMES.map(({ rate, name }) => [name, formatPrice(rates[rate])]),
+  ) as ShownRates;
 }

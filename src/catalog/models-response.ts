@@ -5,6 +5,7 @@
  */
 import { GatewayError } from "../errors.ts";
 import type { Catalog, Model, ModelViewer } from "./catalog.ts";
+import { formatPrices, type ShownPrices } from "./format-price.ts";
 
 /** One model for both SDK families. */
 export interface ModelBody {
@@ -24,6 +25,15 @@ export interface ModelBody {
   readonly max_tokens: number;
   readonly deprecated_at: null;
   readonly retires_at: null;
+  /** In the organization's currency; SDKs pass over it. */
+  readonly pricing: ShownPrices & { readonly currency: string };
+}
+
+/** Who asks, and when. */
+export interface ModelQuestion {
+  readonly viewer: ModelViewer;
+  /** Decides which prices are in force. */
+  readonly nowMs: number;
 }
 
 /** A page of models for both SDK families. */
@@ -43,7 +53,8 @@ const MAX_LIMIT = 1000;
  * page only; `limit`, `after_id` and `before_id` page as in the Anthropic protocol.
  * @throws GatewayError 400 `invalid_parameter` for a query that cannot be followed.
  */
-export function listModels(catalog: Catalog, viewer: ModelViewer, query: URLSearchParams): ModelListBody {
+export function listModels(catalog: Catalog, question: ModelQuestion, query: URLSearchParams): ModelListBody {
+  const { viewer } = question;
   const models = catalog.listFor(viewer);
   const limit = readLimit(query) ?? models.length;
   const [after, before] = [readCursor(query, "after_id", models), readCursor(query, "before_id", models)];
@@ -56,7 +67,7 @@ export function listModels(catalog: Catalog, viewer: ModelViewer, query: URLSear
   const page = models.slice(start, end);
   return {
     object: "list",
-    data: page.map(describeModel),
+    data: page.map((model) => describeModel(model, question)),
     has_more: before === null ? end < models.length : start > 0,
     first_id: page[0]?.id ?? null,
     last_id: page.at(-1)?.id ?? null,
@@ -67,10 +78,11 @@ export function listModels(catalog: Catalog, viewer: ModelViewer, query: URLSear
  * One model.
  * @throws GatewayError 404 for an id that is not in the catalog or that the key cannot use.
  */
-export function getModel(catalog: Catalog, viewer: ModelViewer, id: string): ModelBody {
+export function getModel(catalog: Catalog, question: ModelQuestion, id: string): ModelBody {
+  const { viewer } = question;
   const usable = catalog.listFor(viewer);
   const model = usable.find((one) => one.id === id);
-  if (model !== undefined) return describeModel(model);
+  if (model !== undefined) return describeModel(model, question);
   const nearest = catalog.nearest(id, 3, usable).map((one) => `\`${one}\``);
   const hint = nearest.length === 0 ? "" : ` Nearest: ${nearest.join(", ")}.`;
   throw new GatewayError("unknown_endpoint", {
@@ -80,7 +92,10 @@ export function getModel(catalog: Catalog, viewer: ModelViewer, id: string): Mod
   });
 }
 
-function describeModel(model: Model): ModelBody {
+function describeModel(model: Model, { viewer: { currency }, nowMs }: ModelQuestion): ModelBody {
+  const prices = model.prices.get(currency);
+  // A viewer's models all have a price in its currency.
+  if (prices === undefined) throw new GatewayError("model_not_available_in_currency");
   return {
     id: model.id,
     object: "model",
@@ -96,6 +111,7 @@ function describeModel(model: Model): ModelBody {
     max_tokens: model.maxOutputTokens,
     deprecated_at: null,
     retires_at: null,
+    pricing: { currency, ...formatPrices(prices, nowMs) },
   };
 }
 

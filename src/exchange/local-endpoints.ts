@@ -1,6 +1,6 @@
 /** The endpoints that the gateway answers by itself: models, the key's status, its recent requests. */
 import type { Catalog } from "../catalog/catalog.ts";
-import { getModel, listModels } from "../catalog/models-response.ts";
+import { getModel, listModels, type ModelQuestion } from "../catalog/models-response.ts";
 import { GatewayError } from "../errors.ts";
 import type { Admission } from "../limits/admission.ts";
 import { formatKeyStatus } from "../limits/key-status.ts";
@@ -73,13 +73,13 @@ async function answerWithoutBody(
     case "models":
       return createJsonReply(
         200,
-        listModels(services.catalog(), admission, queryOf(headers[":path"])),
+        listModels(services.catalog(), questionOf(admission), queryOf(headers[":path"])),
         admission,
       );
     case "model":
       return createJsonReply(
         200,
-        getModel(services.catalog(), admission, admission.resource ?? ""),
+        getModel(services.catalog(), questionOf(admission), admission.resource ?? ""),
         admission,
       );
     case "key":
@@ -95,6 +95,11 @@ async function answerWithoutBody(
       break;
   }
   throw new GatewayError("unknown_endpoint");
+}
+
+/** By Redis's clock. */
+function questionOf(admission: Admission): ModelQuestion {
+  return { viewer: admission, nowMs: admission.rate.timeMs };
 }
 
 async function keyStatus({ store }: LocalEndpointServices, admission: Admission) {

@@ -1,7 +1,8 @@
 import { timeOfId } from "../store/ids.ts";
 import type { RequestWay } from "../store/types/reporting.ts";
 import type { RequestIdentity } from "../store/types/settlement.ts";
-import type { Price } from "../money.ts";
+import { describePlace, keptRates } from "../pricing/charged-price.ts";
+import type { ChosenRates } from "../pricing/price.ts";
 import type { TokenUsage } from "../translation/client-protocol.ts";
 
 /**
@@ -23,7 +24,7 @@ export interface LoggedRequest {
   readonly identity: Omit<RequestIdentity, "model"> & { readonly model: string | null };
   readonly currency: string;
   /** Null: it was refused before a price was looked up. */
-  readonly price: Price | null;
+  readonly price: ChosenRates | null;
   readonly outcome: Outcome | "refused";
   readonly result: ClientResult;
   readonly tokens: TokenUsage;
@@ -59,8 +60,12 @@ export function formatRequestLogLine(request: LoggedRequest, settledAtMs: number
     day: identity.day,
     input_tokens: tokens.inputTokens,
     cached_input_tokens: tokens.cachedInputTokens,
+    cache_write_tokens: tokens.cacheWriteTokens,
+    cache_write_1h_tokens: tokens.cacheWrite1hTokens,
+    input_audio_tokens: tokens.inputAudioTokens,
     output_tokens: tokens.outputTokens,
     reasoning_tokens: tokens.reasoningTokens,
+    output_audio_tokens: tokens.outputAudioTokens,
     estimated: request.estimated,
     currency: request.currency,
   });
@@ -68,7 +73,11 @@ export function formatRequestLogLine(request: LoggedRequest, settledAtMs: number
   return `${fields.slice(0, -1)},"prices":${prices},"cost_microcents":${request.costMicrocents}}`;
 }
 
-/** Microcents per million tokens. */
-function formatPrices({ input, cachedInput, output }: Price): string {
-  return `{"input":${input},"cached_input":${cachedInput},"output":${output}}`;
+/** Microcents per million tokens, of the fee microcents; and which of the model's prices they are. */
+function formatPrices(price: ChosenRates): string {
+  const rates = keptRates(price).map(([name, rate]) => `"${name}":${rate}`);
+  const place = Object.entries(describePlace(price)).map(
+    ([name, value]) => `"${name}":${JSON.stringify(value)}`,
+  );
+  return `{${[...rates, ...place].join(",")}}`;
 }

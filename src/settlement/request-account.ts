@@ -3,7 +3,9 @@
  * a sequence number, so that a repeated, late or reordered one counts once.
  */
 import type { Model } from "../catalog/catalog.ts";
-import { type Price, costMicrocents } from "../money.ts";
+import { formatPriceFigures } from "../pricing/charged-price.ts";
+import { type ChosenRates, chooseRates, isPricedTier, leastCost, type Price } from "../pricing/price.ts";
+import { costMicrocents, promptTokensOf } from "../pricing/rates.ts";
 import type { ClientResult, Outcome } from "../request-log/line.ts";
 import type { Check } from "../store/types/reporting.ts";
 import type { ChargeInput, RequestIdentity, RequestTokens } from "../store/types/settlement.ts";
@@ -16,6 +18,10 @@ export interface Settled {
   readonly costMicrocents: bigint;
   /** The tokens are an estimate: the upstream told no usable usage. */
   readonly estimated: boolean;
+  /** The rates that it was charged at. */
+  readonly charged: ChosenRates;
+  /** What the upstream served it as and nobody has set a price for; null where there is one. */
+  readonly unpricedServiceTier: string | null;
 }
 
 /** The end of a request: what it came to, and how. */
@@ -54,8 +60,6 @@ export interface AccountOptions {
   /** Every charge has come to its end. */
   readonly onSettled: (account: RequestAccount) => void;
 }
-
-const NOTHING: Settled = { tokens: NO_TOKENS, costMicrocents: 0n, estimated: false };
 
 export class RequestAccount {
   readonly identity: RequestIdentity;
@@ -138,7 +142,7 @@ export class RequestAccount {
   }
 
   #countFinally(outcome: Outcome): Settled | Promise<Settled> {
-    if (outcome === "not_sent" || outcome === "refused_by_upstream") return NOTHING;
+    if (outcome === "not_sent" || outcome === "refused_by_upstream") return this.#nothing();
     const observation = this.#answer?.observation;
     if (observation === undefined) return this.#estimate(null, 0);
     const { usage } = observation;
@@ -160,22 +164,22 @@ export class RequestAccount {
 
   /**
    * A lower bound of what the request has cost: the upstream's figures where it reports some, else the fewest tokens that
-   * what passed can be; each prompt token at the cheapest price that it can still get, since an upstream may tell only at
-   * the end how many came from its cache.
+   * what passed can be; each token at the cheapest price that it can still get, since an upstream may tell only at the
+   * end how many came from its cache, how many were reasoning and at which service tier it served.
    */
   #countAtLeast(observation: Observation): Settled {
     const { usage } = observation;
     const { estimator, model, promptTextBytes, largestOutputTokens } = this.#options;
-    const { input, cachedInput, output } = this.price;
     const reported = usage !== null && !isUsageBehind(observation) ? usage.outputTokens : null;
     const fewest = () => Math.min(largestOutputTokens, estimator.fewestOutputTokens(model.id, observation));
     const tokens: TokenUsage = {
       ...(usage ?? { ...NO_TOKENS, inputTokens: estimator.fewestPromptTokens(model.id, promptTextBytes) }),
       outputTokens: reported ?? fewest(),
     };
-    const cheapest = input < cachedInput ? input : cachedInput;
-    const cost = costMicrocents(tokens, { input: cheapest, cachedInput: cheapest, output });
-    return { tokens, costMicrocents: cost, estimated: true };
+    const inputTokens = promptTokensOf(tokens);
+    const { outputTokens } = tokens;
+    const cost = leastCost(this.price, { inputTokens, outputTokens });
+    return { ...this.#price(tokens, true), costMicrocents: cost };
   }
 
   get #subject(): TokenSubject {
@@ -190,25 +194,35 @@ export class RequestAccount {
       : { ...settled, costMicrocents: limit };
   }
 
-  /** The prompt as the upstream counted it, where it did. */
+  /** The prompt as the upstream counted it, where it did; estimated tokens have the plain price of their side. */
   #estimate(usage: TokenUsage | null, outputTokens: number): Settled {
     const prompt = usage ?? { ...NO_TOKENS, inputTokens: this.estimatedInputTokens };
     const capped = Math.min(outputTokens, this.#options.largestOutputTokens);
-    return this.#price({ ...prompt, outputTokens: capped }, true);
+    return this.#price({ ...prompt, outputTokens: capped, reasoningTokens: 0, outputAudioTokens: 0 }, true);
   }
 
+  /** At the service tier that the upstream has named, and the size of the whole prompt. */
   #price(tokens: TokenUsage, estimated: boolean): Settled {
-    return { tokens, costMicrocents: costMicrocents(tokens, this.price), estimated };
+    const named = this.#answer?.observation.serviceTier ?? null;
+    const charged = chooseRates(this.price, named, promptTokensOf(tokens));
+    const unpricedServiceTier = named === null || isPricedTier(this.price, named) ? null : named;
+    const cost = costMicrocents(tokens, charged.rates);
+    return { tokens, costMicrocents: cost, estimated, charged, unpricedServiceTier };
+  }
+
+  /** Not even the fee of a request. */
+  #nothing(): Settled {
+    return { ...this.#price(NO_TOKENS, false), costMicrocents: 0n, unpricedServiceTier: null };
   }
 
   #learn({ tokens, estimated }: Settled): void {
     const observation = this.#answer?.observation;
     if (estimated || observation === undefined || tokens === NO_TOKENS) return;
     const { estimator, promptBytes, onPromptCounted } = this.#options;
-    onPromptCounted?.(tokens.inputTokens + tokens.cachedInputTokens);
+    onPromptCounted?.(promptTokensOf(tokens));
     estimator.learn(this.#subject, {
       promptBytes,
-      promptTokens: tokens.inputTokens + tokens.cachedInputTokens,
+      promptTokens: promptTokensOf(tokens),
       generatedBytes: observation.generatedBytes,
       generatedDeltas: observation.generatedDeltas,
       outputTokens: tokens.outputTokens,
@@ -232,7 +246,8 @@ export class RequestAccount {
         estimate === undefined
           ? null
           : { totalMicrocents: estimate.costMicrocents, tokens: formatTokens(estimate.tokens) },
-      final: result === undefined ? null : { ...result, checks: [describePrice(this.price, this.currency)] },
+      final:
+        result === undefined ? null : { ...result, checks: [describePrice(settled.charged, this.currency)] },
     };
     return this.#options.charge(input, this);
   }
@@ -252,16 +267,7 @@ function isUsageBehind({ usage, generatedBytes }: Observation): boolean {
   return usage?.outputTokens === 0 && generatedBytes > 0;
 }
 
-/** The prices that were in force, so that a cost can be explained later. */
-function describePrice({ input, cachedInput, output }: Price, currency: string): Check {
-  return {
-    name: "price",
-    passed: true,
-    figures: {
-      currency,
-      input_microcents_per_million: String(input),
-      cached_input_microcents_per_million: String(cachedInput),
-      output_microcents_per_million: String(output),
-    },
-  };
+/** The price that was in force, so that a cost can be explained later. */
+function describePrice(charged: ChosenRates, currency: string): Check {
+  return { name: "price", passed: true, figures: formatPriceFigures(charged, currency) };
 }

@@ -14,7 +14,7 @@ import { createConcurrencyError, fitsShare } from "../limits/concurrency-limit.t
 import type { GraceOutage } from "../grace/grace-outage.ts";
 import type { GraceSpend } from "../grace/grace-spend.ts";
 import type { Logger } from "../logger.ts";
-import type { Price } from "../money.ts";
+import { isPricedTier, type Price, priceInForce } from "../pricing/price.ts";
 import type { Store } from "../store/types.ts";
 import type { RequestIdentity } from "../store/types/settlement.ts";
 import { type ClientRequest, NO_TOKENS } from "../translation/client-protocol.ts";
@@ -144,13 +144,15 @@ export class Settlement {
 
   /**
    * Places the hold of a request that is about to go upstream.
-   * @throws GatewayError 402 when a cap is reached, 429 when the key has as many requests in flight as it may, 503 when
+   * @throws GatewayError 400 for a service tier without a price, 402 when a cap is reached, 429 when the key has as many requests in flight as it may, 503 when
    * Redis cannot be reached.
    */
   async open(input: OpenInput): Promise<RequestAccount> {
     const { admission, model } = input;
-    const price = model.prices.get(admission.currency);
-    if (price === undefined) throw new GatewayError("model_not_available_in_currency");
+    const prices = model.prices.get(admission.currency);
+    if (prices === undefined) throw new GatewayError("model_not_available_in_currency");
+    const price = priceInForce(prices, this.#options.clock.nowMs());
+    refuseUnpricedTier(price, model, input.request.serviceTier);
     const account = this.#createAccount(input, price);
     const hold = {
       ...account.identity,
@@ -249,8 +251,8 @@ export class Settlement {
   }
 
   #onCounted(account: RequestAccount, { settled, outcome, result }: Ending): void {
-    const { identity, currency, price } = account;
-    this.#log({ identity, currency, price, outcome, result, ...settled });
+    const { identity, currency } = account;
+    this.#log({ identity, currency, price: settled.charged, outcome, result, ...settled });
   }
 
   #createAccount(
@@ -337,6 +339,15 @@ export class Settlement {
     this.#closed = new Map();
     await eachOrganization(closed, (...batch) => this.#options.store.forget(...batch));
   }
+}
+
+/** A request that asks for a service tier must know what it costs; a model that has none passes the wish on. */
+function refuseUnpricedTier(price: Price, model: Model, asked: string | null): void {
+  const { serviceTiers } = price;
+  if (asked === null || serviceTiers.size === 0 || isPricedTier(price, asked)) return;
+  const known = ["auto", "default", ...serviceTiers.keys()].map((name) => `\`${name}\``).join(", ");
+  const message = `\`service_tier\` must be one of ${known} for the model \`${model.id}\`: no other has a price.`;
+  throw new GatewayError("invalid_parameter", { message, param: "service_tier" });
 }
 
 function formatIdentity(admission: Admission, model: Model): RequestIdentity {

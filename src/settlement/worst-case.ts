@@ -3,7 +3,7 @@
  * keeps its own limits.
  */
 import type { Model } from "../catalog/catalog.ts";
-import { type Price, costMicrocents } from "../money.ts";
+import { greatestCost, type Price } from "../pricing/price.ts";
 import type { ClientRequest } from "../translation/client-protocol.ts";
 
 export interface WorstCaseInput {
@@ -18,7 +18,8 @@ export interface WorstCaseInput {
 
 /**
  * Microcents. A text has at most as many tokens as UTF-8 bytes, and a message's JSON more bytes than a template adds to
- * it; media, and templates of the client's own, count as a full context window.
+ * it; media, and templates of the client's own, count as a full context window. At the dearest of all service tiers and
+ * sizes of prompt.
  */
 export function worstCaseMicrocents(input: WorstCaseInput): bigint {
   const { request, upstreamBytes, learnedOverheadTokens, model, price } = input;
@@ -27,12 +28,8 @@ export function worstCaseMicrocents(input: WorstCaseInput): bigint {
   const inputTokens = hasMedia
     ? model.contextWindow
     : Math.min(model.contextWindow, upstreamBytes + overhead);
-  const dearest = price.input > price.cachedInput ? price.input : price.cachedInput;
   const outputTokens = largestOutputTokens(request, model) + predictionBytes;
-  return costMicrocents(
-    { inputTokens, cachedInputTokens: 0, outputTokens },
-    { input: dearest, cachedInput: dearest, output: price.output },
-  );
+  return greatestCost(price, { inputTokens, outputTokens });
 }
 
 /** The chat template's tokens as `gateway.yaml` says them. */

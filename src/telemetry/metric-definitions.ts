@@ -47,7 +47,7 @@ const REQUEST_METRICS = {
   tokens: {
     name: "inference_gateway_tokens_total",
     type: "counter",
-    help: "Tokens charged; input excludes the cached ones, output includes reasoning.",
+    help: "Tokens charged; input excludes the cached ones and includes cache writes and audio, output includes reasoning and audio.",
     labels: ["model", "type"],
   },
   spend: {
@@ -61,6 +61,12 @@ const REQUEST_METRICS = {
     type: "counter",
     help: "Requests charged by an estimate, because the upstream told no usable usage or the answer was cut.",
     labels: ["model"],
+  },
+  unpricedTiers: {
+    name: "inference_gateway_unpriced_service_tiers_total",
+    type: "counter",
+    help: "Answers that an upstream served at a service tier without a price, which were charged at the default price.",
+    labels: ["model", "service_tier"],
   },
   usageContradictions: {
     name: "inference_gateway_usage_contradictions_total",

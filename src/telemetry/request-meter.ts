@@ -6,8 +6,12 @@ import type { Metrics } from "./metrics.ts";
 export interface MeteredTokens {
   readonly inputTokens: number;
   readonly cachedInputTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly cacheWrite1hTokens: number;
+  readonly inputAudioTokens: number;
   readonly outputTokens: number;
   readonly reasoningTokens: number;
+  readonly outputAudioTokens: number;
 }
 
 /** A request at its end. */
@@ -27,6 +31,8 @@ export interface FinishedRequest {
     readonly tokens: MeteredTokens;
     readonly costMicrocents: bigint;
     readonly estimated: boolean;
+    /** What the upstream served it as and nobody has set a price for. */
+    readonly unpricedServiceTier: string | null;
   } | null;
   /** Figures of the upstream's usage that cannot all be true, by kind. */
   readonly usageContradiction: string | null;
@@ -49,6 +55,8 @@ const REFUSALS: ReadonlyMap<string, string> = new Map([
   ["org_hard_cap_reached", "organization_cap"],
 ]);
 const OPERATION = "chat";
+/** Names that upstreams give to service tiers; a label must not take whatever one makes up. */
+const KNOWN_TIERS: ReadonlySet<string> = new Set(["batch", "flex", "performance", "priority", "scale"]);
 
 export class RequestMeter {
   readonly #options: RequestMeterOptions;
@@ -96,8 +104,12 @@ export class RequestMeter {
     const { tokens } = settled;
     metrics.tokens.inc({ model, type: "input" }, tokens.inputTokens);
     metrics.tokens.inc({ model, type: "cached_input" }, tokens.cachedInputTokens);
+    metrics.tokens.inc({ model, type: "cache_write" }, tokens.cacheWriteTokens);
+    metrics.tokens.inc({ model, type: "cache_write_1h" }, tokens.cacheWrite1hTokens);
+    metrics.tokens.inc({ model, type: "input_audio" }, tokens.inputAudioTokens);
     metrics.tokens.inc({ model, type: "output" }, tokens.outputTokens);
     metrics.tokens.inc({ model, type: "reasoning" }, tokens.reasoningTokens);
+    metrics.tokens.inc({ model, type: "output_audio" }, tokens.outputAudioTokens);
     const spender = {
       organization_id: this.#labelOf(request.organizationId),
       model,
@@ -105,6 +117,10 @@ export class RequestMeter {
     };
     metrics.spend.inc(spender, Number(settled.costMicrocents));
     if (settled.estimated) metrics.estimated.inc({ model });
+    const { unpricedServiceTier: tier } = settled;
+    if (tier !== null) {
+      metrics.unpricedTiers.inc({ model, service_tier: KNOWN_TIERS.has(tier) ? tier : "other" });
+    }
     const { usageContradiction: kind } = request;
     if (kind !== null) metrics.usageContradictions.inc({ model, kind });
     if (request.status === 200) this.#observeAnswer(request, tokens, model);
@@ -154,6 +170,9 @@ function formatLine(request: FinishedRequest): object {
           // Beyond 2^53 only as text; a line's reader gets it the same way always.
           cost_microcents: String(settled.costMicrocents),
           estimated: settled.estimated,
+          ...(settled.unpricedServiceTier === null
+            ? {}
+            : { unpriced_service_tier: settled.unpricedServiceTier }),
         }),
     duration_ms: Math.round(durationMs),
     ...(firstTokenMs === null ? {} : { first_token_ms: Math.round(firstTokenMs) }),

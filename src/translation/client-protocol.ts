@@ -101,6 +101,8 @@ export interface ClientRequest {
   readonly maxOutputTokens: number | null;
   /** How many answers were asked for (`n`); 1 on the messages route. */
   readonly choices: number;
+  /** The service tier that the upstream is asked for; null: none. */
+  readonly serviceTier: string | null;
   /** For the worst case of strict caps. Computed when called: not on the path of default caps. */
   promptSize(): PromptSize;
   /**

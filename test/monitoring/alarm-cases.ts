@@ -173,6 +173,20 @@ export const ALARM_CASES: readonly AlarmCase[] = [
     description: "2: neither Redis nor the spool takes them. Do not restart the gateway.",
   },
   {
+    alert: "GatewayUnpricedServiceTier",
+    fault: {
+      [`inference_gateway_unpriced_service_tiers_total{model="${ECHO}",service_tier="flex"}`]: "_ _ 2x80",
+    },
+    calm: {
+      [`inference_gateway_unpriced_service_tiers_total{model="${ECHO}",service_tier="flex"}`]: "2x100",
+    },
+    at: "10m",
+    pendingAt: null,
+    labels: { model: ECHO, service_tier: "flex" },
+    summary: `${ECHO} is served at a service tier without a price (flex)`,
+    description: "2 requests in an hour were charged at the default price.",
+  },
+  {
     alert: "GatewayHoldsReaped",
     fault: { inference_gateway_reaped_holds_total: "0x5 4x15" },
     calm: { inference_gateway_reaped_holds_total: "4x20" },

@@ -1,6 +1,5 @@
-import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { costMicrocents, formatCents, parsePrice, wholeCents } from "../../src/money.ts";
+import { formatCents, formatDecimal, parsePrice, wholeCents } from "../../src/money.ts";
 
 describe("parsePrice", () => {
   it.each([
@@ -22,29 +21,15 @@ describe("parsePrice", () => {
   );
 });
 
-describe("costMicrocents", () => {
-  const price = { input: 250_000_000n, cachedInput: 25_000_000n, output: 1_000_000_000n };
-
-  it("sums tokens times prices", () => {
-    expect(costMicrocents({ inputTokens: 4, cachedInputTokens: 10, outputTokens: 3 }, price)).toBe(
-      4n * 250n + 250n + 3000n,
-    );
-  });
-
-  it("rounds up once, on the sum", () => {
-    const third = { input: 333_333n, cachedInput: 333_333n, output: 333_333n };
-    expect(costMicrocents({ inputTokens: 1, cachedInputTokens: 1, outputTokens: 1 }, third)).toBe(1n);
-    expect(costMicrocents({ inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 }, third)).toBe(0n);
-  });
-
-  it("is exact for every count of tokens", () => {
-    const count = fc.integer({ min: 0, max: 1_000_000_000 });
-    fc.assert(
-      fc.property(count, count, (inputTokens, outputTokens) => {
-        const cost = costMicrocents({ inputTokens, cachedInputTokens: 0, outputTokens }, price);
-        expect(cost).toBe(BigInt(inputTokens) * 250n + BigInt(outputTokens) * 1000n);
-      }),
-    );
+describe("formatDecimal", () => {
+  it.each([
+    [0n, "0.00000000"],
+    [123_400n, "0.00123400"],
+    [100_000_000n, "1.00000000"],
+    [-1n, "-0.00000001"],
+    [2n ** 63n, "92233720368.54775808"],
+  ])("writes %s microcents with all their decimals: %s", (microcents, text) => {
+    expect(formatDecimal(microcents)).toBe(text);
   });
 });
 

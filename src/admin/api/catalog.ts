@@ -1,6 +1,6 @@
 /** `GET /api/catalog`: models, capabilities and prices. */
 import type { Model } from "../../catalog/catalog.ts";
-import { formatPrice } from "../../catalog/format-price.ts";
+import { formatPrices } from "../../catalog/format-price.ts";
 import { catalogPage } from "../schemas/catalog.ts";
 import { answerList } from "./list-answer.ts";
 import { defineRoute } from "./route.ts";
@@ -17,10 +17,13 @@ const list = defineRoute(
     body: null,
     answers: { 200: catalogPage },
   },
-  async (_call, { catalog }) => answerList({ items: catalog().models, next: null }, formatModel),
+  async (_call, { catalog }) => {
+    const nowMs = Date.now();
+    return answerList({ items: catalog().models, next: null }, (model) => formatModel(model, nowMs));
+  },
 );
 
-function formatModel(model: Model) {
+function formatModel(model: Model, nowMs: number) {
   return {
     id: model.id,
     display_name: model.displayName,
@@ -30,14 +33,7 @@ function formatModel(model: Model) {
     capabilities: [...model.capabilities],
     replaced_by: model.replacedBy,
     prices: Object.fromEntries(
-      Array.from(model.prices, ([currency, price]) => [
-        currency,
-        {
-          input: formatPrice(price.input),
-          cached_input: formatPrice(price.cachedInput),
-          output: formatPrice(price.output),
-        },
-      ]),
+      Array.from(model.prices, ([currency, prices]) => [currency, formatPrices(prices, nowMs)]),
     ),
   };
 }

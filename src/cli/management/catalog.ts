@@ -3,11 +3,20 @@ import type { JsonObject } from "./admin-client.ts";
 import { addCommands, type GlobalCommandRow } from "./management-command.ts";
 import { formatTable, formatValue } from "./table.ts";
 
-const COLUMNS = ["MODEL", "CURRENCY", "INPUT", "CACHED", "OUTPUT", "CONTEXT", "NOTE"];
+const COLUMNS = ["MODEL", "CURRENCY", "PRICE", "INPUT", "CACHED", "OUTPUT", "OTHER", "CONTEXT", "NOTE"];
+/** Each has a fallback, and is shown where it differs from it. */
+const OTHERS = [
+  ["cache_write", "input"],
+  ["cache_write_1h", "cache_write"],
+  ["input_audio", "input"],
+  ["reasoning", "output"],
+  ["output_audio", "output"],
+] as const;
+const NO_FEE = "0.00";
 
 const catalog: GlobalCommandRow = {
   usage: "catalog",
-  description: "The models that keys can use, with their prices per million tokens.",
+  description: "The models that keys can use, with their prices per million tokens, announced ones included.",
   examples: ["catalog", "catalog --json"],
   async run({ client }) {
     const { data } = await client.call("GET", "/api/catalog");
@@ -21,17 +30,53 @@ export function addCatalogCommand(program: Command): void {
   addCommands(program, [catalog]);
 }
 
-/** One row for each currency that the model has a price in. */
+/** For each currency a row for every price of the model, now and announced, by service tier and size of prompt. */
 function formatRows(model: JsonObject): string[][] {
   const prices = Object.entries(model["prices"] as Readonly<Record<string, JsonObject>>);
   const successor = model["replaced_by"];
-  return prices.map(([currency, price]) => [
-    String(model["id"]),
-    currency,
-    String(price["input"]),
-    String(price["cached_input"]),
-    String(price["output"]),
-    String(model["context_window"]),
-    successor === null ? "" : `retired: use ${formatValue(successor)}`,
+  const note = successor === null ? "" : `retired: use ${formatValue(successor)}`;
+  return prices.flatMap(([currency, price]) =>
+    [price, ...(price["announced"] as JsonObject[])]
+      .flatMap(listRates)
+      .map(({ name, rates }) => [
+        String(model["id"]),
+        currency,
+        name,
+        String(rates["input"]),
+        String(rates["cached_input"]),
+        String(rates["output"]),
+        formatOthers(rates),
+        String(model["context_window"]),
+        note,
+      ]),
+  );
+}
+
+interface NamedRates {
+  /** "from 2027-01-01, flex, above 200000": what is not the default. */
+  readonly name: string;
+  readonly rates: JsonObject;
+}
+
+function listRates(price: JsonObject): NamedRates[] {
+  const day = price["from"] === null ? [] : [`from ${formatValue(price["from"])}`];
+  const schedules = [
+    { words: day, schedule: price },
+    ...Object.entries(price["service_tiers"] as Readonly<Record<string, JsonObject>>).map(
+      ([tier, schedule]) => ({ words: [...day, tier], schedule }),
+    ),
+  ];
+  return schedules.flatMap(({ words, schedule }) => [
+    { name: words.join(", "), rates: schedule },
+    ...(schedule["tiers"] as JsonObject[]).map((rates) => ({
+      name: [...words, `above ${formatValue(rates["above_prompt_tokens"])}`].join(", "),
+      rates,
+    })),
   ]);
+}
+
+function formatOthers(rates: JsonObject): string {
+  const others = OTHERS.filter(([name, fallback]) => rates[name] !== rates[fallback]).map(([name]) => name);
+  const shown = rates["request"] === NO_FEE ? others : [...others, "request"];
+  return shown.map((name) => `${name} ${formatValue(rates[name])}`).join(", ");
 }

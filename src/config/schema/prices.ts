@@ -2,40 +2,176 @@ import { z } from "zod";
 
 import { parsePrice } from "../../money.ts";
 import { explainCurrency } from "./currencies.ts";
-import { described, mapping } from "./fields.ts";
+import { described, integer, list, mapping } from "./fields.ts";
 
-const price = () =>
+const DECIMAL = "at most seven digits before the point and eight behind it";
+/** No context window comes near it. */
+const MAX_TOKENS = 100_000_000;
+const TIER_FORM = /^[a-z0-9][a-z0-9_.-]{0,31}$/;
+/** What upstreams call the tier that `input` and `output` are for. */
+const DEFAULT_TIERS = new Set(["auto", "default", "on_demand", "standard", "standard_only"]);
+
+const decimal = (what: string, example: string) =>
   z
-    .string({ error: "expected a price per million tokens as a decimal in quotes" })
+    .string({ error: `expected ${what} as a decimal in quotes` })
     .refine((value) => parsePrice(value) !== null, {
-      error:
-        'expected a price per million tokens such as "2.50": at most seven digits before the point and eight behind it',
+      error: `expected ${what} such as "${example}": ${DECIMAL}`,
     });
+const perMillion = () => decimal("a price per million tokens", "2.50");
+
+/** What stands wherever there are prices: in a currency, in a tier of prompt sizes, in a service tier. */
+function createRatesShape() {
+  const type = { unit: "per million tokens", type: "decimal string" };
+  const required = (description: string) => described(perMillion(), { ...type, description });
+  const optional = (description: string, fallback: string) =>
+    described(perMillion().optional(), { ...type, description, default: fallback });
+  return {
+    input: required("Prompt tokens."),
+    cached_input: optional(
+      "Prompt tokens that the upstream served from its cache, audio included.",
+      "`input`",
+    ),
+    cache_write: optional("Prompt tokens written to the upstream's cache for 5 minutes.", "`input`"),
+    cache_write_1h: optional("Prompt tokens written to the upstream's cache for an hour.", "`cache_write`"),
+    input_audio: optional("Audio of the prompt.", "`input`"),
+    output: required("Generated tokens."),
+    reasoning: optional("Generated tokens of reasoning.", "`output`"),
+    output_audio: optional("Generated audio.", "`output`"),
+    request: described(decimal("an amount for each request", "0.01").optional(), {
+      description: "Once for each request that is charged.",
+      unit: "of the currency",
+      type: "decimal string",
+      default: "none",
+    }),
+  };
+}
+
+function createScheduleShape() {
+  const tier = mapping({
+    above_prompt_tokens: integer(1, MAX_TOKENS),
+    ...createRatesShape(),
+  });
+  const tiers = list(tier, "tiers").superRefine((given, context) => {
+    for (const [index, { above_prompt_tokens: size }] of given.entries()) {
+      const before = given[index - 1]?.above_prompt_tokens;
+      if (before === undefined || size > before) continue;
+      const message = `expected more than ${before}, of the tier before it`;
+      context.addIssue({ code: "custom", path: [index, "above_prompt_tokens"], message });
+    }
+  });
+  return {
+    ...createRatesShape(),
+    tiers: described(tiers.default([]), {
+      description:
+        "Prices of larger prompts: the whole request is charged at the last entry whose `above_prompt_tokens` its prompt exceeds, cached and written tokens included. What an entry lacks falls back within the entry.",
+      type: "list of `above_prompt_tokens` and prices, ascending",
+    }),
+  };
+}
+
+const tierName = z.string().superRefine((name, context) => {
+  const message = explainTier(name);
+  if (message !== null) context.addIssue({ code: "custom", message });
+});
+
+function explainTier(name: string): string | null {
+  if (DEFAULT_TIERS.has(name)) return `\`${name}\` is the default: its prices stand beside \`service_tiers\``;
+  return TIER_FORM.test(name)
+    ? null
+    : "expected a service tier as upstreams name it, in lower case, such as `flex` or `priority`";
+}
+
+function createPriceShape() {
+  return {
+    ...createScheduleShape(),
+    service_tiers: described(z.record(tierName, mapping(createScheduleShape())).default({}), {
+      description:
+        "Prices of requests that the upstream answers at a tier such as `flex`, `priority` or `batch`, each with `tiers` of its own where it has some.",
+      type: "mapping of tier to prices",
+    }),
+  };
+}
+
+const day = z.string({ error: "expected a day such as 2027-01-01" }).refine(isDay, {
+  error: "expected a day such as 2027-01-01",
+});
+
+function isDay(text: string): boolean {
+  const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text);
+}
+
+type GivenPrice = z.output<ReturnType<typeof createEntrySchema>>;
+
+function createEntrySchema() {
+  return mapping({
+    from: described(day.optional(), {
+      description:
+        "In a list of prices: the UTC day from which this entry is in force. The first has none, every other a later one than the entry before it.",
+      type: "date",
+      default: "from the beginning",
+    }),
+    ...createPriceShape(),
+  });
+}
+
+/** One block of prices, or a list of them by the day from which they are in force. */
+function createPriceListSchema() {
+  const single = mapping(createPriceShape()).transform((given): GivenPrice => given);
+  const several = list(createEntrySchema(), "prices", 1).superRefine(checkDays);
+  const parse = (value: unknown) =>
+    Array.isArray(value) ? several.safeParse(value) : z.tuple([single]).safeParse([value]);
+  return z.unknown().transform((value, context) => {
+    const result = parse(value);
+    if (result.success) return result.data.map(arrange);
+    const skipped = Array.isArray(value) ? 0 : 1;
+    for (const issue of result.error.issues) {
+      context.issues.push({ ...issue, path: issue.path.slice(skipped), input: value } as z.core.$ZodRawIssue);
+    }
+    return z.NEVER;
+  });
+}
+
+function checkDays(given: readonly GivenPrice[], context: z.RefinementCtx): void {
+  for (const [index, { from }] of given.entries()) {
+    const before = given[index - 1]?.from;
+    const message = explainDay(index, from, before);
+    if (message !== null) context.addIssue({ code: "custom", path: [index, "from"], message });
+  }
+}
+
+function explainDay(index: number, from: string | undefined, before: string | undefined): string | null {
+  if (index === 0) {
+    return from === undefined ? null : "the first entry is in force from the beginning: leave `from` out";
+  }
+  if (from === undefined) return "expected a day such as 2027-01-01";
+  if (from === before) return `${from} is the day of the entry before it already`;
+  return before === undefined || from > before
+    ? null
+    : `expected a later day than ${before}, of the entry before it`;
+}
+
+/** Names that operators choose become values, so that nothing takes them for fields. */
+function arrange({ from, service_tiers: serviceTiers, ...schedule }: GivenPrice) {
+  return {
+    ...schedule,
+    from: from ?? null,
+    service_tiers: Object.entries(serviceTiers).map(([name, own]) => ({ ...own, name })),
+  };
+}
 
 /** `catalog[].prices`: per million tokens, one block for each currency that organizations are billed in. */
 export function createPricesSchema() {
-  const prices = mapping({
-    input: described(price(), {
-      description: "Prompt tokens.",
-      unit: "per million tokens",
-      type: "decimal string",
-    }),
-    cached_input: described(price().optional(), {
-      description: "Prompt tokens that the upstream served from its cache.",
-      unit: "per million tokens",
-      type: "decimal string",
-      default: "`input`",
-    }),
-    output: described(price(), {
-      description: "Generated tokens, reasoning included.",
-      unit: "per million tokens",
-      type: "decimal string",
-    }),
-  }).transform((given) => ({ ...given, cached_input: given.cached_input ?? given.input }));
   const currency = z.string().superRefine((code, context) => {
     const message = explainCurrency(code);
     if (message !== null) context.addIssue({ code: "custom", message });
   });
   const error = 'expected one block of prices per currency, as in `USD: {input: "2.50", output: "10.00"}`';
+  // What either form takes: for the reference.
+  const { properties, required } = z.toJSONSchema(createEntrySchema(), {
+    io: "input",
+    unrepresentable: "any",
+  });
+  const prices = createPriceListSchema().meta({ properties, required });
   return z.record(currency, prices, { error }).refine((given) => Object.keys(given).length > 0, { error });
 }

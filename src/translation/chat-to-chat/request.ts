@@ -27,6 +27,7 @@ export class ChatRequest implements ClientRequest {
   readonly stream: boolean;
   readonly maxOutputTokens: number | null;
   readonly choices: number;
+  readonly serviceTier: string | null;
   readonly #streamOptions: ChatFields["streamOptions"];
   #content: Content | null;
   #promptSize: PromptSize | null = null;
@@ -38,6 +39,7 @@ export class ChatRequest implements ClientRequest {
     this.stream = fields.stream;
     this.maxOutputTokens = fields.maxOutputTokens;
     this.choices = fields.choices;
+    this.serviceTier = fields.serviceTier;
     this.#streamOptions = fields.streamOptions;
     this.#content = { body, messages: fields.messages };
   }

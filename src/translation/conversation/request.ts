@@ -19,6 +19,8 @@ export abstract class ConversationRequest<Content extends ParsedRequest> impleme
   readonly stream: boolean;
   readonly maxOutputTokens: number | null;
   readonly choices = 1;
+  /** The wish is dropped. */
+  readonly serviceTier = null;
   /** Let go when the answer begins: a stream may last for minutes, and a conversation may have megabytes. */
   #content: Content | null;
   #promptSize: PromptSize | null = null;

@@ -56,12 +56,10 @@ describe("Catalog", () => {
       promptOverheadTokensWithTools: 512,
       createdAtSeconds: 1_769_817_600,
     });
-    expect(model?.prices.get("USD")).toEqual({
-      input: 250_000_000n,
-      cachedInput: 250_000_000n,
-      output: 1_000_000_000n,
-    });
-    expect(catalog.find("zeta/reasoner-v2")?.prices.get("USD")?.cachedInput).toBe(7_500_000n);
+    expect(model?.prices.get("USD")?.map(({ base }) => base.rates)).toMatchObject([
+      { input: 250_000_000n, cachedInput: 250_000_000n, output: 1_000_000_000n },
+    ]);
+    expect(catalog.find("zeta/reasoner-v2")?.prices.get("USD")?.[0].base.rates.cachedInput).toBe(7_500_000n);
   });
 
   it("cannot be changed", () => {

@@ -15,7 +15,11 @@ const catalog = createCatalogOf([
 const viewer = { allowedModels: null, currency: "USD" };
 
 function list(query: string, allowedModels: readonly string[] | null = null) {
-  const body = listModels(catalog, { allowedModels, currency: "USD" }, new URLSearchParams(query));
+  const body = listModels(
+    catalog,
+    { viewer: { allowedModels, currency: "USD" }, nowMs: 0 },
+    new URLSearchParams(query),
+  );
   return {
     ids: body.data.map((model) => model.id),
     more: body.has_more,
@@ -34,9 +38,18 @@ function errorOf(run: () => unknown): GatewayError {
   throw new Error("nothing was thrown");
 }
 
+/** What `USD: {input: "2.50", output: "10.00"}` comes to. */
+const PLAIN = {
+  ...Object.fromEntries(
+    ["input", "cached_input", "cache_write", "cache_write_1h", "input_audio"].map((name) => [name, "2.50"]),
+  ),
+  ...Object.fromEntries(["output", "reasoning", "output_audio"].map((name) => [name, "10.00"])),
+  request: "0.00",
+};
+
 describe("listModels", () => {
   it("carries the fields of both protocols in every object", () => {
-    const body = listModels(catalog, viewer, new URLSearchParams());
+    const body = listModels(catalog, { viewer, nowMs: 0 }, new URLSearchParams());
     expect(body).toMatchObject({ object: "list", has_more: false, first_id: "acme/a", last_id: "acme/d" });
     expect(body.data[0]).toEqual({
       id: "acme/a",
@@ -53,7 +66,36 @@ describe("listModels", () => {
       max_tokens: 8192,
       deprecated_at: null,
       retires_at: null,
+      pricing: {
+        currency: "USD",
+        ...PLAIN,
+        from: null,
+        tiers: [],
+        service_tiers: {},
+        announced: [],
+      },
     });
+  });
+
+  it("shows the prices that are in force on the day, with all their tiers, and those that are announced", () => {
+    const prices =
+      'USD: [{input: "2.50", output: "10.00", tiers: [{above_prompt_tokens: 9, input: "5", output: "15"}], ' +
+      'service_tiers: {flex: {input: "1.25", output: "5.00"}}}, {from: 2027-01-01, input: "2", output: "8"}]';
+    const priced = createCatalogOf([{ id: "acme/a", prices }]);
+    const at = (day: string) =>
+      getModel(
+        priced,
+        { viewer: { allowedModels: null, currency: "USD" }, nowMs: Date.parse(day) },
+        "acme/a",
+      );
+    expect(at("2026-12-31").pricing).toMatchObject({
+      input: "2.50",
+      from: null,
+      tiers: [{ above_prompt_tokens: 9, input: "5.00", cache_write_1h: "5.00", output: "15.00" }],
+      service_tiers: { flex: { input: "1.25", reasoning: "5.00", tiers: [] } },
+      announced: [{ from: "2027-01-01", input: "2.00" }],
+    });
+    expect(at("2027-01-01").pricing).toMatchObject({ input: "2.00", from: "2027-01-01", announced: [] });
   });
 
   it.each([
@@ -112,8 +154,8 @@ describe("listModels", () => {
 
 describe("getModel", () => {
   it("gives one model as the list does", () => {
-    const [first] = listModels(catalog, viewer, new URLSearchParams()).data;
-    expect(getModel(catalog, viewer, "acme/a")).toEqual(first);
+    const [first] = listModels(catalog, { viewer, nowMs: 0 }, new URLSearchParams()).data;
+    expect(getModel(catalog, { viewer, nowMs: 0 }, "acme/a")).toEqual(first);
   });
 
   it.each([
@@ -122,7 +164,9 @@ describe("getModel", () => {
     { name: "a model without a price in the currency", id: "acme/euro", allowedModels: null },
     { name: "a model that the key may not use", id: "acme/a", allowedModels: ["acme/b"] },
   ])("answers $name with 404", ({ id, allowedModels }) => {
-    const error = errorOf(() => getModel(catalog, { allowedModels, currency: "USD" }, id));
+    const error = errorOf(() =>
+      getModel(catalog, { viewer: { allowedModels, currency: "USD" }, nowMs: 0 }, id),
+    );
     expect([error.status("chat"), error.publicCode]).toEqual([404, "model_not_found"]);
   });
 });

@@ -111,7 +111,7 @@ describe("parseConfig", () => {
       upstreamModel: "acme/echo-small",
       promptOverheadTokens: 600,
       promptOverheadTokensWithTools: 600,
-      prices: { USD: { input: "2.50", cachedInput: "2.50", output: "10.00" } },
+      prices: { USD: [{ from: null, input: "2.50", output: "10.00", tiers: [], serviceTiers: [] }] },
     });
     const profile: ModelProfile | undefined = model?.profile;
     expect(profile).toEqual({
@@ -188,7 +188,7 @@ describe("parseConfig", () => {
 
   it("follows anchors and aliases", () => {
     const text = good.replace("USD: {", "USD: &price {").replace(/$/, "      EUR: *price\n");
-    expect(parse(text).catalog[0]?.prices["EUR"]?.output).toBe("10.00");
+    expect(parse(text).catalog[0]?.prices["EUR"]?.[0]?.output).toBe("10.00");
   });
 
   it("refuses a file whose aliases would expand without end", () => {

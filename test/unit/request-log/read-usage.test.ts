@@ -12,7 +12,7 @@ import { NO_TOKENS } from "../../../src/translation/client-protocol.ts";
 const REQUEST: LoggedRequest = {
   identity: { ...IDENTITY, requestId: "req_01a1fbdf-a29c-790a-a491-cbfe2a229b51" },
   currency: "USD",
-  price: { input: 1n, cachedInput: 1n, output: 1n },
+  price: null,
   outcome: "complete",
   result: { status: 200, errorCode: null },
   tokens: { ...NO_TOKENS, inputTokens: 1, cachedInputTokens: 2, outputTokens: 3, reasoningTokens: 1 },

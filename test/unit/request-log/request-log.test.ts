@@ -6,6 +6,7 @@ import { formatRequestLogLine } from "../../../src/request-log/line.ts";
 import { RequestLog, type RequestLogOptions } from "../../../src/request-log/request-log.ts";
 import { waitFor } from "../../support/wait.ts";
 import { IDENTITY, OK, PRICE } from "../settlement/account-fixture.ts";
+import { chooseRates, createPrice } from "../../../src/pricing/price.ts";
 import { NO_TOKENS } from "../../../src/translation/client-protocol.ts";
 
 const seen = { dir: "", nowMs: 0, errors: [] as object[] };
@@ -119,7 +120,7 @@ describe("formatRequestLogLine", () => {
   const request = {
     identity: { ...IDENTITY, requestId: "req_019aa3b0-5c00-7000-8000-000000000000" },
     currency: "USD",
-    price: PRICE,
+    price: chooseRates(PRICE, null, 3),
     outcome: "complete",
     result: OK,
     tokens: { ...NO_TOKENS, inputTokens: 1, cachedInputTokens: 2, outputTokens: 3, reasoningTokens: 1 },
@@ -132,6 +133,29 @@ describe("formatRequestLogLine", () => {
     expect(line).toContain('"cost_microcents":123456789012345678901}');
     expect(line).toContain('"prices":{"input":1000000,"cached_input":100000,"output":10000000}');
     expect(line).not.toContain("\n");
+  });
+
+  it("says which of the model's prices it was, and the rates that differ from what they fall back to", () => {
+    const flex = { name: "flex", input: 10n, output: 20n, cacheWrite: 12n, request: 5n, tiers: [] };
+    const tiers = [{ abovePromptTokens: 2, input: 11n, output: 21n, reasoning: 9n }];
+    const from = "2026-11-01";
+    const price = createPrice({ from, input: 1n, output: 2n, tiers: [], serviceTiers: [{ ...flex, tiers }] });
+    const prices = (promptTokens: number): unknown => {
+      const charged = chooseRates(price, "flex", promptTokens);
+      return (JSON.parse(formatRequestLogLine({ ...request, price: charged }, 0)) as { prices: unknown })
+        .prices;
+    };
+    const place = { service_tier: "flex", price_from: from };
+    expect(prices(2)).toEqual({
+      input: 10,
+      cached_input: 10,
+      cache_write: 12,
+      output: 20,
+      request: 5,
+      ...place,
+    });
+    const large = { input: 11, cached_input: 11, output: 21, reasoning: 9, above_prompt_tokens: 2 };
+    expect(prices(3)).toEqual({ ...large, ...place });
   });
 
   it("has the admission's time from the id, and null where the id has none", () => {

@@ -1,4 +1,5 @@
 /** An account whose charges are recorded, and answers whose observation the test sets. */
+import { createPrice } from "../../../src/pricing/price.ts";
 import { type Ending, RequestAccount } from "../../../src/settlement/request-account.ts";
 import { TokenEstimator } from "../../../src/settlement/token-estimator.ts";
 import type { ChargeInput } from "../../../src/store/types/settlement.ts";
@@ -14,7 +15,14 @@ export const IDENTITY = {
   route: "POST /v1/messages",
 };
 /** One microcent for a prompt token, a tenth for a cached one, 10 for a generated one. */
-export const PRICE = { input: 1_000_000n, cachedInput: 100_000n, output: 10_000_000n };
+export const PRICE = createPrice({
+  from: null,
+  input: 1_000_000n,
+  cachedInput: 100_000n,
+  output: 10_000_000n,
+  tiers: [],
+  serviceTiers: [],
+});
 export const OK = { status: 200, errorCode: null };
 export const NOTHING_YET: Observation = {
   usage: null,

@@ -13,7 +13,7 @@ describe("RequestAccount.settle", () => {
     const { account, charges, observe } = createAccount();
     observe({ usage: USAGE, generatedBytes: 9_999, generatedDeltas: 999 });
     const settled = await account.settle("complete", OK);
-    expect(settled).toEqual({ tokens: USAGE, costMicrocents: COST, estimated: false });
+    expect(settled).toMatchObject({ tokens: USAGE, costMicrocents: COST, estimated: false });
     expect(charges).toEqual([
       {
         ...IDENTITY,
@@ -71,7 +71,11 @@ describe("RequestAccount.settle", () => {
 
   it("takes a broken answer's text where the usage so far says that there is none", async () => {
     const { account, observe } = createAccount({ counted: 6 });
-    observe({ usage: { ...USAGE, outputTokens: 0 }, generatedBytes: 20, generatedDeltas: 5 });
+    observe({
+      usage: { ...USAGE, outputTokens: 0, reasoningTokens: 0 },
+      generatedBytes: 20,
+      generatedDeltas: 5,
+    });
     const settled = await account.settle("broken", OK);
     expect(settled.tokens).toMatchObject({ inputTokens: 30, cachedInputTokens: 20, outputTokens: 6 });
     expect(settled.estimated).toBe(true);
@@ -79,7 +83,11 @@ describe("RequestAccount.settle", () => {
 
   it("believes a complete answer's usage that says so", async () => {
     const { account, observe } = createAccount({ counted: 6 });
-    observe({ usage: { ...USAGE, outputTokens: 0 }, generatedBytes: 20, generatedDeltas: 5 });
+    observe({
+      usage: { ...USAGE, outputTokens: 0, reasoningTokens: 0 },
+      generatedBytes: 20,
+      generatedDeltas: 5,
+    });
     expect(await account.settle("complete", OK)).toMatchObject({ estimated: false, costMicrocents: 32n });
   });
 

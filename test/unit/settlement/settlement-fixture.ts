@@ -33,17 +33,18 @@ const MODEL: Pick<
   | "promptOverheadTokensWithTools"
 > = {
   id: IDENTITY.model,
-  prices: new Map([["USD", PRICE]]),
+  prices: new Map([["USD", [PRICE]]]),
   contextWindow: 1_000,
   maxOutputTokens: 10,
   promptOverheadTokens: 0,
   promptOverheadTokensWithTools: 0,
 };
 
-const REQUEST: Pick<ClientRequest, "promptSize" | "maxOutputTokens" | "choices"> = {
+const REQUEST: Pick<ClientRequest, "promptSize" | "maxOutputTokens" | "choices" | "serviceTier"> = {
   promptSize: () => ({ textBytes: 50, messages: 1, hasMedia: false, hasTools: false, predictionBytes: 0 }),
   maxOutputTokens: null,
   choices: 1,
+  serviceTier: null,
 };
 
 /** What `open` is asked for; fields of the admission as given. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { createPrice, type GivenPrice } from "../../../src/pricing/price.ts";
 import { largestOutputTokens, worstCaseMicrocents } from "../../../src/settlement/worst-case.ts";
 
 const MODEL = {
@@ -8,7 +9,14 @@ const MODEL = {
   promptOverheadTokensWithTools: 512,
 };
 /** One microcent for a prompt token, a tenth for a cached one, 100 for a generated one. */
-const PRICE = { input: 1_000_000n, cachedInput: 100_000n, output: 100_000_000n };
+const GIVEN = {
+  from: null,
+  input: 1_000_000n,
+  cachedInput: 100_000n,
+  output: 100_000_000n,
+  tiers: [],
+  serviceTiers: [],
+};
 const SIZE = { textBytes: 100, messages: 2, hasMedia: false, hasTools: false, predictionBytes: 0 };
 const UPSTREAM_BYTES = 116;
 
@@ -18,7 +26,7 @@ interface WorstCaseOf {
   readonly choices?: number;
   readonly upstreamBytes?: number;
   readonly learnedOverheadTokens?: number;
-  readonly price?: typeof PRICE;
+  readonly price?: Partial<GivenPrice>;
 }
 
 function worstOf(input: WorstCaseOf = {}): bigint {
@@ -28,7 +36,7 @@ function worstOf(input: WorstCaseOf = {}): bigint {
     upstreamBytes: input.upstreamBytes ?? UPSTREAM_BYTES,
     learnedOverheadTokens: input.learnedOverheadTokens ?? 0,
     model: MODEL,
-    price: input.price ?? PRICE,
+    price: createPrice({ ...GIVEN, ...input.price }),
   });
 }
 
@@ -78,7 +86,18 @@ describe("worstCaseMicrocents", () => {
   });
 
   it("takes the larger of the prices of new and cached input", () => {
-    expect(worstOf({ maxOutputTokens: 0, price: { ...PRICE, cachedInput: 2_000_000n } })).toBe(360n);
+    expect(worstOf({ maxOutputTokens: 0, price: { cachedInput: 2_000_000n } })).toBe(360n);
+  });
+
+  it("takes the dearest service tier and size of prompt that the request can end in", () => {
+    const priority = { name: "priority", input: 3_000_000n, output: 100_000_000n, tiers: [] };
+    const large = { abovePromptTokens: 100, input: 5_000_000n, output: 100_000_000n };
+    const serviceTiers = [priority];
+    expect(worstOf({ maxOutputTokens: 0, price: { serviceTiers } })).toBe(540n);
+    expect(worstOf({ maxOutputTokens: 0, price: { serviceTiers, tiers: [large] } })).toBe(900n);
+    // No prompt of these bytes is as large.
+    const tiers = [{ ...large, abovePromptTokens: 180 }];
+    expect(worstOf({ maxOutputTokens: 0, price: { serviceTiers, tiers } })).toBe(540n);
   });
 
   it("is rounded up to a whole microcent", () => {

@@ -118,7 +118,7 @@ describe("RequestMeter", () => {
   it("keeps labels of so many organizations and puts the rest under `other`, so that the sum stays right", async () => {
     const metrics = createMetrics();
     const meter = new RequestMeter({ metrics, logger: { info: () => undefined } });
-    const settled = { tokens, costMicrocents: 7n, estimated: false };
+    const settled = { tokens, costMicrocents: 7n, estimated: false, unpricedServiceTier: null };
     const organizations = MAX_ORGANIZATION_LABELS + 50;
     for (let index = 0; index < organizations; index += 1) {
       meter.finished({ ...finished, organizationId: `org_${index}`, settled });
@@ -136,12 +136,15 @@ describe("RequestMeter", () => {
     meter.finished({
       ...finished,
       organizationId: "org",
-      settled: { tokens, costMicrocents: 1n, estimated: true },
+      settled: { tokens, costMicrocents: 1n, estimated: true, unpricedServiceTier: "made-up" },
     });
     const page = parseMetrics(await metrics.registry.metrics());
     expect(sumOf(page, "inference_gateway_output_tokens_per_second_sum")).toBeCloseTo(9 / 0.8);
     expect(sumOf(page, "gen_ai_server_time_per_output_token_seconds_sum")).toBeCloseTo(0.1);
     expect(sumOf(page, "gen_ai_server_time_to_first_token_seconds_sum")).toBeCloseTo(0.2);
     expect(sumOf(page, "inference_gateway_estimated_requests_total")).toBe(1);
+    // What an upstream makes up is no label.
+    const unpriced = { model: "acme/a", service_tier: "other" };
+    expect(sumOf(page, "inference_gateway_unpriced_service_tiers_total", unpriced)).toBe(1);
   });
 });

@@ -8,6 +8,8 @@ export interface ChatFields {
   readonly stream: boolean;
   readonly streamOptions: Readonly<Record<string, unknown>> | null;
   readonly choices: number;
+  /** In lower case. */
+  readonly serviceTier: string | null;
   /** The larger of `max_completion_tokens` and `max_tokens`, or null. */
   readonly maxOutputTokens: number | null;
 }
@@ -27,6 +29,7 @@ export const CHAT_FIELDS: ReadonlySet<string> = new Set([
   "tools",
   "functions",
   "response_format",
+  "service_tier",
 ]);
 
 /** @throws GatewayError 400 naming the field, what was found and what was expected. */
@@ -44,11 +47,18 @@ export function readChatFields({ value }: JsonBody): ChatFields {
     stream,
     streamOptions: streamOptions ?? null,
     choices: readInteger(value, "n", { max: MAX_CHOICES }) ?? 1,
+    serviceTier: readServiceTier(value["service_tier"]),
     maxOutputTokens:
       maxCompletionTokens === null || maxTokens === null
         ? (maxCompletionTokens ?? maxTokens)
         : Math.max(maxCompletionTokens, maxTokens),
   };
+}
+
+function readServiceTier(tier: unknown): string | null {
+  if (isAbsent(tier)) return null;
+  if (typeof tier === "string") return tier.toLowerCase();
+  throw invalid("service_tier", "the name of a service tier, a string", tier);
 }
 
 function readMessages(messages: unknown): readonly Readonly<Record<string, unknown>>[] {

@@ -1,0 +1,61 @@
+/**
+ * The price that a request was charged at, as its records keep it: so that its cost can be told and checked later,
+ * whatever the catalog says by then. A rate that equals what it falls back to is left out, which is how records of
+ * before there were more than three rates read, too.
+ */
+import type { ChosenRates } from "./price.ts";
+import { completeRates, RATE_NAMES, type Rates } from "./rates.ts";
+
+/** The figures of a check named "price". */
+export type PriceFigures = Readonly<Record<string, string | number | boolean | null>>;
+
+const PER_MILLION = "_microcents_per_million";
+const ALWAYS_KEPT: ReadonlySet<keyof Rates> = new Set(["input", "cachedInput", "output"]);
+
+/** The rates that must be kept, by their names in records, in microcents. */
+export function keptRates({ rates }: ChosenRates): (readonly [name: string, rate: bigint])[] {
+  return RATE_NAMES.flatMap(({ rate, name }) => {
+    const isKept =
+      ALWAYS_KEPT.has(rate) || rates[rate] !== completeRates({ ...rates, [rate]: undefined })[rate];
+    return isKept ? [[name, rates[rate]] as const] : [];
+  });
+}
+
+/** Where in the price the rates stand; only what is not the default. */
+export function describePlace({ serviceTier, abovePromptTokens, from }: ChosenRates): PriceFigures {
+  return {
+    ...(serviceTier === null ? {} : { service_tier: serviceTier }),
+    ...(abovePromptTokens === null ? {} : { above_prompt_tokens: abovePromptTokens }),
+    ...(from === null ? {} : { price_from: from }),
+  };
+}
+
+export function formatPriceFigures(charged: ChosenRates, currency: string): PriceFigures {
+  const rates = keptRates(charged).map(([name, rate]) => [figureOf(name), String(rate)]);
+  return { currency, ...(Object.fromEntries(rates) as PriceFigures), ...describePlace(charged) };
+}
+
+/** Null: the figures are not those of a price. */
+export function parsePriceFigures(figures: PriceFigures): { charged: ChosenRates; currency: string } | null {
+  const read = (name: string): bigint | undefined => {
+    const figure = figures[figureOf(name)];
+    return typeof figure === "string" && /^\d{1,20}$/.test(figure) ? BigInt(figure) : undefined;
+  };
+  const given = Object.fromEntries(RATE_NAMES.map(({ rate, name }) => [rate, read(name)]));
+  const { input, output } = given;
+  const { currency, service_tier: serviceTier, above_prompt_tokens: size, price_from: from } = figures;
+  if (input === undefined || output === undefined || typeof currency !== "string") return null;
+  return {
+    currency,
+    charged: {
+      rates: completeRates({ ...given, input, output }),
+      serviceTier: typeof serviceTier === "string" ? serviceTier : null,
+      abovePromptTokens: typeof size === "number" ? size : null,
+      from: typeof from === "string" ? from : null,
+    },
+  };
+}
+
+function figureOf(name: string): string {
+  return name === "request" ? "request_microcents" : `${name}${PER_MILLION}`;
+}

@@ -1,0 +1,169 @@
+/**
+ * What a model costs in one currency: by size of prompt, by service tier, and from when. Which of its rates a request
+ * gets is decided once, when its usage is known; what it can come to at least and at most is known before.
+ */
+import { completeRates, costMicrocents, type GivenRates, type Rates } from "./rates.ts";
+import { NO_TOKENS } from "../translation/client-protocol.ts";
+
+/** Rates of prompts that are larger than so many tokens, cached and written ones included. */
+export interface PromptTier {
+  readonly abovePromptTokens: number;
+  readonly rates: Rates;
+}
+
+/** Of one service tier: the rates of every size of prompt. */
+export interface Schedule {
+  readonly rates: Rates;
+  /** In ascending order. */
+  readonly tiers: readonly PromptTier[];
+}
+
+/** A price that is in force from a day on, until the next. */
+export interface Price {
+  /** UTC day, "2027-01-01"; null: from the beginning. */
+  readonly from: string | null;
+  /** Of requests that are served at no other service tier. */
+  readonly base: Schedule;
+  /** By the name that upstreams answer with, in lower case. */
+  readonly serviceTiers: ReadonlyMap<string, Schedule>;
+  /** The cheapest that a token or a request can get, whichever rates it ends at. */
+  readonly cheapest: Rates;
+}
+
+/** By day, the first from the beginning. Never empty. */
+export type PriceList = readonly [Price, ...Price[]];
+
+/** The rates that a request is charged at, and where in the price they stand. */
+export interface ChosenRates {
+  readonly rates: Rates;
+  /** Null: the default. */
+  readonly serviceTier: string | null;
+  /** Null: of prompts that no tier is for. */
+  readonly abovePromptTokens: number | null;
+  readonly from: string | null;
+}
+
+export interface GivenSchedule extends GivenRates {
+  readonly tiers: readonly (GivenRates & { readonly abovePromptTokens: number })[];
+}
+
+export interface GivenPrice extends GivenSchedule {
+  readonly from: string | null;
+  readonly serviceTiers: readonly (GivenSchedule & { readonly name: string })[];
+}
+
+/** What upstreams call the tier that nobody asks for by name: OpenAI, Anthropic, Groq. */
+const DEFAULT_TIERS: ReadonlySet<string> = new Set([
+  "auto",
+  "default",
+  "on_demand",
+  "standard",
+  "standard_only",
+]);
+
+export function createPrice(given: GivenPrice): Price {
+  const base = createSchedule(given);
+  const serviceTiers = new Map(given.serviceTiers.map((tier) => [tier.name, createSchedule(tier)]));
+  const all = [base, ...serviceTiers.values()].flatMap(({ rates, tiers }) => [
+    rates,
+    ...tiers.map((tier) => tier.rates),
+  ]);
+  const cheapest = completeRates({
+    input: smallest(
+      all.flatMap((one) => [one.input, one.cachedInput, one.cacheWrite, one.cacheWrite1h, one.inputAudio]),
+    ),
+    output: smallest(all.flatMap((one) => [one.output, one.reasoning, one.outputAudio])),
+    request: smallest(all.map((one) => one.request)),
+  });
+  return Object.freeze({ from: given.from, base, serviceTiers, cheapest });
+}
+
+/** Whether a service tier is the one that requests get which ask for none. */
+export function isDefaultTier(name: string): boolean {
+  return DEFAULT_TIERS.has(name);
+}
+
+/** The price that is in force at a time, by the UTC day that it falls on. */
+export function priceInForce(prices: PriceList, nowMs: number): Price {
+  const today = new Date(nowMs).toISOString().slice(0, 10);
+  return prices.findLast(({ from }) => from === null || from <= today) ?? prices[0];
+}
+
+/** Those that are not in force yet, the next first. */
+export function announcedPrices(prices: PriceList, nowMs: number): Price[] {
+  const inForce = priceInForce(prices, nowMs);
+  return prices.slice(prices.indexOf(inForce) + 1);
+}
+
+/** Whether a service tier has a price of its own, or is the default. */
+export function isPricedTier(price: Price, serviceTier: string): boolean {
+  return price.serviceTiers.has(serviceTier) || isDefaultTier(serviceTier);
+}
+
+/**
+ * The rates of a request: of the service tier that the upstream answered with (one without a price is charged as the
+ * default) and of the size of its whole prompt.
+ */
+export function chooseRates(price: Price, serviceTier: string | null, promptTokens: number): ChosenRates {
+  const own = serviceTier === null ? undefined : price.serviceTiers.get(serviceTier);
+  const { rates, tiers } = own ?? price.base;
+  const tier = tiers.findLast(({ abovePromptTokens }) => promptTokens > abovePromptTokens);
+  return {
+    rates: tier?.rates ?? rates,
+    serviceTier: own === undefined ? null : serviceTier,
+    abovePromptTokens: tier?.abovePromptTokens ?? null,
+    from: price.from,
+  };
+}
+
+/** What a request has cost at least that had so many tokens, whichever rates it ends at. */
+export function leastCost(price: Price, tokens: { inputTokens: number; outputTokens: number }): bigint {
+  return costMicrocents({ ...NO_TOKENS, ...tokens }, price.cheapest);
+}
+
+/**
+ * What a request can cost at most that has so many tokens at most: at the dearest of all service tiers and sizes of
+ * prompt that it can end in, since an upstream may serve a tier that nobody asked for.
+ */
+export function greatestCost(price: Price, most: { inputTokens: number; outputTokens: number }): bigint {
+  let greatest = 0n;
+  for (const { rates, tiers } of [price.base, ...price.serviceTiers.values()]) {
+    const sizes = [{ abovePromptTokens: -1, rates }, ...tiers];
+    for (const [index, size] of sizes.entries()) {
+      if (size.abovePromptTokens >= most.inputTokens && size.abovePromptTokens >= 0) continue;
+      // Prompts beyond the next tier's size are that one's.
+      const inputTokens = Math.min(most.inputTokens, sizes[index + 1]?.abovePromptTokens ?? Infinity);
+      const cost = costMicrocents(
+        { ...NO_TOKENS, inputTokens, outputTokens: most.outputTokens },
+        dearest(size.rates),
+      );
+      if (cost > greatest) greatest = cost;
+    }
+  }
+  return greatest;
+}
+
+function createSchedule(given: GivenSchedule): Schedule {
+  const tiers = given.tiers.map((tier) =>
+    Object.freeze({ abovePromptTokens: tier.abovePromptTokens, rates: completeRates(tier) }),
+  );
+  return Object.freeze({ rates: completeRates(given), tiers: Object.freeze(tiers) });
+}
+
+/** Every token at the dearest rate that one of its kind can get. */
+function dearest(rates: Rates): Rates {
+  const { input, cachedInput, cacheWrite, cacheWrite1h, inputAudio, output, reasoning, outputAudio } = rates;
+  return completeRates({
+    input: largest([input, cachedInput, cacheWrite, cacheWrite1h, inputAudio]),
+    output: largest([output, reasoning, outputAudio]),
+    request: rates.request,
+  });
+}
+
+function smallest(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((least, amount) => (amount < least ? amount : least));
+}
+
+function largest(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((most, amount) => (amount > most ? amount : most));
+}
