@@ -49,6 +49,8 @@ export interface StreamServices {
   readonly logger: Logger<"warn" | "error">;
 }
 
+/** Under which name Envoy sends the attributes that this filter has asked for. */
+const ATTRIBUTES = "envoy.filters.http.ext_proc";
 const EMPTY = new Uint8Array(0);
 
 export class RequestStream implements ProcessListener {
@@ -159,10 +161,12 @@ export class RequestStream implements ProcessListener {
     const headers = parseHeaderMap(start?.headers);
     await this.#replyOrRefuse(async () => {
       const status = Number(headers[":status"]);
+      const attributes = message.attributes?.[ATTRIBUTES]?.fields;
       const mode = await exchange.onResponseStart({
         status,
         headers,
-        codeDetails: codeDetails(message),
+        codeDetails: attributes?.["response.code_details"]?.stringValue ?? "",
+        attempts: attributes?.["upstream.request_attempt_count"]?.numberValue ?? 1,
         endOfStream: start?.end_of_stream === true,
       });
       this.#streams = mode === "stream";
@@ -288,9 +292,4 @@ export class RequestStream implements ProcessListener {
     );
     if (!this.#ended) this.#call.fail("internal error");
   }
-}
-
-function codeDetails(message: ProcessingRequest__Output): string {
-  const attributes = message.attributes?.["envoy.filters.http.ext_proc"];
-  return attributes?.fields?.["response.code_details"]?.stringValue ?? "";
 }

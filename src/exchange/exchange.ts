@@ -45,6 +45,8 @@ export interface ResponseStart {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** Envoy's `response.code_details`. */
   readonly codeDetails: string;
+  /** Envoy's `upstream.request_attempt_count`: how many of the upstream's servers were tried. */
+  readonly attempts: number;
   readonly endOfStream: boolean;
 }
 
@@ -62,7 +64,7 @@ export interface ExchangeServices {
   readonly budget: BodyBudget;
   readonly nowMs: () => number;
   readonly logger: Logger<"warn">;
-  readonly meter: Pick<RequestMeter, "routed" | "chunk" | "finished">;
+  readonly meter: Pick<RequestMeter, "routed" | "retried" | "chunk" | "finished">;
 }
 
 const SUCCESS: ClientResult = { status: 200, errorCode: null };
@@ -160,6 +162,7 @@ export class Exchange {
    */
   async onResponseStart(start: ResponseStart): Promise<ResponseMode> {
     const { model, account, request } = this.#opened();
+    if (start.attempts > 1) this.#services.meter.retried(model.upstream);
     if (!isFromUpstream(start.codeDetails)) {
       this.#way.failed(start.codeDetails);
       const { error, wasReached } = mapLocalOutcome(start.codeDetails, model.startupSeconds);

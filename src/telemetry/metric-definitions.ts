@@ -56,6 +56,12 @@ const REQUEST_METRICS = {
     help: "Cost of finished requests in millionths of a cent. Past the first 100 organizations of a worker: `other`.",
     labels: ["organization_id", "model", "currency"],
   },
+  upstreamRetries: {
+    name: "inference_gateway_upstream_retries_total",
+    type: "counter",
+    help: "Requests tried a second time, at another server of their upstream: not a byte had been sent to the first.",
+    labels: ["upstream"],
+  },
   estimated: {
     name: "inference_gateway_estimated_requests_total",
     type: "counter",

@@ -85,6 +85,11 @@ export class RequestMeter {
     this.#options.metrics.chunk.observe(seconds);
   }
 
+  /** A request was sent to another server of its upstream, since the first took no connection. */
+  retried(upstream: string): void {
+    this.#options.metrics.upstreamRetries.inc({ upstream });
+  }
+
   unadmitted(): void {
     this.#options.metrics.unadmitted.inc();
   }

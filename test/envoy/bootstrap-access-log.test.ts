@@ -46,6 +46,8 @@ describe("the access log", () => {
       request_id: REQUEST_ID,
       user_agent: "test/1",
       upstream: "main",
+      attempts: 1,
+      upstream_bytes_sent: expect.any(Number),
       organization_id: "org_1",
       model: "acme/echo",
       input_tokens: 12,

@@ -3,7 +3,8 @@
 /** One entry of `upstreams`, as in the file. */
 export interface UpstreamEntry {
   readonly name: string;
-  readonly url: string;
+  /** Or `urls` or `endpoints`. */
+  readonly url?: string;
   readonly [field: string]: unknown;
 }
 

@@ -99,5 +99,5 @@ capabilities: {drop: [ALL]}
 
 {{- /* "true" when an upstream's credential is a file, which can be renewed. */ -}}
 {{- define "igw.hasCredentialFiles" -}}
-{{- range .Values.gateway.upstreams }}{{ if and .credential (hasKey .credential "file") }}true{{ end }}{{ end -}}
+{{- range .Values.gateway.upstreams }}{{ if and .credential (hasKey .credential "file") }}true{{ end }}{{ range .credentials }}{{ if hasKey . "file" }}true{{ end }}{{ end }}{{ end -}}
 {{- end }}

@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
 
 import type { CrossProblem } from "./check-names.ts";
+import { checkUpstreams } from "./check-upstreams.ts";
 import { itemsOf, numberOf, textOf, valueAt } from "./raw-values.ts";
 
 /** `sun_path` is 108 bytes on Linux, the closing zero included (unix(7)). */
@@ -22,56 +23,6 @@ export function checkSettings(file: unknown, baseDir: string): CrossProblem[] {
     ...checkSidecar(file),
     ...checkSmtp(file),
   ];
-}
-
-function checkUpstreams(file: unknown): CrossProblem[] {
-  return itemsOf(valueAt(file, "upstreams")).flatMap((upstream, index): CrossProblem[] => {
-    if (typeof upstream !== "object" || upstream === null) return [];
-    return [...checkUrls(upstream), ...checkCredentials(upstream)].map(({ path, message }) => ({
-      path: ["upstreams", index, ...path],
-      message,
-    }));
-  });
-}
-
-function checkUrls(upstream: object): CrossProblem[] {
-  const single = valueAt(upstream, "url");
-  const several = valueAt(upstream, "urls");
-  if (single === undefined && several === undefined) {
-    const message = "required, but missing; expected `url`, or `urls` for several endpoints";
-    return [{ path: ["url"], message }];
-  }
-  if (single !== undefined && several !== undefined) {
-    return [{ path: ["urls"], message: "expected either `url` or `urls`, found both" }];
-  }
-  const urls = [single, ...itemsOf(several)].filter((url) => typeof url === "string");
-  const encrypted = urls.filter((url) => url.startsWith("https:")).length;
-  if (encrypted > 0 && encrypted < urls.length) {
-    return [{ path: ["urls"], message: "expected all `http` or all `https`, found both" }];
-  }
-  if (encrypted === 0 && valueAt(upstream, "tls") !== undefined) {
-    const message = "only an `https` upstream has TLS settings; this one's URL is `http`";
-    return [{ path: ["tls"], message }];
-  }
-  return [];
-}
-
-function checkCredentials(upstream: object): CrossProblem[] {
-  const several = valueAt(upstream, "credentials");
-  if (several === undefined) return [];
-  if (valueAt(upstream, "credential") !== undefined) {
-    return [{ path: ["credentials"], message: "expected either `credential` or `credentials`, found both" }];
-  }
-  const headers = itemsOf(several).map((one) =>
-    (textOf(valueAt(one, "header")) ?? "authorization").toLowerCase(),
-  );
-  return headers.flatMap((header, index) => {
-    const first = headers.indexOf(header);
-    if (first === index) return [];
-    return [
-      { path: ["credentials", index], message: `credentials[${first}] is sent as \`${header}\` already` },
-    ];
-  });
 }
 
 function checkRedis(file: unknown): CrossProblem[] {

@@ -39,7 +39,14 @@ function memberOf(config: Config, key: string): unknown {
 }
 
 function writtenAs({ endpoints, credentials, ...rest }: UpstreamConfig): object {
-  const urls = endpoints.map(({ host, port, usesTls }) => `${usesTls ? "https" : "http"}://${host}:${port}`);
+  const isPlain = endpoints.every(({ weight, priority }) => weight === 1 && priority === 0);
+  const places = isPlain
+    ? { url: endpoints.map(formatUrl).join(" ") }
+    : { endpoints: endpoints.map((one) => `${formatUrl(one)} ${one.weight} ${one.priority}`).join(", ") };
   const sent = credentials.map(({ header, prefix, secret }) => `${header}: ${prefix}${secret.location}`);
-  return { ...rest, url: urls.join(" "), credential: sent.join("\n") };
+  return { ...rest, ...places, credential: sent.join("\n") };
+}
+
+function formatUrl({ host, port, usesTls }: UpstreamConfig["endpoints"][number]): string {
+  return `${usesTls ? "https" : "http"}://${host}:${port}`;
 }

@@ -1,8 +1,9 @@
 import { described, integer, list, mapping, orNull, path, text } from "./fields.ts";
 import type { SecretSource } from "../secret.ts";
 import { createCredentialSchema } from "./upstreams/credentials.ts";
+import { createPlaceFields } from "./upstreams/endpoints.ts";
 import { protocols, PROTOCOLS_TYPE } from "./protocols.ts";
-import { parseUpstreamEndpoint, upstreamUrl } from "./urls.ts";
+import { parseUpstreamEndpoint } from "./urls.ts";
 
 /** Names that Envoy's configuration uses for clusters of its own. */
 const RESERVED_UPSTREAM_NAMES: readonly string[] = ["sidecar"];
@@ -32,21 +33,14 @@ function createTlsSchema(source: SecretSource) {
   );
 }
 
-/** `upstreams`: the servers of models. `url` and `urls` come out as `endpoints`, `credential` as `credentials`. */
+/** `upstreams`: the servers of models. `url`, `urls` and `endpoints` come out as `endpoints`, `credential` as `credentials`. */
 export function createUpstreamsSchema(source: SecretSource) {
   const upstream = mapping({
     name: described(NAME, {
       description: "Name of the upstream and of its Envoy cluster.",
       type: "string",
     }),
-    url: described(upstreamUrl().optional(), {
-      description: "`http://host:port` or `https://host:port` of the one endpoint. Either this or `urls`.",
-      type: "URL",
-    }),
-    urls: described(list(upstreamUrl(), "URLs", 1).optional(), {
-      description: "Several endpoints that serve the same models; all `http` or all `https`.",
-      type: "list of URLs",
-    }),
+    ...createPlaceFields(),
     path_prefix: described(
       text(
         'a path such as `/v1`, without a slash at its end, or ""',
@@ -73,10 +67,13 @@ export function createUpstreamsSchema(source: SecretSource) {
       unit: "seconds",
       type: "integer, 1 to 60",
     }),
-  }).transform(({ url, urls, credential, credentials, ...rest }) => ({
+  }).transform(({ url, urls, endpoints = [], credential, credentials, ...rest }) => ({
     ...rest,
     credentials: credentials ?? (credential === undefined ? [] : [credential]),
-    endpoints: (urls ?? (url === undefined ? [] : [url])).map(parseUpstreamEndpoint),
+    endpoints: [
+      ...(urls ?? (url === undefined ? [] : [url])).map((one) => parseUpstreamEndpoint(one)),
+      ...endpoints.map((one) => parseUpstreamEndpoint(one.url, one.weight, one.priority)),
+    ],
   }));
   return list(upstream, "upstreams", 1);
 }

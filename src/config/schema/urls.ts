@@ -6,6 +6,10 @@ export interface UpstreamEndpoint {
   readonly host: string;
   readonly port: number;
   readonly usesTls: boolean;
+  /** Share of the requests among the endpoints of its priority. */
+  readonly weight: number;
+  /** 0 is used first; the next where it cannot take the load. */
+  readonly priority: number;
 }
 
 interface UrlForm {
@@ -82,9 +86,9 @@ function isRedisAddress(value: string): boolean {
 }
 
 /** Host and port of an upstream URL that the schema has accepted; the scheme's own port when none is written. */
-export function parseUpstreamEndpoint(value: string): UpstreamEndpoint {
+export function parseUpstreamEndpoint(value: string, weight = 1, priority = 0): UpstreamEndpoint {
   const { protocol, hostname, port } = new URL(value);
   const usesTls = protocol === "https:";
   const host = hostname.replace(/^\[|\]$/g, "");
-  return { host, port: port === "" ? (usesTls ? 443 : 80) : Number(port), usesTls };
+  return { host, port: port === "" ? (usesTls ? 443 : 80) : Number(port), usesTls, weight, priority };
 }

@@ -63,6 +63,8 @@ function createFields(): EnvoyNode {
       unfiltered("request.useragent"),
     ),
     upstream: "%UPSTREAM_CLUSTER%",
+    attempts: "%UPSTREAM_REQUEST_ATTEMPT_COUNT%",
+    upstream_bytes_sent: "%UPSTREAM_WIRE_BYTES_SENT%",
     ...Object.fromEntries(ACCESS_LOG_METADATA.map((field) => [field, formatField(field)])),
   };
 }

@@ -149,8 +149,9 @@ function createProcessingFilter(timeouts: EdgeTimeouts): EnvoyNode {
       allow_mode_override: true,
       "#message_timeout": "For one reply of the sidecar, not for the upstream. The default is 200 ms.",
       message_timeout: formatSeconds(timeouts.processingSeconds),
-      "#response_attributes": "Tells an upstream's own 503 from a reset and from no upstream reached.",
-      response_attributes: oneLine(["response.code_details"]),
+      "#response_attributes":
+        "Tells an upstream's own 503 from a reset and from no upstream reached; how many servers were tried.",
+      response_attributes: oneLine(["response.code_details", "upstream.request_attempt_count"]),
       "#mutation_rules":
         "The reply to a request body chooses the upstream and rewrites :path; an upstream's x-envoy-* headers go.",
       mutation_rules: oneLine({ allow_all_routing: true, allow_envoy: true }),

@@ -100,8 +100,8 @@ function createLastRoute(options: ResolvedOptions): EnvoyNode {
       "#auto_host_rewrite": "The upstream's own name as Host, not the gateway's.",
       auto_host_rewrite: true,
       "#timeout":
-        "No limit on an answer as a whole: streams last as long as they last. No retry_policy either: a request " +
-        "that an upstream may have begun is never sent again, it could be charged twice.",
+        "No limit on an answer as a whole: streams last as long as they last. No retry_policy either: the one there " +
+        "may be is an upstream's own, in its cluster, and sends nothing twice.",
       timeout: "0s",
       idle_timeout: idle,
     },

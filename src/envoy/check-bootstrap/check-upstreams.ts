@@ -3,17 +3,34 @@ import type { UpstreamConfig } from "../../config/schema.ts";
 import { FILTERS, HTTP_OPTIONS } from "./filter-types.ts";
 import { type BootstrapFinding, createFinding } from "./finding.ts";
 import { findCluster, type Rendered } from "./rendered.ts";
-import { checkSettings, isAtLeast, isRendered, type SettingRule } from "./setting-rule.ts";
+import { checkSettings, isAtLeast, isRendered, isSameAsRendered, type SettingRule } from "./setting-rule.ts";
 import type { YamlView } from "./yaml-view.ts";
 
 const LEAST_IN_FLIGHT = 1_025;
+
+const TWICE = "a request that an upstream has begun could be sent, and paid for, twice.";
 
 const RULES: readonly SettingRule[] = [
   {
     check: "upstream_circuit_breakers",
     path: ["circuit_breakers", "thresholds", 0, "max_retries"],
-    holds: isRendered(),
-    why: "a request that an upstream has begun could be sent, and paid for, twice.",
+    holds: (view, rendered) =>
+      view.number === 0 || (rendered.number !== 0 && isAtLeast(LEAST_IN_FLIGHT)(view)),
+    why:
+      "by Envoy's default of 3 a request could be sent twice where there is one server, and few find another one where " +
+      "there are several.",
+  },
+  {
+    check: "retries",
+    path: ["typed_extension_protocol_options", HTTP_OPTIONS, "retry_policy"],
+    holds: (view, rendered) => !view.exists || isSameAsRendered(view, rendered),
+    why: `only what is rendered is safe. By any other policy ${TWICE}`,
+  },
+  {
+    check: "retries",
+    path: ["typed_extension_protocol_options", HTTP_OPTIONS, "request_mirror_policies"],
+    holds: (view) => !view.exists,
+    why: "every request would be sent, and paid for, twice.",
   },
   ...["max_connections", "max_pending_requests", "max_requests"].map((name) => ({
     check: "upstream_circuit_breakers",

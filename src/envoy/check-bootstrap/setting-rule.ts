@@ -75,6 +75,22 @@ export function existsAsRendered(view: YamlView, rendered: YamlView): boolean {
   return view.exists === rendered.exists;
 }
 
+/** Nothing where nothing is rendered, else exactly what is rendered, by whichever spelling of its names. */
+export function isSameAsRendered(view: YamlView, rendered: YamlView): boolean {
+  return JSON.stringify(canonical(view.value)) === JSON.stringify(canonical(rendered.value));
+}
+
+/** Names as protobuf writes them and in one order. */
+function canonical(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(canonical);
+  if (typeof value !== "object" || value === null) return value ?? null;
+  const fields = Object.entries(value).map(([name, field]): [string, unknown] => [
+    name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    canonical(field),
+  ]);
+  return Object.fromEntries(fields.sort(([one], [next]) => (one < next ? -1 : 1)));
+}
+
 /** A duration of at least so many seconds. */
 export function isAtLeastSeconds(seconds: number): (view: YamlView) => boolean {
   return (view) => (view.seconds ?? -1) >= seconds;

@@ -170,6 +170,28 @@ export const EDGE_MUTATIONS: Mutation[] = [
     line: "- name: hosted",
   },
   {
+    check: "retries",
+    name: "after answers of status 503",
+    find: "retry_on: connect-failure,reset-before-request",
+    write: "retry_on: connect-failure,reset-before-request,retriable-status-codes",
+    line: "retry_policy",
+  },
+  {
+    check: "retries",
+    name: "more than one",
+    find: "num_retries: 1",
+    write: "num_retries: 2",
+    line: "retry_policy",
+  },
+  {
+    check: "retries",
+    name: "every request to a second cluster, too",
+    after: "- name: local",
+    find: "http_filters:",
+    write: "request_mirror_policies: [{cluster: hosted}]\n          http_filters:",
+    line: "request_mirror_policies",
+  },
+  {
     check: "key_removal",
     name: "a client's header of a credential's name kept",
     find: "{remove: x-account}",

@@ -94,7 +94,7 @@ export const FILTER_MUTATIONS: Mutation[] = [
   {
     check: "response_attributes",
     name: "none",
-    find: "response_attributes: [response.code_details]",
+    find: "response_attributes: [response.code_details, upstream.request_attempt_count]",
     write: "response_attributes: []",
     line: "response_attributes",
   },

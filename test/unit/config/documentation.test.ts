@@ -81,6 +81,7 @@ describe("docs/configuration.md", () => {
       "redis.ca_file",
       "redis.cert_file",
       "redis.key_file",
+      "upstreams[].urls",
       "upstreams[].credentials",
       "catalog[].profile.images",
       "catalog[].profile.files",

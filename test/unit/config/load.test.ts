@@ -66,11 +66,13 @@ describe("parseConfig", () => {
         pathPrefix: "/v1",
         protocols: ["chat"],
         credentials: [],
+        healthCheck: null,
+        slowStartSeconds: null,
         tls: null,
         connectTimeoutSeconds: 5,
         endpoints: [
-          { host: "a.example.com", port: 443, usesTls: true },
-          { host: "::1", port: 8443, usesTls: true },
+          { host: "a.example.com", port: 443, usesTls: true, weight: 1, priority: 0 },
+          { host: "::1", port: 8443, usesTls: true, weight: 1, priority: 0 },
         ],
       },
     ]);

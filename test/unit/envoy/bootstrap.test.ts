@@ -25,6 +25,9 @@ interface Filter {
   readonly name: string;
   readonly typed_config: Record<string, unknown>;
 }
+interface Policy {
+  readonly retry_policy?: { readonly retry_on: string; readonly num_retries: number };
+}
 interface Cluster {
   readonly name: string;
   readonly type: string;
@@ -64,8 +67,57 @@ describe("renderBootstrap", () => {
     expect(render()).toBe(render());
   });
 
-  it("has no secret and no retry in it", () => {
-    expect(render()).not.toMatch(/never-rendered|retry_on|num_retries/);
+  it("has no secret in it", () => {
+    expect(render()).not.toContain("never-rendered");
+  });
+
+  it("has one retry policy: in the clusters that may have several servers, and nowhere else", () => {
+    const { manager, clusters } = read(render());
+    expect(JSON.stringify(manager)).not.toMatch(/retry_policy|retry_on/);
+    const policies = [...clusters].map(([name, cluster]) => {
+      const [options] = Object.values(cluster["typed_extension_protocol_options"] as Record<string, Policy>);
+      return [name, options?.retry_policy?.retry_on ?? null, options?.retry_policy?.num_retries ?? 0];
+    });
+    const once = ["connect-failure,reset-before-request", 1];
+    expect(policies).toEqual([
+      ["sidecar", null, 0],
+      ["local", null, 0],
+      ["free", null, 0],
+      ["hosted", ...once],
+      ["replicas", ...once],
+      ["byaddress", null, 0],
+    ]);
+  });
+
+  it("puts endpoints into groups by priority, with their weights, checks and slow start", () => {
+    const extra =
+      '  - {name: mixed, slow_start_seconds: 30, health_check: {path: /health}, endpoints: [{url: "http://10.0.0.1", ' +
+      'weight: 3}, {url: "http://10.0.0.2:8000"}, {url: "http://10.0.1.1", priority: 1}]}\ncatalog:';
+    const config = parseConfig((BASE + SIDECAR).replace("catalog:", extra), {
+      baseDir: "/",
+      secrets: "none",
+    });
+    const cluster = read(renderBootstrap(config)).clusters.get("mixed");
+    expect(cluster).toMatchObject({
+      least_request_lb_config: { slow_start_config: { slow_start_window: "30s" } },
+      common_lb_config: { healthy_panic_threshold: { value: 0 } },
+      health_checks: [{ interval: "5s", timeout: "5s", http_health_check: { path: "/health" } }],
+      load_assignment: {
+        endpoints: [
+          {
+            priority: 0,
+            lb_endpoints: [
+              {
+                endpoint: { hostname: "10.0.0.1", health_check_config: { hostname: "10.0.0.1" } },
+                load_balancing_weight: 3,
+              },
+              { endpoint: { hostname: "10.0.0.2:8000" } },
+            ],
+          },
+          { priority: 1, lb_endpoints: [{ endpoint: { hostname: "10.0.1.1" } }] },
+        ],
+      },
+    });
   });
 
   it("passes requests through ext_authz, buffer, ext_proc and router, in this order", () => {

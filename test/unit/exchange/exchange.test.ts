@@ -13,6 +13,7 @@ const JSON_START: ResponseStart = {
   status: 200,
   headers: { "content-type": "application/json" },
   codeDetails: "via_upstream",
+  attempts: 1,
   endOfStream: false,
 };
 const bytesOf = (body: object) => new TextEncoder().encode(JSON.stringify(body));

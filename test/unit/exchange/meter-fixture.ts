@@ -8,6 +8,7 @@ export function createRecordingMeter() {
     meter: {
       admitted: () => undefined,
       routed: () => undefined,
+      retried: () => undefined,
       chunk: () => undefined,
       finished: (request: FinishedRequest) => void finished.push(request),
     },

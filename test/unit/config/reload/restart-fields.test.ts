@@ -38,6 +38,26 @@ describe("findRestartFields", () => {
       fields: ["admin.operator_token"],
     },
     {
+      name: "an upstream's one URL that becomes endpoints with weights",
+      change: (text: string) =>
+        text.replace(
+          'url: "http://127.0.0.1:8000"',
+          'endpoints: [{url: "http://127.0.0.1:8000", weight: 2}, {url: "http://127.0.0.1:8001"}]',
+        ),
+      fields: ["upstreams.local.url", "upstreams.local.endpoints"],
+    },
+    {
+      name: "nothing where the one URL is written as an endpoint",
+      change: (text: string) =>
+        text.replace('url: "http://127.0.0.1:8000"', 'endpoints: [{url: "http://127.0.0.1:8000"}]'),
+      fields: [],
+    },
+    {
+      name: "an upstream's health check",
+      change: (text: string) => text.replace("catalog:", "    health_check: {path: /health}\ncatalog:"),
+      fields: ["upstreams.local.health_check"],
+    },
+    {
       name: "an upstream's credential and its header",
       change: (text: string) =>
         text.replace("catalog:", "    credentials: [{env: KEY, header: api-key}]\ncatalog:"),
