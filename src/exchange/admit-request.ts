@@ -12,9 +12,11 @@ import type { RateState } from "../limits/rate-headers.ts";
 import type { Logger } from "../logger.ts";
 import { scrub } from "../scrub.ts";
 import type { Admit, AdmitInput, KnownKeyResult } from "../store/types/admission.ts";
+import { mergeTags, parseTagList } from "../tags.ts";
 import type { RequestMeter } from "../telemetry/request-meter.ts";
 import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";
 import { formatAdmissionHeader } from "./admission-header.ts";
+import { TAGS_HEADER } from "./header-policy.ts";
 import { describeEnd } from "./describe-end.ts";
 import { type Endpoint, type EndpointMatch, findEndpoint } from "./endpoints.ts";
 import {
@@ -94,8 +96,9 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
       caller = { ...NOBODY, keyId: result.key.id, organizationId: result.organization.id };
       if (result.decision !== "admitted") throw createAdmissionError(result, match.endpoint.name);
       refuseEndpoint(match.endpoint, request);
+      const tags = match.endpoint.isMetered ? readTagsHeader(request, result.key.defaultTags) : "";
       services.meter.admitted((performance.now() - startMs) / 1000);
-      return admitted(result, rate, { match, protocol, requestId, request });
+      return admitted(result, rate, { match, protocol, requestId, request, tags });
     } catch (thrown) {
       const error = GatewayError.from(thrown);
       if (error.status("chat") >= 500) {
@@ -148,10 +151,16 @@ function throwUnavailable(cause: unknown): never {
 function admitted(
   result: KnownKeyResult,
   rate: RateState,
-  about: { match: EndpointMatch; protocol: ProtocolName; requestId: string; request: IncomingRequest },
+  about: {
+    match: EndpointMatch;
+    protocol: ProtocolName;
+    requestId: string;
+    request: IncomingRequest;
+    tags: string;
+  },
 ): Verdict {
   const { key, organization, month, day } = result;
-  const { match, protocol, requestId, request } = about;
+  const { match, protocol, requestId, request, tags } = about;
   const admissionHeader = formatAdmissionHeader({
     requestId,
     endpoint: match.endpoint.name,
@@ -172,10 +181,25 @@ function admitted(
     ),
     month,
     day,
+    ...(tags === "" ? {} : { tags }),
+    ...(organization.endUserTag ? { keepsEndUser: true } : {}),
     rate,
   });
   const responseHeaders = formatContractHeaders({ requestId, protocol, rate });
   return { kind: "admitted", admissionHeader, requestId, responseHeaders };
+}
+
+/**
+ * The tags of a request: those of its header, and the key's default ones beside them. A header given several times is one
+ * list (RFC 9110, section 5.3), as Envoy joins it.
+ * @throws GatewayError 400 saying what is wrong with the header.
+ */
+function readTagsHeader({ headers }: IncomingRequest, defaultTags: string | null): string {
+  const header = headers[TAGS_HEADER];
+  if (header === undefined) return defaultTags ?? "";
+  const parsed = parseTagList(header);
+  if ("tags" in parsed) return mergeTags(parsed.tags, defaultTags ?? "");
+  throw new GatewayError("invalid_parameter", { message: `\`X-Tags\`: ${parsed.problem}`, param: "X-Tags" });
 }
 
 function rateState({ key, bucket, timeMs }: KnownKeyResult): RateState {

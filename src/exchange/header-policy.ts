@@ -4,6 +4,9 @@
  * the gateway's own.
  */
 
+/** Whose cost a request is: for this gateway alone. */
+export const TAGS_HEADER = "x-tags";
+
 /** Taken off by the sidecar, and once more by the upstream's cluster in Envoy, whatever the sidecar did. */
 export const HEADERS_NOT_FOR_UPSTREAMS = [
   "authorization",
@@ -17,6 +20,7 @@ export const HEADERS_NOT_FOR_UPSTREAMS = [
   "expect",
   "te",
   "upgrade",
+  TAGS_HEADER,
   // What Codex and the AI SDK tell about the user's installation and session.
   "session-id",
   "thread-id",

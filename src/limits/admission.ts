@@ -36,5 +36,9 @@ export interface Admission {
   /** UTC month and day of the admission, to which the request's spend belongs: "2026-11", "2026-11-21". */
   readonly month: string;
   readonly day: string;
+  /** The header's and the key's, in the form of `tags.ts`. Left out: none. */
+  readonly tags?: string;
+  /** The organization keeps the end user that the body names as a tag. Left out: it does not. */
+  readonly keepsEndUser?: true;
   readonly rate: RateState;
 }

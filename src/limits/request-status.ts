@@ -1,6 +1,7 @@
 /** `GET /v1/requests/{request_id}`: what one of the key's own recent requests cost, or why it was refused. */
 import { wholeCents } from "../money.ts";
 import type { RecentRequest } from "../store/types/reporting.ts";
+import { readTags } from "../tags.ts";
 import { toldOf } from "./told.ts";
 
 /** The published body; see docs/api.md. */
@@ -12,6 +13,7 @@ export function formatRequestStatus(request: RecentRequest) {
     created_at: formatCreatedAt(request.requestId),
     model: request.model,
     route: request.route,
+    tags: readTags(request.tags),
     status,
     error_code: errorCode,
     input_tokens: request.inputTokens,

@@ -3,6 +3,7 @@ import type { RequestWay } from "../store/types/reporting.ts";
 import type { RequestIdentity } from "../store/types/settlement.ts";
 import { describePlace, keptRates } from "../pricing/charged-price.ts";
 import type { ChosenRates } from "../pricing/price.ts";
+import { OTHER_TAGS, readTags } from "../tags.ts";
 import type { TokenUsage } from "../translation/client-protocol.ts";
 
 /**
@@ -68,9 +69,17 @@ export function formatRequestLogLine(request: LoggedRequest, settledAtMs: number
     output_audio_tokens: tokens.outputAudioTokens,
     estimated: request.estimated,
     currency: request.currency,
+    tags: readTags(identity.tags ?? ""),
+    tag_row: formatTagRow(identity),
   });
   const prices = price === null ? "null" : formatPrices(price);
   return `${fields.slice(0, -1)},"prices":${prices},"cost_microcents":${request.costMicrocents}}`;
+}
+
+/** Null: without tags, or decided later by Redis, which was out of reach. */
+function formatTagRow({ tagRow }: LoggedRequest["identity"]): "own" | "other" | null {
+  if (tagRow === undefined) return null;
+  return tagRow === OTHER_TAGS ? "other" : "own";
 }
 
 /** Microcents per million tokens, of the fee microcents; and which of the model's prices they are. */

@@ -4,9 +4,10 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { z } from "zod";
+import { formatTags, OTHER_TAGS } from "../tags.ts";
 import { NO_USAGE, type UsageRow } from "../store/types/reporting.ts";
 
-/** Of one organization, day, key and model. */
+/** Of one organization, day, key, model and combination of tags. */
 export type LoggedRow = UsageRow & { readonly keyId: string; readonly model: string };
 
 export interface LoggedUsage {
@@ -38,6 +39,9 @@ const lineSchema = z.object({
   output_tokens: z.number(),
   reasoning_tokens: z.number(),
   estimated: z.boolean(),
+  // Lines from before there were tags have neither.
+  tags: z.record(z.string(), z.string()).default({}),
+  tag_row: z.enum(["own", "other"]).nullable().default(null),
 });
 type Line = z.output<typeof lineSchema>;
 
@@ -92,13 +96,15 @@ function costOf(text: string): bigint {
 function rowOf(rows: Map<string, Map<string, MutableRow>>, line: Line): MutableRow {
   let own = rows.get(line.organization_id);
   if (own === undefined) rows.set(line.organization_id, (own = new Map()));
-  const name = `${line.day} ${line.key_id} ${line.model}`;
+  const tags = line.tag_row === "other" ? OTHER_TAGS : formatTags(new Map(Object.entries(line.tags)));
+  const name = `${line.day} ${line.key_id} ${line.model} ${tags}`;
   let row = own.get(name);
   if (row === undefined) {
     row = {
       day: line.day,
       keyId: line.key_id,
       model: line.model ?? "",
+      tags,
       ...NO_USAGE,
     };
     own.set(name, row);

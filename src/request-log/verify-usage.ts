@@ -72,19 +72,23 @@ function compareKeys(
   });
 }
 
-/** Corrections by hand, which have no model, are in no log of requests. */
+/**
+ * By day, key and model, whatever the tags: the log of a request whose hold Redis did not answer cannot say in which row
+ * it counts. Corrections by hand, which have no model, are in no log of requests.
+ */
 function compareRows(
   organizationId: string,
   rows: readonly UsageRow[],
   logged: readonly LoggedRow[],
 ): UsageDifference[] {
-  const nameOf = ({ day, keyId, model }: UsageRow): string => `${day} ${keyId} ${model}`;
-  const inRedis = new Map(rows.filter(({ model }) => model !== null).map((row) => [nameOf(row), row]));
-  const inLog = new Map(logged.map((row) => [nameOf(row), row]));
+  const inRedis = groupRows(rows.filter(({ model }) => model !== null));
+  const inLog = groupRows(logged);
   return [...new Set([...inRedis.keys(), ...inLog.keys()])].sort().flatMap((name) => {
-    const row = inRedis.get(name) ?? inLog.get(name);
-    const foundMicrocents = inRedis.get(name)?.costMicrocents ?? 0n;
-    const expectedMicrocents = inLog.get(name)?.costMicrocents ?? 0n;
+    const found = inRedis.get(name) ?? [];
+    const expected = inLog.get(name) ?? [];
+    const foundMicrocents = sum(found);
+    const expectedMicrocents = sum(expected);
+    const row = found[0] ?? expected[0];
     if (row === undefined || foundMicrocents === expectedMicrocents) return [];
     const { keyId, day, model } = row;
     const kind =
@@ -97,6 +101,18 @@ function sum(rows: readonly UsageRow[]): bigint {
   return rows.reduce((total, { costMicrocents }) => total + costMicrocents, 0n);
 }
 
+/** By day, key and model. */
+function groupRows<Row extends UsageRow>(rows: readonly Row[]): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) {
+    const name = `${row.day} ${row.keyId} ${row.model}`;
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [row]);
+    else group.push(row);
+  }
+  return groups;
+}
+
 export interface UsageRebuild {
   /** Rows that were raised. */
   readonly raisedRows: number;
@@ -107,15 +123,20 @@ export interface UsageRebuild {
 
 /** Raises spend and usage to what the log of requests says. Lowers nothing; a repeat changes nothing. */
 export async function rebuildUsage(
-  store: Pick<Store, "raiseUsage">,
+  store: Pick<Store, "raiseUsage" | "readUsage">,
   logged: LoggedUsage,
 ): Promise<UsageRebuild> {
   const inFlight = new Set<string>();
   let raisedRows = 0;
   let addedMicrocents = 0n;
   for (const [organizationId, rows] of logged.rows) {
-    for (const row of rows) {
-      const result = await store.raiseUsage(organizationId, row);
+    const known = groupRows((await store.readUsage(organizationId, logged.month)).rows);
+    for (const [name, own] of groupRows(rows)) {
+      const [first] = own;
+      if (first === undefined) continue;
+      const { day, keyId, model } = first;
+      const tagsInRedis = (known.get(name) ?? []).map(({ tags }) => tags);
+      const result = await store.raiseUsage(organizationId, { day, keyId, model, rows: own }, tagsInRedis);
       if (result.outcome === "in_flight") inFlight.add(organizationId);
       if (result.outcome === "raised") raisedRows += 1;
       addedMicrocents += result.addedMicrocents;

@@ -6,6 +6,7 @@ import {
   modelsOrNull,
   name,
   rate,
+  tagsOrNull,
   timeOrNull,
   wholeNumberOrNull,
 } from "./kinds.ts";
@@ -125,6 +126,23 @@ export const KEY_SETTINGS = defineSettings({
       option: { flags: "--note <text>", help: "what it is for, or whose it is, or none" },
       label: "note",
       none: "-",
+    },
+  },
+  defaultTags: {
+    apiName: "default_tags",
+    field: "default_tags",
+    kind: tagsOrNull(),
+    default: null,
+    description:
+      "Tags of every request of the key; one of the same name in a request's `X-Tags` takes its place. Null: none.",
+    label: "Default tags",
+    hint: "Whose cost its requests are: team=search,feature=autocomplete. Empty: none.",
+    cli: {
+      option: {
+        flags: "--default-tags <tags>",
+        help: "tags of every request: team=search,feature=autocomplete, or none",
+      },
+      label: "default tags",
     },
   },
   disabled: {

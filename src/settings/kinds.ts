@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { explainCurrency } from "../config/schema/currencies.ts";
 import { MAX_CENTS } from "../money.ts";
+import { parseTagList, TAG_VALUES } from "../tags.ts";
 import { flag as flagInput, name as nameInput, NAME_VALUES, whole, wholeOrNull } from "./input-schemas.ts";
 import type { Kind, Notation } from "./setting.ts";
 
@@ -38,6 +39,35 @@ export function lineOrNull(maximum: number): Kind<string | null> {
     format: (value) => value ?? "",
     parse: (field) => (field === "" ? null : field),
   };
+}
+
+/** Tags in the form of the header that clients send, or null for none. */
+export function tagsOrNull(): Kind<string | null> {
+  const output = z.string().nullable();
+  const error = `expected ${TAG_VALUES}, or null for none`;
+  return {
+    notation: "text",
+    values: `${TAG_VALUES}, or null`,
+    input: z
+      .string({ error })
+      .superRefine((list, context) => {
+        const parsed = parseTagList(list);
+        if ("problem" in parsed) context.addIssue({ code: "custom", message: parsed.problem });
+      })
+      .nullable(),
+    output,
+    stored: output,
+    convert: (list) => (list === null ? null : orderTags(list)),
+    describe: (tags) => tags,
+    format: (tags) => tags ?? "",
+    parse: (field) => (field === "" ? null : field),
+  };
+}
+
+function orderTags(list: string): string {
+  const parsed = parseTagList(list);
+  if ("tags" in parsed) return parsed.tags;
+  throw new TypeError("these tags were not checked");
 }
 
 /** A billing currency. */

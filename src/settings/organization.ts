@@ -164,6 +164,24 @@ export const ORGANIZATION_SETTINGS = defineSettings({
       label: "strict caps",
     },
   },
+  endUserTag: {
+    apiName: "end_user_tag",
+    field: "end_user_tag",
+    kind: flag(),
+    default: false,
+    description:
+      "The end user that a request names (`metadata.user_id`, `safety_identifier`, else `user`) is kept as its tag `user`.",
+    label: "Keep end users as a tag",
+    hint: "The end user that a request names is kept as its tag user, in the usage and in the log of requests.",
+    cli: {
+      option: {
+        flags: "--end-user-tag",
+        help: "keep the end user that a request names as its tag `user`",
+        offHelp: "do not",
+      },
+      label: "end user as a tag",
+    },
+  },
   suspended: {
     apiName: "suspended",
     field: "suspended",

@@ -10,15 +10,22 @@ export interface PlaceHoldInput {
   readonly worstCase: () => bigint;
 }
 
+export interface PlacedHold {
+  /** What it holds; null without strict caps. */
+  readonly worstCaseMicrocents: bigint | null;
+  /** See RequestIdentity. */
+  readonly tagRow: string | undefined;
+}
+
 /**
- * Places a hold. Returns the worst case that it holds, null without strict caps.
+ * Places a hold.
  * @throws GatewayError as `createHoldError` says; whatever the store rejects with when Redis fails: whether the hold is
  * there is not known then.
  */
 export async function placeHold(
   store: Pick<Store, "hold">,
   { hold, admission, worstCase }: PlaceHoldInput,
-): Promise<bigint | null> {
+): Promise<PlacedHold> {
   let worstCaseMicrocents = admission.strictCaps ? worstCase() : null;
   let result = await store.hold({ ...hold, worstCaseMicrocents });
   if (result.outcome === "worst_case_required") {
@@ -26,9 +33,10 @@ export async function placeHold(
     worstCaseMicrocents = worstCase();
     result = await store.hold({ ...hold, worstCaseMicrocents });
   }
-  const { outcome } = result;
-  if (outcome === "held" || outcome === "exists" || outcome === "worst_case_required") {
-    return worstCaseMicrocents;
+  if (result.outcome === "held" || result.outcome === "exists") {
+    return { worstCaseMicrocents, tagRow: result.tagRow };
   }
+  // It was answered with a worst case: strict caps were switched off and on again meanwhile.
+  if (result.outcome === "worst_case_required") return { worstCaseMicrocents, tagRow: undefined };
   throw createHoldError(result, admission, worstCaseMicrocents);
 }

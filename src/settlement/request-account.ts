@@ -62,7 +62,7 @@ export interface AccountOptions {
 }
 
 export class RequestAccount {
-  readonly identity: RequestIdentity;
+  #identity: RequestIdentity;
   readonly price: Price;
   readonly currency: string;
   readonly estimatedInputTokens: number;
@@ -78,11 +78,20 @@ export class RequestAccount {
   hasUnansweredCommand = false;
 
   constructor(options: AccountOptions) {
-    this.identity = options.identity;
+    this.#identity = options.identity;
     this.price = options.price;
     this.currency = options.currency;
     this.estimatedInputTokens = options.estimatedInputTokens;
     this.#options = options;
+  }
+
+  get identity(): RequestIdentity {
+    return this.#identity;
+  }
+
+  /** Which row of usage the hold says that this request counts in: every charge repeats it. */
+  countIn(tagRow: string | undefined): void {
+    if (tagRow !== undefined) this.#identity = { ...this.#identity, tagRow };
   }
 
   /** What is charged when nobody ever tells what was used: the prompt's estimate. */

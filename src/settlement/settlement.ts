@@ -18,6 +18,7 @@ import { isPricedTier, type Price, priceInForce } from "../pricing/price.ts";
 import type { Store } from "../store/types.ts";
 import type { RequestIdentity } from "../store/types/settlement.ts";
 import { type ClientRequest, NO_TOKENS } from "../translation/client-protocol.ts";
+import { addEndUser } from "../tags.ts";
 import { pause } from "../wait.ts";
 import { ChargeWriter } from "./charge-writer.ts";
 import { placeHold } from "./place-hold.ts";
@@ -161,8 +162,9 @@ export class Settlement {
     };
     const worstCase = () => this.#worstCase(input, price);
     try {
-      const worstCaseHeld = await placeHold(this.#options.store, { hold, admission, worstCase });
-      account.limitProgress(worstCaseHeld);
+      const placed = await placeHold(this.#options.store, { hold, admission, worstCase });
+      account.limitProgress(placed.worstCaseMicrocents);
+      account.countIn(placed.tagRow);
     } catch (thrown) {
       if (thrown instanceof GatewayError) throw thrown;
       const takePlace = () => this.#takePlace(account, admission);
@@ -180,9 +182,9 @@ export class Settlement {
   /** An admitted request was refused before its hold: it cost nothing, but its client can look up why. */
   recordRefusal(admission: Admission, model: string | null, result: ClientResult, error: GatewayError): void {
     const { store, logger } = this.#options;
-    const { organizationId, keyId, requestId, route, month, day, currency } = admission;
+    const { organizationId, keyId, requestId, route, month, day, currency, tags = "" } = admission;
     if (this.#withoutHold.delete(requestId)) return;
-    const identity = { organizationId, keyId, requestId, month, day, model, route };
+    const identity = { organizationId, keyId, requestId, month, day, model, route, tags };
     this.#log({
       identity,
       currency,
@@ -200,6 +202,7 @@ export class Settlement {
       requestId,
       route,
       model,
+      tags,
       ...result,
       checks,
     });
@@ -265,7 +268,7 @@ export class Settlement {
     const subject = { model: model.id, organizationId: admission.organizationId };
     const estimate = estimator.estimatePrompt(subject, prompt.bytes) + prompt.mediaTokens;
     return new RequestAccount({
-      identity: formatIdentity(admission, model),
+      identity: formatIdentity(admission, model, request),
       model,
       price,
       currency: admission.currency,
@@ -350,7 +353,13 @@ function refuseUnpricedTier(price: Price, model: Model, asked: string | null): v
   throw new GatewayError("invalid_parameter", { message, param: "service_tier" });
 }
 
-function formatIdentity(admission: Admission, model: Model): RequestIdentity {
-  const { organizationId, keyId, requestId, month, day, route } = admission;
-  return { organizationId, keyId, requestId, month, day, route, model: model.id };
+function formatIdentity(
+  admission: Admission,
+  model: Model,
+  { endUser }: Pick<ClientRequest, "endUser">,
+): RequestIdentity {
+  const { organizationId, keyId, requestId, month, day, route, keepsEndUser } = admission;
+  const tags = addEndUser(admission.tags ?? "", keepsEndUser === true ? endUser : null);
+  const identity = { organizationId, keyId, requestId, month, day, route, model: model.id };
+  return tags === "" ? identity : { ...identity, tags };
 }

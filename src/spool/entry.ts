@@ -21,6 +21,8 @@ const identityFields = {
   day: z.string(),
   model: z.string(),
   route: z.string(),
+  tags: z.string().exactOptional(),
+  tagRow: z.string().exactOptional(),
 };
 const amount = z
   .string()

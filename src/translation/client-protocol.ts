@@ -103,6 +103,8 @@ export interface ClientRequest {
   readonly choices: number;
   /** The service tier that the upstream is asked for; null: none. */
   readonly serviceTier: string | null;
+  /** Whom the client names as its own user, as it wrote it; null: nobody. */
+  readonly endUser: string | null;
   /** For the worst case of strict caps. Computed when called: not on the path of default caps. */
   promptSize(): PromptSize;
   /**

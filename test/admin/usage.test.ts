@@ -54,6 +54,7 @@ describe("GET …/usage", () => {
     expect(await usage()).toEqual({
       month: today.slice(0, 7),
       currency: "USD",
+      tag_combinations: { kept: 0, most: 1000, has_other: false },
       data: [figures(4, 3_150_000)],
     });
   });
@@ -62,6 +63,7 @@ describe("GET …/usage", () => {
     expect(await usage("?month=2020-01")).toEqual({
       month: "2020-01",
       currency: "USD",
+      tag_combinations: { kept: 0, most: 1000, has_other: false },
       data: [figures(0, 0)],
     });
     expect(await usage("?month=2020-01&group_by=day")).toMatchObject({ data: [] });

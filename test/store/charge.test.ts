@@ -28,6 +28,7 @@ describe("charge", () => {
     expect(rows).toEqual([
       {
         day: identity.day,
+        tags: "",
         keyId: identity.keyId,
         model: identity.model,
         requests: 1,

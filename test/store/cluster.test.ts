@@ -86,20 +86,22 @@ describe("the store on a cluster of three", () => {
     await store.hold(holdInput(identity));
     await store.charge(chargeInput(identity, 1, 10n));
     const before = (await store.readUsage(key.organizationId, null)).rows[0]!;
-    const row = { ...before, keyId: key.keyId, model: identity.model, costMicrocents: 25n, outputTokens: 1 };
-    expect((await store.raiseUsage(key.organizationId, row)).outcome).toBe("in_flight");
+    const { day, model } = identity;
+    const rows = [{ ...before, costMicrocents: 25n, outputTokens: 1 }];
+    const logged = { day, keyId: key.keyId, model, rows };
+    expect((await store.raiseUsage(key.organizationId, logged, [""])).outcome).toBe("in_flight");
     await store.charge(chargeInput(identity, 2, 10n, { final: FINAL }));
     const settled = (await store.readUsage(key.organizationId, null)).rows[0]!;
-    expect(await store.raiseUsage(key.organizationId, row)).toEqual({
+    expect(await store.raiseUsage(key.organizationId, logged, [""])).toEqual({
       outcome: "raised",
       addedMicrocents: 15n,
     });
-    expect(await store.raiseUsage(key.organizationId, row)).toEqual({
+    expect(await store.raiseUsage(key.organizationId, logged, [""])).toEqual({
       outcome: "enough",
       addedMicrocents: 0n,
     });
-    const { rows } = await store.readUsage(key.organizationId, null);
-    expect(rows).toEqual([{ ...settled, costMicrocents: 25n }]);
+    const raised = await store.readUsage(key.organizationId, null);
+    expect(raised.rows).toEqual([{ ...settled, costMicrocents: 25n }]);
     const spend = await store.readSpend(key.organizationId, null);
     expect([spend.organizationMicrocents, spend.keyMicrocents.get(key.keyId)]).toEqual([25n, 25n]);
   });

@@ -39,6 +39,7 @@ describe("findRequest", () => {
       recordedAtMs: found?.recordedAtMs,
       route: ROUTE,
       model: MODEL,
+      tags: "",
       refusal: null,
       status: 200,
       errorCode: null,

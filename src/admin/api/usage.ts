@@ -1,7 +1,9 @@
 /** `GET …/usage`: what a month's requests used and cost, as JSON or CSV. */
 import { wholeCents } from "../../money.ts";
-import { NO_USAGE, type UsageRow } from "../../store/types/reporting.ts";
-import { USAGE_GROUPS, type UsageGroup, usage, usageQuery } from "../schemas/usage.ts";
+import { type MonthUsage, NO_USAGE, type UsageRow } from "../../store/types/reporting.ts";
+import { hasTags, MAX_TAG_COMBINATIONS, parseTagList, valueOfTag } from "../../tags.ts";
+import { parseGroups, type UsageGroup, usage, usageQuery } from "../schemas/usage.ts";
+import { formatCsvLine } from "../format-csv.ts";
 import { defineOrganizationRoute } from "./route.ts";
 
 const GROUP_FIELDS = { day: "day", key: "keyId", model: "model" } as const;
@@ -15,10 +17,9 @@ const COUNTS = [
   "estimatedRequests",
 ] as const;
 
-type Groups = { -readonly [Group in UsageGroup]?: string | null };
-
 interface Total {
-  readonly groups: Groups;
+  /** In the order of the groups. */
+  readonly values: readonly (string | null)[];
   readonly counts: Record<(typeof COUNTS)[number], number>;
   costMicrocents: bigint;
 }
@@ -37,16 +38,19 @@ const show = defineOrganizationRoute(
     otherMediaType: "text/csv",
   },
   async ({ organization, query }, { store }) => {
-    const { month, rows } = await store.readUsage(organization.id, query.month ?? null);
-    const wanted = new Set(query.group_by?.split(","));
-    const groups = USAGE_GROUPS.filter((group) => wanted.has(group));
-    const data = sumUsage(rows, groups).map(formatRow);
+    const read = await store.readUsage(organization.id, query.month ?? null);
+    const { month } = read;
+    const groups = parseGroups(query.group_by);
+    const totals = sumUsage(filterUsage(read.rows, query), groups);
     if (query.format !== "csv") {
-      return { status: 200, body: { month, currency: organization.currency, data } };
+      const data = totals.map((total) => ({ ...formatGroups(total, groups), ...formatFigures(total) }));
+      const { currency } = organization;
+      const body = { month, currency, tag_combinations: formatTagCombinations(read), data };
+      return { status: 200, body };
     }
     return {
       status: 200,
-      body: formatCsv(data, groups, organization.currency),
+      body: formatCsv(totals, groups, organization.currency),
       headers: {
         "content-type": "text/csv; charset=utf-8",
         "content-disposition": `attachment; filename="usage-${organization.id}-${month}.csv"`,
@@ -55,16 +59,39 @@ const show = defineOrganizationRoute(
   },
 );
 
+/** Of these rows those that a caller asks for. */
+export function filterUsage(
+  rows: readonly UsageRow[],
+  {
+    key_id: keyId,
+    model,
+    tag,
+  }: { key_id?: string | undefined; model?: string | undefined; tag?: string | undefined },
+): readonly UsageRow[] {
+  const parsed = tag === undefined ? null : parseTagList(tag);
+  const tags = parsed !== null && "tags" in parsed ? parsed.tags : "";
+  return rows.filter(
+    (row) =>
+      (keyId === undefined || row.keyId === keyId) &&
+      (model === undefined || row.model === model) &&
+      hasTags(row.tags, tags),
+  );
+}
+
+export function formatTagCombinations({ tagCombinations, hasOtherTags }: MonthUsage) {
+  return { kept: tagCombinations, most: MAX_TAG_COMBINATIONS, has_other: hasOtherTags };
+}
+
 /** One total per group, in the order of the groups' values; without groups one total, also of nothing. */
 function sumUsage(rows: readonly UsageRow[], groups: readonly UsageGroup[]): Total[] {
   const totals = new Map<string, Total>();
-  if (groups.length === 0) totals.set("[]", createTotal({}));
+  if (groups.length === 0) totals.set("[]", createTotal([]));
   for (const row of rows) {
-    const values = groups.map((group) => row[GROUP_FIELDS[group]]);
+    const values = groups.map((group) =>
+      group.kind === "tag" ? valueOfTag(row.tags, group.name) : row[GROUP_FIELDS[group.kind]],
+    );
     const name = JSON.stringify(values);
-    const total =
-      totals.get(name) ??
-      createTotal(Object.fromEntries(groups.map((group, position) => [group, values[position] ?? null])));
+    const total = totals.get(name) ?? createTotal(values);
     totals.set(name, total);
     for (const count of COUNTS) total.counts[count] += row[count];
     total.costMicrocents += row.costMicrocents;
@@ -72,15 +99,25 @@ function sumUsage(rows: readonly UsageRow[], groups: readonly UsageGroup[]): Tot
   return [...totals.entries()].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, total]) => total);
 }
 
-function createTotal(groups: Groups): Total {
+function createTotal(values: Total["values"]): Total {
   const { costMicrocents, ...counts } = NO_USAGE;
-  return { groups, counts, costMicrocents };
+  return { values, counts, costMicrocents };
 }
 
-function formatRow({ groups, counts, costMicrocents }: Total): Record<string, string | number | null> {
-  const columns = Object.entries(groups).map(([group, value]) => [GROUP_COLUMNS[group as UsageGroup], value]);
+/** The tags that were asked for are one member. */
+function formatGroups({ values }: Total, groups: readonly UsageGroup[]): Record<string, unknown> {
+  const row: Record<string, unknown> = {};
+  const tags: Record<string, string | null> = {};
+  for (const [position, group] of groups.entries()) {
+    const value = values[position] ?? null;
+    if (group.kind === "tag") tags[group.name] = value;
+    else row[GROUP_COLUMNS[group.kind]] = value;
+  }
+  return Object.keys(tags).length === 0 ? row : { ...row, tags };
+}
+
+function formatFigures({ counts, costMicrocents }: Omit<Total, "values">) {
   return {
-    ...Object.fromEntries(columns),
     requests: counts.requests,
     input_tokens: counts.inputTokens,
     cached_input_tokens: counts.cachedInputTokens,
@@ -92,24 +129,21 @@ function formatRow({ groups, counts, costMicrocents }: Total): Record<string, st
   };
 }
 
-/** RFC 4180. The header line is there without rows too. */
-function formatCsv(
-  rows: readonly Record<string, string | number | null>[],
-  groups: readonly UsageGroup[],
-  currency: string,
-): string {
-  const empty = formatRow(createTotal(Object.fromEntries(groups.map((group) => [group, null]))));
-  const names = Object.keys(empty);
+/** The header line is there without rows too. */
+function formatCsv(totals: readonly Total[], groups: readonly UsageGroup[], currency: string): string {
+  const columns = groups.map((group) =>
+    group.kind === "tag" ? `tag:${group.name}` : GROUP_COLUMNS[group.kind],
+  );
+  const figures = Object.keys(formatFigures(createTotal([])));
   const lines = [
-    [...names, "currency"],
-    ...rows.map((row) => [...names.map((name) => formatCell(row[name] ?? "")), currency]),
+    [...columns, ...figures, "currency"],
+    ...totals.map((total) => [
+      ...total.values.map((value) => value ?? ""),
+      ...Object.values(formatFigures(total)),
+      currency,
+    ]),
   ];
-  return lines.map((cells) => `${cells.join(",")}\r\n`).join("");
-}
-
-function formatCell(value: string | number): string {
-  const text = String(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return lines.map(formatCsvLine).join("");
 }
 
 export const usageRoutes = [show];

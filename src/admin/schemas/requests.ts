@@ -47,6 +47,10 @@ const requestFields = {
     .meta({ description: "Of a deleted key too, as long as its figures are kept; null after that." }),
   model: z.string().nullable(),
   route: z.string().meta({ examples: ["POST /v1/chat/completions"] }),
+  tags: z.record(z.string(), z.string()).meta({
+    description: "Whose cost it is: from `X-Tags`, the key's defaults and the end user, where that is kept.",
+    examples: [{ team: "search" }],
+  }),
   status: z
     .int()
     .nullable()

@@ -1,13 +1,43 @@
 import { z } from "zod";
 import { formatSuggestion } from "../../config/schema/nearest.ts";
 import { parseMonth } from "../../calendar.ts";
+import { isTagName, parseTagList } from "../../tags.ts";
 import { record } from "../../settings/input-schemas.ts";
 import { choice, count, month, named } from "./fields.ts";
 
-export const USAGE_GROUPS = ["day", "key", "model"] as const;
-export type UsageGroup = (typeof USAGE_GROUPS)[number];
+const PLAIN_GROUPS = ["day", "key", "model"] as const;
+const TAG_PREFIX = "tag:";
+
+/** What usage is summed up by: `tag:team` by the value of one tag. */
+export type UsageGroup =
+  | { readonly kind: (typeof PLAIN_GROUPS)[number] }
+  | { readonly kind: "tag"; readonly name: string };
+
+/** In one order, whatever the caller's: day, key, model, tags. */
+export function parseGroups(text: string | undefined): readonly UsageGroup[] {
+  const words = text?.split(",") ?? [];
+  const plain = PLAIN_GROUPS.filter((kind) => words.includes(kind)).map((kind) => ({ kind }));
+  const tags = words
+    .filter((word) => word.startsWith(TAG_PREFIX))
+    .map((word) => ({ kind: "tag" as const, name: word.slice(TAG_PREFIX.length) }));
+  return [...plain, ...tags];
+}
 
 const MONTH_EXPECTATION = "expected a month such as 2026-11";
+
+/** Which rows of a month are looked at; what is left out leaves nothing out. */
+const usageFilters = {
+  key_id: z.string().min(1).max(100).optional().meta({ description: "Of one key: its id." }),
+  model: z.string().min(1).max(200).optional().meta({ description: "Of one model of the catalog." }),
+  tag: z
+    .string()
+    .superRefine((list, context) => {
+      const parsed = parseTagList(list);
+      if ("problem" in parsed) context.addIssue({ code: "custom", message: parsed.problem });
+    })
+    .optional()
+    .meta({ description: "With all of these tags.", examples: ["team=search,feature=autocomplete"] }),
+};
 
 export const usageQuery = record({
   month: z
@@ -23,28 +53,46 @@ export const usageQuery = record({
     })
     .optional()
     .meta({
-      description: "`day`, `key` and `model`, with commas between; one row for everything when left out.",
-      examples: ["day,model"],
+      description:
+        "`day`, `key`, `model` and `tag:` with a tag's name, with commas between; one row for everything when left out.",
+      examples: ["day,model", "tag:team"],
     }),
+  ...usageFilters,
   format: choice(["json", "csv"]).optional(),
 });
 
 function explainGroups(words: readonly string[]): string | null {
-  const unknown = words.find((word) => !USAGE_GROUPS.some((group) => group === word));
+  const expected = "`day`, `key`, `model` and `tag:` with a tag's name";
+  const unknown = words.find((word) => !isGroup(word));
   if (unknown !== undefined) {
-    const suggestion = formatSuggestion(unknown, USAGE_GROUPS);
-    return `expected \`day\`, \`key\` and \`model\` with commas between${suggestion}`;
+    return `expected ${expected}, with commas between${formatSuggestion(unknown, PLAIN_GROUPS)}`;
   }
-  return new Set(words).size === words.length
-    ? null
-    : "expected each of `day`, `key` and `model` at most once";
+  return new Set(words).size === words.length ? null : `expected each of ${expected} at most once`;
 }
+
+function isGroup(word: string): boolean {
+  const isTag = word.startsWith(TAG_PREFIX) && isTagName(word.slice(TAG_PREFIX.length));
+  return isTag || PLAIN_GROUPS.some((group) => group === word);
+}
+
+/** Whether a month's tags are kept apart. */
+export const tagCombinations = named(
+  "TagCombinations",
+  z.strictObject({
+    kept: count().meta({ description: "Combinations of tags that the month keeps apart so far." }),
+    most: count().meta({ description: "As many as a month keeps apart for an organization." }),
+    has_other: z.boolean().meta({
+      description: "There were more: their requests count under the tag value `other`, whatever their tags.",
+    }),
+  }),
+);
 
 export const usage = named(
   "Usage",
   z.strictObject({
     month: month(),
     currency: z.string(),
+    tag_combinations: tagCombinations,
     data: z.array(
       z.strictObject({
         day: z.string().optional().meta({ description: "UTC day, with `group_by=day`." }),
@@ -54,6 +102,14 @@ export const usage = named(
           .optional()
           .meta({ description: "Null: a spend correction of the organization as a whole." }),
         model: z.string().nullable().optional().meta({ description: "Null: a spend correction." }),
+        tags: z
+          .record(z.string(), z.string().nullable())
+          .optional()
+          .meta({
+            description:
+              "The tags that were asked for by `tag:`. Null: requests without the tag; `other`: beyond what is kept apart.",
+            examples: [{ team: "search" }],
+          }),
         requests: count(),
         input_tokens: count().meta({ description: "Without the cached ones." }),
         cached_input_tokens: count(),

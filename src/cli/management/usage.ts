@@ -13,6 +13,9 @@ import { formatTable } from "./table.ts";
 interface UsageOptions extends ManagementOptions {
   readonly month?: string;
   readonly groupBy?: string;
+  readonly key?: string;
+  readonly model?: string;
+  readonly tag?: string;
   readonly csv?: true;
 }
 
@@ -35,15 +38,21 @@ const show: OrganizationCommandRow = {
   examples: [
     "usage show --org Acme",
     "usage show --month 2026-11 --group-by day,key,model",
+    "usage show --group-by tag:team --tag feature=autocomplete",
     "usage show --group-by key --csv > usage.csv",
   ],
   options: (command) =>
     command
       .option("--month <month>", "2026-11; this month (UTC) when left out")
-      .option("--group-by <groups>", "day, key, model, with commas between")
+      .option("--group-by <groups>", "day, key, model, tag:<name>, with commas between")
+      .option("--key <id or name>", "of one key")
+      .option("--model <id>", "of one model")
+      .option("--tag <tags>", "with all of these tags: team=search,feature=autocomplete")
       .option("--csv", "CSV on stdout"),
   async runInOrganization({ client, options, path }: OrganizationCommandCall<UsageOptions>) {
-    const query = { month: options.month, group_by: options.groupBy };
+    const key = options.key === undefined ? null : await findKey(client, path, options.key);
+    const { month, model, tag } = options;
+    const query = { month, group_by: options.groupBy, key_id: key?.["id"] as string | undefined, model, tag };
     if (options.csv) return client.text("GET", `${path}/usage`, { query: { ...query, format: "csv" } });
     const usage = await client.call("GET", `${path}/usage`, { query });
     const rows = usage["data"] as readonly JsonObject[];
@@ -106,15 +115,25 @@ function formatUsage(usage: JsonObject, names: ReadonlyMap<string, string>): str
   const rows = usage["data"] as readonly JsonObject[];
   const currency = String(usage["currency"]);
   const groups = GROUPS.filter(([field]) => rows.some((row) => field in row));
+  const tagNames = Object.keys(rows[0]?.["tags"] ?? {});
   const formatGroup = (row: JsonObject, field: string): string => {
     const value = row[field];
     if (typeof value !== "string") return "(correction)";
     return field === "key_id" ? (names.get(value) ?? value) : value;
   };
   const table = formatTable(
-    [...groups.map(([, header]) => header), "REQUESTS", "INPUT", "CACHED", "OUTPUT", "COST"],
+    [
+      ...groups.map(([, header]) => header),
+      ...tagNames.map((name) => name.toUpperCase()),
+      "REQUESTS",
+      "INPUT",
+      "CACHED",
+      "OUTPUT",
+      "COST",
+    ],
     rows.map((row) => [
       ...groups.map(([field]) => formatGroup(row, field)),
+      ...tagNames.map((name) => formatTag(row, name)),
       String(row["requests"]),
       String(row["input_tokens"]),
       String(row["cached_input_tokens"]),
@@ -122,5 +141,16 @@ function formatUsage(usage: JsonObject, names: ReadonlyMap<string, string>): str
       formatExactAmount(row["cost_microcents"], currency),
     ]),
   );
-  return `Usage in ${String(usage["month"])}\n\n${rows.length === 0 ? "No requests.\n" : table}`;
+  const text = `Usage in ${String(usage["month"])}\n\n${rows.length === 0 ? "No requests.\n" : table}`;
+  return tagNames.length === 0 ? text : text + formatNotice(usage["tag_combinations"] as JsonObject);
+}
+
+function formatTag(row: JsonObject, name: string): string {
+  const value = (row["tags"] as JsonObject)[name];
+  return typeof value === "string" ? value : "-";
+}
+
+function formatNotice({ most, has_other: hasOther }: JsonObject): string {
+  if (hasOther !== true) return "";
+  return `\nMore than ${String(most)} combinations of tags: what came later counts as "other".\n`;
 }

@@ -93,7 +93,13 @@ function parseKey(reply: readonly unknown[], id: string): AdmittedKey {
     maxConcurrentRequests: integerOrNullAt(reply, at.maxConcurrent),
     expiresAtMs: integerOrNullAt(reply, at.expiresAtMs),
     spentMicrocents: amountAt(reply, at.keySpent),
+    defaultTags: textOrNullAt(reply, at.defaultTags),
   };
+}
+
+function textOrNullAt(reply: readonly unknown[], position: number): string | null {
+  const text = textAt(reply, position);
+  return text === "" ? null : text;
 }
 
 function parseOrganization(reply: readonly unknown[], id: string): AdmittedOrganization {
@@ -105,6 +111,7 @@ function parseOrganization(reply: readonly unknown[], id: string): AdmittedOrgan
     hardCapCents: integerOrNullAt(reply, at.organizationHardCapCents),
     budgetCents: integerOrNullAt(reply, at.organizationBudgetCents),
     strictCaps: textAt(reply, at.strictCaps) === "1",
+    endUserTag: textAt(reply, at.endUserTag) === "1",
     spentMicrocents: amountAt(reply, at.organizationSpent),
   };
 }

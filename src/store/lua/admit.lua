@@ -13,7 +13,8 @@
 --   {'unknown_key', time ms}
 --   {decision, time ms, key name, key display, rpm, key hard cap cents, key budget cents, allowed models, max concurrent,
 --   expires at ms, key spent, organization name, currency, organization hard cap cents, organization budget cents,
---   strict caps, organization spent, remaining, capacity, reset ms, retry after seconds, concurrent}
+--   strict caps, organization spent, remaining, capacity, reset ms, retry after seconds, concurrent, default tags,
+--   end user tag}
 --   '' stands for none; remaining: whole requests; reset ms: until the bucket is full; retry after seconds: until it has
 --   a token; concurrent: other requests in flight.
 --
@@ -39,11 +40,12 @@ if now_ms < month_start_ms or now_ms >= month_end_ms then
 end
 
 local hash, former_hash, former_until, disabled, expires_at, rpm_text, key_cap, max_concurrent_text, key_name, display,
-  key_budget, allowed_models, deleted_at = unpack(redis.call('HMGET', key_record, 'hash', 'former_hash', 'former_until',
+  key_budget, allowed_models, deleted_at, default_tags = unpack(redis.call('HMGET', key_record, 'hash', 'former_hash', 'former_until',
   'disabled', 'expires_at', 'rpm', 'hard_cap_cents', 'max_concurrent', 'name', 'display', 'budget_cents',
-  'allowed_models', 'deleted_at'))
-local organization_name, currency, organization_cap, organization_budget, strict_caps, suspended = unpack(redis.call(
-  'HMGET', organization, 'name', 'currency', 'hard_cap_cents', 'budget_cents', 'strict_caps', 'suspended'))
+  'allowed_models', 'deleted_at', 'default_tags'))
+local organization_name, currency, organization_cap, organization_budget, strict_caps, suspended, end_user_tag =
+  unpack(redis.call('HMGET', organization, 'name', 'currency', 'hard_cap_cents', 'budget_cents', 'strict_caps',
+  'suspended', 'end_user_tag'))
 local hash_is_valid = hash == presented_hash
   or (former_hash == presented_hash and now_ms < number_or_zero(former_until))
 if not hash or not organization_name or not hash_is_valid or (deleted_at and deleted_at ~= '') then
@@ -127,5 +129,5 @@ return {
   decision, integer(now_ms), key_name or '', display or '', rpm_text, key_cap or '', key_budget or '',
   allowed_models or '', max_concurrent_text or '', expires_at or '', key_spent, organization_name, currency or '',
   organization_cap or '', organization_budget or '', strict_caps or '', organization_spent, remaining,
-  integer(capacity), reset_ms, integer(retry_after_s), concurrent,
+  integer(capacity), reset_ms, integer(retry_after_s), concurrent, default_tags or '', end_user_tag or '',
 }

@@ -6,7 +6,7 @@
 -- KEYS[1] request record      KEYS[2] holds         KEYS[3] spend of the month of admission
 -- KEYS[4] usage of the day of admission             KEYS[5] requests in flight of the key     KEYS[6] recent requests
 -- KEYS[7] key record          KEYS[8] organization  KEYS[9] alerts fired in the month of admission
--- KEYS[10] outbox of alerts   KEYS[11] list of alerts
+-- KEYS[10] outbox of alerts   KEYS[11] list of alerts   KEYS[12] combinations of tags in the month of admission
 -- ARGV[1] request id          ARGV[2] key id        ARGV[3] month of admission    ARGV[4] day of admission
 -- ARGV[5] model               ARGV[6] route         ARGV[7] sequence number       ARGV[8] '1': final
 -- ARGV[9..15] totals: requests (0 or 1), input, cached, output, reasoning tokens, estimated (0 or 1), microcents
@@ -14,6 +14,7 @@
 -- ARGV[17] status   ARGV[18] error code or ''   ARGV[19] checks, JSON (final only, '' otherwise)
 -- ARGV[20] best estimate: input, cached, output, reasoning tokens and microcents, one space between; '' with a final
 -- ARGV[21] the request's way, JSON (final only, '' otherwise)
+-- ARGV[22] tags, '' for none  ARGV[23] tag row that the hold replied, '' when its reply never came
 --
 -- Reply: {'applied', alerts fired, fell}; fell: why spend did, 'interim' (below what this request's owner had counted
 --   before) or 'reaped' (below what it was closed at by another), '' when it did not; {'repeated'}: a charge with this
@@ -27,15 +28,18 @@
 -- @include integer.lua
 -- @include time.lua
 -- @include requests.lua
+-- @include tags.lua
 -- @include thresholds.lua
 
 local request, holds, spend, usage, inflight, recent = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local alert_names = { key = KEYS[7], organization = KEYS[8], spend = KEYS[3], fired = KEYS[9], outbox = KEYS[10],
   alerts = KEYS[11] }
+local combinations = KEYS[12]
 local request_id, key_id, month, day, model, route = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local seq_text, final, FIRST_TOTAL = ARGV[7], ARGV[8] == '1', 9
 local expires_at_ms, status, error_code, checks, estimate, way = ARGV[16], ARGV[17], ARGV[18], ARGV[19], ARGV[20],
   ARGV[21]
+local tags, tag_row = ARGV[22], ARGV[23]
 
 local seq = tonumber(seq_text)
 local totals = {}
@@ -52,7 +56,8 @@ if record and seq <= record.seq then
 end
 
 local existed = record ~= nil
-record = record or { state = 'open', worst = 0, left = 0, figures = { 0, 0, 0, 0, 0, 0, 0 } }
+record = record or { state = 'open', worst = 0, left = 0, figures = { 0, 0, 0, 0, 0, 0, 0 }, tags = tags,
+  tag_row = decide_tag_row(combinations, tags, tag_row, expires_at_ms) }
 if record.state ~= 'open' and not final then
   -- Another has closed it and its owner may never come again: it stays at the best estimate.
   for position, figure in pairs(parse_estimate(estimate) or {}) do
@@ -61,7 +66,7 @@ if record.state ~= 'open' and not final then
 end
 local total = totals[7]
 move_spend(spend, key_id, total - record.figures[7], expires_at_ms)
-move_usage(usage, key_id, model, record.figures, totals, expires_at_ms)
+move_usage(usage, key_id, model, record.tag_row, record.figures, totals, expires_at_ms)
 
 local open = record.state == 'open' and not final
 local left = open and math.max(0, record.worst - total) or 0
@@ -86,14 +91,18 @@ if not existed then
   set('day', day)
   set('model', model)
   set('route', route)
+  if tags ~= '' then
+    set('tags', tags)
+    set('tag_row', record.tag_row)
+  end
 end
 if record.reaped and open then
   set('reaped', '')
 end
 if final then
   set('final', '1')
-  set('entry', add_recent(recent, record.entry, request_id, key_id, route, model, totals, status, error_code, checks,
-    way))
+  set('entry', add_recent(recent, record.entry, request_id, key_id, route, model, record.tags, totals, status, error_code,
+    checks, way))
   redis.call('ZREM', holds, request_id)
   redis.call('ZREM', inflight, request_id)
 elseif not existed then

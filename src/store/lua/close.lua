@@ -55,10 +55,11 @@ if record.seq == 0 or record.floor > totals[7] then
   totals[7] = math.max(totals[7], record.floor)
 end
 move_spend(spend, key_id, totals[7] - record.figures[7], expires_at_ms)
-move_usage(usage, key_id, record.model, record.figures, totals, expires_at_ms)
+move_usage(usage, key_id, record.model, record.tag_row, record.figures, totals, expires_at_ms)
 move_held(spend, key_id, -record.left)
 
-local entry = add_recent(recent, record.entry, request_id, key_id, record.route, record.model, totals, '', '', '', '')
+local entry = add_recent(recent, record.entry, request_id, key_id, record.route, record.model, record.tags, totals,
+  '', '', '', '')
 local fields = { 'state', 'closed', 'left', '0', 'entry', entry, 'reaped', '1' }
 for position, figure in ipairs(USAGE_FIGURES) do
   fields[#fields + 1] = figure

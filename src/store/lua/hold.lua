@@ -4,11 +4,13 @@
 --
 -- KEYS[1] request record      KEYS[2] holds (open requests by deadline)   KEYS[3] key record
 -- KEYS[4] organization        KEYS[5] spend of the month of admission      KEYS[6] requests in flight of the key
+-- KEYS[7] combinations of tags in the month of admission
 -- ARGV[1] request id          ARGV[2] key id         ARGV[3] month of admission     ARGV[4] day of admission
 -- ARGV[5] model               ARGV[6] route          ARGV[7] worst case, microcents, '' when not known
 -- ARGV[8] floor, microcents   ARGV[9] floor, input tokens              ARGV[10] when the month's figures expire, ms
+-- ARGV[11] tags, '' for none
 --
--- Reply: {'held'}; {'exists'}; {'worst_case_required'}: the caps are strict and ARGV[7] is ''; {'concurrency_limited',
+-- Reply: {'held' or 'exists', tag row}; {'worst_case_required'}: the caps are strict and ARGV[7] is ''; {'concurrency_limited',
 --   max concurrent}; {'key_cap_reached' or 'organization_cap_reached', spent, held, cap cents}.
 --
 -- Keeps: nothing is held unless the reply is 'held'; with strict caps spent + held never exceeds a cap. Requests in
@@ -18,13 +20,15 @@
 -- @include integer.lua
 -- @include time.lua
 -- @include requests.lua
+-- @include tags.lua
 
 local request, holds, key_record, organization, spend, inflight = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local combinations = KEYS[7]
 local request_id, key_id, month, day, model, route = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local worst_text, floor_text, floor_input, expires_at_ms = ARGV[7], ARGV[8], ARGV[9], ARGV[10]
+local worst_text, floor_text, floor_input, expires_at_ms, tags = ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11]
 
 if redis.call('EXISTS', request) == 1 then
-  return { 'exists' }
+  return { 'exists', redis.call('HGET', request, 'tag_row') or '' }
 end
 
 local now_ms = now_milliseconds()
@@ -84,6 +88,10 @@ end
 local deadline_ms = integer(now_ms + DEADLINE_MS)
 redis.call('HSET', request, 'state', 'open', 'key', key_id, 'month', month, 'day', day, 'model', model, 'route', route,
   'floor', floor_text, 'floor_input', floor_input, 'worst', integer(worst), 'left', integer(worst))
+local tag_row = decide_tag_row(combinations, tags, '', expires_at_ms)
+if tags ~= '' then
+  redis.call('HSET', request, 'tags', tags, 'tag_row', tag_row)
+end
 redis.call('PEXPIRE', request, CLOSED_RECORD_MS)
 redis.call('ZADD', holds, deadline_ms, request_id)
 redis.call('ZADD', inflight, deadline_ms, request_id)
@@ -91,4 +99,4 @@ if worst > 0 then
   move_held(spend, key_id, worst)
   keep_until(spend, expires_at_ms)
 end
-return { 'held' }
+return { 'held', tag_row }

@@ -1,39 +1,78 @@
--- Raises the usage row of a day, key and model, and the spend of its month with it, to what the log of requests says: for
--- a Redis that was restored from an older snapshot.
+-- Raises the usage rows of a day, key and model, and the spend of its month with them, to what the log of requests says:
+-- for a Redis that was restored from an older snapshot.
 --
 -- KEYS[1] spend of the month  KEYS[2] usage of the day     KEYS[3] open requests by deadline
+-- KEYS[4] combinations of tags in the month
 -- ARGV[1] key id              ARGV[2] model                ARGV[3] when the month's figures expire, ms
--- ARGV[4..10] figures to raise to: requests, input, cached, output, reasoning tokens, estimated, microcents
+-- ARGV[4] how many rows the log has, one for each combination of tags; behind it for each row: tag row and tags, '' for
+--   none, and the figures to raise to: requests, input, cached, output, reasoning tokens, estimated, microcents
+-- ARGV[n] behind them: the tag rows that only Redis has
 --
 -- Reply: {'raised', added microcents}; {'enough'}: nothing is missing; {'in_flight'}: requests of the organization are
 --   under way, nothing was changed.
 --
--- Keeps: spend and usage move by the same amount; no figure is ever lowered, so that a repeat changes nothing.
+-- Keeps: spend and usage move by the same amount; no figure is ever lowered, and none is raised above what the log says of
+-- all rows together, so that a repeat changes nothing, and a request that the log and Redis have in rows of different tags
+-- does not count twice.
 
 -- @include integer.lua
 -- @include time.lua
 -- @include requests.lua
+-- @include tags.lua
 
-local spend, usage, holds = KEYS[1], KEYS[2], KEYS[3]
-local key_id, model, expires_at_ms, FIRST_FIGURE = ARGV[1], ARGV[2], ARGV[3], 4
-local wanted = {}
-for position = 1, #USAGE_FIGURES do
-  wanted[position] = tonumber(ARGV[FIRST_FIGURE + position - 1])
-end
+local spend, usage, holds, combinations = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local key_id, model, expires_at_ms, logged_rows, FIRST_ROW = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), 5
+local ROW_ARGUMENTS = 2 + #USAGE_FIGURES
 
 if redis.call('ZCARD', holds) > 0 then
   return { 'in_flight' }
 end
 
-local from, to, is_raised = {}, {}, false
-for position, figure in ipairs(USAGE_FIGURES) do
-  from[position] = number_or_zero(redis.call('HGET', usage, key_id .. ':' .. model .. ':' .. figure))
-  to[position] = math.max(from[position], wanted[position])
-  is_raised = is_raised or to[position] > from[position]
+local function read_row(tag_row)
+  local figures = {}
+  for position, figure in ipairs(USAGE_FIGURES) do
+    figures[position] = number_or_zero(redis.call('HGET', usage, usage_row(key_id, model, tag_row) .. figure))
+  end
+  return figures
+end
+
+local rows, missing = {}, {}
+for position = 1, #USAGE_FIGURES do
+  missing[position] = 0
+end
+for number = 1, logged_rows do
+  local first = FIRST_ROW + (number - 1) * ROW_ARGUMENTS
+  local row = { tag_row = ARGV[first], tags = ARGV[first + 1], wanted = {}, from = read_row(ARGV[first]) }
+  for position = 1, #USAGE_FIGURES do
+    row.wanted[position] = tonumber(ARGV[first + 1 + position])
+    missing[position] = missing[position] + row.wanted[position] - row.from[position]
+  end
+  rows[number] = row
+end
+for argument = FIRST_ROW + logged_rows * ROW_ARGUMENTS, #ARGV do
+  for position, figure in ipairs(read_row(ARGV[argument])) do
+    missing[position] = missing[position] - figure
+  end
+end
+
+local added, is_raised = 0, false
+for _, row in ipairs(rows) do
+  local to, is_row_raised = {}, false
+  for position = 1, #USAGE_FIGURES do
+    local raise = math.max(0, math.min(missing[position], row.wanted[position] - row.from[position]))
+    missing[position] = missing[position] - raise
+    to[position] = row.from[position] + raise
+    is_row_raised = is_row_raised or raise > 0
+  end
+  if is_row_raised then
+    decide_tag_row(combinations, row.tags, row.tag_row, expires_at_ms)
+    move_usage(usage, key_id, model, row.tag_row, row.from, to, expires_at_ms)
+    added = added + to[7] - row.from[7]
+    is_raised = true
+  end
 end
 if not is_raised then
   return { 'enough' }
 end
-move_usage(usage, key_id, model, from, to, expires_at_ms)
-move_spend(spend, key_id, to[7] - from[7], expires_at_ms)
-return { 'raised', integer(to[7] - from[7]) }
+move_spend(spend, key_id, added, expires_at_ms)
+return { 'raised', integer(added) }

@@ -34,9 +34,12 @@ export const countBucketKey = (organizationId: string, keyId: string): string =>
 /** Hash: `organization`, `key:<id>`, `held:organization`, `held:key:<id>` in microcents. */
 export const spendKey = (organizationId: string, month: string): string =>
   `igw:{${organizationId}}:spend:${month}`;
-/** Hash: `<key id>:<model>:<figure>`. */
+/** Hash: `<key id>:<model>:<figure>`, and `<key id>:<model>#<tag row>:<figure>` for requests with tags. */
 export const usageKey = (organizationId: string, day: string): string =>
   `igw:{${organizationId}}:usage:${day}`;
+/** Hash: tag row → the combination of tags that counts there; `other` → '' once that one is in use. */
+export const tagCombinationsKey = (organizationId: string, month: string): string =>
+  `igw:{${organizationId}}:tags:${month}`;
 /** Hash: a request in flight or just closed. */
 export const requestKey = (organizationId: string, requestId: string): string =>
   `igw:{${organizationId}}:request:${requestId}`;

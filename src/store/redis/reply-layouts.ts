@@ -29,11 +29,14 @@ const ADMIT_FIELDS = [
   "resetMs",
   "retryAfterSeconds",
   "concurrent",
+  "defaultTags",
+  "endUserTag",
 ] as const;
 
 export const REPLY_LAYOUTS = {
   admit: { file: "admit.lua", fields: ADMIT_FIELDS },
   monthChanged: { file: "admit.lua", fields: ["timeMs"] },
+  held: { file: "hold.lua", fields: ["tagRow"] },
   concurrencyLimited: { file: "hold.lua", fields: ["maxConcurrent"] },
   capReached: { file: "hold.lua", fields: ["spent", "held", "capCents"] },
   charged: { file: "charge.lua", fields: ["alertsFired", "fell"] },

@@ -6,7 +6,7 @@
 import { countFiredAlerts, countSpendFall, type StoreContext } from "../context.ts";
 import { alertKeys, holdsKey, inflightKey, keyRecordKey, organizationKey } from "../redis/keys.ts";
 import { formatWay } from "./way.ts";
-import { recentKey, requestKey, spendKey, usageKey } from "../redis/keys.ts";
+import { recentKey, requestKey, spendKey, tagCombinationsKey, usageKey } from "../redis/keys.ts";
 import { expiryOf } from "../../calendar.ts";
 import {
   amountAt,
@@ -64,15 +64,21 @@ async function hold(context: StoreContext, input: HoldInput): Promise<HoldResult
       organizationKey(organizationId),
       spendKey(organizationId, month),
       inflightKey(organizationId, keyId),
+      tagCombinationsKey(organizationId, month),
       ...identityArguments(input),
       input.worstCaseMicrocents === null ? "" : formatAmount(input.worstCaseMicrocents),
       formatAmount(input.floorMicrocents),
       formatCount(input.floorInputTokens),
       String(expiryOf(month, context.usageMonths)),
+      input.tags ?? "",
     ),
   );
   const outcome = textAt(reply, OUTCOME);
-  if (outcome === "held" || outcome === "exists" || outcome === "worst_case_required") return { outcome };
+  if (outcome === "held" || outcome === "exists") {
+    const tagRow = textAt(reply, AT.held.tagRow);
+    return tagRow === "" ? { outcome } : { outcome, tagRow };
+  }
+  if (outcome === "worst_case_required") return { outcome };
   if (outcome === "concurrency_limited") {
     return { outcome, maxConcurrentRequests: integerAt(reply, AT.concurrencyLimited.maxConcurrent) };
   }
@@ -94,6 +100,7 @@ async function charge(context: StoreContext, input: ChargeInput): Promise<Charge
   const reply = parseArray(
     await context.client.igwCharge(
       ...chargeKeys(input),
+      tagCombinationsKey(input.organizationId, month),
       ...identityArguments(input),
       formatCount(input.sequence),
       final === null ? "0" : "1",
@@ -110,6 +117,8 @@ async function charge(context: StoreContext, input: ChargeInput): Promise<Charge
       final === null ? "" : JSON.stringify(final.checks),
       formatEstimate(input.estimate),
       final === null ? "" : formatWay(final.way),
+      input.tags ?? "",
+      input.tagRow ?? "",
     ),
   );
   const outcome = textAt(reply, OUTCOME);

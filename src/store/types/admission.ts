@@ -78,7 +78,7 @@ export interface AdmittedKey extends Omit<KeySettings, "disabled" | "note"> {
 
 export interface AdmittedOrganization extends Pick<
   OrganizationSettings,
-  "name" | "currency" | "hardCapCents" | "budgetCents" | "strictCaps"
+  "name" | "currency" | "hardCapCents" | "budgetCents" | "strictCaps" | "endUserTag"
 > {
   readonly id: string;
   readonly spentMicrocents: bigint;

@@ -52,6 +52,8 @@ export interface RecentRequest {
   readonly recordedAtMs: number;
   readonly route: string;
   readonly model: string | null;
+  /** In the form of `tags.ts`; '' also where the admission refused it. */
+  readonly tags: string;
   /** Why the admission refused it, or null: then it says by itself what its client was told (limits/told.ts). */
   readonly refusal: AdmissionDecision | null;
   /** HTTP status; null with a refusal, and when the request's worker died and another closed its record. */
@@ -75,6 +77,8 @@ export interface RecordedRequest {
   readonly requestId: string;
   readonly route: string;
   readonly model: string | null;
+  /** In the form of `tags.ts`. Left out: none. */
+  readonly tags?: string;
   readonly status: number;
   readonly errorCode: string | null;
   readonly checks: readonly Check[];
@@ -102,6 +106,8 @@ export interface UsageRow {
   readonly keyId: string | null;
   /** Null for a spend correction. */
   readonly model: string | null;
+  /** In the form of `tags.ts`: its own combination, or `OTHER_TAGS`. */
+  readonly tags: string;
   readonly requests: number;
   readonly inputTokens: number;
   readonly cachedInputTokens: number;
@@ -111,8 +117,17 @@ export interface UsageRow {
   readonly costMicrocents: bigint;
 }
 
+export interface MonthUsage {
+  readonly month: string;
+  readonly rows: UsageRow[];
+  /** Combinations of tags that are kept apart so far. */
+  readonly tagCombinations: number;
+  /** Whether there were more, which count as `OTHER_TAGS`. */
+  readonly hasOtherTags: boolean;
+}
+
 /** The figures of a row in which nothing is counted yet. */
-export const NO_USAGE: Omit<UsageRow, "day" | "keyId" | "model"> = {
+export const NO_USAGE: Omit<UsageRow, "day" | "keyId" | "model" | "tags"> = {
   requests: 0,
   inputTokens: 0,
   cachedInputTokens: 0,
@@ -127,6 +142,14 @@ export interface BucketFill {
   /** What would pass at once now. */
   readonly remaining: number;
   readonly capacity: number;
+}
+
+/** What the log of requests says of one day, key and model: a row for each combination of tags. */
+export interface LoggedUsageRows {
+  readonly day: string;
+  readonly keyId: string;
+  readonly model: string;
+  readonly rows: readonly UsageRow[];
 }
 
 export interface RaiseUsageResult {
@@ -180,19 +203,22 @@ export interface UsageStore {
     month: string | null,
     keyIds?: readonly string[] | null,
   ): Promise<SpendFigures>;
-  /** Usage of one month by day, key and model, in this order; this month's when `month` is null. */
-  readUsage(organizationId: string, month: string | null): Promise<{ month: string; rows: UsageRow[] }>;
+  /** Usage of one month by day, key, model and tags, in this order; this month's when `month` is null. */
+  readUsage(organizationId: string, month: string | null): Promise<MonthUsage>;
   /**
    * Adds a signed amount to this month's spend, and to its usage. May be repeated with the same id.
    * Rejects with a RangeError when the amount is 0 or beyond 2^53.
    */
   correct(input: CorrectInput, audit?: (month: string) => AuditInput): Promise<CorrectResult>;
   /**
-   * Raises a usage row, and its month's spend with it, to what the log of requests says; lowers nothing. Nothing while
-   * requests of the organization are in flight. May be repeated.
+   * Raises the usage rows of a day, key and model, and their month's spend with them, to what the log of requests says;
+   * lowers nothing, and raises nothing above what the log says of all of them. Nothing while requests of the organization
+   * are in flight. May be repeated.
    */
   raiseUsage(
     organizationId: string,
-    row: UsageRow & { readonly keyId: string; readonly model: string },
+    logged: LoggedUsageRows,
+    /** Of the rows of that day, key and model that Redis has. */
+    tagsInRedis: readonly string[],
   ): Promise<RaiseUsageResult>;
 }

@@ -13,9 +13,13 @@ export interface RequestIdentity {
   readonly model: string;
   /** "POST /v1/messages" */
   readonly route: string;
+  /** In the form of `tags.ts`. Left out: none. */
+  readonly tags?: string;
+  /** Which row of usage it counts in, as the hold replied. Left out: the store has not said it yet, or there are no tags. */
+  readonly tagRow?: string;
 }
 
-export interface HoldInput extends RequestIdentity {
+export interface HoldInput extends Omit<RequestIdentity, "tagRow"> {
   /** What the request can cost at most; needed with strict caps, null otherwise. */
   readonly worstCaseMicrocents: bigint | null;
   /** What is charged when nobody ever reports a charge: the prompt's estimate. */
@@ -32,9 +36,9 @@ export interface CapFigures {
 }
 
 export type HoldResult =
-  | { readonly outcome: "held" }
-  /** The record was there before: nothing was changed. */
-  | { readonly outcome: "exists" }
+  /** "exists": the record was there before, and nothing was changed. `tagRow`: see RequestIdentity. */
+  | { readonly outcome: "held"; readonly tagRow?: string }
+  | { readonly outcome: "exists"; readonly tagRow?: string }
   /** The organization has strict caps: repeat with a worst case. Nothing was changed. */
   | { readonly outcome: "worst_case_required" }
   /** As many requests of the key as it may have are in flight. */

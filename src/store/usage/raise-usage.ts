@@ -1,37 +1,59 @@
 /** Brings back what a Redis that was restored from an older snapshot does not know any more. */
+import { createHash } from "node:crypto";
 import type { StoreContext } from "../context.ts";
-import { holdsKey, spendKey, usageKey } from "../redis/keys.ts";
+import { holdsKey, spendKey, tagCombinationsKey, usageKey } from "../redis/keys.ts";
 import { expiryOf } from "../../calendar.ts";
 import { amountAt, formatAmount, formatCount, parseArray, textAt } from "../redis/parse-reply.ts";
-import type { RaiseUsageResult, UsageRow } from "../types/reporting.ts";
+import type { LoggedUsageRows, RaiseUsageResult, UsageRow } from "../types/reporting.ts";
+import { OTHER_TAGS } from "../../tags.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 
 /** @see UsageStore.raiseUsage */
 export async function raiseUsage(
   context: StoreContext,
   organizationId: string,
-  row: UsageRow & { readonly keyId: string; readonly model: string },
+  { day, keyId, model, rows }: LoggedUsageRows,
+  tagsInRedis: readonly string[],
 ): Promise<RaiseUsageResult> {
-  const month = row.day.slice(0, 7);
+  const month = day.slice(0, 7);
+  const logged = new Set(rows.map(({ tags }) => tags));
+  const others = tagsInRedis.filter((tags) => !logged.has(tags));
   const reply = parseArray(
     await context.client.igwRaiseUsage(
       spendKey(organizationId, month),
-      usageKey(organizationId, row.day),
+      usageKey(organizationId, day),
       holdsKey(organizationId),
-      row.keyId,
-      row.model,
+      tagCombinationsKey(organizationId, month),
+      keyId,
+      model,
       String(expiryOf(month, context.usageMonths)),
-      formatCount(row.requests),
-      formatCount(row.inputTokens),
-      formatCount(row.cachedInputTokens),
-      formatCount(row.outputTokens),
-      formatCount(row.reasoningTokens),
-      formatCount(row.estimatedRequests),
-      formatAmount(row.costMicrocents),
+      formatCount(rows.length),
+      ...rows.flatMap(formatRow),
+      ...others.map(tagRowOf),
     ),
   );
   const outcome = textAt(reply, OUTCOME);
   if (outcome === "raised") return { outcome, addedMicrocents: amountAt(reply, AT.raised.addedMicrocents) };
   if (outcome === "enough" || outcome === "in_flight") return { outcome, addedMicrocents: 0n };
   throw new TypeError(`raise-usage replied an outcome that is not known: ${outcome}`);
+}
+
+function formatRow(row: UsageRow): string[] {
+  return [
+    tagRowOf(row.tags),
+    row.tags,
+    formatCount(row.requests),
+    formatCount(row.inputTokens),
+    formatCount(row.cachedInputTokens),
+    formatCount(row.outputTokens),
+    formatCount(row.reasoningTokens),
+    formatCount(row.estimatedRequests),
+    formatAmount(row.costMicrocents),
+  ];
+}
+
+/** As `lua/include/tags.lua` names it. */
+function tagRowOf(tags: string): string {
+  if (tags === "" || tags === OTHER_TAGS) return tags;
+  return createHash("sha1").update(tags).digest("hex").slice(0, 20);
 }

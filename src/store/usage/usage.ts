@@ -9,6 +9,7 @@ import {
   keyRecordKey,
   organizationKey,
   spendKey,
+  tagCombinationsKey,
   usageKey,
 } from "../redis/keys.ts";
 import { dayAt, daysOf, expiryOf, monthAt, parseMonth } from "../../calendar.ts";
@@ -16,7 +17,8 @@ import type { AuditInput } from "../types/audit.ts";
 import type { CalendarPeriod } from "../../calendar.ts";
 import { amountAt, integerAt, parseArray, parseInteger, textAt } from "../redis/parse-reply.ts";
 import { NO_USAGE } from "../types/reporting.ts";
-import type { CorrectInput, CorrectResult, SpendFigures, UsageRow } from "../types/reporting.ts";
+import type { CorrectInput, CorrectResult, MonthUsage, SpendFigures, UsageRow } from "../types/reporting.ts";
+import { OTHER_TAGS } from "../../tags.ts";
 import { raiseUsage } from "./raise-usage.ts";
 import type { Run } from "../run.ts";
 import type { UsageStore } from "../types/reporting.ts";
@@ -42,8 +44,8 @@ export function createUsageStore(run: Run): UsageStore {
     readUsage: (organizationId, month) =>
       run("readUsage", (context) => readUsage(context, organizationId, month)),
     correct: (input, audit) => run("correct", (context) => correct(context, input, audit)),
-    raiseUsage: (organizationId, row) =>
-      run("raiseUsage", (context) => raiseUsage(context, organizationId, row)),
+    raiseUsage: (organizationId, logged, tagsInRedis) =>
+      run("raiseUsage", (context) => raiseUsage(context, organizationId, logged, tagsInRedis)),
   };
 }
 
@@ -71,14 +73,22 @@ async function readUsage(
   context: StoreContext,
   organizationId: string,
   monthName: string | null,
-): Promise<{ month: string; rows: UsageRow[] }> {
+): Promise<MonthUsage> {
   const { month } = await resolveMonth(context, monthName);
   const days = await Promise.all(
-    daysOf(month).map(async (day) =>
-      parseDay(day, await context.client.hgetall(usageKey(organizationId, day))),
+    daysOf(month).map(
+      async (day) => [day, await context.client.hgetall(usageKey(organizationId, day))] as const,
     ),
   );
-  return { month: month.name, rows: days.flat() };
+  // Behind the rows: a combination is there before the first figure of its row.
+  const combinations = await context.client.hgetall(tagCombinationsKey(organizationId, month.name));
+  const hasOtherTags = combinations[OTHER_TAGS] !== undefined;
+  return {
+    month: month.name,
+    rows: days.flatMap(([day, fields]) => parseDay(day, fields, combinations)),
+    tagCombinations: Object.keys(combinations).length - (hasOtherTags ? 1 : 0),
+    hasOtherTags,
+  };
 }
 
 /**
@@ -168,13 +178,15 @@ async function resolveMonth(
   return { month, now };
 }
 
-function parseDay(day: string, fields: Readonly<Record<string, string>>): UsageRow[] {
+type Fields = Readonly<Record<string, string>>;
+
+function parseDay(day: string, fields: Fields, combinations: Fields): UsageRow[] {
   const rows = new Map<string, MutableRow>();
   for (const [field, value] of Object.entries(fields)) {
     // The model between them may have colons of its own.
     const figure = field.slice(field.lastIndexOf(":") + 1);
     const subject = field.slice(0, field.lastIndexOf(":"));
-    const row = rows.get(subject) ?? createRow(day, subject);
+    const row = rows.get(subject) ?? createRow(day, subject, combinations);
     rows.set(subject, row);
     const count = COUNTS[figure as keyof typeof COUNTS];
     if (figure === "microcents") row.costMicrocents = BigInt(value);
@@ -183,13 +195,15 @@ function parseDay(day: string, fields: Readonly<Record<string, string>>): UsageR
   return [...rows.entries()].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, row]) => row);
 }
 
-function createRow(day: string, subject: string): MutableRow {
+/** `subject`: "<key id>:<model>", with "#<tag row>" for requests with tags. */
+function createRow(day: string, subject: string, combinations: Fields): MutableRow {
   const keyId = subject.slice(0, subject.indexOf(":"));
-  const model = subject.slice(subject.indexOf(":") + 1);
+  const [model = "", tagRow = ""] = subject.slice(subject.indexOf(":") + 1).split("#");
   return {
     day,
     keyId: keyId === "" ? null : keyId,
     model: model === "" ? null : model,
+    tags: tagRow === "" || tagRow === OTHER_TAGS ? tagRow : (combinations[tagRow] ?? OTHER_TAGS),
     ...NO_USAGE,
   };
 }

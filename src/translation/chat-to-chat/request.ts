@@ -26,6 +26,7 @@ export class ChatRequest implements ClientRequest {
   readonly model: string;
   readonly stream: boolean;
   readonly maxOutputTokens: number | null;
+  readonly endUser: string | null;
   readonly choices: number;
   readonly serviceTier: string | null;
   readonly #streamOptions: ChatFields["streamOptions"];
@@ -38,6 +39,7 @@ export class ChatRequest implements ClientRequest {
     this.model = body.model;
     this.stream = fields.stream;
     this.maxOutputTokens = fields.maxOutputTokens;
+    this.endUser = fields.endUser;
     this.choices = fields.choices;
     this.serviceTier = fields.serviceTier;
     this.#streamOptions = fields.streamOptions;

@@ -18,6 +18,7 @@ export abstract class ConversationRequest<Content extends ParsedRequest> impleme
   readonly model: string;
   readonly stream: boolean;
   readonly maxOutputTokens: number | null;
+  readonly endUser: string | null;
   readonly choices = 1;
   /** The wish is dropped. */
   readonly serviceTier = null;
@@ -29,6 +30,7 @@ export abstract class ConversationRequest<Content extends ParsedRequest> impleme
     this.model = content.model;
     this.stream = content.stream;
     this.maxOutputTokens = content.maxTokens;
+    this.endUser = content.userId;
     this.#content = content;
   }
 

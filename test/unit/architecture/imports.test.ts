@@ -16,6 +16,7 @@ const SHARED = [
   "money.ts",
   "scrub.ts",
   "set-bounded.ts",
+  "tags.ts",
   "wait.ts",
 ];
 

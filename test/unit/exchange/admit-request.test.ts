@@ -23,6 +23,7 @@ const ADMITTED: KnownKeyResult = {
     allowedModels: null,
     maxConcurrentRequests: null,
     expiresAtMs: null,
+    defaultTags: null,
     spentMicrocents: 0n,
   },
   organization: {
@@ -32,6 +33,7 @@ const ADMITTED: KnownKeyResult = {
     hardCapCents: null,
     budgetCents: null,
     strictCaps: false,
+    endUserTag: false,
     spentMicrocents: 0n,
   },
   bucket: { remaining: 9, capacity: 10, resetMs: 1000, retryAfterSeconds: 0 },

@@ -65,6 +65,7 @@ describe("docs/api.md", () => {
       recordedAtMs: 0,
       route: "POST /v1/messages",
       model: "acme/echo-small",
+      tags: "team=search",
       refusal: null,
       status: 200,
       errorCode: null,

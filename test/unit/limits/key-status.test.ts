@@ -27,6 +27,7 @@ const ORGANIZATION: KeyStatusInput["organization"] = {
   hardCapCents: 100_000,
   budgetCents: null,
   strictCaps: false,
+  endUserTag: false,
   suspended: false,
   notifications: { dashboard: true, emails: [], webhook: null },
   keyDefaults: { requestsPerMinute: null, hardCapCents: null, budgetCents: null },

@@ -74,6 +74,7 @@ const ROW: UsageRow = {
   day: "2026-11-21",
   keyId: "key_1",
   model: "acme/echo-small",
+  tags: "",
   requests: 1,
   inputTokens: 1,
   cachedInputTokens: 0,
@@ -93,7 +94,7 @@ function createStore(spent: bigint, ofKey: bigint, rows: readonly UsageRow[]) {
       organizationHeldMicrocents: 0n,
       keyMicrocents: new Map([["key_1", ofKey]]),
     }),
-    readUsage: async () => ({ month: "2026-11", rows: [...rows] }),
+    readUsage: async () => ({ month: "2026-11", rows: [...rows], tagCombinations: 0, hasOtherTags: false }),
   };
 }
 
@@ -125,8 +126,9 @@ describe("rebuildUsage", () => {
     const asked: bigint[] = [];
     const result = await rebuildUsage(
       {
-        raiseUsage: async (_id, row) => {
-          asked.push(row.costMicrocents);
+        readUsage: createStore(0n, 0n, []).readUsage,
+        raiseUsage: async (_id, { rows }) => {
+          asked.push(...rows.map(({ costMicrocents }) => costMicrocents));
           return { outcome: "in_flight", addedMicrocents: 0n };
         },
       },

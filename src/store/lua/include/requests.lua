@@ -36,13 +36,19 @@ end
 -- The figures of a usage row, which are also fields of a request's record.
 local USAGE_FIGURES = { 'requests', 'input', 'cached', 'output', 'reasoning', 'estimated', 'microcents' }
 
--- Moves the usage row of a day, key and model from one set of figures to another, both in the order of USAGE_FIGURES.
-local function move_usage(usage, key_id, model, from, to, expires_at_ms)
+-- What the fields of a usage row begin with. `tag_row`: '' for requests without tags.
+local function usage_row(key_id, model, tag_row)
+  return key_id .. ':' .. model .. (tag_row ~= '' and '#' .. tag_row or '') .. ':'
+end
+
+-- Moves a usage row from one set of figures to another, both in the order of USAGE_FIGURES.
+local function move_usage(usage, key_id, model, tag_row, from, to, expires_at_ms)
+  local row = usage_row(key_id, model, tag_row)
   local moved = false
   for position, figure in ipairs(USAGE_FIGURES) do
     local difference = to[position] - from[position]
     if difference ~= 0 then
-      redis.call('HINCRBY', usage, key_id .. ':' .. model .. ':' .. figure, integer(difference))
+      redis.call('HINCRBY', usage, row .. figure, integer(difference))
       moved = true
     end
   end
@@ -66,7 +72,7 @@ end
 local function read_request(request)
   local fields = redis.call('HMGET', request, 'state', 'final', 'seq', 'worst', 'left', 'floor', 'floor_input', 'month',
     'day', 'key', 'model', 'route', 'entry', 'requests', 'input', 'cached', 'output', 'reasoning', 'estimated',
-    'microcents', 'estimate', 'reaped')
+    'microcents', 'estimate', 'reaped', 'tags', 'tag_row')
   if not fields[1] then
     return nil
   end
@@ -79,17 +85,18 @@ local function read_request(request)
     left = number_or_zero(fields[5]), floor = number_or_zero(fields[6]), floor_input = number_or_zero(fields[7]),
     month = fields[8], day = fields[9], key = fields[10], model = fields[11], route = fields[12], entry = fields[13],
     figures = figures, estimate = parse_estimate(fields[21]), reaped = fields[22] == '1',
+    tags = fields[23] or '', tag_row = fields[24] or '',
   }
 end
 
 -- Puts a request on the list of recent ones, in the place of an entry that it had. Returns the entry's id.
-local function add_recent(stream, former_entry, request_id, key_id, route, model, figures, status, error_code, checks,
-  way)
+local function add_recent(stream, former_entry, request_id, key_id, route, model, tags, figures, status, error_code,
+  checks, way)
   if former_entry then
     redis.call('XDEL', stream, former_entry)
   end
   return redis.call('XADD', stream, 'MAXLEN', '~', RECENT_ENTRIES, '*', 'id', request_id, 'key', key_id,
-    'route', route, 'model', model, 'status', status, 'error', error_code, 'checks', checks, 'way', way,
+    'route', route, 'model', model, 'tags', tags, 'status', status, 'error', error_code, 'checks', checks, 'way', way,
     'input', integer(figures[2]), 'cached', integer(figures[3]), 'output', integer(figures[4]),
     'reasoning', integer(figures[5]), 'estimated', integer(figures[6]), 'microcents', integer(figures[7]))
 end

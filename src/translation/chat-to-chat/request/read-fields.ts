@@ -12,6 +12,7 @@ export interface ChatFields {
   readonly serviceTier: string | null;
   /** The larger of `max_completion_tokens` and `max_tokens`, or null. */
   readonly maxOutputTokens: number | null;
+  readonly endUser: string | null;
 }
 
 /** As many as OpenAI allows. */
@@ -46,6 +47,7 @@ export function readChatFields({ value }: JsonBody): ChatFields {
     messages,
     stream,
     streamOptions: streamOptions ?? null,
+    endUser: readUser(value["safety_identifier"]) ?? readUser(value["user"]),
     choices: readInteger(value, "n", { max: MAX_CHOICES }) ?? 1,
     serviceTier: readServiceTier(value["service_tier"]),
     maxOutputTokens:
@@ -69,4 +71,9 @@ function readMessages(messages: unknown): readonly Readonly<Record<string, unkno
   const wrong = messages.findIndex((message) => !isJsonObject(message));
   if (wrong !== -1) throw invalid(`messages.${wrong}`, "an object with a `role`", messages[wrong]);
   return messages as readonly Readonly<Record<string, unknown>>[];
+}
+
+/** The upstream says what is wrong with one that is no text. */
+function readUser(user: unknown): string | null {
+  return typeof user === "string" && user !== "" ? user : null;
 }

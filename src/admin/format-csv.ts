@@ -1,0 +1,19 @@
+/** Tables for spreadsheets: RFC 4180, and nothing in a cell that a spreadsheet would run. */
+
+/** What a cell that is a formula begins with (OWASP, "CSV Injection"). */
+const FORMULA = /^[=+\-@\t\r]/;
+const SPECIAL = /[",\r\n]/;
+
+/**
+ * One line, its line break included. A text that would be a formula gets a `'` before it, which spreadsheets show as the
+ * sign that it is a text; numbers stay numbers, negative ones too.
+ */
+export function formatCsvLine(cells: readonly (string | number | bigint)[]): string {
+  return `${cells.map(formatCell).join(",")}\r\n`;
+}
+
+function formatCell(value: string | number | bigint): string {
+  if (typeof value !== "string") return String(value);
+  const text = FORMULA.test(value) ? `'${value}` : value;
+  return SPECIAL.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
