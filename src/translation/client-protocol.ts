@@ -99,7 +99,7 @@ export interface ClientRequest {
   readonly stream: boolean;
   /** The larger of `max_completion_tokens` and `max_tokens`, or null when neither was given. */
   readonly maxOutputTokens: number | null;
-  /** How many answers were asked for (`n`); 1 on the messages route. */
+  /** How many answers are generated: `n`, or `best_of` where that is more; 1 where a protocol has neither. */
   readonly choices: number;
   /** The service tier that the upstream is asked for; null: none. */
   readonly serviceTier: string | null;

@@ -189,6 +189,14 @@ describe("strict caps", () => {
     expect((await readSpend(chat.stack, key)).key).toBeLessThanOrEqual(1_000_000_000n);
   });
 
+  it("hold every answer that is generated, whether or not the client gets it", async () => {
+    const key = await chat.stack.createKey({ hardCapCents: 1_000 }, STRICT);
+    chat.upstream.answer({ kind: "json", body: textCompletion("x", USAGE) });
+    expect((await sendGold(key, 10, { n: 1, best_of: 128 })).status).toBe(402);
+    expect((await sendGold(key, 10, { n: 2, best_of: 20 })).status).toBe(200);
+    expect((await sendGold(key, 10, { best_of: "128" })).status).toBe(400);
+  });
+
   it.each([
     ["documents", { documents: [{ title: "a", text: "word ".repeat(2_000) }] }],
     ["an unknown field", { retrieved: "word ".repeat(2_000) }],

@@ -1,6 +1,7 @@
 import type { StoreContext } from "../context.ts";
 import { keyRecordKey, requestBucketKey } from "../redis/keys.ts";
-import { integerOrNullAt, parseArray } from "../redis/parse-reply.ts";
+import { integerAt, parseArray, textAt } from "../redis/parse-reply.ts";
+import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 import type { BucketFill } from "../types/reporting.ts";
 
 /** @see AdmissionStore.readBuckets */
@@ -15,11 +16,12 @@ export async function readBuckets(
     requestBucketKey(organizationId, id),
   ]);
   const reply = parseArray(await client.igwReadBuckets(String(names.length), ...names));
+  const at = AT.bucket;
   return new Map(
     keyIds.flatMap((id, index): [string, BucketFill][] => {
-      const remaining = integerOrNullAt(reply, 2 * index);
-      const capacity = integerOrNullAt(reply, 2 * index + 1);
-      return remaining === null || capacity === null ? [] : [[id, { remaining, capacity }]];
+      const bucket = parseArray(reply[index]);
+      if (textAt(bucket, OUTCOME) === "missing") return [];
+      return [[id, { remaining: integerAt(bucket, at.remaining), capacity: integerAt(bucket, at.capacity) }]];
     }),
   );
 }

@@ -11,7 +11,7 @@ import {
   alertsReadKey,
 } from "../redis/keys.ts";
 import { expiryOf } from "../../calendar.ts";
-import { parseInteger } from "../redis/parse-reply.ts";
+import { parseFields, parseInteger } from "../redis/parse-reply.ts";
 import { ALERT_CHANNELS } from "../types/alerts.ts";
 import type { AlertChannel, AlertRecord, DeliveryState, ListedAlert } from "../types/alerts.ts";
 import type { Page, PageInput } from "../types/page.ts";
@@ -65,7 +65,7 @@ async function listAlerts(
   const found = await context.client.xrevrange(alertListKey(organizationId), end, "-", "COUNT", limit + 1);
   const shown = found.slice(0, limit);
   const items = await Promise.all(
-    shown.map(([, fields]) => addDeliveries(context, parseAlert(organizationId, fields))),
+    shown.map(([, fields]) => addDeliveries(context, parseAlert(organizationId, parseFields(fields)))),
   );
   return { items, next: found.length > limit ? (shown.at(-1)?.[0] ?? null) : null };
 }
@@ -88,8 +88,8 @@ async function findAlert(
       "COUNT",
       SCAN_ENTRIES,
     );
-    const found = entries.find(([, fields]) => fields[fields.indexOf("id") + 1] === alertId);
-    if (found !== undefined) return addDeliveries(context, parseAlert(organizationId, found[1]));
+    const found = entries.map(([, fields]) => parseFields(fields)).find(({ id }) => id === alertId);
+    if (found !== undefined) return addDeliveries(context, parseAlert(organizationId, found));
     const last = entries.at(-1);
     if (last === undefined || entries.length < SCAN_ENTRIES) return null;
     from = `(${last[0]}`;
@@ -131,14 +131,10 @@ async function redeliverAlert(
   await context.client.publish(ALERT_CHANNEL, organizationId);
 }
 
-/** Field, value, field, value … as `lua/include/thresholds.lua` writes them. @throws TypeError */
-export function parseAlert(organizationId: string, items: readonly unknown[]): AlertRecord {
-  const fields = new Map<string, string>();
-  for (let position = 0; position + 1 < items.length; position += 2) {
-    fields.set(String(items[position]), String(items[position + 1]));
-  }
+/** The fields as `lua/include/thresholds.lua` writes them. @throws TypeError */
+export function parseAlert(organizationId: string, fields: Readonly<Record<string, string>>): AlertRecord {
   const textOf = (name: string): string => {
-    const value = fields.get(name);
+    const value = fields[name];
     if (value === undefined) throw new TypeError(`an alert in Redis has no field "${name}"`);
     return value;
   };

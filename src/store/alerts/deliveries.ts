@@ -6,7 +6,7 @@ import { parseAlert } from "./alerts.ts";
 import type { StoreContext } from "../context.ts";
 import { alertCourierKey, alertDeliveriesKey, alertOutboxKey } from "../redis/keys.ts";
 import { expiryOf } from "../../calendar.ts";
-import { formatCount, integerAt, parseArray, textAt } from "../redis/parse-reply.ts";
+import { formatCount, integerAt, parseArray, parseFields, textAt } from "../redis/parse-reply.ts";
 import { ALERT_CHANNELS } from "../types/alerts.ts";
 import type { AlertChannel, DeliveryClaim, FinishInput, OwedDelivery } from "../types/alerts.ts";
 import type { Run } from "../run.ts";
@@ -49,17 +49,13 @@ async function claimDelivery(
   if (outcome !== "claimed") throw unknownOutcome(outcome);
   const at = AT.deliveryClaimed;
   const entryId = textAt(reply, at.entryId);
-  const fields = parseArray(reply[at.alert]);
-  const only = fields.indexOf("only");
+  const fields = parseFields(reply[at.alert]);
+  const only = fields["only"]?.split(" ");
   return {
     outcome,
     alert: parseAlert(organizationId, fields),
     entryId,
-    isForOthers:
-      only !== -1 &&
-      !textAt(fields, only + 1)
-        .split(" ")
-        .includes(channel),
+    isForOthers: only !== undefined && !only.includes(channel),
     queuedAtMs: timeOfEntry(entryId),
     nowMs: integerAt(reply, at.nowMs),
     failedAttempts: integerAt(reply, at.failedAttempts),
@@ -116,10 +112,12 @@ async function listOwedDeliveries(
       ...couriers,
     ),
   );
+  const at = AT.deliveryOwed;
   return ALERT_CHANNELS.flatMap((channel, index) => {
-    const entryId = textAt(reply, 2 * index);
-    const waitMs = integerAt(reply, 2 * index + 1);
-    return entryId === "" ? [] : [{ channel, queuedAtMs: timeOfEntry(entryId), waitMs }];
+    const next = parseArray(reply[index]);
+    if (textAt(next, OUTCOME) === "idle") return [];
+    const queuedAtMs = timeOfEntry(textAt(next, at.entryId));
+    return [{ channel, queuedAtMs, waitMs: integerAt(next, at.waitMs) }];
   });
 }
 

@@ -3,7 +3,7 @@
 -- KEYS[1] key record          KEYS[2] its bucket of requests  KEYS[3..] the next two …
 -- ARGV    none
 --
--- Reply: for each key whole requests that are left and the capacity, '' and '' where there is no record.
+-- Reply: for each key {'bucket', remaining, capacity}, remaining in whole requests; {'missing'}: there is no record.
 
 -- @include integer.lua
 -- @include time.lua
@@ -14,9 +14,12 @@ local now_us = now_microseconds()
 local reply = {}
 for position = 1, #KEYS, 2 do
   local rpm = tonumber(redis.call('HGET', KEYS[position], 'rpm') or '')
-  local capacity = rpm and request_capacity(rpm)
-  local units = rpm and bucket_units(KEYS[position + 1], rpm, capacity, now_us)
-  reply[#reply + 1] = units and integer(math.floor(units / UNITS_PER_TOKEN)) or ''
-  reply[#reply + 1] = capacity and integer(capacity) or ''
+  if rpm then
+    local capacity = request_capacity(rpm)
+    local units = bucket_units(KEYS[position + 1], rpm, capacity, now_us)
+    reply[#reply + 1] = { 'bucket', integer(math.floor(units / UNITS_PER_TOKEN)), integer(capacity) }
+  else
+    reply[#reply + 1] = { 'missing' }
+  end
 end
 return reply

@@ -245,13 +245,10 @@ function parseChange({ organizationId, keyId }: KeyReference, reply: unknown): C
   const items = parseArray(reply);
   const outcome = textAt(items, OUTCOME);
   if (outcome === "not_found") return { outcome };
-  const first = parseKeyRecord(organizationId, keyId, parseFields(items[AT.keyChanged.before]));
-  if (outcome === "version_conflict") return { outcome, current: first };
-  return {
-    outcome: "changed",
-    before: first,
-    after: parseKeyRecord(organizationId, keyId, parseFields(items[AT.keyChanged.after])),
-  };
+  const recordAt = (position: number) => parseKeyRecord(organizationId, keyId, parseFields(items[position]));
+  if (outcome === "version_conflict") return { outcome, current: recordAt(AT.keyConflict.record) };
+  const { before, after } = AT.keyChanged;
+  return { outcome: "changed", before: recordAt(before), after: recordAt(after) };
 }
 
 async function readFields(

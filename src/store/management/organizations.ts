@@ -149,17 +149,16 @@ async function changeOrganization(
       ...formatOrganizationSettings(changes),
     );
   });
-  const at = AT.organizationChanged;
   const outcome = textAt(reply, OUTCOME);
   if (outcome === "not_found") return { outcome };
-  const first = parseOrganizationRecord(organizationId, parseFields(reply[at.before]));
-  if (outcome === "version_conflict" || outcome === "currency_locked") return { outcome, current: first };
-  countFiredAlerts(context, reply, at.alertsFired);
-  return {
-    outcome: "changed",
-    before: first,
-    after: parseOrganizationRecord(organizationId, parseFields(reply[at.after])),
-  };
+  const recordAt = (position: number) =>
+    parseOrganizationRecord(organizationId, parseFields(reply[position]));
+  if (outcome === "version_conflict" || outcome === "currency_locked") {
+    return { outcome, current: recordAt(AT.organizationConflict.record) };
+  }
+  const { before, after, alertsFired } = AT.organizationChanged;
+  countFiredAlerts(context, reply, alertsFired);
+  return { outcome: "changed", before: recordAt(before), after: recordAt(after) };
 }
 
 /** A page of a sorted set of ids whose scores are all 0. */

@@ -45,13 +45,17 @@ export const REPLY_LAYOUTS = {
   corrected: { file: "correct.lua", fields: ["month", "organizationSpent", "keySpent", "alertsFired"] },
   raised: { file: "raise-usage.lua", fields: ["addedMicrocents"] },
   keyChanged: { file: "set-limits.lua", fields: ["before", "after", "alertsFired"] },
+  keyConflict: { file: "set-limits.lua", fields: ["record"] },
   keyDeleted: { file: "delete-key.lua", fields: ["before", "after"] },
   organizationChanged: { file: "set-organization.lua", fields: ["before", "after", "alertsFired"] },
+  organizationConflict: { file: "set-organization.lua", fields: ["record"] },
+  bucket: { file: "read-buckets.lua", fields: ["remaining", "capacity"] },
   deliveryLater: { file: "claim-delivery.lua", fields: ["waitMs"] },
   deliveryClaimed: {
     file: "claim-delivery.lua",
     fields: ["entryId", "nowMs", "failedAttempts", "progress", "alert"],
   },
+  deliveryOwed: { file: "list-deliveries.lua", fields: ["entryId", "waitMs"] },
 } as const satisfies Record<string, ReplyLayout>;
 
 type Layouts = typeof REPLY_LAYOUTS;

@@ -7,6 +7,7 @@ export interface ChatFields {
   readonly messages: readonly Readonly<Record<string, unknown>>[];
   readonly stream: boolean;
   readonly streamOptions: Readonly<Record<string, unknown>> | null;
+  /** Answers that are generated: `n`, or `best_of` where a server takes it and generates more to choose from. */
   readonly choices: number;
   /** In lower case. */
   readonly serviceTier: string | null;
@@ -25,6 +26,7 @@ export const CHAT_FIELDS: ReadonlySet<string> = new Set([
   "stream",
   "stream_options",
   "n",
+  "best_of",
   "max_tokens",
   "max_completion_tokens",
   "tools",
@@ -48,7 +50,10 @@ export function readChatFields({ value }: JsonBody): ChatFields {
     stream,
     streamOptions: streamOptions ?? null,
     endUser: readUser(value["safety_identifier"]) ?? readUser(value["user"]),
-    choices: readInteger(value, "n", { max: MAX_CHOICES }) ?? 1,
+    choices: Math.max(
+      readInteger(value, "n", { max: MAX_CHOICES }) ?? 1,
+      readInteger(value, "best_of", { max: MAX_CHOICES }) ?? 1,
+    ),
     serviceTier: readServiceTier(value["service_tier"]),
     maxOutputTokens:
       maxCompletionTokens === null || maxTokens === null

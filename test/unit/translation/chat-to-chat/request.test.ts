@@ -186,6 +186,12 @@ describe("a chat request", () => {
       fields: { stream: true, n: 128 },
       expected: { stream: true, choices: 128 },
     },
+    {
+      name: "more answers that are tried than told",
+      fields: { n: 2, best_of: 16 },
+      expected: { choices: 16 },
+    },
+    { name: "fewer tries than answers", fields: { n: 3, best_of: null }, expected: { choices: 3 } },
     { name: "max_tokens alone", fields: { max_tokens: 10 }, expected: { maxOutputTokens: 10 } },
     {
       name: "the larger of both limits",
