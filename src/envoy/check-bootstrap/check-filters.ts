@@ -172,11 +172,9 @@ function checkClientPath(filters: YamlView, wanted: YamlView): BootstrapFinding[
   const all = filters.items();
   const admission = all.findIndex((filter) => filter.typeName === FILTERS.admission);
   const before = admission === -1 ? all : all.slice(0, admission);
-  const right = clientPathNamespaces(findFilter(wanted, FILTERS.clientPath));
-  const kept = before
-    .filter((filter) => filter.typeName === FILTERS.clientPath)
-    .flatMap(clientPathNamespaces);
-  if (right.every((namespace) => kept.includes(namespace))) return [];
+  const right = keptHeaders(findFilter(wanted, FILTERS.clientPath));
+  const kept = before.filter((filter) => filter.typeName === FILTERS.clientPath).flatMap(keptHeaders);
+  if (right.every((header) => kept.includes(header))) return [];
   const text = {
     check: "client_path",
     message:
@@ -186,10 +184,13 @@ function checkClientPath(filters: YamlView, wanted: YamlView): BootstrapFinding[
   return [createFinding(filters, text)];
 }
 
-/** Under which metadata a filter keeps headers, as the client's path for error envelopes and the access log. */
-function clientPathNamespaces(filter: YamlView | undefined): string[] {
+/** Which headers a filter keeps and where: the client's path for error envelopes, and what the access log writes. */
+function keptHeaders(filter: YamlView | undefined): string[] {
   const rules = filter?.at("typed_config", "request_rules").items() ?? [];
-  return rules.map((rule) => rule.at("on_header_present", "metadata_namespace").text);
+  return rules.map((rule) => {
+    const kept = rule.at("on_header_present");
+    return `${rule.at("header").text} ${kept.at("metadata_namespace").text} ${kept.at("key").text}`;
+  });
 }
 
 function createDisabledFinding(filter: YamlView): BootstrapFinding {
