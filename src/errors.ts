@@ -252,7 +252,7 @@ export class GatewayError extends Error {
   }
 
   /** HTTP status on the OpenAI routes or the messages routes. */
-  status(protocol: "chat" | "messages" | "responses"): number {
+  status(protocol: "chat" | "messages" | "responses" | "embeddings" | "completions"): number {
     const definition: ErrorDefinition = ERRORS[this.code];
     return protocol === "messages" ? (definition.messagesStatus ?? definition.status) : definition.status;
   }

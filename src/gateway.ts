@@ -280,6 +280,7 @@ function createHandlers(parts: Parts): EnvoyHandlers {
   const localEndpoints = createLocalEndpoints({
     budget,
     catalog: currentCatalog,
+    protocols: PROTOCOLS,
     store,
     countTokens: createCountTokens({ catalog: currentCatalog, protocols: PROTOCOLS, estimator }),
     meter,

@@ -12,6 +12,7 @@ import type { ModelProfile, ModelTarget, UpstreamProtocol } from "../translation
 import { parsePrice } from "../money.ts";
 import { createPrice, type PriceList } from "../pricing/price.ts";
 import type { GivenRates } from "../pricing/rates.ts";
+import { listUpstreamProtocols } from "./upstream-protocols.ts";
 
 /** One entry of the catalog. */
 export interface Model extends ModelTarget {
@@ -22,7 +23,7 @@ export interface Model extends ModelTarget {
   readonly displayName: string;
   /** Name of the upstream, which is its Envoy cluster. */
   readonly upstream: string;
-  /** Stands before `/chat/completions` and the like at the upstream: "/v1", or empty. */
+  /** Stands before the endpoint's path at the upstream: "/v1", or empty. */
   readonly pathPrefix: string;
   /** What its upstream speaks for this model; at least one. */
   readonly protocols: ReadonlySet<UpstreamProtocol>;
@@ -153,7 +154,7 @@ function createModel(
     displayName: entry.displayName,
     upstream: entry.upstream,
     pathPrefix,
-    protocols: new Set(entry.protocols ?? protocols),
+    protocols: listUpstreamProtocols(entry.capabilities, entry.protocols ?? protocols),
     upstreamModel: entry.upstreamModel,
     contextWindow: entry.contextWindow,
     maxOutputTokens: entry.maxOutputTokens,

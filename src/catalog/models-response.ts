@@ -20,7 +20,12 @@ export interface ModelBody {
   readonly created_at: string;
   readonly lifecycle: "active";
   readonly line: null;
+  /** Anthropic's field, an object that this gateway has nothing to fill with. */
   readonly capabilities: null;
+  /** What the catalog says that it can do: "tools", "vision". */
+  readonly supported_features: readonly string[];
+  /** Where it is served: "/v1/chat/completions". */
+  readonly supported_endpoints: readonly string[];
   readonly max_input_tokens: number;
   readonly max_tokens: number;
   readonly deprecated_at: null;
@@ -34,6 +39,8 @@ export interface ModelQuestion {
   readonly viewer: ModelViewer;
   /** Decides which prices are in force. */
   readonly nowMs: number;
+  /** Where a model is served: "/v1/chat/completions". */
+  readonly listEndpoints: (model: Model) => readonly string[];
 }
 
 /** A page of models for both SDK families. */
@@ -92,7 +99,9 @@ export function getModel(catalog: Catalog, question: ModelQuestion, id: string):
   });
 }
 
-function describeModel(model: Model, { viewer: { currency }, nowMs }: ModelQuestion): ModelBody {
+function describeModel(model: Model, question: ModelQuestion): ModelBody {
+  const { viewer, nowMs, listEndpoints } = question;
+  const { currency } = viewer;
   const prices = model.prices.get(currency);
   // A viewer's models all have a price in its currency.
   if (prices === undefined) throw new GatewayError("model_not_available_in_currency");
@@ -107,6 +116,8 @@ function describeModel(model: Model, { viewer: { currency }, nowMs }: ModelQuest
     lifecycle: "active",
     line: null,
     capabilities: null,
+    supported_features: [...model.capabilities],
+    supported_endpoints: listEndpoints(model),
     max_input_tokens: model.contextWindow,
     max_tokens: model.maxOutputTokens,
     deprecated_at: null,

@@ -94,7 +94,7 @@ function readPart(part: unknown): string {
   return typeof part["type"] === "string" ? `[${part["type"]}]` : "";
 }
 
-function readTokenLimit(body: JsonObject): number | null {
+export function readTokenLimit(body: JsonObject): number | null {
   for (const field of ["max_completion_tokens", "max_tokens"]) {
     const value = body[field];
     if (value === undefined || value === null) continue;

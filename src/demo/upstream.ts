@@ -1,7 +1,7 @@
 /**
  * The demo upstream: what `npm start` puts behind the gateway when nobody has named a real model server. An honest
- * chat completions server: JSON and SSE with one delta per word, exact usage, `GET /v1/models`, errors in the OpenAI
- * shape. It ignores tools and every other field that it does not know, keeps nothing, and is no part of the gateway:
+ * chat completions server: JSON and SSE with one delta per word, exact usage, legacy completions and embeddings,
+ * `GET /v1/models`, errors in the OpenAI shape. It ignores tools and every other field that it does not know, keeps nothing, and is no part of the gateway:
  * requests reach it through Envoy alone, like any other upstream.
  */
 import { once } from "node:events";
@@ -9,6 +9,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { pause } from "../wait.ts";
 import { createDemoCompletion, type DemoCompletion, DemoRequestError } from "./completion.ts";
+import { createDemoEmbeddings } from "./embedding.ts";
+import { createDemoLegacyCompletion, type DemoLegacyCompletion } from "./legacy-completion.ts";
 
 export interface DemoUpstreamOptions {
   readonly host: string;
@@ -80,11 +82,20 @@ async function handle(
     const completion = createDemoCompletion(parseJson(await readBody(request)));
     if (completion.stream) await sendStream(response, completion, wordDelayMs);
     else sendJson(response, 200, formatCompletion(completion));
+  } else if (path === "/v1/completions") {
+    requireMethod(request, "POST");
+    const completion = createDemoLegacyCompletion(parseJson(await readBody(request)));
+    if (completion.stream) await sendLegacyStream(response, completion, wordDelayMs);
+    else sendJson(response, 200, formatLegacyCompletion(completion));
+  } else if (path === "/v1/embeddings") {
+    requireMethod(request, "POST");
+    sendJson(response, 200, createDemoEmbeddings(parseJson(await readBody(request))));
   } else if (path === "/v1/models") {
     requireMethod(request, "GET");
     sendJson(response, 200, { object: "list", data: [{ id: MODEL_ID, object: "model", owned_by: "demo" }] });
   } else {
-    throw new DemoHttpError(404, `The demo model has no ${path}: it serves POST /v1/chat/completions.`);
+    const served = "POST /v1/chat/completions, /v1/completions and /v1/embeddings";
+    throw new DemoHttpError(404, `The demo model has no ${path}: it serves ${served}.`);
   }
 }
 
@@ -113,7 +124,7 @@ function parseJson(body: Buffer): unknown {
   }
 }
 
-function describeAnswer(completion: DemoCompletion, object: string): Record<string, unknown> {
+function describeAnswer(completion: { readonly model: unknown }, object: string): Record<string, unknown> {
   return {
     id: `chatcmpl-${Date.now().toString(36)}${Math.random().toString(36).slice(2, 10)}`,
     object,
@@ -147,6 +158,39 @@ async function sendStream(
     await sendChunk({ content: token }, null);
   }
   await sendChunk({}, completion.finishReason);
+  if (completion.includeUsage) {
+    await sendEvent(response, { ...common, choices: [], usage: completion.usage });
+  }
+  response.end("data: [DONE]\n\n");
+}
+
+function formatLegacyCompletion(completion: DemoLegacyCompletion): unknown {
+  const choices = completion.choices.map(({ tokens, finishReason }, index) => ({
+    index,
+    text: tokens.join(""),
+    logprobs: null,
+    finish_reason: finishReason,
+  }));
+  return { ...describeAnswer(completion, "text_completion"), choices, usage: completion.usage };
+}
+
+async function sendLegacyStream(
+  response: ServerResponse,
+  completion: DemoLegacyCompletion,
+  wordDelayMs: number,
+): Promise<void> {
+  const common = describeAnswer(completion, "text_completion");
+  response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
+  for (const [index, { tokens, finishReason }] of completion.choices.entries()) {
+    const sendText = (text: string, finish: string | null): Promise<void> =>
+      sendEvent(response, { ...common, choices: [{ index, text, logprobs: null, finish_reason: finish }] });
+    for (const token of tokens) {
+      if (response.destroyed) return;
+      if (wordDelayMs > 0) await pause(wordDelayMs);
+      await sendText(token, null);
+    }
+    await sendText("", finishReason);
+  }
   if (completion.includeUsage) {
     await sendEvent(response, { ...common, choices: [], usage: completion.usage });
   }

@@ -21,7 +21,15 @@ export function chooseTranslation(
 ): Translation {
   const translation = findTranslation(protocol, model);
   if (translation !== null) return translation;
-  const paths = listMeteredPaths((name) => findTranslation(protocols[name], model) !== null);
+  const paths = listEndpoints(model, protocols);
   const message = `The model \`${model.id}\` is not served at this endpoint. It is served at ${paths.map((path) => `\`POST ${path}\``).join(" and ")}.`;
   throw new GatewayError("endpoint_not_available_for_model", { message, param: "model" });
+}
+
+/** The paths at which a model is served. */
+export function listEndpoints(
+  model: Pick<Model, "protocols">,
+  protocols: Readonly<Record<ProtocolName, Protocol>>,
+): string[] {
+  return listMeteredPaths((name) => findTranslation(protocols[name], model) !== null);
 }

@@ -24,6 +24,18 @@ export interface EndpointMatch {
 const CHAT: Endpoint = { name: "chat_completions", protocol: "chat", isMetered: true, methods: ["POST"] };
 const MESSAGES: Endpoint = { name: "messages", protocol: "messages", isMetered: true, methods: ["POST"] };
 const RESPONSES: Endpoint = { name: "responses", protocol: "responses", isMetered: true, methods: ["POST"] };
+const EMBEDDINGS: Endpoint = {
+  name: "embeddings",
+  protocol: "embeddings",
+  isMetered: true,
+  methods: ["POST"],
+};
+const COMPLETIONS: Endpoint = {
+  name: "completions",
+  protocol: "completions",
+  isMetered: true,
+  methods: ["POST"],
+};
 const COUNT_TOKENS: Endpoint = {
   name: "count_tokens",
   protocol: "messages",
@@ -51,8 +63,10 @@ const UNKNOWN_RESPONSES: Endpoint = { ...UNKNOWN, protocol: "responses" };
 const BY_PATH: ReadonlyMap<string, Endpoint> = new Map([
   ["/v1/chat/completions", CHAT],
   ["/v1/messages", MESSAGES],
-  ["/v1/messages/count_tokens", COUNT_TOKENS],
   ["/v1/responses", RESPONSES],
+  ["/v1/embeddings", EMBEDDINGS],
+  ["/v1/completions", COMPLETIONS],
+  ["/v1/messages/count_tokens", COUNT_TOKENS],
   ["/v1/responses/input_tokens", INPUT_TOKENS],
   ["/v1/key", KEY],
   ["/v1/models", MODELS],

@@ -7,7 +7,9 @@ import { formatKeyStatus } from "../limits/key-status.ts";
 import { formatRequestStatus } from "../limits/request-status.ts";
 import type { Store } from "../store/types.ts";
 import type { RequestMeter } from "../telemetry/request-meter.ts";
+import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";
 import type { BodyBudget } from "./body-budget.ts";
+import { listEndpoints } from "./choose-translation.ts";
 import { describeEnd } from "./describe-end.ts";
 import { type Reply, createJsonReply } from "./reply.ts";
 
@@ -20,6 +22,7 @@ export interface LocalEndpoints {
 
 export interface LocalEndpointServices {
   readonly catalog: () => Catalog;
+  readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
   readonly store: Pick<Store, "getKey" | "getOrganization" | "readSpend" | "findRequest">;
   /** The prompt's tokens of a request body, as its protocol tells them. @throws GatewayError */
   readonly countTokens: (body: Uint8Array, admission: Admission) => Promise<object>;
@@ -73,13 +76,13 @@ async function answerWithoutBody(
     case "models":
       return createJsonReply(
         200,
-        listModels(services.catalog(), questionOf(admission), queryOf(headers[":path"])),
+        listModels(services.catalog(), questionOf(services, admission), queryOf(headers[":path"])),
         admission,
       );
     case "model":
       return createJsonReply(
         200,
-        getModel(services.catalog(), questionOf(admission), admission.resource ?? ""),
+        getModel(services.catalog(), questionOf(services, admission), admission.resource ?? ""),
         admission,
       );
     case "key":
@@ -89,6 +92,8 @@ async function answerWithoutBody(
     case "chat_completions":
     case "messages":
     case "responses":
+    case "embeddings":
+    case "completions":
     case "count_tokens":
     case "readiness":
     case "unknown":
@@ -98,8 +103,12 @@ async function answerWithoutBody(
 }
 
 /** By Redis's clock. */
-function questionOf(admission: Admission): ModelQuestion {
-  return { viewer: admission, nowMs: admission.rate.timeMs };
+function questionOf({ protocols }: LocalEndpointServices, admission: Admission): ModelQuestion {
+  return {
+    viewer: admission,
+    nowMs: admission.rate.timeMs,
+    listEndpoints: (model) => listEndpoints(model, protocols),
+  };
 }
 
 async function keyStatus({ store }: LocalEndpointServices, admission: Admission) {

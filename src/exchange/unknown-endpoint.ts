@@ -9,17 +9,15 @@ interface RequestLine {
 }
 
 const PROTOCOLS =
-  "This gateway speaks three protocols: OpenAI chat completions at `POST /v1/chat/completions`, OpenAI responses at `POST /v1/responses` and Anthropic messages at `POST /v1/messages`.";
+  "This gateway speaks three protocols: OpenAI chat completions at `POST /v1/chat/completions`, OpenAI responses at `POST /v1/responses` and Anthropic messages at `POST /v1/messages`; models that have them also serve `POST /v1/embeddings` and `POST /v1/completions`.";
 
-const CHAT_INSTEAD =
-  "Use `client.chat.completions.create(…)` in the OpenAI SDK, `openai.chat(…)` in the Vercel AI SDK";
-
-/** OpenAI endpoints that SDKs use by default or by habit, and how each is switched to chat completions. */
+/** Paths that clients ask for by habit or mistake, and what helps. */
 const HINTS: readonly (readonly [prefix: string, hint: string])[] = [
-  ["/v1/completions", `${CHAT_INSTEAD}, with \`messages\` instead of \`prompt\`.`],
-  ["/v1/embeddings", `Embeddings are not offered here; chat models are. ${CHAT_INSTEAD}.`],
+  ["/v1/completions/", "A completion is not kept: its answer is all there is of it."],
   ["/v1/complete", "Use `client.messages.create(…)` in the Anthropic SDK."],
   ["/chat/completions", "The base URL of OpenAI clients ends in `/v1`."],
+  ["/embeddings", "The base URL of OpenAI clients ends in `/v1`."],
+  ["/completions", "The base URL of OpenAI clients ends in `/v1`."],
   ["/messages", "Anthropic clients take the base URL without a path, the Vercel AI SDK takes it with `/v1`."],
   ["/v1/v1/", "The base URL has `/v1` once too often: Anthropic clients take it without a path."],
 ];

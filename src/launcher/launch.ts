@@ -2,6 +2,7 @@
  * `inference-gateway up`: the whole stack on one machine, from one command to one Ctrl-C. Prints what is needed for
  * the first request when that request would be served, and not before.
  */
+import type { Config } from "../config/schema.ts";
 import { resolveOperatorToken } from "../supervisor/secret-file.ts";
 
 import { LaunchError } from "./launch-error.ts";
@@ -80,8 +81,14 @@ function describeStack(stack: Stack, plan: Plan, ready: ServeReady): StackFacts 
     adminUrl: ready.adminUrl ?? formatLocalUrl(config.admin.host, config.admin.port),
     adminToken: resolveOperatorToken(config),
     demoKey: ready.demoKey,
-    model: config.catalog[0]?.id ?? "",
+    model: findChatModel(config),
     logDir,
     dataDir: config.dataDir,
   };
+}
+
+/** The first model that the example request can be sent to. */
+function findChatModel({ catalog }: Config): string {
+  const model = catalog.find(({ capabilities }) => !capabilities.includes("embeddings")) ?? catalog[0];
+  return model?.id ?? "";
 }

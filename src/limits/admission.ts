@@ -6,6 +6,8 @@ export type EndpointName =
   | "chat_completions"
   | "messages"
   | "responses"
+  | "embeddings"
+  | "completions"
   | "count_tokens"
   | "key"
   | "request"

@@ -235,8 +235,9 @@ export class Settlement {
     const { admission, model, request, upstreamBytes } = input;
     // Measuring is not for free, and long texts hide a template.
     if (!admission.strictCaps && upstreamBytes > MAX_BYTES_TO_LEARN_OVERHEAD) return null;
-    const { hasMedia, hasTools } = request.promptSize();
-    if (hasMedia) return null;
+    const { hasMedia, hasTools, messages } = request.promptSize();
+    // No chat template stands around prompts and texts that are no messages.
+    if (hasMedia || messages === 0) return null;
     const subject = { model: model.id, organizationId: admission.organizationId };
     const configured = configuredOverheadTokens(model, hasTools);
     return (promptTokens) => {
@@ -263,18 +264,19 @@ export class Settlement {
     price: Price,
   ): RequestAccount {
     const { estimator } = this.#options;
+    const { promptTokens, prompts } = request;
     const prompt = measurePromptBytes(request, bodyBytes);
     const template = this.#watchTemplate({ admission, model, request, upstreamBytes });
     const subject = { model: model.id, organizationId: admission.organizationId };
-    const estimate = estimator.estimatePrompt(subject, prompt.bytes) + prompt.mediaTokens;
+    const estimate = promptTokens ?? estimator.estimatePrompt(subject, prompt.bytes) + prompt.mediaTokens;
     return new RequestAccount({
       identity: formatIdentity(admission, model, request),
       model,
       price,
       currency: admission.currency,
-      promptBytes: prompt.mediaTokens === 0 ? prompt.bytes : null,
-      promptTextBytes: prompt.bytes,
-      estimatedInputTokens: Math.min(estimate, model.contextWindow),
+      promptBytes: prompt.mediaTokens === 0 && promptTokens === null ? prompt.bytes : null,
+      promptTextBytes: promptTokens === null ? prompt.bytes : 0,
+      estimatedInputTokens: Math.min(estimate, prompts * model.contextWindow),
       largestOutputTokens: largestOutputTokens(request, model),
       estimator,
       charge: (charge, owner) =>

@@ -7,7 +7,7 @@ import { greatestCost, type Price } from "../pricing/price.ts";
 import type { ClientRequest } from "../translation/client-protocol.ts";
 
 export interface WorstCaseInput {
-  readonly request: Pick<ClientRequest, "promptSize" | "maxOutputTokens" | "choices">;
+  readonly request: Pick<ClientRequest, "promptSize" | "prompts" | "maxOutputTokens" | "choices">;
   /** Of the whole body that goes upstream: what the gateway does not know may be part of the prompt. */
   readonly upstreamBytes: number;
   /** The chat template's tokens as far as upstreams have shown them. */
@@ -16,20 +16,23 @@ export interface WorstCaseInput {
   readonly price: Price;
 }
 
+/** Above every cap, and within what Redis counts, whatever a batch asks for. */
+const MAX_HOLD_MICROCENTS = 2n ** 53n;
+
 /**
  * Microcents. A text has at most as many tokens as UTF-8 bytes, and a message's JSON more bytes than a template adds to
- * it; media, and templates of the client's own, count as a full context window. At the dearest of all service tiers and
- * sizes of prompt.
+ * it; media, and templates of the client's own, count as a full context window. Each of several prompts may fill one. At
+ * the dearest of all service tiers and sizes of prompt.
  */
 export function worstCaseMicrocents(input: WorstCaseInput): bigint {
   const { request, upstreamBytes, learnedOverheadTokens, model, price } = input;
   const { hasMedia, hasTools, predictionBytes } = request.promptSize();
   const overhead = Math.max(configuredOverheadTokens(model, hasTools), learnedOverheadTokens);
-  const inputTokens = hasMedia
-    ? model.contextWindow
-    : Math.min(model.contextWindow, upstreamBytes + overhead);
+  const windows = request.prompts * model.contextWindow;
+  const inputTokens = hasMedia ? windows : Math.min(windows, upstreamBytes + overhead);
   const outputTokens = largestOutputTokens(request, model) + predictionBytes;
-  return greatestCost(price, { inputTokens, outputTokens });
+  const cost = greatestCost(price, { inputTokens, outputTokens });
+  return cost < MAX_HOLD_MICROCENTS ? cost : MAX_HOLD_MICROCENTS;
 }
 
 /** The chat template's tokens as `gateway.yaml` says them. */

@@ -54,7 +54,11 @@ const REFUSALS: ReadonlyMap<string, string> = new Map([
   ["hard_cap_reached", "key_cap"],
   ["org_hard_cap_reached", "organization_cap"],
 ]);
-const OPERATION = "chat";
+/** `gen_ai.operation.name` of OpenTelemetry, where it is not `chat`. */
+const OPERATIONS: ReadonlyMap<string, string> = new Map([
+  ["embeddings", "embeddings"],
+  ["completions", "text_completion"],
+]);
 /** Names that upstreams give to service tiers; a label must not take whatever one makes up. */
 const KNOWN_TIERS: ReadonlySet<string> = new Set(["batch", "flex", "performance", "priority", "scale"]);
 
@@ -131,9 +135,13 @@ export class RequestMeter {
     if (request.status === 200) this.#observeAnswer(request, tokens, model);
   }
 
-  #observeAnswer({ durationMs, firstTokenMs }: FinishedRequest, tokens: MeteredTokens, model: string): void {
+  #observeAnswer(
+    { route, durationMs, firstTokenMs }: FinishedRequest,
+    tokens: MeteredTokens,
+    model: string,
+  ): void {
     const { metrics } = this.#options;
-    const labels = { gen_ai_operation_name: OPERATION, gen_ai_request_model: model };
+    const labels = { gen_ai_operation_name: OPERATIONS.get(route) ?? "chat", gen_ai_request_model: model };
     metrics.duration.observe(labels, durationMs / 1000);
     const input = tokens.inputTokens + tokens.cachedInputTokens;
     metrics.tokenUsage.observe({ gen_ai_token_type: "input", gen_ai_request_model: model }, input);

@@ -13,11 +13,12 @@ import type { GatewayError } from "../errors.ts";
 import type { JsonBody } from "./json/parse-body.ts";
 
 /** Which protocol a route speaks; it decides the envelope of errors too. */
-export type ProtocolName = "chat" | "messages" | "responses";
+export type ProtocolName = "chat" | "messages" | "responses" | "embeddings" | "completions";
 
-/** What an upstream can speak; every protocol that clients speak can be carried to the first. */
+/** In what an upstream can converse; every conversation can be carried to the first. */
 export const UPSTREAM_PROTOCOLS = ["chat", "messages", "responses"] as const;
-export type UpstreamProtocol = (typeof UPSTREAM_PROTOCOLS)[number];
+/** What an upstream can speak. */
+export type UpstreamProtocol = (typeof UPSTREAM_PROTOCOLS)[number] | "embeddings" | "completions";
 
 /** How one model's upstream wants to be spoken to; see docs/messages.md for each field. */
 export interface ModelProfile {
@@ -99,16 +100,23 @@ export interface ClientRequest {
   readonly stream: boolean;
   /** The larger of `max_completion_tokens` and `max_tokens`, or null when neither was given. */
   readonly maxOutputTokens: number | null;
-  /** How many answers are generated: `n`, or `best_of` where that is more; 1 where a protocol has neither. */
+  /**
+   * How many answers are generated over all prompts: `n` of each, or `best_of` where that is more; 1 where a protocol has
+   * neither.
+   */
   readonly choices: number;
   /** The service tier that the upstream is asked for; null: none. */
   readonly serviceTier: string | null;
   /** Whom the client names as its own user, as it wrote it; null: nobody. */
   readonly endUser: string | null;
+  /** How many prompts there are, each of which may fill the context window: 1 in a conversation. */
+  readonly prompts: number;
+  /** Tokens of prompts that came as token ids; null: there is text to estimate. */
+  readonly promptTokens: number | null;
   /** For the worst case of strict caps. Computed when called: not on the path of default caps. */
   promptSize(): PromptSize;
   /**
-   * The chat completion body for the upstream.
+   * The body for the upstream.
    * @throws GatewayError 400 where the model's profile cannot represent the request.
    */
   toUpstream(model: ModelTarget): Uint8Array;

@@ -1,7 +1,11 @@
 /** The protocols that clients may speak, and how each is carried to what upstreams speak. */
 import { CHAT_FIELDS } from "./chat-to-chat/request/read-fields.ts";
 import { chatToChat } from "./chat-to-chat/translation.ts";
-import type { Protocol, ProtocolName } from "./client-protocol.ts";
+import type { Protocol, ProtocolName, RequestBody } from "./client-protocol.ts";
+import { COMPLETIONS_FIELDS } from "./completions-to-completions/request/read-fields.ts";
+import { completionsToCompletions } from "./completions-to-completions/translation.ts";
+import { EMBEDDINGS_FIELDS } from "./embeddings-to-embeddings/request.ts";
+import { embeddingsToEmbeddings } from "./embeddings-to-embeddings/translation.ts";
 import { parseJsonBody } from "./json/parse-body.ts";
 import { readRequestBody } from "./json/read-request-body.ts";
 import { formatErrorBody as formatMessagesErrorBody } from "./messages-to-chat/error-body.ts";
@@ -22,11 +26,7 @@ const RESPONSES_FIELDS: ReadonlySet<string> = new Set([
 /** `POST /v1/chat/completions`. */
 const chat: Protocol = {
   name: "chat",
-  readBody: (bytes) => {
-    const body = parseJsonBody(bytes);
-    refuseAmbiguousKeys(body, CHAT_FIELDS);
-    return { ...body, model: readModel(body.value) };
-  },
+  readBody: (bytes) => readPassedBody(bytes, CHAT_FIELDS),
   translations: { chat: chatToChat },
   formatError: formatErrorBody,
 };
@@ -47,4 +47,33 @@ const responses: Protocol = {
   formatError: formatErrorBody,
 };
 
-export const PROTOCOLS: Readonly<Record<ProtocolName, Protocol>> = { chat, messages, responses };
+/** `POST /v1/embeddings`. */
+const embeddings: Protocol = {
+  name: "embeddings",
+  readBody: (bytes) => readPassedBody(bytes, EMBEDDINGS_FIELDS),
+  translations: { embeddings: embeddingsToEmbeddings },
+  formatError: formatErrorBody,
+};
+
+/** `POST /v1/completions`. */
+const completions: Protocol = {
+  name: "completions",
+  readBody: (bytes) => readPassedBody(bytes, COMPLETIONS_FIELDS),
+  translations: { completions: completionsToCompletions },
+  formatError: formatErrorBody,
+};
+
+export const PROTOCOLS: Readonly<Record<ProtocolName, Protocol>> = {
+  chat,
+  messages,
+  responses,
+  embeddings,
+  completions,
+};
+
+/** A body that goes on as its text is. */
+function readPassedBody(bytes: Uint8Array, fields: ReadonlySet<string>): RequestBody {
+  const body = parseJsonBody(bytes);
+  refuseAmbiguousKeys(body, fields);
+  return { ...body, model: readModel(body.value) };
+}

@@ -211,7 +211,7 @@ describe("errors in openai for Node", () => {
   });
 
   it("throws NotFoundError for an endpoint that is not there, and says what to use", async () => {
-    const error = await catchError(createClient().embeddings.create({ model: CHAT_MODEL, input: "hi" }));
+    const error = await catchError(createClient().images.generate({ model: CHAT_MODEL, prompt: "hi" }));
     expect(error).toBeInstanceOf(NotFoundError);
     expect(error.message).toContain("/v1/chat/completions");
   });

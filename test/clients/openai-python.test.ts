@@ -138,7 +138,7 @@ describe("errors in openai for Python", () => {
   });
 
   it("raises NotFoundError for an endpoint that is not there, and says what to use", async () => {
-    expect(await call("error", { endpoint: "embeddings" })).toMatchObject({
+    expect(await call("error", { endpoint: "images" })).toMatchObject({
       class: "NotFoundError",
       status: 404,
       message: expect.stringContaining("/v1/chat/completions") as string,

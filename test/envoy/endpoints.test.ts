@@ -102,8 +102,10 @@ describe("endpoints that are not there", () => {
   );
 
   it.each([
-    { path: "/v1/completions", hint: "client.chat.completions.create(" },
-    { path: "/v1/embeddings", hint: "not offered" },
+    { path: "/v1/images/generations", hint: "/v1/responses" },
+    { path: "/v1/complete", hint: "client.messages.create(" },
+    { path: "/v1/completions/cmpl-1", hint: "not kept" },
+    { path: "/embeddings", hint: "ends in `/v1`" },
   ])("POST $path says which protocols there are and what to do instead", async ({ path, hint }) => {
     const answer = await chat.send({ path, body: chatBody() });
     expect(summarizeError(answer)).toMatchObject({ status: 404, code: "unknown_endpoint", breaches: [] });

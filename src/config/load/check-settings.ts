@@ -48,12 +48,27 @@ function checkRedis(file: unknown): CrossProblem[] {
 
 function checkModels(file: unknown): CrossProblem[] {
   return itemsOf(valueAt(file, "catalog")).flatMap((model, index) => {
+    const path = ["catalog", index, "max_output_tokens"];
     const window = numberOf(valueAt(model, "context_window"), Number.POSITIVE_INFINITY);
+    const isGiven = valueAt(model, "max_output_tokens") !== undefined;
+    if (!isGiven && typeof model === "object" && model !== null && !hasEmbeddingsAlone(model)) {
+      return [{ path, message: "required, but missing; expected a whole number from 1 to 100000000" }];
+    }
     const output = numberOf(valueAt(model, "max_output_tokens"), 0);
     if (output <= window) return [];
     const message = `expected at most the context window of ${window} tokens, found ${output}`;
-    return [{ path: ["catalog", index, "max_output_tokens"], message }];
+    return [{ path, message }];
   });
+}
+
+/** Nothing is generated. */
+function hasEmbeddingsAlone(model: object): boolean {
+  const capabilities = itemsOf(valueAt(model, "capabilities"));
+  return (
+    capabilities.includes("embeddings") &&
+    !capabilities.includes("chat") &&
+    !capabilities.includes("completions")
+  );
 }
 
 function checkLimits(file: unknown): CrossProblem[] {

@@ -5,8 +5,16 @@ import { createPricesSchema } from "./prices.ts";
 import { createProfileSchema } from "./profile.ts";
 import { protocols, PROTOCOLS_TYPE } from "./protocols.ts";
 
-/** What a model can do, as the catalog says it. */
-const CAPABILITIES = ["tools", "vision", "reasoning", "json_schema"] as const;
+/** What a model can do, as the catalog says it; the last three are endpoints. */
+const CAPABILITIES = [
+  "tools",
+  "vision",
+  "reasoning",
+  "json_schema",
+  "chat",
+  "embeddings",
+  "completions",
+] as const;
 
 const MAX_TOKENS = 100_000_000;
 
@@ -65,14 +73,18 @@ function createCapacityShape() {
       unit: "tokens",
       type: "integer, 1 to 100000000",
     }),
-    max_output_tokens: described(integer(1, MAX_TOKENS), {
-      description: "The longest answer; at most the context window.",
+    max_output_tokens: described(integer(1, MAX_TOKENS).optional(), {
+      description:
+        "The longest answer; at most the context window. Required, but for a model with `embeddings` alone.",
       unit: "tokens",
       type: "integer, 1 to 100000000",
+      default: "required",
     }),
     capabilities: described(choices(CAPABILITIES, "capabilities").default([]), {
       description:
-        "What the model can do; `vision` lets the messages and responses routes take images and documents.",
+        "What the model can do. `vision` lets the messages and responses routes take images and documents. " +
+        "`embeddings` and `completions` are `POST /v1/embeddings` and `POST /v1/completions`; every model has chat, " +
+        "messages and responses too, but one with `embeddings` has them only with `chat` or `completions` beside it.",
       type: `list of ${CAPABILITIES.map((capability) => `\`${capability}\``).join(", ")}`,
     }),
     startup_seconds: described(integer(1, 3600).default(10), {
@@ -116,6 +128,7 @@ export function createCatalogSchema() {
       ...given,
       display_name: given.display_name ?? given.id,
       upstream_model: given.upstream_model ?? given.id,
+      max_output_tokens: given.max_output_tokens ?? given.context_window,
       prompt_overhead_tokens_with_tools:
         given.prompt_overhead_tokens_with_tools ?? Math.max(OVERHEAD_WITH_TOOLS_TOKENS, overhead),
       profile: {

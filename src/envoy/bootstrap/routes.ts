@@ -12,6 +12,8 @@ const ENDPOINTS = [
   "POST /v1/chat/completions",
   "POST /v1/responses",
   "POST /v1/messages",
+  "POST /v1/embeddings",
+  "POST /v1/completions",
   "GET /v1/models",
   "GET /v1/key",
 ];

@@ -32,6 +32,7 @@ export class ChatAnswer implements Answer {
         model: options.model.id,
         usageVisibility: options.usageVisibility,
         generated: this.#generated,
+        readDelta: (choice) => choice["delta"],
       }),
       options.requestId,
     );

@@ -29,6 +29,8 @@ export class ChatRequest implements ClientRequest {
   readonly endUser: string | null;
   readonly choices: number;
   readonly serviceTier: string | null;
+  readonly prompts = 1;
+  readonly promptTokens = null;
   readonly #streamOptions: ChatFields["streamOptions"];
   #content: Content | null;
   #promptSize: PromptSize | null = null;

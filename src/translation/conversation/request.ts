@@ -22,6 +22,8 @@ export abstract class ConversationRequest<Content extends ParsedRequest> impleme
   readonly choices = 1;
   /** The wish is dropped. */
   readonly serviceTier = null;
+  readonly prompts = 1;
+  readonly promptTokens = null;
   /** Let go when the answer begins: a stream may last for minutes, and a conversation may have megabytes. */
   #content: Content | null;
   #promptSize: PromptSize | null = null;

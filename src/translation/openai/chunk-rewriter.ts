@@ -8,7 +8,7 @@ import {
   NestingError,
   removeMembers,
 } from "../json/object-spans.ts";
-import { isJsonObject } from "../../json-object.ts";
+import { isJsonObject, type JsonObject } from "../../json-object.ts";
 import type { GeneratedText } from "../upstream/generated-text.ts";
 import type { UsageVisibility } from "./stream-options.ts";
 import { isUpstreamError } from "../upstream/error-text.ts";
@@ -22,15 +22,23 @@ export class ChunkRewriter {
   readonly #modelJson: string;
   readonly #usageVisibility: UsageVisibility;
   readonly #generated: GeneratedText;
+  readonly #readDelta: (choice: JsonObject) => unknown;
   readonly #begunChoices = new Set<unknown>();
   readonly #finishedChoices = new Set<unknown>();
   #hasFinalUsage = false;
 
-  constructor(options: { model: string; usageVisibility: UsageVisibility; generated: GeneratedText }) {
+  constructor(options: {
+    model: string;
+    usageVisibility: UsageVisibility;
+    generated: GeneratedText;
+    /** What a chunk's choice adds to its answer. */
+    readDelta: (choice: JsonObject) => unknown;
+  }) {
     this.#model = options.model;
     this.#modelJson = JSON.stringify(options.model);
     this.#usageVisibility = options.usageVisibility;
     this.#generated = options.generated;
+    this.#readDelta = options.readDelta;
   }
 
   /** Every choice that began has its `finish_reason`, or the usage that ends a stream has come. */
@@ -71,7 +79,7 @@ export class ChunkRewriter {
   #readChoices(choices: readonly unknown[]): void {
     for (const choice of choices) {
       if (!isJsonObject(choice)) continue;
-      this.#generated.readMessage(choice["delta"]);
+      this.#generated.readMessage(this.#readDelta(choice));
       this.#begunChoices.add(choice["index"]);
       if (typeof choice["finish_reason"] === "string") this.#finishedChoices.add(choice["index"]);
     }

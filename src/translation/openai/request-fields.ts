@@ -34,6 +34,12 @@ export function readInteger(
   throw invalid(name, `an integer ${range}`, number);
 }
 
+/** Whom the client names as its own user. The upstream says what is wrong with one that is no text. */
+export function readEndUser({ safety_identifier: identifier, user }: JsonObject): string | null {
+  for (const name of [identifier, user]) if (typeof name === "string" && name !== "") return name;
+  return null;
+}
+
 /**
  * @param fields Every field that is read or written here. Given twice, upstream and gateway could read different ones: a
  * cheap model would be charged and an expensive one used. Some servers also match keys without regard to case.

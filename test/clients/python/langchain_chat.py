@@ -1,4 +1,4 @@
-"""Scenarios of LangChain's two chat models against the gateway.
+"""Scenarios of LangChain's two chat models, and of its embeddings, against the gateway.
 
 Input: {"model_class": "ChatAnthropic" | "ChatOpenAI", "base_url": ..., "api_key": ..., "model": ..., "messages": [...],
 "options": {...}, ...}; gives what the caller of LangChain sees. The test in langchain-python.test.ts judges it.
@@ -9,7 +9,7 @@ import asyncio
 from langchain_anthropic import ChatAnthropic
 from langchain_core.messages import HumanMessage
 from langchain_core.tools import tool
-from langchain_openai import ChatOpenAI
+from langchain_openai import ChatOpenAI, OpenAIEmbeddings
 
 from scenarios import play
 
@@ -115,7 +115,20 @@ def error(given):
     return None
 
 
+def embed(given):
+    # Without the check no tokenizer is fetched, and texts are sent as they are.
+    api = OpenAIEmbeddings(
+        base_url=given["base_url"] + "/v1",
+        api_key=given["api_key"],
+        model=given["model"],
+        dimensions=given["dimensions"],
+        check_embedding_ctx_length=False,
+    )
+    return {"documents": api.embed_documents(given["texts"]), "query": api.embed_query(given["texts"][0])}
+
+
 SCENARIOS = {
+    "embed": embed,
     "invoke": invoke,
     "invoke_many": invoke_many,
     "stream": stream,

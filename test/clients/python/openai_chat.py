@@ -1,5 +1,5 @@
 """Scenarios of the official openai package against the gateway: what the caller of the SDK sees, which the test in
-openai-python.test.ts and openai-python-responses.test.ts judge."""
+openai-python.test.ts, openai-python-responses.test.ts and embeddings-python.test.ts judge."""
 
 import asyncio
 
@@ -78,7 +78,9 @@ def error(given):
     call = {"model": given["model"], "messages": MESSAGES, **given.get("call", {})}
     api = client(given, max_retries=given.get("max_retries", 0))
     try:
-        if given.get("endpoint") == "embeddings":
+        if given.get("endpoint") == "images":
+            api.images.generate(model=given["model"], prompt="hi")
+        elif given.get("endpoint") == "embeddings":
             api.embeddings.create(model=given["model"], input="hi")
         elif call.get("stream"):
             for _ in api.chat.completions.create(**call):
@@ -147,7 +149,26 @@ def response_failed(given):
     return None
 
 
+def embeddings(given):
+    answer = client(given).embeddings.create(model=given["model"], **given["fields"])
+    return answer.model_dump()
+
+
+def completion(given):
+    answer = client(given).completions.create(model=given["model"], **given["fields"])
+    return answer.model_dump()
+
+
+def completion_stream(given):
+    fields = {"stream_options": {"include_usage": True}, **given["fields"]}
+    chunks = client(given).completions.create(model=given["model"], stream=True, **fields)
+    return {"chunks": [chunk.model_dump() for chunk in chunks]}
+
+
 SCENARIOS = {
+    "embeddings": embeddings,
+    "completion": completion,
+    "completion_stream": completion_stream,
     "chat": chat,
     "chat_async": chat_async,
     "stream": stream,

@@ -24,6 +24,8 @@ const UNKNOWN_PATHS: Readonly<Record<ProtocolName, string>> = {
   chat: "/v1/nothing",
   messages: "/v1/messages/nothing",
   responses: "/v1/responses/a/nothing",
+  embeddings: "/v1/embeddings/nothing",
+  completions: "/v1/completions/nothing",
 };
 
 export interface ErrorRoute {

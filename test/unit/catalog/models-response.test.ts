@@ -12,12 +12,13 @@ const catalog = createCatalogOf([
   { id: "acme/c" },
   { id: "acme/d" },
 ]);
+const listEndpoints = () => ["/v1/embeddings"];
 const viewer = { allowedModels: null, currency: "USD" };
 
 function list(query: string, allowedModels: readonly string[] | null = null) {
   const body = listModels(
     catalog,
-    { viewer: { allowedModels, currency: "USD" }, nowMs: 0 },
+    { viewer: { allowedModels, currency: "USD" }, nowMs: 0, listEndpoints },
     new URLSearchParams(query),
   );
   return {
@@ -49,7 +50,7 @@ const PLAIN = {
 
 describe("listModels", () => {
   it("carries the fields of both protocols in every object", () => {
-    const body = listModels(catalog, { viewer, nowMs: 0 }, new URLSearchParams());
+    const body = listModels(catalog, { viewer, nowMs: 0, listEndpoints }, new URLSearchParams());
     expect(body).toMatchObject({ object: "list", has_more: false, first_id: "acme/a", last_id: "acme/d" });
     expect(body.data[0]).toEqual({
       id: "acme/a",
@@ -74,6 +75,8 @@ describe("listModels", () => {
         service_tiers: {},
         announced: [],
       },
+      supported_features: [],
+      supported_endpoints: ["/v1/embeddings"],
     });
   });
 
@@ -85,7 +88,7 @@ describe("listModels", () => {
     const at = (day: string) =>
       getModel(
         priced,
-        { viewer: { allowedModels: null, currency: "USD" }, nowMs: Date.parse(day) },
+        { viewer: { allowedModels: null, currency: "USD" }, nowMs: Date.parse(day), listEndpoints },
         "acme/a",
       );
     expect(at("2026-12-31").pricing).toMatchObject({
@@ -154,8 +157,8 @@ describe("listModels", () => {
 
 describe("getModel", () => {
   it("gives one model as the list does", () => {
-    const [first] = listModels(catalog, { viewer, nowMs: 0 }, new URLSearchParams()).data;
-    expect(getModel(catalog, { viewer, nowMs: 0 }, "acme/a")).toEqual(first);
+    const [first] = listModels(catalog, { viewer, nowMs: 0, listEndpoints }, new URLSearchParams()).data;
+    expect(getModel(catalog, { viewer, nowMs: 0, listEndpoints }, "acme/a")).toEqual(first);
   });
 
   it.each([
@@ -165,7 +168,7 @@ describe("getModel", () => {
     { name: "a model that the key may not use", id: "acme/a", allowedModels: ["acme/b"] },
   ])("answers $name with 404", ({ id, allowedModels }) => {
     const error = errorOf(() =>
-      getModel(catalog, { viewer: { allowedModels, currency: "USD" }, nowMs: 0 }, id),
+      getModel(catalog, { viewer: { allowedModels, currency: "USD" }, nowMs: 0, listEndpoints }, id),
     );
     expect([error.status("chat"), error.publicCode]).toEqual([404, "model_not_found"]);
   });

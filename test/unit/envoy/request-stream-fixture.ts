@@ -81,6 +81,7 @@ export function openStream(script: StoreScript & { countTokens?: () => Promise<o
       createExchange: (admission, protocol) => new Exchange(admission, protocol, services),
       localEndpoints: createLocalEndpoints({
         catalog: () => catalog,
+        protocols: PROTOCOLS,
         budget: services.budget,
         store: { getKey: missing, getOrganization: missing, readSpend: missing, findRequest: missing },
         countTokens: script.countTokens ?? missing,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { chooseTranslation } from "../../../src/exchange/choose-translation.ts";
+import { chooseTranslation, listEndpoints } from "../../../src/exchange/choose-translation.ts";
 import type { ProtocolName, UpstreamProtocol } from "../../../src/translation/client-protocol.ts";
 import { PROTOCOLS } from "../../../src/translation/protocols.ts";
 
@@ -13,4 +13,24 @@ describe("a request", () => {
       expect(choose(name, ["chat"])).toBe(PROTOCOLS[name].translations.chat);
     },
   );
+});
+
+describe("a model that an upstream serves for embeddings alone", () => {
+  const model = { id: "acme/e", protocols: new Set<UpstreamProtocol>(["embeddings"]) };
+
+  it.each(["chat", "messages", "responses", "completions"] as const)("is refused for %s", (name) => {
+    expect(() => chooseTranslation(PROTOCOLS[name], model, PROTOCOLS)).toThrow(
+      "The model `acme/e` is not served at this endpoint. It is served at `POST /v1/embeddings`.",
+    );
+  });
+
+  it("is served at one endpoint, and one with completions at theirs beside all of chat's", () => {
+    expect(listEndpoints(model, PROTOCOLS)).toEqual(["/v1/embeddings"]);
+    expect(listEndpoints({ protocols: new Set(["chat", "completions"]) }, PROTOCOLS)).toEqual([
+      "/v1/chat/completions",
+      "/v1/messages",
+      "/v1/responses",
+      "/v1/completions",
+    ]);
+  });
 });

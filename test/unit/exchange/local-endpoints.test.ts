@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../src/errors.ts";
 import { createLocalEndpoints, type LocalEndpointServices } from "../../../src/exchange/local-endpoints.ts";
 import { BodyBudget } from "../../../src/exchange/body-budget.ts";
+import { PROTOCOLS } from "../../../src/translation/protocols.ts";
 import { createCatalogOf } from "../catalog/support.ts";
 import { ADMISSION } from "./admission-fixture.ts";
 import { createRecordingMeter } from "./meter-fixture.ts";
@@ -19,6 +20,7 @@ function open(
   const { meter, finished } = createRecordingMeter();
   const answers = createLocalEndpoints({
     catalog: () => catalog,
+    protocols: PROTOCOLS,
     store: { getKey: none, getOrganization: none, readSpend: away, findRequest: none, ...changes },
     countTokens: countTokens ?? (() => Promise.resolve({ input_tokens: 3 })),
     budget,

@@ -40,10 +40,15 @@ const MODEL: Pick<
   promptOverheadTokensWithTools: 0,
 };
 
-const REQUEST: Pick<ClientRequest, "promptSize" | "maxOutputTokens" | "choices" | "serviceTier"> = {
+const REQUEST: Pick<
+  ClientRequest,
+  "promptSize" | "prompts" | "promptTokens" | "maxOutputTokens" | "choices" | "serviceTier"
+> = {
   promptSize: () => ({ textBytes: 50, messages: 1, hasMedia: false, hasTools: false, predictionBytes: 0 }),
   maxOutputTokens: null,
   choices: 1,
+  prompts: 1,
+  promptTokens: null,
   serviceTier: null,
 };
 

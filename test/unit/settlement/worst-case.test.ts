@@ -24,15 +24,16 @@ interface WorstCaseOf {
   readonly size?: Partial<typeof SIZE>;
   readonly maxOutputTokens?: number | null;
   readonly choices?: number;
+  readonly prompts?: number;
   readonly upstreamBytes?: number;
   readonly learnedOverheadTokens?: number;
   readonly price?: Partial<GivenPrice>;
 }
 
 function worstOf(input: WorstCaseOf = {}): bigint {
-  const { size = {}, maxOutputTokens = 10, choices = 1 } = input;
+  const { size = {}, maxOutputTokens = 10, choices = 1, prompts = 1 } = input;
   return worstCaseMicrocents({
-    request: { promptSize: () => ({ ...SIZE, ...size }), maxOutputTokens, choices },
+    request: { promptSize: () => ({ ...SIZE, ...size }), maxOutputTokens, choices, prompts },
     upstreamBytes: input.upstreamBytes ?? UPSTREAM_BYTES,
     learnedOverheadTokens: input.learnedOverheadTokens ?? 0,
     model: MODEL,
@@ -54,6 +55,15 @@ describe("worstCaseMicrocents", () => {
     ["learned", 2_000, 2_000n],
   ])("takes the larger of the template's tokens, %s", (_name, learnedOverheadTokens, overhead) => {
     expect(worstOf({ learnedOverheadTokens })).toBe(116n + overhead + 1_000n);
+  });
+
+  it("takes a context window for each of several prompts, at most", () => {
+    expect(worstOf({ upstreamBytes: 50_000, prompts: 3 })).toBe(30_000n + 1_000n);
+    expect(worstOf({ prompts: 3, size: { hasMedia: true } })).toBe(30_000n + 1_000n);
+  });
+
+  it("never holds more than Redis can count, whatever a batch asks for", () => {
+    expect(worstOf({ choices: 1e15 })).toBe(2n ** 53n);
   });
 
   it("takes a predicted output as output too: it is billed where the answer is another", () => {

@@ -1,6 +1,13 @@
 import { isJsonObject } from "../../../json-object.ts";
 import type { JsonBody } from "../../json/parse-body.ts";
-import { invalid, isAbsent, missing, readFlag, readInteger } from "../../openai/request-fields.ts";
+import {
+  invalid,
+  isAbsent,
+  missing,
+  readFlag,
+  readEndUser,
+  readInteger,
+} from "../../openai/request-fields.ts";
 
 /** What the gateway reads of a chat completion request; everything else is between client and upstream. */
 export interface ChatFields {
@@ -49,7 +56,7 @@ export function readChatFields({ value }: JsonBody): ChatFields {
     messages,
     stream,
     streamOptions: streamOptions ?? null,
-    endUser: readUser(value["safety_identifier"]) ?? readUser(value["user"]),
+    endUser: readEndUser(value),
     choices: Math.max(
       readInteger(value, "n", { max: MAX_CHOICES }) ?? 1,
       readInteger(value, "best_of", { max: MAX_CHOICES }) ?? 1,
@@ -76,9 +83,4 @@ function readMessages(messages: unknown): readonly Readonly<Record<string, unkno
   const wrong = messages.findIndex((message) => !isJsonObject(message));
   if (wrong !== -1) throw invalid(`messages.${wrong}`, "an object with a `role`", messages[wrong]);
   return messages as readonly Readonly<Record<string, unknown>>[];
-}
-
-/** The upstream says what is wrong with one that is no text. */
-function readUser(user: unknown): string | null {
-  return typeof user === "string" && user !== "" ? user : null;
 }

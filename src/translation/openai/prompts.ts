@@ -1,0 +1,37 @@
+/** Prompts as the endpoints without conversations take them: a text, token ids, or a list of either. */
+export interface Prompts {
+  /** How many, each of which may fill the context window. */
+  readonly count: number;
+  /** Their tokens where all of them came as token ids, else null. */
+  readonly tokens: number | null;
+  /** One of them is neither text nor token ids: its tokens cannot be told from its bytes. */
+  readonly hasMedia: boolean;
+}
+
+/** What prompts must be, for a message. */
+export const EXPECTED_PROMPTS = "a string, an array of token ids, or a not empty array of either";
+
+/** @returns null when it is none of what prompts can be. */
+export function measurePrompts(value: unknown): Prompts | null {
+  if (typeof value === "string") return { count: 1, tokens: null, hasMedia: false };
+  if (!Array.isArray(value) || value.length === 0) return null;
+  const entries: readonly unknown[] = value;
+  if (isTokenIds(entries)) return { count: 1, tokens: entries.length, hasMedia: false };
+  let tokens: number | null = 0;
+  let hasMedia = false;
+  for (const entry of entries) {
+    if (Array.isArray(entry) && isTokenIds(entry)) {
+      if (tokens !== null) tokens += entry.length;
+    } else if (typeof entry === "string" || (typeof entry === "object" && entry !== null)) {
+      tokens = null;
+      hasMedia ||= typeof entry !== "string";
+    } else {
+      return null;
+    }
+  }
+  return { count: entries.length, tokens, hasMedia };
+}
+
+function isTokenIds(list: readonly unknown[]): boolean {
+  return list.length > 0 && list.every((entry) => typeof entry === "number");
+}

@@ -1,0 +1,89 @@
+import { OpenAIEmbeddings } from "@langchain/openai";
+import { BadRequestError, OpenAI } from "openai";
+import { describe, expect, it } from "vitest";
+import { EMBED_MODEL, TEXT_MODEL, withDemoStack } from "./embeddings-stack.ts";
+
+const chat = withDemoStack();
+
+const createClient = (): OpenAI =>
+  new OpenAI({ baseURL: `${chat.stack.baseUrl}/v1`, apiKey: chat.key.key, maxRetries: 0 });
+
+describe("openai for Node", () => {
+  it("embeds in its default base64 the same as in numbers", async () => {
+    const client = createClient();
+    const input = ["hello big world", "hello world"];
+    const fields = { model: EMBED_MODEL, input, dimensions: 16 };
+    const [packed, numbers] = [
+      await client.embeddings.create(fields),
+      await client.embeddings.create({ ...fields, encoding_format: "float" }),
+    ];
+    expect(packed.model).toBe(EMBED_MODEL);
+    expect(packed.usage).toEqual({ prompt_tokens: 5, total_tokens: 5 });
+    expect(packed.data.map(({ embedding }) => embedding.length)).toEqual([16, 16]);
+    for (const [index, { embedding }] of packed.data.entries()) {
+      for (const [place, number] of embedding.entries()) {
+        expect(number).toBeCloseTo(numbers.data[index]?.embedding[place] ?? Number.NaN, 6);
+      }
+    }
+  });
+
+  it("embeds token ids", async () => {
+    const answer = await createClient().embeddings.create({ model: EMBED_MODEL, input: [[1, 2, 3], [4]] });
+    expect([answer.data.length, answer.usage.prompt_tokens]).toEqual([2, 4]);
+  });
+
+  it("completes prompts, whole and streamed", async () => {
+    const client = createClient();
+    const whole = await client.completions.create({ model: TEXT_MODEL, prompt: ["a b", "c"], n: 2 });
+    expect(whole.choices.map(({ text }) => text)).toEqual(["a b", "a b", "c", "c"]);
+    expect(whole).toMatchObject({ model: TEXT_MODEL, usage: { prompt_tokens: 3, completion_tokens: 6 } });
+    let text = "";
+    let usage: OpenAI.CompletionUsage | undefined;
+    const stream = await client.completions.create({
+      model: TEXT_MODEL,
+      prompt: "hello big world",
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    for await (const chunk of stream) {
+      text += chunk.choices[0]?.text ?? "";
+      usage = chunk.usage ?? usage;
+    }
+    expect([text, usage?.completion_tokens]).toEqual(["hello big world", 3]);
+  });
+
+  it("throws BadRequestError where a model is not served at the endpoint", async () => {
+    const error = await createClient()
+      .embeddings.create({ model: TEXT_MODEL, input: "hi" })
+      .then(
+        () => null,
+        (thrown: unknown) => thrown,
+      );
+    expect(error).toBeInstanceOf(BadRequestError);
+    expect(error).toMatchObject({ code: "endpoint_not_available_for_model", param: "model" });
+  });
+
+  it("lists models and finds one, with fields that the SDK does not know", async () => {
+    const client = createClient();
+    const ids: string[] = [];
+    for await (const model of client.models.list()) ids.push(model.id);
+    expect(ids).toEqual([TEXT_MODEL, EMBED_MODEL]);
+    expect(await client.models.retrieve(EMBED_MODEL)).toMatchObject({
+      supported_endpoints: ["/v1/embeddings"],
+    });
+  });
+});
+
+describe("OpenAIEmbeddings of LangChain for Node", () => {
+  it("embeds documents and a query", async () => {
+    const embeddings = new OpenAIEmbeddings({
+      model: EMBED_MODEL,
+      dimensions: 32,
+      apiKey: chat.key.key,
+      configuration: { baseURL: `${chat.stack.baseUrl}/v1` },
+    });
+    const documents = await embeddings.embedDocuments(["one two", "three"]);
+    expect(documents.map((vector) => vector.length)).toEqual([32, 32]);
+    expect(await embeddings.embedQuery("one two")).toEqual(documents[0]);
+  });
+});
