@@ -11,6 +11,7 @@ export const MAX_CENTS = 9_000_000_000;
 
 /** "2.50" per million tokens: 2.50 × 100 cents × 10^6 microcents. */
 const PRICE_DECIMALS = 8;
+const MIN_SHOWN_DECIMALS = 2;
 const PRICE_PATTERN = /^(\d{1,7})(?:\.(\d{1,8}))?$/;
 
 /**
@@ -23,6 +24,13 @@ export function parsePrice(text: string): bigint | null {
   if (match === null) return null;
   const [, whole = "", fraction = ""] = match;
   return BigInt(whole + fraction.padEnd(PRICE_DECIMALS, "0"));
+}
+
+/** A price per million tokens as it is written in `gateway.yaml`: "2.50", "0.075". The reverse of `parsePrice`. */
+export function formatPrice(price: bigint): string {
+  const digits = price.toString().padStart(PRICE_DECIMALS + 1, "0");
+  const fraction = digits.slice(-PRICE_DECIMALS).replace(/0+$/, "").padEnd(MIN_SHOWN_DECIMALS, "0");
+  return `${digits.slice(0, -PRICE_DECIMALS)}.${fraction}`;
 }
 
 /** "0.00123400": an amount of the currency with all its decimals, and no more than eight. */

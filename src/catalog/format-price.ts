@@ -1,3 +1,4 @@
+import { formatPrice } from "../money.ts";
 import {
   announcedPrices,
   type Price,
@@ -6,10 +7,6 @@ import {
   type Schedule,
 } from "../pricing/price.ts";
 import { type PartName, RATE_NAMES, type Rates } from "../pricing/rates.ts";
-
-/** Microcents per million tokens have eight decimals of a unit of the currency. */
-const DECIMALS = 8;
-const MIN_SHOWN_DECIMALS = 2;
 
 /** Every rate by its name in `gateway.yaml`, fallbacks filled in. */
 export type ShownRates = Readonly<Record<PartName, string>>;
@@ -27,13 +24,6 @@ export interface ShownPrice extends ShownSchedule {
 /** What a model costs in one currency now, and what it will. */
 export interface ShownPrices extends ShownPrice {
   readonly announced: readonly ShownPrice[];
-}
-
-/** A price per million tokens as it is written in `gateway.yaml`: "2.50", "0.075". The reverse of `parsePrice`. */
-export function formatPrice(price: bigint): string {
-  const digits = price.toString().padStart(DECIMALS + 1, "0");
-  const fraction = digits.slice(-DECIMALS).replace(/0+$/, "").padEnd(MIN_SHOWN_DECIMALS, "0");
-  return `${digits.slice(0, -DECIMALS)}.${fraction}`;
 }
 
 /** The price in force at a time, and those that are announced. */

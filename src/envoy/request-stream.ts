@@ -52,6 +52,9 @@ export interface StreamServices {
 /** Under which name Envoy sends the attributes that this filter has asked for. */
 const ATTRIBUTES = "envoy.filters.http.ext_proc";
 const EMPTY = new Uint8Array(0);
+const COST_HEADER = "x-request-cost";
+/** A client's wish for the cost in the usage of its answer. */
+const INCLUDE_COST_HEADER = "x-include-cost";
 
 export class RequestStream implements ProcessListener {
   readonly #call: ProcessCall;
@@ -125,7 +128,10 @@ export class RequestStream implements ProcessListener {
     this.#requestHeaderNames = Object.keys(headers);
     const { localEndpoints, createExchange, protocols } = this.#services;
     const isMetered = METERED_ENDPOINTS.has(admission.endpoint);
-    if (isMetered) this.#exchange = createExchange(admission, protocols[admission.protocol]);
+    if (isMetered) {
+      this.#exchange = createExchange(admission, protocols[admission.protocol]);
+      this.#exchange.wantsCost = headers[INCLUDE_COST_HEADER]?.trim().toLowerCase() === "true";
+    }
     // Envoy sends no body message for a request without a body.
     if (isMetered || admission.endpoint === "count_tokens") {
       return message.end_of_stream === true
@@ -222,7 +228,10 @@ export class RequestStream implements ProcessListener {
   async #onWholeResponse(exchange: Exchange, body: Uint8Array): Promise<void> {
     await this.#replyOrRefuse(async () => {
       const bytes = await exchange.onWholeBody(body);
-      return createWholeBodyReply(bytes, exchange.contentType, this.#nextMetadata());
+      const headers: Header[] = [["content-type", exchange.contentType]];
+      const cost = exchange.formattedCost;
+      if (cost !== null) headers.push([COST_HEADER, cost]);
+      return createWholeBodyReply(bytes, headers, this.#nextMetadata());
     });
   }
 

@@ -9,6 +9,7 @@ import type { Catalog, Model } from "../catalog/catalog.ts";
 import { GatewayError } from "../errors.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { Logger } from "../logger.ts";
+import { formatDecimal } from "../money.ts";
 import type { ClientResult, Outcome } from "../request-log/line.ts";
 import type { RequestAccount, Settled } from "../settlement/request-account.ts";
 import type { Settlement } from "../settlement/settlement.ts";
@@ -21,6 +22,7 @@ import type {
   Protocol,
   ProtocolName,
 } from "../translation/client-protocol.ts";
+import { takeCostWish } from "../translation/cost-wish.ts";
 import { mapUpstreamError } from "../translation/upstream/map-error.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import { chooseTranslation } from "./choose-translation.ts";
@@ -83,6 +85,8 @@ type Expectation =
 
 export class Exchange {
   readonly admission: Admission;
+  /** The client asks for the cost in the usage of its answer. */
+  wantsCost = false;
   readonly #protocol: Protocol;
   readonly #services: ExchangeServices;
   #request: ClientRequest | null = null;
@@ -99,6 +103,12 @@ export class Exchange {
     this.admission = admission;
     this.#protocol = protocol;
     this.#services = services;
+  }
+
+  /** "0.00123400 USD": what the request cost, once it is settled. */
+  get formattedCost(): string | null {
+    if (this.#settled === null) return null;
+    return `${formatDecimal(this.#settled.costMicrocents)} ${this.admission.currency}`;
   }
 
   get protocol(): Protocol {
@@ -130,7 +140,8 @@ export class Exchange {
     this.#way.reach("bodyMs");
     budget.reserve(body.byteLength);
     try {
-      const read = this.#protocol.readBody(body);
+      const { body: read, wantsCost } = takeCostWish(this.#protocol.readBody(body));
+      if (wantsCost) this.wantsCost = true;
       const model = catalog().requireModel(read.model, this.admission);
       this.#model = model;
       const translation = chooseTranslation(this.#protocol, model, protocols);
@@ -191,6 +202,7 @@ export class Exchange {
       estimatedInputTokens: account.estimatedInputTokens,
       nowMs: this.#services.nowMs,
       requestId: this.admission.requestId,
+      describeCost: this.wantsCost ? account.describeCost : null,
     });
     account.observe(answer);
     this.#observation = answer.observation;

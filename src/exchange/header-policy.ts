@@ -26,6 +26,8 @@ export const HEADERS_NOT_FOR_UPSTREAMS = [
   "thread-id",
   "originator",
   "x-client-request-id",
+  // A wish that is for the gateway.
+  "x-include-cost",
   // What the upstream compressed could not be read here.
   "accept-encoding",
 ];

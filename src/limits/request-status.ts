@@ -1,5 +1,6 @@
 /** `GET /v1/requests/{request_id}`: what one of the key's own recent requests cost, or why it was refused. */
 import { wholeCents } from "../money.ts";
+import { reportRecordedCost } from "../pricing/cost-report.ts";
 import type { RecentRequest } from "../store/types/reporting.ts";
 import { readTags } from "../tags.ts";
 import { toldOf } from "./told.ts";
@@ -22,6 +23,7 @@ export function formatRequestStatus(request: RecentRequest) {
     estimated: request.estimated,
     cost_microcents: Number(request.costMicrocents),
     cost_cents: wholeCents(request.costMicrocents),
+    cost_details: reportRecordedCost(request)?.cost_details ?? null,
     checks: request.checks,
   };
 }

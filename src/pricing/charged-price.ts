@@ -3,12 +3,19 @@
  * whatever the catalog says by then. A rate that equals what it falls back to is left out, which is how records of
  * before there were more than three rates read, too.
  */
+import type { TokenUsage } from "../translation/client-protocol.ts";
 import type { ChosenRates } from "./price.ts";
 import { completeRates, RATE_NAMES, type Rates } from "./rates.ts";
 
 /** The figures of a check named "price". */
 export type PriceFigures = Readonly<Record<string, string | number | boolean | null>>;
 
+const NO_FURTHER_TOKENS: FurtherTokens = {
+  cacheWriteTokens: 0,
+  cacheWrite1hTokens: 0,
+  inputAudioTokens: 0,
+  outputAudioTokens: 0,
+};
 const PER_MILLION = "_microcents_per_million";
 const ALWAYS_KEPT: ReadonlySet<keyof Rates> = new Set(["input", "cachedInput", "output"]);
 
@@ -30,13 +37,40 @@ export function describePlace({ serviceTier, abovePromptTokens, from }: ChosenRa
   };
 }
 
-export function formatPriceFigures(charged: ChosenRates, currency: string): PriceFigures {
+/** Tokens that have a price of their own and no figure in a list of requests. */
+export type FurtherTokens = Pick<
+  TokenUsage,
+  "cacheWriteTokens" | "cacheWrite1hTokens" | "inputAudioTokens" | "outputAudioTokens"
+>;
+
+const FURTHER_TOKENS = [
+  ["cacheWriteTokens", "cache_write_tokens"],
+  ["cacheWrite1hTokens", "cache_write_1h_tokens"],
+  ["inputAudioTokens", "input_audio_tokens"],
+  ["outputAudioTokens", "output_audio_tokens"],
+] as const satisfies readonly (readonly [keyof FurtherTokens, string])[];
+
+export interface KeptPrice {
+  readonly charged: ChosenRates;
+  readonly currency: string;
+  readonly further: FurtherTokens;
+}
+
+/** Counts of 0 are left out. */
+export function formatPriceFigures({ charged, currency, further }: KeptPrice): PriceFigures {
   const rates = keptRates(charged).map(([name, rate]) => [figureOf(name), String(rate)]);
-  return { currency, ...(Object.fromEntries(rates) as PriceFigures), ...describePlace(charged) };
+  const counts = FURTHER_TOKENS.flatMap(([field, name]) =>
+    further[field] === 0 ? [] : [[name, further[field]] as const],
+  );
+  return {
+    currency,
+    ...(Object.fromEntries([...rates, ...counts]) as PriceFigures),
+    ...describePlace(charged),
+  };
 }
 
 /** Null: the figures are not those of a price. */
-export function parsePriceFigures(figures: PriceFigures): { charged: ChosenRates; currency: string } | null {
+export function parsePriceFigures(figures: PriceFigures): KeptPrice | null {
   const read = (name: string): bigint | undefined => {
     const figure = figures[figureOf(name)];
     return typeof figure === "string" && /^\d{1,20}$/.test(figure) ? BigInt(figure) : undefined;
@@ -47,6 +81,7 @@ export function parsePriceFigures(figures: PriceFigures): { charged: ChosenRates
   if (input === undefined || output === undefined || typeof currency !== "string") return null;
   return {
     currency,
+    further: readFurther(figures),
     charged: {
       rates: completeRates({ ...given, input, output }),
       serviceTier: typeof serviceTier === "string" ? serviceTier : null,
@@ -54,6 +89,14 @@ export function parsePriceFigures(figures: PriceFigures): { charged: ChosenRates
       from: typeof from === "string" ? from : null,
     },
   };
+}
+
+function readFurther(figures: PriceFigures): FurtherTokens {
+  const counts = FURTHER_TOKENS.map(([field, name]) => {
+    const count = figures[name];
+    return [field, typeof count === "number" ? count : 0] as const;
+  });
+  return { ...NO_FURTHER_TOKENS, ...Object.fromEntries(counts) };
 }
 
 function figureOf(name: string): string {

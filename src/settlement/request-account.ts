@@ -5,11 +5,18 @@
 import type { Model } from "../catalog/catalog.ts";
 import { formatPriceFigures } from "../pricing/charged-price.ts";
 import { type ChosenRates, chooseRates, isPricedTier, leastCost, type Price } from "../pricing/price.ts";
+import { reportCost } from "../pricing/cost-report.ts";
 import { costMicrocents, promptTokensOf } from "../pricing/rates.ts";
 import type { ClientResult, Outcome } from "../request-log/line.ts";
 import type { Check } from "../store/types/reporting.ts";
 import type { ChargeInput, RequestIdentity, RequestTokens } from "../store/types/settlement.ts";
-import { type Answer, NO_TOKENS, type Observation, type TokenUsage } from "../translation/client-protocol.ts";
+import {
+  type Answer,
+  type DescribeCost,
+  NO_TOKENS,
+  type Observation,
+  type TokenUsage,
+} from "../translation/client-protocol.ts";
 import type { TokenEstimator, TokenSubject } from "./token-estimator.ts";
 
 /** What a request came to. */
@@ -93,6 +100,12 @@ export class RequestAccount {
   countIn(tagRow: string | undefined): void {
     if (tagRow !== undefined) this.#identity = { ...this.#identity, tagRow };
   }
+
+  /** For the client, while the answer is read. */
+  readonly describeCost: DescribeCost = (tokens, serviceTier) => {
+    const charged = chooseRates(this.price, serviceTier, promptTokensOf(tokens));
+    return reportCost({ tokens, charged, currency: this.currency });
+  };
 
   /** What is charged when nobody ever tells what was used: the prompt's estimate. */
   get promptFloorMicrocents(): bigint {
@@ -255,8 +268,7 @@ export class RequestAccount {
         estimate === undefined
           ? null
           : { totalMicrocents: estimate.costMicrocents, tokens: formatTokens(estimate.tokens) },
-      final:
-        result === undefined ? null : { ...result, checks: [describePrice(settled.charged, this.currency)] },
+      final: result === undefined ? null : { ...result, checks: [describePrice(settled, this.currency)] },
     };
     return this.#options.charge(input, this);
   }
@@ -277,6 +289,6 @@ function isUsageBehind({ usage, generatedBytes }: Observation): boolean {
 }
 
 /** The price that was in force, so that a cost can be explained later. */
-function describePrice(charged: ChosenRates, currency: string): Check {
-  return { name: "price", passed: true, figures: formatPriceFigures(charged, currency) };
+function describePrice({ charged, tokens: further }: Settled, currency: string): Check {
+  return { name: "price", passed: true, figures: formatPriceFigures({ charged, currency, further }) };
 }

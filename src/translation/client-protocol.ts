@@ -135,6 +135,33 @@ export interface PromptSize {
   readonly predictionBytes: number;
 }
 
+/** What an answer cost, as its `usage` tells a client that has asked for it. Amounts are exact decimals. */
+export interface CostReport {
+  readonly cost: string;
+  /** ISO 4217. */
+  readonly cost_currency: string;
+  readonly cost_details: {
+    /** At which it was charged; "default" where the upstream named none that has a price of its own. */
+    readonly service_tier: string;
+    /** Of the size of prompt that it was charged at; null: the smallest. */
+    readonly above_prompt_tokens: number | null;
+    /** UTC day from which the price is in force; null: from the beginning. */
+    readonly price_from: string | null;
+    /** They add up to `cost` before it is rounded up to eight decimals. */
+    readonly parts: readonly {
+      readonly name: string;
+      /** Null: the fee of the request. */
+      readonly tokens: number | null;
+      /** Per million tokens. */
+      readonly price: string;
+      readonly cost: string;
+    }[];
+  };
+}
+
+/** The cost of a usage at the service tier that the upstream has named. */
+export type DescribeCost = (usage: TokenUsage, serviceTier: string | null) => CostReport;
+
 export interface AnswerContext {
   readonly model: ModelTarget;
   /** Our estimate of the prompt's tokens, for `message_start`, which comes before the exact figure is known. */
@@ -143,6 +170,8 @@ export interface AnswerContext {
   readonly nowMs: () => number;
   /** For errors inside a stream. */
   readonly requestId: string;
+  /** The client has asked for the cost in the usage; null or left out: it has not. */
+  readonly describeCost?: DescribeCost | null;
 }
 
 /** What has been learned from an answer so far. */

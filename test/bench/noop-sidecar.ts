@@ -51,7 +51,7 @@ function passThrough(reply: (response: ProcessingResponse) => void): ProcessList
         reply(createResponseStartReply(streams ? "stream" : "whole", [], []));
       } else if (response_body !== undefined) {
         const body = response_body.body ?? EMPTY;
-        if (!streams) reply(createWholeBodyReply(body, "application/json", METADATA));
+        if (!streams) reply(createWholeBodyReply(body, [["content-type", "application/json"]], METADATA));
         else if (response_body.end_of_stream === true) reply(createLastChunkReply(body, METADATA));
         else reply(createChunkReply(body));
       }

@@ -1,5 +1,5 @@
 /** Every check of a request in words and money. */
-import { formatPrice } from "../../catalog/format-price.ts";
+import { formatPrice } from "../../money.ts";
 import { formatCount, formatMoney, formatTime, spellOut } from "../format.ts";
 import { type ExplainedRequest, type Figures, microcentsOf } from "./explained-request.ts";
 

@@ -1,5 +1,5 @@
 /** How a cost comes about: tokens times prices, rounded up once, on the sum. */
-import { formatPrice } from "../../catalog/format-price.ts";
+import { formatPrice } from "../../money.ts";
 import { spellOut } from "../format.ts";
 import type { ExplainedRequest } from "./explained-request.ts";
 

@@ -63,6 +63,25 @@ const requestFields = {
   estimated: z.boolean(),
   cost_microcents: z.int(),
   cost_cents: z.int(),
+  cost_details: z
+    .strictObject({
+      service_tier: z.string().meta({ description: "At which it was charged." }),
+      above_prompt_tokens: z
+        .int()
+        .nullable()
+        .meta({ description: "Of the size of prompt; null: the smallest." }),
+      price_from: z.string().nullable().meta({ description: "UTC day; null: from the beginning." }),
+      parts: z.array(
+        z.strictObject({
+          name: z.string(),
+          tokens: z.int().nullable().meta({ description: "Null: the fee of the request." }),
+          price: z.string().meta({ description: "Per million tokens, a decimal." }),
+          cost: z.string().meta({ description: "An exact decimal of the currency." }),
+        }),
+      ),
+    })
+    .nullable()
+    .meta({ description: "Null: it cost nothing, or nobody knows at which prices." }),
   duration_ms: milliseconds().meta({ description: "From the admission to the end; null: not measured." }),
   first_token_ms: milliseconds().meta({
     description: "From the admission to the first piece of a streamed answer.",

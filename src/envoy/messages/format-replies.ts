@@ -152,7 +152,7 @@ function formatResponseStart(
 /** ext_proc, in reply to the whole body of a response: the body that the client gets instead. */
 export function createWholeBodyReply(
   body: Uint8Array,
-  contentType: string,
+  headers: readonly Header[],
   metadata: Struct,
 ): ProcessingResponse {
   return {
@@ -160,7 +160,7 @@ export function createWholeBodyReply(
       response: {
         header_mutation: {
           set_headers: [
-            formatRawHeader("content-type", contentType),
+            ...headers.map(([name, value]) => formatRawHeader(name, value)),
             formatRawHeader("content-length", String(body.byteLength)),
           ],
         },

@@ -1,5 +1,5 @@
-import type { Answer, AnswerOutput, ModelTarget, Observation } from "../client-protocol.ts";
-import { isJsonObject } from "../../json-object.ts";
+import type { Answer, AnswerOutput, DescribeCost, ModelTarget, Observation } from "../client-protocol.ts";
+import { isJsonObject, type JsonObject } from "../../json-object.ts";
 import { mapErrorInAnswer } from "../upstream/map-error.ts";
 import { AnswerStream } from "../openai/answer-stream.ts";
 import { ChunkRewriter } from "../openai/chunk-rewriter.ts";
@@ -15,17 +15,19 @@ export interface ChatAnswerOptions {
   readonly stream: boolean;
   readonly usageVisibility: UsageVisibility;
   readonly requestId: string;
+  readonly describeCost: DescribeCost | null;
 }
 
 /** The answer to one chat completion request, passed through. */
 export class ChatAnswer implements Answer {
   readonly contentType: Answer["contentType"];
   readonly #options: ChatAnswerOptions;
-  readonly #generated = new GeneratedText();
+  readonly #generated: GeneratedText;
   readonly #stream: AnswerStream;
 
   constructor(options: ChatAnswerOptions) {
     this.#options = options;
+    this.#generated = new GeneratedText(options.describeCost);
     this.contentType = options.stream ? "text/event-stream" : "application/json";
     this.#stream = new AnswerStream(
       new ChunkRewriter({
@@ -57,10 +59,18 @@ export class ChatAnswer implements Answer {
     for (const choice of choices) {
       if (isJsonObject(choice)) this.#generated.readMessage(choice["message"]);
     }
+    const told = this.#tellCost(completion);
     const output = stream
-      ? playStream(completion, model.id, usageVisibility !== "none")
-      : replaceModel(answer, model.id);
+      ? playStream(told, model.id, usageVisibility !== "none")
+      : replaceModel(answer, model.id, told === completion ? null : told["usage"]);
     return { bytes: Buffer.from(output, "utf8"), final: true, failed: null };
+  }
+
+  /** The completion with its cost among its usage, where the client has asked for it. */
+  #tellCost(completion: JsonObject): JsonObject {
+    const { usage } = completion;
+    if (!this.#generated.wantsCost || !isJsonObject(usage)) return completion;
+    return { ...completion, usage: { ...usage, ...this.#generated.describeCost() } };
   }
 
   push(chunk: Uint8Array): AnswerOutput {

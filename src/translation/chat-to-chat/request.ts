@@ -66,11 +66,16 @@ export class ChatRequest implements ClientRequest {
 
   createAnswer(context: AnswerContext): Answer {
     this.#content = null;
+    const { model, requestId, describeCost = null } = context;
+    // The cost stands in the usage, so who asks for it sees both.
+    const options =
+      describeCost === null ? this.#streamOptions : { ...this.#streamOptions, include_usage: true };
     return new ChatAnswer({
-      model: context.model,
+      model,
       stream: this.stream,
-      usageVisibility: mapUsageVisibility(this.#streamOptions, context.model.profile.continuousUsage),
-      requestId: context.requestId,
+      usageVisibility: mapUsageVisibility(options, model.profile.continuousUsage),
+      requestId,
+      describeCost,
     });
   }
 

@@ -1,6 +1,6 @@
 import type { GatewayError } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../json-object.ts";
-import type { Answer, AnswerOutput, Observation, ProtocolName } from "../client-protocol.ts";
+import type { Answer, AnswerOutput, DescribeCost, Observation, ProtocolName } from "../client-protocol.ts";
 import { parseJsonText } from "../json/parse-json-text.ts";
 import { SseDecoder } from "../sse/decoder.ts";
 import { isUpstreamError } from "../upstream/error-text.ts";
@@ -14,6 +14,7 @@ interface ConversationAnswerOptions {
   readonly model: string;
   /** Whether the client asked for a stream. */
   readonly stream: boolean;
+  readonly describeCost: DescribeCost | null;
 }
 
 /**
@@ -22,7 +23,7 @@ interface ConversationAnswerOptions {
  */
 export abstract class ConversationAnswer implements Answer {
   readonly contentType: Answer["contentType"];
-  protected readonly generated = new GeneratedText();
+  protected readonly generated: GeneratedText;
   readonly #options: ConversationAnswerOptions;
   readonly #decoder = new SseDecoder({ maxEventBytes: MAX_EVENT_BYTES });
   #output = "";
@@ -31,6 +32,7 @@ export abstract class ConversationAnswer implements Answer {
 
   constructor(options: ConversationAnswerOptions) {
     this.#options = options;
+    this.generated = new GeneratedText(options.describeCost);
     this.contentType = options.stream ? "text/event-stream" : "application/json";
   }
 

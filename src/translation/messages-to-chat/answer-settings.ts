@@ -1,3 +1,4 @@
+import type { DescribeCost } from "../client-protocol.ts";
 import type { IdGenerator } from "./ids.ts";
 import type { ToolNames } from "../conversation/tool-names.ts";
 
@@ -21,5 +22,6 @@ export interface AnswerSettings {
   readonly estimatedInputTokens: number;
   /** For errors inside a stream. */
   readonly requestId: string;
+  readonly describeCost: DescribeCost | null;
   readonly ids: IdGenerator;
 }

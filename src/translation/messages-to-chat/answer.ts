@@ -17,7 +17,12 @@ export class MessagesAnswer extends ConversationAnswer {
   readonly #translator: StreamTranslator;
 
   constructor(settings: AnswerSettings) {
-    super({ protocol: "messages", model: settings.model, stream: settings.stream });
+    super({
+      protocol: "messages",
+      model: settings.model,
+      stream: settings.stream,
+      describeCost: settings.describeCost,
+    });
     this.#settings = settings;
     this.#translator = new StreamTranslator(settings, {
       emit: (event) => {
@@ -31,8 +36,9 @@ export class MessagesAnswer extends ConversationAnswer {
     this.generated.readUsage(completion);
     this.generated.readMessage(findChoice(completion)?.["message"]);
     const message = convertCompletion(completion, this.#settings);
-    if (this.#settings.stream) for (const event of playMessage(message)) this.#writeEvent(event);
-    else this.write(formatJson(message));
+    const cost = this.generated.describeCost();
+    if (this.#settings.stream) for (const event of playMessage(message, cost)) this.#writeEvent(event);
+    else this.write(formatJson({ ...message, usage: { ...message.usage, ...cost } }));
   }
 
   protected override writeChunk(chunk: unknown): void {

@@ -37,6 +37,7 @@ export class MessagesRequest extends ConversationRequest<ParsedMessagesRequest> 
       toolNames: createToolNames(content, model),
       estimatedInputTokens: context.estimatedInputTokens,
       requestId: context.requestId,
+      describeCost: context.describeCost ?? null,
       ids: this.#ids,
     });
   }

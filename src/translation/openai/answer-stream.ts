@@ -126,6 +126,8 @@ export class AnswerStream {
 
   #finish(): void {
     this.#isFinal = true;
+    const held = this.#rewriter.takeHeld();
+    if (held !== null) this.#output += `data: ${formatLines(held)}\n\n`;
     this.#output += `data: ${DONE}\n\n`;
   }
 

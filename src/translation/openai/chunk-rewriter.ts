@@ -13,6 +13,12 @@ import type { GeneratedText } from "../upstream/generated-text.ts";
 import type { UsageVisibility } from "./stream-options.ts";
 import { isUpstreamError } from "../upstream/error-text.ts";
 
+interface HeldUsage {
+  readonly text: string;
+  readonly members: readonly MemberSpan[];
+  readonly usage: JsonObject;
+}
+
 /**
  * Reads the chunks of one stream and gives them back with the catalog's model id and without the usage that the client
  * did not ask for; every other character stays.
@@ -26,6 +32,8 @@ export class ChunkRewriter {
   readonly #begunChoices = new Set<unknown>();
   readonly #finishedChoices = new Set<unknown>();
   #hasFinalUsage = false;
+  /** The usage whose cost the client wants, held until the stream's end: a later chunk can change what it costs. */
+  #held: HeldUsage | null = null;
 
   constructor(options: {
     model: string;
@@ -73,7 +81,25 @@ export class ChunkRewriter {
     const isUsageHidden =
       hasUsage && (this.#usageVisibility === "none" || (this.#usageVisibility === "last" && hasChoices));
     if (isUsageHidden && !hasChoices && usage !== null) return null;
+    if (this.#generated.wantsCost && !isUsageHidden && isJsonObject(usage)) {
+      if (!hasChoices) {
+        this.#held = { text, members, usage };
+        return null;
+      }
+      if (this.isComplete) return this.#tellCost({ text, members, usage });
+    }
     return this.#splice(text, members, isUsageHidden);
+  }
+
+  /** At the stream's end: the chunk with the usage and its cost, or null where there is none to tell. */
+  takeHeld(): string | null {
+    const held = this.#held;
+    this.#held = null;
+    return held === null ? null : this.#tellCost(held);
+  }
+
+  #tellCost({ text, members, usage }: HeldUsage): string {
+    return this.#splice(text, members, false, { ...usage, ...this.#generated.describeCost() });
   }
 
   #readChoices(choices: readonly unknown[]): void {
@@ -85,10 +111,18 @@ export class ChunkRewriter {
     }
   }
 
-  #splice(text: string, members: readonly MemberSpan[], isUsageHidden: boolean): string {
+  #splice(
+    text: string,
+    members: readonly MemberSpan[],
+    isUsageHidden: boolean,
+    usage: JsonObject | null = null,
+  ): string {
     const edits: Edit[] = isUsageHidden ? removeMembers(members, "usage") : [];
     for (const { key, valueStart, valueEnd } of members) {
       if (key === "model") edits.push({ start: valueStart, end: valueEnd, replacement: this.#modelJson });
+      if (usage !== null && key === "usage") {
+        edits.push({ start: valueStart, end: valueEnd, replacement: JSON.stringify(usage) });
+      }
     }
     if (edits.length > 1) edits.sort((left, right) => left.start - right.start);
     return applyEdits(text, edits);

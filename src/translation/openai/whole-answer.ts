@@ -1,7 +1,7 @@
 /** An upstream's JSON answer that passes through but for the model's name. */
 import { GatewayError } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../json-object.ts";
-import { parseExactJson } from "../json/exact-json.ts";
+import { formatJson, parseExactJson } from "../json/exact-json.ts";
 import { applyEdits, findMembers, type MemberSpan } from "../json/object-spans.ts";
 
 export interface AnswerText {
@@ -27,12 +27,14 @@ export function parseAnswer(body: Uint8Array): AnswerText & { readonly value: Js
   return { ...answer, value };
 }
 
-/** The text with another model's name. */
-export function replaceModel({ text, members }: AnswerText, model: string): string {
-  const replacement = JSON.stringify(model);
-  const edits = members
-    .filter(({ key }) => key === "model")
-    .map(({ valueStart, valueEnd }) => ({ start: valueStart, end: valueEnd, replacement }));
+/** The text with another model's name, and another usage where one is given. */
+export function replaceModel({ text, members }: AnswerText, model: string, usage: unknown = null): string {
+  const replacements = new Map([["model", JSON.stringify(model)]]);
+  if (usage !== null) replacements.set("usage", formatJson(usage));
+  const edits = members.flatMap(({ key, valueStart, valueEnd }) => {
+    const replacement = replacements.get(key);
+    return replacement === undefined ? [] : [{ start: valueStart, end: valueEnd, replacement }];
+  });
   return applyEdits(text, edits);
 }
 

@@ -1,3 +1,4 @@
+import type { DescribeCost } from "../client-protocol.ts";
 import type { ToolNames } from "../conversation/tool-names.ts";
 import type { JsonObject } from "../../json-object.ts";
 import type { CreateId } from "./ids.ts";
@@ -30,5 +31,6 @@ export interface AnswerSettings {
   readonly now: () => number;
   /** For errors inside a stream. */
   readonly requestId: string;
+  readonly describeCost: DescribeCost | null;
   readonly createId: CreateId;
 }

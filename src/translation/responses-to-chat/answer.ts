@@ -20,7 +20,12 @@ export class ResponsesAnswer extends ConversationAnswer {
   #silentChunks = 0;
 
   constructor(settings: AnswerSettings) {
-    super({ protocol: "responses", model: settings.model, stream: settings.stream });
+    super({
+      protocol: "responses",
+      model: settings.model,
+      stream: settings.stream,
+      describeCost: settings.describeCost,
+    });
     this.#settings = settings;
     this.#events = new EventWriter(settings.toldBack);
     this.#translator = new StreamTranslator(settings, {

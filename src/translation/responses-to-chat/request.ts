@@ -40,6 +40,7 @@ export class ResponsesRequest extends ConversationRequest<ParsedResponsesRequest
       createdAt: toSeconds(nowMs()),
       now: () => toSeconds(nowMs()),
       requestId: context.requestId,
+      describeCost: context.describeCost ?? null,
       createId: this.#createId,
     });
   }

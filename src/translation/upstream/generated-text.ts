@@ -1,4 +1,10 @@
-import type { Observation, TokenUsage, UsageContradiction } from "../client-protocol.ts";
+import type {
+  CostReport,
+  DescribeCost,
+  Observation,
+  TokenUsage,
+  UsageContradiction,
+} from "../client-protocol.ts";
 import { isJsonObject } from "../../json-object.ts";
 import { TextBuffer } from "../text-buffer.ts";
 import { readServiceTier, readUsage } from "./usage.ts";
@@ -17,8 +23,25 @@ export class GeneratedText implements Observation {
   isRefused = false;
   generatedBytes = 0;
   generatedDeltas = 0;
+  readonly #describeCost: DescribeCost | null;
   readonly #text = new TextBuffer({ maxBytes: MAX_TEXT_BYTES });
   #isTextFull = false;
+
+  constructor(describeCost: DescribeCost | null = null) {
+    this.#describeCost = describeCost;
+  }
+
+  /** The client wants to know what its answer cost. */
+  get wantsCost(): boolean {
+    return this.#describeCost !== null;
+  }
+
+  /** What the usage so far costs, as fields of a usage; none where nobody asked, or there is no usage. */
+  describeCost(): Partial<CostReport> {
+    return this.usage === null || this.#describeCost === null
+      ? {}
+      : this.#describeCost(this.usage, this.serviceTier);
+  }
 
   get generatedText(): string {
     return this.#text.bytes.toString("utf8");

@@ -33,7 +33,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   telemetry: ["config"],
   store: ["config", "settings"],
   auth: ["store"],
-  limits: ["store", "translation"],
+  limits: ["pricing", "store", "translation"],
   grace: ["limits", "store"],
   spool: ["store"],
   "request-log": ["pricing", "store", "translation"],

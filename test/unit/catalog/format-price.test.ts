@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { formatPrice } from "../../../src/catalog/format-price.ts";
+import { formatPrice } from "../../../src/money.ts";
 import { parsePrice } from "../../../src/money.ts";
 
 describe("formatPrice", () => {

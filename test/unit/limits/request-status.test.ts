@@ -41,8 +41,36 @@ describe("formatRequestStatus", () => {
       estimated: true,
       cost_microcents: 1_999_999,
       cost_cents: 1,
+      cost_details: null,
       checks: request.checks,
     });
+  });
+
+  it("has the parts of the cost, exactly, by the prices that were in force", () => {
+    const figures = {
+      currency: "USD",
+      input_microcents_per_million: "250000000",
+      cached_input_microcents_per_million: "25000000",
+      output_microcents_per_million: "1000000000",
+      cache_write_microcents_per_million: "312500001",
+      cache_write_tokens: 2,
+      service_tier: "flex",
+      price_from: "2026-11-01",
+    };
+    const checks = [{ name: "price", passed: true, figures }];
+    expect(formatRequestStatus({ ...request, checks, costMicrocents: 6_726n }).cost_details).toEqual({
+      service_tier: "flex",
+      above_prompt_tokens: null,
+      price_from: "2026-11-01",
+      parts: [
+        { name: "input", tokens: 4, price: "2.50", cost: "0.00001000" },
+        { name: "cached_input", tokens: 4, price: "0.25", cost: "0.00000100" },
+        { name: "cache_write", tokens: 2, price: "3.12500001", cost: "0.00000625000002" },
+        { name: "output", tokens: 3, price: "10.00", cost: "0.00003000" },
+        { name: "reasoning", tokens: 2, price: "10.00", cost: "0.00002000" },
+      ],
+    });
+    expect(formatRequestStatus({ ...request, checks, costMicrocents: 0n }).cost_details).toBeNull();
   });
 
   it.each([

@@ -153,11 +153,11 @@ describe("what a request can come to", () => {
     fc.assert(
       fc.property(prices, usages, tier, (price, usage, named) => {
         const charged = chooseRates(price, named, promptTokensOf(usage));
-        const figures = formatPriceFigures(charged, "EUR");
-        expect(parsePriceFigures(JSON.parse(JSON.stringify(figures)) as typeof figures)).toEqual({
-          charged,
-          currency: "EUR",
-        });
+        const { cacheWriteTokens, cacheWrite1hTokens, inputAudioTokens, outputAudioTokens } = usage;
+        const further = { cacheWriteTokens, cacheWrite1hTokens, inputAudioTokens, outputAudioTokens };
+        const kept = { charged, currency: "EUR", further };
+        const figures = formatPriceFigures(kept);
+        expect(parsePriceFigures(JSON.parse(JSON.stringify(figures)) as typeof figures)).toEqual(kept);
       }),
     );
   });

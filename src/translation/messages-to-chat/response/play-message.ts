@@ -2,8 +2,11 @@ import { formatJson } from "../../json/exact-json.ts";
 import type { BlockDelta, ContentBlock, Message, StreamEvent } from "../message.ts";
 import { formatDeltaUsage } from "../usage.ts";
 
-/** A whole message as the events of a stream, one delta per block: for an upstream that did not stream when asked to. */
-export function playMessage(message: Message): StreamEvent[] {
+/**
+ * A whole message as the events of a stream, one delta per block: for an upstream that did not stream when asked to.
+ * @param cost Further fields of the usage at its end.
+ */
+export function playMessage(message: Message, cost: object = {}): StreamEvent[] {
   const { stop_reason, stop_sequence, stop_details, usage } = message;
   return [
     {
@@ -21,7 +24,7 @@ export function playMessage(message: Message): StreamEvent[] {
     {
       type: "message_delta",
       delta: { stop_reason: stop_reason ?? "end_turn", stop_sequence, stop_details, container: null },
-      usage: formatDeltaUsage(usage),
+      usage: { ...formatDeltaUsage(usage), ...cost },
     },
     { type: "message_stop" },
   ];

@@ -107,7 +107,7 @@ export class StreamTranslator {
     this.#emit({
       type: "message_delta",
       delta: { ...mapStopReason(ending, this.#settings.stopSequences), container: null },
-      usage: formatDeltaUsage(this.#usage ?? this.#startUsage),
+      usage: { ...formatDeltaUsage(this.#usage ?? this.#startUsage), ...this.#generated.describeCost() },
     });
     this.#emit({ type: "message_stop" });
   }

@@ -142,7 +142,7 @@ export class StreamTranslator {
   /** The upstream's, else the gateway's own count: clients measure the room in their context by it. */
   #countUsage(): ResponseUsage {
     const { usage, generatedBytes, generatedDeltas } = this.#output.generated;
-    if (usage !== null) return formatUsage(usage);
+    if (usage !== null) return { ...formatUsage(usage), ...this.#output.generated.describeCost() };
     return formatUsage({
       ...NO_TOKENS,
       inputTokens: this.#settings.estimatedInputTokens,

@@ -1,0 +1,61 @@
+/** What a request cost, for clients: exact decimals of the currency. */
+import { formatDecimal, formatPrice } from "../money.ts";
+import type { CostReport, TokenUsage } from "../translation/client-protocol.ts";
+import { parsePriceFigures, type PriceFigures } from "./charged-price.ts";
+import type { ChosenRates } from "./price.ts";
+import { costMicrocents, costParts, TOKENS_PER_PRICE_UNIT } from "./rates.ts";
+
+export interface ChargedTokens {
+  readonly tokens: TokenUsage;
+  readonly charged: ChosenRates;
+  readonly currency: string;
+}
+
+/** Digits of a millionth of a microcent. */
+const FURTHER_DECIMALS = 6;
+
+export function reportCost({ tokens, charged, currency }: ChargedTokens): CostReport {
+  return {
+    cost: formatDecimal(costMicrocents(tokens, charged.rates)),
+    cost_currency: currency,
+    cost_details: {
+      service_tier: charged.serviceTier ?? "default",
+      above_prompt_tokens: charged.abovePromptTokens,
+      price_from: charged.from,
+      parts: costParts(tokens, charged.rates).map((part) => ({
+        name: part.name,
+        tokens: part.tokens,
+        price: formatPrice(part.rate),
+        cost: formatExact(part.amount),
+      })),
+    },
+  };
+}
+
+/** A request as the list of recent ones has it. */
+export interface RecordedCost {
+  readonly inputTokens: number;
+  readonly cachedInputTokens: number;
+  readonly outputTokens: number;
+  readonly reasoningTokens: number;
+  readonly costMicrocents: bigint;
+  readonly checks: readonly { readonly name: string; readonly figures: PriceFigures }[];
+}
+
+/** Null: it cost nothing, or its record does not say by which prices. */
+export function reportRecordedCost(request: RecordedCost): CostReport | null {
+  const { inputTokens, cachedInputTokens, outputTokens, reasoningTokens, costMicrocents: cost } = request;
+  const figures = request.checks.find(({ name }) => name === "price")?.figures;
+  const kept = figures === undefined || cost === 0n ? null : parsePriceFigures(figures);
+  if (kept === null) return null;
+  const { charged, currency, further } = kept;
+  const tokens = { inputTokens, cachedInputTokens, outputTokens, reasoningTokens, ...further };
+  // As it was charged, even where that is not what its tokens come to.
+  return { ...reportCost({ tokens, charged, currency }), cost: formatDecimal(cost) };
+}
+
+/** Millionths of a microcent as a decimal of the currency: eight decimals, and more where they are needed. */
+function formatExact(amount: bigint): string {
+  const further = String(amount % TOKENS_PER_PRICE_UNIT).padStart(FURTHER_DECIMALS, "0");
+  return formatDecimal(amount / TOKENS_PER_PRICE_UNIT) + further.replace(/0+$/, "");
+}

@@ -1,0 +1,14 @@
+import { isJsonObject } from "../json-object.ts";
+import type { RequestBody } from "./client-protocol.ts";
+import { applyEdits, findMembers, removeMembers } from "./json/object-spans.ts";
+
+/**
+ * Whether a client asks for the cost in its answer's usage, `usage: {"include": true}`, and its body without the wish: it
+ * is the gateway's, and no upstream sees it.
+ */
+export function takeCostWish(body: RequestBody): { readonly body: RequestBody; readonly wantsCost: boolean } {
+  const { usage, ...value } = body.value;
+  if (!isJsonObject(usage) || typeof usage["include"] !== "boolean") return { body, wantsCost: false };
+  const text = applyEdits(body.text, removeMembers(body.members, "usage"));
+  return { body: { ...body, text, value, members: findMembers(text) ?? [] }, wantsCost: usage["include"] };
+}
