@@ -1,7 +1,8 @@
 /** Everything that a benchmark runs against: mock, gateway, and plain Envoy in front of the same mock. */
 import { readFileSync, readlinkSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import { type Child, startChild } from "../support/child.ts";
+import { join } from "node:path";
+import { Redis } from "ioredis";
+import { startChild } from "../support/child.ts";
 import { catalogEntry } from "../support/gateway-config.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import type { SideEnvoy } from "../support/side-envoy.ts";
@@ -9,7 +10,8 @@ import { type NoopPair, startNoopPair } from "./noop-envoy.ts";
 import { startPlainEnvoy } from "./plain-envoy.ts";
 import { findProcesses, type Process, type ProcessKind } from "./processes.ts";
 import type { Side } from "./measure.ts";
-import { BENCH_MODEL, CHAT_PATH, TEXT_CHUNKS } from "./workloads.ts";
+import { type Mock, startMock } from "./mock.ts";
+import { BENCH_MODEL, CHAT_PATH } from "./workloads.ts";
 
 const UPSTREAM = "mock";
 /** Caps that are checked on every request and never reached. */
@@ -27,11 +29,13 @@ export interface BenchStack {
   readonly stack: Stack;
   readonly plain: SideEnvoy;
   readonly noop: NoopPair | null;
+  readonly mockUrl: string;
+  readonly mockName: Mock["name"];
   /** A key that is never refused, with both caps. */
   readonly key: string;
   /** A key whose bucket is empty but for one request a minute. */
   readonly refusedKey: string;
-  readonly envoyVersion: string;
+  readonly versions: { readonly envoy: string; readonly redis: string };
   processes(side: Side, kind: ProcessKind): Process[];
   close(): Promise<void>;
 }
@@ -43,9 +47,9 @@ export async function startBenchStack(options: BenchOptions): Promise<BenchStack
     for (const stop of stops.splice(0).toReversed()) await stop();
   };
   try {
-    const mock = startMock();
-    stops.push(() => mock.stop(5_000));
-    const { port } = await mock.waitForLine("the mock's port", parsePort);
+    const mock = await startMock();
+    stops.push(() => mock.stop());
+    const { port } = mock;
     const sidecar = options.transport === null ? {} : { transport: options.transport };
     const stack = await startStack({
       upstreams: [{ name: UPSTREAM, url: `http://127.0.0.1:${port}`, path_prefix: "/v1" }],
@@ -60,16 +64,22 @@ export async function startBenchStack(options: BenchOptions): Promise<BenchStack
     const noop = options.noop ? await startNoop(stack, processes) : null;
     stops.push(() => noop?.stop() ?? Promise.resolve());
     const bySide: Record<Side, readonly Process[]> = {
-      plain: findProcesses(plain.child.pid),
-      noop: noop === null ? [] : findNoopProcesses(noop),
-      gateway: processes,
+      mock: [mock.process],
+      plain: [mock.process, ...findProcesses(plain.child.pid)],
+      noop: noop === null ? [] : [mock.process, ...findNoopProcesses(noop)],
+      gateway: [mock.process, ...processes],
     };
     return {
       stack,
       plain,
       noop,
+      mockUrl: `http://127.0.0.1:${port}`,
+      mockName: mock.name,
       ...(await createKeys(stack)),
-      envoyVersion: await readEnvoyVersion(processes),
+      versions: {
+        envoy: await readEnvoyVersion(processes),
+        redis: await readRedisVersion(stack),
+      },
       processes: (side, kind) => bySide[side].filter((process) => process.kind === kind),
       close,
     };
@@ -77,15 +87,6 @@ export async function startBenchStack(options: BenchOptions): Promise<BenchStack
     await close();
     throw thrown;
   }
-}
-
-function startMock(): Child {
-  const program = fileURLToPath(new URL("mock-upstream.ts", import.meta.url));
-  return startChild(process.execPath, ["--import", import.meta.resolve("tsx"), program, String(TEXT_CHUNKS)]);
-}
-
-function parsePort(line: string): { port: number } {
-  return JSON.parse(line) as { port: number };
 }
 
 function startPlain(stack: Stack, processes: readonly Process[]): Promise<SideEnvoy> {
@@ -142,4 +143,14 @@ async function readEnvoyVersion(processes: readonly Process[]): Promise<string> 
     (line) => /\/(\d+\.\d+\.\d+)\//u.exec(line)?.[1] ?? null,
     10_000,
   );
+}
+
+/** Redis itself is asked: its program goes by several names. */
+async function readRedisVersion({ dir }: Stack): Promise<string> {
+  const redis = new Redis(join(dir, "run/redis.sock"), { protocol: 2 });
+  try {
+    return /redis_version:(\S+)/u.exec(await redis.info("server"))?.[1] ?? "unknown";
+  } finally {
+    redis.disconnect();
+  }
 }

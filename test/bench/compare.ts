@@ -9,11 +9,7 @@ interface Figure {
 const FIGURES: readonly Figure[] = [
   { name: "req/s", read: (row) => row.gatewayRequestsPerSecond },
   { name: "ratio to plain", read: (row) => row.ratio },
-  {
-    name: "ratio to no-op",
-    read: ({ noop, gatewayRequestsPerSecond }) =>
-      noop === null ? null : gatewayRequestsPerSecond / noop.requestsPerSecond,
-  },
+  { name: "ratio to no-op", read: (row) => row.noopRatio },
   { name: "p50 ms", read: (row) => row.gatewayP50Ms },
   { name: "sidecar CPU ms", read: (row) => row.cpuMsPerRequest.sidecar },
   { name: "Envoy CPU ms", read: (row) => row.cpuMsPerRequest.envoy },
@@ -34,7 +30,8 @@ export function formatComparison(before: Report, after: Report): string {
 
 function formatChange({ name, read }: Figure, former: ReportRow, row: ReportRow): string[] {
   const [old, now] = [read(former), read(row)];
-  if (old === null || now === null || old === 0) return [];
+  // Runs of before a figure was measured do not have it.
+  if (!old || now === null) return [];
   const change = now / old - 1;
   const isNoise = Math.abs(change) < Math.max(former.spread, row.spread);
   const percent = `${change < 0 ? "" : "+"}${(change * 100).toFixed(0)} %`;

@@ -26,11 +26,15 @@ interface Counts {
   readonly failures: Record<string, number>;
 }
 
-/** Opens `streams` streams through the gateway, keeps them for `seconds`, then closes them. */
+/**
+ * Opens `streams` streams through the gateway, keeps them for `seconds`, then closes them.
+ * @param around What is done around the time in which they are kept.
+ */
 export async function measureHeldStreams(
   bench: BenchStack,
   streams: number,
   seconds: number,
+  around: (hold: () => Promise<void>) => Promise<void> = (hold) => hold(),
 ): Promise<HeldStreamsResult> {
   const sidecar = bench.processes("gateway", "sidecar");
   const sidecarBeforeMegabytes = readRssMegabytes(sidecar);
@@ -47,7 +51,7 @@ export async function measureHeldStreams(
     }
     await waitForStreams(streams);
     const sidecarOpenMegabytes = readRssMegabytes(sidecar);
-    await wait(seconds * 1000);
+    await around(async () => await wait(seconds * 1000));
     return {
       streams,
       sidecarBeforeMegabytes,

@@ -1,11 +1,17 @@
-/** The load generator for machines without wrk: one request in flight per connection, answers read to their end. */
+/** The load generator for machines without a C compiler: one request in flight per connection, answers read to their end. */
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import type { LoadOptions, RawLoadResult } from "./load.ts";
 
-const options = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8")) as LoadOptions;
+const options = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8")) as LoadOptions & {
+  readonly request: string;
+  readonly keysFile: string | null;
+};
 const url = new URL(options.url);
-const REQUEST = formatRequest();
+const REQUEST = Buffer.from(options.request);
+const KEYS = options.keysFile === null ? [] : readFileSync(options.keysFile, "latin1").trimEnd().split("\n");
+const KEY_PLACE = REQUEST.indexOf("{key");
+let nextKey = 0;
 const STATUS = /^HTTP\/1\.1 (\d{3})/u;
 const LENGTH = /\r\ncontent-length: *(\d+)/iu;
 const CHUNKED_END = "0\r\n\r\n";
@@ -48,8 +54,14 @@ function openConnection(): void {
 
 function sendNext(socket: Socket, state: { sentMs: number }): void {
   state.sentMs = performance.now();
-  if (state.sentMs >= endMs) socket.destroy();
-  else socket.write(REQUEST);
+  if (state.sentMs >= endMs) {
+    socket.destroy();
+    return;
+  }
+  const key = KEYS[nextKey++ % Math.max(1, KEYS.length)];
+  const request = key === undefined ? REQUEST : Buffer.from(REQUEST);
+  if (key !== undefined) request.write(key, KEY_PLACE, "latin1");
+  socket.write(request);
 }
 
 function isWhole(answer: string): boolean {
@@ -58,12 +70,6 @@ function isWhole(answer: string): boolean {
   const length = LENGTH.exec(answer.slice(0, headEnd));
   if (length === null) return answer.endsWith(CHUNKED_END);
   return answer.length >= headEnd + 4 + Number(length[1]);
-}
-
-function formatRequest(): Buffer {
-  const headers = { host: url.host, ...options.headers, "content-length": Buffer.byteLength(options.body) };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  return Buffer.from(`POST ${url.pathname} HTTP/1.1\r\n${lines.join("")}\r\n${options.body}`);
 }
 
 function report(): void {

@@ -1,10 +1,12 @@
-/** Load on one URL: by wrk where it is installed, else by `load-generator.ts`, in a process of its own either way. */
-import { execFile, execFileSync } from "node:child_process";
+/** Load on one URL: by load-generator.c where there is a compiler, else by load-generator.ts; a process of its own either way. */
+import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { createKey } from "../../src/auth/key-format.ts";
+import { compileProgram } from "./compiled.ts";
 
 const run = promisify(execFile);
 
@@ -15,7 +17,12 @@ export interface LoadOptions {
   readonly connections: number;
   readonly seconds: number;
   readonly expectedStatus: number;
+  /** API keys that take turns, all of one length, in the place of `KEY_MARK` in a header. */
+  readonly keys?: readonly string[];
 }
+
+/** As long as a key. */
+export const KEY_MARK = "{key".padEnd(createKey().length, "}");
 
 export interface LoadResult {
   readonly requests: number;
@@ -38,19 +45,20 @@ export interface RawLoadResult {
 }
 
 export interface LoadGenerator {
-  readonly name: "wrk" | "node";
+  readonly name: "compiled" | "node";
   run(options: LoadOptions): Promise<LoadResult>;
   close(): void;
 }
 
-/** The better generator that there is. */
-export function createLoadGenerator(): LoadGenerator {
+/** `name`: the one that is wanted; the better one that there is when left out. */
+export function createLoadGenerator(name?: LoadGenerator["name"]): LoadGenerator {
   const dir = mkdtempSync(join(tmpdir(), "igw-load-"));
-  const name = hasWrk() ? "wrk" : "node";
+  const program = name === "node" ? null : compileProgram("load-generator");
+  if (program === null && name === "compiled") throw new Error("there is no C compiler: name one in CC");
   return {
-    name,
+    name: program === null ? "node" : "compiled",
     run: async (options) => {
-      const raw = await (name === "wrk" ? runWrk(options, dir) : runNode(options, dir));
+      const raw = await (program === null ? runNode(options, dir) : runCompiled(program.path, options, dir));
       const isRefusal = options.expectedStatus >= 400;
       const wrongStatus = isRefusal ? raw.requests - raw.statusErrors : raw.statusErrors;
       return {
@@ -61,51 +69,34 @@ export function createLoadGenerator(): LoadGenerator {
         failures: raw.socketErrors + wrongStatus,
       };
     },
-    close: () => rmSync(dir, { recursive: true, force: true }),
+    close: () => {
+      rmSync(dir, { recursive: true, force: true });
+      program?.remove();
+    },
   };
 }
 
-function hasWrk(): boolean {
-  try {
-    execFileSync("which", ["wrk"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-async function runWrk(options: LoadOptions, dir: string): Promise<RawLoadResult> {
-  const bodyFile = join(dir, "body");
-  const script = join(dir, "load.lua");
-  writeFileSync(bodyFile, options.body);
-  writeFileSync(script, formatLua(options.headers, bodyFile));
-  const amount = ["-t", "1", "-c", String(options.connections), "-d", `${options.seconds}s`];
-  const args = [...amount, "--timeout", "20s", "--latency", "-s", script, options.url];
-  const { stdout } = await run("wrk", args, { timeout: (options.seconds + 60) * 1000 });
+async function runCompiled(program: string, options: LoadOptions, dir: string): Promise<RawLoadResult> {
+  const { url, connections, seconds, keys } = options;
+  const requestFile = join(dir, "request");
+  writeFileSync(requestFile, formatRequest(options));
+  const args = [new URL(url).port, String(connections), String(seconds), requestFile];
+  if (keys !== undefined) args.push(writeKeys(keys, dir));
+  const { stdout } = await run(program, args, { timeout: (seconds + 60) * 1000 });
   return parseLastLine(stdout);
 }
 
-function formatLua(headers: Readonly<Record<string, string>>, bodyFile: string): string {
-  const lines = Object.entries(headers).map(
-    ([name, value]) => `wrk.headers[${JSON.stringify(name)}] = ${JSON.stringify(value)}`,
-  );
-  return `wrk.method = "POST"
-local file = io.open(${JSON.stringify(bodyFile)}, "rb")
-wrk.body = file:read("*a")
-file:close()
-${lines.join("\n")}
-done = function(summary, latency, requests)
-  local e = summary.errors
-  io.write(string.format('\\n{"requests":%d,"seconds":%f,"p50Ms":%f,"p99Ms":%f,"statusErrors":%d,"socketErrors":%d}\\n',
-    summary.requests, summary.duration / 1e6, latency:percentile(50) / 1e3, latency:percentile(99) / 1e3,
-    e.status, e.connect + e.read + e.write + e.timeout))
-end
-`;
+function writeKeys(keys: readonly string[], dir: string): string {
+  const file = join(dir, "keys");
+  writeFileSync(file, `${keys.join("\n")}\n`);
+  return file;
 }
 
 async function runNode(options: LoadOptions, dir: string): Promise<RawLoadResult> {
   const optionsFile = join(dir, "options.json");
-  writeFileSync(optionsFile, JSON.stringify(options));
+  const keysFile = options.keys === undefined ? null : writeKeys(options.keys, dir);
+  const request = formatRequest(options);
+  writeFileSync(optionsFile, JSON.stringify({ ...options, request, keysFile, keys: [] }));
   const program = fileURLToPath(new URL("load-generator.ts", import.meta.url));
   const { stdout } = await run(
     process.execPath,
@@ -117,4 +108,10 @@ async function runNode(options: LoadOptions, dir: string): Promise<RawLoadResult
 
 function parseLastLine(stdout: string): RawLoadResult {
   return JSON.parse(stdout.trim().split("\n").at(-1) ?? "") as RawLoadResult;
+}
+
+function formatRequest({ url, headers, body }: LoadOptions): string {
+  const { host, pathname } = new URL(url);
+  const lines = Object.entries({ host, ...headers, "content-length": Buffer.byteLength(body) });
+  return `POST ${pathname} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n${body}`;
 }

@@ -1,7 +1,7 @@
 /** One workload: rounds that alternate between plain Envoy and the gateway, so that both meet the same machine. */
 import type { BenchStack } from "./bench-stack.ts";
 import type { LoadGenerator, LoadResult } from "./load.ts";
-import { PROCESS_KINDS, type ProcessKind, readCpuMs } from "./processes.ts";
+import { PROCESS_KINDS, type ProcessKind, readCpuMs, readEndedChildrenCpuMs } from "./processes.ts";
 import type { Workload } from "./workloads.ts";
 
 export interface MeasureOptions {
@@ -11,8 +11,11 @@ export interface MeasureOptions {
   readonly connections: number;
 }
 
-/** `noop`: the gateway's Envoy with a sidecar that decides nothing. */
-export type Side = "plain" | "noop" | "gateway";
+/**
+ * `mock`: the load generator straight at the model server, the ceiling over all of them. `noop`: the gateway's Envoy with a
+ * sidecar that decides nothing.
+ */
+export type Side = "mock" | "plain" | "noop" | "gateway";
 
 export interface RoundResult extends LoadResult {
   /** CPU time per request by process, in milliseconds. */
@@ -21,8 +24,10 @@ export interface RoundResult extends LoadResult {
 
 export interface WorkloadResult {
   readonly workload: string;
+  readonly connections: number;
+  readonly mock: readonly RoundResult[];
   readonly plain: readonly RoundResult[];
-  /** Empty where it was not asked for, and for refusals. */
+  /** Empty where it was not asked for. */
   readonly noop: readonly RoundResult[];
   readonly gateway: readonly RoundResult[];
 }
@@ -34,18 +39,19 @@ export async function measureWorkload(
   workload: Workload,
   options: MeasureOptions,
 ): Promise<WorkloadResult> {
-  const rounds: Record<Side, RoundResult[]> = { plain: [], noop: [], gateway: [] };
+  const connections = workload.connections ?? options.connections;
+  const rounds: Record<Side, RoundResult[]> = { mock: [], plain: [], noop: [], gateway: [] };
   const sides: readonly Side[] =
-    bench.noop === null || workload.status !== 200 ? ["plain", "gateway"] : ["plain", "noop", "gateway"];
-  for (const side of sides) {
-    await runOnce(bench, generator, workload, side, { ...options, seconds: options.warmUpSeconds });
-  }
+    bench.noop === null ? ["mock", "plain", "gateway"] : ["mock", "plain", "noop", "gateway"];
+  const run = async (side: Side, seconds: number): Promise<RoundResult> =>
+    await runOnce(bench, generator, workload, side, { connections, seconds });
+  for (const side of sides) await run(side, options.warmUpSeconds);
   for (let round = 0; round < options.rounds; round += 1) {
     // Whoever runs second meets a warmer machine: they take turns.
     const order = round % 2 === 0 ? sides : sides.toReversed();
-    for (const side of order) rounds[side].push(await runOnce(bench, generator, workload, side, options));
+    for (const side of order) rounds[side].push(await run(side, options.seconds));
   }
-  return { workload: workload.name, ...rounds };
+  return { workload: workload.name, connections, ...rounds };
 }
 
 async function runOnce(
@@ -57,6 +63,7 @@ async function runOnce(
 ): Promise<RoundResult> {
   const before = readCpu(bench, side);
   const baseUrls = {
+    mock: bench.mockUrl,
     plain: bench.plain.baseUrl,
     noop: bench.noop?.baseUrl ?? "",
     gateway: bench.stack.baseUrl,
@@ -76,31 +83,13 @@ async function runOnce(
 }
 
 function readCpu(bench: BenchStack, side: Side): Record<ProcessKind, number> {
-  return mapKinds((kind) => readCpuMs(bench.processes(side, kind)));
+  return mapKinds((kind) =>
+    kind === "generator" ? readEndedChildrenCpuMs() : readCpuMs(bench.processes(side, kind)),
+  );
 }
 
 function mapKinds(read: (kind: ProcessKind) => number): Record<ProcessKind, number> {
   return Object.fromEntries(PROCESS_KINDS.map((kind) => [kind, read(kind)])) as Record<ProcessKind, number>;
-}
-
-export interface LatencyResult {
-  readonly plainP50Ms: number;
-  readonly gatewayP50Ms: number;
-}
-
-/** Median latency at one connection, the two sides in turns. */
-export async function measureLatency(
-  bench: BenchStack,
-  generator: LoadGenerator,
-  workload: Workload,
-  options: MeasureOptions,
-): Promise<LatencyResult> {
-  const single = { ...options, connections: 1 };
-  const result = await measureWorkload(bench, generator, workload, single);
-  return {
-    plainP50Ms: median(result.plain.map((round) => round.p50Ms)),
-    gatewayP50Ms: median(result.gateway.map((round) => round.p50Ms)),
-  };
 }
 
 /** The middle value, or the mean of the two in the middle; 0 of nothing. */

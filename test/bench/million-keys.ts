@@ -4,72 +4,17 @@
  *
  *   npx tsx test/bench/million-keys.ts [--keys 1000000] [--organizations 1000] [--seconds 5] [--callers 32]
  */
-import { connect, type Socket } from "node:net";
-import { once } from "node:events";
 import { parseArgs } from "node:util";
 import { Redis } from "ioredis";
-import { createKey, displayKey, hashKey } from "../../src/auth/key-format.ts";
 import { createRedisClient, waitUntilReady } from "../../src/store/redis/client.ts";
 import { createId } from "../../src/store/ids.ts";
-import { keyListKey, keyRecordKey, lookUpKey, requestBucketKey } from "../../src/store/redis/keys.ts";
-import { formatKeySettings } from "../../src/store/management/records.ts";
+import { requestBucketKey } from "../../src/store/redis/keys.ts";
 import { createStore } from "../../src/store/redis-store.ts";
 import type { Store } from "../../src/store/types.ts";
-import { KEY_SETTINGS, type KeySettings } from "../../src/settings/key.ts";
-import { defaultsOf } from "../../src/settings/table.ts";
 import { startRedis } from "../support/redis.ts";
-import { createTestKey } from "../support/test-key.ts";
+import { type BenchKey, createOrganizations, fillKeys, KeyTable } from "./key-table.ts";
 
-interface BenchKey {
-  readonly organizationId: string;
-  readonly keyId: string;
-  readonly presentedHash: string;
-}
-
-const ID_CHARACTERS = 40;
-const HASH_BYTES = 32;
-const ROW_BYTES = ID_CHARACTERS + HASH_BYTES;
-
-/** Outside of the heap: a million objects would have the collector measured too. */
-class KeyTable {
-  readonly #organizations: readonly string[];
-  readonly #rows: Buffer;
-  length = 0;
-
-  constructor(organizations: readonly string[], capacity: number) {
-    this.#organizations = organizations;
-    this.#rows = Buffer.alloc(capacity * ROW_BYTES);
-  }
-
-  /** The next one in the turn of the organizations. */
-  push(keyId: string, presentedHash: string): void {
-    const start = this.length * ROW_BYTES;
-    this.#rows.write(keyId, start, "latin1");
-    this.#rows.write(presentedHash, start + ID_CHARACTERS, "hex");
-    this.length += 1;
-  }
-
-  at(index: number): BenchKey {
-    const start = index * ROW_BYTES;
-    const split = start + ID_CHARACTERS;
-    return {
-      organizationId: this.#organizations[index % this.#organizations.length] ?? "",
-      keyId: this.#rows.toString("latin1", start, split),
-      presentedHash: this.#rows.toString("hex", split, split + HASH_BYTES),
-    };
-  }
-}
-
-const SETTINGS: KeySettings = {
-  ...defaultsOf(KEY_SETTINGS),
-  name: "production key of a customer",
-  // Nobody is refused: a refusal is another, longer way through the script.
-  requestsPerMinute: 1_000_000,
-  hardCapCents: 5_000,
-  budgetCents: 4_000,
-};
 const FEW_KEYS = 1_000;
-const KEYS_PER_WRITE = 1_000;
 
 const { values } = parseArgs({
   options: {
@@ -102,11 +47,11 @@ async function run(store: Store, organizations: readonly string[]): Promise<void
   const emptyBytes = await readUsedBytes();
   const startedMs = performance.now();
   const keys = new KeyTable(organizations, keyCount);
-  await fill(socket, organizations, keys, Math.min(FEW_KEYS, keyCount));
+  await fillKeys(socket, organizations, keys, Math.min(FEW_KEYS, keyCount));
   const few = await measure(store, keys);
   const fewBytes = await readUsedBytes();
   const before = keys.length;
-  await fill(socket, organizations, keys, keyCount - before);
+  await fillKeys(socket, organizations, keys, keyCount - before);
   const filledMs = performance.now() - startedMs;
   const fullBytes = await readUsedBytes();
   const many = await measure(store, keys);
@@ -175,60 +120,6 @@ async function admit(store: Store, key: BenchKey): Promise<void> {
 async function measureBucket(store: Store, key: BenchKey): Promise<number> {
   await admit(store, key);
   return Number(await redis.call("MEMORY", "USAGE", requestBucketKey(key.organizationId, key.keyId)));
-}
-
-async function createOrganizations(store: Store, count: number): Promise<string[]> {
-  const ids: string[] = [];
-  for (let index = 0; index < count; index += 1) ids.push((await createTestKey(store)).organizationId);
-  return ids;
-}
-
-/** Writes records, lists and look-ups as `createKey` of the store does, many in one write. */
-async function fill(
-  path: string,
-  organizations: readonly string[],
-  keys: KeyTable,
-  count: number,
-): Promise<void> {
-  const connection = connect({ path });
-  const state = { missing: 3 * count };
-  // Every reply is one line: integers, or OK.
-  connection.on("data", (bytes: Buffer) => {
-    for (const byte of bytes) if (byte === 0x0a) state.missing -= 1;
-  });
-  for (let start = 0; start < count; start += KEYS_PER_WRITE) {
-    const commands: string[] = [];
-    for (let index = start; index < Math.min(count, start + KEYS_PER_WRITE); index += 1) {
-      const organizationId = organizations[keys.length % organizations.length] ?? "";
-      const key = createKey();
-      const keyId = createId("key", Date.now());
-      const presentedHash = hashKey(key);
-      const record = {
-        hash: presentedHash,
-        display: displayKey(key),
-        created_at: String(Date.now()),
-        version: "1",
-      };
-      const fields = [...formatKeySettings(SETTINGS), ...Object.entries(record).flat()];
-      commands.push(
-        formatCommand(["HSET", keyRecordKey(organizationId, keyId), ...fields]),
-        formatCommand(["ZADD", keyListKey(organizationId), "0", keyId]),
-        formatCommand(["SET", lookUpKey(presentedHash), `${organizationId} ${keyId}`]),
-      );
-      keys.push(keyId, presentedHash);
-    }
-    await write(connection, commands.join(""));
-  }
-  while (state.missing > 0) await once(connection, "data");
-  connection.destroy();
-}
-
-async function write(connection: Socket, text: string): Promise<void> {
-  if (!connection.write(text)) await once(connection, "drain");
-}
-
-function formatCommand(words: readonly string[]): string {
-  return `*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join("")}`;
 }
 
 async function readUsedBytes(): Promise<number> {

@@ -1,9 +1,22 @@
 /**
- * A sidecar that decides nothing, on grpc-js whatever the gateway runs on: lets every request pass to one upstream, every byte as
- * it came, with as many messages as the gateway exchanges. What it costs is Envoy's two calls and nothing else, the floor
- * under the gateway on this machine. A process of its own: `<socket> <upstream> <path>`, ends on SIGTERM.
+ * A sidecar that decides nothing, on grpc-js and proto-loader as they come, whatever the gateway runs on and however it is
+ * improved: the yardstick. It lets every request pass to one upstream, every byte as it came, with as many messages as the
+ * gateway exchanges. What it costs is Envoy's two calls and nothing else. A process of its own:
+ * `<socket> <upstream> <path>`, ends on SIGTERM.
  */
-import type { ProcessingResponse } from "../../src/envoy/messages/codec.ts";
+import { Server, ServerCredentials, type ServerDuplexStream, type ServerUnaryCall } from "@grpc/grpc-js";
+import type { sendUnaryData } from "@grpc/grpc-js";
+import {
+  type CheckRequest,
+  type CheckResponse,
+  GENERIC_CHECK,
+  GENERIC_PROCESS,
+  HEALTH_CHECK,
+  type HealthCheckRequest,
+  type HealthCheckResponse,
+  type ProcessingRequest,
+  type ProcessingResponse,
+} from "../../src/envoy/messages/codec.ts";
 import { parseHeaderMap } from "../../src/envoy/messages/headers.ts";
 import {
   AWAIT_BODY,
@@ -14,48 +27,69 @@ import {
   createRouteReply,
   createWholeBodyReply,
 } from "../../src/envoy/messages/format-replies.ts";
-import { createEnvoyServer } from "../../src/envoy/server.ts";
-import type { ProcessListener } from "../../src/envoy/transport/contract.ts";
 
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 const EMPTY = new Uint8Array(0);
 const METADATA = { fields: {} };
+const PASSED = createOkCheck("", "", []);
 
 const [socketPath = "", upstream = "", path = ""] = process.argv.slice(2);
 
-const server = createEnvoyServer({
-  transport: "grpc-js",
-  address: { socketPath },
-  maxMessageBytes: MAX_MESSAGE_BYTES,
-  handlers: {
-    isServing: () => true,
-    check: () => Promise.resolve(createOkCheck("", "", [])),
-    openProcess: (call) => passThrough((response) => call.reply(response)),
-  },
+const server = new Server({
+  "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
+  "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
 });
-await server.listen();
-console.log(JSON.stringify({ listening: true }));
+server.register(
+  GENERIC_CHECK.path,
+  (_call: ServerUnaryCall<CheckRequest, CheckResponse>, answer: sendUnaryData<CheckResponse>) =>
+    answer(null, PASSED),
+  GENERIC_CHECK.encodeResponse,
+  GENERIC_CHECK.decodeRequest,
+  "unary",
+);
+server.register(
+  HEALTH_CHECK.path,
+  (
+    _call: ServerUnaryCall<HealthCheckRequest, HealthCheckResponse>,
+    answer: sendUnaryData<HealthCheckResponse>,
+  ) => answer(null, { status: "SERVING" }),
+  HEALTH_CHECK.encodeResponse,
+  HEALTH_CHECK.decodeRequest,
+  "unary",
+);
+server.register(
+  GENERIC_PROCESS.path,
+  (call: ServerDuplexStream<ProcessingRequest, ProcessingResponse>) => {
+    const onMessage = passThrough((response) => call.write(response));
+    call.on("data", onMessage);
+    call.on("end", () => call.end());
+  },
+  GENERIC_PROCESS.encodeResponse,
+  GENERIC_PROCESS.decodeRequest,
+  "bidi",
+);
+server.bindAsync(`unix:${socketPath}`, ServerCredentials.createInsecure(), (error) => {
+  if (error !== null) throw error;
+  console.log(JSON.stringify({ listening: true }));
+});
 process.on("SIGTERM", () => process.exit(0));
 
-function passThrough(reply: (response: ProcessingResponse) => void): ProcessListener {
+function passThrough(reply: (response: ProcessingResponse) => void): (message: ProcessingRequest) => void {
   let streams = false;
-  return {
-    onMessage({ request_headers, request_body, response_headers, response_body }) {
-      if (request_headers !== undefined) {
-        reply(AWAIT_BODY);
-      } else if (request_body !== undefined) {
-        reply(createRouteReply({ upstream, path, body: request_body.body ?? EMPTY }, [], METADATA));
-      } else if (response_headers !== undefined) {
-        const headers = parseHeaderMap(response_headers.headers);
-        streams = headers["content-type"] === "text/event-stream";
-        reply(createResponseStartReply(streams ? "stream" : "whole", [], []));
-      } else if (response_body !== undefined) {
-        const body = response_body.body ?? EMPTY;
-        if (!streams) reply(createWholeBodyReply(body, [["content-type", "application/json"]], METADATA));
-        else if (response_body.end_of_stream === true) reply(createLastChunkReply(body, METADATA));
-        else reply(createChunkReply(body));
-      }
-    },
-    onEnd: () => undefined,
+  return ({ request_headers, request_body, response_headers, response_body }) => {
+    if (request_headers !== undefined) {
+      reply(AWAIT_BODY);
+    } else if (request_body !== undefined) {
+      reply(createRouteReply({ upstream, path, body: request_body.body ?? EMPTY }, [], METADATA));
+    } else if (response_headers !== undefined) {
+      const headers = parseHeaderMap(response_headers.headers);
+      streams = headers["content-type"] === "text/event-stream";
+      reply(createResponseStartReply(streams ? "stream" : "whole", [], []));
+    } else if (response_body !== undefined) {
+      const body = response_body.body ?? EMPTY;
+      if (!streams) reply(createWholeBodyReply(body, [["content-type", "application/json"]], METADATA));
+      else if (response_body.end_of_stream === true) reply(createLastChunkReply(body, METADATA));
+      else reply(createChunkReply(body));
+    }
   };
 }

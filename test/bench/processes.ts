@@ -4,7 +4,8 @@ import { readdirSync, readFileSync } from "node:fs";
 /** `sysconf(_SC_CLK_TCK)`: 100 on every Linux that Node runs on. */
 const MS_PER_TICK = 10;
 
-export const PROCESS_KINDS = ["sidecar", "supervisor", "envoy", "redis"] as const;
+/** Those of the gateway first; the other two are what the load comes from and where it ends. */
+export const PROCESS_KINDS = ["sidecar", "supervisor", "envoy", "redis", "mock", "generator"] as const;
 export type ProcessKind = (typeof PROCESS_KINDS)[number];
 
 export interface Process {
@@ -41,6 +42,13 @@ export function readCpuMs(processes: readonly Process[]): number {
     ticks += Number(fields?.[11] ?? 0) + Number(fields?.[12] ?? 0);
   }
   return ticks * MS_PER_TICK;
+}
+
+/** CPU time of the programs that this process started and that have ended, in milliseconds. */
+export function readEndedChildrenCpuMs(): number {
+  const fields = readStatFields(process.pid);
+  // cutime and cstime.
+  return (Number(fields?.[13] ?? 0) + Number(fields?.[14] ?? 0)) * MS_PER_TICK;
 }
 
 /** Resident memory in megabytes, summed over the processes. */

@@ -1,34 +1,43 @@
-/** The figures of a run, as a table for people and as JSON. */
+/** The figures of a run, as tables of Markdown and as JSON. */
 import { cpus, totalmem } from "node:os";
 import type { HeldStreamsResult } from "./held-streams.ts";
-import { type LatencyResult, median, type RoundResult, type WorkloadResult } from "./measure.ts";
+import { median, type RoundResult, type WorkloadResult } from "./measure.ts";
 import { PROCESS_KINDS, type ProcessKind } from "./processes.ts";
+import { formatTable } from "./table.ts";
 import { WORKLOADS } from "./workloads.ts";
 
 export interface Report {
+  /** "2026-11-22" */
+  readonly date: string;
   readonly machine: {
     readonly cpu: string;
     readonly cores: number;
     readonly memoryGigabytes: number;
     readonly node: string;
     readonly envoy: string;
+    readonly redis: string;
   };
   readonly options: Readonly<Record<string, string | number>>;
   readonly rows: readonly ReportRow[];
-  readonly addedLatencyMs: number | null;
   readonly heldStreams: HeldStreamsResult | null;
   readonly memoryMegabytes: Readonly<Record<ProcessKind, number>>;
 }
 
 export interface ReportRow {
   readonly workload: string;
+  readonly connections: number;
+  /** The load generator straight at the model server: nothing in front of it can be quicker. */
+  readonly mockRequestsPerSecond: number;
   readonly plainRequestsPerSecond: number;
   readonly gatewayRequestsPerSecond: number;
-  /** Half of the range over the rounds, as a part of the median; of the side where that is more. */
+  /** Half of the range over the rounds, as a part of the median; of the side where that is most. */
   readonly spread: number;
-  /** Ratio of the medians. */
+  /** Of the medians: gateway to plain Envoy. */
   readonly ratio: number;
-  readonly target: number;
+  /** Of the medians: gateway to the no-op pair, and what it is meant to be; null where that was not measured or is not set. */
+  readonly noopRatio: number | null;
+  readonly target: number | null;
+  readonly plainP50Ms: number;
   readonly gatewayP50Ms: number;
   readonly gatewayP99Ms: number;
   readonly cpuMsPerRequest: Readonly<Record<ProcessKind, number>>;
@@ -45,49 +54,68 @@ export interface NoopFigures {
   readonly requestsPerSecond: number;
   /** Of plain Envoy. */
   readonly ratio: number;
+  readonly p50Ms: number;
   readonly sidecarCpuMsPerRequest: number;
   readonly envoyCpuMsPerRequest: number;
 }
 
+/** Sidecar, supervisor, Envoy and Redis: what the gateway takes of a machine. */
+export function gatewayCpuMs(cpu: Readonly<Record<ProcessKind, number>>): number {
+  return cpu.sidecar + cpu.supervisor + cpu.envoy + cpu.redis;
+}
+
 export function summarizeWorkload(result: WorkloadResult): ReportRow {
   const workload = WORKLOADS.find(({ name }) => name === result.workload);
-  const { plain, noop, gateway } = result;
-  const rates = gateway.map((round) => round.requestsPerSecond);
-  const plainRates = plain.map((round) => round.requestsPerSecond);
-  const plainRate = median(plainRates);
-  const gatewayRate = median(rates);
+  const { mock, plain, noop, gateway } = result;
+  const gatewayRate = rateOf(gateway);
+  const plainRate = rateOf(plain);
   const cpuMsPerRequest = mapCpu(gateway);
   const events = workload?.events ?? 0;
+  const noopFigures = noop.length === 0 ? null : summarizeNoop(noop, plainRate);
   return {
     workload: result.workload,
+    connections: result.connections,
+    mockRequestsPerSecond: rateOf(mock),
     plainRequestsPerSecond: plainRate,
     gatewayRequestsPerSecond: gatewayRate,
-    spread: Math.max(spreadOf(rates), spreadOf(plainRates)),
+    spread: Math.max(...[plain, noop, gateway].map(spreadOf)),
     ratio: gatewayRate / plainRate,
-    target: workload?.target ?? 0,
-    gatewayP50Ms: median(gateway.map((round) => round.p50Ms)),
+    noopRatio: noopFigures === null ? null : gatewayRate / noopFigures.requestsPerSecond,
+    target: workload?.target ?? null,
+    plainP50Ms: p50Of(plain),
+    gatewayP50Ms: p50Of(gateway),
     gatewayP99Ms: median(gateway.map((round) => round.p99Ms)),
     cpuMsPerRequest,
     plainEnvoyCpuMsPerRequest: mapCpu(plain).envoy,
-    noop: noop.length === 0 ? null : summarizeNoop(noop, plainRate),
+    noop: noopFigures,
     sidecarMicrosecondsPerEvent: events === 0 ? null : (cpuMsPerRequest.sidecar * 1000) / events,
     requests: gateway.reduce((sum, round) => sum + round.requests, 0),
-    failures: [...plain, ...noop, ...gateway].reduce((sum, round) => sum + round.failures, 0),
+    failures: [...mock, ...plain, ...noop, ...gateway].reduce((sum, round) => sum + round.failures, 0),
   };
 }
 
 function summarizeNoop(rounds: readonly RoundResult[], plainRate: number): NoopFigures {
-  const requestsPerSecond = median(rounds.map((round) => round.requestsPerSecond));
   const { sidecar, envoy } = mapCpu(rounds);
   return {
-    requestsPerSecond,
-    ratio: requestsPerSecond / plainRate,
+    requestsPerSecond: rateOf(rounds),
+    ratio: rateOf(rounds) / plainRate,
+    p50Ms: p50Of(rounds),
     sidecarCpuMsPerRequest: sidecar,
     envoyCpuMsPerRequest: envoy,
   };
 }
 
-function spreadOf(rates: readonly number[]): number {
+function rateOf(rounds: readonly RoundResult[]): number {
+  return median(rounds.map((round) => round.requestsPerSecond));
+}
+
+function p50Of(rounds: readonly RoundResult[]): number {
+  return median(rounds.map((round) => round.p50Ms));
+}
+
+function spreadOf(rounds: readonly RoundResult[]): number {
+  if (rounds.length === 0) return 0;
+  const rates = rounds.map((round) => round.requestsPerSecond);
   return (Math.max(...rates) - Math.min(...rates)) / 2 / median(rates);
 }
 
@@ -97,71 +125,114 @@ function mapCpu(rounds: readonly RoundResult[]): Record<ProcessKind, number> {
   ) as Record<ProcessKind, number>;
 }
 
-export function describeMachine(envoy: string): Report["machine"] {
+export function describeMachine(versions: { readonly envoy: string; readonly redis: string }) {
   const [first] = cpus();
   return {
     cpu: first?.model ?? "unknown",
     cores: cpus().length,
     memoryGigabytes: Math.round(totalmem() / 1024 ** 3),
     node: process.version,
-    envoy,
+    ...versions,
   };
 }
 
-export function addedLatencyMs(latency: LatencyResult): number {
-  return latency.gatewayP50Ms - latency.plainP50Ms;
-}
-
-const HEADINGS =
-  "workload|plain req/s|gateway req/s|±|ratio|goal|p50 ms|p99 ms|sidecar ms|Envoy ms (plain)|Redis ms|µs/event|failures";
+const RATE_HEADINGS = [
+  "workload",
+  "connections",
+  "mock alone req/s",
+  "plain Envoy req/s",
+  "no-op pair req/s",
+  "gateway req/s",
+  "±",
+  "gateway ÷ no-op",
+  "goal",
+  "gateway ÷ plain",
+  "failures",
+];
+const CPU_HEADINGS = [
+  "workload",
+  "p50 ms (plain, no-op)",
+  "p99 ms",
+  "sidecar ms (no-op)",
+  "Envoy ms (plain, no-op)",
+  "Redis ms",
+  "supervisor ms",
+  "gateway in all ms",
+  "mock ms",
+  "generator ms",
+  "µs/event",
+];
 
 export function formatReport(report: Report): string {
   const { machine, memoryMegabytes, heldStreams } = report;
-  const table = [HEADINGS.split("|"), ...report.rows.map((row) => formatRow(row))];
-  const memory = PROCESS_KINDS.map((kind) => `${kind} ${memoryMegabytes[kind].toFixed(0)} MB`).join(", ");
+  const memory = PROCESS_KINDS.filter((kind) => kind !== "generator")
+    .map((kind) => `${kind} ${memoryMegabytes[kind].toFixed(0)} MB`)
+    .join(", ");
   return [
-    `${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, Envoy ${machine.envoy}`,
+    `${machine.cpu}, ${machine.cores} cores, ${machine.memoryGigabytes} GB, Node ${machine.node}, ` +
+      `Envoy ${machine.envoy}, Redis ${machine.redis}`,
     Object.entries(report.options)
       .map(([name, value]) => `${name} ${value}`)
       .join(", "),
     "",
-    ...alignColumns(table),
+    formatTable(RATE_HEADINGS, report.rows.map(formatRates)),
     "",
-    ...report.rows.flatMap(({ workload, noop }) => (noop === null ? [] : [formatNoop(workload, noop)])),
-    ...(report.addedLatencyMs === null
-      ? []
-      : [`added latency at one connection, p50: ${report.addedLatencyMs.toFixed(2)} ms (goal 0.90)`]),
+    "CPU time per request, all processes of a kind together:",
+    "",
+    formatTable(CPU_HEADINGS, report.rows.map(formatCpu)),
+    "",
+    ...formatAddedLatency(report.rows),
     `memory at the end: ${memory}`,
     ...(heldStreams === null ? [] : [formatHeldStreams(heldStreams)]),
-    "CPU columns: milliseconds per request, all processes of that kind together.",
   ].join("\n");
 }
 
-function formatRow(row: ReportRow): string[] {
-  const { cpuMsPerRequest: cpu } = row;
+function formatRates(row: ReportRow): string[] {
   return [
-    row.workload,
-    row.plainRequestsPerSecond.toFixed(0),
-    row.gatewayRequestsPerSecond.toFixed(0),
-    `${(row.spread * 100).toFixed(0)}%`,
+    `\`${row.workload}\``,
+    String(row.connections),
+    formatRate(row.mockRequestsPerSecond),
+    formatRate(row.plainRequestsPerSecond),
+    row.noop === null ? "" : formatRate(row.noop.requestsPerSecond),
+    formatRate(row.gatewayRequestsPerSecond),
+    `${(row.spread * 100).toFixed(0)} %`,
+    row.noopRatio === null ? "" : row.noopRatio.toFixed(2),
+    row.target === null ? "" : row.target.toFixed(2),
     row.ratio.toFixed(3),
-    row.target.toFixed(2),
-    row.gatewayP50Ms.toFixed(2),
-    row.gatewayP99Ms.toFixed(1),
-    cpu.sidecar.toFixed(3),
-    `${cpu.envoy.toFixed(3)} (${row.plainEnvoyCpuMsPerRequest.toFixed(3)})`,
-    cpu.redis.toFixed(3),
-    row.sidecarMicrosecondsPerEvent === null ? "-" : row.sidecarMicrosecondsPerEvent.toFixed(1),
-    `${row.failures} of ${row.requests}`,
+    `${row.failures} of ${row.requests.toLocaleString("en")}`,
   ];
 }
 
-function formatNoop(workload: string, noop: NoopFigures): string {
-  return (
-    `${workload} with a sidecar that decides nothing: ${noop.requestsPerSecond.toFixed(0)} req/s, ` +
-    `ratio ${noop.ratio.toFixed(3)}, sidecar ${noop.sidecarCpuMsPerRequest.toFixed(3)} ms, ` +
-    `Envoy ${noop.envoyCpuMsPerRequest.toFixed(3)} ms`
-  );
+function formatCpu(row: ReportRow): string[] {
+  const { cpuMsPerRequest: cpu, noop } = row;
+  const ofNoop = (text: (figures: NoopFigures) => string): string => (noop === null ? "-" : text(noop));
+  return [
+    `\`${row.workload}\``,
+    `${row.gatewayP50Ms.toFixed(2)} (${row.plainP50Ms.toFixed(2)}, ${ofNoop(({ p50Ms }) => p50Ms.toFixed(2))})`,
+    row.gatewayP99Ms.toFixed(1),
+    `${cpu.sidecar.toFixed(3)} (${ofNoop((figures) => figures.sidecarCpuMsPerRequest.toFixed(3))})`,
+    `${cpu.envoy.toFixed(3)} (${row.plainEnvoyCpuMsPerRequest.toFixed(3)}, ${ofNoop((figures) => figures.envoyCpuMsPerRequest.toFixed(3))})`,
+    cpu.redis.toFixed(3),
+    cpu.supervisor.toFixed(3),
+    gatewayCpuMs(cpu).toFixed(3),
+    cpu.mock.toFixed(3),
+    cpu.generator.toFixed(3),
+    row.sidecarMicrosecondsPerEvent === null ? "" : row.sidecarMicrosecondsPerEvent.toFixed(1),
+  ];
+}
+
+function formatRate(value: number): string {
+  return Math.round(value).toLocaleString("en");
+}
+
+function formatAddedLatency(rows: readonly ReportRow[]): string[] {
+  return rows
+    .filter(({ connections }) => connections === 1)
+    .map(({ gatewayP50Ms, plainP50Ms, noop }) => {
+      const added = gatewayP50Ms - plainP50Ms;
+      const ofNoop = noop === null ? "" : `; the no-op pair ${(noop.p50Ms - plainP50Ms).toFixed(2)} ms`;
+      return `added latency at one connection, p50: ${added.toFixed(2)} ms (goal 1.10)${ofNoop}`;
+    });
 }
 
 function formatHeldStreams(held: HeldStreamsResult): string {
@@ -171,11 +242,4 @@ function formatHeldStreams(held: HeldStreamsResult): string {
     `${held.sidecarOpenMegabytes.toFixed(0)} MB open, ${held.sidecarLaterMegabytes.toFixed(0)} MB later (goal 250); ` +
     `Envoy ${held.envoyLaterMegabytes.toFixed(0)} MB; failures: ${failures.length === 0 ? "none" : failures.join(", ")}`
   );
-}
-
-function alignColumns(table: readonly (readonly string[])[]): string[] {
-  const widths = (table[0] ?? []).map((_, column) =>
-    Math.max(...table.map((row) => row[column]?.length ?? 0)),
-  );
-  return table.map((row) => row.map((cell, column) => cell.padStart(widths[column] ?? 0)).join("  "));
 }

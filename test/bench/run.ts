@@ -1,15 +1,18 @@
 /** `npm run bench`: the gateway beside plain Envoy, in one run on one machine. What it shows: docs/benchmarks.md. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { Command, InvalidArgumentError } from "commander";
 import { type BenchStack, startBenchStack } from "./bench-stack.ts";
 import { formatComparison } from "./compare.ts";
-import { type HeldStreamsResult, measureHeldStreams } from "./held-streams.ts";
+import { measureCurves } from "./curves/measure-curves.ts";
+import { writeCurves } from "./curves/write-curves.ts";
+import { measureHeldStreams } from "./held-streams.ts";
 import { createLoadGenerator, type LoadGenerator } from "./load.ts";
-import { measureLatency, measureWorkload } from "./measure.ts";
+import { measureWorkload } from "./measure.ts";
 import { PROCESS_KINDS, readRssMegabytes } from "./processes.ts";
-import { addedLatencyMs, describeMachine, formatReport, type Report, type ReportRow } from "./report.ts";
-import { summarizeWorkload } from "./report.ts";
-import { selectWorkloads, type Workload } from "./workloads.ts";
+import { describeMachine, formatReport, type Report, type ReportRow, summarizeWorkload } from "./report.ts";
+import { selectWorkloads, type Workload, WORKLOADS } from "./workloads.ts";
 
 interface Options {
   readonly quick: boolean;
@@ -22,15 +25,21 @@ interface Options {
   readonly held?: number;
   readonly noop: boolean;
   readonly json?: string;
+  readonly keep: boolean;
+  readonly curves: boolean;
   readonly compare?: string;
 }
 
+const RESULTS = fileURLToPath(new URL("results/", import.meta.url));
+/** What a run that is kept is measured with beside the rest. */
+const KEPT_HELD_STREAMS = 1_000;
+
 const program = new Command("bench")
-  .description("Measures the gateway against plain Envoy.")
-  .option("--quick", "all workloads in under a minute", false)
+  .description("Measures the gateway against plain Envoy and against a sidecar that decides nothing.")
+  .option("--quick", "all workloads, two rounds of a second", false)
   .option(
     "--workload <names>",
-    "1k, 100k, stream, messages, responses, refused; several with commas",
+    `${WORKLOADS.map(({ name }) => name).join(", ")}; several with commas`,
     splitNames,
     [],
   )
@@ -40,26 +49,30 @@ const program = new Command("bench")
   .option("--seconds <n>", "seconds per round (4; quick: 1)", parseCount)
   .option("--connections <n>", "concurrent requests", parseCount, 32)
   .option("--held <n>", "also: memory with so many open streams, kept for 20 s", parseCount)
-  .option(
-    "--noop",
-    "also: the same Envoy with a sidecar that decides nothing, the floor under the gateway",
-    false,
-  )
+  .option("--no-noop", "without the yardstick: the same Envoy with a sidecar that decides nothing")
   .option("--json <file>", "writes every figure there")
+  .option("--keep", "writes every figure to test/bench/results/, with 1,000 open streams", false)
+  .option("--curves", "scaling curves instead: tables and pictures, to docs/", false)
   .option("--compare <file>", "prints what differs from the figures of an earlier run");
 program.parse();
-await main(program.opts<Options>());
+const options = program.opts<Options>();
+const generator = createLoadGenerator();
+try {
+  if (options.curves) writeCurves(await measureCurves(generator, { quick: options.quick }));
+  else await main(options, generator);
+} finally {
+  generator.close();
+}
 
-async function main(options: Options): Promise<void> {
-  const workloads = selectWorkloads(options.workload);
+async function main(given: Options, load: LoadGenerator): Promise<void> {
+  const workloads = selectWorkloads(given.workload);
   // Read first: a wrong name shows at once, and not after the measurement.
   const before =
-    options.compare === undefined ? null : (JSON.parse(readFileSync(options.compare, "utf8")) as Report);
-  const generator = createLoadGenerator();
+    given.compare === undefined ? null : (JSON.parse(readFileSync(given.compare, "utf8")) as Report);
   const bench = await startBenchStack({
-    transport: options.transport ?? null,
-    workers: options.workers,
-    noop: options.noop,
+    transport: given.transport ?? null,
+    workers: given.workers,
+    noop: given.noop,
   });
   const stop = (): void => {
     void bench.close().finally(() => process.exit(130));
@@ -67,58 +80,63 @@ async function main(options: Options): Promise<void> {
   process.once("SIGINT", stop);
   process.once("SIGTERM", stop);
   try {
-    const report = await measureAll(bench, generator, workloads, options);
+    const report = await measureAll(bench, load, workloads, given);
     console.log(formatReport(report));
     if (before !== null) {
-      console.log(`\nCompared with ${options.compare}:\n${formatComparison(before, report)}`);
+      console.log(`\nCompared with ${given.compare}:\n${formatComparison(before, report)}`);
     }
-    if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`);
+    if (given.json !== undefined) writeReport(given.json, report);
+    if (given.keep) {
+      mkdirSync(RESULTS, { recursive: true });
+      writeReport(join(RESULTS, `${report.date}-${report.machine.cores}-cores.json`), report);
+    }
     if (report.rows.some((row) => row.failures > 0)) process.exitCode = 1;
   } finally {
+    process.off("SIGINT", stop);
+    process.off("SIGTERM", stop);
     await bench.close();
-    generator.close();
   }
 }
 
 async function measureAll(
   bench: BenchStack,
-  generator: LoadGenerator,
+  load: LoadGenerator,
   workloads: readonly Workload[],
-  options: Options,
+  given: Options,
 ): Promise<Report> {
   const amount = {
-    rounds: options.rounds ?? (options.quick ? 2 : 5),
-    seconds: options.seconds ?? (options.quick ? 1 : 4),
+    rounds: given.rounds ?? (given.quick ? 2 : 5),
+    seconds: given.seconds ?? (given.quick ? 1 : 4),
     // Less leaves the sidecar with code that is not yet optimized.
-    warmUpSeconds: options.quick ? 2 : 4,
-    connections: options.connections,
+    warmUpSeconds: given.quick ? 2 : 4,
+    connections: given.connections,
   };
   const rows: ReportRow[] = [];
-  let latencyMs: number | null = null;
   for (const workload of workloads) {
     console.error(`${workload.name} …`);
-    rows.push(summarizeWorkload(await measureWorkload(bench, generator, workload, amount)));
-    if (workload.name === "1k") {
-      latencyMs = addedLatencyMs(await measureLatency(bench, generator, workload, amount));
-    }
+    rows.push(summarizeWorkload(await measureWorkload(bench, load, workload, amount)));
   }
-  const heldStreams: HeldStreamsResult | null =
-    options.held === undefined ? null : await measureHeldStreams(bench, options.held, 20);
+  const held = given.held ?? (given.keep ? KEPT_HELD_STREAMS : null);
   return {
-    machine: describeMachine(bench.envoyVersion),
+    date: new Date().toISOString().slice(0, 10),
+    machine: describeMachine(bench.versions),
     options: {
       ...amount,
-      generator: generator.name,
-      workers: options.workers,
-      transport: options.transport ?? "default",
+      generator: load.name,
+      mock: bench.mockName,
+      workers: given.workers,
+      transport: given.transport ?? "default",
     },
     rows,
-    addedLatencyMs: latencyMs,
-    heldStreams,
+    heldStreams: held === null ? null : await measureHeldStreams(bench, held, 20),
     memoryMegabytes: Object.fromEntries(
       PROCESS_KINDS.map((kind) => [kind, readRssMegabytes(bench.processes("gateway", kind))]),
     ) as Report["memoryMegabytes"],
   };
+}
+
+function writeReport(file: string, report: Report): void {
+  writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`);
 }
 
 function splitNames(value: string): string[] {

@@ -2,16 +2,21 @@ import { describe, expect, it } from "vitest";
 import { formatComparison } from "../bench/compare.ts";
 import type { Report, ReportRow } from "../bench/report.ts";
 
+const NOTHING = { sidecar: 0, supervisor: 0, envoy: 0, redis: 0, mock: 0, generator: 0 };
 const ROW: ReportRow = {
   workload: "1k",
+  connections: 32,
+  mockRequestsPerSecond: 50_000,
   plainRequestsPerSecond: 10_000,
   gatewayRequestsPerSecond: 1_000,
   spread: 0.05,
   ratio: 0.1,
-  target: 0.28,
+  noopRatio: null,
+  target: 0.95,
+  plainP50Ms: 1,
   gatewayP50Ms: 10,
   gatewayP99Ms: 20,
-  cpuMsPerRequest: { sidecar: 0.5, supervisor: 0, envoy: 0.3, redis: 0.1 },
+  cpuMsPerRequest: { ...NOTHING, sidecar: 0.5, envoy: 0.3, redis: 0.1 },
   plainEnvoyCpuMsPerRequest: 0.07,
   noop: null,
   sidecarMicrosecondsPerEvent: null,
@@ -21,12 +26,12 @@ const ROW: ReportRow = {
 
 function reportOf(changes: Partial<ReportRow>, cores = 2): Report {
   return {
-    machine: { cpu: "x", cores, memoryGigabytes: 8, node: "v20", envoy: "1.40.0" },
+    date: "2026-11-22",
+    machine: { cpu: "x", cores, memoryGigabytes: 8, node: "v20", envoy: "1.40.0", redis: "7.0.15" },
     options: {},
     rows: [{ ...ROW, ...changes }],
-    addedLatencyMs: null,
     heldStreams: null,
-    memoryMegabytes: { sidecar: 0, supervisor: 0, envoy: 0, redis: 0 },
+    memoryMegabytes: NOTHING,
   };
 }
 
