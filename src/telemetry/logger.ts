@@ -5,6 +5,7 @@
  */
 import { pino, stdSerializers, stdTimeFunctions } from "pino";
 import type { Logger } from "../logger.ts";
+import type { RequestLineLogger } from "./request-meter.ts";
 import { followLogLevel, type LogLevel } from "./log-level.ts";
 import { LogOutput } from "./log-output.ts";
 import { scrub } from "../scrub.ts";
@@ -33,17 +34,22 @@ const GATHER_MS = 100;
 const GATHER_CHARACTERS = 4_096;
 
 /**
- * Writes the line of each request. Its fields are the gateway's own, none can hold a credential, so they are not
+ * Writes the line of each request, at level debug: Envoy's access log and the log of requests tell of each one already. Its fields are the gateway's own, none can hold a credential, so they are not
  * censored by name, which costs more than the rest of the line; as text the line is scrubbed like every other.
  */
-export function createRequestLogger(component: string): Logger {
+export function createRequestLogger(component: string): RequestLineLogger {
   const output = new LogOutput({
     fileDescriptor: 2,
     gather: { forMs: GATHER_MS, characters: GATHER_CHARACTERS },
   });
   const logger = pino({ ...lineOptions(component), level: "info" }, output as never);
   followLogLevel(logger);
-  return logger;
+  return {
+    get isOn() {
+      return logger.isLevelEnabled("debug");
+    },
+    write: (fields) => logger.debug(fields, "request"),
+  };
 }
 
 /** A logger whose lines carry the component's name; it follows the process's level unless it is given one. */

@@ -1,6 +1,5 @@
 /** What is counted and logged of each request: once, at its end. */
-import type { Counter } from "prom-client";
-import type { Logger } from "../logger.ts";
+import type { Counter, Histogram } from "prom-client";
 import type { Metrics } from "./metrics.ts";
 
 export interface MeteredTokens {
@@ -41,9 +40,26 @@ export interface FinishedRequest {
   readonly firstTokenMs: number | null;
 }
 
+/** Where the line of a request goes, when somebody wants to read it: it is made only then. */
+export interface RequestLineLogger {
+  readonly isOn: boolean;
+  write(fields: object): void;
+}
+
 export interface RequestMeterOptions {
   readonly metrics: Metrics;
-  readonly logger: Logger<"info">;
+  readonly logger: RequestLineLogger;
+}
+
+/** What is counted for one model and operation. */
+interface ModelChildren {
+  readonly tokens: readonly { readonly field: keyof MeteredTokens; readonly counter: Counter.Internal }[];
+  readonly duration: Histogram.Internal<string>;
+  readonly inputTokens: Histogram.Internal<string>;
+  readonly outputTokens: Histogram.Internal<string>;
+  readonly firstToken: Histogram.Internal<string>;
+  readonly perToken: Histogram.Internal<string>;
+  readonly tokensPerSecond: Histogram.Internal<string>;
 }
 
 /** Labels are kept for so many organizations of a worker; the rest is `other`. */
@@ -59,12 +75,27 @@ const OPERATIONS: ReadonlyMap<string, string> = new Map([
   ["embeddings", "embeddings"],
   ["completions", "text_completion"],
 ]);
+/** Label and figure. */
+const TOKEN_TYPES: readonly { readonly type: string; readonly field: keyof MeteredTokens }[] = [
+  { type: "input", field: "inputTokens" },
+  { type: "cached_input", field: "cachedInputTokens" },
+  { type: "cache_write", field: "cacheWriteTokens" },
+  { type: "cache_write_1h", field: "cacheWrite1hTokens" },
+  { type: "input_audio", field: "inputAudioTokens" },
+  { type: "output", field: "outputTokens" },
+  { type: "reasoning", field: "reasoningTokens" },
+  { type: "output_audio", field: "outputAudioTokens" },
+];
 /** Names that upstreams give to service tiers; a label must not take whatever one makes up. */
 const KNOWN_TIERS: ReadonlySet<string> = new Set(["batch", "flex", "performance", "priority", "scale"]);
 
 export class RequestMeter {
   readonly #options: RequestMeterOptions;
   readonly #organizations = new Set<string>();
+  /** Children of metrics by their labels: prom-client would sort and join the labels for every value. */
+  readonly #requests = new Map<string, Counter.Internal>();
+  readonly #spend = new Map<string, Counter.Internal>();
+  readonly #models = new Map<string, ModelChildren>();
   readonly #refusals: ReadonlyMap<string, Counter.Internal>;
 
   constructor(options: RequestMeterOptions) {
@@ -102,29 +133,29 @@ export class RequestMeter {
   finished(request: FinishedRequest): void {
     const { metrics, logger } = this.#options;
     const { route, status, code, model } = request;
-    metrics.requests.inc({ route, model: model ?? "", status: String(status), code: code ?? "" });
+    childOf(this.#requests, `${status} ${route} ${code} ${model}`, () =>
+      metrics.requests.labels({ route, model: model ?? "", status: String(status), code: code ?? "" }),
+    ).inc();
     if (code !== null) this.#refusals.get(code)?.inc();
     if (request.settled !== null && model !== null) this.#charged(request, request.settled, model);
-    logger.info(formatLine(request), "request");
+    if (logger.isOn) logger.write(formatLine(request));
   }
 
   #charged(request: FinishedRequest, settled: NonNullable<FinishedRequest["settled"]>, model: string): void {
     const { metrics } = this.#options;
     const { tokens } = settled;
-    metrics.tokens.inc({ model, type: "input" }, tokens.inputTokens);
-    metrics.tokens.inc({ model, type: "cached_input" }, tokens.cachedInputTokens);
-    metrics.tokens.inc({ model, type: "cache_write" }, tokens.cacheWriteTokens);
-    metrics.tokens.inc({ model, type: "cache_write_1h" }, tokens.cacheWrite1hTokens);
-    metrics.tokens.inc({ model, type: "input_audio" }, tokens.inputAudioTokens);
-    metrics.tokens.inc({ model, type: "output" }, tokens.outputTokens);
-    metrics.tokens.inc({ model, type: "reasoning" }, tokens.reasoningTokens);
-    metrics.tokens.inc({ model, type: "output_audio" }, tokens.outputAudioTokens);
-    const spender = {
-      organization_id: this.#labelOf(request.organizationId),
-      model,
-      currency: request.currency ?? "",
-    };
-    metrics.spend.inc(spender, Number(settled.costMicrocents));
+    const operation = OPERATIONS.get(request.route) ?? "chat";
+    const children = childOf(this.#models, `${operation} ${model}`, () =>
+      createModelChildren(metrics, model, operation),
+    );
+    for (const { field, counter } of children.tokens) {
+      if (tokens[field] > 0) counter.inc(tokens[field]);
+    }
+    const organization_id = this.#labelOf(request.organizationId);
+    const currency = request.currency ?? "";
+    childOf(this.#spend, `${organization_id} ${currency} ${model}`, () =>
+      metrics.spend.labels({ organization_id, model, currency }),
+    ).inc(Number(settled.costMicrocents));
     if (settled.estimated) metrics.estimated.inc({ model });
     const { unpricedServiceTier: tier } = settled;
     if (tier !== null) {
@@ -132,27 +163,7 @@ export class RequestMeter {
     }
     const { usageContradiction: kind } = request;
     if (kind !== null) metrics.usageContradictions.inc({ model, kind });
-    if (request.status === 200) this.#observeAnswer(request, tokens, model);
-  }
-
-  #observeAnswer(
-    { route, durationMs, firstTokenMs }: FinishedRequest,
-    tokens: MeteredTokens,
-    model: string,
-  ): void {
-    const { metrics } = this.#options;
-    const labels = { gen_ai_operation_name: OPERATIONS.get(route) ?? "chat", gen_ai_request_model: model };
-    metrics.duration.observe(labels, durationMs / 1000);
-    const input = tokens.inputTokens + tokens.cachedInputTokens;
-    metrics.tokenUsage.observe({ gen_ai_token_type: "input", gen_ai_request_model: model }, input);
-    const output = tokens.outputTokens;
-    metrics.tokenUsage.observe({ gen_ai_token_type: "output", gen_ai_request_model: model }, output);
-    if (firstTokenMs === null) return;
-    metrics.firstToken.observe(labels, firstTokenMs / 1000);
-    const seconds = (durationMs - firstTokenMs) / 1000;
-    if (output < 2 || seconds <= 0) return;
-    metrics.perToken.observe(labels, seconds / (output - 1));
-    metrics.tokensPerSecond.observe({ model }, output / seconds);
+    if (request.status === 200) observeAnswer(children, request, tokens);
   }
 
   #labelOf(organizationId: string | null): string {
@@ -162,6 +173,50 @@ export class RequestMeter {
     this.#organizations.add(organizationId);
     return organizationId;
   }
+}
+
+/** The child with these labels: asked of the metric once. As many as there are series. */
+function childOf<Child>(children: Map<string, Child>, name: string, create: () => Child): Child {
+  const known = children.get(name);
+  if (known !== undefined) return known;
+  const child = create();
+  children.set(name, child);
+  return child;
+}
+
+function createModelChildren(metrics: Metrics, model: string, operation: string): ModelChildren {
+  const labels = { gen_ai_operation_name: operation, gen_ai_request_model: model };
+  const usage = { gen_ai_request_model: model };
+  return {
+    tokens: TOKEN_TYPES.map(({ type, field }) => {
+      const counter = metrics.tokens.labels({ model, type });
+      // There from the first request of a model on; what few requests have is counted where it is.
+      counter.inc(0);
+      return { field, counter };
+    }),
+    duration: metrics.duration.labels(labels),
+    inputTokens: metrics.tokenUsage.labels({ ...usage, gen_ai_token_type: "input" }),
+    outputTokens: metrics.tokenUsage.labels({ ...usage, gen_ai_token_type: "output" }),
+    firstToken: metrics.firstToken.labels(labels),
+    perToken: metrics.perToken.labels(labels),
+    tokensPerSecond: metrics.tokensPerSecond.labels({ model }),
+  };
+}
+
+function observeAnswer(
+  children: ModelChildren,
+  { durationMs, firstTokenMs }: FinishedRequest,
+  { inputTokens, cachedInputTokens, outputTokens }: MeteredTokens,
+): void {
+  children.duration.observe(durationMs / 1000);
+  children.inputTokens.observe(inputTokens + cachedInputTokens);
+  children.outputTokens.observe(outputTokens);
+  if (firstTokenMs === null) return;
+  children.firstToken.observe(firstTokenMs / 1000);
+  const seconds = (durationMs - firstTokenMs) / 1000;
+  if (outputTokens < 2 || seconds <= 0) return;
+  children.perToken.observe(seconds / (outputTokens - 1));
+  children.tokensPerSecond.observe(outputTokens / seconds);
 }
 
 function formatLine(request: FinishedRequest): object {

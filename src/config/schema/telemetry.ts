@@ -10,7 +10,7 @@ export function createTelemetrySchema(source: SecretSource) {
         choice(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
         {
           description:
-            "What the gateway's processes log; one line a request at `info`. `PUT /api/log-level` changes it at run time.",
+            "What the gateway's processes log; one line a request at `debug`. `PUT /api/log-level` changes it at run time.",
           type: "`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`",
         },
       ),

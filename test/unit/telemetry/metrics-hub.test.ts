@@ -117,7 +117,7 @@ describe("RequestMeter", () => {
 
   it("keeps labels of so many organizations and puts the rest under `other`, so that the sum stays right", async () => {
     const metrics = createMetrics();
-    const meter = new RequestMeter({ metrics, logger: { info: () => undefined } });
+    const meter = new RequestMeter({ metrics, logger: { isOn: false, write: () => undefined } });
     const settled = { tokens, costMicrocents: 7n, estimated: false, unpricedServiceTier: null };
     const organizations = MAX_ORGANIZATION_LABELS + 50;
     for (let index = 0; index < organizations; index += 1) {
@@ -130,9 +130,21 @@ describe("RequestMeter", () => {
     expect(sumOf(page, "inference_gateway_spend_microcents_total", { organization_id: "other" })).toBe(350);
   });
 
+  it("makes the line of a request only where somebody reads it", () => {
+    const lines: object[] = [];
+    const logger = { isOn: false, write: (fields: object) => void lines.push(fields) };
+    const meter = new RequestMeter({ metrics: createMetrics(), logger });
+    const request = { ...finished, organizationId: "org_1", settled: null };
+    meter.finished(request);
+    expect(lines).toEqual([]);
+    logger.isOn = true;
+    meter.finished(request);
+    expect(lines).toMatchObject([{ request_id: "req_1", organization_id: "org_1", status: 200 }]);
+  });
+
   it("tells tokens a second and seconds a token from the first bytes on", async () => {
     const metrics = createMetrics();
-    const meter = new RequestMeter({ metrics, logger: { info: () => undefined } });
+    const meter = new RequestMeter({ metrics, logger: { isOn: false, write: () => undefined } });
     meter.finished({
       ...finished,
       organizationId: "org",
