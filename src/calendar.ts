@@ -12,16 +12,30 @@ export interface CalendarPeriod {
   readonly endMs: number;
 }
 
+/** Every request asks for the month and the day that it is in: the last ones are remembered. */
+let lastMonth: CalendarPeriod = { name: "", startMs: 0, endMs: 0 };
+let lastDay: CalendarPeriod = lastMonth;
+
 /** The UTC month that a time belongs to. */
 export function monthAt(timeMs: number): CalendarPeriod {
-  const date = new Date(timeMs);
-  return monthOf(date.getUTCFullYear(), date.getUTCMonth());
+  if (!isWithin(lastMonth, timeMs)) {
+    const date = new Date(timeMs);
+    lastMonth = monthOf(date.getUTCFullYear(), date.getUTCMonth());
+  }
+  return lastMonth;
 }
 
 /** The UTC day that a time belongs to. */
 export function dayAt(timeMs: number): CalendarPeriod {
-  const startMs = Math.floor(timeMs / DAY_MS) * DAY_MS;
-  return { name: new Date(startMs).toISOString().slice(0, 10), startMs, endMs: startMs + DAY_MS };
+  if (!isWithin(lastDay, timeMs)) {
+    const startMs = Math.floor(timeMs / DAY_MS) * DAY_MS;
+    lastDay = { name: new Date(startMs).toISOString().slice(0, 10), startMs, endMs: startMs + DAY_MS };
+  }
+  return lastDay;
+}
+
+function isWithin({ startMs, endMs }: CalendarPeriod, timeMs: number): boolean {
+  return timeMs >= startMs && timeMs < endMs;
 }
 
 /** The month of a name like "2026-11", or null when it is not one. */
@@ -61,13 +75,18 @@ export function monthsBackFrom(month: CalendarPeriod, count: number): readonly C
   );
 }
 
+let lastExpiry = { month: "", retentionMonths: 0, atMs: 0 };
+
 /**
  * When the figures of a month expire: `retentionMonths` whole months after its end.
  * @throws RangeError when it is not the name of a month.
  */
 export function expiryOf(month: string, retentionMonths: number): number {
+  if (month === lastExpiry.month && retentionMonths === lastExpiry.retentionMonths) return lastExpiry.atMs;
   const date = new Date(requireMonth(month).startMs);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1 + retentionMonths, 1);
+  const atMs = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1 + retentionMonths, 1);
+  lastExpiry = { month, retentionMonths, atMs };
+  return atMs;
 }
 
 function requireMonth(name: string): CalendarPeriod {

@@ -88,17 +88,18 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
       return { kind: "answered", reply: readinessReply(services.isReady(), requestId) };
     }
     const startMs = performance.now();
+    const route = formatRoute(request);
     let rate: RateState | null = null;
     let caller = NOBODY;
     try {
-      const result = await admit(services, request, match, requestId);
+      const result = await admit(services, request, match, { requestId, route });
       rate = rateState(result);
       caller = { ...NOBODY, keyId: result.key.id, organizationId: result.organization.id };
       if (result.decision !== "admitted") throw createAdmissionError(result, match.endpoint.name);
       refuseEndpoint(match.endpoint, request);
       const tags = match.endpoint.isMetered ? readTagsHeader(request, result.key.defaultTags) : "";
       services.meter.admitted((performance.now() - startMs) / 1000);
-      return admitted(result, rate, { match, protocol, requestId, request, tags });
+      return admitted(result, rate, { match, protocol, requestId, request, route, tags });
     } catch (thrown) {
       const error = GatewayError.from(thrown);
       if (error.status("chat") >= 500) {
@@ -124,14 +125,14 @@ async function admit(
   services: AdmissionServices,
   request: IncomingRequest,
   { endpoint }: EndpointMatch,
-  requestId: string,
+  { requestId, route }: { readonly requestId: string; readonly route: string },
 ): Promise<KnownKeyResult> {
   const caller = await services.directory.find(readKey(request.headers)).catch(throwUnavailable);
   if (caller === null) throw invalidKey();
   const question: AdmitInput = {
     ...caller,
     requestId,
-    route: formatRoute(request),
+    route,
     bucket: endpoint.name === "count_tokens" ? "count_tokens" : "requests",
     metered: endpoint.isMetered && endpoint.methods.includes(request.method) && !isEncoded(request),
   };
@@ -156,16 +157,17 @@ function admitted(
     protocol: ProtocolName;
     requestId: string;
     request: IncomingRequest;
+    route: string;
     tags: string;
   },
 ): Verdict {
   const { key, organization, month, day } = result;
-  const { match, protocol, requestId, request, tags } = about;
+  const { match, protocol, requestId, request, route, tags } = about;
   const admissionHeader = formatAdmissionHeader({
     requestId,
     endpoint: match.endpoint.name,
     protocol,
-    route: formatRoute(request),
+    route,
     resource: match.resource,
     organizationId: organization.id,
     organizationName: organization.name,

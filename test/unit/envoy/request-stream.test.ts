@@ -202,7 +202,7 @@ describe("RequestStream, when messages are not what they should be", () => {
     { name: "headers twice", messages: [requestHeaders(), requestHeaders()] },
     { name: "a message of no kind", messages: [{}] },
     {
-      name: "an admission that is no JSON",
+      name: "an admission that is none",
       messages: [{ request_headers: headers({ [ADMISSION_HEADER]: "{" }) }],
     },
   ])("breaks the call off at $name", async ({ messages }) => {

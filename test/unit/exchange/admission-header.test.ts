@@ -1,3 +1,4 @@
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { formatAdmissionHeader, parseAdmissionHeader } from "../../../src/exchange/admission-header.ts";
 import type { Admission } from "../../../src/limits/admission.ts";
@@ -27,5 +28,43 @@ describe("formatAdmissionHeader", () => {
 
   it("is read back as it was", () => {
     expect(parseAdmissionHeader(formatAdmissionHeader(admission))).toEqual(admission);
+  });
+
+  it("is read back as it was whatever the texts hold, with what it is given beyond the fixed fields", () => {
+    const text = fc.string({ unit: "binary", maxLength: 20 });
+    const texts = fc.oneof(text, fc.constantFrom("", "a|b,c%d", "%0041", "\ud800", "=", "null"));
+    const others = fc.oneof(fc.constant({}), fc.record({ later: fc.array(texts) }));
+    const any = fc.record({
+      route: texts,
+      resource: fc.option(texts),
+      organizationName: texts,
+      keyName: texts,
+      strictCaps: fc.boolean(),
+      allowedModels: fc.option(fc.array(texts.filter((model) => model !== ""))),
+      rate: fc.record({
+        limit: fc.nat(),
+        capacity: fc.nat(),
+        remaining: fc.nat(),
+        resetMs: fc.nat(),
+        timeMs: fc.nat(2 ** 40),
+      }),
+    });
+    const limit = fc.record(
+      { maxConcurrentRequests: fc.nat(), tags: texts.filter((tags) => tags !== "") },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(any, limit, others, (changes, concurrency, beyond) => {
+        const whole = { ...admission, ...changes, ...concurrency, ...beyond };
+        const header = formatAdmissionHeader(whole);
+        expect(header).toMatch(/^[\x20-\x7e]+$/);
+        expect(parseAdmissionHeader(header)).toEqual(whole);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each(["", "{", '{"requestId":"req_1"}', "req_1|messages"])("is not read from %j", (header) => {
+    expect(() => parseAdmissionHeader(header)).toThrow(SyntaxError);
   });
 });
