@@ -36,7 +36,14 @@ export const HEADERS_NOT_FOR_UPSTREAMS = [
  * The same by prefix. `x-envoy-*`, `x-forwarded-*` and the gateway's own `x-igw-*` are taken off by the upstream's
  * cluster alone: Envoy needs them until then, and finds no route without `x-forwarded-proto`.
  */
-export const PREFIXES_NOT_FOR_UPSTREAMS = ["x-stainless-", "anthropic-", "openai-", "x-openai-", "x-codex-"];
+export const PREFIXES_NOT_FOR_UPSTREAMS = [
+  "x-stainless-",
+  "x-amz-",
+  "anthropic-",
+  "openai-",
+  "x-openai-",
+  "x-codex-",
+];
 
 const NOT_FOR_UPSTREAMS: ReadonlySet<string> = new Set(HEADERS_NOT_FOR_UPSTREAMS);
 

@@ -17,6 +17,7 @@ sidecar: {workers: 2, sockets: run}
 upstreams:
   - {name: local, url: "http://127.0.0.1:8000"}
   - {name: hosted, url: "https://models.example.com", credentials: [{env: HOSTED_KEY}, {env: ACCOUNT, header: x-account}]}
+  - {name: signed, url: "https://bedrock-runtime.us-west-2.amazonaws.com", aws_signing: {region: us-west-2, service: bedrock}}
 catalog:
   - id: acme/echo-small
     upstream: local

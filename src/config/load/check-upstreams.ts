@@ -6,10 +6,12 @@ import { itemsOf, numberOf, textOf, valueAt } from "./raw-values.ts";
 export function checkUpstreams(file: unknown): CrossProblem[] {
   return itemsOf(valueAt(file, "upstreams")).flatMap((upstream, index): CrossProblem[] => {
     if (typeof upstream !== "object" || upstream === null) return [];
-    return [...checkPlaces(upstream), ...checkCredentials(upstream)].map(({ path, message }) => ({
-      path: ["upstreams", index, ...path],
-      message,
-    }));
+    return [...checkPlaces(upstream), ...checkCredentials(upstream), ...checkSigning(upstream)].map(
+      ({ path, message }) => ({
+        path: ["upstreams", index, ...path],
+        message,
+      }),
+    );
   });
 }
 
@@ -64,9 +66,7 @@ function checkCredentials(upstream: object): CrossProblem[] {
   if (valueAt(upstream, "credential") !== undefined) {
     return [{ path: ["credentials"], message: "expected either `credential` or `credentials`, found both" }];
   }
-  const headers = itemsOf(several).map((one) =>
-    (textOf(valueAt(one, "header")) ?? "authorization").toLowerCase(),
-  );
+  const headers = itemsOf(several).map(headerOf);
   return headers.flatMap((header, index) => {
     const first = headers.indexOf(header);
     if (first === index) return [];
@@ -74,4 +74,24 @@ function checkCredentials(upstream: object): CrossProblem[] {
       { path: ["credentials", index], message: `credentials[${first}] is sent as \`${header}\` already` },
     ];
   });
+}
+
+/** The header that carries a credential as it is written. */
+function headerOf(credential: unknown): string {
+  return (textOf(valueAt(credential, "header")) ?? "authorization").toLowerCase();
+}
+
+/** A signature names one host, and is sent as `authorization`. */
+function checkSigning(upstream: object): CrossProblem[] {
+  if (valueAt(upstream, "aws_signing") === undefined) return [];
+  const path = ["aws_signing"];
+  if (PLACES.flatMap((place) => listUrls(upstream, place)).length > 1) {
+    const message = "requests are signed for one host: the upstream needs a single `url`";
+    return [{ path, message }];
+  }
+  const credentials = [valueAt(upstream, "credential"), ...itemsOf(valueAt(upstream, "credentials"))];
+  const isTaken = credentials.some((one) => one !== undefined && headerOf(one) === "authorization");
+  return isTaken
+    ? [{ path, message: "the signature is sent as `authorization`, and so is a credential" }]
+    : [];
 }

@@ -2,6 +2,7 @@ import { described, integer, list, mapping, orNull, path, text } from "./fields.
 import type { SecretSource } from "../secret.ts";
 import { createCredentialSchema } from "./upstreams/credentials.ts";
 import { createPlaceFields } from "./upstreams/endpoints.ts";
+import { createAwsSigningSchema, createGoogleRefusal } from "./upstreams/signing.ts";
 import { protocols, PROTOCOLS_TYPE } from "./protocols.ts";
 import { parseUpstreamEndpoint } from "./urls.ts";
 
@@ -61,6 +62,8 @@ export function createUpstreamsSchema(source: SecretSource) {
       description: "Several headers with a secret each, written as `credential` is and instead of it.",
       type: "list of credentials",
     }),
+    aws_signing: createAwsSigningSchema(source),
+    gcp_authn: createGoogleRefusal(),
     tls: createTlsSchema(source),
     connect_timeout_seconds: described(integer(1, 60).default(5), {
       description: "How long a connection may take to be made.",

@@ -101,7 +101,7 @@ function createLbEndpoint(endpoint: UpstreamEndpoint, isChecked: boolean): Envoy
 }
 
 /** What the server reads as `Host`: with the port unless it is the scheme's own. */
-function formatAuthority({ host, port, usesTls }: UpstreamEndpoint): string {
+export function formatAuthority({ host, port, usesTls }: UpstreamEndpoint): string {
   const name = isIP(host) === 6 ? `[${host}]` : host;
   return port === (usesTls ? 443 : 80) ? name : `${name}:${port}`;
 }

@@ -42,14 +42,20 @@ export function createUpstreamCluster(upstream: UpstreamConfig, files: UpstreamF
       ],
     },
     ...createHealth(upstream),
-    typed_extension_protocol_options: createProtocolOptions(files.credentials, { usesTls, canRetry }),
+    typed_extension_protocol_options: createProtocolOptions(
+      createUpstreamFilters(upstream, files.credentials),
+      {
+        usesTls,
+        canRetry,
+      },
+    ),
     ...(usesTls ? { transport_socket: createUpstreamTls(upstream, files) } : {}),
     load_assignment: createLoadAssignment(upstream),
   };
 }
 
 function createProtocolOptions(
-  credentials: readonly CredentialFile[],
+  filters: readonly EnvoyNode[],
   { usesTls, canRetry }: { readonly usesTls: boolean; readonly canRetry: boolean },
 ): EnvoyNode {
   const message = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
@@ -64,7 +70,7 @@ function createProtocolOptions(
         ? { auto_config: { ...http1, http2_protocol_options: oneLine({}) } }
         : { explicit_http_config: http1 }),
       ...(canRetry ? { retry_policy: createRetryPolicy() } : {}),
-      http_filters: createUpstreamFilters(credentials),
+      http_filters: filters,
     }),
   };
 }

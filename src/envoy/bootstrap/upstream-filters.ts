@@ -4,11 +4,25 @@
  * credential lies in Envoy's secrets only; neither a client nor the sidecar ever sees it.
  */
 import { dirname } from "node:path";
+import type { UpstreamConfig } from "../../config/schema.ts";
 import { HEADERS_NOT_FOR_UPSTREAMS, PREFIXES_NOT_FOR_UPSTREAMS } from "../../exchange/header-policy.ts";
 import { INTERNAL_HEADER_PREFIX } from "../names.ts";
+import { formatAuthority } from "./upstream-balancing.ts";
 import type { CredentialFile } from "./upstream-secrets.ts";
 import { oneLine, typed } from "./yaml-document.ts";
 import type { EnvoyNode } from "./yaml-document.ts";
+
+type AwsSigning = NonNullable<UpstreamConfig["awsSigning"]>;
+
+/** Written by Envoy behind the signature, or of no matter to it. */
+const UNSIGNED_HEADERS = [
+  "traceparent",
+  "tracestate",
+  "x-request-id",
+  "user-agent",
+  "accept",
+  "content-length",
+];
 
 const CREDENTIAL_FILTER = "envoy.filters.http.credential_injector";
 
@@ -16,10 +30,16 @@ const CREDENTIAL_FILTER = "envoy.filters.http.credential_injector";
 const REMOVED_PREFIXES = [INTERNAL_HEADER_PREFIX, ...PREFIXES_NOT_FOR_UPSTREAMS, "x-envoy-", "x-forwarded-"];
 
 /** `http_filters` of an upstream's cluster. */
-export function createUpstreamFilters(credentials: readonly CredentialFile[]): EnvoyNode[] {
+export function createUpstreamFilters(
+  { awsSigning, endpoints }: UpstreamConfig,
+  credentials: readonly CredentialFile[],
+): EnvoyNode[] {
+  const [endpoint] = endpoints;
+  const isSigned = awsSigning !== null && endpoint !== undefined;
   return [
     createHeaderRemoval(credentials),
     ...credentials.map(createCredentialFilter),
+    ...(isSigned ? [createSigningFilter(awsSigning, formatAuthority(endpoint))] : []),
     {
       name: "envoy.filters.http.upstream_codec",
       typed_config: typed("envoy.extensions.filters.http.upstream_codec.v3.UpstreamCodec"),
@@ -69,5 +89,37 @@ function createCredentialFilter(credential: CredentialFile): EnvoyNode {
         }),
       },
     }),
+  };
+}
+
+function createSigningFilter(signing: AwsSigning, host: string): EnvoyNode {
+  const { region, service, credentialsFile, profile } = signing;
+  return {
+    "#": "The last that touches the request: path, headers and body are signed as they are sent, at each try anew.",
+    name: "envoy.filters.http.aws_request_signing",
+    typed_config: typed("envoy.extensions.filters.http.aws_request_signing.v3.AwsRequestSigning", {
+      service_name: service,
+      region,
+      "#host_rewrite": "The Host that is sent: Envoy itself would write it only after the signature.",
+      host_rewrite: host,
+      match_excluded_headers: UNSIGNED_HEADERS.map((exact) => oneLine({ exact })),
+      ...(credentialsFile === null
+        ? {}
+        : { credential_provider: createFileProvider(credentialsFile, profile) }),
+    }),
+  };
+}
+
+/** From this file and from nowhere else; renewed by a rename. */
+function createFileProvider(file: string, profile: string): EnvoyNode {
+  return {
+    custom_credential_provider_chain: true,
+    credentials_file_provider: {
+      credentials_data_source: {
+        filename: file,
+        watched_directory: oneLine({ path: dirname(file) }),
+      },
+      profile,
+    },
   };
 }

@@ -2,7 +2,7 @@
 import type { UpstreamConfig } from "../../config/schema.ts";
 import { FILTERS, HTTP_OPTIONS } from "./filter-types.ts";
 import { type BootstrapFinding, createFinding } from "./finding.ts";
-import { findCluster, type Rendered } from "./rendered.ts";
+import { findCluster, findFilter, type Rendered } from "./rendered.ts";
 import { checkSettings, isAtLeast, isRendered, isSameAsRendered, type SettingRule } from "./setting-rule.ts";
 import type { YamlView } from "./yaml-view.ts";
 
@@ -86,7 +86,11 @@ function checkUpstream(cluster: YamlView, rendered: YamlView, name: string): Boo
     };
     findings.push(createFinding(cluster, text));
   }
-  return [...findings, ...injectors.flatMap((injector) => checkCredential(filters, injector, name))];
+  return [
+    ...findings,
+    ...injectors.flatMap((injector) => checkCredential(filters, injector, name)),
+    ...checkSigning(filters, findFilter(rendered.at(...path), FILTERS.signing), name),
+  ];
 }
 
 function isInjector(filter: YamlView): boolean {
@@ -143,4 +147,34 @@ function checkCredential(filters: YamlView, rendered: YamlView, name: string): B
     return [createFinding(filters, text)];
   }
   return checkSettings(injector.at("typed_config"), rendered.at("typed_config"), CREDENTIAL_RULES);
+}
+
+const SIGNING_RULES: readonly SettingRule[] = [
+  ...["service_name", "region", "host_rewrite"].map((name) => ({
+    check: "signing",
+    path: [name],
+    holds: isRendered(),
+    why: "the upstream would refuse every signature.",
+  })),
+  {
+    check: "signing",
+    path: ["use_unsigned_payload"],
+    holds: isRendered(),
+    why: "a body that was changed on its way would pass.",
+  },
+];
+
+function checkSigning(filters: YamlView, rendered: YamlView | undefined, name: string): BootstrapFinding[] {
+  if (rendered === undefined) return [];
+  const found = findFilter(filters, FILTERS.signing);
+  const last = filters.items().at(-2);
+  if (found === undefined || last?.typeName !== FILTERS.signing) {
+    const text = {
+      check: "signing",
+      message: `requests to \`${name}\` are not signed, or changed after they are.`,
+      fix: "Take the cluster's http_filters over from `inference-gateway envoy render`, in their order.",
+    };
+    return [createFinding(filters, text)];
+  }
+  return checkSettings(found.at("typed_config"), rendered.at("typed_config"), SIGNING_RULES);
 }

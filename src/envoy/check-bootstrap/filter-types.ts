@@ -7,6 +7,7 @@ export const FILTERS = {
   processing: "ext_proc.v3.ExternalProcessor",
   router: "router.v3.Router",
   credential: "credential_injector.v3.CredentialInjector",
+  signing: "aws_request_signing.v3.AwsRequestSigning",
   headerMutation: "header_mutation.v3.HeaderMutation",
 } as const;
 

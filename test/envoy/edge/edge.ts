@@ -66,6 +66,8 @@ export interface EdgeOptions extends RenderOptions {
   /** Further upstreams as YAML lines of the list; UPSTREAM_PORT stands for the stand-in's port. */
   readonly upstreams?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** Environment of Envoy's process, beside the test's own. */
+  readonly envoyEnv?: Readonly<Record<string, string>>;
   /** Runs when everything is written and before Envoy starts. */
   readonly beforeStart?: (folder: string) => void;
 }
@@ -103,7 +105,7 @@ export async function startEdge(options: EdgeOptions = {}): Promise<Edge> {
   const accessLogFile = join(folder, "access.log");
   const bootstrap = renderBootstrap(config, { accessLogFile, ...options });
   options.beforeStart?.(folder);
-  const envoy = new EnvoyProcess(folder, bootstrap, join(sockets, "envoy-admin.sock"));
+  const envoy = new EnvoyProcess(folder, bootstrap, join(sockets, "envoy-admin.sock"), options.envoyEnv);
   const port = await envoy.waitUntilReady();
   const waitForSidecar = async (state: "healthy" | "gone"): Promise<void> => {
     const expected = state === "healthy" ? 1 : 0;

@@ -14,7 +14,12 @@ export class EnvoyProcess {
   #output = "";
 
   /** Starts Envoy; its configuration is written into the folder, its admin socket is where the bootstrap says. */
-  constructor(folder: string, bootstrap: string, adminSocket: string) {
+  constructor(
+    folder: string,
+    bootstrap: string,
+    adminSocket: string,
+    env: Readonly<Record<string, string>> = {},
+  ) {
     const file = join(folder, "envoy.yaml");
     writeFileSync(file, bootstrap);
     this.#adminSocket = adminSocket;
@@ -31,7 +36,7 @@ export class EnvoyProcess {
         "--file-flush-interval-msec",
         "20",
       ],
-      { stdio: ["ignore", "ignore", "pipe"] },
+      { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, ...env } },
     );
     this.#child.stderr?.on("data", (chunk: Buffer) => {
       this.#output += chunk.toString();

@@ -159,11 +159,15 @@ export function askForBody(): object {
   };
 }
 
-export function route(upstream: string, path: string): object {
+export function route(upstream: string, path: string, body: string | null = null): object {
+  const written = body === null ? null : Buffer.from(body);
+  const set = [setHeader(UPSTREAM_HEADER, upstream), setHeader(":path", path)];
+  if (written !== null) set.push(setHeader("content-length", String(written.length)));
   return {
     request_body: {
       response: {
-        header_mutation: { set_headers: [setHeader(UPSTREAM_HEADER, upstream), setHeader(":path", path)] },
+        header_mutation: { set_headers: set },
+        ...(written !== null && { body_mutation: { body: written } }),
         clear_route_cache: true,
       },
     },

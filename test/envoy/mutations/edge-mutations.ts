@@ -192,6 +192,27 @@ export const EDGE_MUTATIONS: Mutation[] = [
     line: "request_mirror_policies",
   },
   {
+    check: "signing",
+    name: "for another host",
+    find: "host_rewrite: bedrock-runtime.us-west-2.amazonaws.com",
+    write: "host_rewrite: localhost",
+    line: "host_rewrite",
+  },
+  {
+    check: "signing",
+    name: "not the body",
+    find: "service_name: bedrock",
+    write: "service_name: bedrock\n                use_unsigned_payload: true",
+    line: "use_unsigned_payload",
+  },
+  {
+    check: "signing",
+    name: "not at all",
+    find: "aws_request_signing.v3.AwsRequestSigning",
+    write: "aws_request_signing.v3.Other",
+    line: "http_filters:",
+  },
+  {
     check: "key_removal",
     name: "a client's header of a credential's name kept",
     find: "{remove: x-account}",

@@ -83,6 +83,7 @@ describe("docs/configuration.md", () => {
       "redis.key_file",
       "upstreams[].urls",
       "upstreams[].credentials",
+      "upstreams[].gcp_authn",
       "catalog[].profile.images",
       "catalog[].profile.files",
       "catalog[].profile.system_mid",

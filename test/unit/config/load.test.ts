@@ -66,6 +66,7 @@ describe("parseConfig", () => {
         pathPrefix: "/v1",
         protocols: ["chat"],
         credentials: [],
+        awsSigning: null,
         healthCheck: null,
         slowStartSeconds: null,
         tls: null,

@@ -1,0 +1,43 @@
+/** Requests that Envoy signs when everything about them is final: AWS Signature Version 4. */
+import { z } from "zod";
+
+import { described, mapping, orNull, path, text } from "../fields.ts";
+import type { SecretSource } from "../../secret.ts";
+
+/** `upstreams[].aws_signing`. */
+export function createAwsSigningSchema(source: SecretSource) {
+  const signing = mapping({
+    region: described(text("an AWS region such as `us-east-1`", /^[a-z0-9-]{1,64}$/), {
+      description: "Region that requests are signed for.",
+      type: "string",
+    }),
+    service: described(text("an AWS service's name such as `bedrock`", /^[a-z0-9-]{1,64}$/), {
+      description: "Service that requests are signed for: `bedrock`, `sagemaker`, `execute-api`.",
+      type: "string",
+    }),
+    credentials_file: described(orNull(path(source)), {
+      description:
+        "Access key in AWS's own format; a renewed file counts without a restart. Only Envoy reads it.",
+      type: "path",
+      default: "the identity of Envoy's pod or machine",
+    }),
+    profile: described(text("a profile's name", /^[A-Za-z0-9_-]{1,64}$/).default("default"), {
+      description: "Which profile of `credentials_file`.",
+      type: "string",
+    }),
+  });
+  return orNull(signing);
+}
+
+const NO_GOOGLE =
+  "Envoy 1.40 has no `gcp_authn` among an upstream's filters, where credentials are put on after the client's are taken " +
+  "off. Have a token renewed in a file and name that as `credential: {file: …}`";
+
+/** `upstreams[].gcp_authn`: refused, with the reason. */
+export function createGoogleRefusal() {
+  return described(z.undefined({ error: NO_GOOGLE }).optional(), {
+    description:
+      "Refused: Envoy 1.40 has no such filter for upstreams. Name a renewed token as `credential.file`.",
+    type: "nothing",
+  });
+}
