@@ -4,6 +4,7 @@ import { formatMonthName } from "../calendar.ts";
 
 const UNIT_DECIMALS = 8;
 const MIN_DECIMALS = 2;
+const MICROCENTS_PER_UNIT = 100_000_000;
 
 /** "1,234.56 USD"; what is under a cent to its last digit: "0.0045 USD". Rounded down, as caps are compared. */
 export function formatMoney(microcents: number, currency: string): string {
@@ -13,6 +14,16 @@ export function formatMoney(microcents: number, currency: string): string {
     return `0.${fraction} ${currency}`;
   }
   return formatCents(cents, currency).replace(/\B(?=(?:\d{3})+\.)/g, ",");
+}
+
+/** On an axis: "0", "0.05", "1,200". */
+export function formatTickMoney(microcents: number): string {
+  return (microcents / MICROCENTS_PER_UNIT).toLocaleString("en-US", { maximumSignificantDigits: 6 });
+}
+
+/** On an axis: "950", "1.2M". */
+export function formatTickCount(count: number): string {
+  return count.toLocaleString("en-US", { notation: "compact", maximumSignificantDigits: 3 });
 }
 
 /** A cap or a budget: "50.00 USD" or "none". */

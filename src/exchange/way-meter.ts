@@ -45,8 +45,10 @@ export class WayMeter {
 
   /** @param cause An error, or Envoy's words for what happened. The first one counts: others follow from it. */
   failed(cause: unknown): void {
-    const text = cause instanceof Error ? cause.message : cause;
-    if (this.#upstream === null || this.#upstream.cause !== null || typeof text !== "string") return;
+    const said = cause instanceof Error ? cause.message : cause;
+    // The status is kept by itself.
+    const text = typeof said === "string" ? said.replace(/^upstream status \d+: (?:no message$)?/, "") : "";
+    if (this.#upstream === null || this.#upstream.cause !== null || text === "") return;
     this.#upstream = { ...this.#upstream, cause: scrub(text).slice(0, MAX_CAUSE_CHARACTERS) };
   }
 

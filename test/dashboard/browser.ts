@@ -47,7 +47,11 @@ export function withBrowser(): (options?: BrowserContextOptions) => Promise<Page
 }
 
 /** Signs in through the form. */
-export async function signIn(page: Page, stack: Stack, token = stack.adminToken): Promise<void> {
+export async function signIn(
+  page: Page,
+  stack: Pick<Stack, "adminUrl" | "adminToken">,
+  token = stack.adminToken,
+): Promise<void> {
   await page.goto(`${stack.adminUrl}/sign-in`);
   await page.getByLabel("Token").fill(token);
   await page.getByRole("button", { name: "Sign in" }).click();

@@ -1,3 +1,4 @@
+import { keyStateOf } from "../key-state.ts";
 import { wholeCents } from "../../money.ts";
 import { KEY_SETTINGS } from "../../settings/key.ts";
 import { describeSettings } from "../../settings/table.ts";
@@ -8,6 +9,8 @@ import type { BucketFill } from "../../store/types/reporting.ts";
 /** What a key has spent in a month, microcents, and what its bucket holds now. */
 export interface KeyFigures {
   readonly month: string;
+  /** By Redis's clock. */
+  readonly timeMs: number;
   readonly spentMicrocents: bigint;
   readonly bucket: BucketFill;
 }
@@ -25,6 +28,7 @@ export function formatKey(record: KeyRecord, figures: KeyFigures) {
     display: record.display,
     ...describeKey(record),
     former_key_until: formatTime(record.formerKeyUntilMs),
+    state: keyStateOf(record, figures.spentMicrocents, figures.timeMs),
     created_at: new Date(record.createdAtMs).toISOString(),
     month: figures.month,
     spent_cents: wholeCents(figures.spentMicrocents),

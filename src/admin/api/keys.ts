@@ -48,7 +48,7 @@ const create = defineOrganizationRoute(
     );
     if (record === null) throw new AdminError("organization_not_found");
     // Not read: once the secret is made, nothing may keep it from its answer.
-    const figures = newFigures(record, monthAt(record.createdAtMs).name);
+    const figures = newFigures(record, record.createdAtMs);
     return {
       status: 201,
       body: { ...formatKey(record, figures), key: secret },
@@ -193,16 +193,17 @@ async function readFigures(
     store.readBuckets(organizationId, ids),
   ]);
   return (record) => {
-    const unused = newFigures(record, spend.month);
+    const unused = newFigures(record, spend.timeMs);
     const spentMicrocents = spend.keyMicrocents.get(record.id) ?? 0n;
     return { ...unused, spentMicrocents, bucket: buckets.get(record.id) ?? unused.bucket };
   };
 }
 
 /** Nothing is spent yet, and the bucket is full. */
-function newFigures(record: KeyRecord, month: string): KeyFigures {
+function newFigures(record: KeyRecord, timeMs: number): KeyFigures {
   const capacity = bucketCapacity(record.requestsPerMinute);
-  return { month, spentMicrocents: 0n, bucket: { remaining: capacity, capacity } };
+  const month = monthAt(timeMs).name;
+  return { month, timeMs, spentMicrocents: 0n, bucket: { remaining: capacity, capacity } };
 }
 
 export function referenceOf(record: KeyRecord): { organizationId: string; keyId: string } {

@@ -1,14 +1,22 @@
 /** A month's figures for pictures: every day of it, what it comes to, where it is heading. */
 import { daysOf, monthAt, parseMonth } from "../../calendar.ts";
-import type { DayValue } from "./parts/charts.tsx";
 import type { UsageRowView } from "./views.ts";
 
 const DAY_MS = 86_400_000;
 
+export interface DayValue {
+  /** "2026-11-21" */
+  readonly day: string;
+  readonly microcents: number;
+}
+
 /** Every day of the month, those without spend too. */
 export function listDays(month: string, rows: readonly UsageRowView[]): DayValue[] {
   const period = parseMonth(month);
-  const spent = new Map(rows.map((row) => [row.day ?? "", row.cost_microcents]));
+  const spent = new Map<string, number>();
+  for (const { day = "", cost_microcents: microcents } of rows) {
+    spent.set(day, (spent.get(day) ?? 0) + microcents);
+  }
   return period === null ? [] : daysOf(period).map((day) => ({ day, microcents: spent.get(day) ?? 0 }));
 }
 

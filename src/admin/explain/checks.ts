@@ -63,7 +63,13 @@ function explainPrices(figures: Figures, currency: string): string {
     const kind = PRICE.exec(name)?.[1];
     return kind === undefined || price === null ? [] : [`${spellOut(kind)} ${formatPrice(BigInt(price))}`];
   });
-  return `per million tokens: ${prices.join(", ")} ${currency}`;
+  const { request_microcents: fee, service_tier: tier, above_prompt_tokens: size } = figures;
+  return [
+    `per million tokens: ${prices.join(", ")} ${currency}`,
+    ...(fee === undefined ? [] : [`${formatPrice(BigInt(fee ?? 0))} ${currency} a request`]),
+    ...(typeof tier === "string" ? [`service tier ${tier}`] : []),
+    ...(typeof size === "number" ? [`for prompts above ${formatCount(size)} tokens`] : []),
+  ].join("; ");
 }
 
 /** Of checks that have no words of their own. */

@@ -12,6 +12,7 @@ export interface ExplainedRequest {
   readonly input_tokens: number;
   readonly cached_input_tokens: number;
   readonly output_tokens: number;
+  readonly reasoning_tokens: number;
   readonly estimated: boolean;
   readonly cost_microcents: number;
   readonly duration_ms: number | null;

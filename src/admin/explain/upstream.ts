@@ -16,8 +16,6 @@ const ENVOY_CAUSES: readonly (readonly [prefix: string, words: string])[] = [
   ["upstream_per_try", "gave no answer in time"],
   ["cluster_not_found", "is not in Envoy's configuration"],
 ];
-/** Where the status is said already. */
-const STATUS_PREFIX = /^upstream status \d+: /;
 
 /** "the upstream local answered 503: no replica"; null: there is nothing to say of it. */
 export function explainUpstream(upstream: ExplainedRequest["upstream"]): string | null {
@@ -26,8 +24,7 @@ export function explainUpstream(upstream: ExplainedRequest["upstream"]): string 
   const subject = `the upstream ${name}`;
   const known = ENVOY_CAUSES.find(([prefix]) => cause?.startsWith(prefix))?.[1];
   if (known !== undefined) return `${subject} ${known} (${cause})`;
-  const text = cause?.replace(STATUS_PREFIX, "") ?? "";
-  const said = text === "" || text === "no message" ? "" : `: ${text}`;
+  const said = cause === null ? "" : `: ${cause}`;
   if (status !== null) return `${subject} answered ${status}${said}`;
   return said === "" ? `${subject} did not answer` : `${subject} failed${said}`;
 }

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { record, timestamp, whole } from "../../settings/input-schemas.ts";
 import { KEY_SETTINGS } from "../../settings/key.ts";
 import { answerShape, changeShape, creationShape } from "../../settings/table.ts";
+import { KEY_STATES } from "../key-state.ts";
 import { month, named } from "./fields.ts";
 import { pageOf } from "./page.ts";
 
@@ -31,6 +32,10 @@ const keyFields = {
   former_key_until: timestamp()
     .nullable()
     .meta({ description: "Until then the key before the last rotation works too; null: it does not." }),
+  state: z.enum(KEY_STATES).meta({
+    description:
+      "What comes of a request that costs money now, first reason first: refused as `disabled`, `expired` or `cap_reached`; `over_budget` and `active` pass.",
+  }),
   created_at: timestamp(),
   month: month(),
   spent_cents: z.int().meta({ description: "Spent in `month`, whole cents, rounded down." }),

@@ -4,7 +4,7 @@ import { count, moment, named } from "./fields.ts";
 import { pageFields, pageOf } from "./page.ts";
 
 /** Two places in two streams, or the end of one: what the store gives as `next`. */
-export const REQUEST_CURSOR = /^(?:\d{1,20}-\d{1,20}|-)_(?:\d{1,20}-\d{1,20}|-)$/;
+const REQUEST_CURSOR = /^(?:\d{1,20}-\d{1,20}|-)_(?:\d{1,20}-\d{1,20}|-)$/;
 
 const STATUS_EXPECTATION =
   "expected a status such as 402, a class such as 4xx, or an error code such as hard_cap_reached";
@@ -141,8 +141,13 @@ export const explainedRequest = named(
             parts: z.array(
               z.strictObject({
                 name: z.string(),
-                tokens: count(),
-                price: z.string().meta({ description: "Per million tokens.", examples: ["3.00"] }),
+                tokens: count().nullable().meta({
+                  description: "Null: a fee, or what the record keeps no count of.",
+                }),
+                price: z
+                  .string()
+                  .nullable()
+                  .meta({ description: "Per million tokens; null with `tokens`.", examples: ["3.00"] }),
                 amount: z.string().meta({ description: "Tokens times price, to the last digit." }),
               }),
             ),

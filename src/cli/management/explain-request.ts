@@ -70,8 +70,8 @@ function formatCost(cost: JsonObject | null, request: JsonObject, currency: stri
     ["COST", "TOKENS", "PER MILLION", "AMOUNT"],
     parts.map((part) => [
       String(part["name"]),
-      String(part["tokens"]),
-      String(part["price"]),
+      formatValue(part["tokens"]),
+      formatValue(part["price"]),
       String(part["amount"]),
     ]),
   );

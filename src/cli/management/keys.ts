@@ -186,10 +186,9 @@ function describe(one: JsonObject, organization: JsonObject): string {
   ]);
 }
 
+/** As the dashboard says it: "cap reached". */
 function stateOf(one: JsonObject): string {
-  if (one["disabled"] === true) return "disabled";
-  const expires = one["expires_at"];
-  return typeof expires === "string" && Date.parse(expires) <= Date.now() ? "expired" : "active";
+  return String(one["state"]).replaceAll("_", " ");
 }
 
 /** "57 of 60" */

@@ -160,3 +160,19 @@ function addLocalTimes(root) {
   }
 }
 addLocalTimes(document);
+
+// A chart is one stop of the Tab key; the arrows go from value to value.
+for (const chart of document.querySelectorAll("svg.chart")) {
+  const spots = [...chart.querySelectorAll(".spot")];
+  for (const spot of spots.slice(1)) spot.setAttribute("tabindex", "-1");
+  chart.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1, Home: -spots.length, End: spots.length }[event.key];
+    const at = spots.indexOf(document.activeElement);
+    if (step === undefined || at === -1) return;
+    event.preventDefault();
+    const next = spots[Math.max(0, Math.min(spots.length - 1, at + step))];
+    spots[at].setAttribute("tabindex", "-1");
+    next.setAttribute("tabindex", "0");
+    next.focus();
+  });
+}

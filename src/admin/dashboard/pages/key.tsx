@@ -163,7 +163,7 @@ function KeySummary({ page, apiKey }: { page: OrganizationPageCall; apiKey: KeyV
   return (
     <div class="card">
       <p>
-        <KeyState apiKey={apiKey} nowMs={page.nowMs} /> <span class="code">{apiKey.display}</span>, made{" "}
+        <KeyState apiKey={apiKey} /> <span class="code">{apiKey.display}</span>, made{" "}
         {formatTime(apiKey.created_at)}
       </p>
       <p>

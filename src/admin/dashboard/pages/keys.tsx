@@ -1,6 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /** *API keys*: the list. */
-import { formatCount, formatLimit, formatMoney } from "../../format.ts";
+import { formatCount, formatLimit, formatMoney, spellOut } from "../../format.ts";
 import { readLastUses } from "../last-uses.ts";
 import { MAX_KEY_PAGES } from "../name-keys.ts";
 import type { OrganizationPageCall, PageAnswer } from "../page.ts";
@@ -9,19 +9,13 @@ import { Form } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
 import { Older, pageQueryOf } from "../parts/older.tsx";
 import { SEARCHED_FROM, SearchForm } from "../parts/search-form.tsx";
-import { Table } from "../parts/table.tsx";
+import { Cell, Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { readList } from "../read-lists.ts";
-import { isCapReached, spendingOf } from "../spending.ts";
+import { spendingOf } from "../spending.ts";
 import type { KeyPageView, KeyView, RequestView } from "../views.ts";
 
-const COLUMNS = [
-  "name",
-  "state",
-  { label: "spent this month", kind: "wide" },
-  "requests per minute",
-  "last used",
-] as const;
+const COLUMNS = ["name", "state", { label: "spent this month", kind: "wide" }, "rate", "last used"] as const;
 
 /** Recent requests that are looked through for when a key was used. */
 const REQUEST_PAGES = 5;
@@ -110,7 +104,7 @@ interface KeyTableProps {
 
 function KeyTable({ page, keys, uses }: KeyTableProps) {
   return (
-    <Table label="API keys" class="keys" columns={COLUMNS}>
+    <Table label="API keys" class="keys stack" columns={COLUMNS}>
       {keys.map((key) => (
         <KeyRow page={page} apiKey={key} lastUsedAt={uses.get(key.id)} />
       ))}
@@ -136,35 +130,38 @@ function KeyRow({ page, apiKey, lastUsedAt }: KeyRowProps) {
         </a>
         <span class="below code">{apiKey.display}</span>
       </th>
-      <td>
-        <KeyState apiKey={apiKey} nowMs={page.nowMs} />
-      </td>
-      <td class="wide">
+      <Cell label="state">
+        <KeyState apiKey={apiKey} />
+      </Cell>
+      <Cell label="spent" kind="wide">
         <SpendBar spending={spending} currency={currency} />
         <span class="below">
           {formatMoney(spending.spentMicrocents, currency)}, cap{" "}
           {formatLimit(spending.hardCapCents, currency)}, budget {formatLimit(spending.budgetCents, currency)}
         </span>
-      </td>
-      <td>
-        {formatCount(apiKey.requests_per_minute)}
+      </Cell>
+      <Cell label="rate">
+        {formatCount(apiKey.requests_per_minute)} per minute
         <span class="below">
-          {formatCount(remaining)} of {formatCount(capacity)} left now
+          burst {formatCount(capacity)}, {formatCount(remaining)} left now
         </span>
-      </td>
-      <td>{lastUsedAt === undefined ? "not lately" : <Time at={lastUsedAt} />}</td>
+      </Cell>
+      <Cell label="last used">{lastUsedAt === undefined ? "not lately" : <Time at={lastUsedAt} />}</Cell>
     </tr>
   );
 }
 
+const LEVELS: Readonly<Record<KeyView["state"], string>> = {
+  active: "good",
+  over_budget: "warn",
+  cap_reached: "bad",
+  expired: "off",
+  disabled: "off",
+};
+
 /** Why requests of a key are refused, or that they are not. */
-export function KeyState({ apiKey, nowMs }: { apiKey: KeyView; nowMs: number }) {
-  if (apiKey.disabled) return <span class="state off">disabled</span>;
-  if (apiKey.expires_at !== null && Date.parse(apiKey.expires_at) <= nowMs) {
-    return <span class="state off">expired</span>;
-  }
-  if (isCapReached(spendingOf(apiKey))) return <span class="state bad">cap reached</span>;
-  return <span class="state good">active</span>;
+export function KeyState({ apiKey }: { apiKey: Pick<KeyView, "state"> }) {
+  return <span class={`state ${LEVELS[apiKey.state]}`}>{spellOut(apiKey.state)}</span>;
 }
 
 function AfterLeak({ page }: { page: OrganizationPageCall }) {

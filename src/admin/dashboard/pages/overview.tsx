@@ -1,44 +1,132 @@
 /** @jsxImportSource hono/jsx */
-/** *Overview*: the month's spend against budget and cap, day by day, by key and by model. */
-import { formatLimit, formatMoney, monthName } from "../../format.ts";
+/** *Overview*: what needs somebody, then the month's spend against budget and cap, by key and by model. */
+import type { Child } from "hono/jsx";
+import { monthAt } from "../../../calendar.ts";
+import { readKeyNames } from "../../api/read-key-names.ts";
+import { type Attention, listAttention } from "../attention.ts";
+import { formatLimit, formatMoney, formatTickMoney, monthName } from "../../format.ts";
 import { listDays, measureProgress } from "../month-figures.ts";
+import { MAX_KEY_PAGES } from "../name-keys.ts";
 import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
 import { AlertList } from "../parts/alert-list.tsx";
-import { DayChart, MonthChart, SpendBar } from "../parts/charts.tsx";
+import { SpendBar } from "../parts/charts.tsx";
 import { Layout } from "../parts/layout.tsx";
-import { UsageByKey, UsageByModel } from "../parts/usage-table.tsx";
-import { nameKeys } from "../name-keys.ts";
+import { MonthChart } from "../parts/month-chart.tsx";
+import { StackedColumns } from "../parts/stacked-columns.tsx";
+import { CORRECTIONS, UsageByKey, UsageByModel } from "../parts/usage-table.tsx";
+import { readList } from "../read-lists.ts";
 import { readUsage } from "../read-usage.ts";
-import { isCapReached, isOverCap, spendingOf } from "../spending.ts";
+import { spendingOf } from "../spending.ts";
+import { gatherColumns } from "../usage-columns.ts";
+import { addDays } from "../usage-range.ts";
+import type { KeyView, RequestPageView, UsageRowView } from "../views.ts";
 
 const SHOWN_ALERTS = 5;
+/** Looked through for upstreams that fail. */
+const LAST_REQUESTS = "50";
 
 async function showOverview(page: OrganizationPageCall): Promise<PageAnswer> {
-  const [days, keys, models, names, alerts] = await Promise.all([
-    readUsage(page, "day"),
-    readUsage(page, "key"),
-    readUsage(page, "model"),
-    nameKeys(page),
+  const { id, currency } = page.organization;
+  const params = { organization: id };
+  const [usage, { items: keys }, requests, alerts] = await Promise.all([
+    readUsage(page, "day,key,model"),
+    readList<KeyView>(page.api, "GET /api/organizations/{organization}/keys", params, MAX_KEY_PAGES),
+    page.api("GET /api/organizations/{organization}/requests", { params, query: { limit: LAST_REQUESTS } }),
     readAlerts(page),
   ]);
-  const isUnused = days.data.length === 0;
+  const rows = usage.data;
+  const lastRequests = (requests.body as RequestPageView).data;
+  const names = await readKeyNames(
+    page.options.store,
+    id,
+    rows.map((row) => row.key_id ?? null),
+  );
+  const spending = spendingOf(page.organization);
+  const progress = measureProgress(page.organization.month, spending.spentMicrocents, page.nowMs);
+  const attention = listAttention({
+    organization: page.organization,
+    forecastMicrocents: progress.forecastMicrocents,
+    keys,
+    alerts: alerts ?? [],
+    requests: lastRequests,
+    nowMs: page.nowMs,
+  });
+  const isUnused = rows.length === 0 && lastRequests.length === 0;
   return {
     markup: (
       <Layout page={page} title="Overview" section="overview">
-        <Spend page={page} dayRows={days.data} />
-        {isUnused ? <FirstSteps page={page} /> : null}
-        <section aria-labelledby="days">
-          <h2 id="days">Day by day</h2>
-          <DayChart days={listDays(days.month, days.data)} currency={days.currency} />
-        </section>
-        <div class="columns">
-          <UsageByKey usage={keys} names={names} />
-          <UsageByModel usage={models} />
-        </div>
-        {alerts === null ? null : <RecentAlerts page={page} alerts={alerts} />}
+        <AttentionList entries={attention} />
+        {isUnused ? (
+          <FirstSteps page={page} hasKey={keys.length > 0} />
+        ) : (
+          <>
+            <Spend page={page} dayRows={rows} progress={progress} />
+            <Days page={page} rows={rows} names={names} />
+            <UsageByKey rows={rows} currency={currency} names={names} />
+            <UsageByModel rows={rows} currency={currency} />
+          </>
+        )}
+        {alerts === null || isUnused ? null : <RecentAlerts page={page} alerts={alerts} />}
       </Layout>
     ),
   };
+}
+
+function AttentionList({ entries }: { entries: readonly Attention[] }) {
+  if (entries.length === 0) return null;
+  return (
+    <section aria-labelledby="attention">
+      <h2 id="attention">Needs attention</h2>
+      <ul class="attention">
+        {entries.map(({ level, text, label, path }) => (
+          <li class={`notice ${level}`}>
+            {text}{" "}
+            <strong>
+              <a href={path}>{label}</a>
+            </strong>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+interface DaysProps {
+  readonly page: OrganizationPageCall;
+  readonly rows: readonly UsageRowView[];
+  readonly names: ReadonlyMap<string, string>;
+}
+
+function Days({ page, rows, names }: DaysProps) {
+  const { currency } = page.organization;
+  const month = monthAt(page.nowMs);
+  const range = {
+    from: `${month.name}-01`,
+    to: addDays(new Date(month.endMs).toISOString().slice(0, 10), -1),
+  };
+  const { columns, series } = gatherColumns(
+    range,
+    rows,
+    (row) => (row.key_id ? (names.get(row.key_id) ?? row.key_id) : CORRECTIONS),
+    (row) => row.cost_microcents,
+  );
+  return (
+    <section aria-labelledby="days">
+      <h2 id="days">Day by day</h2>
+      <StackedColumns
+        label="Cost day by day, by key"
+        columns={columns}
+        series={series}
+        format={(microcents) => formatMoney(microcents, currency)}
+        formatTick={formatTickMoney}
+      />
+      <p>
+        <a href={`/organizations/${page.organization.id}/usage`}>
+          Usage of other days, of one key or model, as CSV
+        </a>
+      </p>
+    </section>
+  );
 }
 
 type Alerts = Awaited<ReturnType<OrganizationPageCall["options"]["store"]["listAlerts"]>>["items"];
@@ -64,17 +152,17 @@ function RecentAlerts({ page, alerts }: { page: OrganizationPageCall; alerts: Al
   );
 }
 
-type Rows = Awaited<ReturnType<typeof readUsage>>["data"];
+interface SpendProps {
+  readonly page: OrganizationPageCall;
+  readonly dayRows: readonly UsageRowView[];
+  readonly progress: ReturnType<typeof measureProgress>;
+}
 
-function Spend({ page, dayRows }: { page: OrganizationPageCall; dayRows: Rows }) {
+function Spend({ page, dayRows, progress }: SpendProps) {
   const { organization } = page;
   const { currency, month } = organization;
   const spending = spendingOf(organization);
-  const { daysBegun, daysLeft, forecastMicrocents } = measureProgress(
-    month,
-    spending.spentMicrocents,
-    page.nowMs,
-  );
+  const { daysBegun, daysLeft, forecastMicrocents } = progress;
   const spent = formatMoney(spending.spentMicrocents, currency);
   const hardCap = formatLimit(spending.hardCapCents, currency);
   const budget = formatLimit(spending.budgetCents, currency);
@@ -91,7 +179,6 @@ function Spend({ page, dayRows }: { page: OrganizationPageCall; dayRows: Rows })
         <Figure name="Days left" value={String(daysLeft)} />
       </dl>
       <SpendBar spending={spending} currency={currency} />
-      <Verdict page={page} forecastMicrocents={forecastMicrocents} />
       <MonthChart
         days={listDays(month, dayRows)}
         daysBegun={daysBegun}
@@ -100,6 +187,12 @@ function Spend({ page, dayRows }: { page: OrganizationPageCall; dayRows: Rows })
         currency={currency}
         label={label}
       />
+      {spending.hardCapCents === null ? (
+        <p class="quiet">
+          There is no hard cap. Set one in{" "}
+          <a href={`/organizations/${organization.id}/settings#hard_cap_cents`}>Inference settings</a>.
+        </p>
+      ) : null}
     </section>
   );
 }
@@ -113,52 +206,34 @@ function Figure({ name, value }: { name: string; value: string }) {
   );
 }
 
-/** One sentence that says whether anything must be done. */
-function Verdict(props: { page: OrganizationPageCall; forecastMicrocents: number | null }) {
-  const { organization } = props.page;
-  const settings = <a href={`/organizations/${organization.id}/settings`}>Inference settings</a>;
-  const spending = spendingOf(organization);
-  if (organization.suspended) {
-    return <p class="notice bad">This organization is suspended: every key is refused. Ask the operator.</p>;
-  }
-  if (isCapReached(spending)) {
-    return (
-      <p class="notice bad">
-        The organization's hard cap is reached: requests that cost money are refused with 402. Raise it in{" "}
-        {settings}, or wait for the next month.
-      </p>
-    );
-  }
-  if (isOverCap(spending, props.forecastMicrocents ?? 0)) {
-    return (
-      <p class="notice warn">
-        At this pace the hard cap is reached before the month ends. Change it in {settings}.
-      </p>
-    );
-  }
-  if (spending.hardCapCents === null) {
-    return <p class="quiet">There is no hard cap. Set one in {settings}.</p>;
-  }
-  return null;
-}
-
-function FirstSteps({ page }: { page: OrganizationPageCall }) {
+/** In place of empty charts. */
+function FirstSteps({ page, hasKey }: { page: OrganizationPageCall; hasKey: boolean }) {
   const base = `/organizations/${page.organization.id}`;
+  const { hard_cap_cents: cap, budget_cents: budget } = page.organization;
   return (
     <section class="card empty" aria-labelledby="first">
-      <h2 id="first">Nothing was used this month yet</h2>
-      <ol>
-        <li>
+      <h2 id="first">Three steps to the first answer</h2>
+      <ol class="steps">
+        <Step isDone={hasKey}>
           <a href={`${base}/keys/new`}>Create an API key</a>
-        </li>
-        <li>
+        </Step>
+        <Step isDone={false}>
           <a href={`${base}/try`}>Copy a snippet and send the first request</a>
-        </li>
-        <li>
+        </Step>
+        <Step isDone={cap !== null || budget !== null}>
           <a href={`${base}/settings`}>Set a cap and say who is told when it is near</a>
-        </li>
+        </Step>
       </ol>
     </section>
+  );
+}
+
+function Step({ isDone, children }: { isDone: boolean; children?: Child }) {
+  return (
+    <li>
+      {children}
+      {isDone ? <span class="state good">done</span> : null}
+    </li>
   );
 }
 

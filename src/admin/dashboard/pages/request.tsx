@@ -95,10 +95,10 @@ function Cost({ request, currency }: { request: ExplainedRequestView; currency: 
           <tr>
             <th scope="row">{part.name}</th>
             <Cell label="tokens" kind="number">
-              {formatCount(part.tokens)}
+              {part.tokens === null ? "" : formatCount(part.tokens)}
             </Cell>
             <Cell label="price per million" kind="number">
-              × {part.price} {currency}
+              {part.price === null ? "" : `× ${part.price} ${currency}`}
             </Cell>
             <Cell label="cost" kind="number">
               = {part.amount} {currency}

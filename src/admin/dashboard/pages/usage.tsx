@@ -1,59 +1,88 @@
 /** @jsxImportSource hono/jsx */
-/** *Usage*: a month by day, key and model; CSV; the operator's corrections. */
+/** *Usage*: what a stretch of days cost, by key, model and day; CSV; the operator's corrections. */
 import { randomBytes } from "node:crypto";
-import { monthAt, monthsBackFrom, parseMonth } from "../../../calendar.ts";
+import { readKeyNames } from "../../api/read-key-names.ts";
 import { NO_PROBLEMS, type Problems } from "../form.ts";
-import { formatMoney, monthName } from "../../format.ts";
-import { listDays } from "../month-figures.ts";
+import { formatCount, formatMoney, formatTickCount, formatTickMoney } from "../../format.ts";
+import { formatUsageCsv } from "../format-usage-csv.ts";
 import { nameKeys } from "../name-keys.ts";
 import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
-import { DayChart } from "../parts/charts.tsx";
 import { CorrectionForm, readCorrection } from "../parts/correction-form.tsx";
 import { ProblemSummary } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
-import { UsageByKey, UsageByModel, UsageTable } from "../parts/usage-table.tsx";
-import { readUsage } from "../read-usage.ts";
+import { StackedColumns } from "../parts/stacked-columns.tsx";
+import { readUsageFilters, UsageFilters, type UsageFilterValues } from "../parts/usage-filters.tsx";
+import { CORRECTIONS, UsageByKey, UsageByModel, UsageTable } from "../parts/usage-table.tsx";
 import { submit } from "../submit.ts";
-import type { UsageView } from "../views.ts";
+import { gatherColumns } from "../usage-columns.ts";
+import { addUp, daysIn, rangeBefore, readUsageRange } from "../usage-range.ts";
+import type { CatalogView, UsageRowView } from "../views.ts";
 
 const PATH = "/organizations/:organization/usage";
-/** As many as the longest retention that is offered by default. */
-const MONTHS_BACK = 12;
 
 function showUsage(page: OrganizationPageCall): Promise<PageAnswer> {
-  return renderUsage(page, page.query.get("month") ?? monthAt(page.nowMs).name, NO_PROBLEMS);
+  return renderUsage(page, NO_PROBLEMS);
 }
 
-async function renderUsage(
-  page: OrganizationPageCall,
-  month: string,
-  problems: Problems,
-): Promise<PageAnswer> {
-  const [days, keys, models, names] = await Promise.all([
-    readUsage(page, "day", month),
-    readUsage(page, "key", month),
-    readUsage(page, "model", month),
-    nameKeys(page),
+interface Shown {
+  readonly filters: UsageFilterValues;
+  readonly rows: readonly UsageRowView[];
+  readonly before: readonly UsageRowView[];
+  /** Key id → name, of deleted ones too. */
+  readonly names: ReadonlyMap<string, string>;
+}
+
+async function readShown(page: OrganizationPageCall): Promise<Shown> {
+  const filters = readUsageFilters(page);
+  const isWanted = (row: UsageRowView): boolean =>
+    (filters.key === "" || row.key_id === filters.key) &&
+    (filters.model === "" || row.model === filters.model);
+  const [rows, before] = await Promise.all([
+    readUsageRange(page, filters.range),
+    readUsageRange(page, rangeBefore(filters.range)),
   ]);
-  const total = days.data.reduce((sum, row) => sum + row.cost_microcents, 0);
+  const wanted = rows.filter(isWanted);
+  const ids = wanted.map((row) => row.key_id ?? null);
+  const names = await readKeyNames(page.options.store, page.organization.id, ids);
+  return { filters, rows: wanted, before: before.filter(isWanted), names };
+}
+
+async function renderUsage(page: OrganizationPageCall, problems: Problems): Promise<PageAnswer> {
+  const [shown, keys, catalog] = await Promise.all([
+    readShown(page),
+    nameKeys(page),
+    page.api("GET /api/catalog"),
+  ]);
+  const { currency } = page.organization;
+  const models = (catalog.body as CatalogView).data.map((model) => model.id);
   return {
     status: problems.size === 0 ? 200 : 400,
     markup: (
       <Layout page={page} title="Usage" section="usage">
         <ProblemSummary problems={problems} fields={["amount", "key_id", "reason"]} />
-        <MonthPicker page={page} month={month} />
-        <section aria-labelledby="days">
-          <h2 id="days">
-            {monthName(month)}: {formatMoney(total, days.currency)}
-          </h2>
-          <DayChart days={listDays(month, days.data)} currency={days.currency} />
-        </section>
-        <Tables days={days} keys={keys} models={models} names={names} />
+        <UsageFilters
+          page={page}
+          filters={shown.filters}
+          keys={new Map([...keys, ...shown.names])}
+          models={models}
+        />
+        <Totals shown={shown} currency={currency} />
+        <Charts shown={shown} currency={currency} />
+        <UsageByKey rows={shown.rows} currency={currency} names={shown.names} />
+        <UsageByModel rows={shown.rows} currency={currency} />
+        <UsageTable
+          id="by-day"
+          title="By day"
+          rows={shown.rows}
+          currency={currency}
+          groupOf={(row) => row.day ?? ""}
+          inOrder
+        />
         {page.isOperator ? (
           <CorrectionForm
             page={page}
             problems={problems}
-            keys={names}
+            keys={keys}
             id={page.form.text("id") || randomBytes(12).toString("hex")}
           />
         ) : null}
@@ -62,61 +91,117 @@ async function renderUsage(
   };
 }
 
-interface TablesProps {
-  readonly days: UsageView;
-  readonly keys: UsageView;
-  readonly models: UsageView;
-  readonly names: ReadonlyMap<string, string>;
-}
-
-function Tables({ days, keys, models, names }: TablesProps) {
+function Totals({ shown, currency }: { shown: Shown; currency: string }) {
+  const now = addUp(shown.rows);
+  const before = addUp(shown.before);
+  const { from, to } = rangeBefore(shown.filters.range);
   return (
     <>
-      <UsageByKey usage={keys} names={names} />
-      <UsageByModel usage={models} />
-      <UsageTable
-        id="by-day"
-        title="By day"
-        rows={days.data}
-        currency={days.currency}
-        nameOf={(row) => row.day ?? ""}
-        inOrder
-      />
+      <dl class="figures">
+        <Total
+          name="Cost"
+          value={formatMoney(now.microcents, currency)}
+          change={describeChange(now.microcents, before.microcents)}
+        />
+        <Total
+          name="Requests"
+          value={formatCount(now.requests)}
+          change={describeChange(now.requests, before.requests)}
+        />
+        <Total
+          name="Input tokens"
+          value={formatCount(now.inputTokens)}
+          change={describeChange(now.inputTokens, before.inputTokens)}
+        />
+        <Total
+          name="Cached input tokens"
+          value={formatCount(now.cachedInputTokens)}
+          change={describeChange(now.cachedInputTokens, before.cachedInputTokens)}
+        />
+        <Total
+          name="Output tokens"
+          value={formatCount(now.outputTokens)}
+          change={describeChange(now.outputTokens, before.outputTokens)}
+        />
+      </dl>
+      <p class="quiet">
+        Compared with the {daysIn(shown.filters.range).length} days before ({from} to {to}).
+      </p>
     </>
   );
 }
 
-function MonthPicker({ page, month }: { page: OrganizationPageCall; month: string }) {
-  const base = `/organizations/${page.organization.id}/usage`;
-  const months = monthsBackFrom(monthAt(page.nowMs), MONTHS_BACK).map((period) => period.name);
-  const shown = months.includes(month) || parseMonth(month) === null ? months : [month, ...months];
+function Total({ name, value, change }: { name: string; value: string; change: string }) {
   return (
-    <div class="actions">
-      <form method="get" action={base} class="inline">
-        <label for="month">Month</label>
-        <select id="month" name="month">
-          {shown.map((name) => (
-            <option value={name} selected={name === month}>
-              {monthName(name)}
-            </option>
-          ))}
-        </select>
-        <button type="submit" class="quiet">
-          Show
-        </button>
-      </form>
-      <a href={`${base}.csv?month=${encodeURIComponent(month)}`}>Download CSV</a>
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        {value} <span class="below">{change}</span>
+      </dd>
     </div>
   );
 }
 
+/** "+12 %" against the period before. */
+function describeChange(now: number, before: number): string {
+  if (before <= 0) return now <= 0 ? "as before" : "nothing before";
+  const percent = Math.round(((now - before) / before) * 100);
+  return `${percent > 0 ? "+" : percent < 0 ? "−" : "±"}${formatCount(Math.abs(percent))} %`;
+}
+
+function Charts({ shown, currency }: { shown: Shown; currency: string }) {
+  const { filters, rows, before, names } = shown;
+  const groupOf = (row: UsageRowView): string =>
+    filters.by === "model"
+      ? (row.model ?? CORRECTIONS)
+      : row.key_id
+        ? (names.get(row.key_id) ?? row.key_id)
+        : CORRECTIONS;
+  const cost = gatherColumns(filters.range, rows, groupOf, (row) => row.cost_microcents);
+  const costBefore = gatherColumns(
+    rangeBefore(filters.range),
+    before,
+    () => "",
+    (row) => row.cost_microcents,
+  );
+  const tokens = gatherColumns(filters.range, rows, null, null);
+  return (
+    <>
+      <section aria-labelledby="cost">
+        <h2 id="cost">Cost by {filters.by}</h2>
+        <StackedColumns
+          label={`Cost by ${filters.by}`}
+          columns={cost.columns}
+          series={cost.series}
+          before={before.length === 0 ? null : (costBefore.series[0]?.values ?? null)}
+          format={(microcents) => formatMoney(microcents, currency)}
+          formatTick={formatTickMoney}
+        />
+      </section>
+      <section aria-labelledby="tokens">
+        <h2 id="tokens">Tokens</h2>
+        <StackedColumns
+          label="Tokens: input, cached input, output"
+          columns={tokens.columns}
+          series={tokens.series}
+          format={formatCount}
+          formatTick={formatTickCount}
+        />
+      </section>
+    </>
+  );
+}
+
 async function downloadUsage(page: OrganizationPageCall): Promise<PageAnswer> {
-  const month = page.query.get("month");
-  const { body, headers } = await page.api("GET /api/organizations/{organization}/usage", {
-    params: { organization: page.organization.id },
-    query: { group_by: "day,key,model", format: "csv", ...(month === null ? {} : { month }) },
-  });
-  return { text: typeof body === "string" ? body : "", headers: headers ?? {} };
+  const { filters, rows, names } = await readShown(page);
+  const { from, to } = filters.range;
+  return {
+    text: formatUsageCsv(rows, names, page.organization.currency),
+    headers: {
+      "content-type": "text/csv; charset=utf-8",
+      "content-disposition": `attachment; filename="usage-${page.organization.id}-${from}-${to}.csv"`,
+    },
+  };
 }
 
 function correctSpend(page: OrganizationPageCall): Promise<PageAnswer> {
@@ -129,7 +214,7 @@ function correctSpend(page: OrganizationPageCall): Promise<PageAnswer> {
       });
       return { redirect: `/organizations/${page.organization.id}/usage?done=corrected` };
     },
-    refused: (problems) => renderUsage(page, monthAt(page.nowMs).name, problems),
+    refused: (problems) => renderUsage(page, problems),
   });
 }
 

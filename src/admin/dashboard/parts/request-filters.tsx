@@ -3,7 +3,7 @@
 import type { OrganizationPageCall } from "../page.ts";
 
 /** As the API calls them. */
-export const REQUEST_FILTERS = ["key_id", "model", "status", "from", "to", "id"] as const;
+const REQUEST_FILTERS = ["key_id", "model", "status", "from", "to", "id"] as const;
 
 /** What the address asks for. */
 export function requestFiltersOf(page: OrganizationPageCall): Record<string, string> {

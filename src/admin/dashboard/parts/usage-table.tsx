@@ -1,97 +1,147 @@
 /** @jsxImportSource hono/jsx */
-import { formatCount, formatMoney } from "../../format.ts";
-import type { UsageRowView, UsageView } from "../views.ts";
+import { MICROCENTS_PER_CENT } from "../../../money.ts";
+import { columnDecimals, formatAmount, formatCount } from "../../format.ts";
+import { addUp, groupRows } from "../usage-range.ts";
+import type { UsageRowView } from "../views.ts";
 import { ShareBar } from "./charts.tsx";
-import { Table } from "./table.tsx";
+import { Cell, Table } from "./table.tsx";
 
 const COLUMNS = [
-  { label: "share", kind: "wide" },
+  { label: "share of the cost", kind: "wide" },
   { label: "requests", kind: "number" },
-  { label: "tokens", kind: "number" },
+  { label: "input", kind: "number" },
+  { label: "cached", kind: "number" },
+  { label: "output", kind: "number" },
   { label: "cost", kind: "number" },
 ] as const;
 
 /** Of no key, of no model. */
-const CORRECTIONS = "spend corrections";
+export const CORRECTIONS = "spend corrections";
 
 interface UsageTableProps {
   readonly id: string;
+  /** "By key". */
   readonly title: string;
   readonly rows: readonly UsageRowView[];
   readonly currency: string;
-  readonly nameOf: (row: UsageRowView) => string;
+  /** What a row is summed up under. */
+  readonly groupOf: (row: UsageRowView) => string;
+  /** How that is shown; as it is when left out. */
+  readonly nameOf?: (group: string) => string;
   /** Days stay in their order; everything else comes with the dearest first. */
   readonly inOrder?: boolean;
 }
 
-/** Usage by one group, with a bar for each row. */
-export function UsageTable({ id, title, rows, currency, nameOf, inOrder = false }: UsageTableProps) {
-  const sorted = inOrder
-    ? rows
-    : [...rows].sort((left, right) => right.cost_microcents - left.cost_microcents);
-  const maximum = Math.max(0, ...rows.map((row) => row.cost_microcents));
+/** Usage by one group: shares are of the whole. */
+export function UsageTable(props: UsageTableProps) {
+  const { id, title, rows, currency, groupOf, nameOf, inOrder = false } = props;
+  const groups = [...groupRows(rows, groupOf)].map(([group, own]) => ({ group, sum: addUp(own) }));
+  const sorted = inOrder ? groups : groups.toSorted((a, b) => b.sum.microcents - a.sum.microcents);
+  const total = addUp(rows);
+  const amounts = groups.map(({ sum }) => sum.microcents);
+  const decimals = Math.min(columnDecimals(amounts), amounts.every(isLarge) ? 2 : MOST_DECIMALS);
   return (
     <section aria-labelledby={id}>
       <h2 id={id}>{title}</h2>
-      {rows.length === 0 ? (
-        <p class="quiet">Nothing in this month.</p>
+      {groups.length === 0 ? (
+        <p class="quiet">Nothing in this time.</p>
       ) : (
-        <Table label={`${title}, table`} class="usage" columns={[title.replace("By ", ""), ...COLUMNS]}>
-          {sorted.map((row) => (
-            <UsageRow row={row} name={nameOf(row)} maximum={maximum} currency={currency} />
+        <Table
+          label={`${title}, table`}
+          class="usage stack dense"
+          columns={[title.replace("By ", ""), ...COLUMNS]}
+        >
+          {sorted.map(({ group, sum }) => (
+            <UsageRow
+              name={nameOf?.(group) ?? group}
+              share={total.microcents <= 0 ? 0 : Math.max(0, sum.microcents) / total.microcents}
+              sum={sum}
+              format={(microcents) => formatAmount(microcents, currency, decimals)}
+            />
           ))}
+          <UsageRow
+            name="all"
+            share={null}
+            sum={total}
+            format={(microcents) => formatAmount(microcents, currency, decimals)}
+          />
         </Table>
       )}
     </section>
   );
 }
 
-function UsageRow(props: { row: UsageRowView; name: string; maximum: number; currency: string }) {
-  const { row, name, maximum, currency } = props;
-  const cost = formatMoney(row.cost_microcents, currency);
-  const tokens = row.input_tokens + row.cached_input_tokens + row.output_tokens;
-  const detail = `${formatCount(row.input_tokens)} input, ${formatCount(row.cached_input_tokens)} cached, ${formatCount(row.output_tokens)} output`;
+/** Of sums; a single request's cost is shown to its last digit on its own page. */
+const MOST_DECIMALS = 4;
+
+/** Cents are enough. */
+function isLarge(microcents: number): boolean {
+  return microcents === 0 || Math.abs(microcents) >= 100 * MICROCENTS_PER_CENT;
+}
+
+interface UsageRowProps {
+  readonly name: string;
+  /** Of the whole, 0 to 1; null for the whole itself. */
+  readonly share: number | null;
+  readonly sum: ReturnType<typeof addUp>;
+  readonly format: (microcents: number) => string;
+}
+
+function UsageRow({ name, share, sum, format }: UsageRowProps) {
   return (
-    <tr>
+    <tr class={share === null ? "total" : undefined}>
       <th scope="row">
         <bdi title={name}>{name}</bdi>
       </th>
-      <td class="wide">
-        <ShareBar value={row.cost_microcents} maximum={maximum} label={`${name}: ${cost}`} />
-      </td>
-      <td class="number">{formatCount(row.requests)}</td>
-      <td class="number" title={detail}>
-        {formatCount(tokens)}
-      </td>
-      <td class="number">{cost}</td>
+      <Cell label="share" kind="wide">
+        {share === null ? "" : <ShareBar share={share} label={`${name}: share of the cost`} />}
+      </Cell>
+      <Cell label="requests" kind="number">
+        {formatCount(sum.requests)}
+      </Cell>
+      <Cell label="input" kind="number">
+        {formatCount(sum.inputTokens)}
+      </Cell>
+      <Cell label="cached" kind="number">
+        {formatCount(sum.cachedInputTokens)}
+      </Cell>
+      <Cell label="output" kind="number">
+        {formatCount(sum.outputTokens)}
+      </Cell>
+      <Cell label="cost" kind="number">
+        {format(sum.microcents)}
+      </Cell>
     </tr>
   );
 }
 
-interface OfMonthProps {
-  readonly usage: UsageView;
+interface OfRowsProps {
+  readonly rows: readonly UsageRowView[];
+  readonly currency: string;
 }
 
-export function UsageByKey({ usage, names }: OfMonthProps & { readonly names: ReadonlyMap<string, string> }) {
+/** @param names Key id → name. */
+export function UsageByKey({ rows, currency, names }: OfRowsProps & { names: ReadonlyMap<string, string> }) {
   return (
     <UsageTable
       id="by-key"
       title="By key"
-      rows={usage.data}
-      currency={usage.currency}
-      nameOf={(row) => names.get(row.key_id ?? "") ?? row.key_id ?? CORRECTIONS}
+      rows={rows}
+      currency={currency}
+      groupOf={(row) => row.key_id ?? ""}
+      nameOf={(id) => (id === "" ? CORRECTIONS : (names.get(id) ?? id))}
     />
   );
 }
 
-export function UsageByModel({ usage }: OfMonthProps) {
+export function UsageByModel({ rows, currency }: OfRowsProps) {
   return (
     <UsageTable
       id="by-model"
       title="By model"
-      rows={usage.data}
-      currency={usage.currency}
-      nameOf={(row) => row.model ?? CORRECTIONS}
+      rows={rows}
+      currency={currency}
+      groupOf={(row) => row.model ?? CORRECTIONS}
     />
   );
 }

@@ -21,6 +21,7 @@ const REQUEST: ExplainedRequest = {
   input_tokens: 1234,
   cached_input_tokens: 1,
   output_tokens: 20,
+  reasoning_tokens: 0,
   estimated: false,
   cost_microcents: 400_230,
   duration_ms: 1_920,
@@ -93,7 +94,7 @@ describe("the sentence on a request", () => {
         status: 502,
         error_code: "upstream_error",
         cost_microcents: 0,
-        upstream: { name: "local", status: 500, cause: "upstream status 500: out of memory" },
+        upstream: { name: "local", status: 500, cause: "out of memory" },
       },
       sentence: "The upstream local answered 500: out of memory; the client was told 502 upstream_error.",
     },
@@ -145,6 +146,27 @@ describe("explain", () => {
       sum: "0.0040023",
       charged: "0.0040023",
     });
+  });
+
+  it("gives fees, reasoning and what has rates of its own as parts, which add up to what is charged", () => {
+    const figures = {
+      ...PRICE.figures,
+      reasoning_microcents_per_million: "2000000000",
+      cache_write_microcents_per_million: "375000000",
+      request_microcents: "1000",
+    };
+    const request = { ...REQUEST, reasoning_tokens: 5, checks: [{ ...PRICE, figures }] };
+    const cost = explain({ ...request, cost_microcents: 411_230 }, "USD").cost;
+    expect(cost?.parts.map(({ name, tokens, amount }) => [name, tokens, amount])).toEqual([
+      ["input", 1234, "0.003702"],
+      ["cached input", 1, "0.0000003"],
+      ["output", 15, "0.000225"],
+      ["reasoning", 5, "0.0001"],
+      ["fee of the request", null, "0.00001"],
+      ["cache writes and audio", null, "0.000075"],
+    ]);
+    expect(cost?.sum).toBe("0.0041123");
+    expect(cost?.charged).toBe("0.0041123");
   });
 
   it("leads to the page where the reason is changed", () => {

@@ -1,0 +1,135 @@
+/** What needs somebody: each with the page where it is settled. The most urgent first. */
+import { MICROCENTS_PER_CENT } from "../../money.ts";
+import type { ListedAlert } from "../../store/types/alerts.ts";
+import { formatLimit, formatMoney } from "../format.ts";
+import { isCapReached, isOverCap, spendingOf } from "./spending.ts";
+import type { KeyView, OrganizationView, RequestView } from "./views.ts";
+
+export interface Attention {
+  readonly level: "bad" | "warn";
+  readonly text: string;
+  readonly label: string;
+  readonly path: string;
+}
+
+export interface AttentionInput {
+  readonly organization: OrganizationView;
+  readonly forecastMicrocents: number | null;
+  readonly keys: readonly KeyView[];
+  readonly alerts: readonly ListedAlert[];
+  /** The last ones, newest first. */
+  readonly requests: readonly RequestView[];
+  readonly nowMs: number;
+}
+
+/** Further keys are counted. */
+const MOST_KEYS = 5;
+/** An upstream that failed so often in a row is down. */
+const FAILURES_IN_A_ROW = 3;
+const RECENT_MS = 3_600_000;
+
+export function listAttention(input: AttentionInput): readonly Attention[] {
+  return [
+    ...ofOrganization(input),
+    ...ofUpstreams(input),
+    ...ofKeys(input, "cap_reached"),
+    ...ofWebhook(input),
+    ...ofKeys(input, "over_budget"),
+  ];
+}
+
+function ofOrganization({ organization, forecastMicrocents }: AttentionInput): Attention[] {
+  const { currency, suspended } = organization;
+  const spending = spendingOf(organization);
+  const path = `/organizations/${organization.id}/settings`;
+  const cap = { label: "Change this cap", path: `${path}#hard_cap_cents` };
+  const found: Attention[] = [];
+  if (suspended) {
+    const text = "This organization is suspended: every key is refused. Only the operator can change that.";
+    found.push({ level: "bad", text, label: "Inference settings", path });
+  }
+  if (isCapReached(spending)) {
+    const text = `The organization's hard cap of ${formatLimit(spending.hardCapCents, currency)} is reached: requests that cost money are refused with 402.`;
+    found.push({ level: "bad", text, ...cap });
+  } else if (isOverCap(spending, forecastMicrocents ?? 0)) {
+    const text = `At this pace the month comes to ${formatMoney(forecastMicrocents ?? 0, currency)}, past the hard cap of ${formatLimit(spending.hardCapCents, currency)}.`;
+    found.push({ level: "warn", text, ...cap });
+  }
+  const { budgetCents, spentMicrocents } = spending;
+  if (budgetCents !== null && spentMicrocents >= budgetCents * MICROCENTS_PER_CENT) {
+    const text = `The organization is past its budget: ${formatMoney(spentMicrocents, currency)} of ${formatLimit(budgetCents, currency)}.`;
+    found.push({ level: "warn", text, label: "Change this budget", path: `${path}#budget_cents` });
+  }
+  return found;
+}
+
+function ofKeys({ organization, keys }: AttentionInput, state: "cap_reached" | "over_budget"): Attention[] {
+  const base = `/organizations/${organization.id}/keys`;
+  const isCap = state === "cap_reached";
+  const found = keys.filter((key) => key.state === state);
+  const shown = found.slice(0, MOST_KEYS).map((key): Attention => {
+    const cents = isCap ? key.hard_cap_cents : key.budget_cents;
+    const spent = formatMoney(key.spent_microcents, organization.currency);
+    const limit = formatLimit(cents, organization.currency);
+    return {
+      level: isCap ? "bad" : "warn",
+      text: isCap
+        ? `API key "${key.name}" has reached its hard cap: ${spent} of ${limit}. It is refused with 402.`
+        : `API key "${key.name}" is past its budget: ${spent} of ${limit}.`,
+      label: isCap ? "Change this cap" : "Change this budget",
+      path: `${base}/${key.id}#${isCap ? "hard_cap_cents" : "budget_cents"}`,
+    };
+  });
+  const more = found.length - shown.length;
+  if (more === 0) return shown;
+  const text = `${more} more API keys ${isCap ? "have reached their hard cap" : "are past their budget"}.`;
+  return [...shown, { level: isCap ? "bad" : "warn", text, label: "API keys", path: base }];
+}
+
+function ofWebhook({ organization, alerts }: AttentionInput): Attention[] {
+  const base = `/organizations/${organization.id}`;
+  const disabledAt = organization.notifications.webhook?.disabled_at ?? null;
+  if (disabledAt !== null) {
+    const text = "The webhook's endpoint answered 410 Gone: nothing is sent to it any more.";
+    return [{ level: "bad", text, label: "See the webhook", path: `${base}/settings#webhook` }];
+  }
+  const failing = alerts.filter(
+    ({ deliveries: { email, webhook } }) => isFailing(email) || isFailing(webhook),
+  );
+  const [first] = failing;
+  if (first === undefined) return [];
+  const { email, webhook } = first.deliveries;
+  const [channel, error] = isFailing(webhook) ? ["webhook", webhook.lastError] : ["email", email.lastError];
+  const text = `An alert could not be delivered by ${channel}${error === null ? "" : `: ${error}`}.`;
+  return [{ level: "warn", text, label: "See the deliveries", path: `${base}/alerts` }];
+}
+
+function isFailing({ state, lastError }: ListedAlert["deliveries"]["email"]): boolean {
+  return state !== "off" && state !== "delivered" && lastError !== null;
+}
+
+/** Upstreams whose last requests of this organization have all failed. */
+function ofUpstreams({ organization, requests, nowMs }: AttentionInput): Attention[] {
+  const last = new Map<string, RequestView[]>();
+  for (const request of requests) {
+    if (request.upstream === null || Date.parse(request.recorded_at) < nowMs - RECENT_MS) continue;
+    const own = last.get(request.upstream.name) ?? [];
+    last.set(request.upstream.name, own);
+    if (own.length < FAILURES_IN_A_ROW) own.push(request);
+  }
+  return [...last].flatMap(([name, own]): Attention[] => {
+    if (own.length < FAILURES_IN_A_ROW || !own.every(isUpstreamFailure)) return [];
+    return [
+      {
+        level: "bad",
+        text: `The upstream ${name} is failing: the last ${FAILURES_IN_A_ROW} requests that went there got no answer.`,
+        label: "See these requests",
+        path: `/organizations/${organization.id}/requests?status=5xx`,
+      },
+    ];
+  });
+}
+
+function isUpstreamFailure({ status }: RequestView): boolean {
+  return status !== null && status >= 500;
+}

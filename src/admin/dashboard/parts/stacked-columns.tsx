@@ -1,0 +1,130 @@
+/** @jsxImportSource hono/jsx */
+/** A column for each stretch of time, made of parts on top of each other. */
+import { scaleBand, scaleLinear } from "d3-scale";
+import { line, stack } from "d3-shape";
+import { type Area, type Drawing, Legend, Plot, round, type Tick } from "./plot.tsx";
+
+export interface Series {
+  readonly name: string;
+  /** One value for each column. */
+  readonly values: readonly number[];
+}
+
+interface StackedColumnsProps {
+  readonly label: string;
+  /** What each column is, in full: "21 November 2026", and in short, on the axis: "21". */
+  readonly columns: readonly { readonly title: string; readonly short: string }[];
+  /** The largest first; those beyond the colours that there are become "others". */
+  readonly series: readonly Series[];
+  /** Of the period before, for each column; drawn as a line. */
+  readonly before?: readonly number[] | null;
+  /** A value in full, and on the axis. */
+  readonly format: (value: number) => string;
+  readonly formatTick: (value: number) => string;
+}
+
+/** As many colours as can be told apart; the last one is for all others. */
+const COLORS = 7;
+const SHORTEST_TICK = 34;
+const LABELS_OF_VALUES = 5;
+
+export function StackedColumns(props: StackedColumnsProps) {
+  const series = gatherOthers(props.series);
+  const entries = series.map(({ name }, index) => ({ label: name, class: colorOf(index) }));
+  const before = props.before ? [{ label: "the period before", class: "before" }] : [];
+  return (
+    <>
+      <Legend entries={[...entries, ...before]} />
+      <Plot label={props.label} draw={(area) => drawColumns({ ...props, series }, area)} />
+    </>
+  );
+}
+
+function gatherOthers(series: readonly Series[]): readonly Series[] {
+  if (series.length <= COLORS) return series;
+  const others = series.slice(COLORS - 1);
+  const values = others[0]?.values.map((_, index) =>
+    others.reduce((sum, one) => sum + (one.values[index] ?? 0), 0),
+  );
+  return [...series.slice(0, COLORS - 1), { name: `${others.length} others`, values: values ?? [] }];
+}
+
+function drawColumns(props: StackedColumnsProps, { width, height }: Area): Drawing {
+  const { columns, series } = props;
+  const before = props.before ?? [];
+  const indexes = columns.map((_, index) => index);
+  const totals = indexes.map((index) =>
+    series.reduce((sum, { values }) => sum + Math.max(0, values[index] ?? 0), 0),
+  );
+  const x = scaleBand<number>().domain(indexes).range([0, width]).paddingInner(0.2);
+  const y = scaleLinear()
+    .domain([0, Math.max(1, ...totals, ...before)])
+    .range([height, 0])
+    .nice(LABELS_OF_VALUES);
+  const layers = stack<number, number>()
+    .keys(series.map((_, position) => position))
+    .value((index, position) => Math.max(0, series[position]?.values[index] ?? 0))(indexes);
+  const middle = (index: number): number => (x(index) ?? 0) + x.bandwidth() / 2;
+  const path = line<number>((_, index) => middle(index), y);
+  return {
+    yTicks: y.ticks(LABELS_OF_VALUES).map((value) => ({ at: y(value), label: props.formatTick(value) })),
+    xTicks: listTicks(columns, middle, width),
+    spots: indexes.map((index) => ({
+      x: middle(index),
+      width: x.step(),
+      lines: describeColumn({ ...props, before }, index, totals[index] ?? 0),
+    })),
+    shapes: (
+      <>
+        {layers.map((layer, position) => (
+          <g class={colorOf(position)}>
+            {layer.map(([from, to], index) =>
+              to > from ? (
+                <rect
+                  x={round(x(index) ?? 0)}
+                  y={round(y(to))}
+                  width={round(x.bandwidth())}
+                  height={round(y(from) - y(to))}
+                />
+              ) : null,
+            )}
+          </g>
+        ))}
+        {before.length === 0 ? null : <path class="before" d={path(before) ?? ""} />}
+      </>
+    ),
+  };
+}
+
+/** What it is, its sum, its parts, and the period before. */
+function describeColumn(
+  { columns, series, before, format }: StackedColumnsProps,
+  index: number,
+  total: number,
+): string[] {
+  const parts = series.filter(({ values }) => series.length > 1 && (values[index] ?? 0) > 0);
+  const former = before?.[index];
+  return [
+    columns[index]?.title ?? "",
+    format(total),
+    ...parts.map(({ name, values }) => `${name}: ${format(values[index] ?? 0)}`),
+    ...(former === undefined ? [] : [`before: ${format(former)}`]),
+  ];
+}
+
+/** As many as fit beside each other. */
+function listTicks(
+  columns: StackedColumnsProps["columns"],
+  middle: (index: number) => number,
+  width: number,
+): Tick[] {
+  const longest = Math.max(...columns.map(({ short }) => short.length * 8 + 8), SHORTEST_TICK);
+  const every = Math.max(1, Math.ceil((columns.length * longest) / width));
+  return columns.flatMap(({ short }, index) =>
+    index % every === 0 ? [{ at: middle(index), label: short }] : [],
+  );
+}
+
+function colorOf(position: number): string {
+  return `color-${position % COLORS}`;
+}

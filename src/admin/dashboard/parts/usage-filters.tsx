@@ -1,0 +1,90 @@
+/** @jsxImportSource hono/jsx */
+/** Which days, key and model the usage is shown of; everything stays in the address. */
+import { monthAt, monthsBackFrom } from "../../../calendar.ts";
+import type { OrganizationPageCall } from "../page.ts";
+import { addDays, type DayRange, parseRange } from "../usage-range.ts";
+import { Choice, DayField } from "./request-filters.tsx";
+
+export interface UsageFilterValues {
+  readonly range: DayRange;
+  /** Id; empty: all. */
+  readonly key: string;
+  readonly model: string;
+  /** What the columns are stacked by. */
+  readonly by: "key" | "model";
+}
+
+export function readUsageFilters({ query, nowMs }: OrganizationPageCall): UsageFilterValues {
+  return {
+    range: parseRange(query.get("from"), query.get("to"), nowMs),
+    key: query.get("key") ?? "",
+    model: query.get("model") ?? "",
+    by: query.get("by") === "model" ? "model" : "key",
+  };
+}
+
+interface UsageFiltersProps {
+  readonly page: OrganizationPageCall;
+  readonly filters: UsageFilterValues;
+  /** Id → name. */
+  readonly keys: ReadonlyMap<string, string>;
+  readonly models: readonly string[];
+}
+
+export function UsageFilters({ page, filters, keys, models }: UsageFiltersProps) {
+  const path = `/organizations/${page.organization.id}/usage`;
+  const { range, key, model, by } = filters;
+  return (
+    <>
+      <p class="presets">
+        {listPresets(page.nowMs).map(({ label, from, to }) => (
+          <a
+            href={`${path}?${addressOf({ ...filters, range: { from, to } })}`}
+            aria-current={from === range.from && to === range.to ? "true" : undefined}
+          >
+            {label}
+          </a>
+        ))}
+      </p>
+      <form method="get" action={path} class="filters" aria-label="What is shown">
+        <DayField name="from" label="From" value={range.from} />
+        <DayField name="to" label="To" value={range.to} />
+        <Choice name="key" label="Key" value={key} choices={[...keys]} />
+        <Choice name="model" label="Model" value={model} choices={models.map((id) => [id, id] as const)} />
+        <div>
+          <label for="by">Stacked by</label>
+          <select id="by" name="by">
+            {(["key", "model"] as const).map((value) => (
+              <option value={value} selected={value === by}>
+                {value}
+              </option>
+            ))}
+          </select>
+        </div>
+        <div class="buttons">
+          <button type="submit">Show</button>
+          <a href={`${path}.csv?${addressOf(filters)}`}>Download CSV</a>
+        </div>
+      </form>
+    </>
+  );
+}
+
+function addressOf({ range, key, model, by }: UsageFilterValues): string {
+  const values = { from: range.from, to: range.to, key, model, by };
+  return new URLSearchParams(Object.entries(values).filter(([, value]) => value !== "")).toString();
+}
+
+function listPresets(nowMs: number): readonly (DayRange & { readonly label: string })[] {
+  const today = new Date(nowMs).toISOString().slice(0, "2026-11-21".length);
+  const month = monthAt(nowMs);
+  const last = monthsBackFrom(month, 1)[1] ?? month;
+  return [
+    { label: "This month", from: `${month.name}-01`, to: today },
+    { label: "Last month", from: `${last.name}-01`, to: addDays(`${month.name}-01`, -1) },
+    { label: "7 days", from: addDays(today, -6), to: today },
+    { label: "30 days", from: addDays(today, -29), to: today },
+    { label: "90 days", from: addDays(today, -89), to: today },
+    { label: "12 months", from: addDays(today, -364), to: today },
+  ];
+}

@@ -1,0 +1,98 @@
+/** Usage of a stretch of days, over as many months as it takes, and its sums. */
+import { dayAt, monthAt } from "../../calendar.ts";
+import type { OrganizationPageCall } from "./page.ts";
+import { readUsage } from "./read-usage.ts";
+import type { UsageRowView } from "./views.ts";
+
+const DAY_MS = 86_400_000;
+const DAY_NAME = /^\d{4}-\d{2}-\d{2}$/;
+/** A year and the month before it. */
+const MAX_DAYS = 400;
+
+/** UTC days, both included: "2026-11-01". */
+export interface DayRange {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** What a person asks for; this month up to today where that is none, at most so many days. */
+export function parseRange(from: string | null, to: string | null, nowMs: number): DayRange {
+  const today = dayAt(nowMs).name;
+  const last = isDay(to) ? to : today;
+  const first = isDay(from) ? from : monthAt(Date.parse(last)).name.concat("-01");
+  const [start, end] = first <= last ? [first, last] : [last, first];
+  const earliest = addDays(end, 1 - MAX_DAYS);
+  return { from: start < earliest ? earliest : start, to: end };
+}
+
+/** As many days, right before. */
+export function rangeBefore(range: DayRange): DayRange {
+  return { from: addDays(range.from, -daysIn(range).length), to: addDays(range.from, -1) };
+}
+
+export function daysIn({ from, to }: DayRange): readonly string[] {
+  const count = Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS) + 1;
+  return Array.from({ length: count }, (_, index) => addDays(from, index));
+}
+
+export function addDays(day: string, count: number): string {
+  return dayAt(Date.parse(day) + count * DAY_MS).name;
+}
+
+function isDay(text: string | null): text is string {
+  return text !== null && DAY_NAME.test(text) && !Number.isNaN(Date.parse(text));
+}
+
+/** Rows by day, key and model, those of the range alone. */
+export async function readUsageRange(
+  page: OrganizationPageCall,
+  range: DayRange,
+): Promise<readonly UsageRowView[]> {
+  const months = [...new Set(daysIn(range).map((day) => day.slice(0, "2026-11".length)))];
+  const usages = await Promise.all(months.map((month) => readUsage(page, "day,key,model", month)));
+  return usages.flatMap((usage) => usage.data).filter(({ day = "" }) => day >= range.from && day <= range.to);
+}
+
+export interface UsageSum {
+  readonly requests: number;
+  readonly inputTokens: number;
+  readonly cachedInputTokens: number;
+  readonly outputTokens: number;
+  readonly microcents: number;
+}
+
+const NOTHING: UsageSum = {
+  requests: 0,
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  outputTokens: 0,
+  microcents: 0,
+};
+
+export function addUp(rows: readonly UsageRowView[]): UsageSum {
+  return rows.reduce(
+    (sum, row) => ({
+      requests: sum.requests + row.requests,
+      inputTokens: sum.inputTokens + row.input_tokens,
+      cachedInputTokens: sum.cachedInputTokens + row.cached_input_tokens,
+      outputTokens: sum.outputTokens + row.output_tokens,
+      microcents: sum.microcents + row.cost_microcents,
+    }),
+    NOTHING,
+  );
+}
+
+/** The rows by what they have in common, in the order of their first. */
+export function groupRows(
+  rows: readonly UsageRowView[],
+  nameOf: (row: UsageRowView) => string,
+): ReadonlyMap<string, readonly UsageRowView[]> {
+  const groups = new Map<string, UsageRowView[]>();
+  for (const row of rows) {
+    const name = nameOf(row);
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [row]);
+    else group.push(row);
+  }
+  return groups;
+}

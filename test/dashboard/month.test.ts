@@ -1,0 +1,131 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type AdminUnderTest, OPERATOR_TOKEN, startAdmin } from "../admin/admin-fixture.ts";
+import {
+  CHROMIUM,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  signIn,
+  SKIPPED_WHY,
+  withBrowser,
+} from "./browser.ts";
+import { fillMonth, type FilledMonth } from "./filled-month.ts";
+
+const SCREEN = { width: 1280, height: 900 };
+const PHONE = { width: 390, height: 844 };
+/** Set it to look at every page. */
+const SHOTS = process.env["IGW_SCREENSHOTS"];
+
+describe.skipIf(CHROMIUM === null)(`the dashboard with a month of 900,000 requests${SKIPPED_WHY}`, () => {
+  const open = withBrowser();
+  let admin: AdminUnderTest;
+  let filled: FilledMonth;
+  let base = "";
+  let page: Page;
+  const pages: { name: string; page: Page }[] = [];
+  beforeAll(async () => {
+    admin = await startAdmin();
+    filled = await fillMonth(admin, await admin.store.timeMs());
+    base = `${admin.url}/organizations/${filled.id}`;
+    for (const [device, viewport] of Object.entries({ desktop: SCREEN, phone: PHONE })) {
+      for (const colorScheme of ["light", "dark"] as const) {
+        const opened = await open({ colorScheme, viewport });
+        await signIn(opened, { adminUrl: admin.url, adminToken: OPERATOR_TOKEN });
+        pages.push({ name: `${device}-${colorScheme}`, page: opened });
+      }
+    }
+    page = pages[0]!.page;
+  }, 120_000);
+  afterAll(() => admin.stop());
+
+  it.each([
+    ["overview", ""],
+    ["keys", "/keys"],
+    ["usage", "/usage"],
+    ["requests", "/requests"],
+    ["failed-request", "/requests?status=5xx"],
+    ["settings", "/settings"],
+    ["alerts", "/alerts"],
+    ["audit", "/audit"],
+    ["tokens", "/tokens"],
+    ["models", "/models"],
+    ["try", "/try"],
+  ])("%s is accessible and fits its screen, desktop and phone, light and dark", async (name, path) => {
+    for (const { name: device, page: one } of pages) {
+      const answer = await one.goto(base + path);
+      expect(answer?.status()).toBe(200);
+      if (name === "failed-request") {
+        await one.locator("#requests tbody tr").first().getByRole("link").click();
+      }
+      await one.locator("h1").waitFor();
+      if (SHOTS !== undefined) {
+        mkdirSync(SHOTS, { recursive: true });
+        await one.screenshot({ path: join(SHOTS, `${name}-${device}.png`), fullPage: true });
+      }
+      await expectAccessible(one);
+      await expectNoSidewaysScroll(one);
+    }
+  });
+
+  it("the overview says first what needs somebody, each with its link", async () => {
+    await page.goto(base);
+    const attention = page.getByRole("region", { name: "Needs attention" }).getByRole("listitem");
+    const texts = await attention.allTextContents();
+    expect(texts.join("\n")).toMatch(
+      /API key "support-assistant" is past its budget: [\d,.]+ USD of [\d,.]+ USD\./,
+    );
+    await attention.filter({ hasText: "support-assistant" }).getByRole("link").click();
+    await page.waitForURL(/\/keys\/key_[^/]+#budget_cents$/);
+    await page.goto(`${base}/keys`);
+    expect(await page.getByRole("row", { name: /support-assistant/ }).textContent()).toContain("over budget");
+    expect(await page.getByRole("row", { name: /^ci / }).textContent()).toContain("cap reached");
+  });
+
+  it("charts show their values on focus, and the table beneath adds up to the same", async () => {
+    await page.goto(`${base}/usage`);
+    const chart = page.getByRole("group", { name: "Cost by key" });
+    const spots = chart.getByRole("img");
+    await spots.first().focus();
+    const said = (await spots.first().getAttribute("aria-label")) ?? "";
+    expect(said).toMatch(/^\d{4}-\d{2}-01, [\d,.]+ USD, [a-z -]+: [\d,.]+ USD/);
+    expect(await chart.locator(".spot:focus .tip").isVisible()).toBe(true);
+    await page.keyboard.press("ArrowRight");
+    expect(await chart.locator(".spot:focus").getAttribute("aria-label")).toMatch(/^\d{4}-\d{2}-02, /);
+    const costOf = async (id: string): Promise<string | null> =>
+      page.locator(`section[aria-labelledby="${id}"] tr.total td`).last().textContent();
+    expect(await costOf("by-key")).toBe(await costOf("by-day"));
+    expect(await costOf("by-model")).toBe(await costOf("by-day"));
+    const shares = await page.locator('section[aria-labelledby="by-key"] .share .number').allTextContents();
+    const sum = shares.reduce((total, share) => total + Number(share.replace(/\D/g, "")), 0);
+    expect(sum).toBeGreaterThan(95);
+    expect(sum).toBeLessThan(105);
+  });
+
+  it("a deleted key keeps its name, and the CSV has it beside its id, for what is filtered", async () => {
+    const old = "the old mobile app, which is switched off in spring";
+    await page.goto(`${base}/usage`);
+    await page.getByRole("rowheader", { name: old }).waitFor();
+    await page.getByLabel("Key", { exact: true }).selectOption({ label: old });
+    await page.getByLabel("Model", { exact: true }).selectOption("acme/echo-small");
+    await page.getByRole("button", { name: "Show" }).click();
+    await page.waitForURL(/key=key_.*model=acme/);
+    const href = await page.getByRole("link", { name: "Download CSV" }).getAttribute("href");
+    const csv = await (await page.request.get(admin.url + String(href))).text();
+    const [header, ...lines] = csv.trim().split("\r\n");
+    expect(header).toMatch(/^day,key_id,key_name,model,requests,.*,cost,currency$/);
+    expect(lines.length).toBeGreaterThan(0);
+    for (const line of lines) expect(line).toContain(`${filled.keyIds[7]},"${old}",acme/echo-small,`);
+  });
+
+  it("a range over two months is compared with as many days before it", async () => {
+    await page.goto(`${base}/usage`);
+    await page.getByRole("link", { name: "Last month" }).click();
+    await page.getByText(/Compared with the \d+ days before/).waitFor();
+    await page.getByRole("link", { name: "30 days", exact: true }).click();
+    await page.getByText("Compared with the 30 days before").waitFor();
+    const figures = await page.locator(".figures").textContent();
+    expect(figures).toMatch(/Cost[\d,.]+ USD [+−]\d/);
+  });
+});
