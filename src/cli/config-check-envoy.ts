@@ -46,7 +46,7 @@ function readBootstrap(file: string): string | BootstrapFinding {
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const message = `the file could not be read: ${reason}.`;
-    return { check: "file", severity: "problem", path: "", message, fix: "Give the path of a bootstrap." };
+    return { check: "file", level: "problem", path: "", message, fix: "Give the path of a bootstrap." };
   }
 }
 
@@ -56,10 +56,13 @@ function report(
   validation: Validation | null,
 ): number {
   const { envoyFile, stdout, stderr, json = false } = options;
-  const problems = findings.filter((finding) => finding.severity === "problem");
+  const problems = findings.filter((finding) => finding.level === "problem");
   const ok = problems.length === 0 && validation?.outcome !== "refused";
   if (json) {
-    stdout.write(`${JSON.stringify({ ok, file: options.file, envoy: envoyFile, findings, validation })}\n`);
+    const told = findings.map(formatJson);
+    stdout.write(
+      `${JSON.stringify({ ok, file: options.file, envoy: envoyFile, findings: told, validation })}\n`,
+    );
     return ok ? 0 : 1;
   }
   const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
@@ -69,6 +72,11 @@ function report(
   if (lines.length > 0) stderr.write(`${lines.join("\n")}\n`);
   if (ok) stdout.write(`ok: ${envoyFile} fits ${options.file}; ${describeValidation(validation)}\n`);
   return ok ? 0 : 1;
+}
+
+/** As programs read it. */
+function formatJson({ check, level, path, line, message, fix }: BootstrapFinding): object {
+  return { check, severity: level, path, line, message, fix };
 }
 
 function describeValidation(validation: Validation | null): string {

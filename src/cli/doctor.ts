@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Finding } from "../doctor/finding.ts";
+import type { DoctorFinding } from "../doctor/finding.ts";
 
 const MARKS = { ok: "ok     ", warning: "WARNING", problem: "PROBLEM" } as const;
 
@@ -18,20 +18,22 @@ export function addDoctorCommand(program: Command): void {
 }
 
 async function doctorAction(options: { config: string; json?: true }): Promise<void> {
-  const { examine } = await import("../doctor/doctor.ts");
+  const { examine, isSound } = await import("../doctor/doctor.ts");
   const findings = await examine(options.config);
-  const isSound = !findings.some(({ level }) => level === "problem");
+  const ok = isSound(findings);
   process.stdout.write(
-    options.json === true ? `${JSON.stringify({ ok: isSound, findings })}\n` : formatFindings(findings),
+    options.json === true
+      ? `${JSON.stringify({ ok, findings: findings.map(formatJson) })}\n`
+      : formatFindings(findings),
   );
-  process.exitCode = isSound ? 0 : 1;
+  process.exitCode = ok ? 0 : 1;
 }
 
 /** What is wrong comes first. */
-function formatFindings(findings: readonly Finding[]): string {
-  const of = (level: Finding["level"]) => findings.filter((finding) => finding.level === level);
+function formatFindings(findings: readonly DoctorFinding[]): string {
+  const of = (level: DoctorFinding["level"]) => findings.filter((finding) => finding.level === level);
   const ordered = [...of("problem"), ...of("warning"), ...of("ok")];
-  const count = (level: Finding["level"], word: string): string => {
+  const count = (level: DoctorFinding["level"], word: string): string => {
     const { length } = of(level);
     return `${length} ${word}${length === 1 ? "" : "s"}`;
   };
@@ -39,9 +41,14 @@ function formatFindings(findings: readonly Finding[]): string {
   return `${ordered.map(formatFinding).join("\n")}\n\n${summary}\n`;
 }
 
-function formatFinding({ check, level, what, since, todo }: Finding): string {
-  const lines = [`${MARKS[level]}  ${check}: ${what}`];
+/** As programs read it. */
+function formatJson({ check, level, code, message, since, fix }: DoctorFinding): object {
+  return { check, level, code, what: message, since, todo: fix };
+}
+
+function formatFinding({ check, level, message, since, fix }: DoctorFinding): string {
+  const lines = [`${MARKS[level]}  ${check}: ${message}`];
   if (since !== null) lines.push(`         since ${since}`);
-  if (todo !== null) lines.push(`         → ${todo}`);
+  if (fix !== null) lines.push(`         → ${fix}`);
   return lines.join("\n");
 }

@@ -1,6 +1,6 @@
 /** The gateway's own addresses, as clients and people reach it: does each lead to what it is for. */
 import type { Config } from "../config/schema.ts";
-import { type Finding, type FindingCode, found, ok, reasonOf } from "./finding.ts";
+import { type DoctorFinding, type FindingCode, found, ok, reasonOf } from "./finding.ts";
 
 const TIMEOUT_MS = 5_000;
 const MAX_BODY_BYTES = 4 * 1024 ** 2;
@@ -13,12 +13,12 @@ interface Address {
   readonly path: string;
   readonly isOurs: (answer: Response, body: string) => boolean;
   readonly codes: Readonly<Record<"unencrypted" | "elsewhere" | "unreachable", FindingCode>>;
-  readonly todos: { readonly unencrypted: string; readonly elsewhere: string };
+  readonly fixes: { readonly unencrypted: string; readonly elsewhere: string };
   readonly leadsTo: string;
 }
 
 /** `public_base_url` leads to the API: a call without a key is refused in the gateway's own way. */
-export async function checkPublicUrl({ publicBaseUrl }: Config): Promise<Finding[]> {
+export async function checkPublicUrl({ publicBaseUrl }: Config): Promise<DoctorFinding[]> {
   const check = "public_base_url";
   if (publicBaseUrl === null) return [ok(check, "Not set; the snippets name the address in `listen`.")];
   return checkAddress({
@@ -31,7 +31,7 @@ export async function checkPublicUrl({ publicBaseUrl }: Config): Promise<Finding
       elsewhere: "public_url_elsewhere",
       unreachable: "public_url_unreachable",
     },
-    todos: {
+    fixes: {
       unencrypted: "Put TLS in front of the gateway and write `https://…`: keys would travel in the clear.",
       elsewhere: "See that the load balancer passes every path to Envoy's listener, not to the admin port.",
     },
@@ -40,14 +40,14 @@ export async function checkPublicUrl({ publicBaseUrl }: Config): Promise<Finding
 }
 
 /** `dashboard.base_url` leads to the admin server. */
-export async function checkDashboardUrl({ dashboard, notifications }: Config): Promise<Finding[]> {
+export async function checkDashboardUrl({ dashboard, notifications }: Config): Promise<DoctorFinding[]> {
   const check = "dashboard.base_url";
   if (dashboard.baseUrl === null) {
     if (notifications.smtp === null) return [ok(check, "Not set; no mail is sent that names it.")];
-    const todo =
+    const fix =
       "Set `dashboard.base_url`, so that the links in mails lead to the pages from where they are read.";
-    const what = "Mails are configured, and `dashboard.base_url` is not set.";
-    return [found("dashboard_url_missing", check, { what, todo })];
+    const message = "Mails are configured, and `dashboard.base_url` is not set.";
+    return [found("dashboard_url_missing", check, { message, fix })];
   }
   return checkAddress({
     check,
@@ -59,7 +59,7 @@ export async function checkDashboardUrl({ dashboard, notifications }: Config): P
       elsewhere: "dashboard_url_elsewhere",
       unreachable: "dashboard_url_unreachable",
     },
-    todos: {
+    fixes: {
       unencrypted:
         "Put TLS in front of the admin port and write `https://…`: tokens would travel in the clear.",
       elsewhere: "See that it leads to the admin port, with every path, and not to Envoy's listener.",
@@ -68,10 +68,10 @@ export async function checkDashboardUrl({ dashboard, notifications }: Config): P
   });
 }
 
-async function checkAddress(address: Address): Promise<Finding[]> {
-  const { check, url, path, codes, todos, leadsTo } = address;
+async function checkAddress(address: Address): Promise<DoctorFinding[]> {
+  const { check, url, path, codes, fixes, leadsTo } = address;
   if (url.startsWith("http:") && !LOOPBACK.test(new URL(url).hostname)) {
-    return [found(codes.unencrypted, check, { what: `${url} is not encrypted.`, todo: todos.unencrypted })];
+    return [found(codes.unencrypted, check, { message: `${url} is not encrypted.`, fix: fixes.unencrypted })];
   }
   try {
     const answer = await fetch(`${url}${path}`, {
@@ -79,14 +79,14 @@ async function checkAddress(address: Address): Promise<Finding[]> {
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     if (address.isOurs(answer, await readBounded(answer))) return [ok(check, `${url} leads to ${leadsTo}.`)];
-    const what = `${url}${path} answers ${answer.status}, and not as ${leadsTo} does.`;
-    return [found(codes.elsewhere, check, { what, todo: todos.elsewhere })];
+    const message = `${url}${path} answers ${answer.status}, and not as ${leadsTo} does.`;
+    return [found(codes.elsewhere, check, { message, fix: fixes.elsewhere })];
   } catch (error) {
     const reason =
       error instanceof Error && error.cause !== undefined ? reasonOf(error.cause) : reasonOf(error);
-    const todo =
+    const fix =
       "Look at DNS, load balancer and certificate; from inside the cluster the name may lead elsewhere.";
-    return [found(codes.unreachable, check, { what: `${url} cannot be reached: ${reason}.`, todo })];
+    return [found(codes.unreachable, check, { message: `${url} cannot be reached: ${reason}.`, fix })];
   }
 }
 

@@ -2,24 +2,24 @@
 import { formatProblem } from "../config/config-error.ts";
 import { readConfigState } from "../config/reload/config-state.ts";
 import type { Config } from "../config/schema.ts";
-import { type Finding, found, ok } from "./finding.ts";
+import { type DoctorFinding, found, ok } from "./finding.ts";
 
-export async function checkConfiguration({ dataDir }: Config): Promise<Finding[]> {
+export async function checkConfiguration({ dataDir }: Config): Promise<DoctorFinding[]> {
   const check = "configuration.running";
   const state = readConfigState(dataDir);
   if (state === null) return [ok(check, "No gateway runs with it, or none that has ended in order.")];
   const { catalogSince, refused, waitingForRestart } = state;
   const refusals = (refused?.problems ?? []).map((problem) =>
     found("configuration_refused", check, {
-      what: `The running gateway has refused the file and keeps its catalog of ${catalogSince}: ${formatProblem(problem)}.`,
-      todo: "Correct the file, or restart the gateway and Envoy (with a new bootstrap) where the problem says so.",
+      message: `The running gateway has refused the file and keeps its catalog of ${catalogSince}: ${formatProblem(problem)}.`,
+      fix: "Correct the file, or restart the gateway and Envoy (with a new bootstrap) where the problem says so.",
       since: refused === null ? null : new Date(refused.since),
     }),
   );
   const waits = waitingForRestart.map((field) =>
     found("configuration_waits", check, {
-      what: `\`${field}\` has changed and counts after a restart.`,
-      todo: "Restart the gateway; for `listen`, `limits` or `upstreams` render Envoy's bootstrap anew and restart it too.",
+      message: `\`${field}\` has changed and counts after a restart.`,
+      fix: "Restart the gateway; for `listen`, `limits` or `upstreams` render Envoy's bootstrap anew and restart it too.",
     }),
   );
   if (refusals.length + waits.length > 0) return [...refusals, ...waits];

@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
 import { ENVOY_ADMIN_SOCKET_NAME } from "../envoy/names.ts";
-import { type Finding, found, ok, reasonOf } from "./finding.ts";
+import { type DoctorFinding, found, ok, reasonOf } from "./finding.ts";
 
 const TIMEOUT_MS = 3_000;
 const MAX_DUMP_BYTES = 32 * 1024 ** 2;
@@ -13,7 +13,7 @@ const MANAGER = "HttpConnectionManager";
 
 type Node = Readonly<Record<string, unknown>>;
 
-export async function checkEnvoy(config: Config): Promise<Finding[]> {
+export async function checkEnvoy(config: Config): Promise<DoctorFinding[]> {
   const socket = join(config.sidecar.sockets, ENVOY_ADMIN_SOCKET_NAME);
   try {
     const ready = await get(socket, "/ready");
@@ -23,26 +23,26 @@ export async function checkEnvoy(config: Config): Promise<Finding[]> {
       state === "LIVE"
         ? ok("envoy.ready", "Envoy is live.")
         : found("envoy_not_live", "envoy.ready", {
-            what: `Envoy says ${state}.`,
-            todo: "Wait for its start or drain to end, or look at its log.",
+            message: `Envoy says ${state}.`,
+            fix: "Wait for its start or drain to end, or look at its log.",
           });
     return [readiness, ...checkFilters(dump), ...checkClusters(dump, config)];
   } catch (error) {
-    const todo =
+    const fix =
       "Start Envoy with the bootstrap of `inference-gateway envoy render`; run this command as the user that Envoy runs " +
       "as, on its host. With `sidecar.tcp` Envoy is elsewhere: look there.";
-    const what = `Envoy's admin interface ${socket} does not answer: ${reasonOf(error)}.`;
-    return [found("envoy_unreachable", "envoy.reachable", { what, todo })];
+    const message = `Envoy's admin interface ${socket} does not answer: ${reasonOf(error)}.`;
+    return [found("envoy_unreachable", "envoy.reachable", { message, fix })];
   }
 }
 
 /** Order and flags of the filters in what Envoy says that it runs with. */
-export function checkFilters(dump: unknown): Finding[] {
+export function checkFilters(dump: unknown): DoctorFinding[] {
   const check = "envoy.filters";
   const managers = collect(dump, (node) => String(node["@type"]).endsWith(MANAGER));
   if (managers.length === 0) {
-    const todo = "Start it with the bootstrap of `envoy render`.";
-    return [found("envoy_no_listener", check, { what: "Envoy has no HTTP listener.", todo })];
+    const fix = "Start it with the bootstrap of `envoy render`.";
+    return [found("envoy_no_listener", check, { message: "Envoy has no HTTP listener.", fix })];
   }
   const findings = managers.flatMap((manager) => {
     const filters = (manager["http_filters"] ?? []) as readonly Node[];
@@ -64,22 +64,22 @@ export function checkFilters(dump: unknown): Finding[] {
     return wrong;
   });
   if (findings.length === 0) return [ok(check, "ext_authz and ext_proc are in order and fail closed.")];
-  const todo =
+  const fix =
     "Render the bootstrap again (`envoy render`) or correct it; `config check --envoy FILE` names each place. Until " +
     "then requests may pass without a key or without being charged.";
-  return findings.map((what) =>
-    found("envoy_filters_wrong", check, { what: `Envoy's filter chain: ${what}.`, todo }),
+  return findings.map((fault) =>
+    found("envoy_filters_wrong", check, { message: `Envoy's filter chain: ${fault}.`, fix }),
   );
 }
 
-function checkClusters(dump: unknown, config: Config): Finding[] {
+function checkClusters(dump: unknown, config: Config): DoctorFinding[] {
   const clusters = collect(dump, (node) => String(node["@type"]).endsWith(".Cluster"));
   const names = new Set(clusters.map((cluster) => cluster["name"]));
   const missing = config.upstreams.filter(({ name }) => !names.has(name)).map(({ name }) => name);
   if (missing.length === 0) return [ok("envoy.clusters", "Envoy has a cluster for every upstream.")];
-  const what = `Envoy has no cluster for the upstreams ${missing.join(", ")}.`;
-  const todo = "A new upstream needs a new bootstrap: `envoy render`, then restart Envoy.";
-  return [found("envoy_cluster_missing", "envoy.clusters", { what, todo })];
+  const message = `Envoy has no cluster for the upstreams ${missing.join(", ")}.`;
+  const fix = "A new upstream needs a new bootstrap: `envoy render`, then restart Envoy.";
+  return [found("envoy_cluster_missing", "envoy.clusters", { message, fix })];
 }
 
 /** Every object of the tree that `isWanted`. */

@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { access, readdir, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
-import { type Finding, found, ok, reasonOf } from "./finding.ts";
+import { type DoctorFinding, found, ok, reasonOf } from "./finding.ts";
 
 const GROUP_AND_OTHERS = 0o077;
 const OTHERS = 0o007;
@@ -11,7 +11,7 @@ const MEBIBYTE = 1024 ** 2;
 /** Entries that wait longer than this are not on their way. */
 const STALE_SPOOL_MS = 60_000;
 
-export async function checkFolders(config: Config): Promise<Finding[]> {
+export async function checkFolders(config: Config): Promise<DoctorFinding[]> {
   const { dataDir, settlement, sidecar } = config;
   const sockets =
     sidecar.tcp === null ? [await checkPrivate("sockets", sidecar.sockets, "sidecar.sockets")] : [];
@@ -25,70 +25,70 @@ export async function checkFolders(config: Config): Promise<Finding[]> {
   ];
 }
 
-async function checkWritable(check: string, folder: string, field: string): Promise<Finding> {
+async function checkWritable(check: string, folder: string, field: string): Promise<DoctorFinding> {
   try {
     await access(folder, constants.W_OK | constants.X_OK);
     if ((await stat(folder)).isDirectory()) return ok(check, `${folder} can be written.`);
     return found("folder_is_none", check, {
-      what: `${folder} is no folder.`,
-      todo: `Remove it or change \`${field}\`.`,
+      message: `${folder} is no folder.`,
+      fix: `Remove it or change \`${field}\`.`,
     });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return checkParent(check, folder, field);
-    const todo = `Give the gateway's user the right to write there (chown, volume mount), or change \`${field}\`.`;
+    const fix = `Give the gateway's user the right to write there (chown, volume mount), or change \`${field}\`.`;
     return found("folder_not_writable", check, {
-      what: `${folder} cannot be written: ${reasonOf(error)}.`,
-      todo,
+      message: `${folder} cannot be written: ${reasonOf(error)}.`,
+      fix,
     });
   }
 }
 
 /** It is made when it is first needed, if that can be done. */
-async function checkParent(check: string, folder: string, field: string): Promise<Finding> {
+async function checkParent(check: string, folder: string, field: string): Promise<DoctorFinding> {
   const existing = await findExisting(folder);
   try {
     await access(existing, constants.W_OK | constants.X_OK);
     return ok(check, `${folder} is not there yet and can be made.`);
   } catch (error) {
-    const todo = `Make it, writable for the gateway's user, or change \`${field}\`.`;
-    const what = `${folder} is not there and cannot be made: ${reasonOf(error)}.`;
-    return found("folder_cannot_be_made", check, { what, todo });
+    const fix = `Make it, writable for the gateway's user, or change \`${field}\`.`;
+    const message = `${folder} is not there and cannot be made: ${reasonOf(error)}.`;
+    return found("folder_cannot_be_made", check, { message, fix });
   }
 }
 
-async function checkPrivate(check: string, folder: string, field: string): Promise<Finding> {
+async function checkPrivate(check: string, folder: string, field: string): Promise<DoctorFinding> {
   const writable = await checkWritable(check, folder, field);
   if (writable.level !== "ok") return writable;
   const state = await stat(folder).catch(() => null);
   if (state === null || (state.mode & OTHERS) === 0 || check === "data_dir") return writable;
   const mode = (state.mode & 0o777).toString(8);
-  const todo = `chmod o-rwx ${folder}: whoever reaches a socket there can ask the gateway to admit requests.`;
+  const fix = `chmod o-rwx ${folder}: whoever reaches a socket there can ask the gateway to admit requests.`;
   return found("sockets_open", check, {
-    what: `${folder} is open to every user of this host (mode ${mode}).`,
-    todo,
+    message: `${folder} is open to every user of this host (mode ${mode}).`,
+    fix,
   });
 }
 
-async function checkTokenFile(dataDir: string): Promise<Finding[]> {
+async function checkTokenFile(dataDir: string): Promise<DoctorFinding[]> {
   const file = join(dataDir, "operator-token");
   const state = await stat(file).catch(() => null);
   if (state === null || (state.mode & GROUP_AND_OTHERS) === 0) return [];
   const mode = (state.mode & 0o777).toString(8);
-  const todo = `chmod 600 ${file}, then replace the token: remove the file and restart.`;
-  const what = `${file} can be read by others (mode ${mode}).`;
-  return [found("operator_token_readable", "operator_token", { what, todo })];
+  const fix = `chmod 600 ${file}, then replace the token: remove the file and restart.`;
+  const message = `${file} can be read by others (mode ${mode}).`;
+  return [found("operator_token_readable", "operator_token", { message, fix })];
 }
 
-async function checkSpace(spool: string, maxBytes: number): Promise<Finding[]> {
+async function checkSpace(spool: string, maxBytes: number): Promise<DoctorFinding[]> {
   const disk = await statfs(await findExisting(spool)).catch(() => null);
   if (disk === null) return [];
   const free = disk.bavail * disk.bsize;
-  const what = `${Math.floor(free / MEBIBYTE)} MiB are free for the spool; it may grow to ${Math.floor(maxBytes / MEBIBYTE)} MiB.`;
-  if (free >= maxBytes) return [ok("spool.space", what)];
-  const todo =
+  const message = `${Math.floor(free / MEBIBYTE)} MiB are free for the spool; it may grow to ${Math.floor(maxBytes / MEBIBYTE)} MiB.`;
+  if (free >= maxBytes) return [ok("spool.space", message)];
+  const fix =
     "Free space or lower `settlement.spool_max_bytes`: with a full disk requests are refused while Redis is away.";
-  return [found("spool_space_short", "spool.space", { what, todo })];
+  return [found("spool_space_short", "spool.space", { message, fix })];
 }
 
 /** The folder, or the nearest above it that is there. */
@@ -101,16 +101,16 @@ async function findExisting(folder: string): Promise<string> {
   return isThere || parent === folder ? folder : findExisting(parent);
 }
 
-async function checkSpool(spool: string): Promise<Finding[]> {
+async function checkSpool(spool: string): Promise<DoctorFinding[]> {
   const names = await readdir(spool).catch((): string[] => []);
-  const findings: Finding[] = [];
+  const findings: DoctorFinding[] = [];
   if (names.includes("reported.jsonl")) {
     const { birthtime } = await stat(join(spool, "reported.jsonl"));
-    const todo =
+    const fix =
       "Charges that Redis will not take wait there for a person: check each against the request log, correct spend with " +
       "`usage correct`, then move the file away.";
-    const what = `${join(spool, "reported.jsonl")} has entries.`;
-    findings.push(found("spool_reported", "spool.reported", { what, todo, since: birthtime }));
+    const message = `${join(spool, "reported.jsonl")} has entries.`;
+    findings.push(found("spool_reported", "spool.reported", { message, fix, since: birthtime }));
   }
   const waiting = await Promise.all(
     names.filter((name) => name.endsWith(".spool")).map((name) => stat(join(spool, name)).catch(() => null)),
@@ -119,8 +119,8 @@ async function checkSpool(spool: string): Promise<Finding[]> {
   if (Date.now() - oldestMs <= STALE_SPOOL_MS || oldestMs === Infinity) {
     return findings.length > 0 ? findings : [ok("spool.pending", "No charge is waiting in the spool.")];
   }
-  const what = `${waiting.length} files of charges in ${spool} are not in Redis.`;
-  const todo =
+  const message = `${waiting.length} files of charges in ${spool} are not in Redis.`;
+  const fix =
     "See that Redis is reachable and that the gateway runs; it sends them by itself. Never delete them.";
-  return [...findings, found("spool_waiting", "spool.pending", { what, todo, since: new Date(oldestMs) })];
+  return [...findings, found("spool_waiting", "spool.pending", { message, fix, since: new Date(oldestMs) })];
 }

@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import type { Config, UpstreamConfig } from "../config/schema.ts";
 import { type Target, tryConnect } from "../connect.ts";
-import { type Finding, found, ok, reasonOf } from "./finding.ts";
+import { type DoctorFinding, found, ok, reasonOf } from "./finding.ts";
 
-export async function checkUpstreams({ upstreams }: Config): Promise<Finding[]> {
+export async function checkUpstreams({ upstreams }: Config): Promise<DoctorFinding[]> {
   const all = await Promise.all(
     upstreams.map((upstream) =>
       Promise.all(upstream.endpoints.map((endpoint) => checkEndpoint(upstream, endpoint))),
@@ -17,7 +17,7 @@ export async function checkUpstreams({ upstreams }: Config): Promise<Finding[]> 
 async function checkEndpoint(
   { name, tls }: UpstreamConfig,
   { host, port, usesTls }: UpstreamConfig["endpoints"][number],
-): Promise<Finding> {
+): Promise<DoctorFinding> {
   const check = `upstream.${name}`;
   const serverName = tls?.serverName ?? (isIP(host) === 0 ? host : null);
   const caFile = tls?.caFile ?? null;
@@ -34,17 +34,17 @@ async function checkEndpoint(
     );
   } catch (error) {
     if (isCertificateError(error)) {
-      const what = `Upstream ${name} at ${where} shows a certificate that is refused: ${reasonOf(error)}.`;
-      const todo =
+      const message = `Upstream ${name} at ${where} shows a certificate that is refused: ${reasonOf(error)}.`;
+      const fix =
         "Requests to its models are answered 503 `model_starting`. Renew its certificate, or correct `tls.server_name` " +
         "or `tls.ca_file`.";
-      return found("upstream_untrusted", check, { what, todo });
+      return found("upstream_untrusted", check, { message, fix });
     }
-    const what = `Upstream ${name} at ${where} does not take connections: ${reasonOf(error)}.`;
-    const todo =
+    const message = `Upstream ${name} at ${where} does not take connections: ${reasonOf(error)}.`;
+    const fix =
       "Requests to its models are answered 503 `model_starting`. Start the model server, or correct the URL; look at " +
       "network rules between here and there.";
-    return found("upstream_unreachable", check, { what, todo });
+    return found("upstream_unreachable", check, { message, fix });
   }
 }
 

@@ -7,7 +7,7 @@ import type { Config } from "../config/schema.ts";
 import type { RedisClient } from "../store/redis/client.ts";
 import { createStore } from "../store/redis-store.ts";
 import { tryConnect } from "../connect.ts";
-import { type Finding, type FindingCode, found, ok, reasonOf } from "./finding.ts";
+import { type DoctorFinding, type FindingCode, found, ok, reasonOf } from "./finding.ts";
 
 /** A sample of the organizations says whether hooks leave this host. */
 const MAX_WEBHOOKS = 20;
@@ -16,13 +16,13 @@ const SMTP_CODES: Readonly<Record<string, FindingCode>> = {
   EAUTH: "smtp_login_refused",
   ETLS: "smtp_unencrypted",
 };
-const SMTP_TODOS: Partial<Record<FindingCode, string>> = {
+const SMTP_FIXES: Partial<Record<FindingCode, string>> = {
   smtp_login_refused: "Correct `notifications.smtp.username` and `password`.",
   smtp_unencrypted: "Use a server or port with TLS (`smtps://`, or STARTTLS on 587).",
 };
 
 /** A whole greeting as the gateway makes it, TLS and log-in included. */
-export async function checkSmtp({ notifications }: Config): Promise<Finding[]> {
+export async function checkSmtp({ notifications }: Config): Promise<DoctorFinding[]> {
   const { smtp } = notifications;
   if (smtp === null) return [ok("smtp", "No mail server is configured; organizations cannot choose email.")];
   const { host } = new URL(smtp.url);
@@ -32,16 +32,16 @@ export async function checkSmtp({ notifications }: Config): Promise<Finding[]> {
     return [ok("smtp", `The mail server ${host} lets the gateway in.`)];
   } catch (error) {
     const code = SMTP_CODES[String((error as { code?: unknown }).code)] ?? "smtp_unreachable";
-    const todo = SMTP_TODOS[code] ?? "Correct `notifications.smtp.url`, or open the way there.";
-    const what = `The mail server ${host} cannot be used: ${reasonOf(error)}.`;
-    return [found(code, "smtp", { what, todo: `${todo} Alerts wait up to three days.` })];
+    const fix = SMTP_FIXES[code] ?? "Correct `notifications.smtp.url`, or open the way there.";
+    const message = `The mail server ${host} cannot be used: ${reasonOf(error)}.`;
+    return [found(code, "smtp", { message, fix: `${fix} Alerts wait up to three days.` })];
   } finally {
     mailer.close();
   }
 }
 
 /** The webhooks that organizations have set: may the gateway send there, and is there a way. */
-export async function checkWebhooks(config: Config, client: RedisClient): Promise<Finding[]> {
+export async function checkWebhooks(config: Config, client: RedisClient): Promise<DoctorFinding[]> {
   const store = createStore({ client, usageMonths: config.retention.usageMonths });
   const urls = new Map<string, URL>();
   for (const id of await store.listOrganizationIds()) {
@@ -57,7 +57,7 @@ export async function checkWebhooks(config: Config, client: RedisClient): Promis
 }
 
 /** The path may hold a token of the receiver: only the host is named. */
-async function checkWebhook(url: URL, allowPrivateNetworks: boolean): Promise<Finding | null> {
+async function checkWebhook(url: URL, allowPrivateNetworks: boolean): Promise<DoctorFinding | null> {
   const { host, hostname, port, protocol } = url;
   const isTls = protocol === "https:";
   try {
@@ -71,15 +71,15 @@ async function checkWebhook(url: URL, allowPrivateNetworks: boolean): Promise<Fi
     return null;
   } catch (error) {
     if (error instanceof WebhookError) {
-      const what = `Nothing is sent to the webhook host ${host}: ${error.message}.`;
-      const todo =
+      const message = `Nothing is sent to the webhook host ${host}: ${error.message}.`;
+      const fix =
         "Tell the organization, or set `notifications.webhooks.allow_private_networks` where receivers are in your own network.";
-      return found("webhook_not_allowed", "webhooks", { what, todo });
+      return found("webhook_not_allowed", "webhooks", { message, fix });
     }
     const reason = error instanceof Error ? describeConnectionError(error).message : String(error);
-    const what = `The webhook host ${host} cannot be reached: ${reason}.`;
-    const todo =
+    const message = `The webhook host ${host} cannot be reached: ${reason}.`;
+    const fix =
       "Open the way out (firewall, proxy, DNS), or tell the organization; deliveries wait up to three days.";
-    return found("webhook_unreachable", "webhooks", { what, todo });
+    return found("webhook_unreachable", "webhooks", { message, fix });
   }
 }

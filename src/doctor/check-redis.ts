@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Cluster, type Redis } from "ioredis";
 import type { Config } from "../config/schema.ts";
 import { createRedisClient, type RedisClient, waitUntilReady } from "../store/redis/client.ts";
-import { type Finding, found, ok, reasonOf } from "./finding.ts";
+import { type DoctorFinding, found, ok, reasonOf } from "./finding.ts";
 
 const CONNECT_BOUND_MS = 3_000;
 const COMMAND_TIMEOUT_MS = 2_000;
@@ -17,19 +17,19 @@ const OLDEST_VERSION = [6, 2] as const;
 /** Connects and hands the client on; with Redis away, one finding and no client. */
 export async function withRedis(
   config: Config,
-  check: (client: RedisClient) => Promise<Finding[]>,
-): Promise<Finding[]> {
+  check: (client: RedisClient) => Promise<DoctorFinding[]>,
+): Promise<DoctorFinding[]> {
   const client = openClient(config);
   try {
     await waitUntilReady(client, CONNECT_BOUND_MS);
   } catch (error) {
     client.disconnect();
     const where = describeRedis(config);
-    const todo =
+    const fix =
       "Start Redis or correct `redis` in the configuration (address, TLS, user and password). Until then known keys go " +
       "on for `settlement.grace_seconds` and everything else is answered 503.";
-    const what = `Redis at ${where} cannot be used: ${reasonOf(error)}.`;
-    return [found("redis_unreachable", "redis.reachable", { what, todo })];
+    const message = `Redis at ${where} cannot be used: ${reasonOf(error)}.`;
+    return [found("redis_unreachable", "redis.reachable", { message, fix })];
   }
   try {
     return await check(client);
@@ -39,19 +39,19 @@ export async function withRedis(
 }
 
 /** @param client Ready. Of a Cluster, every master is looked at: each holds some of the organizations. */
-export async function checkRedis(client: RedisClient): Promise<Finding[]> {
+export async function checkRedis(client: RedisClient): Promise<DoctorFinding[]> {
   if (!(client instanceof Cluster)) return checkServer(client);
   const all = await Promise.all(client.nodes("master").map(checkMaster));
   return all.flat();
 }
 
-async function checkMaster(node: Redis): Promise<Finding[]> {
+async function checkMaster(node: Redis): Promise<DoctorFinding[]> {
   const where = `${node.options.host}:${node.options.port}`;
   const findings = await checkServer(node);
-  return findings.map((finding) => ({ ...finding, what: `${where}: ${finding.what}` }));
+  return findings.map((finding) => ({ ...finding, message: `${where}: ${finding.message}` }));
 }
 
-async function checkServer(client: Redis): Promise<Finding[]> {
+async function checkServer(client: Redis): Promise<DoctorFinding[]> {
   const info = parseInfo(await client.info());
   return [
     checkVersion(info),
@@ -97,60 +97,60 @@ function parseInfo(text: string): ReadonlyMap<string, string> {
   );
 }
 
-function checkVersion(info: ReadonlyMap<string, string>): Finding {
+function checkVersion(info: ReadonlyMap<string, string>): DoctorFinding {
   const version = info.get("redis_version") ?? "unknown";
   const [major = 0, minor = 0] = version.split(".").map(Number);
   const [oldestMajor, oldestMinor] = OLDEST_VERSION;
   const isNewEnough = major > oldestMajor || (major === oldestMajor && minor >= oldestMinor);
   if (isNewEnough) return ok("redis.version", `Redis ${version}.`);
   const oldest = OLDEST_VERSION.join(".");
-  const what = `Redis ${version} is older than ${oldest}.`;
-  const todo = `Upgrade Redis to ${oldest} or newer: the gateway's scripts need it.`;
-  return found("redis_too_old", "redis.version", { what, todo });
+  const message = `Redis ${version} is older than ${oldest}.`;
+  const fix = `Upgrade Redis to ${oldest} or newer: the gateway's scripts need it.`;
+  return found("redis_too_old", "redis.version", { message, fix });
 }
 
-function checkPersistence(info: ReadonlyMap<string, string>): Finding[] {
+function checkPersistence(info: ReadonlyMap<string, string>): DoctorFinding[] {
   const check = "redis.persistence";
   const startedMs = Date.now() - Number(info.get("uptime_in_seconds") ?? 0) * 1000;
-  const findings: Finding[] = [];
+  const findings: DoctorFinding[] = [];
   if (info.get("aof_enabled") === "0") {
-    const todo =
+    const fix =
       "Set `appendonly yes` and `appendfsync everysec` (`CONFIG SET appendonly yes`, then in redis.conf). Without it a " +
       "restart of Redis loses spend, keys and caps since its last snapshot.";
-    const what = "Redis keeps no append-only file.";
-    findings.push(found("redis_append_only_off", check, { what, todo, since: new Date(startedMs) }));
+    const message = "Redis keeps no append-only file.";
+    findings.push(found("redis_append_only_off", check, { message, fix, since: new Date(startedMs) }));
   }
   const failed = ["aof_last_write_status", "aof_last_bgrewrite_status"].filter(
     (field) => (info.get(field) ?? "ok") !== "ok",
   );
   if (failed.length > 0) {
-    const todo =
+    const fix =
       "Look at the disk of Redis (full, read-only) and at its log; until it writes again, writes are refused.";
-    const what = `Redis could not write its append-only file (${failed.join(", ")}).`;
-    findings.push(found("redis_append_only_failing", check, { what, todo }));
+    const message = `Redis could not write its append-only file (${failed.join(", ")}).`;
+    findings.push(found("redis_append_only_failing", check, { message, fix }));
   }
   if ((info.get("rdb_last_bgsave_status") ?? "ok") !== "ok") {
     const lastMs = Number(info.get("rdb_last_save_time") ?? 0) * 1000;
-    const todo =
+    const fix =
       "Look at the disk of Redis (full, read-only, no memory to fork) and at its log, then `BGSAVE`. With `save` set, " +
       "Redis refuses writes until one succeeds.";
-    const what = `Redis could not write its snapshot; the last good one is of ${new Date(lastMs).toISOString()}.`;
-    findings.push(found("redis_snapshot_failing", check, { what, todo, since: new Date(lastMs) }));
+    const message = `Redis could not write its snapshot; the last good one is of ${new Date(lastMs).toISOString()}.`;
+    findings.push(found("redis_snapshot_failing", check, { message, fix, since: new Date(lastMs) }));
   }
   if (findings.length > 0) return findings;
   return [ok(check, "Redis keeps an append-only file.")];
 }
 
-function checkEviction(info: ReadonlyMap<string, string>): Finding {
+function checkEviction(info: ReadonlyMap<string, string>): DoctorFinding {
   const policy = info.get("maxmemory_policy") ?? "unknown";
   if (policy === "noeviction") return ok("redis.eviction", "Redis evicts nothing.");
   const isLimited = (info.get("maxmemory") ?? "0") !== "0";
-  const what = `Redis may throw data away: maxmemory-policy is ${policy}${isLimited ? "" : " (no maxmemory is set yet)"}.`;
-  const todo = "Set `maxmemory-policy noeviction`: an evicted key or month of spend is gone without a trace.";
-  return found("redis_evicts", "redis.eviction", { what, todo });
+  const message = `Redis may throw data away: maxmemory-policy is ${policy}${isLimited ? "" : " (no maxmemory is set yet)"}.`;
+  const fix = "Set `maxmemory-policy noeviction`: an evicted key or month of spend is gone without a trace.";
+  return found("redis_evicts", "redis.eviction", { message, fix });
 }
 
-async function checkLatency(client: Redis): Promise<Finding> {
+async function checkLatency(client: Redis): Promise<DoctorFinding> {
   const times: number[] = [];
   for (let index = 0; index < SAMPLES; index += 1) {
     const startMs = performance.now();
@@ -159,21 +159,21 @@ async function checkLatency(client: Redis): Promise<Finding> {
     times.push(performance.now() - startMs);
   }
   const median = times.sort((a, b) => a - b)[SAMPLES / 2] ?? 0;
-  const what = `Redis answers in ${median.toFixed(2)} ms (median of ${SAMPLES}).`;
-  if (median <= SLOW_MS) return ok("redis.latency", what);
-  const todo =
+  const message = `Redis answers in ${median.toFixed(2)} ms (median of ${SAMPLES}).`;
+  if (median <= SLOW_MS) return ok("redis.latency", message);
+  const fix =
     "Every request waits for Redis two to three times. Look at its CPU, `SLOWLOG GET`, disk, and the network between.";
-  return found("redis_slow", "redis.latency", { what, todo });
+  return found("redis_slow", "redis.latency", { message, fix });
 }
 
-async function checkClock(client: Redis): Promise<Finding> {
+async function checkClock(client: Redis): Promise<DoctorFinding> {
   const beforeMs = Date.now();
   const [seconds, microseconds] = (await client.time()) as unknown as [string | number, string | number];
   const redisMs = Number(seconds) * 1000 + Number(microseconds) / 1000;
   const difference = Math.round(redisMs - (beforeMs + Date.now()) / 2);
-  const what = `Redis's clock is ${Math.abs(difference)} ms ${difference < 0 ? "behind" : "ahead of"} this host's.`;
-  if (Math.abs(difference) <= MAX_CLOCK_DIFFERENCE_MS) return ok("clock", what);
-  const todo =
+  const message = `Redis's clock is ${Math.abs(difference)} ms ${difference < 0 ? "behind" : "ahead of"} this host's.`;
+  if (Math.abs(difference) <= MAX_CLOCK_DIFFERENCE_MS) return ok("clock", message);
+  const fix =
     "Run NTP on both hosts. Limits and months go by Redis's clock; ids, logs and expiry dates go by the hosts'.";
-  return found("clock_differs", "clock", { what, todo });
+  return found("clock_differs", "clock", { message, fix });
 }

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
 import { formatLocalUrl } from "../local-url.ts";
-import { type Finding, found, ok, reasonOf } from "./finding.ts";
+import { type DoctorFinding, found, ok, reasonOf } from "./finding.ts";
 
 const TIMEOUT_MS = 5_000;
 const CHECK = "catalog.prompt_overhead";
@@ -17,7 +17,7 @@ interface Seen {
 }
 
 /** Asks the running gateway's metrics: who has seen the templates are its workers. */
-export async function checkTemplates(config: Config): Promise<Finding[]> {
+export async function checkTemplates(config: Config): Promise<DoctorFinding[]> {
   const { host, port, tls } = config.admin;
   const url = `${formatLocalUrl(host, port, tls === null ? "http" : "https")}/metrics`;
   let page: string;
@@ -39,12 +39,12 @@ export async function checkTemplates(config: Config): Promise<Finding[]> {
     : [ok(CHECK, "No chat template has been seen to be larger than configured.")];
 }
 
-function judge({ model, hasTools, tokens }: Seen, configured: number): Finding[] {
+function judge({ model, hasTools, tokens }: Seen, configured: number): DoctorFinding[] {
   if (tokens <= configured) return [];
   const field = hasTools ? "prompt_overhead_tokens_with_tools" : "prompt_overhead_tokens";
-  const what = `${model}: the upstream's chat template has taken ${tokens} tokens beyond the bytes of a prompt, and \`${field}\` is ${configured}.`;
-  const todo = `Set \`${field}\` of this model to ${tokens} or more: a worker that has not seen it yet lets a strict cap be passed.`;
-  return [found("prompt_overhead_exceeded", CHECK, { what, todo })];
+  const message = `${model}: the upstream's chat template has taken ${tokens} tokens beyond the bytes of a prompt, and \`${field}\` is ${configured}.`;
+  const fix = `Set \`${field}\` of this model to ${tokens} or more: a worker that has not seen it yet lets a strict cap be passed.`;
+  return [found("prompt_overhead_exceeded", CHECK, { message, fix })];
 }
 
 async function fetchPage(url: string, token: string | null): Promise<string> {

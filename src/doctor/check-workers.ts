@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
 import { resolveWorkerCount } from "../config/worker-count.ts";
 import { workerSocketName } from "../envoy/names.ts";
-import { type Finding, found, ok, reasonOf } from "./finding.ts";
+import { type DoctorFinding, found, ok, reasonOf } from "./finding.ts";
 
 const TIMEOUT_MS = 3_000;
 /** An empty HealthCheckRequest: not compressed, no bytes. */
@@ -16,12 +16,12 @@ const SERVING = Buffer.from([0x08, 0x01]);
 
 type Address = { readonly path: string } | { readonly host: string; readonly port: number };
 
-export async function checkWorkers(config: Config): Promise<Finding[]> {
+export async function checkWorkers(config: Config): Promise<DoctorFinding[]> {
   const count = resolveWorkerCount(config.sidecar.workers);
   return Promise.all(Array.from({ length: count }, (_, index) => checkWorker(config, index)));
 }
 
-async function checkWorker({ sidecar }: Config, index: number): Promise<Finding> {
+async function checkWorker({ sidecar }: Config, index: number): Promise<DoctorFinding> {
   const check = `worker.${index}`;
   const { tcp, sockets } = sidecar;
   const address: Address =
@@ -32,23 +32,23 @@ async function checkWorker({ sidecar }: Config, index: number): Promise<Finding>
   if ("path" in address) {
     const file = await stat(address.path).catch(() => null);
     if (file !== null && !file.isSocket()) {
-      const todo = "Remove the file and restart the gateway.";
-      return found("worker_no_socket", check, { what: `${where} is no socket.`, todo });
+      const fix = "Remove the file and restart the gateway.";
+      return found("worker_no_socket", check, { message: `${where} is no socket.`, fix });
     }
   }
   try {
     const isServing = await askHealth(address);
     if (isServing) return ok(check, `Worker ${index} serves.`);
-    const todo =
+    const fix =
       "It is starting or draining. If it stays so, look at its lines in the log and restart the gateway.";
-    const what = `Worker ${index} at ${where} says that it does not serve.`;
-    return found("worker_not_serving", check, { what, todo });
+    const message = `Worker ${index} at ${where} says that it does not serve.`;
+    return found("worker_not_serving", check, { message, fix });
   } catch (error) {
-    const todo =
+    const fix =
       "Start the gateway (`inference-gateway serve` or `up`) with this configuration, as a user that may open the " +
       "socket; if it runs, look for `worker ended unasked` in its log.";
-    const what = `Worker ${index} at ${where} does not answer: ${reasonOf(error)}.`;
-    return found("worker_silent", check, { what, todo });
+    const message = `Worker ${index} at ${where} does not answer: ${reasonOf(error)}.`;
+    return found("worker_silent", check, { message, fix });
   }
 }
 

@@ -15,15 +15,15 @@ import { checkSmtp, checkWebhooks } from "./check-notifications.ts";
 import { checkRedis, withRedis } from "./check-redis.ts";
 import { checkTemplates } from "./check-templates.ts";
 import { checkWorkers } from "./check-workers.ts";
-import { type Finding, found, ok, reasonOf } from "./finding.ts";
+import { type DoctorFinding, found, ok, reasonOf } from "./finding.ts";
 
 const CHECK_BOUND_MS = 20_000;
 
 /** All findings, in the order in which a person should read them. Never rejects. */
-export async function examine(configFile: string): Promise<Finding[]> {
+export async function examine(configFile: string): Promise<DoctorFinding[]> {
   const config = readConfig(configFile);
   if (Array.isArray(config)) return config;
-  const checks: Readonly<Record<string, () => Promise<Finding[]>>> = {
+  const checks: Readonly<Record<string, () => Promise<DoctorFinding[]>>> = {
     "configuration.running": () => checkConfiguration(config),
     redis: () =>
       withRedis(config, async (client) => [
@@ -43,23 +43,30 @@ export async function examine(configFile: string): Promise<Finding[]> {
   return [ok("configuration", `${configFile} is valid.`), ...all.flat()];
 }
 
-function readConfig(file: string): Config | Finding[] {
+/** No problem is among them; warnings may be. */
+export function isSound(findings: readonly DoctorFinding[]): boolean {
+  return !findings.some(({ level }) => level === "problem");
+}
+
+function readConfig(file: string): Config | DoctorFinding[] {
   try {
     return loadConfig(file, { secrets: "own" });
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const todo = `Correct ${file}; a running gateway goes on with what it has read.`;
+    const fix = `Correct ${file}; a running gateway goes on with what it has read.`;
     return error.problems.map((one) =>
-      found("configuration_invalid", "configuration", { what: formatProblem(one), todo }),
+      found("configuration_invalid", "configuration", { message: formatProblem(one), fix }),
     );
   }
 }
 
-async function runBounded(name: string, check: () => Promise<Finding[]>): Promise<Finding[]> {
+async function runBounded(name: string, check: () => Promise<DoctorFinding[]>): Promise<DoctorFinding[]> {
   try {
     return await requireInTime(check(), CHECK_BOUND_MS, `no end in ${CHECK_BOUND_MS / 1000} s`);
   } catch (error) {
-    const todo = "Run the command again as the gateway's user; if it stays so, look at this part by hand.";
-    return [found("check_failed", name, { what: `This could not be looked at: ${reasonOf(error)}.`, todo })];
+    const fix = "Run the command again as the gateway's user; if it stays so, look at this part by hand.";
+    return [
+      found("check_failed", name, { message: `This could not be looked at: ${reasonOf(error)}.`, fix }),
+    ];
   }
 }

@@ -1,3 +1,5 @@
+import type { Finding } from "../finding.ts";
+
 interface Kind {
   /** `problem`: requests fail or spend can be lost. `warning`: they will, or may. */
   readonly level: "warning" | "problem";
@@ -61,32 +63,25 @@ export const FINDINGS = {
 
 export type FindingCode = keyof typeof FINDINGS;
 
-/** What one look at one part of the gateway found. */
-export interface Finding {
-  /** Name of the check: "redis.persistence". */
-  readonly check: string;
-  readonly level: "ok" | "warning" | "problem";
+/** What one look at one part of the gateway found; nothing to fix where all is well. */
+export interface DoctorFinding extends Finding<"ok" | "warning" | "problem"> {
   /** Null when all is well. */
   readonly code: FindingCode | null;
-  /** What is so, in a sentence. */
-  readonly what: string;
   /** RFC 3339, where it is known. */
   readonly since: string | null;
-  /** What to do; null when all is well. */
-  readonly todo: string | null;
 }
 
-export function ok(check: string, what: string): Finding {
-  return { check, level: "ok", code: null, what, since: null, todo: null };
+export function ok(check: string, message: string): DoctorFinding {
+  return { check, level: "ok", code: null, message, since: null, fix: null };
 }
 
 /** Something is wrong; how bad it is, its code says. */
 export function found(
   code: FindingCode,
   check: string,
-  { what, todo, since = null }: { what: string; todo: string; since?: Date | null },
-): Finding {
-  return { check, level: FINDINGS[code].level, code, what, since: since?.toISOString() ?? null, todo };
+  { message, fix, since = null }: { message: string; fix: string; since?: Date | null },
+): DoctorFinding {
+  return { check, level: FINDINGS[code].level, code, message, since: since?.toISOString() ?? null, fix };
 }
 
 /** "ECONNREFUSED" where a system call says so, else the error's own words. */

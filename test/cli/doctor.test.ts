@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parse, stringify } from "yaml";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checkFilters } from "../../src/doctor/check-envoy.ts";
-import type { Finding } from "../../src/doctor/finding.ts";
+import type { DoctorFinding } from "../../src/doctor/finding.ts";
 import { type ScriptedUpstream, startUpstream } from "../support/upstream.ts";
 import { withStack } from "../support/with-stack.ts";
 import { createDoctorWorld, type DoctorWorld, type Report } from "./doctor/provocation.ts";
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-function findingOf({ findings }: Report, check: string): Finding {
+function findingOf({ findings }: Report, check: string): DoctorFinding {
   const found = findings.find((finding) => finding.check === check);
   if (found === undefined) {
     throw new Error(`no finding ${check} among ${findings.map((one) => one.check).join(", ")}`);
@@ -25,15 +25,15 @@ function findingOf({ findings }: Report, check: string): Finding {
 }
 
 describe("inference-gateway doctor, where nothing runs", () => {
-  it("names worker, Envoy and upstream that do not answer, with what to do, and exits with 1", async () => {
+  it("names worker, Envoy and upstream that do not answer, with what to do", async () => {
     const report = await world.examine();
-    expect(report.code).toBe(1);
+    expect(report.isSound).toBe(false);
     expect(findingOf(report, "worker.0")).toMatchObject({ level: "problem" });
     expect(findingOf(report, "envoy.reachable")).toMatchObject({ level: "problem" });
     const upstream = findingOf(report, "upstream.local");
     expect(upstream.level).toBe("problem");
-    expect(upstream.what).toContain(`http://127.0.0.1:${world.closedPort}`);
-    const untold = report.findings.filter(({ level, todo }) => level !== "ok" && (todo ?? "").length < 20);
+    expect(upstream.message).toContain(`http://127.0.0.1:${world.closedPort}`);
+    const untold = report.findings.filter(({ level, fix }) => level !== "ok" && (fix ?? "").length < 20);
     expect(untold).toEqual([]);
   });
 
@@ -48,7 +48,7 @@ describe("inference-gateway doctor, where nothing runs", () => {
 
   it("tells every mistake of the configuration, and looks at nothing then", async () => {
     const report = await world.examine({ limits: { max_body_bytes: 1 }, retention: { usage_months: 0 } });
-    expect(report.code).toBe(1);
+    expect(report.isSound).toBe(false);
     expect(report.findings.map(({ check }) => check)).toEqual(["configuration", "configuration"]);
   });
 });
@@ -63,6 +63,34 @@ describe("inference-gateway doctor, beside a running gateway", () => {
     };
   });
   afterAll(async () => upstream.close());
+
+  it("exits with 1 when there is a problem, and has the form that docs/operations.md promises programs", async () => {
+    const { configFile, dir } = stack();
+    const config: object = parse(readFileSync(configFile, "utf8"));
+    const file = join(dir, "wrong.yaml");
+    writeFileSync(file, stringify({ ...config, retention: { usage_months: 0 } }));
+    const result = await runCli(["doctor", "--config", file, "--json"]);
+    expect(result.code).toBe(1);
+    expect(result.json()).toEqual({
+      ok: false,
+      findings: [
+        {
+          check: "configuration",
+          level: "problem",
+          code: "configuration_invalid",
+          what: expect.stringContaining("retention.usage_months") as string,
+          since: null,
+          todo: expect.stringContaining("Correct") as string,
+        },
+      ],
+    });
+    expect(await runCli(["doctor", "--config", file])).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(
+        /^PROBLEM {2}configuration: .*\n {9}→ Correct .*\n\n1 problem, /u,
+      ) as string,
+    });
+  });
 
   it("finds no problem, exits with 0, and says so to a person", async () => {
     const result = await runCli(["doctor", "--config", stack().configFile]);
@@ -130,7 +158,7 @@ describe("the check of Envoy's filters", () => {
     },
     { name: "no listener", dump: {}, expected: [/no HTTP listener/] },
   ])("tells of a chain that is $name", ({ dump: given, expected }) => {
-    expect(checkFilters(given).map(({ what }) => what)).toEqual(
+    expect(checkFilters(given).map(({ message }) => message)).toEqual(
       expected.map((form) => expect.stringMatching(form) as string),
     );
   });

@@ -62,7 +62,7 @@ describe("checkBootstrap", () => {
       expect([...new Set(findings.map((finding) => finding.check))]).toEqual([check]);
       const [finding] = findings;
       expect(mutated.split("\n")[(finding?.line ?? 0) - 1]).toMatch(line);
-      expect(finding).toMatchObject({ severity: "problem", fix: expect.stringMatching(/\w/) });
+      expect(finding).toMatchObject({ level: "problem", fix: expect.stringMatching(/\w/) });
     },
   );
 
@@ -81,7 +81,7 @@ describe("checkBootstrap", () => {
     const from = text.indexOf(SIDECAR);
     const mutated = text.slice(0, from) + text.slice(from).replace(part, "");
     expect(mutated).not.toBe(text);
-    expect(checkBootstrap(mutated, config)).toMatchObject([{ check: "sidecar_tls", severity: "problem" }]);
+    expect(checkBootstrap(mutated, config)).toMatchObject([{ check: "sidecar_tls", level: "problem" }]);
   });
 
   it("reads Envoy's camel case too", () => {
@@ -106,7 +106,7 @@ describe("checkBootstrap", () => {
   it("says what lies elsewhere instead of calling it right", () => {
     const text = `dynamic_resources: {cds_config: {ads: {}}}\n${rendered.replace("- name: local", "- name: other")}`;
     expect(checkBootstrap(text, readConfig())).toMatchObject([
-      { check: "upstream_cluster", severity: "unchecked" },
+      { check: "upstream_cluster", level: "unchecked" },
     ]);
   });
 

@@ -30,7 +30,7 @@ export function checkBootstrap(text: string, config: Config): BootstrapFinding[]
   if (source.value === undefined) {
     return source.problems.map((problem) => ({
       check: "yaml",
-      severity: "problem",
+      level: "problem",
       ...problem,
       fix: "Correct the file.",
     }));
@@ -48,7 +48,7 @@ function checkEdges(root: YamlView, config: Config, rendered: Rendered): Bootstr
     const hasDiscovery = root.at("dynamic_resources", "lds_config").exists;
     const text = {
       check: "filter_order",
-      severity: hasDiscovery ? ("unchecked" as const) : ("problem" as const),
+      level: hasDiscovery ? ("unchecked" as const) : ("problem" as const),
       message: "no listener here has a connection manager with ext_authz or ext_proc.",
       fix: "Take the http_filters over from `inference-gateway envoy render`.",
     };
@@ -102,7 +102,7 @@ function checkClusters(root: YamlView, config: Config, rendered: Rendered): Boot
     return [
       createFinding(call, {
         check: "sidecar_cluster",
-        severity: hasDiscovery ? "unchecked" : "problem",
+        level: hasDiscovery ? "unchecked" : "problem",
         message: `there is no cluster \`${name}\` in this file.`,
         fix: "Take the cluster `sidecar` over from `inference-gateway envoy render`.",
       }),

@@ -40,7 +40,7 @@ export function checkRoutes(
   if (!config.exists) {
     const text = {
       check: "last_route",
-      severity: "unchecked" as const,
+      level: "unchecked" as const,
       message: "the routes come from elsewhere (RDS).",
       fix: "See that the last route is `/` for every virtual host and that one matches CONNECT.",
     };

@@ -59,7 +59,7 @@ export function checkUpstreams(
 function createMissing(clusters: YamlView, name: string, hasDiscovery: boolean): BootstrapFinding {
   return createFinding(clusters, {
     check: "upstream_cluster",
-    severity: hasDiscovery ? "unchecked" : "problem",
+    level: hasDiscovery ? "unchecked" : "problem",
     message: hasDiscovery
       ? `the cluster \`${name}\` may come by CDS.`
       : `there is no cluster \`${name}\`: requests for its models get a 500.`,

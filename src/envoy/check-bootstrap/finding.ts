@@ -1,4 +1,5 @@
 import { type ConfigProblem, formatProblem } from "../../config/config-error.ts";
+import type { Finding } from "../../finding.ts";
 import type { YamlView } from "./yaml-view.ts";
 
 /**
@@ -6,31 +7,30 @@ import type { YamlView } from "./yaml-view.ts";
  * `gateway.yaml`, by Envoy's field names. `line` is of the nearest mapping around it when the field itself is missing;
  * `message` says what happens by it, too.
  */
-export interface BootstrapFinding extends ConfigProblem {
-  /** Name of the check, for programs: "filter_order". */
-  readonly check: string;
-  /** `problem`: must be changed. `unchecked`: lies elsewhere (xDS), look there yourself. */
-  readonly severity: "problem" | "unchecked";
-  /** What to write instead. */
+export interface BootstrapFinding extends ConfigProblem, Finding<BootstrapLevel> {
+  readonly message: string;
   readonly fix: string;
 }
+
+/** `problem`: must be changed. `unchecked`: lies elsewhere (xDS), look there yourself. */
+type BootstrapLevel = "problem" | "unchecked";
 
 interface FindingText {
   readonly check: string;
   readonly message: string;
   readonly fix: string;
-  readonly severity?: BootstrapFinding["severity"];
+  readonly level?: BootstrapFinding["level"];
 }
 
 /** A finding at a place. */
 export function createFinding(view: YamlView, text: FindingText): BootstrapFinding {
   const { line, path } = view;
-  const { check, message, fix, severity = "problem" } = text;
-  return { check, severity, path, ...(line === undefined ? {} : { line }), message, fix };
+  const { check, message, fix, level = "problem" } = text;
+  return { check, level, path, ...(line === undefined ? {} : { line }), message, fix };
 }
 
 /** "line 14: static_resources.…: what is wrong. What to do." */
 export function formatFinding(finding: BootstrapFinding): string {
-  const note = finding.severity === "unchecked" ? "not checked: " : "";
+  const note = finding.level === "unchecked" ? "not checked: " : "";
   return `${note}${formatProblem(finding)} ${finding.fix}`;
 }

@@ -18,7 +18,7 @@ export const FOLDER_FAULTS = {
     {
       name: "a field has a value out of its range",
       provoke: (world) => world.examine({ retention: { usage_months: 0 } }),
-      what: /retention\.usage_months/,
+      says: /retention\.usage_months/,
     },
   ],
   configuration_refused: [
@@ -32,7 +32,7 @@ export const FOLDER_FAULTS = {
             refused: { since: STATE.catalogSince, problems },
           });
         }),
-      what: /refused the file .*catalog\[0\]\.upstream: not in the running/,
+      says: /refused the file .*catalog\[0\]\.upstream: not in the running/,
     },
   ],
   configuration_waits: [
@@ -42,7 +42,7 @@ export const FOLDER_FAULTS = {
         world.examine({}, async (folder) =>
           writeConfigState(join(folder, "data"), { ...STATE, waitingForRestart: ["limits.max_body_bytes"] }),
         ),
-      what: /`limits\.max_body_bytes` has changed/,
+      says: /`limits\.max_body_bytes` has changed/,
     },
   ],
   folder_not_writable: [
@@ -50,7 +50,7 @@ export const FOLDER_FAULTS = {
       name: "a file is where the spool should be",
       provoke: (world) =>
         world.examine({ settlement: { spool: "taken" } }, (folder) => writeFile(join(folder, "taken"), "")),
-      what: /taken cannot be written/,
+      says: /taken cannot be written/,
     },
   ],
   folder_is_none: [
@@ -60,7 +60,7 @@ export const FOLDER_FAULTS = {
         world.examine({ settlement: { spool: "taken" } }, (folder) =>
           writeFile(join(folder, "taken"), "", { mode: 0o755 }),
         ),
-      what: /taken is no folder/,
+      says: /taken is no folder/,
     },
   ],
   folder_cannot_be_made: [
@@ -70,7 +70,7 @@ export const FOLDER_FAULTS = {
         world.examine({ settlement: { spool: "taken/spool" } }, (folder) =>
           writeFile(join(folder, "taken"), ""),
         ),
-      what: /cannot be made/,
+      says: /cannot be made/,
     },
   ],
   sockets_open: [
@@ -81,7 +81,7 @@ export const FOLDER_FAULTS = {
           await mkdir(join(folder, "run"));
           await chmod(join(folder, "run"), 0o777);
         }),
-      what: /mode 777/,
+      says: /mode 777/,
     },
   ],
   operator_token_readable: [
@@ -93,28 +93,28 @@ export const FOLDER_FAULTS = {
           await writeFile(join(folder, "data/operator-token"), "igw_op_x", { mode: 0o644 });
           await chmod(join(folder, "data/operator-token"), 0o644);
         }),
-      what: /mode 644/,
+      says: /mode 644/,
     },
   ],
   spool_space_short: [
     {
       name: "the spool may take more than any disk has",
       provoke: (world) => world.examine({ settlement: { spool_max_bytes: 1024 ** 4 } }),
-      what: /MiB are free/,
+      says: /MiB are free/,
     },
   ],
   spool_reported: [
     {
       name: "reported.jsonl is there",
       provoke: (world) => world.examine({}, writeSpool("reported.jsonl")),
-      what: /reported\.jsonl has entries/,
+      says: /reported\.jsonl has entries/,
     },
   ],
   spool_waiting: [
     {
       name: "a file of charges is years old",
       provoke: (world) => world.examine({}, writeSpool("worker-0.1.000000.spool")),
-      what: /1 files of charges/,
+      says: /1 files of charges/,
     },
   ],
   worker_no_socket: [
@@ -125,7 +125,7 @@ export const FOLDER_FAULTS = {
           await mkdir(join(folder, "run"));
           await writeFile(join(folder, "run/gateway-0.sock"), "");
         }),
-      what: /is no socket/,
+      says: /is no socket/,
     },
   ],
 } as const satisfies Record<string, readonly Provocation[]>;

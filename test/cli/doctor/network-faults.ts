@@ -99,29 +99,29 @@ export const NETWORK_FAULTS = {
     {
       name: "nothing listens there",
       provoke: (world) => world.examine(),
-      what: /http:\/\/127\.0\.0\.1:\d+ does not take connections: .*ECONNREFUSED/,
+      says: /http:\/\/127\.0\.0\.1:\d+ does not take connections: .*ECONNREFUSED/,
     },
   ],
   upstream_untrusted: [
     {
       name: "its certificate is expired",
       provoke: (world) => examineUpstream(world, { names: ["IP:127.0.0.1"], isExpired: true }, "its own"),
-      what: /expired/,
+      says: /expired/,
     },
     {
       name: "its certificate is for another name",
       provoke: (world) => examineUpstream(world, { names: ["other.example.com"] }, "its own"),
-      what: /not in the cert's list/,
+      says: /not in the cert's list/,
     },
     {
       name: "its certificate is of another authority than ca_file's",
       provoke: (world) => examineUpstream(world, { names: ["IP:127.0.0.1"] }, "another"),
-      what: /unable to verify|unable to get local issuer|self-signed/,
+      says: /unable to verify|unable to get local issuer|self-signed/,
     },
     {
       name: "its certificate is of an authority that nobody knows",
       provoke: (world) => examineUpstream(world, { names: ["IP:127.0.0.1"] }, "none"),
-      what: /unable to verify|unable to get local issuer|self-signed/,
+      says: /unable to verify|unable to get local issuer|self-signed/,
     },
   ],
   smtp_unreachable: [
@@ -131,7 +131,7 @@ export const NETWORK_FAULTS = {
         world.examine({
           notifications: { smtp: { url: `smtp://127.0.0.1:${world.closedPort}`, ...LOGIN, from: FROM } },
         }),
-      what: /ECONNREFUSED/,
+      says: /ECONNREFUSED/,
     },
     {
       name: "its certificate is of an authority that nobody knows",
@@ -141,7 +141,7 @@ export const NETWORK_FAULTS = {
         const security = { mode: "starttls" as const, keyPair };
         return examineMail(world, { security, login }, (port) => `127.0.0.1:${port}`);
       },
-      what: /certificate/,
+      says: /certificate/,
     },
   ],
   smtp_login_refused: [
@@ -153,7 +153,7 @@ export const NETWORK_FAULTS = {
           { login: { user: "gateway", password: `not-${SECRET}` } },
           (port) => `127.0.0.1:${port}`,
         ),
-      what: /cannot be used: Invalid login/,
+      says: /cannot be used: Invalid login/,
     },
   ],
   smtp_unencrypted: [
@@ -165,47 +165,47 @@ export const NETWORK_FAULTS = {
           { login: { user: "gateway", password: SECRET } },
           (port) => `${ELSEWHERE}:${port}`,
         ),
-      what: /STARTTLS/,
+      says: /STARTTLS/,
     },
   ],
   webhook_unreachable: [
     {
       name: "nothing listens there",
       provoke: (world) => examineWebhook(world, `https://127.0.0.1:${world.closedPort}/hook`, true),
-      what: /the connection was refused/,
+      says: /the connection was refused/,
     },
     {
       name: "its certificate is of an authority that nobody knows",
       provoke: examineUntrustedWebhook,
-      what: /the connection failed \(.*(?:CERT|SIGNED|UNABLE).*\)/,
+      says: /the connection failed \(.*(?:CERT|SIGNED|UNABLE).*\)/,
     },
   ],
   webhook_not_allowed: [
     {
       name: "it leads into the operator's own network",
       provoke: (world) => examineWebhook(world, `https://127.0.0.1:${world.closedPort}/hook`, false),
-      what: /not one of the public internet/,
+      says: /not one of the public internet/,
     },
   ],
   public_url_unencrypted: [
     {
       name: "it begins with http:// and is not this machine",
       provoke: (world) => world.examine({ public_base_url: "http://gateway.example.com" }),
-      what: /not encrypted/,
+      says: /not encrypted/,
     },
   ],
   public_url_elsewhere: [
     {
       name: "something else answers there",
       provoke: (world) => examineElsewhere(world, (url) => ({ public_base_url: url })),
-      what: /\/v1\/models answers 404, and not as the API does/,
+      says: /\/v1\/models answers 404, and not as the API does/,
     },
   ],
   public_url_unreachable: [
     {
       name: "nothing listens there",
       provoke: (world) => world.examine({ public_base_url: `http://127.0.0.1:${world.closedPort}` }),
-      what: /cannot be reached: .*ECONNREFUSED/,
+      says: /cannot be reached: .*ECONNREFUSED/,
     },
   ],
   dashboard_url_missing: [
@@ -215,28 +215,28 @@ export const NETWORK_FAULTS = {
         world.examine({
           notifications: { smtp: { url: `smtp://127.0.0.1:${world.closedPort}`, from: FROM } },
         }),
-      what: /not set/,
+      says: /not set/,
     },
   ],
   dashboard_url_unencrypted: [
     {
       name: "it begins with http:// and is not this machine",
       provoke: (world) => world.examine({ dashboard: { base_url: "http://dashboard.example.com" } }),
-      what: /not encrypted/,
+      says: /not encrypted/,
     },
   ],
   dashboard_url_elsewhere: [
     {
       name: "something else answers there",
       provoke: (world) => examineElsewhere(world, (url) => ({ dashboard: { base_url: url } })),
-      what: /answers 404, and not as the dashboard does/,
+      says: /answers 404, and not as the dashboard does/,
     },
   ],
   dashboard_url_unreachable: [
     {
       name: "nothing listens there",
       provoke: (world) => world.examine({ dashboard: { base_url: `http://127.0.0.1:${world.closedPort}` } }),
-      what: /cannot be reached: .*ECONNREFUSED/,
+      says: /cannot be reached: .*ECONNREFUSED/,
     },
   ],
 } as const satisfies Record<string, readonly Provocation[]>;

@@ -151,7 +151,7 @@ async function examineDrainingWorker(): Promise<Report> {
       const seen = await checkWorkers(config);
       return seen.some(({ code }) => code === "worker_not_serving") && seen;
     });
-    return { code: 0, findings, result: { code: 0, stdout: "", stderr: "", json: () => ({}) } };
+    return { findings, isSound: true };
   } finally {
     await gateway.stop();
   }
@@ -169,35 +169,35 @@ async function examineLargeTemplate(world: DoctorWorld, fields: object = {}): Pr
 
 export const PROCESS_FAULTS = {
   worker_silent: [
-    { name: "nothing runs", provoke: (world) => world.examine(), what: /gateway-0\.sock does not answer/ },
-    { name: "it hangs", provoke: examineStoppedWorker, what: /no answer in 3 s/ },
+    { name: "nothing runs", provoke: (world) => world.examine(), says: /gateway-0\.sock does not answer/ },
+    { name: "it hangs", provoke: examineStoppedWorker, says: /no answer in 3 s/ },
   ],
   worker_not_serving: [
-    { name: "it drains", provoke: examineDrainingWorker, what: /says that it does not serve/ },
+    { name: "it drains", provoke: examineDrainingWorker, says: /says that it does not serve/ },
   ],
   envoy_unreachable: [
-    { name: "nothing runs", provoke: (world) => world.examine(), what: /envoy-admin\.sock does not answer/ },
+    { name: "nothing runs", provoke: (world) => world.examine(), says: /envoy-admin\.sock does not answer/ },
   ],
-  envoy_not_live: [{ name: "it drains", provoke: examineDrainingEnvoy, what: /Envoy says DRAINING/ }],
+  envoy_not_live: [{ name: "it drains", provoke: examineDrainingEnvoy, says: /Envoy says DRAINING/ }],
   envoy_no_listener: [
-    { name: "it has a bootstrap without one", provoke: examineEmptyEnvoy, what: /no HTTP listener/ },
+    { name: "it has a bootstrap without one", provoke: examineEmptyEnvoy, says: /no HTTP listener/ },
   ],
   envoy_filters_wrong: [
     {
       name: "ext_authz is gone",
       provoke: (world) => editFilters(world, without(AUTHZ)),
-      what: /ext_authz is missing/,
+      says: /ext_authz is missing/,
     },
     {
       name: "ext_proc is gone",
       provoke: (world) => editFilters(world, without(PROC)),
-      what: /ext_proc is missing/,
+      says: /ext_proc is missing/,
     },
-    { name: "they are swapped", provoke: (world) => editFilters(world, swap), what: /before ext_authz/ },
+    { name: "they are swapped", provoke: (world) => editFilters(world, swap), says: /before ext_authz/ },
     {
       name: "ext_authz fails open",
       provoke: (world) => editFilters(world, letPass),
-      what: /ext_authz lets requests pass when it fails/,
+      says: /ext_authz lets requests pass when it fails/,
     },
     {
       name: "ext_proc is switched off",
@@ -205,27 +205,27 @@ export const PROCESS_FAULTS = {
         editFilters(world, (filters) =>
           filters.map((filter) => (filter.name === PROC ? { ...filter, disabled: true } : filter)),
         ),
-      what: /ext_proc is disabled/,
+      says: /ext_proc is disabled/,
     },
   ],
   envoy_cluster_missing: [
     {
       name: "an upstream came after Envoy's start",
       provoke: examineNewUpstream,
-      what: /no cluster for the upstreams added/,
+      says: /no cluster for the upstreams added/,
     },
   ],
   prompt_overhead_exceeded: [
     {
       name: "an upstream counts more than the prompt's bytes and `prompt_overhead_tokens`",
       provoke: (world) => examineLargeTemplate(world),
-      what: /^acme\/echo-small: .* has taken 4\d{3} tokens beyond the bytes of a prompt, and `prompt_overhead_tokens` is 64\.$/m,
+      says: /^acme\/echo-small: .* has taken 4\d{3} tokens beyond the bytes of a prompt, and `prompt_overhead_tokens` is 64\.$/m,
     },
     {
       name: "it does so with tools",
       provoke: (world) =>
         examineLargeTemplate(world, { tools: [{ type: "function", function: { name: "f" } }] }),
-      what: /has taken 4\d{3} tokens .* `prompt_overhead_tokens_with_tools` is 512\.$/m,
+      says: /has taken 4\d{3} tokens .* `prompt_overhead_tokens_with_tools` is 512\.$/m,
     },
   ],
 } as const satisfies Record<string, readonly Provocation[]>;

@@ -3,7 +3,8 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
-import type { Finding } from "../../../src/doctor/finding.ts";
+import { examine, isSound } from "../../../src/doctor/doctor.ts";
+import type { DoctorFinding } from "../../../src/doctor/finding.ts";
 import { createRedisClient, waitUntilReady } from "../../../src/store/redis/client.ts";
 import { createStore } from "../../../src/store/redis-store.ts";
 import type { Store } from "../../../src/store/types.ts";
@@ -11,12 +12,11 @@ import { findFreePort } from "../../support/free-port.ts";
 import { catalogEntry, mergeConfig } from "../../support/gateway-config.ts";
 import { type PrivateRedis, startRedis } from "../../support/redis.ts";
 import { createTestAuthority, type TestAuthority } from "../../support/tls.ts";
-import { type CliResult, runCli } from "../run-cli.ts";
 
 export interface Report {
-  readonly code: number | null;
-  readonly findings: readonly Finding[];
-  readonly result: CliResult;
+  /** No problem among them. */
+  readonly isSound: boolean;
+  readonly findings: readonly DoctorFinding[];
 }
 
 export interface DoctorWorld {
@@ -29,11 +29,11 @@ export interface DoctorWorld {
   /** A folder of its own. */
   createFolder(): Promise<string>;
   /**
-   * Runs the doctor on a configuration in a folder of its own, where nothing of a gateway runs. `T_SECRET` is set.
+   * Looks at a configuration in a folder of its own, where nothing of a gateway runs. `T_SECRET` is set.
    * @param prepare Called with that folder before.
    */
   examine(overrides?: object, prepare?: (folder: string) => Promise<void>): Promise<Report>;
-  /** Runs the doctor on this file. */
+  /** What the command looks at with this file; doctor.test.ts has the command itself. */
   examineFile(file: string): Promise<Report>;
   /** The store in that Redis, or in another. */
   withStore<T>(use: (store: Store) => Promise<T>, url?: string): Promise<T>;
@@ -47,13 +47,14 @@ export interface Provocation {
   readonly name: string;
   /** Breaks something, looks, and puts it back. */
   readonly provoke: (world: DoctorWorld) => Promise<Report>;
-  /** Of what the finding says. */
-  readonly what: RegExp;
+  /** Of the finding's message. */
+  readonly says: RegExp;
   /** Why it cannot be tried here; null or left out: it can. */
   readonly missing?: string | null;
 }
 
 export async function createDoctorWorld(): Promise<DoctorWorld> {
+  process.env["T_SECRET"] = SECRET;
   const dir = await mkdtemp(join(tmpdir(), "igw-doc-"));
   const redis = await startRedis({ appendOnly: true });
   const authority = await createTestAuthority();
@@ -66,8 +67,8 @@ export async function createDoctorWorld(): Promise<DoctorWorld> {
     return folder;
   };
   const examineFile = async (file: string): Promise<Report> => {
-    const result = await runCli(["doctor", "--config", file, "--json"], { env: { T_SECRET: SECRET } });
-    return { code: result.code, findings: result.json()["findings"] as Finding[], result };
+    const findings = await examine(file);
+    return { findings, isSound: isSound(findings) };
   };
   return {
     dir,

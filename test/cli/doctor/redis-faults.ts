@@ -107,67 +107,67 @@ export const REDIS_FAULTS = {
     {
       name: "nothing listens there",
       provoke: (world) => world.examine({ redis: { url: `redis://127.0.0.1:${world.closedPort}` } }),
-      what: /ECONNREFUSED/,
+      says: /ECONNREFUSED/,
     },
     {
       name: "it wants a password",
       provoke: (world) => examineChanged(world, [["CONFIG", "SET", "requirepass", "other"]]),
-      what: /NOAUTH/,
+      says: /NOAUTH/,
     },
     {
       name: "it wants another password",
       provoke: (world) =>
         examineChanged(world, [["CONFIG", "SET", "requirepass", "other"]], { password: { env: "T_SECRET" } }),
-      what: /WRONGPASS/,
+      says: /WRONGPASS/,
     },
   ],
   redis_too_old: [
     {
       name: "its INFO names a version of long ago (a proxy in front of the real one says so)",
       provoke: (world) => examineThrough(world, (proxy) => (proxy.rewrite = makeOld)),
-      what: /Redis 5\.\S+ is older than 6\.2/,
+      says: /Redis 5\.\S+ is older than 6\.2/,
     },
   ],
   redis_append_only_off: [
     {
       name: "appendonly is off",
       provoke: (world) => examineChanged(world, [["CONFIG", "SET", "appendonly", "no"]]),
-      what: /no append-only file/,
+      says: /no append-only file/,
     },
   ],
   redis_append_only_failing: [
     {
       name: "its disk takes no more",
       provoke: (world) => examineSmallDisk(world, ["SET", "more", "x"], "aof_last_write_status:err"),
-      what: /aof_last_write_status/,
+      says: /aof_last_write_status/,
     },
   ],
   redis_snapshot_failing: [
     {
       name: "its disk takes no snapshot",
       provoke: (world) => examineSmallDisk(world, ["BGSAVE"], "rdb_last_bgsave_status:err"),
-      what: /snapshot/,
+      says: /snapshot/,
     },
   ],
   redis_evicts: [
     {
       name: "maxmemory-policy is allkeys-lru",
       provoke: (world) => examineChanged(world, [["CONFIG", "SET", "maxmemory-policy", "allkeys-lru"]]),
-      what: /allkeys-lru/,
+      says: /allkeys-lru/,
     },
   ],
   redis_slow: [
     {
       name: "each answer comes late",
       provoke: (world) => examineThrough(world, (proxy) => (proxy.delayMs = SLOW_MS)),
-      what: /answers in [1-9]\d+\.\d\d ms/,
+      says: /answers in [1-9]\d+\.\d\d ms/,
     },
   ],
   clock_differs: [
     {
       name: "its clock is an hour behind",
       provoke: (world) => examineClock(world, clockLibrary ?? ""),
-      what: /3[56]\d{5} ms behind/,
+      says: /3[56]\d{5} ms behind/,
       missing: clockLibrary === null ? "no C compiler to set a clock with" : null,
     },
   ],
@@ -180,7 +180,7 @@ export const REDIS_FAULTS = {
           [["ACL", "SETUSER", "gateway", "on", ">s3cret-value", "~*", "&*", "+@all", "-info"]],
           { username: "gateway", password: { env: "T_SECRET" } },
         ),
-      what: /NOPERM/,
+      says: /NOPERM/,
     },
   ],
 } as const satisfies Record<string, readonly Provocation[]>;

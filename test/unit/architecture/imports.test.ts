@@ -10,6 +10,7 @@ const SHARED = [
   "clock.ts",
   "connect.ts",
   "errors.ts",
+  "finding.ts",
   "json-object.ts",
   "local-url.ts",
   "logger.ts",
