@@ -1,3 +1,5 @@
+import { KEY_SETTINGS } from "../../settings/key.ts";
+import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
 import type { ExplainedRequest } from "./explained-request.ts";
 
 /** What can be done about a refusal, and the page of the dashboard where it is done. */
@@ -6,18 +8,25 @@ export interface Action {
   readonly path: string;
 }
 
+/** The field of a setting in the form on the key's page. */
+const fieldOfKey = (setting: keyof typeof KEY_SETTINGS): string =>
+  `/keys/{key}#${KEY_SETTINGS[setting].apiName}`;
+
 /** By error code: what is done, on the key's page or another one of the organization. */
 const ACTIONS: Readonly<Record<string, { readonly label: string; readonly page: string }>> = {
-  hard_cap_reached: { label: "Change this cap", page: "/keys/{key}#hard_cap_cents" },
-  org_hard_cap_reached: { label: "Change this cap", page: "/settings#hard_cap_cents" },
-  rate_limit_exceeded: { label: "Change this rate", page: "/keys/{key}#requests_per_minute" },
+  hard_cap_reached: { label: "Change this cap", page: fieldOfKey("hardCapCents") },
+  org_hard_cap_reached: {
+    label: "Change this cap",
+    page: `/settings#${ORGANIZATION_SETTINGS.hardCapCents.apiName}`,
+  },
+  rate_limit_exceeded: { label: "Change this rate", page: fieldOfKey("requestsPerMinute") },
   concurrency_limit_exceeded: {
     label: "Change this limit",
-    page: "/keys/{key}#max_concurrent_requests",
+    page: fieldOfKey("maxConcurrentRequests"),
   },
   key_disabled: { label: "Enable this key", page: "/keys/{key}" },
-  key_expired: { label: "Change its expiry", page: "/keys/{key}#expires_at" },
-  model_not_allowed: { label: "Choose this key's models", page: "/keys/{key}#allowed_models" },
+  key_expired: { label: "Change its expiry", page: fieldOfKey("expiresAtMs") },
+  model_not_allowed: { label: "Choose this key's models", page: fieldOfKey("allowedModels") },
   model_not_found: { label: "See the models", page: "/models" },
   model_not_available_in_currency: { label: "See the models and their prices", page: "/models" },
 };

@@ -69,8 +69,18 @@ export interface KnownKeyResult {
   readonly concurrentRequests: number | null;
 }
 
-/** Of the settings all that requests still need. */
-export interface AdmittedKey extends Omit<KeySettings, "disabled" | "note"> {
+/** Of the settings what requests still need once they are admitted. */
+export interface AdmittedKey extends Pick<
+  KeySettings,
+  | "name"
+  | "requestsPerMinute"
+  | "hardCapCents"
+  | "budgetCents"
+  | "allowedModels"
+  | "maxConcurrentRequests"
+  | "expiresAtMs"
+  | "defaultTags"
+> {
   readonly id: string;
   readonly display: string;
   readonly spentMicrocents: bigint;
