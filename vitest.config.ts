@@ -8,8 +8,10 @@ import { coverageFloors, MEASURED_FILES } from "./test/support/coverage-floors.t
  */
 const retry = process.env["CI"] === undefined ? 0 : 1;
 
-/** Files at a time. Most wait for processes more than they compute, so a core does for one of them. */
+/** Files at a time. */
 const maxWorkers = Math.max(2, availableParallelism());
+/** Of tests of whole stacks, which wait for processes, timeouts and clocks more than they compute. */
+const maxStackWorkers = Math.ceil(maxWorkers * 1.5);
 
 /** Groups of projects run one after another, the quick ones first; the files of a group share the cores. */
 const UNITS = 1;
@@ -88,6 +90,7 @@ export default defineConfig({
           include: ["test/{envoy,clients,cli,setup,monitoring}/**/*.test.ts"],
           testTimeout: 120_000,
           retry,
+          maxWorkers: maxStackWorkers,
           sequence: { groupOrder: STACKS },
         },
       },
@@ -98,6 +101,7 @@ export default defineConfig({
           include: ["test/dashboard/**/*.test.ts"],
           testTimeout: 120_000,
           retry,
+          maxWorkers: maxStackWorkers,
           sequence: { groupOrder: STACKS },
         },
       },
@@ -108,6 +112,7 @@ export default defineConfig({
           include: ["test/packaging/**/*.test.ts"],
           testTimeout: 120_000,
           retry,
+          maxWorkers: maxStackWorkers,
           sequence: { groupOrder: STACKS },
         },
       },

@@ -13,6 +13,7 @@ import { type PassedRequest, startRecordingProxy } from "../support/recording-pr
 import { openaiError, textChunk } from "../support/scripted-answer.ts";
 import type { RecordedRequest } from "../support/upstream.ts";
 import { waitFor } from "../support/wait.ts";
+import { answerByTurn, sentMessages, sentResults } from "./agent-requests.ts";
 import { type Call, callDeltas, deltaStream, interleave, textStream } from "./chat-answers.ts";
 
 const claude = await ensureClaudeCode();
@@ -37,32 +38,8 @@ async function ask(
   return { ...run, passed: proxy.passed };
 }
 
-interface SentMessage {
-  readonly role: string;
-  readonly content: string | null;
-  readonly tool_call_id?: string;
-}
-
-function sentMessages(request: RecordedRequest): SentMessage[] {
-  return request.body?.["messages"] as SentMessage[];
-}
-
-/** Results of tools, by the id of the call. */
-function sentResults(request: RecordedRequest): Record<string, string | null> {
-  const results = sentMessages(request).filter(({ role }) => role === "tool");
-  return Object.fromEntries(results.map(({ tool_call_id, content }) => [tool_call_id ?? "", content]));
-}
-
 function createCall(id: string, name: string, input: object): Call {
   return { id, name, arguments: JSON.stringify(input) };
-}
-
-/** Answers by how many results of tools the request carries; the last script for all that come later. */
-function answerByTurn(...turns: ((request: RecordedRequest) => ReturnType<typeof deltaStream>)[]): void {
-  chat.upstream.answer((request) => {
-    const results = Object.keys(sentResults(request)).length;
-    return turns[Math.min(results, turns.length - 1)]!(request);
-  });
 }
 
 /** Where Claude Code says that it works. */
@@ -91,6 +68,7 @@ describe.skipIf(claude.missing !== null)(`Claude Code${NOTE}`, () => {
   it("writes a file and reads it, one tool after the other, and finishes", async () => {
     const path = (request: RecordedRequest): string => join(workingDirectory(request), "note.txt");
     answerByTurn(
+      chat.upstream,
       (request) =>
         deltaStream(
           [
@@ -130,6 +108,7 @@ describe.skipIf(claude.missing !== null)(`Claude Code${NOTE}`, () => {
       createCall(`call_${word}`, "Bash", { command: `echo ${word} >> words.txt`, description: word }),
     );
     answerByTurn(
+      chat.upstream,
       () => deltaStream(interleave(callDeltas(calls[0]!, 0), callDeltas(calls[1]!, 1)), "tool_calls"),
       () => textStream("Half."),
       () => textStream("Both."),

@@ -7,6 +7,7 @@ import { CHAT_MODEL, catalogEntry } from "../support/gateway-config.ts";
 import { type PassedRequest, startRecordingProxy } from "../support/recording-proxy.ts";
 import { openaiError, textChunk } from "../support/scripted-answer.ts";
 import type { RecordedRequest } from "../support/upstream.ts";
+import { answerByTurn, sentMessages, sentResults } from "./agent-requests.ts";
 import { type Call, callDeltas, deltaStream, textStream } from "./chat-answers.ts";
 
 const codex = await ensureCodex();
@@ -34,23 +35,6 @@ async function open(
   return { ...session, passed: proxy.passed };
 }
 
-interface SentMessage {
-  readonly role: string;
-  readonly content: string | null;
-  readonly reasoning_content?: string;
-  readonly tool_call_id?: string;
-}
-
-function sentMessages(request: RecordedRequest): SentMessage[] {
-  return request.body?.["messages"] as SentMessage[];
-}
-
-/** Results of tools, by the id of the call. */
-function sentResults(request: RecordedRequest): Record<string, string | null> {
-  const results = sentMessages(request).filter(({ role }) => role === "tool");
-  return Object.fromEntries(results.map(({ tool_call_id, content }) => [tool_call_id ?? "", content]));
-}
-
 /** The name of the tool that runs commands, as this version declares it. */
 function findShell(request: RecordedRequest): { name: string; argument: (command: string) => object } {
   const tools = request.body?.["tools"] as {
@@ -75,14 +59,6 @@ function runCommand(request: RecordedRequest, id: string, command: string): Call
   return { id, name: shell.name, arguments: JSON.stringify(shell.argument(command)) };
 }
 
-/** Answers by how many results of tools the request carries; the last script for all that come later. */
-function answerByTurn(...turns: ((request: RecordedRequest) => ReturnType<typeof deltaStream>)[]): void {
-  chat.upstream.answer((request) => {
-    const results = Object.keys(sentResults(request)).length;
-    return turns[Math.min(results, turns.length - 1)]!(request);
-  });
-}
-
 describe.skipIf(codex.missing !== null)(`Codex${NOTE}`, () => {
   it("[responses.principles.codex] answers a prompt by one streamed request, of which the upstream learns nothing about its user", async () => {
     chat.upstream.answer(textStream("Hello", " there."));
@@ -102,6 +78,7 @@ describe.skipIf(codex.missing !== null)(`Codex${NOTE}`, () => {
 
   it("runs two commands, one after the other, gives the reasoning back, and finishes", async () => {
     answerByTurn(
+      chat.upstream,
       (request) =>
         deltaStream(
           [
@@ -129,6 +106,7 @@ describe.skipIf(codex.missing !== null)(`Codex${NOTE}`, () => {
     const patch = "*** Begin Patch\n*** Add File: note.txt\n+blue whale\n*** End Patch";
     const call: Call = { id: "call_p", name: "apply_patch", arguments: JSON.stringify({ input: patch }) };
     answerByTurn(
+      chat.upstream,
       () => deltaStream(callDeltas(call, 0), "tool_calls"),
       () => textStream("Done."),
     );

@@ -21,8 +21,9 @@ function isStreaming(body: Readonly<Record<string, unknown>> | null | undefined)
 /** Plays one scenario of `langchain_chat.py`. */
 type Call = (scenario: string, input?: object) => Promise<unknown>;
 
+const player = withPython("langchain_chat.py");
+
 function withLangChain(modelClass: string): Call {
-  const player = withPython("langchain_chat.py");
   return (scenario, input = {}) =>
     player.play(scenario, {
       model_class: modelClass,

