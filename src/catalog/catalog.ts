@@ -12,12 +12,15 @@ import type { ModelProfile, ModelTarget, UpstreamProtocol } from "../translation
 import { parsePrice } from "../money.ts";
 import { createPrice, type PriceList } from "../pricing/price.ts";
 import type { GivenRates } from "../pricing/rates.ts";
+import { findOwnName, type ModelNames } from "./model-names.ts";
 import { listUpstreamProtocols } from "./upstream-protocols.ts";
 
 /** One entry of the catalog. */
 export interface Model extends ModelTarget {
   /** What clients write as `model`: `<vendor>/<model>`. */
   readonly id: string;
+  /** Other names that clients may write for it. */
+  readonly aliases: readonly string[];
   /** The part of the id before the slash. */
   readonly vendor: string;
   readonly displayName: string;
@@ -53,6 +56,8 @@ export interface ModelViewer {
   readonly allowedModels: readonly string[] | null;
   /** The organization's billing currency. */
   readonly currency: string;
+  /** The organization's. Left out: it has none. */
+  readonly modelNames?: ModelNames;
 }
 
 const NEAREST_COUNT = 3;
@@ -64,10 +69,12 @@ export class Catalog {
   /** In the order of the file, retired ones included. */
   readonly models: readonly Model[];
   readonly #byId: ReadonlyMap<string, Model>;
+  readonly #byAlias: ReadonlyMap<string, Model>;
 
   constructor(models: readonly Model[]) {
     this.models = Object.freeze([...models]);
     this.#byId = new Map(models.map((model) => [model.id, model]));
+    this.#byAlias = new Map(models.flatMap((model) => model.aliases.map((alias) => [alias, model] as const)));
     Object.freeze(this);
   }
 
@@ -78,6 +85,21 @@ export class Catalog {
   /** The models that a viewer can use, in the order of the file. */
   listFor(viewer: ModelViewer): Model[] {
     return this.models.filter((model) => isUsable(model, viewer));
+  }
+
+  /** The model that a name stands for, without the organization's default. A name whose target is gone: undefined. */
+  findByName(name: string, { modelNames }: Pick<ModelViewer, "modelNames">): Model | undefined {
+    const own = findOwnName(modelNames, name);
+    return this.#byId.get(name) ?? (own === null ? this.#byAlias.get(name) : this.#byId.get(own));
+  }
+
+  /** The names other than ids by which a viewer can use a model, in the order of the file, then its own. */
+  listAliases(model: Model, { modelNames }: ModelViewer): string[] {
+    const own = Object.entries(modelNames?.aliases ?? {});
+    return [
+      ...model.aliases.filter((alias) => findOwnName(modelNames, alias) === null),
+      ...own.filter(([name, id]) => id === model.id && !this.#byId.has(name)).map(([name]) => name),
+    ];
   }
 
   /** Ids in service that somebody who wrote `id` may have meant, nearest first, at most `count`. */
@@ -96,30 +118,45 @@ export class Catalog {
   }
 
   /**
-   * The model that a request names.
+   * The model that a request names: by its id, an organization's own name, an alias, or not at all where the organization
+   * has a default model. Who may use it goes by what the name stands for.
    * @throws GatewayError 400 `model_not_found` (unknown: with the nearest ids; retired: with its successor),
    *   403 `model_not_allowed`, 403 `model_not_available_in_currency`.
    */
-  requireModel(id: string, viewer: ModelViewer): Model {
-    const model = this.find(id);
-    if (model === undefined) throw this.#unknownModel(id, viewer);
+  requireModel(name: string, viewer: ModelViewer): Model {
+    const model = this.findByName(name, viewer) ?? this.#findDefault(name, viewer);
+    if (model === undefined) throw this.#unknownModel(name, viewer);
     if (model.replacedBy !== null) {
-      const message = `The model \`${model.id}\` is no longer in service. Use \`${model.replacedBy}\` instead.`;
+      const shown = describeModel(model, name);
+      const message = `The model ${shown} is no longer in service. Use \`${model.replacedBy}\` instead.`;
       throw new GatewayError("model_not_found", { message, param: "model" });
     }
     if (!isAllowed(model, viewer)) {
       const message =
-        `This API key may not use the model \`${model.id}\`. ` +
+        `This API key may not use the model ${describeModel(model, name)}. ` +
         "`GET /v1/models` lists those that it may use; which they are is set on the API keys page.";
       throw new GatewayError("model_not_allowed", { message, param: "model" });
     }
     if (!model.prices.has(viewer.currency)) {
       const message =
-        `The model \`${model.id}\` has no price in ${viewer.currency}, the organization's billing currency. ` +
+        `The model ${describeModel(model, name)} has no price in ${viewer.currency}, the organization's billing currency. ` +
         "`GET /v1/models` lists the models that have one.";
       throw new GatewayError("model_not_available_in_currency", { message, param: "model" });
     }
     return model;
+  }
+
+  /** @throws GatewayError where the name, or the default, stands for a model that is gone. */
+  #findDefault(name: string, { modelNames }: ModelViewer): Model | undefined {
+    const own = findOwnName(modelNames, name);
+    const target = own ?? modelNames?.defaultModel ?? null;
+    const model = target === null ? undefined : this.#byId.get(target);
+    if (target === null || model !== undefined) return model;
+    const subject = own === null ? "The default model" : `The name \`${name}\``;
+    const message =
+      `${subject} of this organization stands for \`${target}\`, which is not in the catalog any more. ` +
+      'Change it in the organization\'s inference settings, under "Model names".';
+    throw new GatewayError("model_not_found", { message, param: "model" });
   }
 
   #unknownModel(id: string, viewer: ModelViewer): GatewayError {
@@ -150,6 +187,7 @@ function createModel(
 ): Model {
   return Object.freeze({
     id: entry.id,
+    aliases: entry.aliases,
     vendor: entry.id.slice(0, entry.id.indexOf("/")),
     displayName: entry.displayName,
     upstream: entry.upstream,
@@ -233,6 +271,11 @@ function isAllowed(model: Model, viewer: ModelViewer): boolean {
 
 function nameOf(id: string): string {
   return id.slice(id.indexOf("/") + 1);
+}
+
+/** A model by its id, and by the name that the client knows it by. */
+function describeModel({ id }: Model, name: string): string {
+  return id === name ? `\`${id}\`` : `\`${id}\` (asked for as \`${shorten(name)}\`)`;
 }
 
 function shorten(id: string): string {

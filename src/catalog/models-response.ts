@@ -9,7 +9,10 @@ import { formatPrices, type ShownPrices } from "./format-price.ts";
 
 /** One model for both SDK families. */
 export interface ModelBody {
+  /** Catalog id, or a name that stands for one. */
   readonly id: string;
+  /** The catalog id of one that is such a name. */
+  readonly alias_of?: string;
   readonly object: "model";
   /** Unix seconds. */
   readonly created: number;
@@ -57,12 +60,18 @@ const MAX_LIMIT = 1000;
 
 /**
  * The models that a key can use, in the order of the file. Without `limit` all of them, since the OpenAI SDKs read one
- * page only; `limit`, `after_id` and `before_id` page as in the Anthropic protocol.
+ * page only; `include=aliases` adds behind each the names that stand for it; `limit`, `after_id` and `before_id` page as
+ * in the Anthropic protocol.
  * @throws GatewayError 400 `invalid_parameter` for a query that cannot be followed.
  */
 export function listModels(catalog: Catalog, question: ModelQuestion, query: URLSearchParams): ModelListBody {
   const { viewer } = question;
-  const models = catalog.listFor(viewer);
+  const models = catalog
+    .listFor(viewer)
+    .flatMap((model) => [
+      { name: model.id, model },
+      ...(readInclude(query) ? catalog.listAliases(model, viewer).map((name) => ({ name, model })) : []),
+    ]);
   const limit = readLimit(query) ?? models.length;
   const [after, before] = [readCursor(query, "after_id", models), readCursor(query, "before_id", models)];
   if (after !== null && before !== null) {
@@ -74,10 +83,10 @@ export function listModels(catalog: Catalog, question: ModelQuestion, query: URL
   const page = models.slice(start, end);
   return {
     object: "list",
-    data: page.map((model) => describeModel(model, question)),
+    data: page.map(({ name, model }) => describeModel(model, name, question)),
     has_more: before === null ? end < models.length : start > 0,
-    first_id: page[0]?.id ?? null,
-    last_id: page.at(-1)?.id ?? null,
+    first_id: page[0]?.name ?? null,
+    last_id: page.at(-1)?.name ?? null,
   };
 }
 
@@ -88,8 +97,8 @@ export function listModels(catalog: Catalog, question: ModelQuestion, query: URL
 export function getModel(catalog: Catalog, question: ModelQuestion, id: string): ModelBody {
   const { viewer } = question;
   const usable = catalog.listFor(viewer);
-  const model = usable.find((one) => one.id === id);
-  if (model !== undefined) return describeModel(model, question);
+  const model = catalog.findByName(id, viewer);
+  if (model !== undefined && usable.includes(model)) return describeModel(model, id, question);
   const nearest = catalog.nearest(id, 3, usable).map((one) => `\`${one}\``);
   const hint = nearest.length === 0 ? "" : ` Nearest: ${nearest.join(", ")}.`;
   throw new GatewayError("unknown_endpoint", {
@@ -99,14 +108,15 @@ export function getModel(catalog: Catalog, question: ModelQuestion, id: string):
   });
 }
 
-function describeModel(model: Model, question: ModelQuestion): ModelBody {
+function describeModel(model: Model, name: string, question: ModelQuestion): ModelBody {
   const { viewer, nowMs, listEndpoints } = question;
   const { currency } = viewer;
   const prices = model.prices.get(currency);
   // A viewer's models all have a price in its currency.
   if (prices === undefined) throw new GatewayError("model_not_available_in_currency");
   return {
-    id: model.id,
+    id: name,
+    ...(name === model.id ? {} : { alias_of: model.id }),
     object: "model",
     created: model.createdAtSeconds,
     owned_by: model.vendor,
@@ -126,6 +136,13 @@ function describeModel(model: Model, question: ModelQuestion): ModelBody {
   };
 }
 
+/** Whether names that stand for a model are wished for beside the ids. */
+function readInclude(query: URLSearchParams): boolean {
+  const given = query.get("include");
+  if (given === null || given === "aliases") return given !== null;
+  throw new GatewayError("invalid_parameter", { message: "include: expected `aliases`.", param: "include" });
+}
+
 function readLimit(query: URLSearchParams): number | null {
   const given = query.get("limit");
   if (given === null) return null;
@@ -139,11 +156,11 @@ function readLimit(query: URLSearchParams): number | null {
 function readCursor(
   query: URLSearchParams,
   name: "after_id" | "before_id",
-  models: readonly Model[],
+  models: readonly { readonly name: string }[],
 ): number | null {
   const id = query.get(name);
   if (id === null || id === "") return null;
-  const index = models.findIndex((model) => model.id === id);
+  const index = models.findIndex(({ name: one }) => one === id);
   if (index >= 0) return index;
   const message = `${name}: expected the id of a model of this list.`;
   throw new GatewayError("invalid_parameter", { message, param: name });

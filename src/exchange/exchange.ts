@@ -18,6 +18,7 @@ import type {
   Answer,
   AnswerOutput,
   ClientRequest,
+  ModelTarget,
   Observation,
   Protocol,
   ProtocolName,
@@ -91,6 +92,9 @@ export class Exchange {
   readonly #services: ExchangeServices;
   #request: ClientRequest | null = null;
   #model: Model | null = null;
+  /** The model under the name that the client asked for. */
+  #target: ModelTarget | null = null;
+  #requestedModel: string | null = null;
   #account: RequestAccount | null = null;
   #expectation: Expectation = { kind: "nothing" };
   #observation: Observation | null = null;
@@ -142,11 +146,13 @@ export class Exchange {
     try {
       const { body: read, wantsCost } = takeCostWish(this.#protocol.readBody(body));
       if (wantsCost) this.wantsCost = true;
+      this.#requestedModel = read.model;
       const model = catalog().requireModel(read.model, this.admission);
       this.#model = model;
+      this.#target = targetOf(model, read.model);
       const translation = chooseTranslation(this.#protocol, model, protocols);
       const request = translation.parseRequest(read);
-      const upstreamBody = request.toUpstream(model);
+      const upstreamBody = request.toUpstream(this.#target);
       const account = await settlement.open({
         admission: this.admission,
         model,
@@ -172,7 +178,7 @@ export class Exchange {
    * @throws GatewayError what the client is told instead; the request is settled then.
    */
   async onResponseStart(start: ResponseStart): Promise<ResponseMode> {
-    const { model, account, request } = this.#opened();
+    const { model, target, account, request } = this.#opened();
     if (start.attempts > 1) this.#services.meter.retried(model.upstream);
     if (!isFromUpstream(start.codeDetails)) {
       this.#way.failed(start.codeDetails);
@@ -181,7 +187,7 @@ export class Exchange {
       throw error;
     }
     this.#way.answered(start.status);
-    if (start.status < 200 || start.status > 299) return this.#onErrorStart(start, model);
+    if (start.status < 200 || start.status > 299) return this.#onErrorStart(start);
     const contentType = start.headers["content-type"] ?? "";
     const isStream = /^text\/event-stream\b/i.test(contentType);
     const encoding = start.headers["content-encoding"] ?? "identity";
@@ -198,7 +204,7 @@ export class Exchange {
       throw error;
     }
     const answer = request.createAnswer({
-      model,
+      model: target,
       estimatedInputTokens: account.estimatedInputTokens,
       nowMs: this.#services.nowMs,
       requestId: this.admission.requestId,
@@ -262,7 +268,7 @@ export class Exchange {
     if (this.#account === null) {
       this.#services.settlement.recordRefusal(
         this.admission,
-        this.modelId,
+        { model: this.modelId, requestedModel: this.#requestedModel },
         { ...told, way: this.#way.read() },
         error,
       );
@@ -291,29 +297,24 @@ export class Exchange {
     return { bytes: output.bytes, failed: output.failed };
   }
 
-  async #onErrorStart(start: ResponseStart, model: Model): Promise<ResponseMode> {
+  async #onErrorStart(start: ResponseStart): Promise<ResponseMode> {
     const retryAfter = start.headers["retry-after"] ?? null;
     if (!REQUEST_ERRORS.has(start.status) || start.endOfStream) {
-      throw await this.#upstreamError(start.status, retryAfter, EMPTY, model);
+      throw await this.#upstreamError(start.status, retryAfter, EMPTY);
     }
     this.#expectation = { kind: "error", status: start.status, retryAfter };
     return "whole";
   }
 
   /** An upstream that answers with an error status has generated nothing: the request costs nothing. */
-  async #upstreamError(
-    status: number,
-    retryAfter: string | null,
-    body: Uint8Array,
-    model: Model = this.#opened().model,
-  ): Promise<GatewayError> {
-    const { startupSeconds, id } = model;
+  async #upstreamError(status: number, retryAfter: string | null, body: Uint8Array): Promise<GatewayError> {
+    const { model, target } = this.#opened();
     const error = mapUpstreamError({
       status,
       retryAfter,
       body,
-      startupSeconds,
-      model: id,
+      startupSeconds: model.startupSeconds,
+      model: target.id,
       protocol: this.#protocol.name,
     });
     this.#way.failed(error.cause);
@@ -348,13 +349,14 @@ export class Exchange {
     return { status: error.status(this.#protocol.name), errorCode: error.publicCode };
   }
 
-  #opened(): { model: Model; account: RequestAccount; request: ClientRequest } {
-    if (this.#model === null || this.#account === null || this.#request === null) {
+  #opened(): { model: Model; target: ModelTarget; account: RequestAccount; request: ClientRequest } {
+    const [model, target, account, request] = [this.#model, this.#target, this.#account, this.#request];
+    if (model === null || target === null || account === null || request === null) {
       throw new GatewayError("internal_error", {
         cause: new Error("a response began before a request was routed"),
       });
     }
-    return { model: this.#model, account: this.#account, request: this.#request };
+    return { model, target, account, request };
   }
 
   #logUpstream(error: GatewayError, status?: number): void {
@@ -369,6 +371,12 @@ export class Exchange {
       "the upstream failed",
     );
   }
+}
+
+/** Answers carry the name that the client asked for. */
+function targetOf(model: Model, name: string): ModelTarget {
+  const { id, upstreamModel, profile } = model;
+  return id === name ? model : { id: name, upstreamModel, profile };
 }
 
 /** An error in an answer of status 200 is one all the same: where it came before anything was generated, it is free. */

@@ -33,6 +33,9 @@ export interface LoggedRequest {
   readonly costMicrocents: bigint;
 }
 
+/** No name of a model is longer; what a client writes may be. */
+const MAX_NAME_CHARACTERS = 128;
+
 /**
  * A line of the log of requests; docs/spend.md describes its fields. Amounts are written as whole numbers with all
  * their digits.
@@ -46,6 +49,7 @@ export function formatRequestLogLine(request: LoggedRequest, settledAtMs: number
     organization_id: identity.organizationId,
     key_id: identity.keyId,
     model: identity.model,
+    requested_model: identity.requestedModel?.slice(0, MAX_NAME_CHARACTERS) ?? null,
     route: identity.route,
     status: result.status,
     error_code: result.errorCode,

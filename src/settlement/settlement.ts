@@ -44,6 +44,14 @@ export interface OpenInput {
   readonly upstreamBytes: number;
 }
 
+/** What a refused request named. */
+export interface RefusedModel {
+  /** Catalog id; null: it named none. */
+  readonly model: string | null;
+  /** As the client wrote it; null: its body was not read. */
+  readonly requestedModel: string | null;
+}
+
 export interface SettlementOptions {
   readonly store: Pick<Store, "hold" | "charge" | "renew" | "forget" | "recordRequest">;
   readonly estimator: TokenEstimator;
@@ -180,13 +188,18 @@ export class Settlement {
   }
 
   /** An admitted request was refused before its hold: it cost nothing, but its client can look up why. */
-  recordRefusal(admission: Admission, model: string | null, result: ClientResult, error: GatewayError): void {
+  recordRefusal(
+    admission: Admission,
+    { model, requestedModel }: RefusedModel,
+    result: ClientResult,
+    error: GatewayError,
+  ): void {
     const { store, logger } = this.#options;
     const { organizationId, keyId, requestId, route, month, day, currency, tags = "" } = admission;
     if (this.#withoutHold.delete(requestId)) return;
     const identity = { organizationId, keyId, requestId, month, day, model, route, tags };
     this.#log({
-      identity,
+      identity: requestedModel === null ? identity : { ...identity, requestedModel },
       currency,
       price: null,
       outcome: "refused",
@@ -358,10 +371,10 @@ function refuseUnpricedTier(price: Price, model: Model, asked: string | null): v
 function formatIdentity(
   admission: Admission,
   model: Model,
-  { endUser }: Pick<ClientRequest, "endUser">,
+  { endUser, model: requestedModel }: Pick<ClientRequest, "endUser" | "model">,
 ): RequestIdentity {
   const { organizationId, keyId, requestId, month, day, route, keepsEndUser } = admission;
   const tags = addEndUser(admission.tags ?? "", keepsEndUser === true ? endUser : null);
-  const identity = { organizationId, keyId, requestId, month, day, route, model: model.id };
+  const identity = { organizationId, keyId, requestId, month, day, route, model: model.id, requestedModel };
   return tags === "" ? identity : { ...identity, tags };
 }

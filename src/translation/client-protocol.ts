@@ -44,7 +44,7 @@ export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
 
 /** The part of a catalog entry that a translation needs. */
 export interface ModelTarget {
-  /** Catalog id, what the client reads back as `model`. */
+  /** What the client reads back as `model`: the name that it asked for, a catalog id or what stands for one. */
   readonly id: string;
   /** The upstream's own name of the model. */
   readonly upstreamModel: string;

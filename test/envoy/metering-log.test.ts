@@ -51,6 +51,7 @@ describe("the log of requests", () => {
       organization_id: key.organizationId,
       key_id: key.id,
       model: CHAT_MODEL,
+      requested_model: CHAT_MODEL,
       route: "POST /v1/chat/completions",
       status: 200,
       error_code: null,

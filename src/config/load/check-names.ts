@@ -20,6 +20,7 @@ export function checkNames(file: unknown): CrossProblem[] {
     ...findDuplicates(models, "catalog", "id"),
     ...checkUpstreamNames(file, new Set(upstreams.filter((name) => name !== null))),
     ...checkSuccessors(file, models),
+    ...checkAliases(file, models),
   ];
 }
 
@@ -59,6 +60,29 @@ function checkSuccessors(file: unknown, ids: readonly (string | null)[]): CrossP
     const isCircle = endsInCircle(successor, successorOf);
     return isCircle ? [{ path, message: `\`${successor}\` is itself replaced, in a circle` }] : [];
   });
+}
+
+/** An alias that is an id would hide that model, and one that two models have would be either. */
+function checkAliases(file: unknown, ids: readonly (string | null)[]): CrossProblem[] {
+  const idPlaces = new Map(ids.flatMap((id, index) => (id === null ? [] : [[id, index] as const])));
+  const places = new Map<string, string>();
+  return itemsOf(valueAt(file, "catalog")).flatMap((model, index) =>
+    itemsOf(valueAt(model, "aliases")).flatMap((item, position): CrossProblem[] => {
+      const alias = textOf(item);
+      if (alias === null) return [];
+      const path = ["catalog", index, "aliases", position];
+      const hidden = idPlaces.get(alias);
+      if (hidden !== undefined) {
+        return [
+          { path, message: `\`${alias}\` is the id of catalog[${hidden}]: an alias must not hide a model` },
+        ];
+      }
+      const first = places.get(alias);
+      if (first !== undefined) return [{ path, message: `\`${alias}\` is an alias of ${first} already` }];
+      places.set(alias, `catalog[${index}]`);
+      return [];
+    }),
+  );
 }
 
 function endsInCircle(start: string, successorOf: (id: string) => string | null): boolean {

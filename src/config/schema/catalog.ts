@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { choices, described, integer, list, mapping, orNull, text } from "./fields.ts";
+import { modelName, NAME_VALUES } from "./model-names.ts";
 import { createPricesSchema } from "./prices.ts";
 import { createProfileSchema } from "./profile.ts";
 import { protocols, PROTOCOLS_TYPE } from "./protocols.ts";
@@ -32,12 +33,24 @@ const date = () =>
       error: "expected a date such as 2026-01-31, or an RFC 3339 time",
     });
 
+const MAX_ALIASES = 1_000;
+
+function createAliasesSchema() {
+  const error = `expected a list of at most ${MAX_ALIASES} names`;
+  return z.array(modelName(), { error }).max(MAX_ALIASES, { error }).default([]);
+}
+
 /** How clients see a model, and where it is served. */
 function createIdentityShape() {
   return {
     id: described(modelId(), {
       description: "What clients write as `model`: `<vendor>/<model>`.",
       type: "string",
+    }),
+    aliases: described(createAliasesSchema(), {
+      description:
+        "Other names that clients may write for it, such as the one that a client has built in. None that is the id or an alias of any model.",
+      type: `list of at most ${MAX_ALIASES} names of ${NAME_VALUES}`,
     }),
     display_name: described(text("a name").optional(), {
       description: "Name that `GET /v1/models` shows.",

@@ -11,6 +11,8 @@ export interface RequestIdentity {
   readonly day: string;
   /** Catalog id. */
   readonly model: string;
+  /** What the client wrote: the id, or a name that stands for it. For the log alone. Left out: not known. */
+  readonly requestedModel?: string;
   /** "POST /v1/messages" */
   readonly route: string;
   /** In the form of `tags.ts`. Left out: none. */

@@ -84,7 +84,12 @@ describe("Settlement.open", () => {
     ]);
     expect(error.message).toContain('API key "ci" has its limit of 5 concurrent requests in flight');
     expect(seen.charges).toEqual([]);
-    settlement.recordRefusal(ADMISSION, null, { status: 429, errorCode: error.code }, error);
+    settlement.recordRefusal(
+      ADMISSION,
+      { model: null, requestedModel: null },
+      { status: 429, errorCode: error.code },
+      error,
+    );
     expect(seen.recorded[0]?.checks).toMatchObject([{ name: "concurrency", passed: false }]);
   });
 
@@ -92,7 +97,12 @@ describe("Settlement.open", () => {
     const { settlement, seen } = createSettlement({ hold: () => Promise.reject(new Error("timed out")) });
     const error = await errorOf(settlement.open(createOpenInput()));
     expect(error.code).toBe("gateway_unavailable");
-    settlement.recordRefusal(ADMISSION, null, { status: 503, errorCode: error.code }, error);
+    settlement.recordRefusal(
+      ADMISSION,
+      { model: null, requestedModel: null },
+      { status: 503, errorCode: error.code },
+      error,
+    );
     await settlement.stop(1_000);
     expect(seen.charges).toMatchObject([
       {
@@ -169,7 +179,12 @@ describe("Settlement.recordRefusal", () => {
   it("records why and logs a request that cost nothing", async () => {
     const { settlement, seen } = createSettlement();
     const error = new GatewayError("invalid_parameter", { message: "no", param: "messages" });
-    settlement.recordRefusal(ADMISSION, null, { status: 400, errorCode: "invalid_parameter" }, error);
+    settlement.recordRefusal(
+      ADMISSION,
+      { model: null, requestedModel: null },
+      { status: 400, errorCode: "invalid_parameter" },
+      error,
+    );
     await settlement.stop(1_000);
     expect(seen.recorded).toMatchObject([
       {
@@ -189,7 +204,12 @@ describe("Settlement.recordRefusal", () => {
     const { settlement, seen } = createSettlement();
     const fields = { scope: "organization", spent_cents: 5, hard_cap_cents: 5 };
     const error = new GatewayError("org_hard_cap_reached", { fields });
-    settlement.recordRefusal(ADMISSION, "acme/echo-small", { status: 402, errorCode: error.code }, error);
+    settlement.recordRefusal(
+      ADMISSION,
+      { model: "acme/echo-small", requestedModel: "gpt-4o-mini" },
+      { status: 402, errorCode: error.code },
+      error,
+    );
     expect(seen.recorded[0]?.checks).toMatchObject([
       { name: "organization_hard_cap", passed: false, figures: fields },
     ]);

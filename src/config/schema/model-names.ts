@@ -1,0 +1,14 @@
+/** Names of models beside their ids: in the catalog, and in an organization's settings. */
+import { z } from "zod";
+
+export const MAX_NAME_CHARACTERS = 128;
+/** ASCII alone, so that two names that look the same are the same. */
+const NAME_FORM = /^[A-Za-z0-9][A-Za-z0-9._:@/+-]{0,127}$/;
+
+/** What a name may be, for people. */
+export const NAME_VALUES = `1 to ${MAX_NAME_CHARACTERS} letters, digits and \`. _ : @ / + -\``;
+
+export function modelName(): z.ZodType<string> {
+  const error = `expected a name of ${NAME_VALUES}, the first a letter or digit`;
+  return z.string({ error }).regex(NAME_FORM, { error });
+}

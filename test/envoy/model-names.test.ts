@@ -1,0 +1,140 @@
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { parse, stringify } from "yaml";
+import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
+import { catalogEntry, CHAT_MODEL, CHAT_UPSTREAM_MODEL } from "../support/gateway-config.ts";
+import { type HttpAnswer, readError } from "../support/http.ts";
+import { waitFor } from "../support/wait.ts";
+import { messagesBody, MESSAGES_PATH, readRequest, readUsageTotals } from "./metering-figures.ts";
+
+const ALIAS = "claude-haiku-4-5";
+const OTHER_MODEL = "acme/other";
+const EMBED_MODEL = "acme/embed";
+
+const chat = withChatStack(() => ({
+  catalog: [
+    catalogEntry({ aliases: [ALIAS, "org/name:v1@latest+x"], capabilities: ["completions"] }),
+    catalogEntry({ id: OTHER_MODEL, upstream_model: "other" }),
+    catalogEntry({
+      id: EMBED_MODEL,
+      upstream_model: "embed",
+      capabilities: ["embeddings"],
+      aliases: ["ada"],
+    }),
+  ],
+}));
+
+const modelsIn = (text: string): string[] =>
+  [...text.matchAll(/"model":"([^"]*)"/gu)].map(([, model = ""]) => model);
+
+/** The log of requests. */
+function readLines(): Record<string, unknown>[] {
+  const dir = join(chat.stack.dir, "data/requests");
+  const names = existsSync(dir) ? readdirSync(dir) : [];
+  return names
+    .flatMap((name) => readFileSync(join(dir, name), "utf8").split("\n"))
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+describe("an alias of the catalog", () => {
+  it.each([
+    ["chat", CHAT_PATH, chatBody({ model: ALIAS })],
+    ["chat's streams", CHAT_PATH, chatBody({ model: ALIAS, stream: true })],
+    ["messages", MESSAGES_PATH, messagesBody({ model: ALIAS })],
+    ["messages' streams", MESSAGES_PATH, messagesBody({ model: ALIAS, stream: true })],
+    ["responses", "/v1/responses", { model: ALIAS, input: "hi" }],
+    ["responses' streams", "/v1/responses", { model: ALIAS, input: "hi", stream: true }],
+  ])("names the model in %s, and answers carry it", async (_name, path, body) => {
+    const key = await chat.stack.createKey();
+    const answer = await chat.send({ path, body, key: key.key });
+    expect(answer.status).toBe(200);
+    expect(new Set(modelsIn(answer.text))).toEqual(new Set([ALIAS]));
+    expect(chat.upstream.lastRequest.body?.["model"]).toBe(CHAT_UPSTREAM_MODEL);
+    expect((await readRequest(chat.stack, key, answer)).model).toBe(CHAT_MODEL);
+    expect((await readUsageTotals(chat.stack, key)).requests).toBe(1);
+    const { rows } = await (await chat.stack.store()).readUsage(key.organizationId, null);
+    expect(new Set(rows.map(({ model }) => model))).toEqual(new Set([CHAT_MODEL]));
+  });
+
+  it("names it in embeddings, completions and counts of tokens too", async () => {
+    const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+    chat.upstream.answer({ kind: "json", body: { model: "x", data: [], choices: [], usage } });
+    const answers: HttpAnswer[] = [
+      await chat.send({ path: "/v1/embeddings", body: { model: "ada", input: "a" } }),
+      await chat.send({ path: "/v1/completions", body: { model: ALIAS, prompt: "a" } }),
+    ];
+    expect(answers.map(({ text }) => modelsIn(text))).toEqual([["ada"], [ALIAS]]);
+    const counted = await chat.send({
+      path: "/v1/messages/count_tokens",
+      body: messagesBody({ model: ALIAS }),
+    });
+    expect(counted.status).toBe(200);
+  });
+
+  it("goes by its target for what a key may use, and for strict caps", async () => {
+    const denied = await chat.stack.createKey({ allowedModels: [OTHER_MODEL] });
+    const allowed = await chat.stack.createKey({ allowedModels: [CHAT_MODEL] });
+    const capped = await chat.stack.createKey({ hardCapCents: 0 }, { strictCaps: true });
+    const send = (key: string) => chat.send({ key, body: chatBody({ model: ALIAS }) });
+    expect(readError(await send(denied.key)).code).toBe("model_not_allowed");
+    expect((await send(allowed.key)).status).toBe(200);
+    expect((await send(capped.key)).status).toBe(402);
+  });
+
+  it("is listed when it is asked for, and found by itself, odd characters and all", async () => {
+    const ids = async (path: string) =>
+      (JSON.parse((await chat.send({ path })).text) as { data: { id: string }[] }).data.map(({ id }) => id);
+    expect(await ids("/v1/models")).toEqual([CHAT_MODEL, OTHER_MODEL, EMBED_MODEL]);
+    expect(await ids("/v1/models?include=aliases")).toContain(ALIAS);
+    for (const name of [ALIAS, "org/name:v1@latest+x", encodeURIComponent("org/name:v1@latest+x")]) {
+      const answer = await chat.send({ path: `/v1/models/${name}` });
+      expect(answer.json()).toMatchObject({ id: decodeURIComponent(name), alias_of: CHAT_MODEL });
+    }
+  });
+
+  it("is in the log of requests beside the model's id, on a refusal too", async () => {
+    const key = await chat.stack.createKey();
+    const answer = await chat.send({ key: key.key, body: chatBody({ model: ALIAS }) });
+    const refused = await chat.send({ key: key.key, body: chatBody({ model: "nobody-knows" }) });
+    const lineOf = (of: HttpAnswer) =>
+      waitFor("the line", () => {
+        const id = String(of.headers["x-request-id"]);
+        return readLines().find((line) => line["request_id"] === id);
+      });
+    expect(await lineOf(answer)).toMatchObject({ model: CHAT_MODEL, requested_model: ALIAS });
+    expect(await lineOf(refused)).toMatchObject({ model: null, requested_model: "nobody-knows" });
+  });
+
+  it("comes and goes with gateway.yaml under a running stack", async () => {
+    const { configFile } = chat.stack;
+    const write = (aliases: readonly string[]) => {
+      const content = parse(readFileSync(configFile, "utf8")) as {
+        catalog: { aliases?: readonly string[] }[];
+      };
+      const [, second] = content.catalog;
+      if (second !== undefined) second.aliases = aliases;
+      writeFileSync(`${configFile}.new`, stringify(content));
+      renameSync(`${configFile}.new`, configFile);
+    };
+    const isAnswered = (status: number) => async () => {
+      const send = () => chat.send({ body: chatBody({ model: "fresh-name" }) });
+      const answers = await Promise.all(Array.from({ length: 4 }, send));
+      return answers.every((answer) => answer.status === status);
+    };
+    expect(await isAnswered(400)()).toBe(true);
+    write(["fresh-name"]);
+    await waitFor("the alias", isAnswered(200));
+    expect(chat.upstream.lastRequest.body?.["model"]).toBe("other");
+    // Refused whole: it would hide a model.
+    write([CHAT_MODEL]);
+    await waitFor("the refusal", async () => {
+      const state = await chat.stack.admin("GET", "/api/configuration");
+      return (state as { refused: unknown }).refused !== null;
+    });
+    expect(await isAnswered(200)()).toBe(true);
+    write([]);
+    await waitFor("the alias to be gone", isAnswered(400));
+  });
+});
