@@ -107,7 +107,8 @@ async function answer(
 function formatAnswer({ status, body, headers }: ApiAnswer): Response {
   const options = headers === undefined ? { status } : { status, headers };
   if (body === undefined) return new Response(null, options);
-  return typeof body === "string" ? new Response(body, options) : Response.json(body, options);
+  const isJson = typeof body === "object" && !(body instanceof ReadableStream);
+  return isJson ? Response.json(body, options) : new Response(body, options);
 }
 
 function answerError(context: Context<AdminEnvironment>, error: AdminError): Response {

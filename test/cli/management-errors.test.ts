@@ -139,6 +139,7 @@ describe("--help", () => {
     ["key delete"],
     ["key revoke-all"],
     ["usage show"],
+    ["usage export"],
     ["usage correct"],
     ["requests list"],
     ["requests show"],

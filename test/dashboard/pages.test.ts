@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -112,6 +113,20 @@ describe.skipIf(CHROMIUM === null)(`every page of the dashboard${SKIPPED_WHY}`, 
       page.getByText("Download CSV").click(),
     ]);
     expect(download.suggestedFilename()).toMatch(/^usage-org_.*\.csv$/);
+  });
+
+  it("the usage is exported for finance tools, in the month that is shown", async () => {
+    const page = pages.light!;
+    await page.goto(`${getStack().adminUrl}/organizations/${filled.id}/usage`);
+    await page.getByLabel("Format").selectOption("focus");
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Export" }).click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/^usage-org_.*\d{4}-\d{2}\.focus\.csv$/);
+    const file = readFileSync(await download.path(), "utf8");
+    expect(file).toMatch(/^BilledCost,BillingAccountId,/);
+    await expectAccessible(page);
   });
 
   it("every page of the navigation is there, and the snippets carry the base URL", async () => {

@@ -87,6 +87,10 @@ function describeAccess({ access }: RouteDescription): string {
 }
 
 function describeAnswer(route: RouteDescription, schema: z.ZodType | null): JsonObject {
+  if (route.streams !== undefined) {
+    const content = route.streams.map((type) => [type, { schema: { type: "string", format: "binary" } }]);
+    return { description: "The file.", content: Object.fromEntries(content) };
+  }
   if (schema === null) return { description: "Done." };
   const other =
     route.otherMediaType === undefined ? {} : { [route.otherMediaType]: { schema: { type: "string" } } };

@@ -48,6 +48,8 @@ export interface RouteDescription {
   readonly answers: Readonly<Record<number, z.ZodType | null>>;
   /** Another form of the answer, besides JSON. */
   readonly otherMediaType?: string;
+  /** The answer is a file of one of these media types, and no JSON. */
+  readonly streams?: readonly string[];
 }
 
 export interface ApiCall<Query = unknown, Body = unknown> {
@@ -69,7 +71,7 @@ export interface OrganizationCall<Query = unknown, Body = unknown> extends ApiCa
 export interface ApiAnswer {
   readonly status: number;
   /** JSON, or a text with its media type in `headers`. */
-  readonly body?: object | string;
+  readonly body?: object | string | ReadableStream<Uint8Array<ArrayBuffer>>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 

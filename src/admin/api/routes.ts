@@ -11,6 +11,7 @@ import type { ApiRoute, OrganizationRoute } from "./route.ts";
 import { spendCorrectionRoutes } from "./spend-corrections.ts";
 import { tokenRoutes } from "./tokens.ts";
 import { usageRoutes } from "./usage.ts";
+import { usageExportRoutes } from "./usage-export.ts";
 import { webhookRoutes } from "./webhook.ts";
 
 /** Every endpoint of the management API. A path without parameters stands before one that would take it for a value. */
@@ -18,6 +19,7 @@ export const API_ROUTES: readonly (ApiRoute | OrganizationRoute)[] = [
   ...organizationRoutes,
   ...keySecretRoutes,
   ...keyRoutes,
+  ...usageExportRoutes,
   ...usageRoutes,
   ...spendCorrectionRoutes,
   ...requestRoutes,

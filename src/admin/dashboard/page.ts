@@ -45,7 +45,7 @@ export interface OrganizationPageCall extends PageCall {
 export type PageAnswer =
   | { readonly status?: 200 | 201 | 400 | 403 | 404 | 409 | 412 | 429 | 500 | 503; readonly markup: Markup }
   | { readonly redirect: string }
-  | { readonly text: string; readonly headers: Readonly<Record<string, string>> };
+  | { readonly text: string | ReadableStream; readonly headers: Readonly<Record<string, string>> };
 
 /** Where a page is, and what it does. */
 export type PageRoute = {

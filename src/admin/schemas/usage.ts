@@ -61,6 +61,25 @@ export const usageQuery = record({
   format: choice(["json", "csv"]).optional(),
 });
 
+/** The id of a row, as `formatRowId` of the export writes it. */
+const ROW_ID = /^\d{4}-\d{2}-\d{2} \S+ \S+ \S+$/;
+
+export const usageExportQuery = record({
+  month: usageQuery.shape.month,
+  format: choice(["csv", "jsonl", "focus"])
+    .optional()
+    .meta({ description: "`csv` when left out; `focus` is CSV with the columns of FOCUS 1.2." }),
+  gzip: choice(["true", "false"]).optional().meta({ description: "The file compressed." }),
+  after: z
+    .string()
+    .max(4_000)
+    .regex(ROW_ID, { error: "expected the `row_id` of a row of the same export" })
+    .optional()
+    .meta({
+      description: "`row_id` (FOCUS: `x_RowId`) of the last row that you have: the rows behind it come.",
+    }),
+});
+
 function explainGroups(words: readonly string[]): string | null {
   const expected = "`day`, `key`, `model` and `tag:` with a tag's name";
   const unknown = words.find((word) => !isGroup(word));

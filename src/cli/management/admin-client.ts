@@ -38,10 +38,7 @@ export class AdminClient {
 
   /** The body of an answer as it stands. @throws CommandError */
   async text(method: string, path: string, { query = {}, body, headers }: CallInput = {}): Promise<string> {
-    const url = new URL(`${this.#url}${path}`);
-    for (const [name, value] of Object.entries(query)) {
-      if (value !== undefined) url.searchParams.set(name, String(value));
-    }
+    const url = this.#address(path, query);
     const { status, text } = await this.#send(url, {
       method,
       headers: { authorization: `Bearer ${this.#token}`, ...headers },
@@ -52,6 +49,36 @@ export class AdminClient {
     });
     if (status >= 200 && status < 300) return text;
     throw new CommandError(describeRefusal(status, text));
+  }
+
+  /**
+   * The body of an answer as it comes, for what may be large. Breaks off when nothing comes for so long as a call may take.
+   * @throws CommandError
+   */
+  async *download(path: string, { query = {} }: Pick<CallInput, "query">): AsyncGenerator<Uint8Array> {
+    const url = this.#address(path, query);
+    const stalled = new AbortController();
+    const watch = setTimeout(() => stalled.abort(), TIMEOUT_MS);
+    try {
+      const response = await this.#fetch(url, {
+        headers: { authorization: `Bearer ${this.#token}` },
+        signal: stalled.signal,
+        redirect: "error",
+      });
+      if (!response.ok || response.body === null) {
+        throw new CommandError(describeRefusal(response.status, await response.text()));
+      }
+      for await (const chunk of response.body) {
+        yield chunk;
+        watch.refresh();
+      }
+    } catch (error) {
+      if (error instanceof CommandError) throw error;
+      const hint = "Go on with --after and the row_id of the last whole row.";
+      throw new CommandError(`The answer broke off (${describeCause(error)}). ${hint}`, { cause: error });
+    } finally {
+      clearTimeout(watch);
+    }
   }
 
   /** The items of a list, at most `maximum`, over as many pages as it takes. @throws CommandError */
@@ -72,10 +99,26 @@ export class AdminClient {
     return items;
   }
 
+  #address(path: string, query: NonNullable<CallInput["query"]>): URL {
+    const url = new URL(`${this.#url}${path}`);
+    for (const [name, value] of Object.entries(query)) {
+      if (value !== undefined) url.searchParams.set(name, String(value));
+    }
+    return url;
+  }
+
   async #send(url: URL, options: RequestInit): Promise<{ status: number; text: string }> {
+    const response = await this.#fetch(url, options);
+    return { status: response.status, text: await this.#answered(response.text()) };
+  }
+
+  #fetch(url: URL, options: RequestInit): Promise<Response> {
+    return this.#answered(fetch(url, options));
+  }
+
+  async #answered<Value>(answer: Promise<Value>): Promise<Value> {
     try {
-      const response = await fetch(url, options);
-      return { status: response.status, text: await response.text() };
+      return await answer;
     } catch (error) {
       throw new CommandError(
         `No management API answers at ${this.#url} (${describeCause(error)}). Is the gateway running? ` +

@@ -1,5 +1,8 @@
+import { createWriteStream } from "node:fs";
+import { pipeline } from "node:stream/promises";
 import type { Command } from "commander";
 import type { JsonObject } from "./admin-client.ts";
+import { CommandError } from "./command-error.ts";
 import { formatAmount, formatExactAmount, parseCorrection } from "./amounts.ts";
 import {
   addCommands,
@@ -62,6 +65,48 @@ const show: OrganizationCommandRow = {
   },
 };
 
+interface ExportOptions extends ManagementOptions {
+  readonly month?: string;
+  readonly format?: string;
+  readonly gzip?: true;
+  readonly after?: string;
+  readonly output?: string;
+}
+
+const exportUsage: OrganizationCommandRow = {
+  usage: "export",
+  description: "A month's usage as a file: one row for each day, key, model and combination of tags.",
+  examples: [
+    "usage export --org Acme --month 2026-11 --format csv > usage.csv",
+    "usage export --month 2026-11 --format focus --gzip --output usage.focus.csv.gz",
+  ],
+  options: (command) =>
+    command
+      .option("--month <month>", "2026-11; this month (UTC) when left out")
+      .addOption(
+        command
+          .createOption("--format <format>", "`focus`: CSV with the columns of FOCUS 1.2")
+          .choices(["csv", "jsonl", "focus"])
+          .default("csv"),
+      )
+      .option("--gzip", "compressed")
+      .option("--after <row_id>", "the rows behind this one, to go on where an export broke off")
+      .option("--output <file>", "a file instead of stdout"),
+  async runInOrganization({ client, options, path }: OrganizationCommandCall<ExportOptions>) {
+    const { month, format, after, output } = options;
+    if (after !== undefined && options.gzip === true) {
+      throw new CommandError("A compressed export cannot be gone on with: leave out --gzip, or start again.");
+    }
+    const query = { month, format, after, gzip: options.gzip === true ? "true" : undefined };
+    const chunks = client.download(`${path}/usage/export`, { query });
+    // A file that is appended to is the one that broke off.
+    const flags = after === undefined ? "w" : "a";
+    if (output === undefined) await pipeline(chunks, process.stdout, { end: false });
+    else await pipeline(chunks, createWriteStream(output, { flags, mode: 0o600 }));
+    return "";
+  },
+};
+
 const correct: OrganizationCommandRow = {
   usage: "correct",
   description:
@@ -103,7 +148,7 @@ const correct: OrganizationCommandRow = {
 /** `usage …` */
 export function addUsageCommands(program: Command): void {
   const group = program.command("usage").description("What an organization's requests used and cost.");
-  addCommands(group, [show, correct]);
+  addCommands(group, [show, exportUsage, correct]);
 }
 
 function namesOf(keys: readonly JsonObject[]): Map<string, string> {

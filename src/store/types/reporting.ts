@@ -205,6 +205,8 @@ export interface UsageStore {
   ): Promise<SpendFigures>;
   /** Usage of one month by day, key, model and tags, in this order; this month's when `month` is null. */
   readUsage(organizationId: string, month: string | null): Promise<MonthUsage>;
+  /** The same of one day, "2026-11-21". */
+  readUsageOfDay(organizationId: string, day: string): Promise<readonly UsageRow[]>;
   /**
    * Adds a signed amount to this month's spend, and to its usage. May be repeated with the same id.
    * Rejects with a RangeError when the amount is 0 or beyond 2^53.

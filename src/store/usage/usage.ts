@@ -43,6 +43,8 @@ export function createUsageStore(run: Run): UsageStore {
       run("readSpend", (context) => readSpend(context, organizationId, month, keyIds)),
     readUsage: (organizationId, month) =>
       run("readUsage", (context) => readUsage(context, organizationId, month)),
+    readUsageOfDay: (organizationId, day) =>
+      run("readUsageOfDay", (context) => readUsageOfDay(context, organizationId, day)),
     correct: (input, audit) => run("correct", (context) => correct(context, input, audit)),
     raiseUsage: (organizationId, logged, tagsInRedis) =>
       run("raiseUsage", (context) => raiseUsage(context, organizationId, logged, tagsInRedis)),
@@ -89,6 +91,16 @@ async function readUsage(
     tagCombinations: Object.keys(combinations).length - (hasOtherTags ? 1 : 0),
     hasOtherTags,
   };
+}
+
+/** @see UsageStore.readUsageOfDay */
+async function readUsageOfDay(
+  { client }: StoreContext,
+  organizationId: string,
+  day: string,
+): Promise<readonly UsageRow[]> {
+  const fields = await client.hgetall(usageKey(organizationId, day));
+  return parseDay(day, fields, await client.hgetall(tagCombinationsKey(organizationId, day.slice(0, 7))));
 }
 
 /**

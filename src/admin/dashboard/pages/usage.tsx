@@ -12,6 +12,7 @@ import { ProblemSummary } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
 import { StackedColumns } from "../parts/stacked-columns.tsx";
 import { readUsageFilters, UsageFilters, type UsageFilterValues } from "../parts/usage-filters.tsx";
+import { UsageExport } from "../parts/usage-export.tsx";
 import { CORRECTIONS, UsageByKey, UsageByModel, UsageTable } from "../parts/usage-table.tsx";
 import { submit } from "../submit.ts";
 import { gatherColumns } from "../usage-columns.ts";
@@ -78,6 +79,7 @@ async function renderUsage(page: OrganizationPageCall, problems: Problems): Prom
           groupOf={(row) => row.day ?? ""}
           inOrder
         />
+        <UsageExport page={page} />
         {page.isOperator ? (
           <CorrectionForm
             page={page}
@@ -204,6 +206,19 @@ async function downloadUsage(page: OrganizationPageCall): Promise<PageAnswer> {
   };
 }
 
+/** The API's own answer, as it streams. */
+async function exportUsage(page: OrganizationPageCall): Promise<PageAnswer> {
+  const given = ["month", "format"].flatMap((name) => {
+    const value = page.query.get(name);
+    return value === null ? [] : [[name, value] as const];
+  });
+  const { body, headers } = await page.api("GET /api/organizations/{organization}/usage/export", {
+    params: { organization: page.organization.id },
+    query: Object.fromEntries(given),
+  });
+  return { text: body instanceof ReadableStream ? body : "", headers: headers ?? {} };
+}
+
 function correctSpend(page: OrganizationPageCall): Promise<PageAnswer> {
   return submit({
     send: async () => {
@@ -221,5 +236,6 @@ function correctSpend(page: OrganizationPageCall): Promise<PageAnswer> {
 export const usagePageRoutes: readonly PageRoute[] = [
   { method: "GET", path: PATH, runInOrganization: showUsage },
   { method: "GET", path: `${PATH}.csv`, runInOrganization: downloadUsage },
+  { method: "GET", path: `${PATH}/export`, runInOrganization: exportUsage },
   { method: "POST", path: `${PATH}/corrections`, access: "operator", runInOrganization: correctSpend },
 ];

@@ -1,0 +1,69 @@
+/** `GET …/usage/export`: a month's usage as a file, streamed as fast as its reader takes it. */
+import { monthAt, parseMonth } from "../../calendar.ts";
+import { EXPORT_FORMATS } from "../usage-export/export-formats.ts";
+import { readExportRows } from "../usage-export/export-rows.ts";
+import { usageExportQuery } from "../schemas/usage.ts";
+import { defineOrganizationRoute } from "./route.ts";
+
+const GZIP = "application/gzip";
+
+const exportUsage = defineOrganizationRoute(
+  {
+    method: "GET",
+    path: "/api/organizations/{organization}/usage/export",
+    operationId: "exportUsage",
+    tag: "Usage",
+    summary: "A month's usage as a file: one row for each day, key, model and combination of tags.",
+    description:
+      "Streamed. Where it broke off, go on with `after`, the `row_id` of the last whole row: the rows behind it come, " +
+      "without a header line. The rows of a month that is over are the same each time.",
+    access: "read",
+    query: usageExportQuery,
+    body: null,
+    answers: { 200: null },
+    streams: ["text/csv", "application/jsonl", GZIP],
+  },
+  async ({ organization, query }, { store }) => {
+    const month = parseMonth(query.month ?? "") ?? monthAt(await store.timeMs());
+    const format = EXPORT_FORMATS[query.format ?? "csv"];
+    const after = query.after ?? null;
+    const batches = readExportRows(store, organization, { month, after });
+    const chunks = (async function* (): AsyncGenerator<string> {
+      if (after === null && format.header !== "") yield format.header;
+      for await (const rows of batches) yield rows.map(format.formatRow).join("");
+    })();
+    const isZipped = query.gzip === "true";
+    const name = `usage-${organization.id}-${month.name}.${format.extension}${isZipped ? ".gz" : ""}`;
+    const text = await openStream(chunks);
+    return {
+      status: 200,
+      body: isZipped ? text.pipeThrough(new CompressionStream("gzip")) : text,
+      headers: {
+        "content-type": isZipped ? GZIP : format.mediaType,
+        "content-disposition": `attachment; filename="${name}"`,
+      },
+    };
+  },
+);
+
+/**
+ * A stream that asks for the next chunk only when its reader has room. The first is there before the stream is: what fails
+ * by then is an error of the call.
+ */
+async function openStream(chunks: AsyncGenerator<string>): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+  const encoder = new TextEncoder();
+  let next: IteratorResult<string> | null = await chunks.next();
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = next ?? (await chunks.next());
+      next = null;
+      if (done === true) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+    async cancel() {
+      await chunks.return(undefined);
+    },
+  });
+}
+
+export const usageExportRoutes = [exportUsage];

@@ -1,0 +1,57 @@
+/** A month's usage, row by row, for other programs: one row for each day, key, model and combination of tags. */
+import { daysOf, type CalendarPeriod } from "../../calendar.ts";
+import type { OrganizationRecord } from "../../store/types/management.ts";
+import type { UsageRow } from "../../store/types/reporting.ts";
+import type { Store } from "../../store/types.ts";
+import { readKeyNames } from "../api/read-key-names.ts";
+
+/** A row of usage with the names that people know its parts by. */
+export interface ExportRow extends UsageRow {
+  /** The only one of its kind in its organization, and in the order of the export. */
+  readonly id: string;
+  readonly organization: Pick<OrganizationRecord, "id" | "name" | "currency">;
+  /** Of a deleted key too, as long as its figures are kept. */
+  readonly keyName: string | null;
+}
+
+export type ExportCell = string | number | bigint;
+/** Null: nothing stands there. */
+export type ExportColumn = readonly [name: string, read: (row: ExportRow) => ExportCell | null];
+
+/** Rows at a time: some 200 kB of text, so that a slow reader holds no more than that back. */
+const BATCH = 500;
+
+/** "2026-11-21 key_… acme/echo-small team=search", `-` for what there is none of. None of the parts has blanks. */
+export function formatRowId({ day, keyId, model, tags }: UsageRow): string {
+  return [day, keyId ?? "-", model ?? "-", tags === "" ? "-" : tags].join(" ");
+}
+
+/**
+ * All rows of a month in the order of their ids, in batches; those behind `after`, the id of a row, when it is given. A day
+ * is read when its first row is asked for: nobody holds a whole month.
+ */
+export async function* readExportRows(
+  store: Pick<Store, "readUsageOfDay" | "getKey">,
+  organization: ExportRow["organization"],
+  { month, after }: { readonly month: CalendarPeriod; readonly after: string | null },
+): AsyncGenerator<readonly ExportRow[]> {
+  for (const day of daysOf(month)) {
+    if (after !== null && day < after.slice(0, day.length)) continue;
+    const rows = (await store.readUsageOfDay(organization.id, day))
+      .map((row) => ({ ...row, id: formatRowId(row) }))
+      .filter(({ id }) => after === null || id > after)
+      .sort((left, right) => (left.id < right.id ? -1 : 1));
+    const names = await readKeyNames(
+      store,
+      organization.id,
+      rows.map(({ keyId }) => keyId),
+    );
+    for (let start = 0; start < rows.length; start += BATCH) {
+      yield rows.slice(start, start + BATCH).map((row) => ({
+        ...row,
+        organization,
+        keyName: row.keyId === null ? null : (names.get(row.keyId) ?? null),
+      }));
+    }
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * FOCUS 1.2, the FinOps Open Cost and Usage Specification (https://focus.finops.org): columns of a bill as finance tools read
+ * it. Every mandatory column is there, of the others those that this gateway has something to say about; its own begin with
+ * `x_`, as the specification wants. One row has tokens of several prices, so there are no unit prices and no SKUs.
+ */
+import { dayAt, expiryOf, parseMonth } from "../../calendar.ts";
+import { formatDecimal } from "../../money.ts";
+import { OTHER_TAGS, readTags } from "../../tags.ts";
+import type { ExportColumn, ExportRow } from "./export-rows.ts";
+
+/** Who sells, and who issues the bill. */
+const PROVIDER = "inference-gateway";
+
+const cost = ({ costMicrocents }: ExportRow): string => formatDecimal(costMicrocents);
+const isUsage = ({ model, requests }: ExportRow): boolean => model !== null && requests > 0;
+const countTokens = (row: ExportRow): number => row.inputTokens + row.cachedInputTokens + row.outputTokens;
+/** What is no usage has no quantity. */
+const quantity = (row: ExportRow): number | null => (isUsage(row) ? countTokens(row) : null);
+const unit = (row: ExportRow): string | null => (isUsage(row) ? "Tokens" : null);
+
+/** In the order of their names, the gateway's own last. */
+export const FOCUS_COLUMNS: readonly ExportColumn[] = [
+  ["BilledCost", cost],
+  ["BillingAccountId", ({ organization }) => organization.id],
+  ["BillingAccountName", ({ organization }) => organization.name],
+  ["BillingAccountType", () => "Organization"],
+  ["BillingCurrency", ({ organization }) => organization.currency],
+  ["BillingPeriodEnd", ({ day }) => formatTime(expiryOf(day.slice(0, 7), 0))],
+  ["BillingPeriodStart", ({ day }) => formatTime(parseMonth(day.slice(0, 7))?.startMs ?? Number.NaN)],
+  ["ChargeCategory", (row) => (isUsage(row) ? "Usage" : "Adjustment")],
+  // "Correction" is for charges of billing periods that are closed: a correction here is of the month that it is made in.
+  ["ChargeClass", () => null],
+  ["ChargeDescription", (row) => describeCharge(row)],
+  ["ChargeFrequency", (row) => (isUsage(row) ? "Usage-Based" : "One-Time")],
+  ["ChargePeriodEnd", ({ day }) => formatTime(dayAt(Date.parse(day)).endMs)],
+  ["ChargePeriodStart", ({ day }) => formatTime(Date.parse(day))],
+  ["ConsumedQuantity", quantity],
+  ["ConsumedUnit", unit],
+  ["ContractedCost", cost],
+  ["EffectiveCost", cost],
+  ["InvoiceIssuerName", () => PROVIDER],
+  ["ListCost", cost],
+  ["PricingCategory", (row) => (isUsage(row) ? "Standard" : null)],
+  ["PricingQuantity", quantity],
+  ["PricingUnit", unit],
+  ["ProviderName", () => PROVIDER],
+  ["PublisherName", ({ model }) => model?.split("/", 1)[0] ?? PROVIDER],
+  ["ResourceId", ({ model }) => model],
+  ["ResourceName", ({ model }) => model],
+  ["ResourceType", ({ model }) => (model === null ? null : "Model")],
+  ["ServiceCategory", () => "AI and Machine Learning"],
+  ["ServiceName", () => "Inference"],
+  ["ServiceSubcategory", () => "Generative AI"],
+  ["SubAccountId", ({ keyId }) => keyId],
+  ["SubAccountName", ({ keyName }) => keyName],
+  ["SubAccountType", ({ keyId }) => (keyId === null ? null : "API key")],
+  ["Tags", ({ tags }) => JSON.stringify(readTags(tags))],
+  ["x_CachedInputTokens", ({ cachedInputTokens }) => cachedInputTokens],
+  ["x_CostMicrocents", ({ costMicrocents }) => costMicrocents],
+  ["x_EstimatedRequests", ({ estimatedRequests }) => estimatedRequests],
+  ["x_InputTokens", ({ inputTokens }) => inputTokens],
+  ["x_OutputTokens", ({ outputTokens }) => outputTokens],
+  ["x_ReasoningTokens", ({ reasoningTokens }) => reasoningTokens],
+  ["x_Requests", ({ requests }) => requests],
+  ["x_RowId", ({ id }) => id],
+  ["x_TagsAreOther", ({ tags }) => (tags === OTHER_TAGS ? "true" : "false")],
+];
+
+function describeCharge(row: ExportRow): string {
+  const { model, keyName, keyId, day } = row;
+  const key = keyId === null ? "" : ` with API key ${keyName ?? keyId}`;
+  if (!isUsage(row)) return `Spend correction${key} on ${day}`;
+  return `Requests to ${model}${key} on ${day}`;
+}
+
+/** ISO 8601 in UTC, to the second. */
+function formatTime(timeMs: number): string {
+  return new Date(timeMs).toISOString().replace(".000Z", "Z");
+}
