@@ -35,6 +35,7 @@ export class ChatAnswer implements Answer {
         usageVisibility: options.usageVisibility,
         generated: this.#generated,
         readDelta: (choice) => choice["delta"],
+        textKey: "content",
       }),
       options.requestId,
     );

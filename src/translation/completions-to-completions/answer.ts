@@ -38,6 +38,8 @@ export class CompletionsAnswer implements Answer {
       usageVisibility,
       generated: this.#generated,
       readDelta: (choice) => this.#readText(choice),
+      // What a choice adds depends on what came before it.
+      textKey: null,
     });
     this.#stream = new AnswerStream(rewriter, requestId);
   }

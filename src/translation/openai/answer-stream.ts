@@ -6,6 +6,8 @@ import { DONE, MAX_EVENT_BYTES } from "../upstream/read-stream.ts";
 import { type ChunkRewriter, isChunk } from "./chunk-rewriter.ts";
 import { formatStreamError } from "./error-body.ts";
 
+const SPACE = 0x20;
+
 /**
  * Passes an upstream's event stream on, event by event, each as soon as it is complete: what it writes depends on the
  * bytes only, not on how they were split. Lines end with LF, comments pass at once (they keep connections alive), and
@@ -116,9 +118,9 @@ export class AnswerStream {
     this.#isAfterComment = false;
     if (data === null) {
       if (head !== "" || isAfterComment) this.#output += `${head}\n`;
-    } else if (data.trim() === DONE) {
+    } else if (isDone(data)) {
       this.#finish();
-    } else if (data.trim() !== "") {
+    } else if (data.charCodeAt(0) > SPACE || data.trim() !== "") {
       const chunk = this.#rewriter.rewrite(data, isError);
       if (chunk !== null) this.#output += `${head}data: ${formatLines(chunk)}\n\n`;
     }
@@ -133,7 +135,7 @@ export class AnswerStream {
 
   /** The upstream closed without `[DONE]`: some servers never send it, others have broken off. */
   #endStream(): void {
-    if (this.#data !== null && (this.#data.trim() === DONE || isChunk(this.#data))) this.#dispatch();
+    if (this.#data !== null && (isDone(this.#data) || isChunk(this.#data))) this.#dispatch();
     if (this.#isFinal) return;
     if (!this.#rewriter.isComplete) {
       throw new GatewayError("upstream_error", {
@@ -142,6 +144,10 @@ export class AnswerStream {
     }
     this.#finish();
   }
+}
+
+function isDone(data: string): boolean {
+  return data.includes(DONE) && data.trim() === DONE;
 }
 
 /** JSON that came in several data lines goes out in several. */

@@ -9,9 +9,13 @@ import {
   removeMembers,
 } from "../json/object-spans.ts";
 import { isJsonObject, type JsonObject } from "../../json-object.ts";
+import { ChunkTemplate } from "./chunk-template.ts";
 import type { GeneratedText } from "../upstream/generated-text.ts";
 import type { UsageVisibility } from "./stream-options.ts";
 import { isUpstreamError } from "../upstream/error-text.ts";
+
+/** A stream whose chunks differ in more than their text is not learned for ever. */
+const MAX_TEMPLATES = 8;
 
 interface HeldUsage {
   readonly text: string;
@@ -29,6 +33,10 @@ export class ChunkRewriter {
   readonly #usageVisibility: UsageVisibility;
   readonly #generated: GeneratedText;
   readonly #readDelta: (choice: JsonObject) => unknown;
+  readonly #textKey: string | null;
+  /** Of the last chunk that was parsed and had text alone. */
+  #template: ChunkTemplate | null = null;
+  #templatesLeft = MAX_TEMPLATES;
   readonly #begunChoices = new Set<unknown>();
   readonly #finishedChoices = new Set<unknown>();
   #hasFinalUsage = false;
@@ -41,12 +49,15 @@ export class ChunkRewriter {
     generated: GeneratedText;
     /** What a chunk's choice adds to its answer. */
     readDelta: (choice: JsonObject) => unknown;
+    /** Member that holds its text, where that alone decides what a chunk adds; null: every chunk is parsed. */
+    textKey: string | null;
   }) {
     this.#model = options.model;
     this.#modelJson = JSON.stringify(options.model);
     this.#usageVisibility = options.usageVisibility;
     this.#generated = options.generated;
     this.#readDelta = options.readDelta;
+    this.#textKey = options.textKey;
   }
 
   /** Every choice that began has its `finish_reason`, or the usage that ends a stream has come. */
@@ -62,6 +73,11 @@ export class ChunkRewriter {
    * @throws GatewayError when it is an error of the upstream or no chunk at all.
    */
   rewrite(text: string, isError: boolean): string | null {
+    const match = isError ? null : (this.#template?.match(text) ?? null);
+    if (match !== null) {
+      this.#generated.readMessage({ content: match.content });
+      return match.output;
+    }
     const { chunk, members } = parseChunk(text);
     if (isError || isUpstreamError(chunk)) {
       this.#generated.readError(chunk);
@@ -88,7 +104,26 @@ export class ChunkRewriter {
       }
       if (this.isComplete) return this.#tellCost({ text, members, usage });
     }
+    if (hasChoices && !isJsonObject(usage)) this.#learn(text, choices, isUsageHidden);
     return this.#splice(text, members, isUsageHidden);
+  }
+
+  /** Chunks that differ from this one in their text alone need not be parsed. */
+  #learn(text: string, [choice]: readonly unknown[], isUsageHidden: boolean): void {
+    const textKey = this.#textKey;
+    if (textKey === null || this.#templatesLeft === 0) return;
+    if (!isJsonObject(choice) || typeof choice["finish_reason"] === "string") return;
+    const rewrite = (marked: string): string =>
+      this.#splice(marked, findMembers(marked) ?? [], isUsageHidden);
+    const created = ChunkTemplate.create({
+      text,
+      textKey,
+      readDelta: this.#readDelta,
+      rewrite,
+    });
+    if (created === null) return;
+    this.#template = created;
+    this.#templatesLeft -= 1;
   }
 
   /** At the stream's end: the chunk with the usage and its cost, or null where there is none to tell. */

@@ -8,6 +8,17 @@ export interface SseField {
   readonly valueStart: number;
 }
 
+/** Nearly every line of a stream. */
+const DATA = Buffer.from("data:");
+
+function isData(bytes: Buffer, start: number, end: number): boolean {
+  if (end - start < DATA.length) return false;
+  for (let index = 0; index < DATA.length; index += 1) {
+    if (bytes[start + index] !== DATA[index]) return false;
+  }
+  return true;
+}
+
 /** Whether the line is a comment; it is not empty. */
 export function isComment(bytes: Buffer, start: number): boolean {
   return bytes[start] === COLON;
@@ -15,6 +26,13 @@ export function isComment(bytes: Buffer, start: number): boolean {
 
 /** Reads a line's field; a line without a colon is a field without a value. */
 export function readField(bytes: Buffer, start: number, end: number): SseField {
+  if (isData(bytes, start, end)) {
+    const valueStart = start + DATA.length;
+    return {
+      name: "data",
+      valueStart: valueStart < end && bytes[valueStart] === SPACE ? valueStart + 1 : valueStart,
+    };
+  }
   // Not indexOf, which would look through all lines that follow when this one has no colon.
   let nameEnd = start;
   while (nameEnd < end && bytes[nameEnd] !== COLON) nameEnd += 1;

@@ -1,6 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { applyEdits, findMembers, removeMembers } from "../../../src/translation/json/object-spans.ts";
+import { ChunkRewriter } from "../../../src/translation/openai/chunk-rewriter.ts";
+import { GeneratedText } from "../../../src/translation/upstream/generated-text.ts";
 import { parseWith } from "../../support/parse-with.ts";
 import {
   createAnswer,
@@ -73,6 +75,64 @@ describe("chat pass-through", () => {
         },
       ),
       { numRuns: 300 },
+    );
+  });
+
+  it("says of a chunk among others what it says of it alone, however alike they are", () => {
+    const content = fc.oneof(
+      text,
+      fc.string({ unit: "binary", maxLength: 6 }),
+      fc.constantFrom("", '"', "\\", "\n", '","finish_reason":"stop', "igw:text:9b1f6a0c", '{"a":1}'),
+    );
+    const delta = fc.oneof(
+      { weight: 6, arbitrary: content.map((value) => ({ content: value })) },
+      {
+        weight: 1,
+        arbitrary: fc.oneof(
+          content.map((value) => ({ role: "assistant", content: value })),
+          content.map((value) => ({ content: value, reasoning_content: "why" })),
+          content.map((value) => ({ reasoning_content: value, content: null })),
+          content.map((value) => ({ tool_calls: [{ index: 0, function: { arguments: value } }] })),
+        ),
+      },
+    );
+    const extra = fc.constantFrom(
+      {},
+      {},
+      {},
+      { usage: null },
+      { usage: { prompt_tokens: 1 } },
+      { model: "x" },
+    );
+    const chunk = fc
+      .tuple(delta, extra, fc.boolean(), fc.constantFrom(undefined, undefined, 1, "\t"))
+      .map(([one, more, escapes, space]) => {
+        const json = JSON.stringify(JSON.parse(createChunk(one, { extra: more })), null, space);
+        return escapes ? json.replaceAll("a", "\\u0061") : json;
+      });
+    const model = createModel().id;
+    fc.assert(
+      fc.property(fc.array(chunk, { minLength: 1, maxLength: 20 }), request, (chunks, fields) => {
+        const usageVisibility = "stream_options" in fields ? "last" : "none";
+        const create = () => {
+          const generated = new GeneratedText();
+          const readDelta = (choice: Readonly<Record<string, unknown>>) => choice["delta"];
+          const options = { model, usageVisibility, generated, readDelta, textKey: "content" } as const;
+          return { generated, rewriter: new ChunkRewriter(options) };
+        };
+        const together = create();
+        let expectedText = "";
+        let expectedDeltas = 0;
+        for (const each of chunks) {
+          const alone = create();
+          expect(together.rewriter.rewrite(each, false)).toBe(alone.rewriter.rewrite(each, false));
+          expectedText += alone.generated.generatedText;
+          expectedDeltas += alone.generated.generatedDeltas;
+        }
+        expect(together.generated.generatedText).toBe(expectedText);
+        expect(together.generated.generatedDeltas).toBe(expectedDeltas);
+      }),
+      { numRuns: 1_000 },
     );
   });
 
