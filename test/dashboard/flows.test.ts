@@ -101,6 +101,8 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
     await page.getByRole("button", { name: "Rotate" }).click();
     const rotated = await page.getByLabel('API key "life"').inputValue();
     expect(rotated).not.toBe(secret);
+    expect(await page.locator("#curl").textContent()).toContain(`Bearer ${rotated}`);
+    expect(await page.locator("#openai-python").textContent()).toContain(`api_key="${rotated}"`);
     expect([await status(secret), await status(rotated)]).toEqual([200, 200]);
     await page.goto(path);
     await page.getByRole("button", { name: "Delete" }).click();

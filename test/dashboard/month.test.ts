@@ -128,4 +128,27 @@ describe.skipIf(CHROMIUM === null)(`the dashboard with a month of 900,000 reques
     const figures = await page.locator(".figures").textContent();
     expect(figures).toMatch(/Cost[\d,.]+ USD [+−]\d/);
   });
+
+  it("the audit log shows what has changed and nothing else", async () => {
+    await page.goto(`${base}/audit`);
+    const row = page.getByRole("row", { name: /key\.updated.*anna's laptop/ });
+    expect(await row.getByRole("list").getByRole("listitem").allTextContents()).toEqual([
+      expect.stringMatching(/^hard cap: none → [\d,.]+ USD$/),
+      expect.stringMatching(/^budget: none → [\d,.]+ USD$/),
+    ]);
+  });
+
+  it("on a phone the menu stays closed until it is asked for", async () => {
+    const phone = pages.find(({ name }) => name === "phone-light")!.page;
+    await phone.goto(base);
+    expect(await phone.getByRole("navigation").count()).toBe(0);
+    await phone.locator("summary").click();
+    await phone.getByRole("navigation").getByRole("link", { name: "Usage" }).click();
+    await phone.waitForURL(`${base}/usage`);
+  });
+
+  it("the reader's own time stands on every time", async () => {
+    await page.goto(`${base}/requests`);
+    expect(await page.locator("#requests time").first().getAttribute("title")).toMatch(/\d{4}/);
+  });
 });

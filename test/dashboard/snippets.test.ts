@@ -78,9 +78,12 @@ describe.skipIf(CHROMIUM === null)(`the snippets of Try it${SKIPPED_WHY}`, () =>
       "claude-code",
       "codex",
       "curl",
+      "curl-messages",
+      "cursor",
       "langchain",
       "openai-node",
       "openai-python",
+      "opencode",
       "vercel",
     ]);
   });
@@ -90,6 +93,23 @@ describe.skipIf(CHROMIUM === null)(`the snippets of Try it${SKIPPED_WHY}`, () =>
       choices: { message: { content: string } }[];
     };
     expect(answer.choices[0]?.message.content).toBe("Hello");
+  });
+
+  it("curl-messages", async () => {
+    const answer = JSON.parse(await runScript("curl-messages", "sh", ".sh")) as {
+      content: { text: string }[];
+    };
+    expect(answer.content[0]?.text).toBe("Hello");
+  });
+
+  // Neither runs without a window or a network: what they are given is read.
+  it("opencode and cursor carry the base URL", () => {
+    const config = JSON.parse(texts.get("opencode") ?? "") as {
+      provider: { gateway: { options: object } };
+    };
+    const baseURL = `${getStack().baseUrl}/v1`;
+    expect(config.provider.gateway.options).toEqual({ baseURL, apiKey: "{env:API_KEY}" });
+    expect(texts.get("cursor")).toContain(baseURL);
   });
 
   it.each(["openai-node", "anthropic-node", "vercel"])("%s", async (id) => {

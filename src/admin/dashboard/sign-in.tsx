@@ -14,6 +14,8 @@ import { ProblemPage } from "./pages/problem.tsx";
 import { SignInPage } from "./pages/sign-in.tsx";
 import { createFormToken, isFormToken, type Sessions } from "./session.ts";
 
+/** What programs send, typed in the place of a token. */
+const API_KEY = /^sk-igw-/;
 const START_PAGE = "/";
 /** From one address in a minute. */
 const MAX_FAILED_SIGN_INS = 10;
@@ -85,6 +87,7 @@ async function signIn(
   }
   const former = readSession(context);
   try {
+    refuseApiKey(form.text("token"));
     writeSession(context, await sessions.begin(form.text("token")));
     if (former !== null) await sessions.end(former);
   } catch (thrown) {
@@ -92,6 +95,14 @@ async function signIn(
     throw thrown;
   }
   return context.redirect(ownPath(form.text("next")), 303);
+}
+
+/** People have both in their hands. */
+function refuseApiKey(text: string): void {
+  if (!API_KEY.test(text)) return;
+  const message =
+    "That is an API key (sk-igw-…): programs send it with their requests, and it opens nothing here. Sign in with the operator's token or an organization's (igw_org_…).";
+  throw new AdminError("invalid_token", { message });
 }
 
 function showForm(context: Context, problem: string | null, status: number) {

@@ -1,4 +1,4 @@
-/** What is copied and pasted to send a first request. The key comes from the environment, never from a page. */
+/** What is copied and pasted to send a first request. The key comes from the environment, but right after it was made. */
 
 export interface Snippet {
   readonly id: string;
@@ -6,8 +6,32 @@ export interface Snippet {
   readonly text: string;
 }
 
-/** @param baseUrl Without a slash at the end and without `/v1`. */
-export function createSnippets(baseUrl: string, model: string): readonly Snippet[] {
+/**
+ * @param baseUrl Without a slash at the end and without `/v1`.
+ * @param key A key that was made right now and is shown this once; null: the environment has it.
+ */
+export function createSnippets(
+  baseUrl: string,
+  model: string,
+  key: string | null = null,
+): readonly Snippet[] {
+  const snippets = listSnippets(baseUrl, model);
+  return key === null
+    ? snippets
+    : snippets.map((snippet) => ({ ...snippet, text: fillIn(snippet.text, key) }));
+}
+
+/** Where each of them has its key, in the language's own way. */
+function fillIn(text: string, key: string): string {
+  return text
+    .replaceAll('os.environ["API_KEY"]', `"${key}"`)
+    .replaceAll("process.env.API_KEY", `"${key}"`)
+    .replaceAll("{env:API_KEY}", key)
+    .replaceAll("$API_KEY", key)
+    .replace('env_key = "API_KEY"', `env_key = "API_KEY" # export API_KEY="${key}"`);
+}
+
+function listSnippets(baseUrl: string, model: string): readonly Snippet[] {
   return [
     ...createShellSnippets(baseUrl, model),
     {
@@ -54,18 +78,34 @@ function createShellSnippets(baseUrl: string, model: string): Snippet[] {
   return [
     {
       id: "curl",
-      title: "curl",
+      title: "curl, OpenAI chat completions",
       text: `curl ${baseUrl}/v1/chat/completions \\
   -H "Authorization: Bearer $API_KEY" -H "Content-Type: application/json" \\
   -d '{"model": "${model}", "messages": [{"role": "user", "content": "Hello"}]}'`,
     },
+    {
+      id: "curl-messages",
+      title: "curl, Anthropic messages",
+      text: `curl ${baseUrl}/v1/messages \\
+  -H "x-api-key: $API_KEY" -H "anthropic-version: 2023-06-01" -H "Content-Type: application/json" \\
+  -d '{"model": "${model}", "max_tokens": 256, "messages": [{"role": "user", "content": "Hello"}]}'`,
+    },
+    ...createToolSnippets(baseUrl, model),
+  ];
+}
+
+/** Programs that people write code with. */
+function createToolSnippets(baseUrl: string, model: string): Snippet[] {
+  return [
     {
       id: "claude-code",
       title: "Claude Code",
       text: `export ANTHROPIC_BASE_URL="${baseUrl}"
 export ANTHROPIC_AUTH_TOKEN="$API_KEY"
 export ANTHROPIC_MODEL="${model}"
-export ANTHROPIC_SMALL_FAST_MODEL="${model}"
+export ANTHROPIC_DEFAULT_OPUS_MODEL="${model}"
+export ANTHROPIC_DEFAULT_SONNET_MODEL="${model}"
+export ANTHROPIC_DEFAULT_HAIKU_MODEL="${model}"
 claude`,
     },
     {
@@ -81,11 +121,35 @@ base_url = "${baseUrl}/v1"
 env_key = "API_KEY"
 wire_api = "responses"`,
     },
+    {
+      id: "opencode",
+      title: "OpenCode",
+      text: `{
+  "$schema": "https://opencode.ai/config.json",
+  "model": "gateway/${model}",
+  "provider": {
+    "gateway": {
+      "npm": "@ai-sdk/openai-compatible",
+      "name": "Gateway",
+      "options": { "baseURL": "${baseUrl}/v1", "apiKey": "{env:API_KEY}" },
+      "models": { "${model}": { "name": "${model}" } }
+    }
+  }
+}`,
+    },
   ];
 }
 
 function createFrameworkSnippets(baseUrl: string, model: string): Snippet[] {
   return [
+    {
+      id: "cursor",
+      title: "Cursor (its servers must reach the gateway)",
+      text: `Settings, Models, API Keys
+OpenAI API Key:            $API_KEY
+Override OpenAI Base URL:  ${baseUrl}/v1
+Add a custom model:        ${model}`,
+    },
     {
       id: "anthropic-node",
       title: "Anthropic SDK, Node",

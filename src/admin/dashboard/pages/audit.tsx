@@ -3,7 +3,7 @@
 import { formatCount, formatLimit, formatMoney, spellOut } from "../../format.ts";
 import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
 import { Layout } from "../parts/layout.tsx";
-import { Table } from "../parts/table.tsx";
+import { Cell, Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { Older, pageQueryOf } from "../parts/older.tsx";
 import type { AuditPageView } from "../views.ts";
@@ -34,36 +34,39 @@ async function showAudit(page: OrganizationPageCall): Promise<PageAnswer> {
 
 function AuditTable({ entries, currency }: { entries: readonly Entry[]; currency: string }) {
   return (
-    <Table label="Audit log" columns={COLUMNS}>
+    <Table label="Audit log" class="stack" columns={COLUMNS}>
       {entries.map((entry) => (
         <tr>
           <th scope="row">
             <Time at={entry.at} />
           </th>
-          <td>
+          <Cell label="who">
             <bdi>{entry.actor.name ?? entry.actor.type}</bdi>
-          </td>
-          <td>
+          </Cell>
+          <Cell label="what">
             {entry.action} <bdi class="below">{entry.target.name ?? entry.target.id}</bdi>
-          </td>
-          <td>
+          </Cell>
+          <Cell label="change">
             <ul class="changes">
               {describeChanges(entry, currency).map((change) => (
                 <li>{change}</li>
               ))}
             </ul>
-          </td>
+          </Cell>
         </tr>
       ))}
     </Table>
   );
 }
 
-/** "hard cap: none → 40.00 USD", a line for each field, those inside of others too. */
+/** "hard cap: none → 40.00 USD", a line for each field that has changed, those inside of others too. */
 function describeChanges({ before, after }: Entry, currency: string): string[] {
   const was = flatten(before);
   const is = flatten(after);
-  return [...new Set([...was.keys(), ...is.keys()])].map((name) => {
+  const names = [...new Set([...was.keys(), ...is.keys()])].filter(
+    (name) => JSON.stringify(was.get(name) ?? null) !== JSON.stringify(is.get(name) ?? null),
+  );
+  return names.map((name) => {
     const from = before === null ? "" : `${formatValue(name, was.get(name), currency)} → `;
     const to = after === null ? "gone" : formatValue(name, is.get(name), currency);
     return `${spellOut(name).replace(/ (?:micro)?cents$/, "")}: ${from}${to}`;
@@ -82,8 +85,11 @@ function flatten(fields: unknown, path = ""): Map<string, unknown> {
   );
 }
 
+/** Settings of which none is no restriction. */
+const MEANS_ALL: ReadonlySet<string> = new Set(["allowed_models", "key_defaults.allowed_models"]);
+
 function formatValue(name: string, value: unknown, currency: string): string {
-  if (value === null || value === undefined) return "none";
+  if (value === null || value === undefined) return MEANS_ALL.has(name) ? "all" : "none";
   if (typeof value === "number" && name.endsWith("_microcents")) return formatMoney(value, currency);
   if (typeof value === "number" && name.endsWith("_cents")) return formatLimit(value, currency);
   if (typeof value === "boolean") return value ? "yes" : "no";

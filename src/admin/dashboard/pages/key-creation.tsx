@@ -15,6 +15,8 @@ import {
   textsOf,
   textsOfForm,
 } from "../setting-form.ts";
+import { createSnippets } from "../snippets.ts";
+import { SnippetBox } from "../parts/snippet-box.tsx";
 import { submit } from "../submit.ts";
 import type { CatalogView, KeyWithSecretView } from "../views.ts";
 
@@ -80,6 +82,13 @@ interface NewKeyProps {
   readonly title: string;
 }
 
+/** The first that the key may use. Nothing is asked for: once there is a secret, nothing may keep it from its page. */
+function chooseModel({ options, organization }: OrganizationPageCall, created: KeyWithSecretView): string {
+  const { allowed_models: allowedModels } = created;
+  const usable = options.catalog().listFor({ currency: organization.currency, allowedModels });
+  return usable[0]?.id ?? "vendor/model";
+}
+
 /** The only time that the key itself is in a page. */
 export function NewKey({ page, created, title }: NewKeyProps) {
   const base = `/organizations/${page.organization.id}`;
@@ -94,13 +103,19 @@ export function NewKey({ page, created, title }: NewKeyProps) {
         {created.former_key_until === null ? null : (
           <p>The former key works on until {created.former_key_until}.</p>
         )}
-        <p class="actions">
-          <a class="button" href={`${base}/try`}>
-            Try it
-          </a>
+        <p>
           <a href={`${base}/keys`}>To the list of keys</a>
         </p>
       </div>
+      <h2>Try it</h2>
+      <p>
+        With this key filled in. OpenAI clients use the base URL{" "}
+        <code class="break">{page.gatewayUrl}/v1</code>, Anthropic clients{" "}
+        <code class="break">{page.gatewayUrl}</code>.
+      </p>
+      {createSnippets(page.gatewayUrl, chooseModel(page, created), created.key).map((snippet) => (
+        <SnippetBox snippet={snippet} />
+      ))}
     </Layout>
   );
 }

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** One API key: its limits, rotation, end. */
 import { NO_PROBLEMS, type Problems, pickChanges, readBody } from "../form.ts";
-import { formatLimit, formatMoney, formatTime } from "../../format.ts";
+import { formatCount, formatLimit, formatMoney, formatTime } from "../../format.ts";
 import type { OrganizationPageCall, PageAnswer } from "../page.ts";
 import { SpendBar } from "../parts/charts.tsx";
 import { askFirst, isSure } from "../parts/confirmation.tsx";
@@ -171,6 +171,10 @@ function KeySummary({ page, apiKey }: { page: OrganizationPageCall; apiKey: KeyV
         {formatLimit(spending.hardCapCents, currency)}, budget {formatLimit(spending.budgetCents, currency)}
       </p>
       <SpendBar spending={spending} currency={currency} />
+      <p>
+        {formatCount(apiKey.requests_per_minute)} requests per minute, burst{" "}
+        {formatCount(apiKey.bucket.capacity)}; {formatCount(apiKey.bucket.remaining)} left now
+      </p>
       {apiKey.former_key_until === null ? null : (
         <p>The key before the last rotation works until {formatTime(apiKey.former_key_until)}.</p>
       )}

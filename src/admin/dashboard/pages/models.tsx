@@ -3,7 +3,7 @@
 import { formatCount, spellOut } from "../../format.ts";
 import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
 import { Layout } from "../parts/layout.tsx";
-import { Table } from "../parts/table.tsx";
+import { Cell, Table } from "../parts/table.tsx";
 import type { CatalogView } from "../views.ts";
 
 const COLUMNS = [
@@ -25,7 +25,7 @@ async function showModels(page: OrganizationPageCall): Promise<PageAnswer> {
     markup: (
       <Layout page={page} title="Models" section="models">
         <p>Prices are in {currency} per million tokens.</p>
-        <Table label="Models" columns={COLUMNS}>
+        <Table label="Models" class="stack" columns={COLUMNS}>
           {data.map((model) => (
             <ModelRow model={model} currency={currency} />
           ))}
@@ -47,14 +47,20 @@ function ModelRow({ model, currency }: { model: Model; currency: string }) {
           {prices === undefined ? ` no price in ${currency}: cannot be used here` : ""}
         </span>
       </th>
-      <td class="number">{prices?.input ?? "none"}</td>
-      <td class="number">{prices?.cached_input ?? "none"}</td>
-      <td class="number">{prices?.output ?? "none"}</td>
-      <td class="number">
+      <Cell label="input" kind="number">
+        {prices?.input ?? "none"}
+      </Cell>
+      <Cell label="cached input" kind="number">
+        {prices?.cached_input ?? "none"}
+      </Cell>
+      <Cell label="output" kind="number">
+        {prices?.output ?? "none"}
+      </Cell>
+      <Cell label="context" kind="number">
         {formatCount(model.context_window)}
         <span class="below">answers up to {formatCount(model.max_output_tokens)}</span>
-      </td>
-      <td>{model.capabilities.map(spellOut).join(", ")}</td>
+      </Cell>
+      <Cell label="can">{model.capabilities.map(spellOut).join(", ")}</Cell>
     </tr>
   );
 }

@@ -9,7 +9,7 @@ import { Form, ProblemSummary } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
 import { SEARCHED_FROM, SearchForm } from "../parts/search-form.tsx";
 import { SettingFields } from "../parts/setting-fields.tsx";
-import { Table } from "../parts/table.tsx";
+import { Cell, Table } from "../parts/table.tsx";
 import { sectionPath } from "../sections.ts";
 import { Older, pageQueryOf } from "../parts/older.tsx";
 import { listFormSettings, listProblemFields, readSettings, textsOfForm } from "../setting-form.ts";
@@ -120,7 +120,7 @@ async function renderOrganizations(page: PageCall, problems: Problems): Promise<
 
 function OrganizationTable({ organizations }: { organizations: readonly OrganizationView[] }) {
   return (
-    <Table label="Organizations" columns={COLUMNS}>
+    <Table label="Organizations" class="stack" columns={COLUMNS}>
       {organizations.map((organization) => (
         <OrganizationRow organization={organization} />
       ))}
@@ -139,16 +139,18 @@ function OrganizationRow({ organization }: { organization: OrganizationView }) {
         </a>
         <span class="below code">{organization.id}</span>
       </th>
-      <td>
+      <Cell label="state">
         <span class={`state ${organization.suspended ? "off" : "good"}`}>
           {organization.suspended ? "suspended" : "active"}
         </span>
-      </td>
-      <td class="wide">
+      </Cell>
+      <Cell label="spent" kind="wide">
         <SpendBar spending={spending} currency={currency} />
         <span class="below">{formatMoney(spending.spentMicrocents, currency)}</span>
-      </td>
-      <td class="number">{formatLimit(spending.hardCapCents, currency)}</td>
+      </Cell>
+      <Cell label="hard cap" kind="number">
+        {formatLimit(spending.hardCapCents, currency)}
+      </Cell>
     </tr>
   );
 }

@@ -5,7 +5,7 @@ import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
 import { askFirst, isSure } from "../parts/confirmation.tsx";
 import { Field, Form, ProblemSummary, Secret, Select } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
-import { Table } from "../parts/table.tsx";
+import { Cell, Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { readList } from "../read-lists.ts";
 import { submit } from "../submit.ts";
@@ -72,19 +72,19 @@ async function renderTokens(page: OrganizationPageCall, problems: Problems): Pro
 
 function TokenTable({ page, tokens }: { page: OrganizationPageCall; tokens: readonly TokenView[] }) {
   return (
-    <Table label="Tokens" columns={page.canChange ? [...COLUMNS, "end"] : COLUMNS}>
+    <Table label="Tokens" class="stack" columns={page.canChange ? [...COLUMNS, "end"] : COLUMNS}>
       {tokens.map((token) => (
         <tr>
           <th scope="row">
             <bdi>{token.name}</bdi>
             <span class="below code">{token.display}</span>
           </th>
-          <td>{token.role}</td>
-          <td>
+          <Cell label="role">{token.role}</Cell>
+          <Cell label="made">
             <Time at={token.created_at} />
-          </td>
+          </Cell>
           {page.canChange ? (
-            <td>
+            <Cell label="end">
               <Form
                 page={page}
                 action={`/organizations/${page.organization.id}/tokens/${token.id}/delete`}
@@ -94,7 +94,7 @@ function TokenTable({ page, tokens }: { page: OrganizationPageCall; tokens: read
                   Delete
                 </button>
               </Form>
-            </td>
+            </Cell>
           ) : null}
         </tr>
       ))}

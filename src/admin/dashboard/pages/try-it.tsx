@@ -2,7 +2,8 @@
 /** *Try it*: snippets with the base URL and a model filled in. */
 import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
 import { Layout } from "../parts/layout.tsx";
-import { createSnippets, type Snippet } from "../snippets.ts";
+import { SnippetBox } from "../parts/snippet-box.tsx";
+import { createSnippets } from "../snippets.ts";
 import type { CatalogView } from "../views.ts";
 
 async function showTryIt(page: OrganizationPageCall): Promise<PageAnswer> {
@@ -42,20 +43,6 @@ async function showTryIt(page: OrganizationPageCall): Promise<PageAnswer> {
       </Layout>
     ),
   };
-}
-
-function SnippetBox({ snippet }: { snippet: Snippet }) {
-  return (
-    <section aria-labelledby={`${snippet.id}-title`} class="snippet">
-      <h2 id={`${snippet.id}-title`}>{snippet.title}</h2>
-      <button type="button" data-copy={snippet.id} aria-label={`Copy ${snippet.title}`} class="quiet" hidden>
-        Copy
-      </button>
-      <pre tabindex={0} role="region" aria-label={`${snippet.title}, code`}>
-        <code id={snippet.id}>{snippet.text}</code>
-      </pre>
-    </section>
-  );
 }
 
 export const tryItPageRoutes: readonly PageRoute[] = [

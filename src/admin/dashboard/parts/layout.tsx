@@ -98,9 +98,20 @@ function OtherOrganization({ section }: { section: string | undefined }) {
   );
 }
 
+function Unread({ count }: { count: number }) {
+  return (
+    <span class="badge">
+      {count}
+      <span class="hidden"> new</span>
+    </span>
+  );
+}
+
+/** Beside the page, or on a phone behind its own name. */
 function Navigation({ page, section }: { page: PageCall; section: string | undefined }) {
   const base = `/organizations/${page.organization?.id ?? ""}`;
-  return (
+  const label = SECTIONS.find((entry) => entry.section === section)?.label ?? "Pages";
+  const links = (
     <nav aria-label="Pages">
       <ul>
         {SECTIONS.map((entry) => (
@@ -108,16 +119,25 @@ function Navigation({ page, section }: { page: PageCall; section: string | undef
             <a href={base + entry.path} aria-current={entry.section === section ? "page" : undefined}>
               {entry.label}
               {entry.section === "alerts" && page.unreadAlerts > 0 ? (
-                <span class="badge">
-                  {page.unreadAlerts}
-                  <span class="hidden"> new</span>
-                </span>
+                <Unread count={page.unreadAlerts} />
               ) : null}
             </a>
           </li>
         ))}
       </ul>
     </nav>
+  );
+  return (
+    <>
+      <div class="menu for-screen">{links}</div>
+      <details class="menu for-phone">
+        <summary>
+          {label}
+          {page.unreadAlerts > 0 ? <Unread count={page.unreadAlerts} /> : null}
+        </summary>
+        {links}
+      </details>
+    </>
   );
 }
 

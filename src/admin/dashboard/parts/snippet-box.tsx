@@ -1,0 +1,17 @@
+/** @jsxImportSource hono/jsx */
+import type { Snippet } from "../snippets.ts";
+
+/** What is copied, with a button for it. */
+export function SnippetBox({ snippet }: { snippet: Snippet }) {
+  return (
+    <section aria-labelledby={`${snippet.id}-title`} class="snippet">
+      <h2 id={`${snippet.id}-title`}>{snippet.title}</h2>
+      <button type="button" data-copy={snippet.id} aria-label={`Copy ${snippet.title}`} class="quiet" hidden>
+        Copy
+      </button>
+      <pre tabindex={0} role="region" aria-label={`${snippet.title}, code`}>
+        <code id={snippet.id}>{snippet.text}</code>
+      </pre>
+    </section>
+  );
+}
