@@ -1,5 +1,7 @@
 /** What needs somebody: each with the page where it is settled. The most urgent first. */
 import { MICROCENTS_PER_CENT } from "../../money.ts";
+import { KEY_SETTINGS } from "../../settings/key.ts";
+import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
 import type { ListedAlert } from "../../store/types/alerts.ts";
 import { formatLimit, formatMoney } from "../format.ts";
 import { isCapReached, isOverCap, spendingOf } from "./spending.ts";
@@ -42,7 +44,7 @@ function ofOrganization({ organization, forecastMicrocents }: AttentionInput): A
   const { currency, suspended } = organization;
   const spending = spendingOf(organization);
   const path = `/organizations/${organization.id}/settings`;
-  const cap = { label: "Change this cap", path: `${path}#hard_cap_cents` };
+  const cap = { label: "Change this cap", path: `${path}#${ORGANIZATION_SETTINGS.hardCapCents.apiName}` };
   const found: Attention[] = [];
   if (suspended) {
     const text = "This organization is suspended: every key is refused. Only the operator can change that.";
@@ -68,7 +70,8 @@ function ofKeys({ organization, keys }: AttentionInput, state: "cap_reached" | "
   const isCap = state === "cap_reached";
   const found = keys.filter((key) => key.state === state);
   const shown = found.slice(0, MOST_KEYS).map((key): Attention => {
-    const cents = isCap ? key.hard_cap_cents : key.budget_cents;
+    const { hardCapCents, budgetCents } = spendingOf(key);
+    const cents = isCap ? hardCapCents : budgetCents;
     const spent = formatMoney(key.spent_microcents, organization.currency);
     const limit = formatLimit(cents, organization.currency);
     return {
@@ -77,7 +80,7 @@ function ofKeys({ organization, keys }: AttentionInput, state: "cap_reached" | "
         ? `API key "${key.name}" has reached its hard cap: ${spent} of ${limit}. It is refused with 402.`
         : `API key "${key.name}" is past its budget: ${spent} of ${limit}.`,
       label: isCap ? "Change this cap" : "Change this budget",
-      path: `${base}/${key.id}#${isCap ? "hard_cap_cents" : "budget_cents"}`,
+      path: `${base}/${key.id}#${KEY_SETTINGS[isCap ? "hardCapCents" : "budgetCents"].apiName}`,
     };
   });
   const more = found.length - shown.length;

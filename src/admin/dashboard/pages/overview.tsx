@@ -16,6 +16,7 @@ import { StackedColumns } from "../parts/stacked-columns.tsx";
 import { CORRECTIONS, UsageByKey, UsageByModel } from "../parts/usage-table.tsx";
 import { readList } from "../read-lists.ts";
 import { readUsage } from "../read-usage.ts";
+import { ORGANIZATION_SETTINGS } from "../../../settings/organization.ts";
 import { spendingOf } from "../spending.ts";
 import { gatherColumns } from "../usage-columns.ts";
 import { addDays } from "../usage-range.ts";
@@ -190,7 +191,12 @@ function Spend({ page, dayRows, progress }: SpendProps) {
       {spending.hardCapCents === null ? (
         <p class="quiet">
           There is no hard cap. Set one in{" "}
-          <a href={`/organizations/${organization.id}/settings#hard_cap_cents`}>Inference settings</a>.
+          <a
+            href={`/organizations/${organization.id}/settings#${ORGANIZATION_SETTINGS.hardCapCents.apiName}`}
+          >
+            Inference settings
+          </a>
+          .
         </p>
       ) : null}
     </section>
@@ -209,7 +215,7 @@ function Figure({ name, value }: { name: string; value: string }) {
 /** In place of empty charts. */
 function FirstSteps({ page, hasKey }: { page: OrganizationPageCall; hasKey: boolean }) {
   const base = `/organizations/${page.organization.id}`;
-  const { hard_cap_cents: cap, budget_cents: budget } = page.organization;
+  const { hardCapCents: cap, budgetCents: budget } = spendingOf(page.organization);
   return (
     <section class="card empty" aria-labelledby="first">
       <h2 id="first">Three steps to the first answer</h2>
