@@ -20,7 +20,7 @@ import type { EnvoyHandlers, EnvoyServer } from "./envoy/transport/contract.ts";
 import { createAdmitRequest } from "./exchange/admit-request.ts";
 import { createLocalEndpoints } from "./exchange/local-endpoints.ts";
 import { BodyBudget } from "./exchange/body-budget.ts";
-import { createCountTokens } from "./exchange/count-tokens.ts";
+import { CountExchange } from "./exchange/count-exchange.ts";
 import { Exchange } from "./exchange/exchange.ts";
 import { ensureDemoKey } from "./demo/organization.ts";
 import { formatLocalUrl } from "./local-url.ts";
@@ -278,11 +278,9 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     meter,
   });
   const localEndpoints = createLocalEndpoints({
-    budget,
     catalog: currentCatalog,
     protocols: PROTOCOLS,
     store,
-    countTokens: createCountTokens({ catalog: currentCatalog, protocols: PROTOCOLS, estimator }),
     meter,
   });
   const exchangeServices = {
@@ -294,8 +292,17 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     logger,
     meter,
   };
+  const countServices = {
+    catalog: currentCatalog,
+    protocols: PROTOCOLS,
+    estimator,
+    budget,
+    logger,
+    meter,
+  };
   const streamServices: StreamServices = {
     createExchange: (admission, protocol) => new Exchange(admission, protocol, exchangeServices),
+    createCount: (admission) => new CountExchange(admission, countServices),
     localEndpoints,
     protocols: PROTOCOLS,
     onUnadmitted: () => meter.unadmitted(),

@@ -10,7 +10,7 @@
 import { GatewayError } from "../errors.ts";
 import { parseAdmissionHeader } from "../exchange/admission-header.ts";
 import type { LocalEndpoints } from "../exchange/local-endpoints.ts";
-import type { Exchange, ResponsePiece } from "../exchange/exchange.ts";
+import type { ResponsePiece, UpstreamCall } from "../exchange/upstream-call.ts";
 import { METERED_ENDPOINTS } from "../exchange/endpoints.ts";
 import { namesToRemoveDownstream, namesToRemoveUpstream } from "../exchange/header-policy.ts";
 import { type Header, type Reply, createErrorReply } from "../exchange/reply.ts";
@@ -41,7 +41,9 @@ import {
 import type { ProcessCall, ProcessListener } from "./transport/contract.ts";
 
 export interface StreamServices {
-  readonly createExchange: (admission: Admission, protocol: Protocol) => Exchange;
+  readonly createExchange: (admission: Admission, protocol: Protocol) => UpstreamCall;
+  /** For endpoints that count the tokens of a request. */
+  readonly createCount: (admission: Admission) => UpstreamCall;
   readonly localEndpoints: LocalEndpoints;
   readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
   /** A request came without an admission; for an alarm. */
@@ -62,8 +64,9 @@ export class RequestStream implements ProcessListener {
   /** The reply that is being worked on; messages that come meanwhile wait for it. */
   #pending: Promise<void> | null = null;
   #admission: Admission | null = null;
-  #exchange: Exchange | null = null;
+  #exchange: UpstreamCall | null = null;
   #requestHeaderNames: string[] = [];
+  #query = "";
   #streams = false;
   /** The access log knows whose request it is. */
   #isIdentityTold = false;
@@ -126,16 +129,18 @@ export class RequestStream implements ProcessListener {
     const admission = parseAdmissionHeader(admissionHeader);
     this.#admission = admission;
     this.#requestHeaderNames = Object.keys(headers);
-    const { localEndpoints, createExchange, protocols } = this.#services;
-    const isMetered = METERED_ENDPOINTS.has(admission.endpoint);
-    if (isMetered) {
+    this.#query = headers[":path"]?.split("?", 2)[1] ?? "";
+    const { localEndpoints, createExchange, createCount, protocols } = this.#services;
+    if (METERED_ENDPOINTS.has(admission.endpoint)) {
       this.#exchange = createExchange(admission, protocols[admission.protocol]);
       this.#exchange.wantsCost = headers[INCLUDE_COST_HEADER]?.trim().toLowerCase() === "true";
+    } else if (admission.endpoint === "count_tokens") {
+      this.#exchange = createCount(admission);
     }
-    // Envoy sends no body message for a request without a body.
-    if (isMetered || admission.endpoint === "count_tokens") {
+    if (this.#exchange !== null) {
+      // Envoy sends no body message for a request without a body.
       return message.end_of_stream === true
-        ? this.#onWholeRequest(admission, EMPTY)
+        ? this.#onWholeRequest(this.#exchange, EMPTY)
         : this.#reply(AWAIT_BODY);
     }
     return this.#replyOrRefuse(async () =>
@@ -144,17 +149,15 @@ export class RequestStream implements ProcessListener {
   }
 
   async #onRequestBody(message: HttpBody__Output): Promise<void> {
-    return this.#onWholeRequest(this.#admitted(), message.body ?? EMPTY);
+    if (this.#exchange === null) throw new Error("Envoy sent a body that nobody asked for");
+    return this.#onWholeRequest(this.#exchange, message.body ?? EMPTY);
   }
 
-  async #onWholeRequest(admission: Admission, body: Uint8Array): Promise<void> {
-    const exchange = this.#exchange;
+  async #onWholeRequest(exchange: UpstreamCall, body: Uint8Array): Promise<void> {
     await this.#replyOrRefuse(async () => {
-      if (exchange === null) {
-        return createImmediateReply(await this.#services.localEndpoints.answerBody(admission, body));
-      }
-      const route = await exchange.onRequestBody(body);
-      const remove = namesToRemoveUpstream(this.#requestHeaderNames);
+      const route = await exchange.onRequestBody(body, this.#query);
+      if ("status" in route) return createImmediateReply(route);
+      const remove = namesToRemoveUpstream(this.#requestHeaderNames, route.forwardedHeaders);
       return createRouteReply(route, remove, this.#nextMetadata());
     });
   }
@@ -175,6 +178,7 @@ export class RequestStream implements ProcessListener {
         attempts: attributes?.["upstream.request_attempt_count"]?.numberValue ?? 1,
         endOfStream: start?.end_of_stream === true,
       });
+      if (typeof mode !== "string") return createImmediateReply(mode);
       this.#streams = mode === "stream";
       const set: Header[] = [];
       // An answer is an answer: 201, 206 or 299 would tell a client of what it did not ask for.
@@ -225,7 +229,7 @@ export class RequestStream implements ProcessListener {
     this.#reply(createLastChunkReply(bytes, this.#nextMetadata()));
   }
 
-  async #onWholeResponse(exchange: Exchange, body: Uint8Array): Promise<void> {
+  async #onWholeResponse(exchange: UpstreamCall, body: Uint8Array): Promise<void> {
     await this.#replyOrRefuse(async () => {
       const bytes = await exchange.onWholeBody(body);
       const headers: Header[] = [["content-type", exchange.contentType]];

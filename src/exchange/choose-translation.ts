@@ -33,3 +33,13 @@ export function listEndpoints(
 ): string[] {
   return listMeteredPaths((name) => findTranslation(protocols[name], model) !== null);
 }
+
+/** Where a request goes at its upstream: of the client's query only what the upstream's protocol has. */
+export function formatUpstreamPath(
+  { pathPrefix }: Pick<Model, "pathPrefix">,
+  { upstreamPath, forwardedQuery = [] }: Pick<Translation, "upstreamPath" | "forwardedQuery">,
+  query: string,
+): string {
+  const kept = query.split("&").filter((parameter) => forwardedQuery.includes(parameter));
+  return pathPrefix + upstreamPath + (kept.length === 0 ? "" : `?${kept.join("&")}`);
+}

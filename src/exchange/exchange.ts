@@ -26,39 +26,11 @@ import type {
 import { takeCostWish } from "../translation/cost-wish.ts";
 import { mapUpstreamError } from "../translation/upstream/map-error.ts";
 import type { BodyBudget } from "./body-budget.ts";
-import { chooseTranslation } from "./choose-translation.ts";
+import { chooseTranslation, formatUpstreamPath } from "./choose-translation.ts";
 import { describeEnd } from "./describe-end.ts";
 import { WayMeter } from "./way-meter.ts";
-import { isFromUpstream, mapLocalOutcome } from "./upstream-outcome.ts";
-
-/** Where a request goes and with which body. */
-export interface Route {
-  /** Envoy cluster. */
-  readonly upstream: string;
-  readonly path: string;
-  readonly body: Uint8Array;
-}
-
-/** How the body of an upstream's response is to be read. */
-export type ResponseMode = "stream" | "whole";
-
-export interface ResponseStart {
-  readonly status: number;
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string | undefined>>;
-  /** Envoy's `response.code_details`. */
-  readonly codeDetails: string;
-  /** Envoy's `upstream.request_attempt_count`: how many of the upstream's servers were tried. */
-  readonly attempts: number;
-  readonly endOfStream: boolean;
-}
-
-/** Bytes for the client, in reply to bytes of the upstream. */
-export interface ResponsePiece {
-  readonly bytes: Uint8Array;
-  /** Not null: the stream ended with this error's event. */
-  readonly failed: GatewayError | null;
-}
+import type { ResponseMode, ResponsePiece, ResponseStart, Route, UpstreamCall } from "./upstream-call.ts";
+import { isFromUpstream, mapLocalOutcome, REQUEST_ERRORS } from "./upstream-outcome.ts";
 
 export interface ExchangeServices {
   readonly catalog: () => Catalog;
@@ -75,8 +47,6 @@ const SUCCESS: ClientResult = { status: 200, errorCode: null };
 const CLIENT_GONE: ClientResult = { status: 499, errorCode: null };
 const EMPTY = new Uint8Array(0);
 const NOTHING_MORE: ResponsePiece = { bytes: EMPTY, failed: null };
-/** Statuses whose body is read: what the upstream says about the client's own request is passed on. */
-const REQUEST_ERRORS: ReadonlySet<number> = new Set([400, 413, 422]);
 
 /** What the upstream is expected to send next. */
 type Expectation =
@@ -84,7 +54,7 @@ type Expectation =
   | { readonly kind: "answer"; readonly answer: Answer }
   | { readonly kind: "error"; readonly status: number; readonly retryAfter: string | null };
 
-export class Exchange {
+export class Exchange implements UpstreamCall {
   readonly admission: Admission;
   /** The client asks for the cost in the usage of its answer. */
   wantsCost = false;
@@ -136,9 +106,10 @@ export class Exchange {
 
   /**
    * The client's whole body.
+   * @param query Of the client's path, without the question mark.
    * @throws GatewayError when the request is refused; nothing is held then.
    */
-  async onRequestBody(body: Uint8Array): Promise<Route> {
+  async onRequestBody(body: Uint8Array, query = ""): Promise<Route> {
     const { budget, catalog, protocols, settlement, meter } = this.#services;
     const startMs = performance.now();
     this.#way.reach("bodyMs");
@@ -166,8 +137,9 @@ export class Exchange {
       if (this.#ended) await this.#settle("not_sent", CLIENT_GONE);
       this.#way.handOver(model.upstream);
       meter.routed((performance.now() - startMs) / 1000);
-      const path = model.pathPrefix + translation.upstreamPath;
-      return { upstream: model.upstream, path, body: upstreamBody };
+      const { forwardedHeaders = [] } = translation;
+      const path = formatUpstreamPath(model, translation, query);
+      return { upstream: model.upstream, path, body: upstreamBody, forwardedHeaders };
     } finally {
       budget.release(body.byteLength);
     }

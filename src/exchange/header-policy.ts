@@ -28,6 +28,9 @@ export const HEADERS_NOT_FOR_UPSTREAMS = [
   "x-client-request-id",
   // A wish that is for the gateway.
   "x-include-cost",
+  // What Anthropic's SDKs tell about theirs.
+  "anthropic-dangerous-direct-browser-access",
+  "anthropic-workspace-id",
   // What the upstream compressed could not be read here.
   "accept-encoding",
 ];
@@ -36,24 +39,29 @@ export const HEADERS_NOT_FOR_UPSTREAMS = [
  * The same by prefix. `x-envoy-*`, `x-forwarded-*` and the gateway's own `x-igw-*` are taken off by the upstream's
  * cluster alone: Envoy needs them until then, and finds no route without `x-forwarded-proto`.
  */
-export const PREFIXES_NOT_FOR_UPSTREAMS = [
-  "x-stainless-",
-  "x-amz-",
-  "anthropic-",
-  "openai-",
-  "x-openai-",
-  "x-codex-",
-];
+export const PREFIXES_NOT_FOR_UPSTREAMS = ["x-stainless-", "x-amz-", "openai-", "x-openai-", "x-codex-"];
+
+/**
+ * The same for the sidecar alone: upstreams that speak messages get `anthropic-version` and `anthropic-beta`, which is
+ * decided request by request. What else is known to begin so is among the names above.
+ */
+const PREFIXES_BY_PROTOCOL = ["anthropic-"];
+
+const PREFIXES = [...PREFIXES_NOT_FOR_UPSTREAMS, ...PREFIXES_BY_PROTOCOL];
 
 const NOT_FOR_UPSTREAMS: ReadonlySet<string> = new Set(HEADERS_NOT_FOR_UPSTREAMS);
 
 const FOR_CLIENTS: ReadonlySet<string> = new Set(["content-type", "cache-control", "date"]);
 
-/** Names, of those of a request, that are taken off before it goes upstream. Pseudo-headers stay. */
-export function namesToRemoveUpstream(names: Iterable<string>): string[] {
+/**
+ * Names, of those of a request, that are taken off before it goes upstream. Pseudo-headers stay.
+ * @param forwarded Names that stay, since the upstream speaks the protocol that they belong to.
+ */
+export function namesToRemoveUpstream(names: Iterable<string>, forwarded: readonly string[] = []): string[] {
   const remove: string[] = [];
   for (const name of names) {
-    const prefixed = PREFIXES_NOT_FOR_UPSTREAMS.some((prefix) => name.startsWith(prefix));
+    if (forwarded.includes(name)) continue;
+    const prefixed = PREFIXES.some((prefix) => name.startsWith(prefix));
     if (prefixed || NOT_FOR_UPSTREAMS.has(name)) remove.push(name);
   }
   return remove;

@@ -8,7 +8,6 @@ import { formatRequestStatus } from "../limits/request-status.ts";
 import type { Store } from "../store/types.ts";
 import type { RequestMeter } from "../telemetry/request-meter.ts";
 import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";
-import type { BodyBudget } from "./body-budget.ts";
 import { listEndpoints } from "./choose-translation.ts";
 import { describeEnd } from "./describe-end.ts";
 import { type Reply, createJsonReply } from "./reply.ts";
@@ -16,34 +15,20 @@ import { type Reply, createJsonReply } from "./reply.ts";
 export interface LocalEndpoints {
   /** An endpoint without a body. @throws GatewayError */
   answer(admission: Admission, headers: Readonly<Record<string, string | undefined>>): Promise<Reply>;
-  /** An endpoint with a body that is not sent upstream. @throws GatewayError */
-  answerBody(admission: Admission, body: Uint8Array): Promise<Reply>;
 }
 
 export interface LocalEndpointServices {
   readonly catalog: () => Catalog;
   readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
   readonly store: Pick<Store, "getKey" | "getOrganization" | "readSpend" | "findRequest">;
-  /** The prompt's tokens of a request body, as its protocol tells them. @throws GatewayError */
-  readonly countTokens: (body: Uint8Array, admission: Admission) => Promise<object>;
-  readonly budget: BodyBudget;
   readonly meter: Pick<RequestMeter, "finished">;
 }
 
 export function createLocalEndpoints(services: LocalEndpointServices): LocalEndpoints {
-  const { meter, budget, countTokens } = services;
+  const { meter } = services;
   return {
     answer: (admission, headers) =>
       telling(admission, meter, () => answerWithoutBody(services, admission, headers)),
-    answerBody: (admission, body) =>
-      telling(admission, meter, async () => {
-        budget.reserve(body.byteLength);
-        try {
-          return createJsonReply(200, await countTokens(body, admission), admission);
-        } finally {
-          budget.release(body.byteLength);
-        }
-      }),
   };
 }
 

@@ -3,6 +3,7 @@
  * keeps its own limits.
  */
 import type { Model } from "../catalog/catalog.ts";
+import { GatewayError } from "../errors.ts";
 import { greatestCost, type Price } from "../pricing/price.ts";
 import type { ClientRequest } from "../translation/client-protocol.ts";
 
@@ -23,16 +24,29 @@ const MAX_HOLD_MICROCENTS = 2n ** 53n;
  * Microcents. A text has at most as many tokens as UTF-8 bytes, and a message's JSON more bytes than a template adds to
  * it; media, and templates of the client's own, count as a full context window. Each of several prompts may fill one. At
  * the dearest of all service tiers and sizes of prompt.
+ * @throws GatewayError 400 `unsupported_parameter` for a request whose cost has no bound.
  */
 export function worstCaseMicrocents(input: WorstCaseInput): bigint {
   const { request, upstreamBytes, learnedOverheadTokens, model, price } = input;
-  const { hasMedia, hasTools, predictionBytes } = request.promptSize();
+  const { hasMedia, hasTools, predictionBytes, unbounded } = request.promptSize();
+  if (unbounded !== undefined) throw refuseUnbounded(unbounded);
   const overhead = Math.max(configuredOverheadTokens(model, hasTools), learnedOverheadTokens);
   const windows = request.prompts * model.contextWindow;
   const inputTokens = hasMedia ? windows : Math.min(windows, upstreamBytes + overhead);
   const outputTokens = largestOutputTokens(request, model) + predictionBytes;
   const cost = greatestCost(price, { inputTokens, outputTokens });
   return cost < MAX_HOLD_MICROCENTS ? cost : MAX_HOLD_MICROCENTS;
+}
+
+function refuseUnbounded({
+  param,
+  reason,
+}: {
+  readonly param: string;
+  readonly reason: string;
+}): GatewayError {
+  const message = `${param}: ${reason}, so what it costs has no bound; this organization's strict caps do not allow it`;
+  return new GatewayError("unsupported_parameter", { message, param });
 }
 
 /** The chat template's tokens as `gateway.yaml` says them. */

@@ -133,6 +133,8 @@ export interface PromptSize {
   readonly hasTools: boolean;
   /** UTF-8 bytes of a predicted output, which is billed as output where the answer is another. */
   readonly predictionBytes: number;
+  /** What makes the cost of the request boundless; left out where nothing does. */
+  readonly unbounded?: { readonly param: string; readonly reason: string } | undefined;
 }
 
 /** What an answer cost, as its `usage` tells a client that has asked for it. Amounts are exact decimals. */
@@ -241,16 +243,33 @@ export interface Protocol {
 export interface Translation {
   /** The upstream's endpoint, after its path prefix. */
   readonly upstreamPath: string;
+  /** Request headers of the protocol that the upstream gets, in lower case; left out: none. */
+  readonly forwardedHeaders?: readonly string[];
+  /** Parameters of the query that the upstream gets, as "name=value"; left out: none. */
+  readonly forwardedQuery?: readonly string[];
   /** @throws GatewayError 400 naming the field and what was expected. */
   parseRequest(body: RequestBody): ClientRequest;
   /** How tokens are counted without an answer; null: the protocol has no such endpoint. */
   readonly counting: TokenCounting | null;
 }
 
+/** What of a request is put before the model. */
+export interface PromptText {
+  readonly text: string;
+  /** Images and files: they have no text to count. */
+  readonly media: number;
+}
+
 /** A protocol's endpoint that counts the tokens of a request. */
 export interface TokenCounting {
-  /** Its `toUpstream` is what the tokenizer counts. @throws GatewayError 400 as for the request itself. */
-  parseRequest(body: RequestBody): ClientRequest;
+  /** How the upstream is asked; null: it has no such endpoint. A 404 says that it has none either. */
+  readonly upstream: {
+    /** After its path prefix. */
+    readonly upstreamPath: string;
+    readonly createBody: (body: RequestBody, model: ModelTarget) => Uint8Array;
+  } | null;
+  /** What the tokenizer counts. @throws GatewayError 400 as for the request itself. */
+  readPrompt(body: RequestBody, model: ModelTarget): PromptText;
   /** The body of its answer. */
   formatCount(tokens: number): object;
 }

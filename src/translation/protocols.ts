@@ -10,10 +10,12 @@ import { parseJsonBody } from "./json/parse-body.ts";
 import { readRequestBody } from "./json/read-request-body.ts";
 import { formatErrorBody as formatMessagesErrorBody } from "./messages-to-chat/error-body.ts";
 import { messagesToChat } from "./messages-to-chat/translation.ts";
+import { messagesToMessages } from "./messages-to-messages/translation.ts";
 import { formatErrorBody } from "./openai/error-body.ts";
 import { readModel, refuseAmbiguousKeys } from "./openai/request-fields.ts";
 import { STATE_FIELDS } from "./responses-to-chat/request/refuse-state.ts";
 import { responsesToChat } from "./responses-to-chat/translation.ts";
+import { responsesToResponses } from "./responses-to-responses/translation.ts";
 
 const MESSAGES_FIELDS: ReadonlySet<string> = new Set(["model", "max_tokens", "stream"]);
 const RESPONSES_FIELDS: ReadonlySet<string> = new Set([
@@ -35,7 +37,7 @@ const chat: Protocol = {
 const messages: Protocol = {
   name: "messages",
   readBody: (bytes) => readRequestBody(bytes, MESSAGES_FIELDS),
-  translations: { chat: messagesToChat },
+  translations: { chat: messagesToChat, messages: messagesToMessages },
   formatError: formatMessagesErrorBody,
 };
 
@@ -43,7 +45,7 @@ const messages: Protocol = {
 const responses: Protocol = {
   name: "responses",
   readBody: (bytes) => readRequestBody(bytes, RESPONSES_FIELDS),
-  translations: { chat: responsesToChat },
+  translations: { chat: responsesToChat, responses: responsesToResponses },
   formatError: formatErrorBody,
 };
 

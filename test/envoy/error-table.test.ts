@@ -12,6 +12,7 @@ import {
   type ErrorRoute,
   LOST_REQUEST,
   MAX_BODY_BYTES,
+  NATIVE_MODEL,
   NOT_PROVOKED,
   PROVOKED,
   type ProvokedError,
@@ -35,6 +36,7 @@ const chat = withChatStack((upstream) => ({
   catalog: [
     catalogEntry(),
     catalogEntry({ id: DOLLAR_MODEL, prices: { USD: TEST_PRICES.USD } }),
+    catalogEntry({ id: NATIVE_MODEL, protocols: ["messages"] }),
     catalogEntry({ id: ABSENT_MODEL, upstream: "absent", startup_seconds: 17 }),
   ],
   overrides: { limits: { max_body_bytes: MAX_BODY_BYTES }, settlement: { grace_seconds: 0 } },

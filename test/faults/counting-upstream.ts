@@ -37,6 +37,8 @@ export interface Account {
   /** When each token left, `performance.now()`. Of an answer as a whole: all at once. */
   readonly tokenTimesMs: number[];
   readonly isStream: boolean;
+  /** It was asked in Anthropic's protocol, and answers so. */
+  readonly isMessage: boolean;
   /** The answer left whole. */
   isComplete: boolean;
   /** The other side closed the connection first. */
@@ -94,6 +96,7 @@ async function answer(
     order,
     tokenTimesMs: [],
     isStream: body.stream === true,
+    isMessage: request.url?.endsWith("/messages") === true,
     isComplete: false,
     isAborted: false,
   };
@@ -115,12 +118,13 @@ async function stream(account: Account, response: ServerResponse): Promise<void>
   const isCut = behavior === "reset" || behavior === "hang";
   const count = isCut ? Math.floor(order.outputTokens / 2) : order.outputTokens;
   response.writeHead(200, { "content-type": "text/event-stream" });
+  const words = account.isMessage ? createMessageWords(order) : createChatWords(order);
+  if (order.outputTokens > 0) response.write(words.start);
   for (let index = 0; index < count; index += 1) {
     if (order.tokenMs > 0) await wait(order.tokenMs);
     if (response.destroyed) return;
     account.tokenTimesMs.push(performance.now());
-    const choices = [{ index: 0, delta: { content: TOKEN_TEXT }, finish_reason: null }];
-    response.write(formatEvent({ choices }));
+    response.write(words.token);
   }
   // A reset takes with it what has not been read yet.
   if (isCut) await wait(200);
@@ -129,9 +133,53 @@ async function stream(account: Account, response: ServerResponse): Promise<void>
     response.socket?.resetAndDestroy();
     return;
   }
-  response.write(formatEvent({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] }));
-  if (behavior !== "no_usage") response.write(formatEvent({ choices: [], usage: usageOf(order) }));
-  response.end("data: [DONE]\n\n");
+  response.end(words.end);
+}
+
+/** What a stream is made of. */
+interface Words {
+  readonly start: string;
+  readonly token: string;
+  readonly end: string;
+}
+
+function createChatWords(order: Order): Words {
+  const usage = order.behavior === "no_usage" ? "" : formatEvent({ choices: [], usage: usageOf(order) });
+  return {
+    start: "",
+    token: formatEvent({ choices: [{ index: 0, delta: { content: TOKEN_TEXT }, finish_reason: null }] }),
+    end: `${formatEvent({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] })}${usage}data: [DONE]\n\n`,
+  };
+}
+
+/** As Anthropic's: the prompt and one token of output at once, the whole output at the end. */
+function createMessageWords(order: Order): Words {
+  const { output_tokens, ...prompt } = messageUsageOf(order);
+  const usage = output_tokens === undefined ? {} : { ...prompt, output_tokens: 1 };
+  const message = { ...MESSAGE, content: [], stop_reason: null, usage };
+  const delta = { stop_reason: "end_turn", stop_sequence: null };
+  return {
+    start:
+      formatNamed("message_start", { message }) +
+      formatNamed("content_block_start", { index: 0, content_block: { type: "text", text: "" } }),
+    token: formatNamed("content_block_delta", { index: 0, delta: { type: "text_delta", text: TOKEN_TEXT } }),
+    end:
+      formatNamed("content_block_stop", { index: 0 }) +
+      formatNamed("message_delta", { delta, usage: output_tokens === undefined ? {} : { output_tokens } }) +
+      formatNamed("message_stop", {}),
+  };
+}
+
+const MESSAGE = { id: "msg_1", type: "message", role: "assistant", model: "counting" };
+
+function messageUsageOf(order: Order): { readonly input_tokens?: unknown; readonly output_tokens?: unknown } {
+  if (order.behavior === "no_usage") return {};
+  if (order.behavior === "wrong_usage") return { input_tokens: "many", output_tokens: -1 };
+  return { input_tokens: order.promptTokens, output_tokens: order.outputTokens };
+}
+
+function formatNamed(type: string, fields: object): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
 }
 
 async function whole(account: Account, response: ServerResponse): Promise<void> {
@@ -147,6 +195,14 @@ async function whole(account: Account, response: ServerResponse): Promise<void> 
   const usage = behavior === "no_usage" ? {} : { usage: usageOf(order) };
   account.tokenTimesMs.push(...Array.from({ length: outputTokens }, () => performance.now()));
   response.writeHead(200, { "content-type": "application/json" });
+  if (account.isMessage) {
+    const content = [{ type: "text", text: message.content }];
+    const usage = messageUsageOf(order);
+    response.end(
+      JSON.stringify({ ...MESSAGE, content, stop_reason: "end_turn", stop_sequence: null, usage }),
+    );
+    return;
+  }
   response.end(
     JSON.stringify({
       id: "chatcmpl-1",

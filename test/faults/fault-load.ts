@@ -21,6 +21,15 @@ export interface Sent {
   errorCode: string | null;
 }
 
+/** Beside the chat route. Messages pass through to the upstream, which speaks them itself. */
+export type FaultRoute = "/v1/responses" | "/v1/messages";
+
+/** What only a stream that is whole has in it, by route. */
+const LAST_EVENT: Readonly<Record<FaultRoute, string>> = {
+  "/v1/responses": "[DONE]",
+  "/v1/messages": "event: message_stop",
+};
+
 export interface SendOptions {
   readonly baseUrl: string;
   readonly key: string;
@@ -29,7 +38,7 @@ export interface SendOptions {
   readonly tokenMs: number;
   readonly isStream: boolean;
   /** The chat route when left out. */
-  readonly route?: "/v1/responses";
+  readonly route?: FaultRoute;
   readonly behavior?: Behavior;
   /** Of the prompt, as the gateway first guesses them: four bytes each. As few as the order takes when left out. */
   readonly guessedTokens?: number;
@@ -90,7 +99,9 @@ export function sendOne(options: SendOptions, onSent: (sent: Sent) => void): Pro
           sent.isWhole =
             sent.status === 200 &&
             response.complete &&
-            (!options.isStream || (text.includes("[DONE]") && !text.includes("event: response.failed")));
+            (!options.isStream ||
+              (text.includes(options.route === undefined ? "[DONE]" : LAST_EVENT[options.route]) &&
+                !text.includes("event: response.failed")));
           if (sent.status !== 200) sent.errorCode = readCode(text);
           end();
         });
@@ -136,7 +147,7 @@ function createBody(options: SendOptions): { body: string; order: Order } {
     const content = JSON.stringify(order) + " ".repeat(padding);
     const messages = [{ role: "user", content }];
     const asked =
-      options.route === undefined
+      options.route !== "/v1/responses"
         ? { messages, max_tokens: outputTokens }
         : { input: messages, max_output_tokens: outputTokens };
     const body = JSON.stringify({ model, stream: isStream, ...asked });

@@ -70,7 +70,7 @@ export async function startFaultStackOn(server: FaultServer, overrides: object =
     await server.stop();
   };
   const stack = await startStack({
-    upstreams: [{ name: "counted", url: upstream.url, path_prefix: "/v1" }],
+    upstreams: [{ name: "counted", url: upstream.url, path_prefix: "/v1", protocols: ["chat", "messages"] }],
     catalog: [catalogEntry({ id: MODEL, upstream: "counted", prices: PRICES })],
     workers: WORKERS,
     overrides: { redis: server.settings, ...overrides },

@@ -1,6 +1,6 @@
 /** Plain values → Envoy's reply messages. Every append action is explicit: Envoy's default appends. */
 import type { Header, Reply } from "../../exchange/reply.ts";
-import type { Route } from "../../exchange/exchange.ts";
+import type { Route } from "../../exchange/upstream-call.ts";
 import type { CheckResponse } from "./generated/envoy/service/auth/v3/CheckResponse.ts";
 import type { ProcessingResponse } from "./generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
 import type { Struct } from "./generated/google/protobuf/Struct.ts";
@@ -78,7 +78,7 @@ const CONTENT_IS_JSON = formatRawHeader("content-type", "application/json");
 
 /** ext_proc, in reply to the request body: the new body, its upstream, and the headers that must not reach it. */
 export function createRouteReply(
-  route: Route,
+  route: Pick<Route, "upstream" | "path" | "body">,
   removeHeaders: string[],
   metadata: Struct,
 ): ProcessingResponse {

@@ -1,6 +1,6 @@
 /** What the access log tells of a request beyond what Envoy knows, as ext_proc's dynamic metadata. */
 import type { RefusalLog } from "../../exchange/admit-request.ts";
-import type { Exchange } from "../../exchange/exchange.ts";
+import type { UpstreamCall } from "../../exchange/upstream-call.ts";
 import type { Admission } from "../../limits/admission.ts";
 import type { Struct } from "./generated/google/protobuf/Struct.ts";
 import { METADATA_NAMESPACE } from "../names.ts";
@@ -22,7 +22,7 @@ export function formatRefusalMetadata({ keyId, organizationId, errorCode }: Refu
  */
 export function formatMetadata(
   admission: Pick<Admission, "keyId" | "organizationId"> | null,
-  exchange: Pick<Exchange, "modelId" | "settled"> | null,
+  exchange: Pick<UpstreamCall, "modelId" | "settled"> | null,
   errorCode: string | null = null,
 ): Struct {
   const fields: Record<string, { stringValue: string } | { numberValue: number }> = {};

@@ -9,6 +9,7 @@
  * holds back what an upstream has sent, unless the protocol's order demands it, and never more than a bounded amount.
  */
 import type { Translation } from "../client-protocol.ts";
+import { readPromptText } from "../conversation/prompt-text.ts";
 import { MessagesRequest } from "./request.ts";
 
 export const messagesToChat: Translation = {
@@ -16,7 +17,9 @@ export const messagesToChat: Translation = {
   parseRequest: (body) => new MessagesRequest(body, { purpose: "answer" }),
   // `POST /v1/messages/count_tokens`: the same request without `max_tokens`, never streamed.
   counting: {
-    parseRequest: (body) => new MessagesRequest(body, { purpose: "count_tokens" }),
+    upstream: null,
+    readPrompt: (body, model) =>
+      readPromptText(new MessagesRequest(body, { purpose: "count_tokens" }).toUpstream(model)),
     formatCount: (tokens) => ({ input_tokens: tokens }),
   },
 };

@@ -10,6 +10,7 @@
  * what an upstream has sent, unless the protocol's order demands it, and never more than a bounded amount.
  */
 import type { Translation } from "../client-protocol.ts";
+import { readPromptText } from "../conversation/prompt-text.ts";
 import { ResponsesRequest } from "./request.ts";
 
 export const responsesToChat: Translation = {
@@ -17,7 +18,9 @@ export const responsesToChat: Translation = {
   parseRequest: (body) => new ResponsesRequest(body, { purpose: "answer" }),
   // `POST /v1/responses/input_tokens`: the same request, never streamed.
   counting: {
-    parseRequest: (body) => new ResponsesRequest(body, { purpose: "input_tokens" }),
+    upstream: null,
+    readPrompt: (body, model) =>
+      readPromptText(new ResponsesRequest(body, { purpose: "input_tokens" }).toUpstream(model)),
     formatCount: (tokens) => ({ object: "response.input_tokens", input_tokens: tokens }),
   },
 };

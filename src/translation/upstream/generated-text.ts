@@ -7,7 +7,7 @@ import type {
 } from "../client-protocol.ts";
 import { isJsonObject } from "../../json-object.ts";
 import { TextBuffer } from "../text-buffer.ts";
-import { readServiceTier, readUsage } from "./usage.ts";
+import { type ReportedUsage, readServiceTier, readUsage } from "./usage.ts";
 
 /** As much text as a tokenizer is given when an upstream reports no usage. */
 const MAX_TEXT_BYTES = 1_048_576;
@@ -49,8 +49,12 @@ export class GeneratedText implements Observation {
 
   /** Usage and service tier of a chunk or an answer; of each the last that is not null counts. */
   readUsage(answer: Readonly<Record<string, unknown>>): void {
+    this.report(readUsage(answer["usage"]), answer);
+  }
+
+  /** What was read of an answer's usage; null changes nothing. @param answer What may name a service tier. */
+  report(reported: ReportedUsage | null, answer: Readonly<Record<string, unknown>>): void {
     this.serviceTier = readServiceTier(answer) ?? this.serviceTier;
-    const reported = readUsage(answer["usage"]);
     if (reported === null) return;
     this.usage = reported.tokens;
     this.usageContradiction = reported.contradiction;
@@ -59,6 +63,11 @@ export class GeneratedText implements Observation {
   /** @param value The error that the upstream sent in place of an answer, or of the rest of one. */
   readError(value: unknown): void {
     if (isJsonObject(value)) this.readUsage(value);
+    this.noteRefusal();
+  }
+
+  /** The answer has failed; where nothing of it was told or generated, it was refused. */
+  noteRefusal(): void {
     this.isRefused = this.usage === null && this.generatedBytes === 0;
   }
 
@@ -75,6 +84,13 @@ export class GeneratedText implements Observation {
       for (const call of tool_calls) if (isJsonObject(call)) this.#addCall(call["function"]);
     }
     this.#addCall(function_call);
+    if (this.generatedBytes > before) this.generatedDeltas += 1;
+  }
+
+  /** The texts of one piece of a stream; what is no text is passed over. */
+  readPiece(texts: readonly unknown[]): void {
+    const before = this.generatedBytes;
+    for (const text of texts) this.#add(text);
     if (this.generatedBytes > before) this.generatedDeltas += 1;
   }
 

@@ -17,6 +17,8 @@ export const WORKERS = 2;
 export const MAX_BODY_BYTES = 1_048_576;
 /** Has a price in USD only. */
 export const DOLLAR_MODEL = "acme/dollar";
+/** Its upstream speaks messages alone. */
+export const NATIVE_MODEL = "acme/native";
 /** Has an upstream that nobody listens for. */
 export const ABSENT_MODEL = "acme/absent";
 
@@ -149,6 +151,13 @@ export const PROVOKED: Readonly<Partial<Record<ErrorCode, ProvokedError>>> = {
     provoke: withBody(validBody({ model: "acme/echo-smal" })),
     message: /^There is no model `acme\/echo-smal`\. Nearest: .*`acme\/echo-small`/,
     param: "model",
+  },
+  endpoint_not_available_for_model: {
+    provoke: withBody(validBody({ model: NATIVE_MODEL })),
+    message:
+      /^The model `acme\/native` is not served at this endpoint\. It is served at `POST \/v1\/messages`\.$/,
+    param: "model",
+    except: "messages",
   },
   missing_api_key: {
     provoke: (at) => at.send(null),
@@ -302,7 +311,6 @@ export const NOT_PROVOKED: Readonly<Partial<Record<ErrorCode, string>>> = {
     "the shipped edge waits a minute for a body: local-replies.test.ts shows it with shorter waits",
   internal_error:
     "takes a fault of the gateway's own: request-stream.test.ts shows one, local-replies.test.ts a broken sidecar",
-  endpoint_not_available_for_model: "every model of this stack has every endpoint",
   gateway_overloaded: "many large bodies must be held at one moment: unit tests of the body budget show it",
 };
 

@@ -8,6 +8,7 @@ import { formatAdmissionHeader } from "../../../src/exchange/admission-header.ts
 import type { Admission } from "../../../src/limits/admission.ts";
 import { createLocalEndpoints } from "../../../src/exchange/local-endpoints.ts";
 import { BodyBudget } from "../../../src/exchange/body-budget.ts";
+import { CountExchange } from "../../../src/exchange/count-exchange.ts";
 import { Exchange } from "../../../src/exchange/exchange.ts";
 import { PROTOCOLS } from "../../../src/translation/protocols.ts";
 import { createSettlement, type StoreScript } from "../settlement/settlement-fixture.ts";
@@ -52,7 +53,7 @@ export async function settle(isSettled: () => boolean): Promise<void> {
 }
 
 /** A stream whose replies, in order, are `replies`; a broken-off call is the last of them, as its reason. */
-export function openStream(script: StoreScript & { countTokens?: () => Promise<object> } = {}) {
+export function openStream(script: StoreScript & { countPrompt?: () => Promise<number> } = {}) {
   const replies: (ProcessingResponse | string)[] = [];
   const logged: string[] = [];
   const { settlement, seen } = createSettlement(script);
@@ -79,12 +80,15 @@ export function openStream(script: StoreScript & { countTokens?: () => Promise<o
     },
     {
       createExchange: (admission, protocol) => new Exchange(admission, protocol, services),
+      createCount: (admission) =>
+        new CountExchange(admission, {
+          ...services,
+          estimator: { countPrompt: script.countPrompt ?? missing },
+        }),
       localEndpoints: createLocalEndpoints({
         catalog: () => catalog,
         protocols: PROTOCOLS,
-        budget: services.budget,
         store: { getKey: missing, getOrganization: missing, readSpend: missing, findRequest: missing },
-        countTokens: script.countTokens ?? missing,
         meter,
       }),
       protocols: PROTOCOLS,

@@ -186,8 +186,8 @@ describe("RequestStream", () => {
   });
 
   it("refuses with 500 what fails inside, and tells only the log why", async () => {
-    const countTokens = () => Promise.reject(new Error("secret reason"));
-    const { send, logged } = openStream({ countTokens });
+    const countPrompt = () => Promise.reject(new Error("secret reason"));
+    const { send, logged } = openStream({ countPrompt });
     await send(requestHeaders({ endpoint: "count_tokens", protocol: "messages" }));
     const replies = await send(VALID);
     expect(replies.map(kindOf)).toEqual(["request_headers", "immediate 500 internal_error"]);

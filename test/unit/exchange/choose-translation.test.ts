@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { chooseTranslation, listEndpoints } from "../../../src/exchange/choose-translation.ts";
+import {
+  chooseTranslation,
+  formatUpstreamPath,
+  listEndpoints,
+} from "../../../src/exchange/choose-translation.ts";
 import type { ProtocolName, UpstreamProtocol } from "../../../src/translation/client-protocol.ts";
 import { PROTOCOLS } from "../../../src/translation/protocols.ts";
+import { describeError } from "../../support/messages-exchange.ts";
 
 const choose = (name: ProtocolName, protocols: readonly UpstreamProtocol[]) =>
   chooseTranslation(PROTOCOLS[name], { id: "acme/a", protocols: new Set(protocols) }, PROTOCOLS);
@@ -13,6 +18,26 @@ describe("a request", () => {
       expect(choose(name, ["chat"])).toBe(PROTOCOLS[name].translations.chat);
     },
   );
+
+  it.each(["messages", "responses"] as const)("of %s passes to an upstream that speaks it", (name) => {
+    expect(choose(name, ["chat", name])).toBe(PROTOCOLS[name].translations[name]);
+  });
+
+  it("of chat is refused where the upstream speaks messages alone, with the endpoint that the model has", () => {
+    expect(describeError(() => choose("chat", ["messages"]))).toBe(
+      "400 endpoint_not_available_for_model The model `acme/a` is not served at this endpoint. It is served at `POST /v1/messages`.",
+    );
+  });
+});
+
+describe("the path at the upstream", () => {
+  it("has `beta=true` of the client's query where the upstream speaks messages, and nothing else of it", () => {
+    const path = (upstream: UpstreamProtocol, query: string) =>
+      formatUpstreamPath({ pathPrefix: "/v1" }, PROTOCOLS.messages.translations[upstream]!, query);
+    expect(path("messages", "key=secret&beta=true")).toBe("/v1/messages?beta=true");
+    expect(path("messages", "beta=no")).toBe("/v1/messages");
+    expect(path("chat", "beta=true")).toBe("/v1/chat/completions");
+  });
 });
 
 describe("a model that an upstream serves for embeddings alone", () => {

@@ -2,7 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../src/errors.ts";
 import { BodyBudget } from "../../../src/exchange/body-budget.ts";
-import { Exchange, type ResponseStart } from "../../../src/exchange/exchange.ts";
+import { Exchange } from "../../../src/exchange/exchange.ts";
+import type { ResponseStart } from "../../../src/exchange/upstream-call.ts";
 import { PROTOCOLS } from "../../../src/translation/protocols.ts";
 import { createCatalogOf } from "../catalog/support.ts";
 import { createSettlement } from "../settlement/settlement-fixture.ts";

@@ -2,7 +2,6 @@
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../src/errors.ts";
 import { createLocalEndpoints, type LocalEndpointServices } from "../../../src/exchange/local-endpoints.ts";
-import { BodyBudget } from "../../../src/exchange/body-budget.ts";
 import { PROTOCOLS } from "../../../src/translation/protocols.ts";
 import { createCatalogOf } from "../catalog/support.ts";
 import { ADMISSION } from "./admission-fixture.ts";
@@ -11,22 +10,16 @@ import { createRecordingMeter } from "./meter-fixture.ts";
 const away = () => Promise.reject(new Error("Redis is away: secret.internal"));
 const none = () => Promise.resolve(null);
 
-function open(
-  changes: Partial<LocalEndpointServices["store"]> = {},
-  countTokens?: LocalEndpointServices["countTokens"],
-) {
+function open(changes: Partial<LocalEndpointServices["store"]> = {}) {
   const catalog = createCatalogOf([{ id: "acme/a" }, { id: "acme/b" }]);
-  const budget = new BodyBudget({ maxBodyBytes: 10, maxBufferedBytes: 10 });
   const { meter, finished } = createRecordingMeter();
   const answers = createLocalEndpoints({
     catalog: () => catalog,
     protocols: PROTOCOLS,
     store: { getKey: none, getOrganization: none, readSpend: away, findRequest: none, ...changes },
-    countTokens: countTokens ?? (() => Promise.resolve({ input_tokens: 3 })),
-    budget,
     meter,
   });
-  return { answers, budget, finished };
+  return { answers, finished };
 }
 
 /** Code of the refusal. */
@@ -94,28 +87,5 @@ describe("an endpoint that the gateway answers by itself", () => {
     const { answers, finished } = open(refused.changes);
     expect(await codeOf(answers.answer({ ...ADMISSION, endpoint: refused.endpoint }, {}))).toBe(refused.code);
     expect(finished).toMatchObject([{ status: refused.status, code: refused.code }]);
-  });
-});
-
-describe("an endpoint with a body that is not sent upstream", () => {
-  it("holds the body's bytes only while it is answered, also when that fails", async () => {
-    const held: number[] = [];
-    const { answers, budget } = open({}, () => {
-      held.push(budget.bufferedBytes);
-      return held.length === 1
-        ? Promise.resolve({ input_tokens: 3 })
-        : Promise.reject(new GatewayError("invalid_json"));
-    });
-    const body = new Uint8Array(7);
-    expect((await answers.answerBody(ADMISSION, body)).body).toBe('{"input_tokens":3}');
-    expect(await codeOf(answers.answerBody(ADMISSION, body))).toBe("invalid_json");
-    expect(held).toEqual([7, 7]);
-    expect(budget.bufferedBytes).toBe(0);
-  });
-
-  it("is refused with 413 beyond the largest body, without counting", async () => {
-    const { answers, finished } = open({}, () => Promise.reject(new Error("it was counted")));
-    expect(await codeOf(answers.answerBody(ADMISSION, new Uint8Array(11)))).toBe("request_too_large");
-    expect(finished).toMatchObject([{ status: 413 }]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../src/errors.ts";
-import { describeError, encode } from "../../support/messages-exchange.ts";
+import { createModel, describeError, encode } from "../../support/messages-exchange.ts";
 import { parseWith } from "../../support/parse-with.ts";
 import { PROTOCOLS } from "../../../src/translation/protocols.ts";
 import { createRandomIds } from "../../../src/translation/responses-to-chat/ids.ts";
@@ -27,14 +27,15 @@ describe("the protocols", () => {
     const counting = PROTOCOLS[name].translations.chat?.counting;
     const read = PROTOCOLS[name].readBody(bytesOf(body));
     expect(parseWith(name, bytesOf(body)).model).toBe("acme/a");
-    expect(counting?.parseRequest(read).model).toBe("acme/a");
+    expect(counting?.readPrompt(read, createModel())).toEqual({ text: "hi", media: 0 });
     expect(counting?.formatCount(7)).toEqual(counted);
   });
 
   it("take a count of messages without `max_tokens`, but no request for an answer", () => {
     const body = bytesOf({ model: "acme/a", messages: [{ role: "user", content: "hi" }] });
     const read = PROTOCOLS.messages.readBody(body);
-    expect(PROTOCOLS.messages.translations.chat?.counting?.parseRequest(read).model).toBe("acme/a");
+    const counting = PROTOCOLS.messages.translations.chat?.counting;
+    expect(counting?.readPrompt(read, createModel()).text).toBe("hi");
     expect(() => parseWith("messages", body)).toThrow(GatewayError);
   });
 
@@ -42,18 +43,21 @@ describe("the protocols", () => {
     ["chat", ["model", "max_tokens", "max_completion_tokens", "stream"]],
     ["messages", ["model", "max_tokens", "stream"]],
     ["responses", ["model", "max_output_tokens", "stream", "previous_response_id", "background"]],
-  ] as const)("refuse a body of %s that gives one of %j twice, or in other letters", (name, fields) => {
-    for (const field of fields) {
-      const body = `{"model":"a/b","${field}":1,"${field}":2}`;
-      expect(describeError(() => PROTOCOLS[name].readBody(encode(body)))).toBe(
-        `400 invalid_parameter \`${field}\` is given more than once: give it once.`,
-      );
-      const folded = `{"model":"a/b","${field.toUpperCase()}":1}`;
-      expect(describeError(() => PROTOCOLS[name].readBody(encode(folded)))).toContain(
-        `write it \`${field}\``,
-      );
-    }
-  });
+  ] as const)(
+    "[native.twice] refuse a body of %s that gives one of %j twice, or in other letters",
+    (name, fields) => {
+      for (const field of fields) {
+        const body = `{"model":"a/b","${field}":1,"${field}":2}`;
+        expect(describeError(() => PROTOCOLS[name].readBody(encode(body)))).toBe(
+          `400 invalid_parameter \`${field}\` is given more than once: give it once.`,
+        );
+        const folded = `{"model":"a/b","${field.toUpperCase()}":1}`;
+        expect(describeError(() => PROTOCOLS[name].readBody(encode(folded)))).toContain(
+          `write it \`${field}\``,
+        );
+      }
+    },
+  );
 });
 
 describe("ids of the Responses protocol", () => {

@@ -1,24 +1,17 @@
-import { isJsonObject } from "../json-object.ts";
-import { MEDIA_TOKENS } from "./prompt-bytes.ts";
-
-export interface PromptText {
-  /** What a chat template puts before the model, in the order of the body. */
-  readonly text: string;
-  /** Tokens of what is not text, counted one by one: images and files have no text to count. */
-  readonly mediaTokens: number;
-}
+import { isJsonObject } from "../../json-object.ts";
+import type { PromptText } from "../client-protocol.ts";
 
 /** The text of a chat completion body that a tokenizer counts: messages, tools, and the schema of the answer. */
 export function readPromptText(body: Uint8Array): PromptText {
   const parsed: unknown = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString());
   const texts: string[] = [];
-  if (!isJsonObject(parsed)) return { text: "", mediaTokens: 0 };
+  if (!isJsonObject(parsed)) return { text: "", media: 0 };
   const { messages, tools, response_format: responseFormat } = parsed;
   let media = 0;
   for (const message of toArray(messages)) media += readMessage(message, texts);
   for (const tool of toArray(tools)) texts.push(JSON.stringify(isJsonObject(tool) ? tool["function"] : tool));
   if (isJsonObject(responseFormat)) texts.push(JSON.stringify(responseFormat["json_schema"] ?? {}));
-  return { text: texts.join("\n"), mediaTokens: media * MEDIA_TOKENS };
+  return { text: texts.join("\n"), media };
 }
 
 /** Returns how many images and files it has. */

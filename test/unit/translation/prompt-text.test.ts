@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { measurePromptBytes } from "../../../src/settlement/prompt-bytes.ts";
-import { readPromptText } from "../../../src/settlement/prompt-text.ts";
+import { readPromptText } from "../../../src/translation/conversation/prompt-text.ts";
 
 const read = (body: unknown) => readPromptText(Buffer.from(JSON.stringify(body)));
 
 describe("readPromptText", () => {
   it("has the text of every turn, of tools and of the answer's schema", () => {
-    const { text, mediaTokens } = read({
+    const { text, media } = read({
       model: "x",
       messages: [
         { role: "system", content: "be brief" },
@@ -38,20 +38,20 @@ describe("readPromptText", () => {
       '{"name":"read","parameters":{}}',
       '{"name":"out"}',
     ]);
-    expect(mediaTokens).toBe(0);
+    expect(media).toBe(0);
   });
 
   it("counts images and files as a thousand tokens each", () => {
     const image = { type: "image_url", image_url: { url: `data:image/png;base64,${"A".repeat(100)}` } };
     const file = { type: "file", file: { filename: "a.pdf", file_data: "A".repeat(100) } };
     const content = [{ type: "text", text: "hi" }, image, file];
-    expect(read({ messages: [{ role: "user", content }] })).toEqual({ text: "hi", mediaTokens: 2_000 });
+    expect(read({ messages: [{ role: "user", content }] })).toEqual({ text: "hi", media: 2 });
   });
 
   it.each([[[]], ["text"], [null], [{}], [{ messages: "x", tools: 3 }], [{ messages: [null, 1] }]])(
     "finds nothing in %j",
     (body) => {
-      expect(read(body)).toEqual({ text: "", mediaTokens: 0 });
+      expect(read(body)).toEqual({ text: "", media: 0 });
     },
   );
 });

@@ -1,0 +1,162 @@
+/**
+ * `POST /v1/messages/count_tokens` and `POST /v1/responses/input_tokens`. An upstream that speaks the protocol is asked;
+ * where it has no such endpoint (404), and for upstreams that are translated to, the prompt's tokens are estimated by a
+ * tokenizer. Nothing is held and nothing is charged.
+ */
+import type { Catalog, Model } from "../catalog/catalog.ts";
+import { GatewayError } from "../errors.ts";
+import { isJsonObject } from "../json-object.ts";
+import type { Admission } from "../limits/admission.ts";
+import type { Logger } from "../logger.ts";
+import type { TokenEstimator } from "../settlement/token-estimator.ts";
+import { MEDIA_TOKENS } from "../settlement/prompt-bytes.ts";
+import type { RequestMeter } from "../telemetry/request-meter.ts";
+import type { PromptText, Protocol, ProtocolName, TokenCounting } from "../translation/client-protocol.ts";
+import { mapUpstreamError } from "../translation/upstream/map-error.ts";
+import { parseCompletion } from "../translation/upstream/read-stream.ts";
+import type { BodyBudget } from "./body-budget.ts";
+import { chooseTranslation, formatUpstreamPath } from "./choose-translation.ts";
+import { describeEnd } from "./describe-end.ts";
+import { createJsonReply, type Reply } from "./reply.ts";
+import { isFromUpstream, mapLocalOutcome, REQUEST_ERRORS } from "./upstream-outcome.ts";
+import type { ResponseMode, ResponsePiece, ResponseStart, Route, UpstreamCall } from "./upstream-call.ts";
+
+export interface CountServices {
+  readonly catalog: () => Catalog;
+  readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
+  readonly estimator: Pick<TokenEstimator, "countPrompt">;
+  readonly budget: BodyBudget;
+  readonly logger: Logger<"warn">;
+  readonly meter: Pick<RequestMeter, "finished">;
+}
+
+/** What is known of a request that was sent upstream. */
+interface Asked {
+  readonly model: Model;
+  readonly counting: TokenCounting;
+  readonly prompt: PromptText;
+}
+
+const EMPTY = new Uint8Array(0);
+/** As in `Exchange`: the client went away. */
+const CLIENT_GONE_STATUS = 499;
+
+export class CountExchange implements UpstreamCall {
+  readonly admission: Admission;
+  readonly settled = null;
+  /** It costs nothing, and tells nothing of it. */
+  wantsCost = false;
+  readonly formattedCost = null;
+  readonly contentType = "application/json";
+  readonly #services: CountServices;
+  readonly #startedMs = performance.now();
+  #model: Model | null = null;
+  #asked: Asked | null = null;
+  #error: { readonly status: number; readonly retryAfter: string | null } | null = null;
+  #isFinished = false;
+
+  constructor(admission: Admission, services: CountServices) {
+    this.admission = admission;
+    this.#services = services;
+  }
+
+  get modelId(): string | null {
+    return this.#model?.id ?? null;
+  }
+
+  async onRequestBody(body: Uint8Array, query: string): Promise<Route | Reply> {
+    const { budget, catalog, protocols } = this.#services;
+    budget.reserve(body.byteLength);
+    try {
+      const protocol = protocols[this.admission.protocol];
+      const read = protocol.readBody(body);
+      const model = catalog().requireModel(read.model, this.admission);
+      this.#model = model;
+      const translation = chooseTranslation(protocol, model, protocols);
+      const { counting, forwardedHeaders = [], forwardedQuery = [] } = translation;
+      if (counting === null) throw new GatewayError("unknown_endpoint");
+      const asked = { model, counting, prompt: counting.readPrompt(read, model) };
+      if (counting.upstream === null) return await this.#estimate(asked);
+      this.#asked = asked;
+      const { upstreamPath, createBody } = counting.upstream;
+      const path = formatUpstreamPath(model, { upstreamPath, forwardedQuery }, query);
+      return { upstream: model.upstream, path, body: createBody(read, model), forwardedHeaders };
+    } finally {
+      budget.release(body.byteLength);
+    }
+  }
+
+  async onResponseStart(start: ResponseStart): Promise<ResponseMode | Reply> {
+    const { model } = this.#requireAsked();
+    if (!isFromUpstream(start.codeDetails)) {
+      throw mapLocalOutcome(start.codeDetails, model.startupSeconds).error;
+    }
+    const { status, endOfStream } = start;
+    if (status === 404) return this.#estimate(this.#requireAsked());
+    if (status >= 200 && status <= 299 && !endOfStream) return "whole";
+    const retryAfter = start.headers["retry-after"] ?? null;
+    if (!REQUEST_ERRORS.has(status) || endOfStream) throw this.#upstreamError(status, retryAfter, EMPTY);
+    this.#error = { status, retryAfter };
+    return "whole";
+  }
+
+  async onWholeBody(body: Uint8Array): Promise<Uint8Array> {
+    if (this.#error !== null) {
+      throw this.#upstreamError(this.#error.status, this.#error.retryAfter, body);
+    }
+    const counted = parseCompletion(body);
+    if (!isJsonObject(counted) || !Number.isSafeInteger(counted["input_tokens"])) {
+      const cause = new Error("the upstream's count has no `input_tokens`");
+      throw new GatewayError("upstream_error", { cause });
+    }
+    this.#finished(200, null);
+    return body;
+  }
+
+  /** A count is no stream. */
+  onChunk(): ResponsePiece {
+    return { bytes: EMPTY, failed: null };
+  }
+
+  onRefused(error: GatewayError): void {
+    this.#finished(error.status(this.admission.protocol), error.publicCode);
+  }
+
+  async onEnd(): Promise<void> {
+    this.#finished(CLIENT_GONE_STATUS, null);
+  }
+
+  async #estimate({ model, counting, prompt }: Asked): Promise<Reply> {
+    const subject = { model: model.id, organizationId: this.admission.organizationId };
+    const tokens = await this.#services.estimator.countPrompt(subject, prompt.text);
+    const count = counting.formatCount(tokens + prompt.media * MEDIA_TOKENS);
+    this.#finished(200, null);
+    return createJsonReply(200, count, this.admission);
+  }
+
+  #upstreamError(status: number, retryAfter: string | null, body: Uint8Array): GatewayError {
+    const { model } = this.#requireAsked();
+    const { startupSeconds, id } = model;
+    const { protocol, requestId } = this.admission;
+    const error = mapUpstreamError({ status, retryAfter, body, startupSeconds, model: id, protocol });
+    this.#services.logger.warn(
+      { request_id: requestId, model: id, code: error.code, upstream_status: status, err: error.cause },
+      "the upstream failed",
+    );
+    return error;
+  }
+
+  #requireAsked(): Asked {
+    if (this.#asked !== null) return this.#asked;
+    const cause = new Error("a response began before a request was routed");
+    throw new GatewayError("internal_error", { cause });
+  }
+
+  /** The first call counts. */
+  #finished(status: number, code: string | null): void {
+    if (this.#isFinished) return;
+    this.#isFinished = true;
+    const durationMs = performance.now() - this.#startedMs;
+    this.#services.meter.finished(describeEnd(this.admission, { status, code, durationMs }));
+  }
+}

@@ -1,0 +1,65 @@
+/** What Envoy's stream of one admitted request with a body is told and answers, phase by phase. */
+import type { GatewayError } from "../errors.ts";
+import type { Admission } from "../limits/admission.ts";
+import type { Settled } from "../settlement/request-account.ts";
+import type { Reply } from "./reply.ts";
+
+/** Where a request goes and with which body. */
+export interface Route {
+  /** Envoy cluster. */
+  readonly upstream: string;
+  readonly path: string;
+  readonly body: Uint8Array;
+  /** Request headers that go along though they are of a client's protocol. */
+  readonly forwardedHeaders: readonly string[];
+}
+
+/** How the body of an upstream's response is to be read. */
+export type ResponseMode = "stream" | "whole";
+
+export interface ResponseStart {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Envoy's `response.code_details`. */
+  readonly codeDetails: string;
+  /** Envoy's `upstream.request_attempt_count`: how many of the upstream's servers were tried. */
+  readonly attempts: number;
+  readonly endOfStream: boolean;
+}
+
+/** Bytes for the client, in reply to bytes of the upstream. */
+export interface ResponsePiece {
+  readonly bytes: Uint8Array;
+  /** Not null: the stream ended with this error's event. */
+  readonly failed: GatewayError | null;
+}
+
+/** Where a method throws a GatewayError, it is what the client is told instead. */
+export interface UpstreamCall {
+  readonly admission: Admission;
+  /** The catalog model, once it is known: for the access log. */
+  readonly modelId: string | null;
+  /** What the request cost, once it is settled. */
+  readonly settled: Settled | null;
+  /** The client asked for what its request cost. */
+  wantsCost: boolean;
+  /** What a whole answer's header tells of it; null: nothing. */
+  readonly formattedCost: string | null;
+  /** Content type of the answer that the client gets. */
+  readonly contentType: string;
+  /**
+   * The client's whole body. A reply where no upstream has to be asked.
+   * @param query Of the client's path, without the question mark.
+   */
+  onRequestBody(body: Uint8Array, query: string): Promise<Route | Reply>;
+  /** The upstream's response has begun. A reply that the client gets in its place, or how its body is to be read. */
+  onResponseStart(start: ResponseStart): Promise<ResponseMode | Reply>;
+  onWholeBody(body: Uint8Array): Promise<Uint8Array>;
+  /** Never throws: what goes wrong in a stream is an event in it. */
+  onChunk(chunk: Uint8Array, endOfStream: boolean): ResponsePiece | Promise<ResponsePiece>;
+  /** The client was told an error. */
+  onRefused(error: GatewayError): void;
+  /** It is over, whichever way. Never throws. */
+  onEnd(): Promise<void>;
+}

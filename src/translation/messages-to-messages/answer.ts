@@ -1,0 +1,96 @@
+import type { GatewayError } from "../../errors.ts";
+import { isJsonObject, type JsonObject } from "../../json-object.ts";
+import { formatJson } from "../json/exact-json.ts";
+import { formatStreamError } from "../messages-to-chat/error-body.ts";
+import { type EventMeaning, ORDINARY, PassThroughAnswer } from "../pass-through/answer.ts";
+import { formatEvent } from "../sse/encoder.ts";
+import { isUpstreamError } from "../upstream/error-text.ts";
+import { readMessageUsage } from "../upstream/usage.ts";
+import { playMessage } from "./response/play-message.ts";
+import { mapStreamError } from "./stream/map-stream-error.ts";
+
+/** One answer of an upstream that speaks Messages. */
+export class MessagesAnswer extends PassThroughAnswer {
+  /** The message of `message_start`. */
+  #start: JsonObject = {};
+  #hasStopReason = false;
+
+  protected override isError(answer: JsonObject): boolean {
+    return isUpstreamError(answer);
+  }
+
+  protected override readWhole(message: JsonObject): void {
+    this.generated.report(readMessageUsage(message["usage"]), message);
+    const { content } = message;
+    for (const block of Array.isArray(content) ? content : []) this.#readBlock(block);
+  }
+
+  protected override play(message: JsonObject): string {
+    return playMessage(message);
+  }
+
+  protected override readEvent(type: string, event: JsonObject): EventMeaning {
+    switch (type) {
+      case "message_start":
+        return this.#readStart(event["message"]);
+      case "content_block_start":
+        this.#readBlock(event["content_block"]);
+        return ORDINARY;
+      case "content_block_delta":
+        this.#readBlock(event["delta"]);
+        return ORDINARY;
+      case "message_delta":
+        return this.#readDelta(event);
+      case "message_stop":
+        return { ...ORDINARY, isLast: true };
+      case "error":
+        return this.#readError(event);
+      default:
+        return ORDINARY;
+    }
+  }
+
+  /** Where the reason to stop has come, nothing but the last event is missing. */
+  protected override completeStream(): string | null {
+    return this.#hasStopReason ? formatEvent("message_stop", { type: "message_stop" }) : null;
+  }
+
+  protected override formatFailure(error: GatewayError): string {
+    return formatStreamError(error, this.options.requestId);
+  }
+
+  #readStart(message: unknown): EventMeaning {
+    if (!isJsonObject(message)) return ORDINARY;
+    this.#start = message;
+    const { usage } = message;
+    // The output that is told here is a beginning; how much it is going to be is told at the end.
+    const prompt = isJsonObject(usage) ? { ...usage, output_tokens: 0 } : usage;
+    this.generated.report(readMessageUsage(prompt), message);
+    const { model } = this.options;
+    return { ...ORDINARY, replacement: { member: "message", values: { model } } };
+  }
+
+  #readDelta({ delta, usage }: JsonObject): EventMeaning {
+    if (isJsonObject(delta) && typeof delta["stop_reason"] === "string") this.#hasStopReason = true;
+    if (!isJsonObject(usage)) return ORDINARY;
+    this.generated.report(readMessageUsage(this.#start["usage"], usage), { usage });
+    const described = this.describeUsage(usage);
+    return described === null
+      ? ORDINARY
+      : { ...ORDINARY, replacement: { member: null, values: { usage: described } } };
+  }
+
+  /** Text, thinking, and arguments of tools, in a block or in a piece of one. */
+  #readBlock(block: unknown): void {
+    if (!isJsonObject(block)) return;
+    const { text, thinking, partial_json: partialJson, name, input } = block;
+    const hasInput = isJsonObject(input) && Object.keys(input).length > 0;
+    this.generated.readPiece([text, thinking, partialJson, name, hasInput ? formatJson(input) : null]);
+  }
+
+  #readError(event: JsonObject): EventMeaning {
+    this.generated.readError(event);
+    const failed = mapStreamError(event, this.options.model);
+    return { ...ORDINARY, failed, isHidden: failed.code === "upstream_authentication_failed" };
+  }
+}

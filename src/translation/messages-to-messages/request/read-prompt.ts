@@ -1,0 +1,97 @@
+import { isJsonObject, type JsonObject } from "../../../json-object.ts";
+import type { RequestBody } from "../../client-protocol.ts";
+import { PromptParts } from "../../pass-through/prompt-parts.ts";
+
+/** Fields that are read here. */
+const FIELDS = ["system", "messages", "tools", "mcp_servers", "container"] as const;
+
+/** Tools that the client runs, by the beginning of their type; a tool without a type is one of the client's own. */
+const CLIENT_TOOLS = /^(?:custom$|bash_|text_editor_|memory_|computer_)/;
+
+/** Reads the prompt of a Messages request as far as the gateway must know it. Never throws. */
+export function readPrompt(body: RequestBody): PromptParts {
+  const parts = new PromptParts();
+  const { system, messages, tools, output_config: outputConfig } = body.value;
+  parts.findRepeated(body, FIELDS);
+  readContent(system, parts);
+  for (const message of toArray(messages)) {
+    parts.messages += 1;
+    if (isJsonObject(message)) readContent(message["content"], parts);
+  }
+  for (const [index, tool] of toArray(tools).entries()) readTool(tool, index, parts);
+  if (isJsonObject(outputConfig)) parts.addJson(outputConfig["format"]);
+  findServerSide(body.value, parts);
+  return parts;
+}
+
+function readContent(content: unknown, parts: PromptParts): void {
+  parts.addText(content);
+  for (const block of toArray(content)) if (isJsonObject(block)) readBlock(block, parts);
+}
+
+/** What is not known to be text may be worth any number of tokens. */
+function readBlock(block: JsonObject, parts: PromptParts): void {
+  switch (block["type"]) {
+    case "text":
+      parts.addText(block["text"]);
+      break;
+    case "thinking":
+      parts.addText(block["thinking"]);
+      // Where thinking is not shown, this is what carries it.
+      if (block["thinking"] === "") parts.addText(block["signature"]);
+      break;
+    case "redacted_thinking":
+      parts.addText(block["data"]);
+      break;
+    case "tool_use":
+      parts.addText(block["name"]);
+      parts.addJson(block["input"]);
+      break;
+    case "tool_reference":
+      parts.addText(block["tool_name"]);
+      break;
+    case "tool_result":
+      readContent(block["content"], parts);
+      break;
+    case "search_result":
+      parts.addText(block["source"]);
+      parts.addText(block["title"]);
+      readContent(block["content"], parts);
+      break;
+    case "document":
+      readDocument(block, parts);
+      break;
+    default:
+      parts.media += 1;
+  }
+}
+
+function readDocument({ source, title, context }: JsonObject, parts: PromptParts): void {
+  parts.addText(title);
+  parts.addText(context);
+  if (!isJsonObject(source)) return;
+  if (source["type"] === "text") parts.addText(source["data"]);
+  else if (source["type"] === "content") readContent(source["content"], parts);
+  else parts.media += 1;
+}
+
+function readTool(tool: unknown, index: number, parts: PromptParts): void {
+  parts.hasTools = true;
+  parts.addJson(tool);
+  const type = isJsonObject(tool) ? (tool["type"] ?? "custom") : null;
+  if (typeof type !== "string" || CLIENT_TOOLS.test(type)) return;
+  parts.unbounded ??= { param: `tools.${index}`, reason: "runs at the model's server" };
+}
+
+function findServerSide({ mcp_servers: servers, container }: JsonObject, parts: PromptParts): void {
+  if (toArray(servers).length > 0) {
+    parts.unbounded ??= { param: "mcp_servers", reason: "has tools that run at the model's server" };
+  }
+  if (container !== undefined && container !== null) {
+    parts.unbounded ??= { param: "container", reason: "is for tools that run at the model's server" };
+  }
+}
+
+function toArray(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? (value as readonly unknown[]) : [];
+}

@@ -1,0 +1,23 @@
+/**
+ * Anthropic's Messages protocol before an upstream that speaks it itself. A request and its answer pass byte for byte
+ * but for the model's name: cache marks, thinking signatures, server tools, documents, pings, events and fields that
+ * nobody here knows. The gateway reads what it needs to hold and to charge, and nothing else: the upstream checks.
+ *
+ * It must never change a value that it does not have to know, let two readings of one body differ in the model or in a
+ * limit, or throw out of a stream that has begun.
+ */
+import type { Translation } from "../client-protocol.ts";
+import { createBody } from "../pass-through/request.ts";
+import { MessagesRequest } from "./request.ts";
+
+export const messagesToMessages: Translation = {
+  upstreamPath: "/messages",
+  forwardedHeaders: ["anthropic-version", "anthropic-beta"],
+  forwardedQuery: ["beta=true"],
+  parseRequest: (body) => new MessagesRequest(body, "answer"),
+  counting: {
+    upstream: { upstreamPath: "/messages/count_tokens", createBody },
+    readPrompt: (body) => new MessagesRequest(body, "count_tokens").promptText(),
+    formatCount: (tokens) => ({ input_tokens: tokens }),
+  },
+};

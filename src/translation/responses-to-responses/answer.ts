@@ -1,0 +1,124 @@
+import type { GatewayError } from "../../errors.ts";
+import { isJsonObject, type JsonObject } from "../../json-object.ts";
+import { BoundedItems } from "./stream/bounded-items.ts";
+import {
+  type EventMeaning,
+  ORDINARY,
+  PassThroughAnswer,
+  type PassThroughAnswerOptions,
+} from "../pass-through/answer.ts";
+import { createErrorFields, createResponseError } from "../responses-to-chat/error-body.ts";
+import { formatEvent } from "../sse/encoder.ts";
+import { isUpstreamError } from "../upstream/error-text.ts";
+import { mapErrorInAnswer } from "../upstream/map-error.ts";
+import { readResponseUsage } from "../upstream/usage.ts";
+import { playResponse } from "./response/play-response.ts";
+
+/** Events that end a response. */
+const LAST: ReadonlySet<string> = new Set(["response.completed", "response.incomplete", "response.failed"]);
+/** Other events that have the whole response in them. */
+const WITH_RESPONSE: ReadonlySet<string> = new Set([
+  "response.created",
+  "response.queued",
+  "response.in_progress",
+  ...LAST,
+]);
+
+/** One answer of an upstream that speaks Responses. */
+export class ResponsesAnswer extends PassThroughAnswer {
+  readonly #nowMs: () => number;
+  /** The last that an event had in it. */
+  #response: JsonObject | null = null;
+  readonly #items = new BoundedItems();
+  #sequenceNumber = -1;
+  #hasError = false;
+
+  constructor(options: PassThroughAnswerOptions, nowMs: () => number) {
+    super(options);
+    this.#nowMs = nowMs;
+  }
+
+  /** A response that failed is a response, with its error in it. */
+  protected override isError(answer: JsonObject): boolean {
+    return answer["object"] !== "response" && isUpstreamError(answer);
+  }
+
+  protected override readWhole(response: JsonObject): void {
+    this.#readUsage(response);
+    const { output } = response;
+    for (const item of Array.isArray(output) ? output : []) this.#readItem(item);
+  }
+
+  protected override play(response: JsonObject): string {
+    return playResponse(response);
+  }
+
+  protected override readEvent(type: string, event: JsonObject): EventMeaning {
+    const { sequence_number: sequenceNumber, delta, item, response } = event;
+    if (typeof sequenceNumber === "number") this.#sequenceNumber = sequenceNumber;
+    if (type.endsWith(".delta") && !type.includes(".audio.")) this.generated.readPiece([delta]);
+    if (type === "response.output_item.added" && isJsonObject(item)) this.generated.readPiece([item["name"]]);
+    if (type === "response.output_item.done") this.#items.add(item);
+    // What is told here is the end of the answer, but clients act on the response that failed, which may follow.
+    if (type === "error") this.#hasError = true;
+    return WITH_RESPONSE.has(type) && isJsonObject(response) ? this.#readResponse(type, response) : ORDINARY;
+  }
+
+  protected override completeStream(): null {
+    return null;
+  }
+
+  /** SDKs raise at `error`, Codex reads `response.failed` alone. */
+  protected override formatFailure(error: GatewayError): string {
+    const fields = createErrorFields(error, this.options.requestId);
+    const told = this.#hasError
+      ? ""
+      : formatEvent("error", { type: "error", sequence_number: this.#next(), ...fields });
+    if (this.#response === null) return told;
+    const response = {
+      ...this.#response,
+      model: this.options.model,
+      status: "failed",
+      completed_at: null,
+      failed_at: Math.floor(this.#nowMs() / 1000),
+      error: createResponseError(error),
+      output: this.#items.items,
+    };
+    const failed = { type: "response.failed", sequence_number: this.#next(), response };
+    return told + formatEvent("response.failed", failed);
+  }
+
+  #readResponse(type: string, response: JsonObject): EventMeaning {
+    this.#response = response;
+    const isLast = LAST.has(type);
+    if (isLast) this.#readUsage(response);
+    const usage = isLast ? this.describeUsage(response["usage"]) : null;
+    const values = { model: this.options.model, ...(usage === null ? {} : { usage }) };
+    return {
+      ...ORDINARY,
+      replacement: { member: "response", values },
+      isLast,
+      failed: type === "response.failed" ? this.#readFailure(response) : null,
+    };
+  }
+
+  #readFailure(response: JsonObject): GatewayError {
+    this.generated.noteRefusal();
+    return mapErrorInAnswer({ error: response["error"] ?? {} }, this.options);
+  }
+
+  #readUsage(response: JsonObject): void {
+    this.generated.report(readResponseUsage(response["usage"]), response);
+  }
+
+  #readItem(item: unknown): void {
+    if (!isJsonObject(item)) return;
+    const { name, arguments: given, input, content } = item;
+    this.generated.readPiece([name, given, input, content]);
+  }
+
+  #next(): number {
+    this.#sequenceNumber += 1;
+    return this.#sequenceNumber;
+  }
+}

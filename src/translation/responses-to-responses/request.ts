@@ -1,0 +1,40 @@
+import type { Answer, AnswerContext, RequestBody } from "../client-protocol.ts";
+import { invalidField } from "../json/field-error.ts";
+import { readOptionalBoolean, readOptionalInteger } from "../json/read-field.ts";
+import type { PromptParts } from "../pass-through/prompt-parts.ts";
+import { PassThroughRequest, readUser } from "../pass-through/request.ts";
+import { refuseState } from "../responses-to-chat/request/refuse-state.ts";
+import { ResponsesAnswer } from "./answer.ts";
+import { withoutClientMetadata } from "./request/client-metadata.ts";
+import { readPrompt } from "./request/read-prompt.ts";
+import { refuseReferences } from "./request/refuse-references.ts";
+
+/** A client's Responses request to an upstream that speaks Responses. */
+export class ResponsesRequest extends PassThroughRequest {
+  readonly protocol = "responses";
+
+  /** @throws GatewayError 400 naming the field and what was expected. */
+  constructor(body: RequestBody, purpose: "answer" | "input_tokens") {
+    refuseState(body.value);
+    refuseReferences(body.value["input"]);
+    const maxOutputTokens = readOptionalInteger(body.value["max_output_tokens"], "max_output_tokens");
+    if (maxOutputTokens !== null && maxOutputTokens < 1) {
+      throw invalidField("max_output_tokens", "Input should be greater than or equal to 1");
+    }
+    const stream = readOptionalBoolean(body.value["stream"], "stream") ?? false;
+    const { safety_identifier: safetyIdentifier, user } = body.value;
+    const endUser = readUser(safetyIdentifier) ?? readUser(user);
+    super(withoutClientMetadata(body), { stream: purpose === "answer" && stream, maxOutputTokens, endUser });
+  }
+
+  protected override readPrompt(body: RequestBody): PromptParts {
+    return readPrompt(body);
+  }
+
+  protected override answer({ model, requestId, nowMs, describeCost = null }: AnswerContext): Answer {
+    return new ResponsesAnswer(
+      { protocol: "responses", model: model.id, stream: this.stream, requestId, describeCost },
+      nowMs,
+    );
+  }
+}

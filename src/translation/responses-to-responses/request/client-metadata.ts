@@ -1,0 +1,11 @@
+import type { RequestBody } from "../../client-protocol.ts";
+import { applyEdits, findMembers, removeMembers } from "../../json/object-spans.ts";
+
+const FIELD = "client_metadata";
+
+/** The body without what Codex tells in it about its user's installation; every other character stays. */
+export function withoutClientMetadata(body: RequestBody): RequestBody {
+  if (!body.members.some(({ key }) => key === FIELD)) return body;
+  const text = applyEdits(body.text, removeMembers(body.members, FIELD));
+  return { ...body, text, members: findMembers(text) ?? [] };
+}

@@ -1,0 +1,100 @@
+import { isJsonObject, type JsonObject } from "../../../json-object.ts";
+import type { RequestBody } from "../../client-protocol.ts";
+import { PromptParts } from "../../pass-through/prompt-parts.ts";
+
+/** Fields that are read here. */
+const FIELDS = ["instructions", "input", "tools"] as const;
+
+/** Tools that the client runs. */
+const CLIENT_TOOLS: ReadonlySet<unknown> = new Set([
+  "function",
+  "custom",
+  "local_shell",
+  "apply_patch",
+  "computer",
+  "computer_use_preview",
+]);
+
+/** Items of which the model reads what stands in them. */
+const TEXT_ITEMS: ReadonlySet<unknown> = new Set([
+  "function_call",
+  "custom_tool_call",
+  "tool_search_call",
+  "local_shell_call",
+  "apply_patch_call",
+  "shell_call",
+]);
+
+/** Reads the prompt of a Responses request as far as the gateway must know it. Never throws. */
+export function readPrompt(body: RequestBody): PromptParts {
+  const parts = new PromptParts();
+  const { instructions, input, tools, text } = body.value;
+  parts.findRepeated(body, FIELDS);
+  readItems(instructions, "instructions", parts);
+  readItems(input, "input", parts);
+  readTools(tools, "tools", parts);
+  if (isJsonObject(text)) parts.addJson(text["format"]);
+  return parts;
+}
+
+function readItems(items: unknown, path: string, parts: PromptParts): void {
+  parts.addText(items);
+  if (typeof items === "string") parts.messages += 1;
+  for (const [index, item] of toArray(items).entries()) {
+    parts.messages += 1;
+    if (isJsonObject(item)) readItem(item, `${path}[${index}]`, parts);
+  }
+}
+
+/** What is not known to be text may be worth any number of tokens. */
+function readItem(item: JsonObject, path: string, parts: PromptParts): void {
+  const { type, content, output } = item;
+  if (type === undefined || type === null || type === "message") readParts(content, parts);
+  else if (type === "reasoning") readReasoning(item, parts);
+  else if (TEXT_ITEMS.has(type)) parts.addJson(item);
+  else if (typeof type === "string" && type.endsWith("_call_output")) readParts(output, parts);
+  else if (type === "additional_tools" || type === "tool_search_output") {
+    readTools(item["tools"], `${path}.tools`, parts);
+  } else parts.media += 1;
+}
+
+function readReasoning(
+  { summary, content, encrypted_content: encrypted }: JsonObject,
+  parts: PromptParts,
+): void {
+  readParts(content, parts);
+  if (typeof encrypted === "string") parts.addText(encrypted);
+  else readParts(summary, parts);
+}
+
+/** A text, or parts of content; a part without a text is an image, a file or something unknown. */
+function readParts(content: unknown, parts: PromptParts): void {
+  parts.addText(content);
+  for (const part of toArray(content)) {
+    if (!isJsonObject(part)) continue;
+    const text = part["text"] ?? part["refusal"];
+    if (typeof text === "string") parts.addText(text);
+    else parts.media += 1;
+  }
+}
+
+function readTools(tools: unknown, path: string, parts: PromptParts): void {
+  for (const [index, tool] of toArray(tools).entries()) {
+    parts.hasTools = true;
+    if (!isJsonObject(tool)) continue;
+    if (tool["type"] === "namespace") readTools(tool["tools"], `${path}[${index}].tools`, parts);
+    parts.addJson(tool);
+    if (isClientTool(tool)) continue;
+    parts.unbounded ??= { param: `${path}[${index}]`, reason: "runs at the model's server" };
+  }
+}
+
+function isClientTool({ type, execution, environment }: JsonObject): boolean {
+  if (type === "tool_search") return execution === "client";
+  if (type === "shell") return isJsonObject(environment) && environment["type"] === "local";
+  return type === "namespace" || CLIENT_TOOLS.has(type);
+}
+
+function toArray(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? (value as readonly unknown[]) : [];
+}

@@ -1,0 +1,22 @@
+/**
+ * OpenAI's Responses protocol before an upstream that speaks it itself. A request and its answer pass byte for byte but
+ * for the model's name and `client_metadata`, by which Codex tells about its user. Requests for state are refused, as on upstreams that are translated to: what is generated after
+ * an answer could not be charged, and what one client had stored another could ask for.
+ */
+import type { ModelTarget, RequestBody, Translation } from "../client-protocol.ts";
+import { createBody } from "../pass-through/request.ts";
+import { withoutClientMetadata } from "./request/client-metadata.ts";
+import { ResponsesRequest } from "./request.ts";
+
+const createCountBody = (body: RequestBody, model: ModelTarget) =>
+  createBody(withoutClientMetadata(body), model);
+
+export const responsesToResponses: Translation = {
+  upstreamPath: "/responses",
+  parseRequest: (body) => new ResponsesRequest(body, "answer"),
+  counting: {
+    upstream: { upstreamPath: "/responses/input_tokens", createBody: createCountBody },
+    readPrompt: (body) => new ResponsesRequest(body, "input_tokens").promptText(),
+    formatCount: (tokens) => ({ object: "response.input_tokens", input_tokens: tokens }),
+  },
+};

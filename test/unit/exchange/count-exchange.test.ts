@@ -1,0 +1,167 @@
+import { describe, expect, it } from "vitest";
+import { BodyBudget } from "../../../src/exchange/body-budget.ts";
+import { CountExchange } from "../../../src/exchange/count-exchange.ts";
+import type { Reply } from "../../../src/exchange/reply.ts";
+import type { ResponseStart, Route } from "../../../src/exchange/upstream-call.ts";
+import type { ProtocolName } from "../../../src/translation/client-protocol.ts";
+import { PROTOCOLS } from "../../../src/translation/protocols.ts";
+import { createCatalogOf } from "../catalog/support.ts";
+import { ADMISSION } from "./admission-fixture.ts";
+import { createRecordingMeter } from "./meter-fixture.ts";
+
+const NATIVE = "    protocols: [messages, responses]\n    upstream_model: native\n";
+const FOUND: ResponseStart = {
+  status: 200,
+  headers: {},
+  codeDetails: "via_upstream",
+  attempts: 1,
+  endOfStream: false,
+};
+const bytesOf = (body: object) => new TextEncoder().encode(JSON.stringify(body));
+const MESSAGES = [{ role: "user", content: "how many?" }];
+
+function open(protocol: ProtocolName = "messages", extra = "") {
+  const catalog = createCatalogOf([{ id: "acme/a", extra }, { id: "acme/b" }]);
+  const budget = new BodyBudget({ maxBodyBytes: 1_000, maxBufferedBytes: 1_000 });
+  const { meter, finished } = createRecordingMeter();
+  const asked: object[] = [];
+  const held: number[] = [];
+  const exchange = new CountExchange(
+    { ...ADMISSION, protocol, endpoint: "count_tokens" },
+    {
+      catalog: () => catalog,
+      protocols: PROTOCOLS,
+      estimator: {
+        countPrompt: (of, text) => {
+          asked.push({ ...of, text });
+          held.push(budget.bufferedBytes);
+          return Promise.resolve(5);
+        },
+      },
+      budget,
+      logger: { warn: () => undefined },
+      meter,
+    },
+  );
+  const send = (body: object, query = "") => exchange.onRequestBody(bytesOf(body), query);
+  return { exchange, send, asked, held, budget, finished };
+}
+
+const bodyOf = async (reply: Promise<Route | Reply>) => {
+  const { body } = await reply;
+  return JSON.parse(typeof body === "string" ? body : Buffer.from(body).toString()) as object;
+};
+
+describe("counting a prompt's tokens", () => {
+  it("of messages counts the text that the upstream would be sent, and answers as Anthropic does", async () => {
+    const { send, asked, finished } = open();
+    expect(await bodyOf(send({ model: "acme/a", messages: MESSAGES }))).toEqual({ input_tokens: 5 });
+    expect(asked).toEqual([{ model: "acme/a", organizationId: "org_1", text: "how many?" }]);
+    expect(finished).toMatchObject([{ status: 200, code: null }]);
+  });
+
+  it("of responses counts the text that the upstream would be sent, and answers as OpenAI does", async () => {
+    const { send, asked } = open("responses");
+    const counted = await bodyOf(send({ model: "acme/a", input: "how many?" }));
+    expect(counted).toEqual({ object: "response.input_tokens", input_tokens: 5 });
+    expect(asked).toEqual([{ model: "acme/a", organizationId: "org_1", text: "how many?" }]);
+  });
+
+  it("is refused for a model that the key may not use, as the request itself would be", async () => {
+    const { send, asked } = open();
+    await expect(send({ model: "acme/b", messages: MESSAGES })).rejects.toThrow(/acme\/b|model/);
+    expect(asked).toEqual([]);
+  });
+
+  it("is no endpoint of chat completions", async () => {
+    const { send } = open("chat");
+    await expect(send({ model: "acme/a", messages: MESSAGES })).rejects.toMatchObject({
+      code: "unknown_endpoint",
+    });
+  });
+
+  it("holds the body's bytes only while it is answered, also when that fails", async () => {
+    const { send, held, budget } = open();
+    await send({ model: "acme/a", messages: MESSAGES });
+    expect(held[0]).toBeGreaterThan(0);
+    await expect(send({ model: "acme/a", messages: 7 })).rejects.toMatchObject({ code: "invalid_parameter" });
+    expect(budget.bufferedBytes).toBe(0);
+  });
+
+  it("is refused with 413 beyond the largest body, without counting", async () => {
+    const { exchange, asked } = open();
+    await expect(exchange.onRequestBody(new Uint8Array(1_001), "")).rejects.toMatchObject({
+      code: "request_too_large",
+    });
+    expect(asked).toEqual([]);
+  });
+});
+
+describe("counting a prompt's tokens where the upstream speaks the protocol", () => {
+  it.each([
+    ["messages", { messages: MESSAGES }, "/api/v1/messages/count_tokens?beta=true"],
+    ["responses", { input: "how many?" }, "/api/v1/responses/input_tokens"],
+  ] as const)(
+    "[responses.native.input_tokens] asks the upstream for %s, and passes its answer on",
+    async (protocol, fields, path) => {
+      const { exchange, send, asked, finished } = open(protocol, NATIVE);
+      const route = await send({ model: "acme/a", ...fields }, "beta=true");
+      expect(route).toMatchObject({ upstream: "local", path });
+      expect(await bodyOf(Promise.resolve(route))).toEqual({ model: "native", ...fields });
+      expect(await exchange.onResponseStart(FOUND)).toBe("whole");
+      const answer = bytesOf({ input_tokens: 7, tomorrow: true });
+      expect(await exchange.onWholeBody(answer)).toEqual(answer);
+      expect(asked).toEqual([]);
+      expect(finished).toMatchObject([{ status: 200 }]);
+    },
+  );
+
+  it("estimates where the upstream has no such endpoint", async () => {
+    const { exchange, send, asked, finished } = open("messages", NATIVE);
+    const tools = [{ type: "web_search_20260101", name: "web_search" }];
+    await send({ model: "acme/a", messages: MESSAGES, tools });
+    const reply = await exchange.onResponseStart({ ...FOUND, status: 404 });
+    expect(reply).toMatchObject({ status: 200, body: '{"input_tokens":5}' });
+    expect(asked).toMatchObject([{ text: `how many?\n${JSON.stringify(tools[0])}` }]);
+    expect(finished).toMatchObject([{ status: 200 }]);
+  });
+
+  it.each([
+    [401, "upstream_authentication_failed"],
+    [429, "model_overloaded"],
+    [503, "model_starting"],
+  ])("tells a %d of the upstream as it is told elsewhere", async (status, code) => {
+    const { exchange, send } = open("messages", NATIVE);
+    await send({ model: "acme/a", messages: MESSAGES });
+    await expect(exchange.onResponseStart({ ...FOUND, status })).rejects.toMatchObject({ code });
+  });
+
+  it("passes the upstream's words about the request on, and nothing that is no count", async () => {
+    const { exchange, send } = open("messages", NATIVE);
+    await send({ model: "acme/a", messages: MESSAGES });
+    await expect(exchange.onWholeBody(bytesOf({ tokens: 7 }))).rejects.toMatchObject({
+      code: "upstream_error",
+    });
+    expect(await exchange.onResponseStart({ ...FOUND, status: 400 })).toBe("whole");
+    const error = bytesOf({ type: "error", error: { type: "invalid_request_error", message: "bad tools" } });
+    await expect(exchange.onWholeBody(error)).rejects.toMatchObject({
+      code: "invalid_parameter",
+      message: "bad tools",
+    });
+  });
+
+  it("tells that the model is starting where no upstream was reached", async () => {
+    const { exchange, send } = open("messages", NATIVE);
+    await send({ model: "acme/a", messages: MESSAGES });
+    const start = { ...FOUND, status: 503, codeDetails: "no_healthy_upstream" };
+    await expect(exchange.onResponseStart(start)).rejects.toMatchObject({ code: "model_starting" });
+  });
+
+  it("tells the meter of a client that went away", async () => {
+    const { exchange, send, finished } = open("messages", NATIVE);
+    await send({ model: "acme/a", messages: MESSAGES });
+    await exchange.onEnd();
+    await exchange.onEnd();
+    expect(finished).toMatchObject([{ status: 499 }]);
+  });
+});

@@ -1,0 +1,103 @@
+import { describe, expect, it } from "vitest";
+import { createModel, decode, describeError } from "../../../support/messages-exchange.ts";
+import { parseNative } from "../../../support/native-exchange.ts";
+
+const MESSAGES = `{ "max_tokens": 1e2, "model":"acme/echo","cache_control":{"type":"ephemeral","ttl":"1h"},
+  "messages":[{"role":"user","content":[{"type":"text","text":"Hi \\u00e9","cache_control":{"type":"ephemeral"}}]}],
+  "id": 12345678901234567890, "tomorrow": [1.50], "tomorrow": null }`;
+
+describe("a request to an upstream that speaks its protocol", () => {
+  it("goes on byte for byte, but for the model's name", () => {
+    const body = decode(parseNative("messages", MESSAGES).toUpstream(createModel()));
+    expect(body).toBe(MESSAGES.replace('"acme/echo"', '"echo-7b"'));
+  });
+
+  it.each([
+    ["messages", { max_tokens: null }, "400 missing_required_parameter max_tokens: Field required"],
+    ["messages", { max_tokens: "5" }, "400 invalid_parameter max_tokens: Input should be a valid integer"],
+    ["messages", { stream: "yes" }, "400 invalid_parameter stream: Input should be a valid boolean"],
+    ["responses", { max_output_tokens: 0 }, "400 invalid_parameter max_output_tokens: Input should be"],
+    ["responses", { previous_response_id: "resp_1" }, "400 unsupported_parameter previous_response_id: "],
+    ["responses", { conversation: "conv_1" }, "400 unsupported_parameter conversation: "],
+    ["responses", { background: true }, "400 unsupported_parameter background: "],
+    [
+      "responses",
+      { input: [{ type: "item_reference", id: "rs_1" }] },
+      "400 unsupported_parameter input[0]: this gateway stores no responses; send the item whole",
+    ],
+  ] as const)("of %s is refused with %j", (name, fields, error) => {
+    expect(describeError(() => parseNative(name, fields))).toContain(error);
+  });
+
+  it("of messages may warm a cache with `max_tokens: 0`, and ask for a service tier", () => {
+    expect(parseNative("messages", { max_tokens: 0 }).maxOutputTokens).toBe(0);
+    expect(parseNative("messages", { service_tier: "standard_only" }).serviceTier).toBe("standard_only");
+  });
+});
+
+const block = (fields: object) => ({ messages: [{ role: "user", content: [fields] }] });
+const item = (fields: object) => ({ input: [fields] });
+
+describe("the size of a prompt that passes through", () => {
+  it.each([
+    ["messages", block({ type: "image", source: { type: "url", url: "https://a.b/c.png" } })],
+    ["messages", block({ type: "document", source: { type: "file", file_id: "file_1" } })],
+    ["messages", block({ type: "tool_result", content: [{ type: "image", source: {} }] })],
+    ["messages", block({ type: "block_of_tomorrow" })],
+    ["responses", item({ role: "user", content: [{ type: "input_image", image_url: "https://a.b" }] })],
+    ["responses", item({ role: "user", content: [{ type: "input_file", file_id: "file_1" }] })],
+    ["responses", item({ type: "function_call_output", output: [{ type: "input_image", file_id: "f" }] })],
+    ["responses", item({ type: "item_of_tomorrow" })],
+  ] as const)("of %s cannot be told from bytes with %j", (name, fields) => {
+    expect(parseNative(name, fields).promptSize().hasMedia).toBe(true);
+  });
+
+  it.each([
+    ["messages", block({ type: "text", text: "12345" }), 5],
+    ["messages", block({ type: "document", title: "t", source: { type: "text", data: "1234" } }), 5],
+    ["messages", block({ type: "tool_result", content: [{ type: "text", text: "12345" }] }), 5],
+    ["messages", { messages: [], system: [{ type: "text", text: "12345" }] }, 5],
+    ["responses", { input: "12345" }, 5],
+    [
+      "responses",
+      { ...item({ role: "user", content: [{ type: "input_text", text: "123" }] }), instructions: "45" },
+      5,
+    ],
+    ["responses", item({ type: "reasoning", summary: [], encrypted_content: "12345" }), 5],
+    ["responses", item({ type: "custom_tool_call_output", output: "12345" }), 5],
+  ] as const)("of %s is the bytes of its text: %j", (name, fields, bytes) => {
+    expect(parseNative(name, fields).promptSize()).toMatchObject({ textBytes: bytes, hasMedia: false });
+  });
+
+  it.each([
+    ["messages", { tools: [{ type: "web_search_20260101", name: "web_search" }] }, "tools.0"],
+    ["messages", { tools: [{ name: "mine" }, { type: "code_execution_20250825" }] }, "tools.1"],
+    ["messages", { mcp_servers: [{ url: "https://a.b" }] }, "mcp_servers"],
+    ["messages", { container: "container_1" }, "container"],
+    ["responses", { tools: [{ type: "web_search" }] }, "tools[0]"],
+    ["responses", { tools: [{ type: "namespace", tools: [{ type: "mcp" }] }] }, "tools[0].tools[0]"],
+    ["responses", item({ type: "additional_tools", tools: [{ type: "file_search" }] }), "input[0].tools[0]"],
+    ["responses", { tools: [{ type: "tool_search" }] }, "tools[0]"],
+  ] as const)("[responses.native.strict_caps] of %s has no bound with %j", (name, fields, param) => {
+    expect(parseNative(name, fields).promptSize().unbounded?.param).toBe(param);
+  });
+
+  it.each([
+    [
+      "messages",
+      { tools: [{ name: "a" }, { type: "custom" }, { type: "bash_20250124" }, { type: "memory_1" }] },
+    ],
+    [
+      "responses",
+      { tools: [{ type: "function" }, { type: "custom" }, { type: "tool_search", execution: "client" }] },
+    ],
+    ["responses", { tools: [{ type: "shell", environment: { type: "local" } }] }],
+  ] as const)("of %s has one with the client's own tools: %j", (name, fields) => {
+    expect(parseNative(name, fields).promptSize()).toMatchObject({ hasTools: true, unbounded: undefined });
+  });
+
+  it("has no bound where what it is read from is given twice", () => {
+    const body = '{"model":"a/b","max_tokens":1,"tools":[{"type":"web_search_1"}],"tools":[]}';
+    expect(parseNative("messages", body).promptSize().unbounded?.param).toBe("tools");
+  });
+});
