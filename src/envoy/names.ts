@@ -9,6 +9,9 @@ export const SIDECAR_CLUSTER = "sidecar";
 /** Request headers of the gateway's own begin with this; Envoy removes what a client sends under it. */
 export const INTERNAL_HEADER_PREFIX = "x-igw-";
 
+/** By which an endpoint picker says where to, where one stands behind the gateway; never a client's. */
+export const ENDPOINT_HEADER = "x-gateway-destination-endpoint";
+
 /** Set by ext_authz's OK reply, read by ext_proc: the admission as one line of ASCII JSON. */
 export const ADMISSION_HEADER = "x-igw-admission";
 

@@ -15,6 +15,8 @@ export interface LocalOutcome {
 
 const NOT_CONNECTED = [
   "no_healthy_upstream",
+  // An endpoint picker behind this gateway's filters, which is gone or late: no server was chosen.
+  "ext_proc_error",
   "upstream_reset_before_response_started{remote_connection_failure",
   "upstream_reset_before_response_started{local_connection_failure",
   "upstream_reset_before_response_started{connection_timeout",

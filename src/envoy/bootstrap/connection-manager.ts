@@ -3,7 +3,7 @@
  * and the sidecar's own check this is the lock against requests that would be routed without an admission.
  */
 import type { Config } from "../../config/schema.ts";
-import { INTERNAL_HEADER_PREFIX } from "../names.ts";
+import { ENDPOINT_HEADER, INTERNAL_HEADER_PREFIX } from "../names.ts";
 import { createAccessLog } from "./access-log.ts";
 import type { BodyLimits } from "./body-limits.ts";
 import { createHttpFilters } from "./filters.ts";
@@ -88,6 +88,10 @@ function createEarlyMutation(hasTraces: boolean): EnvoyNode {
         {
           "#": "… or has Envoy retry, time out or re-route by its x-envoy-* headers.",
           ...(remove("x-envoy-").value as EnvoyNode),
+        },
+        {
+          "#": "An endpoint picker's choice, where one stands behind: no client reaches what it names.",
+          ...(remove(ENDPOINT_HEADER).value as EnvoyNode),
         },
         {
           "#": "A client's own request id is never taken for ours.",

@@ -83,7 +83,11 @@ export const LOCAL_REPLIES: readonly LocalReplyRow[] = [
     ),
     code: "model_starting",
   },
-  { why: "an upstream's circuit breaker", when: startsWith(`${RESET}overflow`), code: "model_overloaded" },
+  {
+    why: "an upstream's circuit breaker, or an endpoint picker behind the gateway's filters that refuses by itself",
+    when: `${startsWith(`${RESET}overflow`)} || response.code == 429 || (response.code == 503 && response.code_details == '')`,
+    code: "model_overloaded",
+  },
   {
     why: "the upstream did not answer within the stream's idle time",
     when: startsWith(

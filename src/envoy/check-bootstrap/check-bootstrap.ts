@@ -16,7 +16,7 @@ import { checkSidecar } from "./check-sidecar.ts";
 import { checkUpstreams } from "./check-upstreams.ts";
 import { FILTERS } from "./filter-types.ts";
 import { type BootstrapFinding, createFinding } from "./finding.ts";
-import { findCluster, type Rendered, renderExpected } from "./rendered.ts";
+import { findCluster, listOwnFilters, type Rendered, renderExpected } from "./rendered.ts";
 import { YamlView } from "./yaml-view.ts";
 
 interface Edge {
@@ -79,14 +79,11 @@ function listEdges(listeners: YamlView): Edge[] {
   });
 }
 
-/** Names of the clusters that ext_authz and ext_proc call. */
+/** Names of the clusters that ext_authz and ext_proc call; a second ext_proc is an endpoint picker's. */
 function calledClusters(manager: YamlView): YamlView[] {
-  const asking: readonly string[] = [FILTERS.admission, FILTERS.processing];
-  return manager
-    .at("http_filters")
-    .items()
-    .filter((filter) => asking.includes(filter.typeName))
-    .map((filter) => filter.at("typed_config", "grpc_service", "envoy_grpc", "cluster_name"));
+  return listOwnFilters(manager).map((filter) =>
+    filter.at("typed_config", "grpc_service", "envoy_grpc", "cluster_name"),
+  );
 }
 
 function checkClusters(root: YamlView, config: Config, rendered: Rendered): BootstrapFinding[] {

@@ -1,7 +1,7 @@
 /** Routes: nothing reaches an upstream but through the last route, and no path goes round ext_authz. */
 import { RESTRICTION_NAMES } from "../../exchange/route-restrictions.ts";
 import { type BootstrapFinding, createFinding } from "./finding.ts";
-import type { Rendered } from "./rendered.ts";
+import { listOwnFilters, type Rendered } from "./rendered.ts";
 import { checkSettings, existsAsRendered, isRendered, type SettingRule } from "./setting-rule.ts";
 import type { YamlView } from "./yaml-view.ts";
 
@@ -67,12 +67,27 @@ export function checkRoutes(
   return [
     ...findings,
     ...[config, ...hosts.items()].flatMap((level) => checkSettings(level, right, [RETRY_RULE])),
-    ...hosts.items().flatMap((host) => checkHost(host, lastRight, models)),
+    ...hosts
+      .items()
+      .flatMap((host) => checkHost(host, lastRight, { models, others: listOtherFilters(manager) })),
     ...hosts.items().flatMap((host) => [host, ...host.at("routes").items()].flatMap(checkRestrictions)),
   ];
 }
 
-function checkHost(host: YamlView, lastRight: YamlView, models: ReadonlySet<string>): BootstrapFinding[] {
+interface Known {
+  /** Clusters that only the sidecar may choose. */
+  readonly models: ReadonlySet<string>;
+  /** Names of filters of the operator's own, an endpoint picker's: they may be off. */
+  readonly others: ReadonlySet<string>;
+}
+
+function listOtherFilters(manager: YamlView): Set<string> {
+  const own = new Set(listOwnFilters(manager).map((filter) => filter.path));
+  const all = manager.at("http_filters").items();
+  return new Set(all.filter((filter) => !own.has(filter.path)).map((filter) => filter.at("name").text));
+}
+
+function checkHost(host: YamlView, lastRight: YamlView, { models, others }: Known): BootstrapFinding[] {
   const routes = host.at("routes");
   const towardsModels = routes.items().filter((route) => !isOwnRoute(route, models));
   // A virtual host of services of the operator's own: what it does not match reaches nothing.
@@ -80,7 +95,7 @@ function checkHost(host: YamlView, lastRight: YamlView, models: ReadonlySet<stri
   return [
     ...checkLastRoute(routes, lastRight),
     ...checkConnect(routes),
-    ...[host, ...towardsModels].flatMap(checkBypass),
+    ...[host, ...towardsModels].flatMap((level) => checkBypass(level, others)),
   ];
 }
 
@@ -118,13 +133,15 @@ function checkConnect(routes: YamlView): BootstrapFinding[] {
 }
 
 /** Without ext_authz or ext_proc nothing may go to a model: neither a route nor a virtual host may turn them off. */
-function checkBypass(level: YamlView): BootstrapFinding[] {
+function checkBypass(level: YamlView, others: ReadonlySet<string>): BootstrapFinding[] {
   const off = level
     .at("typed_per_filter_config")
     .entries()
     .filter(
-      ([, config]) =>
-        config.at("disabled").value === true && /ext_authz|ext_proc/.test(config.at("@type").text),
+      ([name, config]) =>
+        !others.has(name) &&
+        config.at("disabled").value === true &&
+        /ext_authz|ext_proc/.test(config.at("@type").text),
     );
   return off.map(([name, config]) =>
     createFinding(config, {

@@ -6,6 +6,7 @@ import type { Config } from "../../config/schema.ts";
 import { readYaml } from "../../config/load/yaml-source.ts";
 import { renderBootstrap } from "../bootstrap/render-bootstrap.ts";
 import { SIDECAR_CLUSTER } from "../names.ts";
+import { FILTERS } from "./filter-types.ts";
 import { YamlView } from "./yaml-view.ts";
 
 export interface Rendered {
@@ -37,4 +38,10 @@ export function findCluster(clusters: YamlView, name: string): YamlView | undefi
 /** The first filter of a type. */
 export function findFilter(filters: YamlView, type: string): YamlView | undefined {
   return filters.items().find((one) => one.typeName === type);
+}
+
+/** The two filters of a connection manager that ask the sidecar: the first of their types. */
+export function listOwnFilters(manager: YamlView): YamlView[] {
+  const filters = manager.at("http_filters");
+  return [FILTERS.admission, FILTERS.processing].flatMap((type) => findFilter(filters, type) ?? []);
 }

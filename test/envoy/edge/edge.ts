@@ -68,6 +68,8 @@ export interface EdgeOptions extends RenderOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Environment of Envoy's process, beside the test's own. */
   readonly envoyEnv?: Readonly<Record<string, string>>;
+  /** What an operator changes in the rendered bootstrap. */
+  readonly editBootstrap?: (bootstrap: string) => string;
   /** Runs when everything is written and before Envoy starts. */
   readonly beforeStart?: (folder: string) => void;
 }
@@ -103,7 +105,8 @@ export async function startEdge(options: EdgeOptions = {}): Promise<Edge> {
   const sidecar = new SidecarStandIn(join(sockets, "gateway-0.sock"));
   await sidecar.start();
   const accessLogFile = join(folder, "access.log");
-  const bootstrap = renderBootstrap(config, { accessLogFile, ...options });
+  const rendered = renderBootstrap(config, { accessLogFile, ...options });
+  const bootstrap = options.editBootstrap?.(rendered) ?? rendered;
   options.beforeStart?.(folder);
   const envoy = new EnvoyProcess(folder, bootstrap, join(sockets, "envoy-admin.sock"), options.envoyEnv);
   const port = await envoy.waitUntilReady();

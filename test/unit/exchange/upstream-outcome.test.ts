@@ -4,6 +4,7 @@ import { isFromUpstream, mapLocalOutcome } from "../../../src/exchange/upstream-
 describe("mapLocalOutcome", () => {
   it.each([
     ["no_healthy_upstream", "model_starting", false],
+    ["ext_proc_error_gRPC_error_14", "model_starting", false],
     [
       "upstream_reset_before_response_started{remote_connection_failure|delayed_connect_error:_111}",
       "model_starting",
