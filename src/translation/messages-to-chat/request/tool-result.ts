@@ -1,5 +1,3 @@
-import { parseDocument } from "./document.ts";
-import { parseImage } from "./image.ts";
 import {
   createTextParts,
   createToolResult,
@@ -7,8 +5,8 @@ import {
   type ToolResultPart,
 } from "../../conversation/parts.ts";
 import { readName, readOptionalBoolean } from "../../json/read-field.ts";
-import { parseSearchResult } from "./search-result.ts";
-import { type Block, parseBlocks, readText, unsupportedBlock } from "./blocks.ts";
+import { type Block, parseBlocks, unsupportedBlock } from "./blocks.ts";
+import { parseTextOrMedia } from "./text-or-media.ts";
 
 /**
  * A tool's result as the text of a tool message. The flag `is_error` has no counterpart: a failed result says so.
@@ -23,22 +21,11 @@ export function parseToolResult({ fields, path }: Block): ToolResultPart {
 }
 
 function parseBlock(block: Block): TextOrMedia[] {
-  switch (block.type) {
-    case "text":
-      return createTextParts(readText(block));
-    case "image":
-      return [parseImage(block)];
-    case "document":
-      return parseDocument(block);
-    case "search_result":
-      return [parseSearchResult(block)];
-    case "tool_reference": {
-      const name = readName(block.fields["tool_name"], `${block.path}.tool_name`);
-      return createTextParts(`Tool available: ${name}`);
-    }
-    default:
-      throw unsupportedBlock(block);
-  }
+  const parts = parseTextOrMedia(block);
+  if (parts !== null) return parts;
+  if (block.type !== "tool_reference") throw unsupportedBlock(block);
+  const name = readName(block.fields["tool_name"], `${block.path}.tool_name`);
+  return createTextParts(`Tool available: ${name}`);
 }
 
 function markError(text: string): string {

@@ -1,9 +1,7 @@
-import { parseDocument } from "./document.ts";
 import { invalidField, quote } from "../../json/field-error.ts";
-import { parseImage } from "./image.ts";
-import { createTextParts, type UserPart } from "../../conversation/parts.ts";
-import { parseSearchResult } from "./search-result.ts";
-import { type Block, parseBlocks, readText, unsupportedBlock } from "./blocks.ts";
+import type { UserPart } from "../../conversation/parts.ts";
+import { type Block, parseBlocks, unsupportedBlock } from "./blocks.ts";
+import { parseTextOrMedia } from "./text-or-media.ts";
 import { parseToolResult } from "./tool-result.ts";
 
 const ASSISTANT_BLOCKS: ReadonlySet<string> = new Set(["tool_use", "thinking", "redacted_thinking"]);
@@ -14,19 +12,9 @@ export function parseUserContent(content: unknown, path: string): UserPart[] {
 }
 
 function parseUserBlock(block: Block): UserPart[] {
-  switch (block.type) {
-    case "text":
-      return createTextParts(readText(block));
-    case "image":
-      return [parseImage(block)];
-    case "document":
-      return parseDocument(block);
-    case "search_result":
-      return [parseSearchResult(block)];
-    case "tool_result":
-      return [parseToolResult(block)];
-    default:
-      if (!ASSISTANT_BLOCKS.has(block.type)) throw unsupportedBlock(block);
-      throw invalidField(block.path, `${quote(block.type)} blocks are only allowed in assistant messages`);
-  }
+  if (block.type === "tool_result") return [parseToolResult(block)];
+  const parts = parseTextOrMedia(block);
+  if (parts !== null) return parts;
+  if (!ASSISTANT_BLOCKS.has(block.type)) throw unsupportedBlock(block);
+  throw invalidField(block.path, `${quote(block.type)} blocks are only allowed in assistant messages`);
 }
