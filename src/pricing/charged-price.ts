@@ -17,15 +17,30 @@ const NO_FURTHER_TOKENS: FurtherTokens = {
   outputAudioTokens: 0,
 };
 const PER_MILLION = "_microcents_per_million";
-const ALWAYS_KEPT: ReadonlySet<keyof Rates> = new Set(["input", "cachedInput", "output"]);
+/** Rates that are left out where they equal another. */
+const FALLBACKS: Partial<Record<keyof Rates, keyof Rates>> = {
+  cacheWrite: "input",
+  cacheWrite1h: "cacheWrite",
+  inputAudio: "input",
+  reasoning: "output",
+  outputAudio: "output",
+};
+type KeptRate = readonly [name: string, rate: bigint];
+/** Rates live as long as their catalog. */
+const kept = new WeakMap<Rates, readonly KeptRate[]>();
 
 /** The rates that must be kept, by their names in records, in microcents. */
-export function keptRates({ rates }: ChosenRates): (readonly [name: string, rate: bigint])[] {
-  return RATE_NAMES.flatMap(({ rate, name }) => {
-    const isKept =
-      ALWAYS_KEPT.has(rate) || rates[rate] !== completeRates({ ...rates, [rate]: undefined })[rate];
-    return isKept ? [[name, rates[rate]] as const] : [];
+export function keptRates({ rates }: ChosenRates): readonly KeptRate[] {
+  const known = kept.get(rates);
+  if (known !== undefined) return known;
+  const listed = RATE_NAMES.flatMap(({ rate, name }): KeptRate[] => {
+    const fallback = FALLBACKS[rate];
+    const isLeftOut =
+      rate === "request" ? rates.request === 0n : fallback !== undefined && rates[rate] === rates[fallback];
+    return isLeftOut ? [] : [[name, rates[rate]]];
   });
+  kept.set(rates, listed);
+  return listed;
 }
 
 /** Where in the price the rates stand; only what is not the default. */

@@ -38,6 +38,11 @@ const lineSchema = z.object({
   cached_input_tokens: z.number(),
   output_tokens: z.number(),
   reasoning_tokens: z.number(),
+  // Lines of older versions have none of these.
+  cache_write_tokens: z.number().default(0),
+  cache_write_1h_tokens: z.number().default(0),
+  input_audio_tokens: z.number().default(0),
+  output_audio_tokens: z.number().default(0),
   estimated: z.boolean(),
   // Lines from before there were tags have neither.
   tags: z.record(z.string(), z.string()).default({}),
@@ -118,6 +123,10 @@ function add(row: MutableRow, line: Line, cost: bigint): void {
   row.cachedInputTokens += line.cached_input_tokens;
   row.outputTokens += line.output_tokens;
   row.reasoningTokens += line.reasoning_tokens;
+  row.cacheWriteTokens += line.cache_write_tokens;
+  row.cacheWrite1hTokens += line.cache_write_1h_tokens;
+  row.inputAudioTokens += line.input_audio_tokens;
+  row.outputAudioTokens += line.output_audio_tokens;
   row.estimatedRequests += line.estimated ? 1 : 0;
   row.costMicrocents += cost;
 }

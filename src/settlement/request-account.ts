@@ -109,7 +109,16 @@ export class RequestAccount {
 
   /** What is charged when nobody ever tells what was used: the prompt's estimate. */
   get promptFloorMicrocents(): bigint {
-    return this.#price({ ...NO_TOKENS, inputTokens: this.estimatedInputTokens }, true).costMicrocents;
+    return this.#promptFloor.costMicrocents;
+  }
+
+  /** The price of it. */
+  get promptFloorPrice(): Check {
+    return describePrice(this.#promptFloor, this.currency);
+  }
+
+  get #promptFloor(): Settled {
+    return this.#price({ ...NO_TOKENS, inputTokens: this.estimatedInputTokens }, true);
   }
 
   /** Strict caps: progress is never charged above the worst case that is held. Null: no limit. */
@@ -267,7 +276,11 @@ export class RequestAccount {
       estimate:
         estimate === undefined
           ? null
-          : { totalMicrocents: estimate.costMicrocents, tokens: formatTokens(estimate.tokens) },
+          : {
+              totalMicrocents: estimate.costMicrocents,
+              tokens: formatTokens(estimate.tokens),
+              price: describePrice(estimate, this.currency),
+            },
       final: result === undefined ? null : { ...result, checks: [describePrice(settled, this.currency)] },
     };
     return this.#options.charge(input, this);
@@ -280,6 +293,10 @@ function formatTokens(tokens: TokenUsage): RequestTokens {
     cachedInput: tokens.cachedInputTokens,
     output: tokens.outputTokens,
     reasoning: tokens.reasoningTokens,
+    cacheWrite: tokens.cacheWriteTokens,
+    cacheWrite1h: tokens.cacheWrite1hTokens,
+    inputAudio: tokens.inputAudioTokens,
+    outputAudio: tokens.outputAudioTokens,
   };
 }
 

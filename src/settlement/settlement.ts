@@ -167,6 +167,7 @@ export class Settlement {
       ...account.identity,
       floorMicrocents: account.promptFloorMicrocents,
       floorInputTokens: account.estimatedInputTokens,
+      price: account.promptFloorPrice,
     };
     const worstCase = () => this.#worstCase(input, price);
     try {

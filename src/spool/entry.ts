@@ -50,7 +50,17 @@ const entrySchema = z.discriminatedUnion("kind", [
       ...identityFields,
       totalMicrocents: amount,
       sequence: count,
-      tokens: z.object({ input: count, cachedInput: count, output: count, reasoning: count }),
+      tokens: z.object({
+        input: count,
+        cachedInput: count,
+        output: count,
+        reasoning: count,
+        // Lines of older versions have none of these.
+        cacheWrite: count.optional(),
+        cacheWrite1h: count.optional(),
+        inputAudio: count.optional(),
+        outputAudio: count.optional(),
+      }),
       requests: z.union([z.literal(0), z.literal(1)]),
       estimated: z.boolean(),
       // Only final charges are put in the spool; files of older versions do not say it.

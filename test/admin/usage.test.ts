@@ -119,7 +119,8 @@ describe("GET …/usage", () => {
     expect(answer.headers["content-type"]).toBe("text/csv; charset=utf-8");
     expect(answer.headers["content-disposition"]).toContain(`usage-${organization}-${today.slice(0, 7)}.csv`);
     expect(answer.text.split("\r\n")).toEqual([
-      "key_id,model,requests,input_tokens,cached_input_tokens,output_tokens,reasoning_tokens,estimated_requests," +
+      "key_id,model,requests,input_tokens,cached_input_tokens,output_tokens,reasoning_tokens,cache_write_tokens," +
+        "cache_write_1h_tokens,input_audio_tokens,output_audio_tokens,estimated_requests," +
         "cost_microcents,cost_cents,currency",
       `${keys[0]},acme/echo-large,1,10,3,7,1,0,400000,0,USD`,
       `${keys[0]},acme/echo-small,2,20,6,14,2,0,2500000,2,USD`,

@@ -96,6 +96,10 @@ async function fillDay(store: Store, organizationId: string, { day, position, ag
           cachedInputTokens,
           outputTokens,
           reasoningTokens: 0,
+          cacheWriteTokens: 0,
+          cacheWrite1hTokens: 0,
+          inputAudioTokens: 0,
+          outputAudioTokens: 0,
           estimatedRequests: 0,
           costMicrocents: BigInt(cost),
         };

@@ -1,5 +1,6 @@
 import { Agent } from "node:http";
 import { afterAll, describe, expect, it } from "vitest";
+import { readUsage } from "../../src/translation/upstream/usage.ts";
 import { describeAnswer } from "../support/answer-checks.ts";
 import { chatBody, withChatStack } from "../support/chat-stack.ts";
 import type { HttpAnswer } from "../support/http.ts";
@@ -20,7 +21,9 @@ import {
   readUsageTotals,
 } from "./metering-figures.ts";
 
-const chat = withChatStack(() => ({ catalog: METERED_CATALOG, workers: 2 }));
+import { PRICED_ENTRY, PRICED_MODEL, PRICED_REQUESTS, type PricedRequest } from "./priced-requests.ts";
+
+const chat = withChatStack(() => ({ catalog: [...METERED_CATALOG, PRICED_ENTRY], workers: 2 }));
 const REQUESTS = 600;
 const CONCURRENT = 300;
 const agent = new Agent({ keepAlive: true, maxSockets: CONCURRENT });
@@ -70,5 +73,44 @@ describe("hundreds of concurrent requests, JSON and streamed, on both routes, ov
       sum += BigInt(row.cost_microcents);
     }
     expect(sum).toBe(expected);
+  });
+
+  it("are charged by service tier, size of prompt and what was written to a cache, to the microcent", async () => {
+    const key = await chat.stack.createKey();
+    const priced = PRICED_REQUESTS.filter(({ currency }) => currency === "USD");
+    const given: PricedRequest[] = [];
+    chat.upstream.answer((request): ScriptedAnswer => {
+      const row = priced[given.length % priced.length]!;
+      given.push(row);
+      const { usage, serviceTier } = row;
+      const told = { usage, service_tier: serviceTier };
+      if (request.body?.["stream"] !== true)
+        return { kind: "json", body: textCompletion("hello", null, told) };
+      const last = textChunk("", { choices: [], ...told });
+      return { kind: "events", events: [textChunk(" word"), finishChunk(), last] };
+    });
+    const answers = await Promise.all(
+      Array.from({ length: REQUESTS }, (_, index): Promise<HttpAnswer> => {
+        const fields = { model: PRICED_MODEL, stream: index % 2 === 0 };
+        return index % 3 === 0
+          ? chat.send({ key: key.key, agent, path: MESSAGES_PATH, body: messagesBody(fields) })
+          : chat.send({ key: key.key, agent, body: chatBody(fields) });
+      }),
+    );
+    expect(answers.map(describeAnswer).filter((text) => text !== "200")).toEqual([]);
+    expect(given).toHaveLength(REQUESTS);
+    const expected = given.reduce((sum, { microcents }) => sum + BigInt(microcents), 0n);
+    expect(await readSpend(chat.stack, key)).toEqual({ key: expected, organization: expected });
+    expect(await readUsageTotals(chat.stack, key)).toMatchObject({
+      requests: REQUESTS,
+      costMicrocents: expected,
+    });
+    const written = given.reduce((sum, { usage }) => {
+      const { tokens } = readUsage(usage)!;
+      return sum + tokens.cacheWriteTokens + tokens.cacheWrite1hTokens;
+    }, 0);
+    const { rows } = await (await chat.stack.store()).readUsage(key.organizationId, null);
+    expect(rows.reduce((sum, row) => sum + row.cacheWriteTokens + row.cacheWrite1hTokens, 0)).toBe(written);
+    expect(written).toBeGreaterThan(0);
   });
 });

@@ -21,7 +21,8 @@ describe("charge", () => {
     await test.store.hold(holdInput(identity));
     await test.store.charge(chargeInput(identity, 1, 500n, { estimated: true }));
     expect(await spentBy(identity)).toBe(500n);
-    const tokens = { input: 11, cachedInput: 5, output: 3, reasoning: 2 };
+    const further = { cacheWrite: 4, cacheWrite1h: 3, inputAudio: 1, outputAudio: 1 };
+    const tokens = { input: 11, cachedInput: 5, output: 3, reasoning: 2, ...further };
     await test.store.charge(chargeInput(identity, 2, 200n, { tokens, final: FINAL }));
     expect(await spentBy(identity)).toBe(200n);
     const { rows } = await test.store.readUsage(identity.organizationId, identity.month);
@@ -36,6 +37,10 @@ describe("charge", () => {
         cachedInputTokens: 5,
         outputTokens: 3,
         reasoningTokens: 2,
+        cacheWriteTokens: 4,
+        cacheWrite1hTokens: 3,
+        inputAudioTokens: 1,
+        outputAudioTokens: 1,
         estimatedRequests: 0,
         costMicrocents: 200n,
       },

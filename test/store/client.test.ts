@@ -119,6 +119,15 @@ describe("checkSchema", () => {
     expect(await client.get("igw:schema")).toBe(String(SCHEMA_VERSION));
   });
 
+  it("raises an older version's mark, once, whoever comes first", async () => {
+    const address = await start();
+    const client = await connect(address);
+    await client.set("igw:schema", "1");
+    const others = await Promise.all([connect(address), connect(address)]);
+    await Promise.all([client, ...others].map(checkSchema));
+    expect(await client.get("igw:schema")).toBe(String(SCHEMA_VERSION));
+  });
+
   it.each([
     {
       name: "a newer version's data",

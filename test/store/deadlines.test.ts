@@ -69,6 +69,43 @@ describe.skipIf(!canSetClock)("a request's deadline (sets Redis's clock: takes L
     expect(await spent(identity)).toBe(60n);
   });
 
+  it("closes at the best estimate with all its figures, and at the price that it was made with", async () => {
+    const key = await createTestKey(timed.store);
+    const identity = await createIdentity(timed.store, key);
+    const priceOf = (input: string) => ({ name: "price", passed: true, figures: { input } });
+    await timed.store.hold(holdInput(identity, { floorMicrocents: 70n, price: priceOf("held") }));
+    const tokens = { input: 9, cachedInput: 2, output: 8, reasoning: 1 };
+    const further = { cacheWrite: 4, cacheWrite1h: 3, inputAudio: 2, outputAudio: 5 };
+    const estimate = { totalMicrocents: 95n, tokens: { ...tokens, ...further }, price: priceOf("estimated") };
+    await timed.store.charge(chargeInput(identity, 1, 90n, { tokens, estimate }));
+    advance(30_000);
+    expect(await closeOverdue(key)).toEqual(["closed"]);
+    const { rows } = await timed.store.readUsage(key.organizationId, null);
+    expect(rows).toMatchObject([
+      {
+        inputTokens: 9,
+        cacheWriteTokens: 4,
+        cacheWrite1hTokens: 3,
+        inputAudioTokens: 2,
+        outputAudioTokens: 5,
+        costMicrocents: 95n,
+      },
+    ]);
+    const { items } = await timed.store.listRequests(key.organizationId, { limit: 1, after: null });
+    expect(items[0]?.checks).toEqual([priceOf("estimated")]);
+  });
+
+  it("closes at the price that it was held with, when nothing was charged", async () => {
+    const key = await createTestKey(timed.store);
+    const identity = await createIdentity(timed.store, key);
+    const price = { name: "price", passed: true, figures: { input: "held" } };
+    await timed.store.hold(holdInput(identity, { floorMicrocents: 70n, price }));
+    advance(30_000);
+    await closeOverdue(key);
+    const { items } = await timed.store.listRequests(key.organizationId, { limit: 1, after: null });
+    expect(items[0]).toMatchObject({ costMicrocents: 70n, checks: [price] });
+  });
+
   it("moves with each renewal", async () => {
     const key = await createTestKey(timed.store);
     const identity = await createIdentity(timed.store, key);

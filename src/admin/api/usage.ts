@@ -14,6 +14,10 @@ const COUNTS = [
   "cachedInputTokens",
   "outputTokens",
   "reasoningTokens",
+  "cacheWriteTokens",
+  "cacheWrite1hTokens",
+  "inputAudioTokens",
+  "outputAudioTokens",
   "estimatedRequests",
 ] as const;
 
@@ -123,6 +127,10 @@ function formatFigures({ counts, costMicrocents }: Omit<Total, "values">) {
     cached_input_tokens: counts.cachedInputTokens,
     output_tokens: counts.outputTokens,
     reasoning_tokens: counts.reasoningTokens,
+    cache_write_tokens: counts.cacheWriteTokens,
+    cache_write_1h_tokens: counts.cacheWrite1hTokens,
+    input_audio_tokens: counts.inputAudioTokens,
+    output_audio_tokens: counts.outputAudioTokens,
     estimated_requests: counts.estimatedRequests,
     cost_microcents: Number(costMicrocents),
     cost_cents: wholeCents(costMicrocents),

@@ -134,6 +134,10 @@ export const usage = named(
         cached_input_tokens: count(),
         output_tokens: count().meta({ description: "Reasoning tokens included." }),
         reasoning_tokens: count(),
+        cache_write_tokens: count().meta({ description: "Of the input: written to a cache for 5 minutes." }),
+        cache_write_1h_tokens: count().meta({ description: "Of the input: for an hour." }),
+        input_audio_tokens: count().meta({ description: "Of the input." }),
+        output_audio_tokens: count().meta({ description: "Of the output." }),
         estimated_requests: count().meta({
           description: "Of `requests`: those whose tokens are an estimate.",
         }),

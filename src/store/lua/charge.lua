@@ -9,12 +9,15 @@
 -- KEYS[10] outbox of alerts   KEYS[11] list of alerts   KEYS[12] combinations of tags in the month of admission
 -- ARGV[1] request id          ARGV[2] key id        ARGV[3] month of admission    ARGV[4] day of admission
 -- ARGV[5] model               ARGV[6] route         ARGV[7] sequence number       ARGV[8] '1': final
--- ARGV[9..15] totals: requests (0 or 1), input, cached, output, reasoning tokens, estimated (0 or 1), microcents
--- ARGV[16] when the month's figures expire, ms
--- ARGV[17] status   ARGV[18] error code or ''   ARGV[19] checks, JSON (final only, '' otherwise)
--- ARGV[20] best estimate: input, cached, output, reasoning tokens and microcents, one space between; '' with a final
--- ARGV[21] the request's way, JSON (final only, '' otherwise)
--- ARGV[22] tags, '' for none  ARGV[23] tag row that the hold replied, '' when its reply never came
+-- ARGV[9..19] totals: requests (0 or 1), input, cached, output, reasoning tokens, estimated (0 or 1), microcents, tokens
+--   written to a cache for 5 minutes, for an hour, input audio, output audio
+-- ARGV[20] when the month's figures expire, ms
+-- ARGV[21] status   ARGV[22] error code or ''   ARGV[23] checks, JSON: with a final for the list, else what the list
+--   will have when another closes the request, '' when that is not known
+-- ARGV[24] best estimate: input, cached, output, reasoning tokens and microcents, one space between; '' with a final
+-- ARGV[25] of the best estimate, tokens written for 5 minutes, for an hour, input audio, output audio; '' with a final
+-- ARGV[26] the request's way, JSON (final only, '' otherwise)
+-- ARGV[27] tags, '' for none  ARGV[28] tag row that the hold replied, '' when its reply never came
 --
 -- Reply: {'applied', alerts fired, fell}; fell: why spend did, 'interim' (below what this request's owner had counted
 --   before) or 'reaped' (below what it was closed at by another), '' when it did not; {'repeated'}: a charge with this
@@ -37,9 +40,8 @@ local alert_names = { key = KEYS[7], organization = KEYS[8], spend = KEYS[3], fi
 local combinations = KEYS[12]
 local request_id, key_id, month, day, model, route = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local seq_text, final, FIRST_TOTAL = ARGV[7], ARGV[8] == '1', 9
-local expires_at_ms, status, error_code, checks, estimate, way = ARGV[16], ARGV[17], ARGV[18], ARGV[19], ARGV[20],
-  ARGV[21]
-local tags, tag_row = ARGV[22], ARGV[23]
+local expires_at_ms, status, error_code, checks = ARGV[20], ARGV[21], ARGV[22], ARGV[23]
+local estimate, estimate_further, way, tags, tag_row = ARGV[24], ARGV[25], ARGV[26], ARGV[27], ARGV[28]
 
 local seq = tonumber(seq_text)
 local totals = {}
@@ -56,11 +58,11 @@ if record and seq <= record.seq then
 end
 
 local existed = record ~= nil
-record = record or { state = 'open', worst = 0, left = 0, figures = { 0, 0, 0, 0, 0, 0, 0 }, tags = tags,
+record = record or { state = 'open', worst = 0, left = 0, figures = no_figures(), tags = tags,
   tag_row = decide_tag_row(combinations, tags, tag_row, expires_at_ms) }
 if record.state ~= 'open' and not final then
   -- Another has closed it and its owner may never come again: it stays at the best estimate.
-  for position, figure in pairs(parse_estimate(estimate) or {}) do
+  for position, figure in pairs(parse_estimate(estimate, estimate_further) or {}) do
     totals[position] = math.max(totals[position], figure)
   end
 end
@@ -76,7 +78,8 @@ if total < record.figures[7] then
   fell = record.reaped and 'reaped' or 'interim'
 end
 
-local fields = { 'state', open and 'open' or 'closed', 'seq', seq_text, 'left', integer(left), 'estimate', estimate }
+local fields = { 'state', open and 'open' or 'closed', 'seq', seq_text, 'left', integer(left), 'estimate', estimate,
+  'estimate_further', estimate_further }
 for position, figure in ipairs(USAGE_FIGURES) do
   fields[#fields + 1] = figure
   fields[#fields + 1] = integer(totals[position])
@@ -95,6 +98,9 @@ if not existed then
     set('tags', tags)
     set('tag_row', record.tag_row)
   end
+end
+if not final and checks ~= '' then
+  set('price', checks)
 end
 if record.reaped and open then
   set('reaped', '')

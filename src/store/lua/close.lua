@@ -59,7 +59,7 @@ move_usage(usage, key_id, record.model, record.tag_row, record.figures, totals, 
 move_held(spend, key_id, -record.left)
 
 local entry = add_recent(recent, record.entry, request_id, key_id, record.route, record.model, record.tags, totals,
-  '', '', '', '')
+  '', '', record.price, '')
 local fields = { 'state', 'closed', 'left', '0', 'entry', entry, 'reaped', '1' }
 for position, figure in ipairs(USAGE_FIGURES) do
   fields[#fields + 1] = figure

@@ -8,7 +8,7 @@
 -- ARGV[1] request id          ARGV[2] key id         ARGV[3] month of admission     ARGV[4] day of admission
 -- ARGV[5] model               ARGV[6] route          ARGV[7] worst case, microcents, '' when not known
 -- ARGV[8] floor, microcents   ARGV[9] floor, input tokens              ARGV[10] when the month's figures expire, ms
--- ARGV[11] tags, '' for none
+-- ARGV[11] tags, '' for none  ARGV[12] checks, JSON: what the list of requests has when another closes this one
 --
 -- Reply: {'held' or 'exists', tag row}; {'worst_case_required'}: the caps are strict and ARGV[7] is ''; {'concurrency_limited',
 --   max concurrent}; {'key_cap_reached' or 'organization_cap_reached', spent, held, cap cents}.
@@ -25,7 +25,8 @@
 local request, holds, key_record, organization, spend, inflight = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local combinations = KEYS[7]
 local request_id, key_id, month, day, model, route = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local worst_text, floor_text, floor_input, expires_at_ms, tags = ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11]
+local worst_text, floor_text, floor_input, expires_at_ms = ARGV[7], ARGV[8], ARGV[9], ARGV[10]
+local tags, price = ARGV[11], ARGV[12]
 
 if redis.call('EXISTS', request) == 1 then
   return { 'exists', redis.call('HGET', request, 'tag_row') or '' }
@@ -87,7 +88,8 @@ end
 
 local deadline_ms = integer(now_ms + DEADLINE_MS)
 redis.call('HSET', request, 'state', 'open', 'key', key_id, 'month', month, 'day', day, 'model', model, 'route', route,
-  'floor', floor_text, 'floor_input', floor_input, 'worst', integer(worst), 'left', integer(worst))
+  'floor', floor_text, 'floor_input', floor_input, 'worst', integer(worst), 'left', integer(worst),
+  'price', price)
 local tag_row = decide_tag_row(combinations, tags, '', expires_at_ms)
 if tags ~= '' then
   redis.call('HSET', request, 'tags', tags, 'tag_row', tag_row)

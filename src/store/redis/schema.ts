@@ -2,8 +2,11 @@
 import type { RedisClient } from "./client.ts";
 import { SCHEMA_KEY } from "./keys.ts";
 
-/** Goes up with each change that an older program could not live with. */
-export const SCHEMA_VERSION = 1;
+/**
+ * Goes up with each change that an older program could not live with. 2: usage rows by tags, which version 1 would take
+ * for models; cache writes, audio and the price in force in records and rows.
+ */
+export const SCHEMA_VERSION = 2;
 
 /** Whoever wrote the data, it was not a version that this program may write after. */
 export class SchemaError extends Error {
@@ -11,7 +14,9 @@ export class SchemaError extends Error {
 }
 
 /**
- * Marks an empty Redis with this program's version.
+ * Marks an empty Redis with this program's version, and raises that of an older one. Nothing is rewritten: what version 1
+ * has not is 0 or nothing, so that programs of both versions can run while one replaces the other; only one of version 1
+ * that is started anew refuses to.
  * @throws SchemaError when the data was written by a newer version, or by something else.
  */
 export async function checkSchema(client: RedisClient): Promise<void> {
@@ -21,6 +26,7 @@ export async function checkSchema(client: RedisClient): Promise<void> {
   if (!Number.isInteger(version) || version < 1) {
     throw new SchemaError(`The data in Redis is not this gateway's: "${SCHEMA_KEY}" is "${stored}".`);
   }
+  if (version < SCHEMA_VERSION) await client.igwRaiseSchema(SCHEMA_KEY, String(SCHEMA_VERSION));
   if (version > SCHEMA_VERSION) {
     throw new SchemaError(
       `The data in Redis was written by a newer version of this gateway (schema ${version}; this one knows ` +

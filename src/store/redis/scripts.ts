@@ -26,6 +26,7 @@ export const SCRIPTS = {
   igwListOverdue: { file: "list-overdue.lua", numberOfKeys: 1 },
   igwCorrect: { file: "correct.lua", numberOfKeys: 9 },
   igwRaiseUsage: { file: "raise-usage.lua", numberOfKeys: 4 },
+  igwRaiseSchema: { file: "raise-schema.lua", numberOfKeys: 1 },
   igwAnnounce: { file: "announce.lua", numberOfKeys: 1 },
   igwSetLimits: { file: "set-limits.lua", numberOfKeys: 9 },
   igwSetOrganization: { file: "set-organization.lua" },

@@ -28,7 +28,9 @@ import type {
   RenewOutcome,
   RequestEstimate,
   RequestIdentity,
+  RequestTokens,
 } from "../types/settlement.ts";
+import type { Check } from "../types/reporting.ts";
 import type { Run } from "../run.ts";
 import type { RequestStore } from "../types/settlement.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
@@ -71,6 +73,7 @@ async function hold(context: StoreContext, input: HoldInput): Promise<HoldResult
       formatCount(input.floorInputTokens),
       String(expiryOf(month, context.usageMonths)),
       input.tags ?? "",
+      formatPrice(input.price),
     ),
   );
   const outcome = textAt(reply, OUTCOME);
@@ -111,11 +114,13 @@ async function charge(context: StoreContext, input: ChargeInput): Promise<Charge
       formatCount(tokens.reasoning),
       input.estimated ? "1" : "0",
       formatAmount(input.totalMicrocents),
+      ...listFurther(tokens),
       String(expiryOf(month, context.usageMonths)),
       final === null ? "" : String(final.status),
       final?.errorCode ?? "",
-      final === null ? "" : JSON.stringify(final.checks),
+      final === null ? formatPrice(input.estimate?.price) : JSON.stringify(final.checks),
       formatEstimate(input.estimate),
+      input.estimate === null ? "" : listFurther(input.estimate.tokens).join(" "),
       final === null ? "" : formatWay(final.way),
       input.tags ?? "",
       input.tagRow ?? "",
@@ -216,6 +221,16 @@ async function forget(
 
 function identityArguments(identity: RequestIdentity): string[] {
   return [identity.requestId, identity.keyId, identity.month, identity.day, identity.model, identity.route];
+}
+
+/** Those that schema 1 does not know. */
+function listFurther({ cacheWrite, cacheWrite1h, inputAudio, outputAudio }: RequestTokens): string[] {
+  return [cacheWrite, cacheWrite1h, inputAudio, outputAudio].map((count) => formatCount(count ?? 0));
+}
+
+/** As the checks of a request that another closes. */
+function formatPrice(price: Check | undefined): string {
+  return price === undefined ? "" : JSON.stringify([price]);
 }
 
 function formatEstimate(estimate: RequestEstimate | null): string {

@@ -113,6 +113,14 @@ export interface UsageRow {
   readonly cachedInputTokens: number;
   readonly outputTokens: number;
   readonly reasoningTokens: number;
+  /** Part of the input: written to a cache for 5 minutes. */
+  readonly cacheWriteTokens: number;
+  /** Part of the input: written to a cache for an hour. */
+  readonly cacheWrite1hTokens: number;
+  /** Part of the input. */
+  readonly inputAudioTokens: number;
+  /** Part of the output. */
+  readonly outputAudioTokens: number;
   readonly estimatedRequests: number;
   readonly costMicrocents: bigint;
 }
@@ -133,6 +141,10 @@ export const NO_USAGE: Omit<UsageRow, "day" | "keyId" | "model" | "tags"> = {
   cachedInputTokens: 0,
   outputTokens: 0,
   reasoningTokens: 0,
+  cacheWriteTokens: 0,
+  cacheWrite1hTokens: 0,
+  inputAudioTokens: 0,
+  outputAudioTokens: 0,
   estimatedRequests: 0,
   costMicrocents: 0n,
 };

@@ -27,6 +27,8 @@ export interface HoldInput extends Omit<RequestIdentity, "tagRow"> {
   /** What is charged when nobody ever reports a charge: the prompt's estimate. */
   readonly floorMicrocents: bigint;
   readonly floorInputTokens: number;
+  /** The price of it, for the list of recent requests; left out where it is not known. */
+  readonly price?: Check;
 }
 
 /** A cap and what stands against it. */
@@ -58,6 +60,14 @@ export interface RequestTokens {
   readonly output: number;
   /** Part of `output`. */
   readonly reasoning: number;
+  /** Part of `input`: written to a cache for 5 minutes. Left out, as in spools of older versions: none; so the next three. */
+  readonly cacheWrite?: number | undefined;
+  /** Part of `input`: written to a cache for an hour. */
+  readonly cacheWrite1h?: number | undefined;
+  /** Part of `input`. */
+  readonly inputAudio?: number | undefined;
+  /** Part of `output`. */
+  readonly outputAudio?: number | undefined;
 }
 
 export interface ChargeInput extends RequestIdentity {
@@ -83,6 +93,8 @@ export interface ChargeInput extends RequestIdentity {
 export interface RequestEstimate {
   readonly totalMicrocents: bigint;
   readonly tokens: RequestTokens;
+  /** The price that it was made with, for the list of recent requests; left out where it is not known. */
+  readonly price?: Check;
 }
 
 /**

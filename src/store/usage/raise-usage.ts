@@ -49,6 +49,10 @@ function formatRow(row: UsageRow): string[] {
     formatCount(row.reasoningTokens),
     formatCount(row.estimatedRequests),
     formatAmount(row.costMicrocents),
+    formatCount(row.cacheWriteTokens),
+    formatCount(row.cacheWrite1hTokens),
+    formatCount(row.inputAudioTokens),
+    formatCount(row.outputAudioTokens),
   ];
 }
 

@@ -32,6 +32,10 @@ const COUNTS = {
   output: "outputTokens",
   reasoning: "reasoningTokens",
   estimated: "estimatedRequests",
+  cache_write: "cacheWriteTokens",
+  cache_write_1h: "cacheWrite1hTokens",
+  input_audio: "inputAudioTokens",
+  output_audio: "outputAudioTokens",
 } as const;
 const KEY_PREFIX = "key:";
 

@@ -80,6 +80,10 @@ const ROW: UsageRow = {
   cachedInputTokens: 0,
   outputTokens: 1,
   reasoningTokens: 0,
+  cacheWriteTokens: 0,
+  cacheWrite1hTokens: 0,
+  inputAudioTokens: 0,
+  outputAudioTokens: 0,
   estimatedRequests: 0,
   costMicrocents: 5n,
 };

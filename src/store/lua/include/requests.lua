@@ -33,8 +33,18 @@ local function move_held(spend, key_id, difference)
   end
 end
 
--- The figures of a usage row, which are also fields of a request's record.
-local USAGE_FIGURES = { 'requests', 'input', 'cached', 'output', 'reasoning', 'estimated', 'microcents' }
+-- The figures of a usage row, which are also fields of a request's record. Records and rows of schema 1 have the first
+-- seven; what is not there is 0.
+local USAGE_FIGURES = { 'requests', 'input', 'cached', 'output', 'reasoning', 'estimated', 'microcents', 'cache_write',
+  'cache_write_1h', 'input_audio', 'output_audio' }
+
+local function no_figures()
+  local figures = {}
+  for position = 1, #USAGE_FIGURES do
+    figures[position] = 0
+  end
+  return figures
+end
 
 -- What the fields of a usage row begin with. `tag_row`: '' for requests without tags.
 local function usage_row(key_id, model, tag_row)
@@ -57,22 +67,30 @@ local function move_usage(usage, key_id, model, tag_row, from, to, expires_at_ms
   end
 end
 
--- The best estimate of a request in flight, which its record keeps as one text: tokens and microcents in the order of
--- USAGE_FIGURES, without requests and estimated. Nil when there is none.
-local function parse_estimate(text)
+-- The best estimate of a request in flight, which its record keeps as two texts: tokens and microcents in the order of
+-- USAGE_FIGURES, without requests and estimated; and the figures behind them, which programs of schema 1 do not read. Nil
+-- when there is none.
+local function parse_estimate(text, further)
   if not text or text == '' then
     return nil
   end
   local input, cached, output, reasoning, microcents = string.match(text, '^(%d+) (%d+) (%d+) (%d+) (%d+)$')
-  return { [2] = tonumber(input), [3] = tonumber(cached), [4] = tonumber(output), [5] = tonumber(reasoning),
+  local estimate = { [2] = tonumber(input), [3] = tonumber(cached), [4] = tonumber(output), [5] = tonumber(reasoning),
     [7] = tonumber(microcents) }
+  local position = 7
+  for figure in string.gmatch(further or '', '%d+') do
+    position = position + 1
+    estimate[position] = tonumber(figure)
+  end
+  return estimate
 end
 
 -- The fields of a record that charge and close need, by name; nil when there is no record.
 local function read_request(request)
   local fields = redis.call('HMGET', request, 'state', 'final', 'seq', 'worst', 'left', 'floor', 'floor_input', 'month',
     'day', 'key', 'model', 'route', 'entry', 'requests', 'input', 'cached', 'output', 'reasoning', 'estimated',
-    'microcents', 'estimate', 'reaped', 'tags', 'tag_row')
+    'microcents', 'cache_write', 'cache_write_1h', 'input_audio', 'output_audio', 'estimate', 'reaped', 'tags',
+    'tag_row', 'estimate_further', 'price')
   if not fields[1] then
     return nil
   end
@@ -84,8 +102,8 @@ local function read_request(request)
     state = fields[1], final = fields[2] == '1', seq = number_or_zero(fields[3]), worst = number_or_zero(fields[4]),
     left = number_or_zero(fields[5]), floor = number_or_zero(fields[6]), floor_input = number_or_zero(fields[7]),
     month = fields[8], day = fields[9], key = fields[10], model = fields[11], route = fields[12], entry = fields[13],
-    figures = figures, estimate = parse_estimate(fields[21]), reaped = fields[22] == '1',
-    tags = fields[23] or '', tag_row = fields[24] or '',
+    figures = figures, estimate = parse_estimate(fields[25], fields[29]), reaped = fields[26] == '1',
+    tags = fields[27] or '', tag_row = fields[28] or '', price = fields[30] or '',
   }
 end
 
