@@ -84,8 +84,9 @@ describe("hundreds of concurrent requests, JSON and streamed, on both routes, ov
       given.push(row);
       const { usage, serviceTier } = row;
       const told = { usage, service_tier: serviceTier };
-      if (request.body?.["stream"] !== true)
+      if (request.body?.["stream"] !== true) {
         return { kind: "json", body: textCompletion("hello", null, told) };
+      }
       const last = textChunk("", { choices: [], ...told });
       return { kind: "events", events: [textChunk(" word"), finishChunk(), last] };
     });

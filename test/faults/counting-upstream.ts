@@ -218,7 +218,14 @@ async function whole(account: Account, response: ServerResponse): Promise<void> 
 function usageOf({ promptTokens, outputTokens, behavior }: Order): object {
   if (behavior === "wrong_usage") return { prompt_tokens: "many", completion_tokens: -1 };
   const total = promptTokens + outputTokens;
-  return { prompt_tokens: promptTokens, completion_tokens: outputTokens, total_tokens: total };
+  const half = Math.floor(promptTokens / 2);
+  return {
+    prompt_tokens: promptTokens,
+    prompt_tokens_details: { cached_tokens: half, cache_write_tokens: half },
+    completion_tokens: outputTokens,
+    total_tokens: total,
+    service_tier: "flex",
+  };
 }
 
 function formatEvent(fields: object): string {
