@@ -53,6 +53,7 @@ describe("admit", () => {
         budgetCents: 4000,
         allowedModels: ["acme/echo-small"],
         maxConcurrentRequests: 5,
+        defaultTags: null,
         expiresAtMs: 4_102_444_800_000,
         spentMicrocents: 1_234_567n,
       },
