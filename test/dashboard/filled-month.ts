@@ -18,6 +18,7 @@ const KEYS = [
 ] as const;
 /** Of the organization: the forecast is past the cap, but for the month's last days. */
 const ORGANIZATION = { cap: 1.2, budget: 1.05 };
+const TEAMS = ["team=platform", "team=search", ""];
 const REQUESTS_A_MONTH = 900_000;
 /** Microcents a token, by model. */
 const PRICES = [
@@ -90,7 +91,7 @@ async function fillDay(store: Store, organizationId: string, { day, position, ag
           day,
           keyId: keyIds[key]!,
           model,
-          tags: "",
+          tags: TEAMS[key % TEAMS.length]!,
           requests,
           inputTokens,
           cachedInputTokens,

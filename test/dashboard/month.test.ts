@@ -151,4 +151,16 @@ describe.skipIf(CHROMIUM === null)(`the dashboard with a month of 900,000 reques
     await page.goto(`${base}/requests`);
     expect(await page.locator("#requests time").first().getAttribute("title")).toMatch(/\d{4}/);
   });
+
+  it("usage is stacked by a tag's values, and shown of one of them", async () => {
+    await page.goto(`${base}/usage?by_tag=team`);
+    await page.getByRole("group", { name: "Cost by tag team" }).waitFor();
+    const names = await page.locator('section[aria-labelledby="by-tag"] tbody th').allTextContents();
+    expect(names.toSorted()).toEqual(["all", "platform", "search", "without team"]);
+    await page.getByLabel("Tag", { exact: true }).fill("team=search");
+    await page.getByRole("button", { name: "Show" }).click();
+    await page.waitForURL(/tag=team%3Dsearch/);
+    const left = await page.locator('section[aria-labelledby="by-tag"] tbody th').allTextContents();
+    expect(left).toEqual(["search", "all"]);
+  });
 });

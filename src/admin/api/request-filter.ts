@@ -1,3 +1,4 @@
+import { hasTags, parseTagList } from "../../tags.ts";
 import { toldOf } from "../../limits/told.ts";
 import { timeOfId } from "../../store/ids.ts";
 import type { RecentRequest, RequestFilter } from "../../store/types/reporting.ts";
@@ -10,10 +11,12 @@ type Match = (request: RecentRequest) => boolean;
 
 /** What a query looks for; null: everything. */
 export function createRequestFilter(query: RequestQuery): RequestFilter | null {
-  const { key_id: keyId, model, status, from, to, id } = query;
+  const { key_id: keyId, model, status, tag, from, to, id } = query;
   const matches: Match[] = [];
   if (keyId !== undefined) matches.push((request) => request.keyId === keyId);
   if (model !== undefined) matches.push((request) => request.model === model);
+  const tags = tag === undefined ? null : parseTagList(tag);
+  if (tags !== null && "tags" in tags) matches.push((request) => hasTags(request.tags, tags.tags));
   if (id !== undefined) matches.push((request) => request.requestId.includes(id));
   if (from !== undefined) matches.push((request) => (timeOfId(request.requestId) ?? 0) >= from);
   if (to !== undefined) matches.push((request) => (timeOfId(request.requestId) ?? 0) < to);

@@ -6,10 +6,12 @@ export async function readUsage(
   page: OrganizationPageCall,
   groupBy: string,
   month: string | null = null,
+  /** Only with these tags; empty: all. */
+  tag = "",
 ): Promise<UsageView> {
   const { body } = await page.api("GET /api/organizations/{organization}/usage", {
     params: { organization: page.organization.id },
-    query: { group_by: groupBy, ...(month === null ? {} : { month }) },
+    query: { group_by: groupBy, ...(month === null ? {} : { month }), ...(tag === "" ? {} : { tag }) },
   });
   return body as UsageView;
 }

@@ -43,13 +43,22 @@ function isDay(text: string | null): text is string {
   return text !== null && DAY_NAME.test(text) && !Number.isNaN(Date.parse(text));
 }
 
-/** Rows by day, key and model, those of the range alone. */
+export interface TagChoice {
+  /** Only with these: "team=search"; empty: all. */
+  readonly tag: string;
+  /** The name of a tag whose values are kept apart; empty: none. */
+  readonly byTag: string;
+}
+
+/** Rows by day, key, model and perhaps a tag, those of the range alone. */
 export async function readUsageRange(
   page: OrganizationPageCall,
   range: DayRange,
+  { tag, byTag }: TagChoice,
 ): Promise<readonly UsageRowView[]> {
+  const groups = `day,key,model${byTag === "" ? "" : `,tag:${byTag}`}`;
   const months = [...new Set(daysIn(range).map((day) => day.slice(0, "2026-11".length)))];
-  const usages = await Promise.all(months.map((month) => readUsage(page, "day,key,model", month)));
+  const usages = await Promise.all(months.map((month) => readUsage(page, groups, month, tag)));
   return usages.flatMap((usage) => usage.data).filter(({ day = "" }) => day >= range.from && day <= range.to);
 }
 

@@ -3,6 +3,7 @@
  * texts. The OpenAPI document is made of the same schemas.
  */
 import { z } from "zod";
+import { parseTagList } from "../../tags.ts";
 import { formatSuggestion } from "../../config/schema/nearest.ts";
 
 /** Schemas that the OpenAPI document names. */
@@ -46,6 +47,17 @@ export function moment(edge: "start" | "end") {
     .transform((text) => Date.parse(text) + (edge === "end" && DAY_TEXT.test(text) ? DAY_MS : 0))
     .meta({ examples: ["2026-11-21", "2026-11-21T14:03:00Z"] });
 }
+
+/** Tags in the notation of `X-Tags`. */
+export const tagList = () =>
+  z
+    .string()
+    .superRefine((list, context) => {
+      const parsed = parseTagList(list);
+      if ("problem" in parsed) context.addIssue({ code: "custom", message: parsed.problem });
+    })
+    .optional()
+    .meta({ description: "With all of these tags.", examples: ["team=search,feature=autocomplete"] });
 
 export const count = () => z.int().min(0);
 export const month = () =>

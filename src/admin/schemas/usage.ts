@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { formatSuggestion } from "../../config/schema/nearest.ts";
 import { parseMonth } from "../../calendar.ts";
-import { isTagName, parseTagList } from "../../tags.ts";
+import { isTagName } from "../../tags.ts";
 import { record } from "../../settings/input-schemas.ts";
-import { choice, count, month, named } from "./fields.ts";
+import { choice, count, month, named, tagList } from "./fields.ts";
 
 const PLAIN_GROUPS = ["day", "key", "model"] as const;
 const TAG_PREFIX = "tag:";
@@ -29,14 +29,7 @@ const MONTH_EXPECTATION = "expected a month such as 2026-11";
 const usageFilters = {
   key_id: z.string().min(1).max(100).optional().meta({ description: "Of one key: its id." }),
   model: z.string().min(1).max(200).optional().meta({ description: "Of one model of the catalog." }),
-  tag: z
-    .string()
-    .superRefine((list, context) => {
-      const parsed = parseTagList(list);
-      if ("problem" in parsed) context.addIssue({ code: "custom", message: parsed.problem });
-    })
-    .optional()
-    .meta({ description: "With all of these tags.", examples: ["team=search,feature=autocomplete"] }),
+  tag: tagList(),
 };
 
 export const usageQuery = record({

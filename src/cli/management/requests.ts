@@ -15,6 +15,7 @@ interface FilterOptions extends ManagementOptions {
   readonly key?: string;
   readonly model?: string;
   readonly status?: string;
+  readonly tag?: string;
   readonly from?: string;
   readonly to?: string;
   readonly id?: string;
@@ -34,13 +35,14 @@ const list = createListCommand({
       .option("--key <id or name>", "only this key's")
       .option("--model <id>", "only this model's")
       .option("--status <status or code>", "only with this status (402), class (5xx) or error code")
+      .option("--tag <tags>", "only those with all of these tags, as in team=search")
       .option("--from <day or time>", "only those that came then or later (UTC)")
       .option("--to <day or time>", "only those that came before; of a day, its end (UTC)")
       .option("--id <text>", "only those whose id contains this"),
   async query({ client, options, path }) {
-    const { key, model, status, from, to, id }: FilterOptions = options;
+    const { key, model, status, tag, from, to, id }: FilterOptions = options;
     const keyId = key === undefined ? undefined : String((await findKey(client, path, key))["id"]);
-    return { key_id: keyId, model, status, from, to, id };
+    return { key_id: keyId, model, status, tag, from, to, id };
   },
   format: formatList,
 });

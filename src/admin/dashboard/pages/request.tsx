@@ -58,6 +58,13 @@ function Facts({ page, request }: { page: OrganizationPageCall; request: Explain
       <Fact name="model">
         <bdi>{request.model ?? "none"}</bdi>
       </Fact>
+      {Object.keys(request.tags).length === 0 ? null : (
+        <Fact name="tags">
+          {Object.entries(request.tags)
+            .map(([name, value]) => `${name}=${value}`)
+            .join(", ")}
+        </Fact>
+      )}
       {upstream === null ? null : (
         <Fact name="upstream">
           {upstream.name}, {upstream.status === null ? "no answer" : `status ${upstream.status}`}

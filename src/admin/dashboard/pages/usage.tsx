@@ -39,8 +39,8 @@ async function readShown(page: OrganizationPageCall): Promise<Shown> {
     (filters.key === "" || row.key_id === filters.key) &&
     (filters.model === "" || row.model === filters.model);
   const [rows, before] = await Promise.all([
-    readUsageRange(page, filters.range),
-    readUsageRange(page, rangeBefore(filters.range)),
+    readUsageRange(page, filters.range, filters),
+    readUsageRange(page, rangeBefore(filters.range), filters),
   ]);
   const wanted = rows.filter(isWanted);
   const ids = wanted.map((row) => row.key_id ?? null);
@@ -69,16 +69,7 @@ async function renderUsage(page: OrganizationPageCall, problems: Problems): Prom
         />
         <Totals shown={shown} currency={currency} />
         <Charts shown={shown} currency={currency} />
-        <UsageByKey rows={shown.rows} currency={currency} names={shown.names} />
-        <UsageByModel rows={shown.rows} currency={currency} />
-        <UsageTable
-          id="by-day"
-          title="By day"
-          rows={shown.rows}
-          currency={currency}
-          groupOf={(row) => row.day ?? ""}
-          inOrder
-        />
+        <Tables shown={shown} currency={currency} />
         <UsageExport page={page} />
         {page.isOperator ? (
           <CorrectionForm
@@ -151,14 +142,47 @@ function describeChange(now: number, before: number): string {
   return `${percent > 0 ? "+" : percent < 0 ? "−" : "±"}${formatCount(Math.abs(percent))} %`;
 }
 
+function Tables({ shown, currency }: { shown: Shown; currency: string }) {
+  return (
+    <>
+      <UsageByKey rows={shown.rows} currency={currency} names={shown.names} />
+      <UsageByModel rows={shown.rows} currency={currency} />
+      {shown.filters.byTag === "" ? null : (
+        <UsageTable
+          id="by-tag"
+          title={`By ${shown.filters.byTag}`}
+          rows={shown.rows}
+          currency={currency}
+          groupOf={(row) => nameOfGroup(row, shown.filters, shown.names)}
+        />
+      )}
+      <UsageTable
+        id="by-day"
+        title="By day"
+        rows={shown.rows}
+        currency={currency}
+        groupOf={(row) => row.day ?? ""}
+        inOrder
+      />
+    </>
+  );
+}
+
+/** What a row is stacked under. */
+function nameOfGroup(
+  row: UsageRowView,
+  { by, byTag }: UsageFilterValues,
+  names: ReadonlyMap<string, string>,
+): string {
+  if (byTag !== "") return row.tags?.[byTag] ?? `without ${byTag}`;
+  if (by === "model") return row.model ?? CORRECTIONS;
+  return row.key_id ? (names.get(row.key_id) ?? row.key_id) : CORRECTIONS;
+}
+
 function Charts({ shown, currency }: { shown: Shown; currency: string }) {
   const { filters, rows, before, names } = shown;
-  const groupOf = (row: UsageRowView): string =>
-    filters.by === "model"
-      ? (row.model ?? CORRECTIONS)
-      : row.key_id
-        ? (names.get(row.key_id) ?? row.key_id)
-        : CORRECTIONS;
+  const groupOf = (row: UsageRowView): string => nameOfGroup(row, filters, names);
+  const what = filters.byTag === "" ? filters.by : `tag ${filters.byTag}`;
   const cost = gatherColumns(filters.range, rows, groupOf, (row) => row.cost_microcents);
   const costBefore = gatherColumns(
     rangeBefore(filters.range),
@@ -170,9 +194,9 @@ function Charts({ shown, currency }: { shown: Shown; currency: string }) {
   return (
     <>
       <section aria-labelledby="cost">
-        <h2 id="cost">Cost by {filters.by}</h2>
+        <h2 id="cost">Cost by {what}</h2>
         <StackedColumns
-          label={`Cost by ${filters.by}`}
+          label={`Cost by ${what}`}
           columns={cost.columns}
           series={cost.series}
           before={before.length === 0 ? null : (costBefore.series[0]?.values ?? null)}

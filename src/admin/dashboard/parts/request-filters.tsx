@@ -3,7 +3,7 @@
 import type { OrganizationPageCall } from "../page.ts";
 
 /** As the API calls them. */
-const REQUEST_FILTERS = ["key_id", "model", "status", "from", "to", "id"] as const;
+const REQUEST_FILTERS = ["key_id", "model", "status", "tag", "from", "to", "id"] as const;
 
 /** What the address asks for. */
 export function requestFiltersOf(page: OrganizationPageCall): Record<string, string> {
@@ -55,12 +55,10 @@ export function RequestFilters({ path, filters, keys, models }: RequestFiltersPr
           )}
         </datalist>
       </div>
+      <TextField name="tag" label="Tag" value={given("tag")} placeholder="team=search" />
       <DayField name="from" label="From" value={given("from")} />
       <DayField name="to" label="To" value={given("to")} />
-      <div>
-        <label for="id">Request id</label>
-        <input id="id" name="id" value={given("id")} placeholder="req_… or a part" autocomplete="off" />
-      </div>
+      <TextField name="id" label="Request id" value={given("id")} placeholder="req_… or a part" />
       <div class="buttons">
         <button type="submit">Filter</button>
         {Object.keys(filters).length === 0 ? null : <a href={path}>Show all</a>}
@@ -90,6 +88,22 @@ export function Choice({ name, label, value, choices }: ChoiceProps) {
           </option>
         ))}
       </select>
+    </div>
+  );
+}
+
+interface TextFieldProps {
+  readonly name: string;
+  readonly label: string;
+  readonly value: string;
+  readonly placeholder: string;
+}
+
+export function TextField({ name, label, value, placeholder }: TextFieldProps) {
+  return (
+    <div>
+      <label for={name}>{label}</label>
+      <input id={name} name={name} value={value} placeholder={placeholder} autocomplete="off" />
     </div>
   );
 }

@@ -3,13 +3,17 @@
 import { monthAt, monthsBackFrom } from "../../../calendar.ts";
 import type { OrganizationPageCall } from "../page.ts";
 import { addDays, type DayRange, parseRange } from "../usage-range.ts";
-import { Choice, DayField } from "./request-filters.tsx";
+import { Choice, DayField, TextField } from "./request-filters.tsx";
 
 export interface UsageFilterValues {
   readonly range: DayRange;
   /** Id; empty: all. */
   readonly key: string;
   readonly model: string;
+  /** "team=search"; empty: all. */
+  readonly tag: string;
+  /** The name of a tag that the columns are stacked by, in the place of `by`; empty: none. */
+  readonly byTag: string;
   /** What the columns are stacked by. */
   readonly by: "key" | "model";
 }
@@ -19,6 +23,8 @@ export function readUsageFilters({ query, nowMs }: OrganizationPageCall): UsageF
     range: parseRange(query.get("from"), query.get("to"), nowMs),
     key: query.get("key") ?? "",
     model: query.get("model") ?? "",
+    tag: (query.get("tag") ?? "").trim(),
+    byTag: (query.get("by_tag") ?? "").trim(),
     by: query.get("by") === "model" ? "model" : "key",
   };
 }
@@ -33,7 +39,7 @@ interface UsageFiltersProps {
 
 export function UsageFilters({ page, filters, keys, models }: UsageFiltersProps) {
   const path = `/organizations/${page.organization.id}/usage`;
-  const { range, key, model, by } = filters;
+  const { range, key, model, tag, byTag, by } = filters;
   return (
     <>
       <p class="presets">
@@ -61,6 +67,8 @@ export function UsageFilters({ page, filters, keys, models }: UsageFiltersProps)
             ))}
           </select>
         </div>
+        <TextField name="tag" label="Tag" value={tag} placeholder="team=search" />
+        <TextField name="by_tag" label="Stacked by tag" value={byTag} placeholder="team" />
         <div class="buttons">
           <button type="submit">Show</button>
           <a href={`${path}.csv?${addressOf(filters)}`}>Download CSV</a>
@@ -70,8 +78,8 @@ export function UsageFilters({ page, filters, keys, models }: UsageFiltersProps)
   );
 }
 
-function addressOf({ range, key, model, by }: UsageFilterValues): string {
-  const values = { from: range.from, to: range.to, key, model, by };
+function addressOf({ range, key, model, tag, byTag, by }: UsageFilterValues): string {
+  const values = { from: range.from, to: range.to, key, model, tag, by, by_tag: byTag };
   return new URLSearchParams(Object.entries(values).filter(([, value]) => value !== "")).toString();
 }
 
