@@ -28,9 +28,6 @@ export const HEADERS_NOT_FOR_UPSTREAMS = [
   "x-client-request-id",
   // A wish that is for the gateway.
   "x-include-cost",
-  // What Anthropic's SDKs tell about theirs.
-  "anthropic-dangerous-direct-browser-access",
-  "anthropic-workspace-id",
   // What the upstream compressed could not be read here.
   "accept-encoding",
 ];
@@ -39,15 +36,24 @@ export const HEADERS_NOT_FOR_UPSTREAMS = [
  * The same by prefix. `x-envoy-*`, `x-forwarded-*` and the gateway's own `x-igw-*` are taken off by the upstream's
  * cluster alone: Envoy needs them until then, and finds no route without `x-forwarded-proto`.
  */
-export const PREFIXES_NOT_FOR_UPSTREAMS = ["x-stainless-", "x-amz-", "openai-", "x-openai-", "x-codex-"];
+export const PREFIXES_NOT_FOR_UPSTREAMS = [
+  "x-stainless-",
+  "x-amz-",
+  "anthropic-",
+  "openai-",
+  "x-openai-",
+  "x-codex-",
+];
 
 /**
- * The same for the sidecar alone: upstreams that speak messages get `anthropic-version` and `anthropic-beta`, which is
- * decided request by request. What else is known to begin so is among the names above.
+ * Where an upstream speaks messages, its cluster lets `anthropic-version` and `anthropic-beta` through: of that prefix it
+ * takes off what is known, and the sidecar all others, request by request.
  */
-const PREFIXES_BY_PROTOCOL = ["anthropic-"];
-
-const PREFIXES = [...PREFIXES_NOT_FOR_UPSTREAMS, ...PREFIXES_BY_PROTOCOL];
+export const MESSAGES_PREFIX = "anthropic-";
+export const MESSAGES_HEADERS_NOT_FOR_UPSTREAMS = [
+  "anthropic-dangerous-direct-browser-access",
+  "anthropic-workspace-id",
+];
 
 const NOT_FOR_UPSTREAMS: ReadonlySet<string> = new Set(HEADERS_NOT_FOR_UPSTREAMS);
 
@@ -61,7 +67,7 @@ export function namesToRemoveUpstream(names: Iterable<string>, forwarded: readon
   const remove: string[] = [];
   for (const name of names) {
     if (forwarded.includes(name)) continue;
-    const prefixed = PREFIXES.some((prefix) => name.startsWith(prefix));
+    const prefixed = PREFIXES_NOT_FOR_UPSTREAMS.some((prefix) => name.startsWith(prefix));
     if (prefixed || NOT_FOR_UPSTREAMS.has(name)) remove.push(name);
   }
   return remove;

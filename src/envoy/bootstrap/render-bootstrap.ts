@@ -138,6 +138,10 @@ function createUpstreamClusters(config: Config, options: RenderOptions): EnvoyNo
   return config.upstreams.map((upstream) =>
     createUpstreamCluster(upstream, {
       credentials: listCredentialFiles(upstream, secrets),
+      speaksMessages: config.catalog.some(
+        (model) =>
+          model.upstream === upstream.name && (model.protocols ?? upstream.protocols).includes("messages"),
+      ),
       systemCaFile,
       secretsDirectory: secrets,
     }),

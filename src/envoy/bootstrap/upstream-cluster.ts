@@ -18,6 +18,8 @@ import type { EnvoyNode } from "./yaml-document.ts";
 /** Files that an upstream's cluster names. */
 export interface UpstreamFiles extends AuthorityPlaces {
   readonly credentials: readonly CredentialFile[];
+  /** It or one of its models is said to speak messages. */
+  readonly speaksMessages: boolean;
 }
 
 const MAX_IN_FLIGHT = 100_000;
@@ -43,7 +45,7 @@ export function createUpstreamCluster(upstream: UpstreamConfig, files: UpstreamF
     },
     ...createHealth(upstream),
     typed_extension_protocol_options: createProtocolOptions(
-      createUpstreamFilters(upstream, files.credentials),
+      createUpstreamFilters(upstream, files.credentials, files.speaksMessages),
       {
         usesTls,
         canRetry,

@@ -5,7 +5,12 @@
  */
 import { dirname } from "node:path";
 import type { UpstreamConfig } from "../../config/schema.ts";
-import { HEADERS_NOT_FOR_UPSTREAMS, PREFIXES_NOT_FOR_UPSTREAMS } from "../../exchange/header-policy.ts";
+import {
+  HEADERS_NOT_FOR_UPSTREAMS,
+  MESSAGES_HEADERS_NOT_FOR_UPSTREAMS,
+  MESSAGES_PREFIX,
+  PREFIXES_NOT_FOR_UPSTREAMS,
+} from "../../exchange/header-policy.ts";
 import { INTERNAL_HEADER_PREFIX } from "../names.ts";
 import { formatAuthority } from "./upstream-balancing.ts";
 import type { CredentialFile } from "./upstream-secrets.ts";
@@ -33,11 +38,12 @@ const REMOVED_PREFIXES = [INTERNAL_HEADER_PREFIX, ...PREFIXES_NOT_FOR_UPSTREAMS,
 export function createUpstreamFilters(
   { awsSigning, endpoints }: UpstreamConfig,
   credentials: readonly CredentialFile[],
+  speaksMessages: boolean,
 ): EnvoyNode[] {
   const [endpoint] = endpoints;
   const isSigned = awsSigning !== null && endpoint !== undefined;
   return [
-    createHeaderRemoval(credentials),
+    createHeaderRemoval(credentials, speaksMessages),
     ...credentials.map(createCredentialFilter),
     ...(isSigned ? [createSigningFilter(awsSigning, formatAuthority(endpoint))] : []),
     {
@@ -47,8 +53,12 @@ export function createUpstreamFilters(
   ];
 }
 
-function createHeaderRemoval(credentials: readonly CredentialFile[]): EnvoyNode {
-  const own = credentials.map(({ header }) => header);
+function createHeaderRemoval(credentials: readonly CredentialFile[], speaksMessages: boolean): EnvoyNode {
+  const own = [
+    ...(speaksMessages ? MESSAGES_HEADERS_NOT_FOR_UPSTREAMS : []),
+    ...credentials.map(({ header }) => header),
+  ];
+  const prefixes = REMOVED_PREFIXES.filter((prefix) => !speaksMessages || prefix !== MESSAGES_PREFIX);
   return {
     "#": "The client's key and everything about client and gateway, whether a credential follows or not.",
     name: "envoy.filters.http.header_mutation",
@@ -56,7 +66,7 @@ function createHeaderRemoval(credentials: readonly CredentialFile[]): EnvoyNode 
       mutations: {
         request_mutations: [
           ...[...new Set([...HEADERS_NOT_FOR_UPSTREAMS, ...own])].map((name) => oneLine({ remove: name })),
-          ...REMOVED_PREFIXES.map((prefix) => oneLine({ remove_on_match: { key_matcher: { prefix } } })),
+          ...prefixes.map((prefix) => oneLine({ remove_on_match: { key_matcher: { prefix } } })),
         ],
       },
     }),
