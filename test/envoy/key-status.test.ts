@@ -114,6 +114,7 @@ describe("GET /v1/requests/{id}", () => {
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/u) as string,
       model: GOLD_MODEL,
       route: "POST /v1/chat/completions",
+      tags: {},
       status: 200,
       error_code: null,
       input_tokens: 6,
@@ -122,6 +123,16 @@ describe("GET /v1/requests/{id}", () => {
       estimated: false,
       cost_microcents: 16_400_000,
       cost_cents: 16,
+      cost_details: {
+        service_tier: "default",
+        above_prompt_tokens: null,
+        price_from: null,
+        parts: [
+          { name: "input", tokens: 6, price: "10000.00", cost: "0.06000000" },
+          { name: "cached_input", tokens: 4, price: "1000.00", cost: "0.00400000" },
+          { name: "output", tokens: 5, price: "20000.00", cost: "0.10000000" },
+        ],
+      },
       checks: [
         {
           name: "price",

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { addTestKey, chargeInput, createIdentity, createTestKey, FINAL, withTestStore } from "./fixture.ts";
+import { expiryOf } from "../../src/calendar.ts";
+import { correctionKey, spendKey } from "../../src/store/redis/keys.ts";
+import { addTestKey, chargeInput, createIdentity, createTestKey, FINAL, USAGE_MONTHS } from "./fixture.ts";
+import { withTestStore } from "./fixture.ts";
 
 const test = withTestStore();
 
@@ -82,6 +85,17 @@ describe("correct", () => {
       [key.keyId, null, 0, -30n],
       [key.keyId, "acme/echo-small", 1, 100n],
     ]);
+  });
+
+  it("counts once for as long as the month's figures are kept, in later months too", async () => {
+    const { organizationId, keyId } = await createTestKey(test.store);
+    const correction = { organizationId, keyId, correctionId: "corr_long", amountMicrocents: 5n };
+    await test.store.correct(correction);
+    const { month } = await test.store.readUsage(organizationId, null);
+    const marker = correctionKey(organizationId, "corr_long");
+    const expiresAtMs = expiryOf(month, USAGE_MONTHS);
+    expect(await test.client.pexpiretime(marker)).toBe(expiresAtMs);
+    expect(await test.client.pexpiretime(spendKey(organizationId, month))).toBe(expiresAtMs);
   });
 
   it("can make spend negative, which no cap refuses", async () => {

@@ -15,7 +15,8 @@ const create = defineOrganizationRoute(
     tag: "Usage",
     summary: "Adds a signed amount to this month's spend; usage moves with it.",
     description:
-      "With an `Idempotency-Key` a repeat within seven days changes nothing: send one, and a lost answer is no problem.",
+      "With an `Idempotency-Key` a repeat changes nothing, for as long as the month's figures are kept: send one, and a lost " +
+      "answer is no problem.",
     access: "operator",
     query: null,
     body: spendCorrectionCreation,

@@ -36,7 +36,7 @@ export function formatUsageCsv(
     row.output_tokens,
     row.reasoning_tokens,
     row.estimated_requests,
-    formatAmount(row.cost_microcents, "", DECIMALS).trim().replaceAll(",", ""),
+    { verbatim: formatAmount(row.cost_microcents, "", DECIMALS).trim().replaceAll(",", "") },
     currency,
   ]);
   return [HEADER, ...lines].map(formatCsvLine).join("");

@@ -11,7 +11,8 @@
 -- Reply: {'day_changed', time ms}: TIME is outside of the day, nothing was changed; {'not_found'};
 --   {'applied' or 'repeated', month, organization spent, key spent, alerts fired}.
 --
--- Keeps: spend and usage move by the same amount; the same marker counts once in seven days.
+-- Keeps: spend and usage move by the same amount; the same marker counts once for as long as the month's figures
+-- are kept.
 
 -- @include integer.lua
 -- @include time.lua
@@ -34,7 +35,7 @@ if redis.call('EXISTS', organization) == 0 or redis.call('EXISTS', key_record) =
 end
 
 local outcome, fired = 'repeated', '0'
-if redis.call('SET', marker, month, 'NX', 'PX', CLOSED_RECORD_MS) then
+if redis.call('SET', marker, month, 'NX', 'PXAT', expires_at_ms) then
   outcome = 'applied'
   redis.call('HINCRBY', spend, 'organization', amount)
   if key_id ~= '' then
