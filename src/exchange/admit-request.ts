@@ -185,10 +185,15 @@ function admitted(
     day,
     ...(tags === "" ? {} : { tags }),
     ...(organization.endUserTag ? { keepsEndUser: true } : {}),
+    ...(hasModelNames(organization) ? { modelNames: organization.modelNames } : {}),
     rate,
   });
   const responseHeaders = formatContractHeaders({ requestId, protocol, rate });
   return { kind: "admitted", admissionHeader, requestId, responseHeaders };
+}
+
+function hasModelNames({ modelNames }: KnownKeyResult["organization"]): boolean {
+  return modelNames.defaultModel !== null || Object.keys(modelNames.aliases).length > 0;
 }
 
 /**

@@ -1,4 +1,5 @@
 /** What is known of a request that was admitted, to every stage after its admission. */
+import type { AdmittedOrganization } from "../store/types/admission.ts";
 import type { ProtocolName } from "../translation/client-protocol.ts";
 import type { RateState } from "./rate-headers.ts";
 
@@ -42,5 +43,7 @@ export interface Admission {
   readonly tags?: string;
   /** The organization keeps the end user that the body names as a tag. Left out: it does not. */
   readonly keepsEndUser?: true;
+  /** What the organization's names of models mean. Left out: it has none. */
+  readonly modelNames?: AdmittedOrganization["modelNames"];
   readonly rate: RateState;
 }

@@ -1,5 +1,6 @@
 /** The kinds of settings. What a value must be is said here alone. */
 import { z } from "zod";
+import { modelName, NAME_VALUES as MODEL_NAME_VALUES } from "../config/schema/model-names.ts";
 import { explainCurrency } from "../config/schema/currencies.ts";
 import { MAX_CENTS } from "../money.ts";
 import { parseTagList, TAG_VALUES } from "../tags.ts";
@@ -12,6 +13,9 @@ interface Bounds {
 }
 
 const MAX_ALLOWED_MODELS = 200;
+const MAX_MODEL_NAMES = 100;
+const MAX_MODEL_NAMES_CHARACTERS = 8_000;
+const MAX_ID_CHARACTERS = 256;
 const MAX_EMAILS = 20;
 const MAX_EMAIL_CHARACTERS = 254;
 
@@ -195,6 +199,57 @@ export function modelsOrNull(): Kind<readonly string[] | null> {
     ...asIs<readonly string[] | null>(),
     format: (ids) => (ids === null ? "" : JSON.stringify(ids)),
     parse: (field) => (field === "" ? null : output.parse(JSON.parse(field))),
+  };
+}
+
+/** A catalog id, or null for none. That the catalog has it is checked where there is one. */
+export function modelOrNull(): Kind<string | null> {
+  const error = "expected a catalog id such as acme/echo-small, or null for none";
+  const output = z.string().nullable();
+  return {
+    notation: "model",
+    values: "a catalog id, or null",
+    input: z.string({ error }).min(1, { error }).max(MAX_ID_CHARACTERS, { error }).nullable(),
+    output,
+    stored: output,
+    ...asIs<string | null>(),
+    format: (id) => id ?? "",
+    parse: (field) => (field === "" ? null : field),
+  };
+}
+
+/**
+ * Names of models: name → catalog id. All of them go with every request from one stage to the next, so there are few and
+ * they are short. That the catalog has the ids, and none of the names, is checked where there is one.
+ */
+export function modelNames(): Kind<Readonly<Record<string, string>>> {
+  const error = `expected an object of at most ${MAX_MODEL_NAMES} names with a catalog id each, ${MAX_MODEL_NAMES_CHARACTERS} characters together`;
+  const output: z.ZodType<Readonly<Record<string, string>>> = z.record(z.string(), z.string());
+  const isSmall = (names: object): boolean =>
+    Object.keys(names).length <= MAX_MODEL_NAMES &&
+    JSON.stringify(names).length <= MAX_MODEL_NAMES_CHARACTERS;
+  return {
+    notation: "names",
+    values: `an object of at most ${MAX_MODEL_NAMES} names of ${MODEL_NAME_VALUES}, with a catalog id each; ${MAX_MODEL_NAMES_CHARACTERS} characters together`,
+    input: z
+      .record(
+        z.string(),
+        z.string({ error: "expected a catalog id such as acme/echo-small" }).max(MAX_ID_CHARACTERS),
+        { error },
+      )
+      .refine(isSmall, { error })
+      .superRefine((names, context) => {
+        for (const name of Object.keys(names)) {
+          for (const { message } of modelName().safeParse(name).error?.issues ?? []) {
+            context.addIssue({ code: "custom", message, path: [name] });
+          }
+        }
+      })
+      .meta({ examples: [{ "claude-haiku-4-5": "acme/echo-small" }] }),
+    output,
+    stored: output,
+    ...asIs<Readonly<Record<string, string>>>(),
+    ...asJson(output),
   };
 }
 

@@ -1,7 +1,7 @@
 /** The settings of an organization. How a row is added: CONTRIBUTING.md. */
 import { group } from "./group.ts";
 import { DEFAULT_REQUESTS_PER_MINUTE, RATE_BOUNDS } from "./key.ts";
-import { amountOrNull, currency, emails, flag, name, rateOrNull } from "./kinds.ts";
+import { modelNames, modelOrNull, amountOrNull, currency, emails, flag, name, rateOrNull } from "./kinds.ts";
 import { defineSettings, type RecordOf } from "./setting.ts";
 import { defaultsOf } from "./table.ts";
 import { webhookOrNull } from "./webhook.ts";
@@ -42,6 +42,41 @@ const NOTIFICATIONS = defineSettings({
     label: "Webhook URL",
     hint: "A new URL gets a new secret, which is shown once. Empty: no webhook.",
     cli: { option: { flags: "--webhook <url>", help: "where alerts are posted, or none" }, label: "webhook" },
+  },
+});
+
+/** What the organization's clients may write as `model` beside catalog ids and the catalog's own aliases. */
+const MODEL_NAMES = defineSettings({
+  aliases: {
+    apiName: "aliases",
+    kind: modelNames(),
+    default: {},
+    description:
+      "What a client's hard-coded name means: name → catalog id. None that is a catalog id; one of the catalog's aliases may be overridden. Given whole: what is left out is gone.",
+    label: "Aliases, one a line",
+    hint: "What a client's hard-coded name means: claude-haiku-4-5 = acme/echo-small",
+    cli: {
+      option: {
+        flags: "--model-alias <pairs>",
+        help: "what names of models mean: claude-haiku-4-5=acme/echo-small, with commas between, or none",
+      },
+      label: "aliases",
+    },
+  },
+  defaultModel: {
+    apiName: "default_model",
+    kind: modelOrNull(),
+    default: null,
+    description: "Catalog id that a name stands for which nobody knows; null: such a name is refused.",
+    label: "Default model",
+    hint: "A catalog id, for every name that nobody knows. Empty: such a name is refused.",
+    cli: {
+      option: {
+        flags: "--default-model <id>",
+        help: "catalog id for names that nobody knows, or none to refuse them",
+      },
+      label: "default",
+    },
   },
 });
 
@@ -200,6 +235,15 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     description: "Who is told of alerts. What is left out stays as it is.",
     label: "Alerts go to",
     cli: { label: "alerts" },
+  },
+  modelNames: {
+    apiName: "model_names",
+    field: "model_names",
+    kind: group(MODEL_NAMES),
+    default: defaultsOf(MODEL_NAMES),
+    description: "What names of models mean. What is left out stays.",
+    label: "Model names",
+    cli: { label: "names" },
   },
   keyDefaults: {
     apiName: "key_defaults",

@@ -15,6 +15,8 @@ export type Notation =
   | "flag"
   | "time"
   | "models"
+  | "model"
+  | "names"
   | "emails"
   | "webhook"
   | "group";

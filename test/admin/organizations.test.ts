@@ -32,6 +32,7 @@ describe("POST /api/organizations", () => {
       strict_caps: false,
       suspended: false,
       notifications: { dashboard: true, emails: [], webhook: null },
+      model_names: { aliases: {}, default_model: null },
       key_defaults: { requests_per_minute: null, hard_cap_cents: null, budget_cents: null },
       spent_cents: 0,
     });
@@ -49,6 +50,7 @@ describe("POST /api/organizations", () => {
       strict_caps: true,
       suspended: true,
       notifications: { dashboard: false, emails: ["a@example.com"] },
+      model_names: { aliases: { "gpt-4o-mini": "acme/echo-large" }, default_model: "acme/echo-small" },
       key_defaults: { requests_per_minute: 60, hard_cap_cents: 100, budget_cents: null },
     };
     const { id } = await admin.ok("POST", "/api/organizations", { body });

@@ -65,6 +65,15 @@ describe("org", () => {
       notifications: { emails: [] },
       key_defaults: { requests_per_minute: null, hard_cap_cents: 500 },
     });
+    const pairs =
+      "--model-alias gpt-4o-mini=acme/echo-small,mine=acme/echo-large --default-model acme/echo-small";
+    expect((await ok("org set", name, pairs)).stdout).toContain(
+      "gpt-4o-mini=acme/echo-small, mine=acme/echo-large",
+    );
+    expect(
+      (await ok("org set", name, "--model-alias none --default-model none --json")).json(),
+    ).toMatchObject({ model_names: { aliases: {}, default_model: null } });
+    expect((await igw("org set", name, "--model-alias mine")).stderr).toContain("there is no model");
     expect((await ok("org suspend", name)).stdout).toMatch(/state +suspended/);
     expect((await ok("org resume", name, "--json")).json()).toMatchObject({ suspended: false });
     expect((await ok("org list")).stdout).toMatch(

@@ -136,6 +136,8 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
     await page.getByLabel("Strict caps").check();
     await page.getByLabel("This dashboard").uncheck();
     await page.getByLabel("Webhook URL").fill("https://example.com/hook");
+    await page.getByLabel("Aliases, one a line").fill("gpt-4o-mini = acme/echo-small");
+    await page.getByLabel("Default model").fill("acme/echo-small");
     await page.getByLabel("Requests per minute").fill("120");
     await page.getByLabel("Monthly hard cap of a key").fill("5");
     await page.getByRole("button", { name: "Save" }).click();
@@ -146,8 +148,14 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
       budget_cents: 80_000,
       strict_caps: true,
       notifications: { dashboard: false, emails: [], webhook: { url: "https://example.com/hook" } },
+      model_names: { aliases: { "gpt-4o-mini": "acme/echo-small" }, default_model: "acme/echo-small" },
       key_defaults: { requests_per_minute: 120, hard_cap_cents: 500, budget_cents: null },
     });
+    await page.goto(`${base}/settings`);
+    expect(await page.getByLabel("Aliases, one a line").inputValue()).toBe("gpt-4o-mini = acme/echo-small");
+    await page.getByLabel("Default model").fill("acme/nothing");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("there is no model").first().waitFor();
     await page.goto(`${base}/settings`);
     await page.getByLabel("Mail addresses").fill("a@example.com");
     await page.getByRole("button", { name: "Save" }).click();

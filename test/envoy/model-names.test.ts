@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
 import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
 import { catalogEntry, CHAT_MODEL, CHAT_UPSTREAM_MODEL } from "../support/gateway-config.ts";
-import { type HttpAnswer, readError } from "../support/http.ts";
+import { type HttpAnswer, readError, send as sendTo } from "../support/http.ts";
 import { waitFor } from "../support/wait.ts";
 import { messagesBody, MESSAGES_PATH, readRequest, readUsageTotals } from "./metering-figures.ts";
 
@@ -136,5 +136,93 @@ describe("an alias of the catalog", () => {
     expect(await isAnswered(200)()).toBe(true);
     write([]);
     await waitFor("the alias to be gone", isAnswered(400));
+  });
+});
+
+describe("an organization's own names", () => {
+  const setNames = (organizationId: string, names: object) =>
+    chat.stack.admin("PATCH", `/api/organizations/${organizationId}`, { model_names: names });
+  const send = (key: string, model: string, fields: object = {}) =>
+    chat.send({ key, body: chatBody({ model, ...fields }) });
+
+  it("mean what the organization says from the next request on, before an alias, for it alone", async () => {
+    const [own, other] = [await chat.stack.createKey(), await chat.stack.createKey()];
+    await setNames(own.organizationId, { aliases: { "gpt-4o-mini": OTHER_MODEL, [ALIAS]: OTHER_MODEL } });
+    for (const stream of [false, true]) {
+      const answer = await send(own.key, "gpt-4o-mini", { stream });
+      expect([answer.status, ...new Set(modelsIn(answer.text))]).toEqual([200, "gpt-4o-mini"]);
+      expect(chat.upstream.lastRequest.body?.["model"]).toBe("other");
+      expect((await readRequest(chat.stack, own, answer)).model).toBe(OTHER_MODEL);
+    }
+    await send(own.key, ALIAS);
+    expect(chat.upstream.lastRequest.body?.["model"]).toBe("other");
+    expect((await send(other.key, "gpt-4o-mini")).status).toBe(400);
+    await send(other.key, ALIAS);
+    expect(chat.upstream.lastRequest.body?.["model"]).toBe(CHAT_UPSTREAM_MODEL);
+    const listed = await chat.send({ path: "/v1/models?include=aliases", key: own.key });
+    const { data } = JSON.parse(listed.text) as { data: { id: string; alias_of?: string }[] };
+    const aliasOf = (name: string) => data.find(({ id }) => id === name)?.alias_of;
+    expect([aliasOf("gpt-4o-mini"), aliasOf(ALIAS)]).toEqual([OTHER_MODEL, OTHER_MODEL]);
+    await setNames(own.organizationId, { aliases: {} });
+    expect((await send(own.key, "gpt-4o-mini")).status).toBe(400);
+  });
+
+  it("go by their target for what a key may use", async () => {
+    const key = await chat.stack.createKey({ allowedModels: [CHAT_MODEL] });
+    await setNames(key.organizationId, { aliases: { mine: OTHER_MODEL } });
+    expect(readError(await send(key.key, "mine")).code).toBe("model_not_allowed");
+  });
+
+  it("have a default for every name that nobody knows, off unless set", async () => {
+    const key = await chat.stack.createKey({ allowedModels: [OTHER_MODEL] });
+    expect(readError(await send(key.key, "gpt-99")).code).toBe("model_not_found");
+    await setNames(key.organizationId, { default_model: OTHER_MODEL });
+    const answer = await send(key.key, "gpt-99");
+    expect([answer.status, ...modelsIn(answer.text)]).toEqual([200, "gpt-99"]);
+    const id = String(answer.headers["x-request-id"]);
+    const line = await waitFor("the line", () => readLines().find((one) => one["request_id"] === id));
+    expect(line).toMatchObject({ model: OTHER_MODEL, requested_model: "gpt-99" });
+    await setNames(key.organizationId, { default_model: CHAT_MODEL });
+    expect(readError(await send(key.key, "gpt-99")).code).toBe("model_not_allowed");
+    await setNames(key.organizationId, { default_model: null });
+    expect(readError(await send(key.key, "gpt-99")).code).toBe("model_not_found");
+  });
+
+  it("of the largest size that is allowed go with every request", async () => {
+    const key = await chat.stack.createKey();
+    const aliases = Object.fromEntries(
+      Array.from({ length: 100 }, (_, index) => [`name-${"x".repeat(48)}-${index}`, OTHER_MODEL]),
+    );
+    await setNames(key.organizationId, { aliases });
+    const [last = ""] = Object.keys(aliases).slice(-1);
+    expect((await send(key.key, last)).status).toBe(200);
+  });
+
+  it.each([
+    [{ aliases: { [CHAT_MODEL]: OTHER_MODEL } }, "must not hide"],
+    [{ aliases: { mine: ALIAS } }, "there is no model"],
+    [{ aliases: { mine: "mine" } }, "there is no model"],
+    [{ aliases: { "gpt-4\u043E": OTHER_MODEL } }, "expected a name"],
+    [{ aliases: { "": OTHER_MODEL } }, "expected a name"],
+    [{ aliases: { ["a".repeat(129)]: OTHER_MODEL } }, "expected a name"],
+    [
+      {
+        aliases: Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`n${index}`, OTHER_MODEL])),
+      },
+      "at most 100 names",
+    ],
+    [{ default_model: ALIAS }, "there is no model"],
+    [{ default_model: "" }, "expected a catalog id"],
+  ])("are refused where they are no names of models: %j", async (names, message) => {
+    const key = await chat.stack.createKey();
+    const { adminUrl, adminToken } = chat.stack;
+    const answer = await sendTo(adminUrl, {
+      method: "PATCH",
+      path: `/api/organizations/${key.organizationId}`,
+      headers: { authorization: `Bearer ${adminToken}` },
+      body: { model_names: names },
+    });
+    expect(answer.status).toBe(400);
+    expect(answer.text).toContain(message);
   });
 });

@@ -7,6 +7,8 @@ import {
 } from "../../settings/organization.ts";
 import type { StoredSetting } from "../../settings/setting.ts";
 import { convertSettings } from "../../settings/table.ts";
+import type { Catalog } from "../../catalog/catalog.ts";
+import { requireModel } from "./key-settings.ts";
 import { AdminError } from "../admin-error.ts";
 import type { Principal } from "../principal.ts";
 import type { OrganizationChange } from "../schemas/organization.ts";
@@ -26,10 +28,11 @@ export function planOrganizationChange(
   current: OrganizationSettings | null,
   wanted: OrganizationChange,
   principal: Principal,
-  services: Pick<ApiServices, "hasMailServer" | "allowPrivateWebhooks">,
+  services: Pick<ApiServices, "hasMailServer" | "allowPrivateWebhooks" | "catalog">,
 ): OrganizationChangePlan {
   requireOperator(wanted, principal);
   requireChannels(wanted, services);
+  requireModelNames(wanted, services.catalog());
   const changes = convertSettings(ORGANIZATION_SETTINGS, wanted, current);
   const { notifications } = changes;
   if (notifications?.webhook?.secrets.length !== 0) return { changes, newWebhookSecret: null };
@@ -64,6 +67,20 @@ function requireChannels(
     const message = "`notifications.webhook.url`: must begin with https://";
     throw new AdminError("invalid_parameter", { message, param: "notifications.webhook.url" });
   }
+}
+
+/** Names lead to models of the catalog, and hide none of it. */
+function requireModelNames({ model_names: names }: OrganizationChange, catalog: Catalog): void {
+  for (const [name, id] of Object.entries(names?.aliases ?? {})) {
+    const param = `model_names.aliases.${name}`;
+    if (catalog.find(name) !== undefined) {
+      const message = `\`${param}\`: \`${name}\` is the id of a model of the catalog, which a name must not hide`;
+      throw new AdminError("invalid_parameter", { message, param });
+    }
+    requireModel(param, id, catalog);
+  }
+  const defaultModel = names?.default_model ?? null;
+  if (defaultModel !== null) requireModel("model_names.default_model", defaultModel, catalog);
 }
 
 /** The same URL keeps its secret; a new one gets a new secret, which its receiver alone will know. */

@@ -41,11 +41,13 @@ export function requireUsableSettings(wanted: KeyChange, catalog: Catalog, nowMs
 }
 
 function requireModels(apiName: string, wanted: readonly string[], catalog: Catalog): void {
-  const position = wanted.findIndex((id) => catalog.find(id) === undefined);
-  const id = wanted[position];
-  if (id === undefined) return;
+  for (const [position, id] of wanted.entries()) requireModel(`${apiName}.${position}`, id, catalog);
+}
+
+/** @throws AdminError 400 naming the parameter and the nearest id. */
+export function requireModel(param: string, id: string, catalog: Catalog): void {
+  if (catalog.find(id) !== undefined) return;
   const ids = catalog.models.map((model) => model.id);
-  const param = `${apiName}.${position}`;
   const shown = JSON.stringify(id.slice(0, 100));
   const message = `\`${param}\`: there is no model ${shown}${formatSuggestion(id, ids)}; \`GET /api/catalog\` lists all`;
   throw new AdminError("invalid_parameter", { message, param });

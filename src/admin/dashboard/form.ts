@@ -6,7 +6,7 @@ import { AdminError } from "../admin-error.ts";
 
 /**
  * `whole`, `amount`, `time`, `line`: empty is null. `default`: a whole number, empty leaves it to the API. `flag`: a checkbox.
- * `lines`: one item a line. `url`: an object with it, from `<name>.url`; empty is null. `choices`: every checkbox of that name; null when `<name>.all` is set.
+ * `lines`: one item a line. `pairs`: an object of lines `name = value`. `url`: an object with it, from `<name>.url`; empty is null. `choices`: every checkbox of that name; null when `<name>.all` is set.
  */
 export type FieldKind =
   | "text"
@@ -17,6 +17,7 @@ export type FieldKind =
   | "time"
   | "flag"
   | "lines"
+  | "pairs"
   | "url"
   | "choices";
 export type Fields = Readonly<Record<string, FieldKind>>;
@@ -91,6 +92,8 @@ function readField(form: FormValues, path: string, kind: FieldKind): unknown {
       return form.has(path);
     case "lines":
       return text.split(/[\s,]+/).filter((line) => line !== "");
+    case "pairs":
+      return pairsOf(text);
     case "url": {
       const url = form.text(`${path}.url`);
       return url === "" ? null : { url };
@@ -100,6 +103,17 @@ function readField(form: FormValues, path: string, kind: FieldKind): unknown {
     default:
       return kind satisfies never;
   }
+}
+
+/** A line without a value goes on with an empty one: the API says what it expects. */
+function pairsOf(text: string): Readonly<Record<string, string>> {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [name = "", ...value] = line.split("=");
+      return [name.trim(), value.join("=").trim()] as const;
+    }),
+  );
 }
 
 /** What is no number goes on as it is: the schema says what it expects. */

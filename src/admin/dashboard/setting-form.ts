@@ -91,6 +91,8 @@ const FIELD_KINDS: Readonly<Record<Exclude<Notation, "group">, FieldKind>> = {
   flag: "flag",
   time: "time",
   models: "choices",
+  model: "line",
+  names: "pairs",
   emails: "lines",
   webhook: "url",
 };
@@ -112,11 +114,16 @@ function textOf(notation: Notation, value: unknown): string | readonly string[] 
       return typeof value === "string" ? value.slice(0, "2026-12-31T23:59".length) : "";
     case "models":
       return value as readonly string[] | null;
+    case "names":
+      return Object.entries(value as Readonly<Record<string, string>>)
+        .map(([name, id]) => `${name} = ${id}`)
+        .join("\n");
     case "emails":
       return (value as readonly string[]).join("\n");
     case "webhook":
       return value === null ? "" : (value as { url: string }).url;
     case "text":
+    case "model":
     case "whole":
     case "rate":
     case "group":

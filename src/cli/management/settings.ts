@@ -94,9 +94,14 @@ function formatSetting({ kind, cli }: Setting, value: unknown, currency: string)
     case "models":
     case "emails":
       return Array.isArray(value) && value.length > 0 ? value.join(", ") : none;
+    case "names": {
+      const pairs = Object.entries(value as JsonObject).map(([name, id]) => `${name}=${String(id)}`);
+      return pairs.length === 0 ? none : pairs.join(", ");
+    }
     case "webhook":
       return value === null ? none : String((value as JsonObject)["url"]);
     case "text":
+    case "model":
     case "whole":
     case "rate":
     case "time":
@@ -116,7 +121,19 @@ function readOption({ kind, cli }: Setting, options: OptionValues): unknown {
   if (cli?.option === undefined) return undefined;
   const value = convertNone(options[new Option(cli.option.flags).attributeName()]);
   if (kind.notation === "emails") return value === null ? [] : value;
+  if (kind.notation === "names" && value !== undefined) return pairsOf(value);
   return kind.notation === "webhook" && typeof value === "string" ? { url: value } : value;
+}
+
+/** "name=id" each; the API says what is wrong with one that has no id. */
+function pairsOf(pairs: unknown): Readonly<Record<string, string>> {
+  const list = Array.isArray(pairs) ? pairs.map(String) : [];
+  return Object.fromEntries(
+    list.map((pair) => {
+      const [name = "", ...id] = pair.split("=");
+      return [name.trim(), id.join("=").trim()] as const;
+    }),
+  );
 }
 
 /** Null: the text goes to the API as it is. */
@@ -128,9 +145,11 @@ function parserOf(row: Setting): ((text: string, before: unknown) => unknown) | 
     case "amount":
       return parseAmount;
     case "models":
+    case "names":
     case "emails":
       return (text, before) => collect(text, before as Parameters<typeof collect>[1]);
     case "text":
+    case "model":
     case "flag":
     case "time":
     case "webhook":

@@ -18,6 +18,7 @@ import {
 import { dayAt, monthAt } from "../../calendar.ts";
 import { parseModels } from "../management/records.ts";
 import { amountAt, integerAt, integerOrNullAt, textAt } from "../redis/parse-reply.ts";
+import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
 import { ADMISSION_DECISIONS } from "../types/decision.ts";
 import type {
   AdmitInput,
@@ -27,6 +28,7 @@ import type {
   KeyReference,
   KnownKeyResult,
 } from "../types/admission.ts";
+import { setBounded } from "../../set-bounded.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 
 /** @see AdmissionStore.lookUpKey */
@@ -112,8 +114,24 @@ function parseOrganization(reply: readonly unknown[], id: string): AdmittedOrgan
     budgetCents: integerOrNullAt(reply, at.organizationBudgetCents),
     strictCaps: textAt(reply, at.strictCaps) === "1",
     endUserTag: textAt(reply, at.endUserTag) === "1",
+    modelNames: parseModelNames(textAt(reply, at.modelNames)),
     spentMicrocents: amountAt(reply, at.organizationSpent),
   };
+}
+
+const { kind: MODEL_NAMES, default: NO_MODEL_NAMES } = ORGANIZATION_SETTINGS.modelNames;
+
+/** By their text: read once and not with every request. Most organizations have none. */
+const KNOWN_MODEL_NAMES = new Map<string, AdmittedOrganization["modelNames"]>();
+const MAX_KNOWN_MODEL_NAMES = 500;
+
+function parseModelNames(text: string): AdmittedOrganization["modelNames"] {
+  if (text === "") return NO_MODEL_NAMES;
+  const known = KNOWN_MODEL_NAMES.get(text);
+  if (known !== undefined) return known;
+  const names = MODEL_NAMES.parse(text);
+  setBounded(KNOWN_MODEL_NAMES, text, names, MAX_KNOWN_MODEL_NAMES);
+  return names;
 }
 
 function parseLimits(reply: readonly unknown[]): Pick<KnownKeyResult, "bucket" | "concurrentRequests"> {

@@ -14,7 +14,7 @@
 --   {decision, time ms, key name, key display, rpm, key hard cap cents, key budget cents, allowed models, max concurrent,
 --   expires at ms, key spent, organization name, currency, organization hard cap cents, organization budget cents,
 --   strict caps, organization spent, remaining, capacity, reset ms, retry after seconds, concurrent, default tags,
---   end user tag}
+--   end user tag, model names}
 --   '' stands for none; remaining: whole requests; reset ms: until the bucket is full; retry after seconds: until it has
 --   a token; concurrent: other requests in flight.
 --
@@ -43,9 +43,9 @@ local hash, former_hash, former_until, disabled, expires_at, rpm_text, key_cap, 
   key_budget, allowed_models, deleted_at, default_tags = unpack(redis.call('HMGET', key_record, 'hash', 'former_hash', 'former_until',
   'disabled', 'expires_at', 'rpm', 'hard_cap_cents', 'max_concurrent', 'name', 'display', 'budget_cents',
   'allowed_models', 'deleted_at', 'default_tags'))
-local organization_name, currency, organization_cap, organization_budget, strict_caps, suspended, end_user_tag =
+local organization_name, currency, organization_cap, organization_budget, strict_caps, suspended, end_user_tag, model_names =
   unpack(redis.call('HMGET', organization, 'name', 'currency', 'hard_cap_cents', 'budget_cents', 'strict_caps',
-  'suspended', 'end_user_tag'))
+  'suspended', 'end_user_tag', 'model_names'))
 local hash_is_valid = hash == presented_hash
   or (former_hash == presented_hash and now_ms < number_or_zero(former_until))
 if not hash or not organization_name or not hash_is_valid or (deleted_at and deleted_at ~= '') then
@@ -130,4 +130,5 @@ return {
   allowed_models or '', max_concurrent_text or '', expires_at or '', key_spent, organization_name, currency or '',
   organization_cap or '', organization_budget or '', strict_caps or '', organization_spent, remaining,
   integer(capacity), reset_ms, integer(retry_after_s), concurrent, default_tags or '', end_user_tag or '',
+  model_names or '',
 }

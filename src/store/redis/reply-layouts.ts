@@ -31,6 +31,7 @@ const ADMIT_FIELDS = [
   "concurrent",
   "defaultTags",
   "endUserTag",
+  "modelNames",
 ] as const;
 
 export const REPLY_LAYOUTS = {

@@ -88,7 +88,7 @@ export interface AdmittedKey extends Pick<
 
 export interface AdmittedOrganization extends Pick<
   OrganizationSettings,
-  "name" | "currency" | "hardCapCents" | "budgetCents" | "strictCaps" | "endUserTag"
+  "name" | "currency" | "hardCapCents" | "budgetCents" | "strictCaps" | "endUserTag" | "modelNames"
 > {
   readonly id: string;
   readonly spentMicrocents: bigint;

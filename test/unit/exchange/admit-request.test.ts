@@ -34,6 +34,7 @@ const ADMITTED: KnownKeyResult = {
     budgetCents: null,
     strictCaps: false,
     endUserTag: false,
+    modelNames: { aliases: {}, defaultModel: null },
     spentMicrocents: 0n,
   },
   bucket: { remaining: 9, capacity: 10, resetMs: 1000, retryAfterSeconds: 0 },

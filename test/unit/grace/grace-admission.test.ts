@@ -53,6 +53,7 @@ function createResult(changes: Changes): KnownKeyResult {
       budgetCents: null,
       strictCaps: false,
       endUserTag: false,
+      modelNames: { aliases: {}, defaultModel: null },
       spentMicrocents: 0n,
       ...changes.organization,
     },

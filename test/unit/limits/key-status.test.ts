@@ -28,6 +28,7 @@ const ORGANIZATION: KeyStatusInput["organization"] = {
   budgetCents: null,
   strictCaps: false,
   endUserTag: false,
+  modelNames: { aliases: {}, defaultModel: null },
   suspended: false,
   notifications: { dashboard: true, emails: [], webhook: null },
   keyDefaults: { requestsPerMinute: null, hardCapCents: null, budgetCents: null },

@@ -50,7 +50,7 @@ function SettingField({ setting, texts, problems, currency, catalog, disabled, h
   }
   const value = typeof given === "string" ? given : "";
   if (notation === "flag") return <Check {...common} checked={value === "yes"} />;
-  if (notation === "emails") return <Area {...common} value={value} />;
+  if (notation === "emails" || notation === "names") return <Area {...common} value={value} />;
   const isRate = notation === "rate" && isPositive(value);
   return (
     <Field
