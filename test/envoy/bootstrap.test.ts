@@ -92,6 +92,7 @@ describe("an admitted request", () => {
       "accept-encoding": "gzip",
       forwarded: "for=1.2.3.4",
       "x-forwarded-for": "1.2.3.4",
+      "anthropic-version": "2023-06-01",
       "anthropic-workspace-id": "workspace of the client",
       "openai-organization": "org",
       "x-stainless-lang": "js",
