@@ -4,6 +4,7 @@
  */
 import { completeRates, costMicrocents, type GivenRates, type Rates } from "./rates.ts";
 import { NO_TOKENS } from "../translation/client-protocol.ts";
+import { DEFAULT_SERVICE_TIERS } from "../translation/upstream/service-tiers.ts";
 
 /** Rates of prompts that are larger than so many tokens, cached and written ones included. */
 export interface PromptTier {
@@ -52,15 +53,6 @@ export interface GivenPrice extends GivenSchedule {
   readonly serviceTiers: readonly (GivenSchedule & { readonly name: string })[];
 }
 
-/** What upstreams call the tier that nobody asks for by name: OpenAI, Anthropic, Groq. */
-const DEFAULT_TIERS: ReadonlySet<string> = new Set([
-  "auto",
-  "default",
-  "on_demand",
-  "standard",
-  "standard_only",
-]);
-
 export function createPrice(given: GivenPrice): Price {
   const base = createSchedule(given);
   const serviceTiers = new Map(given.serviceTiers.map((tier) => [tier.name, createSchedule(tier)]));
@@ -78,11 +70,6 @@ export function createPrice(given: GivenPrice): Price {
   return Object.freeze({ from: given.from, base, serviceTiers, cheapest });
 }
 
-/** Whether a service tier is the one that requests get which ask for none. */
-export function isDefaultTier(name: string): boolean {
-  return DEFAULT_TIERS.has(name);
-}
-
 /** The price that is in force at a time, by the UTC day that it falls on. */
 export function priceInForce(prices: PriceList, nowMs: number): Price {
   const today = new Date(nowMs).toISOString().slice(0, 10);
@@ -97,7 +84,7 @@ export function announcedPrices(prices: PriceList, nowMs: number): Price[] {
 
 /** Whether a service tier has a price of its own, or is the default. */
 export function isPricedTier(price: Price, serviceTier: string): boolean {
-  return price.serviceTiers.has(serviceTier) || isDefaultTier(serviceTier);
+  return price.serviceTiers.has(serviceTier) || DEFAULT_SERVICE_TIERS.has(serviceTier);
 }
 
 /**

@@ -122,6 +122,6 @@ export function costParts(tokens: BilledTokens, rates: Rates): CostPart[] {
 }
 
 /** Millionths of a microcent as whole microcents: the only rounding of a cost. */
-export function roundUp(amount: bigint): bigint {
+function roundUp(amount: bigint): bigint {
   return (amount + TOKENS_PER_PRICE_UNIT - 1n) / TOKENS_PER_PRICE_UNIT;
 }

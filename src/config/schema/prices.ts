@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { parsePrice } from "../../money.ts";
+import { DEFAULT_SERVICE_TIERS } from "../../translation/upstream/service-tiers.ts";
 import { explainCurrency } from "./currencies.ts";
 import { described, integer, list, mapping } from "./fields.ts";
 
@@ -8,8 +9,6 @@ const DECIMAL = "at most seven digits before the point and eight behind it";
 /** No context window comes near it. */
 const MAX_TOKENS = 100_000_000;
 const TIER_FORM = /^[a-z0-9][a-z0-9_.-]{0,31}$/;
-/** What upstreams call the tier that `input` and `output` are for. */
-const DEFAULT_TIERS = new Set(["auto", "default", "on_demand", "standard", "standard_only"]);
 
 const decimal = (what: string, example: string) =>
   z
@@ -75,7 +74,9 @@ const tierName = z.string().superRefine((name, context) => {
 });
 
 function explainTier(name: string): string | null {
-  if (DEFAULT_TIERS.has(name)) return `\`${name}\` is the default: its prices stand beside \`service_tiers\``;
+  if (DEFAULT_SERVICE_TIERS.has(name)) {
+    return `\`${name}\` is the default: its prices stand beside \`service_tiers\``;
+  }
   return TIER_FORM.test(name)
     ? null
     : "expected a service tier as upstreams name it, in lower case, such as `flex` or `priority`";
