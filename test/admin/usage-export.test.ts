@@ -87,6 +87,14 @@ describe("an export of a month's usage", () => {
     expect(shown).toEqual(shown.toSorted());
     expect(new Set(rows.map((row) => row["organization_name"]))).toEqual(new Set(['Acme, "Inc"']));
     expect(rows[0]).toMatchObject({ requests: "1", input_tokens: "10", output_tokens: "7", currency: "USD" });
+    for (const column of [
+      "cache_write_tokens",
+      "cache_write_1h_tokens",
+      "input_audio_tokens",
+      "output_audio_tokens",
+    ]) {
+      expect(columns).toContain(column);
+    }
   });
 
   it("makes a cell that a spreadsheet would run a text, and leaves numbers alone", async () => {
