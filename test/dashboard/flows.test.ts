@@ -212,7 +212,7 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
   it("copies a snippet with a click", async () => {
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.goto(`${base}/try`);
-    await page.getByRole("button", { name: "Copy curl" }).click();
+    await page.getByRole("button", { name: "Copy curl, OpenAI chat completions" }).click();
     await page.getByText("Copied").waitFor();
     expect(await page.evaluate("navigator.clipboard.readText()")).toContain(getStack().baseUrl);
   });
