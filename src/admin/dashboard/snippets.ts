@@ -21,6 +21,29 @@ export function createSnippets(
     : snippets.map((snippet) => ({ ...snippet, text: fillIn(snippet.text, key) }));
 }
 
+/** Of a model that has embeddings alone. */
+export function createEmbeddingsSnippets(baseUrl: string, model: string): readonly Snippet[] {
+  return [
+    {
+      id: "curl-embeddings",
+      title: "curl, embeddings",
+      text: `curl ${baseUrl}/v1/embeddings \\
+  -H "Authorization: Bearer $API_KEY" -H "Content-Type: application/json" \\
+  -d '{"model": "${model}", "input": "Hello"}'`,
+    },
+    {
+      id: "openai-python-embeddings",
+      title: "OpenAI SDK, Python, embeddings",
+      text: `import os
+from openai import OpenAI
+
+client = OpenAI(base_url="${baseUrl}/v1", api_key=os.environ["API_KEY"])
+answer = client.embeddings.create(model="${model}", input="Hello")
+print(answer.data[0].embedding)`,
+    },
+  ];
+}
+
 /** Where each of them has its key, in the language's own way. */
 function fillIn(text: string, key: string): string {
   return text

@@ -3,7 +3,7 @@
 import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
 import { Layout } from "../parts/layout.tsx";
 import { SnippetBox } from "../parts/snippet-box.tsx";
-import { createSnippets } from "../snippets.ts";
+import { createEmbeddingsSnippets, createSnippets } from "../snippets.ts";
 import type { CatalogView } from "../views.ts";
 
 async function showTryIt(page: OrganizationPageCall): Promise<PageAnswer> {
@@ -15,6 +15,9 @@ async function showTryIt(page: OrganizationPageCall): Promise<PageAnswer> {
   const ids = usable.map((model) => model.id);
   const wanted = page.query.get("model") ?? "";
   const model = ids.includes(wanted) ? wanted : (ids[0] ?? "vendor/model");
+  const listSnippets = hasEmbeddingsAlone(usable.find(({ id: one }) => one === model)?.capabilities ?? [])
+    ? createEmbeddingsSnippets
+    : createSnippets;
   return {
     markup: (
       <Layout page={page} title="Try it" section="try">
@@ -37,12 +40,18 @@ async function showTryIt(page: OrganizationPageCall): Promise<PageAnswer> {
             Fill in
           </button>
         </form>
-        {createSnippets(page.gatewayUrl, model).map((snippet) => (
+        {listSnippets(page.gatewayUrl, model).map((snippet) => (
           <SnippetBox snippet={snippet} />
         ))}
       </Layout>
     ),
   };
+}
+
+/** Such a model has no chat. */
+function hasEmbeddingsAlone(capabilities: readonly string[]): boolean {
+  const has = (name: string): boolean => capabilities.includes(name);
+  return has("embeddings") && !has("chat") && !has("completions");
 }
 
 export const tryItPageRoutes: readonly PageRoute[] = [
