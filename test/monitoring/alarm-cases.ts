@@ -175,16 +175,16 @@ export const ALARM_CASES: readonly AlarmCase[] = [
   {
     alert: "GatewayUnpricedServiceTier",
     fault: {
-      [`inference_gateway_unpriced_service_tiers_total{model="${ECHO}",service_tier="flex"}`]: "_ _ 2x80",
+      [`inference_gateway_unpriced_service_tiers_total{model="${ECHO}",service_tier="flex"}`]: "_ _ 2x10",
     },
     calm: {
-      [`inference_gateway_unpriced_service_tiers_total{model="${ECHO}",service_tier="flex"}`]: "2x100",
+      [`inference_gateway_unpriced_service_tiers_total{model="${ECHO}",service_tier="flex"}`]: "2x10",
     },
-    at: "10m",
+    at: "5m",
     pendingAt: null,
     labels: { model: ECHO, service_tier: "flex" },
     summary: `${ECHO} is served at a service tier without a price (flex)`,
-    description: "2 requests in an hour were charged at the default price.",
+    description: "2 requests in five minutes were charged at the default price.",
   },
   {
     alert: "GatewayHoldsReaped",

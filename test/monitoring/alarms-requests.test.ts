@@ -112,6 +112,23 @@ describe(`with requests that fail${SKIPPED_WHY}`, () => {
   });
 });
 
+describe(`with a service tier that nobody has set a price for${SKIPPED_WHY}`, () => {
+  itFires(prometheus, {
+    alert: "GatewayUnpricedServiceTier",
+    when: "an upstream serves it",
+    provoke: async () => {
+      const usage = { promptTokens: 5, cachedTokens: 0, completionTokens: 1 };
+      chat.upstream.answerNext({
+        kind: "json",
+        body: textCompletion("hello", usage, { service_tier: "flex" }),
+      });
+      const { status } = await chat.send({ body: chatBody() });
+      if (status !== 200) throw new Error(`the request was answered ${status}`);
+    },
+    repair: async () => undefined,
+  });
+});
+
 describe(`with alerts that do not arrive${SKIPPED_WHY}`, () => {
   let port = 0;
   let organizationPath = "";
