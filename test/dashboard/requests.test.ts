@@ -98,7 +98,7 @@ describe.skipIf(CHROMIUM === null)(`the pages of requests${SKIPPED_WHY}`, () => 
     await page.goto(`${base}?status=5xx`);
     await rows().first().getByRole("link").click();
     await page
-      .getByText(/^The upstream local answered 500.*; the client was told 502 upstream_error\.$/)
+      .getByText(/^The upstream local answered 500.*; the client was told 502 upstream_error\.\s*$/)
       .waitFor();
   });
 });
