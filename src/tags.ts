@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 
 /** Of a header, and of a key's default. */
-export const MAX_TAGS = 8;
+const MAX_TAGS = 8;
 /** How the documents say what tags are. */
 export const TAG_VALUES = `1 to ${MAX_TAGS} tags as in \`team=search,feature=autocomplete\``;
 /** The row of usage for combinations beyond those that a month keeps apart. It has no "=", so no tags look like it. */

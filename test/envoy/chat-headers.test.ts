@@ -94,7 +94,7 @@ describe("header policy towards an upstream", () => {
 /** Envoy's own and those that the contract names. */
 const OUR_HEADERS =
   "content-type cache-control date content-length transfer-encoding connection keep-alive server " +
-  "x-service-ratelimit-remaining x-request-id request-id x-should-retry retry-after " +
+  "x-service-ratelimit-remaining x-request-id request-id x-request-cost x-should-retry retry-after " +
   "x-ratelimit-limit-requests x-ratelimit-remaining-requests x-ratelimit-reset-requests";
 
 describe("header policy towards the client", () => {

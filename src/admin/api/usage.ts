@@ -64,7 +64,7 @@ const show = defineOrganizationRoute(
 );
 
 /** Of these rows those that a caller asks for. */
-export function filterUsage(
+function filterUsage(
   rows: readonly UsageRow[],
   {
     key_id: keyId,
@@ -82,7 +82,7 @@ export function filterUsage(
   );
 }
 
-export function formatTagCombinations({ tagCombinations, hasOtherTags }: MonthUsage) {
+function formatTagCombinations({ tagCombinations, hasOtherTags }: MonthUsage) {
   return { kept: tagCombinations, most: MAX_TAG_COMBINATIONS, has_other: hasOtherTags };
 }
 

@@ -88,7 +88,7 @@ function isGroup(word: string): boolean {
 }
 
 /** Whether a month's tags are kept apart. */
-export const tagCombinations = named(
+const tagCombinations = named(
   "TagCombinations",
   z.strictObject({
     kept: count().meta({ description: "Combinations of tags that the month keeps apart so far." }),

@@ -22,7 +22,7 @@ export type ExportColumn = readonly [name: string, read: (row: ExportRow) => Exp
 const BATCH = 500;
 
 /** "2026-11-21 key_… acme/echo-small team=search", `-` for what there is none of. None of the parts has blanks. */
-export function formatRowId({ day, keyId, model, tags }: UsageRow): string {
+function formatRowId({ day, keyId, model, tags }: UsageRow): string {
   return [day, keyId ?? "-", model ?? "-", tags === "" ? "-" : tags].join(" ");
 }
 

@@ -1,7 +1,7 @@
 /** Names of models beside their ids: in the catalog, and in an organization's settings. */
 import { z } from "zod";
 
-export const MAX_NAME_CHARACTERS = 128;
+const MAX_NAME_CHARACTERS = 128;
 /** ASCII alone, so that two names that look the same are the same. */
 const NAME_FORM = /^[A-Za-z0-9][A-Za-z0-9._:@/+-]{0,127}$/;
 
