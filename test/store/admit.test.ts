@@ -64,6 +64,8 @@ describe("admit", () => {
         hardCapCents: 100_000,
         budgetCents: null,
         strictCaps: true,
+        endUserTag: false,
+        modelNames: { aliases: {}, defaultModel: null },
         spentMicrocents: 1_234_567n,
       },
       bucket: { remaining: 599, capacity: 600, resetMs: 10, retryAfterSeconds: 0 },
