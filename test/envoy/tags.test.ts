@@ -49,8 +49,9 @@ describe("tags", () => {
     const plain = await send(key, {});
     const tags = { feature: "autocomplete", team: "search" };
     expect(answer.status).toBe(200);
-    for (const request of chat.upstream.requests)
+    for (const request of chat.upstream.requests) {
       expect(Object.keys(request.headers)).not.toContain("x-tags");
+    }
     const id = String(answer.headers["x-request-id"]);
     const own = await chat.stack.send({ path: `/v1/requests/${id}`, key: key.key });
     expect(own.json()["tags"]).toEqual(tags);

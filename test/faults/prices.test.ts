@@ -49,7 +49,11 @@ describe("with prices by service tier, size of prompt and cache writes, charged 
       async fault({ answered }) {
         await answered(WARM_ANSWERS);
         await faults.redis.kill();
-        await answered(30).finally(() => faults.redis.restart());
+        try {
+          await answered(30);
+        } finally {
+          await faults.redis.restart();
+        }
         await answered(10);
       },
       allowsFailures: false,
