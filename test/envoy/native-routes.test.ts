@@ -147,6 +147,17 @@ describe("a messages request to an upstream that speaks messages", () => {
     },
   );
 
+  it("[native.http_errors] tells nothing of a balance that the upstream calls an error of the request", async () => {
+    const error = { type: "invalid_request_error", message: "Your credit balance is too low" };
+    chat.upstream.answer({ kind: "json", status: 400, body: { type: "error", error } });
+    for (const model of [NATIVE_MODEL, BOTH_MODEL]) {
+      const path = model === NATIVE_MODEL ? MESSAGES_PATH : CHAT_PATH;
+      const answer = await chat.send({ path, body: { ...messages(), model } });
+      expect([answer.status, readError(answer).code]).toEqual([502, "upstream_authentication_failed"]);
+      expect(answer.text).not.toContain("credit");
+    }
+  });
+
   it("passes the upstream's words about the request itself on", async () => {
     const error = { type: "invalid_request_error", message: "messages.0: bad" };
     chat.upstream.answer({ kind: "json", status: 400, body: { type: "error", error } });

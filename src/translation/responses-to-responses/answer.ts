@@ -59,8 +59,7 @@ export class ResponsesAnswer extends PassThroughAnswer {
     if (type.endsWith(".delta") && !type.includes(".audio.")) this.generated.readPiece([delta]);
     if (type === "response.output_item.added" && isJsonObject(item)) this.generated.readPiece([item["name"]]);
     if (type === "response.output_item.done") this.#items.add(item);
-    // What is told here is the end of the answer, but clients act on the response that failed, which may follow.
-    if (type === "error") this.#hasError = true;
+    if (type === "error") return this.#readError(event);
     return WITH_RESPONSE.has(type) && isJsonObject(response) ? this.#readResponse(type, response) : ORDINARY;
   }
 
@@ -88,18 +87,23 @@ export class ResponsesAnswer extends PassThroughAnswer {
     return told + formatEvent("response.failed", failed);
   }
 
+  /** It is the end of the answer, but clients act on the response that failed, which may follow. */
+  #readError(event: JsonObject): EventMeaning {
+    const failed = mapErrorInAnswer(event, this.options);
+    if (isAboutAccount(failed)) return { ...ORDINARY, failed, isHidden: true };
+    this.#hasError = true;
+    return ORDINARY;
+  }
+
   #readResponse(type: string, response: JsonObject): EventMeaning {
     this.#response = response;
     const isLast = LAST.has(type);
     if (isLast) this.#readUsage(response);
     const usage = isLast ? this.describeUsage(response["usage"]) : null;
     const values = { model: this.options.model, ...(usage === null ? {} : { usage }) };
-    return {
-      ...ORDINARY,
-      replacement: { member: "response", values },
-      isLast,
-      failed: type === "response.failed" ? this.#readFailure(response) : null,
-    };
+    const failed = type === "response.failed" ? this.#readFailure(response) : null;
+    const replacement = { member: "response", values };
+    return { replacement, isLast, failed, isHidden: failed !== null && isAboutAccount(failed) };
   }
 
   #readFailure(response: JsonObject): GatewayError {
@@ -121,4 +125,9 @@ export class ResponsesAnswer extends PassThroughAnswer {
     this.#sequenceNumber += 1;
     return this.#sequenceNumber;
   }
+}
+
+/** The gateway's own at the upstream. */
+function isAboutAccount(error: GatewayError): boolean {
+  return error.code === "upstream_authentication_failed";
 }

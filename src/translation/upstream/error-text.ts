@@ -5,6 +5,8 @@ import { isUtf8 } from "node:buffer";
 export interface UpstreamErrorText {
   readonly message: string | null;
   readonly code: string | null;
+  /** Its kind, in the server's own words. */
+  readonly type: string | null;
   readonly param: string | null;
   /** HTTP status that the error object itself names: the only one there is inside an answer of status 200. */
   readonly status: number | null;
@@ -16,7 +18,7 @@ const MAX_PLAIN_TEXT_CHARACTERS = 500;
 /** More than this is no error message; it is not worth parsing. */
 const MAX_BODY_BYTES = 1_048_576;
 
-const NOTHING: UpstreamErrorText = { message: null, code: null, param: null, status: null };
+const NOTHING: UpstreamErrorText = { message: null, code: null, type: null, param: null, status: null };
 
 /**
  * Reads an upstream's error body: OpenAI and current vLLM (`error.message`), older vLLM (`object: "error"`), Ollama
@@ -53,10 +55,11 @@ export function isUpstreamError(value: unknown): boolean {
 }
 
 function readFields(fields: Record<string, unknown>): UpstreamErrorText {
-  const { message, code, param } = fields;
+  const { message, code, type, param } = fields;
   return {
     message: readText(message, MAX_MESSAGE_CHARACTERS),
     code: readText(code, 100),
+    type: readText(type, 100),
     param: readText(param, 200),
     status: readStatus(code) ?? readStatus(fields["status"]),
   };

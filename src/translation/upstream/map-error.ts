@@ -1,9 +1,10 @@
 /**
  * What a client is told when an upstream answers with an error. The upstream's own text passes only where it is about
- * the client's own request (400, 413, 422); everything else goes to the log, as the error's cause. A client's 429
- * always means a limit of its key, so an upstream's 429 becomes `model_overloaded`.
+ * the client's own request (400, 413, 422) and not about the gateway's account there; everything else goes to the log,
+ * as the error's cause. A client's 429 always means a limit of its key, so an upstream's 429 becomes `model_overloaded`.
  */
 import { GatewayError } from "../../errors.ts";
+import { isAccountError } from "./account-error.ts";
 import { CONTEXT_LENGTH_EXCEEDED, describeContextOverflow, isContextOverflow } from "./context-overflow.ts";
 import type { ProtocolName } from "../client-protocol.ts";
 import { parseUpstreamError, readUpstreamError, type UpstreamErrorText } from "./error-text.ts";
@@ -67,6 +68,7 @@ function mapStatus(
     case 400:
     case 413:
     case 422:
+      if (isAccountError(text)) return new GatewayError("upstream_authentication_failed", { cause });
       return createRequestError(text, { protocol, model, cause });
     case 401:
     case 403:
@@ -83,7 +85,9 @@ function mapStatus(
         ...formatWait(wait.retryAfterSeconds ?? wait.startupSeconds),
       });
     default:
-      return new GatewayError("upstream_error", { cause });
+      return new GatewayError(isAccountError(text) ? "upstream_authentication_failed" : "upstream_error", {
+        cause,
+      });
   }
 }
 

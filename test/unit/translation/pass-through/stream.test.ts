@@ -139,6 +139,13 @@ describe("an error event in a stream of messages", () => {
   );
 });
 
+it("an invalid_request_error about the gateway's balance in a stream of messages is not told", () => {
+  const error = { type: "invalid_request_error", message: "Your credit balance is too low" };
+  const { text, last } = runNativeStream("messages", [namedEvent("error", { error })]);
+  expect(last.failed?.code).toBe("upstream_authentication_failed");
+  expect(text).not.toContain("credit");
+});
+
 describe("a stream of responses that passes through", () => {
   it("[responses.native.usage] is counted by the usage of its last event", () => {
     const { observation } = runNativeStream("responses", [responsesStream()]).answer;
@@ -178,5 +185,18 @@ describe("a stream of responses that passes through", () => {
     const { text, last } = runNativeStream("responses", [error + failed]);
     expect(text).toBe(error + failed);
     expect(last.failed?.code).toBe("upstream_error");
+  });
+
+  it("tells nothing of the gateway's own account, in an error or in the response that failed", () => {
+    const told = { code: "insufficient_quota", message: "You exceeded your current quota" };
+    const error = namedEvent("error", { sequence_number: 1, ...told });
+    const response = { id: "resp_1", object: "response", status: "failed", error: told };
+    const failed = namedEvent("response.failed", { sequence_number: 2, response });
+    for (const stream of [error + failed, failed]) {
+      const { text, last } = runNativeStream("responses", [stream]);
+      expect(last.failed?.code).toBe("upstream_authentication_failed");
+      expect(text).not.toContain("quota");
+      expect(text).toContain("upstream_authentication_failed");
+    }
   });
 });

@@ -100,6 +100,79 @@ describe("mapUpstreamError", () => {
   });
 
   it.each([
+    {
+      name: "Anthropic's balance",
+      status: 400,
+      error: {
+        type: "invalid_request_error",
+        message:
+          "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits.",
+      },
+    },
+    {
+      name: "Anthropic's limit of spend",
+      status: 400,
+      error: { type: "invalid_request_error", message: "You have reached your specified API usage limits." },
+    },
+    {
+      name: "Anthropic's organization",
+      status: 400,
+      error: { type: "invalid_request_error", message: "This organization has been disabled." },
+    },
+    {
+      name: "a type",
+      status: 400,
+      error: { type: "billing_error", message: "See your account." },
+    },
+    {
+      name: "a code",
+      status: 400,
+      error: { code: "billing_hard_limit_reached", message: "Limit reached." },
+    },
+    {
+      name: "Google",
+      status: 400,
+      error: {
+        code: 400,
+        message: "API key not valid. Please pass a valid API key.",
+        status: "INVALID_ARGUMENT",
+      },
+    },
+    {
+      name: "xAI",
+      status: 400,
+      error: "Incorrect API key provided: xa***bc. You can obtain an API key from https://console.x.ai.",
+    },
+    {
+      name: "AWS",
+      status: 400,
+      error: { message: "The security token included in the request is invalid." },
+    },
+    {
+      name: "a server error",
+      status: 500,
+      error: { type: "authentication_error", message: "key sk-secret" },
+    },
+  ])("tells nothing of the gateway's own account, whatever its status: $name", ({ status, error }) => {
+    for (const protocol of ["chat", "messages", "responses"] as const) {
+      const told = map(status, { error }, { protocol });
+      expect(told).toMatchObject({ code: "upstream_authentication_failed", param: null });
+      expect(told.status(protocol)).toBe(502);
+      const words = typeof error === "string" ? error : error.message;
+      expect(told.message).not.toContain(words);
+      expect((told.cause as Error).message).toContain(words);
+    }
+  });
+
+  it.each([
+    "messages.0: the field `billing` is not known",
+    "tools.0.name: 'get_api_key' is longer than 64 characters",
+    `messages.3: Input should be a valid string, found: ${" ".repeat(300)}your credit balance is too low`,
+  ])("passes on what only sounds like it: %s", (message) => {
+    expect(map(400, { error: { message } })).toMatchObject({ code: "invalid_parameter", message });
+  });
+
+  it.each([
     { status: 429, retryAfter: "12", expected: 12 },
     { status: 429, retryAfter: "0", expected: 1 },
     { status: 429, retryAfter: "900", expected: 59 },

@@ -1,0 +1,44 @@
+/**
+ * Some upstreams tell what is wrong with the gateway's own account, its credential or its balance, as an error of the
+ * request. Clients can do nothing about it, and it is none of their affair.
+ */
+import type { UpstreamErrorText } from "./error-text.ts";
+
+/** As `error.type` or `error.code`: Anthropic, OpenAI, AWS. */
+const ACCOUNT_NAMES: ReadonlySet<string> = new Set([
+  "authentication_error",
+  "billing_error",
+  "permission_error",
+  "account_deactivated",
+  "billing_hard_limit_reached",
+  "billing_not_active",
+  "insufficient_quota",
+  "invalid_api_key",
+  "expiredtokenexception",
+  "invalidsignatureexception",
+  "unrecognizedclientexception",
+]);
+
+/** The words of Anthropic, OpenAI, Google, xAI and AWS where they give no such name. */
+const ACCOUNT_WORDS = [
+  /credit balance is too low/i,
+  /\binsufficient (?:account )?(?:balance|credits?|funds|quota)\b/i,
+  /exceeded your current quota/i,
+  /billing hard limit|plans? (?:&|and) billing/i,
+  /\b(?:specified|monthly) api usage limits?\b/i,
+  /\b(?:incorrect|invalid|expired|missing) (?:x-)?api[ -]key\b/i,
+  /\bapi[ -]key (?:is )?(?:not valid|not found|invalid|expired|missing)\b/i,
+  /\b(?:organization|account) (?:has been|is) (?:deactivated|disabled|not active|suspended)\b/i,
+  /\bsecurity token included in the request\b|\brequest signature we calculated\b/i,
+];
+
+/** Behind it stands what the request had in it, if anything: some servers repeat it. */
+const READ_CHARACTERS = 300;
+
+/** Whether an upstream's error is about the gateway's own account there, whatever status it came with. */
+export function isAccountError({ message, code, type }: UpstreamErrorText): boolean {
+  const isNamed = [type, code].some((name) => name !== null && ACCOUNT_NAMES.has(name.toLowerCase()));
+  if (isNamed) return true;
+  const words = message?.slice(0, READ_CHARACTERS) ?? "";
+  return ACCOUNT_WORDS.some((form) => form.test(words));
+}
