@@ -5,10 +5,18 @@
 const CREDENTIALS =
   /(sk-igw-)[A-Za-z0-9]{6,}|(whsec_)[A-Za-z0-9+/=]{6,}|(igw_[a-z]+_)[A-Za-z0-9_-]{6,}|(\b(?:Bearer|Basic)\s+)[A-Za-z0-9._~+/=-]{6,}|(\bsk-)[A-Za-z0-9_-]{16,}|(:\/\/)[^/\s"'@\\]+@/gi;
 
+/** Longer than any of this gateway's. */
+const MAX_CREDENTIAL_CHARACTERS = 512;
+
 /** The text with every credential in it replaced by `[redacted]`. */
 export function scrub(text: string): string {
   return text.replace(CREDENTIALS, (_match, ...groups: unknown[]) => {
     const kept = groups.slice(0, 6).find((group) => typeof group === "string");
     return kept === "://" ? "://[redacted]@" : `${String(kept)}[redacted]`;
   });
+}
+
+/** The beginning of a text, at most so many characters, without the half of a credential that a cut would leave. */
+export function scrubBeginning(text: string, maxCharacters: number): string {
+  return scrub(text.slice(0, maxCharacters + MAX_CREDENTIAL_CHARACTERS)).slice(0, maxCharacters);
 }

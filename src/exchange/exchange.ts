@@ -12,7 +12,7 @@ import type { Logger } from "../logger.ts";
 import { formatDecimal } from "../money.ts";
 import type { ClientResult, Outcome } from "../request-log/line.ts";
 import type { RequestAccount, Settled } from "../settlement/request-account.ts";
-import type { Settlement } from "../settlement/settlement.ts";
+import type { NamedModel, Settlement } from "../settlement/settlement.ts";
 import type { RequestMeter } from "../telemetry/request-meter.ts";
 import type {
   Answer,
@@ -240,8 +240,8 @@ export class Exchange implements UpstreamCall {
     if (this.#account === null) {
       this.#services.settlement.recordRefusal(
         this.admission,
-        { model: this.modelId, requestedModel: this.#requestedModel },
-        { ...told, way: this.#way.read() },
+        this.#names,
+        { ...told, way: this.#way.read(this.#names) },
         error,
       );
     }
@@ -297,7 +297,7 @@ export class Exchange implements UpstreamCall {
 
   async #settle(outcome: Outcome, result: ClientResult): Promise<void> {
     if (this.#account === null) return;
-    this.#settled = await this.#account.settle(outcome, { ...result, way: this.#way.read() });
+    this.#settled = await this.#account.settle(outcome, { ...result, way: this.#way.read(this.#names) });
   }
 
   /** The first call counts: what comes later is the end of what was told already. */
@@ -317,6 +317,10 @@ export class Exchange implements UpstreamCall {
   }
 
   /** What the list of recent requests says of an error. */
+  get #names(): NamedModel {
+    return { model: this.modelId, requestedModel: this.#requestedModel };
+  }
+
   #told(error: GatewayError): ClientResult {
     return { status: error.status(this.#protocol.name), errorCode: error.publicCode };
   }

@@ -1,5 +1,7 @@
 /** The clock of one request: when it came how far, and what its upstream did, for whoever asks afterwards. */
+import { recordName } from "../request-log/line.ts";
 import { scrub } from "../scrub.ts";
+import type { NamedModel } from "../settlement/settlement.ts";
 import type { RequestTimeline, RequestWay, UpstreamEnd } from "../store/types/reporting.ts";
 
 type Moment = Exclude<keyof RequestTimeline, "endMs">;
@@ -52,8 +54,11 @@ export class WayMeter {
     this.#upstream = { ...this.#upstream, cause: scrub(text).slice(0, MAX_CAUSE_CHARACTERS) };
   }
 
-  /** As it is kept, in whole milliseconds. */
-  read(): RequestWay {
+  /**
+   * As it is kept, in whole milliseconds.
+   * @param names The catalog's id and what the client wrote; null: not known.
+   */
+  read({ model, requestedModel }: NamedModel): RequestWay {
     const { bodyMs, routedMs, upstreamMs, firstTokenMs } = this.#reached;
     const timeline = {
       bodyMs: whole(bodyMs),
@@ -62,7 +67,9 @@ export class WayMeter {
       firstTokenMs: whole(firstTokenMs),
       endMs: Math.round(this.elapsedMs),
     };
-    return { timeline, upstream: this.#upstream };
+    const way = { timeline, upstream: this.#upstream };
+    if (requestedModel === null || requestedModel === model) return way;
+    return { ...way, requestedModel: recordName(requestedModel) };
   }
 }
 

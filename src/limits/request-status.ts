@@ -13,6 +13,7 @@ export function formatRequestStatus(request: RecentRequest) {
     id: request.requestId,
     created_at: formatCreatedAt(request.requestId),
     model: request.model,
+    requested_model: request.way.requestedModel ?? null,
     route: request.route,
     tags: readTags(request.tags),
     status,

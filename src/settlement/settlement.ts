@@ -44,8 +44,8 @@ export interface OpenInput {
   readonly upstreamBytes: number;
 }
 
-/** What a refused request named. */
-export interface RefusedModel {
+/** What a request named as its model. */
+export interface NamedModel {
   /** Catalog id; null: it named none. */
   readonly model: string | null;
   /** As the client wrote it; null: its body was not read. */
@@ -191,7 +191,7 @@ export class Settlement {
   /** An admitted request was refused before its hold: it cost nothing, but its client can look up why. */
   recordRefusal(
     admission: Admission,
-    { model, requestedModel }: RefusedModel,
+    { model, requestedModel }: NamedModel,
     result: ClientResult,
     error: GatewayError,
   ): void {

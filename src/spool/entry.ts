@@ -40,7 +40,11 @@ const timeline = z.object({
   endMs: count,
 });
 const upstream = z.object({ name: z.string(), status: moment, cause: z.string().nullable() });
-const way = z.object({ timeline: timeline.nullable(), upstream: upstream.nullable() });
+const way = z.object({
+  timeline: timeline.nullable(),
+  upstream: upstream.nullable(),
+  requestedModel: z.string().optional(),
+});
 
 const entrySchema = z.discriminatedUnion("kind", [
   z.object({

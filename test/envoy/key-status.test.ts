@@ -113,6 +113,7 @@ describe("GET /v1/requests/{id}", () => {
       id: answer.headers["x-request-id"],
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/u) as string,
       model: GOLD_MODEL,
+      requested_model: null,
       route: "POST /v1/chat/completions",
       tags: {},
       status: 200,

@@ -116,6 +116,7 @@ export interface RequestRow {
   readonly cost_microcents: number;
   readonly cost_cents: number;
   readonly model: string | null;
+  readonly requested_model: string | null;
   readonly route: string;
   readonly cost_details: object | null;
   readonly checks: readonly { readonly name: string; readonly passed: boolean; readonly figures: object }[];

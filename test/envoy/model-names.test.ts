@@ -94,7 +94,7 @@ describe("an alias of the catalog", () => {
     }
   });
 
-  it("is in the log of requests beside the model's id, on a refusal too", async () => {
+  it("is in the record of a request and in the log of requests beside the model's id, on a refusal too", async () => {
     const key = await chat.stack.createKey();
     const answer = await chat.send({ key: key.key, body: chatBody({ model: ALIAS }) });
     const refused = await chat.send({ key: key.key, body: chatBody({ model: "nobody-knows" }) });
@@ -103,8 +103,22 @@ describe("an alias of the catalog", () => {
         const id = String(of.headers["x-request-id"]);
         return readLines().find((line) => line["request_id"] === id);
       });
-    expect(await lineOf(answer)).toMatchObject({ model: CHAT_MODEL, requested_model: ALIAS });
-    expect(await lineOf(refused)).toMatchObject({ model: null, requested_model: "nobody-knows" });
+    const plain = await chat.send({ key: key.key, body: chatBody() });
+    for (const [of, names] of [
+      [answer, { model: CHAT_MODEL, requested_model: ALIAS }],
+      [refused, { model: null, requested_model: "nobody-knows" }],
+    ] as const) {
+      expect(await lineOf(of)).toMatchObject(names);
+      expect(await readRequest(chat.stack, key, of)).toMatchObject(names);
+      const id = String(of.headers["x-request-id"]);
+      const shown = await chat.stack.admin("GET", `/api/organizations/${key.organizationId}/requests/${id}`);
+      expect(shown).toMatchObject(names);
+    }
+    expect(await lineOf(plain)).toMatchObject({ model: CHAT_MODEL, requested_model: CHAT_MODEL });
+    expect(await readRequest(chat.stack, key, plain)).toMatchObject({
+      model: CHAT_MODEL,
+      requested_model: null,
+    });
   });
 
   it("comes and goes with gateway.yaml under a running stack", async () => {

@@ -19,6 +19,7 @@ const test = withTestStore();
 const WAY = {
   timeline: { bodyMs: 3, routedMs: 5, upstreamMs: 90, firstTokenMs: 95, endMs: 1_200 },
   upstream: { name: "local", status: 200, cause: null },
+  requestedModel: "gpt-4o-mini",
 };
 
 describe("findRequest", () => {

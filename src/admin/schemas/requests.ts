@@ -47,6 +47,13 @@ const requestFields = {
     .nullable()
     .meta({ description: "Of a deleted key too, as long as its figures are kept; null after that." }),
   model: z.string().nullable(),
+  requested_model: z
+    .string()
+    .nullable()
+    .meta({
+      description: "What the client wrote as its model, where that is no id but a name for one, or for none.",
+      examples: ["gpt-4o-mini"],
+    }),
   route: z.string().meta({ examples: ["POST /v1/chat/completions"] }),
   tags: z.record(z.string(), z.string()).meta({
     description: "Whose cost it is: from `X-Tags`, the key's defaults and the end user, where that is kept.",

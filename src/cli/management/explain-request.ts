@@ -35,6 +35,9 @@ function listFacts(request: JsonObject, organization: JsonObject): (readonly [st
     ["key", formatValue(request["key_name"] ?? request["key_id"])],
     ["route", String(request["route"])],
     ["model", formatValue(request["model"])],
+    ...(request["requested_model"] === null
+      ? []
+      : [["asked for as", formatValue(request["requested_model"])] as const]),
     ["status", [formatValue(request["status"]), request["error_code"]].filter(Boolean).join(" ")],
     ...(upstream === null ? [] : [["upstream", formatUpstream(upstream)] as const]),
   ];

@@ -15,6 +15,7 @@ const waySchema = z.object({
     })
     .nullable(),
   upstream: z.object({ name: z.string(), status: at, cause: z.string().nullable() }).nullable(),
+  requestedModel: z.string().optional(),
 });
 
 export function formatWay(way: RequestWay | undefined): string {

@@ -40,6 +40,8 @@ export interface RequestWay {
   readonly timeline: RequestTimeline | null;
   /** Null: it was not handed to one. */
   readonly upstream: UpstreamEnd | null;
+  /** What the client wrote as its model, where that is no catalog id. Left out: it is one, or nobody knows. */
+  readonly requestedModel?: string | undefined;
 }
 
 export const UNKNOWN_WAY: RequestWay = { timeline: null, upstream: null };

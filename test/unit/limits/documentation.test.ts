@@ -75,7 +75,7 @@ describe("docs/api.md", () => {
       reasoningTokens: 2,
       estimated: true,
       costMicrocents: 1_999_999n,
-      way: UNKNOWN_WAY,
+      way: { ...UNKNOWN_WAY, requestedModel: "claude-haiku-4-5" },
       checks: [{ name: "price", passed: true, figures: { currency: "USD" } }],
     });
     const { id: _id, ...shown } = example("request");

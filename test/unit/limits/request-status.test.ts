@@ -31,6 +31,7 @@ describe("formatRequestStatus", () => {
       id: request.requestId,
       created_at: "2026-11-21T12:30:15.250Z",
       model: "acme/echo-small",
+      requested_model: null,
       route: "POST /v1/messages",
       tags: { feature: "autocomplete", team: "search" },
       status: 200,
@@ -44,6 +45,12 @@ describe("formatRequestStatus", () => {
       cost_details: null,
       checks: request.checks,
     });
+  });
+
+  it("has the name that the client wrote, where it was no catalog id", () => {
+    const way = { ...UNKNOWN_WAY, requestedModel: "gpt-4o-mini" };
+    const shown = formatRequestStatus({ ...request, way });
+    expect(shown).toMatchObject({ model: "acme/echo-small", requested_model: "gpt-4o-mini" });
   });
 
   it("has the parts of the cost, exactly, by the prices that were in force", () => {

@@ -7,6 +7,21 @@ describe("a line of the spool", () => {
     ["a final charge", chargeEntry("req_1", { totalMicrocents: 2n ** 53n - 1n })],
     ["a charge of nothing", chargeEntry("req_2", { totalMicrocents: 0n, requests: 0 })],
     [
+      "a final charge with the request's way",
+      chargeEntry("req_4", {
+        final: {
+          status: 200,
+          errorCode: null,
+          checks: [],
+          way: {
+            timeline: { bodyMs: 1, routedMs: 2, upstreamMs: 3, firstTokenMs: null, endMs: 4 },
+            upstream: { name: "local", status: 200, cause: null },
+            requestedModel: "gpt-4o-mini",
+          },
+        },
+      }),
+    ],
+    [
       "an opened request",
       {
         kind: "open",

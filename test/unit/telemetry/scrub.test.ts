@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createLogger } from "../../../src/telemetry/logger.ts";
-import { scrub } from "../../../src/scrub.ts";
+import { scrub, scrubBeginning } from "../../../src/scrub.ts";
 
 const SECRETS = [
   { name: "an API key", secret: "sk-igw-Ab3dEf6hIjKlMnOpQrStUvWxYz0123456789abcdAA1B2C3" },
@@ -33,6 +33,16 @@ describe("scrub", () => {
     '{"path":"/v1/models/acme/echo","from":"a@example.com"}',
   ])("leaves %s as it is", (text) => {
     expect(scrub(text)).toBe(text);
+  });
+});
+
+describe("scrubBeginning", () => {
+  it.each(SECRETS)("leaves no half of $name where it cuts", ({ secret }) => {
+    for (let maxCharacters = 1; maxCharacters < 80; maxCharacters += 1) {
+      const text = scrubBeginning(`model ${secret} model`, maxCharacters);
+      expect(text.length).toBeLessThanOrEqual(maxCharacters);
+      expect(text).not.toContain(secret.slice(8, 16));
+    }
   });
 });
 

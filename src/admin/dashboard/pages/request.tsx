@@ -58,6 +58,11 @@ function Facts({ page, request }: { page: OrganizationPageCall; request: Explain
       <Fact name="model">
         <bdi>{request.model ?? "none"}</bdi>
       </Fact>
+      {request.requested_model === null ? null : (
+        <Fact name="asked for as">
+          <bdi>{request.requested_model}</bdi>
+        </Fact>
+      )}
       {Object.keys(request.tags).length === 0 ? null : (
         <Fact name="tags">
           {Object.entries(request.tags)
