@@ -241,7 +241,7 @@ function parseRates(given: RatesConfig): GivenRates {
     cacheWrite: optional(given.cacheWrite),
     cacheWrite1h: optional(given.cacheWrite1h),
     inputAudio: optional(given.inputAudio),
-    output: requirePrice(given.output),
+    output: given.output === undefined ? 0n : requirePrice(given.output),
     reasoning: optional(given.reasoning),
     outputAudio: optional(given.outputAudio),
     request: optional(given.request),

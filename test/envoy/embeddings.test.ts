@@ -25,7 +25,7 @@ const chat = withChatStack(() => ({
       context_window: 50,
       max_output_tokens: undefined,
       capabilities: ["embeddings"],
-      prices: { USD: { input: "10000", output: "0" } },
+      prices: { USD: { input: "10000" } },
     }),
   ],
 }));

@@ -1,6 +1,8 @@
 import { join, resolve } from "node:path";
 
+import type { FieldPath } from "../config-error.ts";
 import type { CrossProblem } from "./check-names.ts";
+import { checkOutputPrices } from "./check-output-prices.ts";
 import { checkUpstreams } from "./check-upstreams.ts";
 import { itemsOf, numberOf, textOf, valueAt } from "./raw-values.ts";
 
@@ -48,17 +50,25 @@ function checkRedis(file: unknown): CrossProblem[] {
 
 function checkModels(file: unknown): CrossProblem[] {
   return itemsOf(valueAt(file, "catalog")).flatMap((model, index) => {
-    const path = ["catalog", index, "max_output_tokens"];
-    const window = numberOf(valueAt(model, "context_window"), Number.POSITIVE_INFINITY);
-    const isGiven = valueAt(model, "max_output_tokens") !== undefined;
-    if (!isGiven && typeof model === "object" && model !== null && !hasEmbeddingsAlone(model)) {
-      return [{ path, message: "required, but missing; expected a whole number from 1 to 100000000" }];
-    }
-    const output = numberOf(valueAt(model, "max_output_tokens"), 0);
-    if (output <= window) return [];
-    const message = `expected at most the context window of ${window} tokens, found ${output}`;
-    return [{ path, message }];
+    if (typeof model !== "object" || model === null) return [];
+    const path = ["catalog", index];
+    const missing = hasEmbeddingsAlone(model)
+      ? []
+      : checkOutputPrices(valueAt(model, "prices"), [...path, "prices"]);
+    return [...checkOutputTokens(model, [...path, "max_output_tokens"]), ...missing];
   });
+}
+
+function checkOutputTokens(model: object, path: FieldPath): CrossProblem[] {
+  const window = numberOf(valueAt(model, "context_window"), Number.POSITIVE_INFINITY);
+  const isGiven = valueAt(model, "max_output_tokens") !== undefined;
+  if (!isGiven && !hasEmbeddingsAlone(model)) {
+    return [{ path, message: "required, but missing; expected a whole number from 1 to 100000000" }];
+  }
+  const output = numberOf(valueAt(model, "max_output_tokens"), 0);
+  if (output <= window) return [];
+  const message = `expected at most the context window of ${window} tokens, found ${output}`;
+  return [{ path, message }];
 }
 
 /** Nothing is generated. */

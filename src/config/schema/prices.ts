@@ -21,11 +21,10 @@ const perMillion = () => decimal("a price per million tokens", "2.50");
 /** What stands wherever there are prices: in a currency, in a tier of prompt sizes, in a service tier. */
 function createRatesShape() {
   const type = { unit: "per million tokens", type: "decimal string" };
-  const required = (description: string) => described(perMillion(), { ...type, description });
   const optional = (description: string, fallback: string) =>
     described(perMillion().optional(), { ...type, description, default: fallback });
   return {
-    input: required("Prompt tokens."),
+    input: described(perMillion(), { ...type, description: "Prompt tokens." }),
     cached_input: optional(
       "Prompt tokens that the upstream served from its cache, audio included.",
       "`input`",
@@ -33,7 +32,10 @@ function createRatesShape() {
     cache_write: optional("Prompt tokens written to the upstream's cache for 5 minutes.", "`input`"),
     cache_write_1h: optional("Prompt tokens written to the upstream's cache for an hour.", "`cache_write`"),
     input_audio: optional("Audio of the prompt.", "`input`"),
-    output: required("Generated tokens."),
+    output: optional(
+      "Generated tokens. Required, but for a model with `embeddings` alone, which generates none.",
+      "required",
+    ),
     reasoning: optional("Generated tokens of reasoning.", "`output`"),
     output_audio: optional("Generated audio.", "`output`"),
     request: described(decimal("an amount for each request", "0.01").optional(), {

@@ -224,6 +224,33 @@ catalog:
     ]);
   });
 
+  it("requires a price of output wherever there are prices, but for a model that has embeddings alone", () => {
+    const modelWith = (capabilities: string) => `
+upstreams:
+  - {name: local, url: "http://127.0.0.1:8000"}
+catalog:
+  - id: acme/a
+    upstream: local
+    context_window: 10
+    max_output_tokens: 10
+    capabilities: [${capabilities}]
+    prices:
+      USD: {input: "1", tiers: [{above_prompt_tokens: 5, input: "2"}]}
+      EUR: [{input: "1"}, {from: 2027-01-01, input: "1", service_tiers: {flex: {input: "1"}}}]
+`;
+    expect(problemsOf(modelWith("embeddings"))).toEqual([]);
+    for (const capabilities of ["", "embeddings, chat", "embeddings, completions", "completions"]) {
+      const problems = problemsOf(modelWith(capabilities)).map((problem) => problem.split(":")[0]);
+      expect(problems.sort()).toEqual([
+        "catalog[0].prices.EUR[0].output",
+        "catalog[0].prices.EUR[1].output",
+        "catalog[0].prices.EUR[1].service_tiers.flex.output",
+        "catalog[0].prices.USD.output",
+        "catalog[0].prices.USD.tiers[0].output",
+      ]);
+    }
+  });
+
   it("names the file, the number of problems and each of them in the error's message", () => {
     expect(() => parse(`${good}limit: {}\n`, { source: "gw.yaml" })).toThrow(
       "gw.yaml: 1 problem\n  line 12: limit: unknown field `limit`; did you mean `limits`?",
