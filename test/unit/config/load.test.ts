@@ -241,13 +241,15 @@ catalog:
     expect(problemsOf(modelWith("embeddings"))).toEqual([]);
     for (const capabilities of ["", "embeddings, chat", "embeddings, completions", "completions"]) {
       const problems = problemsOf(modelWith(capabilities)).map((problem) => problem.split(":")[0]);
-      expect(problems.sort()).toEqual([
-        "catalog[0].prices.EUR[0].output",
-        "catalog[0].prices.EUR[1].output",
-        "catalog[0].prices.EUR[1].service_tiers.flex.output",
-        "catalog[0].prices.USD.output",
-        "catalog[0].prices.USD.tiers[0].output",
-      ]);
+      expect(new Set(problems)).toEqual(
+        new Set([
+          "catalog[0].prices.USD.output",
+          "catalog[0].prices.USD.tiers[0].output",
+          "catalog[0].prices.EUR[0].output",
+          "catalog[0].prices.EUR[1].output",
+          "catalog[0].prices.EUR[1].service_tiers.flex.output",
+        ]),
+      );
     }
   });
 
