@@ -227,6 +227,25 @@ describe("usage, requests, token, audit, catalog", () => {
     expect(empty.stdout).toContain("No requests.");
   });
 
+  it("charges what did not pass the gateway by its tokens, once for each idempotency key, and shows it", async () => {
+    const correct = [
+      "usage correct --org",
+      org,
+      "--model acme/echo-small --reason batch --idempotency-key b7",
+    ];
+    const tokens = "--tokens input=1000,cached_input=7,output=50";
+    const first = await ok(...correct, tokens);
+    expect(first.stdout).toMatch(
+      /^Corrected\. Outside usage: 1000 input, 7 cached input, 50 output tokens of acme\/echo-small: \d/,
+    );
+    const again = await ok(...correct, tokens);
+    expect(again.stdout).toMatch(/^Was corrected before; nothing changed now\. Outside usage: 1000 input/);
+    const audit = await ok("audit --org", org, "--limit 1");
+    expect(audit.stdout).toContain(
+      "Outside usage: 1000 input, 7 cached input, 50 output tokens of acme/echo-small",
+    );
+  });
+
   it("shows the last requests and why one was refused", async () => {
     const key = (await ok("key create --org", org, "--name capped --hard-cap 0 -q")).stdout.trim();
     await admit(admin, key);

@@ -98,6 +98,21 @@ describe("correct", () => {
     expect(await test.client.pexpiretime(spendKey(organizationId, month))).toBe(expiresAtMs);
   });
 
+  it("gives who repeats it what it was made of, and nothing of before that was kept", async () => {
+    const key = await createTestKey(test.store);
+    const first = { ...key, correctionId: "corr_kept", amountMicrocents: 5n, details: { tokens: 1 } };
+    expect(await test.store.correct(first)).toMatchObject({ outcome: "applied", details: { tokens: 1 } });
+    const again = { ...first, amountMicrocents: 6n, details: { tokens: 2 } };
+    expect(await test.store.correct(again)).toMatchObject({
+      outcome: "repeated",
+      organizationMicrocents: 5n,
+      details: { tokens: 1 },
+    });
+    await test.client.set(correctionKey(key.organizationId, "corr_old"), "2026-11");
+    const old = { ...first, correctionId: "corr_old" };
+    expect(await test.store.correct(old)).toMatchObject({ outcome: "repeated", details: null });
+  });
+
   it("can make spend negative, which no cap refuses", async () => {
     const key = await createTestKey(test.store, { hardCapCents: 1 });
     const result = await test.store.correct({ ...key, correctionId: "corr_3", amountMicrocents: -5n });

@@ -1,9 +1,13 @@
 /** `POST …/spend-corrections`: puts a month's spend right by hand, with a reason. */
 import { createHash } from "node:crypto";
+import { z } from "zod";
 import { MICROCENTS_PER_CENT, wholeCents } from "../../money.ts";
+import type { AuditFields } from "../../store/types/audit.ts";
+import type { CorrectionDetails } from "../../store/types/reporting.ts";
 import { createId } from "../../store/ids.ts";
 import { AdminError } from "../admin-error.ts";
-import { spendCorrection, spendCorrectionCreation } from "../schemas/spend-correction.ts";
+import { outsideUsage, spendCorrection, spendCorrectionCreation } from "../schemas/spend-correction.ts";
+import { priceOutsideUsage } from "./price-outside-usage.ts";
 import { describeChange } from "./record-change.ts";
 import { defineOrganizationRoute } from "./route.ts";
 
@@ -15,7 +19,8 @@ const create = defineOrganizationRoute(
     tag: "Usage",
     summary: "Adds a signed amount to this month's spend; usage moves with it.",
     description:
-      "With an `Idempotency-Key` a repeat changes nothing, for as long as the month's figures are kept: send one, and a lost " +
+      "In place of an amount it takes the tokens of a model that did not pass the gateway, such as those of a batch job, " +
+      "and charges them at the catalog's price in force now. With an `Idempotency-Key` a repeat changes nothing, for as long as the month's figures are kept: send one, and a lost " +
       "answer is no problem.",
     access: "operator",
     query: null,
@@ -29,15 +34,23 @@ const create = defineOrganizationRoute(
     const keyId = body.key_id ?? null;
     const now = await store.timeMs();
     const id = call.idempotencyKey === null ? createId("corr", now) : `corr_${digest(call.idempotencyKey)}`;
-    const amount = body.amount_microcents ?? (body.amount_cents ?? 0) * MICROCENTS_PER_CENT;
+    const priced =
+      body.outside_usage === undefined
+        ? null
+        : priceOutsideUsage(body.outside_usage, organization.currency, services.catalog(), now);
+    const amount =
+      priced?.microcents ?? body.amount_microcents ?? (body.amount_cents ?? 0) * MICROCENTS_PER_CENT;
+    const details = { amount_microcents: amount, outside_usage: priced?.usage ?? null };
     const organizationId = organization.id;
     const key = keyId === null ? null : await store.getKey({ organizationId, keyId });
     const describe = (month: string) => {
       const target = { type: "spend", id, name: key?.name ?? organization.name };
-      const after = { month, key_id: keyId, amount_microcents: amount, reason: body.reason };
+      const usage = priced === null ? {} : { outside_usage: withoutNone(priced.usage) };
+      const after = { month, key_id: keyId, amount_microcents: amount, ...usage, reason: body.reason };
       return describeChange({ action: "spend.corrected", target, before: null, after }, call);
     };
-    const correction = { organizationId, keyId, correctionId: id, amountMicrocents: BigInt(amount) };
+    const amountMicrocents = BigInt(amount);
+    const correction = { organizationId, keyId, correctionId: id, amountMicrocents, details };
     const result =
       keyId !== null && key === null
         ? ({ outcome: "not_found" } as const)
@@ -52,7 +65,7 @@ const create = defineOrganizationRoute(
       repeated,
       month: result.month,
       key_id: keyId,
-      amount_microcents: amount,
+      ...(readDetails(result.details) ?? details),
       reason: body.reason,
       organization_spent_microcents: Number(result.organizationMicrocents),
       organization_spent_cents: wholeCents(result.organizationMicrocents),
@@ -62,6 +75,18 @@ const create = defineOrganizationRoute(
     return { status: repeated ? 200 : 201, body: answer };
   },
 );
+
+const detailsSchema = z.object({ amount_microcents: z.int(), outside_usage: outsideUsage.nullable() });
+
+/** Of the first of its id: prices may be others by now. Null: of before they were kept. */
+function readDetails(details: CorrectionDetails | null): z.infer<typeof detailsSchema> | null {
+  return details === null ? null : detailsSchema.parse(details);
+}
+
+/** What there is none of says nothing to who reads the audit log. */
+function withoutNone(usage: AuditFields): AuditFields {
+  return Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== null && value !== 0));
+}
 
 /** What a caller chose may be anything; in Redis it has one form. */
 function digest(idempotencyKey: string): string {

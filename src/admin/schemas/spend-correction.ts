@@ -1,28 +1,87 @@
 import { z } from "zod";
 import { MAX_CENTS, MICROCENTS_PER_CENT } from "../../money.ts";
 import { record, whole } from "../../settings/input-schemas.ts";
-import { month, named, text } from "./fields.ts";
+import { count, month, named, text } from "./fields.ts";
 
-const MAX_MICROCENTS = MAX_CENTS * MICROCENTS_PER_CENT;
+export const MAX_MICROCENTS = MAX_CENTS * MICROCENTS_PER_CENT;
+const MAX_TOKENS = 1_000_000_000_000;
+const MAX_REQUESTS = 1_000_000_000;
+
+const tokens = (description: string) => whole(0, MAX_TOKENS, "tokens").meta({ description });
+const noTokens = (description: string) => tokens(description).optional();
+
+const outsideUsageCreation = named(
+  "OutsideUsageCreation",
+  record({
+    model: text(200).meta({ description: "Id of the catalog; retired ones too." }),
+    requests: whole(1, MAX_REQUESTS, "requests")
+      .optional()
+      .meta({ description: "How many requests' fees are in it, where the model has one; 1 when left out." }),
+    input_tokens: tokens("Of all prompts, without the cached ones."),
+    cached_input_tokens: noTokens("Beside `input_tokens`, as every count that is left out 0."),
+    cache_write_tokens: noTokens("Among `input_tokens`: written to a cache for 5 minutes."),
+    cache_write_1h_tokens: noTokens("Among `input_tokens`: written to a cache for an hour."),
+    input_audio_tokens: noTokens("Among `input_tokens`."),
+    output_tokens: tokens("Of all answers, with the reasoning ones."),
+    reasoning_tokens: noTokens("Among `output_tokens`."),
+    output_audio_tokens: noTokens("Among `output_tokens`."),
+    service_tier: text(64)
+      .optional()
+      .meta({ description: "One that the model has a price for.", examples: ["batch"] }),
+    above_prompt_tokens: whole(1, MAX_TOKENS, "tokens").optional().meta({
+      description: "The price's tier by size of prompt that these prompts are in; none when left out.",
+    }),
+  }),
+);
+export type OutsideUsageCreation = z.infer<typeof outsideUsageCreation>;
+
+/** What did not pass the gateway, as it was charged. */
+export const outsideUsage = named(
+  "OutsideUsage",
+  z.strictObject({
+    model: z.string(),
+    requests: count(),
+    input_tokens: count(),
+    cached_input_tokens: count(),
+    cache_write_tokens: count(),
+    cache_write_1h_tokens: count(),
+    input_audio_tokens: count(),
+    output_tokens: count(),
+    reasoning_tokens: count(),
+    output_audio_tokens: count(),
+    service_tier: z.string().nullable().meta({ description: "Null: the default." }),
+    above_prompt_tokens: z.int().nullable().meta({ description: "Null: of prompts that no tier is for." }),
+    price_from: z
+      .string()
+      .nullable()
+      .meta({ description: "The day from which its price is in force; null: from the beginning." }),
+  }),
+);
+export type OutsideUsage = z.infer<typeof outsideUsage>;
 
 export const spendCorrectionCreation = named(
   "SpendCorrectionCreation",
   record({
-    amount_cents: whole(-MAX_CENTS, MAX_CENTS, "cents")
-      .optional()
-      .meta({ description: "Signed: a credit is negative. This or `amount_microcents`, not 0." }),
+    amount_cents: whole(-MAX_CENTS, MAX_CENTS, "cents").optional().meta({
+      description: "Signed: a credit is negative. This, `amount_microcents` or `outside_usage`, not 0.",
+    }),
     amount_microcents: whole(-MAX_MICROCENTS, MAX_MICROCENTS, "microcents")
       .optional()
       .meta({ description: "The same in millionths of a cent, as requests show their cost." }),
+    outside_usage: outsideUsageCreation.optional().meta({
+      description:
+        "In place of an amount: requests that did not pass the gateway, charged at the catalog's price in force.",
+    }),
     reason: text(500).meta({ description: "Kept in the audit log." }),
     key_id: z
       .string({ error: "expected the id of a key, or nothing for the organization as a whole" })
       .optional()
       .meta({ description: "Whose spend it is besides the organization's; left out: nobody's." }),
   }).superRefine((value, context) => {
-    const given = [value.amount_cents, value.amount_microcents].filter((amount) => amount !== undefined);
+    const all = [value.amount_cents, value.amount_microcents, value.outside_usage];
+    const given = all.filter((one) => one !== undefined);
     if (given.length === 1 && given[0] !== 0) return;
-    const message = "expected one of `amount_cents` and `amount_microcents`, and not 0";
+    const message = "expected one of `amount_cents`, `amount_microcents` and `outside_usage`, and not 0";
     context.addIssue({ code: "custom", path: ["amount_cents"], message });
   }),
 );
@@ -36,7 +95,8 @@ export const spendCorrection = named(
     }),
     month: month(),
     key_id: z.string().nullable(),
-    amount_microcents: z.int(),
+    amount_microcents: z.int().meta({ description: "Of a repeat: what was added the first time." }),
+    outside_usage: outsideUsage.nullable().meta({ description: "Null: it was an amount." }),
     reason: z.string(),
     organization_spent_microcents: z.int(),
     organization_spent_cents: z.int(),

@@ -29,6 +29,21 @@ export function parseCorrection(text: string): number {
   throw new InvalidArgumentError("expected an amount such as 12.50 or -0.00125, not 0, at most 90000000.00");
 }
 
+const COUNT_FORM = /^([a-z][a-z0-9_]{0,30})=(\d{1,13})$/;
+
+/** "input=1200000,output=80000", each once; the API knows the names. For commander: @throws InvalidArgumentError. */
+export function parseTokenCounts(text: string): Readonly<Record<string, number>> {
+  const counts = new Map<string, number>();
+  for (const part of text.split(",")) {
+    const [, name = "", count = ""] = COUNT_FORM.exec(part.trim()) ?? [];
+    if (name === "" || counts.has(name)) {
+      throw new InvalidArgumentError("expected counts such as input=1200000,output=80000, each once");
+    }
+    counts.set(name, Number(count));
+  }
+  return Object.fromEntries(counts);
+}
+
 /** "50.00 USD", or "none". */
 export function formatAmount(cents: unknown, currency: string): string {
   return typeof cents === "number" ? formatCents(cents, currency) : "none";

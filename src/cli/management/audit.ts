@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { JsonObject } from "./admin-client.ts";
 import { createListCommand } from "./list-command.ts";
 import { addCommands } from "./management-command.ts";
+import { describeOutsideUsage } from "./outside-usage.ts";
 import { formatTable } from "./table.ts";
 
 const audit = createListCommand({
@@ -29,8 +30,10 @@ function formatRow(entry: JsonObject): string[] {
   ];
 }
 
-/** "budget_cents 5000 -> 6000"; nothing for what was made or deleted as a whole. */
+/** "budget_cents 5000 -> 6000"; nothing for what was made or deleted as a whole, but for usage from outside. */
 function formatChange(before: JsonObject | null, after: JsonObject | null): string {
+  const outside = after?.["outside_usage"];
+  if (outside !== undefined && outside !== null) return describeOutsideUsage(outside as JsonObject);
   if (before === null || after === null) return "";
   return Object.keys(after)
     .map((name) => `${name} ${JSON.stringify(before[name] ?? null)} -> ${JSON.stringify(after[name])}`)

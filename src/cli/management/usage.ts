@@ -3,7 +3,7 @@ import { pipeline } from "node:stream/promises";
 import type { Command } from "commander";
 import type { JsonObject } from "./admin-client.ts";
 import { CommandError } from "./command-error.ts";
-import { formatAmount, formatExactAmount, parseCorrection } from "./amounts.ts";
+import { formatExactAmount } from "./amounts.ts";
 import {
   addCommands,
   findKey,
@@ -12,6 +12,7 @@ import {
   type OrganizationCommandRow,
 } from "./management-command.ts";
 import { formatTable } from "./table.ts";
+import { correct } from "./usage-correct.ts";
 
 interface UsageOptions extends ManagementOptions {
   readonly month?: string;
@@ -20,13 +21,6 @@ interface UsageOptions extends ManagementOptions {
   readonly model?: string;
   readonly tag?: string;
   readonly csv?: true;
-}
-
-interface CorrectionOptions extends ManagementOptions {
-  readonly amount: number;
-  readonly reason: string;
-  readonly key?: string;
-  readonly idempotencyKey?: string;
 }
 
 const GROUPS = [
@@ -104,44 +98,6 @@ const exportUsage: OrganizationCommandRow = {
     if (output === undefined) await pipeline(chunks, process.stdout, { end: false });
     else await pipeline(chunks, createWriteStream(output, { flags, mode: 0o600 }));
     return "";
-  },
-};
-
-const correct: OrganizationCommandRow = {
-  usage: "correct",
-  description:
-    "Adds a signed amount to this month's spend, with a reason, which the audit log keeps. For the operator.",
-  examples: [
-    'usage correct --org Acme --amount -12.50 --reason "refund, ticket 42"',
-    'usage correct --org Acme --key ci --amount -0.00125 --reason "request req_… failed"',
-  ],
-  options: (command) =>
-    command
-      .requiredOption(
-        "--amount <amount>",
-        "in the organization's currency; a credit is negative",
-        parseCorrection,
-      )
-      .requiredOption("--reason <text>", "why")
-      .option("--key <id or name>", "whose spend it is besides the organization's")
-      .option("--idempotency-key <text>", "a repeat with the same one changes nothing"),
-  async runInOrganization(call: OrganizationCommandCall<CorrectionOptions>) {
-    const { client, options, organization, path } = call;
-    const key = options.key === undefined ? null : await findKey(client, path, options.key);
-    const { idempotencyKey } = options;
-    const corrected = await client.call("POST", `${path}/spend-corrections`, {
-      body: {
-        amount_microcents: options.amount,
-        reason: options.reason,
-        ...(key === null ? {} : { key_id: key["id"] }),
-      },
-      ...(idempotencyKey === undefined ? {} : { headers: { "idempotency-key": idempotencyKey } }),
-    });
-    const currency = String(organization["currency"]);
-    const spent = formatAmount(corrected["organization_spent_cents"], currency);
-    const what = corrected["repeated"] === true ? "Was corrected before; nothing changed now." : "Corrected.";
-    const text = `${what} The organization has spent ${spent} in ${String(corrected["month"])}.\n`;
-    return { json: corrected, text: () => text };
   },
 };
 

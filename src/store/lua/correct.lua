@@ -6,10 +6,11 @@
 -- KEYS[9] audit log
 -- ARGV[1] day's start, ms     ARGV[2] day's end (exclusive), ms    ARGV[3] month       ARGV[4] key id or ''
 -- ARGV[5] amount, microcents, signed                          ARGV[6] when the month's figures expire, ms
--- ARGV[7] audit entry, '' for none
+-- ARGV[7] audit entry, '' for none                            ARGV[8] what the marker keeps
 --
 -- Reply: {'day_changed', time ms}: TIME is outside of the day, nothing was changed; {'not_found'};
---   {'applied' or 'repeated', month, organization spent, key spent, alerts fired}.
+--   {'applied' or 'repeated', month, organization spent, key spent, alerts fired, kept}: `kept` is what the marker has,
+--   which for a repeat is what the first one brought.
 --
 -- Keeps: spend and usage move by the same amount; the same marker counts once for as long as the month's figures
 -- are kept.
@@ -24,7 +25,7 @@ local organization, key_record, spend, usage, marker = KEYS[1], KEYS[2], KEYS[3]
 local fired_set, outbox, alerts = KEYS[6], KEYS[7], KEYS[8]
 local day_start_ms, day_end_ms, month = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
 local audit, entry = KEYS[9], ARGV[7]
-local key_id, amount, expires_at_ms = ARGV[4], ARGV[5], ARGV[6]
+local key_id, amount, expires_at_ms, kept = ARGV[4], ARGV[5], ARGV[6], ARGV[8]
 
 local now_ms = now_milliseconds()
 if now_ms < day_start_ms or now_ms >= day_end_ms then
@@ -35,7 +36,7 @@ if redis.call('EXISTS', organization) == 0 or redis.call('EXISTS', key_record) =
 end
 
 local outcome, fired = 'repeated', '0'
-if redis.call('SET', marker, month, 'NX', 'PXAT', expires_at_ms) then
+if redis.call('SET', marker, kept, 'NX', 'PXAT', expires_at_ms) then
   outcome = 'applied'
   redis.call('HINCRBY', spend, 'organization', amount)
   if key_id ~= '' then
@@ -48,7 +49,9 @@ if redis.call('SET', marker, month, 'NX', 'PXAT', expires_at_ms) then
     fired = fired_set, outbox = outbox, alerts = alerts }
   fired = fire_thresholds(names, key_id, month, expires_at_ms)
   add_audit(audit, entry)
+else
+  kept = redis.call('GET', marker)
 end
 local organization_spent = redis.call('HGET', spend, 'organization') or '0'
 local key_spent = key_id ~= '' and (redis.call('HGET', spend, 'key:' .. key_id) or '0') or ''
-return { outcome, month, organization_spent, key_spent, fired }
+return { outcome, month, organization_spent, key_spent, fired, kept }

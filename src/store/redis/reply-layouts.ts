@@ -43,7 +43,10 @@ export const REPLY_LAYOUTS = {
   charged: { file: "charge.lua", fields: ["alertsFired", "fell"] },
   closed: { file: "close.lua", fields: ["alertsFired"] },
   dayChanged: { file: "correct.lua", fields: ["timeMs"] },
-  corrected: { file: "correct.lua", fields: ["month", "organizationSpent", "keySpent", "alertsFired"] },
+  corrected: {
+    file: "correct.lua",
+    fields: ["month", "organizationSpent", "keySpent", "alertsFired", "kept"],
+  },
   raised: { file: "raise-usage.lua", fields: ["addedMicrocents"] },
   keyChanged: { file: "set-limits.lua", fields: ["before", "after", "alertsFired"] },
   keyConflict: { file: "set-limits.lua", fields: ["record"] },

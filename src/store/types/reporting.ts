@@ -1,6 +1,6 @@
 /** What was spent, used and refused: the figures that people and clients read. */
 import type { AdmissionDecision } from "./decision.ts";
-import type { AuditInput } from "./audit.ts";
+import type { AuditFields, AuditInput } from "./audit.ts";
 import type { Page, PageInput } from "./page.ts";
 
 /** One check of a request and the figures it was decided by. */
@@ -180,7 +180,12 @@ export interface CorrectInput {
   readonly correctionId: string;
   /** Signed. */
   readonly amountMicrocents: bigint;
+  /** Kept with the correction, and given back to who repeats it. */
+  readonly details?: CorrectionDetails;
 }
+
+/** What a correction was made of, as its caller knows it. */
+export type CorrectionDetails = AuditFields;
 
 export type CorrectResult =
   | { readonly outcome: "not_found" }
@@ -189,6 +194,8 @@ export type CorrectResult =
       readonly month: string;
       readonly organizationMicrocents: bigint;
       readonly keyMicrocents: bigint | null;
+      /** Of the first one with this id; null where it kept none. */
+      readonly details: CorrectionDetails | null;
     };
 
 export interface RecentRequestStore {

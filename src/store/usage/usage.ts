@@ -17,7 +17,14 @@ import type { AuditInput } from "../types/audit.ts";
 import type { CalendarPeriod } from "../../calendar.ts";
 import { amountAt, integerAt, parseArray, parseInteger, textAt } from "../redis/parse-reply.ts";
 import { NO_USAGE } from "../types/reporting.ts";
-import type { CorrectInput, CorrectResult, MonthUsage, SpendFigures, UsageRow } from "../types/reporting.ts";
+import type {
+  CorrectInput,
+  CorrectionDetails,
+  CorrectResult,
+  MonthUsage,
+  SpendFigures,
+  UsageRow,
+} from "../types/reporting.ts";
 import { OTHER_TAGS } from "../../tags.ts";
 import { raiseUsage } from "./raise-usage.ts";
 import type { Run } from "../run.ts";
@@ -138,6 +145,7 @@ async function correct(
       String(amountMicrocents),
       String(expiryOf(month, context.usageMonths)),
       formatAuditEntry(audit?.(month)),
+      JSON.stringify(input.details ?? null),
     );
     return parseArray(reply);
   };
@@ -164,7 +172,13 @@ function parseCorrection(reply: readonly unknown[], keyId: string | null): Corre
     month: textAt(reply, at.month),
     organizationMicrocents: amountAt(reply, at.organizationSpent),
     keyMicrocents: keyId === null ? null : amountAt(reply, at.keySpent),
+    details: parseDetails(textAt(reply, at.kept)),
   };
+}
+
+/** A correction of before they were kept has its month there, which is no JSON. */
+function parseDetails(kept: string): CorrectionDetails | null {
+  return kept.startsWith("{") ? (JSON.parse(kept) as CorrectionDetails) : null;
 }
 
 /** An organization can have thousands of keys: who asks for some of them reads no others. */

@@ -42,7 +42,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   exchange: ["auth", "catalog", "limits", "request-log", "settlement", "store", "telemetry", "translation"],
   alerts: ["config", "settings", "store"],
   envoy: ["config", "exchange", "limits", "translation"],
-  admin: ["alerts", "auth", "catalog", "config", "limits", "settings", "store", "telemetry"],
+  admin: ["alerts", "auth", "catalog", "config", "limits", "pricing", "settings", "store", "telemetry"],
   demo: ["auth", "config", "settings", "store"],
   doctor: ["alerts", "config", "envoy", "store"],
   setup: [],

@@ -7,7 +7,7 @@ import { formatCount, formatMoney, formatTickCount, formatTickMoney } from "../.
 import { formatUsageCsv } from "../format-usage-csv.ts";
 import { nameKeys } from "../name-keys.ts";
 import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
-import { CorrectionForm, readCorrection } from "../parts/correction-form.tsx";
+import { CORRECTION_FIELDS, CorrectionForm, readCorrection } from "../parts/correction-form.tsx";
 import { ProblemSummary } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
 import { StackedColumns } from "../parts/stacked-columns.tsx";
@@ -55,12 +55,14 @@ async function renderUsage(page: OrganizationPageCall, problems: Problems): Prom
     page.api("GET /api/catalog"),
   ]);
   const { currency } = page.organization;
-  const models = (catalog.body as CatalogView).data.map((model) => model.id);
+  const { data } = catalog.body as CatalogView;
+  const models = data.map((model) => model.id);
+  const priced = data.filter((model) => model.prices[currency] !== undefined).map((model) => model.id);
   return {
     status: problems.size === 0 ? 200 : 400,
     markup: (
       <Layout page={page} title="Usage" section="usage">
-        <ProblemSummary problems={problems} fields={["amount", "key_id", "reason"]} />
+        <ProblemSummary problems={problems} fields={CORRECTION_FIELDS} />
         <UsageFilters
           page={page}
           filters={shown.filters}
@@ -76,6 +78,7 @@ async function renderUsage(page: OrganizationPageCall, problems: Problems): Prom
             page={page}
             problems={problems}
             keys={keys}
+            models={priced}
             id={page.form.text("id") || randomBytes(12).toString("hex")}
           />
         ) : null}

@@ -8,8 +8,36 @@ const AMOUNT = /^([+-]?)(\d{1,8})(?:\.(\d{1,8}))?$/;
 /** A unit of a currency is 10^8 microcents. */
 const UNIT_DECIMALS = 8;
 
-/** @throws AdminError 400 for an amount that is no decimal. */
+/** Fields of tokens, by the API's names. */
+const COUNTS = [
+  { name: "input_tokens", label: "Input tokens", hint: "Of all prompts, without the cached ones." },
+  { name: "cached_input_tokens", label: "Cached input tokens", hint: "Beside the input tokens." },
+  { name: "output_tokens", label: "Output tokens", hint: "Of all answers, with the reasoning ones." },
+] as const;
+const OUTSIDE = "outside_usage.";
+
+/** What can be wrong with the form's fields. */
+export const CORRECTION_FIELDS = [
+  "amount",
+  ...["model", ...COUNTS.map(({ name }) => name), "service_tier"].map((name) => OUTSIDE + name),
+  "key_id",
+  "reason",
+] as const;
+
+/** @throws AdminError 400 for an amount that is no decimal, and a count that is no number. */
 export function readCorrection(form: FormValues): object {
+  const keyId = form.text("key_id");
+  return {
+    ...readAmount(form),
+    ...readOutsideUsage(form),
+    reason: form.text("reason"),
+    ...(keyId === "" ? {} : { key_id: keyId }),
+  };
+}
+
+/** Both, where somebody gave both: the API says what is wrong with it. */
+function readAmount(form: FormValues): object {
+  if (form.text("amount") === "" && form.text(`${OUTSIDE}model`) !== "") return {};
   const match = AMOUNT.exec(form.text("amount"));
   if (match === null) {
     const message = "`amount`: expected an amount such as 12.50 or -0.00125";
@@ -17,12 +45,21 @@ export function readCorrection(form: FormValues): object {
   }
   const [, sign, whole = "", fraction = ""] = match;
   const microcents = Number(whole + fraction.padEnd(UNIT_DECIMALS, "0"));
-  const keyId = form.text("key_id");
-  return {
-    amount_microcents: sign === "-" ? 0 - microcents : microcents,
-    reason: form.text("reason"),
-    ...(keyId === "" ? {} : { key_id: keyId }),
-  };
+  return { amount_microcents: sign === "-" ? 0 - microcents : microcents };
+}
+
+function readOutsideUsage(form: FormValues): object {
+  const model = form.text(`${OUTSIDE}model`);
+  if (model === "") return {};
+  const counts = COUNTS.map(({ name }) => [name, readCount(form.text(OUTSIDE + name), OUTSIDE + name)]);
+  const tier = form.text(`${OUTSIDE}service_tier`);
+  const usage = { model, ...Object.fromEntries(counts), ...(tier === "" ? {} : { service_tier: tier }) };
+  return { outside_usage: usage };
+}
+
+function readCount(text: string, param: string): number {
+  if (/^\d{0,13}$/.test(text)) return Number(text);
+  throw new AdminError("invalid_parameter", { message: `\`${param}\`: expected a whole number`, param });
 }
 
 interface CorrectionFormProps {
@@ -30,12 +67,14 @@ interface CorrectionFormProps {
   readonly problems: Problems;
   /** Id → name. */
   readonly keys: ReadonlyMap<string, string>;
+  /** Ids of those that have a price in the organization's currency. */
+  readonly models: readonly string[];
   /** Makes a repeat of the same form count once. */
   readonly id: string;
 }
 
 /** For the operator: puts this month's spend right. */
-export function CorrectionForm({ page, problems, keys, id }: CorrectionFormProps) {
+export function CorrectionForm({ page, problems, keys, models, id }: CorrectionFormProps) {
   return (
     <section class="card" aria-labelledby="correct">
       <h2 id="correct">Correct this month's spend</h2>
@@ -47,9 +86,9 @@ export function CorrectionForm({ page, problems, keys, id }: CorrectionFormProps
           value={page.form.text("amount")}
           problems={problems}
           suffix={page.organization.currency}
-          hint="A credit is negative: -12.50"
-          required
+          hint="A credit is negative: -12.50. Left out for usage from outside."
         />
+        <OutsideUsage page={page} problems={problems} models={models} />
         <Select
           name="key_id"
           label="API key"
@@ -72,5 +111,45 @@ export function CorrectionForm({ page, problems, keys, id }: CorrectionFormProps
         <button type="submit">Correct</button>
       </Form>
     </section>
+  );
+}
+
+type OutsideUsageProps = Pick<CorrectionFormProps, "page" | "problems" | "models">;
+
+/** In place of an amount: tokens of a model, such as those of a batch job. */
+function OutsideUsage({ page, problems, models }: OutsideUsageProps) {
+  const { form } = page;
+  return (
+    <fieldset>
+      <legend>Usage from outside, at the price in force</legend>
+      <Select
+        name={`${OUTSIDE}model`}
+        label="Model of these tokens"
+        value={form.text(`${OUTSIDE}model`)}
+        problems={problems}
+        choices={[
+          { value: "", label: "none: the amount counts" },
+          ...models.map((value) => ({ value, label: value })),
+        ]}
+        hint="Of requests that did not pass the gateway, such as a batch job's."
+      />
+      {COUNTS.map(({ name, label, hint }) => (
+        <Field
+          name={OUTSIDE + name}
+          label={label}
+          value={form.text(OUTSIDE + name)}
+          problems={problems}
+          hint={hint}
+          inputmode="numeric"
+        />
+      ))}
+      <Field
+        name={`${OUTSIDE}service_tier`}
+        label="Service tier"
+        value={form.text(`${OUTSIDE}service_tier`)}
+        problems={problems}
+        hint="One of the model's prices, such as batch; nothing for the default."
+      />
+    </fieldset>
   );
 }

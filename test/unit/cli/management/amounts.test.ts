@@ -4,6 +4,7 @@ import {
   formatExactAmount,
   parseAmount,
   parseCorrection,
+  parseTokenCounts,
 } from "../../../../src/cli/management/amounts.ts";
 
 describe("parseAmount", () => {
@@ -43,6 +44,19 @@ describe("parseCorrection", () => {
   it.each(["0", "-0.00", "", "1.000000001", "90000000.01", "x"])("refuses %j", (text) => {
     expect(() => parseCorrection(text)).toThrow("expected an amount");
   });
+});
+
+describe("parseTokenCounts", () => {
+  it("reads counts by their names", () => {
+    expect(parseTokenCounts("input=1200000, output=0")).toEqual({ input: 1_200_000, output: 0 });
+  });
+
+  it.each(["", "input", "input=", "input=-1", "input=1,", "input=1,input=2", "input=1.5", "INPUT=1"])(
+    "refuses %j",
+    (text) => {
+      expect(() => parseTokenCounts(text)).toThrow("expected counts such as");
+    },
+  );
 });
 
 describe("formatAmount", () => {
