@@ -1,4 +1,4 @@
-/** `GET /api/catalog`: models, capabilities and prices. */
+/** `GET /api/catalog`: models, aliases, capabilities and prices. */
 import type { Model } from "../../catalog/catalog.ts";
 import { formatPrices } from "../../catalog/format-price.ts";
 import { catalogPage } from "../schemas/catalog.ts";
@@ -26,6 +26,7 @@ const list = defineRoute(
 function formatModel(model: Model, nowMs: number) {
   return {
     id: model.id,
+    aliases: [...model.aliases],
     display_name: model.displayName,
     upstream: model.upstream,
     context_window: model.contextWindow,

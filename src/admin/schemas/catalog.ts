@@ -44,6 +44,7 @@ const catalogModel = named(
   "CatalogModel",
   z.strictObject({
     id: z.string().meta({ examples: ["acme/echo-small"] }),
+    aliases: z.array(z.string()).meta({ description: "Other names that clients may write for it." }),
     display_name: z.string(),
     upstream: z.string(),
     context_window: z.int(),

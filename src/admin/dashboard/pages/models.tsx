@@ -1,6 +1,7 @@
 /** @jsxImportSource hono/jsx */
-/** *Models*: the catalog, with the prices in the organization's currency. */
+/** *Models*: the catalog with its aliases, and all parts of the prices in the organization's currency. */
 import { formatCount, spellOut } from "../../format.ts";
+import { describeOtherPrices } from "../describe-price.ts";
 import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
 import { Layout } from "../parts/layout.tsx";
 import { Cell, Table } from "../parts/table.tsx";
@@ -11,6 +12,7 @@ const COLUMNS = [
   { label: "input", kind: "number" },
   { label: "cached input", kind: "number" },
   { label: "output", kind: "number" },
+  "other prices",
   { label: "context", kind: "number" },
   "can",
 ] as const;
@@ -24,7 +26,10 @@ async function showModels(page: OrganizationPageCall): Promise<PageAnswer> {
   return {
     markup: (
       <Layout page={page} title="Models" section="models">
-        <p>Prices are in {currency} per million tokens.</p>
+        <p>
+          Prices in force, in {currency} per million tokens. Under other prices stands what differs from them,
+          and what is announced.
+        </p>
         <Table label="Models" class="stack" columns={COLUMNS}>
           {data.map((model) => (
             <ModelRow model={model} currency={currency} />
@@ -43,6 +48,7 @@ function ModelRow({ model, currency }: { model: Model; currency: string }) {
         <span class="code">{model.id}</span>
         <span class="below">
           {model.display_name === model.id ? "" : model.display_name}
+          {model.aliases.length === 0 ? "" : ` also ${model.aliases.join(", ")}`}
           {model.replaced_by === null ? "" : ` retired, use ${model.replaced_by}`}
           {prices === undefined ? ` no price in ${currency}: cannot be used here` : ""}
         </span>
@@ -55,6 +61,13 @@ function ModelRow({ model, currency }: { model: Model; currency: string }) {
       </Cell>
       <Cell label="output" kind="number">
         {prices?.output ?? "none"}
+      </Cell>
+      <Cell label="other prices">
+        <ul class="changes">
+          {(prices === undefined ? [] : describeOtherPrices(prices)).map((line) => (
+            <li>{line}</li>
+          ))}
+        </ul>
       </Cell>
       <Cell label="context" kind="number">
         {formatCount(model.context_window)}

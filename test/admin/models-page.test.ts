@@ -1,0 +1,106 @@
+/** The pages of the dashboard that show prices and take usage from outside, over HTTP. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createCatalog } from "../../src/catalog/catalog.ts";
+import { parseConfig } from "../../src/config/load.ts";
+import { cookieOf, createPageClient, formTokenOf, type PageClient } from "../support/page-client.ts";
+import { type AdminUnderTest, createOrganization, OPERATOR_TOKEN, startAdmin } from "./admin-fixture.ts";
+
+const CATALOG = `
+upstreams: [{name: local, url: "http://127.0.0.1:8000"}]
+catalog:
+  - id: acme/rich
+    aliases: [rich-latest, gpt-rich]
+    upstream: local
+    upstream_model: r
+    context_window: 1000000
+    max_output_tokens: 100
+    prices:
+      USD:
+        - input: "2.00"
+          cached_input: "0.50"
+          cache_write: "2.50"
+          output: "8.00"
+          reasoning: "4.00"
+          request: "0.01"
+          tiers: [{above_prompt_tokens: 200000, input: "4.00", output: "12.00"}]
+          service_tiers: {batch: {input: "1.00", output: "4.00"}}
+        - {from: 2999-01-01, input: "1.50", output: "6.00"}
+  - {id: acme/plain, upstream: local, upstream_model: p, context_window: 1000, max_output_tokens: 100,
+     prices: {USD: {input: "0.10", output: "0.20"}}}
+`;
+const catalog = createCatalog(parseConfig(CATALOG, { baseDir: "/", env: {} }));
+
+let admin: AdminUnderTest;
+let pages: PageClient;
+let cookie = "";
+let organization = "";
+beforeAll(async () => {
+  admin = await startAdmin({ catalog: () => catalog });
+  pages = createPageClient(admin.url);
+  organization = await createOrganization(admin);
+  cookie = cookieOf(await pages.signIn(OPERATOR_TOKEN));
+});
+afterAll(() => admin.stop());
+
+describe("the Models page", () => {
+  it("shows every part of the price in force, what is announced, and the aliases", async () => {
+    const { text } = await pages.get(`/organizations/${organization}/models`, cookie);
+    const lines = [...text.matchAll(/<li>([^<]*)<\/li>/g)].map(([, line]) => line);
+    expect(lines.filter((line) => line !== undefined && /\d\.\d\d/.test(line))).toEqual([
+      "cache write 2.50",
+      "reasoning 4.00",
+      "0.01 a request",
+      "above 200,000 prompt tokens: input 4.00, cached input 4.00, output 12.00",
+      "batch: input 1.00, cached input 1.00, output 4.00",
+      "from 2999-01-01: input 1.50, cached input 1.50, output 6.00",
+    ]);
+    expect(text).toContain("also rich-latest, gpt-rich");
+  });
+
+  it("shows what the API has", async () => {
+    expect(await admin.ok("GET", "/api/catalog")).toMatchObject({
+      data: [
+        { id: "acme/rich", aliases: ["rich-latest", "gpt-rich"] },
+        { id: "acme/plain", aliases: [] },
+      ],
+    });
+  });
+});
+
+describe("the form of the Usage page", () => {
+  const path = (): string => `/organizations/${organization}/usage`;
+  const post = async (fields: Readonly<Record<string, string>>) => {
+    const page = await pages.get(path(), cookie);
+    const form = {
+      form_token: formTokenOf(page),
+      amount: "",
+      reason: "nightly batch",
+      key_id: "",
+      ...fields,
+    };
+    return pages.post(`${path()}/corrections`, form, { cookie });
+  };
+  const USAGE = {
+    "outside_usage.model": "acme/plain",
+    "outside_usage.input_tokens": "1000",
+    "outside_usage.output_tokens": "100",
+  };
+
+  it("charges usage from outside, which the page of the audit log shows", async () => {
+    expect((await post({ ...USAGE, id: "form-1" })).status).toBe(303);
+    // 1000 × 10 + 100 × 20 microcents.
+    expect(await admin.ok("GET", `/api/organizations/${organization}`)).toMatchObject({
+      spent_microcents: 12_000,
+    });
+    const { text } = await pages.get(`/organizations/${organization}/audit`, cookie);
+    expect(text).toContain("outside usage: model: acme/plain");
+    expect(text).toContain("outside usage: input tokens: 1,000");
+  });
+
+  it("shows what is wrong beside its field", async () => {
+    const answer = await post({ ...USAGE, "outside_usage.service_tier": "batch", id: "form-2" });
+    expect(answer.status).toBe(400);
+    expect(answer.text).toContain('href="#outside_usage.service_tier"');
+    expect(answer.text).toContain("the model has no prices of service tiers");
+  });
+});
