@@ -1,12 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { withChatStack } from "../support/chat-stack.ts";
+import { chatBody, withChatStack } from "../support/chat-stack.ts";
 import { type CodexOptions, type CodexSession, ensureCodex, openCodex } from "../support/codex.ts";
 import { CHAT_MODEL, catalogEntry } from "../support/gateway-config.ts";
 import { type PassedRequest, startRecordingProxy } from "../support/recording-proxy.ts";
 import { openaiError, textChunk } from "../support/scripted-answer.ts";
 import type { RecordedRequest } from "../support/upstream.ts";
+import { waitFor } from "../support/wait.ts";
 import { answerByTurn, sentMessages, sentResults } from "./agent-requests.ts";
 import { type Call, callDeltas, deltaStream, textStream } from "./chat-answers.ts";
 
@@ -14,7 +15,11 @@ const codex = await ensureCodex();
 const NOTE = codex.missing === null ? "" : ` (skipped: ${codex.missing})`;
 /** Codex knows what follows the slash: it gets `apply_patch` as a custom tool. */
 const PATCH_MODEL = "acme/gpt-5.5";
-const chat = withChatStack(() => ({ catalog: [catalogEntry(), catalogEntry({ id: PATCH_MODEL })] }));
+/** Of this one it knows that it writes programs: its tool `exec` runs JavaScript that calls the others. */
+const CODE_MODEL = "acme/gpt-5.6-sol";
+const chat = withChatStack(() => ({
+  catalog: [catalogEntry(), catalogEntry({ id: PATCH_MODEL }), catalogEntry({ id: CODE_MODEL })],
+}));
 
 /** Its own waits between tries add up to half a minute. */
 const FEW_TRIES = ["request_max_retries = 1", "stream_max_retries = 1"];
@@ -117,6 +122,22 @@ describe.skipIf(codex.missing !== null)(`Codex${NOTE}`, () => {
     expect(sentResults(chat.upstream.lastRequest)["call_p"]).toContain("note.txt");
   });
 
+  it("[responses.tools.custom] runs the program that a model of code mode writes as the input of a function", async () => {
+    const program =
+      'const ran = await tools.exec_command({ cmd: "echo blue | tee a.txt" });\ntext(ran.output);';
+    const call: Call = { id: "call_e", name: "exec", arguments: JSON.stringify({ input: program }) };
+    answerByTurn(
+      chat.upstream,
+      () => deltaStream(callDeltas(call, 0), "tool_calls"),
+      () => textStream("It says blue."),
+    );
+    const session = await open({ model: CODE_MODEL });
+    const run = await session.run("Write blue to a.txt.");
+    expect(run).toMatchObject({ answer: "It says blue.", errors: [], exitCode: 0 });
+    expect(await readFile(join(session.dir, "a.txt"), "utf8")).toBe("blue\n");
+    expect(sentResults(chat.upstream.lastRequest)["call_e"]).toContain("blue");
+  });
+
   it("resumes a session with all that was said", async () => {
     chat.upstream.answer(textStream("Blue."));
     const session = await open();
@@ -155,6 +176,36 @@ describe.skipIf(codex.missing !== null)(`Codex${NOTE}`, () => {
     expect(run.exitCode).toBe(1);
     expect(run.errors.join("\n")).toContain('Monthly hard cap of 0.00 USD for API key "ci" reached');
     expect(chat.upstream.requests).toHaveLength(0);
+  });
+
+  it("shows the status of a 429 that outlasts its tries", async () => {
+    chat.upstream.answer({ kind: "hang" });
+    const { key } = await chat.stack.createKey({ maxConcurrentRequests: 1 });
+    const held = new AbortController();
+    onTestFinished(() => held.abort());
+    const first = fetch(`${chat.stack.baseUrl}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify(chatBody()),
+      signal: held.signal,
+    });
+    first.catch(() => undefined);
+    await waitFor("the key's one request", () => chat.upstream.requests.length === 1);
+    const session = await open({ apiKey: key, provider: FEW_TRIES });
+    const run = await session.run("Say hello.");
+    expect(run.exitCode).toBe(1);
+    expect(run.errors.at(-1)).toMatch(/^exceeded retry limit, last status: 429 Too Many Requests/u);
+    expect(new Set(session.passed.map(({ status }) => status))).toEqual(new Set([429]));
+  });
+
+  it("shows that a model does not start, after its tries", async () => {
+    const headers = { "retry-after": "1" };
+    chat.upstream.answer({ kind: "json", status: 503, headers, body: openaiError("loading") });
+    const session = await open({ provider: FEW_TRIES });
+    const run = await session.run("Say hello.");
+    expect(run.exitCode).toBe(1);
+    expect(run.errors.at(-1)).toMatch(/^unexpected status 503 Service Unavailable: The model is starting/u);
+    expect(new Set(session.passed.map(({ status }) => status))).toEqual(new Set([503]));
   });
 
   it("waits out a 429 and a model that starts", async () => {
