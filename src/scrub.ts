@@ -20,3 +20,8 @@ export function scrub(text: string): string {
 export function scrubBeginning(text: string, maxCharacters: number): string {
   return scrub(text.slice(0, maxCharacters + MAX_CREDENTIAL_CHARACTERS)).slice(0, maxCharacters);
 }
+
+/** Whether a text holds what has the form of a credential. */
+export function holdsCredential(text: string): boolean {
+  return scrub(text) !== text;
+}

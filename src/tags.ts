@@ -4,6 +4,7 @@
  * equal combinations are equal texts: "feature=autocomplete,team=search"; '' for none.
  */
 import { createHash } from "node:crypto";
+import { holdsCredential } from "./scrub.ts";
 
 /** Of a header, and of a key's default. */
 const MAX_TAGS = 8;
@@ -54,6 +55,7 @@ function explainMember(member: string, before: ReadonlyMap<string, string>): str
   if (!member.includes("=")) return `expected \`name=value\`, found ${quote(member)}`;
   if (!NAME.test(name)) return `${EXPECTED_NAME}; found ${quote(name)}`;
   if (!VALUE.test(value)) return `${EXPECTED_VALUE}; found ${quote(value)} for \`${name}\``;
+  if (holdsCredential(value)) return `expected a value without a key or token in it for \`${name}\``;
   return before.has(name) ? `expected each name once, found \`${name}\` twice` : null;
 }
 
@@ -85,12 +87,14 @@ export function mergeTags(preferred: string, others: string): string {
 
 /**
  * The same with the end user that a request's body names as the tag `user`, unless there is one by this name. Bodies may
- * name users in any characters: what is no value of a tag is kept as `sha256:` and the first 32 digits of its SHA-256.
+ * name users in any characters: what is no value of a tag, or has the form of a key, is kept as `sha256:` and the first
+ * 32 digits of its SHA-256.
  */
 export function addEndUser(tags: string, endUser: string | null): string {
   if (endUser === null || endUser === "") return tags;
   const digest = () => `sha256:${createHash("sha256").update(endUser).digest("hex").slice(0, 32)}`;
-  return mergeTags(tags, `${END_USER}=${VALUE.test(endUser) ? endUser : digest()}`);
+  const isValue = VALUE.test(endUser) && !holdsCredential(endUser);
+  return mergeTags(tags, `${END_USER}=${isValue ? endUser : digest()}`);
 }
 
 /** Whether a row of usage has all of these tags. That of what is not kept apart has none. */

@@ -29,6 +29,8 @@ export function createWorkerTelemetry(
 ): WorkerTelemetry {
   setLogLevel(config.telemetry.logLevel);
   const metrics = createMetrics();
+  // From 0 on, so that the first second try is an increase.
+  for (const { name: upstream } of config.upstreams) metrics.upstreamRetries.inc({ upstream }, 0);
   const name = `worker-${index}`;
   let running: { stop(): Promise<void> } | null = null;
   return {

@@ -181,9 +181,11 @@ describe("a real failure around each secret", () => {
       sendBody(`"${key}`),
       sendBody(chatBody({}), { "content-type": `text/${key}` }),
       sendBody(chatBody({}), { "x-request-id": key }),
+      sendBody(chatBody({ user: key })),
+      sendBody(chatBody({}), { "x-tags": `team=${key}` }),
     ]);
     // Its own client is told what it sent; nobody else is.
-    expect(answers.map(({ status }) => status)).toEqual([400, 200, 400, 400, 400, 200, 200]);
+    expect(answers.map(({ status }) => status)).toEqual([400, 200, 400, 400, 400, 200, 200, 200, 400]);
   });
 
   it("is made with the upstream's credential, which the upstream repeats", async () => {

@@ -26,6 +26,7 @@ describe("parseTagList", () => {
     ["team=a=b", 'found "a=b" for `team`'],
     ["team=größe", 'found "größe" for `team`'],
     ["team=\u202Ea", "expected a value"],
+    [`team=sk-igw-${"0".repeat(43)}`, "expected a value without a key or token in it for `team`"],
     [`team=${"a".repeat(65)}`, "of 1 to 64 characters"],
     [`${"a".repeat(65)}=a`, "of 1 to 64 characters"],
     ["team=a,team=b", "expected each name once, found `team` twice"],
@@ -68,7 +69,7 @@ describe("tags", () => {
     expect(addEndUser("user=mine", "u-1")).toBe("user=mine");
     expect([addEndUser("a=1", null), addEndUser("a=1", "")]).toEqual(["a=1", "a=1"]);
     const digest = /^user=sha256:[0-9a-f]{32}$/;
-    for (const user of ["a b", "a,b=c", "größe", "x".repeat(65)]) {
+    for (const user of ["a b", "a,b=c", "größe", "x".repeat(65), `sk-igw-${"0".repeat(43)}`]) {
       expect(addEndUser("", user)).toMatch(digest);
     }
     expect(addEndUser("", "a b")).not.toBe(addEndUser("", "a c"));

@@ -42,8 +42,9 @@ const MODEL: Pick<
 
 const REQUEST: Pick<
   ClientRequest,
-  "promptSize" | "prompts" | "promptTokens" | "maxOutputTokens" | "choices" | "serviceTier"
+  "model" | "promptSize" | "prompts" | "promptTokens" | "maxOutputTokens" | "choices" | "serviceTier"
 > = {
+  model: "acme/echo",
   promptSize: () => ({ textBytes: 50, messages: 1, hasMedia: false, hasTools: false, predictionBytes: 0 }),
   maxOutputTokens: null,
   choices: 1,
