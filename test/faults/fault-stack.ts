@@ -10,7 +10,9 @@ import {
 import { createStore } from "../../src/store/redis-store.ts";
 import type { Store } from "../../src/store/types.ts";
 import type { OrganizationSettings } from "../../src/settings/organization.ts";
+import type { Child } from "../support/child.ts";
 import { catalogEntry } from "../support/gateway-config.ts";
+import { listProcesses } from "../support/gateway-processes.ts";
 import { startStack, type Stack } from "../support/stack.ts";
 import { type CreatedKey, createTestKey } from "../support/test-key.ts";
 import { waitFor } from "../support/wait.ts";
@@ -135,4 +137,17 @@ export function listSpoolFiles(stack: Stack): readonly string[] {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw error;
   }
+}
+
+/**
+ * Ends the supervisor as Kubernetes does, while streams run. Resolves with whether it could settle everything.
+ * @param child The command that runs the stack now.
+ */
+export async function terminateStack({ stack }: Pick<FaultStackOn, "stack">, child: Child): Promise<boolean> {
+  const [supervisor] = listProcesses(stack.configFile, "serve");
+  if (supervisor === undefined) throw new Error("the supervisor does not run");
+  process.kill(supervisor, "SIGTERM");
+  await child.waitForEnd(60_000);
+  const stopped = [...stack.readLogs().matchAll(/"orderly":(true|false)/g)].at(-1);
+  return stopped?.[1] === "true";
 }

@@ -2,10 +2,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findWorkerPid, waitForNewWorker } from "../support/gateway-processes.ts";
 import { LOST_STREAM_MS } from "./fault-accounts.ts";
-import { IS_LONG, runScenario } from "./fault-scenario.ts";
-import { type FaultStack, startFaultStack, WORKERS } from "./fault-stack.ts";
+import { IS_LONG, runScenario, WARM_ANSWERS } from "./fault-scenario.ts";
+import { type FaultStack, startFaultStack, terminateStack, WORKERS } from "./fault-stack.ts";
 
 const ANSWERS = IS_LONG ? 750 : 50;
+/** On each key. */
+const OUTAGE_ANSWERS = IS_LONG ? 400 : 30;
+const ANSWERS_AFTER = 10;
 const MESSAGES = { route: "/v1/messages" } as const;
 
 let faults: FaultStack;
@@ -61,5 +64,58 @@ describe("charged and used agree where messages pass through", () => {
         settleMs: 100_000,
       }),
     ).toEqual([]);
+  });
+
+  it.each([
+    {
+      name: "is killed and restarted",
+      begin: () => faults.redis.kill(),
+      end: () => faults.redis.restart(),
+    },
+    {
+      name: "stands still with its connections open",
+      begin: async () => faults.redis.freeze(),
+      end: async () => faults.redis.thaw(),
+    },
+  ])("when Redis $name", async ({ name, begin, end }) => {
+    expect(
+      await runScenario(faults, {
+        ...MESSAGES,
+        name: `messages, Redis ${name}`,
+        outputTokens: 20,
+        async fault({ answered }) {
+          await answered(WARM_ANSWERS);
+          await begin();
+          try {
+            await answered(OUTAGE_ANSWERS);
+          } finally {
+            await end();
+          }
+          await answered(ANSWERS_AFTER);
+        },
+        allowsFailures: false,
+        settleMs: 15_000,
+        isGrace: true,
+      }),
+    ).toEqual([]);
+  });
+
+  it("when the supervisor is told to end under load, which ends the stack", async () => {
+    let isOrderly = false;
+    expect(
+      await runScenario(faults, {
+        ...MESSAGES,
+        name: "messages, SIGTERM",
+        outputTokens: 150,
+        async fault({ answered, streamed }) {
+          await answered(5);
+          await streamed(500);
+          isOrderly = await terminateStack(faults, faults.stack.child);
+        },
+        allowsFailures: true,
+        settleMs: 5_000,
+      }),
+    ).toEqual([]);
+    expect(isOrderly).toBe(true);
   });
 });

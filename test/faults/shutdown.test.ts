@@ -10,7 +10,7 @@ import { waitFor } from "../support/wait.ts";
 import type { Sent } from "./fault-load.ts";
 import { LOST_STREAM_MS } from "./fault-accounts.ts";
 import { runScenario, WARM_ANSWERS } from "./fault-scenario.ts";
-import { type FaultStack, listSpoolFiles, startFaultStack } from "./fault-stack.ts";
+import { type FaultStack, listSpoolFiles, startFaultStack, terminateStack } from "./fault-stack.ts";
 import { listProcesses } from "../support/gateway-processes.ts";
 
 let faults: FaultStack;
@@ -26,15 +26,7 @@ afterAll(async () => {
 /** The stack that runs now. */
 let running: Child;
 
-/** Ends the supervisor as Kubernetes does, while streams run. Resolves with whether it could settle everything. */
-async function terminate(): Promise<boolean> {
-  const [supervisor] = listProcesses(faults.stack.configFile, "serve");
-  if (supervisor === undefined) throw new Error("the supervisor does not run");
-  process.kill(supervisor, "SIGTERM");
-  await running.waitForEnd(60_000);
-  const stopped = [...faults.stack.readLogs().matchAll(/"orderly":(true|false)/g)].at(-1);
-  return stopped?.[1] === "true";
-}
+const terminate = () => terminateStack(faults, running);
 
 /** Starts the same stack once more. */
 async function startAgain(): Promise<void> {
