@@ -9,7 +9,8 @@ import {
 } from "../pass-through/answer.ts";
 import { createErrorFields, createResponseError } from "../responses-to-chat/error-body.ts";
 import { formatEvent } from "../sse/encoder.ts";
-import { isUpstreamError } from "../upstream/error-text.ts";
+import { isAccountError } from "../upstream/account-error.ts";
+import { isUpstreamError, readUpstreamError } from "../upstream/error-text.ts";
 import { mapErrorInAnswer } from "../upstream/map-error.ts";
 import { readResponseUsage } from "../upstream/usage.ts";
 import { playResponse } from "./response/play-response.ts";
@@ -38,9 +39,10 @@ export class ResponsesAnswer extends PassThroughAnswer {
     this.#nowMs = nowMs;
   }
 
-  /** A response that failed is a response, with its error in it. */
+  /** A response that failed is a response, with its error in it, but where that is not for the client. */
   protected override isError(answer: JsonObject): boolean {
-    return answer["object"] !== "response" && isUpstreamError(answer);
+    if (!isUpstreamError(answer)) return false;
+    return answer["object"] !== "response" || isAccountError(readUpstreamError(answer));
   }
 
   protected override readWhole(response: JsonObject): void {

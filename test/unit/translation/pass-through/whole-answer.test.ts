@@ -18,6 +18,18 @@ const RESPONSE = `{"id":"resp_1","object":"response","status":"completed","error
 const ANSWERS = { messages: MESSAGE, responses: RESPONSE };
 const NAMES = ["messages", "responses"] as const;
 
+it("a response that failed passes as it is, but for one about the gateway's own account", () => {
+  const read = (error: object) => {
+    const response = { id: "resp_1", object: "response", status: "failed", model: "acme/echo", error };
+    return () =>
+      decode(createNativeAnswer("responses", {}).translateBody(encode(JSON.stringify(response))).bytes);
+  };
+  expect(read({ code: "server_error", message: "Oops" })()).toContain("Oops");
+  expect(describeError(read({ code: "insufficient_quota", message: "secret" }))).toMatch(
+    /^502 upstream_authentication_failed (?!.*secret)/,
+  );
+});
+
 describe.each(NAMES)("a whole answer of %s that passes through", (name) => {
   it("[responses.native.answer] is the upstream's byte for byte, but for the model's name", () => {
     const answer = createNativeAnswer(name, {});
