@@ -30,7 +30,7 @@ import { type Ending, RequestAccount } from "./request-account.ts";
 import type { RequestLog } from "../request-log/request-log.ts";
 import { openInSpool } from "./open-in-spool.ts";
 import type { Spool } from "../spool/spool.ts";
-import { formatRequestLogLine, type LoggedRequest } from "../request-log/line.ts";
+import { formatRequestLogLine, type LoggedRequest, recordName } from "../request-log/line.ts";
 import type { TokenEstimator } from "./token-estimator.ts";
 import { MAX_BYTES_TO_LEARN_OVERHEAD } from "./learned-overhead.ts";
 import { configuredOverheadTokens, largestOutputTokens, worstCaseMicrocents } from "./worst-case.ts";
@@ -372,10 +372,12 @@ function refuseUnpricedTier(price: Price, model: Model, asked: string | null): v
 function formatIdentity(
   admission: Admission,
   model: Model,
-  { endUser, model: requestedModel }: Pick<ClientRequest, "endUser" | "model">,
+  { endUser, model: asked }: Pick<ClientRequest, "endUser" | "model">,
 ): RequestIdentity {
   const { organizationId, keyId, requestId, month, day, route, keepsEndUser } = admission;
   const tags = addEndUser(admission.tags ?? "", keepsEndUser === true ? endUser : null);
+  // The spool keeps the identity on disk.
+  const requestedModel = recordName(asked);
   const identity = { organizationId, keyId, requestId, month, day, route, model: model.id, requestedModel };
   return tags === "" ? identity : { ...identity, tags };
 }

@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { holdsCredential } from "../../src/scrub.ts";
 import { addEndUser, hasTags, mergeTags, parseTagList, readTags, valueOfTag } from "../../src/tags.ts";
 
 describe("parseTagList", () => {
@@ -46,7 +47,7 @@ describe("parseTagList", () => {
 
   it("has one form for equal combinations, which reads back as what was sent", () => {
     const name = fc.stringMatching(/^[a-z][a-z0-9_.-]{0,63}$/u);
-    const value = fc.stringMatching(/^[A-Za-z0-9_.:/@+-]{1,64}$/u);
+    const value = fc.stringMatching(/^[A-Za-z0-9_.:/@+-]{1,64}$/u).filter((text) => !holdsCredential(text));
     fc.assert(
       fc.property(fc.dictionary(name, value, { minKeys: 1, maxKeys: 8 }), (tags) => {
         const list = Object.entries(tags).map((tag) => tag.join("="));
