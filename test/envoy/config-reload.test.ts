@@ -5,11 +5,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
 import { runCli } from "../cli/run-cli.ts";
 import { CHAT_PATH, chatBody } from "../support/chat-stack.ts";
-import { catalogEntry } from "../support/gateway-config.ts";
+import { catalogEntry, CHAT_MODEL } from "../support/gateway-config.ts";
 import { findWorkerPid, waitForNewWorker } from "../support/gateway-processes.ts";
 import { parseMetrics, sumOf } from "../support/metrics-page.ts";
+import { textCompletion } from "../support/scripted-answer.ts";
 import { type ScriptedUpstream, startUpstream } from "../support/upstream.ts";
-import { waitFor } from "../support/wait.ts";
+import { createGate, waitFor } from "../support/wait.ts";
 import { withStack } from "../support/with-stack.ts";
 
 interface ConfigurationState {
@@ -140,6 +141,22 @@ describe("a changed gateway.yaml under a running stack", () => {
     expect((await examine()).map(({ what }) => what).join("\n")).toContain(
       "`limits.max_body_bytes` has changed",
     );
+  });
+
+  it("charges a request that is under way at the price of when it was routed, the next one at the new price", async () => {
+    const gate = createGate();
+    const body = textCompletion("fine", { promptTokens: 1000, cachedTokens: 0, completionTokens: 100 });
+    upstream.answerNext({ kind: "json", before: gate, body });
+    const underWay = chat(CHAT_MODEL);
+    await upstream.waitForRequests(1);
+    upstream.answer({ kind: "json", body });
+    const prices = { USD: { input: "25.00", output: "100.00" } };
+    const catalog = original.catalog.map((entry) => ({ ...entry, prices }));
+    await write({ ...original, catalog: [...catalog, catalogEntry({ id: NEW })] });
+    await waitForModel(NEW, 200);
+    gate.release();
+    expect((await underWay).headers["x-request-cost"]).toBe("0.00350000 USD");
+    expect((await chat(CHAT_MODEL)).headers["x-request-cost"]).toBe("0.03500000 USD");
   });
 
   it("sees a ConfigMap whose ..data link is swapped", async () => {
