@@ -29,6 +29,13 @@ describe("a request to an upstream that speaks its protocol", () => {
     expect(describeError(() => parseNative(name, fields))).toContain(error);
   });
 
+  it("of responses goes on without what Codex tells of its user's installation, and else as it is", () => {
+    const rest = '"model":"acme/echo","input":"Hi \\u00e9","tomorrow":[1.50]';
+    const body = `{"client_metadata":{"installation":"7"},${rest}}`;
+    const sent = decode(parseNative("responses", body).toUpstream(createModel()));
+    expect(sent).toBe(`{${rest.replace('"acme/echo"', '"echo-7b"')}}`);
+  });
+
   it("of messages may warm a cache with `max_tokens: 0`, and ask for a service tier", () => {
     expect(parseNative("messages", { max_tokens: 0 }).maxOutputTokens).toBe(0);
     expect(parseNative("messages", { service_tier: "standard_only" }).serviceTier).toBe("standard_only");
@@ -57,6 +64,18 @@ describe("the size of a prompt that passes through", () => {
     ["messages", block({ type: "document", title: "t", source: { type: "text", data: "1234" } }), 5],
     ["messages", block({ type: "tool_result", content: [{ type: "text", text: "12345" }] }), 5],
     ["messages", { messages: [], system: [{ type: "text", text: "12345" }] }, 5],
+    ["messages", block({ type: "thinking", thinking: "12345", signature: "c2lnbmF0dXJl" }), 5],
+    ["messages", block({ type: "thinking", thinking: "", signature: "12345" }), 5],
+    ["messages", block({ type: "redacted_thinking", data: "12345" }), 5],
+    ["messages", block({ type: "tool_use", id: "call_1", name: "123", input: {} }), 5],
+    ["messages", block({ type: "tool_reference", tool_name: "12345" }), 5],
+    [
+      "messages",
+      block({ type: "search_result", source: "12", title: "3", content: [{ type: "text", text: "45" }] }),
+      5,
+    ],
+    ["messages", block({ type: "document", context: "12", source: { type: "content", content: "345" } }), 5],
+    ["messages", { messages: [], output_config: { format: [123] } }, 5],
     ["responses", { input: "12345" }, 5],
     [
       "responses",
