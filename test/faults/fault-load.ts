@@ -30,6 +30,15 @@ const LAST_EVENT: Readonly<Record<FaultRoute, string>> = {
   "/v1/messages": "event: message_stop",
 };
 
+/** Of scenarios that name none: `FAULTS_ROUTE`, else the chat route. */
+export const DEFAULT_ROUTE = readDefaultRoute();
+
+function readDefaultRoute(): FaultRoute | undefined {
+  const route = process.env["FAULTS_ROUTE"];
+  if (route === undefined || route === "/v1/responses" || route === "/v1/messages") return route;
+  throw new Error(`FAULTS_ROUTE: expected ${Object.keys(LAST_EVENT).join(" or ")}, found ${route}`);
+}
+
 export interface SendOptions {
   readonly baseUrl: string;
   readonly key: string;

@@ -12,7 +12,7 @@ import {
   printFigures,
   readFigures,
 } from "./fault-accounts.ts";
-import { type Sent, type SendOptions, startClients } from "./fault-load.ts";
+import { DEFAULT_ROUTE, type Sent, type SendOptions, startClients } from "./fault-load.ts";
 import { type FaultStackOn, MODEL, type Tenants, WORKERS } from "./fault-stack.ts";
 
 /** Multiplies answers that are waited for and clients: `FAULTS=long`. */
@@ -33,7 +33,7 @@ export interface Scenario {
   readonly vary?: (options: SendOptions) => SendOptions;
   /** Nothing is lost or estimated: each refusal is held against what was used up to its own moment. */
   readonly judgesRefusalsByTime?: boolean;
-  /** The chat route when left out. */
+  /** `DEFAULT_ROUTE` when left out. */
   readonly route?: SendOptions["route"];
   /** Redis or the network is away: nobody but strict organizations may notice. */
   readonly allowsFailures: boolean;
@@ -131,7 +131,14 @@ function createOptions(
   { stack }: FaultStackOn,
   tenants: Tenants,
   tenant: keyof Tenants,
-  { outputTokens = 40, tokenMs = 10, abortWithinMs, behaviors, route, vary = (each) => each }: Scenario,
+  {
+    outputTokens = 40,
+    tokenMs = 10,
+    abortWithinMs,
+    behaviors,
+    route = DEFAULT_ROUTE,
+    vary = (each) => each,
+  }: Scenario,
 ): SendOptions {
   const behavior = behaviors?.[Math.floor(Math.random() * behaviors.length)];
   return vary({
