@@ -13,6 +13,8 @@ interface Row {
   readonly protocol: "chat" | "messages";
   readonly isStream?: true;
   readonly isHead?: true;
+  /** Its charge is known before its headers go. */
+  readonly hasCost?: true;
   /** Requests that it takes from the bucket of requests. */
   readonly takes?: 0;
 }
@@ -20,14 +22,24 @@ interface Row {
 const messagesBody = (fields: object = {}): object => chatBody({ max_tokens: 5, ...fields });
 
 const ROWS: readonly Row[] = [
-  { name: "a chat completion", request: { path: CHAT_PATH, body: chatBody() }, protocol: "chat" },
+  {
+    name: "a chat completion",
+    request: { path: CHAT_PATH, body: chatBody() },
+    protocol: "chat",
+    hasCost: true,
+  },
   {
     name: "a streamed chat completion",
     request: { path: CHAT_PATH, body: chatBody({ stream: true }) },
     protocol: "chat",
     isStream: true,
   },
-  { name: "a message", request: { path: MESSAGES, body: messagesBody() }, protocol: "messages" },
+  {
+    name: "a message",
+    request: { path: MESSAGES, body: messagesBody() },
+    protocol: "messages",
+    hasCost: true,
+  },
   {
     name: "a streamed message",
     request: { path: MESSAGES, body: messagesBody({ stream: true }) },
@@ -77,6 +89,7 @@ function expectedHeaders(row: Row, limit: number): Record<string, unknown> {
     "x-service-ratelimit-remaining": anyText(/^\d+$/),
     "x-request-id": anyText(REQUEST_ID),
     "request-id": anyText(REQUEST_ID),
+    ...(row.hasCost === true && { "x-request-cost": anyText(/^0\.\d{8} USD$/) }),
     date: anyText(/ GMT$/),
     server: "inference-gateway",
     ...(row.isStream === true
