@@ -111,6 +111,18 @@ describe("Open Responses", () => {
     expect(JSON.stringify(chat.upstream.lastRequest.body)).toContain(PIXEL);
   });
 
+  it("takes what the assistant said in phases, and tells the upstream what was said", async () => {
+    chat.upstream.answer(messageAnswer({ content: "Four." }));
+    const response = await respond([
+      { ...said("assistant", "I should answer with the saved number."), phase: "commentary" },
+      { ...said("assistant", "The number is four."), phase: "final_answer" },
+      said("user", "Repeat only the number."),
+    ]);
+    expect(response).toMatchObject({ status: "completed", output: [{ type: "message" }] });
+    expect(JSON.stringify(chat.upstream.lastRequest.body)).not.toContain("phase");
+    expect(sentMessages(chat.upstream.lastRequest).at(-1)).toMatchObject({ role: "user" });
+  });
+
   it("takes a conversation of several turns", async () => {
     chat.upstream.answer(messageAnswer({ content: "You are Alice." }));
     const response = await respond([
