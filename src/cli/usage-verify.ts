@@ -24,7 +24,8 @@ export function addUsageVerifyCommands(program: Command): void {
     usage
       .command("verify")
       .description(
-        "Adds a month's spend up again, from the usage rows and from the log of requests, and says every difference. " +
+        "Adds a month up again, spend from the usage rows and every figure of these from the log of requests, and says " +
+          "every difference. " +
           "Exit code 1 when there is one. Exact while nothing is in flight.",
       ),
   ).action((options: VerifyOptions) => verify(options));
@@ -136,13 +137,14 @@ const MEANINGS: Readonly<Record<UsageDifference["kind"], string>> = {
   missing_in_redis: "the log of requests says more than Redis: `usage rebuild` brings it back",
   missing_in_log:
     "Redis says more than the log of requests: a worker died before it wrote, or a log is missing",
+  in_other_tag_row: "Redis has it in another row of tags than the log of requests",
 };
 
 function formatDifference(difference: UsageDifference): string {
-  const { organizationId, keyId, day, model, kind, expectedMicrocents, foundMicrocents } = difference;
-  const subject = [organizationId, keyId, day, model].filter((part) => part !== null).join(" ");
-  const amounts = `expected ${expectedMicrocents}, found ${foundMicrocents} microcents`;
-  return `  ${subject}: ${MEANINGS[kind]}; ${amounts} (${foundMicrocents - expectedMicrocents})`;
+  const { organizationId, keyId, day, model, tags, kind, figure, expected, found } = difference;
+  const parts = [organizationId, keyId, day, model, tags];
+  const subject = parts.filter((part) => part !== null && part !== "").join(" ");
+  return `  ${subject}: ${figure}: expected ${expected}, found ${found} (${found - expected}); ${MEANINGS[kind]}`;
 }
 
 function formatRebuild(month: string, { raisedRows, addedMicrocents, inFlight }: UsageRebuild): string {

@@ -5,10 +5,18 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { z } from "zod";
 import { formatTags, OTHER_TAGS } from "../tags.ts";
-import { NO_USAGE, type UsageRow } from "../store/types/reporting.ts";
+import { NO_USAGE, type UsageFigures, type UsageRow } from "../store/types/reporting.ts";
 
 /** Of one organization, day, key, model and combination of tags. */
-export type LoggedRow = UsageRow & { readonly keyId: string; readonly model: string };
+export interface LoggedRow extends UsageRow {
+  readonly keyId: string;
+  readonly model: string;
+  /**
+   * The part of its figures that may be in the row `OTHER_TAGS` instead: of requests whose hold Redis did not answer, so
+   * that their log cannot say which.
+   */
+  readonly undecided: UsageFigures;
+}
 
 export interface LoggedUsage {
   readonly month: string;
@@ -20,7 +28,9 @@ export interface LoggedUsage {
   readonly files: number;
 }
 
-type MutableRow = { -readonly [Name in keyof LoggedRow]: LoggedRow[Name] };
+type MutableFigures = { -readonly [Name in keyof UsageFigures]: UsageFigures[Name] };
+type MutableRow = Omit<LoggedRow, keyof UsageFigures | "undecided"> &
+  MutableFigures & { readonly undecided: MutableFigures };
 
 const FILE = /^(\d{4}-\d{2}-\d{2})\..+\.jsonl$/;
 
@@ -50,6 +60,18 @@ const lineSchema = z.object({
 });
 type Line = z.output<typeof lineSchema>;
 
+/** Figure of a row → its name in the log, of those that a line has as they are. */
+export const TOKEN_FIGURES = {
+  inputTokens: "input_tokens",
+  cachedInputTokens: "cached_input_tokens",
+  cacheWriteTokens: "cache_write_tokens",
+  cacheWrite1hTokens: "cache_write_1h_tokens",
+  inputAudioTokens: "input_audio_tokens",
+  outputTokens: "output_tokens",
+  reasoningTokens: "reasoning_tokens",
+  outputAudioTokens: "output_audio_tokens",
+} as const satisfies Partial<Record<keyof UsageFigures, keyof Line>>;
+
 /** Requests that count in the usage: those that went upstream. */
 const UNCOUNTED = new Set(["refused", "not_sent"]);
 
@@ -69,7 +91,9 @@ export async function readLoggedUsage(dir: string, month: string): Promise<Logge
       if (line === null) counts.damagedLines += 1;
       else if (line.month === month && line.model !== null && !UNCOUNTED.has(line.outcome)) {
         counts.requests += 1;
-        add(rowOf(rows, line), line, costOf(text));
+        const row = rowOf(rows, line);
+        add(row, line, costOf(text));
+        if (row.tags !== "" && line.tag_row === null) add(row.undecided, line, costOf(text));
       }
     }
   }
@@ -111,22 +135,18 @@ function rowOf(rows: Map<string, Map<string, MutableRow>>, line: Line): MutableR
       model: line.model ?? "",
       tags,
       ...NO_USAGE,
+      undecided: { ...NO_USAGE },
     };
     own.set(name, row);
   }
   return row;
 }
 
-function add(row: MutableRow, line: Line, cost: bigint): void {
-  row.requests += 1;
-  row.inputTokens += line.input_tokens;
-  row.cachedInputTokens += line.cached_input_tokens;
-  row.outputTokens += line.output_tokens;
-  row.reasoningTokens += line.reasoning_tokens;
-  row.cacheWriteTokens += line.cache_write_tokens;
-  row.cacheWrite1hTokens += line.cache_write_1h_tokens;
-  row.inputAudioTokens += line.input_audio_tokens;
-  row.outputAudioTokens += line.output_audio_tokens;
-  row.estimatedRequests += line.estimated ? 1 : 0;
-  row.costMicrocents += cost;
+function add(figures: MutableFigures, line: Line, cost: bigint): void {
+  for (const [figure, field] of Object.entries(TOKEN_FIGURES)) {
+    figures[figure as keyof typeof TOKEN_FIGURES] += line[field];
+  }
+  figures.requests += 1;
+  figures.estimatedRequests += line.estimated ? 1 : 0;
+  figures.costMicrocents += cost;
 }

@@ -4,19 +4,44 @@
  * one direction only.
  */
 import type { Store } from "../store/types.ts";
-import type { UsageRow } from "../store/types/reporting.ts";
-import type { LoggedRow, LoggedUsage } from "./read-usage.ts";
+import type { UsageFigures, UsageRow } from "../store/types/reporting.ts";
+import { OTHER_TAGS } from "../tags.ts";
+import { type LoggedRow, type LoggedUsage, TOKEN_FIGURES } from "./read-usage.ts";
 
+/** One figure that two accounts of a month do not agree on. */
 export interface UsageDifference {
   readonly organizationId: string;
-  /** "spend_of_organization", "spend_of_key": against the usage rows. The others: against the log of requests. */
-  readonly kind: "spend_of_organization" | "spend_of_key" | "missing_in_redis" | "missing_in_log";
+  /**
+   * "spend_of_organization", "spend_of_key": against the usage rows. The others: the usage rows against the log of
+   * requests; "in_other_tag_row": they agree on the day, key and model as a whole.
+   */
+  readonly kind:
+    | "spend_of_organization"
+    | "spend_of_key"
+    | "missing_in_redis"
+    | "missing_in_log"
+    | "in_other_tag_row";
   readonly keyId: string | null;
   readonly day: string | null;
   readonly model: string | null;
-  readonly expectedMicrocents: bigint;
-  readonly foundMicrocents: bigint;
+  /** Null: of all tags together. */
+  readonly tags: string | null;
+  /** As the log of requests calls it. */
+  readonly figure: FigureName;
+  readonly expected: bigint;
+  readonly found: bigint;
 }
+
+/** Every figure of a usage row → its name in reports. */
+const FIGURES = {
+  requests: "requests",
+  ...TOKEN_FIGURES,
+  estimatedRequests: "estimated_requests",
+  costMicrocents: "cost_microcents",
+} as const satisfies Record<keyof UsageFigures, string>;
+type Figure = keyof typeof FIGURES;
+type FigureName = (typeof FIGURES)[Figure];
+const FIGURE_LIST = Object.keys(FIGURES) as readonly Figure[];
 
 export interface UsageVerification {
   readonly month: string;
@@ -25,6 +50,9 @@ export interface UsageVerification {
   readonly spentMicrocents: bigint;
   readonly differences: readonly UsageDifference[];
 }
+
+/** Spend is of a month and of all models and tags. */
+const SPEND = { day: null, model: null, tags: null, figure: FIGURES.costMicrocents };
 
 type VerifyStore = Pick<Store, "listOrganizationIds" | "readSpend" | "readUsage">;
 
@@ -44,10 +72,10 @@ export async function verifyUsage(
     const { rows } = await store.readUsage(organizationId, month);
     rowCount += rows.length;
     spent += spend.organizationMicrocents;
-    const about = { organizationId, keyId: null, day: null, model: null };
-    if (sum(rows) !== spend.organizationMicrocents) {
-      const found = { expectedMicrocents: sum(rows), foundMicrocents: spend.organizationMicrocents };
-      differences.push({ ...about, kind: "spend_of_organization", ...found });
+    const expected = sum(rows, "costMicrocents");
+    if (expected !== spend.organizationMicrocents) {
+      const amounts = { expected, found: spend.organizationMicrocents };
+      differences.push({ ...SPEND, organizationId, kind: "spend_of_organization", keyId: null, ...amounts });
     }
     differences.push(...compareKeys(organizationId, rows, spend.keyMicrocents));
     if (logged !== null) {
@@ -64,18 +92,14 @@ function compareKeys(
 ): UsageDifference[] {
   const keyIds = new Set([...spends.keys(), ...rows.flatMap(({ keyId }) => (keyId === null ? [] : [keyId]))]);
   return [...keyIds].flatMap((keyId) => {
-    const expectedMicrocents = sum(rows.filter((row) => row.keyId === keyId));
-    const foundMicrocents = spends.get(keyId) ?? 0n;
-    if (expectedMicrocents === foundMicrocents) return [];
-    const about = { organizationId, keyId, day: null, model: null };
-    return [{ ...about, kind: "spend_of_key" as const, expectedMicrocents, foundMicrocents }];
+    const own = rows.filter((row) => row.keyId === keyId);
+    const amounts = { expected: sum(own, "costMicrocents"), found: spends.get(keyId) ?? 0n };
+    if (amounts.expected === amounts.found) return [];
+    return [{ ...SPEND, organizationId, kind: "spend_of_key" as const, keyId, ...amounts }];
   });
 }
 
-/**
- * By day, key and model, whatever the tags: the log of a request whose hold Redis did not answer cannot say in which row
- * it counts. Corrections by hand, which have no model, are in no log of requests.
- */
+/** Corrections by hand, which have no model, are in no log of requests. */
 function compareRows(
   organizationId: string,
   rows: readonly UsageRow[],
@@ -86,19 +110,73 @@ function compareRows(
   return [...new Set([...inRedis.keys(), ...inLog.keys()])].sort().flatMap((name) => {
     const found = inRedis.get(name) ?? [];
     const expected = inLog.get(name) ?? [];
-    const foundMicrocents = sum(found);
-    const expectedMicrocents = sum(expected);
     const row = found[0] ?? expected[0];
-    if (row === undefined || foundMicrocents === expectedMicrocents) return [];
+    if (row === undefined) return [];
     const { keyId, day, model } = row;
-    const kind =
-      foundMicrocents < expectedMicrocents ? ("missing_in_redis" as const) : ("missing_in_log" as const);
-    return [{ organizationId, kind, keyId, day, model, expectedMicrocents, foundMicrocents }];
+    const about = { organizationId, keyId, day, model };
+    return FIGURE_LIST.flatMap((figure) =>
+      compareFigure(figure, found, expected).map((difference) => ({ ...about, ...difference })),
+    );
   });
 }
 
-function sum(rows: readonly UsageRow[]): bigint {
-  return rows.reduce((total, { costMicrocents }) => total + costMicrocents, 0n);
+type FigureDifference = Pick<UsageDifference, "kind" | "tags" | "figure" | "expected" | "found">;
+
+/**
+ * One figure of a day, key and model: its rows of tags, each by itself, and all of them together where the log of a
+ * request cannot say in which of two rows it counts.
+ */
+function compareFigure(
+  figure: Figure,
+  found: readonly UsageRow[],
+  expected: readonly LoggedRow[],
+): FigureDifference[] {
+  const all = {
+    tags: null,
+    figure: FIGURES[figure],
+    expected: sum(expected, figure),
+    found: sum(found, figure),
+  };
+  const tagsOf = [...new Set([...found, ...expected].map(({ tags }) => tags))].sort();
+  const differences = tagsOf.flatMap((tags) => compareTagRow(figure, tags, found, expected));
+  if (all.found === all.expected) {
+    return differences.map((each) => ({ ...each, kind: "in_other_tag_row" as const }));
+  }
+  return differences.length > 0 ? differences : [{ ...all, kind: kindOf(all) }];
+}
+
+function compareTagRow(
+  figure: Figure,
+  tags: string,
+  found: readonly UsageRow[],
+  expected: readonly LoggedRow[],
+): FigureDifference[] {
+  const isSame = (row: UsageRow): boolean => row.tags === tags;
+  const inRedis = sum(found.filter(isSame), figure);
+  const inLog = sum(expected.filter(isSame), figure);
+  const undecidedRows = tags === OTHER_TAGS ? expected : expected.filter(isSame);
+  const undecided = sum(
+    undecidedRows.map((row) => row.undecided),
+    figure,
+  );
+  const [least, most] = tags === OTHER_TAGS ? [inLog, inLog + undecided] : [inLog - undecided, inLog];
+  if (inRedis >= least && inRedis <= most) return [];
+  const amounts = { expected: inRedis < least ? least : most, found: inRedis };
+  return [{ tags, figure: FIGURES[figure], kind: kindOf(amounts), ...amounts }];
+}
+
+function kindOf({
+  expected,
+  found,
+}: {
+  expected: bigint;
+  found: bigint;
+}): "missing_in_redis" | "missing_in_log" {
+  return found < expected ? "missing_in_redis" : "missing_in_log";
+}
+
+function sum(rows: readonly UsageFigures[], figure: Figure): bigint {
+  return rows.reduce((total, row) => total + BigInt(row[figure]), 0n);
 }
 
 /** By day, key and model. */

@@ -136,8 +136,11 @@ export interface MonthUsage {
   readonly hasOtherTags: boolean;
 }
 
+/** What a row counts, without what it is a row of. */
+export type UsageFigures = Omit<UsageRow, "day" | "keyId" | "model" | "tags">;
+
 /** The figures of a row in which nothing is counted yet. */
-export const NO_USAGE: Omit<UsageRow, "day" | "keyId" | "model" | "tags"> = {
+export const NO_USAGE: UsageFigures = {
   requests: 0,
   inputTokens: 0,
   cachedInputTokens: 0,

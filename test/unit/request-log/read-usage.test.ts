@@ -3,9 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { formatRequestLogLine, type LoggedRequest } from "../../../src/request-log/line.ts";
-import { readLoggedUsage } from "../../../src/request-log/read-usage.ts";
+import { type LoggedRow, type LoggedUsage, readLoggedUsage } from "../../../src/request-log/read-usage.ts";
 import { rebuildUsage, verifyUsage } from "../../../src/request-log/verify-usage.ts";
-import type { UsageRow } from "../../../src/store/types/reporting.ts";
+import { NO_USAGE, type UsageFigures, type UsageRow } from "../../../src/store/types/reporting.ts";
+import { OTHER_TAGS } from "../../../src/tags.ts";
 import { IDENTITY } from "../spool/spool-fixture.ts";
 import { NO_TOKENS } from "../../../src/translation/client-protocol.ts";
 
@@ -31,6 +32,17 @@ async function createFolder(files: Readonly<Record<string, string>>): Promise<st
 }
 
 describe("readLoggedUsage", () => {
+  it("keeps apart what a request counts in whose row of tags Redis had not decided", async () => {
+    const identity = { ...REQUEST.identity, tags: "team=a" };
+    const decided = { identity: { ...identity, tagRow: "0123" }, costMicrocents: 3n };
+    const dir = await createFolder({
+      "2026-11-21.worker-0.0.jsonl": `${line(decided)}\n${line({ identity, costMicrocents: 4n })}\n`,
+    });
+    expect((await readLoggedUsage(dir, "2026-11")).rows.get("org_1")).toMatchObject([
+      { tags: "team=a", requests: 2, costMicrocents: 7n, undecided: { requests: 1, costMicrocents: 4n } },
+    ]);
+  });
+
   it("adds up a month's requests by organization, day, key and model, to the last digit", async () => {
     const other = { ...REQUEST.identity, keyId: "key_2" };
     const dir = await createFolder({
@@ -102,10 +114,12 @@ function createStore(spent: bigint, ofKey: bigint, rows: readonly UsageRow[]) {
   };
 }
 
-function logOf(costMicrocents: bigint) {
-  const row = { ...ROW, keyId: "key_1", model: "acme/echo-small", costMicrocents };
-  return { month: "2026-11", rows: new Map([["org_1", [row]]]), requests: 1, damagedLines: 0, files: 1 };
+const LOGGED: LoggedRow = { ...ROW, keyId: "key_1", model: "acme/echo-small", undecided: NO_USAGE };
+
+function logRows(...rows: readonly LoggedRow[]): LoggedUsage {
+  return { month: "2026-11", rows: new Map([["org_1", rows]]), requests: 1, damagedLines: 0, files: 1 };
 }
+const logOf = (costMicrocents: bigint) => logRows({ ...LOGGED, costMicrocents });
 
 describe("verifyUsage", () => {
   it("finds no difference where all three accounts agree, corrections by hand included", async () => {
@@ -122,6 +136,98 @@ describe("verifyUsage", () => {
   ] as const)("says %s", async (kind, store, logged) => {
     const { differences } = await verifyUsage(store, "2026-11", logged);
     expect(differences.map((each) => each.kind)).toEqual([kind]);
+  });
+
+  const counts = {
+    requests: "requests",
+    inputTokens: "input_tokens",
+    cachedInputTokens: "cached_input_tokens",
+    cacheWriteTokens: "cache_write_tokens",
+    cacheWrite1hTokens: "cache_write_1h_tokens",
+    inputAudioTokens: "input_audio_tokens",
+    outputTokens: "output_tokens",
+    reasoningTokens: "reasoning_tokens",
+    outputAudioTokens: "output_audio_tokens",
+    estimatedRequests: "estimated_requests",
+  } as const satisfies Omit<Record<keyof UsageFigures, string>, "costMicrocents">;
+  it.each(Object.entries(counts))(
+    "says that %s differ, in which row and by how much",
+    async (field, figure) => {
+      const logged = logRows({ ...LOGGED, tags: "team=a", [field]: 7 });
+      const store = createStore(5n, 5n, [{ ...ROW, tags: "team=a", [field]: 4 }]);
+      const place = {
+        organizationId: "org_1",
+        day: ROW.day,
+        keyId: "key_1",
+        model: ROW.model,
+        tags: "team=a",
+      };
+      expect((await verifyUsage(store, "2026-11", logged)).differences).toEqual([
+        { ...place, kind: "missing_in_redis", figure, expected: 7n, found: 4n },
+      ]);
+    },
+  );
+
+  it("holds each row of tags against the log, where the day, key and model agree too", async () => {
+    const store = createStore(10n, 10n, [
+      { ...ROW, tags: "team=a" },
+      { ...ROW, tags: "team=b" },
+    ]);
+    const logged = logRows({
+      ...LOGGED,
+      tags: "team=a",
+      requests: 2,
+      inputTokens: 2,
+      outputTokens: 2,
+      costMicrocents: 10n,
+    });
+    const { differences } = await verifyUsage(store, "2026-11", logged);
+    expect(differences.map(({ kind, tags, figure }) => `${kind} ${tags} ${figure}`)).toEqual(
+      ["requests", "input_tokens", "output_tokens", "cost_microcents"].flatMap((figure) => [
+        `in_other_tag_row team=a ${figure}`,
+        `in_other_tag_row team=b ${figure}`,
+      ]),
+    );
+  });
+
+  it.each(["team=a", OTHER_TAGS])(
+    "finds a request whose hold Redis did not answer in the row %s",
+    async (tags) => {
+      const logged = logRows({ ...LOGGED, tags: "team=a", undecided: ROW });
+      const store = createStore(5n, 5n, [{ ...ROW, tags }]);
+      expect((await verifyUsage(store, "2026-11", logged)).differences).toEqual([]);
+    },
+  );
+
+  it("says what is missing of a request whose hold Redis did not answer, once", async () => {
+    const logged = logRows({
+      ...LOGGED,
+      tags: "team=a",
+      costMicrocents: 7n,
+      undecided: { ...ROW, costMicrocents: 7n },
+    });
+    const { differences } = await verifyUsage(
+      createStore(5n, 5n, [{ ...ROW, tags: "team=a" }]),
+      "2026-11",
+      logged,
+    );
+    const amounts = { figure: "cost_microcents", expected: 7n, found: 5n };
+    expect(differences).toMatchObject([{ kind: "missing_in_redis", tags: null, ...amounts }]);
+  });
+
+  it("agrees with the lines and rows of a version that knew no cache writes, audio and tags", async () => {
+    const old = JSON.parse(line({ costMicrocents: 5n })) as Record<string, unknown>;
+    const NEW = /^cache_write|audio|^tag/;
+    const fields = Object.entries(old).filter(([name]) => !NEW.test(name));
+    const dir = await createFolder({
+      "2026-11-21.worker-0.0.jsonl": JSON.stringify(Object.fromEntries(fields)),
+    });
+    const logged = await readLoggedUsage(dir, "2026-11");
+    expect(logged.damagedLines).toBe(0);
+    const row = { ...ROW, cachedInputTokens: 2, outputTokens: 3, reasoningTokens: 1 };
+    const [{ model } = row] = logged.rows.get("org_1") ?? [];
+    const { differences } = await verifyUsage(createStore(5n, 5n, [{ ...row, model }]), "2026-11", logged);
+    expect(differences).toEqual([]);
   });
 });
 
