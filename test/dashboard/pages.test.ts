@@ -84,6 +84,17 @@ describe.skipIf(CHROMIUM === null)(`every page of the dashboard${SKIPPED_WHY}`, 
     },
   );
 
+  it("what a page has wrong is found: a picture without words, text that nobody can read", async () => {
+    const page = await open();
+    await page.setContent(
+      '<html lang="en"><title>A page</title><main><h1>A page</h1><img src="a.png"><p style="color: #eee">pale</p></main>',
+    );
+    const found = await expectAccessible(page).catch((thrown: unknown) => thrown);
+    expect(found).toMatchObject({
+      actual: [expect.stringMatching(/^color-contrast: /), expect.stringMatching(/^image-alt: /)],
+    });
+  });
+
   it("the sign-in page is accessible", async () => {
     const page = await open();
     const answer = await page.goto(`${getStack().adminUrl}/sign-in`);
