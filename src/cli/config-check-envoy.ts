@@ -80,5 +80,5 @@ function formatJson({ check, level, path, line, message, fix }: BootstrapFinding
 }
 
 function describeValidation(validation: Validation | null): string {
-  return validation === null ? "no Envoy here to validate it (set ENVOY_BIN)" : "Envoy accepts it";
+  return validation === null ? "there is no Envoy here to validate it: set ENVOY_BIN" : "Envoy accepts it";
 }

@@ -18,7 +18,10 @@ export function addConfigCommands(program: Command): void {
     )
     .requiredOption("--config <file>", "gateway.yaml")
     .option("--envoy <file>", "an Envoy bootstrap of your own, checked against this configuration")
-    .option("--no-validate", "with --envoy: do not have an installed Envoy validate it too")
+    .option(
+      "--no-validate",
+      "with --envoy: do not have Envoy itself (ENVOY_BIN, PATH, or the set-up's) validate it",
+    )
     .option("--json", "one JSON object on stdout")
     .action((options: CheckCommandOptions) => checkAction(options));
 }
@@ -38,8 +41,9 @@ async function checkAction(options: CheckCommandOptions): Promise<void> {
   process.exitCode = await configCheckEnvoy({ ...common, ...paths, secrets: "none" });
 }
 
-/** ENVOY_BIN, else `envoy` on PATH. Nothing is installed for a check. */
+/** The one that the set-up has or would take: ENVOY_BIN, PATH, what `npm start` installed. None is installed for a check. */
 async function findInstalledEnvoy(): Promise<string | null> {
-  const { findOnPath } = await import("../setup/find-executable.ts");
-  return process.env["ENVOY_BIN"] || findOnPath("envoy", process.env);
+  const { findEnvoy } = await import("../setup/envoy.ts");
+  const { createToolContext } = await import("../setup/tool-context.ts");
+  return (await findEnvoy(createToolContext()))?.path ?? null;
 }

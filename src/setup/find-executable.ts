@@ -13,10 +13,21 @@ export function findOnPath(name: string, env: NodeJS.ProcessEnv): string | null 
 
 /** Whether this user may run the file at this path. */
 export function isExecutable(path: string): boolean {
+  return explainUnusable(path) === null;
+}
+
+/** Null, or why there is nothing to run at this path: the rest of a sentence that begins with it, "does not exist". */
+export function explainUnusable(path: string): string | null {
   try {
+    const found = statSync(path);
+    if (found.isDirectory()) return "is a folder, not a program";
+    if (!found.isFile()) return "is no file";
     accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
+    return null;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return "does not exist";
+    if (code === "EACCES") return "may not be executed by this user";
+    return `cannot be executed (${code ?? String(error)})`;
   }
 }

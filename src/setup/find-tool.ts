@@ -1,9 +1,9 @@
-import { findOnPath, isExecutable } from "./find-executable.ts";
+import { explainUnusable, findOnPath, isExecutable } from "./find-executable.ts";
 import { SetupError } from "./setup-error.js";
 import type { Tool, ToolContext, ToolSource } from "./tool-context.ts";
 
 /** One program, and where it may come from. */
-interface WantedTool {
+export interface WantedTool {
   /** Names it by hand and goes before all else: "ENVOY_BIN". Null: it cannot be named. */
   readonly variable: string | null;
   /** What it is called on PATH; the first that can be used is taken. */
@@ -14,7 +14,7 @@ interface WantedTool {
   readonly installed: readonly InstalledTool[];
 }
 
-interface InstalledTool {
+export interface InstalledTool {
   readonly source: ToolSource;
   /** Where it is once it is installed; null: not yet known. */
   readonly path: () => string | null;
@@ -43,11 +43,13 @@ export async function findTool(context: ToolContext, wanted: WantedTool): Promis
 }
 
 async function findNamed({ env }: ToolContext, { variable, check }: WantedTool): Promise<Tool | null> {
-  const path = variable === null ? "" : (env[variable] ?? "");
-  if (path === "") return null;
-  const objection = await check(path, "environment");
+  const named = variable === null ? "" : (env[variable] ?? "");
+  if (named === "") return null;
+  // A bare name is one of PATH's, as in a shell.
+  const path = named.includes("/") ? named : (findOnPath(named, env) ?? named);
+  const objection = explainUnusable(path) ?? (await check(path, "environment"));
   if (objection === null) return { path, source: "environment" };
-  throw new SetupError(`${variable} (${path}) ${objection}: correct or unset it.`);
+  throw new SetupError(`${variable} (${named}) ${objection}: correct or unset it.`);
 }
 
 async function findExisting(context: ToolContext, wanted: WantedTool): Promise<Tool | null> {

@@ -21,13 +21,21 @@ const MAX_OUTPUT_CHARACTERS = 64 * 1024;
 export function runCommand(command, args, options = {}) {
   const timeoutMs = options.timeoutMs ?? 15 * 60_000;
   return new Promise((resolve) => {
-    const child = spawn(command, args, {
-      cwd: options.cwd,
-      env: options.env ?? process.env,
-      stdio: ["ignore", "pipe", "pipe"],
-      timeout: timeoutMs,
-      killSignal: "SIGKILL",
-    });
+    /** @type {import("node:child_process").ChildProcessByStdio<null, import("node:stream").Readable, import("node:stream").Readable>} */
+    let child;
+    try {
+      child = spawn(command, args, {
+        cwd: options.cwd,
+        env: options.env ?? process.env,
+        stdio: ["ignore", "pipe", "pipe"],
+        timeout: timeoutMs,
+        killSignal: "SIGKILL",
+      });
+    } catch (error) {
+      // What is no program at all (ENOEXEC, ENOTDIR) is thrown, and not told by the event below.
+      resolve({ code: null, stdout: "", stderr: `${String(error)}\n` });
+      return;
+    }
     let stdout = "";
     let stderr = "";
     child.stdout.setEncoding("utf8").on("data", (/** @type {string} */ text) => {

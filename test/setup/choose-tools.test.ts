@@ -1,7 +1,7 @@
-import { mkdirSync, symlinkSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ensureEnvoy } from "../../src/setup/envoy.ts";
+import { ensureEnvoy, findEnvoy } from "../../src/setup/envoy.ts";
 import { findPrometheus } from "../support/tools/prometheus.ts";
 import { ensureRedisServer } from "../../src/setup/redis.ts";
 import { runCommand } from "../../src/setup/run-command.js";
@@ -131,6 +131,57 @@ describe("ensureEnvoy", () => {
     expect(message).toContain(cause);
     expect(message).toContain("ENVOY_BIN");
     expect(message).not.toContain("\n");
+  });
+});
+
+describe("findEnvoy", () => {
+  it("takes what an earlier start has installed where neither ENVOY_BIN nor PATH has one", async () => {
+    const { context, runs } = createMachine({ python3: PIP });
+    expect(await findEnvoy(context)).toBeNull();
+    const installed = join(context.toolsDir, "envoy-1.40.0/envoy/_bin/envoy");
+    mkdirSync(dirname(installed), { recursive: true });
+    writeProgram(installed, NEW_ENVOY);
+    expect(await findEnvoy(context)).toEqual({ path: installed, source: "wheel" });
+    expect(runs).toEqual(["envoy --version"]);
+  });
+});
+
+describe.each([
+  { variable: "ENVOY_BIN", ensure: ensureEnvoy, other: "is not an Envoy that runs" },
+  { variable: "REDIS_SERVER_BIN", ensure: ensureRedisServer, other: "is not a Redis 6.2 or newer that runs" },
+])("a wrong $variable", ({ variable, ensure, other }) => {
+  const write = (path: string, text: string, mode: number) => writeFileSync(path, text, { mode });
+  it.each([
+    { name: "that is not there", place: () => undefined, said: "does not exist" },
+    {
+      name: "that is a folder",
+      place: (path: string) => mkdirSync(path),
+      said: "is a folder, not a program",
+    },
+    {
+      name: "that may not be executed",
+      place: (path: string) => write(path, "#!/bin/sh\n", 0o644),
+      said: "may not be executed by this user",
+    },
+    {
+      name: "that is another program",
+      place: (path: string) => write(path, "#!/bin/sh\n", 0o755),
+      said: other,
+    },
+    { name: "that is no program", place: (path: string) => write(path, "\u0001\u0002", 0o755), said: other },
+  ])("$name is told in one sentence", async ({ place, said }) => {
+    const { context, folder } = createMachine({ envoy: NEW_ENVOY, "redis-server": NEW_REDIS });
+    const path = join(folder, "named");
+    place(path);
+    const failure = ensure({ ...context, env: { ...context.env, [variable]: path } });
+    const message = `${variable} (${path}) ${said}: correct or unset it.`;
+    await expect(failure).rejects.toMatchObject({ name: "SetupError", message });
+  });
+
+  it("that is a bare name is looked for on PATH", async () => {
+    const { context } = createMachine({ named: variable === "ENVOY_BIN" ? NEW_ENVOY : NEW_REDIS });
+    const env = { ...context.env, [variable]: "named" };
+    expect(await ensure({ ...context, env })).toMatchObject({ source: "environment" });
   });
 });
 

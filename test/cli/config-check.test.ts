@@ -1,0 +1,75 @@
+/** `config check` and `up` as a person at a shell runs them, with an environment that names the wrong programs. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stringify } from "yaml";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findFreePort } from "../support/free-port.ts";
+import { catalogEntry } from "../support/gateway-config.ts";
+import { runCli } from "./run-cli.ts";
+
+let dir: string;
+let gateway: string;
+let bootstrap: string;
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), "igw-"));
+  gateway = join(dir, "gateway.yaml");
+  bootstrap = join(dir, "envoy.yaml");
+  const config = {
+    listen: { port: await findFreePort() },
+    admin: { port: await findFreePort() },
+    upstreams: [{ name: "local", url: "http://127.0.0.1:8000" }],
+    catalog: [catalogEntry()],
+  };
+  writeFileSync(gateway, stringify(config));
+  mkdirSync(join(dir, "run"));
+  const rendered = await runCli(["envoy", "render", "--config", gateway, "--out", bootstrap]);
+  expect(rendered).toMatchObject({ code: 0, stderr: "" });
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const check = (env: Record<string, string>) =>
+  runCli(["config", "check", "--config", gateway, "--envoy", bootstrap], { env });
+
+describe("config check --envoy", () => {
+  it("has the Envoy that it finds accept what is rendered", async () => {
+    const result = await check({});
+    expect(result).toMatchObject({ code: 0, stdout: expect.stringContaining("Envoy accepts it") as string });
+  });
+
+  it("says that there is no Envoy where ENVOY_BIN, PATH and the set-up have none, or validates with the set-up's", async () => {
+    const { code, stdout } = await check({ ENVOY_BIN: "", PATH: "/nowhere" });
+    expect([code, /Envoy accepts it|there is no Envoy here/.test(stdout)]).toEqual([0, true]);
+  });
+});
+
+describe.each([
+  { command: "config check", variable: "ENVOY_BIN", run: check },
+  {
+    command: "up",
+    variable: "ENVOY_BIN",
+    run: (env: Record<string, string>) => runCli(["up", "--config", gateway], { env }),
+  },
+  {
+    command: "up",
+    variable: "REDIS_SERVER_BIN",
+    run: (env: Record<string, string>) => runCli(["up", "--config", gateway], { env }),
+  },
+])("$command with a wrong $variable", ({ variable, run }) => {
+  it.each([
+    ["does not exist", "/nowhere/program"],
+    ["does not exist", "/etc/passwd/program"],
+    ["is a folder, not a program", "/tmp"],
+    ["may not be executed by this user", "/etc/passwd"],
+    ["that runs", "/bin/true"],
+  ])("says in one sentence that it %s (%s)", async (said, path) => {
+    const result = await run({ [variable]: path });
+    const lines = result.stderr.trimEnd().split("\n");
+    expect(lines.at(-1)).toMatch(
+      new RegExp(`^${variable} \\(${path}\\) .*${said}: correct or unset it\\.$`, "u"),
+    );
+    expect(result.code).toBe(1);
+    expect(result.stderr).not.toMatch(/^\s+at /mu);
+    expect(lines).toHaveLength(1);
+  });
+});
