@@ -172,6 +172,14 @@ export const ERRORS = {
     message: "The model is starting: no replica is ready yet. Try again after the time in `Retry-After`.",
     retryAfterSeconds: 5,
   },
+  model_unreachable: {
+    status: 503,
+    type: "api_error",
+    message:
+      "The model's server has not been reached since this gateway started: it is not running yet, or not where the " +
+      "gateway looks for it. Try again after the time in `Retry-After`; if it stays so, tell the gateway's operator.",
+    retryAfterSeconds: 5,
+  },
   model_overloaded: {
     status: 503,
     messagesStatus: 529,

@@ -22,6 +22,7 @@ import { createLocalEndpoints } from "./exchange/local-endpoints.ts";
 import { BodyBudget } from "./exchange/body-budget.ts";
 import { CountExchange } from "./exchange/count-exchange.ts";
 import { Exchange } from "./exchange/exchange.ts";
+import { ReachedUpstreams, shareReachedUpstreams } from "./exchange/reached-upstreams.ts";
 import { ensureDemoKey } from "./demo/organization.ts";
 import { formatLocalUrl } from "./local-url.ts";
 import { createGraceAdmission } from "./grace/grace-admission.ts";
@@ -88,6 +89,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     logger,
     clock: systemClock,
     budget,
+    reached: new ReachedUpstreams(options.channel),
     meter: telemetry.meter,
     isReady: () => isOpen() && !draining,
   });
@@ -194,6 +196,7 @@ export async function startSupervisorServices(
   const logger = createLogger("supervisor");
   const workers = resolveWorkerCount(config.sidecar.workers);
   const telemetry = createHostTelemetry(config, { ...options, workers });
+  shareReachedUpstreams(options.channel);
   const storeOptions = { ...MANAGEMENT, redisMeter: telemetry.redisMeter };
   const { store, client, ...opening } = await openStoreInBackground(config, logger, storeOptions);
   const catalog = new CatalogReference(createCatalog(config));
@@ -258,12 +261,14 @@ interface Parts {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly budget: BodyBudget;
+  readonly reached: ReachedUpstreams;
   readonly meter: RequestMeter;
   readonly isReady: () => boolean;
 }
 
 function createHandlers(parts: Parts): EnvoyHandlers {
-  const { store, admit, catalog, estimator, settlement, logger, clock, budget, meter, isReady } = parts;
+  const { store, admit, catalog, estimator, settlement, logger, clock, budget, reached, meter, isReady } =
+    parts;
   const directory = new KeyDirectory({ lookUp: (hash) => store.lookUpKey(hash), clock });
   const currentCatalog = () => catalog.current;
   // In an outage every request fails in the same way.
@@ -288,6 +293,7 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     protocols: PROTOCOLS,
     settlement,
     budget,
+    reached,
     nowMs: () => clock.nowMs(),
     logger,
     meter,
@@ -297,6 +303,7 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     protocols: PROTOCOLS,
     estimator,
     budget,
+    reached,
     logger,
     meter,
   };

@@ -36,13 +36,13 @@ async function checkEndpoint(
     if (isCertificateError(error)) {
       const message = `Upstream ${name} at ${where} shows a certificate that is refused: ${reasonOf(error)}.`;
       const fix =
-        "Requests to its models are answered 503 `model_starting`. Renew its certificate, or correct `tls.server_name` " +
+        "Requests to its models are answered 503. Renew its certificate, or correct `tls.server_name` " +
         "or `tls.ca_file`.";
       return found("upstream_untrusted", check, { message, fix });
     }
     const message = `Upstream ${name} at ${where} does not take connections: ${reasonOf(error)}.`;
     const fix =
-      "Requests to its models are answered 503 `model_starting`. Start the model server, or correct the URL; look at " +
+      "Requests to its models are answered 503. Start the model server, or correct the URL; look at " +
       "network rules between here and there.";
     return found("upstream_unreachable", check, { message, fix });
   }

@@ -18,6 +18,7 @@ import type { BodyBudget } from "./body-budget.ts";
 import { chooseTranslation, formatUpstreamPath } from "./choose-translation.ts";
 import { describeEnd } from "./describe-end.ts";
 import { createJsonReply, type Reply } from "./reply.ts";
+import type { ReachedUpstreams } from "./reached-upstreams.ts";
 import { isFromUpstream, mapLocalOutcome, REQUEST_ERRORS } from "./upstream-outcome.ts";
 import type { ResponseMode, ResponsePiece, ResponseStart, Route, UpstreamCall } from "./upstream-call.ts";
 
@@ -26,6 +27,7 @@ export interface CountServices {
   readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
   readonly estimator: Pick<TokenEstimator, "countPrompt">;
   readonly budget: BodyBudget;
+  readonly reached: Pick<ReachedUpstreams, "has" | "note">;
   readonly logger: Logger<"warn">;
   readonly meter: Pick<RequestMeter, "finished">;
 }
@@ -88,9 +90,13 @@ export class CountExchange implements UpstreamCall {
 
   async onResponseStart(start: ResponseStart): Promise<ResponseMode | Reply> {
     const { model } = this.#requireAsked();
+    const { reached } = this.#services;
     if (!isFromUpstream(start.codeDetails)) {
-      throw mapLocalOutcome(start.codeDetails, model.startupSeconds).error;
+      const { startupSeconds } = model;
+      const wasEverReached = reached.has(model.upstream);
+      throw mapLocalOutcome(start.codeDetails, { startupSeconds, wasEverReached }).error;
     }
+    reached.note(model.upstream);
     const { status, endOfStream } = start;
     if (status === 404) return this.#estimate(this.#requireAsked());
     if (status >= 200 && status <= 299 && !endOfStream) return "whole";

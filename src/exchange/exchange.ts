@@ -30,6 +30,7 @@ import { chooseTranslation, formatUpstreamPath } from "./choose-translation.ts";
 import { describeEnd } from "./describe-end.ts";
 import { WayMeter } from "./way-meter.ts";
 import type { ResponseMode, ResponsePiece, ResponseStart, Route, UpstreamCall } from "./upstream-call.ts";
+import type { ReachedUpstreams } from "./reached-upstreams.ts";
 import { isFromUpstream, mapLocalOutcome, REQUEST_ERRORS } from "./upstream-outcome.ts";
 
 export interface ExchangeServices {
@@ -37,6 +38,7 @@ export interface ExchangeServices {
   readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
   readonly settlement: Settlement;
   readonly budget: BodyBudget;
+  readonly reached: Pick<ReachedUpstreams, "has" | "note">;
   readonly nowMs: () => number;
   readonly logger: Logger<"warn">;
   readonly meter: Pick<RequestMeter, "routed" | "retried" | "chunk" | "finished">;
@@ -151,13 +153,18 @@ export class Exchange implements UpstreamCall {
    */
   async onResponseStart(start: ResponseStart): Promise<ResponseMode> {
     const { model, target, account, request } = this.#opened();
+    const { reached } = this.#services;
     if (start.attempts > 1) this.#services.meter.retried(model.upstream);
     if (!isFromUpstream(start.codeDetails)) {
       this.#way.failed(start.codeDetails);
-      const { error, wasReached } = mapLocalOutcome(start.codeDetails, model.startupSeconds);
+      const wasEverReached = reached.has(model.upstream);
+      const { startupSeconds } = model;
+      const { error, wasReached } = mapLocalOutcome(start.codeDetails, { startupSeconds, wasEverReached });
+      if (wasReached) reached.note(model.upstream);
       await this.#settle(wasReached ? "broken" : "not_sent", this.#told(error));
       throw error;
     }
+    reached.note(model.upstream);
     this.#way.answered(start.status);
     if (start.status < 200 || start.status > 299) return this.#onErrorStart(start);
     const contentType = start.headers["content-type"] ?? "";

@@ -39,14 +39,23 @@ export function isFromUpstream(codeDetails: string): boolean {
   return codeDetails === "via_upstream" || codeDetails === "";
 }
 
+/** What is known of the upstream beside how this request went. */
+export interface KnownUpstream {
+  /** What `Retry-After` says while there is no server. */
+  readonly startupSeconds: number;
+  /** Whether any request has reached it since the gateway started. */
+  readonly wasEverReached: boolean;
+}
+
 /** The error that a client is told when Envoy answered in an upstream's place. */
-export function mapLocalOutcome(codeDetails: string, startupSeconds: number): LocalOutcome {
+export function mapLocalOutcome(
+  codeDetails: string,
+  { startupSeconds, wasEverReached }: KnownUpstream,
+): LocalOutcome {
   const startsWith = (prefix: string) => codeDetails.startsWith(prefix);
   if (NOT_CONNECTED.some(startsWith)) {
-    return {
-      error: new GatewayError("model_starting", { retryAfterSeconds: startupSeconds }),
-      wasReached: false,
-    };
+    const code = wasEverReached ? "model_starting" : "model_unreachable";
+    return { error: new GatewayError(code, { retryAfterSeconds: startupSeconds }), wasReached: false };
   }
   if (startsWith(OVERFLOW)) return { error: new GatewayError("model_overloaded"), wasReached: false };
   if (MISCONFIGURED.some(startsWith)) {

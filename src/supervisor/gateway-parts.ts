@@ -2,16 +2,9 @@
  * The seam between processes and what runs in them. This folder starts, watches and ends processes and knows nothing
  * of requests; the composition root (gateway.ts) makes what runs inside and knows nothing of processes.
  */
+import type { Channel } from "../channel.ts";
 import type { ConfigState } from "../config/reload/config-state.ts";
 import type { Config } from "../config/schema.ts";
-
-/** Messages of the gateway's own between the supervisor and its workers; plain JSON values. */
-export interface Channel {
-  /** To the other side: from a worker to the supervisor, from the supervisor to every worker. Lost when it is gone. */
-  send(message: unknown): void;
-  /** One listener; a later one takes the place of the former. `workerIndex` is the sender's, or the worker's own. */
-  onMessage(listener: (message: unknown, workerIndex: number) => void): void;
-}
 
 export interface WorkerOptions {
   /** In force: what `up` decided (sockets, private Redis) is in it already. */

@@ -1,6 +1,7 @@
 import type { Config } from "../config/schema.ts";
 import { receiveCatalog, receiveConfig } from "../config/transfer.ts";
-import type { Channel, RunningWorker, WorkerOptions } from "./gateway-parts.ts";
+import { type Channel, createListeners } from "../channel.ts";
+import type { RunningWorker, WorkerOptions } from "./gateway-parts.ts";
 import { parseWorkerOrder, type WorkerReport } from "./messages.ts";
 
 export interface RunWorkerOptions {
@@ -71,14 +72,12 @@ async function drainAndExit(running: RunningWorker | null, boundMs: number): Pro
 }
 
 function createWorkerChannel(index: number): { channel: Channel; deliver: (body: unknown) => void } {
-  let listener: (message: unknown, workerIndex: number) => void = () => undefined;
+  const listeners = createListeners();
   const channel: Channel = {
     send: (body) => report({ type: "application", body }),
-    onMessage: (next) => {
-      listener = next;
-    },
+    onMessage: listeners.add,
   };
-  return { channel, deliver: (body) => listener(body, index) };
+  return { channel, deliver: (body) => listeners.deliver(body, index) };
 }
 
 function createDeferred<T>(): { promise: Promise<T>; resolve: (value: T) => void } {

@@ -6,7 +6,7 @@
  *
  * When this process dies, the workers see the channel close and end by themselves.
  */
-import type { Channel } from "./gateway-parts.ts";
+import { type Channel, createListeners } from "../channel.ts";
 import { type WorkerEntry, WorkerSlot } from "./worker-slot.ts";
 import type { BackoffOptions } from "./backoff.ts";
 import { transferConfig } from "../config/transfer.ts";
@@ -42,7 +42,7 @@ export class Supervisor {
   readonly #slots: readonly WorkerSlot[];
   readonly #startBoundMs: number;
   #config: Config;
-  #listener: (message: unknown, workerIndex: number) => void = () => undefined;
+  readonly #listeners = createListeners();
 
   constructor(options: SupervisorOptions) {
     const backoff = options.backoff ?? DEFAULT_BACKOFF;
@@ -51,7 +51,7 @@ export class Supervisor {
     this.#slots = options.addresses.map((address, index) => {
       const events = {
         readConfig: () => transferConfig(this.#config),
-        onMessage: (body: unknown) => this.#listener(body, index),
+        onMessage: (body: unknown) => this.#listeners.deliver(body, index),
         onRestart: (crash: Omit<WorkerCrash, "index">) => options.onRestart({ index, ...crash }),
       };
       return new WorkerSlot(index, address, options.entry, events, backoff);
@@ -67,9 +67,7 @@ export class Supervisor {
   get channel(): Channel {
     return {
       send: (body) => this.#slots.forEach((slot) => slot.send({ type: "application", body })),
-      onMessage: (listener) => {
-        this.#listener = listener;
-      },
+      onMessage: this.#listeners.add,
     };
   }
 

@@ -1,5 +1,6 @@
 /** Telemetry of a worker and of the supervisor, put together for the composition root. */
 import { readFileSync } from "node:fs";
+import type { Channel } from "../channel.ts";
 import type { ConfigState } from "../config/reload/config-state.ts";
 import type { Config } from "../config/schema.ts";
 import { type LogLevel, setLogLevel } from "./log-level.ts";
@@ -7,7 +8,6 @@ import { createRequestLogger } from "./logger.ts";
 import { createMetrics, type Metrics, setTotal } from "./metrics.ts";
 import { MetricsHub } from "./metrics-hub.ts";
 import { RedisMeter } from "./redis-meter.ts";
-import type { TelemetryChannel } from "./report.ts";
 import { RequestMeter } from "./request-meter.ts";
 import { startWorkerTelemetry, type WorkerGauges } from "./worker-telemetry.ts";
 
@@ -25,7 +25,7 @@ export interface WorkerTelemetry {
 
 export function createWorkerTelemetry(
   config: Config,
-  { index, channel }: { index: number; channel: TelemetryChannel },
+  { index, channel }: { index: number; channel: Channel },
 ): WorkerTelemetry {
   setLogLevel(config.telemetry.logLevel);
   const metrics = createMetrics();
@@ -81,7 +81,7 @@ export function createHostTelemetry(
     workers,
     channel,
     readConfigState,
-  }: { workers: number; channel: TelemetryChannel; readConfigState: () => ConfigState },
+  }: { workers: number; channel: Channel; readConfigState: () => ConfigState },
 ): HostTelemetry {
   setLogLevel(config.telemetry.logLevel);
   const metrics = createMetrics();

@@ -6,15 +6,16 @@
  */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { AggregatorRegistry } from "prom-client";
+import type { Channel } from "../channel.ts";
 import { waitAtMost } from "../wait.ts";
 import { getLogLevel, type LogLevel, setLogLevel } from "./log-level.ts";
 import type { Metrics } from "./metrics.ts";
-import { parseTelemetryMessage, type Snapshot, type TelemetryChannel } from "./report.ts";
+import { parseTelemetryMessage, type Snapshot } from "./report.ts";
 import { readProcess } from "./worker-telemetry.ts";
 
 export interface MetricsHubOptions {
   readonly metrics: Metrics;
-  readonly channel: TelemetryChannel;
+  readonly channel: Channel;
   readonly workers: number;
   readonly build: { readonly version: string; readonly transport: string };
   /** Reads what is counted elsewhere into `metrics`. */

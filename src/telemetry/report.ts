@@ -13,12 +13,6 @@ export type TelemetryMessage =
   /** From the supervisor. */
   | { readonly kind: "log_level"; readonly level: LogLevel };
 
-/** The part of the supervisor's channel that telemetry needs. */
-export interface TelemetryChannel {
-  send(message: unknown): void;
-  onMessage(listener: (message: unknown, workerIndex: number) => void): void;
-}
-
 /** The message when it is one of telemetry, else null. */
 export function parseTelemetryMessage(value: unknown): TelemetryMessage | null {
   if (typeof value !== "object" || value === null) return null;

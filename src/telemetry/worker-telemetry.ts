@@ -3,9 +3,10 @@
  * asks, and follows its log level. It decides nothing; when the supervisor is gone, what is sent is lost.
  */
 import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
+import type { Channel } from "../channel.ts";
 import { setLogLevel } from "./log-level.ts";
 import { type Metrics, setTotal } from "./metrics.ts";
-import { parseTelemetryMessage, type Snapshot, type TelemetryChannel } from "./report.ts";
+import { parseTelemetryMessage, type Snapshot } from "./report.ts";
 
 /** Prompts of a model whose chat template took more tokens than configured. */
 export interface ExceededOverhead {
@@ -37,7 +38,7 @@ export interface WorkerGauges {
 
 export interface WorkerTelemetryOptions {
   readonly metrics: Metrics;
-  readonly channel: TelemetryChannel;
+  readonly channel: Channel;
   /** "worker-0" */
   readonly process: string;
   readonly read: () => WorkerGauges;

@@ -8,7 +8,7 @@ import {
   createFailureRows,
   failure,
   SECRET_TEXT,
-  STARTING,
+  UNREACHABLE,
   withAbsentModel,
 } from "./failing-upstreams.ts";
 
@@ -26,9 +26,9 @@ describe.each([
     expect(chat.upstream.requests).toHaveLength(1);
   });
 
-  it("answer a refused connection with model_starting and the catalog's startup time", async () => {
+  it("answer a refused connection of a server that was never there with model_unreachable and the catalog's startup time", async () => {
     const received = await chat.send({ body: chatBody({ stream, model: ABSENT_MODEL }) });
-    expect(summarizeError(received)).toMatchObject({ ...STARTING, retryAfter: "17", breaches: [] });
+    expect(summarizeError(received)).toMatchObject({ ...UNREACHABLE, retryAfter: "17", breaches: [] });
   });
 });
 

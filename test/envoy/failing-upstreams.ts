@@ -11,6 +11,7 @@ export const ABSENT_MODEL = "acme/absent";
 /** A text of the upstream that only the log may have. */
 export const SECRET_TEXT = "internal host gpu-7.cluster.local";
 
+export const UNREACHABLE = { status: 503, type: "api_error", code: "model_unreachable" };
 export const STARTING = { status: 503, type: "overloaded_error", code: "model_starting" };
 
 export interface FailureRow {

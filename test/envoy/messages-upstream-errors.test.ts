@@ -9,7 +9,7 @@ import {
   createFailureRows,
   type FailureRow,
   SECRET_TEXT,
-  STARTING,
+  UNREACHABLE,
   withAbsentModel,
 } from "./failing-upstreams.ts";
 
@@ -36,9 +36,13 @@ describe.each([
     expect(chat.upstream.requests).toHaveLength(1);
   });
 
-  it("answer a refused connection with model_starting and the catalog's startup time", async () => {
+  it("answer a refused connection of a server that was never there with model_unreachable and the catalog's startup time", async () => {
     const received = await sendMessages(chat, { body: messagesBody({ stream, model: ABSENT_MODEL }) });
-    expect(summarizeMessagesError(received)).toMatchObject({ ...STARTING, retryAfter: "17", breaches: [] });
+    expect(summarizeMessagesError(received)).toMatchObject({
+      ...UNREACHABLE,
+      retryAfter: "17",
+      breaches: [],
+    });
   });
 });
 

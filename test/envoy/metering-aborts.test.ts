@@ -249,7 +249,7 @@ describe("an upstream that fails", () => {
     const key = await chat.stack.createKey();
     const answer = await chat.send({ key: key.key, body: chatBody({ model: NOWHERE_MODEL }, PROMPT) });
     expect(answer.status).toBe(503);
-    expect(readError(answer).code).toBe("model_starting");
+    expect(readError(answer).code).toBe("model_unreachable");
     expect(await settledSpend(key)).toBe(0n);
     expect((await readUsageTotals(chat.stack, key)).requests).toBe(0);
   });

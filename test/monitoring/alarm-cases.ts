@@ -126,7 +126,8 @@ export const ALARM_CASES: readonly AlarmCase[] = [
     alert: "GatewayUpstreamUnavailable",
     fault: {
       [`${REQUESTS}{model="${ECHO}",status="200",code=""}`]: "0+15x20",
-      [`${REQUESTS}{model="${ECHO}",status="503",code="model_starting"}`]: "0+3x20",
+      [`${REQUESTS}{model="${ECHO}",status="503",code="model_starting"}`]: "0+2x20",
+      [`${REQUESTS}{model="${ECHO}",status="503",code="model_unreachable"}`]: "0+1x20",
       [`${REQUESTS}{model="${ECHO}",status="503",code="model_overloaded"}`]: "0+2x20",
       [`${REQUESTS}{model="acme/other",status="200",code=""}`]: "0+900x20",
     },

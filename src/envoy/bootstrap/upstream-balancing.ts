@@ -29,7 +29,8 @@ export function createBalancing({ slowStartSeconds, healthCheck }: UpstreamConfi
     "#common_lb_config":
       healthCheck === null
         ? "A server that is back is used at once. When none can be reached, all are tried: one may be back."
-        : "A server that is back is used at once. When no check succeeds, nothing is sent: 503 `model_starting`.",
+        : "A server that is back is used at once. When no check succeeds, nothing is sent: 503 `model_starting`, or " +
+          "`model_unreachable` where none ever did.",
     common_lb_config: oneLine({
       update_merge_window: "0s",
       healthy_panic_threshold: { value: healthCheck === null ? 1 : 0 },

@@ -277,8 +277,13 @@ export const PROVOKED: Readonly<Partial<Record<ErrorCode, ProvokedError>>> = {
     message: /^The model's server refused the gateway's credential\. /,
   },
   model_starting: {
-    provoke: (at) => at.send(at.chat.key.key, { body: validBody({ model: ABSENT_MODEL }) }),
+    provoke: upstreamSays({ kind: "json", status: 503, headers: { "retry-after": "9" }, body: ERROR_BODY }),
     message: /^The model is starting: /,
+    retryAfter: "9",
+  },
+  model_unreachable: {
+    provoke: (at) => at.send(at.chat.key.key, { body: validBody({ model: ABSENT_MODEL }) }),
+    message: /^The model's server has not been reached since this gateway started: /,
     retryAfter: "17",
   },
   model_overloaded: {

@@ -7,6 +7,7 @@ const SOURCE = path.resolve(import.meta.dirname, "../../../src");
 /** Words that every stage shares; they know nothing but each other. */
 const SHARED = [
   "calendar.ts",
+  "channel.ts",
   "clock.ts",
   "connect.ts",
   "errors.ts",

@@ -66,6 +66,7 @@ export function openStream(script: StoreScript & { countPrompt?: () => Promise<n
     protocols: PROTOCOLS,
     settlement,
     budget: new BodyBudget({ maxBodyBytes: 1_000_000, maxBufferedBytes: 1_000_000 }),
+    reached: { has: () => true, note: () => undefined },
     nowMs: () => 0,
     logger,
     meter,

@@ -20,7 +20,7 @@ const FOUND: ResponseStart = {
 const bytesOf = (body: object) => new TextEncoder().encode(JSON.stringify(body));
 const MESSAGES = [{ role: "user", content: "how many?" }];
 
-function open(protocol: ProtocolName = "messages", extra = "") {
+function open(protocol: ProtocolName = "messages", extra = "", reached = new Set<string>()) {
   const catalog = createCatalogOf([{ id: "acme/a", extra }, { id: "acme/b" }]);
   const budget = new BodyBudget({ maxBodyBytes: 1_000, maxBufferedBytes: 1_000 });
   const { meter, finished } = createRecordingMeter();
@@ -39,6 +39,7 @@ function open(protocol: ProtocolName = "messages", extra = "") {
         },
       },
       budget,
+      reached: { has: (name) => reached.has(name), note: (name) => void reached.add(name) },
       logger: { warn: () => undefined },
       meter,
     },
@@ -150,12 +151,23 @@ describe("counting a prompt's tokens where the upstream speaks the protocol", ()
     });
   });
 
-  it("tells that the model is starting where no upstream was reached", async () => {
-    const { exchange, send } = open("messages", NATIVE);
-    await send({ model: "acme/a", messages: MESSAGES });
-    const start = { ...FOUND, status: 503, codeDetails: "no_healthy_upstream" };
-    await expect(exchange.onResponseStart(start)).rejects.toMatchObject({ code: "model_starting" });
-  });
+  it.each([
+    { past: "never", answered: [], code: "model_unreachable" },
+    { past: "once", answered: [FOUND], code: "model_starting" },
+  ])(
+    "tells $code where the upstream is not there and has answered $past before",
+    async ({ answered, code }) => {
+      const reached = new Set<string>();
+      const start = async (response: ResponseStart) => {
+        const { exchange, send } = open("messages", NATIVE, reached);
+        await send({ model: "acme/a", messages: MESSAGES });
+        return exchange.onResponseStart(response);
+      };
+      for (const response of answered) await start(response);
+      const gone = { ...FOUND, status: 503, codeDetails: "no_healthy_upstream" };
+      await expect(start(gone)).rejects.toMatchObject({ code });
+    },
+  );
 
   it("tells the meter of a client that went away", async () => {
     const { exchange, send, finished } = open("messages", NATIVE);

@@ -17,10 +17,11 @@ const JSON_START: ResponseStart = {
   attempts: 1,
   endOfStream: false,
 };
+const RESET = "upstream_reset_before_response_started{connection_termination}";
 const bytesOf = (body: object) => new TextEncoder().encode(JSON.stringify(body));
 
 /** An exchange whose request was routed. */
-async function route() {
+async function route(reached = new Set<string>()) {
   const catalog = createCatalogOf([{ id: "acme/a" }]);
   const { settlement, seen } = createSettlement();
   const { meter, finished } = createRecordingMeter();
@@ -30,6 +31,7 @@ async function route() {
     protocols: PROTOCOLS,
     settlement,
     budget: new BodyBudget({ maxBodyBytes: 1_000, maxBufferedBytes: 1_000 }),
+    reached: { has: (name) => reached.has(name), note: (name) => void reached.add(name) },
     nowMs: () => 0,
     logger: { warn: (fields) => void warnings.push(fields) },
     meter,
@@ -52,7 +54,7 @@ describe("an exchange whose upstream does not answer as it should", () => {
     {
       name: "was not connected to",
       start: { status: 503, codeDetails: "no_healthy_upstream" },
-      code: "model_starting",
+      code: "model_unreachable",
       isFree: true,
     },
     {
@@ -83,6 +85,18 @@ describe("an exchange whose upstream does not answer as it should", () => {
     await exchange.onEnd();
     expect(seen.charges.filter(({ final }) => final !== null)).toHaveLength(1);
     expect(exchange.settled?.costMicrocents === 0n).toBe(isFree);
+  });
+
+  it.each([
+    { name: "an answer", start: {} },
+    { name: "a connection that broke", start: { status: 503, codeDetails: RESET } },
+  ])("is told as one that starts when it is gone after $name", async ({ start }) => {
+    const reached = new Set<string>();
+    const before = await route(reached);
+    await before.exchange.onResponseStart({ ...JSON_START, ...start }).catch(() => undefined);
+    const { exchange } = await route(reached);
+    const gone = { ...JSON_START, status: 503, codeDetails: "no_healthy_upstream" };
+    expect((await errorOf(exchange.onResponseStart(gone))).code).toBe("model_starting");
   });
 
   it("passes on what the upstream says about the client's own request, and charges nothing", async () => {

@@ -19,13 +19,26 @@ describe("mapLocalOutcome", () => {
     ["cluster_not_found", "internal_error", false],
     ["something_new", "upstream_error", true],
   ])("tells the client of %s as %s", (codeDetails, code, wasReached) => {
-    const outcome = mapLocalOutcome(codeDetails, 10);
+    const outcome = mapLocalOutcome(codeDetails, { startupSeconds: 10, wasEverReached: true });
     expect([outcome.error.code, outcome.wasReached]).toEqual([code, wasReached]);
   });
 
-  it("says when a model that starts may be there", () => {
-    expect(mapLocalOutcome("no_healthy_upstream", 30).error.retryAfterSeconds).toBe(30);
-  });
+  it.each([
+    { wasEverReached: true, code: "model_starting" },
+    { wasEverReached: false, code: "model_unreachable" },
+  ])(
+    "tells $code, free, and when to come back, where one is gone that was reached before: $wasEverReached",
+    (row) => {
+      const { error, wasReached } = mapLocalOutcome("no_healthy_upstream", { ...row, startupSeconds: 30 });
+      expect([
+        error.code,
+        error.status("chat"),
+        error.retryAfterSeconds,
+        error.shouldRetry,
+        wasReached,
+      ]).toEqual([row.code, 503, 30, true, false]);
+    },
+  );
 });
 
 describe("isFromUpstream", () => {
