@@ -30,6 +30,7 @@ import { GraceOutage } from "./grace/grace-outage.ts";
 import { GraceSpend } from "./grace/grace-spend.ts";
 import { GraceWorkers } from "./grace/grace-workers.ts";
 import type { Logger } from "./logger.ts";
+import type { DashboardAddress } from "./pages.ts";
 import { Reaper } from "./settlement/reaper.ts";
 import { createRequestLog, createRequestLogRetention } from "./request-log/create-request-log.ts";
 import { Settlement } from "./settlement/settlement.ts";
@@ -76,7 +77,12 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const { outage, spend, spool, workers } = grace;
   const requestLog = createRequestLog(config, { writer: `worker-${index}`, clock: systemClock, logger });
   const shared = { store, estimator, clock: systemClock, logger, outage, spend, spool };
-  const settlement = new Settlement({ ...shared, requestLog, shares: () => workers.count });
+  const settlement = new Settlement({
+    ...shared,
+    requestLog,
+    shares: () => workers.count,
+    dashboard: config.dashboard,
+  });
   const { maxBodyBytes, maxBufferedBytes } = config.limits;
   const budget = new BodyBudget({ maxBodyBytes, maxBufferedBytes });
   let draining = false;
@@ -92,6 +98,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     reached: new ReachedUpstreams(options.channel),
     meter: telemetry.meter,
     isReady: () => isOpen() && !draining,
+    dashboard: config.dashboard,
   });
   const server = createServer(config, address, handlers, logger);
   await spool.start();
@@ -215,6 +222,7 @@ export async function startSupervisorServices(
     allowPrivateWebhooks: config.notifications.webhooks.allowPrivateNetworks,
     nowMs: () => systemClock.nowMs(),
     contact: config.dashboard.contact,
+    dashboardUrl: config.dashboard.baseUrl,
     gatewayUrl: config.publicBaseUrl ?? formatLocalUrl(config.listen.host, config.listen.port),
     ...telemetry.admin,
     logger,
@@ -264,6 +272,7 @@ interface Parts {
   readonly reached: ReachedUpstreams;
   readonly meter: RequestMeter;
   readonly isReady: () => boolean;
+  readonly dashboard: DashboardAddress;
 }
 
 function createHandlers(parts: Parts): EnvoyHandlers {
@@ -281,6 +290,7 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     isReady,
     logger: errorLog,
     meter,
+    dashboard: parts.dashboard,
   });
   const localEndpoints = createLocalEndpoints({
     catalog: currentCatalog,

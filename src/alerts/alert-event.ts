@@ -2,7 +2,7 @@
 import { wholeCents } from "../money.ts";
 import { parseMonth } from "../calendar.ts";
 import type { AlertRecord } from "../store/types/alerts.ts";
-import { formatLimitsUrl } from "./pages.ts";
+import { formatLimitPath } from "../pages.ts";
 
 const TYPES = {
   budget: "budget.threshold_reached",
@@ -34,8 +34,13 @@ export function formatAlertData(alert: AlertRecord) {
 /** The body of a webhook's request. `pagesUrl`: base of the dashboard's pages, without a slash at its end. */
 export function formatAlertEvent(alert: AlertRecord, pagesUrl: string): string {
   const timestamp = formatTime(alert.firedAtMs);
-  const data = { ...formatAlertData(alert), url: formatLimitsUrl(pagesUrl, alert) };
+  const data = { ...formatAlertData(alert), url: `${pagesUrl}${limitPathOf(alert)}` };
   return JSON.stringify({ type: alertTypeOf(alert), timestamp, data });
+}
+
+/** The field of the dashboard in which the amount is changed. */
+export function limitPathOf(alert: AlertRecord): string {
+  return formatLimitPath(alert, `${alert.kind}_cents`);
 }
 
 /** The body of a test: nothing was reached, the receiver need do nothing. */

@@ -2,8 +2,8 @@
 import { html } from "hono/html";
 import { wholeCents } from "../money.ts";
 import type { AlertRecord } from "../store/types/alerts.ts";
-import { formatLimitsUrl, formatSettingsUrl } from "./pages.ts";
-import { monthEndMs } from "./alert-event.ts";
+import { formatSettingsPath } from "../pages.ts";
+import { limitPathOf, monthEndMs } from "./alert-event.ts";
 
 export interface AlertMail {
   readonly subject: string;
@@ -50,7 +50,7 @@ function describe({ alert, organizationName, pagesUrl }: AlertMailInput) {
   const isReached = alert.kind === "hard_cap" && thresholdPercent >= 100;
   const spent = formatAmount(wholeCents(alert.spentMicrocents), currency);
   const amount = formatAmount(alert.amountCents, currency);
-  const link = { label: linkLabel(alert), url: formatLimitsUrl(pagesUrl, alert) };
+  const link = { label: linkLabel(alert), url: `${pagesUrl}${limitPathOf(alert)}` };
   return {
     subject: isReached
       ? `[${organization}] Hard cap reached: ${subjectName} has spent ${spent} in ${month}`
@@ -63,7 +63,7 @@ function describe({ alert, organizationName, pagesUrl }: AlertMailInput) {
     link,
     notice:
       `This address is in the notification settings of ${organization}, where it can be removed: ` +
-      `${formatSettingsUrl(pagesUrl, alert)}\nAlert ${alert.id}.`,
+      `${pagesUrl}${formatSettingsPath(alert)}\nAlert ${alert.id}.`,
   };
 }
 

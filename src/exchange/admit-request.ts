@@ -10,6 +10,7 @@ import { GatewayError } from "../errors.ts";
 import { createAdmissionError } from "../limits/admission-error.ts";
 import type { RateState } from "../limits/rate-headers.ts";
 import type { Logger } from "../logger.ts";
+import type { DashboardAddress } from "../pages.ts";
 import { scrub } from "../scrub.ts";
 import type { Admit, AdmitInput, KnownKeyResult } from "../store/types/admission.ts";
 import { mergeTags, parseTagList } from "../tags.ts";
@@ -73,6 +74,8 @@ export interface AdmissionServices {
   readonly isReady: () => boolean;
   readonly logger: Logger<"error">;
   readonly meter: Pick<RequestMeter, "admitted" | "finished">;
+  /** Where the message of a 402 leads. */
+  readonly dashboard: DashboardAddress;
 }
 
 /** No key is known. */
@@ -95,7 +98,8 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
       const result = await admit(services, request, match, { requestId, route });
       rate = rateState(result);
       caller = { ...NOBODY, keyId: result.key.id, organizationId: result.organization.id };
-      if (result.decision !== "admitted") throw createAdmissionError(result, match.endpoint.name);
+      if (result.decision !== "admitted")
+        throw createAdmissionError(result, match.endpoint.name, services.dashboard);
       refuseEndpoint(match.endpoint, request);
       const tags = match.endpoint.isMetered ? readTagsHeader(request, result.key.defaultTags) : "";
       services.meter.admitted((performance.now() - startMs) / 1000);

@@ -1,12 +1,17 @@
 /** The refusals of an admission, in the contract's words. */
 import { clampRetryAfterSeconds, GatewayError } from "../errors.ts";
+import type { DashboardAddress } from "../pages.ts";
 import type { KnownKeyResult } from "../store/types/admission.ts";
 import type { EndpointName } from "./admission.ts";
 import { createConcurrencyError } from "./concurrency-limit.ts";
 import { createCapError } from "./spend-cap.ts";
 
 /** The error that an admission other than `admitted` means for the client. */
-export function createAdmissionError(result: KnownKeyResult, endpoint: EndpointName): GatewayError {
+export function createAdmissionError(
+  result: KnownKeyResult,
+  endpoint: EndpointName,
+  dashboard: DashboardAddress,
+): GatewayError {
   const { key, organization } = result;
   switch (result.decision) {
     case "key_disabled":
@@ -18,27 +23,25 @@ export function createAdmissionError(result: KnownKeyResult, endpoint: EndpointN
     case "concurrency_limited":
       return createConcurrencyError({ keyName: key.name, maxConcurrentRequests: key.maxConcurrentRequests });
     case "key_cap_reached":
-      return createCapError({
-        scope: "key",
-        name: key.name,
-        hardCapCents: key.hardCapCents ?? 0,
-        spentMicrocents: key.spentMicrocents,
-        currency: organization.currency,
-        month: result.month,
-      });
+      return describeCapError("key", key, result, dashboard);
     case "organization_cap_reached":
-      return createCapError({
-        scope: "organization",
-        name: organization.name,
-        hardCapCents: organization.hardCapCents ?? 0,
-        spentMicrocents: organization.spentMicrocents,
-        currency: organization.currency,
-        month: result.month,
-      });
+      return describeCapError("organization", organization, result, dashboard);
     case "admitted":
       break;
   }
   return new GatewayError("internal_error", { cause: new Error("an admission is no error") });
+}
+
+function describeCapError(
+  scope: "key" | "organization",
+  subject: Pick<KnownKeyResult["key"], "name" | "hardCapCents" | "spentMicrocents">,
+  { key, organization, month }: KnownKeyResult,
+  dashboard: DashboardAddress,
+): GatewayError {
+  const { name, hardCapCents, spentMicrocents } = subject;
+  const cap = { scope, organizationId: organization.id, keyId: key.id, name, spentMicrocents, month };
+  const { currency } = organization;
+  return createCapError({ ...cap, currency, hardCapCents: hardCapCents ?? 0 }, dashboard);
 }
 
 /** Its words avoid those on which some SDKs stop retrying: quota, billing, credit. */

@@ -1,5 +1,6 @@
 /** The refusals of a hold, in the words of the admission's. */
 import type { GatewayError } from "../errors.ts";
+import type { DashboardAddress } from "../pages.ts";
 import type { HoldResult } from "../store/types/settlement.ts";
 import type { Admission } from "./admission.ts";
 import { createConcurrencyError } from "./concurrency-limit.ts";
@@ -15,20 +16,24 @@ export function createHoldError(
   refusal: HoldRefusal,
   admission: Admission,
   worstCaseMicrocents: bigint | null,
+  dashboard: DashboardAddress,
 ): GatewayError {
-  const { keyName, organizationName, currency, month } = admission;
+  const { organizationId, keyId, keyName, organizationName, currency, month } = admission;
   if (refusal.outcome === "concurrency_limited") {
     return createConcurrencyError({ keyName, maxConcurrentRequests: refusal.maxConcurrentRequests });
   }
   const { spentMicrocents, heldMicrocents, hardCapCents } = refusal.figures;
   const isKey = refusal.outcome === "key_cap_reached";
-  return createCapError({
+  const cap = {
     scope: isKey ? "key" : "organization",
+    organizationId,
+    keyId,
     name: isKey ? keyName : organizationName,
     hardCapCents: hardCapCents ?? 0,
     spentMicrocents,
     currency,
     month,
     ...(worstCaseMicrocents === null ? {} : { held: { heldMicrocents, worstCaseMicrocents } }),
-  });
+  } as const;
+  return createCapError(cap, dashboard);
 }

@@ -5,9 +5,12 @@
 import { GatewayError } from "../errors.ts";
 import { formatCents, MICROCENTS_PER_CENT, wholeCents } from "../money.ts";
 import { formatMonthName, formatResetsAt } from "../calendar.ts";
+import { type DashboardAddress, formatLimitPath } from "../pages.ts";
 
 export interface ReachedCap {
   readonly scope: "key" | "organization";
+  readonly organizationId: string;
+  readonly keyId: string;
   /** Name of the API key or the organization. */
   readonly name: string;
   readonly hardCapCents: number;
@@ -19,13 +22,16 @@ export interface ReachedCap {
   readonly held?: { readonly heldMicrocents: bigint; readonly worstCaseMicrocents: bigint };
 }
 
-/** The published 402 body's error: `scope`, `spent_cents`, `hard_cap_cents`, with strict caps `held_cents`. */
-export function createCapError(cap: ReachedCap): GatewayError {
+/**
+ * The published 402 body's error: `scope`, `spent_cents`, `hard_cap_cents`, with strict caps `held_cents`. Its message
+ * leads to whom and where the operator has said in `dashboard`.
+ */
+export function createCapError(cap: ReachedCap, dashboard: DashboardAddress): GatewayError {
   const spentCents = wholeCents(cap.spentMicrocents);
   const fields = { scope: cap.scope, spent_cents: spentCents, hard_cap_cents: cap.hardCapCents };
   const held = cap.held === undefined ? {} : { held_cents: ceilCents(cap.held.heldMicrocents) };
   return new GatewayError(cap.scope === "key" ? "hard_cap_reached" : "org_hard_cap_reached", {
-    message: `${describeCap(cap, spentCents)} ${describeRemedy(cap)}`,
+    message: `${describeCap(cap, spentCents)} ${describeRemedy(cap, dashboard)}`,
     fields: { ...fields, ...held },
   });
 }
@@ -42,11 +48,16 @@ function describeCap(cap: ReachedCap, spentCents: number): string {
   return `${amount} would be passed: ${sum}${inFlightOnly(cap) ? " Only the requests in flight stand in its way: it may pass when they have ended." : ""}`;
 }
 
-function describeRemedy(cap: ReachedCap): string {
-  const wait = `or wait until ${formatResetsAt(cap.month)}.`;
+function describeRemedy(cap: ReachedCap, dashboard: DashboardAddress): string {
+  const ask = dashboard.contact === null ? "" : ` or ask ${dashboard.contact}`;
+  return `${describeRaise(cap, dashboard.baseUrl)}${ask}, or wait until ${formatResetsAt(cap.month)}.`;
+}
+
+function describeRaise(cap: ReachedCap, dashboardUrl: string | null): string {
+  if (dashboardUrl !== null) return `Raise it on ${dashboardUrl}${formatLimitPath(cap, "hard_cap_cents")}`;
   return cap.scope === "key"
-    ? `Raise the cap on the API keys page, ${wait}`
-    : `Raise it in the organization's inference settings, ${wait}`;
+    ? "Raise the cap on the API keys page"
+    : "Raise it in the organization's inference settings";
 }
 
 function isReached(cap: ReachedCap): boolean {

@@ -1,5 +1,6 @@
 import type { Admission } from "../limits/admission.ts";
 import { createHoldError } from "../limits/hold-error.ts";
+import type { DashboardAddress } from "../pages.ts";
 import type { Store } from "../store/types.ts";
 import type { HoldInput } from "../store/types/settlement.ts";
 
@@ -8,6 +9,8 @@ export interface PlaceHoldInput {
   readonly admission: Admission;
   /** Computed for strict caps only. */
   readonly worstCase: () => bigint;
+  /** Where the message of a 402 leads. */
+  readonly dashboard: DashboardAddress;
 }
 
 export interface PlacedHold {
@@ -24,7 +27,7 @@ export interface PlacedHold {
  */
 export async function placeHold(
   store: Pick<Store, "hold">,
-  { hold, admission, worstCase }: PlaceHoldInput,
+  { hold, admission, worstCase, dashboard }: PlaceHoldInput,
 ): Promise<PlacedHold> {
   let worstCaseMicrocents = admission.strictCaps ? worstCase() : null;
   let result = await store.hold({ ...hold, worstCaseMicrocents });
@@ -38,5 +41,5 @@ export async function placeHold(
   }
   // It was answered with a worst case: strict caps were switched off and on again meanwhile.
   if (result.outcome === "worst_case_required") return { worstCaseMicrocents, tagRow: undefined };
-  throw createHoldError(result, admission, worstCaseMicrocents);
+  throw createHoldError(result, admission, worstCaseMicrocents, dashboard);
 }

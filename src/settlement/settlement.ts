@@ -14,6 +14,7 @@ import { createConcurrencyError, fitsShare } from "../limits/concurrency-limit.t
 import type { GraceOutage } from "../grace/grace-outage.ts";
 import type { GraceSpend } from "../grace/grace-spend.ts";
 import type { Logger } from "../logger.ts";
+import type { DashboardAddress } from "../pages.ts";
 import { isPricedTier, type Price, priceInForce } from "../pricing/price.ts";
 import type { Store } from "../store/types.ts";
 import type { RequestIdentity } from "../store/types/settlement.ts";
@@ -66,6 +67,8 @@ export interface SettlementOptions {
   readonly outage: GraceOutage;
   /** How many workers share a key's limits in the grace time. */
   readonly shares: () => number;
+  /** Where the message of a 402 leads. */
+  readonly dashboard: DashboardAddress;
 }
 
 /** Published: a worker that dies loses at most 2 s of a stream. The rest is for the way from the upstream to Redis. */
@@ -171,7 +174,8 @@ export class Settlement {
     };
     const worstCase = () => this.#worstCase(input, price);
     try {
-      const placed = await placeHold(this.#options.store, { hold, admission, worstCase });
+      const { store, dashboard } = this.#options;
+      const placed = await placeHold(store, { hold, admission, worstCase, dashboard });
       account.limitProgress(placed.worstCaseMicrocents);
       account.countIn(placed.tagRow);
     } catch (thrown) {

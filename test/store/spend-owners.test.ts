@@ -95,6 +95,7 @@ class Owner {
     const logger = { warn: () => undefined, error: () => undefined };
     this.#settlement = new Settlement({
       ...createSafeties(),
+      dashboard: { baseUrl: null, contact: null },
       estimator: new TokenEstimator({ count: () => Promise.resolve(null) }),
       clock,
       logger,

@@ -51,12 +51,15 @@ const show = defineOrganizationRoute(
     body: null,
     answers: { 200: explainedRequest },
   },
-  async ({ organization, params }, { store }) => {
+  async ({ organization, params }, { store, dashboardUrl = null }) => {
     const found = await store.findRequest(organization.id, params["request"] ?? "", null);
     if (found === null) throw new AdminError("request_not_found");
     const names = await readKeyNames(store, organization.id, [found.keyId]);
     const request = formatRequest(found, organization.id, names);
-    return { status: 200, body: { ...request, explanation: explain(request, organization.currency) } };
+    return {
+      status: 200,
+      body: { ...request, explanation: explain(request, organization.currency, dashboardUrl) },
+    };
   },
 );
 

@@ -17,6 +17,8 @@ export interface ApiServices {
   readonly catalog: () => Catalog;
   /** How the running configuration stands to its file. */
   readonly readConfigState: () => ConfigState;
+  /** `dashboard.base_url`, without a slash at its end; null or left out: it is not set. */
+  readonly dashboardUrl?: string | null;
   /** Mails can be sent: a mail server is configured. */
   readonly hasMailServer: boolean;
   /** Webhooks may point into private networks and use plain `http`. */

@@ -6,21 +6,33 @@ import { explainChecks, type ExplainedCheck } from "./checks.ts";
 import { explainCost, type ExplainedCost } from "./cost.ts";
 import type { ExplainedRequest } from "./explained-request.ts";
 import { explainEnd } from "./end.ts";
-import { chooseAction, type Action } from "./action.ts";
+import { type Action, chooseAction } from "./action.ts";
 
 export interface Explanation {
   readonly sentence: string;
-  readonly action: Action | null;
+  /** `url`: null where the operator has not said how people reach the dashboard. */
+  readonly action: (Action & { readonly url: string | null }) | null;
   readonly checks: readonly ExplainedCheck[];
   /** Null: no price was looked up. */
   readonly cost: ExplainedCost | null;
 }
 
-/** @param currency The organization's. */
-export function explain(request: ExplainedRequest, currency: string): Explanation {
+/**
+ * @param currency The organization's.
+ * @param dashboardUrl `dashboard.base_url`.
+ */
+export function explain(
+  request: ExplainedRequest,
+  currency: string,
+  dashboardUrl: string | null,
+): Explanation {
+  const action = chooseAction(request);
   return {
     sentence: explainEnd(request, currency),
-    action: chooseAction(request),
+    action:
+      action === null
+        ? null
+        : { ...action, url: dashboardUrl === null ? null : `${dashboardUrl}${action.path}` },
     checks: explainChecks(request, currency),
     cost: explainCost(request),
   };

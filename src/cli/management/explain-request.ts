@@ -4,7 +4,7 @@ import { formatFields, formatTable, formatValue } from "./table.ts";
 
 export interface ExplainedFor {
   readonly organization: JsonObject;
-  /** Of the dashboard, without a slash at the end. */
+  /** Where the dashboard is if its operator has not said it, without a slash at the end. */
   readonly url: string;
 }
 
@@ -15,7 +15,7 @@ export function explainRequest(request: JsonObject, { organization, url }: Expla
   const parts = [
     [
       `${String(explanation["sentence"])}\n`,
-      ...(action === null ? [] : [`${String(action["label"])}: ${url}${String(action["path"])}\n`]),
+      ...(action === null ? [] : [`${formatAction(action, url)}\n`]),
     ].join(""),
     formatFields(listFacts(request, organization)),
     formatTimeline(request["timeline"] as JsonObject | null),
@@ -23,6 +23,10 @@ export function explainRequest(request: JsonObject, { organization, url }: Expla
     formatChecks(explanation["checks"] as readonly JsonObject[]),
   ];
   return parts.filter((part) => part !== "").join("\n");
+}
+
+function formatAction({ label, path, url }: JsonObject, adminUrl: string): string {
+  return `${String(label)}: ${typeof url === "string" ? url : `${adminUrl}${String(path)}`}`;
 }
 
 function listFacts(request: JsonObject, organization: JsonObject): (readonly [string, string])[] {

@@ -136,12 +136,13 @@ export function createDashboardSchema() {
     mapping({
       base_url: described(orNull(publicUrl()), {
         description:
-          "Base URL of the dashboard, as people reach it: links in mails and webhooks begin with it.",
+          "Base URL of the dashboard, as people reach it: links in mails, webhooks, the command line and the messages of a 402 begin with it.",
         type: "URL",
         default: "the address in `admin`",
       }),
       contact: described(orNull(text("a mail address or an `https` URL", CONTACT)), {
-        description: "Whom customers ask about what they cannot change themselves; the pages name it.",
+        description:
+          "Whom customers ask about what they cannot change themselves; the pages and the messages of a 402 name it.",
         type: "mail address or URL",
       }),
     }),

@@ -21,7 +21,7 @@ describe("formatAlertEvent", () => {
         currency: "USD",
         month: "2026-11",
         resets_at: "2026-12-01T00:00:00Z",
-        url: `${PAGES}/organizations/${ALERT.organizationId}/keys/${ALERT.keyId}`,
+        url: `${PAGES}/organizations/${ALERT.organizationId}/keys/${ALERT.keyId}#hard_cap_cents`,
       },
     });
   });
@@ -35,7 +35,7 @@ describe("formatAlertEvent", () => {
         key_id: null,
         key_name: null,
         resets_at: "2027-01-01T00:00:00Z",
-        url: `${PAGES}/organizations/${ALERT.organizationId}/settings`,
+        url: `${PAGES}/organizations/${ALERT.organizationId}/settings#budget_cents`,
       },
     });
   });

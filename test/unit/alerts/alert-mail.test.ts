@@ -18,7 +18,7 @@ describe("the mail of an alert", () => {
       'API key "ci" of Acme has spent $45.07 in November 2026: 90% of its monthly hard cap of $50.00 is reached.\n\n' +
         "At 100%, requests of this key that cost money will be refused (402) until 2026-12-01 00:00 UTC, when the " +
         "count begins anew. Raise the cap of $50.00 if that must not happen.\n\n" +
-        `Change the key's hard cap:\nhttps://gateway.example.com/organizations/${ALERT.organizationId}/keys/${ALERT.keyId}\n\n` +
+        `Change the key's hard cap:\nhttps://gateway.example.com/organizations/${ALERT.organizationId}/keys/${ALERT.keyId}#hard_cap_cents\n\n` +
         "-- \nThis address is in the notification settings of Acme, where it can be removed: " +
         `https://gateway.example.com/organizations/${ALERT.organizationId}/settings\nAlert ${ALERT.id}.\n`,
     );

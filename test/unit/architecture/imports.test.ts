@@ -16,6 +16,7 @@ const SHARED = [
   "local-url.ts",
   "logger.ts",
   "money.ts",
+  "pages.ts",
   "scrub.ts",
   "set-bounded.ts",
   "tags.ts",

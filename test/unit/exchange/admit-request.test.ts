@@ -68,6 +68,7 @@ function open(script: Script = {}) {
     isReady: () => script.isReady ?? true,
     logger: { error: (fields) => void seen.logged.push(fields) },
     meter,
+    dashboard: { baseUrl: null, contact: null },
   });
   const send = (request: Partial<IncomingRequest> = {}) =>
     admitRequest({

@@ -3,6 +3,8 @@ import { createCapError } from "../../../src/limits/spend-cap.ts";
 
 const reached = {
   scope: "key",
+  organizationId: "org_1",
+  keyId: "key_1",
   name: "ci",
   hardCapCents: 5000,
   spentMicrocents: 5013_999_999n,
@@ -10,9 +12,11 @@ const reached = {
   month: "2026-11",
 } as const;
 
+const NOWHERE = { baseUrl: null, contact: null };
+
 describe("createCapError", () => {
   it("names the key's cap, its amount, the month and what to do", () => {
-    const error = createCapError(reached);
+    const error = createCapError(reached, NOWHERE);
     expect(error.code).toBe("hard_cap_reached");
     expect(error.message).toBe(
       'Monthly hard cap of 50.00 USD for API key "ci" reached: 50.13 USD spent in November 2026. Raise the cap on the API keys page, or wait until 2026-12-01T00:00:00Z.',
@@ -21,23 +25,52 @@ describe("createCapError", () => {
   });
 
   it("names the organization's, at the turn of the year too", () => {
-    const error = createCapError({ ...reached, scope: "organization", name: "Acme", month: "2026-12" });
+    const error = createCapError(
+      { ...reached, scope: "organization", name: "Acme", month: "2026-12" },
+      NOWHERE,
+    );
     expect(error.code).toBe("org_hard_cap_reached");
     expect(error.message).toBe(
       `Monthly hard cap of 50.00 USD for organization "Acme" reached: 50.13 USD spent in December 2026. Raise it in the organization's inference settings, or wait until 2027-01-01T00:00:00Z.`,
     );
   });
 
+  it.each([
+    {
+      name: "the key's page and a contact",
+      cap: reached,
+      dashboard: { baseUrl: "https://dash.example.com", contact: "platform@example.com" },
+      says: "Raise it on https://dash.example.com/organizations/org_1/keys/key_1#hard_cap_cents or ask platform@example.com, or wait until 2026-12-01T00:00:00Z.",
+    },
+    {
+      name: "the organization's settings",
+      cap: { ...reached, scope: "organization" } as const,
+      dashboard: { baseUrl: "https://dash.example.com", contact: null },
+      says: "Raise it on https://dash.example.com/organizations/org_1/settings#hard_cap_cents, or wait until 2026-12-01T00:00:00Z.",
+    },
+    {
+      name: "a contact alone",
+      cap: reached,
+      dashboard: { baseUrl: null, contact: "platform@example.com" },
+      says: "Raise the cap on the API keys page or ask platform@example.com, or wait until 2026-12-01T00:00:00Z.",
+    },
+  ])("leads to $name where the operator has set it", ({ cap, dashboard, says }) => {
+    const { message, fields } = createCapError(cap, dashboard);
+    expect(message).toMatch(/^Monthly hard cap of 50\.00 USD for .*: 50\.13 USD spent in November 2026\. /);
+    expect(message.slice(message.indexOf("Raise"))).toBe(says);
+    expect(fields).toEqual({ scope: cap.scope, spent_cents: 5013, hard_cap_cents: 5000 });
+  });
+
   it("says with strict caps that only requests in flight stand in the way", () => {
     const held = { heldMicrocents: 4000_000_000n, worstCaseMicrocents: 2000_000_000n };
-    const error = createCapError({ ...reached, spentMicrocents: 0n, held });
+    const error = createCapError({ ...reached, spentMicrocents: 0n, held }, NOWHERE);
     expect(error.message).toContain("Only the requests in flight stand in its way");
     expect(error.fields).toEqual({ scope: "key", spent_cents: 0, hard_cap_cents: 5000, held_cents: 4000 });
   });
 
   it("does not say so of a request that would not fit alone", () => {
     const held = { heldMicrocents: 1n, worstCaseMicrocents: 6000_000_000n };
-    expect(createCapError({ ...reached, spentMicrocents: 0n, held }).message).not.toContain(
+    expect(createCapError({ ...reached, spentMicrocents: 0n, held }, NOWHERE).message).not.toContain(
       "Only the requests",
     );
   });

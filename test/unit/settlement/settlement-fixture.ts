@@ -80,6 +80,7 @@ export function createSettlement(script: StoreScript = {}, options: Partial<Sett
   };
   const settlement = new Settlement({
     ...createSafeties(),
+    dashboard: { baseUrl: null, contact: null },
     estimator: new TokenEstimator({ count: () => Promise.resolve(null) }),
     clock: { nowMs: () => Date.UTC(2026, 10, 21), monotonicMs: () => performance.now() },
     logger: { warn: () => undefined, error: () => undefined },

@@ -30,7 +30,7 @@ const REQUEST: ExplainedRequest = {
 };
 const cap = (name: string, figures: Record<string, string | number>) => [{ name, passed: false, figures }];
 const sentenceOf = (request: Partial<ExplainedRequest>) =>
-  explain({ ...REQUEST, ...request }, "USD").sentence;
+  explain({ ...REQUEST, ...request }, "USD", null).sentence;
 
 describe("the sentence on a request", () => {
   it.each<{ name: string; request: Partial<ExplainedRequest>; sentence: string }>([
@@ -137,7 +137,7 @@ describe("the sentence on a request", () => {
 
 describe("explain", () => {
   it("gives the cost as tokens times prices, with one rounding up on the sum", () => {
-    expect(explain(REQUEST, "USD").cost).toEqual({
+    expect(explain(REQUEST, "USD", null).cost).toEqual({
       parts: [
         { name: "input", tokens: 1234, price: "3.00", amount: "0.003702" },
         { name: "cached input", tokens: 1, price: "0.30", amount: "0.0000003" },
@@ -156,7 +156,7 @@ describe("explain", () => {
       request_microcents: "1000",
     };
     const request = { ...REQUEST, reasoning_tokens: 5, checks: [{ ...PRICE, figures }] };
-    const cost = explain({ ...request, cost_microcents: 411_230 }, "USD").cost;
+    const cost = explain({ ...request, cost_microcents: 411_230 }, "USD", null).cost;
     expect(cost?.parts.map(({ name, tokens, amount }) => [name, tokens, amount])).toEqual([
       ["input", 1234, "0.003702"],
       ["cached input", 1, "0.0000003"],
@@ -172,11 +172,13 @@ describe("explain", () => {
   it("leads to the page where the reason is changed", () => {
     const checks = cap("key_hard_cap", { spent_microcents: "0", hard_cap_cents: 0 });
     const refused = { ...REQUEST, status: 402, error_code: "hard_cap_reached", checks };
-    expect(explain(refused, "USD").action).toEqual({
-      label: "Change this cap",
-      path: "/organizations/org_1/keys/key_1#hard_cap_cents",
+    const action = { label: "Change this cap", path: "/organizations/org_1/keys/key_1#hard_cap_cents" };
+    expect(explain(refused, "USD", null).action).toEqual({ ...action, url: null });
+    expect(explain(refused, "USD", "https://dash.example.com").action).toEqual({
+      ...action,
+      url: `https://dash.example.com${action.path}`,
     });
-    expect(explain(REQUEST, "USD").action).toBeNull();
+    expect(explain(REQUEST, "USD", null).action).toBeNull();
   });
 
   it("says every check in words and money, never in microcents", () => {
@@ -197,7 +199,7 @@ describe("explain", () => {
       { name: "key_hard_cap", passed: false, figures },
       PRICE,
     ];
-    const said = explain({ ...REQUEST, checks }, "USD").checks;
+    const said = explain({ ...REQUEST, checks }, "USD", null).checks;
     expect(said.map(({ name, text }) => `${name}: ${text}`)).toEqual([
       "key enabled: ",
       "key not expired: no expiry",

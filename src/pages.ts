@@ -1,0 +1,37 @@
+/**
+ * The dashboard's pages on which what stands in somebody's way is changed: where the links of mails, webhooks, refusals
+ * and explanations lead.
+ */
+
+/** `dashboard` of gateway.yaml. */
+export interface DashboardAddress {
+  /** As people reach the pages, without a slash at its end; null: not set. */
+  readonly baseUrl: string | null;
+  /** Whom customers ask about what they cannot change: a mail address or an `https` URL; null: nobody. */
+  readonly contact: string | null;
+}
+
+/** Whose limit it is. */
+export interface LimitSubject {
+  readonly scope: "key" | "organization";
+  readonly organizationId: string;
+  /** Null when the scope is the organization. */
+  readonly keyId: string | null;
+}
+
+/** A budget or cap by its name in the API, which is that of its field on the page. */
+export type LimitField = "hard_cap_cents" | "budget_cents";
+
+/** The field in which a limit is changed: on the page of its key, or in the organization's settings. */
+export function formatLimitPath(subject: LimitSubject, field: LimitField): string {
+  const page =
+    subject.scope === "organization"
+      ? formatSettingsPath(subject)
+      : `/organizations/${subject.organizationId}/keys/${subject.keyId ?? ""}`;
+  return `${page}#${field}`;
+}
+
+/** The organization's settings, notifications among them. */
+export function formatSettingsPath({ organizationId }: Pick<LimitSubject, "organizationId">): string {
+  return `/organizations/${organizationId}/settings`;
+}
