@@ -53,7 +53,7 @@ export interface Model extends ModelTarget {
 /** Who asks for a model. */
 export interface ModelViewer {
   /** Catalog ids that the key may use; null: all. */
-  readonly allowedModels: readonly string[] | null;
+  readonly models: readonly string[] | null;
   /** The organization's billing currency. */
   readonly currency: string;
   /** The organization's. Left out: it has none. */
@@ -266,7 +266,7 @@ function isUsable(model: Model, viewer: ModelViewer): boolean {
 }
 
 function isAllowed(model: Model, viewer: ModelViewer): boolean {
-  return viewer.allowedModels === null || viewer.allowedModels.includes(model.id);
+  return viewer.models === null || viewer.models.includes(model.id);
 }
 
 function nameOf(id: string): string {

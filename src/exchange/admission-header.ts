@@ -29,8 +29,8 @@ export function formatAdmissionHeader(admission: Admission): string {
     keyName,
     currency,
     strictCaps,
-    maxConcurrentRequests,
-    allowedModels,
+    concurrencyLimit,
+    models,
     month,
     day,
     rate,
@@ -49,8 +49,8 @@ export function formatAdmissionHeader(admission: Admission): string {
     escape(keyName),
     currency,
     strictCaps ? "1" : "",
-    maxConcurrentRequests ?? "",
-    allowedModels === null ? "" : PRESENT + allowedModels.map(escape).join(","),
+    concurrencyLimit ?? "",
+    models === null ? "" : PRESENT + models.map(escape).join(","),
     month,
     day,
     `${rate.limit},${rate.capacity},${rate.remaining},${rate.resetMs},${rate.timeMs}`,
@@ -68,7 +68,7 @@ export function parseAdmissionHeader(header: string): Admission {
   if (fields.length < FIELDS) throw new SyntaxError("the admission does not have the fields of one");
   const textAt = (index: number): string => fields[index] ?? "";
   const rate = textAt(15).split(",");
-  const models = textAt(12);
+  const allowed = textAt(12);
   // JSON may have bars of its own.
   const others = fields.length === FIELDS ? textAt(17) : fields.slice(17).join("|");
   const admission: Admission = {
@@ -84,7 +84,7 @@ export function parseAdmissionHeader(header: string): Admission {
     keyName: unescape(textAt(8)),
     currency: textAt(9),
     strictCaps: textAt(10) === "1",
-    allowedModels: models === "" ? null : parseModels(models.slice(1)),
+    models: allowed === "" ? null : parseModels(allowed.slice(1)),
     month: textAt(13),
     day: textAt(14),
     rate: {
@@ -99,7 +99,7 @@ export function parseAdmissionHeader(header: string): Admission {
   if (concurrent === "" && tags === "" && others === "") return admission;
   return {
     ...admission,
-    ...(concurrent === "" ? {} : { maxConcurrentRequests: Number(concurrent) }),
+    ...(concurrent === "" ? {} : { concurrencyLimit: Number(concurrent) }),
     ...(tags === "" ? {} : { tags: unescape(tags) }),
     ...(others === "" ? {} : (JSON.parse(others) as object)),
   };

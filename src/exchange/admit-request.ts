@@ -179,8 +179,8 @@ function admitted(
     keyName: key.name,
     currency: organization.currency,
     strictCaps: organization.strictCaps,
-    ...(key.maxConcurrentRequests === null ? {} : { maxConcurrentRequests: key.maxConcurrentRequests }),
-    allowedModels: restrictModels(
+    ...(key.maxConcurrentRequests === null ? {} : { concurrencyLimit: key.maxConcurrentRequests }),
+    models: restrictModels(
       key.allowedModels,
       organization.id,
       parseRouteRestrictions(request.extensions ?? {}),

@@ -4,9 +4,9 @@
  */
 export interface RouteRestrictions {
   /** Ids; null: every organization. */
-  readonly allowedOrganizations: readonly string[] | null;
+  readonly organizations: readonly string[] | null;
   /** Ids of the catalog; null: every model. */
-  readonly allowedModels: readonly string[] | null;
+  readonly models: readonly string[] | null;
 }
 
 const ORGANIZATIONS = "allowed_organizations";
@@ -20,8 +20,8 @@ export function parseRouteRestrictions(
   extensions: Readonly<Record<string, string | undefined>>,
 ): RouteRestrictions {
   return {
-    allowedOrganizations: parseList(extensions[ORGANIZATIONS]),
-    allowedModels: parseList(extensions[MODELS]),
+    organizations: parseList(extensions[ORGANIZATIONS]),
+    models: parseList(extensions[MODELS]),
   };
 }
 
@@ -29,11 +29,11 @@ export function parseRouteRestrictions(
 export function restrictModels(
   keyModels: readonly string[] | null,
   organizationId: string,
-  { allowedOrganizations, allowedModels }: RouteRestrictions,
+  { organizations, models }: RouteRestrictions,
 ): readonly string[] | null {
-  if (allowedOrganizations !== null && !allowedOrganizations.includes(organizationId)) return [];
-  if (allowedModels === null || keyModels === null) return allowedModels ?? keyModels;
-  return keyModels.filter((model) => allowedModels.includes(model));
+  if (organizations !== null && !organizations.includes(organizationId)) return [];
+  if (models === null || keyModels === null) return models ?? keyModels;
+  return keyModels.filter((model) => models.includes(model));
 }
 
 function parseList(text: string | undefined): readonly string[] | null {

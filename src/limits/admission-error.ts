@@ -21,7 +21,7 @@ export function createAdmissionError(
     case "rate_limited":
       return createRateLimitError(result, endpoint);
     case "concurrency_limited":
-      return createConcurrencyError({ keyName: key.name, maxConcurrentRequests: key.maxConcurrentRequests });
+      return createConcurrencyError(key.name, key.maxConcurrentRequests);
     case "key_cap_reached":
       return describeCapError("key", key, result, dashboard);
     case "organization_cap_reached":

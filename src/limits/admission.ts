@@ -33,9 +33,9 @@ export interface Admission {
   readonly currency: string;
   readonly strictCaps: boolean;
   /** Left out: the key has no limit of them. */
-  readonly maxConcurrentRequests?: number;
+  readonly concurrencyLimit?: number;
   /** Null: every model of the catalog. */
-  readonly allowedModels: readonly string[] | null;
+  readonly models: readonly string[] | null;
   /** UTC month and day of the admission, to which the request's spend belongs: "2026-11", "2026-11-21". */
   readonly month: string;
   readonly day: string;

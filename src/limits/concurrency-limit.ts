@@ -4,15 +4,10 @@
  */
 import { GatewayError } from "../errors.ts";
 
-export interface ConcurrencyLimit {
-  readonly keyName: string;
-  readonly maxConcurrentRequests: number | null;
-}
-
-export function createConcurrencyError({ keyName, maxConcurrentRequests }: ConcurrencyLimit): GatewayError {
-  const requests = maxConcurrentRequests === 1 ? "request" : "requests";
+export function createConcurrencyError(keyName: string, limit: number | null): GatewayError {
+  const requests = limit === 1 ? "request" : "requests";
   return new GatewayError("concurrency_limit_exceeded", {
-    message: `API key "${keyName}" has its limit of ${maxConcurrentRequests} concurrent ${requests} in flight. Try again when one of them has ended.`,
+    message: `API key "${keyName}" has its limit of ${limit} concurrent ${requests} in flight. Try again when one of them has ended.`,
   });
 }
 
@@ -20,7 +15,7 @@ export function createConcurrencyError({ keyName, maxConcurrentRequests }: Concu
  * Whether one more request of a key fits into a worker's share of its limit (null: none), at least one, while Redis,
  * which counts for all workers, is out of reach.
  */
-export function fitsShare(maxConcurrentRequests: number | null, shares: number, inFlight: number): boolean {
-  if (maxConcurrentRequests === null) return true;
-  return inFlight < Math.max(1, Math.floor(maxConcurrentRequests / shares));
+export function fitsShare(limit: number | null, shares: number, inFlight: number): boolean {
+  if (limit === null) return true;
+  return inFlight < Math.max(1, Math.floor(limit / shares));
 }

@@ -20,7 +20,7 @@ export function createHoldError(
 ): GatewayError {
   const { organizationId, keyId, keyName, organizationName, currency, month } = admission;
   if (refusal.outcome === "concurrency_limited") {
-    return createConcurrencyError({ keyName, maxConcurrentRequests: refusal.maxConcurrentRequests });
+    return createConcurrencyError(keyName, refusal.limit);
   }
   const { spentMicrocents, heldMicrocents, hardCapCents } = refusal.figures;
   const isKey = refusal.outcome === "key_cap_reached";

@@ -20,6 +20,7 @@ export const KEY_SETTINGS = defineSettings({
   name: {
     apiName: "name",
     field: "name",
+    inAdmission: true,
     kind: name(),
     description: "What people call the key.",
     label: "Name",
@@ -28,6 +29,7 @@ export const KEY_SETTINGS = defineSettings({
   requestsPerMinute: {
     apiName: "requests_per_minute",
     field: "rpm",
+    inAdmission: true,
     kind: rate(RATE_BOUNDS),
     default: DEFAULT_REQUESTS_PER_MINUTE,
     description: `Rate limit. For a new key: the organization's default, else ${DEFAULT_REQUESTS_PER_MINUTE}, when left out.`,
@@ -45,6 +47,7 @@ export const KEY_SETTINGS = defineSettings({
   hardCapCents: {
     apiName: "hard_cap_cents",
     field: "hard_cap_cents",
+    inAdmission: true,
     kind: amountOrNull(),
     default: null,
     description: "Monthly hard cap, whole cents; null: none.",
@@ -59,6 +62,7 @@ export const KEY_SETTINGS = defineSettings({
   budgetCents: {
     apiName: "budget_cents",
     field: "budget_cents",
+    inAdmission: true,
     kind: amountOrNull(),
     default: null,
     description: "Monthly budget, whole cents; it never refuses anything. Null: none.",
@@ -73,6 +77,7 @@ export const KEY_SETTINGS = defineSettings({
   allowedModels: {
     apiName: "allowed_models",
     field: "allowed_models",
+    inAdmission: true,
     kind: modelsOrNull(),
     default: null,
     description: "Catalog ids that the key may use; null: all.",
@@ -89,6 +94,7 @@ export const KEY_SETTINGS = defineSettings({
   maxConcurrentRequests: {
     apiName: "max_concurrent_requests",
     field: "max_concurrent",
+    inAdmission: true,
     kind: wholeNumberOrNull({ minimum: 1, maximum: 100_000 }),
     default: null,
     description: "Requests in flight at most; null: no limit.",
@@ -103,6 +109,7 @@ export const KEY_SETTINGS = defineSettings({
   expiresAtMs: {
     apiName: "expires_at",
     field: "expires_at",
+    inAdmission: true,
     kind: timeOrNull(),
     default: null,
     description: "From then on the key is refused; null: never.",
@@ -131,6 +138,7 @@ export const KEY_SETTINGS = defineSettings({
   defaultTags: {
     apiName: "default_tags",
     field: "default_tags",
+    inAdmission: true,
     kind: tagsOrNull(),
     default: null,
     description:

@@ -299,7 +299,9 @@ function parseIntegerOrNull(field: string): number | null {
 }
 
 function parseInteger(field: string): number {
-  return z.int().parse(field === "" ? field : Number(field));
+  const value = Number(field);
+  if (field === "" || !Number.isSafeInteger(value)) throw new TypeError(`"${field}" is no whole number`);
+  return value;
 }
 
 function formatBounds({ minimum, maximum }: Bounds): string {

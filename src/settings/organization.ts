@@ -128,6 +128,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
   name: {
     apiName: "name",
     field: "name",
+    inAdmission: true,
     kind: name(),
     description: "What people call the organization.",
     label: "Name",
@@ -136,6 +137,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
   currency: {
     apiName: "currency",
     field: "currency",
+    inAdmission: true,
     kind: currency(),
     changedBy: "operator",
     description:
@@ -154,6 +156,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
   hardCapCents: {
     apiName: "hard_cap_cents",
     field: "hard_cap_cents",
+    inAdmission: true,
     kind: amountOrNull(),
     default: null,
     description: "Monthly hard cap over all keys, whole cents; null: none.",
@@ -171,6 +174,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
   budgetCents: {
     apiName: "budget_cents",
     field: "budget_cents",
+    inAdmission: true,
     kind: amountOrNull(),
     default: null,
     description: "Monthly budget over all keys, whole cents; it never refuses anything. Null: none.",
@@ -185,6 +189,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
   strictCaps: {
     apiName: "strict_caps",
     field: "strict_caps",
+    inAdmission: true,
     kind: flag(),
     default: false,
     description: "Requests in flight count at their worst case, so that a cap is never overrun.",
@@ -202,6 +207,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
   endUserTag: {
     apiName: "end_user_tag",
     field: "end_user_tag",
+    inAdmission: true,
     kind: flag(),
     default: false,
     description:
@@ -239,6 +245,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
   modelNames: {
     apiName: "model_names",
     field: "model_names",
+    inAdmission: true,
     kind: group(MODEL_NAMES),
     default: defaultsOf(MODEL_NAMES),
     description: "What names of models mean. What is left out stays.",

@@ -36,12 +36,12 @@ export interface Kind<Value, Input = Value, Output = Value> {
   describe(value: Value): Output;
   /** As the field of a Redis hash; '' stands for none. */
   format(value: Value): string;
-  /** @throws ZodError, SyntaxError when the text has not the form that `format` writes. */
+  /** @throws TypeError, ZodError, SyntaxError when the text has not the form that `format` writes. */
   parse(text: string): Value;
 }
 
 export interface Setting {
-  /** In the API: "max_concurrent_requests". */
+  /** In the API: "budget_cents". */
   readonly apiName: string;
   readonly kind: Kind<unknown, unknown, unknown>;
   /** Where nobody has said anything, and in records from before there was this setting. Without one it is required. */
@@ -78,6 +78,8 @@ export interface CommandTexts {
 /** A setting with a field of its own in a Redis hash; a group's members are in the group's field. */
 export interface StoredSetting extends Setting {
   readonly field: string;
+  /** Every admission of a request brings it along. Left out: it is read where it is needed. */
+  readonly inAdmission?: true;
 }
 
 /** The keys are the names in records. */
@@ -88,6 +90,12 @@ export type ValueOf<Row extends Setting> = z.output<Row["kind"]["stored"]>;
 
 /** The record that a table describes. */
 export type RecordOf<Table extends Settings> = { readonly [Name in keyof Table]: ValueOf<Table[Name]> };
+
+/** Of such a record what an admission brings along. */
+export type AdmittedOf<Table extends StoredSettings> = Pick<
+  RecordOf<Table>,
+  { [Name in keyof Table]: Table[Name] extends { readonly inAdmission: true } ? Name : never }[keyof Table]
+>;
 
 /** The table as it is; checks that each default is a value of its row's kind. */
 export function defineSettings<const Table extends Settings>(

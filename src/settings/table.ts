@@ -3,7 +3,7 @@
  * types of a table's rows, but not that a loop over them keeps each with its own.
  */
 import type { z } from "zod";
-import type { RecordOf, Setting, Settings, StoredSettings } from "./setting.ts";
+import type { RecordOf, Setting, Settings, StoredSetting, StoredSettings } from "./setting.ts";
 
 type Input<Row extends Setting> = Row["kind"]["input"];
 
@@ -111,6 +111,11 @@ export function parseFields<Table extends StoredSettings>(
     return [name, field === undefined ? row.default : row.kind.parse(field)];
   });
   return Object.fromEntries(parsed) as RecordOf<Table>;
+}
+
+/** What an admission brings along, in the order of the table. */
+export function admittedRows(table: StoredSettings): [name: string, row: StoredSetting][] {
+  return Object.entries(table).filter(([, row]) => row.inAdmission === true);
 }
 
 /** Nobody can make one without it. */

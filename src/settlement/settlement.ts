@@ -231,10 +231,10 @@ export class Settlement {
 
   /** In the grace time this worker counts by itself: from before the account is on disk, or many would fit at once. */
   #takePlace(account: RequestAccount, admission: Admission): GatewayError | null {
-    const { keyId, keyName, maxConcurrentRequests = null } = admission;
+    const { keyId, keyName, concurrencyLimit = null } = admission;
     const shares = this.#options.shares();
-    const fits = fitsShare(maxConcurrentRequests, shares, this.countOpen(keyId));
-    if (!fits) return createConcurrencyError({ keyName, maxConcurrentRequests });
+    const fits = fitsShare(concurrencyLimit, shares, this.countOpen(keyId));
+    if (!fits) return createConcurrencyError(keyName, concurrencyLimit);
     this.#open.add(account);
     return null;
   }

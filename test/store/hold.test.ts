@@ -195,7 +195,7 @@ describe("a place among the concurrent requests", () => {
   it("is taken by the hold and given back by the final charge", async () => {
     const key = await createTestKey(test.store, { maxConcurrentRequests: 1 });
     const { identity } = await hold(key);
-    const refused = { outcome: "concurrency_limited", maxConcurrentRequests: 1 };
+    const refused = { outcome: "concurrency_limited", limit: 1 };
     expect((await hold(key)).result).toEqual(refused);
     await test.store.charge(chargeInput(identity, 1, 1n));
     expect((await hold(key)).result).toEqual(refused);

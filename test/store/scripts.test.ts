@@ -51,12 +51,13 @@ describe("the Lua scripts", () => {
 
   it.each(Object.entries(REPLY_LAYOUTS).map(([name, layout]) => ({ name, ...layout })))(
     "$file says in its header what stands where in the reply that is read as $name",
-    ({ name, file, fields }) => {
+    ({ name, file, fields, ...rest }) => {
       const header = (/^(?:--.*\n)+/.exec(read(file))?.[0] ?? "").replaceAll(/\n-- */g, " ");
       const replies = [...header.matchAll(/\{([^}]*)\}/g)].map((match) =>
         (match[1] ?? "").split(/, */).slice(1),
       );
-      const words = fields.map((field) => field.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
+      const settings = "settings" in rest ? rest.settings : [];
+      const words = [...fields, ...settings].map((field) => field.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
       expect(replies).toContainEqual(words);
       expect(Object.values(AT[name as keyof typeof AT])).toEqual(fields.map((_, index) => index + 1));
     },

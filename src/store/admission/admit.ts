@@ -16,8 +16,8 @@ import {
   spendKey,
 } from "../redis/keys.ts";
 import { dayAt, monthAt } from "../../calendar.ts";
-import { parseModels } from "../management/records.ts";
 import { amountAt, integerAt, integerOrNullAt, textAt } from "../redis/parse-reply.ts";
+import { KEY_SETTINGS } from "../../settings/key.ts";
 import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
 import { ADMISSION_DECISIONS } from "../types/decision.ts";
 import type {
@@ -28,8 +28,8 @@ import type {
   KeyReference,
   KnownKeyResult,
 } from "../types/admission.ts";
-import { setBounded } from "../../set-bounded.ts";
-import { AT, OUTCOME } from "../redis/reply-layouts.ts";
+import { createSettingsReader } from "./read-settings.ts";
+import { ADMITTED_AT, AT, OUTCOME } from "../redis/reply-layouts.ts";
 
 /** @see AdmissionStore.lookUpKey */
 export async function findKeyReference(
@@ -82,56 +82,24 @@ function parseAdmitResult(reply: readonly unknown[], input: AdmitInput): AdmitRe
   };
 }
 
-function parseKey(reply: readonly unknown[], id: string): AdmittedKey {
-  const at = AT.admit;
-  return {
-    id,
-    name: textAt(reply, at.keyName),
-    display: textAt(reply, at.keyDisplay),
-    requestsPerMinute: integerAt(reply, at.rpm),
-    hardCapCents: integerOrNullAt(reply, at.keyHardCapCents),
-    budgetCents: integerOrNullAt(reply, at.keyBudgetCents),
-    allowedModels: parseModels(textAt(reply, at.allowedModels)),
-    maxConcurrentRequests: integerOrNullAt(reply, at.maxConcurrent),
-    expiresAtMs: integerOrNullAt(reply, at.expiresAtMs),
-    spentMicrocents: amountAt(reply, at.keySpent),
-    defaultTags: textOrNullAt(reply, at.defaultTags),
-  };
-}
+const readKeySettings = createSettingsReader(KEY_SETTINGS, ADMITTED_AT.key);
+const readOrganizationSettings = createSettingsReader(ORGANIZATION_SETTINGS, ADMITTED_AT.organization);
 
-function textOrNullAt(reply: readonly unknown[], position: number): string | null {
-  const text = textAt(reply, position);
-  return text === "" ? null : text;
+function parseKey(reply: readonly unknown[], id: string): AdmittedKey {
+  return {
+    ...readKeySettings(reply),
+    id,
+    display: textAt(reply, AT.admit.keyDisplay),
+    spentMicrocents: amountAt(reply, AT.admit.keySpent),
+  };
 }
 
 function parseOrganization(reply: readonly unknown[], id: string): AdmittedOrganization {
-  const at = AT.admit;
   return {
+    ...readOrganizationSettings(reply),
     id,
-    name: textAt(reply, at.organizationName),
-    currency: textAt(reply, at.currency),
-    hardCapCents: integerOrNullAt(reply, at.organizationHardCapCents),
-    budgetCents: integerOrNullAt(reply, at.organizationBudgetCents),
-    strictCaps: textAt(reply, at.strictCaps) === "1",
-    endUserTag: textAt(reply, at.endUserTag) === "1",
-    modelNames: parseModelNames(textAt(reply, at.modelNames)),
-    spentMicrocents: amountAt(reply, at.organizationSpent),
+    spentMicrocents: amountAt(reply, AT.admit.organizationSpent),
   };
-}
-
-const { kind: MODEL_NAMES, default: NO_MODEL_NAMES } = ORGANIZATION_SETTINGS.modelNames;
-
-/** By their text: read once and not with every request. Most organizations have none. */
-const KNOWN_MODEL_NAMES = new Map<string, AdmittedOrganization["modelNames"]>();
-const MAX_KNOWN_MODEL_NAMES = 500;
-
-function parseModelNames(text: string): AdmittedOrganization["modelNames"] {
-  if (text === "") return NO_MODEL_NAMES;
-  const known = KNOWN_MODEL_NAMES.get(text);
-  if (known !== undefined) return known;
-  const names = MODEL_NAMES.parse(text);
-  setBounded(KNOWN_MODEL_NAMES, text, names, MAX_KNOWN_MODEL_NAMES);
-  return names;
 }
 
 function parseLimits(reply: readonly unknown[]): Pick<KnownKeyResult, "bucket" | "concurrentRequests"> {

@@ -11,11 +11,12 @@
 -- Reply: {'month_changed', time ms}: TIME is outside of the month, nothing was changed; the only reply after which the
 --   caller may send it again.
 --   {'unknown_key', time ms}
---   {decision, time ms, key name, key display, rpm, key hard cap cents, key budget cents, allowed models, max concurrent,
---   expires at ms, key spent, organization name, currency, organization hard cap cents, organization budget cents,
---   strict caps, organization spent, remaining, capacity, reset ms, retry after seconds, concurrent, default tags,
---   end user tag, model names}
---   '' stands for none; remaining: whole requests; reset ms: until the bucket is full; retry after seconds: until it has
+--   {decision, time ms, key display, key spent, organization spent, remaining, capacity, reset ms, retry after seconds,
+--   concurrent, key name, key requests per minute, key hard cap cents, key budget cents, key allowed models,
+--   key max concurrent requests, key expires at ms, key default tags, organization name, organization currency,
+--   organization hard cap cents, organization budget cents, organization strict caps, organization end user tag,
+--   organization model names}
+--   '' stands for none, and for a setting's default; remaining: whole requests; reset ms: until the bucket is full; retry after seconds: until it has
 --   a token; concurrent: other requests in flight.
 --
 -- Keeps: units granted by a bucket = capacity + elapsed microseconds * rpm, to the unit, over all callers. A refusal
@@ -126,9 +127,8 @@ if decision ~= 'admitted' then
   })
 end
 return {
-  decision, integer(now_ms), key_name or '', display or '', rpm_text, key_cap or '', key_budget or '',
-  allowed_models or '', max_concurrent_text or '', expires_at or '', key_spent, organization_name, currency or '',
-  organization_cap or '', organization_budget or '', strict_caps or '', organization_spent, remaining,
-  integer(capacity), reset_ms, integer(retry_after_s), concurrent, default_tags or '', end_user_tag or '',
-  model_names or '',
+  decision, integer(now_ms), display or '', key_spent, organization_spent, remaining, integer(capacity), reset_ms,
+  integer(retry_after_s), concurrent, key_name or '', rpm_text, key_cap or '', key_budget or '', allowed_models or '',
+  max_concurrent_text or '', expires_at or '', default_tags or '', organization_name, currency or '',
+  organization_cap or '', organization_budget or '', strict_caps or '', end_user_tag or '', model_names or '',
 }

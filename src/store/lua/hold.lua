@@ -11,7 +11,7 @@
 -- ARGV[11] tags, '' for none  ARGV[12] checks, JSON: what the list of requests has when another closes this one
 --
 -- Reply: {'held' or 'exists', tag row}; {'worst_case_required'}: the caps are strict and ARGV[7] is ''; {'concurrency_limited',
---   max concurrent}; {'key_cap_reached' or 'organization_cap_reached', spent, held, cap cents}.
+--   limit}; {'key_cap_reached' or 'organization_cap_reached', spent, held, cap cents}.
 --
 -- Keeps: nothing is held unless the reply is 'held'; with strict caps spent + held never exceeds a cap. Requests in
 -- flight of a key = its open records, whether or not it has a limit, so that a limit counts from when it is set; with a

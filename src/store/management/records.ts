@@ -41,11 +41,6 @@ export function parseOrganizationRecord(id: string, fields: Fields): Organizatio
   };
 }
 
-/** Catalog ids, or null for all. */
-export function parseModels(text: string): readonly string[] | null {
-  return KEY_SETTINGS.allowedModels.kind.parse(text);
-}
-
 function textOf(fields: Fields, name: string): string {
   const value = fields[name];
   if (value === undefined) throw new TypeError(`a record in Redis has no field "${name}"`);

@@ -2,43 +2,42 @@
  * What stands where in the scripts' replies: first the outcome, then these, in this order. Each position is stated here
  * and in the header of its script, in words ("time ms"); a test holds both equal.
  */
+import { KEY_SETTINGS } from "../../settings/key.ts";
+import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
+import type { StoredSettings } from "../../settings/setting.ts";
+import { admittedRows } from "../../settings/table.ts";
+
 interface ReplyLayout {
   readonly file: string;
   readonly fields: readonly string[];
+  /** Behind the fields. */
+  readonly settings?: readonly string[];
 }
 
 const ADMIT_FIELDS = [
   "timeMs",
-  "keyName",
   "keyDisplay",
-  "rpm",
-  "keyHardCapCents",
-  "keyBudgetCents",
-  "allowedModels",
-  "maxConcurrent",
-  "expiresAtMs",
   "keySpent",
-  "organizationName",
-  "currency",
-  "organizationHardCapCents",
-  "organizationBudgetCents",
-  "strictCaps",
   "organizationSpent",
   "remaining",
   "capacity",
   "resetMs",
   "retryAfterSeconds",
   "concurrent",
-  "defaultTags",
-  "endUserTag",
-  "modelNames",
 ] as const;
 
+const KEY_FIELDS = admittedFields("key", KEY_SETTINGS);
+const ORGANIZATION_FIELDS = admittedFields("organization", ORGANIZATION_SETTINGS);
+
+function admittedFields(owner: string, table: StoredSettings): string[] {
+  return admittedRows(table).map(([name]) => `${owner}${name.charAt(0).toUpperCase()}${name.slice(1)}`);
+}
+
 export const REPLY_LAYOUTS = {
-  admit: { file: "admit.lua", fields: ADMIT_FIELDS },
+  admit: { file: "admit.lua", fields: ADMIT_FIELDS, settings: [...KEY_FIELDS, ...ORGANIZATION_FIELDS] },
   monthChanged: { file: "admit.lua", fields: ["timeMs"] },
   held: { file: "hold.lua", fields: ["tagRow"] },
-  concurrencyLimited: { file: "hold.lua", fields: ["maxConcurrent"] },
+  concurrencyLimited: { file: "hold.lua", fields: ["limit"] },
   capReached: { file: "hold.lua", fields: ["spent", "held", "capCents"] },
   charged: { file: "charge.lua", fields: ["alertsFired", "fell"] },
   closed: { file: "close.lua", fields: ["alertsFired"] },
@@ -68,6 +67,10 @@ type Positions<Fields extends readonly string[]> = { readonly [Field in Fields[n
 function positionsOf(layout: ReplyLayout): Record<string, number> {
   return Object.fromEntries(layout.fields.map((field, index) => [field, index + 1]));
 }
+
+const FIRST_SETTING = ADMIT_FIELDS.length + 1;
+/** Where the settings begin that an admission brings along, each owner's in the order of its table. */
+export const ADMITTED_AT = { key: FIRST_SETTING, organization: FIRST_SETTING + KEY_FIELDS.length } as const;
 
 /** Where the outcome of every reply stands. */
 export const OUTCOME = 0;

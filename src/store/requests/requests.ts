@@ -83,7 +83,7 @@ async function hold(context: StoreContext, input: HoldInput): Promise<HoldResult
   }
   if (outcome === "worst_case_required") return { outcome };
   if (outcome === "concurrency_limited") {
-    return { outcome, maxConcurrentRequests: integerAt(reply, AT.concurrencyLimited.maxConcurrent) };
+    return { outcome, limit: integerAt(reply, AT.concurrencyLimited.limit) };
   }
   if (outcome !== "key_cap_reached" && outcome !== "organization_cap_reached") throw unknownOutcome(outcome);
   const at = AT.capReached;

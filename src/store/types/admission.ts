@@ -1,6 +1,7 @@
 /** May this key send this request: question and answer. */
-import type { KeySettings } from "../../settings/key.ts";
-import type { OrganizationSettings } from "../../settings/organization.ts";
+import type { KEY_SETTINGS } from "../../settings/key.ts";
+import type { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
+import type { AdmittedOf } from "../../settings/setting.ts";
 import type { AdmissionDecision } from "./decision.ts";
 import type { BucketFill } from "./reporting.ts";
 
@@ -69,27 +70,14 @@ export interface KnownKeyResult {
   readonly concurrentRequests: number | null;
 }
 
-/** Of the settings what requests still need once they are admitted. */
-export interface AdmittedKey extends Pick<
-  KeySettings,
-  | "name"
-  | "requestsPerMinute"
-  | "hardCapCents"
-  | "budgetCents"
-  | "allowedModels"
-  | "maxConcurrentRequests"
-  | "expiresAtMs"
-  | "defaultTags"
-> {
+/** Of the settings what requests still need once they are admitted: `inAdmission` in their tables. */
+export interface AdmittedKey extends AdmittedOf<typeof KEY_SETTINGS> {
   readonly id: string;
   readonly display: string;
   readonly spentMicrocents: bigint;
 }
 
-export interface AdmittedOrganization extends Pick<
-  OrganizationSettings,
-  "name" | "currency" | "hardCapCents" | "budgetCents" | "strictCaps" | "endUserTag" | "modelNames"
-> {
+export interface AdmittedOrganization extends AdmittedOf<typeof ORGANIZATION_SETTINGS> {
   readonly id: string;
   readonly spentMicrocents: bigint;
 }

@@ -46,7 +46,7 @@ export type HoldResult =
   /** The organization has strict caps: repeat with a worst case. Nothing was changed. */
   | { readonly outcome: "worst_case_required" }
   /** As many requests of the key as it may have are in flight. */
-  | { readonly outcome: "concurrency_limited"; readonly maxConcurrentRequests: number }
+  | { readonly outcome: "concurrency_limited"; readonly limit: number }
   | {
       readonly outcome: "key_cap_reached" | "organization_cap_reached";
       /** Of the cap that is named. */

@@ -13,7 +13,7 @@ const catalog = createCatalogOf([
   { id: "zeta/reasoner-v2", prices: 'USD: {input: "1", cached_input: "0.075", output: "2"}' },
 ]);
 
-const everything: ModelViewer = { allowedModels: null, currency: "USD" };
+const everything: ModelViewer = { models: null, currency: "USD" };
 
 function errorOf(id: string, viewer: ModelViewer = everything): GatewayError {
   try {
@@ -98,7 +98,7 @@ describe("Catalog.nearest", () => {
 describe("Catalog.requireModel", () => {
   it("gives a model that the key may use and that has a price", () => {
     expect(catalog.requireModel("acme/echo-small", everything).upstreamModel).toBe("echo");
-    const some = { allowedModels: ["acme/echo-large"], currency: "EUR" };
+    const some = { models: ["acme/echo-large"], currency: "EUR" };
     expect(catalog.requireModel("acme/echo-large", some).id).toBe("acme/echo-large");
   });
 
@@ -108,7 +108,7 @@ describe("Catalog.requireModel", () => {
     expect(error.message).toBe(
       "There is no model `acme/echo-smal`. Nearest: `acme/echo-small`. `GET /v1/models` lists all that this API key may use.",
     );
-    const none = errorOf("acme/echo-smal", { allowedModels: ["zeta/reasoner-v2"], currency: "USD" });
+    const none = errorOf("acme/echo-smal", { models: ["zeta/reasoner-v2"], currency: "USD" });
     expect(none.message).not.toContain("Nearest");
   });
 
@@ -125,9 +125,9 @@ describe("Catalog.requireModel", () => {
   });
 
   it("answers a model that the key may not use with 403", () => {
-    const error = errorOf("acme/echo-small", { allowedModels: ["acme/echo-large"], currency: "USD" });
+    const error = errorOf("acme/echo-small", { models: ["acme/echo-large"], currency: "USD" });
     expect([error.status("chat"), error.code, error.param]).toEqual([403, "model_not_allowed", "model"]);
-    expect(errorOf("acme/echo-small", { allowedModels: [], currency: "USD" }).code).toBe("model_not_allowed");
+    expect(errorOf("acme/echo-small", { models: [], currency: "USD" }).code).toBe("model_not_allowed");
   });
 
   it("answers a model without a price with 403 and names the currency", () => {

@@ -10,7 +10,7 @@ const catalog = createCatalogOf([
   { id: "acme/old", extra: "    aliases: [old]\n    replaced_by: acme/a\n" },
 ]);
 const viewer = (changes: Partial<ModelViewer> = {}): ModelViewer => ({
-  allowedModels: null,
+  models: null,
   currency: "USD",
   ...changes,
 });
@@ -68,10 +68,10 @@ describe("a model's name", () => {
   });
 
   it("goes by its target for what a key may use and what it costs", () => {
-    const denied = errorOf(() => find("gpt-4o", { allowedModels: ["gpt-4o", "acme/b"] }));
+    const denied = errorOf(() => find("gpt-4o", { models: ["gpt-4o", "acme/b"] }));
     expect(denied).toMatchObject({ code: "model_not_allowed" });
     expect(denied.message).toContain("`acme/a` (asked for as `gpt-4o`)");
-    expect(find("gpt-4o", { allowedModels: ["acme/a"] })).toBe("acme/a");
+    expect(find("gpt-4o", { models: ["acme/a"] })).toBe("acme/a");
     expect(errorOf(() => find("gpt-4o", { currency: "EUR" })).code).toBe("model_not_available_in_currency");
   });
 });
@@ -101,7 +101,7 @@ describe("an organization's default model", () => {
   });
 
   it("goes by itself for what a key may use, and says when it is gone", () => {
-    expect(errorOf(() => find("gpt-99", { ...own, allowedModels: ["acme/a"] })).code).toBe(
+    expect(errorOf(() => find("gpt-99", { ...own, models: ["acme/a"] })).code).toBe(
       "model_not_allowed",
     );
     expect(errorOf(() => find("gpt-99", names({}, "acme/gone"))).message).toContain(
@@ -124,7 +124,7 @@ describe("the list of models", () => {
     expect(list("include=aliases")).toEqual(["acme/a", "gpt-4o", "claude-haiku-4-5", "acme/b"]);
     const own = names({ "gpt-4o": "acme/b", mine: "acme/a", "acme/b": "acme/a", gone: "acme/gone" });
     expect(list("include=aliases", own)).toEqual(["acme/a", "claude-haiku-4-5", "mine", "acme/b", "gpt-4o"]);
-    expect(list("include=aliases", { allowedModels: ["acme/b"] })).toEqual(["acme/b"]);
+    expect(list("include=aliases", { models: ["acme/b"] })).toEqual(["acme/b"]);
   });
 
   it("is paged with names as it is without", () => {
@@ -137,7 +137,7 @@ describe("the list of models", () => {
     expect(getModel(catalog, question(), "gpt-4o")).toMatchObject({ id: "gpt-4o", alias_of: "acme/a" });
     expect(getModel(catalog, question(), "acme/a")).not.toHaveProperty("alias_of");
     expect(
-      errorOf(() => getModel(catalog, question({ allowedModels: ["acme/b"] }), "gpt-4o")).publicCode,
+      errorOf(() => getModel(catalog, question({ models: ["acme/b"] }), "gpt-4o")).publicCode,
     ).toBe("model_not_found");
   });
 });

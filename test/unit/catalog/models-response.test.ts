@@ -13,12 +13,12 @@ const catalog = createCatalogOf([
   { id: "acme/d" },
 ]);
 const listEndpoints = () => ["/v1/embeddings"];
-const viewer = { allowedModels: null, currency: "USD" };
+const viewer = { models: null, currency: "USD" };
 
-function list(query: string, allowedModels: readonly string[] | null = null) {
+function list(query: string, models: readonly string[] | null = null) {
   const body = listModels(
     catalog,
-    { viewer: { allowedModels, currency: "USD" }, nowMs: 0, listEndpoints },
+    { viewer: { models, currency: "USD" }, nowMs: 0, listEndpoints },
     new URLSearchParams(query),
   );
   return {
@@ -88,7 +88,7 @@ describe("listModels", () => {
     const at = (day: string) =>
       getModel(
         priced,
-        { viewer: { allowedModels: null, currency: "USD" }, nowMs: Date.parse(day), listEndpoints },
+        { viewer: { models: null, currency: "USD" }, nowMs: Date.parse(day), listEndpoints },
         "acme/a",
       );
     expect(at("2026-12-31").pricing).toMatchObject({
@@ -162,13 +162,13 @@ describe("getModel", () => {
   });
 
   it.each([
-    { name: "an unknown id", id: "acme/x", allowedModels: null },
-    { name: "a retired model", id: "acme/old", allowedModels: null },
-    { name: "a model without a price in the currency", id: "acme/euro", allowedModels: null },
-    { name: "a model that the key may not use", id: "acme/a", allowedModels: ["acme/b"] },
-  ])("answers $name with 404", ({ id, allowedModels }) => {
+    { name: "an unknown id", id: "acme/x", models: null },
+    { name: "a retired model", id: "acme/old", models: null },
+    { name: "a model without a price in the currency", id: "acme/euro", models: null },
+    { name: "a model that the key may not use", id: "acme/a", models: ["acme/b"] },
+  ])("answers $name with 404", ({ id, models }) => {
     const error = errorOf(() =>
-      getModel(catalog, { viewer: { allowedModels, currency: "USD" }, nowMs: 0, listEndpoints }, id),
+      getModel(catalog, { viewer: { models, currency: "USD" }, nowMs: 0, listEndpoints }, id),
     );
     expect([error.status("chat"), error.publicCode]).toEqual([404, "model_not_found"]);
   });

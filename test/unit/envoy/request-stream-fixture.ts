@@ -41,7 +41,7 @@ const ADMISSION: Admission = {
   keyName: "ci",
   currency: "USD",
   strictCaps: false,
-  allowedModels: null,
+  models: null,
   month: "2026-11",
   day: "2026-11-21",
   rate: { limit: 60, capacity: 10, remaining: 9, resetMs: 1000, timeMs: 0 },

@@ -6,5 +6,5 @@ export const ADMISSION: Admission = {
   ...ANY_ADMISSION,
   requestId: "req_1",
   organizationId: "org_1",
-  allowedModels: ["acme/a"],
+  models: ["acme/a"],
 };

@@ -15,7 +15,7 @@ const admission: Admission = {
   keyName: "ci\u0000\u007f",
   currency: "EUR",
   strictCaps: false,
-  allowedModels: ["acme/echo"],
+  models: ["acme/echo"],
   month: "2026-11",
   day: "2026-11-21",
   rate: { limit: 600, capacity: 60, remaining: 59, resetMs: 100, timeMs: 1 },
@@ -40,7 +40,7 @@ describe("formatAdmissionHeader", () => {
       organizationName: texts,
       keyName: texts,
       strictCaps: fc.boolean(),
-      allowedModels: fc.option(fc.array(texts.filter((model) => model !== ""))),
+      models: fc.option(fc.array(texts.filter((model) => model !== ""))),
       rate: fc.record({
         limit: fc.nat(),
         capacity: fc.nat(),
@@ -50,7 +50,7 @@ describe("formatAdmissionHeader", () => {
       }),
     });
     const limit = fc.record(
-      { maxConcurrentRequests: fc.nat(), tags: texts.filter((tags) => tags !== "") },
+      { concurrencyLimit: fc.nat(), tags: texts.filter((tags) => tags !== "") },
       { requiredKeys: [] },
     );
     fc.assert(

@@ -74,6 +74,22 @@ describe("a setting's name in the API", () => {
     expect(sources.filter((text) => word.test(text)).length).toBeLessThanOrEqual(10);
   });
 
+  /** One rule each. Amounts, rates and expiry are what half of the pages show. */
+  const ONE_RULE = [
+    KEY_SETTINGS.allowedModels,
+    KEY_SETTINGS.maxConcurrentRequests,
+    KEY_SETTINGS.defaultTags,
+    ORGANIZATION_SETTINGS.endUserTag,
+    ORGANIZATION_SETTINGS.modelNames,
+    ORGANIZATION_SETTINGS.keyDefaults,
+  ];
+
+  it.each(ONE_RULE)("$apiName stands in ten files or fewer in every spelling", ({ apiName, field }) => {
+    const name = apiName.replaceAll(/_[a-z]/g, (letter) => letter.charAt(1).toUpperCase());
+    const word = new RegExp(`\\b(?:${apiName}|${field}|${name})\\b`);
+    expect(sources.filter((text) => word.test(text)).length).toBeLessThanOrEqual(10);
+  });
+
   function index(table: Readonly<Record<string, { readonly apiName: string }>>) {
     return Object.fromEntries(Object.values(table).map(({ apiName }) => [apiName, true]));
   }

@@ -19,7 +19,7 @@ export const ADMISSION: Admission = {
   keyName: "ci",
   currency: "USD",
   strictCaps: false,
-  allowedModels: null,
+  models: null,
   rate: { limit: 600, capacity: 60, remaining: 59, resetMs: 100, timeMs: 0 },
 };
 

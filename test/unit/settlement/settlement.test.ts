@@ -74,7 +74,7 @@ describe("Settlement.open", () => {
 
   it("refuses what is one request too many in flight, in the words of the admission, and charges nothing", async () => {
     const { settlement, seen } = createSettlement({
-      hold: () => Promise.resolve({ outcome: "concurrency_limited", maxConcurrentRequests: 5 }),
+      hold: () => Promise.resolve({ outcome: "concurrency_limited", limit: 5 }),
     });
     const error = await errorOf(settlement.open(createOpenInput()));
     expect([error.code, error.status("chat"), error.retryAfterSeconds]).toEqual([
@@ -141,7 +141,7 @@ describe("Settlement.open in the grace time", () => {
     let count = 0;
     const open = () => {
       count += 1;
-      return settlement.open(createOpenInput({ requestId: `${ID}-${count}`, maxConcurrentRequests: 5 }));
+      return settlement.open(createOpenInput({ requestId: `${ID}-${count}`, concurrencyLimit: 5 }));
     };
     return { settlement, open, disk };
   }

@@ -84,8 +84,8 @@ interface NewKeyProps {
 
 /** The first that the key may use. Nothing is asked for: once there is a secret, nothing may keep it from its page. */
 function chooseModel({ options, organization }: OrganizationPageCall, created: KeyWithSecretView): string {
-  const { allowed_models: allowedModels } = created;
-  const usable = options.catalog().listFor({ currency: organization.currency, allowedModels });
+  const { allowed_models: models } = created;
+  const usable = options.catalog().listFor({ currency: organization.currency, models });
   return usable[0]?.id ?? "vendor/model";
 }
 
