@@ -57,7 +57,9 @@ describe("the Lua scripts", () => {
         (match[1] ?? "").split(/, */).slice(1),
       );
       const settings = "settings" in rest ? rest.settings : [];
-      const words = [...fields, ...settings].map((field) => field.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
+      const words = [...fields, ...settings].map((field) =>
+        field.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`),
+      );
       expect(replies).toContainEqual(words);
       expect(Object.values(AT[name as keyof typeof AT])).toEqual(fields.map((_, index) => index + 1));
     },

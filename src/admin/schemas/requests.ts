@@ -140,12 +140,9 @@ export const explainedRequest = named(
           .strictObject({
             label: z.string(),
             path: z.string().meta({ description: "Of the dashboard's page where it is done." }),
-            url: z
-              .string()
-              .nullable()
-              .meta({
-                description: "That page's address; null: the operator has set no `dashboard.base_url`.",
-              }),
+            url: z.string().nullable().meta({
+              description: "That page's address; null: the operator has set no `dashboard.base_url`.",
+            }),
           })
           .nullable()
           .meta({ description: "What can be done about it." }),

@@ -101,9 +101,7 @@ describe("an organization's default model", () => {
   });
 
   it("goes by itself for what a key may use, and says when it is gone", () => {
-    expect(errorOf(() => find("gpt-99", { ...own, models: ["acme/a"] })).code).toBe(
-      "model_not_allowed",
-    );
+    expect(errorOf(() => find("gpt-99", { ...own, models: ["acme/a"] })).code).toBe("model_not_allowed");
     expect(errorOf(() => find("gpt-99", names({}, "acme/gone"))).message).toContain(
       "The default model of this organization stands for `acme/gone`",
     );
@@ -136,8 +134,8 @@ describe("the list of models", () => {
   it("answers for a single name, with the id that it stands for", () => {
     expect(getModel(catalog, question(), "gpt-4o")).toMatchObject({ id: "gpt-4o", alias_of: "acme/a" });
     expect(getModel(catalog, question(), "acme/a")).not.toHaveProperty("alias_of");
-    expect(
-      errorOf(() => getModel(catalog, question({ models: ["acme/b"] }), "gpt-4o")).publicCode,
-    ).toBe("model_not_found");
+    expect(errorOf(() => getModel(catalog, question({ models: ["acme/b"] }), "gpt-4o")).publicCode).toBe(
+      "model_not_found",
+    );
   });
 });
