@@ -1,6 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** *API keys*: the list. */
-import { formatCount, formatLimit, formatMoney, spellOut } from "../../format.ts";
+import { describeKeyState } from "../../../settings/key-state.ts";
+import { formatCount, formatLimit, formatMoney } from "../../format.ts";
 import { readLastUses } from "../last-uses.ts";
 import { MAX_KEY_PAGES } from "../name-keys.ts";
 import type { OrganizationPageCall, PageAnswer } from "../page.ts";
@@ -151,17 +152,12 @@ function KeyRow({ page, apiKey, lastUsedAt }: KeyRowProps) {
   );
 }
 
-const LEVELS: Readonly<Record<KeyView["state"], string>> = {
-  active: "good",
-  over_budget: "warn",
-  cap_reached: "bad",
-  expired: "off",
-  disabled: "off",
-};
+const LEVELS = { good: "good", warning: "warn", bad: "bad", off: "off" } as const;
 
 /** Why requests of a key are refused, or that they are not. */
 export function KeyState({ apiKey }: { apiKey: Pick<KeyView, "state"> }) {
-  return <span class={`state ${LEVELS[apiKey.state]}`}>{spellOut(apiKey.state)}</span>;
+  const { words, level } = describeKeyState(apiKey.state);
+  return <span class={`state ${LEVELS[level]}`}>{words}</span>;
 }
 
 function AfterLeak({ page }: { page: OrganizationPageCall }) {
