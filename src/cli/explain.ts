@@ -2,12 +2,11 @@ import type { Command } from "commander";
 import type { AdminClient, JsonObject } from "./management/admin-client.ts";
 import { CommandError } from "./management/command-error.ts";
 import { explainRequest } from "./management/explain-request.ts";
+import { findOrganization, findRequestIds, organizationPath, refuseAmbiguous } from "./management/find.ts";
 import {
   addCommands,
   addOrganizationOption,
-  findOrganization,
   type GlobalCommandRow,
-  organizationPath,
 } from "./management/management-command.ts";
 
 const row: GlobalCommandRow = {
@@ -15,10 +14,14 @@ const row: GlobalCommandRow = {
   description:
     "Why a request was refused, or what it cost: its way, its upstream's status, prices, every check.",
   examples: ["explain req_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11", "explain req_… --org Acme --json"],
+  hasTable: true,
   options: addOrganizationOption,
   async run({ client, options, argument }) {
     const { organization, request } = await findRequest(client, argument, options.org);
-    return { json: request, text: () => explainRequest(request, { organization, url: client.url }) };
+    return {
+      json: request,
+      text: (screen) => explainRequest(request, { screen, organization, url: client.url }),
+    };
   },
 };
 
@@ -32,19 +35,35 @@ interface Found {
   readonly request: JsonObject;
 }
 
-/** In the organization that is named, or in the first that knows it. */
-async function findRequest(client: AdminClient, id: string, wanted: string | undefined): Promise<Found> {
+/** In the organization that is named, or in whichever knows it. */
+async function findRequest(client: AdminClient, wanted: string, org: string | undefined): Promise<Found> {
   const organizations =
-    wanted === undefined ? await client.list("/api/organizations") : [await findOrganization(client, wanted)];
+    org === undefined ? await client.list("/api/organizations") : [await findOrganization(client, org)];
+  const found: Found[] = [];
   for (const organization of organizations) {
-    const path = `${organizationPath(organization)}/requests/${encodeURIComponent(id)}`;
-    const request = await client.call("GET", path).catch((error: unknown) => {
-      if (error instanceof Error && /request_not_found|no such request/i.test(error.message)) return null;
-      throw error;
-    });
-    if (request !== null) return { organization, request };
+    const path = organizationPath(organization);
+    for (const id of await findRequestIds(client, path, wanted)) {
+      const request = await readRequest(client, `${path}/requests/${encodeURIComponent(id)}`);
+      if (request === null) continue;
+      if (id === wanted) return { organization, request };
+      found.push({ organization, request });
+    }
   }
+  const [first, second] = found;
+  if (second !== undefined) {
+    const ids = found.map(({ request }) => String(request["id"]));
+    return refuseAmbiguous(wanted, "request", ids);
+  }
+  if (first !== undefined) return first;
   throw new CommandError(
-    `${id} is not among the recent requests. Of each organization about 10,000 are kept, and 2,000 that were refused at the admission; older ones are in the log of requests. A 404, 405 or 415, and a key that is none, leave no entry.`,
+    `${wanted} is not among the recent requests. Of each organization about 10,000 are kept, and 2,000 that were refused at the admission; older ones are in the log of requests. A 404, 405 or 415, and a key that is none, leave no entry.`,
   );
+}
+
+/** Null: this organization has none such. */
+async function readRequest(client: AdminClient, path: string): Promise<JsonObject | null> {
+  return client.call("GET", path).catch((error: unknown) => {
+    if (error instanceof Error && /request_not_found|no such request/i.test(error.message)) return null;
+    throw error;
+  });
 }

@@ -1,11 +1,20 @@
 import { CommanderError } from "commander";
+import { UsageError } from "./management/command-error.ts";
 import { createProgram } from "./program.ts";
+import { openScreen } from "./terminal/screen.ts";
 
 /** A command line that nobody can run: unknown command, missing option. */
 const USAGE_EXIT_CODE = 2;
 
 /** Errors whose message says it all. Whatever else is thrown is a defect, and its stack is shown. */
-const EXPECTED = new Set(["LaunchError", "SetupError", "ConfigError", "StartError", "CommandError"]);
+const EXPECTED = new Set([
+  "LaunchError",
+  "SetupError",
+  "ConfigError",
+  "StartError",
+  "CommandError",
+  "UsageError",
+]);
 
 /**
  * Runs a command line as `process.argv` gives it. Resolves with the exit code of what has ended, null when it goes on
@@ -17,8 +26,9 @@ export async function runProgram(argv: readonly string[]): Promise<number | null
     return null;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_EXIT_CODE;
-    process.stderr.write(`${formatFailure(error)}\n`);
-    return 1;
+    const screen = openScreen(process.stderr, { env: process.env });
+    process.stderr.write(`${screen.paint("bad", formatFailure(error))}\n`);
+    return error instanceof UsageError ? USAGE_EXIT_CODE : 1;
   }
 }
 

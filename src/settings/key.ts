@@ -14,6 +14,8 @@ import { defineSettings, type RecordOf } from "./setting.ts";
 
 /** The published default. */
 export const DEFAULT_REQUESTS_PER_MINUTE = 600;
+/** How long the former secret of a rotated key works on, where a person rotates it and does not say: a day. */
+export const ROTATION_GRACE_SECONDS = 86_400;
 export const RATE_BOUNDS = { minimum: 1, maximum: 1_000_000 } as const;
 
 export const KEY_SETTINGS = defineSettings({
@@ -116,7 +118,10 @@ export const KEY_SETTINGS = defineSettings({
     label: "Expires (UTC)",
     hint: "From then on the key is refused. Empty: never.",
     cli: {
-      option: { flags: "--expires <time>", help: "RFC 3339 time from which it is refused, or none" },
+      option: {
+        flags: "--expires <time>",
+        help: "day (UTC) or time from which it is refused, 90d from now, or none",
+      },
       label: "expires",
       none: "never",
     },

@@ -36,13 +36,14 @@ describe("alerts", () => {
     expect(stdout).toMatch(
       /^alert_\S+ +\S+Z +key ci +90% of the hard cap, 1\.00 USD +0\.95 USD +pending +pending$/m,
     );
-    const all = JSON.parse((await igw("list", "--json")).stdout) as object[];
-    expect(all).toMatchObject([{ key_name: "ci", threshold_percent: 90 }]);
+    const { data } = (await igw("list", "--json")).json();
+    expect(data).toMatchObject([{ key_name: "ci", threshold_percent: 90 }]);
   });
 
   it("sends one again, on a channel that there is", async () => {
-    const [alert] = JSON.parse((await igw("list", "--json")).stdout) as { id: string }[];
+    const [alert] = (await igw("list", "--json")).json()["data"] as { id: string }[];
     expect((await igw("redeliver", alert!.id)).stdout).toContain("on its way again");
+    expect((await igw("redeliver", `alert_…${alert!.id.slice(-8)}`)).stdout).toContain("on its way again");
     const refused = await igw("redeliver", alert!.id, "--channel", "email");
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("has not set up email")]);
     expect((await igw("redeliver", "alert_x")).stderr).toContain("There is no such alert");

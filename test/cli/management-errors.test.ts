@@ -1,9 +1,13 @@
+import { once } from "node:events";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   type AdminUnderTest,
+  createApiKey,
   createOrganization,
   OPERATOR_TOKEN,
   startAdmin,
@@ -79,6 +83,33 @@ describe("a refused or failed command", () => {
     const wrong = await runCli(["org", "list"], { env: environment("wrong") });
     expect(wrong).toMatchObject({ code: 1 });
     expect(wrong.stderr).toContain("IGW_ADMIN_TOKEN");
+  });
+});
+
+describe("what more than one fits", () => {
+  it("is told with the whole ids: a name", async () => {
+    const organization = await createOrganization(admin);
+    const keys = [await createApiKey(admin, organization), await createApiKey(admin, organization)];
+    const result = await igw("key", "show", "ci", "--org", organization);
+    expect(result).toMatchObject({ code: 1, stdout: "" });
+    expect(result.stderr).toContain('"ci" may be 2 keys: give the whole id of one: ');
+    for (const { id } of keys) expect(result.stderr).toContain(id);
+  });
+
+  it("is told with the whole ids: a short id", async () => {
+    const ids = ["a", "b"].map((digit) => `org_01934f6e-7d3a-7c1e-9a40-${digit}f0c2b8d6e11`);
+    const page = { data: ids.map((id) => ({ id, name: "x" })), has_more: false, next: null };
+    const server = createServer((_request, response) => response.end(JSON.stringify(page)));
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const env = { IGW_ADMIN_URL: `http://127.0.0.1:${port}`, IGW_ADMIN_TOKEN: "any" };
+    const result = await runCli(["org", "show", "org_…2b8d6e11"], { env });
+    server.close();
+    expect(result).toMatchObject({ code: 1, stdout: "" });
+    expect(result.stderr).toContain(
+      `"org_…2b8d6e11" may be 2 organizations: give the whole id of one: ${ids.join(", ")}.`,
+    );
   });
 });
 

@@ -2,8 +2,10 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
+import { z } from "zod";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isWellFormedKey } from "../../src/auth/key-format.ts";
+import { createProgram } from "../../src/cli/program.ts";
 import { admit, type AdminUnderTest, OPERATOR_TOKEN, startAdmin } from "../admin/admin-fixture.ts";
 import { chargeInput, createIdentity, FINAL } from "../store/fixture.ts";
 import { findFocusBreaches } from "../support/focus-checker.ts";
@@ -74,7 +76,7 @@ describe("org", () => {
       (await ok("org set", name, "--model-alias none --default-model none --json")).json(),
     ).toMatchObject({ model_names: { aliases: {}, default_model: null } });
     expect((await igw("org set", name, "--model-alias mine")).stderr).toContain("there is no model");
-    expect((await ok("org suspend", name)).stdout).toMatch(/state +suspended/);
+    expect((await ok("org suspend", name, "--yes")).stdout).toMatch(/state +suspended/);
     expect((await ok("org resume", name, "--json")).json()).toMatchObject({ suspended: false });
     expect((await ok("org list")).stdout).toMatch(
       new RegExp(`org_\\S+ +${name} +0\\.00 EUR +none +0\\.50 EUR +active`),
@@ -131,31 +133,98 @@ describe("key", () => {
     const models = ["--models none --expires none --max-concurrent none"];
     await ok("key set ci --org", org, "--hard-cap 60.00 --name deploy", ...models);
     expect(await decision()).toBe("admitted");
-    expect((await ok("key disable deploy --org", org)).stdout).toMatch(/state +disabled/);
+    expect((await ok("key disable deploy --yes --org", org)).stdout).toMatch(/state +disabled/);
     expect(await decision()).toBe("key_disabled");
     await ok("key enable deploy --org", org);
     const rotate = ["key rotate deploy --org", org, "--quiet"];
     const second = (await ok(...rotate, "--grace 3600")).stdout.trim();
     expect([await decision(), await decision(second)]).toEqual(["admitted", "admitted"]);
-    const third = (await ok(...rotate)).stdout.trim();
+    const third = (await ok(...rotate, "--grace 0 --yes")).stdout.trim();
     expect([await decision(second), await decision(third)]).toEqual(["unknown_key", "admitted"]);
-    await ok("key delete deploy --org", org);
+    await ok("key delete deploy --yes --org", org);
     expect(await decision(third)).toBe("unknown_key");
-    expect((await ok("key list --org", org, "--json")).json()).toEqual([]);
+    expect((await ok("key list --org", org, "--json")).json()).toEqual({
+      data: [],
+      has_more: false,
+      next: null,
+    });
   });
 
-  it("revokes all keys only with --yes", async () => {
+  it("revokes all keys", async () => {
     const org = uniqueName();
     await ok("org create --name", org, "--currency USD");
     const key = (await ok("key create --org", org, "--name ci --quiet")).stdout.trim();
-    const refused = await igw("key revoke-all --org", org);
-    expect(refused).toMatchObject({ code: 1, stdout: "" });
-    expect(refused.stderr).toContain("--yes");
     expect((await admit(admin, key)).decision).toBe("admitted");
     expect((await ok("key revoke-all --org", org, "--yes --json")).json()).toMatchObject({
       revoked: 1,
     });
     expect((await admit(admin, key)).decision).toBe("unknown_key");
+  });
+
+  it("lets the former secret of a rotated key work for a day when nothing else is said", async () => {
+    const org = uniqueName();
+    await ok("org create --name", org, "--currency USD");
+    const key = (await ok("key create --org", org, "--name ci --quiet")).stdout.trim();
+    const rotated = (await ok("key rotate ci --json --org", org)).json();
+    const leftMs = Date.parse(String(rotated["former_key_until"])) - (await admin.store.timeMs());
+    expect(leftMs).toBeGreaterThan(86_000_000);
+    expect(leftMs).toBeLessThanOrEqual(86_400_000);
+    expect((await admit(admin, key)).decision).toBe("admitted");
+    const week = (await ok("key rotate ci --grace 7d --json --org", org)).json();
+    expect(Date.parse(String(week["former_key_until"]))).toBeGreaterThan(
+      Date.parse(String(rotated["former_key_until"])) + 5 * 86_400_000,
+    );
+  });
+
+  it("takes a day or so long from now where it takes a time", async () => {
+    const org = uniqueName();
+    await ok("org create --name", org, "--currency USD");
+    const expiresOf = async (given: string) =>
+      (await ok("key create --name ci --org", org, "--json --expires", given)).json()["expires_at"];
+    expect(await expiresOf("2100-01-01")).toBe("2100-01-01T00:00:00.000Z");
+    const leftMs = Date.parse(String(await expiresOf("90d"))) - Date.now();
+    expect(leftMs).toBeGreaterThan(89 * 86_400_000);
+  });
+
+  it("is found by its short id, and of two that end alike by neither", async () => {
+    const org = uniqueName();
+    await ok("org create --name", org, "--currency USD");
+    const id = String((await ok("key create --name ci --json --org", org)).json()["id"]);
+    const end = id.slice(-8);
+    for (const typed of [`key_…${end}`, `key_${end}`, end]) {
+      expect((await ok("key show", typed, "--json --org", org)).json()).toMatchObject({ id });
+    }
+    const missing = await igw("key show key_…00000000 --org", org);
+    expect(missing).toMatchObject({ code: 1, stdout: "" });
+    expect(missing.stderr).toContain('There is no key "key_…00000000"');
+  });
+});
+
+/** Every command that shows a list: those of that name, and the two that are lists by themselves. */
+const LISTS = createProgram().commands.flatMap((command) => {
+  if (["audit", "catalog"].includes(command.name())) return [command.name()];
+  return command.commands.filter((one) => one.name() === "list").map(() => `${command.name()} list`);
+});
+
+describe("--json of a list", () => {
+  const page = z.strictObject({
+    data: z.array(z.looseObject({})),
+    has_more: z.boolean(),
+    next: z.string().nullable(),
+  });
+
+  it("is looked at for every list that there is", () => {
+    expect(LISTS.toSorted()).toEqual(
+      ["alerts list", "audit", "catalog", "key list", "org list", "requests list", "token list"].toSorted(),
+    );
+  });
+
+  it.each(LISTS)("is the API's page: %s", async (command) => {
+    const org = uniqueName();
+    await ok("org create --name", org, "--currency USD");
+    const inOrg = ["org list", "catalog"].includes(command) ? "" : ` --org ${org}`;
+    const printed = page.parse((await ok(`${command} --json${inOrg}`)).json());
+    expect(printed.has_more).toBe(printed.next !== null);
   });
 });
 
@@ -259,7 +328,7 @@ describe("usage, requests, token, audit, catalog", () => {
     expect(shown.stdout).toMatch(/key hard cap +REFUSED +0\.00 USD spent of 0\.00 USD/);
     expect((await ok("explain", id, "--org", org)).stdout).toBe(shown.stdout);
     const filtered = async (filter: string) =>
-      (await ok("requests list --org", org, "--json", filter)).json();
+      (await ok("requests list --org", org, "--json", filter)).json()["data"];
     expect(await filtered("--key capped --status 4xx")).toHaveLength(1);
     expect(await filtered("--key capped --status 2xx")).toHaveLength(0);
     expect(await filtered("--to 2020-01-01")).toHaveLength(0);
@@ -281,7 +350,7 @@ describe("usage, requests, token, audit, catalog", () => {
     const list = await ok("token list --org", org);
     const id = /token_[0-9a-f-]{36}/.exec(list.stdout)?.[0] ?? "";
     expect(list.stdout).toMatch(/report +viewer +igw_org_…/);
-    await ok("token delete", id, "--org", org);
+    await ok("token delete", id, "--yes --org", org);
     expect((await runCli(["key", "list"], { env })).stderr).toContain("not valid");
   });
 
@@ -289,7 +358,12 @@ describe("usage, requests, token, audit, catalog", () => {
     await ok("key set ci --org", org, "--hard-cap 7");
     const { stdout } = await ok("audit --org", org, "--limit 1");
     expect(stdout).toMatch(/operator +key\.updated +ci +hard_cap_cents 0 -> 700\n/);
-    expect((await ok("audit --org", org, "--limit 2 --json")).json()).toHaveLength(2);
+    const page = (await ok("audit --org", org, "--limit 2 --json")).json();
+    expect(page).toMatchObject({ data: [{}, {}], has_more: true });
+    const [first] = page["data"] as { id: string }[];
+    const behind = await ok("audit --org", org, "--limit 1 --json --after", String(page["next"]));
+    expect(behind.json()["data"]).not.toEqual([first]);
+    expect(behind.json()["data"]).toHaveLength(1);
   });
 
   it("lists the models with their prices", async () => {

@@ -6,8 +6,18 @@ const PAGE_LIMIT = 100;
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** What a list is narrowed down to. */
-export type ListQuery = Readonly<Record<string, string | undefined>>;
+/** What a list is narrowed down to; `after` is the `next` of a page before. */
+export type ListQuery = Readonly<Record<string, string | undefined>> & {
+  readonly after?: string | undefined;
+};
+
+/** A list in the API's words. */
+export interface ListAnswer {
+  readonly data: readonly JsonObject[];
+  readonly has_more: boolean;
+  /** To be given as `after`; null: nothing follows. */
+  readonly next: string | null;
+}
 
 export interface CallInput {
   readonly query?: Readonly<Record<string, string | number | undefined>>;
@@ -82,21 +92,29 @@ export class AdminClient {
   }
 
   /** The items of a list, at most `maximum`, over as many pages as it takes. @throws CommandError */
-  async list(
+  async list(path: string, maximum?: number, filter: ListQuery = {}): Promise<readonly JsonObject[]> {
+    return (await this.listPages(path, maximum, filter)).data;
+  }
+
+  /** The same with where it goes on: one page, as the API answers it, of as many as it takes. @throws CommandError */
+  async listPages(
     path: string,
     maximum = Number.POSITIVE_INFINITY,
     filter: ListQuery = {},
-  ): Promise<JsonObject[]> {
-    const items: JsonObject[] = [];
-    let after: string | undefined;
-    while (items.length < maximum) {
-      const query = { limit: Math.min(PAGE_LIMIT, maximum - items.length), after, ...filter };
+  ): Promise<ListAnswer> {
+    const data: JsonObject[] = [];
+    let next: string | null = null;
+    do {
+      const query = {
+        ...filter,
+        limit: Math.min(PAGE_LIMIT, maximum - data.length),
+        after: next ?? filter.after,
+      };
       const page = await this.call("GET", path, { query });
-      items.push(...(page["data"] as JsonObject[]));
-      if (typeof page["next"] !== "string") break;
-      after = page["next"];
-    }
-    return items;
+      data.push(...(page["data"] as JsonObject[]));
+      next = typeof page["next"] === "string" ? page["next"] : null;
+    } while (next !== null && data.length < maximum);
+    return { data, has_more: next !== null, next };
   }
 
   #address(path: string, query: NonNullable<CallInput["query"]>): URL {

@@ -1,7 +1,10 @@
 import type { Command } from "commander";
+import type { Level } from "../terminal/screen.ts";
+import { formatTable } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { formatAmount } from "./amounts.ts";
 import { CommandError } from "./command-error.ts";
+import { findAlertId } from "./find.ts";
 import { createListCommand } from "./list-command.ts";
 import {
   addCommands,
@@ -10,15 +13,24 @@ import {
   type OrganizationCommandRow,
 } from "./management-command.ts";
 import { collect } from "./options.ts";
-import { formatTable } from "./table.ts";
 
 const list = createListCommand({
   usage: "list",
   description: "The last alerts, newest first, with the state of each delivery.",
   examples: ["alerts list --org Acme", "alerts list --limit 1000 --json > alerts.json"],
   path: "alerts",
-  format: (all) =>
-    formatTable(["ID", "TIME", "OF", "REACHED", "SPENT", "EMAIL", "WEBHOOK"], all.map(formatRow)),
+  format: (screen, all) => {
+    const columns = [
+      "ID",
+      "TIME",
+      "OF",
+      "REACHED",
+      "SPENT",
+      deliveryColumn("email", all),
+      deliveryColumn("webhook", all),
+    ];
+    return formatTable(screen, columns, all.map(formatRow));
+  },
 });
 
 const redeliver: OrganizationCommandRow = {
@@ -30,7 +42,8 @@ const redeliver: OrganizationCommandRow = {
   async runInOrganization(call: OrganizationCommandCall<ManagementOptions & { channel?: string[] }>) {
     const { client, options, argument, path } = call;
     const body = options.channel ? { channels: options.channel } : {};
-    const target = `${path}/alerts/${encodeURIComponent(argument)}/redeliver`;
+    const id = await findAlertId(client, path, argument);
+    const target = `${path}/alerts/${encodeURIComponent(id)}/redeliver`;
     const text = "It is on its way again. `inference-gateway alerts list` shows how it goes.\n";
     return { json: await client.call("POST", target, { body }), text: () => text };
   },
@@ -56,6 +69,22 @@ const test: OrganizationCommandRow = {
 export function addAlertCommands(program: Command): void {
   const group = program.command("alerts").description("Alerts of budgets and hard caps, and their delivery.");
   addCommands(group, [list, redeliver, test]);
+}
+
+const LEVELS: Readonly<Record<string, Level>> = {
+  delivered: "good",
+  failed: "bad",
+  pending: "warning",
+  off: "quiet",
+};
+
+function deliveryColumn(channel: string, all: readonly JsonObject[]) {
+  const stateOf = (alert: JsonObject) =>
+    (alert["deliveries"] as Readonly<Record<string, JsonObject>>)[channel]?.["state"];
+  return {
+    header: channel.toUpperCase(),
+    levels: all.map((alert) => LEVELS[String(stateOf(alert))] ?? null),
+  };
 }
 
 function formatRow(alert: JsonObject): string[] {

@@ -1,16 +1,17 @@
 import type { Command } from "commander";
+import { formatTable } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { createListCommand } from "./list-command.ts";
 import { addCommands } from "./management-command.ts";
 import { describeOutsideUsage } from "./outside-usage.ts";
-import { formatTable } from "./table.ts";
 
 const audit = createListCommand({
   usage: "audit",
   description: "Who changed what, newest first. The values before and after are in --json.",
   examples: ["audit --org Acme", "audit --limit 1000 --json > audit.json"],
   path: "audit",
-  format: (all) => formatTable(["TIME", "WHO", "ACTION", "WHAT", "CHANGE"], all.map(formatRow)),
+  format: (screen, all) =>
+    formatTable(screen, ["TIME", "WHO", "ACTION", "WHAT", "CHANGE"], all.map(formatRow)),
 });
 
 /** `audit` */

@@ -1,9 +1,19 @@
 import type { Command } from "commander";
+import { type Column, formatTable, formatValue } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { addCommands, type GlobalCommandRow } from "./management-command.ts";
-import { formatTable, formatValue } from "./table.ts";
 
-const COLUMNS = ["MODEL", "CURRENCY", "PRICE", "INPUT", "CACHED", "OUTPUT", "OTHER", "CONTEXT", "NOTE"];
+const COLUMNS: readonly (string | Column)[] = [
+  "MODEL",
+  "CURRENCY",
+  "PRICE",
+  "INPUT",
+  "CACHED",
+  "OUTPUT",
+  { header: "OTHER", isExtra: true },
+  { header: "CONTEXT", isExtra: true },
+  "NOTE",
+];
 /** Each has a fallback, and is shown where it differs from it. */
 const OTHERS = [
   ["cache_write", "input"],
@@ -18,10 +28,11 @@ const catalog: GlobalCommandRow = {
   usage: "catalog",
   description: "The models that keys can use, with their prices per million tokens, announced ones included.",
   examples: ["catalog", "catalog --json"],
+  hasTable: true,
   async run({ client }) {
-    const { data } = await client.call("GET", "/api/catalog");
-    const models = data as readonly JsonObject[];
-    return { json: models, text: () => formatTable(COLUMNS, models.flatMap(formatRows)) };
+    const all = await client.call("GET", "/api/catalog");
+    const models = all["data"] as readonly JsonObject[];
+    return { json: all, text: (screen) => formatTable(screen, COLUMNS, models.flatMap(formatRows)) };
   },
 };
 

@@ -1,15 +1,17 @@
 /** One request for people at a terminal, in the words of the management API. */
 import type { JsonObject } from "./admin-client.ts";
-import { formatFields, formatTable, formatValue } from "./table.ts";
+import type { Screen } from "../terminal/screen.ts";
+import { formatFields, formatTable, formatValue } from "../terminal/table.ts";
 
 export interface ExplainedFor {
+  readonly screen: Screen;
   readonly organization: JsonObject;
   /** Where the dashboard is if its operator has not said it, without a slash at the end. */
   readonly url: string;
 }
 
 /** @param request As `GET …/requests/{request}` answers. */
-export function explainRequest(request: JsonObject, { organization, url }: ExplainedFor): string {
+export function explainRequest(request: JsonObject, { screen, organization, url }: ExplainedFor): string {
   const explanation = request["explanation"] as JsonObject;
   const action = explanation["action"] as JsonObject | null;
   const parts = [
@@ -17,10 +19,10 @@ export function explainRequest(request: JsonObject, { organization, url }: Expla
       `${String(explanation["sentence"])}\n`,
       ...(action === null ? [] : [`${formatAction(action, url)}\n`]),
     ].join(""),
-    formatFields(listFacts(request, organization)),
-    formatTimeline(request["timeline"] as JsonObject | null),
-    formatCost(explanation["cost"] as JsonObject | null, request, String(organization["currency"])),
-    formatChecks(explanation["checks"] as readonly JsonObject[]),
+    formatFields(screen, listFacts(request, organization)),
+    formatTimeline(screen, request["timeline"] as JsonObject | null),
+    formatCost(screen, explanation["cost"] as JsonObject | null, request, String(organization["currency"])),
+    formatChecks(screen, explanation["checks"] as readonly JsonObject[]),
   ];
   return parts.filter((part) => part !== "").join("\n");
 }
@@ -60,20 +62,22 @@ const MOMENTS = [
   ["end_ms", "end"],
 ] as const;
 
-function formatTimeline(timeline: JsonObject | null): string {
+function formatTimeline(screen: Screen, timeline: JsonObject | null): string {
   if (timeline === null) return "";
   const steps = MOMENTS.filter(([moment]) => timeline[moment] !== null);
   return formatTable(
+    screen,
     ["WAY", "MS"],
     [["admitted", "0"], ...steps.map(([moment, label]) => [label, String(timeline[moment])])],
   );
 }
 
-function formatCost(cost: JsonObject | null, request: JsonObject, currency: string): string {
+function formatCost(screen: Screen, cost: JsonObject | null, request: JsonObject, currency: string): string {
   if (cost === null) return "";
   const parts = cost["parts"] as readonly JsonObject[];
   const counted = request["estimated"] === true ? "; the tokens are an estimate" : "";
   const table = formatTable(
+    screen,
     ["COST", "TOKENS", "PER MILLION", "AMOUNT"],
     parts.map((part) => [
       String(part["name"]),
@@ -85,10 +89,15 @@ function formatCost(cost: JsonObject | null, request: JsonObject, currency: stri
   return `${table}sum ${String(cost["sum"])}, charged ${String(cost["charged"])} ${currency}, rounded up${counted}\n`;
 }
 
-function formatChecks(checks: readonly JsonObject[]): string {
+function formatChecks(screen: Screen, checks: readonly JsonObject[]): string {
   if (checks.length === 0) return "";
   return formatTable(
-    ["CHECK", "", "FIGURES"],
+    screen,
+    [
+      "CHECK",
+      { header: "", levels: checks.map((check) => (check["passed"] === true ? "good" : "bad")) },
+      "FIGURES",
+    ],
     checks.map((check) => [
       String(check["name"]),
       check["passed"] === true ? "passed" : "REFUSED",

@@ -1,46 +1,49 @@
 import type { Command } from "commander";
-import { KEY_SETTINGS } from "../../settings/key.ts";
+import { KEY_SETTINGS, ROTATION_GRACE_SECONDS } from "../../settings/key.ts";
+import { describeKeyState, type KeyStateText } from "../../settings/key-state.ts";
+import type { Level, Screen } from "../terminal/screen.ts";
+import { formatFields, formatTable, formatValue } from "../terminal/table.ts";
 import type { AdminClient, JsonObject } from "./admin-client.ts";
 import { formatAmount } from "./amounts.ts";
-import { CommandError } from "./command-error.ts";
+import { confirm } from "./confirm.ts";
+import { findKey } from "./find.ts";
 import {
   addCommands,
   type CommandOutput,
-  findKey,
   type ManagementOptions,
   type OrganizationCommandCall,
   type OrganizationCommandRow,
 } from "./management-command.ts";
-import { parseWhole } from "./options.ts";
 import { addSettingOptions, type OptionValues, readSettings, showColumns, showSettings } from "./settings.ts";
-import { formatFields, formatTable, formatValue } from "./table.ts";
+import { parseDuration } from "./times.ts";
 
 type KeyOptions = ManagementOptions & OptionValues & { readonly quiet?: true };
-type RotateOptions = ManagementOptions & { readonly grace?: number; readonly quiet?: true };
+type RotateOptions = ManagementOptions & { readonly grace: number; readonly quiet?: true };
 
 const create: OrganizationCommandRow = {
   usage: "create",
   description: "Makes a key and prints it, this once.",
   examples: [
     "key create --org Acme --name ci --hard-cap 50.00",
-    "key create --name laptop --rpm 60 --models acme/echo-small --expires 2027-01-01T00:00:00Z",
+    "key create --name laptop --rpm 60 --models acme/echo-small --expires 2027-01-01",
     "key create --name ci --quiet > ci.key",
   ],
   options: (command) =>
     addSettingOptions(command, KEY_SETTINGS, "create").option("-q, --quiet", "print nothing but the key"),
   async runInOrganization({ client, options, organization, path }: OrganizationCommandCall<KeyOptions>) {
     const made = await client.call("POST", `${path}/keys`, { body: readSettings(KEY_SETTINGS, options) });
-    return showSecret(options, made, `Made the key.\n\n${describe(made, organization)}`);
+    return showSecret(options, made, (screen) => `Made the key.\n\n${describe(screen, made, organization)}`);
   },
 };
 
 const list: OrganizationCommandRow = {
   usage: "list",
   description: "All keys, with this month's spend.",
+  hasTable: true,
   examples: ["key list --org Acme"],
   async runInOrganization({ client, organization, path }) {
-    const all = await client.list(`${path}/keys`);
-    return { json: all, text: () => formatList(all, organization) };
+    const all = await client.listPages(`${path}/keys`);
+    return { json: all, text: (screen) => formatList(screen, all.data, organization) };
   },
 };
 
@@ -50,7 +53,7 @@ const show: OrganizationCommandRow = {
   examples: ["key show ci --org Acme"],
   async runInOrganization({ client, argument, organization, path }) {
     const found = await findKey(client, path, argument);
-    return { json: found, text: () => describe(found, organization) };
+    return { json: found, text: (screen) => describe(screen, found, organization) };
   },
 };
 
@@ -65,29 +68,73 @@ const set: OrganizationCommandRow = {
 
 const rotate: OrganizationCommandRow = {
   usage: "rotate <key>",
-  description: "Gives a key a new secret and prints it, this once. Id, limits and spend stay.",
-  examples: ["key rotate ci --org Acme --grace 3600", "key rotate ci --quiet > ci.key"],
+  description:
+    "Gives a key a new secret and prints it, this once. Id, limits and spend stay; the former secret works on for a day, " +
+    "or for as long as --grace says.",
+  examples: [
+    "key rotate ci --org Acme",
+    "key rotate ci --grace 7d --quiet > ci.key",
+    "key rotate ci --grace 0 --yes",
+  ],
+  asksFirst: true,
   options: (command) =>
     command
-      .option("--grace <seconds>", "how long the former secret still works; 0 when left out", parseWhole)
+      .addOption(
+        command
+          .createOption(
+            "--grace <time>",
+            "how long the former secret still works: 24h, 7d; 0 ends it at once",
+          )
+          .argParser(parseDuration)
+          .default(ROTATION_GRACE_SECONDS, "24h"),
+      )
       .option("-q, --quiet", "print nothing but the key"),
   async runInOrganization(call: OrganizationCommandCall<RotateOptions>) {
-    const { client, options, organization } = call;
+    const { client, options, argument, organization, path } = call;
+    const found = await findKey(client, path, argument);
+    if (options.grace === 0) {
+      await confirm(`This ends the secret of ${nameOf(found)} at once: whoever uses it is refused.`, options);
+    }
     const body = { grace_seconds: options.grace };
-    const rotated = await client.call("POST", `${await pathOf(call)}/rotate`, { body });
-    return showSecret(options, rotated, `Rotated the key.\n\n${describe(rotated, organization)}`);
+    const rotated = await client.call("POST", `${path}/keys/${String(found["id"])}/rotate`, { body });
+    return showSecret(
+      options,
+      rotated,
+      (screen) => `Rotated the key.\n\n${describe(screen, rotated, organization)}`,
+    );
   },
 };
 
-const disable = createSwitch("disable", true, "Refuses the key until it is enabled again.");
-const enable = createSwitch("enable", false, "Lets a disabled key work again.");
+const disable: OrganizationCommandRow = {
+  usage: "disable <key>",
+  description: "Refuses the key until it is enabled again.",
+  examples: ["key disable ci --org Acme"],
+  asksFirst: true,
+  async runInOrganization(call) {
+    const found = await findKey(call.client, call.path, call.argument);
+    await confirm(
+      `This disables ${nameOf(found)}: its requests are refused until it is enabled.`,
+      call.options,
+    );
+    return change(call, { disabled: true });
+  },
+};
+
+const enable: OrganizationCommandRow = {
+  usage: "enable <key>",
+  description: "Lets a disabled key work again.",
+  examples: ["key enable ci --org Acme"],
+  runInOrganization: (call) => change(call, { disabled: false }),
+};
 
 const remove: OrganizationCommandRow = {
   usage: "delete <key>",
   description: "Deletes a key for good; what it has spent stays in the usage.",
   examples: ["key delete ci --org Acme"],
-  async runInOrganization({ client, argument, path }) {
+  asksFirst: true,
+  async runInOrganization({ client, options, argument, path }) {
     const found = await findKey(client, path, argument);
+    await confirm(`This deletes ${nameOf(found)} for good: whoever uses it is refused.`, options);
     await client.call("DELETE", `${path}/keys/${String(found["id"])}`);
     const json = { id: found["id"], deleted: true };
     return { json, text: () => `Deleted ${String(found["name"])}.\n` };
@@ -98,13 +145,9 @@ const revokeAll: OrganizationCommandRow = {
   usage: "revoke-all",
   description: "Deletes every key of the organization, after a leak.",
   examples: ["key revoke-all --org Acme --yes"],
-  options: (command) => command.option("--yes", "really"),
-  async runInOrganization(call: OrganizationCommandCall<ManagementOptions & { yes?: true }>) {
-    const { client, options, organization, path } = call;
-    if (!options.yes) {
-      const name = String(organization["name"]);
-      throw new CommandError(`This deletes every key of "${name}" for good. Give --yes if that is meant.`);
-    }
+  asksFirst: true,
+  async runInOrganization({ client, options, organization, path }) {
+    await confirm(`This deletes every key of "${String(organization["name"])}" for good.`, options);
     const revoked = await client.call("POST", `${path}/keys/revoke-all`);
     return { json: revoked, text: () => `Deleted ${String(revoked["revoked"])} keys.\n` };
   },
@@ -118,18 +161,14 @@ export function addKeyCommands(program: Command): void {
   addCommands(group, [create, list, show, set, rotate, disable, enable, remove, revokeAll]);
 }
 
-function createSwitch(name: string, disabled: boolean, description: string): OrganizationCommandRow {
-  return {
-    usage: `${name} <key>`,
-    description,
-    examples: [`key ${name} ci --org Acme`],
-    runInOrganization: (call) => change(call, { disabled }),
-  };
-}
-
 async function change(call: OrganizationCommandCall, body: object): Promise<CommandOutput> {
   const changed = await call.client.call("PATCH", await pathOf(call), { body });
-  return { json: changed, text: () => describe(changed, call.organization) };
+  return { json: changed, text: (screen) => describe(screen, changed, call.organization) };
+}
+
+/** In a question, with what people recognise it by. */
+function nameOf(found: JsonObject): string {
+  return `the key "${String(found["name"])}" (${String(found["display"])})`;
 }
 
 async function pathOf(call: {
@@ -141,40 +180,47 @@ async function pathOf(call: {
   return `${path}/keys/${String((await findKey(client, path, argument))["id"])}`;
 }
 
-function showSecret({ quiet }: { quiet?: true }, made: JsonObject, text: string): CommandOutput {
+function showSecret(
+  { quiet }: { quiet?: true },
+  made: JsonObject,
+  text: (screen: Screen) => string,
+): CommandOutput {
   const secret = String(made["key"]);
   if (quiet) return `${secret}\n`;
   return {
     json: made,
-    text: () => `${text}\nThe key. It is shown this once, and only its hash is kept:\n\n  ${secret}\n`,
+    text: (screen) =>
+      `${text(screen)}\nThe key. It is shown this once, and only its hash is kept:\n\n  ${secret}\n`,
   };
 }
 
-function formatList(all: readonly JsonObject[], organization: JsonObject): string {
+function formatList(screen: Screen, all: readonly JsonObject[], organization: JsonObject): string {
   const currency = String(organization["currency"]);
   const columnsOf = (one: JsonObject) =>
     showColumns(KEY_SETTINGS, one, currency, [["SPENT", formatAmount(one["spent_cents"], currency)]]);
   const headers = columnsOf({}).map(([header]) => header);
   return formatTable(
-    ["ID", "NAME", "KEY", ...headers, "STATE"],
+    screen,
+    ["ID", "NAME", "KEY", ...headers, { header: "STATE", levels: all.map((one) => levelOf(stateOf(one))) }],
     all.map((one) => [
       String(one["id"]),
       String(one["name"]),
       String(one["display"]),
       ...columnsOf(one).map(([, value]) => value),
-      stateOf(one),
+      stateOf(one).words,
     ]),
   );
 }
 
-function describe(one: JsonObject, organization: JsonObject): string {
+function describe(screen: Screen, one: JsonObject, organization: JsonObject): string {
   const currency = String(organization["currency"]);
-  return formatFields([
+  const state = stateOf(one);
+  return formatFields(screen, [
     ["id", String(one["id"])],
     ["organization", `${String(organization["name"])} (${String(organization["id"])})`],
     ["name", String(one["name"])],
     ["key", String(one["display"])],
-    ["state", stateOf(one)],
+    ["state", state.words, levelOf(state)],
     ...showSettings(KEY_SETTINGS, one, currency, [
       ["requests left now", formatBucket(one["bucket"] as JsonObject)],
       [`spent in ${String(one["month"])}`, formatAmount(one["spent_cents"], currency)],
@@ -186,9 +232,12 @@ function describe(one: JsonObject, organization: JsonObject): string {
   ]);
 }
 
-/** As the dashboard says it: "cap reached". */
-function stateOf(one: JsonObject): string {
-  return String(one["state"]).replaceAll("_", " ");
+function stateOf(one: JsonObject): KeyStateText {
+  return describeKeyState(String(one["state"]));
+}
+
+function levelOf({ level }: KeyStateText): Level {
+  return level === "off" ? "quiet" : level;
 }
 
 /** "57 of 60" */

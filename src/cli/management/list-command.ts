@@ -5,9 +5,15 @@ import type {
   OrganizationCommandCall,
   OrganizationCommandRow,
 } from "./management-command.ts";
+import type { Screen } from "../terminal/screen.ts";
 import { parseWhole } from "./options.ts";
 
 const DEFAULT_LIMIT = 20;
+
+interface ListOptions extends ManagementOptions {
+  readonly limit: number;
+  readonly after?: string;
+}
 
 interface ListRow extends CommandRow {
   /** What else the list is asked for, from the options of the command's own. */
@@ -15,7 +21,7 @@ interface ListRow extends CommandRow {
   /** Below the organization: "alerts". */
   readonly path: string;
   /** For people. @param currency The organization's. */
-  readonly format: (all: readonly JsonObject[], currency: string) => string;
+  readonly format: (screen: Screen, all: readonly JsonObject[], currency: string) => string;
 }
 
 /** A command that shows the newest items of one of an organization's lists, `--limit` of them. */
@@ -28,14 +34,18 @@ export function createListCommand({
 }: ListRow): OrganizationCommandRow {
   return {
     ...text,
+    hasTable: true,
     options: (command) => {
       command.option("--limit <n>", "how many at most", parseWhole, DEFAULT_LIMIT);
+      command.option("--after <next>", "what follows: `next` of the list before, from its --json");
       return options?.(command) ?? command;
     },
-    async runInOrganization(call: OrganizationCommandCall<ManagementOptions & { limit: number }>) {
-      const wanted = (await query?.(call)) ?? {};
-      const all = await call.client.list(`${call.path}/${path}`, call.options.limit, wanted);
-      return { json: all, text: () => format(all, String(call.organization["currency"])) };
+    async runInOrganization(call: OrganizationCommandCall<ListOptions>) {
+      const { limit, after } = call.options;
+      const wanted = { ...(await query?.(call)), after };
+      const page = await call.client.listPages(`${call.path}/${path}`, limit, wanted);
+      const currency = String(call.organization["currency"]);
+      return { json: page, text: (screen) => format(screen, page.data, currency) };
     },
   };
 }

@@ -1,11 +1,14 @@
-/** What all management commands share: connection, `--json`, examples, and how they find what they are about. */
+/** What all management commands share: connection, `--json`, `--wide`, `--yes`, examples. */
 import type { Command } from "commander";
+import { openScreen, type Screen } from "../terminal/screen.ts";
 import type { AdminClient, JsonObject } from "./admin-client.ts";
-import { CommandError } from "./command-error.ts";
 import { addConnectionOptions, connect, type ConnectionOptions } from "./connection.ts";
+import { findOrganization, organizationPath } from "./find.ts";
 
 export interface ManagementOptions extends ConnectionOptions {
   readonly json?: true;
+  readonly wide?: true;
+  readonly yes?: true;
   readonly org?: string;
 }
 
@@ -15,6 +18,10 @@ export interface CommandRow {
   readonly usage: string;
   readonly description: string;
   readonly examples: readonly string[];
+  /** It shows a table, which `--wide` leaves whole. */
+  readonly hasTable?: true;
+  /** It destroys or stops something, and asks before it does so: `confirm`. */
+  readonly asksFirst?: true;
   /** Adds the options of its own. */
   readonly options?: (command: Command) => Command;
 }
@@ -37,7 +44,7 @@ export interface OrganizationCommandCall<
 }
 
 /** What a command prints: the API's answer with `--json`, else the text. A text alone is printed either way. */
-export type CommandOutput = string | { readonly json: unknown; readonly text: () => string };
+export type CommandOutput = string | { readonly json: unknown; readonly text: (screen: Screen) => string };
 
 export type GlobalCommandRow = CommandRow & { run(call: CommandCall): Promise<CommandOutput> };
 export type OrganizationCommandRow = CommandRow & {
@@ -56,15 +63,22 @@ function addCommand(parent: Command, row: GlobalCommandRow | OrganizationCommand
   const command = parent.command(row.usage).description(row.description);
   if ("runInOrganization" in row) addOrganizationOption(command);
   row.options?.(command);
+  if (row.asksFirst === true) command.option("--yes", "do not ask; needed where nobody can be asked");
+  if (row.hasTable === true) command.option("--wide", "whole ids and texts on a terminal, too");
   command.option("--json", "the API's answer as JSON on stdout");
   addConnectionOptions(command);
-  const examples = row.examples.map((example) => `  inference-gateway ${example}`);
-  command.addHelpText("after", `\nExamples:\n${examples.join("\n")}`);
+  addExamples(command, row.examples);
   command.action(async () => {
     const options: ManagementOptions = command.opts();
     const call = { client: await connect(options), options, argument: command.args[0] ?? "" };
     print(options, await runRow(row, call));
   });
+}
+
+/** Behind the help of a command. */
+export function addExamples(command: Command, examples: readonly string[]): void {
+  const lines = examples.map((example) => `  inference-gateway ${example}`);
+  command.addHelpText("after", `\nExamples:\n${lines.join("\n")}`);
 }
 
 /** `--org`: of every command in an organization, and of what looks for one. */
@@ -85,53 +99,11 @@ async function runRow(
   return row.runInOrganization({ ...call, organization, path: organizationPath(organization) });
 }
 
-function print({ json }: ManagementOptions, output: CommandOutput): void {
+function print({ json, wide }: ManagementOptions, output: CommandOutput): void {
   if (typeof output === "string") process.stdout.write(output);
-  else process.stdout.write(json ? `${JSON.stringify(output.json)}\n` : output.text());
-}
-
-export function organizationPath(organization: JsonObject): string {
-  return `/api/organizations/${String(organization["id"])}`;
-}
-
-/** By id, by name, or the only one there is. @throws CommandError */
-export async function findOrganization(client: AdminClient, wanted: string | undefined): Promise<JsonObject> {
-  if (wanted?.startsWith("org_")) {
-    return client.call("GET", `/api/organizations/${encodeURIComponent(wanted)}`);
+  else if (json) process.stdout.write(`${JSON.stringify(output.json)}\n`);
+  else {
+    const screen = openScreen(process.stdout, { env: process.env, isWide: wide === true });
+    process.stdout.write(output.text(screen));
   }
-  const all = await client.list("/api/organizations");
-  const [only] = all;
-  if (wanted === undefined && all.length === 1 && only !== undefined) return only;
-  const found = wanted === undefined ? [] : all.filter((one) => one["name"] === wanted);
-  return requireOne(
-    found,
-    "organization",
-    wanted,
-    "Give --org with an id or a name: `inference-gateway org list`.",
-  );
-}
-
-/** By id or by name. @throws CommandError */
-export async function findKey(client: AdminClient, path: string, wanted: string): Promise<JsonObject> {
-  if (wanted.startsWith("key_")) return client.call("GET", `${path}/keys/${encodeURIComponent(wanted)}`);
-  const all = await client.list(`${path}/keys`);
-  const found = all.filter((one) => one["name"] === wanted || one["display"] === wanted);
-  return requireOne(found, "key", wanted, "`inference-gateway key list` shows all.");
-}
-
-function requireOne(
-  found: readonly JsonObject[],
-  what: string,
-  wanted: string | undefined,
-  help: string,
-): JsonObject {
-  const [first] = found;
-  if (first !== undefined && found.length === 1) return first;
-  if (wanted === undefined) throw new CommandError(`Which ${what}? ${help}`);
-  const ids = found.map((one) => String(one["id"])).join(", ");
-  throw new CommandError(
-    first === undefined
-      ? `There is no ${what} "${wanted}". ${help}`
-      : `There are ${found.length} of the name "${wanted}": give the id of one: ${ids}.`,
-  );
 }

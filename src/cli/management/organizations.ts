@@ -1,18 +1,21 @@
 import type { Command } from "commander";
 import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
 import type { JsonObject } from "./admin-client.ts";
+import type { Level, Screen } from "../terminal/screen.ts";
+import { formatFields, formatTable } from "../terminal/table.ts";
 import { formatAmount } from "./amounts.ts";
+import { confirm } from "./confirm.ts";
+import { findOrganization, organizationPath } from "./find.ts";
 import {
   addCommands,
   type CommandCall,
   type CommandOutput,
-  findOrganization,
   type GlobalCommandRow,
   type ManagementOptions,
-  organizationPath,
 } from "./management-command.ts";
 import { addSettingOptions, type OptionValues, readSettings, showColumns, showSettings } from "./settings.ts";
-import { formatFields, formatTable } from "./table.ts";
+
+const SUSPENDED = "suspended";
 
 type OrganizationOptions = ManagementOptions & OptionValues & { readonly quiet?: true };
 
@@ -32,7 +35,8 @@ const create: GlobalCommandRow = {
     const body = readSettings(ORGANIZATION_SETTINGS, options);
     const made = await client.call("POST", "/api/organizations", { body });
     if (options.quiet) return `${String(made["id"])}\n`;
-    const text = () => `Made the organization.\n\n${describe(made)}${describeSecret(made)}`;
+    const text = (screen: Screen) =>
+      `Made the organization.\n\n${describe(screen, made)}${describeSecret(made)}`;
     return { json: made, text };
   },
 };
@@ -40,12 +44,13 @@ const create: GlobalCommandRow = {
 const list: GlobalCommandRow = {
   usage: "list",
   description: "All organizations that the token sees, with this month's spend.",
+  hasTable: true,
   examples: ["org list", "org list --search acme", "org list --json"],
   options: (command) =>
     command.option("--search <text>", "only those whose name contains it, or whose id it is"),
   async run({ client, options }: CommandCall<ManagementOptions & { search?: string }>) {
-    const all = await client.list("/api/organizations", undefined, { search: options.search });
-    return { json: all, text: () => formatList(all) };
+    const all = await client.listPages("/api/organizations", undefined, { search: options.search });
+    return { json: all, text: (screen) => formatList(screen, all.data) };
   },
 };
 
@@ -55,7 +60,7 @@ const show: GlobalCommandRow = {
   examples: ["org show Acme"],
   async run({ client, argument }) {
     const found = await findOrganization(client, argument);
-    return { json: found, text: () => describe(found) };
+    return { json: found, text: (screen) => describe(screen, found) };
   },
 };
 
@@ -72,12 +77,27 @@ const set: GlobalCommandRow = {
     change(call, readSettings(ORGANIZATION_SETTINGS, call.options)),
 };
 
-const suspend = createSwitch(
-  "suspend",
-  true,
-  "Refuses every key of the organization from the next request on.",
-);
-const resume = createSwitch("resume", false, "Lets the keys of a suspended organization work again.");
+const suspend: GlobalCommandRow = {
+  usage: "suspend <organization>",
+  description: "Refuses every key of the organization from the next request on. For the operator.",
+  examples: ["org suspend Acme"],
+  asksFirst: true,
+  async run(call) {
+    const { name } = await findOrganization(call.client, call.argument);
+    await confirm(
+      `This suspends the organization "${String(name)}": each request of its keys is refused from the next one on.`,
+      call.options,
+    );
+    return change(call, { suspended: true });
+  },
+};
+
+const resume: GlobalCommandRow = {
+  usage: "resume <organization>",
+  description: "Lets the keys of a suspended organization work again. For the operator.",
+  examples: ["org resume Acme"],
+  run: (call) => change(call, { suspended: false }),
+};
 
 /** `org …` */
 export function addOrganizationCommands(program: Command): void {
@@ -85,22 +105,13 @@ export function addOrganizationCommands(program: Command): void {
   addCommands(group, [create, list, show, set, suspend, resume]);
 }
 
-function createSwitch(name: string, suspended: boolean, description: string): GlobalCommandRow {
-  return {
-    usage: `${name} <organization>`,
-    description: `${description} For the operator.`,
-    examples: [`org ${name} Acme`],
-    run: (call) => change(call, { suspended }),
-  };
-}
-
 async function change({ client, argument }: CommandCall, body: object): Promise<CommandOutput> {
   const path = organizationPath(await findOrganization(client, argument));
   const changed = await client.call("PATCH", path, { body });
-  return { json: changed, text: () => describe(changed) + describeSecret(changed) };
+  return { json: changed, text: (screen) => describe(screen, changed) + describeSecret(changed) };
 }
 
-function formatList(all: readonly JsonObject[]): string {
+function formatList(screen: Screen, all: readonly JsonObject[]): string {
   const columnsOf = (one: JsonObject) => {
     const currency = String(one["currency"]);
     return showColumns(ORGANIZATION_SETTINGS, one, currency, [
@@ -109,7 +120,8 @@ function formatList(all: readonly JsonObject[]): string {
   };
   const headers = columnsOf({}).map(([header]) => header);
   return formatTable(
-    ["ID", "NAME", ...headers, "STATE"],
+    screen,
+    ["ID", "NAME", ...headers, { header: "STATE", levels: all.map((one) => levelOf(stateOf(one))) }],
     all.map((one) => [
       String(one["id"]),
       String(one["name"]),
@@ -119,12 +131,13 @@ function formatList(all: readonly JsonObject[]): string {
   );
 }
 
-function describe(one: JsonObject): string {
+function describe(screen: Screen, one: JsonObject): string {
   const currency = String(one["currency"]);
-  return formatFields([
+  const state = stateOf(one);
+  return formatFields(screen, [
     ["id", String(one["id"])],
     ["name", String(one["name"])],
-    ["state", stateOf(one)],
+    ["state", state, levelOf(state)],
     ...showSettings(ORGANIZATION_SETTINGS, one, currency, [
       [`spent in ${String(one["month"])}`, formatAmount(one["spent_cents"], currency)],
     ]),
@@ -133,7 +146,11 @@ function describe(one: JsonObject): string {
 }
 
 function stateOf(one: JsonObject): string {
-  return one["suspended"] === true ? "suspended" : "active";
+  return one["suspended"] === true ? SUSPENDED : "active";
+}
+
+function levelOf(state: string): Level {
+  return state === SUSPENDED ? "bad" : "good";
 }
 
 function describeSecret(one: JsonObject): string {

@@ -1,15 +1,14 @@
 import type { Command } from "commander";
+import type { Level, Screen } from "../terminal/screen.ts";
+import { type Column, formatTable, formatValue } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { formatExactAmount } from "./amounts.ts";
+import { CommandError } from "./command-error.ts";
 import { explainRequest } from "./explain-request.ts";
+import { findKey, findRequestIds, refuseAmbiguous } from "./find.ts";
 import { createListCommand } from "./list-command.ts";
-import {
-  addCommands,
-  findKey,
-  type ManagementOptions,
-  type OrganizationCommandRow,
-} from "./management-command.ts";
-import { formatTable, formatValue } from "./table.ts";
+import { addCommands, type ManagementOptions, type OrganizationCommandRow } from "./management-command.ts";
+import { parsePastTime } from "./times.ts";
 
 interface FilterOptions extends ManagementOptions {
   readonly key?: string;
@@ -27,6 +26,7 @@ const list = createListCommand({
   examples: [
     "requests list --org Acme",
     "requests list --key ci --status 5xx --from 2026-11-21",
+    "requests list --model acme/echo-small --tag team=search --from 2h",
     "requests list --limit 100 --json",
   ],
   path: "requests",
@@ -36,13 +36,17 @@ const list = createListCommand({
       .option("--model <id>", "only this model's")
       .option("--status <status or code>", "only with this status (402), class (5xx) or error code")
       .option("--tag <tags>", "only those with all of these tags, as in team=search")
-      .option("--from <day or time>", "only those that came then or later (UTC)")
-      .option("--to <day or time>", "only those that came before; of a day, its end (UTC)")
+      .option(
+        "--from <day or time>",
+        "only those that came then or later: 2026-11-21 (UTC), 2h ago",
+        parsePastTime,
+      )
+      .option("--to <day or time>", "only those that came before; of a day, its end (UTC)", parsePastTime)
       .option("--id <text>", "only those whose id contains this"),
   async query({ client, options, path }) {
     const { key, model, status, tag, from, to, id }: FilterOptions = options;
     const keyId = key === undefined ? undefined : String((await findKey(client, path, key))["id"]);
-    return { key_id: keyId, model, status, tag, from, to, id };
+    return { key_id: keyId, model, status, tag, from, to, id: id?.replace(/^(?:req_)?…/, "") };
   },
   format: formatList,
 });
@@ -51,9 +55,16 @@ const show: OrganizationCommandRow = {
   usage: "show <request>",
   description: "One request by its id (`x-request-id`): how it ended and why, its way, cost and checks.",
   examples: ["requests show req_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11 --org Acme"],
+  hasTable: true,
   async runInOrganization({ client, argument, organization, path }) {
-    const found = await client.call("GET", `${path}/requests/${encodeURIComponent(argument)}`);
-    return { json: found, text: () => explainRequest(found, { organization, url: client.url }) };
+    const [id, ...others] = await findRequestIds(client, path, argument);
+    if (id === undefined) throw new CommandError(`No recent request's id ends like "${argument}".`);
+    if (others.length > 0) refuseAmbiguous(argument, "request", [id, ...others]);
+    const found = await client.call("GET", `${path}/requests/${encodeURIComponent(id)}`);
+    return {
+      json: found,
+      text: (screen) => explainRequest(found, { screen, organization, url: client.url }),
+    };
   },
 };
 
@@ -65,22 +76,28 @@ export function addRequestCommands(program: Command): void {
   addCommands(group, [list, show]);
 }
 
-function formatList(all: readonly JsonObject[], currency: string): string {
+const COLUMNS: readonly (string | Column)[] = [
+  "TIME",
+  "REQUEST",
+  "KEY",
+  "MODEL",
+  "STATUS",
+  { header: "MS", isExtra: true },
+  { header: "FIRST TOKEN", isExtra: true },
+  { header: "INPUT", isExtra: true },
+  { header: "CACHED", isExtra: true },
+  { header: "OUTPUT", isExtra: true },
+  "COST",
+  { header: "UPSTREAM", isExtra: true },
+];
+
+function formatList(screen: Screen, all: readonly JsonObject[], currency: string): string {
+  const columns = COLUMNS.map((column) =>
+    column === "STATUS" ? { header: column, levels: all.map(levelOf) } : column,
+  );
   return formatTable(
-    [
-      "TIME",
-      "REQUEST",
-      "KEY",
-      "MODEL",
-      "STATUS",
-      "MS",
-      "FIRST TOKEN",
-      "INPUT",
-      "CACHED",
-      "OUTPUT",
-      "COST",
-      "UPSTREAM",
-    ],
+    screen,
+    columns,
     all.map((one) => [
       `${String(one["created_at"]).slice(0, "2026-11-21T14:03:59".length)}Z`,
       String(one["id"]),
@@ -96,6 +113,11 @@ function formatList(all: readonly JsonObject[], currency: string): string {
       formatUpstream(one["upstream"] as JsonObject | null),
     ]),
   );
+}
+
+function levelOf({ status, error_code: code }: JsonObject): Level {
+  if (typeof status === "number" && status < 400) return code === null ? "good" : "bad";
+  return typeof status === "number" && status < 500 ? "warning" : "bad";
 }
 
 function outcomeOf(one: JsonObject): string {

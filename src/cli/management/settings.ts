@@ -6,10 +6,9 @@ import { isRequired } from "../../settings/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { formatAmount, parseAmount } from "./amounts.ts";
 import { collect, convertNone, NONE, parseWhole, parseWholeOrNone } from "./options.ts";
-import { formatValue } from "./table.ts";
+import { type Field, formatValue } from "../terminal/table.ts";
+import { parseFutureTime } from "./times.ts";
 
-/** A line of what is shown of one, or a column of a list. */
-export type Shown = readonly [name: string, value: string];
 /** By the names that commander gives them. */
 export type OptionValues = Readonly<Record<string, unknown>>;
 
@@ -46,8 +45,8 @@ export function showSettings(
   table: Settings,
   one: JsonObject,
   currency: string,
-  spend: readonly Shown[],
-): readonly Shown[] {
+  spend: readonly Field[],
+): readonly Field[] {
   return withSpend(table, spend, (row) => showSetting(row, one[row.apiName], currency));
 }
 
@@ -56,8 +55,8 @@ export function showColumns(
   table: Settings,
   one: JsonObject,
   currency: string,
-  spend: readonly Shown[],
-): readonly Shown[] {
+  spend: readonly Field[],
+): readonly Field[] {
   return withSpend(table, spend, (row) => {
     const column = row.cli?.column;
     return column === undefined ? [] : [[column, formatSetting(row, one[row.apiName], currency)]];
@@ -66,15 +65,15 @@ export function showColumns(
 
 function withSpend(
   table: Settings,
-  spend: readonly Shown[],
-  show: (row: Setting) => readonly Shown[],
-): readonly Shown[] {
+  spend: readonly Field[],
+  show: (row: Setting) => readonly Field[],
+): readonly Field[] {
   const rows = Object.values(table);
   const first = rows.findIndex((row) => row.kind.notation === "amount");
   return [...rows.slice(0, first).flatMap(show), ...spend, ...rows.slice(first).flatMap(show)];
 }
 
-function showSetting(row: Setting, value: unknown, currency: string): readonly Shown[] {
+function showSetting(row: Setting, value: unknown, currency: string): readonly Field[] {
   const label = row.cli?.label;
   if (label === undefined) return [];
   if (!isGroup(row.kind)) return [[label, formatSetting(row, value, currency)]];
@@ -151,10 +150,11 @@ function parserOf(row: Setting): ((text: string, before: unknown) => unknown) | 
     case "text":
     case "model":
     case "flag":
-    case "time":
     case "webhook":
     case "group":
       return null;
+    case "time":
+      return parseFutureTime;
     default:
       return row.kind.notation satisfies never;
   }

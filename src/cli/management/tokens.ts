@@ -1,11 +1,14 @@
 import type { Command } from "commander";
+import { TOKEN_ROLES } from "../../store/types/tokens.ts";
+import { formatTable } from "../terminal/table.ts";
+import { confirm } from "./confirm.ts";
+import { findToken } from "./find.ts";
 import {
   addCommands,
   type ManagementOptions,
   type OrganizationCommandCall,
   type OrganizationCommandRow,
 } from "./management-command.ts";
-import { formatTable } from "./table.ts";
 
 interface CreateOptions extends ManagementOptions {
   readonly name: string;
@@ -23,7 +26,12 @@ const create: OrganizationCommandRow = {
   options: (command) =>
     command
       .requiredOption("--name <name>", "1 to 100 characters")
-      .requiredOption("--role <role>", "admin, or viewer, who only reads")
+      .addOption(
+        command
+          .createOption("--role <role>", "a viewer only reads")
+          .choices(TOKEN_ROLES)
+          .makeOptionMandatory(),
+      )
       .option("-q, --quiet", "print nothing but the token"),
   async runInOrganization({ client, options, organization, path }: OrganizationCommandCall<CreateOptions>) {
     const { name, role } = options;
@@ -39,22 +47,28 @@ const create: OrganizationCommandRow = {
 const list: OrganizationCommandRow = {
   usage: "list",
   description: "All tokens of the organization.",
+  hasTable: true,
   examples: ["token list --org Acme"],
   async runInOrganization({ client, path }) {
-    const all = await client.list(`${path}/tokens`);
+    const all = await client.listPages(`${path}/tokens`);
     const fields = ["id", "name", "role", "display", "created_at"] as const;
-    const rows = all.map((one) => fields.map((field) => String(one[field])));
-    return { json: all, text: () => formatTable(["ID", "NAME", "ROLE", "TOKEN", "CREATED"], rows) };
+    const rows = all.data.map((one) => fields.map((field) => String(one[field])));
+    const columns = ["ID", "NAME", "ROLE", "TOKEN", "CREATED"];
+    return { json: all, text: (screen) => formatTable(screen, columns, rows) };
   },
 };
 
 const remove: OrganizationCommandRow = {
   usage: "delete <token>",
-  description: "Deletes a token by its id; it works no longer from the next call on.",
+  description: "Deletes a token by id or name; it works no longer from the next call on.",
+  asksFirst: true,
   examples: ["token delete token_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11 --org Acme"],
-  async runInOrganization({ client, argument, path }) {
-    await client.call("DELETE", `${path}/tokens/${encodeURIComponent(argument)}`);
-    return { json: { id: argument, deleted: true }, text: () => "Deleted the token.\n" };
+  async runInOrganization({ client, options, argument, path }) {
+    const found = await findToken(client, path, argument);
+    const name = `the token "${String(found["name"])}" (${String(found["display"])})`;
+    await confirm(`This deletes ${name} for good: whoever uses it is refused.`, options);
+    await client.call("DELETE", `${path}/tokens/${String(found["id"])}`);
+    return { json: { id: found["id"], deleted: true }, text: () => "Deleted the token.\n" };
   },
 };
 

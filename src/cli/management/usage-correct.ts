@@ -2,8 +2,8 @@
 import type { JsonObject } from "./admin-client.ts";
 import { formatAmount, formatExactAmount, parseCorrection, parseTokenCounts } from "./amounts.ts";
 import { CommandError } from "./command-error.ts";
+import { findKey } from "./find.ts";
 import {
-  findKey,
   type ManagementOptions,
   type OrganizationCommandCall,
   type OrganizationCommandRow,

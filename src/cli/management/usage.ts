@@ -1,17 +1,18 @@
 import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import type { Command } from "commander";
+import type { Screen } from "../terminal/screen.ts";
+import { formatTable } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { CommandError } from "./command-error.ts";
 import { formatExactAmount } from "./amounts.ts";
+import { findKey } from "./find.ts";
 import {
   addCommands,
-  findKey,
   type ManagementOptions,
   type OrganizationCommandCall,
   type OrganizationCommandRow,
 } from "./management-command.ts";
-import { formatTable } from "./table.ts";
 import { correct } from "./usage-correct.ts";
 
 interface UsageOptions extends ManagementOptions {
@@ -32,6 +33,7 @@ const GROUPS = [
 const show: OrganizationCommandRow = {
   usage: "show",
   description: "Requests, tokens and cost of a month.",
+  hasTable: true,
   examples: [
     "usage show --org Acme",
     "usage show --month 2026-11 --group-by day,key,model",
@@ -55,7 +57,7 @@ const show: OrganizationCommandRow = {
     const rows = usage["data"] as readonly JsonObject[];
     const hasKeys = !options.json && rows.some((row) => typeof row["key_id"] === "string");
     const names = hasKeys ? namesOf(await client.list(`${path}/keys`)) : new Map<string, string>();
-    return { json: usage, text: () => formatUsage(usage, names) };
+    return { json: usage, text: (screen) => formatUsage(screen, usage, names) };
   },
 };
 
@@ -112,7 +114,7 @@ function namesOf(keys: readonly JsonObject[]): Map<string, string> {
 }
 
 /** A key by its name; a deleted one, which has left the list, by its id. */
-function formatUsage(usage: JsonObject, names: ReadonlyMap<string, string>): string {
+function formatUsage(screen: Screen, usage: JsonObject, names: ReadonlyMap<string, string>): string {
   const rows = usage["data"] as readonly JsonObject[];
   const currency = String(usage["currency"]);
   const groups = GROUPS.filter(([field]) => rows.some((row) => field in row));
@@ -123,6 +125,7 @@ function formatUsage(usage: JsonObject, names: ReadonlyMap<string, string>): str
     return field === "key_id" ? (names.get(value) ?? value) : value;
   };
   const table = formatTable(
+    screen,
     [
       ...groups.map(([, header]) => header),
       ...tagNames.map((name) => name.toUpperCase()),

@@ -1,4 +1,5 @@
 /** @jsxImportSource hono/jsx */
+import { ROTATION_GRACE_SECONDS } from "../../../settings/key.ts";
 import { NO_PROBLEMS } from "../form.ts";
 import type { OrganizationPageCall } from "../page.ts";
 import type { KeyView } from "../views.ts";
@@ -29,7 +30,7 @@ export function KeyActions({ page, apiKey, path }: KeyActionsProps) {
           <Select
             name="grace_seconds"
             label="The former key"
-            value="0"
+            value={String(ROTATION_GRACE_SECONDS)}
             problems={NO_PROBLEMS}
             choices={GRACE_CHOICES}
           />

@@ -1,0 +1,94 @@
+/** How the command line finds what somebody names: by whole id, by name, or by the short id that tables show. */
+import type { IdPrefix } from "../../store/ids.ts";
+import { endOfShortId } from "../terminal/short-id.ts";
+import type { AdminClient, JsonObject } from "./admin-client.ts";
+import { CommandError } from "./command-error.ts";
+
+export function organizationPath(organization: JsonObject): string {
+  return `/api/organizations/${String(organization["id"])}`;
+}
+
+/** The only one that there is when nothing is wanted. @throws CommandError */
+export async function findOrganization(client: AdminClient, wanted: string | undefined): Promise<JsonObject> {
+  if (wanted !== undefined && isWholeId("org", wanted)) {
+    return client.call("GET", `/api/organizations/${encodeURIComponent(wanted)}`);
+  }
+  const all = await client.list("/api/organizations");
+  const help = "Give --org with an id or a name: `inference-gateway org list`.";
+  if (wanted !== undefined) return pickOne(all, wanted, { prefix: "org", what: "organization", help });
+  const [only] = all;
+  if (all.length === 1 && only !== undefined) return only;
+  throw new CommandError(`Which organization? ${help}`);
+}
+
+/** @throws CommandError */
+export async function findKey(client: AdminClient, path: string, wanted: string): Promise<JsonObject> {
+  if (isWholeId("key", wanted)) return client.call("GET", `${path}/keys/${encodeURIComponent(wanted)}`);
+  const all = await client.list(`${path}/keys`);
+  const help = "`inference-gateway key list` shows all.";
+  return pickOne(all, wanted, { prefix: "key", what: "key", help });
+}
+
+/** @throws CommandError */
+export async function findToken(client: AdminClient, path: string, wanted: string): Promise<JsonObject> {
+  const all = await client.list(`${path}/tokens`);
+  const help = "`inference-gateway token list` shows all.";
+  return pickOne(all, wanted, { prefix: "token", what: "token", help });
+}
+
+/** The id of an alert. @throws CommandError */
+export async function findAlertId(client: AdminClient, path: string, wanted: string): Promise<string> {
+  if (endOfShortId("alert", wanted) === null) return wanted;
+  const all = await client.list(`${path}/alerts`);
+  const help = "`inference-gateway alerts list` shows the last ones.";
+  return String(pickOne(all, wanted, { prefix: "alert", what: "alert", help })["id"]);
+}
+
+/** The ids of the recent requests that somebody may mean: more than one only of a short id. @throws CommandError */
+export async function findRequestIds(
+  client: AdminClient,
+  path: string,
+  wanted: string,
+): Promise<readonly string[]> {
+  const end = endOfShortId("req", wanted);
+  if (end === null) return [wanted];
+  const containing = await client.list(`${path}/requests`, undefined, { id: end });
+  return containing.map((one) => String(one["id"])).filter((id) => id.endsWith(end));
+}
+
+/** @throws CommandError of which more than one can be meant. */
+export function refuseAmbiguous(wanted: string, what: string, ids: readonly string[]): never {
+  throw new CommandError(
+    `"${wanted}" may be ${ids.length} ${what}s: give the whole id of one: ${ids.join(", ")}.`,
+  );
+}
+
+function isWholeId(prefix: IdPrefix, wanted: string): boolean {
+  return wanted.startsWith(`${prefix}_`) && endOfShortId(prefix, wanted) === null;
+}
+
+interface Kind {
+  readonly prefix: IdPrefix;
+  readonly what: string;
+  /** A sentence: where all are shown. */
+  readonly help: string;
+}
+
+/** By its id, else by its name or what it is recognised by, else by its short id. */
+function pickOne(all: readonly JsonObject[], wanted: string, { prefix, what, help }: Kind): JsonObject {
+  const end = endOfShortId(prefix, wanted);
+  const ways: readonly ((one: JsonObject) => boolean)[] = [
+    (one) => one["id"] === wanted,
+    (one) => one["name"] === wanted || one["display"] === wanted,
+    (one) => end !== null && String(one["id"]).endsWith(end),
+  ];
+  const found = ways.map((isMeant) => all.filter(isMeant)).find((some) => some.length > 0) ?? [];
+  const [first, second] = found;
+  if (first === undefined) throw new CommandError(`There is no ${what} "${wanted}". ${help}`);
+  if (second === undefined) return first;
+  return refuseAmbiguous(
+    wanted,
+    what,
+    found.map((one) => String(one["id"])),
+  );
+}

@@ -1,0 +1,40 @@
+/** A piece of text in a line of a terminal: how wide it is there, and how it is cut. */
+
+/** What a terminal shows over two columns: East Asian wide and fullwidth characters (UAX 11), and emoji. */
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
+/** What it shows on the character before, or not at all. */
+const ZERO_WIDTH = /[\p{Mn}\p{Me}\p{Cf}]/u;
+/** Escape sequences begin with one: none of an answer's may reach the terminal. */
+const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/gu;
+const CUT_MARK = "…";
+
+/** Without characters that a terminal would obey. */
+export function cleanText(text: string): string {
+  return text.replace(CONTROL, "\ufffd");
+}
+
+/** In columns of a terminal. */
+export function widthOf(text: string): number {
+  let width = 0;
+  for (const character of text) width += widthOfCharacter(character);
+  return width;
+}
+
+/** At most so many columns wide, with `…` for what is cut off. */
+export function cutText(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  let kept = "";
+  let used = 1;
+  for (const character of text) {
+    used += widthOfCharacter(character);
+    if (used > width) break;
+    kept += character;
+  }
+  return kept + CUT_MARK;
+}
+
+function widthOfCharacter(character: string): number {
+  if (ZERO_WIDTH.test(character)) return 0;
+  return WIDE.test(character) ? 2 : 1;
+}

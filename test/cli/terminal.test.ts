@@ -1,0 +1,191 @@
+/** What the command line does at a terminal, at a real one: questions, colours, width. */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import {
+  admit,
+  type AdminUnderTest,
+  createApiKey,
+  createOrganization,
+  createToken,
+  type MadeKey,
+  OPERATOR_TOKEN,
+  startAdmin,
+} from "../admin/admin-fixture.ts";
+import { chargeInput, createIdentity, FINAL } from "../store/fixture.ts";
+import { runAtTerminal } from "../support/terminal.ts";
+import { runCli, typeCli } from "./run-cli.ts";
+
+const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
+const ESCAPE = "\u001b[";
+
+let admin: AdminUnderTest;
+let organization: string;
+let key: MadeKey;
+beforeAll(async () => {
+  admin = await startAdmin();
+});
+afterAll(() => admin.stop());
+beforeEach(async () => {
+  organization = await createOrganization(admin);
+  key = await createApiKey(admin, organization, { name: "ci" });
+});
+
+const environment = () => ({
+  IGW_ADMIN_URL: admin.url,
+  IGW_ADMIN_TOKEN: OPERATOR_TOKEN,
+  IGW_ORG: organization,
+});
+const decision = async () => (await admit(admin, key.key)).decision;
+
+/** What destroys or stops: how it is called, what its question names, and whether it was done. */
+const ASKING = [
+  {
+    args: "key delete ci",
+    names: /deletes the key "ci" \(sk-igw-…\w{4}\) for good/,
+    refusedAs: "unknown_key",
+  },
+  { args: "key revoke-all", names: /deletes every key of "Acme" for good/, refusedAs: "unknown_key" },
+  {
+    args: "key rotate ci --grace 0",
+    names: /ends the secret of the key "ci" .* at once/,
+    refusedAs: "unknown_key",
+  },
+  { args: "key disable ci", names: /disables the key "ci"/, refusedAs: "key_disabled" },
+  { args: "org suspend ORG", names: /suspends the organization "Acme"/, refusedAs: "organization_suspended" },
+];
+const argsOf = (line: string) => line.replace("ORG", organization).split(" ");
+
+describe.each(ASKING)("$args", ({ args, names, refusedAs }) => {
+  it("names what it will do, and does it after a yes", async () => {
+    const types = [{ after: "Go on? [y/N] ", text: "y\n" }];
+    const { code, screen } = await typeCli(argsOf(args), { env: environment(), types });
+    expect(screen).toMatch(names);
+    expect(code).toBe(0);
+    expect(await decision()).toBe(refusedAs);
+  });
+
+  it.each([{ answer: "\n" }, { answer: "n\n" }, { answer: "\u0004" }])(
+    "changes nothing after $answer",
+    async ({ answer }) => {
+      const types = [{ after: "Go on? [y/N] ", text: answer }];
+      const { code, screen } = await typeCli(argsOf(args), { env: environment(), types });
+      expect(screen).toContain("Nothing was changed.");
+      expect(code).toBe(1);
+      expect(await decision()).toBe("admitted");
+    },
+  );
+
+  it("without a terminal does it with --yes alone, and else exits with 2 and says so", async () => {
+    const refused = await runCli(argsOf(args), { env: environment(), input: "y\n" });
+    expect(refused).toMatchObject({ code: 2, stdout: "" });
+    expect(refused.stderr).toMatch(names);
+    expect(refused.stderr).toContain("give --yes");
+    expect(await decision()).toBe("admitted");
+    const done = await runCli([...argsOf(args), "--yes"], { env: environment() });
+    expect(done.code).toBe(0);
+    expect(await decision()).toBe(refusedAs);
+  });
+});
+
+describe("token delete", () => {
+  it("names the token, and deletes it after a yes alone", async () => {
+    const token = await createToken(admin, organization, "viewer");
+    const args = ["token", "delete", "the viewer"];
+    const isValid = async () => (await admin.call("GET", "/api/organizations", { token })).status === 200;
+    expect((await runCli(args, { env: environment() })).code).toBe(2);
+    expect(await isValid()).toBe(true);
+    const types = [{ after: "Go on? [y/N] ", text: "yes\n" }];
+    const { code, screen } = await typeCli(args, { env: environment(), types });
+    expect(screen).toMatch(/deletes the token "the viewer" \(igw_org_…\w{4}\) for good/);
+    expect(code).toBe(0);
+    expect(await isValid()).toBe(false);
+  });
+});
+
+describe("key rotate", () => {
+  it("asks nothing where the former secret works on", async () => {
+    expect((await runCli(["key", "rotate", "ci", "-q"], { env: environment() })).code).toBe(0);
+    expect(await decision()).toBe("admitted");
+  });
+
+  it("asks on the terminal where its output goes to a file", async () => {
+    const dir = mkdtempSync(join(tmpdir(), "igw-rotate-"));
+    try {
+      const line = `'${process.execPath}' '${MAIN}' key rotate ci --grace 0 --quiet > secret`;
+      const types = [{ after: "Go on? [y/N] ", text: "y\n" }];
+      const { code } = await runAtTerminal(["sh", "-c", line], { cwd: dir, env: environment(), types });
+      expect(code).toBe(0);
+      expect(readFileSync(join(dir, "secret"), "utf8")).toMatch(/^sk-igw-\S+\n$/);
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
+  });
+});
+
+describe("tables", () => {
+  const NAME = "a key with a name that is much too long for a terminal of eighty columns, with its purpose";
+
+  it.each([40, 60, 80, 132])("fit a terminal of %d columns, with short ids", async (columns) => {
+    await createApiKey(admin, organization, { name: NAME });
+    const { screen } = await typeCli(["key", "list"], { env: { ...environment(), NO_COLOR: "1" }, columns });
+    expect(Math.max(...screen.split("\n").map((line) => line.length))).toBeLessThanOrEqual(columns);
+    expect(screen).toContain(`key_…${key.id.slice(-8)}`);
+    expect(screen).not.toContain(key.id);
+  });
+
+  it("are whole with --wide, and in a pipe", async () => {
+    await createApiKey(admin, organization, { name: NAME });
+    const { screen } = await typeCli(["key", "list", "--wide"], { env: environment(), columns: 60 });
+    const { stdout } = await runCli(["key", "list"], { env: environment() });
+    for (const text of [screen, stdout]) {
+      expect(text).toContain(NAME);
+      expect(text).toContain(key.id);
+    }
+    expect(stdout.replace(/sk-igw-…/g, "")).not.toContain("…");
+  });
+
+  it("have a request's id that explain takes", async () => {
+    const capped = await createApiKey(admin, organization, { name: "capped", hard_cap_cents: 0 });
+    await admit(admin, capped.key);
+    const { screen } = await typeCli(["requests", "list"], { env: { ...environment(), NO_COLOR: "1" } });
+    const [short = ""] = /req_…[0-9a-f]{8}/.exec(screen) ?? [];
+    for (const args of [
+      ["explain", short],
+      ["requests", "show", short],
+    ]) {
+      const explained = await runCli(args, { env: environment() });
+      expect(explained.stdout).toMatch(/^Refused: this key has spent 0\.00 of its 0\.00 USD cap/);
+    }
+    const [listed] = (
+      await runCli(["requests", "list", "--id", short, "--json"], { env: environment() })
+    ).json()["data"] as { id: string }[];
+    expect(listed!.id.endsWith(short.slice(-8))).toBe(true);
+  });
+});
+
+describe("colours", () => {
+  it("of states, headers and errors are on the terminal alone, and never with NO_COLOR", async () => {
+    await admin.ok("PATCH", key.path, { body: { budget_cents: 1 } });
+    const identity = await createIdentity(admin.store, {
+      organizationId: organization,
+      keyId: key.id,
+      hash: "",
+    });
+    await admin.store.charge(chargeInput(identity, 1, 5_000_000n, { final: FINAL }));
+    const list = ["key", "list"];
+    const { screen } = await typeCli(list, { env: environment(), columns: 120 });
+    expect(screen).toContain(`${ESCAPE}33mover budget${ESCAPE}0m`);
+    expect(screen).toContain(`${ESCAPE}1mNAME${ESCAPE}0m`);
+    const refused = await typeCli(["key", "show", "nobody"], { env: environment() });
+    expect(refused.screen).toContain(`${ESCAPE}31mThere is no key "nobody"`);
+    for (const env of [{ NO_COLOR: "1" }, { TERM: "dumb" }]) {
+      expect((await typeCli(list, { env: { ...environment(), ...env } })).screen).not.toContain(ESCAPE);
+    }
+    expect((await runCli(list, { env: environment() })).stdout).not.toContain(ESCAPE);
+    const forced = await runCli(list, { env: { ...environment(), FORCE_COLOR: "1" } });
+    expect(forced.stdout).toContain(`${ESCAPE}33mover budget${ESCAPE}0m`);
+  });
+});
