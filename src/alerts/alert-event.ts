@@ -1,20 +1,27 @@
-/** What a webhook receives, and what the management API shows of an alert. */
+/** What a webhook receives in the standard format, and what the management API shows of an alert. */
 import { wholeCents } from "../money.ts";
-import { parseMonth } from "../calendar.ts";
-import type { AlertRecord } from "../store/types/alerts.ts";
-import { formatLimitPath } from "../pages.ts";
+import type { AlertMessage, AlertRecord } from "../store/types/alerts.ts";
+import { describeMessage, limitPathOf, mainAlertOf } from "./alert-words.ts";
+import { monthEndMs } from "./month-end.ts";
 
 const TYPES = {
   budget: "budget.threshold_reached",
   hard_cap: "hard_cap.threshold_reached",
 } as const;
 
+export interface AlertEventInput {
+  readonly message: AlertMessage;
+  readonly organizationName: string;
+  /** Base of the dashboard's pages, without a slash at its end. */
+  readonly pagesUrl: string;
+}
+
 /** Of an alert: `type` says which kind of amount its threshold is of. */
 export function alertTypeOf({ kind }: Pick<AlertRecord, "kind">): (typeof TYPES)[keyof typeof TYPES] {
   return TYPES[kind];
 }
 
-/** The `data` of the event. The same in every attempt. */
+/** An alert's facts. The same in every attempt. */
 export function formatAlertData(alert: AlertRecord) {
   return {
     id: alert.id,
@@ -31,29 +38,33 @@ export function formatAlertData(alert: AlertRecord) {
   };
 }
 
-/** The body of a webhook's request. `pagesUrl`: base of the dashboard's pages, without a slash at its end. */
-export function formatAlertEvent(alert: AlertRecord, pagesUrl: string): string {
-  const timestamp = formatTime(alert.firedAtMs);
-  const data = { ...formatAlertData(alert), url: `${pagesUrl}${limitPathOf(alert)}` };
-  return JSON.stringify({ type: alertTypeOf(alert), timestamp, data });
+/** The body of a webhook's request: the worst of what was reached, and under `alerts` all of it. */
+export function formatAlertEvent({ message, organizationName, pagesUrl }: AlertEventInput): string {
+  const main = mainAlertOf(message.alerts);
+  const words = describeMessage(message.alerts, organizationName, pagesUrl);
+  const data = {
+    ...formatAlertData(main),
+    id: message.id,
+    url: `${pagesUrl}${limitPathOf(main)}`,
+    organization_name: organizationName,
+    message: words.reached.join(" "),
+    alerts: message.alerts.map((alert) => formatReached(alert, pagesUrl)),
+  };
+  const timestamp = formatTime(main.firedAtMs);
+  return JSON.stringify({ type: alertTypeOf(main), timestamp, data });
 }
 
-/** The field of the dashboard in which the amount is changed. */
-export function limitPathOf(alert: AlertRecord): string {
-  return formatLimitPath(alert, `${alert.kind}_cents`);
+function formatReached(alert: AlertRecord, pagesUrl: string) {
+  const { id, scope, key_id, key_name, threshold_percent, amount_cents, spent_cents } =
+    formatAlertData(alert);
+  const reached = { scope, key_id, key_name, threshold_percent, amount_cents, spent_cents };
+  return { id, type: alertTypeOf(alert), ...reached, url: `${pagesUrl}${limitPathOf(alert)}` };
 }
 
 /** The body of a test: nothing was reached, the receiver need do nothing. */
 export function formatTestEvent(id: string, organizationId: string, nowMs: number): string {
   const data = { id, organization_id: organizationId };
   return JSON.stringify({ type: "webhook.test", timestamp: formatTime(nowMs), data });
-}
-
-/** When the spend of the alert's month no longer counts. @throws RangeError */
-export function monthEndMs(month: string): number {
-  const parsed = parseMonth(month);
-  if (parsed === null) throw new RangeError(`"${month}" is not a month like "2026-11"`);
-  return parsed.endMs;
 }
 
 /** RFC 3339, whole seconds. */

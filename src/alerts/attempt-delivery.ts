@@ -28,7 +28,7 @@ export async function attemptDelivery(
 ): Promise<AttemptResult | "broken off"> {
   if (claim.isForOthers) return { outcome: "off" };
   const { store, owner, leaseMs, onError } = services;
-  const { organizationId } = claim.alert;
+  const { organizationId } = claim.message;
   const lost = new AbortController();
   const renew = (): void => {
     store
@@ -40,8 +40,8 @@ export async function attemptDelivery(
     const organization = await store.getOrganization(organizationId);
     if (organization === null) return { outcome: "off" };
     const signal = AbortSignal.any([lost.signal, ending]);
-    const { alert, progress } = claim;
-    return await send(channel, { alert, organization, progress, signal }, services);
+    const { message, progress } = claim;
+    return await send(channel, { message, organization, progress, signal }, services);
   } finally {
     clearInterval(renewal);
   }
@@ -53,12 +53,12 @@ async function send(
   attempt: Attempt,
   { channels, logger }: AttemptServices,
 ): Promise<AttemptResult | "broken off"> {
-  const { signal, alert } = attempt;
+  const { signal, message } = attempt;
   const brokenOff = new Promise<"broken off">((resolve) => {
     signal.addEventListener("abort", () => resolve("broken off"), { once: true });
   });
   const sent = channels[channel].attempt(attempt).catch((error: unknown): AttemptResult => {
-    logger.warn({ err: error, channel, alertId: alert.id }, "an attempt failed in itself");
+    logger.warn({ err: error, channel, alertId: message.id }, "an attempt failed in itself");
     return { outcome: "again", error: "the gateway failed to make the attempt" };
   });
   const result = await Promise.race([sent, brokenOff]);

@@ -1,9 +1,9 @@
 /** A way to tell an organization, as the delivery sees it. */
-import type { AlertRecord } from "../store/types/alerts.ts";
+import type { AlertMessage } from "../store/types/alerts.ts";
 import type { OrganizationRecord } from "../store/types/management.ts";
 
 export interface Attempt {
-  readonly alert: AlertRecord;
+  readonly message: AlertMessage;
   /** As it is now: an address that was corrected meanwhile is used from the next attempt on. */
   readonly organization: OrganizationRecord;
   /** What the attempt before left for this one, "" for nothing. */

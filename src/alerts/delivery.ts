@@ -221,7 +221,7 @@ export class AlertDelivery {
     if (!isRecorded) return 0;
     courier.hasFailed = outcome === "again";
     this.#count(channel, conclusion.shown?.state ?? "off", conclusion.isFailedAttempt);
-    const fields = { organizationId, channel, alertId: claim.alert.id, attempts: shown?.attempts, waitMs };
+    const fields = { organizationId, channel, alertId: claim.message.id, attempts: shown?.attempts, waitMs };
     if (shown?.state === "delivered") logger.info(fields, "an alert was delivered");
     if (conclusion.isFailedAttempt) {
       const message =

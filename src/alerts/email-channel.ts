@@ -1,7 +1,7 @@
 /** Alerts as mails to the addresses that the organization has given. */
 import { z } from "zod";
 import type { Logger } from "../logger.ts";
-import type { AlertRecord } from "../store/types/alerts.ts";
+import type { AlertMessage } from "../store/types/alerts.ts";
 import { createAlertMail } from "./alert-mail.ts";
 import type { Attempt, AttemptResult, Channel } from "./channel.ts";
 import type { Mailer, MailResult } from "./mailer.ts";
@@ -32,7 +32,7 @@ export class EmailChannel implements Channel {
     this.#options = options;
   }
 
-  async attempt({ alert, organization, progress: before }: Attempt): Promise<AttemptResult> {
+  async attempt({ message, organization, progress: before }: Attempt): Promise<AttemptResult> {
     const { emails } = organization.notifications;
     const progress = parseProgress(before, emails);
     if (progress.left.length === 0) {
@@ -42,11 +42,11 @@ export class EmailChannel implements Channel {
     // Retried: a server that was taken out of the configuration by mistake comes back.
     if (mailer === null) return { outcome: "again", error: NO_MAIL_SERVER };
     try {
-      const mail = await this.#createMail(alert, organization.name);
+      const mail = await this.#createMail(message, organization.name);
       const result = await mailer.send({ ...mail, to: emails, recipients: progress.left });
       return conclude(advance(progress, result), result);
     } catch (error) {
-      this.#options.logger.warn({ err: error, alertId: alert.id }, "the mail server did not take a mail");
+      this.#options.logger.warn({ err: error, alertId: message.id }, "the mail server did not take a mail");
       return { outcome: "again", error: describeMailError(error), progress: JSON.stringify(progress) };
     }
   }
@@ -55,10 +55,10 @@ export class EmailChannel implements Channel {
     this.#options.mailer?.close();
   }
 
-  async #createMail(alert: AlertRecord, organizationName: string) {
+  async #createMail(message: AlertMessage, organizationName: string) {
     const { pagesUrl } = this.#options;
-    const mail = await createAlertMail({ alert, organizationName, pagesUrl });
-    return { ...mail, messageId: alert.id };
+    const mail = await createAlertMail({ message, organizationName, pagesUrl });
+    return { ...mail, messageId: message.id };
   }
 }
 

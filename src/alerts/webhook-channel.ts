@@ -57,7 +57,7 @@ export class WebhookChannel implements Channel {
     this.#options = options;
   }
 
-  async attempt({ alert, organization, signal }: Attempt): Promise<AttemptResult> {
+  async attempt({ message, organization, signal }: Attempt): Promise<AttemptResult> {
     const { webhook } = organization.notifications;
     if (webhook === null) return { outcome: "off" };
     if (webhook.disabledAtMs !== undefined) {
@@ -65,9 +65,9 @@ export class WebhookChannel implements Channel {
       return { outcome: "failed", error: `the endpoint is disabled since ${since}: it answered 410 Gone` };
     }
     const { clock, pagesUrl, post } = this.#options;
-    const message = { id: alert.id, body: formatAlertEvent(alert, pagesUrl), signal };
+    const body = formatAlertEvent({ message, organizationName: organization.name, pagesUrl });
     try {
-      const answer = await sendWebhook(webhook, message, clock.nowMs(), post);
+      const answer = await sendWebhook(webhook, { id: message.id, body, signal }, clock.nowMs(), post);
       if (answer.status === GONE) return await this.#disable(organization, webhook.url);
       return judge(answer);
     } catch (error) {

@@ -72,8 +72,11 @@ describe("GET …/alerts", () => {
       amount_cents: 100,
       spent_cents: 100,
       currency: "USD",
+      // What one charge has reached is one message.
+      message_id: alerts[1]!["id"],
       deliveries: { email: NOT_TRIED, webhook: NOT_TRIED },
     });
+    expect(alerts[1]).toMatchObject({ message_id: alerts[1]!["id"] });
     expect(page).toMatchObject({ has_more: false, next: null, unread: 2 });
     const first = await admin.ok("GET", `${path}/alerts?limit=1`);
     const second = await admin.ok("GET", `${path}/alerts?limit=1&after=${String(first["next"])}`);
@@ -124,7 +127,7 @@ describe("POST …/redeliver", () => {
     expect(answer.json()).toMatchObject({ id: data[0]!.id, deliveries: { webhook: NOT_TRIED } });
     expect(await admin.store.claimDelivery(id, "webhook", "test", 60_000)).toMatchObject({
       outcome: "claimed",
-      alert: { id: data[0]!.id },
+      message: { id: data[0]!.id },
       isForOthers: false,
     });
     expect(

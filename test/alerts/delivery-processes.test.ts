@@ -59,7 +59,8 @@ describe("two processes that deliver", () => {
     const delivery = createDelivery(dying);
     delivery.start();
     const key = await createHookedKey(test, receiver.url, { budgetCents: 10 });
-    await spend(test, key, 10n * CENT);
+    await spend(test, key, 8n * CENT);
+    await spend(test, key, 2n * CENT);
     await waitFor("the first attempt", () => receiver.received.length === 1);
     start();
     const courier = `igw:{${key.organizationId}}:courier:webhook`;

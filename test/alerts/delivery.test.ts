@@ -47,19 +47,26 @@ describe("delivery", () => {
     const all = ["delivered", "delivered", "delivered", "delivered"] as const;
     await waitForStates(test, key, "webhook", all);
     await waitForStates(test, key, "email", all);
-    expect(events()).toEqual(["budget 80", "budget 100", "hard_cap 90", "hard_cap 100"]);
+    // What the second charge has reached is one message, by what is worst.
+    expect(events()).toEqual(["budget 80", "hard_cap 100"]);
+    expect(receiver.received[1]?.event.data["alerts"]).toMatchObject([
+      { type: "budget.threshold_reached", threshold_percent: 100 },
+      { type: "hard_cap.threshold_reached", threshold_percent: 90 },
+      { type: "hard_cap.threshold_reached", threshold_percent: 100 },
+    ]);
     expect(mailServer.received.map(({ mail }) => mail.subject)).toEqual([
       expect.stringContaining("80% of the"),
-      expect.stringContaining("100% of the"),
-      expect.stringContaining("90% of the"),
       expect.stringContaining("Hard cap reached"),
     ]);
+    expect(mailServer.received[1]?.mail.text).toContain(
+      "100% of its monthly budget of $1.00, 90% and 100% of its monthly hard cap of $1.00 are reached.",
+    );
     expect(await test.client.xlen(`igw:{${key.organizationId}}:outbox`)).toBe(1);
     expect(delivery.readMetrics()).toMatchObject({
       fired: test.store.firedAlerts(),
       channels: {
-        webhook: { delivered: 4, failed: 0, failedAttempts: 0 },
-        email: { delivered: 4, failed: 0, failedAttempts: 0 },
+        webhook: { delivered: 2, failed: 0, failedAttempts: 0 },
+        email: { delivered: 2, failed: 0, failedAttempts: 0 },
       },
     });
     // First: it keeps a connection to the mail server.
@@ -85,7 +92,8 @@ describe("delivery", () => {
     start();
     receiver.answer = (_request, index) => (index < 3 ? 500 : 204);
     const key = await createHookedKey(test, receiver.url, { budgetCents: 10 });
-    await spend(test, key, 10n * CENT);
+    await spend(test, key, 8n * CENT);
+    await spend(test, key, 2n * CENT);
     const [first] = await waitForStates(test, key, "webhook", ["delivered", "delivered"]);
     expect(events()).toEqual(["budget 80", "budget 80", "budget 80", "budget 80", "budget 100"]);
     expect(first).toMatchObject({ attempts: 4, lastError: null, nextAttemptAtMs: null });
@@ -133,6 +141,19 @@ describe("delivery", () => {
     expect(await listStates(test, key, "email")).toMatchObject([{ state: "off" }]);
   });
 
+  it("sends all that fired in one step again, whichever of it is asked for, under the same id", async () => {
+    start();
+    const key = await createHookedKey(test, receiver.url, { budgetCents: 10 });
+    await spend(test, key, 10n * CENT);
+    await waitForStates(test, key, "webhook", ["delivered", "delivered"]);
+    const { items } = await test.store.listAlerts(key.organizationId, { limit: 2, after: null });
+    await test.store.redeliverAlert(items[0]!, ["webhook"]);
+    await waitFor("the message again", () => receiver.received.length === 2);
+    const [first, second] = receiver.received;
+    expect(second!.body).toBe(first!.body);
+    expect(second!.event.data).toMatchObject({ id: items[1]!.id, alerts: [{}, {}] });
+  });
+
   it("sends at once what waits for its next attempt when somebody asks for it, and not twice", async () => {
     start({ schedule: { ...FAST, firstWaitMs: 60_000, maxWaitMs: 60_000 } });
     receiver.answer = (_request, index) => (index === 0 ? 503 : 204);
@@ -152,7 +173,8 @@ describe("delivery", () => {
     start();
     receiver.answer = () => 410;
     const key = await createHookedKey(test, receiver.url, { budgetCents: 10 });
-    await spend(test, key, 10n * CENT);
+    await spend(test, key, 8n * CENT);
+    await spend(test, key, 2n * CENT);
     const states = await waitForStates(test, key, "webhook", ["failed", "failed"]);
     expect(states[0]!.lastError).toBe("the endpoint answered 410 Gone and is disabled");
     expect(states[1]!.lastError).toContain("is disabled since");
@@ -204,7 +226,8 @@ describe("an organization whose endpoint is dead", () => {
 describe("what no message told", () => {
   it("is found by the sweep at the start, and its age is told until then", async () => {
     const key = await createHookedKey(test, receiver.url, { budgetCents: 10 });
-    await spend(test, key, 10n * CENT);
+    await spend(test, key, 8n * CENT);
+    await spend(test, key, 2n * CENT);
     receiver.answer = (_request, index) => (index === 0 ? 500 : 204);
     const delivery = start({
       listen: () => never,

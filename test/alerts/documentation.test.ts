@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { formatAlertEvent } from "../../src/alerts/alert-event.ts";
 import { nextWaitMs, RETRY_SCHEDULE } from "../../src/alerts/retry-schedule.ts";
 import { createWebhookSecret, signWebhook } from "../../src/alerts/signature.ts";
-import { ALERT } from "../unit/alerts/alert-fixture.ts";
+import { ALERT, messageOf } from "../unit/alerts/alert-fixture.ts";
 
 const page = readFileSync(new URL("../../docs/alerts.md", import.meta.url), "utf8");
 const dir = mkdtempSync(join(tmpdir(), "igw-docs-"));
@@ -23,7 +23,9 @@ function snippet(language: string, containing: string): string {
 const PAGES = "https://dashboard.example.com";
 const secret = createWebhookSecret();
 const former = createWebhookSecret();
-const body = formatAlertEvent({ ...ALERT, keyName: "naïve ✓" }, PAGES);
+const format = (message = messageOf()) =>
+  formatAlertEvent({ message, organizationName: "Acme", pagesUrl: PAGES });
+const body = format(messageOf({ keyName: "naïve ✓" }));
 const timestamp = Math.floor(Date.now() / 1000);
 const headers = signWebhook([secret, former], { id: ALERT.id, timestamp, body });
 const old = signWebhook([secret], { id: ALERT.id, timestamp: timestamp - 600, body });
@@ -38,7 +40,7 @@ const CASES = [
 
 describe("docs/alerts.md", () => {
   it("shows the payload as it is sent", () => {
-    expect(JSON.parse(snippet("json", '"data"'))).toEqual(JSON.parse(formatAlertEvent(ALERT, PAGES)));
+    expect(JSON.parse(snippet("json", '"data"'))).toEqual(JSON.parse(format()));
   });
 
   it.each(CASES)("in Node says $expected to $name", async (given) => {

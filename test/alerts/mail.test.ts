@@ -6,7 +6,7 @@ import type { OrganizationRecord } from "../../src/store/types/management.ts";
 import { ORGANIZATION } from "../store/fixture.ts";
 import { type MailServer, type MailServerOptions, startMailServer } from "../support/mail-server.ts";
 import { createTestAuthority } from "../support/tls.ts";
-import { ALERT } from "../unit/alerts/alert-fixture.ts";
+import { ALERT, messageOf } from "../unit/alerts/alert-fixture.ts";
 
 const EMAILS = ["a@example.com", "b@example.com"];
 const NO_LOGIN = { username: null, password: null };
@@ -51,7 +51,12 @@ function attempt(channel: EmailChannel, progress = "", changes: Partial<Organiza
     notifications,
     ...changes,
   };
-  return channel.attempt({ alert: ALERT, organization, progress, signal: new AbortController().signal });
+  return channel.attempt({
+    message: messageOf(),
+    organization,
+    progress,
+    signal: new AbortController().signal,
+  });
 }
 
 describe("a mail", () => {
@@ -81,7 +86,7 @@ describe("a mail", () => {
     const server = await startServer();
     const channel = createChannel(server);
     await channel.attempt({
-      alert: { ...ALERT, keyName },
+      message: messageOf({ keyName }),
       organization: {
         ...ORGANIZATION,
         name: `Acme\nX-Evil: 1 ${keyName}`,

@@ -81,7 +81,7 @@ describe.skipIf(CHROMIUM === null)(`deliveries from the dashboard${SKIPPED_WHY}`
       },
       { timeoutMs: 20_000 },
     );
-    await page.getByRole("button", { name: "Send webhook again" }).click();
+    await page.getByRole("button", { name: "Send again" }).click();
     await page.getByText("It is on its way again.").waitFor();
     await waitFor("the alert again", () => receiver.received[1] ?? null, { timeoutMs: 20_000 });
     const [first, second] = receiver.received;

@@ -79,6 +79,68 @@ describe("thresholds", () => {
     expect(ids.every((id) => isId("alert", id))).toBe(true);
   });
 
+  it("that one step reaches are one message under the first one's id: one entry of the outbox that has them all", async () => {
+    const key = await createKey({ name: 'c"i ✓', budgetCents: 100, hardCapCents: 200 });
+    const { organizationId } = key;
+    await spend(key, 185n * CENT);
+    await spend(key, 15n * CENT);
+    const [first, second, third, last] = await listAlerts(key);
+    expect([first, second, third].map((alert) => alert!.messageId)).toEqual(Array(3).fill(first!.id));
+    expect(last!.messageId).toBe(last!.id);
+    expect(await test.client.xlen(`igw:{${organizationId}}:outbox`)).toBe(2);
+    const claim = await test.store.claimDelivery(organizationId, "webhook", "test", 1_000);
+    if (claim.outcome !== "claimed") throw new Error(claim.outcome);
+    expect(claim.message).toEqual({ id: first!.id, organizationId, alerts: [first, second, third] });
+    const shown = {
+      state: "failed",
+      attempts: 1,
+      lastError: "x",
+      lastAttemptAtMs: 1,
+      nextAttemptAtMs: null,
+    } as const;
+    const finish = {
+      organizationId,
+      channel: "webhook",
+      owner: "test",
+      claim,
+      outcome: "done",
+      shown,
+    } as const;
+    expect(await test.store.finishDelivery(finish)).toBe(true);
+    const { items } = await test.store.listAlerts(organizationId, { limit: 4, after: null });
+    expect(items.map(({ deliveries }) => deliveries.webhook.state)).toEqual([
+      "pending",
+      "failed",
+      "failed",
+      "failed",
+    ]);
+    // Any of them brings all of them back.
+    await test.store.redeliverAlert(items[2]!, ["webhook"]);
+    const [, again] = (
+      await test.client.xrevrange(`igw:{${organizationId}}:outbox`, "+", "-", "COUNT", 1)
+    )[0]!;
+    expect(again).toEqual(expect.arrayContaining([first!.id, "others", "only", "webhook"]));
+    expect(JSON.parse(again[again.indexOf("others") + 1]!)).toHaveLength(2);
+  });
+
+  it("of schema 1 are a message each", async () => {
+    const key = await createKey({ budgetCents: 100 });
+    const { organizationId } = key;
+    await spend(key, 80n * CENT);
+    const outbox = `igw:{${organizationId}}:outbox`;
+    const [[, fields]] = (await test.client.xrange(outbox, "-", "+")) as [[string, string[]]];
+    const old = fields.filter((_text, index) => fields[index - (index % 2)] !== "message");
+    expect(old).toHaveLength(fields.length - 2);
+    await test.client.del(outbox, `igw:{${organizationId}}:alerts`);
+    await test.client.xadd(outbox, "*", ...old);
+    await test.client.xadd(`igw:{${organizationId}}:alerts`, "*", ...old);
+    const [alert] = await listAlerts(key);
+    expect(alert!.messageId).toBe(alert!.id);
+    expect(await test.store.claimDelivery(organizationId, "email", "test", 1_000)).toMatchObject({
+      message: { id: alert!.id, alerts: [alert] },
+    });
+  });
+
   it("say what was reached, by what, when and in which month", async () => {
     const before = await test.store.timeMs();
     const key = await createKey({ name: "nightly ✓", budgetCents: 4000 }, { currency: "EUR" });
@@ -86,7 +148,8 @@ describe("thresholds", () => {
     await spend(key, 3207n * CENT + 999_999n);
     const [alert] = await listAlerts(key);
     expect(alert).toEqual({
-      id: expect.any(String),
+      id: alert?.messageId,
+      messageId: expect.any(String),
       organizationId: key.organizationId,
       kind: "budget",
       scope: "key",
@@ -260,10 +323,20 @@ describe("the list", () => {
     );
     expect(kinds).toEqual(["hard_cap 100", "hard_cap 90", "budget 100", "budget 80"]);
     expect(second.next).toBeNull();
+    const whole = await test.store.listAlerts(organizationId, { limit: 3, after: null, wholeMessages: true });
+    expect([whole.items.length, whole.next]).toEqual([4, null]);
     await test.store.markAlertsRead(organizationId);
     expect(await test.store.countUnreadAlerts(organizationId)).toBe(0);
     await test.store.changeKey(key, { budgetCents: 120 }, null);
     expect(await test.store.countUnreadAlerts(organizationId)).toBe(1);
+    const newest = await test.store.listAlerts(organizationId, {
+      limit: 1,
+      after: null,
+      wholeMessages: true,
+    });
+    expect(newest.items).toHaveLength(1);
+    const rest = { limit: 1, after: newest.next, wholeMessages: true } as const;
+    expect((await test.store.listAlerts(organizationId, rest)).items).toHaveLength(4);
   });
 
   it("finds nothing of another organization, and nothing under what is no id", async () => {

@@ -58,7 +58,8 @@ const redeliver = defineOrganizationRoute(
     operationId: "redeliverAlert",
     tag: TAG,
     summary: "Sends an alert again, and lets whatever waits for its next attempt be tried at once.",
-    description: "Receivers see the same `webhook-id` and `data.id` again.",
+    description:
+      "With it go those that fired in the same step. Receivers see the same `webhook-id` and `data.id` again.",
     access: "write",
     query: null,
     body: redelivery,
@@ -95,6 +96,7 @@ function chooseChannels(
 function formatAlert(item: ListedAlert) {
   return {
     ...formatAlertData(item),
+    message_id: item.messageId,
     type: alertTypeOf(item),
     created_at: new Date(item.firedAtMs).toISOString(),
     deliveries: {

@@ -24,9 +24,11 @@ const delivery = named(
 export const alert = named(
   "Alert",
   z.strictObject({
-    id: z
-      .string()
-      .meta({ description: "`webhook-id` and `data.id` of the webhook.", examples: ["alert_01934f6e-…"] }),
+    id: z.string().meta({ examples: ["alert_01934f6e-…"] }),
+    message_id: z.string().meta({
+      description:
+        "The same for all alerts that fired in one step: they are told of in one mail and one event, of which this is `webhook-id` and `data.id`, and `deliveries` are its.",
+    }),
     type: z.enum(["budget.threshold_reached", "hard_cap.threshold_reached"]),
     created_at: timestamp(),
     organization_id: z.string(),

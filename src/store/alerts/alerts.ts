@@ -13,13 +13,22 @@ import {
 import { expiryOf } from "../../calendar.ts";
 import { parseFields, parseInteger } from "../redis/parse-reply.ts";
 import { ALERT_CHANNELS } from "../types/alerts.ts";
-import type { AlertChannel, AlertRecord, DeliveryState, ListedAlert } from "../types/alerts.ts";
-import type { Page, PageInput } from "../types/page.ts";
+import type {
+  AlertChannel,
+  AlertMessage,
+  AlertPageInput,
+  AlertRecord,
+  DeliveryState,
+  ListedAlert,
+} from "../types/alerts.ts";
+import type { Page } from "../types/page.ts";
 import type { Run } from "../run.ts";
 import type { AlertStore } from "../types/alerts.ts";
 
 /** "100" stands for "many": a badge has no room for more. */
 const COUNTED_UNREAD = 100;
+/** Two amounts of a key and two of its organization with two thresholds each. */
+const MOST_IN_A_MESSAGE = 8;
 const SCAN_ENTRIES = 500;
 const MAX_SCANNED = 20_000;
 
@@ -59,15 +68,19 @@ export function createAlertStore(run: Run): AlertStore {
 async function listAlerts(
   context: StoreContext,
   organizationId: string,
-  { limit, after }: PageInput,
+  { limit, after, wholeMessages }: AlertPageInput,
 ): Promise<Page<ListedAlert>> {
   const end = after === null ? "+" : `(${after}`;
-  const found = await context.client.xrevrange(alertListKey(organizationId), end, "-", "COUNT", limit + 1);
-  const shown = found.slice(0, limit);
-  const items = await Promise.all(
-    shown.map(([, fields]) => addDeliveries(context, parseAlert(organizationId, parseFields(fields)))),
-  );
-  return { items, next: found.length > limit ? (shown.at(-1)?.[0] ?? null) : null };
+  const count = limit + (wholeMessages === true ? MOST_IN_A_MESSAGE : 1);
+  const entries = await context.client.xrevrange(alertListKey(organizationId), end, "-", "COUNT", count);
+  const found = entries.map(([, fields]) => parseAlert(organizationId, parseFields(fields)));
+  const last = found[limit - 1];
+  let shown = Math.min(limit, found.length);
+  while (wholeMessages === true && last !== undefined && found[shown]?.messageId === last.messageId) {
+    shown += 1;
+  }
+  const items = await Promise.all(found.slice(0, shown).map((alert) => addDeliveries(context, alert)));
+  return { items, next: found.length > shown ? (entries[shown - 1]?.[0] ?? null) : null };
 }
 
 /** @see AlertStore.findAlert */
@@ -76,25 +89,41 @@ async function findAlert(
   organizationId: string,
   alertId: string,
 ): Promise<ListedAlert | null> {
+  for await (const alert of scanAlerts(context, organizationId, alertId)) {
+    if (alert.id === alertId) return addDeliveries(context, alert);
+  }
+  return null;
+}
+
+/** What fired together with an alert and is still in the list, itself among it. */
+async function findMessage(context: StoreContext, alert: AlertRecord): Promise<AlertMessage> {
+  const { organizationId, messageId } = alert;
+  const alerts: AlertRecord[] = [];
+  for await (const other of scanAlerts(context, organizationId, messageId)) {
+    if (other.messageId === messageId) alerts.push(other);
+    else if (alerts.length > 0) break;
+  }
+  const [first = alert, ...others] = alerts;
+  return { id: messageId, organizationId, alerts: [first, ...others] };
+}
+
+/** The alerts of the list from about the one with this id on; none when that has not the form of an id. */
+async function* scanAlerts(
+  { client }: StoreContext,
+  organizationId: string,
+  alertId: string,
+): AsyncGenerator<AlertRecord> {
   const time = timeOfId(alertId);
-  if (time === null || !isId("alert", alertId)) return null;
+  if (time === null || !isId("alert", alertId)) return;
   // Never before the time in its id, behind it when Redis's clock went back.
   let from = String(time);
   for (let read = 0; read < MAX_SCANNED; read += SCAN_ENTRIES) {
-    const entries = await context.client.xrange(
-      alertListKey(organizationId),
-      from,
-      "+",
-      "COUNT",
-      SCAN_ENTRIES,
-    );
-    const found = entries.map(([, fields]) => parseFields(fields)).find(({ id }) => id === alertId);
-    if (found !== undefined) return addDeliveries(context, parseAlert(organizationId, found));
+    const entries = await client.xrange(alertListKey(organizationId), from, "+", "COUNT", SCAN_ENTRIES);
+    for (const [, fields] of entries) yield parseAlert(organizationId, parseFields(fields));
     const last = entries.at(-1);
-    if (last === undefined || entries.length < SCAN_ENTRIES) return null;
+    if (last === undefined || entries.length < SCAN_ENTRIES) return;
     from = `(${last[0]}`;
   }
-  return null;
 }
 
 /** @see AlertStore.countUnreadAlerts */
@@ -116,23 +145,36 @@ async function redeliverAlert(
   alert: ListedAlert,
   channels: readonly AlertChannel[],
 ): Promise<void> {
-  const { organizationId, id, month } = alert;
+  const { organizationId, messageId, month } = alert;
+  const { alerts } = await findMessage(context, alert);
+  const [first, ...others] = alerts;
   const again = channels.filter((channel) => alert.deliveries[channel].state !== "pending");
   await context.client.igwRedeliverAlert(
     String(2 + ALERT_CHANNELS.length),
     alertOutboxKey(organizationId),
-    alertDeliveriesKey(organizationId, id),
+    alertDeliveriesKey(organizationId, messageId),
     ...ALERT_CHANNELS.map((channel) => alertCourierKey(organizationId, channel)),
     again.join(" "),
     JSON.stringify(PENDING),
     String(expiryOf(month, context.usageMonths)),
-    ...formatAlert(alert),
+    ...formatAlert(first),
+    ...(others.length === 0 ? [] : ["others", JSON.stringify(others.map(formatAlert))]),
   );
   await context.client.publish(ALERT_CHANNEL, organizationId);
 }
 
-/** The fields as `lua/include/thresholds.lua` writes them. @throws TypeError */
-export function parseAlert(organizationId: string, fields: Readonly<Record<string, string>>): AlertRecord {
+const othersSchema = z.array(z.array(z.string()));
+
+/** An entry of the outbox as `lua/include/thresholds.lua` writes it. @throws TypeError, SyntaxError, ZodError */
+export function parseMessage(organizationId: string, fields: Readonly<Record<string, string>>): AlertMessage {
+  const first = parseAlert(organizationId, fields);
+  const others = othersSchema.parse(JSON.parse(fields["others"] ?? "[]"));
+  const parsed = others.map((other) => parseAlert(organizationId, parseFields(other)));
+  return { id: first.messageId, organizationId, alerts: [first, ...parsed] };
+}
+
+/** An alert's fields as `lua/include/thresholds.lua` writes them. @throws TypeError */
+function parseAlert(organizationId: string, fields: Readonly<Record<string, string>>): AlertRecord {
   const textOf = (name: string): string => {
     const value = fields[name];
     if (value === undefined) throw new TypeError(`an alert in Redis has no field "${name}"`);
@@ -141,6 +183,8 @@ export function parseAlert(organizationId: string, fields: Readonly<Record<strin
   const scope = textOf("scope") === "key" ? "key" : "organization";
   return {
     id: textOf("id"),
+    // Before schema 2 each was a message of its own.
+    messageId: fields["message"] ?? textOf("id"),
     organizationId,
     kind: textOf("kind") === "budget" ? "budget" : "hard_cap",
     scope,
@@ -158,6 +202,7 @@ export function parseAlert(organizationId: string, fields: Readonly<Record<strin
 function formatAlert(alert: AlertRecord): string[] {
   const fields = {
     id: alert.id,
+    message: alert.messageId,
     kind: alert.kind,
     scope: alert.scope,
     key: alert.keyId ?? "",
@@ -173,7 +218,7 @@ function formatAlert(alert: AlertRecord): string[] {
 }
 
 async function addDeliveries({ client }: StoreContext, alert: AlertRecord): Promise<ListedAlert> {
-  const stored = await client.hgetall(alertDeliveriesKey(alert.organizationId, alert.id));
+  const stored = await client.hgetall(alertDeliveriesKey(alert.organizationId, alert.messageId));
   const stateOf = (channel: AlertChannel): DeliveryState => {
     const text = stored[channel];
     return text === undefined ? PENDING : deliverySchema.parse(JSON.parse(text));

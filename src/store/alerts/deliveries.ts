@@ -2,7 +2,7 @@
  * The outbox of alerts: who delivers what next. A courier for each organization and channel holds a cursor and a lease,
  * so that alerts go out in order and a process that dies is taken over. The rules are in `lua/`.
  */
-import { parseAlert } from "./alerts.ts";
+import { parseMessage } from "./alerts.ts";
 import type { StoreContext } from "../context.ts";
 import { alertCourierKey, alertDeliveriesKey, alertOutboxKey } from "../redis/keys.ts";
 import { expiryOf } from "../../calendar.ts";
@@ -53,7 +53,7 @@ async function claimDelivery(
   const only = fields["only"]?.split(" ");
   return {
     outcome,
-    alert: parseAlert(organizationId, fields),
+    message: parseMessage(organizationId, fields),
     entryId,
     isForOthers: only !== undefined && !only.includes(channel),
     queuedAtMs: timeOfEntry(entryId),
@@ -85,7 +85,7 @@ async function finishDelivery(context: StoreContext, input: FinishInput): Promis
       alertCourierKey(organizationId, channel),
       alertCourierKey(organizationId, other),
       alertOutboxKey(organizationId),
-      alertDeliveriesKey(organizationId, claim.alert.id),
+      alertDeliveriesKey(organizationId, claim.message.id),
       owner,
       claim.entryId,
       input.outcome,
@@ -93,7 +93,7 @@ async function finishDelivery(context: StoreContext, input: FinishInput): Promis
       input.progress ?? "",
       channel,
       shown === null ? "" : JSON.stringify(shown),
-      String(expiryOf(claim.alert.month, context.usageMonths)),
+      String(expiryOf(claim.message.alerts[0].month, context.usageMonths)),
     ),
   );
   return textAt(reply, OUTCOME) === "recorded";

@@ -81,9 +81,9 @@ export const alertsReadKey = (organizationId: string): string => `igw:{${organiz
 /** Hash: cursor, lease and attempts of the delivery to one channel. */
 export const alertCourierKey = (organizationId: string, channel: string): string =>
   `igw:{${organizationId}}:courier:${channel}`;
-/** Hash: channel → how the delivery of one alert stands, JSON. */
-export const alertDeliveriesKey = (organizationId: string, alertId: string): string =>
-  `igw:{${organizationId}}:deliveries:${alertId}`;
+/** Hash: channel → how the delivery of one message stands, JSON. */
+export const alertDeliveriesKey = (organizationId: string, messageId: string): string =>
+  `igw:{${organizationId}}:deliveries:${messageId}`;
 /** No key but a channel (PUBLISH): ids of organizations whose outbox has got something. `lua/include/thresholds.lua` says it too. */
 export const ALERT_CHANNEL = "igw:alerts";
 /** What `lua/include/thresholds.lua` writes to: the alerts fired in a month, the outbox, the list. */

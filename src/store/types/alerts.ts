@@ -6,8 +6,10 @@ export const ALERT_CHANNELS = ["email", "webhook"] as const;
 export type AlertChannel = (typeof ALERT_CHANNELS)[number];
 
 export interface AlertRecord {
-  /** `alert_…`; the same in every attempt and in a delivery that was asked for again. */
+  /** `alert_…` */
   readonly id: string;
+  /** The message that tells of it: the same for all that fired in one step, the id of the first of them. */
+  readonly messageId: string;
   readonly organizationId: string;
   readonly kind: "budget" | "hard_cap";
   readonly scope: "key" | "organization";
@@ -25,10 +27,19 @@ export interface AlertRecord {
   readonly firedAtMs: number;
 }
 
+/** What fired in one step: one mail, one event of a webhook. */
+export interface AlertMessage {
+  /** `alert_…`, that of its first alert; the same in every attempt and in a delivery that was asked for again. */
+  readonly id: string;
+  readonly organizationId: string;
+  /** At least one, in the order in which they fired. */
+  readonly alerts: readonly [AlertRecord, ...AlertRecord[]];
+}
+
 /** `off`: the organization had not chosen the channel when the alert came up for delivery. */
 export type DeliveryStateName = "pending" | "delivered" | "failed" | "off";
 
-/** How the delivery of one alert to one channel stands. */
+/** How the delivery of one message to one channel stands. */
 export interface DeliveryState {
   readonly state: DeliveryStateName;
   /** Attempts so far; a delivery that was asked for again begins at 0. */
@@ -42,13 +53,14 @@ export interface DeliveryState {
 }
 
 export interface ListedAlert extends AlertRecord {
+  /** Of its message. */
   readonly deliveries: Readonly<Record<AlertChannel, DeliveryState>>;
 }
 
 /** A delivery that this process, and no other, is to attempt now. */
 export interface ClaimedDelivery {
   readonly outcome: "claimed";
-  readonly alert: AlertRecord;
+  readonly message: AlertMessage;
   /** In the outbox. */
   readonly entryId: string;
   /** Asked for again for other channels only. */
@@ -92,17 +104,22 @@ export interface OwedDelivery {
   readonly waitMs: number;
 }
 
+export interface AlertPageInput extends PageInput {
+  /** A page ends with a message, and may be longer by the rest of its last one. */
+  readonly wholeMessages?: true;
+}
+
 export interface AlertStore {
   /** Newest first; about 10,000 are kept. `next` of a page is not an alert's id. */
-  listAlerts(organizationId: string, page: PageInput): Promise<Page<ListedAlert>>;
+  listAlerts(organizationId: string, page: AlertPageInput): Promise<Page<ListedAlert>>;
   findAlert(organizationId: string, alertId: string): Promise<ListedAlert | null>;
   /** Alerts since the list was last marked as read; more than 100 count as 100. */
   countUnreadAlerts(organizationId: string): Promise<number>;
   /** Marks all alerts up to now as read. */
   markAlertsRead(organizationId: string): Promise<void>;
   /**
-   * Sends an alert again on these channels, and lets whatever else waits for a next try be tried at once. An alert that
-   * is still on its way on a channel is not put into the outbox a second time.
+   * Sends an alert's message again on these channels, and lets whatever else waits for a next try be tried at once. One
+   * that is still on its way on a channel is not put into the outbox a second time.
    */
   redeliverAlert(alert: ListedAlert, channels: readonly AlertChannel[]): Promise<void>;
 }

@@ -1,12 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { formatAlertEvent, formatTestEvent } from "../../../src/alerts/alert-event.ts";
-import { ALERT } from "./alert-fixture.ts";
+import type { AlertMessage } from "../../../src/store/types/alerts.ts";
+import { ALERT, messageOf } from "./alert-fixture.ts";
 
 const PAGES = "https://dashboard.example.com";
 
+const format = (message: AlertMessage) =>
+  formatAlertEvent({ message, organizationName: "Acme", pagesUrl: PAGES });
+
 describe("formatAlertEvent", () => {
   it("has the published fields, amounts in whole cents rounded down", () => {
-    expect(JSON.parse(formatAlertEvent(ALERT, PAGES))).toEqual({
+    expect(JSON.parse(format(messageOf()))).toEqual({
       type: "hard_cap.threshold_reached",
       timestamp: "2026-11-20T12:00:00Z",
       data: {
@@ -22,13 +26,29 @@ describe("formatAlertEvent", () => {
         month: "2026-11",
         resets_at: "2026-12-01T00:00:00Z",
         url: `${PAGES}/organizations/${ALERT.organizationId}/keys/${ALERT.keyId}#hard_cap_cents`,
+        organization_name: "Acme",
+        message:
+          'API key "ci" of Acme has spent $45.07 in November 2026: 90% of its monthly hard cap of $50.00 is reached.',
+        alerts: [
+          {
+            id: ALERT.id,
+            type: "hard_cap.threshold_reached",
+            scope: "key",
+            key_id: ALERT.keyId,
+            key_name: "ci",
+            threshold_percent: 90,
+            amount_cents: 5000,
+            spent_cents: 4507,
+            url: `${PAGES}/organizations/${ALERT.organizationId}/keys/${ALERT.keyId}#hard_cap_cents`,
+          },
+        ],
       },
     });
   });
 
   it("names no key when the subject is the organization", () => {
-    const alert = { ...ALERT, kind: "budget", scope: "organization", keyId: null, keyName: null } as const;
-    expect(JSON.parse(formatAlertEvent({ ...alert, month: "2026-12" }, PAGES))).toMatchObject({
+    const alert = { kind: "budget", scope: "organization", keyId: null, keyName: null } as const;
+    expect(JSON.parse(format(messageOf({ ...alert, month: "2026-12" })))).toMatchObject({
       type: "budget.threshold_reached",
       data: {
         scope: "organization",
@@ -38,6 +58,34 @@ describe("formatAlertEvent", () => {
         url: `${PAGES}/organizations/${ALERT.organizationId}/settings#budget_cents`,
       },
     });
+  });
+});
+
+describe("an event of several alerts", () => {
+  it("has the worst of them where one has its own, under the message's id, and all of them in order", () => {
+    const message = messageOf(
+      { kind: "budget", thresholdPercent: 80 },
+      { id: "alert_2", kind: "budget", thresholdPercent: 100 },
+      { id: "alert_3", thresholdPercent: 100 },
+      { id: "alert_4", scope: "organization", keyId: null, keyName: null, kind: "budget" },
+    );
+    const event = JSON.parse(format(message)) as { type: string; data: Record<string, unknown> };
+    expect(event).toMatchObject({
+      type: "hard_cap.threshold_reached",
+      data: { id: ALERT.messageId, scope: "key", threshold_percent: 100 },
+    });
+    expect(event.data["alerts"]).toMatchObject([
+      { id: ALERT.id, type: "budget.threshold_reached", threshold_percent: 80 },
+      { id: "alert_2", threshold_percent: 100 },
+      { id: "alert_3", type: "hard_cap.threshold_reached" },
+      { id: "alert_4", scope: "organization", url: expect.stringContaining("/settings#budget_cents") },
+    ]);
+  });
+
+  it("is the organization's where both have reached their cap", () => {
+    const organization = { scope: "organization", keyId: null, keyName: null } as const;
+    const message = messageOf({ thresholdPercent: 100 }, { ...organization, thresholdPercent: 100 });
+    expect(JSON.parse(format(message))).toMatchObject({ data: { scope: "organization" } });
   });
 });
 

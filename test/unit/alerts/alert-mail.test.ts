@@ -1,11 +1,22 @@
 import { describe, expect, it } from "vitest";
 import { createAlertMail } from "../../../src/alerts/alert-mail.ts";
 import type { AlertRecord } from "../../../src/store/types/alerts.ts";
-import { ALERT } from "./alert-fixture.ts";
+import { ALERT, messageOf } from "./alert-fixture.ts";
+
+const KEY = { spentMicrocents: 6_000_000_000n } as const;
+const OWN = { scope: "organization", keyId: null, keyName: null } as const;
+/** One charge past everything of a key, and past the first threshold of its organization. */
+const MANY = messageOf(
+  { ...KEY, kind: "budget", amountCents: 4000, thresholdPercent: 80 },
+  { ...KEY, kind: "budget", amountCents: 4000, thresholdPercent: 100 },
+  { ...KEY, thresholdPercent: 90 },
+  { ...KEY, thresholdPercent: 100 },
+  { ...OWN, kind: "budget", amountCents: 25_000, thresholdPercent: 80, spentMicrocents: 20_000_000_000n },
+);
 
 const create = (changes: Partial<AlertRecord> = {}, organizationName = "Acme") =>
   createAlertMail({
-    alert: { ...ALERT, ...changes },
+    message: messageOf(changes),
     organizationName,
     pagesUrl: "https://gateway.example.com",
   });
@@ -48,6 +59,28 @@ describe("the mail of an alert", () => {
     expect(mail.subject).toBe(subject);
     expect(mail.text).toContain(says);
     expect(mail.html).toContain(says.replaceAll('"', "&quot;"));
+  });
+
+  it("names all that was reached in one step, what is worst in its subject, and each page", async () => {
+    const mail = await createAlertMail({
+      message: MANY,
+      organizationName: "Acme",
+      pagesUrl: "https://gateway.example.com",
+    });
+    const page = `https://gateway.example.com/organizations/${ALERT.organizationId}`;
+    expect(mail.subject).toBe('[Acme] Hard cap reached: API key "ci" has spent $60.00 in November 2026');
+    expect(mail.text.split("\n\n")).toEqual([
+      'API key "ci" of Acme has spent $60.00 in November 2026: 80% and 100% of its monthly budget of $40.00, 90% and 100% of its monthly hard cap of $50.00 are reached.',
+      "The organization Acme has spent $200.00 in November 2026: 80% of its monthly budget of $250.00 is reached.",
+      "Requests of this key that cost money are refused (402) until 2026-12-01 00:00 UTC, when the count begins anew. To go on before, raise the cap of $50.00.",
+      `Change the key's hard cap:\n${page}/keys/${ALERT.keyId}#hard_cap_cents`,
+      `Change the key's budget:\n${page}/keys/${ALERT.keyId}#budget_cents`,
+      `Change the organization's budget:\n${page}/settings#budget_cents`,
+      expect.stringContaining("This address is in the notification settings of Acme"),
+    ]);
+    const links = [...mail.html.matchAll(/href="([^"]+)"/g)].map(([, url]) => url);
+    expect(links).toHaveLength(3);
+    for (const url of links) expect(mail.text).toContain(url);
   });
 
   it.each([

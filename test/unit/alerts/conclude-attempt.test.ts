@@ -3,11 +3,11 @@ import type { AttemptResult } from "../../../src/alerts/channel.ts";
 import { concludeAttempt } from "../../../src/alerts/conclude-attempt.ts";
 import { RETRY_SCHEDULE } from "../../../src/alerts/retry-schedule.ts";
 import type { ClaimedDelivery } from "../../../src/store/types/alerts.ts";
-import { ALERT } from "./alert-fixture.ts";
+import { messageOf } from "./alert-fixture.ts";
 
 const CLAIM: ClaimedDelivery = {
   outcome: "claimed",
-  alert: ALERT,
+  message: messageOf(),
   entryId: "5-0",
   isForOthers: false,
   queuedAtMs: 1_000,

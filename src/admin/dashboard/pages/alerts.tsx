@@ -13,15 +13,19 @@ async function showAlerts(page: OrganizationPageCall): Promise<PageAnswer> {
   const { organization } = page;
   if (!organization.notifications.dashboard) return showThatOff(page);
   const after = page.query.get("after");
-  const { items, next } = await page.options.store.listAlerts(organization.id, { limit: SHOWN, after });
+  const { items, next } = await page.options.store.listAlerts(organization.id, {
+    limit: SHOWN,
+    after,
+    wholeMessages: true,
+  });
   const base = `/organizations/${organization.id}`;
   return {
     markup: (
       <Layout page={page} title="Alerts" section="alerts">
         <p>
           At 80 % and 100 % of a budget, and at 90 % and 100 % of a hard cap, of a key and of the
-          organization, once a month. Who is told is set in{" "}
-          <a href={`${base}/settings`}>Inference settings</a>.
+          organization, once a month. What one request reaches is told of in one message. Who is told is set
+          in <a href={`${base}/settings`}>Inference settings</a>.
         </p>
         {page.unreadAlerts > 0 && page.canChange ? (
           <Form page={page} action={`${base}/alerts/read`} class="actions">
@@ -65,7 +69,7 @@ async function markRead(page: OrganizationPageCall): Promise<PageAnswer> {
 
 async function sendAgain(page: OrganizationPageCall): Promise<PageAnswer> {
   const params = { organization: page.organization.id, alert: page.params["alert"] ?? "" };
-  await page.api(REDELIVER, { params, body: { channels: page.form.all("channels") } });
+  await page.api(REDELIVER, { params, body: {} });
   return { redirect: `/organizations/${page.organization.id}/alerts?done=sent` };
 }
 

@@ -135,7 +135,9 @@ type Alerts = Awaited<ReturnType<OrganizationPageCall["options"]["store"]["listA
 /** Null where the organization has none shown here. */
 async function readAlerts({ organization, options }: OrganizationPageCall): Promise<Alerts | null> {
   if (!organization.notifications.dashboard) return null;
-  return (await options.store.listAlerts(organization.id, { limit: SHOWN_ALERTS, after: null })).items;
+  return (
+    await options.store.listAlerts(organization.id, { limit: SHOWN_ALERTS, after: null, wholeMessages: true })
+  ).items;
 }
 
 function RecentAlerts({ page, alerts }: { page: OrganizationPageCall; alerts: Alerts }) {

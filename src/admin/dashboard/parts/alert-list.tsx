@@ -12,29 +12,73 @@ interface AlertListProps {
   readonly alerts: readonly ListedAlert[];
 }
 
-/** Alerts, newest first, with the state of each delivery. */
+/** What fired in one step, in the order in which it fired. */
+type Message = readonly [ListedAlert, ...ListedAlert[]];
+
+/** Alerts, newest first, those of one step together, with the state of each delivery. */
 export function AlertList({ page, alerts }: AlertListProps) {
   return (
     <ul class="alerts">
-      {alerts.map((alert) => (
-        <li class={alert.kind === "hard_cap" && alert.thresholdPercent >= 100 ? "bad" : "warn"}>
-          <p>
-            <strong>
-              {alert.thresholdPercent} % of the {alert.kind === "budget" ? "budget" : "hard cap"}
-            </strong>{" "}
-            of <Subject alert={alert} />: {formatMoney(Number(alert.spentMicrocents), alert.currency)} of{" "}
-            {formatLimit(alert.amountCents, alert.currency)} in {monthName(alert.month)}
-          </p>
-          <p class="quiet">
-            <Time at={alert.firedAtMs} />
-            {describeDelivery("email", alert)}
-            {describeDelivery("webhook", alert)}
-          </p>
-          <SendAgain page={page} alert={alert} />
+      {groupByMessage(alerts).map((message) => (
+        <li class={message.some(isCapReached) ? "bad" : "warn"}>
+          {groupByLimit(message).map((reached) => (
+            <Reached alerts={reached} />
+          ))}
+          <div class="quiet">
+            <Time at={message[0].firedAtMs} />
+            {describeDelivery("email", message[0])}
+            {describeDelivery("webhook", message[0])}
+            <SendAgain page={page} alert={message[0]} />
+          </div>
         </li>
       ))}
     </ul>
   );
+}
+
+/** "80 % and 100 % of the budget of API key …" */
+function Reached({ alerts }: { alerts: Message }) {
+  const [alert] = alerts;
+  const percents = alerts.map(({ thresholdPercent }) => `${thresholdPercent} %`);
+  return (
+    <p>
+      <strong>
+        {percents.join(" and ")} of the {alert.kind === "budget" ? "budget" : "hard cap"}
+      </strong>{" "}
+      of <Subject alert={alert} />: {formatMoney(Number(alert.spentMicrocents), alert.currency)} of{" "}
+      {formatLimit(alert.amountCents, alert.currency)} in {monthName(alert.month)}
+    </p>
+  );
+}
+
+function groupByMessage(alerts: readonly ListedAlert[]): readonly Message[] {
+  return groupNeighbours(alerts, ({ messageId }) => messageId).map((group) => reversed(group));
+}
+
+function groupByLimit(message: Message): readonly Message[] {
+  return groupNeighbours(message, ({ scope, kind }) => `${scope} ${kind}`);
+}
+
+function groupNeighbours(
+  alerts: readonly ListedAlert[],
+  nameOf: (alert: ListedAlert) => string,
+): readonly Message[] {
+  const groups: [ListedAlert, ...ListedAlert[]][] = [];
+  for (const alert of alerts) {
+    const last = groups.at(-1);
+    if (last !== undefined && nameOf(last[0]) === nameOf(alert)) last.push(alert);
+    else groups.push([alert]);
+  }
+  return groups;
+}
+
+function reversed([first, ...others]: Message): Message {
+  const [last, ...before] = others.toReversed();
+  return last === undefined ? [first] : [last, ...before, first];
+}
+
+function isCapReached({ kind, thresholdPercent }: ListedAlert): boolean {
+  return kind === "hard_cap" && thresholdPercent >= 100;
 }
 
 function Subject({ alert }: { alert: ListedAlert }) {
@@ -56,21 +100,19 @@ function describeDelivery(channel: "email" | "webhook", alert: ListedAlert): str
   return ` · ${channel}: ${state}${tries}${error}${next}`;
 }
 
+/** To where it did not arrive, or else to everybody. */
 function SendAgain({ page, alert }: { page: OrganizationPageCall; alert: ListedAlert }) {
   const { emails, webhook } = page.organization.notifications;
-  const channels = [...(emails.length > 0 ? ["email"] : []), ...(webhook === null ? [] : ["webhook"])];
-  if (!page.canChange || channels.length === 0) return null;
+  if (!page.canChange || (emails.length === 0 && webhook === null)) return null;
+  const path = `/organizations/${page.organization.id}/alerts/${alert.id}/redeliver`;
   return (
-    <Form
-      page={page}
-      action={`/organizations/${page.organization.id}/alerts/${alert.id}/redeliver`}
-      class="actions"
-    >
-      {channels.map((channel) => (
-        <button type="submit" class="quiet" name="channels" value={channel}>
-          Send {channel} again
+    <>
+      {" · "}
+      <Form page={page} action={path} class="small">
+        <button type="submit" class="link">
+          Send again
         </button>
-      ))}
-    </Form>
+      </Form>
+    </>
   );
 }

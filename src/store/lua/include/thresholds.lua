@@ -3,7 +3,7 @@
 -- amount, threshold and month. The alert is in the list and in the outbox in the same step as the spend that reached it.
 --
 -- Spend is the number that caps are compared with: what requests that have ended cost, and a lower bound of what those in
--- flight have cost so far.
+-- flight have cost so far. What fires in one step is one message: one entry of the outbox, under the id of its first alert.
 
 -- Entries in the list; the outbox keeps an alert until it was delivered or given up.
 local LISTED_ALERTS = 10000
@@ -23,18 +23,32 @@ local function create_alert_id(now_ms, fired, member)
     .. string.sub('89ab', variant, variant) .. string.sub(hash, 5, 7) .. '-' .. string.sub(hash, 8, 19)
 end
 
-local function write_alert(names, member, alert)
+-- Adds an alert to the message as field, value, field, value …, its id among them. A program of schema 1 delivers the
+-- first of them.
+local function add_alert(message, names, member, alert, percent)
   local now_ms = now_milliseconds()
-  local fields = { 'id', create_alert_id(now_ms, names.fired, member), 'kind', alert.kind, 'scope', alert.scope,
-    'key', alert.key_id, 'key_name', alert.key_name, 'percent', alert.percent, 'amount_cents', alert.amount_cents,
+  local id = create_alert_id(now_ms, names.fired, member)
+  message.id = message.id or id
+  message[#message + 1] = { 'id', id, 'message', message.id, 'kind', alert.kind, 'scope', alert.scope,
+    'key', alert.key_id, 'key_name', alert.key_name, 'percent', integer(percent), 'amount_cents', alert.amount_cents,
     'spent', alert.spent, 'currency', alert.currency, 'month', alert.month, 'at', integer(now_ms) }
-  redis.call('XADD', names.alerts, 'MAXLEN', '~', LISTED_ALERTS, '*', unpack(fields))
-  redis.call('XADD', names.outbox, '*', unpack(fields))
+end
+
+local function write_message(names, message)
+  for _, fields in ipairs(message) do
+    redis.call('XADD', names.alerts, 'MAXLEN', '~', LISTED_ALERTS, '*', unpack(fields))
+  end
+  local entry = { unpack(message[1]) }
+  if #message > 1 then
+    entry[#entry + 1] = 'others'
+    -- Texts alone: cjson would take digits off large numbers.
+    entry[#entry + 1] = cjson.encode({ unpack(message, 2) })
+  end
+  redis.call('XADD', names.outbox, '*', unpack(entry))
 end
 
 -- Fires what one subject, the key or the organization, has reached. `amounts`: field of a record -> cents or ''.
-local function fire_subject(names, amounts, subject, alert, expires_at_ms)
-  local fired = 0
+local function fire_subject(message, names, amounts, subject, alert)
   local spent = number_or_zero(redis.call('HGET', names.spend, subject))
   for _, threshold in ipairs(THRESHOLDS) do
     local amount_cents = amounts[threshold.field]
@@ -44,18 +58,12 @@ local function fire_subject(names, amounts, subject, alert, expires_at_ms)
       if amount > 0 and spent >= amount * percent * 10000 then
         local member = subject .. ' ' .. threshold.kind .. ' ' .. amount_cents .. ' ' .. percent
         if redis.call('SADD', names.fired, member) == 1 then
-          alert.kind, alert.amount_cents, alert.percent = threshold.kind, amount_cents, percent
-          alert.spent = integer(spent)
-          write_alert(names, member, alert)
-          fired = fired + 1
+          alert.kind, alert.amount_cents, alert.spent = threshold.kind, amount_cents, integer(spent)
+          add_alert(message, names, member, alert, percent)
         end
       end
     end
   end
-  if fired > 0 and redis.call('PTTL', names.fired) == -1 then
-    redis.call('PEXPIREAT', names.fired, expires_at_ms)
-  end
-  return fired
 end
 
 local function has_amount(amounts)
@@ -65,24 +73,28 @@ end
 -- Fires what the spend of a month has reached and tells the delivery. Returns how many alerts that were, as text.
 -- names: { organization, key (nil: not the key's), spend, fired, outbox, alerts }; only_key: not the organization's.
 local function fire_thresholds(names, key_id, month, expires_at_ms, only_key)
-  local fired = 0
+  local message = {}
   local owner = redis.call('HMGET', names.organization, 'currency', 'budget_cents', 'hard_cap_cents')
   if names.key then
     local key = redis.call('HMGET', names.key, 'name', 'budget_cents', 'hard_cap_cents')
     local amounts = { budget_cents = key[2], hard_cap_cents = key[3] }
     local alert = { scope = 'key', key_id = key_id, key_name = key[1] or '', currency = owner[1] or '', month = month }
     if has_amount(amounts) then
-      fired = fired + fire_subject(names, amounts, 'key:' .. key_id, alert, expires_at_ms)
+      fire_subject(message, names, amounts, 'key:' .. key_id, alert)
     end
   end
   local amounts = { budget_cents = owner[2], hard_cap_cents = owner[3] }
   if not only_key and has_amount(amounts) then
     local alert = { scope = 'organization', key_id = '', key_name = '', currency = owner[1] or '', month = month }
-    fired = fired + fire_subject(names, amounts, 'organization', alert, expires_at_ms)
+    fire_subject(message, names, amounts, 'organization', alert)
   end
-  if fired > 0 then
+  if #message > 0 then
+    if redis.call('PTTL', names.fired) == -1 then
+      redis.call('PEXPIREAT', names.fired, expires_at_ms)
+    end
+    write_message(names, message)
     -- It only hastens what a sweep finds too: a user that may not publish must not lose the charge that fired it.
     redis.pcall('PUBLISH', 'igw:alerts', string.match(names.organization, '{(.-)}'))
   end
-  return integer(fired)
+  return integer(#message)
 end
