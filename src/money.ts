@@ -11,7 +11,9 @@ export const MAX_CENTS = 9_000_000_000;
 
 /** "2.50" per million tokens: 2.50 × 100 cents × 10^6 microcents. */
 const PRICE_DECIMALS = 8;
-const MIN_SHOWN_DECIMALS = 2;
+/** Of a product of tokens and a price per million of them. */
+const PRODUCT_DECIMALS = PRICE_DECIMALS + 6;
+export const MIN_SHOWN_DECIMALS = 2;
 const PRICE_PATTERN = /^(\d{1,7})(?:\.(\d{1,8}))?$/;
 
 /**
@@ -28,16 +30,28 @@ export function parsePrice(text: string): bigint | null {
 
 /** A price per million tokens as it is written in `gateway.yaml`: "2.50", "0.075". The reverse of `parsePrice`. */
 export function formatPrice(price: bigint): string {
-  const digits = price.toString().padStart(PRICE_DECIMALS + 1, "0");
-  const fraction = digits.slice(-PRICE_DECIMALS).replace(/0+$/, "").padEnd(MIN_SHOWN_DECIMALS, "0");
-  return `${digits.slice(0, -PRICE_DECIMALS)}.${fraction}`;
+  return formatUnits(price, PRICE_DECIMALS, MIN_SHOWN_DECIMALS);
 }
 
 /** "0.00123400": an amount of the currency with all its decimals, and no more than eight. */
 export function formatDecimal(microcents: bigint): string {
-  const sign = microcents < 0n ? "-" : "";
-  const digits = String(microcents < 0n ? -microcents : microcents).padStart(PRICE_DECIMALS + 1, "0");
-  return `${sign}${digits.slice(0, -PRICE_DECIMALS)}.${digits.slice(-PRICE_DECIMALS)}`;
+  return formatUnits(microcents, PRICE_DECIMALS, PRICE_DECIMALS);
+}
+
+/**
+ * Tokens times a price, in millionths of a microcent, as an exact decimal of the currency: "0.00123400", with more
+ * decimals where they are needed.
+ * @param shown Decimals that are there even when they are 0.
+ */
+export function formatProduct(product: bigint, shown = PRICE_DECIMALS): string {
+  return formatUnits(product, PRODUCT_DECIMALS, shown);
+}
+
+function formatUnits(value: bigint, decimals: number, shown: number): string {
+  const sign = value < 0n ? "-" : "";
+  const digits = String(value < 0n ? -value : value).padStart(decimals + 1, "0");
+  const fraction = digits.slice(-decimals).replace(/0+$/, "").padEnd(shown, "0");
+  return `${sign}${digits.slice(0, -decimals)}.${fraction}`;
 }
 
 /** Whole cents of an amount, rounded down: what is spent is never shown as more than it is. */

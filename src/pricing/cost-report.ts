@@ -1,18 +1,15 @@
 /** What a request cost, for clients: exact decimals of the currency. */
-import { formatDecimal, formatPrice } from "../money.ts";
+import { formatDecimal, formatPrice, formatProduct } from "../money.ts";
 import type { CostReport, TokenUsage } from "../translation/client-protocol.ts";
 import { parsePriceFigures, type PriceFigures } from "./charged-price.ts";
 import type { ChosenRates } from "./price.ts";
-import { costMicrocents, costParts, TOKENS_PER_PRICE_UNIT } from "./rates.ts";
+import { costMicrocents, costParts } from "./rates.ts";
 
 export interface ChargedTokens {
   readonly tokens: TokenUsage;
   readonly charged: ChosenRates;
   readonly currency: string;
 }
-
-/** Digits of a millionth of a microcent. */
-const FURTHER_DECIMALS = 6;
 
 export function reportCost({ tokens, charged, currency }: ChargedTokens): CostReport {
   return {
@@ -26,7 +23,7 @@ export function reportCost({ tokens, charged, currency }: ChargedTokens): CostRe
         name: part.name,
         tokens: part.tokens,
         price: formatPrice(part.rate),
-        cost: formatExact(part.amount),
+        cost: formatProduct(part.amount),
       })),
     },
   };
@@ -52,10 +49,4 @@ export function reportRecordedCost(request: RecordedCost): CostReport | null {
   const tokens = { inputTokens, cachedInputTokens, outputTokens, reasoningTokens, ...further };
   // As it was charged, even where that is not what its tokens come to.
   return { ...reportCost({ tokens, charged, currency }), cost: formatDecimal(cost) };
-}
-
-/** Millionths of a microcent as a decimal of the currency: eight decimals, and more where they are needed. */
-function formatExact(amount: bigint): string {
-  const further = String(amount % TOKENS_PER_PRICE_UNIT).padStart(FURTHER_DECIMALS, "0");
-  return formatDecimal(amount / TOKENS_PER_PRICE_UNIT) + further.replace(/0+$/, "");
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatCents, formatDecimal, parsePrice, wholeCents } from "../../src/money.ts";
+import { formatCents, formatDecimal, formatProduct, parsePrice, wholeCents } from "../../src/money.ts";
 
 describe("parsePrice", () => {
   it.each([
@@ -30,6 +30,18 @@ describe("formatDecimal", () => {
     [2n ** 63n, "92233720368.54775808"],
   ])("writes %s microcents with all their decimals: %s", (microcents, text) => {
     expect(formatDecimal(microcents)).toBe(text);
+  });
+});
+
+describe("formatProduct", () => {
+  it.each([
+    [0n, 8, "0.00000000"],
+    [123_400_000_000n, 8, "0.00123400"],
+    [123_400_000_500n, 8, "0.001234000005"],
+    [123_400_000_000n, 2, "0.001234"],
+    [-1n, 2, "-0.00000000000001"],
+  ])("writes %s millionths of a microcent with at least %d decimals: %s", (product, shown, text) => {
+    expect(formatProduct(product, shown)).toBe(text);
   });
 });
 

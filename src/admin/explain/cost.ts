@@ -1,9 +1,11 @@
 /** How a cost comes about: tokens times prices, rounded up once, on the sum. */
-import { formatPrice } from "../../money.ts";
+import { formatPrice, formatProduct, MIN_SHOWN_DECIMALS } from "../../money.ts";
+import { parsePriceFigures } from "../../pricing/charged-price.ts";
+import { costParts, TOKENS_PER_PRICE_UNIT } from "../../pricing/rates.ts";
 import { spellOut } from "../format.ts";
-import type { ExplainedRequest, Figures } from "./explained-request.ts";
+import type { ExplainedRequest } from "./explained-request.ts";
 
-export interface CostPart {
+export interface ExplainedPart {
   /** "cached input" */
   readonly name: string;
   /** Null: what is not counted in tokens, or of which the record does not keep how many there were. */
@@ -15,17 +17,12 @@ export interface CostPart {
 }
 
 export interface ExplainedCost {
-  readonly parts: readonly CostPart[];
+  readonly parts: readonly ExplainedPart[];
   /** To its last digit. */
   readonly sum: string;
   /** What is charged: the sum, rounded up to the eighth decimal. */
   readonly charged: string;
 }
-
-/** A unit of currency is 10^8 microcents; a price is for 10^6 tokens. */
-const TOKENS_PER_PRICE = 1_000_000n;
-const PRODUCT_DECIMALS = 14;
-const MICROCENT_DECIMALS = 8;
 
 type Priced = Pick<
   ExplainedRequest,
@@ -33,58 +30,40 @@ type Priced = Pick<
 >;
 
 export function explainCost(request: Priced): ExplainedCost | null {
-  const prices = request.checks.find((check) => check.name === "price")?.figures;
-  if (prices === undefined) return null;
-  const products = listProducts(request, prices);
-  const fee = BigInt(prices["request_microcents"] ?? 0) * TOKENS_PER_PRICE;
-  const charged = BigInt(request.cost_microcents);
-  const known = products.reduce((sum, { product }) => sum + product, fee);
-  // Writes to a cache and audio have rates of their own, and the record does not say how many of the tokens they were.
-  const rest = ceilToMicrocents(known) === charged ? 0n : charged * TOKENS_PER_PRICE - known;
-  const parts = products.map(({ kind, tokens, rate, product }) => ({
-    name: spellOut(kind),
-    tokens,
-    price: formatPrice(rate),
-    amount: formatDecimal(product, PRODUCT_DECIMALS),
-  }));
+  const figures = request.checks.find((check) => check.name === "price")?.figures;
+  const kept = figures === undefined ? null : parsePriceFigures(figures);
+  if (kept === null) return null;
+  const tokens = {
+    inputTokens: request.input_tokens,
+    cachedInputTokens: request.cached_input_tokens,
+    outputTokens: request.output_tokens,
+    reasoningTokens: request.reasoning_tokens,
+    ...kept.further,
+  };
+  const parts = costParts(tokens, kept.charged.rates);
+  const known = parts.reduce((sum, { amount }) => sum + amount, 0n);
+  const charged = BigInt(request.cost_microcents) * TOKENS_PER_PRICE_UNIT;
+  const rounding = charged - known;
+  const isRounding = rounding >= 0n && rounding < TOKENS_PER_PRICE_UNIT;
   return {
-    parts: [...parts, ...otherPart("fee of the request", fee), ...otherPart("cache writes and audio", rest)],
-    sum: formatDecimal(known + rest, PRODUCT_DECIMALS),
-    charged: formatDecimal(charged, MICROCENT_DECIMALS),
+    parts: [
+      ...parts.map(({ name, tokens: count, rate, amount }) => ({
+        name: name === "request" ? "fee of the request" : spellOut(name),
+        tokens: count,
+        price: count === null ? null : formatPrice(rate),
+        amount: formatAmount(amount),
+      })),
+      ...(isRounding ? [] : [{ name: UNTOLD, tokens: null, price: null, amount: formatAmount(rounding) }]),
+    ],
+    sum: formatAmount(isRounding ? known : charged),
+    charged: formatAmount(charged),
   };
 }
 
-function listProducts(request: Priced, prices: Figures) {
-  const rateOf = (kind: string): bigint | null => {
-    const rate = prices[`${kind}_microcents_per_million`];
-    return rate === undefined || rate === null ? null : BigInt(rate);
-  };
-  const input = rateOf("input") ?? 0n;
-  const output = rateOf("output") ?? 0n;
-  const reasoning = rateOf("reasoning");
-  const reasoningTokens = reasoning === null ? 0 : request.reasoning_tokens;
-  const kinds = [
-    { kind: "input", tokens: request.input_tokens, rate: input },
-    { kind: "cached_input", tokens: request.cached_input_tokens, rate: rateOf("cached_input") ?? input },
-    { kind: "output", tokens: request.output_tokens - reasoningTokens, rate: output },
-    ...(reasoning === null ? [] : [{ kind: "reasoning", tokens: reasoningTokens, rate: reasoning }]),
-  ];
-  return kinds.map((part) => ({ ...part, product: BigInt(part.tokens) * part.rate }));
-}
+/** Its worker died and another charged what was estimated, or its record has not all of its figures. */
+const UNTOLD = "not told by its record";
 
-function otherPart(name: string, amount: bigint): CostPart[] {
-  if (amount === 0n) return [];
-  return [{ name, tokens: null, price: null, amount: formatDecimal(amount, PRODUCT_DECIMALS) }];
-}
-
-function ceilToMicrocents(product: bigint): bigint {
-  return (product + TOKENS_PER_PRICE - 1n) / TOKENS_PER_PRICE;
-}
-
-/** Without zeros at the end, but for two decimals. */
-function formatDecimal(value: bigint, decimals: number): string {
-  const sign = value < 0n ? "-" : "";
-  const digits = (value < 0n ? -value : value).toString().padStart(decimals + 1, "0");
-  const fraction = digits.slice(-decimals).replace(/0+$/, "").padEnd(2, "0");
-  return `${sign}${digits.slice(0, -decimals)}.${fraction}`;
+/** "0.003702": without zeros at the end, but for two decimals. */
+function formatAmount(product: bigint): string {
+  return formatProduct(product, MIN_SHOWN_DECIMALS);
 }

@@ -154,19 +154,38 @@ describe("explain", () => {
       reasoning_microcents_per_million: "2000000000",
       cache_write_microcents_per_million: "375000000",
       request_microcents: "1000",
+      cache_write_tokens: 20,
     };
     const request = { ...REQUEST, reasoning_tokens: 5, checks: [{ ...PRICE, figures }] };
-    const cost = explain({ ...request, cost_microcents: 411_230 }, "USD", null).cost;
+    const cost = explain({ ...request, cost_microcents: 405_230 }, "USD", null).cost;
     expect(cost?.parts.map(({ name, tokens, amount }) => [name, tokens, amount])).toEqual([
-      ["input", 1234, "0.003702"],
+      ["input", 1214, "0.003642"],
       ["cached input", 1, "0.0000003"],
+      ["cache write", 20, "0.000075"],
       ["output", 15, "0.000225"],
       ["reasoning", 5, "0.0001"],
       ["fee of the request", null, "0.00001"],
-      ["cache writes and audio", null, "0.000075"],
     ]);
-    expect(cost?.sum).toBe("0.0041123");
-    expect(cost?.charged).toBe("0.0041123");
+    expect(cost?.sum).toBe("0.0040523");
+    expect(cost?.charged).toBe("0.0040523");
+  });
+
+  it("says what the parts of its record do not come to, whichever of the two is more", () => {
+    const costOf = (cost_microcents: number) => explain({ ...REQUEST, cost_microcents }, "USD", null).cost;
+    expect([costOf(400_330), costOf(400_130)].map((cost) => [cost?.parts.at(-1), cost?.sum])).toEqual([
+      [{ name: "not told by its record", tokens: null, price: null, amount: "0.000001" }, "0.0040033"],
+      [{ name: "not told by its record", tokens: null, price: null, amount: "-0.000001" }, "0.0040013"],
+    ]);
+  });
+
+  it("rounds up what is less than the eighth decimal, and calls it nothing else", () => {
+    const figures = { ...PRICE.figures, cached_input_microcents_per_million: "30500000" };
+    const cost = explain(
+      { ...REQUEST, cost_microcents: 400_231, checks: [{ ...PRICE, figures }] },
+      "USD",
+      null,
+    ).cost;
+    expect([cost?.parts.length, cost?.sum, cost?.charged]).toEqual([3, "0.004002305", "0.00400231"]);
   });
 
   it("leads to the page where the reason is changed", () => {
