@@ -5,7 +5,7 @@
  */
 import type { TokenUsage } from "../translation/client-protocol.ts";
 import type { ChosenRates } from "./price.ts";
-import { completeRates, RATE_NAMES, type Rates } from "./rates.ts";
+import { completeRates, FALLBACKS, RATE_NAMES, type Rates } from "./rates.ts";
 
 /** The figures of a check named "price". */
 export type PriceFigures = Readonly<Record<string, string | number | boolean | null>>;
@@ -17,14 +17,6 @@ const NO_FURTHER_TOKENS: FurtherTokens = {
   outputAudioTokens: 0,
 };
 const PER_MILLION = "_microcents_per_million";
-/** Rates that are left out where they equal another. */
-const FALLBACKS: Partial<Record<keyof Rates, keyof Rates>> = {
-  cacheWrite: "input",
-  cacheWrite1h: "cacheWrite",
-  inputAudio: "input",
-  reasoning: "output",
-  outputAudio: "output",
-};
 type KeptRate = readonly [name: string, rate: bigint];
 /** Rates live as long as their catalog. */
 const kept = new WeakMap<Rates, readonly KeptRate[]>();
@@ -34,13 +26,17 @@ export function keptRates({ rates }: ChosenRates): readonly KeptRate[] {
   const known = kept.get(rates);
   if (known !== undefined) return known;
   const listed = RATE_NAMES.flatMap(({ rate, name }): KeptRate[] => {
-    const fallback = FALLBACKS[rate];
-    const isLeftOut =
-      rate === "request" ? rates.request === 0n : fallback !== undefined && rates[rate] === rates[fallback];
-    return isLeftOut ? [] : [[name, rates[rate]]];
+    return isLeftOut(rates, rate) ? [] : [[name, rates[rate]]];
   });
   kept.set(rates, listed);
   return listed;
+}
+
+function isLeftOut(rates: Rates, rate: keyof Rates): boolean {
+  if (rate === "request") return rates.request === 0n;
+  // Records have always had these three.
+  if (rate === "input" || rate === "cachedInput" || rate === "output") return false;
+  return rates[rate] === rates[FALLBACKS[rate]];
 }
 
 /** Where in the price the rates stand; only what is not the default. */

@@ -2,6 +2,7 @@
  * What the parts of one request cost. A request's cost is an exact sum of products, rounded up to a whole microcent once,
  * at its end; so no part is rounded by itself.
  */
+import { formatPrice } from "../money.ts";
 import type { TokenUsage } from "../translation/client-protocol.ts";
 
 /** Microcents per million tokens; but `request`, which is in microcents. */
@@ -49,6 +50,31 @@ export const RATE_NAMES = [
   { rate: "request", name: "request" },
 ] as const satisfies readonly { rate: keyof Rates; name: string }[];
 
+/** What a rate is when it is not given. A fee that is not given is none. */
+export const FALLBACKS = {
+  cachedInput: "input",
+  cacheWrite: "input",
+  cacheWrite1h: "cacheWrite",
+  inputAudio: "input",
+  reasoning: "output",
+  outputAudio: "output",
+} as const satisfies Record<Exclude<keyof Rates, "input" | "output" | "request">, keyof Rates>;
+
+const NO_FEE = formatPrice(0n);
+
+/**
+ * The names of the rates that are not what they fall back to, the fee of a request behind them where there is one; beside
+ * input, cached input and output, which are always shown.
+ */
+export function listOtherRates(shown: Readonly<Record<string, unknown>>): PartName[] {
+  const nameOf = new Map<keyof Rates, PartName>(RATE_NAMES.map(({ rate, name }) => [rate, name]));
+  return RATE_NAMES.filter(({ rate, name }) => {
+    if (rate === "input" || rate === "cachedInput" || rate === "output") return false;
+    if (rate === "request") return shown[name] !== NO_FEE;
+    return shown[name] !== shown[nameOf.get(FALLBACKS[rate]) ?? ""];
+  }).map(({ name }) => name);
+}
+
 /** Rates as somebody gave them: all but two may be left out. */
 export type GivenRates = Pick<Rates, "input" | "output"> & {
   readonly [Name in Exclude<keyof Rates, "input" | "output">]?: Rates[Name] | undefined;
@@ -56,19 +82,19 @@ export type GivenRates = Pick<Rates, "input" | "output"> & {
 
 export const TOKENS_PER_PRICE_UNIT = 1_000_000n;
 
-/** Rates with what was left out: an hour's write costs a write, everything else its plain input or output, no fee is none. */
+/** Rates with what was left out. */
 export function completeRates(given: GivenRates): Rates {
-  const { input, output } = given;
-  const cacheWrite = given.cacheWrite ?? input;
+  const rateOf = (name: Exclude<keyof Rates, "request">): bigint =>
+    name === "input" || name === "output" ? given[name] : (given[name] ?? rateOf(FALLBACKS[name]));
   return Object.freeze({
-    input,
-    cachedInput: given.cachedInput ?? input,
-    cacheWrite,
-    cacheWrite1h: given.cacheWrite1h ?? cacheWrite,
-    inputAudio: given.inputAudio ?? input,
-    output,
-    reasoning: given.reasoning ?? output,
-    outputAudio: given.outputAudio ?? output,
+    input: given.input,
+    cachedInput: rateOf("cachedInput"),
+    cacheWrite: rateOf("cacheWrite"),
+    cacheWrite1h: rateOf("cacheWrite1h"),
+    inputAudio: rateOf("inputAudio"),
+    output: given.output,
+    reasoning: rateOf("reasoning"),
+    outputAudio: rateOf("outputAudio"),
     request: given.request ?? 0n,
   });
 }

@@ -1,4 +1,5 @@
 /** What a model costs beside the three prices that everybody asks for, in words. */
+import { listOtherRates } from "../../pricing/rates.ts";
 import type { CatalogView } from "./views.ts";
 import { formatCount, spellOut } from "../format.ts";
 
@@ -6,16 +7,6 @@ type Price = CatalogView["data"][number]["prices"][string];
 type Rates = Omit<Price["tiers"][number], "above_prompt_tokens">;
 type Schedule = Rates & Pick<Price, "tiers">;
 type DatedPrice = Omit<Price, "announced">;
-
-/** Each is shown where it differs from what it falls back to. */
-const OTHERS = [
-  ["cache_write", "input"],
-  ["cache_write_1h", "cache_write"],
-  ["input_audio", "input"],
-  ["reasoning", "output"],
-  ["output_audio", "output"],
-] as const satisfies readonly (readonly [keyof Rates, keyof Rates])[];
-const NO_FEE = "0.00";
 
 /**
  * "cache write 3.75", "above 200,000 prompt tokens: input 5.00, …", "batch: input 1.00, …", "from 2027-01-01: …": a line
@@ -56,7 +47,7 @@ function describeAll(rates: Rates): string {
 }
 
 function describeOthers(rates: Rates): string[] {
-  const others = OTHERS.filter(([name, fallback]) => rates[name] !== rates[fallback]);
-  const words = others.map(([name]) => `${spellOut(name)} ${rates[name]}`);
-  return rates.request === NO_FEE ? words : [...words, `${rates.request} a request`];
+  return listOtherRates(rates).map((name) =>
+    name === "request" ? `${rates.request} a request` : `${spellOut(name)} ${rates[name]}`,
+  );
 }

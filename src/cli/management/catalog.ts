@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { listOtherRates } from "../../pricing/rates.ts";
 import { type Column, formatTable, formatValue } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { addCommands, type GlobalCommandRow } from "./management-command.ts";
@@ -14,15 +15,6 @@ const COLUMNS: readonly (string | Column)[] = [
   { header: "CONTEXT", isExtra: true },
   "NOTE",
 ];
-/** Each has a fallback, and is shown where it differs from it. */
-const OTHERS = [
-  ["cache_write", "input"],
-  ["cache_write_1h", "cache_write"],
-  ["input_audio", "input"],
-  ["reasoning", "output"],
-  ["output_audio", "output"],
-] as const;
-const NO_FEE = "0.00";
 
 const catalog: GlobalCommandRow = {
   usage: "catalog",
@@ -87,7 +79,7 @@ function listRates(price: JsonObject): NamedRates[] {
 }
 
 function formatOthers(rates: JsonObject): string {
-  const others = OTHERS.filter(([name, fallback]) => rates[name] !== rates[fallback]).map(([name]) => name);
-  const shown = rates["request"] === NO_FEE ? others : [...others, "request"];
-  return shown.map((name) => `${name} ${formatValue(rates[name])}`).join(", ");
+  return listOtherRates(rates)
+    .map((name) => `${name} ${formatValue(rates[name])}`)
+    .join(", ");
 }

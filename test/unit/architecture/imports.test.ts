@@ -76,6 +76,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "envoy",
     "gateway.ts",
     "launcher",
+    "pricing",
     "request-log",
     "settings",
     "setup",
