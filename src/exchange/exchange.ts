@@ -28,6 +28,7 @@ import { mapUpstreamError } from "../translation/upstream/map-error.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import { chooseTranslation, formatUpstreamPath } from "./choose-translation.ts";
 import { describeEnd } from "./describe-end.ts";
+import { recordName } from "./record-name.ts";
 import { WayMeter } from "./way-meter.ts";
 import type { ResponseMode, ResponsePiece, ResponseStart, Route, UpstreamCall } from "./upstream-call.ts";
 import type { ReachedUpstreams } from "./reached-upstreams.ts";
@@ -119,7 +120,8 @@ export class Exchange implements UpstreamCall {
     try {
       const { body: read, wantsCost } = takeCostWish(this.#protocol.readBody(body));
       if (wantsCost) this.wantsCost = true;
-      this.#requestedModel = read.model;
+      const requestedModel = recordName(read.model);
+      this.#requestedModel = requestedModel;
       const model = catalog().requireModel(read.model, this.admission);
       this.#model = model;
       this.#target = targetOf(model, read.model);
@@ -129,6 +131,7 @@ export class Exchange implements UpstreamCall {
       const account = await settlement.open({
         admission: this.admission,
         model,
+        requestedModel,
         request,
         bodyBytes: body.byteLength,
         upstreamBytes: upstreamBody.byteLength,

@@ -1,5 +1,4 @@
 /** The clock of one request: when it came how far, and what its upstream did, for whoever asks afterwards. */
-import { recordName } from "../request-log/line.ts";
 import { scrub } from "../scrub.ts";
 import type { NamedModel } from "../settlement/settlement.ts";
 import type { RequestTimeline, RequestWay, UpstreamEnd } from "../store/types/reporting.ts";
@@ -69,7 +68,7 @@ export class WayMeter {
     };
     const way = { timeline, upstream: this.#upstream };
     if (requestedModel === null || requestedModel === model) return way;
-    return { ...way, requestedModel: recordName(requestedModel) };
+    return { ...way, requestedModel: requestedModel };
   }
 }
 

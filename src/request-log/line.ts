@@ -1,4 +1,3 @@
-import { scrubBeginning } from "../scrub.ts";
 import { timeOfId } from "../store/ids.ts";
 import type { RequestWay } from "../store/types/reporting.ts";
 import type { RequestIdentity } from "../store/types/settlement.ts";
@@ -34,14 +33,6 @@ export interface LoggedRequest {
   readonly costMicrocents: bigint;
 }
 
-/** No name of a model is longer; what a client writes may be. */
-const MAX_NAME_CHARACTERS = 128;
-
-/** What a client wrote as its model, as it is kept: it may be anything, its key too. */
-export function recordName(requestedModel: string): string {
-  return scrubBeginning(requestedModel, MAX_NAME_CHARACTERS);
-}
-
 /**
  * A line of the log of requests; docs/spend.md describes its fields. Amounts are written as whole numbers with all
  * their digits.
@@ -55,7 +46,7 @@ export function formatRequestLogLine(request: LoggedRequest, settledAtMs: number
     organization_id: identity.organizationId,
     key_id: identity.keyId,
     model: identity.model,
-    requested_model: identity.requestedModel === undefined ? null : recordName(identity.requestedModel),
+    requested_model: identity.requestedModel ?? null,
     route: identity.route,
     status: result.status,
     error_code: result.errorCode,

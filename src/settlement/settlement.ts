@@ -31,7 +31,7 @@ import { type Ending, RequestAccount } from "./request-account.ts";
 import type { RequestLog } from "../request-log/request-log.ts";
 import { openInSpool } from "./open-in-spool.ts";
 import type { Spool } from "../spool/spool.ts";
-import { formatRequestLogLine, type LoggedRequest, recordName } from "../request-log/line.ts";
+import { formatRequestLogLine, type LoggedRequest } from "../request-log/line.ts";
 import type { TokenEstimator } from "./token-estimator.ts";
 import { MAX_BYTES_TO_LEARN_OVERHEAD } from "./learned-overhead.ts";
 import { configuredOverheadTokens, largestOutputTokens, worstCaseMicrocents } from "./worst-case.ts";
@@ -39,6 +39,8 @@ import { configuredOverheadTokens, largestOutputTokens, worstCaseMicrocents } fr
 export interface OpenInput {
   readonly admission: Admission;
   readonly model: Model;
+  /** @see NamedModel */
+  readonly requestedModel: string;
   readonly request: ClientRequest;
   readonly bodyBytes: number;
   /** Of the body that goes upstream. */
@@ -49,7 +51,7 @@ export interface OpenInput {
 export interface NamedModel {
   /** Catalog id; null: it named none. */
   readonly model: string | null;
-  /** As the client wrote it; null: its body was not read. */
+  /** As the client wrote it, fit to be kept; null: its body was not read. */
   readonly requestedModel: string | null;
 }
 
@@ -277,18 +279,16 @@ export class Settlement {
     this.#log({ identity, currency, price: settled.charged, outcome, result, ...settled });
   }
 
-  #createAccount(
-    { admission, model, request, bodyBytes, upstreamBytes }: OpenInput,
-    price: Price,
-  ): RequestAccount {
+  #createAccount(input: OpenInput, price: Price): RequestAccount {
+    const { admission, model, request, bodyBytes } = input;
     const { estimator } = this.#options;
     const { promptTokens, prompts } = request;
     const prompt = measurePromptBytes(request, bodyBytes);
-    const template = this.#watchTemplate({ admission, model, request, upstreamBytes });
+    const template = this.#watchTemplate(input);
     const subject = { model: model.id, organizationId: admission.organizationId };
     const estimate = promptTokens ?? estimator.estimatePrompt(subject, prompt.bytes) + prompt.mediaTokens;
     return new RequestAccount({
-      identity: formatIdentity(admission, model, request),
+      identity: formatIdentity(input),
       model,
       price,
       currency: admission.currency,
@@ -373,15 +373,9 @@ function refuseUnpricedTier(price: Price, model: Model, asked: string | null): v
   throw new GatewayError("invalid_parameter", { message, param: "service_tier" });
 }
 
-function formatIdentity(
-  admission: Admission,
-  model: Model,
-  { endUser, model: asked }: Pick<ClientRequest, "endUser" | "model">,
-): RequestIdentity {
+function formatIdentity({ admission, model, requestedModel, request }: OpenInput): RequestIdentity {
   const { organizationId, keyId, requestId, month, day, route, keepsEndUser } = admission;
-  const tags = addEndUser(admission.tags ?? "", keepsEndUser === true ? endUser : null);
-  // The spool keeps the identity on disk.
-  const requestedModel = recordName(asked);
+  const tags = addEndUser(admission.tags ?? "", keepsEndUser === true ? request.endUser : null);
   const identity = { organizationId, keyId, requestId, month, day, route, model: model.id, requestedModel };
   return tags === "" ? identity : { ...identity, tags };
 }

@@ -58,6 +58,7 @@ export function createOpenInput(admission: Partial<Admission> = {}, bodyBytes = 
   return {
     admission: { ...ADMISSION, ...admission },
     model: MODEL as Model,
+    requestedModel: MODEL.id,
     request: REQUEST as ClientRequest,
     bodyBytes,
     upstreamBytes: 58,
