@@ -117,6 +117,8 @@ async function runVitest(root, args, env) {
     const reporters = ["--reporter=default", `--reporter=${own}`];
     const end = await runForeground([vitest, "run", ...reporters, ...args], root, {
       ...env,
+      // The set-up has just built: the stacks of the tests need not look again, each for itself.
+      IGW_SKIP_BUILD: "1",
       [SUMMARY_FILE]: summaryFile,
     });
     return { ...end, summary: readSummary(summaryFile) };
