@@ -1,17 +1,19 @@
 /** A stack on a Redis whose clock the test sets; only where `canSetClock`. */
-import { rmSync } from "node:fs";
-import { dirname } from "node:path";
 import { Redis } from "ioredis";
 import { afterAll } from "vitest";
-import { buildClock, type FakeClock, type PrivateRedis, startRedisWithClock } from "../support/redis.ts";
+import {
+  canSetRedisClock,
+  type FakeClock,
+  type PrivateRedis,
+  startRedisWithClock,
+} from "../support/redis.ts";
 import type { Stack } from "../support/stack.ts";
 import { type ScriptedUpstream, startUpstream } from "../support/upstream.ts";
 import { withStack } from "../support/with-stack.ts";
 import { METERED_CATALOG } from "./metering-figures.ts";
 
-const library = buildClock();
 /** False where tests that set the clock are skipped: their names say what they need. */
-export const canSetClock = library !== null;
+export const canSetClock = canSetRedisClock();
 export const CLOCK_NEEDS = canSetClock
   ? ""
   : " (skipped: setting Redis's clock takes Linux and a C compiler)";
@@ -29,7 +31,7 @@ export interface TimedStack {
 export function withTimedStack(startIso: string, workers: number): TimedStack {
   const started: { redis?: PrivateRedis; clock?: FakeClock; upstream?: ScriptedUpstream } = {};
   const getStack = withStack(async () => {
-    Object.assign(started, await startRedisWithClock(library ?? "", microseconds(startIso)));
+    Object.assign(started, await startRedisWithClock(microseconds(startIso)));
     started.upstream = await startUpstream();
     return {
       upstreams: [{ name: "local", url: started.upstream.url, path_prefix: "/v1" }],
@@ -43,7 +45,6 @@ export function withTimedStack(startIso: string, workers: number): TimedStack {
     client?.disconnect();
     await started.upstream?.close();
     await started.redis?.stop();
-    if (library !== null) rmSync(dirname(library), { recursive: true, force: true });
   });
   return {
     get stack() {

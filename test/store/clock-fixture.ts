@@ -1,17 +1,13 @@
 /** A store on a Redis whose clock the test sets. */
-import { rmSync } from "node:fs";
-import { dirname } from "node:path";
-import { buildClock, type FakeClock, startRedisWithClock } from "../support/redis.ts";
+import { canSetRedisClock, type FakeClock, startRedisWithClock } from "../support/redis.ts";
 import { connectStore, IS_ON_CLUSTER, type StoreUnderTest } from "./fixture.ts";
 
 export interface TimedStore extends StoreUnderTest {
   readonly clock: FakeClock;
 }
 
-const library = buildClock();
-
 /** False where tests that set the clock are skipped: their names say what they need. */
-export const canSetClock = library !== null;
+export const canSetClock = canSetRedisClock();
 
 /** Unix microseconds of an ISO time. */
 export function microseconds(iso: string): bigint {
@@ -20,16 +16,8 @@ export function microseconds(iso: string): bigint {
 
 /** @throws Error when `canSetClock` is false. */
 export async function openTimedStore(start: bigint): Promise<TimedStore> {
-  if (library === null) throw new Error("setting the clock of Redis takes Linux and a C compiler, `cc`");
-  const { redis, clock } = await startRedisWithClock(library, start, IS_ON_CLUSTER);
+  const { redis, clock } = await startRedisWithClock(start, IS_ON_CLUSTER);
   const address = IS_ON_CLUSTER ? { cluster: [redis.url] } : { url: redis.url };
   const opened = await connectStore(address, () => redis.stop());
-  return {
-    ...opened,
-    clock,
-    async stop() {
-      await opened.stop();
-      rmSync(dirname(library), { recursive: true, force: true });
-    },
-  };
+  return { ...opened, clock };
 }

@@ -52,31 +52,40 @@ export async function startRedis(options: { appendOnly?: boolean } = {}): Promis
   );
 }
 
+let canBuildClock: boolean | null = null;
+
 /**
- * Builds what sets a server's clock (`clock.c`), once per process, with CC or `cc`. Null where there is no C compiler or
- * no preloading: tests that set Redis's clock are then skipped. `npm test` brings a compiler.
+ * Whether a test can set Redis's clock: it takes preloading, so Linux, and a C compiler, CC or `cc`. Where not, such tests
+ * are skipped. `npm test` brings a compiler. Tried once per process.
  */
-export function buildClock(): string | null {
-  if (process.platform !== "linux") return null;
+export function canSetRedisClock(): boolean {
+  if (canBuildClock !== null) return canBuildClock;
   const dir = mkdtempSync(join(tmpdir(), "igw-clock-"));
+  canBuildClock = process.platform === "linux" && buildClock(dir) !== null;
+  rmSync(dir, { recursive: true });
+  return canBuildClock;
+}
+
+/** Builds what sets a server's clock (`clock.c`). Null: there is no compiler. */
+function buildClock(dir: string): string | null {
   const file = join(dir, "clock.so");
   const source = fileURLToPath(new URL("clock.c", import.meta.url));
   const built = spawnSync(process.env["CC"] ?? "cc", ["-shared", "-fPIC", "-O2", "-o", file, source]);
-  if (built.status === 0) return file;
-  rmSync(dir, { recursive: true });
-  return null;
+  return built.status === 0 ? file : null;
 }
 
 /**
  * A server whose clock stands still until it is set; timers inside of Redis run on. As a cluster it is one of a single
  * node, since several would not agree on the time; it refuses what crosses slots all the same.
+ * @throws Error where `canSetRedisClock` is false.
  */
 export async function startRedisWithClock(
-  library: string,
   startMicroseconds: bigint,
   isCluster = false,
 ): Promise<{ redis: PrivateRedis; clock: FakeClock }> {
   const dir = await mkdtemp(join(tmpdir(), "igw-time-"));
+  const library = buildClock(dir);
+  if (library === null) throw new Error("setting the clock of Redis takes Linux and a C compiler, `cc`");
   const path = join(dir, "time");
   writeFileSync(path, formatTime(startMicroseconds));
   const file = openSync(path, "r+");

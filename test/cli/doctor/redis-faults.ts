@@ -3,14 +3,13 @@ import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { Redis } from "ioredis";
 import { type Child, startChild } from "../../support/child.ts";
-import { buildClock, type PrivateRedis, startRedis, startRedisWithClock } from "../../support/redis.ts";
+import { canSetRedisClock, type PrivateRedis, startRedis, startRedisWithClock } from "../../support/redis.ts";
 import { type RedisProxy, startRedisProxy } from "../../support/redis-proxy.ts";
 import { waitFor } from "../../support/wait.ts";
 import type { DoctorWorld, Provocation, Report } from "./provocation.ts";
 
 const HOUR_MICROSECONDS = 3_600_000_000n;
 const SLOW_MS = 15;
-const clockLibrary = buildClock();
 
 /** One command after the other on a connection of their own. */
 async function command(url: string, ...commands: readonly (readonly string[])[]): Promise<unknown[]> {
@@ -92,9 +91,9 @@ function makeOld(answer: Buffer): Buffer {
   return Buffer.from(answer.toString("latin1").replace(/(redis_version:)\d/, "$15"), "latin1");
 }
 
-async function examineClock(world: DoctorWorld, library: string): Promise<Report> {
+async function examineClock(world: DoctorWorld): Promise<Report> {
   const behind = BigInt(Date.now()) * 1000n - HOUR_MICROSECONDS;
-  const { redis }: { redis: PrivateRedis } = await startRedisWithClock(library, behind);
+  const { redis }: { redis: PrivateRedis } = await startRedisWithClock(behind);
   try {
     return await world.examine({ redis: { url: redis.url } });
   } finally {
@@ -166,9 +165,9 @@ export const REDIS_FAULTS = {
   clock_differs: [
     {
       name: "its clock is an hour behind",
-      provoke: (world) => examineClock(world, clockLibrary ?? ""),
+      provoke: examineClock,
       says: /3[56]\d{5} ms behind/,
-      missing: clockLibrary === null ? "no C compiler to set a clock with" : null,
+      missing: canSetRedisClock() ? null : "no C compiler to set a clock with",
     },
   ],
   check_failed: [
