@@ -120,7 +120,7 @@ describe("delivery", () => {
   });
 
   it("gives up when the time is over, and sends again when somebody asks for it", async () => {
-    const delivery = start({ schedule: { ...FAST, giveUpAfterMs: 60 } });
+    const delivery = start({ schedule: { ...FAST, giveUpAfterMs: 500 } });
     receiver.answer = () => 500;
     const key = await createHookedKey(test, receiver.url, { budgetCents: 10 });
     await spend(test, key, 8n * CENT);
