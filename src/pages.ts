@@ -19,16 +19,14 @@ export interface LimitSubject {
   readonly keyId: string | null;
 }
 
-/** A budget or cap by its name in the API, which is that of its field on the page. */
-export type LimitField = "hard_cap_cents" | "budget_cents";
-
 /** The field in which a limit is changed: on the page of its key, or in the organization's settings. */
-export function formatLimitPath(subject: LimitSubject, field: LimitField): string {
+export function formatLimitPath(subject: LimitSubject, kind: "budget" | "hard_cap"): string {
   const page =
     subject.scope === "organization"
       ? formatSettingsPath(subject)
       : `/organizations/${subject.organizationId}/keys/${subject.keyId ?? ""}`;
-  return `${page}#${field}`;
+  // Fields have the names of their settings in the API.
+  return `${page}#${kind}_cents`;
 }
 
 /** The organization's settings, notifications among them. */

@@ -56,7 +56,7 @@ export function isCapReached({ kind, thresholdPercent }: AlertRecord): boolean {
 
 /** The field of the dashboard in which the amount is changed. */
 export function limitPathOf(alert: AlertRecord): string {
-  return formatLimitPath(alert, `${alert.kind}_cents`);
+  return formatLimitPath(alert, alert.kind);
 }
 
 /** A name is in a mail's subject, which is one line, and must look like no address or second header. */

@@ -54,7 +54,7 @@ function describeRemedy(cap: ReachedCap, dashboard: DashboardAddress): string {
 }
 
 function describeRaise(cap: ReachedCap, dashboardUrl: string | null): string {
-  if (dashboardUrl !== null) return `Raise it on ${dashboardUrl}${formatLimitPath(cap, "hard_cap_cents")}`;
+  if (dashboardUrl !== null) return `Raise it on ${dashboardUrl}${formatLimitPath(cap, "hard_cap")}`;
   return cap.scope === "key"
     ? "Raise the cap on the API keys page"
     : "Raise it in the organization's inference settings";
