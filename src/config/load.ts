@@ -10,6 +10,7 @@ import { checkNames } from "./load/check-names.ts";
 import { checkSecrets, type RequiredSecrets } from "./load/check-secrets.ts";
 import { checkSettings } from "./load/check-settings.ts";
 import { ConfigError, formatProblem, type ConfigProblem } from "./config-error.ts";
+import { explainLiteLlm } from "./load/explain-litellm.ts";
 import { describeIssues, problemAt } from "./load/issues.ts";
 import { createConfigSchema, type Config } from "./schema.ts";
 import { readYaml, type YamlSource } from "./load/yaml-source.ts";
@@ -59,6 +60,8 @@ export function parseConfig(text: string, options: ParseOptions): Config {
   const baseDir = resolve(options.baseDir);
   const source = readYaml(text);
   if (!isMapping(source.value)) throw new ConfigError(name, explainNoMapping(source));
+  const foreign = explainLiteLlm(source);
+  if (foreign !== null) throw new ConfigError(name, foreign);
 
   const secretSource = { baseDir, env };
   const result = createConfigSchema(secretSource).safeParse(source.value);

@@ -1,0 +1,89 @@
+/**
+ * Somebody has given us LiteLLM's configuration: what each of its models is here, instead of "unknown field". A key that
+ * is written into the file itself is never repeated.
+ */
+import { isJsonObject, type JsonObject } from "../../json-object.ts";
+import type { ConfigProblem } from "../config-error.ts";
+import { problemAt } from "./issues.ts";
+import type { YamlSource } from "./yaml-source.ts";
+
+const HEADING =
+  "this is a LiteLLM configuration: each server of `model_list` becomes one of `upstreams`, each entry one of " +
+  "`catalog`, as below; `prices` are per million tokens, keys and budgets are made in the dashboard. " +
+  "See docs/configuration.md, From LiteLLM";
+
+/** LiteLLM knows these servers by their names alone. */
+const SERVERS: Readonly<Record<string, { origin: string; more: string; credential: string }>> = {
+  openai: { origin: "https://api.openai.com", more: "", credential: "env: OPENAI_API_KEY" },
+  anthropic: {
+    origin: "https://api.anthropic.com",
+    more: ", protocols: [messages]",
+    credential: "env: ANTHROPIC_API_KEY, header: x-api-key",
+  },
+  mistral: { origin: "https://api.mistral.ai", more: "", credential: "env: MISTRAL_API_KEY" },
+};
+/** Providers that only say how a server of one's own is spoken to. */
+const DIALECTS: ReadonlySet<string> = new Set([
+  "openai",
+  "hosted_vllm",
+  "openai_like",
+  "custom_openai",
+  "litellm_proxy",
+]);
+
+/** Null for what is no LiteLLM configuration; else all that there is to say of it. */
+export function explainLiteLlm(source: YamlSource): readonly ConfigProblem[] | null {
+  const { value } = source;
+  if (!isJsonObject(value) || !Array.isArray(value["model_list"])) return null;
+  const entries = value["model_list"].map((entry: unknown, index) => {
+    const mapped = isJsonObject(entry) ? mapEntry(entry) : null;
+    return problemAt(
+      source,
+      ["model_list", index],
+      mapped ?? "without `model_name` and `litellm_params.model`",
+    );
+  });
+  return [problemAt(source, ["model_list"], HEADING), ...entries];
+}
+
+/** "upstreams: {name: …}; catalog: {id: …}"; null where it says too little. */
+function mapEntry(entry: JsonObject): string | null {
+  const { model_name: name, litellm_params: given } = entry;
+  const params = isJsonObject(given) ? given : {};
+  const { model } = params;
+  if (typeof name !== "string" || typeof model !== "string") return null;
+  const [provider = "", ...rest] = model.split("/");
+  const upstreamModel = rest.length === 0 ? model : rest.join("/");
+  const upstream = rest.length === 0 && !DIALECTS.has(provider) ? "openai" : provider;
+  const place = describePlace(upstream, params);
+  const id = `${slug(upstream)}/${slug(upstreamModel.split("/").at(-1) ?? "")}`;
+  const alias = id === name ? "" : `, aliases: [${JSON.stringify(name)}]`;
+  const catalog = `{id: ${id}${alias}, upstream: ${slug(upstream)}, upstream_model: ${JSON.stringify(upstreamModel)}, …}`;
+  return `\`upstreams\`: ${place}; \`catalog\`: ${catalog}`;
+}
+
+function describePlace(provider: string, params: JsonObject): string {
+  const known = SERVERS[provider];
+  const base = params["api_base"];
+  const credential = describeCredential(params["api_key"], known?.credential ?? null);
+  if (typeof base === "string" && URL.canParse(base)) {
+    const { origin, pathname } = new URL(base);
+    const prefix = pathname.replace(/\/+$/, "");
+    return `{name: ${slug(provider)}, url: "${origin}", path_prefix: "${prefix}"${credential}}`;
+  }
+  if (known !== undefined) return `{name: ${provider}, url: "${known.origin}"${known.more}${credential}}`;
+  return `one for \`${slug(provider)}\`, by the base URL of its OpenAI API${credential === "" ? "" : ` (${credential.slice(2)})`}`;
+}
+
+function describeCredential(key: unknown, usual: string | null): string {
+  const named =
+    typeof key === "string" ? /^os\.environ\/([A-Za-z_][A-Za-z0-9_]*)$/.exec(key)?.[1] : undefined;
+  if (named === undefined && key !== undefined) return ", credential: {env: …}";
+  if (named === undefined) return usual === null ? "" : `, credential: {${usual}}`;
+  return `, credential: {${(usual ?? "env: X").replace(/env: \w+/, `env: ${named}`)}}`;
+}
+
+/** As an id's part and an upstream's name may be. */
+function slug(text: string): string {
+  return text.replace(/[^A-Za-z0-9._:-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "") || "model";
+}
