@@ -206,6 +206,7 @@ export async function startSupervisorServices(
   shareReachedUpstreams(options.channel);
   const storeOptions = { ...MANAGEMENT, redisMeter: telemetry.redisMeter };
   const { store, client, ...opening } = await openStoreInBackground(config, logger, storeOptions);
+  if (!opening.isOpen() && config.redis !== null) options.onRedisAwaited(config.redis.urls.join(", "));
   const catalog = new CatalogReference(createCatalog(config));
   if (demo !== null) await opening.waitUntilOpen(DEMO_WAIT_MS);
   const demoKey = demo === null ? null : await ensureDemoKey(store, config, demo.storedKey);

@@ -1,5 +1,8 @@
 import type { Command } from "commander";
+import { resolve } from "node:path";
 import type { DoctorFinding } from "../doctor/finding.ts";
+import { findLocalConfig } from "./local-gateway.ts";
+import { CommandError } from "./management/command-error.ts";
 
 const MARKS = { ok: "ok     ", warning: "WARNING", problem: "PROBLEM" } as const;
 
@@ -12,14 +15,23 @@ export function addDoctorCommand(program: Command): void {
       "Looks at configuration, Redis, workers, Envoy, upstreams, folders, mail, webhooks and clocks of the gateway on " +
         "this host. Changes nothing. Exit code 1 when there is a problem; warnings alone are 0.",
     )
-    .requiredOption("--config <file>", "gateway.yaml")
+    .option(
+      "--config <file>",
+      "gateway.yaml; default: that of the gateway that runs, or has run, from this folder",
+    )
     .option("--json", "one JSON object on stdout")
-    .action((options: { config: string; json?: true }) => doctorAction(options));
+    .action((options: { config?: string; json?: true }) => doctorAction(options));
 }
 
-async function doctorAction(options: { config: string; json?: true }): Promise<void> {
+async function doctorAction(options: { config?: string; json?: true }): Promise<void> {
   const { examine, isSound } = await import("../doctor/doctor.ts");
-  const findings = await examine(options.config);
+  const { applyOverrides } = await import("../supervisor/config-overrides.ts");
+  const { readRunningGateway } = await import("../supervisor/running-gateway.ts");
+  const file = options.config ?? requireLocalConfig();
+  const findings = await examine(file, (config) => {
+    const running = readRunningGateway(config.dataDir);
+    return running?.configFile === resolve(file) ? applyOverrides(config, running.overrides) : config;
+  });
   const ok = isSound(findings);
   process.stdout.write(
     options.json === true
@@ -27,6 +39,15 @@ async function doctorAction(options: { config: string; json?: true }): Promise<v
       : formatFindings(findings),
   );
   process.exitCode = ok ? 0 : 1;
+}
+
+/** @throws CommandError */
+function requireLocalConfig(): string {
+  const file = findLocalConfig();
+  if (file !== null) return file;
+  throw new CommandError(
+    "No gateway runs, or has run, from this folder, and there is no gateway.yaml: give --config.",
+  );
 }
 
 /** What is wrong comes first. */

@@ -1,6 +1,9 @@
 import type { Command } from "commander";
 import { fileURLToPath } from "node:url";
+import type { Config } from "../config/schema.ts";
+import type { Problem } from "../launcher/launch.ts";
 import { entryUrl } from "./entry-url.ts";
+import { CommandError } from "./management/command-error.ts";
 
 /** `up`: the whole stack on one machine. */
 export function addUpCommand(program: Command): void {
@@ -13,16 +16,52 @@ export function addUpCommand(program: Command): void {
         "Ctrl-C stops everything; the data stays.",
     )
     .option("--config <file>", "gateway.yaml; its relative paths are resolved against its folder")
+    .option(
+      "--upstream <url>",
+      "base URL of a model server that runs, http://127.0.0.1:8000/v1: its models are asked for and written into a " +
+        "first gateway.yaml (or the file of --config), prices 0; one that is there is not written over",
+    )
+    .option("--upstream-key-env <name>", "environment variable with the key that this model server wants")
     .option("--json", "print one JSON line when ready: base_url, admin_url, admin_token, demo_key")
-    .action((options: { config?: string; json?: true }) => upAction(options));
+    .action((options: UpCommandOptions) => upAction(options));
 }
 
-async function upAction(options: { config?: string; json?: true }): Promise<void> {
+interface UpCommandOptions {
+  readonly config?: string;
+  readonly upstream?: string;
+  readonly upstreamKeyEnv?: string;
+  readonly json?: true;
+}
+
+async function upAction(options: UpCommandOptions): Promise<void> {
   const { launch } = await import("../launcher/launch.ts");
   const code = await launch({
-    configFile: options.config ?? null,
+    configFile: await writeFirstConfigFile(options),
     json: options.json === true,
     entry: fileURLToPath(entryUrl()),
+    examine: findProblems,
   });
   process.exit(code);
+}
+
+/** What `doctor` would call a problem. */
+async function findProblems(config: Config): Promise<readonly Problem[]> {
+  const { examineRunning } = await import("../doctor/doctor.ts");
+  return (await examineRunning(config)).filter(({ level }) => level === "problem");
+}
+
+/** The configuration to start with: the one that is given, or made for `--upstream`; null for the built-in one. */
+async function writeFirstConfigFile(options: UpCommandOptions): Promise<string | null> {
+  const { config, upstream, upstreamKeyEnv = null } = options;
+  if (upstream === undefined) {
+    if (upstreamKeyEnv === null) return config ?? null;
+    throw new CommandError(
+      "`--upstream-key-env` goes with `--upstream`; in a gateway.yaml write `credential`.",
+    );
+  }
+  const { writeFirstConfig } = await import("../launcher/first-config/write-first-config.ts");
+  const file = config ?? "gateway.yaml";
+  const notice = (line: string): void => void process.stderr.write(`${line}\n`);
+  await writeFirstConfig({ upstream, keyVariable: upstreamKeyEnv, file, notice });
+  return file;
 }

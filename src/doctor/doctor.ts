@@ -19,10 +19,21 @@ import { type DoctorFinding, found, ok, reasonOf } from "./finding.ts";
 
 const CHECK_BOUND_MS = 20_000;
 
-/** All findings, in the order in which a person should read them. Never rejects. */
-export async function examine(configFile: string): Promise<DoctorFinding[]> {
+/**
+ * All findings, in the order in which a person should read them. Never rejects.
+ * @param toInForce What the running gateway has decided over what the file says.
+ */
+export async function examine(
+  configFile: string,
+  toInForce: (config: Config) => Config = (config) => config,
+): Promise<DoctorFinding[]> {
   const config = readConfig(configFile);
   if (Array.isArray(config)) return config;
+  return [ok("configuration", `${configFile} is valid.`), ...(await examineRunning(toInForce(config)))];
+}
+
+/** The same for a configuration that is read already, as it is in force. Never rejects. */
+export async function examineRunning(config: Config): Promise<DoctorFinding[]> {
   const checks: Readonly<Record<string, () => Promise<DoctorFinding[]>>> = {
     "configuration.running": () => checkConfiguration(config),
     redis: () =>
@@ -40,7 +51,7 @@ export async function examine(configFile: string): Promise<DoctorFinding[]> {
     "dashboard.base_url": () => checkDashboardUrl(config),
   };
   const all = await Promise.all(Object.entries(checks).map(([name, check]) => runBounded(name, check)));
-  return [ok("configuration", `${configFile} is valid.`), ...all.flat()];
+  return all.flat();
 }
 
 /** No problem is among them; warnings may be. */

@@ -20,6 +20,11 @@ export async function requireFree(addresses: readonly WantedAddress[]): Promise<
   }
 }
 
+/** Whether it can be listened on now. */
+export async function isFree(host: string, port: number): Promise<boolean> {
+  return (await tryListen(host, port)) === null;
+}
+
 /** A port that is free on this host now. */
 export function findFreePort(host: string): Promise<number> {
   return new Promise((resolve, reject) => {

@@ -6,6 +6,7 @@ import { pause } from "../wait.ts";
 import { startGuarded } from "./guarded-process.ts";
 import { LaunchError } from "./launch-error.ts";
 import type { ManagedProcess } from "./managed-process.ts";
+import { TOLD_AFTER_MS, tellOfWaiting } from "./waiting.ts";
 
 /** Reading a large append-only file takes a while. */
 const READY_BOUND_MS = 120_000;
@@ -53,12 +54,18 @@ export async function startPrivateRedis(options: PrivateRedisOptions): Promise<M
 }
 
 /**
- * Resolves when the server answers PING.
+ * Resolves when the server answers PING. Says so after two seconds of waiting.
  * @throws LaunchError with its last lines when it ends before, or does not answer in two minutes.
  */
 export async function waitForRedis(redis: ManagedProcess, socket: string): Promise<void> {
-  const deadlineMs = performance.now() + READY_BOUND_MS;
+  const startMs = performance.now();
+  const deadlineMs = startMs + READY_BOUND_MS;
+  let isTold = false;
   while (!(await answersPing(socket))) {
+    if (!isTold && performance.now() - startMs > TOLD_AFTER_MS) {
+      tellOfWaiting(`unix://${socket}`);
+      isTold = true;
+    }
     if (redis.hasEnded) throw new LaunchError(`Redis ended (${await redis.ended}).\n${redis.describeLog()}`);
     if (performance.now() > deadlineMs) {
       throw new LaunchError(`Redis does not answer.\n${redis.describeLog()}`);

@@ -5,6 +5,7 @@ import { parseServeReport, type ServeReport } from "../supervisor/messages.ts";
 import { LaunchError } from "./launch-error.ts";
 import { openLogFile } from "./log-file.ts";
 import { ManagedProcess } from "./managed-process.ts";
+import { tellOfWaiting } from "./waiting.ts";
 
 const READY_BOUND_MS = 60_000;
 
@@ -43,7 +44,7 @@ export function startServe(options: ServeProcessOptions): ManagedProcess {
 }
 
 /**
- * Resolves with what `serve` reports once its workers are ready.
+ * Resolves with what `serve` reports once its workers are ready. Says so when it waits for Redis.
  * @throws LaunchError saying why it could not start, with its last lines where it does not say itself.
  */
 export function waitForServe(serve: ManagedProcess): Promise<ServeReady> {
@@ -57,6 +58,7 @@ export function waitForServe(serve: ManagedProcess): Promise<ServeReady> {
     const onMessage = (value: unknown): void => {
       const report = parseServeReport(value);
       if (report?.type === "ready") settle(() => resolve(report));
+      if (report?.type === "redis_awaited") tellOfWaiting(report.address);
       if (report?.type === "failed") fail(`The gateway could not start: ${report.message}`);
     };
     const deadline = setTimeout(

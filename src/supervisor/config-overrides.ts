@@ -10,6 +10,11 @@ export interface ConfigOverrides {
   readonly listenPort?: number | undefined;
 }
 
+/** These alone, of options that have more. */
+export function pickOverrides({ sockets, privateRedis, listenPort }: ConfigOverrides): ConfigOverrides {
+  return { sockets, privateRedis, listenPort };
+}
+
 /** The configuration in force. */
 export function applyOverrides(config: Config, overrides: ConfigOverrides): Config {
   const { sockets, privateRedis, listenPort } = overrides;

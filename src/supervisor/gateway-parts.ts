@@ -38,6 +38,8 @@ export interface SupervisorServicesOptions {
    */
   readonly demo: { readonly storedKey: string | null } | null;
   readonly channel: Channel;
+  /** Called at most once, when Redis has not answered within two seconds; its address has no password. */
+  readonly onRedisAwaited: (address: string) => void;
   /** How the running configuration stands to its file. */
   readonly readConfigState: () => ConfigState;
 }

@@ -18,6 +18,8 @@ export type WorkerOrder =
 /** From `serve` to the launcher that started it. */
 export type ServeReport =
   | { readonly type: "ready"; readonly adminUrl: string | null; readonly demoKey: string | null }
+  /** It has waited for Redis for two seconds, and goes on waiting. */
+  | { readonly type: "redis_awaited"; readonly address: string }
   | { readonly type: "failed"; readonly message: string };
 
 /** The message when it is one of a worker, else null. */
@@ -45,6 +47,9 @@ export function parseWorkerOrder(value: unknown): WorkerOrder | null {
 export function parseServeReport(value: unknown): ServeReport | null {
   const record = asRecord(value);
   if (record["type"] === "failed") return { type: "failed", message: String(record["message"]) };
+  if (record["type"] === "redis_awaited") {
+    return { type: "redis_awaited", address: String(record["address"]) };
+  }
   if (record["type"] !== "ready") return null;
   return { type: "ready", adminUrl: textOrNull(record["adminUrl"]), demoKey: textOrNull(record["demoKey"]) };
 }

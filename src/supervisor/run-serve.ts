@@ -7,15 +7,17 @@
  * and away is waited for: the process lives, is not ready, and becomes so by itself.
  */
 import { mkdirSync } from "node:fs";
+import { resolve } from "node:path";
 import { type ConfigState, writeConfigState } from "../config/reload/config-state.ts";
 import { ConfigReloader } from "../config/reload.ts";
 import type { Config } from "../config/schema.ts";
 import { ConnectTimeoutError, tryConnect } from "../connect.ts";
 import type { Logger } from "../logger.ts";
-import { applyOverrides, type ConfigOverrides } from "./config-overrides.ts";
+import { applyOverrides, type ConfigOverrides, pickOverrides } from "./config-overrides.ts";
 import type { SupervisorServices, SupervisorServicesOptions } from "./gateway-parts.ts";
 import type { ServeReport } from "./messages.ts";
 import { keepDemoKey, readDemoKey, resolveOperatorToken } from "./secret-file.ts";
+import { type RunningGateway, writeRunningGateway } from "./running-gateway.ts";
 import { StartError } from "./start-error.ts";
 import { Supervisor, type WorkerCrash } from "./supervisor.ts";
 import { listWorkerAddresses } from "./worker-addresses.ts";
@@ -50,6 +52,10 @@ export async function runServe(options: ServeOptions): Promise<void> {
   }
 }
 
+interface Life {
+  phase: "starting" | "running" | "ending";
+}
+
 async function start(options: ServeOptions): Promise<void> {
   const { log, entry } = options;
   const written = options.loadConfig();
@@ -59,6 +65,8 @@ async function start(options: ServeOptions): Promise<void> {
   mkdirSync(config.sidecar.sockets, { recursive: true, mode: 0o700 });
   const addresses = listWorkerAddresses(config);
   await requireUnused(addresses);
+  const note = createNote(options, config.dataDir);
+  note({ adminUrl: null });
   const onRestart = (crash: WorkerCrash): void => log.error(crash, "worker ended unasked, starting another");
   const supervisor = new Supervisor({ config, entry, addresses, onRestart });
   let services: SupervisorServices | null = null;
@@ -67,7 +75,7 @@ async function start(options: ServeOptions): Promise<void> {
     services?.replaceCatalog(catalog);
   });
   process.on("SIGHUP", () => reloader.reload());
-  const life = { phase: "starting" as "starting" | "running" | "ending" };
+  const life: Life = { phase: "starting" };
   const end = createEnd(() => {
     supervisor.kill();
     process.exit(1);
@@ -78,6 +86,7 @@ async function start(options: ServeOptions): Promise<void> {
     end(async () => {
       const orderly = await stop(supervisor, services, boundMs, log);
       writeConfigState(config.dataDir, null);
+      note(null);
       return orderly;
     });
   }, options.drainBoundMs);
@@ -87,23 +96,27 @@ async function start(options: ServeOptions): Promise<void> {
     channel: supervisor.channel,
     readConfigState: () => reloader.state,
   });
-  try {
-    await supervisor.start();
-  } catch (error) {
-    // Asked to end while they were starting: they have gone unready, as they should.
-    if (life.phase === "ending") return;
-    throw error;
-  }
-  if (life.phase === "ending") return;
+  if (!(await startWorkers(supervisor, life))) return;
   life.phase = "running";
+  note({ adminUrl: services.adminUrl });
   reloader.start();
   log.info({ workers: supervisor.workerPids, adminUrl: services.adminUrl }, "ready");
   report({ type: "ready", adminUrl: services.adminUrl, demoKey: services.demoKey });
 }
 
+/** False when it was asked to end while they were starting: they have gone unready, as they should. */
+async function startWorkers(supervisor: Supervisor, life: Life): Promise<boolean> {
+  try {
+    await supervisor.start();
+  } catch (error) {
+    if (life.phase !== "ending") throw error;
+  }
+  return life.phase !== "ending";
+}
+
 async function startServices(
   options: ServeOptions,
-  known: Omit<SupervisorServicesOptions, "operatorToken" | "demo">,
+  known: Omit<SupervisorServicesOptions, "operatorToken" | "demo" | "onRedisAwaited">,
 ): Promise<SupervisorServices> {
   const { config } = known;
   const storedKey = options.demo ? readDemoKey(config) : null;
@@ -111,9 +124,28 @@ async function startServices(
     ...known,
     operatorToken: resolveOperatorToken(config),
     demo: options.demo ? { storedKey } : null,
+    onRedisAwaited(address) {
+      options.log.warn({ redis: address }, "waiting for Redis …");
+      report({ type: "redis_awaited", address });
+    },
   });
   if (services.demoKey !== null && services.demoKey !== storedKey) keepDemoKey(config, services.demoKey);
   return services;
+}
+
+/** What commands on this host find the gateway by. */
+function createNote({ configFile, overrides, log }: ServeOptions, dataDir: string) {
+  return (running: Pick<RunningGateway, "adminUrl"> | null): void => {
+    try {
+      const file = resolve(configFile);
+      writeRunningGateway(
+        dataDir,
+        running === null ? null : { configFile: file, overrides: pickOverrides(overrides), ...running },
+      );
+    } catch (error) {
+      log.warn({ err: error }, "where this gateway runs cannot be noted for other commands");
+    }
+  };
 }
 
 function requireRedis(config: Config): void {

@@ -73,3 +73,18 @@ describe.each([
     expect(lines).toHaveLength(1);
   });
 });
+
+describe("up with a credential that is not there", () => {
+  it("says which variable, and starts nothing", async () => {
+    const file = join(dir, "credential.yaml");
+    const upstreams = [
+      { name: "hosted", url: "http://127.0.0.1:8000", credential: { env: "IGW_TEST_ABSENT" } },
+    ];
+    writeFileSync(file, stringify({ upstreams, catalog: [catalogEntry({ upstream: "hosted" })] }));
+    const { code, stdout, stderr } = await runCli(["up", "--config", file]);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(
+      /^.*credential\.yaml: 1 problem\n {2}line \d+: upstreams\[0\]\.credential: .*`IGW_TEST_ABSENT` is not set or empty\n$/u,
+    );
+  });
+});

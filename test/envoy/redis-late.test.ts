@@ -40,7 +40,7 @@ describe("a gateway that starts while Redis is away", () => {
       drainSeconds: 2,
       isRedisAway: true,
     });
-    const { baseUrl, adminUrl, configFile, redis, store } = stack;
+    const { baseUrl, adminUrl, configFile, redis, serve, store } = stack;
     await waitFor("the workers", () => listWorkers(configFile).length === 2);
     const before = listWorkers(configFile);
     for (const url of [baseUrl, adminUrl]) {
@@ -52,6 +52,9 @@ describe("a gateway that starts while Redis is away", () => {
       body: chatBody(),
     });
     expect([refused.status, readError(refused).code]).toEqual([503, "gateway_unavailable"]);
+
+    const waiting = serve.stderr.split("\n").filter((line) => line.includes("waiting for Redis"));
+    expect(waiting.map((line) => (JSON.parse(line) as { redis: string }).redis)).toEqual([redis.url]);
 
     await redis.restart();
     await waitFor("readiness", async () => (await statusOf(baseUrl, "/readyz")) === 200);

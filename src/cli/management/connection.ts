@@ -1,12 +1,12 @@
 /**
  * Where the management API is and with which token: what the command line says, else the environment, else the
- * gateway's configuration, else the stack that `inference-gateway up` runs from this folder. A token that was found on
+ * gateway's configuration, else the gateway that runs, or has run, from this folder. A token that was found on
  * this machine is only ever sent to the address that it was found with.
  */
 import type { Command } from "commander";
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { formatLocalUrl } from "../../local-url.ts";
+import { findLocalConfig } from "../local-gateway.ts";
 import { AdminClient } from "./admin-client.ts";
 import { CommandError } from "./command-error.ts";
 
@@ -43,7 +43,7 @@ export async function connect(options: ConnectionOptions): Promise<AdminClient> 
   if (options.adminUrl !== undefined && options.config === undefined) {
     throw new CommandError("With --admin-url give a token too: IGW_ADMIN_TOKEN, --token-file or --config.");
   }
-  const file = options.config ?? findRunningConfig();
+  const file = options.config ?? findLocalConfig();
   if (file === null) {
     if (given !== undefined) return createClient(DEFAULT_URL, given);
     throw new CommandError(
@@ -75,19 +75,18 @@ function readToken(file: string): string {
   }
 }
 
-/** What `up` without --config writes into the folder that it runs in. */
-function findRunningConfig(): string | null {
-  const file = join(process.cwd(), "data", "gateway.yaml");
-  return existsSync(file) ? file : null;
-}
-
 async function readConfig(file: string, given: string | undefined): Promise<{ url: string; token: string }> {
   const { loadConfig } = await import("../../config/load.ts");
   const { resolveOperatorToken } = await import("../../supervisor/secret-file.ts");
+  const { readRunningGateway } = await import("../../supervisor/running-gateway.ts");
   const config = loadConfig(file, { secrets: "none" });
   const { host, port, tls, operatorToken } = config.admin;
-  if (port === 0) {
-    throw new CommandError(`${file} has \`admin.port: 0\`, a free port of each start: give its --admin-url.`);
+  // A free port of each start, which only the running gateway knows.
+  const runningUrl = port === 0 ? (readRunningGateway(config.dataDir)?.adminUrl ?? null) : null;
+  if (port === 0 && runningUrl === null) {
+    throw new CommandError(
+      `${file} has \`admin.port: 0\`, a free port of each start, and does not run: start it, or give --admin-url.`,
+    );
   }
   // Never made here: a token that no gateway has read opens nothing.
   if (given === undefined && operatorToken === null && !existsSync(config.dataDir)) {
@@ -95,6 +94,6 @@ async function readConfig(file: string, given: string | undefined): Promise<{ ur
       `${file}: there is no operator's token yet in ${config.dataDir}: start the gateway first.`,
     );
   }
-  const url = formatLocalUrl(host, port, tls === null ? "http" : "https");
+  const url = runningUrl ?? formatLocalUrl(host, port, tls === null ? "http" : "https");
   return { url, token: given ?? resolveOperatorToken(config) };
 }

@@ -99,7 +99,7 @@ export const NETWORK_FAULTS = {
     {
       name: "nothing listens there",
       provoke: (world) => world.examine(),
-      says: /http:\/\/127\.0\.0\.1:\d+ does not take connections: .*ECONNREFUSED/,
+      says: /^upstream local: connection refused at http:\/\/127\.0\.0\.1:\d+\/v1$/,
     },
   ],
   upstream_untrusted: [

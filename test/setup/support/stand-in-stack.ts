@@ -16,7 +16,8 @@ const REPOSITORY = fileURLToPath(new URL("../../../", import.meta.url));
 /** A folder that goes with the test. */
 export function createTestFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "igw-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  // A stack that is still ending may put a file there meanwhile.
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }));
   return folder;
 }
 

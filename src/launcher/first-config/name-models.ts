@@ -1,0 +1,52 @@
+/** Under which catalog ids the models of a server are offered: `<vendor>/<model>`, near what the server calls them. */
+import type { ServerModel } from "./ask-models.ts";
+
+/** A model with the names that clients may write for it. */
+export interface NamedModel extends ServerModel {
+  readonly catalogId: string;
+  /** The server's own name, where it can be one of the catalog's as well and is not its id already. */
+  readonly alias: string | null;
+}
+
+/** As the catalog wants them. */
+const CATALOG_ID = /^[A-Za-z0-9][A-Za-z0-9._-]*\/[A-Za-z0-9][A-Za-z0-9._:-]*$/;
+const ALIAS = /^[A-Za-z0-9][A-Za-z0-9._:@/+-]{0,127}$/;
+
+/** In the server's order, each with an id of its own; those of whose name nothing is left come back as `nameless`. */
+export function nameModels(
+  models: readonly ServerModel[],
+  vendor: string,
+): { named: readonly NamedModel[]; nameless: readonly string[] } {
+  const named: NamedModel[] = [];
+  const nameless: string[] = [];
+  // What a server calls one model is never made up for another.
+  const taken = new Set(models.map(({ id }) => id));
+  for (const model of models) {
+    const wanted = CATALOG_ID.test(model.id) ? model.id : makeId(model.id, vendor);
+    if (wanted === null) {
+      nameless.push(model.id);
+      continue;
+    }
+    const catalogId = wanted === model.id ? wanted : findFree(wanted, taken);
+    taken.add(catalogId);
+    const alias = catalogId !== model.id && ALIAS.test(model.id) ? model.id : null;
+    named.push({ ...model, catalogId, alias });
+  }
+  return { named, nameless };
+}
+
+/** "local/llama3.2:latest" of "llama3.2:latest", "local/qwen.gguf" of "/models/qwen.gguf". */
+function makeId(id: string, vendor: string): string | null {
+  const parts = id
+    .split("/")
+    .map((part) => part.replace(/[^A-Za-z0-9._:-]+/g, "-").replace(/^[^A-Za-z0-9]+/, ""));
+  const last = parts.findLast((part) => part !== "");
+  return last === undefined ? null : `${vendor}/${last}`;
+}
+
+function findFree(wanted: string, taken: ReadonlySet<string>): string {
+  for (let number = 1; ; number += 1) {
+    const id = number === 1 ? wanted : `${wanted}-${number}`;
+    if (!taken.has(id)) return id;
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * The first `gateway.yaml` for somebody who has a model server and nothing else: `up --upstream URL` asks that server
+ * for its models and writes them down, to be read, priced and owned. A file that is there is never written over.
+ */
+import { existsSync, writeFileSync } from "node:fs";
+import { isIP } from "node:net";
+import { dirname, resolve } from "node:path";
+import { parseConfig } from "../../config/load.ts";
+import { VARIABLE_NAME_FORM } from "../../config/secret.ts";
+import { LaunchError } from "../launch-error.ts";
+import { findFreePort, isFree } from "../ports.ts";
+import { askModels, type ModelServer } from "./ask-models.ts";
+import { formatFirstConfig, UNKNOWN_CONTEXT_WINDOW } from "./format-first-config.ts";
+import { nameModels } from "./name-models.ts";
+
+export interface FirstConfigOptions {
+  /** As it was typed: the base URL of an OpenAI API. */
+  readonly upstream: string;
+  /** Environment variable with the key that the server wants; null for none. */
+  readonly keyVariable: string | null;
+  /** Where to. */
+  readonly file: string;
+  /** A line for the person at the terminal. */
+  readonly notice: (line: string) => void;
+}
+
+const HOST = "127.0.0.1";
+const PORTS = { listen: 10_000, admin: 10_001 };
+
+/**
+ * Asks the server and writes the file.
+ * @throws LaunchError in one sentence; nothing is written then.
+ */
+export async function writeFirstConfig(options: FirstConfigOptions): Promise<void> {
+  const { keyVariable, file, notice } = options;
+  refuseExisting(file);
+  const place = parsePlace(options.upstream, keyVariable);
+  const { models, strange } = await askModels({ baseUrl: place.baseUrl, keyVariable });
+  const { named, nameless } = nameModels(models, place.name);
+  for (const id of [...strange, ...nameless.map((name) => JSON.stringify(name))]) {
+    notice(`Left out: ${id}, of which no model's name can be made.`);
+  }
+  if (named.length === 0) {
+    throw new LaunchError(
+      `${place.baseUrl}/models lists no model that has a usable name: give it one there.`,
+    );
+  }
+  const [listen, admin] = [await choosePort(PORTS.listen, notice), await choosePort(PORTS.admin, notice)];
+  const text = formatFirstConfig({
+    ...place,
+    keyVariable,
+    models: named,
+    host: HOST,
+    ports: { listen, admin },
+  });
+  // A mistake of ours is found here, and not by whoever starts with the file.
+  parseConfig(text, { baseDir: dirname(resolve(file)), source: file, secrets: "none" });
+  write(file, text);
+  notice(
+    `Wrote ${file}: ${named.map(({ catalogId }) => catalogId).join(", ")}. All prices are 0: set them there.`,
+  );
+  const unknown = named.filter(({ contextWindow }) => contextWindow === null).length;
+  if (unknown > 0) {
+    notice(
+      `Of ${unknown} of them the server does not tell the context window: ${UNKNOWN_CONTEXT_WINDOW} is written.`,
+    );
+  }
+}
+
+function refuseExisting(file: string): void {
+  if (!existsSync(file)) return;
+  throw new LaunchError(
+    `${file} is there already and is not written over: start with \`--config ${file}\` and without \`--upstream\`, or move it away.`,
+  );
+}
+
+function write(file: string, text: string): void {
+  try {
+    writeFileSync(file, text, { flag: "wx" });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") refuseExisting(file);
+    throw new LaunchError(
+      `${file} cannot be written: ${error instanceof Error ? error.message : String(error)}.`,
+    );
+  }
+}
+
+interface Place extends Pick<ModelServer, "baseUrl"> {
+  /** Of the upstream, and the vendor of models whose names have none. */
+  readonly name: string;
+  readonly origin: string;
+  readonly pathPrefix: string;
+}
+
+function parsePlace(text: string, keyVariable: string | null): Place {
+  if (keyVariable !== null && !VARIABLE_NAME_FORM.test(keyVariable)) {
+    throw new LaunchError(
+      "`--upstream-key-env` takes the name of an environment variable, never the key itself.",
+    );
+  }
+  const expectation = "`--upstream` takes the base URL of an OpenAI API, such as http://127.0.0.1:8000/v1";
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) throw new LaunchError(`${expectation}.`);
+  if (url.username !== "" || url.password !== "") {
+    throw new LaunchError(
+      `${expectation}, without a user or password: a key comes by \`--upstream-key-env\`.`,
+    );
+  }
+  if (url.search !== "" || url.hash !== "") throw new LaunchError(`${expectation}, without \`?\` and \`#\`.`);
+  const pathPrefix = url.pathname.replace(/\/+$/, "").replace(/\/(?:models|chat\/completions)$/, "");
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const isLocal = host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+  return {
+    name: isLocal ? "local" : "hosted",
+    origin: url.origin,
+    pathPrefix,
+    baseUrl: `${url.origin}${pathPrefix}`,
+  };
+}
+
+async function choosePort(usual: number, notice: (line: string) => void): Promise<number> {
+  if (await isFree(HOST, usual)) return usual;
+  const port = await findFreePort(HOST);
+  notice(`Port ${usual} is in use: the file has ${port} instead.`);
+  return port;
+}
