@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { coverageFloors, MEASURED_FILES } from "./test/support/coverage-floors.ts";
+import { LongestFirst } from "./test/support/longest-first.ts";
 
 /**
  * What waits for real processes, or lets Redis's own clock run, gets a second try in CI: on a machine whose cores others
@@ -25,6 +26,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     pool: "forks",
     maxWorkers,
+    sequence: { sequencer: LongestFirst },
     reporters: ["default"],
     // Off but in `npm test`, whose run of the unit and store projects has it on.
     coverage: {
