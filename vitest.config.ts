@@ -27,6 +27,9 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     pool: "forks",
+    // A process runs one file after the other: starting it and loading what they share takes longer than most files. No
+    // file changes what another sees: nothing is mocked, and what is set (a variable, a clock) is set back.
+    isolate: false,
     maxWorkers,
     sequence: { sequencer: LongestFirst },
     reporters: ["default"],
@@ -92,6 +95,8 @@ export default defineConfig({
         test: {
           name: "system",
           include: ["test/{envoy,clients,cli,setup,monitoring}/**/*.test.ts"],
+          // Stand-ins, SDKs and protocol libraries of all kinds: what one of them changes in its process is its own.
+          isolate: true,
           testTimeout: 120_000,
           retry,
           maxWorkers: maxStackWorkers,
@@ -126,6 +131,7 @@ export default defineConfig({
           name: "faults",
           include: ["test/faults/**/*.test.ts"],
           testTimeout: 600_000,
+          isolate: true,
           // No second try: what is claimed here is that it holds each time.
           maxWorkers: maxFaultWorkers,
           sequence: { groupOrder: FAULTS },
