@@ -8,7 +8,7 @@ import { Layout } from "../parts/layout.tsx";
 import { Older, pageQueryOf } from "../parts/older.tsx";
 import { RequestFilters, requestFiltersOf } from "../parts/request-filters.tsx";
 import { RequestStatus } from "../parts/request-status.tsx";
-import { Cell, Table } from "../parts/table.tsx";
+import { Cell, NumberCells, numberColumns, Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import type { CatalogView, RequestPageView, RequestView } from "../views.ts";
 import { showRequest } from "./request.tsx";
@@ -18,14 +18,9 @@ const COLUMNS = [
   "status",
   "key",
   "model",
-  { label: "duration", kind: "number" },
-  { label: "first token", kind: "number" },
-  { label: "input", kind: "number" },
-  { label: "cached", kind: "number" },
-  { label: "output", kind: "number" },
-  { label: "cost", kind: "number" },
+  ...numberColumns(["duration", "first token", "input", "cached", "output", "cost"]),
   "upstream",
-] as const;
+];
 
 const PATH = "/organizations/:organization/requests";
 const NOTHING: RequestPageView = { data: [], has_more: false, next: null };
@@ -157,24 +152,16 @@ function RequestRow({ page, request, decimals }: RequestRowProps) {
         <bdi>{request.key_name ?? request.key_id}</bdi>
       </Cell>
       <Cell label="model">{request.model ?? "none"}</Cell>
-      <Cell label="duration" kind="number">
-        {duration === null ? "–" : formatDuration(duration)}
-      </Cell>
-      <Cell label="first token" kind="number">
-        {firstToken === null ? "–" : formatDuration(firstToken)}
-      </Cell>
-      <Cell label="input" kind="number">
-        {formatCount(request.input_tokens)}
-      </Cell>
-      <Cell label="cached" kind="number">
-        {formatCount(request.cached_input_tokens)}
-      </Cell>
-      <Cell label="output" kind="number">
-        {formatCount(request.output_tokens)}
-      </Cell>
-      <Cell label="cost" kind="number">
-        {formatAmount(request.cost_microcents, currency, decimals)}
-      </Cell>
+      <NumberCells
+        figures={{
+          duration: duration === null ? "–" : formatDuration(duration),
+          "first token": firstToken === null ? "–" : formatDuration(firstToken),
+          input: formatCount(request.input_tokens),
+          cached: formatCount(request.cached_input_tokens),
+          output: formatCount(request.output_tokens),
+          cost: formatAmount(request.cost_microcents, currency, decimals),
+        }}
+      />
       <Cell label="upstream">
         {upstream === null ? "–" : `${upstream.name} ${upstream.status ?? "no answer"}`}
       </Cell>

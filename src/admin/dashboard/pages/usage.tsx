@@ -16,7 +16,7 @@ import { UsageExport } from "../parts/usage-export.tsx";
 import { CORRECTIONS, UsageByKey, UsageByModel, UsageTable } from "../parts/usage-table.tsx";
 import { submit } from "../submit.ts";
 import { gatherColumns } from "../usage-columns.ts";
-import { addUp, daysIn, rangeBefore, readUsageRange } from "../usage-range.ts";
+import { addUp, daysIn, rangeBefore, readUsageRange, type UsageSum } from "../usage-range.ts";
 import type { CatalogView, UsageRowView } from "../views.ts";
 
 const PATH = "/organizations/:organization/usage";
@@ -87,6 +87,20 @@ async function renderUsage(page: OrganizationPageCall, problems: Problems): Prom
   };
 }
 
+interface TotalFigure {
+  readonly name: string;
+  readonly of: (sum: UsageSum) => number;
+  readonly format: (value: number, currency: string) => string;
+}
+
+const TOTALS: readonly TotalFigure[] = [
+  { name: "Cost", of: ({ microcents }) => microcents, format: formatMoney },
+  { name: "Requests", of: ({ requests }) => requests, format: formatCount },
+  { name: "Input tokens", of: ({ inputTokens }) => inputTokens, format: formatCount },
+  { name: "Cached input tokens", of: ({ cachedInputTokens }) => cachedInputTokens, format: formatCount },
+  { name: "Output tokens", of: ({ outputTokens }) => outputTokens, format: formatCount },
+];
+
 function Totals({ shown, currency }: { shown: Shown; currency: string }) {
   const now = addUp(shown.rows);
   const before = addUp(shown.before);
@@ -94,47 +108,19 @@ function Totals({ shown, currency }: { shown: Shown; currency: string }) {
   return (
     <>
       <dl class="figures">
-        <Total
-          name="Cost"
-          value={formatMoney(now.microcents, currency)}
-          change={describeChange(now.microcents, before.microcents)}
-        />
-        <Total
-          name="Requests"
-          value={formatCount(now.requests)}
-          change={describeChange(now.requests, before.requests)}
-        />
-        <Total
-          name="Input tokens"
-          value={formatCount(now.inputTokens)}
-          change={describeChange(now.inputTokens, before.inputTokens)}
-        />
-        <Total
-          name="Cached input tokens"
-          value={formatCount(now.cachedInputTokens)}
-          change={describeChange(now.cachedInputTokens, before.cachedInputTokens)}
-        />
-        <Total
-          name="Output tokens"
-          value={formatCount(now.outputTokens)}
-          change={describeChange(now.outputTokens, before.outputTokens)}
-        />
+        {TOTALS.map(({ name, of, format }) => (
+          <div>
+            <dt>{name}</dt>
+            <dd>
+              {format(of(now), currency)} <span class="below">{describeChange(of(now), of(before))}</span>
+            </dd>
+          </div>
+        ))}
       </dl>
       <p class="quiet">
         Compared with the {daysIn(shown.filters.range).length} days before ({from} to {to}).
       </p>
     </>
-  );
-}
-
-function Total({ name, value, change }: { name: string; value: string; change: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>
-        {value} <span class="below">{change}</span>
-      </dd>
-    </div>
   );
 }
 

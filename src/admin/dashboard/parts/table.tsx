@@ -30,6 +30,26 @@ export function Cell({ label, kind, title, children }: CellProps) {
   );
 }
 
+/** The columns of `NumberCells`. */
+export function numberColumns<Label extends string>(
+  labels: readonly Label[],
+): readonly { readonly label: Label; readonly kind: "number" }[] {
+  return labels.map((label) => ({ label, kind: "number" }));
+}
+
+/** A run of figures, each with its column's label, in the columns' order. */
+export function NumberCells({ figures }: { figures: Readonly<Record<string, string>> }) {
+  return (
+    <>
+      {Object.entries(figures).map(([label, text]) => (
+        <Cell label={label} kind="number">
+          {text}
+        </Cell>
+      ))}
+    </>
+  );
+}
+
 /** A table that scrolls sideways by itself where the screen is too narrow, with the keyboard too. */
 export function Table({ label, columns, class: className, children }: TableProps) {
   return (

@@ -3,7 +3,7 @@
 import { monthAt, monthsBackFrom } from "../../../calendar.ts";
 import type { OrganizationPageCall } from "../page.ts";
 import { addDays, type DayRange, parseRange } from "../usage-range.ts";
-import { Choice, DayField, TextField } from "./request-filters.tsx";
+import { Choice, DayField, TextField } from "./filter-fields.tsx";
 
 export interface UsageFilterValues {
   readonly range: DayRange;

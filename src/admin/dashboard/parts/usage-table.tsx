@@ -4,15 +4,11 @@ import { columnDecimals, formatAmount, formatCount } from "../../format.ts";
 import { addUp, groupRows } from "../usage-range.ts";
 import type { UsageRowView } from "../views.ts";
 import { ShareBar } from "./charts.tsx";
-import { Cell, Table } from "./table.tsx";
+import { Cell, NumberCells, numberColumns, Table } from "./table.tsx";
 
 const COLUMNS = [
   { label: "share of the cost", kind: "wide" },
-  { label: "requests", kind: "number" },
-  { label: "input", kind: "number" },
-  { label: "cached", kind: "number" },
-  { label: "output", kind: "number" },
-  { label: "cost", kind: "number" },
+  ...numberColumns(["requests", "input", "cached", "output", "cost"]),
 ] as const;
 
 /** Of no key, of no model. */
@@ -96,21 +92,15 @@ function UsageRow({ name, share, sum, format }: UsageRowProps) {
       <Cell label="share" kind="wide">
         {share === null ? "" : <ShareBar share={share} label={`${name}: share of the cost`} />}
       </Cell>
-      <Cell label="requests" kind="number">
-        {formatCount(sum.requests)}
-      </Cell>
-      <Cell label="input" kind="number">
-        {formatCount(sum.inputTokens)}
-      </Cell>
-      <Cell label="cached" kind="number">
-        {formatCount(sum.cachedInputTokens)}
-      </Cell>
-      <Cell label="output" kind="number">
-        {formatCount(sum.outputTokens)}
-      </Cell>
-      <Cell label="cost" kind="number">
-        {format(sum.microcents)}
-      </Cell>
+      <NumberCells
+        figures={{
+          requests: formatCount(sum.requests),
+          input: formatCount(sum.inputTokens),
+          cached: formatCount(sum.cachedInputTokens),
+          output: formatCount(sum.outputTokens),
+          cost: format(sum.microcents),
+        }}
+      />
     </tr>
   );
 }

@@ -1,0 +1,53 @@
+/** @jsxImportSource hono/jsx */
+/** Fields of the forms that say what a list or a chart shows: their names are those in the address. */
+
+interface ChoiceProps {
+  readonly name: string;
+  readonly label: string;
+  readonly value: string;
+  /** Value and what it is called. */
+  readonly choices: readonly (readonly [value: string, label: string])[];
+}
+
+/** One of some, or all. */
+export function Choice({ name, label, value, choices }: ChoiceProps) {
+  return (
+    <div>
+      <label for={name}>{label}</label>
+      <select id={name} name={name}>
+        <option value="">all</option>
+        {choices.map(([id, text]) => (
+          <option value={id} selected={id === value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+interface TextFieldProps {
+  readonly name: string;
+  readonly label: string;
+  readonly value: string;
+  readonly placeholder: string;
+}
+
+export function TextField({ name, label, value, placeholder }: TextFieldProps) {
+  return (
+    <div>
+      <label for={name}>{label}</label>
+      <input id={name} name={name} value={value} placeholder={placeholder} autocomplete="off" />
+    </div>
+  );
+}
+
+/** A UTC day. */
+export function DayField({ name, label, value }: { name: string; label: string; value: string }) {
+  return (
+    <div>
+      <label for={name}>{label}</label>
+      <input id={name} name={name} type="date" value={value.slice(0, "2026-11-21".length)} />
+    </div>
+  );
+}
