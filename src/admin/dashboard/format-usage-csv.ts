@@ -19,17 +19,27 @@ const HEADER = [
 /** To the microcent. */
 const DECIMALS = 8;
 
+interface UsageCsvOptions {
+  readonly currency: string;
+  /** The tag that the rows are apart by, which then is a column behind the model; empty: none. */
+  readonly byTag: string;
+}
+
 /** What the page shows, row by row. @param names Key id → name. */
 export function formatUsageCsv(
   rows: readonly UsageRowView[],
   names: ReadonlyMap<string, string>,
-  currency: string,
+  { currency, byTag }: UsageCsvOptions,
 ): string {
+  const header = HEADER.flatMap((name) =>
+    name === "model" && byTag !== "" ? [name, `tag:${byTag}`] : [name],
+  );
   const lines = rows.map((row) => [
     row.day ?? "",
     row.key_id ?? "",
     names.get(row.key_id ?? "") ?? "",
     row.model ?? "",
+    ...(byTag === "" ? [] : [row.tags?.[byTag] ?? ""]),
     row.requests,
     row.input_tokens,
     row.cached_input_tokens,
@@ -39,5 +49,5 @@ export function formatUsageCsv(
     { verbatim: formatAmount(row.cost_microcents, "", DECIMALS).trim().replaceAll(",", "") },
     currency,
   ]);
-  return [HEADER, ...lines].map(formatCsvLine).join("");
+  return [header, ...lines].map(formatCsvLine).join("");
 }

@@ -13,12 +13,13 @@ import { SpendBar } from "../parts/charts.tsx";
 import { Layout } from "../parts/layout.tsx";
 import { MonthChart } from "../parts/month-chart.tsx";
 import { StackedColumns } from "../parts/stacked-columns.tsx";
-import { CORRECTIONS, UsageByKey, UsageByModel } from "../parts/usage-table.tsx";
+import { UsageByKey, UsageByModel } from "../parts/usage-table.tsx";
 import { readList } from "../read-lists.ts";
 import { readUsage } from "../read-usage.ts";
 import { ORGANIZATION_SETTINGS } from "../../../settings/organization.ts";
 import { spendingOf } from "../spending.ts";
-import { gatherColumns } from "../usage-columns.ts";
+import { columnsOf, gatherCost } from "../usage-columns.ts";
+import { groupByKey } from "../usage-groups.ts";
 import { addDays } from "../usage-range.ts";
 import type { KeyView, RequestPageView, UsageRowView } from "../views.ts";
 
@@ -105,19 +106,15 @@ function Days({ page, rows, names }: DaysProps) {
     from: `${month.name}-01`,
     to: addDays(new Date(month.endMs).toISOString().slice(0, 10), -1),
   };
-  const { columns, series } = gatherColumns(
-    range,
-    rows,
-    (row) => (row.key_id ? (names.get(row.key_id) ?? row.key_id) : CORRECTIONS),
-    (row) => row.cost_microcents,
-  );
+  const columns = columnsOf(range);
   return (
     <section aria-labelledby="days">
       <h2 id="days">Day by day</h2>
       <StackedColumns
         label="Cost day by day, by key"
-        columns={columns}
-        series={series}
+        columns={columns.titles}
+        series={gatherCost(columns, rows, groupByKey(names))}
+        unit={currency}
         format={(microcents) => formatMoney(microcents, currency)}
         formatTick={formatTickMoney}
       />

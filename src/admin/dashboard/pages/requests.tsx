@@ -1,9 +1,11 @@
 /** @jsxImportSource hono/jsx */
 /** *Requests*: the last ones, filtered, with what they took and cost. */
 import { AdminError } from "../../admin-error.ts";
+import { readKeyNames } from "../../api/read-key-names.ts";
 import { columnDecimals, formatAmount, formatCount, formatDuration } from "../../format.ts";
 import { nameKeys } from "../name-keys.ts";
 import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
+import { FilterProblem } from "../parts/filter-fields.tsx";
 import { Layout } from "../parts/layout.tsx";
 import { Older, pageQueryOf } from "../parts/older.tsx";
 import { RequestFilters, requestFiltersOf } from "../parts/request-filters.tsx";
@@ -27,9 +29,10 @@ const NOTHING: RequestPageView = { data: [], has_more: false, next: null };
 
 async function showRequests(page: OrganizationPageCall): Promise<PageAnswer> {
   const filters = requestFiltersOf(page);
-  const [{ list, problem }, keys, catalog] = await Promise.all([
+  const [{ list, problem }, keys, chosen, catalog] = await Promise.all([
     readRequests(page, filters),
     nameKeys(page),
+    readKeyNames(page.options.store, page.organization.id, [filters["key_id"] ?? null]),
     page.api("GET /api/catalog"),
   ]);
   const path = `/organizations/${page.organization.id}/requests`;
@@ -38,12 +41,8 @@ async function showRequests(page: OrganizationPageCall): Promise<PageAnswer> {
     status: problem === null ? 200 : 400,
     markup: (
       <Layout page={page} title="Requests" section="requests">
-        <RequestFilters path={path} filters={filters} keys={keys} models={models} />
-        {problem === null ? null : (
-          <p class="notice bad" role="alert">
-            {problem}
-          </p>
-        )}
+        <RequestFilters path={path} filters={filters} keys={new Map([...keys, ...chosen])} models={models} />
+        {problem === null ? null : <FilterProblem text={problem} />}
         {page.query.has("after") || problem !== null ? null : <LiveSwitch />}
         <div id="requests">
           {list.data.length === 0 ? (
@@ -148,8 +147,8 @@ function RequestRow({ page, request, decimals }: RequestRowProps) {
       <Cell label="status">
         <RequestStatus request={request} />
       </Cell>
-      <Cell label="key">
-        <bdi>{request.key_name ?? request.key_id}</bdi>
+      <Cell label="key" title={request.key_name ?? request.key_id}>
+        <bdi class="name">{request.key_name ?? request.key_id}</bdi>
       </Cell>
       <Cell label="model">{request.model ?? "none"}</Cell>
       <NumberCells

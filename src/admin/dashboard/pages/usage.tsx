@@ -2,6 +2,7 @@
 /** *Usage*: what a stretch of days cost, by key, model and day; CSV; the operator's corrections. */
 import { randomBytes } from "node:crypto";
 import { readKeyNames } from "../../api/read-key-names.ts";
+import { AdminError } from "../../admin-error.ts";
 import { NO_PROBLEMS, type Problems } from "../form.ts";
 import { formatCount, formatMoney, formatTickCount, formatTickMoney } from "../../format.ts";
 import { formatUsageCsv } from "../format-usage-csv.ts";
@@ -9,13 +10,15 @@ import { nameKeys } from "../name-keys.ts";
 import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
 import { CORRECTION_FIELDS, CorrectionForm, readCorrection } from "../parts/correction-form.tsx";
 import { ProblemSummary } from "../parts/fields.tsx";
+import { FilterProblem } from "../parts/filter-fields.tsx";
 import { Layout } from "../parts/layout.tsx";
 import { StackedColumns } from "../parts/stacked-columns.tsx";
 import { readUsageFilters, UsageFilters, type UsageFilterValues } from "../parts/usage-filters.tsx";
 import { UsageExport } from "../parts/usage-export.tsx";
-import { CORRECTIONS, UsageByKey, UsageByModel, UsageTable } from "../parts/usage-table.tsx";
+import { UsageByKey, UsageByModel, UsageTable } from "../parts/usage-table.tsx";
 import { submit } from "../submit.ts";
-import { gatherColumns } from "../usage-columns.ts";
+import { columnsOf, gatherCost, gatherCostBefore, gatherTokens } from "../usage-columns.ts";
+import { GROUP_BY_MODEL, groupByKey, groupByTag, type Grouping } from "../usage-groups.ts";
 import { addUp, daysIn, rangeBefore, readUsageRange, type UsageSum } from "../usage-range.ts";
 import type { CatalogView, UsageRowView } from "../views.ts";
 
@@ -43,14 +46,25 @@ async function readShown(page: OrganizationPageCall): Promise<Shown> {
     readUsageRange(page, rangeBefore(filters.range), filters),
   ]);
   const wanted = rows.filter(isWanted);
-  const ids = wanted.map((row) => row.key_id ?? null);
+  const ids = [filters.key || null, ...wanted.map((row) => row.key_id ?? null)];
   const names = await readKeyNames(page.options.store, page.organization.id, ids);
   return { filters, rows: wanted, before: before.filter(isWanted), names };
 }
 
+/** What is wrong with a filter is said beside the fields. */
+async function tryToRead(page: OrganizationPageCall): Promise<{ shown: Shown; problem: string | null }> {
+  try {
+    return { shown: await readShown(page), problem: null };
+  } catch (error) {
+    if (!(error instanceof AdminError) || error.status !== 400) throw error;
+    const shown = { filters: readUsageFilters(page), rows: [], before: [], names: new Map() };
+    return { shown, problem: error.message };
+  }
+}
+
 async function renderUsage(page: OrganizationPageCall, problems: Problems): Promise<PageAnswer> {
-  const [shown, keys, catalog] = await Promise.all([
-    readShown(page),
+  const [{ shown, problem }, keys, catalog] = await Promise.all([
+    tryToRead(page),
     nameKeys(page),
     page.api("GET /api/catalog"),
   ]);
@@ -59,7 +73,7 @@ async function renderUsage(page: OrganizationPageCall, problems: Problems): Prom
   const models = data.map((model) => model.id);
   const priced = data.filter((model) => model.prices[currency] !== undefined).map((model) => model.id);
   return {
-    status: problems.size === 0 ? 200 : 400,
+    status: problems.size === 0 && problem === null ? 200 : 400,
     markup: (
       <Layout page={page} title="Usage" section="usage">
         <ProblemSummary problems={problems} fields={CORRECTION_FIELDS} />
@@ -67,11 +81,18 @@ async function renderUsage(page: OrganizationPageCall, problems: Problems): Prom
           page={page}
           filters={shown.filters}
           keys={new Map([...keys, ...shown.names])}
-          models={models}
+          models={[...models, ...shown.rows.map(({ model = null }) => model)]}
         />
+        {problem === null ? null : <FilterProblem text={problem} />}
         <Totals shown={shown} currency={currency} />
-        <Charts shown={shown} currency={currency} />
-        <Tables shown={shown} currency={currency} />
+        {shown.rows.length === 0 ? (
+          <p class="card empty">Nothing was used in these days.</p>
+        ) : (
+          <>
+            <Charts shown={shown} currency={currency} />
+            <Tables shown={shown} currency={currency} />
+          </>
+        )}
         <UsageExport page={page} />
         {page.isOperator ? (
           <CorrectionForm
@@ -85,6 +106,11 @@ async function renderUsage(page: OrganizationPageCall, problems: Problems): Prom
       </Layout>
     ),
   };
+}
+
+interface FiguresProps {
+  readonly shown: Shown;
+  readonly currency: string;
 }
 
 interface TotalFigure {
@@ -101,7 +127,7 @@ const TOTALS: readonly TotalFigure[] = [
   { name: "Output tokens", of: ({ outputTokens }) => outputTokens, format: formatCount },
 ];
 
-function Totals({ shown, currency }: { shown: Shown; currency: string }) {
+function Totals({ shown, currency }: FiguresProps) {
   const now = addUp(shown.rows);
   const before = addUp(shown.before);
   const { from, to } = rangeBefore(shown.filters.range);
@@ -131,64 +157,55 @@ function describeChange(now: number, before: number): string {
   return `${percent > 0 ? "+" : percent < 0 ? "−" : "±"}${formatCount(Math.abs(percent))} %`;
 }
 
-function Tables({ shown, currency }: { shown: Shown; currency: string }) {
+/** With the figures of the charts. */
+function Tables({ shown, currency }: FiguresProps) {
+  const { filters, rows, names } = shown;
+  const columns = columnsOf(filters.range);
   return (
     <>
-      <UsageByKey rows={shown.rows} currency={currency} names={shown.names} />
-      <UsageByModel rows={shown.rows} currency={currency} />
-      {shown.filters.byTag === "" ? null : (
+      <UsageByKey rows={rows} currency={currency} names={names} />
+      <UsageByModel rows={rows} currency={currency} />
+      {filters.byTag === "" ? null : (
         <UsageTable
           id="by-tag"
-          title={`By ${shown.filters.byTag}`}
-          rows={shown.rows}
+          title={`By ${filters.byTag}`}
+          rows={rows}
           currency={currency}
-          groupOf={(row) => nameOfGroup(row, shown.filters, shown.names)}
+          grouping={groupByTag(filters.byTag)}
         />
       )}
       <UsageTable
         id="by-day"
-        title="By day"
-        rows={shown.rows}
+        title={`By ${columns.unit}`}
+        rows={rows}
         currency={currency}
-        groupOf={(row) => row.day ?? ""}
+        grouping={columns}
         inOrder
       />
     </>
   );
 }
 
-/** What a row is stacked under. */
-function nameOfGroup(
-  row: UsageRowView,
-  { by, byTag }: UsageFilterValues,
-  names: ReadonlyMap<string, string>,
-): string {
-  if (byTag !== "") return row.tags?.[byTag] ?? `without ${byTag}`;
-  if (by === "model") return row.model ?? CORRECTIONS;
-  return row.key_id ? (names.get(row.key_id) ?? row.key_id) : CORRECTIONS;
+/** What the columns are stacked by. */
+function groupingOf({ filters: { by, byTag }, names }: Shown): Grouping {
+  if (byTag !== "") return groupByTag(byTag);
+  return by === "model" ? GROUP_BY_MODEL : groupByKey(names);
 }
 
-function Charts({ shown, currency }: { shown: Shown; currency: string }) {
-  const { filters, rows, before, names } = shown;
-  const groupOf = (row: UsageRowView): string => nameOfGroup(row, filters, names);
+function Charts({ shown, currency }: FiguresProps) {
+  const { filters, rows, before } = shown;
   const what = filters.byTag === "" ? filters.by : `tag ${filters.byTag}`;
-  const cost = gatherColumns(filters.range, rows, groupOf, (row) => row.cost_microcents);
-  const costBefore = gatherColumns(
-    rangeBefore(filters.range),
-    before,
-    () => "",
-    (row) => row.cost_microcents,
-  );
-  const tokens = gatherColumns(filters.range, rows, null, null);
+  const columns = columnsOf(filters.range);
   return (
     <>
       <section aria-labelledby="cost">
         <h2 id="cost">Cost by {what}</h2>
         <StackedColumns
           label={`Cost by ${what}`}
-          columns={cost.columns}
-          series={cost.series}
-          before={before.length === 0 ? null : (costBefore.series[0]?.values ?? null)}
+          columns={columns.titles}
+          series={gatherCost(columns, rows, groupingOf(shown))}
+          before={before.length === 0 ? null : gatherCostBefore(columns, filters.range, before)}
+          unit={currency}
           format={(microcents) => formatMoney(microcents, currency)}
           formatTick={formatTickMoney}
         />
@@ -197,8 +214,9 @@ function Charts({ shown, currency }: { shown: Shown; currency: string }) {
         <h2 id="tokens">Tokens</h2>
         <StackedColumns
           label="Tokens: input, cached input, output"
-          columns={tokens.columns}
-          series={tokens.series}
+          columns={columns.titles}
+          series={gatherTokens(columns, rows)}
+          unit="tokens"
           format={formatCount}
           formatTick={formatTickCount}
         />
@@ -211,7 +229,7 @@ async function downloadUsage(page: OrganizationPageCall): Promise<PageAnswer> {
   const { filters, rows, names } = await readShown(page);
   const { from, to } = filters.range;
   return {
-    text: formatUsageCsv(rows, names, page.organization.currency),
+    text: formatUsageCsv(rows, names, { currency: page.organization.currency, byTag: filters.byTag }),
     headers: {
       "content-type": "text/csv; charset=utf-8",
       "content-disposition": `attachment; filename="usage-${page.organization.id}-${from}-${to}.csv"`,

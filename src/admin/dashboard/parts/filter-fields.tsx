@@ -5,18 +5,19 @@ interface ChoiceProps {
   readonly name: string;
   readonly label: string;
   readonly value: string;
-  /** Value and what it is called. */
-  readonly choices: readonly (readonly [value: string, label: string])[];
+  /** Value → what it is called. */
+  readonly choices: ReadonlyMap<string, string>;
 }
 
-/** One of some, or all. */
+/** One of some, or all. A value that is none of them, such as a deleted key's, is still what is shown. */
 export function Choice({ name, label, value, choices }: ChoiceProps) {
+  const all = value === "" || choices.has(value) ? choices : new Map([...choices, [value, value]]);
   return (
     <div>
       <label for={name}>{label}</label>
       <select id={name} name={name}>
         <option value="">all</option>
-        {choices.map(([id, text]) => (
+        {[...all].map(([id, text]) => (
           <option value={id} selected={id === value}>
             {text}
           </option>
@@ -49,5 +50,14 @@ export function DayField({ name, label, value }: { name: string; label: string; 
       <label for={name}>{label}</label>
       <input id={name} name={name} type="date" value={value.slice(0, "2026-11-21".length)} />
     </div>
+  );
+}
+
+/** What is wrong with the filters. */
+export function FilterProblem({ text }: { text: string }) {
+  return (
+    <p class="notice bad" role="alert">
+      {text}
+    </p>
   );
 }

@@ -37,7 +37,7 @@ export function MonthChart(picture: MonthPicture) {
   return (
     <>
       <Legend entries={entries} />
-      <Plot label={picture.label} draw={(size) => drawMonth(picture, size)} />
+      <Plot label={picture.label} unit={currency} draw={(size) => drawMonth(picture, size)} />
     </>
   );
 }
@@ -46,16 +46,17 @@ function drawMonth(picture: MonthPicture, { width, height }: Area): Drawing {
   const { days, daysBegun, forecastMicrocents } = picture;
   const { hardCapCents, budgetCents } = picture.spending;
   let sum = 0;
-  const sums = days.slice(0, daysBegun).map((day) => (sum += Math.max(0, day.microcents)));
+  const sums = days.slice(0, daysBegun).map((day) => (sum += day.microcents));
   const limits = [hardCapCents, budgetCents].map((cents) => (cents ?? 0) * MICROCENTS_PER_CENT);
+  const drawn = [...limits, ...sums, forecastMicrocents ?? 0];
   const x = scaleLinear().domain([0, days.length]).range([0, width]);
   const y = scaleLinear()
-    .domain([0, Math.max(1, ...limits, ...sums, forecastMicrocents ?? 0)])
+    .domain([Math.min(0, ...drawn), Math.max(1, ...drawn)])
     .range([height, 0])
     .nice(LABELS_OF_VALUES);
   const points = [0, ...sums];
   const at = (_: number, index: number): number => round(x(index));
-  const surface = area<number>(at, height, (value) => round(y(value)))(points);
+  const surface = area<number>(at, round(y(0)), (value) => round(y(value)))(points);
   const outline = line<number>(at, (value) => round(y(value)))(points);
   const step = width / days.length;
   const every = width < 400 ? 10 : 5;
@@ -67,6 +68,7 @@ function drawMonth(picture: MonthPicture, { width, height }: Area): Drawing {
         : [],
     ),
     spots: listSpots(picture, sums, step),
+    baseline: y(0),
     shapes: (
       <>
         <path class="area" d={surface ?? ""} />
@@ -95,7 +97,7 @@ function listSpots({ days, currency }: MonthPicture, sums: readonly number[], st
       days[index]?.day ?? "",
       `${formatMoney(value, currency)} so far`,
       `${formatMoney(days[index]?.microcents ?? 0, currency)} on this day`,
-    ],
+    ].map((text) => ({ name: null, text })),
   }));
 }
 

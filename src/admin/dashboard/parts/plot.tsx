@@ -12,10 +12,16 @@ export interface Spot {
   readonly x: number;
   readonly width: number;
   /** First what it is, then its values. */
-  readonly lines: readonly string[];
+  readonly lines: readonly SpotLine[];
 }
 
-/** Inside of the axes. */
+export interface SpotLine {
+  /** Of one part; cut off where there is no room. Null: the text says it all. */
+  readonly name: string | null;
+  readonly text: string;
+}
+
+/** Of a whole drawing, or inside of its axes. */
 export interface Area {
   readonly width: number;
   readonly height: number;
@@ -28,11 +34,15 @@ export interface Tick {
 
 interface PlotProps {
   readonly label: string;
+  /** What the values on the axis are: "USD". */
+  readonly unit: string;
   /** Draws one of the two sizes. */
   readonly draw: (area: Area) => Drawing;
 }
 
 export interface Drawing {
+  /** Where nothing is, from the top. */
+  readonly baseline: number;
   readonly xTicks: readonly Tick[];
   readonly yTicks: readonly Tick[];
   readonly spots: readonly Spot[];
@@ -40,16 +50,22 @@ export interface Drawing {
 }
 
 const SIZES = [
-  { class: "for-screen", width: 960, height: 280 },
-  { class: "for-phone", width: 340, height: 230 },
+  { class: "for-screen", width: 960, height: 296 },
+  { class: "for-phone", width: 340, height: 246 },
 ] as const;
-const MARGIN = { top: 14, right: 12, bottom: 26, left: 64 };
+const MARGIN = { top: 30, right: 24, bottom: 26, left: 64 };
 const LINE_HEIGHT = 18;
+/** Between a spot and the box of its values. */
+const TIP_GAP = 6;
+const TIP_PADDING = 8;
+const CUT = "…: ";
 /** Of a text of 13 px, about. */
 const CHARACTER_WIDTH = 7;
+/** Of the same in bold, as the first line is. */
+const BOLD_WIDTH = 8.5;
 
 /** A chart. Its values are in a table beneath, too. */
-export function Plot({ label, draw }: PlotProps) {
+export function Plot({ label, unit, draw }: PlotProps) {
   return (
     <>
       {SIZES.map((size) => (
@@ -59,24 +75,33 @@ export function Plot({ label, draw }: PlotProps) {
           role="group"
           aria-label={label}
         >
-          <Framed size={size} drawing={draw(areaOf(size))} />
+          <Framed size={size} unit={unit} drawing={draw(areaOf(size))} />
         </svg>
       ))}
     </>
   );
 }
 
-function areaOf({ width, height }: { width: number; height: number }): Area {
+function areaOf({ width, height }: Area): Area {
   return {
     width: width - MARGIN.left - MARGIN.right,
     height: height - MARGIN.top - MARGIN.bottom,
   };
 }
 
-function Framed({ size, drawing }: { size: { width: number; height: number }; drawing: Drawing }) {
+interface FramedProps {
+  readonly size: Area;
+  readonly unit: string;
+  readonly drawing: Drawing;
+}
+
+function Framed({ size, unit, drawing }: FramedProps) {
   const area = areaOf(size);
   return (
     <g transform={`translate(${MARGIN.left} ${MARGIN.top})`}>
+      <text x="-8" y="-14" text-anchor="end" aria-hidden="true">
+        {unit}
+      </text>
       {drawing.yTicks.map(({ at, label }) => (
         <g aria-hidden="true">
           <line class="grid" x1="0" x2={area.width} y1={round(at)} y2={round(at)} />
@@ -86,7 +111,7 @@ function Framed({ size, drawing }: { size: { width: number; height: number }; dr
         </g>
       ))}
       {drawing.shapes}
-      <line class="axis" x1="0" x2={area.width} y1={area.height} y2={area.height} />
+      <line class="axis" x1="0" x2={area.width} y1={round(drawing.baseline)} y2={round(drawing.baseline)} />
       {drawing.xTicks.map(({ at, label }) => (
         <text x={round(at)} y={area.height + 18} text-anchor="middle" aria-hidden="true">
           {label}
@@ -99,14 +124,24 @@ function Framed({ size, drawing }: { size: { width: number; height: number }; dr
   );
 }
 
-/** Takes the pointer and the focus; its values stand in a box at the top. */
+/** Takes the pointer and the focus; its values stand in a box beside it, where there is room. */
 function ValueSpot({ spot, area }: { spot: Spot; area: Area }) {
-  const longest = Math.max(...spot.lines.map((line) => line.length));
-  const width = Math.min(area.width, longest * CHARACTER_WIDTH + 16);
+  const room = Math.floor((area.width - 2 * TIP_PADDING) / CHARACTER_WIDTH);
+  const lines = spot.lines.map((line) => fitLine(line, room));
+  const widths = lines.map(({ length }, index) => length * (index === 0 ? BOLD_WIDTH : CHARACTER_WIDTH));
+  const width = Math.max(...widths) + 2 * TIP_PADDING;
   const height = spot.lines.length * LINE_HEIGHT + 10;
-  const left = Math.min(area.width - width, Math.max(0, spot.x - width / 2));
+  const aside = spot.width / 2 + TIP_GAP;
+  const isRightFree = spot.x + aside + width <= area.width;
+  const beside = isRightFree ? spot.x + aside : spot.x - aside - width;
+  const left = Math.min(area.width - width, Math.max(0, beside));
   return (
-    <g class="spot" tabindex={0} role="img" aria-label={spot.lines.join(", ")}>
+    <g
+      class="spot"
+      tabindex={0}
+      role="img"
+      aria-label={spot.lines.map((line) => fitLine(line, Infinity)).join(", ")}
+    >
       <rect
         class="reach"
         x={round(spot.x - spot.width / 2)}
@@ -116,14 +151,22 @@ function ValueSpot({ spot, area }: { spot: Spot; area: Area }) {
       />
       <g class="tip">
         <rect x={round(left)} y="0" width={round(width)} height={height} rx="5" />
-        {spot.lines.map((line, index) => (
-          <text x={round(left + 8)} y={(index + 1) * LINE_HEIGHT}>
+        {lines.map((line, index) => (
+          <text x={round(left + TIP_PADDING)} y={(index + 1) * LINE_HEIGHT}>
             {line}
           </text>
         ))}
       </g>
     </g>
   );
+}
+
+/** "ci: 3.20 USD", or "the old mobile a…: 3.20 USD" in so many characters. */
+export function fitLine({ name, text }: SpotLine, characters: number): string {
+  if (name === null) return text;
+  const whole = `${name}: ${text}`;
+  if (whole.length <= characters) return whole;
+  return `${name.slice(0, Math.max(1, characters - text.length - CUT.length))}${CUT}${text}`;
 }
 
 /** What the colours mean. */

@@ -26,17 +26,14 @@ interface RequestFiltersProps {
 
 export function RequestFilters({ path, filters, keys, models }: RequestFiltersProps) {
   const given = (name: string): string => filters[name] ?? "";
-  const named = new Map(keys);
-  const key = given("key_id");
-  if (key !== "" && !named.has(key)) named.set(key, key);
   return (
     <form method="get" action={path} class="filters" role="search" aria-label="Filter requests">
-      <Choice name="key_id" label="Key" value={key} choices={[...named]} />
+      <Choice name="key_id" label="Key" value={given("key_id")} choices={keys} />
       <Choice
         name="model"
         label="Model"
         value={given("model")}
-        choices={[...new Set([...models, given("model")])].filter(Boolean).map((id) => [id, id] as const)}
+        choices={new Map(models.map((id) => [id, id]))}
       />
       <div>
         <label for="status">Status or code</label>

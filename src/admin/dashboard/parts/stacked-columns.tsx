@@ -1,23 +1,19 @@
 /** @jsxImportSource hono/jsx */
 /** A column for each stretch of time, made of parts on top of each other. */
 import { scaleBand, scaleLinear } from "d3-scale";
-import { line, stack } from "d3-shape";
-import { type Area, type Drawing, Legend, Plot, round, type Tick } from "./plot.tsx";
-
-export interface Series {
-  readonly name: string;
-  /** One value for each column. */
-  readonly values: readonly number[];
-}
+import { line, stack, stackOffsetDiverging } from "d3-shape";
+import type { ColumnSeries, ColumnTitle } from "../usage-columns.ts";
+import { type Area, type Drawing, Legend, Plot, round, type SpotLine, type Tick } from "./plot.tsx";
 
 interface StackedColumnsProps {
   readonly label: string;
-  /** What each column is, in full: "21 November 2026", and in short, on the axis: "21". */
-  readonly columns: readonly { readonly title: string; readonly short: string }[];
+  readonly columns: readonly ColumnTitle[];
   /** The largest first; those beyond the colours that there are become "others". */
-  readonly series: readonly Series[];
+  readonly series: readonly ColumnSeries[];
   /** Of the period before, for each column; drawn as a line. */
   readonly before?: readonly number[] | null;
+  /** What the axis counts: "USD". */
+  readonly unit: string;
   /** A value in full, and on the axis. */
   readonly format: (value: number) => string;
   readonly formatTick: (value: number) => string;
@@ -35,12 +31,12 @@ export function StackedColumns(props: StackedColumnsProps) {
   return (
     <>
       <Legend entries={[...entries, ...before]} />
-      <Plot label={props.label} draw={(area) => drawColumns({ ...props, series }, area)} />
+      <Plot label={props.label} unit={props.unit} draw={(area) => drawColumns({ ...props, series }, area)} />
     </>
   );
 }
 
-function gatherOthers(series: readonly Series[]): readonly Series[] {
+function gatherOthers(series: readonly ColumnSeries[]): readonly ColumnSeries[] {
   if (series.length <= COLORS) return series;
   const others = series.slice(COLORS - 1);
   const values = others[0]?.values.map((_, index) =>
@@ -53,17 +49,17 @@ function drawColumns(props: StackedColumnsProps, { width, height }: Area): Drawi
   const { columns, series } = props;
   const before = props.before ?? [];
   const indexes = columns.map((_, index) => index);
-  const totals = indexes.map((index) =>
-    series.reduce((sum, { values }) => sum + Math.max(0, values[index] ?? 0), 0),
-  );
   const x = scaleBand<number>().domain(indexes).range([0, width]).paddingInner(0.2);
-  const y = scaleLinear()
-    .domain([0, Math.max(1, ...totals, ...before)])
-    .range([height, 0])
-    .nice(LABELS_OF_VALUES);
   const layers = stack<number, number>()
     .keys(series.map((_, position) => position))
-    .value((index, position) => Math.max(0, series[position]?.values[index] ?? 0))(indexes);
+    .value((index, position) => series[position]?.values[index] ?? 0)
+    // What was credited stands below the axis.
+    .offset(stackOffsetDiverging)(indexes);
+  const edges = layers.flatMap((layer) => layer.flatMap(([from, to]) => [from, to]));
+  const y = scaleLinear()
+    .domain([Math.min(0, ...edges, ...before), Math.max(1, ...edges, ...before)])
+    .range([height, 0])
+    .nice(LABELS_OF_VALUES);
   const middle = (index: number): number => (x(index) ?? 0) + x.bandwidth() / 2;
   const path = line<number>((_, index) => middle(index), y);
   return {
@@ -72,8 +68,9 @@ function drawColumns(props: StackedColumnsProps, { width, height }: Area): Drawi
     spots: indexes.map((index) => ({
       x: middle(index),
       width: x.step(),
-      lines: describeColumn({ ...props, before }, index, totals[index] ?? 0),
+      lines: describeColumn({ ...props, before }, index),
     })),
+    baseline: y(0),
     shapes: (
       <>
         {layers.map((layer, position) => (
@@ -97,18 +94,15 @@ function drawColumns(props: StackedColumnsProps, { width, height }: Area): Drawi
 }
 
 /** What it is, its sum, its parts, and the period before. */
-function describeColumn(
-  { columns, series, before, format }: StackedColumnsProps,
-  index: number,
-  total: number,
-): string[] {
-  const parts = series.filter(({ values }) => series.length > 1 && (values[index] ?? 0) > 0);
+function describeColumn({ columns, series, before, format }: StackedColumnsProps, index: number): SpotLine[] {
+  const total = series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0);
+  const parts = series.filter(({ values }) => series.length > 1 && (values[index] ?? 0) !== 0);
   const former = before?.[index];
   return [
-    columns[index]?.title ?? "",
-    format(total),
-    ...parts.map(({ name, values }) => `${name}: ${format(values[index] ?? 0)}`),
-    ...(former === undefined ? [] : [`before: ${format(former)}`]),
+    { name: null, text: columns[index]?.title ?? "" },
+    { name: null, text: format(total) },
+    ...parts.map(({ name, values }) => ({ name, text: format(values[index] ?? 0) })),
+    ...(former === undefined ? [] : [{ name: "before", text: format(former) }]),
   ];
 }
 

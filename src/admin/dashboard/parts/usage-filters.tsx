@@ -34,7 +34,8 @@ interface UsageFiltersProps {
   readonly filters: UsageFilterValues;
   /** Id → name. */
   readonly keys: ReadonlyMap<string, string>;
-  readonly models: readonly string[];
+  /** Ids, of those that are gone from the catalog too; null is none. */
+  readonly models: readonly (string | null)[];
 }
 
 export function UsageFilters({ page, filters, keys, models }: UsageFiltersProps) {
@@ -55,8 +56,8 @@ export function UsageFilters({ page, filters, keys, models }: UsageFiltersProps)
       <form method="get" action={path} class="filters" aria-label="What is shown">
         <DayField name="from" label="From" value={range.from} />
         <DayField name="to" label="To" value={range.to} />
-        <Choice name="key" label="Key" value={key} choices={[...keys]} />
-        <Choice name="model" label="Model" value={model} choices={models.map((id) => [id, id] as const)} />
+        <Choice name="key" label="Key" value={key} choices={keys} />
+        <Choice name="model" label="Model" value={model} choices={nameModels(models)} />
         <div>
           <label for="by">Stacked by</label>
           <select id="by" name="by">
@@ -76,6 +77,10 @@ export function UsageFilters({ page, filters, keys, models }: UsageFiltersProps)
       </form>
     </>
   );
+}
+
+function nameModels(ids: UsageFiltersProps["models"]): ReadonlyMap<string, string> {
+  return new Map(ids.flatMap((id) => (id === null ? [] : [[id, id]])));
 }
 
 function addressOf({ range, key, model, tag, byTag, by }: UsageFilterValues): string {

@@ -1,6 +1,7 @@
 /** @jsxImportSource hono/jsx */
 import { MICROCENTS_PER_CENT } from "../../../money.ts";
 import { columnDecimals, formatAmount, formatCount } from "../../format.ts";
+import { GROUP_BY_MODEL, groupByKey, type Grouping } from "../usage-groups.ts";
 import { addUp, groupRows } from "../usage-range.ts";
 import type { UsageRowView } from "../views.ts";
 import { ShareBar } from "./charts.tsx";
@@ -11,27 +12,22 @@ const COLUMNS = [
   ...numberColumns(["requests", "input", "cached", "output", "cost"]),
 ] as const;
 
-/** Of no key, of no model. */
-export const CORRECTIONS = "spend corrections";
-
 interface UsageTableProps {
   readonly id: string;
   /** "By key". */
   readonly title: string;
   readonly rows: readonly UsageRowView[];
   readonly currency: string;
-  /** What a row is summed up under. */
-  readonly groupOf: (row: UsageRowView) => string;
-  /** How that is shown; as it is when left out. */
-  readonly nameOf?: (group: string) => string;
+  /** What a row of the table is. */
+  readonly grouping: Grouping;
   /** Days stay in their order; everything else comes with the dearest first. */
   readonly inOrder?: boolean;
 }
 
 /** Usage by one group: shares are of the whole. */
 export function UsageTable(props: UsageTableProps) {
-  const { id, title, rows, currency, groupOf, nameOf, inOrder = false } = props;
-  const groups = [...groupRows(rows, groupOf)].map(([group, own]) => ({ group, sum: addUp(own) }));
+  const { id, title, rows, currency, grouping, inOrder = false } = props;
+  const groups = [...groupRows(rows, grouping.groupOf)].map(([group, own]) => ({ group, sum: addUp(own) }));
   const sorted = inOrder ? groups : groups.toSorted((a, b) => b.sum.microcents - a.sum.microcents);
   const total = addUp(rows);
   const amounts = groups.map(({ sum }) => sum.microcents);
@@ -49,7 +45,7 @@ export function UsageTable(props: UsageTableProps) {
         >
           {sorted.map(({ group, sum }) => (
             <UsageRow
-              name={nameOf?.(group) ?? group}
+              name={grouping.nameOf(group)}
               share={total.microcents <= 0 ? 0 : Math.max(0, sum.microcents) / total.microcents}
               sum={sum}
               format={(microcents) => formatAmount(microcents, currency, decimals)}
@@ -111,27 +107,10 @@ interface OfRowsProps {
 }
 
 /** @param names Key id → name. */
-export function UsageByKey({ rows, currency, names }: OfRowsProps & { names: ReadonlyMap<string, string> }) {
-  return (
-    <UsageTable
-      id="by-key"
-      title="By key"
-      rows={rows}
-      currency={currency}
-      groupOf={(row) => row.key_id ?? ""}
-      nameOf={(id) => (id === "" ? CORRECTIONS : (names.get(id) ?? id))}
-    />
-  );
+export function UsageByKey({ names, ...rest }: OfRowsProps & { names: ReadonlyMap<string, string> }) {
+  return <UsageTable id="by-key" title="By key" grouping={groupByKey(names)} {...rest} />;
 }
 
-export function UsageByModel({ rows, currency }: OfRowsProps) {
-  return (
-    <UsageTable
-      id="by-model"
-      title="By model"
-      rows={rows}
-      currency={currency}
-      groupOf={(row) => row.model ?? CORRECTIONS}
-    />
-  );
+export function UsageByModel(props: OfRowsProps) {
+  return <UsageTable id="by-model" title="By model" grouping={GROUP_BY_MODEL} {...props} />;
 }

@@ -1,0 +1,111 @@
+import { describe, expect, it } from "vitest";
+import {
+  columnsOf,
+  gatherCost,
+  gatherCostBefore,
+  gatherTokens,
+} from "../../../../src/admin/dashboard/usage-columns.ts";
+import { groupByKey, groupByTag, GROUP_BY_MODEL } from "../../../../src/admin/dashboard/usage-groups.ts";
+import { daysIn, rangeBefore } from "../../../../src/admin/dashboard/usage-range.ts";
+import type { UsageRowView } from "../../../../src/admin/dashboard/views.ts";
+
+function row(fields: Partial<UsageRowView>): UsageRowView {
+  return {
+    requests: 1,
+    input_tokens: 0,
+    cached_input_tokens: 0,
+    output_tokens: 0,
+    reasoning_tokens: 0,
+    cache_write_tokens: 0,
+    cache_write_1h_tokens: 0,
+    input_audio_tokens: 0,
+    output_audio_tokens: 0,
+    estimated_requests: 0,
+    cost_microcents: 0,
+    cost_cents: 0,
+    ...fields,
+  };
+}
+
+const WEEK = { from: "2026-11-01", to: "2026-11-07" };
+/** Five months, and the 153 days before them are in six. */
+const FIVE_MONTHS = { from: "2026-03-01", to: "2026-07-31" };
+
+describe("columnsOf", () => {
+  it("has a column for each day, and for each month where days would be too many", () => {
+    expect(columnsOf(WEEK)).toMatchObject({ unit: "day" });
+    expect(columnsOf(WEEK).titles[1]).toEqual({ title: "2026-11-02", short: "11-02" });
+    expect(columnsOf(FIVE_MONTHS)).toMatchObject({ unit: "month" });
+    expect(columnsOf(FIVE_MONTHS).titles.map(({ title }) => title)).toEqual([
+      "March 2026",
+      "April 2026",
+      "May 2026",
+      "June 2026",
+      "July 2026",
+    ]);
+  });
+
+  it("puts a row into the column whose name a table would give it", () => {
+    const columns = columnsOf(FIVE_MONTHS);
+    expect(columns.nameOf(columns.groupOf(row({ day: "2026-04-30" })))).toBe("April 2026");
+  });
+});
+
+describe("gatherCostBefore", () => {
+  it("has as many values as the range has columns, also where the period before touches one month more", () => {
+    const columns = columnsOf(FIVE_MONTHS);
+    const before = daysIn(rangeBefore(FIVE_MONTHS)).map((day) => row({ day, cost_microcents: 1 }));
+    expect(new Set(before.map(({ day = "" }) => day.slice(0, 7))).size).toBe(6);
+    expect(gatherCostBefore(columns, FIVE_MONTHS, before)).toEqual([31, 30, 31, 30, 31]);
+  });
+
+  it("puts the first day of the period before into the column of the first day", () => {
+    const before = [
+      row({ day: "2026-10-25", cost_microcents: 7 }),
+      row({ day: "2026-10-31", cost_microcents: 9 }),
+    ];
+    expect(gatherCostBefore(columnsOf(WEEK), WEEK, before)).toEqual([7, 0, 0, 0, 0, 0, 9]);
+  });
+});
+
+describe("gatherCost", () => {
+  const names = new Map([
+    ["key_old1", "ci"],
+    ["key_new2", "ci"],
+    ["key_x", "laptop"],
+  ]);
+
+  it("keeps two keys of one name apart, and tells them apart by the end of the id", () => {
+    const rows = [
+      row({ day: "2026-11-01", key_id: "key_old1", cost_microcents: 5 }),
+      row({ day: "2026-11-01", key_id: "key_new2", cost_microcents: 3 }),
+      row({ day: "2026-11-02", key_id: "key_x", cost_microcents: 4 }),
+    ];
+    const series = gatherCost(columnsOf(WEEK), rows, groupByKey(names));
+    expect(series.map(({ name }) => name)).toEqual(["ci (…old1)", "laptop", "ci (…new2)"]);
+    expect(series[0]?.values).toEqual([5, 0, 0, 0, 0, 0, 0]);
+  });
+
+  it("names what is of no key, of no model, and without the tag", () => {
+    const rows = [
+      row({ day: "2026-11-01", key_id: null, model: null, tags: { team: null }, cost_microcents: -2 }),
+    ];
+    const nameOf = (grouping: Parameters<typeof gatherCost>[2]) =>
+      gatherCost(columnsOf(WEEK), rows, grouping).map(({ name, values }) => [name, values[0]]);
+    expect(nameOf(groupByKey(names))).toEqual([["spend corrections", -2]]);
+    expect(nameOf(GROUP_BY_MODEL)).toEqual([["spend corrections", -2]]);
+    expect(nameOf(groupByTag("team"))).toEqual([["without team", -2]]);
+  });
+});
+
+describe("gatherTokens", () => {
+  it("splits them into input, cached input and output", () => {
+    const rows = [row({ day: "2026-11-03", input_tokens: 1, cached_input_tokens: 2, output_tokens: 3 })];
+    const series = gatherTokens(columnsOf(WEEK), rows);
+    expect(series.map(({ name, values }) => [name, values[2]])).toEqual([
+      ["input", 1],
+      ["cached input", 2],
+      ["output", 3],
+    ]);
+  });
+});
