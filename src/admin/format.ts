@@ -46,6 +46,15 @@ export function columnDecimals(amounts: readonly number[]): number {
   return Math.max(...amounts.map(decimalsOf), MIN_DECIMALS);
 }
 
+/** Decimals such as "2.50" and "0.003", each with as many places as the longest: "2.500", "0.003". */
+export function alignDecimals(amounts: readonly string[]): readonly string[] {
+  const placesOf = (amount: string): number => amount.length - (amount.indexOf(".") + 1 || amount.length);
+  const places = Math.max(...amounts.map(placesOf));
+  return amounts.map((amount) =>
+    amount.includes(".") ? amount.padEnd(amount.length + places - placesOf(amount), "0") : amount,
+  );
+}
+
 /** With so many decimals, rounded down. */
 export function formatAmount(microcents: number, currency: string, decimals: number): string {
   const digits = String(Math.abs(microcents)).padStart(UNIT_DECIMALS + 1, "0");

@@ -79,6 +79,7 @@ describe.skipIf(CHROMIUM === null)(`the snippets of Try it${SKIPPED_WHY}`, () =>
       "codex",
       "curl",
       "curl-messages",
+      "curl-responses",
       "cursor",
       "langchain",
       "openai-node",
@@ -100,6 +101,13 @@ describe.skipIf(CHROMIUM === null)(`the snippets of Try it${SKIPPED_WHY}`, () =>
       content: { text: string }[];
     };
     expect(answer.content[0]?.text).toBe("Hello");
+  });
+
+  it("curl-responses", async () => {
+    const answer = JSON.parse(await runScript("curl-responses", "sh", ".sh")) as {
+      output: { content?: { text: string }[] }[];
+    };
+    expect(answer.output.flatMap(({ content = [] }) => content.map(({ text }) => text))).toEqual(["Hello"]);
   });
 
   // Neither runs without a window or a network: what they are given is read.

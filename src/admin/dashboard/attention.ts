@@ -1,10 +1,9 @@
 /** What needs somebody: each with the page where it is settled. The most urgent first. */
-import { MICROCENTS_PER_CENT } from "../../money.ts";
 import { KEY_SETTINGS } from "../../settings/key.ts";
 import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
 import type { ListedAlert } from "../../store/types/alerts.ts";
 import { formatLimit, formatMoney } from "../format.ts";
-import { isCapReached, isOverCap, spendingOf } from "./spending.ts";
+import { isBudgetReached, isCapReached, isOverCap, spendingOf } from "./spending.ts";
 import type { KeyView, OrganizationView, RequestView } from "./views.ts";
 
 export interface Attention {
@@ -57,9 +56,8 @@ function ofOrganization({ organization, forecastMicrocents }: AttentionInput): A
     const text = `At this pace the month comes to ${formatMoney(forecastMicrocents ?? 0, currency)}, past the hard cap of ${formatLimit(spending.hardCapCents, currency)}.`;
     found.push({ level: "warn", text, ...cap });
   }
-  const { budgetCents, spentMicrocents } = spending;
-  if (budgetCents !== null && spentMicrocents >= budgetCents * MICROCENTS_PER_CENT) {
-    const text = `The organization is past its budget: ${formatMoney(spentMicrocents, currency)} of ${formatLimit(budgetCents, currency)}.`;
+  if (isBudgetReached(spending)) {
+    const text = `The organization is past its budget: ${formatMoney(spending.spentMicrocents, currency)} of ${formatLimit(spending.budgetCents, currency)}.`;
     found.push({ level: "warn", text, label: "Change this budget", path: `${path}#budget_cents` });
   }
   return found;
@@ -125,7 +123,7 @@ function ofUpstreams({ organization, requests, nowMs }: AttentionInput): Attenti
     return [
       {
         level: "bad",
-        text: `The upstream ${name} is failing: the last ${FAILURES_IN_A_ROW} requests that went there got no answer.`,
+        text: `The upstream ${name} is failing: the last ${FAILURES_IN_A_ROW} requests that went there ended with 500 or more.`,
         label: "See these requests",
         path: `/organizations/${organization.id}/requests?status=5xx`,
       },

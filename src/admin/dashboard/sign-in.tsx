@@ -101,7 +101,7 @@ async function signIn(
 function refuseApiKey(text: string): void {
   if (!API_KEY.test(text)) return;
   const message =
-    "That is an API key (sk-igw-…): programs send it with their requests, and it opens nothing here. Sign in with the operator's token or an organization's (igw_org_…).";
+    "That is an API key (sk-igw-…), not a token: programs send it with their requests, and it opens nothing here. Sign in with the operator's token or an organization's (igw_org_…).";
   throw new AdminError("invalid_token", { message });
 }
 

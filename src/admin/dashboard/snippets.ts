@@ -57,6 +57,15 @@ function fillIn(text: string, key: string): string {
 function listSnippets(baseUrl: string, model: string): readonly Snippet[] {
   return [
     ...createShellSnippets(baseUrl, model),
+    ...createToolSnippets(baseUrl, model),
+    ...createEditorSnippets(baseUrl, model),
+    ...createSdkSnippets(baseUrl, model),
+    ...createFrameworkSnippets(baseUrl, model),
+  ];
+}
+
+function createSdkSnippets(baseUrl: string, model: string): Snippet[] {
+  return [
     {
       id: "openai-python",
       title: "OpenAI SDK, Python",
@@ -93,7 +102,19 @@ message = client.messages.create(
 )
 print(message.content[0].text)`,
     },
-    ...createFrameworkSnippets(baseUrl, model),
+    {
+      id: "anthropic-node",
+      title: "Anthropic SDK, Node",
+      text: `import Anthropic from "@anthropic-ai/sdk";
+
+const client = new Anthropic({ baseURL: "${baseUrl}", apiKey: process.env.API_KEY });
+const message = await client.messages.create({
+  model: "${model}",
+  max_tokens: 256,
+  messages: [{ role: "user", content: "Hello" }],
+});
+console.log(message.content[0].text);`,
+    },
   ];
 }
 
@@ -107,17 +128,23 @@ function createShellSnippets(baseUrl: string, model: string): Snippet[] {
   -d '{"model": "${model}", "messages": [{"role": "user", "content": "Hello"}]}'`,
     },
     {
+      id: "curl-responses",
+      title: "curl, OpenAI responses",
+      text: `curl ${baseUrl}/v1/responses \\
+  -H "Authorization: Bearer $API_KEY" -H "Content-Type: application/json" \\
+  -d '{"model": "${model}", "input": "Hello"}'`,
+    },
+    {
       id: "curl-messages",
       title: "curl, Anthropic messages",
       text: `curl ${baseUrl}/v1/messages \\
   -H "x-api-key: $API_KEY" -H "anthropic-version: 2023-06-01" -H "Content-Type: application/json" \\
   -d '{"model": "${model}", "max_tokens": 256, "messages": [{"role": "user", "content": "Hello"}]}'`,
     },
-    ...createToolSnippets(baseUrl, model),
   ];
 }
 
-/** Programs that people write code with. */
+/** Programs for a terminal that people write code with. */
 function createToolSnippets(baseUrl: string, model: string): Snippet[] {
   return [
     {
@@ -144,9 +171,15 @@ base_url = "${baseUrl}/v1"
 env_key = "API_KEY"
 wire_api = "responses"`,
     },
+  ];
+}
+
+/** Those that are configured by a file or a window of their own. */
+function createEditorSnippets(baseUrl: string, model: string): Snippet[] {
+  return [
     {
       id: "opencode",
-      title: "OpenCode",
+      title: "OpenCode, opencode.json",
       text: `{
   "$schema": "https://opencode.ai/config.json",
   "model": "gateway/${model}",
@@ -160,32 +193,19 @@ wire_api = "responses"`,
   }
 }`,
     },
+    {
+      id: "cursor",
+      title: "Cursor, whose servers must reach the gateway",
+      text: `Cursor Settings, Models
+OpenAI API Key:            $API_KEY
+Override OpenAI Base URL:  ${baseUrl}/v1
+Add a custom model:        ${model}`,
+    },
   ];
 }
 
 function createFrameworkSnippets(baseUrl: string, model: string): Snippet[] {
   return [
-    {
-      id: "cursor",
-      title: "Cursor (its servers must reach the gateway)",
-      text: `Settings, Models, API Keys
-OpenAI API Key:            $API_KEY
-Override OpenAI Base URL:  ${baseUrl}/v1
-Add a custom model:        ${model}`,
-    },
-    {
-      id: "anthropic-node",
-      title: "Anthropic SDK, Node",
-      text: `import Anthropic from "@anthropic-ai/sdk";
-
-const client = new Anthropic({ baseURL: "${baseUrl}", apiKey: process.env.API_KEY });
-const message = await client.messages.create({
-  model: "${model}",
-  max_tokens: 256,
-  messages: [{ role: "user", content: "Hello" }],
-});
-console.log(message.content[0].text);`,
-    },
     {
       id: "langchain",
       title: "LangChain, Python",

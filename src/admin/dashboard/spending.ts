@@ -24,6 +24,11 @@ export function isCapReached({ hardCapCents, spentMicrocents }: Spending): boole
   return hardCapCents !== null && spentMicrocents >= hardCapCents * MICROCENTS_PER_CENT;
 }
 
+/** Nothing is refused for it; alerts and pages say so. */
+export function isBudgetReached({ budgetCents, spentMicrocents }: Spending): boolean {
+  return budgetCents !== null && spentMicrocents >= budgetCents * MICROCENTS_PER_CENT;
+}
+
 /** Whether so much is more than the cap. */
 export function isOverCap({ hardCapCents }: Spending, microcents: number): boolean {
   return hardCapCents !== null && microcents > hardCapCents * MICROCENTS_PER_CENT;

@@ -7,6 +7,7 @@ import type { OrganizationPageCall, PageAnswer } from "../page.ts";
 import { Form, ProblemSummary, Secret } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
 import { SettingFields } from "../parts/setting-fields.tsx";
+import { Time } from "../parts/time.tsx";
 import {
   KEY_FORM,
   listProblemFields,
@@ -101,7 +102,9 @@ export function NewKey({ page, created, title }: NewKeyProps) {
         </p>
         <Secret id="secret" label={`API key "${created.name}"`} value={created.key} />
         {created.former_key_until === null ? null : (
-          <p>The former key works on until {created.former_key_until}.</p>
+          <p>
+            The former key works on until <Time at={created.former_key_until} />.
+          </p>
         )}
         <p>
           <a href={`${base}/keys`}>To the list of keys</a>

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** One API key: its limits, rotation, end. */
 import { NO_PROBLEMS, type Problems, pickChanges, readBody } from "../form.ts";
-import { formatCount, formatLimit, formatMoney, formatTime } from "../../format.ts";
+import { formatCount, formatLimit, formatMoney } from "../../format.ts";
 import type { OrganizationPageCall, PageAnswer } from "../page.ts";
 import { SpendBar } from "../parts/charts.tsx";
 import { askFirst, isSure } from "../parts/confirmation.tsx";
@@ -9,6 +9,7 @@ import { Form, ProblemSummary } from "../parts/fields.tsx";
 import { KeyActions } from "../parts/key-actions.tsx";
 import { Layout } from "../parts/layout.tsx";
 import { SettingFields } from "../parts/setting-fields.tsx";
+import { Time } from "../parts/time.tsx";
 import {
   KEY_FORM,
   listProblemFields,
@@ -164,7 +165,7 @@ function KeySummary({ page, apiKey }: { page: OrganizationPageCall; apiKey: KeyV
     <div class="card">
       <p>
         <KeyState apiKey={apiKey} /> <span class="code">{apiKey.display}</span>, made{" "}
-        {formatTime(apiKey.created_at)}
+        <Time at={apiKey.created_at} />
       </p>
       <p>
         {formatMoney(spending.spentMicrocents, currency)} spent this month, hard cap{" "}
@@ -176,7 +177,9 @@ function KeySummary({ page, apiKey }: { page: OrganizationPageCall; apiKey: KeyV
         {formatCount(apiKey.bucket.capacity)}; {formatCount(apiKey.bucket.remaining)} left now
       </p>
       {apiKey.former_key_until === null ? null : (
-        <p>The key before the last rotation works until {formatTime(apiKey.former_key_until)}.</p>
+        <p>
+          The key before the last rotation works until <Time at={apiKey.former_key_until} />.
+        </p>
       )}
       <p class="quiet">
         Id <code>{apiKey.id}</code>

@@ -135,15 +135,18 @@ function KeyRow({ page, apiKey, lastUsedAt }: KeyRowProps) {
         <KeyState apiKey={apiKey} />
       </Cell>
       <Cell label="spent" kind="wide">
+        {formatMoney(spending.spentMicrocents, currency)}
         <SpendBar spending={spending} currency={currency} />
-        <span class="below">
-          {formatMoney(spending.spentMicrocents, currency)}, cap{" "}
-          {formatLimit(spending.hardCapCents, currency)}, budget {formatLimit(spending.budgetCents, currency)}
-        </span>
+        {spending.hardCapCents === null && spending.budgetCents === null ? null : (
+          <span class="below">
+            <span class="whole">cap {formatLimit(spending.hardCapCents, currency)},</span>{" "}
+            <span class="whole">budget {formatLimit(spending.budgetCents, currency)}</span>
+          </span>
+        )}
       </Cell>
       <Cell label="rate">
-        {formatCount(apiKey.requests_per_minute)} per minute
-        <span class="below">
+        <span class="whole">{formatCount(apiKey.requests_per_minute)} per minute</span>
+        <span class="below whole">
           burst {formatCount(capacity)}, {formatCount(remaining)} left now
         </span>
       </Cell>

@@ -42,6 +42,7 @@ async function showModels(page: OrganizationPageCall): Promise<PageAnswer> {
 
 function ModelRow({ model, currency }: { model: Model; currency: string }) {
   const prices = model.prices[currency];
+  const others = prices === undefined ? [] : describeOtherPrices(prices);
   return (
     <tr>
       <th scope="row">
@@ -63,11 +64,13 @@ function ModelRow({ model, currency }: { model: Model; currency: string }) {
         {prices?.output ?? "none"}
       </Cell>
       <Cell label="other prices">
-        <ul class="changes">
-          {(prices === undefined ? [] : describeOtherPrices(prices)).map((line) => (
-            <li>{line}</li>
-          ))}
-        </ul>
+        {others.length === 0 ? null : (
+          <ul class="changes">
+            {others.map((line) => (
+              <li>{line}</li>
+            ))}
+          </ul>
+        )}
       </Cell>
       <Cell label="context" kind="number">
         {formatCount(model.context_window)}

@@ -13,8 +13,9 @@ import { Cell, Table } from "../parts/table.tsx";
 import { sectionPath } from "../sections.ts";
 import { Older, pageQueryOf } from "../parts/older.tsx";
 import { listFormSettings, listProblemFields, readSettings, textsOfForm } from "../setting-form.ts";
-import { spendingOf } from "../spending.ts";
+import { isBudgetReached, isCapReached, spendingOf } from "../spending.ts";
 import { submit } from "../submit.ts";
+import { KeyState } from "./keys.tsx";
 import type { OrganizationPageView, OrganizationView } from "../views.ts";
 
 const COLUMNS = [
@@ -140,9 +141,7 @@ function OrganizationRow({ organization }: { organization: OrganizationView }) {
         <span class="below code">{organization.id}</span>
       </th>
       <Cell label="state">
-        <span class={`state ${organization.suspended ? "off" : "good"}`}>
-          {organization.suspended ? "suspended" : "active"}
-        </span>
+        <OrganizationState organization={organization} />
       </Cell>
       <Cell label="spent" kind="wide">
         <SpendBar spending={spending} currency={currency} />
@@ -153,6 +152,14 @@ function OrganizationRow({ organization }: { organization: OrganizationView }) {
       </Cell>
     </tr>
   );
+}
+
+/** In the words that a key's state has. */
+function OrganizationState({ organization }: { organization: OrganizationView }) {
+  const spending = spendingOf(organization);
+  if (organization.suspended) return <span class="state off">suspended</span>;
+  if (isCapReached(spending)) return <KeyState apiKey={{ state: "cap_reached" }} />;
+  return <KeyState apiKey={{ state: isBudgetReached(spending) ? "over_budget" : "active" }} />;
 }
 
 function CreationForm({ page, problems }: { page: PageCall; problems: Problems }) {

@@ -1,6 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /** One request: how it ended, its way, its cost, its checks. */
-import { formatCount } from "../../format.ts";
+import { alignDecimals, formatCount } from "../../format.ts";
 import type { OrganizationPageCall, PageAnswer } from "../page.ts";
 import { Layout } from "../parts/layout.tsx";
 import { RequestStatus } from "../parts/request-status.tsx";
@@ -99,21 +99,23 @@ const COST_COLUMNS = [
 function Cost({ request, currency }: { request: ExplainedRequestView; currency: string }) {
   const { cost } = request.explanation;
   if (cost === null) return null;
+  const amounts = alignDecimals([...cost.parts.map(({ amount }) => amount), cost.charged]);
+  const prices = alignDecimals(cost.parts.map(({ price }) => price ?? ""));
   return (
     <section aria-labelledby="cost">
       <h2 id="cost">Cost</h2>
       <Table label="Cost, table" columns={COST_COLUMNS} class="stack">
-        {cost.parts.map((part) => (
+        {cost.parts.map((part, index) => (
           <tr>
             <th scope="row">{part.name}</th>
             <Cell label="tokens" kind="number">
               {part.tokens === null ? "" : formatCount(part.tokens)}
             </Cell>
             <Cell label="price per million" kind="number">
-              {part.price === null ? "" : `× ${part.price} ${currency}`}
+              {part.price === null ? "" : `× ${prices[index]} ${currency}`}
             </Cell>
             <Cell label="cost" kind="number">
-              = {part.amount} {currency}
+              = {amounts[index]} {currency}
             </Cell>
           </tr>
         ))}
@@ -123,19 +125,26 @@ function Cost({ request, currency }: { request: ExplainedRequestView; currency: 
           <Cell label="">{cost.sum === cost.charged ? "" : "rounded up"}</Cell>
           <Cell label="cost" kind="number">
             <strong>
-              {cost.charged} {currency}
+              {amounts.at(-1)} {currency}
             </strong>
           </Cell>
         </tr>
       </Table>
       <p class="quiet">
-        {request.estimated
-          ? "The tokens are an estimate: the upstream told no usable usage."
-          : "Tokens as the upstream counted them."}{" "}
-        Prices as they were when the request was admitted; rounded up once, on the sum.
+        {describeCount(request)} Prices as they were when the request was admitted; rounded up once, on the
+        sum.
       </p>
     </section>
   );
+}
+
+function describeCount({
+  estimated,
+  input_tokens: input,
+  output_tokens: output,
+}: ExplainedRequestView): string {
+  if (estimated) return "The tokens are an estimate: the upstream told no usable usage.";
+  return input + output === 0 ? "It used no tokens." : "Tokens as the upstream counted them.";
 }
 
 function Checks({ request }: { request: ExplainedRequestView }) {

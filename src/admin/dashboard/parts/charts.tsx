@@ -2,7 +2,7 @@
 /** Bars. Colours are classes of the style sheet: the security policy lets no style in here. */
 import { MICROCENTS_PER_CENT } from "../../../money.ts";
 import { formatLimit, formatMoney } from "../../format.ts";
-import type { Spending } from "../spending.ts";
+import { isBudgetReached, type Spending } from "../spending.ts";
 
 interface SpendBarProps {
   readonly spending: Spending;
@@ -13,10 +13,10 @@ interface SpendBarProps {
 export function SpendBar({ spending, currency }: SpendBarProps) {
   const { spentMicrocents, hardCapCents, budgetCents } = spending;
   const fullCents = hardCapCents ?? budgetCents;
-  if (fullCents === null) return <span class="quiet">no cap, no budget</span>;
+  if (fullCents === null) return <span class="below">no cap, no budget</span>;
   const full = Math.max(fullCents * MICROCENTS_PER_CENT, 1);
   const share = Math.min(1, Math.max(0, spentMicrocents / full));
-  const isPastBudget = budgetCents !== null && spentMicrocents >= budgetCents * MICROCENTS_PER_CENT;
+  const isPastBudget = isBudgetReached(spending);
   const level = hardCapCents !== null && share >= 1 ? "full" : isPastBudget || share >= 0.9 ? "high" : "fine";
   const mark =
     hardCapCents !== null && budgetCents !== null

@@ -7,7 +7,25 @@ export function RequestStatus({ request }: { request: Pick<RequestView, "status"
   const level = status === null || status >= 400 || code !== null ? "bad" : "good";
   return (
     <span class={`state ${level}`}>
-      {code === null ? String(status ?? "lost") : `${status ?? ""} ${code}`}
+      {status ?? (code === null ? "lost" : null)}
+      {status === null || code === null ? null : " "}
+      {code === null ? null : <Breakable word={code} />}
     </span>
+  );
+}
+
+/** A code is as long as a sentence: where there is no room it breaks behind an underscore. */
+function Breakable({ word }: { word: string }) {
+  const [first = "", ...rest] = word.split("_");
+  return (
+    <>
+      {first}
+      {rest.map((part) => (
+        <>
+          _<wbr />
+          {part}
+        </>
+      ))}
+    </>
   );
 }

@@ -28,8 +28,8 @@ export function Timeline({ request }: { request: Pick<RequestView, "timeline" | 
   const total = Math.max(1, timeline.end_ms);
   const status = upstream?.status ?? null;
   return (
-    <section aria-labelledby="way">
-      <h2 id="way">Its way</h2>
+    <section aria-labelledby="timeline">
+      <h2 id="timeline">Timeline</h2>
       <ol class="timeline card">
         <li>
           <span>admitted</span>

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { describeRate } from "../../../../src/admin/dashboard/assets/describe-rate.js";
-import { formatMoney } from "../../../../src/admin/format.ts";
+import { fitLine } from "../../../../src/admin/dashboard/parts/plot.tsx";
+import { alignDecimals, formatMoney } from "../../../../src/admin/format.ts";
 import { measureProgress } from "../../../../src/admin/dashboard/month-figures.ts";
 import { isCapReached, isOverCap, spendingOf } from "../../../../src/admin/dashboard/spending.ts";
 import { bucketCapacity } from "../../../../src/limits/bucket-capacity.ts";
@@ -34,6 +35,30 @@ describe("formatMoney", () => {
     [-500_000, "-0.01 USD"],
   ])("shows %i microcents as %s", (microcents, text) => {
     expect(formatMoney(microcents, "USD")).toBe(text);
+  });
+});
+
+describe("alignDecimals", () => {
+  it("gives every amount of a column as many digits as the longest has", () => {
+    expect(alignDecimals(["0.0018075", "10.00", "-0.00008075"])).toEqual([
+      "0.00180750",
+      "10.00000000",
+      "-0.00008075",
+    ]);
+  });
+
+  it("leaves empty what is no amount", () => {
+    expect(alignDecimals(["2.50", ""])).toEqual(["2.50", ""]);
+  });
+});
+
+describe("fitLine", () => {
+  it("cuts a name off where there is no room, and never the value", () => {
+    const line = { name: "the old mobile app", text: "3.20 USD" };
+    expect(fitLine(line, 40)).toBe("the old mobile app: 3.20 USD");
+    expect(fitLine(line, 20)).toBe("the old m…: 3.20 USD");
+    expect(fitLine(line, 3)).toBe("t…: 3.20 USD");
+    expect(fitLine({ name: null, text: "2026-11-21" }, 3)).toBe("2026-11-21");
   });
 });
 

@@ -1,0 +1,216 @@
+/** What people trip over: an API key in the wrong field, UTC, a burst, a phone, a log that says too much. */
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  type AdminUnderTest,
+  createApiKey,
+  createOrganization,
+  OPERATOR_TOKEN,
+  startAdmin,
+} from "../admin/admin-fixture.ts";
+import {
+  CHROMIUM,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  signIn,
+  SKIPPED_WHY,
+  withBrowser,
+} from "./browser.ts";
+import { fillMonth, type FilledMonth } from "./filled-month.ts";
+
+const ZONE = "America/New_York";
+const PHONE = { width: 390, height: 844 };
+const TABLET = { width: 820, height: 1180 };
+const UTC_TIME = /\d{4}-\d{2}-\d{2} \d{2}:\d{2}(:\d{2})? UTC/;
+
+describe.skipIf(CHROMIUM === null)(`details of the dashboard${SKIPPED_WHY}`, () => {
+  const open = withBrowser();
+  let admin: AdminUnderTest;
+  let filled: FilledMonth;
+  let busy = "";
+  /** Without any usage: made for what a test changes. */
+  let quiet = "";
+  let page: Page;
+  const openSignedIn = async (options: Parameters<typeof open>[0] = {}): Promise<Page> => {
+    const opened = await open(options);
+    await signIn(opened, { adminUrl: admin.url, adminToken: OPERATOR_TOKEN });
+    return opened;
+  };
+  beforeAll(async () => {
+    admin = await startAdmin();
+    filled = await fillMonth(admin, await admin.store.timeMs());
+    busy = `${admin.url}/organizations/${filled.id}`;
+    quiet = `/organizations/${await createOrganization(admin, { name: "Quiet" })}`;
+    page = await openSignedIn();
+  }, 120_000);
+  afterAll(() => admin.stop());
+
+  it("an API key at the sign-in is called one, and stands neither on the page nor in a log", async () => {
+    const { key } = await createApiKey(admin, quiet.replace("/organizations/", ""), { name: "typed" });
+    const stranger = await open();
+    await stranger.goto(`${admin.url}/sign-in`);
+    await stranger.getByLabel("Token").fill(` ${key} `);
+    await stranger.getByRole("button", { name: "Sign in" }).click();
+    const said = await stranger.getByRole("alert").textContent();
+    expect(said).toContain("That is an API key (sk-igw-…), not a token");
+    expect(said).toContain("Sign in with the operator's token or an organization's (igw_org_…).");
+    expect(await stranger.content()).not.toContain(key);
+    expect(stranger.url()).not.toContain(key);
+    expect(JSON.stringify(admin.logs)).not.toContain(key);
+    await expectAccessible(stranger);
+  });
+
+  it("the audit log has what has changed alone, and says all where a list that is empty means all", async () => {
+    const { id } = await createApiKey(admin, quiet.replace("/organizations/", ""), { name: "narrow" });
+    const change = (body: object) => admin.ok("PATCH", `/api${quiet}/keys/${id}`, { body });
+    await change({ allowed_models: ["acme/echo-small"] });
+    await change({ allowed_models: null, requests_per_minute: 60 });
+    await change({ requests_per_minute: 60, hard_cap_cents: 4_000 });
+    await page.goto(`${admin.url}${quiet}/audit`);
+    const changes = page.getByRole("row", { name: /key\.updated narrow/ }).getByRole("list");
+    expect(await changes.evaluateAll((lists) => lists.map((list) => list.textContent))).toEqual([
+      "hard cap: none → 40.00 USD",
+      expect.stringMatching(
+        /^(requests per minute: 600 → 60allowed models: acme\/echo-small → all|allowed models: acme\/echo-small → allrequests per minute: 600 → 60)$/,
+      ),
+      "allowed models: all → acme/echo-small",
+    ]);
+  });
+
+  it("a rate stands beside the burst that it gives, in the list and on the key's own page", async () => {
+    await page.goto(`${busy}/keys`);
+    const row = page.getByRole("row", { name: /support-assistant/ });
+    expect(await row.textContent()).toMatch(/600 per minute\s*burst 60, \d+ left now/);
+    await row.getByRole("link").click();
+    await page.getByText(/600 requests per minute, burst 60; \d+ left now/).waitFor();
+  });
+
+  it("a key past its budget looks like it, in the list and on its own page", async () => {
+    await page.goto(`${busy}/keys`);
+    const row = page.getByRole("row", { name: /support-assistant/ });
+    await row.getByText("over budget", { exact: true }).waitFor();
+    expect(await row.locator("svg.bar rect.high").count()).toBe(1);
+    await row.getByRole("link").click();
+    await page.getByText("over budget", { exact: true }).waitFor();
+  });
+
+  it.each(["/keys", `/keys/{key}`, "/requests", "/requests/{first}", "/audit"])(
+    "%s has every time in UTC, and in the reader's own zone on hover",
+    async (path) => {
+      const reader = await openSignedIn({ locale: "en-US", timezoneId: ZONE });
+      await reader.goto(busy + path.replace("{key}", filled.keyIds[0] ?? "").replace("/{first}", ""));
+      if (path.includes("{first}")) {
+        await reader.locator("#requests tbody tr").first().getByRole("link").click();
+        await reader.getByRole("heading", { name: "Timeline" }).waitFor();
+      }
+      const times = await reader.locator("main time").evaluateAll((found) =>
+        found.map((time) => ({
+          at: time.getAttribute("datetime") ?? "",
+          shown: time.textContent ?? "",
+          title: (time.getAttribute("title") ?? "").replaceAll(/\s/g, " "),
+        })),
+      );
+      expect(times.length).toBeGreaterThan(0);
+      for (const { at, shown, title } of times) {
+        expect(shown).toMatch(UTC_TIME);
+        const clock = new Intl.DateTimeFormat("en-US", { timeStyle: "medium", timeZone: ZONE });
+        expect(title).toContain(clock.format(new Date(at)).replaceAll(/\s/g, " "));
+        expect(title).toMatch(/E[SD]T$/);
+      }
+      await reader.locator("main time").evaluateAll((found) => found.forEach((time) => time.remove()));
+      expect(await reader.locator("main").textContent()).not.toMatch(UTC_TIME);
+    },
+  );
+
+  it("the page of a new key has it in every snippet, and no other page has it", async () => {
+    await page.goto(`${admin.url}${quiet}/keys/new`);
+    await page.getByLabel("Name").fill("fresh");
+    await page.getByRole("button", { name: "Create the key" }).click();
+    const secret = await page.getByLabel('API key "fresh"').inputValue();
+    expect(secret).toMatch(/^sk-igw-/);
+    const snippets = await page
+      .locator("pre code")
+      .evaluateAll((codes) => codes.map((code) => ({ id: code.id, text: code.textContent ?? "" })));
+    const idsOf = (list: typeof snippets) => list.map(({ id }) => id);
+    expect(idsOf(snippets)).toEqual(
+      expect.arrayContaining([
+        "curl",
+        "curl-responses",
+        "curl-messages",
+        "claude-code",
+        "codex",
+        "cursor",
+        "opencode",
+      ]),
+    );
+    expect(idsOf(snippets.filter(({ text }) => !text.includes(secret)))).toEqual([]);
+    expect(
+      idsOf(snippets.filter(({ text }) => /\$API_KEY|env\.API_KEY|env:API_KEY|environ/.test(text))),
+    ).toEqual([]);
+    await expectAccessible(page);
+    for (const path of ["/keys", "/try", "/audit"]) {
+      await page.goto(`${admin.url}${quiet}${path}`);
+      expect(await page.content()).not.toContain(secret);
+    }
+  });
+
+  it.each([
+    ["a phone", PHONE],
+    ["a tablet", TABLET],
+  ])("on %s rows are cards, and no amount of money is hidden or cut off", async (_, viewport) => {
+    const small = await openSignedIn({ viewport });
+    for (const path of ["", "/keys", "/usage", "/requests", "/models"]) {
+      await small.goto(busy + path);
+      await expectNoSidewaysScroll(small);
+      const cells = await small.locator("table.stack tbody td").evaluateAll((found) =>
+        found.map((cell) => {
+          const { left, right, top, height } = cell.getBoundingClientRect();
+          const row = cell.parentElement?.firstElementChild?.getBoundingClientRect();
+          return {
+            label: cell.getAttribute("data-label") ?? "",
+            text: cell.textContent ?? "",
+            left,
+            right,
+            height,
+            isBelow: row !== undefined && top >= row.bottom - 1,
+          };
+        }),
+      );
+      const money = cells.filter(({ label }) => /^(cost|spent|input|output)$/.test(label));
+      expect(money.length).toBeGreaterThan(0);
+      for (const { text, left, right, height, isBelow } of money) {
+        expect([text, height > 0, left >= 0, right <= viewport.width, isBelow]).toEqual([
+          text,
+          true,
+          true,
+          true,
+          true,
+        ]);
+      }
+      expect(cells.filter(({ text, height }) => text !== "" && height === 0)).toEqual([]);
+    }
+  });
+
+  it("costs have the same number of digits in a column, also where the parts of one are multiplied", async () => {
+    const digitsOf = (texts: readonly string[]) =>
+      new Set(texts.map((text) => /\.(\d+) USD/.exec(text)?.[1]?.length ?? 0));
+    await page.goto(`${busy}/requests`);
+    expect(digitsOf(await page.locator('td[data-label="cost"]').allTextContents()).size).toBe(1);
+    await page.goto(`${busy}/requests?status=200`);
+    await page.locator("#requests tbody tr").first().getByRole("link").click();
+    await page.getByRole("heading", { name: "Timeline" }).waitFor();
+    expect(digitsOf(await page.locator('td[data-label="cost"]').allTextContents()).size).toBe(1);
+    expect(digitsOf(await page.locator('td[data-label="price per million"]').allTextContents()).size).toBe(1);
+  });
+
+  it("only ids are monospaced in the list of requests", async () => {
+    await page.goto(`${busy}/requests`);
+    const families = await page
+      .locator("#requests td, #requests th")
+      .evaluateAll((found) => [
+        ...new Set(found.map((cell) => cell.ownerDocument.defaultView?.getComputedStyle(cell).fontFamily)),
+      ]);
+    expect(families).toHaveLength(1);
+    expect(families[0]).not.toContain("mono");
+  });
+});
