@@ -130,21 +130,18 @@ function Cost({ request, currency }: { request: ExplainedRequestView; currency: 
           </Cell>
         </tr>
       </Table>
-      <p class="quiet">
-        {describeCount(request)} Prices as they were when the request was admitted; rounded up once, on the
-        sum.
-      </p>
+      <p class="quiet">{describeCount(request)}</p>
     </section>
   );
 }
 
-function describeCount({
-  estimated,
-  input_tokens: input,
-  output_tokens: output,
-}: ExplainedRequestView): string {
-  if (estimated) return "The tokens are an estimate: the upstream told no usable usage.";
-  return input + output === 0 ? "It used no tokens." : "Tokens as the upstream counted them.";
+function describeCount(request: ExplainedRequestView): string {
+  const { input_tokens: input, cached_input_tokens: cached, output_tokens: output } = request;
+  if (input + cached + output === 0) return "It used no tokens.";
+  const counted = request.estimated
+    ? "The tokens are an estimate: the upstream told no usable usage."
+    : "Tokens as the upstream counted them.";
+  return `${counted} Prices as they were when the request was admitted; rounded up once, on the sum.`;
 }
 
 function Checks({ request }: { request: ExplainedRequestView }) {
