@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
 import type { RenderOptions } from "../envoy/bootstrap/render-options.ts";
+import { UsageError } from "./management/command-error.ts";
 
 /** `envoy render` and `envoy secrets`. */
 export function addEnvoyCommands(program: Command): void {
@@ -20,6 +21,16 @@ function addRender(envoy: Command): void {
     .requiredOption("--config <file>", "gateway.yaml")
     .option("--out <file>", "where to write it; default: standard output")
     .option("--snippets", "only the parts for an Envoy that is already there, each with where it goes")
+    .option(
+      "--into <file>",
+      "puts these parts into a bootstrap of your own and shows the difference; nothing of yours is written anew",
+    )
+    .option(
+      "--listener <name>",
+      "with --into: which listener, or `listener/filter chain`; default: the only one",
+    )
+    .option("--domain <name...>", "with --into: host names of the gateway; default: all")
+    .option("--write", "with --into: write the file, without asking; what was there before is kept beside it")
     .addOption(
       new Option(
         "--as <kind>",
@@ -35,6 +46,7 @@ function addRender(envoy: Command): void {
       "--sidecar-host <host>",
       "where Envoy finds the workers of `sidecar.tcp` when they listen on 0.0.0.0",
     )
+    .hook("preAction", (command) => refuseMixed(command.opts<RenderCommandOptions>()))
     .option("--access-log <file>", "the access log's file; default: standard output")
     .option(
       "--cors-origin <origin...>",
@@ -68,6 +80,10 @@ interface RenderCommandOptions {
   readonly config: string;
   readonly out?: string;
   readonly snippets?: true;
+  readonly into?: string;
+  readonly listener?: string;
+  readonly domain?: readonly string[];
+  readonly write?: true;
   readonly as?: "EnvoyFilter" | "EnvoyPatchPolicy";
   readonly secrets?: string;
   readonly writeSecrets?: true;
@@ -80,18 +96,26 @@ interface RenderCommandOptions {
 
 async function renderAction(options: RenderCommandOptions): Promise<void> {
   const config = await loadWithoutSecrets(options.config);
-  const render = await findRenderer(options);
-  const text = render(config, readOptions(options));
   if (options.writeSecrets) {
     const { writeUpstreamSecrets } = await import("../envoy/bootstrap/upstream-secrets.ts");
     await writeUpstreamSecrets(config, secretsFolder(config, options.secrets));
   }
+  if (options.into !== undefined) return renderInto(options.into, config, options);
+  const render = await findRenderer(options);
+  const text = render(config, readOptions(options));
   if (options.out === undefined) {
     process.stdout.write(text);
     return;
   }
   const { writeFile } = await import("node:fs/promises");
   await writeFile(options.out, text);
+}
+
+async function renderInto(file: string, config: Config, options: RenderCommandOptions): Promise<void> {
+  const { listener = null, domain = [], write = false } = options;
+  const { mergeInto } = await import("./envoy-into.ts");
+  const merging = { ...readOptions(options), listener, domains: domain };
+  await mergeInto({ file, config, configFile: options.config, merging, write });
 }
 
 async function findRenderer(
@@ -117,6 +141,16 @@ function readOptions(options: RenderCommandOptions): RenderOptions {
     ...(documentation === undefined ? {} : { documentation }),
     ...(trustedHops === undefined ? {} : { trustedHops }),
   };
+}
+
+/** @throws UsageError */
+function refuseMixed({ into, listener, domain, write, out, snippets, as }: RenderCommandOptions): void {
+  if (into === undefined && (listener ?? domain ?? write) !== undefined) {
+    throw new UsageError("--listener, --domain and --write go with --into.");
+  }
+  if (into !== undefined && (out ?? snippets ?? as) !== undefined) {
+    throw new UsageError("--into changes a file of yours: give it without --out, --snippets and --as.");
+  }
 }
 
 async function secretsAction(options: SecretsCommandOptions): Promise<void> {

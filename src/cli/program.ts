@@ -17,6 +17,7 @@ Examples:
   inference-gateway up --config gateway.yaml --json     the same for your own models, for a script
   inference-gateway config check --config gateway.yaml  all mistakes in a configuration at once
   inference-gateway envoy render --config gateway.yaml  Envoy's bootstrap, to own and edit
+  inference-gateway envoy render --config gateway.yaml --into my-envoy.yaml   the same, into a bootstrap of your own
   inference-gateway serve --config gateway.yaml         the sidecar alone, as in a container
   inference-gateway doctor                              what is wrong with the gateway of this folder, and what to do
   inference-gateway org create --name Acme --currency USD --hard-cap 1000.00

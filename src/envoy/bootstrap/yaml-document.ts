@@ -32,11 +32,11 @@ export function typed(message: string, fields: EnvoyNode = {}): EnvoyNode {
 }
 
 /** YAML text of a configuration, keys in the order in which they were written. */
-export function formatEnvoyYaml(root: EnvoyNode, heading: string): string {
+export function formatEnvoyYaml(root: EnvoyNode, heading: string | null = null): string {
   const document = new Document(createPlain(root), { aliasDuplicateObjects: false });
   markOneLine(document, root);
   visit(document, { Map: (_key, map) => attachComments(map) });
-  document.commentBefore = wrapComment(heading, 0);
+  if (heading !== null) document.commentBefore = wrapComment(heading, 0);
   return document.toString({ lineWidth: 0, flowCollectionPadding: false });
 }
 

@@ -80,8 +80,8 @@ export function isSameAsRendered(view: YamlView, rendered: YamlView): boolean {
   return JSON.stringify(canonical(view.value)) === JSON.stringify(canonical(rendered.value));
 }
 
-/** Names as protobuf writes them and in one order. */
-function canonical(value: unknown): unknown {
+/** A value with its names as protobuf writes them and in one order: the same of two that mean the same. */
+export function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical);
   if (typeof value !== "object" || value === null) return value ?? null;
   const fields = Object.entries(value).map(([name, field]): [string, unknown] => [

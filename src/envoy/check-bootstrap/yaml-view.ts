@@ -1,6 +1,7 @@
 /** A place in an Envoy configuration: what stands there, where it is, and the way to what lies below. */
 import { formatPath, type FieldPath } from "../../config/config-error.ts";
 import type { YamlSource } from "../../config/load/yaml-source.ts";
+import { toCamelCase } from "./field-names.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -77,7 +78,7 @@ export class YamlView {
       ]);
     }
     const fields = isFields(value) ? value : {};
-    const camel = step.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    const camel = toCamelCase(step);
     const name = !(step in fields) && camel in fields ? camel : step;
     return new YamlView(this.#source, fields[name], [...this.#path, name]);
   }

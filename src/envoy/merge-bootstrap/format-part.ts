@@ -1,0 +1,47 @@
+/** Parts of what the gateway renders, as lines to put into another file. */
+import { type EnvoyNode, type EnvoyValue, formatEnvoyYaml, OneLine } from "../bootstrap/yaml-document.ts";
+
+/** Above what is the gateway's alone, so that it is known again: it is written anew when `gateway.yaml` has changed. */
+export const MARK = "inference-gateway: kept up to date by `envoy render --into`";
+
+export interface Part {
+  readonly lines: readonly string[];
+  /** On one line. */
+  readonly flow: string;
+}
+
+/** A field with the comment above it. */
+export function formatField(node: EnvoyNode, name: string, options: { isMarked?: boolean } = {}): Part {
+  const comment = node[`#${name}`];
+  const alone: EnvoyNode = {
+    ...(comment === undefined ? {} : { [`#${name}`]: comment }),
+    [name]: node[name] ?? null,
+  };
+  const lines = toLines(formatEnvoyYaml(alone));
+  // JSON is YAML on one line.
+  const flow = `${name}: ${JSON.stringify(plain(node[name] ?? null))}`;
+  return { lines: options.isMarked === true ? [`# ${MARK}`, ...lines] : lines, flow };
+}
+
+/** A member of a list, marked. */
+export function formatItem(
+  item: EnvoyNode,
+  options: { isMarked?: boolean } = { isMarked: true },
+): readonly string[] {
+  const [, ...lines] = toLines(formatEnvoyYaml({ list: [item] }));
+  const own = lines.map((line) => line.slice(2));
+  return options.isMarked === true ? [`# ${MARK}`, ...own] : own;
+}
+
+/** The value without comments and wrappers. */
+export function plain(value: EnvoyValue): unknown {
+  if (value instanceof OneLine) return plain(value.value);
+  if (Array.isArray(value)) return value.map((item: EnvoyValue) => plain(item));
+  if (typeof value !== "object" || value === null) return value;
+  const fields = Object.entries(value).filter(([name]) => !name.startsWith("#"));
+  return Object.fromEntries(fields.map(([name, field]) => [name, plain(field)]));
+}
+
+function toLines(text: string): string[] {
+  return text.trimEnd().split("\n");
+}

@@ -1,0 +1,113 @@
+/**
+ * Puts the gateway into an operator's own bootstrap: what `envoy render --snippets` prints, each part in its place, and
+ * nothing else changed. What is missing is added; a setting of the operator's stays unless it breaks what the gateway
+ * promises (`config check --envoy` decides); what cannot be merged is refused by name, and nothing is half done. Merged
+ * once more, nothing changes; after a change of `gateway.yaml`, the marked parts are written anew.
+ */
+import type { YAMLMap } from "yaml";
+import type { Config } from "../../config/schema.ts";
+import { type Bootstrap, createBootstrap } from "../bootstrap/render-bootstrap.ts";
+import type { RenderOptions } from "../bootstrap/render-options.ts";
+import type { EnvoyNode } from "../bootstrap/yaml-document.ts";
+import { checkBootstrap } from "../check-bootstrap/check-bootstrap.ts";
+import { formatFinding } from "../check-bootstrap/finding.ts";
+import { findEdge } from "./find-edge.ts";
+import { mergeFields, type IsWrong, type Merging } from "./merge-fields.ts";
+import { mergeFilters } from "./merge-filters.ts";
+import { mergeClusters, mergeExtensions, mergeLocalReplies, mergeRuntime } from "./merge-lists.ts";
+import { MergeRefusal } from "./merge-refusal.ts";
+import { mergeRoutes } from "./merge-routes.ts";
+import { type Place, YamlText } from "./yaml-text.ts";
+
+export interface MergeOptions extends RenderOptions {
+  /** Which listener, "edge", or which of its filter chains, "edge/public"; null: the only one. */
+  readonly listener: string | null;
+  /** Host names for the gateway, where a virtual host of the operator's takes all others; empty: all. */
+  readonly domains: readonly string[];
+}
+
+/** Fields of the connection manager that are merged by rules of their own, or are the operator's alone. */
+const APART = [
+  "@type",
+  "stat_prefix",
+  "codec_type",
+  "server_name",
+  "access_log",
+  "tracing",
+  "local_reply_config",
+  "early_header_mutation_extensions",
+  "http_filters",
+  "route_config",
+];
+
+/**
+ * The bootstrap with the gateway in it.
+ * @throws MergeRefusal naming each place that cannot be merged, and why.
+ */
+export function mergeBootstrap(text: string, config: Config, options: MergeOptions): string {
+  const added = mergeOnce(text, config, options, () => false);
+  const wrong = listWrong(added, config);
+  if (wrong.length === 0) return added;
+  const isWrong: IsWrong = (path) => wrong.some((one) => one.path === path || one.path.startsWith(path));
+  const merged = mergeOnce(added, config, options, isWrong);
+  const left = listWrong(merged, config);
+  if (left.length === 0) return merged;
+  throw new MergeRefusal(left.map(({ line: _line, ...finding }) => formatFinding(finding)));
+}
+
+function listWrong(text: string, config: Config) {
+  return checkBootstrap(text, config).filter(({ level }) => level === "problem");
+}
+
+function mergeOnce(text: string, config: Config, options: MergeOptions, isWrong: IsWrong): string {
+  const yaml = new YamlText(text);
+  const merging: Merging = { yaml, isWrong };
+  const rendered = createBootstrap(config, options);
+  mergeTopLevel(merging, rendered, config);
+  const edge = findEdge(yaml, options.listener);
+  const [listener] = rendered.static_resources.listeners;
+  const manager = listener.filter_chains[0].filters[0]["typed_config"] as EnvoyNode;
+  mergeFields(merging, edge.listener, pick(listener, ["per_connection_buffer_limit_bytes"]));
+  mergeManager(merging, edge.manager, manager);
+  mergeRoutes(merging, edge.manager, {
+    routes: manager["route_config"] as EnvoyNode,
+    domains: options.domains,
+  });
+  const resources = yaml.map(yaml.root, "static_resources");
+  if (resources !== null) mergeClusters(merging, resources, rendered.static_resources.clusters);
+  return yaml.apply();
+}
+
+function mergeTopLevel(merging: Merging, rendered: Bootstrap, config: Config): void {
+  const hasFiles =
+    config.upstreams.some(({ credentials }) => credentials.length > 0) || config.sidecar.tls !== null;
+  const names = [...(hasFiles ? ["node"] : []), "grpc_async_client_manager_config"];
+  mergeFields(merging, merging.yaml.root, pick(rendered, names));
+  mergeRuntime(merging, rendered);
+}
+
+function mergeManager(merging: Merging, manager: Place<YAMLMap>, wanted: EnvoyNode): void {
+  const { yaml } = merging;
+  mergeFields(merging, manager, omit(wanted, APART));
+  mergeExtensions(merging, manager, wanted);
+  // The operator's own logs and traces will do as well.
+  const logs = ["access_log", "tracing"].filter(
+    (name) => name in wanted && yaml.field(manager, name) === null,
+  );
+  mergeFields(merging, manager, pick(wanted, logs));
+  mergeLocalReplies(merging, manager, wanted);
+  mergeFilters(merging, manager, wanted["http_filters"] as readonly EnvoyNode[]);
+}
+
+function pick(node: EnvoyNode, names: readonly string[]): EnvoyNode {
+  return filter(node, (name) => names.includes(name));
+}
+
+function omit(node: EnvoyNode, names: readonly string[]): EnvoyNode {
+  return filter(node, (name) => !names.includes(name));
+}
+
+/** Fields and the comments above them. */
+function filter(node: EnvoyNode, isWanted: (name: string) => boolean): EnvoyNode {
+  return Object.fromEntries(Object.entries(node).filter(([name]) => isWanted(name.replace(/^#/, ""))));
+}

@@ -1,0 +1,100 @@
+/** The HTTP filters: those that are missing go before the router, in their order; the operator's own stay where they are. */
+import type { YAMLMap } from "yaml";
+import type { EnvoyNode } from "../bootstrap/yaml-document.ts";
+import { FILTERS } from "../check-bootstrap/filter-types.ts";
+import { EDGE_METADATA_NAMESPACE, SIDECAR_CLUSTER } from "../names.ts";
+import { pathOf } from "./find-edge.ts";
+import { formatField, formatItem, MARK, plain } from "./format-part.ts";
+import { isSame, mergeFields, type Merging } from "./merge-fields.ts";
+import { refuse } from "./merge-refusal.ts";
+import type { Place } from "./yaml-text.ts";
+
+const NAME = "http_filters";
+
+interface Filter {
+  readonly place: Place<YAMLMap>;
+  readonly type: string;
+  readonly value: unknown;
+}
+
+/** @throws MergeRefusal where a filter of the operator's is in the way. */
+export function mergeFilters(merging: Merging, manager: Place<YAMLMap>, wanted: readonly EnvoyNode[]): void {
+  const { yaml } = merging;
+  const filters = yaml.items(manager, NAME).map((place): Filter => {
+    const value: unknown = place.node.toJSON();
+    return { place, value, type: typeOf(value) };
+  });
+  if (filters.length === 0) {
+    yaml.replaceField(manager, NAME, formatField({ [NAME]: wanted }, NAME));
+    return;
+  }
+  refuseOthers(filters);
+  for (const { filter, index, anchor } of findPlaces(filters, wanted)) {
+    const found = filters[index];
+    if (found === undefined) yaml.insertItem(manager, NAME, anchor, formatItem(filter));
+    else if (isSame(found.place.node, filter)) continue;
+    else if (yaml.isItemMarked(manager, NAME, index, MARK)) {
+      yaml.replaceItem(manager, NAME, index, formatItem(filter), MARK);
+    } else mergeFields(merging, found.place, filter);
+  }
+}
+
+interface FilterPlace {
+  readonly filter: EnvoyNode;
+  /** Where it is; -1 for one that is missing. */
+  readonly index: number;
+  /** Before which one it goes: the next of ours that is there, at the latest the router. */
+  readonly anchor: number;
+}
+
+function findPlaces(filters: readonly Filter[], wanted: readonly EnvoyNode[]): FilterPlace[] {
+  const places: FilterPlace[] = [];
+  let anchor = filters.length;
+  for (const filter of wanted.toReversed()) {
+    const index = filters.findIndex((one) => isThis(one, filter));
+    if (index !== -1) anchor = index;
+    places.unshift({ filter, index, anchor });
+  }
+  return places;
+}
+
+/** One that asks somebody else, or holds bodies by another bound, cannot be in the same chain. */
+function refuseOthers(filters: readonly Filter[]): void {
+  const own = filters.findIndex(
+    (filter) => filter.type.endsWith(FILTERS.processing) && asksSidecar(filter.value),
+  );
+  for (const [index, { place, type, value }] of filters.entries()) {
+    const isAdmission = type.endsWith(FILTERS.admission);
+    // Behind the gateway's own there may be an endpoint picker.
+    const isEarly = type.endsWith(FILTERS.processing) && (own === -1 || index < own);
+    if ((!isAdmission && !isEarly) || asksSidecar(value)) continue;
+    const what = isAdmission ? "ext_authz" : "ext_proc";
+    throw refuse(
+      pathOf(place),
+      `this ${what} filter asks another service than the gateway: give the gateway a listener of its own (\`envoy render\`), or take the filter out.`,
+    );
+  }
+}
+
+function isThis({ type, value, place }: Filter, wanted: EnvoyNode): boolean {
+  const wantedType = typeOf(plain(wanted));
+  if (type !== wantedType) return false;
+  if (type.endsWith(FILTERS.admission) || type.endsWith(FILTERS.processing)) return asksSidecar(value);
+  if (type.endsWith(FILTERS.clientPath)) {
+    return JSON.stringify(value).includes(`"${EDGE_METADATA_NAMESPACE}"`);
+  }
+  return type.endsWith(FILTERS.headerMutation) ? isSame(place.node, wanted) : true;
+}
+
+function asksSidecar(value: unknown): boolean {
+  return new RegExp(`"cluster_?[nN]ame":"${SIDECAR_CLUSTER}"`).test(JSON.stringify(value));
+}
+
+function typeOf(value: unknown): string {
+  const { typed_config: snake, typedConfig: camel } = value as Record<
+    string,
+    Record<string, unknown> | undefined
+  >;
+  const type = (snake ?? camel)?.["@type"];
+  return typeof type === "string" ? type : "";
+}

@@ -1,0 +1,108 @@
+/** Lists of the bootstrap in which the gateway has members beside the operator's: clusters, mappers, mutations, layers. */
+import type { YAMLMap } from "yaml";
+import type { EnvoyNode, EnvoyValue } from "../bootstrap/yaml-document.ts";
+import { GRACEFUL_CLOSE_FLAG } from "../names.ts";
+import { pathOf, textOf } from "./find-edge.ts";
+import { formatField, formatItem, MARK, plain } from "./format-part.ts";
+import { isSame, meaningOf, mergeFields, type Merging } from "./merge-fields.ts";
+import { refuse } from "./merge-refusal.ts";
+import type { Place } from "./yaml-text.ts";
+
+/** Clusters by their names: ours are written anew, the operator's of such a name stays if it keeps what is promised. */
+export function mergeClusters(
+  merging: Merging,
+  resources: Place<YAMLMap>,
+  wanted: readonly EnvoyNode[],
+): void {
+  const { yaml, isWrong } = merging;
+  const clusters = yaml.items(resources, "clusters");
+  if (clusters.length === 0) {
+    yaml.replaceField(resources, "clusters", formatMarked("clusters", wanted));
+    return;
+  }
+  for (const cluster of wanted) {
+    const { name } = plain(cluster) as { readonly name: string };
+    const index = clusters.findIndex((one) => textOf(yaml, one, "name") === name);
+    const found = clusters[index];
+    if (found === undefined) yaml.insertItem(resources, "clusters", clusters.length, formatItem(cluster));
+    else if (isSame(found.node, cluster)) continue;
+    else if (yaml.isItemMarked(resources, "clusters", index, MARK)) {
+      yaml.replaceItem(resources, "clusters", index, formatItem(cluster), MARK);
+    } else if (isWrong(pathOf(found))) {
+      throw refuse(
+        pathOf(found),
+        `there is a cluster \`${name}\` of your own, and it is not as the gateway needs it: rename the upstream in gateway.yaml, or remove the cluster.`,
+      );
+    }
+  }
+}
+
+function formatMarked(name: string, items: readonly EnvoyNode[]) {
+  const lines = items.flatMap((item) => formatItem(item).map((line) => `  ${line}`));
+  return { lines: [`${name}:`, ...lines], flow: `${name}: ${JSON.stringify(items.map(plain))}` };
+}
+
+/** `early_header_mutation_extensions`: ours beside theirs. */
+export function mergeExtensions({ yaml }: Merging, manager: Place<YAMLMap>, wanted: EnvoyNode): void {
+  const name = "early_header_mutation_extensions";
+  const found = yaml.items(manager, name);
+  const [ours = {}] = wanted[name] as readonly EnvoyNode[];
+  if (found.length === 0) yaml.replaceField(manager, name, formatField(wanted, name));
+  else if (found.some(({ node }) => isSame(node, ours))) return;
+  else {
+    const index = found.findIndex((_, place) => yaml.isItemMarked(manager, name, place, MARK));
+    if (index === -1) yaml.insertItem(manager, name, found.length, formatItem(ours));
+    else yaml.replaceItem(manager, name, index, formatItem(ours), MARK);
+  }
+}
+
+/** `local_reply_config`: the first mapper lets the sidecar's answers pass, the operator's follow, then Envoy's errors. */
+export function mergeLocalReplies(merging: Merging, manager: Place<YAMLMap>, wanted: EnvoyNode): void {
+  const { yaml } = merging;
+  const name = "local_reply_config";
+  const found = yaml.map(manager, name);
+  const part = () => formatField(wanted, name, { isMarked: true });
+  if (found === null) return yaml.replaceField(manager, name, part());
+  if (isSame(found.node, wanted[name] ?? null)) return;
+  if (yaml.isFieldMarked(manager, name, MARK)) return yaml.replaceField(manager, name, part(), MARK);
+  const ours = (wanted[name] as EnvoyNode)["mappers"] as readonly EnvoyNode[];
+  const theirs = yaml.items(found, "mappers");
+  if (theirs.length === 0) {
+    yaml.replaceField(found, "mappers", formatField({ mappers: ours }, "mappers"));
+    return;
+  }
+  const known = new Set(theirs.map(({ node }) => meaningOf(node.toJSON())));
+  for (const [index, mapper] of ours.entries()) {
+    if (known.has(meaningOf(plain(mapper)))) continue;
+    yaml.insertItem(found, "mappers", index === 0 ? 0 : theirs.length, formatItem(mapper, {}));
+  }
+}
+
+/** `layered_runtime`: the flag goes into a static layer that is there, or into one of its own. */
+export function mergeRuntime(merging: Merging, wanted: EnvoyNode): void {
+  const { yaml } = merging;
+  const runtime = yaml.map(yaml.root, "layered_runtime");
+  const layers = runtime === null ? [] : yaml.items(runtime, "layers");
+  if (runtime === null || layers.length === 0) {
+    if (runtime === null) {
+      yaml.replaceField(yaml.root, "layered_runtime", formatField(wanted, "layered_runtime"));
+    } else {
+      yaml.replaceField(runtime, "layers", formatField(wanted["layered_runtime"] as EnvoyNode, "layers"));
+    }
+    return;
+  }
+  const ours = ((wanted["layered_runtime"] as EnvoyNode)["layers"] as readonly EnvoyNode[])[0] ?? {};
+  const layer = layers.map((one) => yaml.map(one, "static_layer")).find((one) => one !== null);
+  if (layer === undefined || layer === null) {
+    yaml.insertItem(runtime, "layers", layers.length, formatItem({ ...ours, name: "inference-gateway" }));
+  } else if (!hasFlag(layer)) mergeFields(merging, layer, ours["static_layer"] as EnvoyNode);
+}
+
+/** Set to anything else, it is in the way: `isWrong` does not know a flag with dots in its name. */
+function hasFlag(layer: Place<YAMLMap>): boolean {
+  const fields = layer.node.toJSON() as Readonly<Record<string, EnvoyValue>>;
+  if (fields[GRACEFUL_CLOSE_FLAG] === false) {
+    throw refuse(pathOf(layer), `${GRACEFUL_CLOSE_FLAG} is false: the gateway needs it true.`);
+  }
+  return GRACEFUL_CLOSE_FLAG in fields;
+}

@@ -1,0 +1,97 @@
+/**
+ * The routes: the gateway's are a virtual host of their own. Those of the operator's services go on as they are, with
+ * the gateway's filters turned off for them.
+ */
+import type { YAMLMap } from "yaml";
+import { type EnvoyNode, oneLine, typed } from "../bootstrap/yaml-document.ts";
+import { UPSTREAM_HEADER } from "../names.ts";
+import { pathOf, textOf } from "./find-edge.ts";
+import { formatField, formatItem, MARK } from "./format-part.ts";
+import { isSame, mergeFields, type Merging } from "./merge-fields.ts";
+import { refuse } from "./merge-refusal.ts";
+import type { Place } from "./yaml-text.ts";
+
+const HOSTS = "virtual_hosts";
+const HOST_NAME = "inference-gateway";
+
+const OFF: EnvoyNode = {
+  "#typed_per_filter_config": "The inference gateway's filters are off for this virtual host.",
+  typed_per_filter_config: Object.fromEntries(
+    [
+      ["ext_authz", "ext_authz.v3.ExtAuthzPerRoute"],
+      ["buffer", "buffer.v3.BufferPerRoute"],
+      ["ext_proc", "ext_proc.v3.ExtProcPerRoute"],
+    ].map(([name, message]) => [
+      `envoy.filters.http.${name}`,
+      oneLine(typed(`envoy.extensions.filters.http.${message}`, { disabled: true })),
+    ]),
+  ),
+};
+
+/** @param domains Host names for the gateway; empty: all, or what its virtual host has already. */
+export function mergeRoutes(
+  merging: Merging,
+  manager: Place<YAMLMap>,
+  { routes, domains }: { routes: EnvoyNode; domains: readonly string[] },
+): void {
+  const { yaml } = merging;
+  for (const name of ["rds", "scoped_routes"]) {
+    const found = yaml.field(manager, name);
+    if (found !== null) {
+      throw refuse(
+        pathOf(found),
+        "the routes come by xDS: put the gateway's where they are made (`--snippets`).",
+      );
+    }
+  }
+  const [rendered = {}] = routes[HOSTS] as readonly EnvoyNode[];
+  const config = yaml.map(manager, "route_config");
+  const hosts = config === null ? [] : yaml.items(config, HOSTS);
+  const ownIndex = hosts.findIndex((host) =>
+    JSON.stringify(host.node.toJSON()).includes(`"${UPSTREAM_HEADER}"`),
+  );
+  const own = hosts[ownIndex];
+  const host = nameHost(rendered, chooseDomains(merging, own, domains));
+  if (config === null || hosts.length === 0) {
+    const fields = { ...routes, [HOSTS]: [host] };
+    if (config === null) {
+      yaml.replaceField(manager, "route_config", formatField({ route_config: fields }, "route_config"));
+    } else yaml.replaceField(config, HOSTS, formatField(fields, HOSTS));
+    return;
+  }
+  for (const [index, other] of hosts.entries()) if (index !== ownIndex) keepApart(merging, other, host);
+  if (own === undefined) yaml.insertItem(config, HOSTS, hosts.length, formatItem(host));
+  else if (!isSame(own.node, host) && yaml.isItemMarked(config, HOSTS, ownIndex, MARK)) {
+    yaml.replaceItem(config, HOSTS, ownIndex, formatItem(host), MARK);
+  }
+}
+
+function nameHost(rendered: EnvoyNode, domains: readonly string[]): EnvoyNode {
+  return { ...rendered, name: HOST_NAME, domains: oneLine(domains) };
+}
+
+function chooseDomains(
+  { yaml }: Merging,
+  own: Place<YAMLMap> | undefined,
+  wanted: readonly string[],
+): readonly string[] {
+  if (wanted.length > 0) return wanted;
+  const domains = own === undefined ? null : (yaml.field(own, "domains")?.node.toJSON() as unknown);
+  return Array.isArray(domains) && domains.length > 0 ? (domains as string[]) : ["*"];
+}
+
+/** @throws MergeRefusal where it takes the same host names. */
+function keepApart(merging: Merging, other: Place<YAMLMap>, host: EnvoyNode): void {
+  const { yaml } = merging;
+  const theirs = (yaml.field(other, "domains")?.node.toJSON() as unknown) ?? [];
+  const ours = (host["domains"] as { value: readonly string[] }).value;
+  const both = Array.isArray(theirs) ? ours.filter((domain) => theirs.includes(domain)) : [];
+  if (both.length > 0) {
+    const name = textOf(yaml, other, "name") ?? "";
+    throw refuse(
+      pathOf(other),
+      `the virtual host \`${name}\` has the domain ${both.join(", ")} already: give the gateway a host name of its own, --domain api.example.com.`,
+    );
+  }
+  mergeFields(merging, other, OFF);
+}

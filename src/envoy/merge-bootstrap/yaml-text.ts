@@ -1,0 +1,303 @@
+/**
+ * A YAML text that is changed by putting lines into it, never by printing it anew: whatever is not touched stays as it
+ * was written, to the byte. Finds its way by the parser's nodes and edits by their places in the text.
+ */
+import {
+  type Document,
+  isAlias,
+  isCollection,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseAllDocuments,
+  type YAMLMap,
+  type YAMLSeq,
+} from "yaml";
+import { formatPath } from "../../config/config-error.ts";
+import { toCamelCase } from "../check-bootstrap/field-names.ts";
+import { refuse } from "./merge-refusal.ts";
+
+type Step = string | number;
+
+/** A node and the way to it. */
+export interface Place<Kind extends Node = Node> {
+  readonly node: Kind;
+  readonly path: readonly Step[];
+}
+
+interface Edit {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+  /** Of two that go to the same place, the one that is further in comes first. */
+  readonly depth?: number;
+}
+
+export class YamlText {
+  readonly text: string;
+  readonly root: Place<YAMLMap>;
+  readonly #edits: Edit[] = [];
+
+  /** @throws MergeRefusal for what is no single YAML document with fields on lines of their own. */
+  constructor(text: string) {
+    this.text = text;
+    const lines = new LineCounter();
+    const options = {
+      keepSourceTokens: true,
+      lineCounter: lines,
+      prettyErrors: false,
+      logLevel: "silent" as const,
+    };
+    const documents = parseAllDocuments(text, options) as unknown as Document.Parsed[];
+    const [document] = documents;
+    const error = documents.flatMap(({ errors }) => errors)[0];
+    if (error !== undefined) {
+      throw refuse(`line ${lines.linePos(error.pos[0]).line}`, `this is not valid YAML: ${error.message}`);
+    }
+    if (document === undefined || documents.length !== 1) throw refuse("", "expected one YAML document.");
+    const node: unknown = document.contents;
+    if (!isMap(node)) throw refuse("", "expected the fields of a bootstrap.");
+    this.root = { node, path: [] };
+    if (node.flow === true) {
+      throw refuse("", "the bootstrap is JSON: convert it to YAML with fields on lines of their own.");
+    }
+  }
+
+  /** The text with everything that was put into it. */
+  apply(): string {
+    const edits = this.#edits.toSorted(
+      (one, other) => one.start - other.start || (other.depth ?? 0) - (one.depth ?? 0),
+    );
+    let text = "";
+    let at = 0;
+    for (const edit of edits) {
+      text += this.text.slice(at, edit.start) + edit.text;
+      at = edit.end;
+    }
+    return text + this.text.slice(at);
+  }
+
+  /** The value of a field by either of its spellings; null where it is missing or empty. @throws MergeRefusal */
+  field(map: Place<YAMLMap>, name: string): Place | null {
+    const pair = findPair(map.node, name);
+    if (pair === null) {
+      if (findPair(map.node, "<<") === null) return null;
+      throw refuse(formatPath(map.path), "fields come by a merge key (`<<`): write them out.");
+    }
+    const path = [...map.path, keyOf(pair)];
+    const value = pair.value as Node | null;
+    if (isAlias(value)) {
+      throw refuse(formatPath(path), "it is an alias of something else in the file: write it out.");
+    }
+    return value === null || (isScalar(value) && value.value === null) ? null : { node: value, path };
+  }
+
+  /** The mapping of a field; null where it is missing. @throws MergeRefusal when it is something else. */
+  map(map: Place<YAMLMap>, name: string): Place<YAMLMap> | null {
+    const found = this.field(map, name);
+    return found === null ? null : requireMap(found);
+  }
+
+  /** The members of a list; none where it is missing. @throws MergeRefusal when it is something else. */
+  items(map: Place<YAMLMap>, name: string): Place<YAMLMap>[] {
+    const found = this.field(map, name);
+    if (found === null) return [];
+    const { node, path } = found;
+    if (!isSeq(node)) throw refuse(formatPath(path), "expected a list.");
+    return node.items.map((item, index) => requireMap({ node: item as Node, path: [...path, index] }));
+  }
+
+  /** Adds a field at the end of a mapping. `lines` as `formatField` writes them; `flow` for a mapping on one line. */
+  addField(map: Place<YAMLMap>, { lines, flow }: { lines: readonly string[]; flow: string }): void {
+    const { node, path } = map;
+    const [first] = node.items;
+    if (node.flow === true) {
+      const end = (node.range?.[1] ?? 0) - 1;
+      const head = this.text.slice(0, end).trimEnd();
+      this.#edits.push({
+        start: head.length,
+        end: head.length,
+        text: first === undefined ? flow : `, ${flow}`,
+      });
+      return;
+    }
+    if (first === undefined) throw refuse(formatPath(path), "it is empty: write `{}`.");
+    const column = this.#column(startOf(first.key));
+    this.#insertBelow(this.#endOfLines(node, column), indent(lines, column), path.length);
+  }
+
+  /** Writes a field that is there anew: from its first line, or from the line of `mark` above it, to its last. */
+  replaceField(
+    map: Place<YAMLMap>,
+    name: string,
+    given: { lines: readonly string[]; flow: string },
+    mark?: string,
+  ): void {
+    const pair = findPair(map.node, name);
+    if (pair === null) return this.addField(map, given);
+    const start = startOf(pair.key);
+    const end = endOf(pair);
+    if (map.node.flow === true) {
+      this.#edits.push({ start, end, text: given.flow });
+      return;
+    }
+    const column = this.#column(start);
+    const text = indent(given.lines, column);
+    const top = mark === undefined ? null : this.#markAbove(start, mark);
+    // The first field of a list's member stands behind its dash; a comment behind the value stays.
+    if (top === null) this.#edits.push({ start, end, text: text.trimStart() });
+    else this.#edits.push({ start: top, end, text });
+  }
+
+  /** Puts a member before the one at `index`, or behind the last. */
+  insertItem(map: Place<YAMLMap>, name: string, index: number, lines: readonly string[]): void {
+    const list = this.#list(map, name);
+    const column = this.#column(dashOf(list.node, 0));
+    const text = indent(lines, column);
+    if (index >= list.node.items.length) {
+      return this.#insertBelow(this.#endOfLines(list.node, column), text, list.path.length);
+    }
+    let start = this.#lineStart(dashOf(list.node, index));
+    for (
+      let above = this.#lineAbove(start);
+      above !== null && this.#isComment(above);
+      above = this.#lineAbove(above)
+    ) {
+      start = above;
+    }
+    this.#edits.push({ start, end: start, text: `${text}\n` });
+  }
+
+  /** Writes a member anew, from the line of `mark` above it. */
+  replaceItem(
+    map: Place<YAMLMap>,
+    name: string,
+    index: number,
+    lines: readonly string[],
+    mark: string,
+  ): void {
+    const { node } = this.#list(map, name);
+    const dash = dashOf(node, index);
+    const start = this.#markAbove(dash, mark) ?? this.#lineStart(dash);
+    const end = this.#lineEnd(endOf(node.items[index]));
+    this.#edits.push({ start, end, text: indent(lines, this.#column(dash)) });
+  }
+
+  /** Whether `mark` stands in the comment right above a member or field. */
+  isItemMarked(map: Place<YAMLMap>, name: string, index: number, mark: string): boolean {
+    const { node } = this.#list(map, name);
+    return this.#markAbove(dashOf(node, index), mark) !== null;
+  }
+
+  isFieldMarked(map: Place<YAMLMap>, name: string, mark: string): boolean {
+    const pair = findPair(map.node, name);
+    return pair !== null && this.#markAbove(startOf(pair.key), mark) !== null;
+  }
+
+  #list(map: Place<YAMLMap>, name: string): Place<YAMLSeq> {
+    const found = this.field(map, name);
+    const path = formatPath(found?.path ?? [...map.path, name]);
+    if (found === null || !isSeq(found.node)) throw refuse(path, "expected a list.");
+    if (found.node.flow === true) {
+      throw refuse(
+        path,
+        "it is written on one line in brackets: write each member on a line of its own, behind a dash.",
+      );
+    }
+    return { node: found.node, path: found.path };
+  }
+
+  #insertBelow(lineEnd: number, text: string, depth: number): void {
+    this.#edits.push({ start: lineEnd, end: lineEnd, text: `\n${text}`, depth });
+  }
+
+  /** End of the last line of a collection, comments further in than its members included. */
+  #endOfLines(node: Node, column: number): number {
+    let end = this.#lineEnd(endOf(node));
+    for (;;) {
+      const line = /^\n( *)#[^\n]*/.exec(this.text.slice(end, end + 2_000));
+      if (line === null || (line[1] ?? "").length <= column) return end;
+      end = this.#lineEnd(end + 1);
+    }
+  }
+
+  /** Start of the line with the mark in the comment above what begins at `offset`. */
+  #markAbove(offset: number, mark: string): number | null {
+    let line = this.#lineAbove(this.#lineStart(offset));
+    for (; line !== null && this.#isComment(line); line = this.#lineAbove(line)) {
+      if (this.text.slice(line, this.#lineEnd(line)).includes(mark)) return line;
+    }
+    return null;
+  }
+
+  #isComment(lineStart: number): boolean {
+    return this.text.slice(lineStart, this.#lineEnd(lineStart)).trimStart().startsWith("#");
+  }
+
+  #lineAbove(lineStart: number): number | null {
+    return lineStart === 0 ? null : this.#lineStart(lineStart - 1);
+  }
+
+  #lineStart(offset: number): number {
+    return this.text.lastIndexOf("\n", offset - 1) + 1;
+  }
+
+  #lineEnd(offset: number): number {
+    const end = this.text.indexOf("\n", offset);
+    return end === -1 ? this.text.length : end;
+  }
+
+  #column(offset: number): number {
+    return offset - this.#lineStart(offset);
+  }
+}
+
+/** @throws MergeRefusal when it is none. */
+function requireMap({ node, path }: Place): Place<YAMLMap> {
+  if (isMap(node)) return { node, path };
+  throw refuse(
+    formatPath(path),
+    isAlias(node) ? "it is an alias of something else in the file: write it out." : "expected fields.",
+  );
+}
+
+function findPair(map: YAMLMap, name: string): Pair | null {
+  const names = [name, toCamelCase(name)];
+  return map.items.find((pair) => names.includes(keyOf(pair))) ?? null;
+}
+
+function keyOf({ key }: Pair): string {
+  return isScalar(key) ? String(key.value) : "";
+}
+
+function startOf(node: unknown): number {
+  return (node as Node | null)?.range?.[0] ?? 0;
+}
+
+/** Behind the last character of a node that is no blank and no comment. */
+function endOf(node: unknown): number {
+  if (isPair(node)) return Math.max(endOf(node.key), node.value === null ? 0 : endOf(node.value));
+  if (isCollection(node) && node.flow !== true) {
+    const last: unknown = node.items.at(-1);
+    if (last !== undefined) return endOf(last);
+  }
+  const end = (node as Node | null)?.range?.[1] ?? 0;
+  // A block of text ends behind its line break.
+  const isBlock = isScalar(node) && (node.type === "BLOCK_LITERAL" || node.type === "BLOCK_FOLDED");
+  return isBlock ? end - 1 : end;
+}
+
+/** Where the dash of a member stands. */
+function dashOf(list: YAMLSeq, index: number): number {
+  const token = list.srcToken;
+  const tokens = token?.type === "block-seq" ? (token.items[index]?.start ?? []) : [];
+  return tokens.find(({ type }) => type === "seq-item-ind")?.offset ?? startOf(list.items[index]);
+}
+
+function indent(lines: readonly string[], column: number): string {
+  return lines.map((line) => (line === "" ? "" : " ".repeat(column) + line)).join("\n");
+}

@@ -1,0 +1,235 @@
+/** `envoy render --into`, without the file: what is put into real-looking bootstraps, and what is refused. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { describe, expect, it } from "vitest";
+import { formatUnifiedDiff } from "../../../src/cli/unified-diff.ts";
+import { parseConfig } from "../../../src/config/load.ts";
+import { checkBootstrap } from "../../../src/envoy/check-bootstrap/check-bootstrap.ts";
+import { MARK } from "../../../src/envoy/merge-bootstrap/format-part.ts";
+import { mergeBootstrap, type MergeOptions } from "../../../src/envoy/merge-bootstrap/merge-bootstrap.ts";
+
+const FIXTURES = join(import.meta.dirname, "../../fixtures/bootstraps");
+const readFixture = (name: string) => readFileSync(join(FIXTURES, `${name}.yaml`), "utf8");
+
+function createConfig(url = "http://127.0.0.1:8000", more = "") {
+  const text = `
+sidecar: {workers: 2, sockets: run}
+upstreams:
+  - {name: local, url: "${url}"${more}}
+catalog:
+  - id: acme/echo-small
+    upstream: local
+    context_window: 128000
+    max_output_tokens: 8192
+    prices: {USD: {input: "2.50", output: "10.00"}}
+`;
+  return parseConfig(text, { baseDir: "/srv/gateway", secrets: "none" });
+}
+
+const CONFIG = createConfig();
+const merge = (text: string, options: Partial<MergeOptions> = {}, config = CONFIG) =>
+  mergeBootstrap(text, config, { listener: null, domains: [], ...options });
+
+/** Lines of the operator's that are not in the result any more. */
+function lostLines(before: string, after: string): string[] {
+  const lines = formatUnifiedDiff(before, after, "file").split("\n").slice(2);
+  return lines.filter((line) => line.startsWith("-")).map((line) => line.slice(1).trim());
+}
+
+const ROWS: readonly { name: string; options: Partial<MergeOptions>; lost: readonly string[] }[] = [
+  {
+    name: "front-proxy",
+    options: {},
+    lost: [
+      "normalize_path: false   # since the migration",
+      'typed_config: {"@type": type.googleapis.com/envoy.extensions.filters.http.router.v3.Router}',
+    ],
+  },
+  { name: "quick-start", options: { domains: ["api.example.com"] }, lost: [] },
+  {
+    name: "two-listeners",
+    options: { listener: "public" },
+    lost: ["commonHttpProtocolOptions: {idleTimeout: 600s}", "clusters: []"],
+  },
+];
+
+describe.each(ROWS)("$name, with the gateway in it", ({ name, options, lost }) => {
+  const before = readFixture(name);
+  const after = merge(before, options);
+
+  it("breaks no promise of the gateway", () => {
+    expect(checkBootstrap(after, CONFIG)).toEqual([]);
+  });
+
+  it("has every other line as it was, comments and blanks included", () => {
+    expect(lostLines(before, after)).toEqual(lost);
+  });
+
+  it("is the same when it is merged once more, without the options too", () => {
+    expect(merge(after, options)).toBe(after);
+    expect(merge(after, { listener: options.listener ?? null })).toBe(after);
+  });
+
+  it("follows a changed gateway.yaml, in the parts that are the gateway's alone", () => {
+    const changed = createConfig("https://models.example.com", ", credential: {env: KEY}");
+    const next = merge(after, options, changed);
+    expect(checkBootstrap(next, changed)).toEqual([]);
+    expect(lostLines(before, next)).toEqual(lost);
+    expect(next).toContain("models.example.com");
+    expect(next).not.toContain("port_value: 8000");
+  });
+});
+
+describe("what is an operator's own", () => {
+  interface Manager {
+    request_timeout: string;
+    normalize_path: boolean;
+    access_log: unknown[];
+    http_filters: { name: string }[];
+    route_config: {
+      virtual_hosts: {
+        name: string;
+        domains: string[];
+        typed_per_filter_config?: Record<string, { disabled: boolean }>;
+      }[];
+    };
+  }
+  const manager = (text: string): Manager => {
+    const value = parse(text) as {
+      static_resources: { listeners: { filter_chains: { filters: { typed_config: Manager }[] }[] }[] };
+    };
+    const found = value.static_resources.listeners[0]?.filter_chains[0]?.filters[0]?.typed_config;
+    if (found === undefined) throw new Error("there is no connection manager");
+    return found;
+  };
+
+  it("stays where it keeps what is promised, and changes where it does not", () => {
+    const { request_timeout, normalize_path, access_log } = manager(merge(readFixture("front-proxy")));
+    expect([request_timeout, normalize_path]).toEqual(["30s", true]);
+    expect(access_log).toHaveLength(1);
+  });
+
+  it("comes before the gateway's filters, and the router last", () => {
+    const names = manager(merge(readFixture("front-proxy"))).http_filters.map(({ name }) => name);
+    expect(names.map((name) => name.split(".").at(-1))).toEqual([
+      "compressor",
+      "header_to_metadata",
+      "ext_authz",
+      "buffer",
+      "ext_proc",
+      "router",
+    ]);
+  });
+
+  it("is a virtual host with the gateway's filters off, beside the gateway's", () => {
+    const { virtual_hosts: hosts } = manager(merge(readFixture("front-proxy"))).route_config;
+    expect(hosts.map(({ name, domains }) => [name, domains])).toEqual([
+      ["shop", ["shop.example.com", "www.shop.example.com"]],
+      ["inference-gateway", ["*"]],
+    ]);
+    const off = Object.entries(hosts[0]?.typed_per_filter_config ?? {});
+    expect(off.map(([name, { disabled }]) => [name.split(".").at(-1), disabled])).toEqual([
+      ["ext_authz", true],
+      ["buffer", true],
+      ["ext_proc", true],
+    ]);
+  });
+
+  it("has its mapper of local replies behind the first of the gateway's", () => {
+    const after = merge(readFixture("two-listeners"), { listener: "public" });
+    const first = after.indexOf("'ext_authz_denied'");
+    const own = after.indexOf("# Our page for what is missing.");
+    expect([first > 0, own > first, after.indexOf("model_starting") > own]).toEqual([true, true, true]);
+  });
+
+  it("is another listener, which is not touched", () => {
+    const before = readFixture("two-listeners");
+    const after = merge(before, { listener: "public" });
+    const internal = (text: string) =>
+      text.slice(text.indexOf("- name: internal"), text.indexOf("- name: public"));
+    expect(internal(after)).toBe(internal(before));
+  });
+});
+
+const QUICK = readFixture("quick-start");
+const FRONT = readFixture("front-proxy");
+const AUTHZ = `                    -   name: opa
+                        typed_config:
+                            "@type": type.googleapis.com/envoy.extensions.filters.http.ext_authz.v3.ExtAuthz
+                            grpc_service: {envoy_grpc: {cluster_name: opa}}
+`;
+
+describe("what cannot be merged is refused by name", () => {
+  it.each([
+    {
+      name: "a virtual host that takes every domain",
+      text: QUICK,
+      says: /virtual_hosts\[0\]: the virtual host `local_service` has the domain \* already: .*--domain/u,
+    },
+    {
+      name: "several listeners",
+      text: readFixture("two-listeners"),
+      says: /there are several HTTP connection managers: name one by --listener: internal, public\./u,
+    },
+    {
+      name: "a listener that is not there",
+      text: FRONT,
+      options: { listener: "inner" },
+      says: /there is no listener `inner` .*: name one by --listener: edge\./u,
+    },
+    {
+      name: "a bootstrap without a listener",
+      text: "static_resources: {}\n",
+      says: /there is no listener with an HTTP connection manager/u,
+    },
+    { name: "JSON", text: JSON.stringify(parse(FRONT)), says: /the bootstrap is JSON: convert it to YAML/u },
+    { name: "what is no YAML", text: "a: [\n", says: /^line \d+: this is not valid YAML: /u },
+    { name: "several documents", text: `${FRONT}---\n${FRONT}`, says: /expected one YAML document/u },
+    {
+      name: "somebody else's ext_authz",
+      text: FRONT.replace("                    # The router stays last.\n", AUTHZ),
+      says: /http_filters\[1\]: this ext_authz filter asks another service than the gateway/u,
+    },
+    {
+      name: "a list on one line",
+      text: FRONT.replace(
+        / {20}http_filters:\n[\s\S]*?\n {4}clusters:/u,
+        '                    http_filters: [{name: r, typed_config: {"@type": type.googleapis.com/envoy.extensions.filters.http.router.v3.Router}}]\n    clusters:',
+      ),
+      says: /http_filters: it is written on one line in brackets/u,
+    },
+    {
+      name: "routes that come by RDS",
+      text: FRONT.replace(
+        / {20}route_config:\n[\s\S]*?\n {20}http_filters:/u,
+        "                    rds: {route_config_name: shop, config_source: {ads: {}}}\n                    http_filters:",
+      ),
+      says: /typed_config\.rds: the routes come by xDS/u,
+    },
+    {
+      name: "an alias",
+      text: FRONT.replace(
+        "static_resources:",
+        "shared: &shared {use_remote_address: true}\nstatic_resources:",
+      ).replace("codec_type: AUTO", "<<: *shared"),
+      says: /typed_config: fields come by a merge key/u,
+    },
+    {
+      name: "a cluster of an upstream's name that is not as the gateway needs it",
+      text: FRONT.replaceAll(/(name: |cluster: |cluster_name: )shop\b(?!\n +domains)/gu, "$1local"),
+      says: /clusters\[0\]: there is a cluster `local` of your own, and it is not as the gateway needs it/u,
+    },
+    {
+      name: "the runtime flag switched off",
+      text: `layered_runtime:\n  layers:\n    - name: base\n      static_layer:\n        envoy.reloadable_features.ext_proc_graceful_grpc_close: false\n${FRONT}`,
+      says: /layered_runtime\.layers\[0\]\.static_layer: .* is false: the gateway needs it true/u,
+    },
+  ])("$name", ({ text, options = {}, says }) => {
+    expect(() => merge(text, options)).toThrow(says);
+  });
+});
+
+it("marks what is the gateway's alone", () => {
+  expect(merge(FRONT).split(MARK).length - 1).toBeGreaterThanOrEqual(7);
+});
