@@ -24,6 +24,8 @@ export interface AdminServerOptions extends AdminAppOptions {
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
   /** Plain HTTP is meant, also off loopback: something in front of it encrypts. */
   readonly allowPlainHttp: boolean;
+  /** After so long without a byte either way a connection is cut; `IDLE_TIMEOUT_MS` when left out. */
+  readonly idleTimeoutMs?: number;
 }
 
 export interface AdminServer {
@@ -37,6 +39,8 @@ export interface AdminServer {
 const REQUEST_TIMEOUT_MS = 30_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_TIMEOUT_MS = 15_000;
+/** A reader of an export that has stopped reading; longer than any call takes for its answer. */
+const IDLE_TIMEOUT_MS = 120_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_CONNECTIONS = 1_000;
 const CLOSE_BOUND_MS = 2_000;
@@ -50,6 +54,7 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
   requirePrivacy(options);
   const server = createHttpServer(options);
   server.maxConnections = MAX_CONNECTIONS;
+  server.setTimeout(options.idleTimeoutMs ?? IDLE_TIMEOUT_MS);
   server.on("clientError", answerBrokenRequest);
   // Node would answer 417 by itself, without our headers; what is expected changes nothing here.
   server.on("checkExpectation", (incoming, outgoing) => server.emit("request", incoming, outgoing));

@@ -212,13 +212,18 @@ describe("an export as FOCUS", () => {
     });
   });
 
-  it("would not pass the check with a column less, a null too many or a time of another form", async () => {
+  it("would not pass the check with a column less, a null too many or a value of another form", async () => {
     const { columns, rows } = parseCsv(await text("&format=focus"));
     const [row] = rows;
-    expect(findFocusBreaches(columns.slice(1), [])).toEqual(["there is no BilledCost"]);
-    expect(findFocusBreaches([...columns, "Cost"], [])).toHaveLength(1);
-    expect(findFocusBreaches(columns, [{ ...row!, ServiceName: "" }])).toHaveLength(1);
-    expect(findFocusBreaches(columns, [{ ...row!, ChargePeriodEnd: "2028-02-02" }])).not.toEqual([]);
-    expect(findFocusBreaches(columns, [{ ...row!, PricingUnit: "" }])).toHaveLength(1);
+    const idsOf = (names: readonly string[], changed: object = {}): string[] =>
+      findFocusBreaches(names, [{ ...row!, ...changed }]).map((breach) => breach.replace(/:[^:]*$/u, ""));
+    expect(idsOf(columns.slice(1))).toEqual(["CostAndUsage-D-006-M"]);
+    expect(idsOf([...columns, "Cost"])).toHaveLength(1);
+    expect(idsOf(columns, { ServiceName: "" })).not.toEqual([]);
+    expect(idsOf(columns, { ChargePeriodEnd: "2028-02-02" })).not.toEqual([]);
+    expect(idsOf(columns, { PricingUnit: "" })).not.toEqual([]);
+    expect(idsOf(columns, { ServiceSubcategory: "Spreadsheets" })).not.toEqual([]);
+    expect(idsOf(columns, { BillingCurrency: "usd" })).not.toEqual([]);
+    expect(idsOf(columns, { Tags: '{"team":{}}' })).not.toEqual([]);
   });
 });
