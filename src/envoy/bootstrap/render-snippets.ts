@@ -6,7 +6,7 @@
 import type { Config } from "../../config/schema.ts";
 import { createBootstrap } from "./render-bootstrap.ts";
 import type { RenderOptions } from "./render-options.ts";
-import { type EnvoyNode, formatEnvoyYaml } from "./yaml-document.ts";
+import { type EnvoyNode, formatEnvoyYaml, omit, pick } from "./yaml-document.ts";
 
 const SEPARATOR = "---\n";
 
@@ -78,17 +78,4 @@ function listSnippets(config: Config, options: RenderOptions): Snippet[] {
     { text: TEXTS.sidecar, content: { clusters: sidecar === undefined ? [] : [sidecar] } },
     { text: TEXTS.upstreams, content: { clusters: others } },
   ];
-}
-
-function pick(node: EnvoyNode, names: readonly string[]): EnvoyNode {
-  return filter(node, (name) => names.includes(name));
-}
-
-function omit(node: EnvoyNode, names: readonly string[]): EnvoyNode {
-  return filter(node, (name) => !names.includes(name));
-}
-
-/** Fields and the comments above them. */
-function filter(node: EnvoyNode, isWanted: (name: string) => boolean): EnvoyNode {
-  return Object.fromEntries(Object.entries(node).filter(([name]) => isWanted(name.replace(/^#/, ""))));
 }

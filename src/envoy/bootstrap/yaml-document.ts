@@ -31,6 +31,20 @@ export function typed(message: string, fields: EnvoyNode = {}): EnvoyNode {
   return { "@type": `type.googleapis.com/${message}`, ...fields };
 }
 
+/** These fields of a part, with the comments above them. */
+export function pick(node: EnvoyNode, names: readonly string[]): EnvoyNode {
+  return filter(node, (name) => names.includes(name));
+}
+
+/** All others. */
+export function omit(node: EnvoyNode, names: readonly string[]): EnvoyNode {
+  return filter(node, (name) => !names.includes(name));
+}
+
+function filter(node: EnvoyNode, isWanted: (name: string) => boolean): EnvoyNode {
+  return Object.fromEntries(Object.entries(node).filter(([name]) => isWanted(name.replace(/^#/, ""))));
+}
+
 /** YAML text of a configuration, keys in the order in which they were written. */
 export function formatEnvoyYaml(root: EnvoyNode, heading: string | null = null): string {
   const document = new Document(createPlain(root), { aliasDuplicateObjects: false });

@@ -8,7 +8,7 @@ import type { YAMLMap } from "yaml";
 import type { Config } from "../../config/schema.ts";
 import { type Bootstrap, createBootstrap } from "../bootstrap/render-bootstrap.ts";
 import type { RenderOptions } from "../bootstrap/render-options.ts";
-import type { EnvoyNode } from "../bootstrap/yaml-document.ts";
+import { type EnvoyNode, omit, pick } from "../bootstrap/yaml-document.ts";
 import { checkBootstrap } from "../check-bootstrap/check-bootstrap.ts";
 import { formatFinding } from "../check-bootstrap/finding.ts";
 import { findEdge } from "./find-edge.ts";
@@ -97,17 +97,4 @@ function mergeManager(merging: Merging, manager: Place<YAMLMap>, wanted: EnvoyNo
   mergeFields(merging, manager, pick(wanted, logs));
   mergeLocalReplies(merging, manager, wanted);
   mergeFilters(merging, manager, wanted["http_filters"] as readonly EnvoyNode[]);
-}
-
-function pick(node: EnvoyNode, names: readonly string[]): EnvoyNode {
-  return filter(node, (name) => names.includes(name));
-}
-
-function omit(node: EnvoyNode, names: readonly string[]): EnvoyNode {
-  return filter(node, (name) => !names.includes(name));
-}
-
-/** Fields and the comments above them. */
-function filter(node: EnvoyNode, isWanted: (name: string) => boolean): EnvoyNode {
-  return Object.fromEntries(Object.entries(node).filter(([name]) => isWanted(name.replace(/^#/, ""))));
 }
