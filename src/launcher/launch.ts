@@ -2,6 +2,7 @@
  * `inference-gateway up`: the whole stack on one machine, from one command to one Ctrl-C. Prints what is needed for
  * the first request when that request would be served, and not before.
  */
+import { hasChat } from "../config/has-chat.ts";
 import type { Config } from "../config/schema.ts";
 import type { Finding } from "../finding.ts";
 import { resolveOperatorToken } from "../supervisor/secret-file.ts";
@@ -104,6 +105,6 @@ function describeStack(stack: Stack, plan: Plan, ready: ServeReady): StackFacts 
 
 /** The first model that the example request can be sent to. */
 function findChatModel({ catalog }: Config): string {
-  const model = catalog.find(({ capabilities }) => !capabilities.includes("embeddings")) ?? catalog[0];
+  const model = catalog.find(({ capabilities }) => hasChat(capabilities)) ?? catalog[0];
   return model?.id ?? "";
 }

@@ -15,7 +15,7 @@ export function withDemoStack(): ChatStack {
     return {
       upstreams: [{ name: "local", url: demo.url, path_prefix: "/v1" }],
       catalog: [
-        catalogEntry({ id: TEXT_MODEL, upstream_model: "echo", capabilities: ["completions"] }),
+        catalogEntry({ id: TEXT_MODEL, upstream_model: "echo", capabilities: ["chat", "completions"] }),
         catalogEntry({
           id: EMBED_MODEL,
           upstream_model: "embed",

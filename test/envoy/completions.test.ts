@@ -7,6 +7,7 @@ import { readRequest, readSpend } from "./metering-figures.ts";
 
 const PATH = "/v1/completions";
 const TEXT_MODEL = "acme/text";
+const BOTH_MODEL = "acme/text-and-chat";
 const CENT = 1_000_000n;
 
 /** A cent for a prompt token, two for a generated one. */
@@ -19,6 +20,7 @@ const chat = withChatStack(() => ({
       capabilities: ["completions"],
       prices: { USD: { input: "10000", cached_input: "1000", output: "20000" } },
     }),
+    catalogEntry({ id: BOTH_MODEL, capabilities: ["completions", "chat"] }),
   ],
 }));
 
@@ -149,11 +151,29 @@ describe("POST /v1/completions", () => {
     expect(readError(answer)).toMatchObject({ code: "invalid_parameter", param: "max_tokens" });
   });
 
-  it("refuses a model without them, and leaves chat to a model with them", async () => {
+  it("refuses a model without them", async () => {
     const refused = await send({ model: CHAT_MODEL });
     expect([refused.status, readError(refused).code]).toEqual([400, "endpoint_not_available_for_model"]);
-    const answered = await chat.send({ path: CHAT_PATH, body: chatBody({ model: TEXT_MODEL }) });
-    expect(answered.status).toBe(200);
+  });
+
+  it("are all that a model has that names no chat beside them, as the list of models says", async () => {
+    const body = chatBody({ model: TEXT_MODEL });
+    const paths = [CHAT_PATH, "/v1/messages", "/v1/messages/count_tokens"];
+    for (const request of [
+      ...paths.map((path) => ({ path, body: { ...body, max_tokens: 5 } })),
+      { path: "/v1/responses", body: { model: TEXT_MODEL, input: "hi" } },
+    ]) {
+      const answer = await chat.send(request);
+      expect([request.path, answer.status]).toEqual([request.path, 400]);
+      const { code, message } = readError(answer);
+      expect(code).toBe("endpoint_not_available_for_model");
+      expect(message).toContain("`POST /v1/completions`");
+    }
+    expect((await chat.send({ path: CHAT_PATH, body: chatBody({ model: BOTH_MODEL }) })).status).toBe(200);
+    const { data } = JSON.parse((await chat.send({ path: "/v1/models", method: "GET" })).text) as {
+      data: readonly { readonly id: string; readonly supported_endpoints: readonly string[] }[];
+    };
+    expect(data.find(({ id }) => id === TEXT_MODEL)?.supported_endpoints).toEqual(["/v1/completions"]);
   });
 
   it("charges what came to a client that went away", async () => {

@@ -14,7 +14,7 @@ const EMBED_MODEL = "acme/embed";
 
 const chat = withChatStack(() => ({
   catalog: [
-    catalogEntry({ aliases: [ALIAS, "org/name:v1@latest+x"], capabilities: ["completions"] }),
+    catalogEntry({ aliases: [ALIAS, "org/name:v1@latest+x"], capabilities: ["chat", "completions"] }),
     catalogEntry({ id: OTHER_MODEL, upstream_model: "other" }),
     catalogEntry({
       id: EMBED_MODEL,

@@ -44,6 +44,29 @@ print(answer.data[0].embedding)`,
   ];
 }
 
+/** Of a model that has completions and no chat. */
+export function createCompletionsSnippets(baseUrl: string, model: string): readonly Snippet[] {
+  return [
+    {
+      id: "curl-completions",
+      title: "curl, completions",
+      text: `curl ${baseUrl}/v1/completions \\
+  -H "Authorization: Bearer $API_KEY" -H "Content-Type: application/json" \\
+  -d '{"model": "${model}", "prompt": "Hello", "max_tokens": 16}'`,
+    },
+    {
+      id: "openai-python-completions",
+      title: "OpenAI SDK, Python, completions",
+      text: `import os
+from openai import OpenAI
+
+client = OpenAI(base_url="${baseUrl}/v1", api_key=os.environ["API_KEY"])
+answer = client.completions.create(model="${model}", prompt="Hello", max_tokens=16)
+print(answer.choices[0].text)`,
+    },
+  ];
+}
+
 /** Where each of them has its key, in the language's own way. */
 function fillIn(text: string, key: string): string {
   return text

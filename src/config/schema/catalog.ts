@@ -96,8 +96,8 @@ function createCapacityShape() {
     capabilities: described(choices(CAPABILITIES, "capabilities").default([]), {
       description:
         "What the model can do. `vision` lets the messages and responses routes take images and documents. " +
-        "`embeddings` and `completions` are `POST /v1/embeddings` and `POST /v1/completions`; every model has chat, " +
-        "messages and responses too, but one with `embeddings` has them only with `chat` or `completions` beside it.",
+        "`embeddings` and `completions` are `POST /v1/embeddings` and `POST /v1/completions`; a model with " +
+        "one of them has chat, messages and responses only with `chat` beside it, every other model has them.",
       type: `list of ${CAPABILITIES.map((capability) => `\`${capability}\``).join(", ")}`,
     }),
     startup_seconds: described(integer(1, 3600).default(10), {

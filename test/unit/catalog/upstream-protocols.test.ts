@@ -8,7 +8,11 @@ describe("listUpstreamProtocols", () => {
       ["tools", "vision"],
       ["chat", "messages"],
     ],
-    [["completions"], ["chat", "messages", "completions"]],
+    [["completions"], ["completions"]],
+    [
+      ["completions", "chat"],
+      ["chat", "messages", "completions"],
+    ],
     [["embeddings"], ["embeddings"]],
     [["embeddings", "vision"], ["embeddings"]],
     [
@@ -17,7 +21,7 @@ describe("listUpstreamProtocols", () => {
     ],
     [
       ["embeddings", "completions"],
-      ["chat", "messages", "completions", "embeddings"],
+      ["completions", "embeddings"],
     ],
   ])("of %j are %j", (capabilities, protocols) => {
     expect([...listUpstreamProtocols(capabilities, ["chat", "messages"])]).toEqual(protocols);

@@ -1,9 +1,15 @@
 /** @jsxImportSource hono/jsx */
 /** *Try it*: snippets with the base URL and a model filled in. */
+import { hasChat } from "../../../config/has-chat.ts";
 import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
 import { Layout } from "../parts/layout.tsx";
 import { SnippetBox } from "../parts/snippet-box.tsx";
-import { createEmbeddingsSnippets, createSnippets } from "../snippets.ts";
+import {
+  createCompletionsSnippets,
+  createEmbeddingsSnippets,
+  createSnippets,
+  type Snippet,
+} from "../snippets.ts";
 import type { CatalogView } from "../views.ts";
 
 async function showTryIt(page: OrganizationPageCall): Promise<PageAnswer> {
@@ -15,9 +21,7 @@ async function showTryIt(page: OrganizationPageCall): Promise<PageAnswer> {
   const ids = usable.map((model) => model.id);
   const wanted = page.query.get("model") ?? "";
   const model = ids.includes(wanted) ? wanted : (ids[0] ?? "vendor/model");
-  const listSnippets = hasEmbeddingsAlone(usable.find(({ id: one }) => one === model)?.capabilities ?? [])
-    ? createEmbeddingsSnippets
-    : createSnippets;
+  const listSnippets = chooseSnippets(usable.find(({ id: one }) => one === model)?.capabilities ?? []);
   return {
     markup: (
       <Layout page={page} title="Try it" section="try">
@@ -48,10 +52,12 @@ async function showTryIt(page: OrganizationPageCall): Promise<PageAnswer> {
   };
 }
 
-/** Such a model has no chat. */
-function hasEmbeddingsAlone(capabilities: readonly string[]): boolean {
-  const has = (name: string): boolean => capabilities.includes(name);
-  return has("embeddings") && !has("chat") && !has("completions");
+/** Of an endpoint that the model has. */
+function chooseSnippets(
+  capabilities: readonly string[],
+): (baseUrl: string, model: string) => readonly Snippet[] {
+  if (hasChat(capabilities)) return createSnippets;
+  return capabilities.includes("completions") ? createCompletionsSnippets : createEmbeddingsSnippets;
 }
 
 export const tryItPageRoutes: readonly PageRoute[] = [

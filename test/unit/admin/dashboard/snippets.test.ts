@@ -1,13 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { createEmbeddingsSnippets } from "../../../../src/admin/dashboard/snippets.ts";
+import {
+  createCompletionsSnippets,
+  createEmbeddingsSnippets,
+} from "../../../../src/admin/dashboard/snippets.ts";
 
-describe("createEmbeddingsSnippets", () => {
-  it("asks for embeddings of the model at the base URL, with the key of the environment", () => {
-    for (const { text } of createEmbeddingsSnippets("https://gateway.example.com", "acme/embed")) {
+describe("snippets of a model without chat", () => {
+  it.each([
+    ["embeddings", createEmbeddingsSnippets],
+    ["completions", createCompletionsSnippets],
+  ])("ask for its %s at the base URL, with the key of the environment", (endpoint, create) => {
+    for (const { text } of create("https://gateway.example.com", "acme/one")) {
       expect(text).toContain("https://gateway.example.com/v1");
-      expect(text).toContain("acme/embed");
+      expect(text).toContain("acme/one");
       expect(text).toMatch(/\$API_KEY|os\.environ\["API_KEY"\]/u);
-      expect(text).toContain("embeddings");
+      expect(text).toContain(endpoint);
     }
   });
 });
