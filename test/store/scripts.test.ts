@@ -14,6 +14,9 @@ function read(file: string): string {
   return readScript(file, { resolve: false });
 }
 
+/** The alerts of one message, whose fields are texts, amounts among them: nothing is converted. */
+const ENCODED_TEXTS = "cjson.encode({ unpack(message, 2) })";
+
 describe("the Lua scripts", () => {
   it("are all loaded or included", () => {
     const folder = new URL("../../src/store/lua/", import.meta.url);
@@ -69,7 +72,7 @@ describe("the Lua scripts", () => {
     ...scripts.map(({ file }) => ({ file: file as string })),
     ...[...included].map((file) => ({ file })),
   ])("$file neither counts by Lua's own conversions nor by cjson", ({ file }) => {
-    const code = read(file).replaceAll(/--.*$/gm, "");
+    const code = read(file).replaceAll(/--.*$/gm, "").replace(ENCODED_TEXTS, "");
     expect(code).not.toMatch(/cjson|tostring|INCRBYFLOAT|'KEYS'/);
   });
 });
