@@ -1,12 +1,8 @@
 /** Envoy: reachable by its admin socket, ready, and with the filters in force that keep unadmitted requests out. */
-import { request } from "node:http";
-import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
-import { ENVOY_ADMIN_SOCKET_NAME } from "../envoy/names.ts";
 import { type DoctorFinding, found, ok, reasonOf } from "./finding.ts";
+import { envoyAdminSocket, readEnvoyAdmin } from "./read-envoy-admin.ts";
 
-const TIMEOUT_MS = 3_000;
-const MAX_DUMP_BYTES = 32 * 1024 ** 2;
 const AUTHZ = "envoy.extensions.filters.http.ext_authz.v3.ExtAuthz";
 const PROC = "envoy.extensions.filters.http.ext_proc.v3.ExternalProcessor";
 const MANAGER = "HttpConnectionManager";
@@ -14,10 +10,9 @@ const MANAGER = "HttpConnectionManager";
 type Node = Readonly<Record<string, unknown>>;
 
 export async function checkEnvoy(config: Config): Promise<DoctorFinding[]> {
-  const socket = join(config.sidecar.sockets, ENVOY_ADMIN_SOCKET_NAME);
   try {
-    const ready = await get(socket, "/ready");
-    const dump = JSON.parse(await get(socket, "/config_dump")) as unknown;
+    const ready = await readEnvoyAdmin(config, "/ready");
+    const dump = JSON.parse(await readEnvoyAdmin(config, "/config_dump")) as unknown;
     const state = ready.trim();
     const readiness =
       state === "LIVE"
@@ -31,7 +26,7 @@ export async function checkEnvoy(config: Config): Promise<DoctorFinding[]> {
     const fix =
       "Start Envoy with the bootstrap of `inference-gateway envoy render`; run this command as the user that Envoy runs " +
       "as, on its host. With `sidecar.tcp` Envoy is elsewhere: look there.";
-    const message = `Envoy's admin interface ${socket} does not answer: ${reasonOf(error)}.`;
+    const message = `Envoy's admin interface ${envoyAdminSocket(config)} does not answer: ${reasonOf(error)}.`;
     return [found("envoy_unreachable", "envoy.reachable", { message, fix })];
   }
 }
@@ -87,21 +82,4 @@ function collect(value: unknown, isWanted: (node: Node) => boolean): Node[] {
   if (typeof value !== "object" || value === null) return [];
   const own = !Array.isArray(value) && isWanted(value as Node) ? [value as Node] : [];
   return [...own, ...Object.values(value).flatMap((member) => collect(member, isWanted))];
-}
-
-function get(socketPath: string, path: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const call = request({ socketPath, path, timeout: TIMEOUT_MS }, (response) => {
-      let text = "";
-      response.setEncoding("utf8").on("data", (piece: string) => {
-        text += piece;
-        if (text.length > MAX_DUMP_BYTES) call.destroy(new Error("its answer has no end"));
-      });
-      response.once("end", () => resolve(text));
-      response.once("error", reject);
-    });
-    call.once("timeout", () => call.destroy(new Error(`no answer in ${TIMEOUT_MS / 1000} s`)));
-    call.once("error", reject);
-    call.end();
-  });
 }

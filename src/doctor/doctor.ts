@@ -11,6 +11,7 @@ import { checkEnvoy } from "./check-envoy.ts";
 import { checkFolders } from "./check-folders.ts";
 import { checkDashboardUrl, checkPublicUrl } from "./check-addresses.ts";
 import { checkUpstreams } from "./check-network.ts";
+import { checkCredentials, checkUpstreamState } from "./check-upstream-state.ts";
 import { checkSmtp, checkWebhooks } from "./check-notifications.ts";
 import { checkRedis, withRedis } from "./check-redis.ts";
 import { checkTemplates } from "./check-templates.ts";
@@ -44,6 +45,8 @@ export async function examineRunning(config: Config): Promise<DoctorFinding[]> {
     workers: () => checkWorkers(config),
     envoy: () => checkEnvoy(config),
     upstreams: () => checkUpstreams(config),
+    "upstreams.credentials": async () => checkCredentials(config),
+    "upstreams.state": () => checkUpstreamState(config),
     "catalog.prompt_overhead": () => checkTemplates(config),
     folders: () => checkFolders(config),
     smtp: () => checkSmtp(config),

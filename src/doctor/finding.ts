@@ -36,6 +36,12 @@ export const FINDINGS = {
   upstream_untrusted: problemThat(
     "An upstream's certificate is expired, for another name, or of an unknown authority.",
   ),
+  upstream_credential_missing: warningThat("An upstream's credential cannot be read here."),
+  upstream_refuses_credential: warningThat(
+    "An upstream has answered 401 or 403 to the gateway's own credential since Envoy's start.",
+  ),
+  upstream_all_unhealthy: problemThat("Envoy holds every endpoint of an upstream for unhealthy."),
+  upstream_endpoint_unhealthy: warningThat("Envoy holds an endpoint of an upstream for unhealthy."),
   prompt_overhead_exceeded: warningThat(
     "A model's chat template takes more tokens than configured: strict caps can be passed until each worker has seen it.",
   ),

@@ -6,6 +6,7 @@ import { NETWORK_FAULTS } from "./doctor/network-faults.ts";
 import { PROCESS_FAULTS, stopProcesses } from "./doctor/process-faults.ts";
 import { createDoctorWorld, type DoctorWorld, type Provocation, SECRET } from "./doctor/provocation.ts";
 import { REDIS_FAULTS } from "./doctor/redis-faults.ts";
+import { UPSTREAM_FAULTS } from "./doctor/upstream-faults.ts";
 
 /** The type wants an entry for each code: a finding that nobody provokes does not compile. */
 const PROVOCATIONS: Readonly<Record<FindingCode, readonly Provocation[]>> = {
@@ -13,6 +14,7 @@ const PROVOCATIONS: Readonly<Record<FindingCode, readonly Provocation[]>> = {
   ...REDIS_FAULTS,
   ...NETWORK_FAULTS,
   ...PROCESS_FAULTS,
+  ...UPSTREAM_FAULTS,
 };
 const CASES = Object.entries(PROVOCATIONS).flatMap(([code, ways]) =>
   ways.map((way) => ({ code: code as FindingCode, ...way })),

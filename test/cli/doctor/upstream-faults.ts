@@ -1,0 +1,110 @@
+/** Findings about upstreams as Envoy sees them: a running gateway with endpoints, health checks and a credential. */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { loadConfig } from "../../../src/config/load.ts";
+import { checkUpstreamState } from "../../../src/doctor/check-upstream-state.ts";
+import { CHAT_PATH, chatBody } from "../../support/chat-stack.ts";
+import { openaiError } from "../../support/scripted-answer.ts";
+import { startStack } from "../../support/stack.ts";
+import { startUpstream } from "../../support/upstream.ts";
+import { waitFor } from "../../support/wait.ts";
+import type { DoctorWorld, Provocation, Report } from "./provocation.ts";
+
+/** An upstream of which some endpoints are there. */
+async function examineEndpoints(world: DoctorWorld, isOneUp: boolean, code: string): Promise<Report> {
+  const up = await startUpstream();
+  up.answer({ kind: "json", body: {} });
+  const gone = `http://127.0.0.1:${world.closedPort}`;
+  const stack = await startStack({
+    upstreams: [
+      {
+        name: "local",
+        endpoints: [{ url: isOneUp ? up.url : gone }, { url: gone.replace("127.0.0.1", "127.0.0.2") }],
+        path_prefix: "/v1",
+        health_check: { path: "/health", interval_seconds: 1 },
+      },
+    ],
+  });
+  try {
+    const config = loadConfig(stack.configFile, { secrets: "own" });
+    const isSeen = async (): Promise<boolean> =>
+      (await checkUpstreamState(config)).some((finding) => finding.code === code);
+    await waitFor("Envoy's health checks", isSeen, { timeoutMs: 60_000 });
+    return await world.examineFile(stack.configFile);
+  } finally {
+    await stack.stop();
+    await up.close();
+  }
+}
+
+async function examineRefusal(world: DoctorWorld): Promise<Report> {
+  const upstream = await startUpstream();
+  const stack = await startStack({ upstreams: [{ name: "local", url: upstream.url, path_prefix: "/v1" }] });
+  try {
+    upstream.answer({ kind: "json", status: 401, body: openaiError("who are you?") });
+    const { status } = await stack.send({ path: CHAT_PATH, body: chatBody({}) });
+    if (status !== 502) throw new Error(`expected a 502 for the upstream's 401, found ${status}`);
+    return await world.examineFile(stack.configFile);
+  } finally {
+    await stack.stop();
+    await upstream.close();
+  }
+}
+
+function examineCredential(world: DoctorWorld, text: string | null): Promise<Report> {
+  const url = `http://127.0.0.1:${world.closedPort}`;
+  const upstreams = [{ name: "local", url, credential: { file: "credential.txt" } }];
+  return world.examine({ upstreams }, async (folder) => {
+    if (text !== null) await writeFile(join(folder, "credential.txt"), text);
+  });
+}
+
+export const UPSTREAM_FAULTS = {
+  upstream_credential_missing: [
+    {
+      name: "its file is not there",
+      provoke: (world) => examineCredential(world, null),
+      says: /The credential of local for `authorization` cannot be read: .*credential\.txt does not exist/,
+    },
+    {
+      name: "its file is empty",
+      provoke: (world) => examineCredential(world, "\n"),
+      says: /credential\.txt is not set or empty/,
+    },
+    {
+      name: "its variable is not set",
+      provoke: (world) =>
+        world.examine({
+          upstreams: [
+            {
+              name: "local",
+              url: `http://127.0.0.1:${world.closedPort}`,
+              credential: { env: "T_NOT_SET", header: "api-key" },
+            },
+          ],
+        }),
+      says: /The credential of local for `api-key` cannot be read: .*`T_NOT_SET` is not set or empty/,
+    },
+  ],
+  upstream_refuses_credential: [
+    {
+      name: "it answers 401",
+      provoke: examineRefusal,
+      says: /Upstream local has answered 401 \(1 times\) since Envoy's start/,
+    },
+  ],
+  upstream_all_unhealthy: [
+    {
+      name: "the health check of each endpoint fails",
+      provoke: (world) => examineEndpoints(world, false, "upstream_all_unhealthy"),
+      says: /Envoy holds 2 of 2 endpoints of local for unhealthy: 127\.0\.0\.1:\d+ \(its health check fails\)/,
+    },
+  ],
+  upstream_endpoint_unhealthy: [
+    {
+      name: "the health check of one endpoint fails",
+      provoke: (world) => examineEndpoints(world, true, "upstream_endpoint_unhealthy"),
+      says: /Envoy holds 1 of 2 endpoints of local for unhealthy: 127\.0\.0\.2:\d+ \(its health check fails\)/,
+    },
+  ],
+} as const satisfies Record<string, readonly Provocation[]>;
