@@ -26,13 +26,15 @@ import { PRICED_ENTRY, PRICED_MODEL, PRICED_REQUESTS, type PricedRequest } from 
 const chat = withChatStack(() => ({ catalog: [...METERED_CATALOG, PRICED_ENTRY], workers: 2 }));
 const REQUESTS = 600;
 const CONCURRENT = 300;
+/** In turn; the first request has none. */
+const TAGS = ["", "team=search", "feature=autocomplete,team=search", "team=ads"] as const;
 const agent = new Agent({ keepAlive: true, maxSockets: CONCURRENT });
 afterAll(() => {
   agent.destroy();
 });
 
 describe("hundreds of concurrent requests, JSON and streamed, on both routes, over two workers", () => {
-  it("are charged what the upstream counted, to the microcent, in spend, usage and the requests' own rows", async () => {
+  it("are charged what the upstream counted, to the microcent, in spend, usage, the rows of tags and the requests' own", async () => {
     const key = await chat.stack.createKey();
     let answered = 0;
     chat.upstream.answer((request): ScriptedAnswer => {
@@ -49,9 +51,15 @@ describe("hundreds of concurrent requests, JSON and streamed, on both routes, ov
     const answers = await Promise.all(
       Array.from({ length: REQUESTS }, (_, index): Promise<HttpAnswer> => {
         const stream = index % 2 === 0;
+        const tags = TAGS[index % TAGS.length];
+        const headers = {
+          authorization: `Bearer ${key.key}`,
+          "content-type": "application/json",
+          ...(tags !== "" && { "x-tags": tags }),
+        };
         return index % 3 === 0
-          ? chat.send({ key: key.key, agent, path: MESSAGES_PATH, body: messagesBody({ stream }) })
-          : chat.send({ key: key.key, agent, body: chatBody({ stream }) });
+          ? chat.send({ headers, agent, path: MESSAGES_PATH, body: messagesBody({ stream }) })
+          : chat.send({ headers, agent, body: chatBody({ stream }) });
       }),
     );
     expect(answers.map(describeAnswer).filter((text) => text !== "200")).toEqual([]);
@@ -66,13 +74,20 @@ describe("hundreds of concurrent requests, JSON and streamed, on both routes, ov
       outputTokens: reported.completionTokens,
       costMicrocents: expected,
     });
-    let sum = 0n;
-    for (const answer of answers) {
+    const byTags = new Map<string, bigint>(TAGS.map((tags) => [tags, 0n]));
+    for (const [index, answer] of answers.entries()) {
       const row = await readRequest(chat.stack, key, answer);
       expect(row).toMatchObject({ status: 200, estimated: false });
-      sum += BigInt(row.cost_microcents);
+      const tags = TAGS[index % TAGS.length] ?? "";
+      byTags.set(tags, (byTags.get(tags) ?? 0n) + BigInt(row.cost_microcents));
     }
-    expect(sum).toBe(expected);
+    expect([...byTags.values()].reduce((sum, cost) => sum + cost)).toBe(expected);
+    const { rows } = await (await chat.stack.store()).readUsage(key.organizationId, null);
+    const inUsage = new Map<string, bigint>();
+    for (const { tags, costMicrocents } of rows) {
+      inUsage.set(tags, (inUsage.get(tags) ?? 0n) + costMicrocents);
+    }
+    expect(inUsage).toEqual(byTags);
   });
 
   it("are charged by service tier, size of prompt and what was written to a cache, to the microcent", async () => {
