@@ -94,6 +94,20 @@ describe("createRedisClient", () => {
     expect(await client.ping()).toBe("PONG");
   });
 
+  it("sends the commands of one turn of the event loop in one write", async () => {
+    const redis = await start();
+    const { store, client } = await connectStore({ url: redis.url });
+    cleanUps.push(() => client.disconnect());
+    const key = await createTestKey(store, {});
+    await admitKnown(store, key);
+    const countReads = async (): Promise<number> =>
+      Number(/total_reads_processed:(\d+)/.exec(await client.info("stats"))?.[1]);
+    const before = await countReads();
+    await Promise.all([1, 2, 3, 4, 5].map(() => admitKnown(store, key)));
+    // That of the count itself is the other one.
+    expect((await countReads()) - before).toBe(2);
+  });
+
   it("takes a socket's path, and a database number", async () => {
     const redis = await start();
     const client = createRedisClient({ url: redis.url.slice("unix://".length), onError: () => undefined });

@@ -6,7 +6,8 @@
 import { Cluster, Redis } from "ioredis";
 import { pause } from "../../wait.ts";
 import { createRedisTls, type RedisTlsFiles, type RedisTlsOptions } from "./redis-tls.ts";
-import { loadScripts } from "./scripts.ts";
+import { addScripts } from "./scripts.ts";
+import { writeOncePerTurn } from "./write-once-per-turn.ts";
 
 /** Under ext_authz's timeout, so that a lost answer still leaves time for the grace path. */
 const COMMAND_TIMEOUT_MS = 250;
@@ -47,6 +48,7 @@ export type RedisClient = Redis | Cluster;
 /** A client that connects in the background and goes on doing so until `disconnect()`. */
 export function createRedisClient(options: RedisConnectionOptions): RedisClient {
   const client = connect(options);
+  addScripts(client);
   client.on("error", options.onError);
   return client;
 }
@@ -90,10 +92,16 @@ function createNotReadyError(timeoutMs: number, cause: Error | null): Error {
 }
 
 function connect(options: RedisConnectionOptions): RedisClient {
-  const common = commonOptions(options);
   if ("cluster" in options) return connectCluster(options.cluster, options);
-  // Commands of one turn of the event loop go out in one write.
-  const single = { ...common, enableAutoPipelining: true, maxRetriesPerRequest: 0, retryStrategy };
+  const client = connectServer(options);
+  writeOncePerTurn(client);
+  return client;
+}
+
+function connectServer(
+  options: Exclude<RedisConnectionOptions, { readonly cluster: readonly string[] }>,
+): Redis {
+  const single = { ...commonOptions(options), maxRetriesPerRequest: 0, retryStrategy };
   if ("sentinels" in options) {
     const sentinels = options.sentinels.map((url) => parseServer(url, SENTINEL_PORT));
     const tls = tlsOptions(options.sentinels[0], options);
@@ -123,7 +131,6 @@ function commonOptions(options: RedisConnectionOptions) {
   return {
     ...(options.username ? { username: options.username } : {}),
     ...(options.password ? { password: options.password } : {}),
-    scripts: loadScripts(),
     // RESP2: the same replies everywhere, behind proxies too.
     protocol: 2 as const,
     connectionName: "inference-gateway",
@@ -139,18 +146,15 @@ function commonOptions(options: RedisConnectionOptions) {
 }
 
 function connectCluster(urls: readonly string[], options: RedisConnectionOptions): Cluster {
-  const { scripts, ...nodeOptions } = commonOptions(options);
+  const nodeOptions = commonOptions(options);
   const tls = tlsOptions(urls[0], options);
   const client = new Cluster(
     urls.map((url) => parseServer(url, REDIS_PORT)),
     {
-      scripts,
       redisOptions: tls === null ? nodeOptions : { ...nodeOptions, tls },
       // Certificates name hosts, not addresses.
       ...(tls === null ? {} : { dnsLookup: (host, callback) => callback(null, host) }),
       enableOfflineQueue: false,
-      // A batch that a moving slot splits would fail for its other commands: no automatic batches here.
-      enableAutoPipelining: false,
       clusterRetryStrategy: retryStrategy,
       clusterNodeRetryStrategy: retryStrategy,
       slotsRefreshInterval: SLOTS_REFRESH_MS,
@@ -162,8 +166,9 @@ function connectCluster(urls: readonly string[], options: RedisConnectionOptions
       maxRedirections: 4,
     },
   );
-  // Nodes connect with their first command otherwise, and those right behind it are refused.
   client.on("+node", (node: Redis) => {
+    writeOncePerTurn(node);
+    // Nodes connect with their first command otherwise, and those right behind it are refused.
     if (node.status === "wait") node.connect().catch(options.onError);
   });
   return client;

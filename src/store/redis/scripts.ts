@@ -1,9 +1,10 @@
 /**
- * The Lua scripts: one file, one transition, run by its hash (EVALSHA). ioredis sends the whole text only when a
- * connection or Redis does not know it yet; Redis answers NOSCRIPT before it runs anything, so nothing ever runs twice.
+ * The Lua scripts: one file, one transition, run by its hash (EVALSHA). The whole text is sent only when Redis does not
+ * know it yet; Redis answers NOSCRIPT before it runs anything, so nothing ever runs twice.
  */
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import type { ClientContext, Result } from "ioredis";
+import { type ClientContext, type Cluster, Command, type Redis, type Result } from "ioredis";
 
 const LUA = new URL("../lua/", import.meta.url);
 const INCLUDE = /^-- @include ([a-z-]+\.lua)\n/gm;
@@ -50,15 +51,60 @@ declare module "ioredis" {
   interface RedisCommander<Context> extends ScriptCommands<Context> {}
 }
 
-/** What ioredis's `scripts` option takes. */
-export function loadScripts(): Record<string, { lua: string; numberOfKeys?: number }> {
-  return Object.fromEntries(
-    Object.entries(SCRIPTS).map(([name, definition]: [string, ScriptDefinition]) => {
-      const lua = readScript(definition.file);
-      const { numberOfKeys } = definition;
-      return [name, numberOfKeys === undefined ? { lua } : { lua, numberOfKeys }];
-    }),
-  );
+interface Script {
+  readonly lua: string;
+  readonly sha: string;
+  /** Null: the number is the first argument. */
+  readonly numberOfKeys: string | null;
+  /** Its text was sent: what comes behind it can go by the hash. */
+  isSent: boolean;
+}
+
+const AS_TEXT = { replyEncoding: "utf8" } as const;
+
+/**
+ * Gives a client the scripts as commands. They are sent as commands of their own: ioredis's scripts and automatic
+ * pipelines, which make an object of all commands there are for each batch, take a third more CPU time.
+ */
+export function addScripts(client: Redis | Cluster): void {
+  for (const [name, definition] of Object.entries<ScriptDefinition>(SCRIPTS)) {
+    const script = loadScript(definition);
+    const run = (...keysAndArguments: string[]): Promise<unknown> =>
+      runScript(client, script, keysAndArguments);
+    Object.defineProperty(client, name, { value: run });
+  }
+}
+
+function loadScript({ file, numberOfKeys }: ScriptDefinition): Script {
+  const lua = readScript(file);
+  const sha = createHash("sha1").update(lua).digest("hex");
+  return { lua, sha, numberOfKeys: numberOfKeys === undefined ? null : String(numberOfKeys), isSent: false };
+}
+
+function runScript(
+  client: Redis | Cluster,
+  script: Script,
+  keysAndArguments: readonly string[],
+): Promise<unknown> {
+  const { lua, sha, numberOfKeys } = script;
+  const given = numberOfKeys === null ? keysAndArguments : [numberOfKeys, ...keysAndArguments];
+  if (!script.isSent) {
+    script.isSent = true;
+    return send(client, "eval", [lua, ...given]);
+  }
+  return send(client, "evalsha", [sha, ...given]).catch((error: unknown) => {
+    // Another node, or one that was started again.
+    if (error instanceof Error && error.message.startsWith("NOSCRIPT")) {
+      return send(client, "eval", [lua, ...given]);
+    }
+    throw error;
+  });
+}
+
+function send(client: Redis | Cluster, name: "eval" | "evalsha", given: string[]): Promise<unknown> {
+  const command = new Command(name, given, AS_TEXT);
+  void client.sendCommand(command);
+  return command.promise;
 }
 
 /** A script with the files that it includes put in their places; as it stands when `resolve` is false. */
