@@ -25,6 +25,12 @@ describe("GatewayError", () => {
     expect(new GatewayError("model_starting", { retryAfterSeconds: seconds }).retryAfterSeconds).toBe(held);
   });
 
+  it("knows where it was made when it is a fault of the gateway's or the upstream's", () => {
+    expect(new GatewayError("internal_error").stack).toContain("errors.test.ts");
+    expect(new GatewayError("rate_limit_exceeded").stack).not.toContain("errors.test.ts");
+    expect(new Error("after a refusal").stack).toContain("errors.test.ts");
+  });
+
   it("has 529 on the messages routes where the Anthropic protocol has it", () => {
     const error = new GatewayError("model_overloaded");
     expect([error.status("chat"), error.status("messages")]).toEqual([503, 529]);
