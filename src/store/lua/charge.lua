@@ -67,7 +67,7 @@ if record.state ~= 'open' and not final then
   end
 end
 local total = totals[7]
-move_spend(spend, key_id, total - record.figures[7], expires_at_ms)
+alert_names.spent = move_spend(spend, key_id, total - record.figures[7], expires_at_ms)
 move_usage(usage, key_id, model, record.tag_row, record.figures, totals, expires_at_ms)
 
 local open = record.state == 'open' and not final
@@ -78,15 +78,23 @@ if total < record.figures[7] then
   fell = record.reaped and 'reaped' or 'interim'
 end
 
-local fields = { 'state', open and 'open' or 'closed', 'seq', seq_text, 'left', integer(left), 'estimate', estimate,
-  'estimate_further', estimate_further }
-for position, figure in ipairs(USAGE_FIGURES) do
-  fields[#fields + 1] = figure
-  fields[#fields + 1] = integer(totals[position])
-end
+-- What is the same as before is not written again; a figure that is not there is 0.
+local fields = { 'state', open and 'open' or 'closed', 'seq', seq_text }
 local function set(name, value)
   fields[#fields + 1] = name
   fields[#fields + 1] = value
+end
+for position, figure in ipairs(USAGE_FIGURES) do
+  if totals[position] ~= record.figures[position] then
+    set(figure, integer(totals[position]))
+  end
+end
+if left ~= record.left then
+  set('left', integer(left))
+end
+if estimate ~= '' or record.estimate then
+  set('estimate', estimate)
+  set('estimate_further', estimate_further)
 end
 if not existed then
   set('key', key_id)

@@ -54,7 +54,7 @@ if record.seq == 0 or record.floor > totals[7] then
   totals[2] = math.max(totals[2], record.floor_input)
   totals[7] = math.max(totals[7], record.floor)
 end
-move_spend(spend, key_id, totals[7] - record.figures[7], expires_at_ms)
+alert_names.spent = move_spend(spend, key_id, totals[7] - record.figures[7], expires_at_ms)
 move_usage(usage, key_id, record.model, record.tag_row, record.figures, totals, expires_at_ms)
 move_held(spend, key_id, -record.left)
 

@@ -16,13 +16,20 @@ local function keep_until(key, expires_at_ms)
   end
 end
 
--- Moves a month's spend by a difference in microcents.
+-- Moves a month's spend by a difference in microcents. Returns what is spent then, by subject as alerts name them; nil when
+-- nothing moved.
 local function move_spend(spend, key_id, difference, expires_at_ms)
-  if difference ~= 0 then
-    redis.call('HINCRBY', spend, 'organization', integer(difference))
-    redis.call('HINCRBY', spend, 'key:' .. key_id, integer(difference))
+  if difference == 0 then
+    return nil
+  end
+  local text, key = integer(difference), 'key:' .. key_id
+  local spent = { organization = redis.call('HINCRBY', spend, 'organization', text),
+    [key] = redis.call('HINCRBY', spend, key, text) }
+  -- In a hash that has just come to be, every field began with this difference.
+  if spent.organization == difference then
     keep_until(spend, expires_at_ms)
   end
+  return spent
 end
 
 -- Moves what is held for requests in flight (strict caps) by a difference in microcents.
@@ -54,15 +61,15 @@ end
 -- Moves a usage row from one set of figures to another, both in the order of USAGE_FIGURES.
 local function move_usage(usage, key_id, model, tag_row, from, to, expires_at_ms)
   local row = usage_row(key_id, model, tag_row)
-  local moved = false
+  local is_new = false
   for position, figure in ipairs(USAGE_FIGURES) do
     local difference = to[position] - from[position]
-    if difference ~= 0 then
-      redis.call('HINCRBY', usage, row .. figure, integer(difference))
-      moved = true
+    if difference ~= 0 and redis.call('HINCRBY', usage, row .. figure, integer(difference)) == difference then
+      is_new = true
     end
   end
-  if moved then
+  -- As in move_spend: only then can the hash be one that has just come to be.
+  if is_new then
     keep_until(usage, expires_at_ms)
   end
 end

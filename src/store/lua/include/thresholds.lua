@@ -49,7 +49,7 @@ end
 
 -- Fires what one subject, the key or the organization, has reached. `amounts`: field of a record -> cents or ''.
 local function fire_subject(message, names, amounts, subject, alert)
-  local spent = number_or_zero(redis.call('HGET', names.spend, subject))
+  local spent = names.spent and names.spent[subject] or number_or_zero(redis.call('HGET', names.spend, subject))
   for _, threshold in ipairs(THRESHOLDS) do
     local amount_cents = amounts[threshold.field]
     local amount = tonumber(amount_cents or '') or 0
@@ -71,7 +71,8 @@ local function has_amount(amounts)
 end
 
 -- Fires what the spend of a month has reached and tells the delivery. Returns how many alerts that were, as text.
--- names: { organization, key (nil: not the key's), spend, fired, outbox, alerts }; only_key: not the organization's.
+-- names: { organization, key (nil: not the key's), spend, fired, outbox, alerts, spent (move_spend's, nil: it is read) };
+-- only_key: not the organization's.
 local function fire_thresholds(names, key_id, month, expires_at_ms, only_key)
   local message = {}
   local owner = redis.call('HMGET', names.organization, 'currency', 'budget_cents', 'hard_cap_cents')
