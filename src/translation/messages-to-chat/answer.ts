@@ -2,11 +2,11 @@ import type { GatewayError } from "../../errors.ts";
 import type { JsonObject } from "../../json-object.ts";
 import { ConversationAnswer } from "../conversation/answer.ts";
 import { formatJson } from "../json/exact-json.ts";
-import { formatEvent } from "../sse/encoder.ts";
 import { findChoice } from "../upstream/read-choice.ts";
 import type { AnswerSettings } from "./answer-settings.ts";
 import { formatStreamError } from "./error-body.ts";
 import type { StreamEvent } from "./message.ts";
+import { formatStreamEvent } from "./stream/format-event.ts";
 import { convertCompletion } from "./response/convert-completion.ts";
 import { playMessage } from "./response/play-message.ts";
 import { StreamTranslator } from "./stream/stream-translator.ts";
@@ -54,6 +54,6 @@ export class MessagesAnswer extends ConversationAnswer {
   }
 
   #writeEvent(event: StreamEvent): void {
-    this.write(formatEvent(event.type, event));
+    this.write(formatStreamEvent(event));
   }
 }
