@@ -17,19 +17,35 @@ const NO_FURTHER_TOKENS: FurtherTokens = {
   outputAudioTokens: 0,
 };
 const PER_MILLION = "_microcents_per_million";
-type KeptRate = readonly [name: string, rate: bigint];
-/** Rates live as long as their catalog. */
-const kept = new WeakMap<Rates, readonly KeptRate[]>();
 
-/** The rates that must be kept, by their names in records, in microcents. */
-export function keptRates({ rates }: ChosenRates): readonly KeptRate[] {
+/** The rates that must be kept, in microcents, in the words of each record. */
+interface KeptRates {
+  readonly figures: PriceFigures;
+  /** Members of a JSON object. */
+  readonly members: string;
+}
+
+/** Rates live as long as their catalog: they are put into words once, not twice with every request. */
+const kept = new WeakMap<Rates, KeptRates>();
+
+function keptRates(rates: Rates): KeptRates {
   const known = kept.get(rates);
   if (known !== undefined) return known;
-  const listed = RATE_NAMES.flatMap(({ rate, name }): KeptRate[] => {
-    return isLeftOut(rates, rate) ? [] : [[name, rates[rate]]];
-  });
-  kept.set(rates, listed);
-  return listed;
+  const listed = RATE_NAMES.filter(({ rate }) => !isLeftOut(rates, rate));
+  const words: KeptRates = {
+    figures: Object.fromEntries(listed.map(({ rate, name }) => [figureOf(name), String(rates[rate])])),
+    members: listed.map(({ rate, name }) => `"${name}":${rates[rate]}`).join(","),
+  };
+  kept.set(rates, words);
+  return words;
+}
+
+/** A price as JSON: microcents per million tokens, of the fee microcents; and which of the model's prices they are. */
+export function formatChargedPrice(charged: ChosenRates): string {
+  const place = Object.entries(describePlace(charged)).map(
+    ([name, value]) => `,"${name}":${JSON.stringify(value)}`,
+  );
+  return `{${keptRates(charged.rates).members}${place.join("")}}`;
 }
 
 function isLeftOut(rates: Rates, rate: keyof Rates): boolean {
@@ -40,7 +56,7 @@ function isLeftOut(rates: Rates, rate: keyof Rates): boolean {
 }
 
 /** Where in the price the rates stand; only what is not the default. */
-export function describePlace({ serviceTier, abovePromptTokens, from }: ChosenRates): PriceFigures {
+function describePlace({ serviceTier, abovePromptTokens, from }: ChosenRates): PriceFigures {
   return {
     ...(serviceTier === null ? {} : { service_tier: serviceTier }),
     ...(abovePromptTokens === null ? {} : { above_prompt_tokens: abovePromptTokens }),
@@ -69,15 +85,9 @@ export interface KeptPrice {
 
 /** Counts of 0 are left out. */
 export function formatPriceFigures({ charged, currency, further }: KeptPrice): PriceFigures {
-  const rates = keptRates(charged).map(([name, rate]) => [figureOf(name), String(rate)]);
-  const counts = FURTHER_TOKENS.flatMap(([field, name]) =>
-    further[field] === 0 ? [] : [[name, further[field]] as const],
-  );
-  return {
-    currency,
-    ...(Object.fromEntries([...rates, ...counts]) as PriceFigures),
-    ...describePlace(charged),
-  };
+  const counts: Record<string, number> = {};
+  for (const [field, name] of FURTHER_TOKENS) if (further[field] !== 0) counts[name] = further[field];
+  return { currency, ...keptRates(charged.rates).figures, ...counts, ...describePlace(charged) };
 }
 
 /** Null: the figures are not those of a price. */

@@ -72,6 +72,7 @@ export function createPrice(given: GivenPrice): Price {
 
 /** The price that is in force at a time, by the UTC day that it falls on. */
 export function priceInForce(prices: PriceList, nowMs: number): Price {
+  if (prices.length === 1) return prices[0];
   const today = new Date(nowMs).toISOString().slice(0, 10);
   return prices.findLast(({ from }) => from === null || from <= today) ?? prices[0];
 }

@@ -1,7 +1,7 @@
 import { timeOfId } from "../store/ids.ts";
 import type { RequestWay } from "../store/types/reporting.ts";
 import type { RequestIdentity } from "../store/types/settlement.ts";
-import { describePlace, keptRates } from "../pricing/charged-price.ts";
+import { formatChargedPrice } from "../pricing/charged-price.ts";
 import type { ChosenRates } from "../pricing/price.ts";
 import { OTHER_TAGS, readTags } from "../tags.ts";
 import type { TokenUsage } from "../translation/client-protocol.ts";
@@ -73,7 +73,7 @@ export function formatRequestLogLine(request: LoggedRequest, settledAtMs: number
     tags: readTags(identity.tags ?? ""),
     tag_row: formatTagRow(identity),
   });
-  const prices = price === null ? "null" : formatPrices(price);
+  const prices = price === null ? "null" : formatChargedPrice(price);
   return `${fields.slice(0, -1)},"prices":${prices},"cost_microcents":${request.costMicrocents}}`;
 }
 
@@ -81,13 +81,4 @@ export function formatRequestLogLine(request: LoggedRequest, settledAtMs: number
 function formatTagRow({ tagRow }: LoggedRequest["identity"]): "own" | "other" | null {
   if (tagRow === undefined) return null;
   return tagRow === OTHER_TAGS ? "other" : "own";
-}
-
-/** Microcents per million tokens, of the fee microcents; and which of the model's prices they are. */
-function formatPrices(price: ChosenRates): string {
-  const rates = keptRates(price).map(([name, rate]) => `"${name}":${rate}`);
-  const place = Object.entries(describePlace(price)).map(
-    ([name, value]) => `"${name}":${JSON.stringify(value)}`,
-  );
-  return `{${[...rates, ...place].join(",")}}`;
 }
