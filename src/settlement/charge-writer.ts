@@ -8,7 +8,7 @@ import type { GraceSpend } from "../grace/grace-spend.ts";
 import type { Logger } from "../logger.ts";
 import type { Store } from "../store/types.ts";
 import type { ChargeInput } from "../store/types/settlement.ts";
-import { pause, waitAtMost } from "../wait.ts";
+import { pause } from "../wait.ts";
 import { isRefusedCharge } from "../spool/refused-charge.ts";
 import type { Spool } from "../spool/spool.ts";
 
@@ -44,19 +44,19 @@ export class ChargeWriter {
    * rejects.
    * @param onUnanswered Whether an earlier attempt was executed is not known, so the record must stay.
    */
-  async write(charge: ChargeInput, onUnanswered: () => void): Promise<boolean> {
+  write(charge: ChargeInput, onUnanswered: () => void): Promise<boolean> {
     this.#options.spend.counted(charge, charge.totalMicrocents);
     if (charge.final === null) return this.#tryOnce(charge, onUnanswered);
     this.#unacknowledged += 1;
-    const recorded = this.#repeat(charge, onUnanswered).finally(() => {
-      this.#unacknowledged -= 1;
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(false), MAX_ANSWER_DELAY_MS);
+      const finish = (isAcknowledged: boolean): void => {
+        this.#unacknowledged -= 1;
+        clearTimeout(timer);
+        resolve(isAcknowledged);
+      };
+      void this.#repeat(charge, onUnanswered).then(finish);
     });
-    let isAcknowledged = false;
-    const note = async (): Promise<void> => {
-      isAcknowledged = await recorded;
-    };
-    await waitAtMost(note(), MAX_ANSWER_DELAY_MS);
-    return isAcknowledged;
   }
 
   async #send(charge: ChargeInput): Promise<void> {
@@ -87,6 +87,7 @@ export class ChargeWriter {
     }
   }
 
+  /** Never rejects. */
   async #repeat(charge: ChargeInput, onUnanswered: () => void): Promise<boolean> {
     const { clock, logger } = this.#options;
     const startedMs = clock.monotonicMs();
