@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { readFileSync } from "node:fs";
+import { addCompletionCommand } from "./completion/completion.ts";
 import { addConfigCommands } from "./config.ts";
 import { addDemoUpstreamCommand } from "./demo-upstream.ts";
 import { addDoctorCommand } from "./doctor.ts";
@@ -44,6 +45,7 @@ export function createProgram(): Command {
   addManagementCommands(program);
   addUsageVerifyCommands(program);
   addExplainCommand(program);
+  addCompletionCommand(program);
   return program;
 }
 

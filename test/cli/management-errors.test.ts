@@ -154,6 +154,9 @@ describe("the connection", () => {
 
 describe("--help", () => {
   it.each([
+    ["login"],
+    ["logout"],
+    ["whoami"],
     ["org create"],
     ["org list"],
     ["org show"],

@@ -154,7 +154,7 @@ function describeRefusal(status: number, text: string): string {
   const request = status >= 500 && typeof id === "string" ? ` (request ${id})` : "";
   const help =
     status === 401
-      ? " Give it with IGW_ADMIN_TOKEN, --token-file, or --config; `inference-gateway up` prints it when it starts."
+      ? " Give it with `inference-gateway login`, IGW_ADMIN_TOKEN, --token-file, or --config; `inference-gateway up` prints it when it starts."
       : "";
   return `${String(error["message"])}${help}${request}`;
 }

@@ -2,7 +2,13 @@
 import type { Command } from "commander";
 import { openScreen, type Screen } from "../terminal/screen.ts";
 import type { AdminClient, JsonObject } from "./admin-client.ts";
-import { addConnectionOptions, connect, type ConnectionOptions } from "./connection.ts";
+import {
+  addConnectionOptions,
+  type Connection,
+  type ConnectionOptions,
+  createClient,
+  findConnection,
+} from "./connection.ts";
 import { findOrganization, organizationPath } from "./find.ts";
 
 export interface ManagementOptions extends ConnectionOptions {
@@ -29,6 +35,8 @@ export interface CommandRow {
 /** What a command is run with. */
 export interface CommandCall<Options extends ManagementOptions = ManagementOptions> {
   readonly client: AdminClient;
+  /** Of the client. */
+  readonly connection: Connection;
   readonly options: Options;
   /** "ci" of `key show ci`; '' for a command without. */
   readonly argument: string;
@@ -70,8 +78,9 @@ function addCommand(parent: Command, row: GlobalCommandRow | OrganizationCommand
   addExamples(command, row.examples);
   command.action(async () => {
     const options: ManagementOptions = command.opts();
-    const call = { client: await connect(options), options, argument: command.args[0] ?? "" };
-    print(options, await runRow(row, call));
+    const connection = await findConnection(options);
+    const client = createClient(connection);
+    print(options, await runRow(row, { client, connection, options, argument: command.args[0] ?? "" }));
   });
 }
 

@@ -9,11 +9,13 @@ import { addAuditCommand } from "./audit.ts";
 import { addCatalogCommand } from "./catalog.ts";
 import { addKeyCommands } from "./keys.ts";
 import { addOrganizationCommands } from "./organizations.ts";
+import { addLoginCommands } from "./login.ts";
 import { addRequestCommands } from "./requests.ts";
 import { addTokenCommands } from "./tokens.ts";
 import { addUsageCommands } from "./usage.ts";
 
 export function addManagementCommands(program: Command): void {
+  addLoginCommands(program);
   addOrganizationCommands(program);
   addKeyCommands(program);
   addUsageCommands(program);

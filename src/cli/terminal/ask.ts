@@ -19,3 +19,46 @@ export function ask(question: string): Promise<string> {
     lines.once("close", () => resolve(""));
   });
 }
+
+const ENTER = ["\r", "\n"];
+const END_OF_INPUT = "\u0004";
+const INTERRUPT = "\u0003";
+const ERASE = ["\u007f", "\b"];
+
+/** What is typed or pasted up to Enter, none of it shown. */
+export async function askSecret(question: string): Promise<string> {
+  const { stdin, stderr } = process;
+  // Raw before it asks: the terminal would show what is typed at once.
+  stdin.setRawMode(true);
+  try {
+    stderr.write(question);
+    return await readSecret(stdin);
+  } finally {
+    stdin.setRawMode(false);
+    stdin.pause();
+    stderr.write("\n");
+  }
+}
+
+function readSecret(input: NodeJS.ReadStream): Promise<string> {
+  let typed = "";
+  return new Promise((resolve) => {
+    const finish = (secret: string): void => {
+      input.off("data", take);
+      resolve(secret.trim());
+    };
+    const take = (chunk: string): void => {
+      for (const character of chunk) {
+        if (ENTER.includes(character) || character === END_OF_INPUT) return finish(typed);
+        if (character === INTERRUPT) {
+          finish("");
+          process.kill(process.pid, "SIGINT");
+          return;
+        }
+        typed = ERASE.includes(character) ? typed.slice(0, -1) : typed + character;
+      }
+    };
+    input.setEncoding("utf8").on("data", take);
+    input.once("end", () => finish(typed));
+  });
+}

@@ -1,0 +1,58 @@
+/** Completion for bash, 3.2 and newer. It needs no package beside bash and starts no program. */
+import { type CommandNode, listCommands, type OptionNode } from "./command-tree.ts";
+import { quoteWord } from "./quote-word.ts";
+
+/** The words of a command line that name a command are the longest chain of commands that it begins with. */
+export function renderBash(tree: CommandNode): string {
+  const all = listCommands(tree);
+  return `# Completion of ${tree.name} for bash: source it, or put it into ~/.local/share/bash-completion/completions/${tree.name}
+_inference_gateway() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" path="" at=1 words="" kind=""
+  COMPREPLY=()
+  while [ "$at" -lt "$COMP_CWORD" ]; do
+    case "$path/\${COMP_WORDS[at]}" in
+${all
+  .flatMap((node) => node.commands.map((child) => ({ node, child })))
+  .map(
+    ({ node, child }) => `      ${quoteWord(`${node.path}/${child.name}`)}) path=${quoteWord(child.path)} ;;`,
+  )
+  .join("\n")}
+      *) break ;;
+    esac
+    at=$((at + 1))
+  done
+  case "$path $before" in
+${all.flatMap((node) => node.options.map((option) => renderValue(node, option))).join("")}  esac
+  case "$kind" in
+    choices) COMPREPLY=($(compgen -W "$words" -- "$current")); return ;;
+    file) local IFS=$'\n'; compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$current")); return ;;
+    folder) local IFS=$'\n'; compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$current")); return ;;
+    other) return ;;
+  esac
+  case "$path" in
+${all.map(renderWords).join("\n")}
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+complete -F _inference_gateway ${tree.name}
+`;
+}
+
+/** What follows an option that takes a value. */
+function renderValue(node: CommandNode, { names, value, choices }: OptionNode): string {
+  if (value === null) return "";
+  const patterns = names.map((name) => quoteWord(`${node.path} ${name}`)).join("|");
+  return `    ${patterns}) kind=${value} words=${quoteWord(choices.join(" "))} ;;\n`;
+}
+
+/** Commands or choices in their place, right behind the command's name; options where one is begun, and elsewhere. */
+function renderWords(node: CommandNode): string {
+  const options = node.options.flatMap(({ names }) => names.filter((name) => name.startsWith("--")));
+  const next = [...node.commands.map(({ name }) => name), ...node.argumentChoices];
+  const words = quoteWord(options.join(" "));
+  const first =
+    next.length === 0
+      ? ""
+      : `[ "$at" -eq "$COMP_CWORD" ] && [ "\${current#-}" = "$current" ] && words=${quoteWord(next.join(" "))}`;
+  return `    ${quoteWord(node.path)}) words=${words}${first === "" ? "" : `; ${first}`} ;;`;
+}

@@ -1,0 +1,70 @@
+/** The commands of a program as completions need them: read from the program itself, so that nothing is written twice. */
+import type { Command, Option } from "commander";
+
+/** What follows an option, or stands for an argument. */
+export type ValueKind = "choices" | "file" | "folder" | "other";
+
+export interface OptionNode {
+  /** "--json", "-q": as they are typed. */
+  readonly names: readonly string[];
+  readonly description: string;
+  /** Null: a flag, nothing follows. */
+  readonly value: ValueKind | null;
+  readonly choices: readonly string[];
+}
+
+export interface CommandNode {
+  /** "" for the program, "key rotate" for a command. */
+  readonly path: string;
+  readonly name: string;
+  readonly description: string;
+  readonly options: readonly OptionNode[];
+  readonly commands: readonly CommandNode[];
+  /** What may stand for its first argument; empty where that is anybody's own. */
+  readonly argumentChoices: readonly string[];
+}
+
+const FOLDERS = new Set(["<dir>"]);
+const FILES = new Set(["<file>"]);
+
+/** Without what is hidden from the help. */
+export function readCommandTree(command: Command, path: readonly string[] = []): CommandNode {
+  const help = command.createHelp();
+  const visible = help.visibleCommands(command).filter((one) => one.name() !== "help");
+  return {
+    path: path.join(" "),
+    name: command.name(),
+    description: firstSentence(help.subcommandDescription(command)),
+    options: help.visibleOptions(command).map(readOption),
+    commands: visible.map((one) => readCommandTree(one, [...path, one.name()])),
+    argumentChoices: command.registeredArguments[0]?.argChoices ?? [],
+  };
+}
+
+/** Every command, groups and the program itself too. */
+export function listCommands(node: CommandNode): readonly CommandNode[] {
+  return [node, ...node.commands.flatMap(listCommands)];
+}
+
+function readOption(option: Option): OptionNode {
+  const names = [option.short, option.long].filter((name) => name !== undefined);
+  const takesValue = option.required || option.optional;
+  return {
+    names,
+    description: firstSentence(option.description),
+    value: takesValue ? kindOf(option) : null,
+    choices: option.argChoices ?? [],
+  };
+}
+
+function kindOf({ flags, argChoices }: Option): ValueKind {
+  if (argChoices !== undefined) return "choices";
+  const value = /<[^>]+>/.exec(flags)?.[0] ?? "";
+  if (FILES.has(value)) return "file";
+  return FOLDERS.has(value) ? "folder" : "other";
+}
+
+/** A line of a menu. */
+function firstSentence(text: string): string {
+  return /^.*?[^.](?=\.(?: |$)|$)/su.exec(text)?.[0].replaceAll(/\s+/g, " ") ?? "";
+}

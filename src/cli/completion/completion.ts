@@ -1,0 +1,25 @@
+/** `completion <shell>`: a script, made of the commands that there are. */
+import { Argument, type Command } from "commander";
+import { addExamples } from "../management/management-command.ts";
+import { renderBash } from "./bash.ts";
+import { readCommandTree } from "./command-tree.ts";
+import { renderFish } from "./fish.ts";
+import { renderZsh } from "./zsh.ts";
+
+const SHELLS = { bash: renderBash, zsh: renderZsh, fish: renderFish } as const;
+type Shell = keyof typeof SHELLS;
+
+export function addCompletionCommand(program: Command): void {
+  const command = program
+    .command("completion")
+    .description("Prints the completion of commands, options and their values for a shell.")
+    .addArgument(new Argument("<shell>", "which shell").choices(Object.keys(SHELLS)))
+    .action((shell: Shell) => {
+      process.stdout.write(SHELLS[shell](readCommandTree(program)));
+    });
+  addExamples(command, [
+    "completion bash > ~/.local/share/bash-completion/completions/inference-gateway",
+    "completion zsh > ~/.zfunc/_inference-gateway",
+    "completion fish > ~/.config/fish/completions/inference-gateway.fish",
+  ]);
+}

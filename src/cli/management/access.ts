@@ -1,0 +1,45 @@
+/** What a token opens: asked of the management API itself. */
+import type { AdminClient, JsonObject } from "./admin-client.ts";
+import { organizationPath } from "./find.ts";
+
+export interface Access {
+  /** Null: an organization's token of which nothing more can be told. */
+  readonly role: "operator" | "admin" | "viewer" | null;
+  /** How an organization's token is called. */
+  readonly tokenName: string | null;
+  /** The only one that it opens; null for the operator, who has all. */
+  readonly organization: JsonObject | null;
+  /** How many it sees. */
+  readonly organizations: number;
+}
+
+const ORGANIZATION_TOKEN = /^igw_org_/;
+
+/** @throws CommandError when the token is not valid, or nothing answers. */
+export async function readAccess(client: AdminClient, token: string): Promise<Access> {
+  const all = await client.list("/api/organizations");
+  const [only] = all;
+  if (!ORGANIZATION_TOKEN.test(token) || only === undefined) {
+    return { role: "operator", tokenName: null, organization: null, organizations: all.length };
+  }
+  const tokens = await client.list(`${organizationPath(only)}/tokens`);
+  // `igw_org_…a1B2`: two that end alike are not told apart.
+  const [own, ...others] = tokens.filter(({ display }) =>
+    token.endsWith(String(display).split("…")[1] ?? token),
+  );
+  const isKnown = own !== undefined && others.length === 0;
+  return {
+    role: isKnown && (own["role"] === "admin" || own["role"] === "viewer") ? own["role"] : null,
+    tokenName: isKnown ? String(own["name"]) : null,
+    organization: only,
+    organizations: 1,
+  };
+}
+
+/** 'operator, 3 organizations', 'viewer of "Acme" by the token "report"'. */
+export function describeAccess({ role, tokenName, organization, organizations }: Access): string {
+  const plural = organizations === 1 ? "" : "s";
+  if (organization === null) return `operator, ${organizations} organization${plural}`;
+  const by = tokenName === null ? "" : ` by the token "${tokenName}"`;
+  return `${role ?? "token"} of "${String(organization["name"])}"${by}`;
+}

@@ -1,0 +1,64 @@
+/** What `login` keeps: one address and its token, in a file that only its owner can read. */
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, isAbsolute, join } from "node:path";
+import { z } from "zod";
+import { CommandError } from "./command-error.ts";
+
+const keptLogin = z.strictObject({ admin_url: z.string().min(1), token: z.string().min(1) });
+
+export interface KeptLogin {
+  readonly url: string;
+  readonly token: string;
+}
+
+const OWNER_ALONE = 0o600;
+const ANYBODY_ELSE = 0o077;
+
+/** @see https://specifications.freedesktop.org/basedir-spec: a relative XDG_CONFIG_HOME is none. */
+export function loginFile(env: NodeJS.ProcessEnv = process.env): string {
+  const given = env["XDG_CONFIG_HOME"] ?? "";
+  const folder = isAbsolute(given) ? given : join(homedir(), ".config");
+  return join(folder, "inference-gateway", "login.json");
+}
+
+/** Null: nobody has logged in. @throws CommandError when others can read the file, or it is not one of `login`. */
+export function readKeptLogin(): KeptLogin | null {
+  const file = loginFile();
+  const mode = statSync(file, { throwIfNoEntry: false })?.mode;
+  if (mode === undefined) return null;
+  if (process.platform !== "win32" && (mode & ANYBODY_ELSE) !== 0) {
+    throw new CommandError(
+      `Others on this machine may read ${file}, which has a token: it is not used. ` +
+        "`inference-gateway login` writes it anew; the token should be replaced.",
+    );
+  }
+  try {
+    const { admin_url: url, token } = keptLogin.parse(JSON.parse(readFileSync(file, "utf8")));
+    return { url, token };
+  } catch (error) {
+    const hint = "`inference-gateway login` writes it anew, `logout` removes it.";
+    // Not the cause's text: it may quote what is in the file.
+    throw new CommandError(`${file} cannot be read as what login keeps. ${hint}`, { cause: error });
+  }
+}
+
+/** In place of what was kept before. */
+export function keepLogin({ url, token }: KeptLogin): void {
+  const file = loginFile();
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const draft = `${file}.${process.pid}`;
+  // A new file: an old one would keep the mode that it has.
+  rmSync(draft, { force: true });
+  const text = JSON.stringify({ admin_url: url, token } satisfies z.input<typeof keptLogin>);
+  writeFileSync(draft, `${text}\n`, { mode: OWNER_ALONE, flag: "wx" });
+  renameSync(draft, file);
+}
+
+/** Whether there was one. */
+export function forgetLogin(): boolean {
+  const file = loginFile();
+  if (statSync(file, { throwIfNoEntry: false }) === undefined) return false;
+  rmSync(file);
+  return true;
+}

@@ -1,0 +1,98 @@
+/** `login`, `logout`, `whoami`. None of them ever prints a token. */
+import type { Command } from "commander";
+import { askSecret, canAsk } from "../terminal/ask.ts";
+import { formatFields } from "../terminal/table.ts";
+import { describeAccess, readAccess } from "./access.ts";
+import { CommandError } from "./command-error.ts";
+import {
+  addAddressOptions,
+  checkUrl,
+  type ConnectionOptions,
+  createClient,
+  DEFAULT_URL,
+  readGivenToken,
+} from "./connection.ts";
+import { forgetLogin, keepLogin, loginFile } from "./kept-login.ts";
+import { addCommands, addExamples, type GlobalCommandRow } from "./management-command.ts";
+
+/** What is piped in beyond that is no token. */
+const MAX_INPUT_CHARACTERS = 4_096;
+
+export function addLoginCommands(program: Command): void {
+  const login = program
+    .command("login")
+    .description(
+      "Keeps the management API's address and a token for this user, once the API has taken them. The token is asked for " +
+        "without showing it, or read from --token-file, IGW_ADMIN_TOKEN or standard input.",
+    )
+    .action((options: ConnectionOptions) => loginAction(options));
+  addAddressOptions(login);
+  addExamples(login, [
+    "login",
+    "login --admin-url https://gateway.example.com:10001",
+    "login --token-file operator-token",
+  ]);
+  const logout = program
+    .command("logout")
+    .description("Forgets what login has kept. The token itself stays valid: `token delete` ends it.")
+    .action(() => logoutAction());
+  addExamples(logout, ["logout"]);
+  addCommands(program, [whoami]);
+}
+
+const whoami: GlobalCommandRow = {
+  usage: "whoami",
+  description: "Which management API commands talk to, by whose token, and what that opens.",
+  examples: ["whoami", "whoami --json"],
+  async run({ client, connection }) {
+    const access = await readAccess(client, connection.token);
+    const { organization } = access;
+    const json = {
+      admin_url: connection.url,
+      token_from: connection.source,
+      role: access.role,
+      token_name: access.tokenName,
+      organization: organization === null ? null : { id: organization["id"], name: organization["name"] },
+    };
+    const text = [
+      ["address", connection.url],
+      ["token from", connection.source],
+      ["access", describeAccess(access)],
+    ] as const;
+    return { json, text: (screen) => formatFields(screen, text) };
+  },
+};
+
+async function loginAction(options: ConnectionOptions): Promise<void> {
+  const url = checkUrl(options.adminUrl ?? DEFAULT_URL);
+  const token = readGivenToken(options) ?? (await readToken(url));
+  const access = await readAccess(createClient({ url, token }), token);
+  keepLogin({ url, token });
+  process.stdout.write(
+    `Logged in at ${url}: ${describeAccess(access)}.\n` +
+      `Kept in ${loginFile()}, for you alone; \`inference-gateway logout\` forgets it.\n`,
+  );
+}
+
+function logoutAction(): void {
+  const file = loginFile();
+  process.stdout.write(forgetLogin() ? `Forgot the login in ${file}.\n` : "There was no login.\n");
+}
+
+async function readToken(url: string): Promise<string> {
+  const token = canAsk() ? await askSecret(`Token for ${url} (it is not shown): `) : await readInput();
+  if (token !== "") return token;
+  throw new CommandError(
+    "No token: give --token-file, set IGW_ADMIN_TOKEN, pipe it in, or run this at a terminal.",
+  );
+}
+
+async function readInput(): Promise<string> {
+  let text = "";
+  for await (const chunk of process.stdin.setEncoding("utf8")) {
+    text += String(chunk);
+    if (text.length <= MAX_INPUT_CHARACTERS) continue;
+    throw new CommandError("What was piped in is too long for a token.");
+  }
+  return text.trim();
+}
