@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isWellFormedKey } from "../../src/auth/key-format.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { admit, type AdminUnderTest, OPERATOR_TOKEN, startAdmin } from "../admin/admin-fixture.ts";
-import { chargeInput, createIdentity, FINAL } from "../store/fixture.ts";
+import { chargeInput, createIdentity, FINAL, MODEL } from "../store/fixture.ts";
 import { findFocusBreaches } from "../support/focus-checker.ts";
 import { parseCsv } from "../support/parse-csv.ts";
 import { type CliResult, runCli } from "./run-cli.ts";
@@ -249,6 +249,13 @@ describe("usage by tags and as a file", () => {
     expect(shown).toMatch(/- +1 .*0\.00000001 USD/);
     const one = await ok("usage show --org", org, "--tag team=search --json");
     expect(one.json()).toMatchObject({ data: [{ cost_microcents: 5_000_000 }] });
+    const countOf = async (filter: string) => {
+      const { data } = (await ok("requests list --org", org, "--json", filter)).json();
+      return (data as unknown[]).length;
+    };
+    expect(await countOf("--tag team=search")).toBe(1);
+    expect([await countOf(`--model ${MODEL}`), await countOf("--model acme/echo-large")]).toEqual([3, 0]);
+    expect([await countOf("--from 2h"), await countOf("--from 2100-01-01")]).toEqual([3, 0]);
 
     const csv = parseCsv((await ok("usage export --org", org)).stdout).rows;
     expect(csv.map((row) => [row["day"], row["key_name"], row["tags"], row["cost"]])).toEqual([
