@@ -2,12 +2,14 @@
  * `inference-gateway up`: the whole stack on one machine, from one command to one Ctrl-C. Prints what is needed for
  * the first request when that request would be served, and not before.
  */
+import { fileURLToPath } from "node:url";
 import { hasChat } from "../config/has-chat.ts";
 import type { Config } from "../config/schema.ts";
 import type { Finding } from "../finding.ts";
 import { resolveOperatorToken } from "../supervisor/secret-file.ts";
 
 import { LaunchError } from "./launch-error.ts";
+import { formatManageCommand } from "./manage-command.ts";
 import { makePlan, type Plan } from "./plan.ts";
 import type { ServeReady } from "./serve-process.ts";
 import { Stack } from "./stack.ts";
@@ -51,7 +53,7 @@ export async function launch(options: LaunchOptions): Promise<number> {
   stack = new Stack(plan, options.entry);
   const ready = await startOrClean(stack, plan);
   isUp = true;
-  const facts = describeStack(stack, plan, ready);
+  const facts = describeStack(options, stack, plan, ready);
   process.stdout.write(`${options.json ? formatJsonLine(facts) : formatSummary(facts)}\n`);
   void tellProblems(options, plan.config);
   return runUntilStopped(stack, requests);
@@ -89,7 +91,7 @@ async function runUntilStopped(stack: Stack, requests: StopRequests): Promise<nu
   );
 }
 
-function describeStack(stack: Stack, plan: Plan, ready: ServeReady): StackFacts {
+function describeStack(options: LaunchOptions, stack: Stack, plan: Plan, ready: ServeReady): StackFacts {
   const { config, logDir } = plan;
   if (ready.demoKey === null) throw new LaunchError("The gateway made no demo key.");
   return {
@@ -100,6 +102,14 @@ function describeStack(stack: Stack, plan: Plan, ready: ServeReady): StackFacts 
     model: findChatModel(config),
     logDir,
     dataDir: config.dataDir,
+    manageCommand: formatManageCommand({
+      cwd: process.cwd(),
+      packageFolder: fileURLToPath(new URL("../..", import.meta.url)),
+      entry: options.entry,
+      calledAs: process.argv[1] ?? "",
+      configFile: options.configFile,
+      dataDir: config.dataDir,
+    }),
   };
 }
 

@@ -9,6 +9,8 @@ export interface StackFacts {
   readonly model: string;
   readonly logDir: string;
   readonly dataDir: string;
+  /** A command line that looks at this stack, to paste. */
+  readonly manageCommand: string;
 }
 
 /** One line of JSON for programs. */
@@ -40,6 +42,8 @@ export function formatSummary(facts: StackFacts): string {
     `    -H 'Authorization: Bearer ${facts.demoKey}' \\`,
     "    -H 'Content-Type: application/json' \\",
     `    -d '${body.replaceAll("'", "'\\''")}'`,
+    "",
+    `Organizations, keys, limits: ${facts.manageCommand} (and --help)`,
     "",
     `Data is kept in ${facts.dataDir}, logs in ${facts.logDir}. Ctrl-C stops everything.`,
     "",

@@ -10,6 +10,7 @@ const FACTS = {
   model: "demo/echo",
   logDir: "/srv/data/logs",
   dataDir: "/srv/data",
+  manageCommand: "npx inference-gateway org list",
 };
 
 describe("formatJsonLine", () => {
@@ -26,6 +27,7 @@ describe("formatSummary", () => {
     expect(text).toMatch(/OpenAI base URL +http:\/\/127\.0\.0\.1:10000\/v1\n/);
     expect(text).toMatch(/Anthropic base URL +http:\/\/127\.0\.0\.1:10000\n/);
     expect(text).toContain("http://127.0.0.1:10001");
+    expect(text).toContain(": npx inference-gateway org list (");
     expect(text).toContain(`-d '{"model":"demo/echo","messages":[{"role":"user","content":"Hello!"}]}'`);
   });
 });

@@ -1,0 +1,36 @@
+import { basename, join, resolve } from "node:path";
+
+export interface ManageCommandInput {
+  /** The folder that the stack was started from, and the next command is run in. */
+  readonly cwd: string;
+  /** The folder of the program's package.json. */
+  readonly packageFolder: string;
+  /** The program's file. */
+  readonly entry: string;
+  /** How it was called: `process.argv[1]`. */
+  readonly calledAs: string;
+  /** Null: the built-in configuration. */
+  readonly configFile: string | null;
+  readonly dataDir: string;
+}
+
+/**
+ * A command line that shows the organizations of this stack when it is pasted in the same folder: with the program as it
+ * can be called there, and `--config` where the folder alone does not lead to the stack.
+ */
+export function formatManageCommand(input: ManageCommandInput): string {
+  const { cwd, configFile, dataDir } = input;
+  const isFound = configFile === null || dataDir === join(cwd, "data");
+  const config = isFound ? "" : ` --config ${quote(resolve(cwd, configFile))}`;
+  return `${formatProgram(input)} org list${config}`;
+}
+
+/** `npx` knows the package in whose folder it runs; after an installation the name is on PATH. */
+function formatProgram({ cwd, packageFolder, entry, calledAs }: ManageCommandInput): string {
+  if (resolve(cwd) === resolve(packageFolder)) return "npx inference-gateway";
+  return basename(calledAs) === "inference-gateway" ? "inference-gateway" : `node ${quote(entry)}`;
+}
+
+function quote(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}
