@@ -79,6 +79,11 @@ export const ADMIN_ERRORS = {
     type: "invalid_request_error",
     message: "The organization has no webhook. Set `notifications.webhook.url` first.",
   },
+  webhook_not_found: {
+    status: 404,
+    type: "not_found_error",
+    message: "The organization has no such webhook.",
+  },
   change_conflict: {
     status: 409,
     type: "invalid_request_error",

@@ -1,20 +1,14 @@
 /** What a webhook receives in the standard format, and what the management API shows of an alert. */
 import { wholeCents } from "../money.ts";
-import type { AlertMessage, AlertRecord } from "../store/types/alerts.ts";
+import type { AlertRecord } from "../store/types/alerts.ts";
 import { describeMessage, limitPathOf, mainAlertOf } from "./alert-words.ts";
+import type { AlertEventInput, TestEventInput } from "./formats/formatter.ts";
 import { monthEndMs } from "./month-end.ts";
 
 const TYPES = {
   budget: "budget.threshold_reached",
   hard_cap: "hard_cap.threshold_reached",
 } as const;
-
-export interface AlertEventInput {
-  readonly message: AlertMessage;
-  readonly organizationName: string;
-  /** Base of the dashboard's pages, without a slash at its end. */
-  readonly pagesUrl: string;
-}
 
 /** Of an alert: `type` says which kind of amount its threshold is of. */
 export function alertTypeOf({ kind }: Pick<AlertRecord, "kind">): (typeof TYPES)[keyof typeof TYPES] {
@@ -39,7 +33,7 @@ export function formatAlertData(alert: AlertRecord) {
 }
 
 /** The body of a webhook's request: the worst of what was reached, and under `alerts` all of it. */
-export function formatAlertEvent({ message, organizationName, pagesUrl }: AlertEventInput): string {
+export function formatAlertEvent({ message, organizationName, pagesUrl }: AlertEventInput): object {
   const main = mainAlertOf(message.alerts);
   const words = describeMessage(message.alerts, organizationName, pagesUrl);
   const data = {
@@ -51,7 +45,7 @@ export function formatAlertEvent({ message, organizationName, pagesUrl }: AlertE
     alerts: message.alerts.map((alert) => formatReached(alert, pagesUrl)),
   };
   const timestamp = formatTime(main.firedAtMs);
-  return JSON.stringify({ type: alertTypeOf(main), timestamp, data });
+  return { type: alertTypeOf(main), timestamp, data };
 }
 
 function formatReached(alert: AlertRecord, pagesUrl: string) {
@@ -62,9 +56,9 @@ function formatReached(alert: AlertRecord, pagesUrl: string) {
 }
 
 /** The body of a test: nothing was reached, the receiver need do nothing. */
-export function formatTestEvent(id: string, organizationId: string, nowMs: number): string {
+export function formatTestEvent({ id, organizationId, nowMs }: TestEventInput): object {
   const data = { id, organization_id: organizationId };
-  return JSON.stringify({ type: "webhook.test", timestamp: formatTime(nowMs), data });
+  return { type: "webhook.test", timestamp: formatTime(nowMs), data };
 }
 
 /** RFC 3339, whole seconds. */

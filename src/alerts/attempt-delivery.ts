@@ -1,12 +1,17 @@
 /** One attempt under a lease that is renewed while it runs. */
 import type { Logger } from "../logger.ts";
-import type { AlertChannel, ClaimedDelivery } from "../store/types/alerts.ts";
+import {
+  type AlertChannel,
+  type AlertChannelKind,
+  type ClaimedDelivery,
+  kindOfChannel,
+} from "../store/types/alerts.ts";
 import type { Store } from "../store/types.ts";
 import type { Attempt, AttemptResult, Channel } from "./channel.ts";
 
 export interface AttemptServices {
   readonly store: Pick<Store, "renewDelivery" | "getOrganization">;
-  readonly channels: Readonly<Record<AlertChannel, Channel>>;
+  readonly channels: Readonly<Record<AlertChannelKind, Channel>>;
   readonly owner: string;
   readonly leaseMs: number;
   readonly logger: Logger<"warn">;
@@ -40,8 +45,8 @@ export async function attemptDelivery(
     const organization = await store.getOrganization(organizationId);
     if (organization === null) return { outcome: "off" };
     const signal = AbortSignal.any([lost.signal, ending]);
-    const { message, progress } = claim;
-    return await send(channel, { message, organization, progress, signal }, services);
+    const { message, queuedAtMs, progress } = claim;
+    return await send({ channel, message, queuedAtMs, organization, progress, signal }, services);
   } finally {
     clearInterval(renewal);
   }
@@ -49,15 +54,14 @@ export async function attemptDelivery(
 
 /** What a channel throws is a fault of ours: the alert is tried again as after any other. */
 async function send(
-  channel: AlertChannel,
   attempt: Attempt,
   { channels, logger }: AttemptServices,
 ): Promise<AttemptResult | "broken off"> {
-  const { signal, message } = attempt;
+  const { signal, message, channel } = attempt;
   const brokenOff = new Promise<"broken off">((resolve) => {
     signal.addEventListener("abort", () => resolve("broken off"), { once: true });
   });
-  const sent = channels[channel].attempt(attempt).catch((error: unknown): AttemptResult => {
+  const sent = channels[kindOfChannel(channel)].attempt(attempt).catch((error: unknown): AttemptResult => {
     logger.warn({ err: error, channel, alertId: message.id }, "an attempt failed in itself");
     return { outcome: "again", error: "the gateway failed to make the attempt" };
   });

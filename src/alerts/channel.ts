@@ -1,8 +1,12 @@
 /** A way to tell an organization, as the delivery sees it. */
-import type { AlertMessage } from "../store/types/alerts.ts";
+import type { AlertChannel, AlertMessage } from "../store/types/alerts.ts";
 import type { OrganizationRecord } from "../store/types/management.ts";
 
 export interface Attempt {
+  /** On which it goes: a kind has several where there are several webhooks. */
+  readonly channel: AlertChannel;
+  /** When the message was put into the outbox, by Redis's clock. */
+  readonly queuedAtMs: number;
   readonly message: AlertMessage;
   /** As it is now: an address that was corrected meanwhile is used from the next attempt on. */
   readonly organization: OrganizationRecord;

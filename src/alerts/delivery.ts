@@ -12,7 +12,13 @@
 import type { Clock } from "../clock.ts";
 import type { Logger } from "../logger.ts";
 import type { AlertListener, AlertListenerEvents } from "../store/alerts/alert-listener.ts";
-import { ALERT_CHANNELS, type AlertChannel, type ClaimedDelivery } from "../store/types/alerts.ts";
+import {
+  type AlertChannel,
+  type AlertChannelKind,
+  type ClaimedDelivery,
+  kindOfChannel,
+  type OwedDelivery,
+} from "../store/types/alerts.ts";
 import type { Store } from "../store/types.ts";
 import { attemptDelivery } from "./attempt-delivery.ts";
 import type { AttemptResult, Channel } from "./channel.ts";
@@ -32,7 +38,7 @@ export interface AlertDeliveryOptions {
     | "getOrganization"
     | "firedAlerts"
   >;
-  readonly channels: Readonly<Record<AlertChannel, Channel>>;
+  readonly channels: Readonly<Record<AlertChannelKind, Channel>>;
   readonly listen: (events: Pick<AlertListenerEvents, "onAlert" | "onListening">) => AlertListener;
   /** Tells this process from all others; never the same again. */
   readonly owner: string;
@@ -50,7 +56,7 @@ const REDIS_RETRY_MS = 2_000;
 const FINISH_ATTEMPTS = 3;
 const STOP_GRACE_MS = 2_000;
 /** Attempts at the same time. An endpoint that fails is out of the first lane after one attempt. */
-const LANE_WIDTH: Readonly<Record<AlertChannel, number>> = { email: 8, webhook: 128 };
+const LANE_WIDTH: Readonly<Record<AlertChannelKind, number>> = { email: 8, webhook: 128 };
 
 /** One channel of one organization, while there is something to do. */
 interface Courier {
@@ -66,7 +72,7 @@ interface Courier {
 export class AlertDelivery {
   readonly #options: AlertDeliveryOptions;
   readonly #couriers = new Map<string, Courier>();
-  readonly #lanes: Readonly<Record<AlertChannel, { readonly first: Lane; readonly again: Lane }>>;
+  readonly #lanes: Readonly<Record<AlertChannelKind, { readonly first: Lane; readonly again: Lane }>>;
   readonly #counters = createChannelCounters();
   readonly #abort = new AbortController();
   readonly #running = new Set<Promise<void>>();
@@ -85,7 +91,7 @@ export class AlertDelivery {
   /** Begins with a sweep: what was left when the last process ended goes out now. */
   start(): void {
     const sweep = (): void => this.#track(this.sweep());
-    const onAlert = (organizationId: string): void => this.#wakeOrganization(organizationId);
+    const onAlert = (organizationId: string): void => this.#track(this.#onAlert(organizationId));
     this.#listener = this.#options.listen({ onAlert, onListening: sweep });
     this.#sweepTimer = setInterval(sweep, SWEEP_INTERVAL_MS);
     this.#sweepTimer.unref();
@@ -119,10 +125,8 @@ export class AlertDelivery {
     const lane = new Lane(SWEEP_WIDTH);
     let oldest: number | null = null;
     const look = async (organizationId: string): Promise<void> => {
-      if (this.#isStopped) return;
-      for (const owed of await this.#options.store.listOwedDeliveries(organizationId)) {
-        oldest = Math.min(oldest ?? owed.queuedAtMs, owed.queuedAtMs);
-        this.#wake(organizationId, owed.channel, owed.waitMs);
+      for (const { queuedAtMs } of await this.#wakeOrganization(organizationId)) {
+        oldest = Math.min(oldest ?? queuedAtMs, queuedAtMs);
       }
     };
     try {
@@ -135,8 +139,22 @@ export class AlertDelivery {
     }
   }
 
-  #wakeOrganization(organizationId: string): void {
-    for (const channel of ALERT_CHANNELS) this.#wake(organizationId, channel, 0);
+  /** Wakes the channels of an organization that are owed something, and says which those are. */
+  async #wakeOrganization(organizationId: string): Promise<readonly OwedDelivery[]> {
+    if (this.#isStopped) return [];
+    const all = await this.#options.store.listOwedDeliveries(organizationId);
+    for (const { channel, waitMs } of all) this.#wake(organizationId, channel, waitMs);
+    return all;
+  }
+
+  /** Never rejects. */
+  async #onAlert(organizationId: string): Promise<void> {
+    try {
+      await this.#wakeOrganization(organizationId);
+    } catch (error) {
+      this.#noteOutage(error);
+      setTimeout(() => this.#track(this.sweep()), REDIS_RETRY_MS).unref();
+    }
   }
 
   #wake(organizationId: string, channel: AlertChannel, waitMs: number): void {
@@ -166,7 +184,7 @@ export class AlertDelivery {
 
   /** One attempt; whatever follows waits for its turn among all others. */
   async #run(name: string, courier: Courier): Promise<void> {
-    const lanes = this.#lanes[courier.channel];
+    const lanes = this.#lanes[kindOfChannel(courier.channel)];
     const waitMs = await (courier.hasFailed ? lanes.again : lanes.first).run(() => this.#stepSafely(courier));
     courier.isBusy = false;
     const isWoken = courier.isWoken;
@@ -232,7 +250,7 @@ export class AlertDelivery {
   }
 
   #count(channel: AlertChannel, state: string, isFailedAttempt: boolean): void {
-    const counters = this.#counters[channel];
+    const counters = this.#counters[kindOfChannel(channel)];
     if (isFailedAttempt) counters.failedAttempts += 1;
     if (state === "delivered") counters.delivered += 1;
     if (state === "failed") counters.failed += 1;

@@ -1,4 +1,4 @@
-import type { AlertChannel } from "../store/types/alerts.ts";
+import type { AlertChannelKind } from "../store/types/alerts.ts";
 
 export interface ChannelMetrics {
   /** Alerts that arrived. */
@@ -13,14 +13,14 @@ export interface ChannelMetrics {
 export interface AlertMetrics {
   /** Fired by commands of this process: closings, corrections and changed limits; workers count theirs. */
   readonly fired: number;
-  readonly channels: Readonly<Record<AlertChannel, ChannelMetrics>>;
+  readonly channels: Readonly<Record<AlertChannelKind, ChannelMetrics>>;
   /** Seconds since the oldest alert that some channel is still owed fired; 0 when there is none. Read once a minute. */
   readonly oldestUndeliveredSeconds: number;
 }
 
 type Counters = { -readonly [Name in keyof ChannelMetrics]: ChannelMetrics[Name] };
 
-export function createChannelCounters(): Record<AlertChannel, Counters> {
+export function createChannelCounters(): Record<AlertChannelKind, Counters> {
   const create = (): Counters => ({ delivered: 0, failed: 0, failedAttempts: 0 });
   return { email: create(), webhook: create() };
 }

@@ -1,15 +1,15 @@
-/** Alerts as signed HTTP requests. */
+/** Alerts as HTTP requests, in the format that the receiver reads. */
 import type { Clock } from "../clock.ts";
-import type { NotificationSettings } from "../settings/organization.ts";
 import type { OrganizationRecord } from "../store/types/management.ts";
+import type { AlertMessage } from "../store/types/alerts.ts";
 import type { Store } from "../store/types.ts";
-import { formatAlertEvent, formatTime } from "./alert-event.ts";
+import { formatTime } from "./alert-event.ts";
 import type { Attempt, AttemptResult, Channel } from "./channel.ts";
 import { type PostOptions, postWebhook, type WebhookAnswer } from "./post-webhook.ts";
 import { signWebhook } from "./signature.ts";
+import { FORMATS } from "./webhook-formats.ts";
 import { WebhookError } from "./webhook-error.ts";
-
-export type WebhookSettings = NonNullable<NotificationSettings["webhook"]>;
+import { alertNameOf, changeWebhook, findWebhook, type Webhook } from "./webhooks.ts";
 
 export interface WebhookChannelOptions {
   readonly store: Pick<Store, "getOrganization" | "changeOrganization">;
@@ -19,35 +19,36 @@ export interface WebhookChannelOptions {
   readonly post: PostOptions;
 }
 
-export interface WebhookMessage {
-  /** `webhook-id`: the same in every attempt, for receivers that must not act twice. */
-  readonly id: string;
-  readonly body: string;
-  readonly signal?: AbortSignal;
-}
-
 /** The status with which a receiver says that it is gone for good. */
 const GONE = 410;
 const DISABLE_ATTEMPTS = 5;
 
 /**
- * Signs and sends one message, now.
+ * Sends one message, now; signed where the receiver has a secret.
+ * @param id `webhook-id`: the same in every attempt, for receivers that must not act twice.
  * @throws WebhookError when there was no answer.
  */
 export function sendWebhook(
-  webhook: WebhookSettings,
-  message: WebhookMessage,
+  webhook: Webhook,
+  { id, body, signal }: { readonly id: string; readonly body: object; readonly signal?: AbortSignal },
   nowMs: number,
   options: PostOptions,
 ): Promise<WebhookAnswer> {
-  const { id, body } = message;
+  const text = JSON.stringify(body);
+  const timestamp = Math.floor(nowMs / 1000);
   const secrets = webhook.secrets.filter(({ expiresAtMs }) => expiresAtMs === null || nowMs < expiresAtMs);
-  const headers = signWebhook(
-    secrets.map(({ secret }) => secret),
-    { id, body, timestamp: Math.floor(nowMs / 1000) },
+  const message = { id, body: text, timestamp };
+  const headers =
+    secrets.length === 0
+      ? {}
+      : signWebhook(
+          secrets.map(({ secret }) => secret),
+          message,
+        );
+  return postWebhook(
+    { url: webhook.url, headers, body: text, ...(signal === undefined ? {} : { signal }) },
+    options,
   );
-  const signal = message.signal === undefined ? {} : { signal: message.signal };
-  return postWebhook({ url: webhook.url, headers, body, ...signal }, options);
 }
 
 export class WebhookChannel implements Channel {
@@ -57,18 +58,23 @@ export class WebhookChannel implements Channel {
     this.#options = options;
   }
 
-  async attempt({ message, organization, signal }: Attempt): Promise<AttemptResult> {
-    const { webhook } = organization.notifications;
-    if (webhook === null) return { outcome: "off" };
+  async attempt({ channel, message, queuedAtMs, organization, signal }: Attempt): Promise<AttemptResult> {
+    const webhook = findWebhook(organization.notifications, channel);
+    // What was fired before it was set up is not for it.
+    if (webhook === null || webhook.createdAtMs > queuedAtMs) return { outcome: "off" };
+    const [first, ...others] = message.alerts.filter((alert) => webhook.alerts.includes(alertNameOf(alert)));
+    if (first === undefined) return { outcome: "off" };
     if (webhook.disabledAtMs !== undefined) {
       const since = formatTime(webhook.disabledAtMs);
       return { outcome: "failed", error: `the endpoint is disabled since ${since}: it answered 410 Gone` };
     }
     const { clock, pagesUrl, post } = this.#options;
-    const body = formatAlertEvent({ message, organizationName: organization.name, pagesUrl });
+    const chosen: AlertMessage = { ...message, alerts: [first, ...others] };
+    const input = { message: chosen, organizationName: organization.name, pagesUrl };
+    const body = FORMATS[webhook.format].formatAlerts(input, webhook);
     try {
       const answer = await sendWebhook(webhook, { id: message.id, body, signal }, clock.nowMs(), post);
-      if (answer.status === GONE) return await this.#disable(organization, webhook.url);
+      if (answer.status === GONE) return await this.#disable(organization, webhook);
       return judge(answer);
     } catch (error) {
       if (error instanceof WebhookError) return { outcome: "again", error: error.message };
@@ -81,16 +87,17 @@ export class WebhookChannel implements Channel {
   }
 
   /** Whoever sets the URL again, the same or another, enables it. */
-  async #disable(organization: OrganizationRecord, url: string): Promise<AttemptResult> {
+  async #disable(organization: OrganizationRecord, { channel, url }: Webhook): Promise<AttemptResult> {
     const { store, clock } = this.#options;
     let current: OrganizationRecord | null = organization;
     for (let attempt = 1; current !== null && attempt <= DISABLE_ATTEMPTS; attempt += 1) {
       const { notifications, version } = current;
       // Changed meanwhile: the new endpoint has said nothing yet.
-      if (notifications.webhook?.url !== url) return { outcome: "again", error: "the endpoint has changed" };
-      const webhook = { ...notifications.webhook, disabledAtMs: clock.nowMs() };
-      const changes = { notifications: { ...notifications, webhook } };
-      const result = await store.changeOrganization(organization.id, changes, version);
+      if (findWebhook(notifications, channel)?.url !== url) {
+        return { outcome: "again", error: "the endpoint has changed" };
+      }
+      const changed = changeWebhook(notifications, channel, { disabledAtMs: clock.nowMs() });
+      const result = await store.changeOrganization(organization.id, { notifications: changed }, version);
       if (result.outcome !== "version_conflict") break;
       current = result.current;
     }

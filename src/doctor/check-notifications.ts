@@ -2,6 +2,7 @@
 import { isIP } from "node:net";
 import { createMailer } from "../alerts/mailer.ts";
 import { findWebhookAddresses } from "../alerts/post-webhook.ts";
+import { listWebhooks } from "../alerts/webhooks.ts";
 import { describeConnectionError, WebhookError } from "../alerts/webhook-error.ts";
 import type { Config } from "../config/schema.ts";
 import type { RedisClient } from "../store/redis/client.ts";
@@ -46,8 +47,10 @@ export async function checkWebhooks(config: Config, client: RedisClient): Promis
   const urls = new Map<string, URL>();
   for (const id of await store.listOrganizationIds()) {
     if (urls.size >= MAX_WEBHOOKS) break;
-    const url = (await store.getOrganization(id))?.notifications.webhook?.url;
-    if (url !== undefined && URL.canParse(url)) urls.set(new URL(url).origin, new URL(url));
+    const organization = await store.getOrganization(id);
+    for (const { url } of organization === null ? [] : listWebhooks(organization.notifications)) {
+      if (URL.canParse(url)) urls.set(new URL(url).origin, new URL(url));
+    }
   }
   if (urls.size === 0) return [ok("webhooks", "No organization has a webhook.")];
   const { allowPrivateNetworks } = config.notifications.webhooks;

@@ -5,6 +5,7 @@ import { modelNames, modelOrNull, amountOrNull, currency, emails, flag, name, ra
 import { defineSettings, type RecordOf } from "./setting.ts";
 import { defaultsOf } from "./table.ts";
 import { webhookOrNull } from "./webhook.ts";
+import { webhooks } from "./webhooks.ts";
 
 /** Who is told of alerts. */
 const NOTIFICATIONS = defineSettings({
@@ -38,10 +39,18 @@ const NOTIFICATIONS = defineSettings({
     apiName: "webhook",
     kind: webhookOrNull(),
     default: null,
-    description: "Alerts are posted there; null: nowhere.",
+    description: "All alerts are posted there in the standard format; null: nowhere.",
     label: "Webhook URL",
     hint: "A new URL gets a new secret, which is shown once. Empty: no webhook.",
     cli: { option: { flags: "--webhook <url>", help: "where alerts are posted, or none" }, label: "webhook" },
+  },
+  webhooks: {
+    apiName: "webhooks",
+    kind: webhooks(),
+    default: [],
+    description:
+      "Further webhooks, each with a format and a choice of alerts. Given whole: one that is left out is gone.",
+    label: "Further webhooks",
   },
 });
 

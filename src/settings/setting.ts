@@ -19,6 +19,7 @@ export type Notation =
   | "names"
   | "emails"
   | "webhook"
+  | "webhooks"
   | "group";
 
 /** A type of values. `Input` is what a caller of the API may send, `Output` what the API shows. */

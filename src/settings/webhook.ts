@@ -34,13 +34,15 @@ const output = z
   })
   .nullable();
 
+/** `whsec_…`, the newest first; a former one signs too until it expires. */
+export const secretsSchema = z
+  .array(z.object({ secret: z.string(), expiresAtMs: z.number().nullable() }).readonly())
+  .readonly();
+
 const stored = z
   .object({
     url: z.string(),
-    /** `whsec_…`, the newest first; a former one signs too until it expires. */
-    secrets: z
-      .array(z.object({ secret: z.string(), expiresAtMs: z.number().nullable() }).readonly())
-      .readonly(),
+    secrets: secretsSchema,
     /** Since when nothing is sent because the endpoint answered 410; setting the URL anew ends that. */
     disabledAtMs: z.number().exactOptional(),
   })
@@ -68,12 +70,12 @@ export function webhookOrNull(): Kind<WebhookSetting, z.output<typeof input>, z.
   };
 }
 
-function formatTime(timeMs: number | undefined): string | null {
+export function formatTime(timeMs: number | undefined): string | null {
   return timeMs === undefined ? null : new Date(timeMs).toISOString();
 }
 
 /** Why a text is no URL of a webhook, or null when it is one. What was found is not shown: it may carry a credential. */
-function explainWebhookUrl(value: string): string | null {
+export function explainWebhookUrl(value: string): string | null {
   if (value.length > MAX_URL_CHARACTERS) return `must be a URL of at most ${MAX_URL_CHARACTERS} characters`;
   if (!URL.canParse(value)) return "must be a URL such as https://example.com/hook";
   const url = new URL(value);

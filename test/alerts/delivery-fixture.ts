@@ -9,7 +9,7 @@ import { createWebhookSecret } from "../../src/alerts/signature.ts";
 import { WebhookChannel } from "../../src/alerts/webhook-channel.ts";
 import { systemClock } from "../../src/clock.ts";
 import { listenForAlerts } from "../../src/store/alerts/alert-listener.ts";
-import type { AlertChannel, DeliveryState } from "../../src/store/types/alerts.ts";
+import { type AlertChannel, deliveryOf, type DeliveryState } from "../../src/store/types/alerts.ts";
 import type { KeySettings } from "../../src/settings/key.ts";
 import type { OrganizationSettings } from "../../src/settings/organization.ts";
 import {
@@ -89,7 +89,7 @@ export function createHookedKey(
 ): Promise<TestKey> {
   const { emails = [], ...settings } = organization;
   const secrets = [{ secret: createWebhookSecret(), expiresAtMs: null }];
-  const notifications = { dashboard: true, emails, webhook: { url, secrets } };
+  const notifications = { dashboard: true, emails, webhook: { url, secrets }, webhooks: [] };
   return createTestKey(store, key, { notifications, ...settings });
 }
 
@@ -110,7 +110,8 @@ export async function listStates(
   channel: AlertChannel,
 ): Promise<DeliveryState[]> {
   const { items } = await store.listAlerts(organizationId, { limit: 100, after: null });
-  return items.map(({ deliveries }) => deliveries[channel]).toReversed();
+  const states = items.map((alert) => deliveryOf(alert, channel)).toReversed();
+  return states.filter((state) => state !== null);
 }
 
 /** Waits until every alert of the organization has this state on a channel. */

@@ -80,7 +80,7 @@ describe("delivery", () => {
       test,
       receiver.url,
       { budgetCents: 1 },
-      { notifications: { dashboard: true, emails: [], webhook: null } },
+      { notifications: { dashboard: true, emails: [], webhook: null, webhooks: [] } },
     );
     await spend(test, key, CENT);
     await waitForStates(test, key, "webhook", ["off", "off"]);

@@ -24,7 +24,7 @@ const PAGES = "https://dashboard.example.com";
 const secret = createWebhookSecret();
 const former = createWebhookSecret();
 const format = (message = messageOf()) =>
-  formatAlertEvent({ message, organizationName: "Acme", pagesUrl: PAGES });
+  JSON.stringify(formatAlertEvent({ message, organizationName: "Acme", pagesUrl: PAGES }));
 const body = format(messageOf({ keyName: "naïve ✓" }));
 const timestamp = Math.floor(Date.now() / 1000);
 const headers = signWebhook([secret, former], { id: ALERT.id, timestamp, body });

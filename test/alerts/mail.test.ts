@@ -9,6 +9,7 @@ import { createTestAuthority } from "../support/tls.ts";
 import { ALERT, messageOf } from "../unit/alerts/alert-fixture.ts";
 
 const EMAILS = ["a@example.com", "b@example.com"];
+const QUEUED = { channel: "email", queuedAtMs: 0 } as const;
 const NO_LOGIN = { username: null, password: null };
 const LOGIN = {
   username: "gateway",
@@ -42,7 +43,7 @@ function createChannel(
 }
 
 function attempt(channel: EmailChannel, progress = "", changes: Partial<OrganizationRecord> = {}) {
-  const notifications = { dashboard: true, emails: EMAILS, webhook: null };
+  const notifications = { dashboard: true, emails: EMAILS, webhook: null, webhooks: [] };
   const organization = {
     ...ORGANIZATION,
     id: ALERT.organizationId,
@@ -52,6 +53,7 @@ function attempt(channel: EmailChannel, progress = "", changes: Partial<Organiza
     ...changes,
   };
   return channel.attempt({
+    ...QUEUED,
     message: messageOf(),
     organization,
     progress,
@@ -86,6 +88,7 @@ describe("a mail", () => {
     const server = await startServer();
     const channel = createChannel(server);
     await channel.attempt({
+      ...QUEUED,
       message: messageOf({ keyName }),
       organization: {
         ...ORGANIZATION,
@@ -93,7 +96,7 @@ describe("a mail", () => {
         id: ALERT.organizationId,
         createdAtMs: 0,
         version: 1,
-        notifications: { dashboard: true, emails: ["a@example.com"], webhook: null },
+        notifications: { dashboard: true, emails: ["a@example.com"], webhook: null, webhooks: [] },
       },
       progress: "",
       signal: new AbortController().signal,
@@ -194,7 +197,7 @@ describe("the mail server's security", () => {
 describe("the email channel", () => {
   it("is off when there are no addresses", async () => {
     const server = await startServer();
-    const notifications = { dashboard: true, emails: [], webhook: null };
+    const notifications = { dashboard: true, emails: [], webhook: null, webhooks: [] };
     expect(await attempt(createChannel(server), "", { notifications })).toEqual({ outcome: "off" });
   });
 

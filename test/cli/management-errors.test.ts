@@ -180,6 +180,12 @@ describe("--help", () => {
     ["token create"],
     ["token list"],
     ["token delete"],
+    ["webhook list"],
+    ["webhook add"],
+    ["webhook set"],
+    ["webhook remove"],
+    ["webhook test"],
+    ["webhook rotate-secret"],
     ["audit"],
     ["catalog"],
   ])("of `%s` has an example of it and needs no gateway", async (command) => {

@@ -215,7 +215,16 @@ describe("--json of a list", () => {
 
   it("is looked at for every list that there is", () => {
     expect(LISTS.toSorted()).toEqual(
-      ["alerts list", "audit", "catalog", "key list", "org list", "requests list", "token list"].toSorted(),
+      [
+        "alerts list",
+        "audit",
+        "catalog",
+        "key list",
+        "org list",
+        "requests list",
+        "token list",
+        "webhook list",
+      ].toSorted(),
     );
   });
 

@@ -25,6 +25,7 @@ describe("an organization", () => {
         dashboard: false,
         emails: ["ops@example.com"],
         webhook: { url: "https://example.com/hook", secrets: [{ secret: "whsec_x", expiresAtMs: null }] },
+        webhooks: [],
       },
       keyDefaults: { requestsPerMinute: 60, hardCapCents: 1, budgetCents: null },
     };

@@ -1,7 +1,12 @@
 /** `…/alerts`: what was reached, how the telling goes, and once more. */
 import { alertTypeOf, formatAlertData } from "../../alerts/alert-event.ts";
-import type { AlertChannel, DeliveryState, ListedAlert } from "../../store/types/alerts.ts";
-import { ALERT_CHANNELS } from "../../store/types/alerts.ts";
+import { listWebhooks } from "../../alerts/webhooks.ts";
+import {
+  type AlertChannel,
+  deliveryOf,
+  type DeliveryState,
+  type ListedAlert,
+} from "../../store/types/alerts.ts";
 import type { OrganizationRecord } from "../../store/types/management.ts";
 import { AdminError } from "../admin-error.ts";
 import { alert, alertPage, redelivery } from "../schemas/alert.ts";
@@ -77,19 +82,21 @@ const redeliver = defineOrganizationRoute(
 
 function chooseChannels(
   { notifications }: OrganizationRecord,
-  { deliveries }: ListedAlert,
+  alert: ListedAlert,
   wanted: readonly AlertChannel[] | undefined,
 ): readonly AlertChannel[] {
-  const isChosen = { email: notifications.emails.length > 0, webhook: notifications.webhook !== null };
-  const missing = wanted?.filter((channel) => !isChosen[channel]) ?? [];
-  const chosen = ALERT_CHANNELS.filter((channel) => isChosen[channel]);
+  const chosen: readonly AlertChannel[] = [
+    ...(notifications.emails.length > 0 ? (["email"] as const) : []),
+    ...listWebhooks(notifications).map(({ channel }) => channel),
+  ];
+  const missing = wanted?.filter((channel) => !chosen.includes(channel)) ?? [];
   if (missing.length > 0 || chosen.length === 0) {
     const what = missing.length > 0 ? missing.join(" and ") : "email and webhook";
     const message = `\`channels\`: the organization has not set up ${what} in its \`notifications\``;
     throw new AdminError("invalid_parameter", { message, param: "channels" });
   }
   if (wanted !== undefined) return wanted;
-  const undelivered = chosen.filter((channel) => deliveries[channel].state !== "delivered");
+  const undelivered = chosen.filter((channel) => deliveryOf(alert, channel)?.state !== "delivered");
   return undelivered.length === 0 ? chosen : undelivered;
 }
 
@@ -102,6 +109,9 @@ function formatAlert(item: ListedAlert) {
     deliveries: {
       email: formatDelivery(item.deliveries.email),
       webhook: formatDelivery(item.deliveries.webhook),
+      webhooks: Object.fromEntries(
+        [...item.deliveries.webhooks].map(([id, delivery]) => [id, formatDelivery(delivery)]),
+      ),
     },
   };
 }

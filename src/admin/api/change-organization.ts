@@ -7,6 +7,8 @@ import {
 } from "../../settings/organization.ts";
 import type { StoredSetting } from "../../settings/setting.ts";
 import { convertSettings } from "../../settings/table.ts";
+import { explainWebhooks } from "../../settings/webhooks.ts";
+import { createId } from "../../store/ids.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
 import { requireModel } from "./key-settings.ts";
 import { AdminError } from "../admin-error.ts";
@@ -14,14 +16,17 @@ import type { Principal } from "../principal.ts";
 import type { OrganizationChange } from "../schemas/organization.ts";
 import type { ApiServices } from "./route.ts";
 
+/** Made because a webhook's URL is set; shown once. By "webhook" for the first one, else by id. */
+export type NewWebhookSecrets = ReadonlyMap<string, string>;
+
 export interface OrganizationChangePlan {
   readonly changes: Partial<OrganizationSettings>;
-  /** Made because the webhook's URL is set; shown once. */
-  readonly newWebhookSecret: string | null;
+  readonly newSecrets: NewWebhookSecrets;
 }
 
 /**
  * @param current Null for an organization that is made new.
+ * @param nowMs By Redis's clock: which alerts a new webhook hears of goes by it.
  * @throws AdminError 400 for channels that this gateway cannot use, 403 for what only the operator may change.
  */
 export function planOrganizationChange(
@@ -29,17 +34,19 @@ export function planOrganizationChange(
   wanted: OrganizationChange,
   principal: Principal,
   services: Pick<ApiServices, "hasMailServer" | "allowPrivateWebhooks" | "catalog">,
+  nowMs: number,
 ): OrganizationChangePlan {
   requireOperator(wanted, principal);
   requireChannels(wanted, services);
+  requireWebhooks(wanted, current?.notifications.webhooks ?? []);
   requireModelNames(wanted, services.catalog());
   const changes = convertSettings(ORGANIZATION_SETTINGS, wanted, current);
+  const newSecrets = new Map<string, string>();
   const { notifications } = changes;
-  if (notifications?.webhook?.secrets.length !== 0) return { changes, newWebhookSecret: null };
-  const newWebhookSecret = createWebhookSecret();
+  if (notifications === undefined) return { changes, newSecrets };
   return {
-    changes: { ...changes, notifications: addSecret(notifications, newWebhookSecret) },
-    newWebhookSecret,
+    changes: { ...changes, notifications: completeWebhooks(notifications, newSecrets, nowMs) },
+    newSecrets,
   };
 }
 
@@ -62,11 +69,25 @@ function requireChannels(
       "`notifications.emails`: this gateway sends no mail: its operator has configured no mail server (`notifications.smtp`)";
     throw new AdminError("invalid_parameter", { message, param: "notifications.emails" });
   }
-  const url = notifications?.webhook?.url;
-  if (url !== undefined && new URL(url).protocol === "http:" && !services.allowPrivateWebhooks) {
-    const message = "`notifications.webhook.url`: must begin with https://";
-    throw new AdminError("invalid_parameter", { message, param: "notifications.webhook.url" });
+  const urls = [
+    ["webhook", notifications?.webhook?.url],
+    ...(notifications?.webhooks ?? []).map(({ url }, index) => [`webhooks.${index}`, url] as const),
+  ] as const;
+  for (const [name, url] of urls) {
+    if (url === undefined || new URL(url).protocol !== "http:" || services.allowPrivateWebhooks) continue;
+    const param = `notifications.${name}.url`;
+    throw new AdminError("invalid_parameter", { message: `\`${param}\`: must begin with https://`, param });
   }
+}
+
+function requireWebhooks(
+  { notifications }: OrganizationChange,
+  current: NotificationSettings["webhooks"],
+): void {
+  const problem = explainWebhooks(notifications?.webhooks ?? [], current);
+  if (problem === null) return;
+  const param = `notifications.webhooks.${problem.field}`;
+  throw new AdminError("invalid_parameter", { message: `\`${param}\`: ${problem.message}`, param });
 }
 
 /** Names lead to models of the catalog, and hide none of it. */
@@ -83,9 +104,29 @@ function requireModelNames({ model_names: names }: OrganizationChange, catalog: 
   if (defaultModel !== null) requireModel("model_names.default_model", defaultModel, catalog);
 }
 
-/** The same URL keeps its secret; a new one gets a new secret, which its receiver alone will know. */
-function addSecret(notifications: NotificationSettings, secret: string): NotificationSettings {
-  const { webhook } = notifications;
-  if (webhook === null) return notifications;
-  return { ...notifications, webhook: { ...webhook, secrets: [{ secret, expiresAtMs: null }] } };
+/**
+ * The same URL keeps its secret; a new one gets a new secret, which its receiver alone will know. New webhooks get their
+ * ids.
+ */
+function completeWebhooks(
+  { webhook, webhooks, ...others }: NotificationSettings,
+  newSecrets: Map<string, string>,
+  nowMs: number,
+): NotificationSettings {
+  const secretFor = (channel: string) => {
+    const secret = createWebhookSecret();
+    newSecrets.set(channel, secret);
+    return [{ secret, expiresAtMs: null }];
+  };
+  const needsSecret = (one: { readonly secrets: readonly object[] }) => one.secrets.length === 0;
+  return {
+    ...others,
+    webhook:
+      webhook !== null && needsSecret(webhook) ? { ...webhook, secrets: secretFor("webhook") } : webhook,
+    webhooks: webhooks.map((one) => {
+      const id = one.id === "" ? createId("webhook", nowMs) : one.id;
+      const secrets = one.format === "standard" && needsSecret(one) ? secretFor(id) : one.secrets;
+      return { ...one, id, secrets };
+    }),
+  };
 }

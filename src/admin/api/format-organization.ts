@@ -4,6 +4,7 @@ import { describeSettings } from "../../settings/table.ts";
 import type { AuditFields } from "../../store/types/audit.ts";
 import type { OrganizationRecord } from "../../store/types/management.ts";
 import type { SpendFigures } from "../../store/types/reporting.ts";
+import type { NewWebhookSecrets } from "./change-organization.ts";
 import type { ApiServices } from "./route.ts";
 
 /** What a person has set, in the words of the API. Without the webhook's secret. */
@@ -11,22 +12,27 @@ export function describeOrganization(record: OrganizationRecord) {
   return describeSettings(ORGANIZATION_SETTINGS, record) satisfies AuditFields;
 }
 
-/** An organization as the API shows it. `newWebhookSecret` is only there in the answer that sets the URL. */
+/** An organization as the API shows it. A webhook's secret is only there in the answer that sets its URL. */
 export function formatOrganization(
   record: OrganizationRecord,
   spend: SpendFigures,
-  newWebhookSecret: string | null = null,
+  newSecrets: NewWebhookSecrets = new Map(),
 ) {
   const settings = describeOrganization(record);
   const { notifications } = settings;
-  const webhook =
-    notifications.webhook === null || newWebhookSecret === null
-      ? notifications.webhook
-      : { ...notifications.webhook, secret: newWebhookSecret };
+  const { webhook, webhooks } = notifications;
+  const withSecret = <Shown extends object>(channel: string, shown: Shown) => {
+    const secret = newSecrets.get(channel);
+    return secret === undefined ? shown : { ...shown, secret };
+  };
   return {
     id: record.id,
     ...settings,
-    notifications: { ...notifications, webhook },
+    notifications: {
+      ...notifications,
+      webhook: webhook === null ? null : withSecret("webhook", webhook),
+      webhooks: webhooks.map((one) => withSecret(one.id, one)),
+    },
     created_at: new Date(record.createdAtMs).toISOString(),
     month: spend.month,
     spent_cents: wholeCents(spend.organizationMicrocents),

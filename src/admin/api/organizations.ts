@@ -16,7 +16,7 @@ import type { OrganizationRecord } from "../../store/types/management.ts";
 import type { Page } from "../../store/types/page.ts";
 import type { Principal } from "../principal.ts";
 import { changeCurrent } from "./change-current.ts";
-import { planOrganizationChange } from "./change-organization.ts";
+import { type NewWebhookSecrets, planOrganizationChange } from "./change-organization.ts";
 import { describeOrganization, formatOrganization, readOrganizationSpend } from "./format-organization.ts";
 import { answerList, parsePage } from "./list-answer.ts";
 import { describeChange, describeUpdate } from "./record-change.ts";
@@ -40,7 +40,8 @@ const create = defineRoute(
     answers: { 201: organization },
   },
   async (call, services) => {
-    const plan = planOrganizationChange(null, call.body, call.principal, services);
+    const nowMs = await services.store.timeMs();
+    const plan = planOrganizationChange(null, call.body, call.principal, services, nowMs);
     const { name, currency } = call.body;
     const settings = { ...defaultsOf(ORGANIZATION_SETTINGS), ...plan.changes, name, currency };
     const record = await services.store.createOrganization(settings, (made) =>
@@ -54,7 +55,7 @@ const create = defineRoute(
         call,
       ),
     );
-    const answer = await answerOne(record, services, plan.newWebhookSecret);
+    const answer = await answerOne(record, services, plan.newSecrets);
     return { ...answer, status: 201, headers: { ...answer.headers, location: `${PATH}/${record.id}` } };
   },
 );
@@ -120,7 +121,7 @@ const change = defineOrganizationRoute(
     summary: "Changes what is given; it holds from the next request on.",
     description:
       "`currency` (only as long as nothing was spent, else 409) and `suspended` are the operator's alone. " +
-      "Setting `notifications.webhook.url` makes a secret, which this answer alone shows.",
+      "Setting the URL of a webhook in the `standard` format makes a secret, which this answer alone shows.",
     access: "write",
     query: null,
     body: organizationChange,
@@ -129,7 +130,8 @@ const change = defineOrganizationRoute(
   },
   (call, services) =>
     changeCurrent(call.organization, call.ifMatch, async (current, expectedVersion) => {
-      const plan = planOrganizationChange(current, call.body, call.principal, services);
+      const nowMs = await services.store.timeMs();
+      const plan = planOrganizationChange(current, call.body, call.principal, services, nowMs);
       if (Object.keys(plan.changes).length === 0) return answerOne(current, services);
       const after = { ...current, ...plan.changes };
       const entry = describeUpdate(
@@ -152,19 +154,19 @@ const change = defineOrganizationRoute(
       if (result.outcome === "currency_locked") {
         throw new AdminError("currency_locked", { param: "currency" });
       }
-      return answerOne(result.after, services, plan.newWebhookSecret);
+      return answerOne(result.after, services, plan.newSecrets);
     }),
 );
 
 async function answerOne(
   record: OrganizationRecord,
   services: ApiServices,
-  newWebhookSecret: string | null = null,
+  newSecrets?: NewWebhookSecrets,
 ): Promise<ApiAnswer> {
   const spend = await readOrganizationSpend(services, record.id);
   return {
     status: 200,
-    body: formatOrganization(record, spend, newWebhookSecret),
+    body: formatOrganization(record, spend, newSecrets),
     headers: { etag: formatETag(record.version) },
   };
 }

@@ -1,86 +1,116 @@
-/** `…/webhook`: whether the endpoint hears us, and a new secret for it. */
-import { formatTestEvent } from "../../alerts/alert-event.ts";
+/** `…/webhook` and `…/webhooks/{webhook}`: whether an endpoint hears us, and a new secret for it. */
 import { createWebhookSecret } from "../../alerts/signature.ts";
-import { sendWebhook, type WebhookSettings } from "../../alerts/webhook-channel.ts";
+import { sendWebhook } from "../../alerts/webhook-channel.ts";
 import { WebhookError } from "../../alerts/webhook-error.ts";
+import { FORMATS } from "../../alerts/webhook-formats.ts";
+import { changeWebhook, findWebhook, type Webhook } from "../../alerts/webhooks.ts";
 import { createId } from "../../store/ids.ts";
 import type { OrganizationRecord } from "../../store/types/management.ts";
 import { AdminError } from "../admin-error.ts";
 import { rotatedSecret, secretRotation, webhookTest } from "../schemas/alert.ts";
 import { changeCurrent } from "./change-current.ts";
 import { describeChange } from "./record-change.ts";
-import { defineOrganizationRoute } from "./route.ts";
+import { defineOrganizationRoute, type OrganizationRoute } from "./route.ts";
 
-const PATH = "/api/organizations/{organization}/webhook";
+const ORGANIZATION = "/api/organizations/{organization}";
 const TAG = "Alerts";
 
-const test = defineOrganizationRoute(
+/** The first webhook has no id of its own in a path. */
+const PLACES = [
+  { path: `${ORGANIZATION}/webhook`, suffix: "Webhook", which: "the first webhook" },
   {
-    method: "POST",
-    path: `${PATH}/test`,
-    operationId: "testWebhook",
-    tag: TAG,
-    summary: "Sends one signed event of the type `webhook.test`, now and once, and says what came of it.",
-    access: "write",
-    query: null,
-    body: null,
-    answers: { 200: webhookTest },
+    path: `${ORGANIZATION}/webhooks/{webhook}`,
+    suffix: "FurtherWebhook",
+    which: "one of the further webhooks",
   },
-  async ({ organization }, { allowPrivateWebhooks }) => {
-    const webhook = requireWebhook(organization);
-    const startMs = performance.now();
-    const outcome = await trySending(organization.id, webhook, allowPrivateWebhooks);
-    return { status: 200, body: { ...outcome, duration_ms: Math.round(performance.now() - startMs) } };
-  },
-);
+] as const;
+type Place = (typeof PLACES)[number];
 
-const rotate = defineOrganizationRoute(
-  {
-    method: "POST",
-    path: `${PATH}/rotate-secret`,
-    operationId: "rotateWebhookSecret",
-    tag: TAG,
-    summary: "Makes a new secret, which this answer alone shows; for a while the former one signs too.",
-    access: "write",
-    query: null,
-    body: secretRotation,
-    isBodyOptional: true,
-    answers: { 200: rotatedSecret },
-  },
-  (call, { store }) => {
-    const secret = createWebhookSecret();
-    return changeCurrent(call.organization, null, async (current, expectedVersion) => {
-      const untilMs = (await store.timeMs()) + call.body.grace_seconds * 1000;
-      const webhook = addSecret(requireWebhook(current), secret, untilMs);
-      const changes = { notifications: { ...current.notifications, webhook } };
-      const target = { type: "organization", id: current.id, name: current.name };
-      const entry = describeChange({ action: "webhook.rotated", target, before: null, after: null }, call);
-      const result = await store.changeOrganization(current.id, changes, expectedVersion, entry);
-      if (result.outcome === "version_conflict") return result;
-      if (result.outcome === "not_found") throw new AdminError("organization_not_found");
-      const former = call.body.grace_seconds > 0 ? new Date(untilMs).toISOString() : null;
-      return { status: 200, body: { secret, former_secret_until: former } };
-    });
-  },
-);
+function defineTest({ path, suffix, which }: Place): OrganizationRoute {
+  return defineOrganizationRoute(
+    {
+      method: "POST",
+      path: `${path}/test`,
+      operationId: `test${suffix}`,
+      tag: TAG,
+      summary: `Sends one test to ${which}, now and once, and says what came of it.`,
+      description:
+        "In the `standard` format a signed event of the type `webhook.test`; to Slack and Teams a message that says so; to PagerDuty the end of an alert that there is not, which opens nothing.",
+      access: "write",
+      query: null,
+      body: null,
+      answers: { 200: webhookTest },
+    },
+    async ({ organization, params }, { allowPrivateWebhooks }) => {
+      const webhook = requireWebhook(organization, params["webhook"]);
+      const startMs = performance.now();
+      const outcome = await trySending(organization, webhook, allowPrivateWebhooks);
+      return { status: 200, body: { ...outcome, duration_ms: Math.round(performance.now() - startMs) } };
+    },
+  );
+}
 
-function requireWebhook({ notifications }: OrganizationRecord): WebhookSettings {
-  if (notifications.webhook === null) throw new AdminError("webhook_not_set");
-  return notifications.webhook;
+function defineRotation({ path, suffix, which }: Place): OrganizationRoute {
+  return defineOrganizationRoute(
+    {
+      method: "POST",
+      path: `${path}/rotate-secret`,
+      operationId: `rotate${suffix}Secret`,
+      tag: TAG,
+      summary: `Makes a new secret of ${which}, which this answer alone shows; for a while the former one signs too.`,
+      access: "write",
+      query: null,
+      body: secretRotation,
+      isBodyOptional: true,
+      answers: { 200: rotatedSecret },
+    },
+    (call, { store }) => {
+      const secret = createWebhookSecret();
+      return changeCurrent(call.organization, null, async (current, expectedVersion) => {
+        const untilMs = (await store.timeMs()) + call.body.grace_seconds * 1000;
+        const webhook = requireSigned(requireWebhook(current, call.params["webhook"]));
+        const secrets = addSecret(webhook, secret, untilMs);
+        const changes = { notifications: changeWebhook(current.notifications, webhook.channel, { secrets }) };
+        const target = { type: "organization", id: current.id, name: current.name };
+        const entry = describeChange({ action: "webhook.rotated", target, before: null, after: null }, call);
+        const result = await store.changeOrganization(current.id, changes, expectedVersion, entry);
+        if (result.outcome === "version_conflict") return result;
+        if (result.outcome === "not_found") throw new AdminError("organization_not_found");
+        const former = call.body.grace_seconds > 0 ? new Date(untilMs).toISOString() : null;
+        return { status: 200, body: { secret, former_secret_until: former } };
+      });
+    },
+  );
+}
+
+function requireWebhook({ notifications }: OrganizationRecord, id: string | undefined): Webhook {
+  const webhook = findWebhook(notifications, id ?? "webhook");
+  if (webhook === null) throw new AdminError(id === undefined ? "webhook_not_set" : "webhook_not_found");
+  return webhook;
+}
+
+function requireSigned(webhook: Webhook): Webhook {
+  if (webhook.format === "standard") return webhook;
+  const message = `A webhook in the format \`${webhook.format}\` is not signed: there is no secret to change.`;
+  throw new AdminError("invalid_parameter", { message });
 }
 
 /** The newest first; of the former ones only the last signs on. */
-function addSecret(webhook: WebhookSettings, secret: string, untilMs: number): WebhookSettings {
-  const former = webhook.secrets.slice(0, 1).map((one) => ({ ...one, expiresAtMs: untilMs }));
-  return { ...webhook, secrets: [{ secret, expiresAtMs: null }, ...former] };
+function addSecret({ secrets }: Webhook, secret: string, untilMs: number): Webhook["secrets"] {
+  const former = secrets.slice(0, 1).map((one) => ({ ...one, expiresAtMs: untilMs }));
+  return [{ secret, expiresAtMs: null }, ...former];
 }
 
-async function trySending(organizationId: string, webhook: WebhookSettings, allowPrivateNetworks: boolean) {
+async function trySending(
+  { id: organizationId, name: organizationName }: OrganizationRecord,
+  webhook: Webhook,
+  allowPrivateNetworks: boolean,
+) {
   const nowMs = Date.now();
   const id = createId("alert", nowMs);
-  const message = { id, body: formatTestEvent(id, organizationId, nowMs) };
+  const body = FORMATS[webhook.format].formatTest({ id, organizationId, organizationName, nowMs }, webhook);
   try {
-    const { status } = await sendWebhook(webhook, message, nowMs, { allowPrivateNetworks });
+    const { status } = await sendWebhook(webhook, { id, body }, nowMs, { allowPrivateNetworks });
     const delivered = status >= 200 && status < 300;
     return { delivered, status, error: delivered ? null : `the endpoint answered ${status}` };
   } catch (error) {
@@ -89,4 +119,4 @@ async function trySending(organizationId: string, webhook: WebhookSettings, allo
   }
 }
 
-export const webhookRoutes = [test, rotate];
+export const webhookRoutes = PLACES.flatMap((place) => [defineTest(place), defineRotation(place)]);

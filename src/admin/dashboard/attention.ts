@@ -94,13 +94,18 @@ function ofWebhook({ organization, alerts }: AttentionInput): Attention[] {
     const text = "The webhook's endpoint answered 410 Gone: nothing is sent to it any more.";
     return [{ level: "bad", text, label: "See the webhook", path: `${base}/settings#webhook` }];
   }
-  const failing = alerts.filter(
-    ({ deliveries: { email, webhook } }) => isFailing(email) || isFailing(webhook),
+  const disabled = organization.notifications.webhooks.find(({ disabled_at: at }) => at !== null);
+  if (disabled !== undefined) {
+    const text = `A webhook (${disabled.format}) answered 410 Gone: nothing is sent to it any more.`;
+    return [{ level: "bad", text, label: "See the webhooks", path: `${base}/settings#webhooks` }];
+  }
+  const failing = alerts.flatMap(({ deliveries: { email, webhook, webhooks } }) =>
+    [webhook, ...webhooks.values(), email].filter(isFailing),
   );
   const [first] = failing;
   if (first === undefined) return [];
-  const { email, webhook } = first.deliveries;
-  const [channel, error] = isFailing(webhook) ? ["webhook", webhook.lastError] : ["email", email.lastError];
+  const channel = alerts.some(({ deliveries }) => deliveries.email === first) ? "email" : "webhook";
+  const error = first.lastError;
   const text = `An alert could not be delivered by ${channel}${error === null ? "" : `: ${error}`}.`;
   return [{ level: "warn", text, label: "See the deliveries", path: `${base}/alerts` }];
 }

@@ -20,6 +20,8 @@ type Described = Readonly<Record<string, unknown>>;
 /** The settings that have a field, groups by their members. */
 export function listFormSettings(table: Settings, prefix = ""): readonly FormSetting[] {
   return Object.values(table).flatMap((row) => {
+    // They have pages of their own.
+    if (row.kind.notation === "webhooks") return [];
     const path = `${prefix}${row.apiName}`;
     return isGroup(row.kind) ? listFormSettings(row.kind.members, `${path}.`) : [{ path, row }];
   });
@@ -83,7 +85,7 @@ export function inputName({ path, row }: FormSetting): string {
   return row.kind.notation === "webhook" ? `${path}.url` : path;
 }
 
-const FIELD_KINDS: Readonly<Record<Exclude<Notation, "group">, FieldKind>> = {
+const FIELD_KINDS: Readonly<Record<Exclude<Notation, "group" | "webhooks">, FieldKind>> = {
   text: "text",
   whole: "whole",
   rate: "whole",
@@ -99,7 +101,9 @@ const FIELD_KINDS: Readonly<Record<Exclude<Notation, "group">, FieldKind>> = {
 
 /** A new one's number that is left empty is left to the API, which has a default. */
 function fieldKindOf({ kind, default: value }: Setting, isNew: boolean): FieldKind {
-  if (kind.notation === "group") throw new TypeError("a group has no field of its own");
+  if (kind.notation === "group" || kind.notation === "webhooks") {
+    throw new TypeError("a group or list has no field of its own");
+  }
   if (kind.notation === "text") return value === null ? "line" : "text";
   return isNew && typeof value === "number" ? "default" : FIELD_KINDS[kind.notation];
 }
@@ -126,6 +130,7 @@ function textOf(notation: Notation, value: unknown): string | readonly string[] 
     case "model":
     case "whole":
     case "rate":
+    case "webhooks":
     case "group":
       return typeof value === "string" || typeof value === "number" ? String(value) : "";
     default:

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { record, timestamp, whole } from "../../settings/input-schemas.ts";
-import { choice, month, named } from "./fields.ts";
-import { ALERT_CHANNELS } from "../../store/types/alerts.ts";
+import { month, named } from "./fields.ts";
+import { ALERT_CHANNELS, type AlertChannel } from "../../store/types/alerts.ts";
+import { isId } from "../../store/ids.ts";
 
 /** A week: long enough for a receiver that somebody has to deploy. */
 const MAX_SECRET_GRACE_SECONDS = 604_800;
@@ -41,7 +42,13 @@ export const alert = named(
     currency: z.string(),
     month: month(),
     resets_at: z.iso.datetime(),
-    deliveries: z.strictObject({ email: delivery, webhook: delivery }),
+    deliveries: z.strictObject({
+      email: delivery,
+      webhook: delivery,
+      webhooks: z
+        .record(z.string(), delivery)
+        .meta({ description: "Of the further webhooks that there are now, by their ids." }),
+    }),
   }),
 );
 
@@ -62,11 +69,17 @@ export const alertPage = named(
 );
 
 const CHANNELS_EXPECTATION = "expected a list of channels, none twice";
+const CHANNEL_EXPECTATION = `expected ${ALERT_CHANNELS.join(", ")} or the id of a further webhook`;
+const channel = () =>
+  z
+    .string({ error: CHANNEL_EXPECTATION })
+    .refine(isAlertChannel, { error: CHANNEL_EXPECTATION })
+    .meta({ examples: [...ALERT_CHANNELS, "webhook_01934f6e-…"] });
 export const redelivery = named(
   "Redelivery",
   record({
     channels: z
-      .array(choice(ALERT_CHANNELS), { error: CHANNELS_EXPECTATION })
+      .array(channel(), { error: CHANNELS_EXPECTATION })
       .min(1, { error: CHANNELS_EXPECTATION })
       .refine((given) => new Set(given).size === given.length, { error: CHANNELS_EXPECTATION })
       .optional()
@@ -105,3 +118,7 @@ export const rotatedSecret = named(
     former_secret_until: timestamp().nullable().meta({ description: "Until then the former one signs too." }),
   }),
 );
+
+function isAlertChannel(text: string): text is AlertChannel {
+  return ALERT_CHANNELS.some((channel) => channel === text) || isId("webhook", text);
+}

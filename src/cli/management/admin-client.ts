@@ -46,10 +46,24 @@ export class AdminClient {
     return text === "" ? {} : parseObject(text);
   }
 
+  /** The body of a record, and by what a change says which version it is of. @throws CommandError */
+  async read(path: string): Promise<{ readonly body: JsonObject; readonly etag: string }> {
+    const { text, etag } = await this.#request("GET", path, {});
+    return { body: parseObject(text), etag };
+  }
+
   /** The body of an answer as it stands. @throws CommandError */
-  async text(method: string, path: string, { query = {}, body, headers }: CallInput = {}): Promise<string> {
+  async text(method: string, path: string, input: CallInput = {}): Promise<string> {
+    return (await this.#request(method, path, input)).text;
+  }
+
+  async #request(
+    method: string,
+    path: string,
+    { query = {}, body, headers }: CallInput,
+  ): Promise<{ text: string; etag: string }> {
     const url = this.#address(path, query);
-    const { status, text } = await this.#send(url, {
+    const { status, text, etag } = await this.#send(url, {
       method,
       headers: { authorization: `Bearer ${this.#token}`, ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -57,7 +71,7 @@ export class AdminClient {
       // A redirect would take the token elsewhere.
       redirect: "error",
     });
-    if (status >= 200 && status < 300) return text;
+    if (status >= 200 && status < 300) return { text, etag };
     throw new CommandError(describeRefusal(status, text));
   }
 
@@ -125,9 +139,10 @@ export class AdminClient {
     return url;
   }
 
-  async #send(url: URL, options: RequestInit): Promise<{ status: number; text: string }> {
+  async #send(url: URL, options: RequestInit): Promise<{ status: number; text: string; etag: string }> {
     const response = await this.#fetch(url, options);
-    return { status: response.status, text: await this.#answered(response.text()) };
+    const etag = response.headers.get("etag") ?? "*";
+    return { status: response.status, text: await this.#answered(response.text()), etag };
   }
 
   #fetch(url: URL, options: RequestInit): Promise<Response> {

@@ -3,7 +3,6 @@ import type { Level } from "../terminal/screen.ts";
 import { formatTable } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { formatAmount } from "./amounts.ts";
-import { CommandError } from "./command-error.ts";
 import { findAlertId } from "./find.ts";
 import { createListCommand } from "./list-command.ts";
 import {
@@ -13,6 +12,7 @@ import {
   type OrganizationCommandRow,
 } from "./management-command.ts";
 import { collect } from "./options.ts";
+import { testWebhook } from "./webhooks.ts";
 
 const list = createListCommand({
   usage: "list",
@@ -38,7 +38,11 @@ const redeliver: OrganizationCommandRow = {
   description: "Sends an alert again: on the channels on which it did not arrive, or else on all.",
   examples: ["alerts redeliver alert_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11 --channel webhook"],
   options: (command) =>
-    command.option("--channel <channels>", "email or webhook, or both with a comma between", collect),
+    command.option(
+      "--channel <channels>",
+      "email, webhook or the id of a further webhook, with commas between",
+      collect,
+    ),
   async runInOrganization(call: OrganizationCommandCall<ManagementOptions & { channel?: string[] }>) {
     const { client, options, argument, path } = call;
     const body = options.channel ? { channels: options.channel } : {};
@@ -53,16 +57,7 @@ const test: OrganizationCommandRow = {
   usage: "test",
   description: "Sends a test event to the organization's webhook and says what came of it.",
   examples: ["alerts test --org Acme"],
-  async runInOrganization({ client, options, path }) {
-    const result = await client.call("POST", `${path}/webhook/test`);
-    const duration = `${String(result["duration_ms"])} ms`;
-    if (result["delivered"] === true) {
-      const text = `The endpoint answered ${String(result["status"])} (${duration}).\n`;
-      return { json: result, text: () => text };
-    }
-    if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`);
-    throw new CommandError(`The test did not arrive (${duration}): ${String(result["error"])}.`);
-  },
+  runInOrganization: (call) => testWebhook(call, `${call.path}/webhook`),
 };
 
 /** `alerts …` */
@@ -71,6 +66,8 @@ export function addAlertCommands(program: Command): void {
   addCommands(group, [list, redeliver, test]);
 }
 
+/** The worst first. */
+const STATES = ["failed", "pending", "delivered", "off"] as const;
 const LEVELS: Readonly<Record<string, Level>> = {
   delivered: "good",
   failed: "bad",
@@ -78,9 +75,8 @@ const LEVELS: Readonly<Record<string, Level>> = {
   off: "quiet",
 };
 
-function deliveryColumn(channel: string, all: readonly JsonObject[]) {
-  const stateOf = (alert: JsonObject) =>
-    (alert["deliveries"] as Readonly<Record<string, JsonObject>>)[channel]?.["state"];
+function deliveryColumn(channel: "email" | "webhook", all: readonly JsonObject[]) {
+  const stateOf = (alert: JsonObject) => deliveryOf(alert, channel)["state"];
   return {
     header: channel.toUpperCase(),
     levels: all.map((alert) => LEVELS[String(stateOf(alert))] ?? null),
@@ -90,7 +86,6 @@ function deliveryColumn(channel: string, all: readonly JsonObject[]) {
 function formatRow(alert: JsonObject): string[] {
   const currency = String(alert["currency"]);
   const what = alert["type"] === "budget.threshold_reached" ? "budget" : "hard cap";
-  const deliveries = alert["deliveries"] as Readonly<Record<string, JsonObject>>;
   const amount = formatAmount(alert["amount_cents"], currency);
   return [
     String(alert["id"]),
@@ -98,13 +93,26 @@ function formatRow(alert: JsonObject): string[] {
     alert["scope"] === "key" ? `key ${String(alert["key_name"])}` : "organization",
     `${String(alert["threshold_percent"])}% of the ${what}, ${amount}`,
     formatAmount(alert["spent_cents"], currency),
-    formatDelivery(deliveries["email"]),
-    formatDelivery(deliveries["webhook"]),
+    formatDelivery(deliveryOf(alert, "email")),
+    formatDelivery(deliveryOf(alert, "webhook")),
   ];
 }
 
-function formatDelivery(delivery: JsonObject | undefined): string {
-  const state = String(delivery?.["state"]);
-  const error = delivery?.["last_error"];
+/** Of several webhooks the one that stands worst. */
+function deliveryOf(alert: JsonObject, channel: "email" | "webhook"): JsonObject {
+  const { email, webhook, webhooks } = alert["deliveries"] as {
+    readonly email: JsonObject;
+    readonly webhook: JsonObject;
+    readonly webhooks: Readonly<Record<string, JsonObject>>;
+  };
+  if (channel === "email") return email;
+  const all = [webhook, ...Object.values(webhooks)];
+  const worst = STATES.find((state) => all.some((delivery) => delivery["state"] === state));
+  return all.find((delivery) => delivery["state"] === worst) ?? webhook;
+}
+
+function formatDelivery(delivery: JsonObject): string {
+  const state = String(delivery["state"]);
+  const error = delivery["last_error"];
   return typeof error === "string" ? `${state}: ${error}` : state;
 }

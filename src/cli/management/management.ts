@@ -13,6 +13,7 @@ import { addLoginCommands } from "./login.ts";
 import { addRequestCommands } from "./requests.ts";
 import { addTokenCommands } from "./tokens.ts";
 import { addUsageCommands } from "./usage.ts";
+import { addWebhookCommands } from "./webhooks.ts";
 
 export function addManagementCommands(program: Command): void {
   addLoginCommands(program);
@@ -21,6 +22,7 @@ export function addManagementCommands(program: Command): void {
   addUsageCommands(program);
   addRequestCommands(program);
   addAlertCommands(program);
+  addWebhookCommands(program);
   addTokenCommands(program);
   addAuditCommand(program);
   addCatalogCommand(program);

@@ -99,6 +99,12 @@ function formatSetting({ kind, cli }: Setting, value: unknown, currency: string)
     }
     case "webhook":
       return value === null ? none : String((value as JsonObject)["url"]);
+    case "webhooks": {
+      const all = value as readonly JsonObject[];
+      return all.length === 0
+        ? none
+        : all.map(({ format, url }) => `${String(format)} ${String(url)}`).join(", ");
+    }
     case "text":
     case "model":
     case "whole":
@@ -151,6 +157,7 @@ function parserOf(row: Setting): ((text: string, before: unknown) => unknown) | 
     case "model":
     case "flag":
     case "webhook":
+    case "webhooks":
     case "group":
       return null;
     case "time":

@@ -1,5 +1,6 @@
 /** The list of alerts that people see, and the delivery state of each. Fired in `lua/include/thresholds.lua`. */
 import { z } from "zod";
+import { isWebhookId, readChannels } from "./channels.ts";
 import type { StoreContext } from "../context.ts";
 import { isId, timeOfId } from "../ids.ts";
 import {
@@ -12,7 +13,6 @@ import {
 } from "../redis/keys.ts";
 import { expiryOf } from "../../calendar.ts";
 import { parseFields, parseInteger } from "../redis/parse-reply.ts";
-import { ALERT_CHANNELS } from "../types/alerts.ts";
 import type {
   AlertChannel,
   AlertMessage,
@@ -23,7 +23,7 @@ import type {
 } from "../types/alerts.ts";
 import type { Page } from "../types/page.ts";
 import type { Run } from "../run.ts";
-import type { AlertStore } from "../types/alerts.ts";
+import { type AlertStore, deliveryOf } from "../types/alerts.ts";
 
 /** "100" stands for "many": a badge has no room for more. */
 const COUNTED_UNREAD = 100;
@@ -74,13 +74,19 @@ async function listAlerts(
   const count = limit + (wholeMessages === true ? MOST_IN_A_MESSAGE : 1);
   const entries = await context.client.xrevrange(alertListKey(organizationId), end, "-", "COUNT", count);
   const found = entries.map(([, fields]) => parseAlert(organizationId, parseFields(fields)));
-  const last = found[limit - 1];
-  let shown = Math.min(limit, found.length);
-  while (wholeMessages === true && last !== undefined && found[shown]?.messageId === last.messageId) {
-    shown += 1;
-  }
-  const items = await Promise.all(found.slice(0, shown).map((alert) => addDeliveries(context, alert)));
+  const shown = wholeMessages === true ? findEndOfMessage(found, limit) : Math.min(limit, found.length);
+  const channels = await readChannels(context, organizationId);
+  const items = await Promise.all(
+    found.slice(0, shown).map((alert) => addDeliveries(context, alert, channels)),
+  );
   return { items, next: found.length > shown ? (entries[shown - 1]?.[0] ?? null) : null };
+}
+
+/** Where the message ends that the alert before `position` is of. */
+function findEndOfMessage(alerts: readonly AlertRecord[], position: number): number {
+  const messageId = alerts[position - 1]?.messageId;
+  const end = alerts.findIndex((alert, index) => index >= position && alert.messageId !== messageId);
+  return end === -1 ? alerts.length : end;
 }
 
 /** @see AlertStore.findAlert */
@@ -90,7 +96,8 @@ async function findAlert(
   alertId: string,
 ): Promise<ListedAlert | null> {
   for await (const alert of scanAlerts(context, organizationId, alertId)) {
-    if (alert.id === alertId) return addDeliveries(context, alert);
+    if (alert.id !== alertId) continue;
+    return addDeliveries(context, alert, await readChannels(context, organizationId));
   }
   return null;
 }
@@ -148,12 +155,13 @@ async function redeliverAlert(
   const { organizationId, messageId, month } = alert;
   const { alerts } = await findMessage(context, alert);
   const [first, ...others] = alerts;
-  const again = channels.filter((channel) => alert.deliveries[channel].state !== "pending");
+  const couriers = await readChannels(context, organizationId);
+  const again = channels.filter((channel) => deliveryOf(alert, channel)?.state !== "pending");
   await context.client.igwRedeliverAlert(
-    String(2 + ALERT_CHANNELS.length),
+    String(2 + couriers.length),
     alertOutboxKey(organizationId),
     alertDeliveriesKey(organizationId, messageId),
-    ...ALERT_CHANNELS.map((channel) => alertCourierKey(organizationId, channel)),
+    ...couriers.map((channel) => alertCourierKey(organizationId, channel)),
     again.join(" "),
     JSON.stringify(PENDING),
     String(expiryOf(month, context.usageMonths)),
@@ -217,11 +225,22 @@ function formatAlert(alert: AlertRecord): string[] {
   return Object.entries(fields).flatMap(([name, value]) => [name, String(value)]);
 }
 
-async function addDeliveries({ client }: StoreContext, alert: AlertRecord): Promise<ListedAlert> {
+async function addDeliveries(
+  { client }: StoreContext,
+  alert: AlertRecord,
+  channels: readonly AlertChannel[],
+): Promise<ListedAlert> {
   const stored = await client.hgetall(alertDeliveriesKey(alert.organizationId, alert.messageId));
-  const stateOf = (channel: AlertChannel): DeliveryState => {
+  const read = (channel: AlertChannel): DeliveryState => {
     const text = stored[channel];
-    return text === undefined ? PENDING : deliverySchema.parse(JSON.parse(text));
+    if (text !== undefined) return deliverySchema.parse(JSON.parse(text));
+    return isOwed(channel, alert) ? PENDING : { ...PENDING, state: "off" };
   };
-  return { ...alert, deliveries: { email: stateOf("email"), webhook: stateOf("webhook") } };
+  const webhooks = new Map(channels.filter(isWebhookId).map((id) => [id, read(id)]));
+  return { ...alert, deliveries: { email: read("email"), webhook: read("webhook"), webhooks } };
+}
+
+/** A webhook hears of what fires after it was set up. */
+function isOwed(channel: AlertChannel, { firedAtMs }: AlertRecord): boolean {
+  return !isWebhookId(channel) || (timeOfId(channel) ?? 0) <= firedAtMs;
 }

@@ -3,11 +3,11 @@
  * so that alerts go out in order and a process that dies is taken over. The rules are in `lua/`.
  */
 import { parseMessage } from "./alerts.ts";
+import { readChannels } from "./channels.ts";
 import type { StoreContext } from "../context.ts";
 import { alertCourierKey, alertDeliveriesKey, alertOutboxKey } from "../redis/keys.ts";
 import { expiryOf } from "../../calendar.ts";
 import { formatCount, integerAt, parseArray, parseFields, textAt } from "../redis/parse-reply.ts";
-import { ALERT_CHANNELS } from "../types/alerts.ts";
 import type { AlertChannel, DeliveryClaim, FinishInput, OwedDelivery } from "../types/alerts.ts";
 import type { Run } from "../run.ts";
 import type { DeliveryStore } from "../types/alerts.ts";
@@ -79,13 +79,15 @@ async function renewDelivery(
 /** @see DeliveryStore.finishDelivery */
 async function finishDelivery(context: StoreContext, input: FinishInput): Promise<boolean> {
   const { organizationId, channel, owner, claim, shown } = input;
-  const other = ALERT_CHANNELS.find((name) => name !== channel) ?? channel;
+  // After the claim: what is set up from now on is owed nothing of it.
+  const others = (await readChannels(context, organizationId)).filter((name) => name !== channel);
   const reply = parseArray(
     await context.client.igwFinishDelivery(
+      String(others.length + 3),
       alertCourierKey(organizationId, channel),
-      alertCourierKey(organizationId, other),
       alertOutboxKey(organizationId),
       alertDeliveriesKey(organizationId, claim.message.id),
+      ...others.map((name) => alertCourierKey(organizationId, name)),
       owner,
       claim.entryId,
       input.outcome,
@@ -104,7 +106,8 @@ async function listOwedDeliveries(
   context: StoreContext,
   organizationId: string,
 ): Promise<readonly OwedDelivery[]> {
-  const couriers = ALERT_CHANNELS.map((channel) => alertCourierKey(organizationId, channel));
+  const channels = await readChannels(context, organizationId);
+  const couriers = channels.map((channel) => alertCourierKey(organizationId, channel));
   const reply = parseArray(
     await context.client.igwListDeliveries(
       String(couriers.length + 1),
@@ -113,7 +116,7 @@ async function listOwedDeliveries(
     ),
   );
   const at = AT.deliveryOwed;
-  return ALERT_CHANNELS.flatMap((channel, index) => {
+  return channels.flatMap((channel, index) => {
     const next = parseArray(reply[index]);
     if (textAt(next, OUTCOME) === "idle") return [];
     const queuedAtMs = timeOfEntry(textAt(next, at.entryId));

@@ -1,7 +1,7 @@
 -- Writes down how an attempt ended, and gives the lease back.
 --
--- KEYS[1] courier             KEYS[2] courier of the other channel            KEYS[3] outbox
--- KEYS[4] deliveries of the alert
+-- KEYS[1] courier             KEYS[2] outbox      KEYS[3] deliveries of the message
+-- KEYS[4..] couriers of the other channels
 -- ARGV[1] owner               ARGV[2] outbox entry
 -- ARGV[3] 'done': go on to the next one; 'again': try this one again; 'untried': as if it had not been taken up
 -- ARGV[4] wait before the next try, ms            ARGV[5] progress, for the next try
@@ -9,12 +9,13 @@
 --
 -- Reply: {'recorded'}; {'lost'}: another has taken over, nothing was changed.
 --
--- Keeps: an entry leaves the outbox only when no channel is owed it.
+-- Keeps: an entry leaves the outbox only when no channel is owed it. A channel that is made meanwhile is owed none of the
+-- entries up to this one.
 
 -- @include integer.lua
 -- @include time.lua
 
-local courier, other, outbox, deliveries = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local courier, outbox, deliveries, FIRST_OTHER = KEYS[1], KEYS[2], KEYS[3], 4
 local owner, entry, outcome, wait_ms, progress = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
 local channel, shown, expires_at_ms = ARGV[6], ARGV[7], ARGV[8]
 
@@ -42,9 +43,15 @@ if outcome == 'again' then
 elseif outcome == 'done' then
   redis.call('HDEL', courier, 'attempts', 'next_at', 'progress')
   redis.call('HSET', courier, 'cursor', entry)
-  local other_cursor = redis.call('HGET', other, 'cursor')
-  if other_cursor then
-    redis.call('XTRIM', outbox, 'MINID', is_before(entry, other_cursor) and entry or other_cursor)
+  local first = entry
+  for position = FIRST_OTHER, #KEYS do
+    local cursor = redis.call('HGET', KEYS[position], 'cursor')
+    if not cursor then
+      -- It has done nothing yet.
+      return { 'recorded' }
+    end
+    first = is_before(cursor, first) and cursor or first
   end
+  redis.call('XTRIM', outbox, 'MINID', first)
 end
 return { 'recorded' }

@@ -1,9 +1,11 @@
 /** Organizations: their records and the list of all. */
+import { listChannels } from "../alerts/channels.ts";
 import { executeWithAudit, formatAuditEntry } from "./audit.ts";
 import { timeMs } from "../redis/clock.ts";
 import { countFiredAlerts, runInMonth, type StoreContext } from "../context.ts";
 import { createId, isId } from "../ids.ts";
 import {
+  alertCourierKey,
   alertKeys,
   auditKey,
   holdsKey,
@@ -25,6 +27,7 @@ import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 /** What one search looks through: 2,000 organizations. */
 const SEARCHED_PAGES = 10;
 const SEARCH_PAGE = 200;
+const GONE_COURIER_MS = 86_400_000;
 
 export function createOrganizationStore(run: Run): OrganizationStore {
   return {
@@ -158,7 +161,25 @@ async function changeOrganization(
   }
   const { before, after, alertsFired } = AT.organizationChanged;
   countFiredAlerts(context, reply, alertsFired);
-  return { outcome: "changed", before: recordAt(before), after: recordAt(after) };
+  const result = { outcome: "changed", before: recordAt(before), after: recordAt(after) } as const;
+  await expireCouriers(context, result.before, result.after);
+  return result;
+}
+
+/**
+ * Of webhooks that are gone. Not at once, for an attempt may be under way; not in one step with the change: what a crash
+ * leaves is a small hash that nobody reads.
+ */
+async function expireCouriers(
+  { client }: StoreContext,
+  before: OrganizationRecord,
+  after: OrganizationRecord,
+): Promise<void> {
+  const channels = listChannels(after.notifications);
+  const gone = listChannels(before.notifications).filter((channel) => !channels.includes(channel));
+  await Promise.all(
+    gone.map((channel) => client.pexpire(alertCourierKey(before.id, channel), GONE_COURIER_MS)),
+  );
 }
 
 /** A page of a sorted set of ids whose scores are all 0. */

@@ -36,7 +36,7 @@ export const SCRIPTS = {
   igwDeleteToken: { file: "delete-token.lua", numberOfKeys: 3 },
   igwClaimDelivery: { file: "claim-delivery.lua", numberOfKeys: 2 },
   igwRenewDelivery: { file: "renew-delivery.lua", numberOfKeys: 1 },
-  igwFinishDelivery: { file: "finish-delivery.lua", numberOfKeys: 4 },
+  igwFinishDelivery: { file: "finish-delivery.lua" },
   igwListDeliveries: { file: "list-deliveries.lua" },
   igwRedeliverAlert: { file: "redeliver-alert.lua" },
 } as const satisfies Record<string, ScriptDefinition>;

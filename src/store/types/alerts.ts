@@ -1,9 +1,18 @@
 /** Alerts: what was reached, and how the telling goes. */
 import type { Page, PageInput } from "./page.ts";
 
+/** What every organization has; the other channels are its further webhooks. */
 export const ALERT_CHANNELS = ["email", "webhook"] as const;
-/** What leaves the gateway. The third channel, the dashboard, is the list itself. */
-export type AlertChannel = (typeof ALERT_CHANNELS)[number];
+export type AlertChannelKind = (typeof ALERT_CHANNELS)[number];
+/** The id of one of an organization's further webhooks. */
+export type WebhookId = `webhook_${string}`;
+/** What leaves the gateway, each with a courier of its own. The dashboard is no channel here: it is the list itself. */
+export type AlertChannel = AlertChannelKind | WebhookId;
+
+/** How a channel sends. */
+export function kindOfChannel(channel: AlertChannel): AlertChannelKind {
+  return channel === "email" ? "email" : "webhook";
+}
 
 export interface AlertRecord {
   /** `alert_…` */
@@ -54,7 +63,16 @@ export interface DeliveryState {
 
 export interface ListedAlert extends AlertRecord {
   /** Of its message. */
-  readonly deliveries: Readonly<Record<AlertChannel, DeliveryState>>;
+  readonly deliveries: Readonly<Record<AlertChannelKind, DeliveryState>> & {
+    /** Of the further webhooks that the organization has now. */
+    readonly webhooks: ReadonlyMap<WebhookId, DeliveryState>;
+  };
+}
+
+/** How the delivery to a channel stands; null for a webhook that the organization has not. */
+export function deliveryOf({ deliveries }: ListedAlert, channel: AlertChannel): DeliveryState | null {
+  if (channel === "email" || channel === "webhook") return deliveries[channel];
+  return deliveries.webhooks.get(channel) ?? null;
 }
 
 /** A delivery that this process, and no other, is to attempt now. */

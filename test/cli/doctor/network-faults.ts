@@ -57,7 +57,7 @@ async function examineMail(
 async function examineWebhook(world: DoctorWorld, url: string, allowPrivate: boolean): Promise<Report> {
   const redis = await startRedis({ appendOnly: true });
   const webhook = { url, secrets: [{ secret: "whsec_AAAA", expiresAtMs: null }] };
-  const notifications = { dashboard: true, emails: [], webhook };
+  const notifications = { dashboard: true, emails: [], webhook, webhooks: [] };
   try {
     await world.withStore((store) => createTestKey(store, {}, { notifications }), redis.url);
     return await world.examine({

@@ -6,7 +6,7 @@ import { ALERT, messageOf } from "./alert-fixture.ts";
 const PAGES = "https://dashboard.example.com";
 
 const format = (message: AlertMessage) =>
-  formatAlertEvent({ message, organizationName: "Acme", pagesUrl: PAGES });
+  JSON.stringify(formatAlertEvent({ message, organizationName: "Acme", pagesUrl: PAGES }));
 
 describe("formatAlertEvent", () => {
   it("has the published fields, amounts in whole cents rounded down", () => {
@@ -89,9 +89,16 @@ describe("an event of several alerts", () => {
   });
 });
 
+const TEST = {
+  id: "alert_1",
+  organizationId: "org_1",
+  organizationName: "Acme",
+  nowMs: ALERT.firedAtMs,
+};
+
 describe("formatTestEvent", () => {
   it("is no alert", () => {
-    expect(JSON.parse(formatTestEvent("alert_1", "org_1", ALERT.firedAtMs))).toEqual({
+    expect(formatTestEvent(TEST)).toEqual({
       type: "webhook.test",
       timestamp: "2026-11-20T12:00:00Z",
       data: { id: "alert_1", organization_id: "org_1" },

@@ -30,7 +30,7 @@ const ORGANIZATION: KeyStatusInput["organization"] = {
   endUserTag: false,
   modelNames: { aliases: {}, defaultModel: null },
   suspended: false,
-  notifications: { dashboard: true, emails: [], webhook: null },
+  notifications: { dashboard: true, emails: [], webhook: null, webhooks: [] },
   keyDefaults: { requestsPerMinute: null, hardCapCents: null, budgetCents: null },
   createdAtMs: 0,
   version: 1,

@@ -36,7 +36,7 @@ describe("a table of settings", () => {
       ...defaultsOf(ORGANIZATION_SETTINGS),
       name: "Acme",
       currency: "USD",
-      notifications: { dashboard: false, emails: [], webhook: null },
+      notifications: { dashboard: false, emails: [], webhook: null, webhooks: [] },
     });
   });
 
@@ -51,7 +51,7 @@ describe("a table of settings", () => {
       ...defaultsOf(ORGANIZATION_SETTINGS),
       name: "Acme",
       currency: "USD",
-      notifications: { dashboard: true, emails: ["a@example.com"], webhook },
+      notifications: { dashboard: true, emails: ["a@example.com"], webhook, webhooks: [] },
     };
     const wanted = { notifications: { dashboard: false } };
     const changes = convertSettings(ORGANIZATION_SETTINGS, wanted, current);

@@ -6,6 +6,7 @@ import type { Settings } from "../../../settings/setting.ts";
 import { NO_PROBLEMS, type Problems, pickChanges } from "../form.ts";
 import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
 import { Form, ProblemSummary } from "../parts/fields.tsx";
+import { FurtherWebhooks } from "../parts/further-webhooks.tsx";
 import { Layout } from "../parts/layout.tsx";
 import { SettingFields } from "../parts/setting-fields.tsx";
 import { Webhook } from "../parts/webhook.tsx";
@@ -22,6 +23,7 @@ import {
 import { submit } from "../submit.ts";
 import type { OrganizationView } from "../views.ts";
 import { rotateWebhookSecret, showWebhookSecret, testWebhook } from "./webhook.tsx";
+import { webhookPageRoutes } from "./webhooks.tsx";
 
 const PATH = "/organizations/:organization/settings";
 const ONE = "/api/organizations/{organization}";
@@ -99,6 +101,7 @@ function renderSettings(page: OrganizationPageCall, state: SettingsState): PageA
           {page.canChange ? <button type="submit">Save</button> : null}
         </Form>
         {notifications.webhook === null ? null : <Webhook page={page} webhook={notifications.webhook} />}
+        <FurtherWebhooks page={page} />
       </Layout>
     ),
   };
@@ -153,4 +156,7 @@ export const settingsRoutes: readonly PageRoute[] = [
   { method: "POST", path: PATH, runInOrganization: changeSettings },
   { method: "POST", path: `${PATH}/webhook/test`, runInOrganization: testWebhook },
   { method: "POST", path: `${PATH}/webhook/rotate-secret`, runInOrganization: rotateWebhookSecret },
+  { method: "POST", path: `${PATH}/webhooks/:webhook/test`, runInOrganization: testWebhook },
+  { method: "POST", path: `${PATH}/webhooks/:webhook/rotate-secret`, runInOrganization: rotateWebhookSecret },
+  ...webhookPageRoutes,
 ];

@@ -4,12 +4,23 @@ import { formatCount } from "../../format.ts";
 import type { OrganizationPageCall, PageAnswer } from "../page.ts";
 import { Form, Secret } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
-import { ROTATE_SECRET, TEST_WEBHOOK } from "../parts/webhook.tsx";
+import {
+  ROTATE_FURTHER_SECRET,
+  ROTATE_SECRET,
+  TEST_FURTHER_WEBHOOK,
+  TEST_WEBHOOK,
+} from "../parts/webhook.tsx";
 import type { WebhookTestView } from "../views.ts";
 
 export async function testWebhook(page: OrganizationPageCall): Promise<PageAnswer> {
-  const { body } = await page.api(TEST_WEBHOOK, { params: { organization: page.organization.id } });
+  const { body } = await page.api(
+    page.params["webhook"] === undefined ? TEST_WEBHOOK : TEST_FURTHER_WEBHOOK,
+    {
+      params: paramsOf(page),
+    },
+  );
   const result = body as WebhookTestView;
+  const { url, format } = describeTested(page);
   return {
     markup: (
       <Layout page={page} title="Test of the webhook" section="settings">
@@ -24,8 +35,14 @@ export async function testWebhook(page: OrganizationPageCall): Promise<PageAnswe
           </p>
         )}
         <p>
-          One signed event of the type <code>webhook.test</code> was sent to{" "}
-          <code class="break">{page.organization.notifications.webhook?.url ?? "the webhook"}</code>.
+          {format === "standard" ? (
+            <>
+              One signed event of the type <code>webhook.test</code>
+            </>
+          ) : (
+            "One test"
+          )}{" "}
+          was sent to <code class="break">{url}</code>.
         </p>
         <div class="actions">
           <Form page={page} action={page.path}>
@@ -39,11 +56,28 @@ export async function testWebhook(page: OrganizationPageCall): Promise<PageAnswe
 }
 
 export async function rotateWebhookSecret(page: OrganizationPageCall): Promise<PageAnswer> {
-  const { body } = await page.api(ROTATE_SECRET, {
-    params: { organization: page.organization.id },
-    body: readBody(page.form, { grace_seconds: "default" }),
-  });
+  const { body } = await page.api(
+    page.params["webhook"] === undefined ? ROTATE_SECRET : ROTATE_FURTHER_SECRET,
+    {
+      params: paramsOf(page),
+      body: readBody(page.form, { grace_seconds: "default" }),
+    },
+  );
   return showWebhookSecret(page, (body as { secret: string }).secret);
+}
+
+function paramsOf({ organization, params }: OrganizationPageCall): Readonly<Record<string, string>> {
+  const { webhook } = params;
+  return { organization: organization.id, ...(webhook === undefined ? {} : { webhook }) };
+}
+
+function describeTested({ organization, params }: OrganizationPageCall) {
+  const { webhook, webhooks } = organization.notifications;
+  const further = webhooks.find(({ id }) => id === params["webhook"]);
+  return {
+    url: further?.url ?? webhook?.url ?? "the webhook",
+    format: further?.format ?? "standard",
+  };
 }
 
 /** The only time that the secret is in a page. */

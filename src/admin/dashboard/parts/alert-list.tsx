@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-import type { ListedAlert } from "../../../store/types/alerts.ts";
+import type { DeliveryState, ListedAlert } from "../../../store/types/alerts.ts";
 import { formatLimit, formatMoney, formatTime, monthName } from "../../format.ts";
 import type { OrganizationPageCall } from "../page.ts";
 import { Form } from "./fields.tsx";
@@ -26,8 +26,7 @@ export function AlertList({ page, alerts }: AlertListProps) {
           ))}
           <div class="quiet">
             <Time at={message[0].firedAtMs} />
-            {describeDelivery("email", message[0])}
-            {describeDelivery("webhook", message[0])}
+            {describeDeliveries(page, message[0])}
             <SendAgain page={page} alert={message[0]} />
           </div>
         </li>
@@ -90,20 +89,36 @@ function Subject({ alert }: { alert: ListedAlert }) {
   );
 }
 
-function describeDelivery(channel: "email" | "webhook", alert: ListedAlert): string {
-  const { state, attempts, lastError, nextAttemptAtMs } = alert.deliveries[channel];
+function describeDeliveries({ organization }: OrganizationPageCall, { deliveries }: ListedAlert): string {
+  const formats = new Map(organization.notifications.webhooks.map(({ id, format }) => [id, format]));
+  const further = [...deliveries.webhooks].map(
+    ([id, state]) => [formats.get(id) ?? "webhook", state] as const,
+  );
+  const all = [["email", deliveries.email], ["webhook", deliveries.webhook], ...further] as const;
+  return all.map(([name, delivery]) => describeDelivery(name, delivery)).join("");
+}
+
+function describeDelivery(
+  name: string,
+  { state, attempts, lastError, nextAttemptAtMs }: DeliveryState,
+): string {
   if (state === "off") return "";
-  const tries = attempts > 0 ? ` after ${attempts} ${attempts === 1 ? "attempt" : "attempts"}` : "";
+  // That the first one arrived needs no words.
+  const tries =
+    attempts > (state === "delivered" ? 1 : 0)
+      ? ` after ${attempts} ${attempts === 1 ? "attempt" : "attempts"}`
+      : "";
   const error = lastError === null || state === "delivered" ? "" : ` (${lastError})`;
   const next =
     nextAttemptAtMs === null ? "" : `, next try ${formatTime(new Date(nextAttemptAtMs).toISOString())}`;
-  return ` · ${channel}: ${state}${tries}${error}${next}`;
+  return ` · ${name}: ${state}${tries}${error}${next}`;
 }
 
 /** To where it did not arrive, or else to everybody. */
 function SendAgain({ page, alert }: { page: OrganizationPageCall; alert: ListedAlert }) {
-  const { emails, webhook } = page.organization.notifications;
-  if (!page.canChange || (emails.length === 0 && webhook === null)) return null;
+  const { emails, webhook, webhooks } = page.organization.notifications;
+  const hasChannel = emails.length > 0 || webhook !== null || webhooks.length > 0;
+  if (!page.canChange || !hasChannel) return null;
   const path = `/organizations/${page.organization.id}/alerts/${alert.id}/redeliver`;
   return (
     <>

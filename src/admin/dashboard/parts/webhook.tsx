@@ -4,8 +4,11 @@ import type { OrganizationPageCall } from "../page.ts";
 import type { OrganizationView } from "../views.ts";
 import { Form } from "./fields.tsx";
 
-export const TEST_WEBHOOK = "POST /api/organizations/{organization}/webhook/test";
-export const ROTATE_SECRET = "POST /api/organizations/{organization}/webhook/rotate-secret";
+const ORGANIZATION = "/api/organizations/{organization}";
+export const TEST_WEBHOOK = `POST ${ORGANIZATION}/webhook/test`;
+export const TEST_FURTHER_WEBHOOK = `POST ${ORGANIZATION}/webhooks/{webhook}/test`;
+export const ROTATE_SECRET = `POST ${ORGANIZATION}/webhook/rotate-secret`;
+export const ROTATE_FURTHER_SECRET = `POST ${ORGANIZATION}/webhooks/{webhook}/rotate-secret`;
 
 const DEFAULT_SECRET_GRACE = "86400";
 const SECRET_GRACES = [
@@ -38,25 +41,40 @@ export function Webhook({ page, webhook }: { page: OrganizationPageCall; webhook
         <Form page={page} action={`${path}/test`}>
           <button type="submit">Send a test</button>
         </Form>
-        <Form
-          page={page}
-          action={`${path}/rotate-secret`}
-          class="inline"
-          confirm="Make a new secret? It is shown once, and the receiver has to be given it."
-        >
-          <button type="submit" class="quiet">
-            New secret
-          </button>
-          <label for="grace_seconds">the former one</label>
-          <select id="grace_seconds" name="grace_seconds">
-            {SECRET_GRACES.map(({ seconds, label }) => (
-              <option value={seconds} selected={seconds === DEFAULT_SECRET_GRACE}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </Form>
+        <SecretRotation page={page} path={path} id="webhook" />
       </div>
     </section>
+  );
+}
+
+interface SecretRotationProps {
+  readonly page: OrganizationPageCall;
+  /** Of the webhook. */
+  readonly path: string;
+  readonly id: string;
+}
+
+/** A new secret, and how long the former one signs too. */
+export function SecretRotation({ page, path, id }: SecretRotationProps) {
+  const name = id === "webhook" ? "grace_seconds" : `grace_seconds-${id}`;
+  return (
+    <Form
+      page={page}
+      action={`${path}/rotate-secret`}
+      class="inline"
+      confirm="Make a new secret? It is shown once, and the receiver has to be given it."
+    >
+      <button type="submit" class="quiet">
+        New secret
+      </button>
+      <label for={name}>the former one</label>
+      <select id={name} name="grace_seconds">
+        {SECRET_GRACES.map(({ seconds, label }) => (
+          <option value={seconds} selected={seconds === DEFAULT_SECRET_GRACE}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </Form>
   );
 }

@@ -1,0 +1,210 @@
+/** @jsxImportSource hono/jsx */
+/** The further webhooks of an organization: add, change, remove. */
+import { WEBHOOK_ALERTS, WEBHOOK_FORMATS } from "../../../settings/webhooks.ts";
+import type { FormValues, Problems } from "../form.ts";
+import { NO_PROBLEMS } from "../form.ts";
+import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
+import { Field, Form, Hints, ProblemSummary, Select } from "../parts/fields.tsx";
+import { Layout } from "../parts/layout.tsx";
+import { ALERT_LABELS, FORMAT_LABELS, type FurtherWebhookView } from "../parts/further-webhooks.tsx";
+import { submit } from "../submit.ts";
+import type { OrganizationView } from "../views.ts";
+import { showWebhookSecret } from "./webhook.tsx";
+
+const PATH = "/organizations/:organization/settings/webhooks";
+const ONE = "/api/organizations/{organization}";
+const FIELDS = ["format", "url", "routing_key", "alerts"];
+
+interface FormState {
+  readonly format: string;
+  readonly url: string;
+  readonly routingKey: string;
+  readonly alerts: readonly string[];
+}
+
+const EMPTY: FormState = { format: "slack", url: "", routingKey: "", alerts: WEBHOOK_ALERTS };
+
+function showNew(page: OrganizationPageCall): Promise<PageAnswer> {
+  return Promise.resolve(renderForm(page, null, EMPTY, NO_PROBLEMS));
+}
+
+function showOne(page: OrganizationPageCall): Promise<PageAnswer> {
+  const webhook = findOne(page);
+  if (webhook === null) return Promise.resolve({ redirect: settingsOf(page) });
+  return Promise.resolve(renderForm(page, webhook, { ...EMPTY, alerts: webhook.alerts }, NO_PROBLEMS));
+}
+
+function save(page: OrganizationPageCall): Promise<PageAnswer> {
+  const webhook = findOne(page);
+  const { form } = page;
+  return submit({
+    send: async () => {
+      const wanted = readWebhook(form, webhook);
+      const others = page.organization.notifications.webhooks;
+      const all = others.map(({ id }) => (id === webhook?.id ? wanted : { id }));
+      const saved = await changeWebhooks(page, webhook === null ? [...all, wanted] : all);
+      const secret = saved.notifications.webhooks.find((one) => one.secret !== undefined)?.secret;
+      return secret === undefined
+        ? { redirect: `${settingsOf(page)}?done=saved` }
+        : showWebhookSecret(page, secret);
+    },
+    refused: (problems) => {
+      const own = new Map([...problems].map(([field, text]) => [fieldOf(field), text]));
+      const state = {
+        format: form.text("format"),
+        url: form.text("url"),
+        routingKey: "",
+        alerts: form.all("alerts"),
+      };
+      return renderForm(page, webhook, state, own);
+    },
+  });
+}
+
+async function remove(page: OrganizationPageCall): Promise<PageAnswer> {
+  const kept = page.organization.notifications.webhooks.filter(({ id }) => id !== page.params["webhook"]);
+  await changeWebhooks(
+    page,
+    kept.map(({ id }) => ({ id })),
+  );
+  return { redirect: `${settingsOf(page)}?done=saved` };
+}
+
+async function changeWebhooks(
+  page: OrganizationPageCall,
+  webhooks: readonly object[],
+): Promise<OrganizationView> {
+  const params = { organization: page.organization.id };
+  // The list is given whole: it must be the one that this page was made of.
+  const { body: now, headers } = await page.api(`GET ${ONE}`, { params });
+  const ids = (one: OrganizationView) => one.notifications.webhooks.map(({ id }) => id).join(" ");
+  const isSame = ids(now as OrganizationView) === ids(page.organization);
+  const { body } = await page.api(`PATCH ${ONE}`, {
+    params,
+    body: { notifications: { webhooks } },
+    ifMatch: isSame ? (headers?.["etag"] ?? "*") : '"changed"',
+  });
+  return body as OrganizationView;
+}
+
+/** What is left empty of one that there is stays as it is. */
+function readWebhook(form: FormValues, webhook: FurtherWebhookView | null): object {
+  const [url, routingKey] = [form.text("url"), form.text("routing_key")];
+  return {
+    ...(webhook === null ? { format: form.text("format") } : { id: webhook.id }),
+    ...(url === "" ? {} : { url }),
+    ...(routingKey === "" ? {} : { routing_key: routingKey }),
+    alerts: form.all("alerts"),
+  };
+}
+
+/** "notifications.webhooks.0.alerts.1" is "alerts". */
+function fieldOf(field: string): string {
+  return field.split(".")[3] ?? "";
+}
+
+function findOne({ organization, params }: OrganizationPageCall): FurtherWebhookView | null {
+  return organization.notifications.webhooks.find(({ id }) => id === params["webhook"]) ?? null;
+}
+
+function settingsOf({ organization }: OrganizationPageCall): string {
+  return `/organizations/${organization.id}/settings`;
+}
+
+function renderForm(
+  page: OrganizationPageCall,
+  webhook: FurtherWebhookView | null,
+  state: FormState,
+  problems: Problems,
+): PageAnswer {
+  const isNew = webhook === null;
+  const title = isNew ? "Add a webhook" : `Webhook: ${FORMAT_LABELS[webhook.format]}`;
+  const action = `${settingsOf(page)}/webhooks/${isNew ? "new" : webhook.id}`;
+  return {
+    status: problems.size === 0 ? 200 : 400,
+    markup: (
+      <Layout page={page} title={title} section="settings">
+        <ProblemSummary problems={problems} fields={FIELDS} />
+        <Form page={page} action={action} class="card">
+          {isNew ? (
+            <Select
+              name="format"
+              label="Format"
+              value={state.format}
+              choices={WEBHOOK_FORMATS.map((value) => ({ value, label: FORMAT_LABELS[value] }))}
+              problems={problems}
+            />
+          ) : null}
+          <Address webhook={webhook} state={state} problems={problems} />
+          <Alerts chosen={state.alerts} problem={problems.get("alerts")} />
+          <button type="submit">{isNew ? "Add" : "Save"}</button>
+        </Form>
+        <p>
+          <a href={settingsOf(page)}>Back to the inference settings</a>
+        </p>
+      </Layout>
+    ),
+  };
+}
+
+interface AddressProps {
+  readonly webhook: FurtherWebhookView | null;
+  readonly state: FormState;
+  readonly problems: Problems;
+}
+
+function Address({ webhook, state, problems }: AddressProps) {
+  const isPagerDuty = webhook === null || webhook.format === "pagerduty";
+  const now = webhook === null ? "" : `Empty: it stays ${webhook.url}.`;
+  return (
+    <>
+      <Field
+        name="url"
+        label="URL"
+        inputmode="url"
+        value={state.url}
+        problems={problems}
+        hint={webhook === null ? "Of PagerDuty: only where it is not the United States' Events API v2." : now}
+      />
+      {isPagerDuty ? (
+        <Field
+          name="routing_key"
+          label="Routing key (PagerDuty)"
+          value={state.routingKey}
+          autocomplete="off"
+          problems={problems}
+          hint={
+            webhook === null
+              ? "The integration key of a service, Events API v2."
+              : `Empty: it stays ${webhook.routing_key ?? ""}.`
+          }
+        />
+      ) : null}
+    </>
+  );
+}
+
+function Alerts({ chosen, problem }: { chosen: readonly string[]; problem: string | undefined }) {
+  return (
+    <fieldset class="field" id="alerts">
+      <legend>Hears of</legend>
+      <div class="choices">
+        {WEBHOOK_ALERTS.map((alert) => (
+          <label>
+            <input type="checkbox" name="alerts" value={alert} checked={chosen.includes(alert)} />
+            <span>{ALERT_LABELS[alert]}</span>
+          </label>
+        ))}
+      </div>
+      <Hints name="alerts" hint={undefined} problem={problem} />
+    </fieldset>
+  );
+}
+
+export const webhookPageRoutes: readonly PageRoute[] = [
+  { method: "GET", path: `${PATH}/new`, access: "write", runInOrganization: showNew },
+  { method: "POST", path: `${PATH}/new`, runInOrganization: save },
+  { method: "GET", path: `${PATH}/:webhook`, access: "write", runInOrganization: showOne },
+  { method: "POST", path: `${PATH}/:webhook`, runInOrganization: save },
+  { method: "POST", path: `${PATH}/:webhook/remove`, runInOrganization: remove },
+];

@@ -1,0 +1,216 @@
+/** `webhook …`: the first webhook of an organization and the further ones. */
+import type { Command } from "commander";
+import { endOfShortId } from "../terminal/short-id.ts";
+import { formatTable } from "../terminal/table.ts";
+import type { JsonObject } from "./admin-client.ts";
+import { CommandError } from "./command-error.ts";
+import { confirm } from "./confirm.ts";
+import {
+  addCommands,
+  type CommandOutput,
+  type ManagementOptions,
+  type OrganizationCommandCall,
+  type OrganizationCommandRow,
+} from "./management-command.ts";
+import { collect } from "./options.ts";
+
+interface WebhookOptions extends ManagementOptions {
+  readonly format?: string;
+  readonly url?: string;
+  readonly routingKey?: string;
+  readonly alerts?: string | readonly string[];
+}
+type WebhookCall = OrganizationCommandCall<WebhookOptions>;
+
+const FIRST = "webhook";
+const ALERTS_HELP =
+  "which it hears of, with commas between: budget_80, budget_100, hard_cap_90, hard_cap_100";
+
+const list: OrganizationCommandRow = {
+  usage: "list",
+  description: "All webhooks. Of the URLs of Slack and Teams, and of routing keys, the end is shown.",
+  hasTable: true,
+  examples: ["webhook list --org Acme"],
+  runInOrganization({ organization }) {
+    const all = listAll(organization);
+    return Promise.resolve({
+      json: { data: all, has_more: false, next: null },
+      text: (screen) => formatTable(screen, ["ID", "FORMAT", "URL", "ALERTS", "STATE"], all.map(formatRow)),
+    });
+  },
+};
+
+const add: OrganizationCommandRow = {
+  usage: "add",
+  description: "Adds a webhook, with a format and a choice of alerts.",
+  examples: [
+    "webhook add --format slack --url https://hooks.slack.com/services/T0/B0/x --org Acme",
+    "webhook add --format pagerduty --routing-key 0123456789abcdef0123456789abcdef --alerts hard_cap_100",
+  ],
+  options: (command) =>
+    addAddressOptions(command.option("--format <format>", "standard, slack, teams or pagerduty")),
+  async runInOrganization(call: WebhookCall) {
+    const { format } = call.options;
+    const wanted = { ...(format === undefined ? {} : { format }), ...readOptions(call.options) };
+    const kept = furtherOf(call.organization).map(({ id }) => ({ id }));
+    const changed = await change(call, [...kept, wanted]);
+    return describe(changed, furtherOf(changed).at(-1), "Added");
+  },
+};
+
+const set: OrganizationCommandRow = {
+  usage: "set <webhook>",
+  description: "Changes a webhook by its id; what is not given stays.",
+  examples: ["webhook set webhook_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11 --alerts hard_cap_90,hard_cap_100"],
+  options: addAddressOptions,
+  async runInOrganization(call: WebhookCall) {
+    const one = findFurther(call);
+    const wanted = { id: one["id"], ...readOptions(call.options) };
+    const all = furtherOf(call.organization).map(({ id }) => (id === one["id"] ? wanted : { id }));
+    const changed = await change(call, all);
+    const after = furtherOf(changed).find(({ id }) => id === one["id"]);
+    return describe(changed, after, "Changed");
+  },
+};
+
+const remove: OrganizationCommandRow = {
+  usage: "remove <webhook>",
+  description: "Removes a webhook by its id; `webhook` is the first one.",
+  asksFirst: true,
+  examples: ["webhook remove webhook_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11 --org Acme"],
+  async runInOrganization(call: WebhookCall) {
+    const { argument, options, organization, client, path } = call;
+    const one = argument === FIRST ? null : findFurther(call);
+    await confirm(`This removes the webhook ${argument}: it hears of no alert any more.`, options);
+    if (one === null) await client.call("PATCH", path, { body: { notifications: { webhook: null } } });
+    else {
+      const kept = furtherOf(organization).filter(({ id }) => id !== one["id"]);
+      await change(
+        call,
+        kept.map(({ id }) => ({ id })),
+      );
+    }
+    return { json: { id: argument, deleted: true }, text: () => "Removed the webhook.\n" };
+  },
+};
+
+const test: OrganizationCommandRow = {
+  usage: "test <webhook>",
+  description: "Sends a test to a webhook and says what came of it; `webhook` is the first one.",
+  examples: ["webhook test webhook_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11 --org Acme"],
+  runInOrganization: (call) => testWebhook(call, pathOf(call)),
+};
+
+const rotate: OrganizationCommandRow = {
+  usage: "rotate-secret <webhook>",
+  description: "Makes a new secret of a webhook in the standard format; for a day the former one signs too.",
+  examples: ["webhook rotate-secret webhook --org Acme"],
+  async runInOrganization(call) {
+    const result = await call.client.call("POST", `${pathOf(call)}/rotate-secret`, { body: {} });
+    const until = result["former_secret_until"];
+    const text = `${formatSecret(String(result["secret"]))}\nThe former one signs too until ${String(until)}.\n`;
+    return { json: result, text: () => text };
+  },
+};
+
+/** `webhook …` */
+export function addWebhookCommands(program: Command): void {
+  const group = program.command("webhook").description("Webhooks that alerts are sent to.");
+  addCommands(group, [list, add, set, remove, test, rotate]);
+}
+
+/** @param path Of the webhook in the API. @throws CommandError when it did not arrive */
+export async function testWebhook(
+  { client, options }: OrganizationCommandCall,
+  path: string,
+): Promise<CommandOutput> {
+  const result = await client.call("POST", `${path}/test`);
+  const duration = `${String(result["duration_ms"])} ms`;
+  if (result["delivered"] === true) {
+    const text = `The endpoint answered ${String(result["status"])} (${duration}).\n`;
+    return { json: result, text: () => text };
+  }
+  if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`);
+  throw new CommandError(`The test did not arrive (${duration}): ${String(result["error"])}.`);
+}
+
+function addAddressOptions(command: Command): Command {
+  return command
+    .option("--url <url>", "where it is sent; of pagerduty only where it is not the United States' API")
+    .option("--routing-key <key>", "of pagerduty: the integration key of a service")
+    .option("--alerts <alerts>", ALERTS_HELP, collect);
+}
+
+function readOptions({ url, routingKey, alerts }: WebhookOptions): object {
+  return {
+    ...(url === undefined ? {} : { url }),
+    ...(routingKey === undefined ? {} : { routing_key: routingKey }),
+    ...(Array.isArray(alerts) ? { alerts } : {}),
+  };
+}
+
+/** The list is given whole, so it must not have changed since it was read. */
+async function change({ client, path, organization }: WebhookCall, webhooks: readonly object[]) {
+  const { body, etag } = await client.read(path);
+  const ids = (one: JsonObject) =>
+    furtherOf(one)
+      .map(({ id }) => String(id))
+      .join(" ");
+  if (ids(body) !== ids(organization)) {
+    throw new CommandError("The webhooks have changed meanwhile. Try again.");
+  }
+  const headers = { "if-match": etag };
+  return client.call("PATCH", path, { body: { notifications: { webhooks } }, headers });
+}
+
+function describe(json: JsonObject, one: JsonObject | undefined, verb: string): CommandOutput {
+  const { id, secret } = one ?? {};
+  const text = `${verb} ${String(id)}.\n${typeof secret === "string" ? `\n${formatSecret(secret)}` : ""}`;
+  return { json, text: () => text };
+}
+
+function formatSecret(secret: string): string {
+  return `The webhook's secret, to check its signatures with. It is shown this once:\n\n  ${secret}\n`;
+}
+
+function notificationsOf(organization: JsonObject): JsonObject {
+  return organization["notifications"] as JsonObject;
+}
+
+function furtherOf(organization: JsonObject): readonly JsonObject[] {
+  return notificationsOf(organization)["webhooks"] as readonly JsonObject[];
+}
+
+function listAll(organization: JsonObject): readonly JsonObject[] {
+  const first = notificationsOf(organization)[FIRST] as JsonObject | null;
+  const all = furtherOf(organization);
+  return first === null ? all : [{ ...first, id: FIRST, format: "standard" }, ...all];
+}
+
+function findFurther({ organization, argument }: OrganizationCommandCall): JsonObject {
+  const end = endOfShortId("webhook", argument);
+  const found = furtherOf(organization).find(({ id }) => {
+    return id === argument || (end !== null && String(id).endsWith(end));
+  });
+  if (found !== undefined) return found;
+  throw new CommandError(
+    argument === FIRST
+      ? "The first webhook is set with `inference-gateway org set --webhook <url>`."
+      : `The organization has no webhook ${argument}. \`inference-gateway webhook list\` shows them.`,
+  );
+}
+
+function pathOf(call: OrganizationCommandCall): string {
+  if (call.argument === FIRST) return `${call.path}/webhook`;
+  return `${call.path}/webhooks/${encodeURIComponent(String(findFurther(call)["id"]))}`;
+}
+
+function formatRow({ id, format, url, routing_key: key, alerts, disabled_at: at }: JsonObject): string[] {
+  return [
+    String(id),
+    String(format),
+    typeof key === "string" ? `${String(url)} (${key})` : String(url),
+    Array.isArray(alerts) && alerts.length < 4 ? alerts.join(", ") : "all",
+    typeof at === "string" ? `disabled since ${at}: 410 Gone` : "active",
+  ];
+}

@@ -1,0 +1,188 @@
+/**
+ * The kind of setting that is a list of webhooks: each with a format and a choice of alerts. What lets somebody send in
+ * the organization's name, the URLs of Slack and Teams and PagerDuty's routing keys, is taken and never given back whole.
+ */
+import { z } from "zod";
+import { record } from "./input-schemas.ts";
+import { asJson } from "./kinds.ts";
+import type { Kind } from "./setting.ts";
+import { explainWebhookUrl, formatTime, secretsSchema } from "./webhook.ts";
+
+export const WEBHOOK_FORMATS = ["standard", "slack", "teams", "pagerduty"] as const;
+export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
+
+/** The thresholds that alerts are of. */
+export const WEBHOOK_ALERTS = ["budget_80", "budget_100", "hard_cap_90", "hard_cap_100"] as const;
+export type WebhookAlert = (typeof WEBHOOK_ALERTS)[number];
+
+const MAX_WEBHOOKS = 10;
+/** Events API v2, United States; the European one is `https://events.eu.pagerduty.com/v2/enqueue`. */
+const PAGERDUTY_URL = "https://events.pagerduty.com/v2/enqueue";
+const SHOWN_CHARACTERS = 4;
+
+/** Without what was found, which is a secret. */
+const ROUTING_KEY_EXPECTATION = "must be the 32 letters and digits of an integration key";
+
+const input = z
+  .array(
+    record({
+      id: z.string({ error: "expected a webhook's id" }).optional().meta({
+        description: "One that there is; what is left out of it stays. Without one it is made new.",
+      }),
+      format: z
+        .enum(WEBHOOK_FORMATS, { error: `expected one of ${WEBHOOK_FORMATS.join(", ")}` })
+        .optional()
+        .meta({ description: "`standard` when left out; that of one that there is cannot be changed." }),
+      url: z
+        .string({ error: "expected a URL such as https://example.com/hook" })
+        .superRefine((value, context) => {
+          const message = explainWebhookUrl(value);
+          if (message !== null) context.addIssue({ code: "custom", message });
+        })
+        .optional()
+        .meta({
+          description: `Required but for \`pagerduty\`, where ${PAGERDUTY_URL} is meant when it is left out.`,
+        }),
+      routing_key: z
+        .string({ error: ROUTING_KEY_EXPECTATION })
+        .regex(/^[0-9A-Za-z]{32}$/, { error: ROUTING_KEY_EXPECTATION })
+        .optional()
+        .meta({ description: "Of `pagerduty`, and required there: the integration key of a service." }),
+      alerts: z
+        .array(z.enum(WEBHOOK_ALERTS, { error: `expected one of ${WEBHOOK_ALERTS.join(", ")}` }), {
+          error: "expected a list of alerts",
+        })
+        .min(1, { error: "expected at least one alert" })
+        .refine((alerts) => new Set(alerts).size === alerts.length, { error: "expected none twice" })
+        .optional()
+        .meta({ description: "Which it hears of; all when left out." }),
+    }),
+    { error: `expected a list of at most ${MAX_WEBHOOKS} webhooks` },
+  )
+  .max(MAX_WEBHOOKS, { error: `expected a list of at most ${MAX_WEBHOOKS} webhooks` });
+
+const output = z.array(
+  z.strictObject({
+    id: z.string(),
+    format: z.enum(WEBHOOK_FORMATS),
+    url: z.string().meta({ description: "Of `slack` and `teams`: the host and the last four characters." }),
+    routing_key: z.string().nullable().meta({ description: "Of `pagerduty`: the last four characters." }),
+    alerts: z.array(z.enum(WEBHOOK_ALERTS)),
+    disabled_at: z.iso
+      .datetime()
+      .nullable()
+      .meta({
+        description:
+          "Not null: the endpoint answered 410 Gone, and nothing is sent until its URL or routing key is set again.",
+        examples: ["2026-12-01T00:00:00.000Z"],
+      }),
+    secret: z
+      .string()
+      .exactOptional()
+      .meta({ description: "Of `standard`, only in the answer that sets the URL: it is never shown again." }),
+  }),
+);
+
+const stored = z
+  .array(
+    z
+      .object({
+        /** `webhook_…`; "" until whoever stores it makes one. */
+        id: z.string(),
+        format: z.enum(WEBHOOK_FORMATS),
+        url: z.string(),
+        routingKey: z.string().nullable(),
+        /** Of `standard`, as of the first webhook. */
+        secrets: secretsSchema,
+        alerts: z.array(z.enum(WEBHOOK_ALERTS)).readonly(),
+        disabledAtMs: z.number().exactOptional(),
+      })
+      .readonly(),
+  )
+  .readonly();
+
+export type FurtherWebhook = z.output<typeof stored>[number];
+type WantedWebhook = z.output<typeof input>[number];
+
+/** Those beside the first one. One that is new comes without id and secret: whoever stores it makes them. */
+export function webhooks(): Kind<readonly FurtherWebhook[], z.output<typeof input>, z.output<typeof output>> {
+  return {
+    notation: "webhooks",
+    values: `at most ${MAX_WEBHOOKS} of \`{"format": "slack", "url": "https://…", "alerts": ["hard_cap_100"]}\``,
+    input,
+    output,
+    stored,
+    convert: (wanted, current) =>
+      wanted.map((one) => convertOne(one, current.find(({ id }) => id === one.id) ?? null)),
+    describe: (list) => list.map(describeOne),
+    ...asJson(stored),
+  };
+}
+
+function convertOne(wanted: WantedWebhook, current: FurtherWebhook | null): FurtherWebhook {
+  const format = current?.format ?? wanted.format ?? "standard";
+  const url = wanted.url ?? current?.url ?? PAGERDUTY_URL;
+  const isSet = wanted.url !== undefined || wanted.routing_key !== undefined;
+  const { disabledAtMs } = current ?? {};
+  return {
+    id: current?.id ?? "",
+    format,
+    url,
+    routingKey: format === "pagerduty" ? (wanted.routing_key ?? current?.routingKey ?? null) : null,
+    secrets: url === current?.url ? current.secrets : [],
+    alerts: WEBHOOK_ALERTS.filter((alert) =>
+      (wanted.alerts ?? current?.alerts ?? WEBHOOK_ALERTS).includes(alert),
+    ),
+    // Somebody says that the endpoint is there again.
+    ...(disabledAtMs === undefined || isSet ? {} : { disabledAtMs }),
+  };
+}
+
+function describeOne(webhook: FurtherWebhook) {
+  const { id, format, routingKey, alerts, disabledAtMs } = webhook;
+  return {
+    id,
+    format,
+    url: describeWebhookUrl(webhook),
+    routing_key: routingKey === null ? null : `…${routingKey.slice(-SHOWN_CHARACTERS)}`,
+    alerts: [...alerts],
+    disabled_at: formatTime(disabledAtMs),
+  };
+}
+
+/** The whole URL only where it lets nobody send. */
+function describeWebhookUrl({ format, url }: Pick<FurtherWebhook, "format" | "url">): string {
+  if (format === "standard" || format === "pagerduty") return url;
+  return `${new URL(url).origin}/…${url.slice(-SHOWN_CHARACTERS)}`;
+}
+
+/** Why a list cannot be set, by the field within it; null when it can. @param current What there is now. */
+export function explainWebhooks(
+  wanted: readonly WantedWebhook[],
+  current: readonly FurtherWebhook[],
+): { readonly field: string; readonly message: string } | null {
+  const seen = new Set<string>();
+  for (const [index, one] of wanted.entries()) {
+    const known = current.find(({ id }) => id === one.id);
+    const found = explainOne(one, known) ?? (seen.has(one.id ?? "") ? ["id", "is there twice"] : null);
+    if (found !== null) return { field: `${index}.${found[0]}`, message: found[1] ?? "" };
+    if (one.id !== undefined) seen.add(one.id);
+  }
+  return null;
+}
+
+function explainOne(one: WantedWebhook, known: FurtherWebhook | undefined): readonly string[] | null {
+  if (one.id !== undefined && known === undefined) {
+    return ["id", "the organization has no webhook with this id"];
+  }
+  const format = known?.format ?? one.format ?? "standard";
+  if (one.format !== undefined && one.format !== format) {
+    return ["format", "cannot be changed: remove the webhook and add another"];
+  }
+  if (format !== "pagerduty" && one.routing_key !== undefined) {
+    return ["routing_key", "is for `pagerduty` alone"];
+  }
+  if (known !== undefined) return null;
+  if (format === "pagerduty") return one.routing_key === undefined ? ["routing_key", "is required"] : null;
+  return one.url === undefined ? ["url", "is required"] : null;
+}

@@ -1,0 +1,221 @@
+import { Webhook } from "standardwebhooks";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { slackMessage } from "../support/webhook-format-schemas.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
+import { type AdminUnderTest, createOrganization, startAdmin } from "./admin-fixture.ts";
+
+const ROUTING_KEY = "0123456789abcdef0123456789abcdef";
+const SLACK_URL = "https://hooks.slack.com/services/T000/B000/s3cretXYZ";
+const ALL = ["budget_80", "budget_100", "hard_cap_90", "hard_cap_100"];
+
+let admin: AdminUnderTest;
+let receiver: WebhookReceiver;
+beforeAll(async () => {
+  admin = await startAdmin({ allowPrivateWebhooks: true });
+  receiver = await startWebhookReceiver();
+});
+afterEach(() => {
+  receiver.received.length = 0;
+});
+afterAll(async () => {
+  await receiver.close();
+  await admin.stop();
+});
+
+interface Shown {
+  readonly id: string;
+  readonly url: string;
+  readonly secret?: string;
+  readonly [field: string]: unknown;
+}
+
+async function createPath(): Promise<string> {
+  return `/api/organizations/${await createOrganization(admin)}`;
+}
+
+async function set(path: string, webhooks: readonly object[]): Promise<Shown[]> {
+  const changed = await admin.ok("PATCH", path, { body: { notifications: { webhooks } } });
+  return (changed["notifications"] as { webhooks: Shown[] }).webhooks;
+}
+
+async function read(path: string): Promise<Shown[]> {
+  return ((await admin.ok("GET", path))["notifications"] as { webhooks: Shown[] }).webhooks;
+}
+
+describe("notifications.webhooks", () => {
+  it("are made with ids, all alerts where none were chosen, and a secret that is shown once", async () => {
+    const path = await createPath();
+    const made = await set(path, [
+      { url: receiver.url },
+      { format: "slack", url: SLACK_URL, alerts: ["hard_cap_100", "hard_cap_90"] },
+      { format: "pagerduty", routing_key: ROUTING_KEY },
+    ]);
+    expect(made).toEqual([
+      {
+        id: expect.stringMatching(/^webhook_/),
+        format: "standard",
+        url: receiver.url,
+        routing_key: null,
+        alerts: ALL,
+        disabled_at: null,
+        secret: expect.stringMatching(/^whsec_/),
+      },
+      {
+        id: expect.stringMatching(/^webhook_/),
+        format: "slack",
+        url: "https://hooks.slack.com/…tXYZ",
+        routing_key: null,
+        alerts: ["hard_cap_90", "hard_cap_100"],
+        disabled_at: null,
+      },
+      {
+        id: expect.stringMatching(/^webhook_/),
+        format: "pagerduty",
+        url: "https://events.pagerduty.com/v2/enqueue",
+        routing_key: "…cdef",
+        alerts: ALL,
+        disabled_at: null,
+      },
+    ]);
+    const { secret: _secret, ...first } = made[0]!;
+    expect(await read(path)).toEqual([first, ...made.slice(1)]);
+  });
+
+  it("are given whole: what is named by its id stays or changes, what is left out is gone", async () => {
+    const path = await createPath();
+    const [standard, slack, pager] = await set(path, [
+      { url: receiver.url },
+      { format: "slack", url: SLACK_URL },
+      { format: "pagerduty", routing_key: ROUTING_KEY },
+    ]);
+    const changed = await set(path, [{ id: standard!.id }, { id: slack!.id, alerts: ["budget_80"] }]);
+    const { secret: _secret, ...first } = standard!;
+    expect(changed).toEqual([first, { ...slack, alerts: ["budget_80"] }]);
+    expect(changed.map(({ id }) => id)).not.toContain(pager!.id);
+    const id = path.slice("/api/organizations/".length);
+    const record = await admin.store.getOrganization(id);
+    expect(record?.notifications.webhooks[0]?.secrets).toMatchObject([{ secret: standard!.secret }]);
+    expect(record?.notifications.webhooks[1]?.url).toBe(SLACK_URL);
+    // Other settings leave them alone.
+    await admin.ok("PATCH", path, { body: { notifications: { dashboard: false } } });
+    expect(await read(path)).toEqual(changed);
+  });
+
+  it("are nowhere to be read whole: answers, audit log and log lines", async () => {
+    const path = await createPath();
+    await set(path, [
+      { format: "slack", url: SLACK_URL },
+      { format: "pagerduty", routing_key: ROUTING_KEY },
+    ]);
+    await set(path, []);
+    const bad = { notifications: { webhooks: [{ format: "pagerduty", routing_key: `${ROUTING_KEY}!` }] } };
+    const refusal = await admin.refused("PATCH", path, { body: bad });
+    const audit = await admin.ok("GET", `${path}/audit`);
+    const told = JSON.stringify([audit, refusal, admin.logs]);
+    expect(told).toContain("https://hooks.slack.com/…tXYZ");
+    expect(told).not.toContain("s3cret");
+    expect(told).not.toContain(ROUTING_KEY);
+    expect(told).not.toContain("whsec_");
+  });
+
+  it.each([
+    { name: "without a URL", webhook: { format: "teams" }, field: "url" },
+    { name: "without a routing key", webhook: { format: "pagerduty" }, field: "routing_key" },
+    {
+      name: "with a routing key of Slack",
+      webhook: { format: "slack", url: SLACK_URL, routing_key: ROUTING_KEY },
+      field: "routing_key",
+    },
+    { name: "of a format that there is not", webhook: { format: "irc", url: SLACK_URL }, field: "format" },
+    { name: "of no alert", webhook: { url: SLACK_URL, alerts: [] }, field: "alerts" },
+    {
+      name: "of an alert that there is not",
+      webhook: { url: SLACK_URL, alerts: ["budget_50"] },
+      field: "alerts.0",
+    },
+    { name: "under an id that there is not", webhook: { id: "webhook_x", url: SLACK_URL }, field: "id" },
+    { name: "with a password in its URL", webhook: { url: "https://a:b@example.com" }, field: "url" },
+  ])("are refused $name", async ({ webhook, field }) => {
+    const path = await createPath();
+    const body = { notifications: { webhooks: [webhook] } };
+    expect(await admin.refused("PATCH", path, { body })).toMatchObject({
+      status: 400,
+      param: `notifications.webhooks.0.${field}`,
+    });
+  });
+
+  it("keep their format, and the first webhook is beside them", async () => {
+    const path = await createPath();
+    await admin.ok("PATCH", path, { body: { notifications: { webhook: { url: receiver.url } } } });
+    const [slack] = await set(path, [{ format: "slack", url: SLACK_URL }]);
+    const body = { notifications: { webhooks: [{ id: slack!.id, format: "teams" }] } };
+    expect(await admin.refused("PATCH", path, { body })).toMatchObject({ status: 400 });
+    expect(await admin.ok("GET", path)).toMatchObject({ notifications: { webhook: { url: receiver.url } } });
+  });
+
+  it("need https where private networks are not allowed", async () => {
+    const strict = await startAdmin();
+    try {
+      const path = `/api/organizations/${await createOrganization(strict)}`;
+      const body = { notifications: { webhooks: [{ format: "slack", url: receiver.url }] } };
+      expect(await strict.refused("PATCH", path, { body })).toMatchObject({
+        status: 400,
+        param: "notifications.webhooks.0.url",
+      });
+      const [one] = (
+        (
+          await strict.ok("PATCH", path, {
+            body: {
+              notifications: { webhooks: [{ format: "slack", url: `https://127.0.0.1:${receiver.port}/` }] },
+            },
+          })
+        )["notifications"] as { webhooks: Shown[] }
+      ).webhooks;
+      expect(await strict.ok("POST", `${path}/webhooks/${one!.id}/test`)).toMatchObject({
+        delivered: false,
+        error: "the host's address is not one of the public internet",
+      });
+    } finally {
+      await strict.stop();
+    }
+  });
+});
+
+describe("POST …/webhooks/{webhook}/test", () => {
+  it("sends one in the webhook's format and says what came of it", async () => {
+    const path = await createPath();
+    const [slack, standard] = await set(path, [
+      { format: "slack", url: receiver.url },
+      { url: `${receiver.url}/signed` },
+    ]);
+    expect(await admin.ok("POST", `${path}/webhooks/${slack!.id}/test`)).toMatchObject({ delivered: true });
+    await admin.ok("POST", `${path}/webhooks/${standard!.id}/test`);
+    const [first, second] = receiver.received;
+    expect(slackMessage.parse(JSON.parse(first!.body)).text).toContain("Nothing was reached");
+    const headers = second!.headers as Record<string, string>;
+    expect(new Webhook(standard!.secret!).verify(second!.body, headers)).toMatchObject({
+      type: "webhook.test",
+    });
+    expect(await admin.refused("POST", `${path}/webhooks/webhook_x/test`)).toMatchObject({
+      status: 404,
+      code: "webhook_not_found",
+    });
+  });
+});
+
+describe("POST …/webhooks/{webhook}/rotate-secret", () => {
+  it("makes a new secret of one in the standard format, and of no other", async () => {
+    const path = await createPath();
+    const [slack, standard] = await set(path, [{ format: "slack", url: SLACK_URL }, { url: receiver.url }]);
+    const rotated = await admin.ok("POST", `${path}/webhooks/${standard!.id}/rotate-secret`);
+    await admin.ok("POST", `${path}/webhooks/${standard!.id}/test`);
+    const [request] = receiver.received;
+    const headers = request!.headers as Record<string, string>;
+    for (const secret of [rotated["secret"], standard!.secret]) {
+      expect(new Webhook(String(secret)).verify(request!.body, headers)).toBeTruthy();
+    }
+    expect(await admin.refused("POST", `${path}/webhooks/${slack!.id}/rotate-secret`)).toMatchObject({
+      status: 400,
+    });
+  });
+});
