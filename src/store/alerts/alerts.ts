@@ -166,19 +166,22 @@ async function redeliverAlert(
     JSON.stringify(PENDING),
     String(expiryOf(month, context.usageMonths)),
     ...formatAlert(first),
-    ...(others.length === 0 ? [] : ["others", JSON.stringify(others.map(formatAlert))]),
+    ...others.flatMap((other, index) => formatAlert(other, `${index + 2}:`)),
   );
   await context.client.publish(ALERT_CHANNEL, organizationId);
 }
 
-const othersSchema = z.array(z.array(z.string()));
-
-/** An entry of the outbox as `lua/include/thresholds.lua` writes it. @throws TypeError, SyntaxError, ZodError */
+/** An entry of the outbox as `lua/include/thresholds.lua` writes it. @throws TypeError */
 export function parseMessage(organizationId: string, fields: Readonly<Record<string, string>>): AlertMessage {
   const first = parseAlert(organizationId, fields);
-  const others = othersSchema.parse(JSON.parse(fields["others"] ?? "[]"));
-  const parsed = others.map((other) => parseAlert(organizationId, parseFields(other)));
-  return { id: first.messageId, organizationId, alerts: [first, ...parsed] };
+  const others: AlertRecord[] = [];
+  for (let position = 2; fields[`${position}:id`] !== undefined; position += 1) {
+    const prefix = `${position}:`;
+    const own = Object.entries(fields).filter(([name]) => name.startsWith(prefix));
+    const named = own.map(([name, value]) => [name.slice(prefix.length), value]);
+    others.push(parseAlert(organizationId, Object.fromEntries(named) as Record<string, string>));
+  }
+  return { id: first.messageId, organizationId, alerts: [first, ...others] };
 }
 
 /** An alert's fields as `lua/include/thresholds.lua` writes them. @throws TypeError */
@@ -207,7 +210,7 @@ function parseAlert(organizationId: string, fields: Readonly<Record<string, stri
   };
 }
 
-function formatAlert(alert: AlertRecord): string[] {
+function formatAlert(alert: AlertRecord, prefix = ""): string[] {
   const fields = {
     id: alert.id,
     message: alert.messageId,
@@ -222,7 +225,7 @@ function formatAlert(alert: AlertRecord): string[] {
     month: alert.month,
     at: alert.firedAtMs,
   };
-  return Object.entries(fields).flatMap(([name, value]) => [name, String(value)]);
+  return Object.entries(fields).flatMap(([name, value]) => [`${prefix}${name}`, String(value)]);
 }
 
 async function addDeliveries(

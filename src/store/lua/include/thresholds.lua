@@ -38,11 +38,12 @@ local function write_message(names, message)
   for _, fields in ipairs(message) do
     redis.call('XADD', names.alerts, 'MAXLEN', '~', LISTED_ALERTS, '*', unpack(fields))
   end
+  -- The others' fields behind the first one's, as "2:id", "2:kind" …
   local entry = { unpack(message[1]) }
-  if #message > 1 then
-    entry[#entry + 1] = 'others'
-    -- Texts alone: cjson would take digits off large numbers.
-    entry[#entry + 1] = cjson.encode({ unpack(message, 2) })
+  for position = 2, #message do
+    for index, text in ipairs(message[position]) do
+      entry[#entry + 1] = index % 2 == 1 and integer(position) .. ':' .. text or text
+    end
   end
   redis.call('XADD', names.outbox, '*', unpack(entry))
 end
