@@ -7,7 +7,10 @@ import { createProgram } from "../../../src/cli/program.ts";
 
 const page = readFileSync(new URL("../../../docs/management.md", import.meta.url), "utf8");
 const WHO = { read: "every token", write: "admin", operator: "operator" } as const;
-const MANAGEMENT = ["org", "key", "usage", "requests", "token", "alerts", "webhook", "audit", "catalog"];
+const MANAGEMENT = [
+  ...["login", "logout", "whoami", "completion"],
+  ...["org", "key", "usage", "requests", "token", "alerts", "webhook", "audit", "catalog"],
+];
 
 /** "org create", "audit": every command of the management groups. */
 function listCommands(command: Command, path: readonly string[] = []): string[] {
