@@ -65,7 +65,7 @@ export function cleanName(name: string): string {
 }
 
 /** "$1,234.50", "€46.00", "CHF 12.00" */
-export function formatAmount(cents: number, currency: string): string {
+function formatAmount(cents: number, currency: string): string {
   const format = new Intl.NumberFormat("en-US", {
     style: "currency",
     currency,
