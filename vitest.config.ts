@@ -13,8 +13,6 @@ const retry = process.env["CI"] === undefined ? 0 : 1;
 const maxWorkers = Math.max(2, availableParallelism());
 /** Of tests of whole stacks, which wait for processes, timeouts and clocks more than they compute. */
 const maxStackWorkers = maxWorkers * 2;
-/** Of faults: half of the time a file waits, with its load ended, until what a dead process held is closed. */
-const maxFaultWorkers = Math.ceil(maxWorkers * 1.5);
 
 /** Groups of projects run one after another, the quick ones first; the files of a group share the cores. */
 const UNITS = 1;
@@ -133,7 +131,6 @@ export default defineConfig({
           testTimeout: 600_000,
           isolate: true,
           // No second try: what is claimed here is that it holds each time.
-          maxWorkers: maxFaultWorkers,
           sequence: { groupOrder: FAULTS },
         },
       },
