@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createCatalog } from "../../src/catalog/catalog.ts";
 import { parseConfig } from "../../src/config/load.ts";
+import { tagCombinationsKey } from "../../src/store/redis/keys.ts";
+import { OTHER_TAGS } from "../../src/tags.ts";
 import { cookieOf, createPageClient, formTokenOf, type PageClient } from "../support/page-client.ts";
 import { type AdminUnderTest, createOrganization, OPERATOR_TOKEN, startAdmin } from "./admin-fixture.ts";
 
@@ -41,6 +43,17 @@ beforeAll(async () => {
   cookie = cookieOf(await pages.signIn(OPERATOR_TOKEN));
 });
 afterAll(() => admin.stop());
+
+describe("the Usage page", () => {
+  it("says in which month more combinations of tags came than are kept apart, and nothing until then", async () => {
+    const other = await createOrganization(admin, { name: "Tags" });
+    const show = async (): Promise<string> => (await pages.get(`/organizations/${other}/usage`, cookie)).text;
+    expect(await show()).not.toContain("combinations of tags");
+    const month = new Date(await admin.store.timeMs()).toISOString().slice(0, 7);
+    await admin.client.hset(tagCombinationsKey(other, month), OTHER_TAGS, OTHER_TAGS);
+    expect(await show()).toContain(`More than 1,000 combinations of tags in ${month}: `);
+  });
+});
 
 describe("the Models page", () => {
   it("shows every part of the price in force, what is announced, and the aliases", async () => {

@@ -50,16 +50,30 @@ export interface TagChoice {
   readonly byTag: string;
 }
 
-/** Rows by day, key, model and perhaps a tag, those of the range alone. */
+export interface RangeUsage {
+  /** By day, key, model and perhaps a tag, those of the range alone. */
+  readonly rows: readonly UsageRowView[];
+  /** Months with more combinations of tags than are kept apart. */
+  readonly monthsWithOther: readonly string[];
+  /** So many are kept apart in a month. */
+  readonly mostCombinations: number;
+}
+
 export async function readUsageRange(
   page: OrganizationPageCall,
   range: DayRange,
   { tag, byTag }: TagChoice,
-): Promise<readonly UsageRowView[]> {
+): Promise<RangeUsage> {
   const groups = `day,key,model${byTag === "" ? "" : `,tag:${byTag}`}`;
   const months = [...new Set(daysIn(range).map((day) => day.slice(0, "2026-11".length)))];
   const usages = await Promise.all(months.map((month) => readUsage(page, groups, month, tag)));
-  return usages.flatMap((usage) => usage.data).filter(({ day = "" }) => day >= range.from && day <= range.to);
+  return {
+    rows: usages
+      .flatMap((usage) => usage.data)
+      .filter(({ day = "" }) => day >= range.from && day <= range.to),
+    monthsWithOther: usages.filter((usage) => usage.tag_combinations.has_other).map(({ month }) => month),
+    mostCombinations: usages[0]?.tag_combinations.most ?? 0,
+  };
 }
 
 export interface UsageSum {

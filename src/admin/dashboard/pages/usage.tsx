@@ -19,7 +19,14 @@ import { UsageByKey, UsageByModel, UsageTable } from "../parts/usage-table.tsx";
 import { submit } from "../submit.ts";
 import { columnsOf, gatherCost, gatherCostBefore, gatherTokens } from "../usage-columns.ts";
 import { GROUP_BY_MODEL, groupByKey, groupByTag, type Grouping } from "../usage-groups.ts";
-import { addUp, daysIn, rangeBefore, readUsageRange, type UsageSum } from "../usage-range.ts";
+import {
+  addUp,
+  daysIn,
+  rangeBefore,
+  type RangeUsage,
+  readUsageRange,
+  type UsageSum,
+} from "../usage-range.ts";
 import type { CatalogView, UsageRowView } from "../views.ts";
 
 const PATH = "/organizations/:organization/usage";
@@ -32,6 +39,7 @@ interface Shown {
   readonly filters: UsageFilterValues;
   readonly rows: readonly UsageRowView[];
   readonly before: readonly UsageRowView[];
+  readonly tags: Pick<RangeUsage, "monthsWithOther" | "mostCombinations">;
   /** Key id → name, of deleted ones too. */
   readonly names: ReadonlyMap<string, string>;
 }
@@ -41,14 +49,14 @@ async function readShown(page: OrganizationPageCall): Promise<Shown> {
   const isWanted = (row: UsageRowView): boolean =>
     (filters.key === "" || row.key_id === filters.key) &&
     (filters.model === "" || row.model === filters.model);
-  const [rows, before] = await Promise.all([
+  const [{ rows, ...tags }, before] = await Promise.all([
     readUsageRange(page, filters.range, filters),
     readUsageRange(page, rangeBefore(filters.range), filters),
   ]);
   const wanted = rows.filter(isWanted);
   const ids = [filters.key || null, ...wanted.map((row) => row.key_id ?? null)];
   const names = await readKeyNames(page.options.store, page.organization.id, ids);
-  return { filters, rows: wanted, before: before.filter(isWanted), names };
+  return { filters, rows: wanted, before: before.rows.filter(isWanted), tags, names };
 }
 
 /** What is wrong with a filter is said beside the fields. */
@@ -57,7 +65,13 @@ async function tryToRead(page: OrganizationPageCall): Promise<{ shown: Shown; pr
     return { shown: await readShown(page), problem: null };
   } catch (error) {
     if (!(error instanceof AdminError) || error.status !== 400) throw error;
-    const shown = { filters: readUsageFilters(page), rows: [], before: [], names: new Map() };
+    const shown = {
+      filters: readUsageFilters(page),
+      rows: [],
+      before: [],
+      tags: NO_OTHER_TAGS,
+      names: new Map(),
+    };
     return { shown, problem: error.message };
   }
 }
@@ -84,6 +98,7 @@ async function renderUsage(page: OrganizationPageCall, problems: Problems): Prom
           models={[...models, ...shown.rows.map(({ model = null }) => model)]}
         />
         {problem === null ? null : <FilterProblem text={problem} />}
+        <OtherTags shown={shown} />
         <Totals shown={shown} currency={currency} />
         {shown.rows.length === 0 ? (
           <p class="card empty">Nothing was used in these days.</p>
@@ -106,6 +121,20 @@ async function renderUsage(page: OrganizationPageCall, problems: Problems): Prom
       </Layout>
     ),
   };
+}
+
+const NO_OTHER_TAGS: Shown["tags"] = { monthsWithOther: [], mostCombinations: 0 };
+
+/** What counts as `other` is told, before somebody takes the rows of a tag for all there is. */
+function OtherTags({ shown: { tags } }: { shown: Shown }) {
+  const { monthsWithOther: months, mostCombinations } = tags;
+  if (months.length === 0) return null;
+  return (
+    <p class="notice warn">
+      More than {formatCount(mostCombinations)} combinations of tags in {months.join(", ")}: requests with
+      further ones count as <code>other</code>. Send fewer different values, none by request or by end user.
+    </p>
+  );
 }
 
 interface FiguresProps {
