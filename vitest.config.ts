@@ -12,7 +12,7 @@ const retry = process.env["CI"] === undefined ? 0 : 1;
 /** Files at a time. */
 const maxWorkers = Math.max(2, availableParallelism());
 /** Of tests of whole stacks, which wait for processes, timeouts and clocks more than they compute. */
-const maxStackWorkers = maxWorkers * 2;
+const maxStackWorkers = Math.ceil(maxWorkers * 1.5);
 
 /** Groups of projects run one after another, the quick ones first; the files of a group share the cores. */
 const UNITS = 1;
