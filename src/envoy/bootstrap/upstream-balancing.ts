@@ -6,6 +6,11 @@ import { formatSeconds } from "./render-options.ts";
 import { oneLine, typed } from "./yaml-document.ts";
 import type { EnvoyNode } from "./yaml-document.ts";
 
+/**
+ * How often a second try picks a server until it is another one. Of two, the one that is gone has the fewest requests, and
+ * is picked three times of four.
+ */
+const PICKS_OF_ANOTHER_SERVER = 100;
 /** A check that takes longer has failed. */
 const LONGEST_CHECK_SECONDS = 5;
 
@@ -128,7 +133,7 @@ export function createRetryPolicy(): EnvoyNode {
         typed_config: oneLine(typed("envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate")),
       },
     ],
-    host_selection_retry_max_attempts: 20,
+    host_selection_retry_max_attempts: PICKS_OF_ANOTHER_SERVER,
     retry_priority: {
       name: "envoy.retry_priorities.previous_priorities",
       typed_config: oneLine(

@@ -65,7 +65,7 @@ describe.skipIf(tool === null)("h2spec", () => {
 
   /** Ids of the tests that failed, as the tool takes them, and how many passed. */
   const check = async (...args: string[]): Promise<{ failed: string[]; passed: number }> => {
-    const all = ["-h", "127.0.0.1", "-p", String(port), "-o", "5", ...args];
+    const all = ["-h", "127.0.0.1", "-p", String(port), "-o", "10", ...args];
     const { stdout } = await run(tool ?? "", all, { timeout: 110_000 }).catch(
       (error: { stdout?: string }) => ({ stdout: error.stdout ?? "" }),
     );
