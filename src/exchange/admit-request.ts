@@ -98,8 +98,9 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
       const result = await admit(services, request, match, { requestId, route });
       rate = rateState(result);
       caller = { ...NOBODY, keyId: result.key.id, organizationId: result.organization.id };
-      if (result.decision !== "admitted")
+      if (result.decision !== "admitted") {
         throw createAdmissionError(result, match.endpoint.name, services.dashboard);
+      }
       refuseEndpoint(match.endpoint, request);
       const tags = match.endpoint.isMetered ? readTagsHeader(request, result.key.defaultTags) : "";
       services.meter.admitted((performance.now() - startMs) / 1000);

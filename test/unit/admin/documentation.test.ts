@@ -8,8 +8,19 @@ import { createProgram } from "../../../src/cli/program.ts";
 const page = readFileSync(new URL("../../../docs/management.md", import.meta.url), "utf8");
 const WHO = { read: "every token", write: "admin", operator: "operator" } as const;
 const MANAGEMENT = [
-  ...["login", "logout", "whoami", "completion"],
-  ...["org", "key", "usage", "requests", "token", "alerts", "webhook", "audit", "catalog"],
+  "login",
+  "logout",
+  "whoami",
+  "completion",
+  "org",
+  "key",
+  "usage",
+  "requests",
+  "token",
+  "alerts",
+  "webhook",
+  "audit",
+  "catalog",
 ];
 
 /** "org create", "audit": every command of the management groups. */
