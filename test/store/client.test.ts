@@ -59,6 +59,18 @@ describe("createRedisClient", () => {
     expect((await admitKnown(store, key)).bucket.remaining).toBe(8);
   });
 
+  it.each([
+    { name: "before its commands left", waitForWrite: false },
+    { name: "while their answers came", waitForWrite: true },
+  ])("does not call Redis late when this process had no turn $name", async ({ waitForWrite }) => {
+    const client = await connect(await start());
+    const answers = Promise.all([client.ping(), client.ping()]);
+    if (waitForWrite) await new Promise(setImmediate);
+    const sinceMs = performance.now();
+    while (performance.now() - sinceMs < 400);
+    expect(await answers).toEqual(["PONG", "PONG"]);
+  });
+
   it("fails commands that a dying Redis did not answer, and sends none of them again", async () => {
     const redis = await start({ appendOnly: true });
     const client = await connect(redis);

@@ -1,10 +1,12 @@
 /**
  * The connection to Redis: one server (TCP, TLS, Unix socket), a Cluster or Sentinel. What it promises the rest:
  * a command is sent at most once. There is no queue while the connection is away, nothing is sent again after it was
- * lost, and a command without an answer fails after 250 ms; whether it was executed is then unknown.
+ * lost, and a command without an answer fails after 250 ms (of which this process got to run: see
+ * fair-timeout.ts); whether it was executed is then unknown.
  */
 import { Cluster, Redis } from "ioredis";
 import { pause } from "../../wait.ts";
+import { timeOutFairly } from "./fair-timeout.ts";
 import { createRedisTls, type RedisTlsFiles, type RedisTlsOptions } from "./redis-tls.ts";
 import { addScripts } from "./scripts.ts";
 import { writeOncePerTurn } from "./write-once-per-turn.ts";
@@ -95,6 +97,7 @@ function connect(options: RedisConnectionOptions): RedisClient {
   if ("cluster" in options) return connectCluster(options.cluster, options);
   const client = connectServer(options);
   writeOncePerTurn(client);
+  timeOutFairly(client);
   return client;
 }
 
@@ -168,6 +171,7 @@ function connectCluster(urls: readonly string[], options: RedisConnectionOptions
   );
   client.on("+node", (node: Redis) => {
     writeOncePerTurn(node);
+    timeOutFairly(node);
     // Nodes connect with their first command otherwise, and those right behind it are refused.
     if (node.status === "wait") node.connect().catch(options.onError);
   });

@@ -1,0 +1,33 @@
+import type { Redis } from "ioredis";
+
+/** ioredis's own words for it; `test/store/client.test.ts` holds them. */
+const TIMED_OUT = "Command timed out";
+/** A timer that fires later than this share of its time says that the process did not get to run. */
+const LATE = 1.2;
+
+/**
+ * Charges a command's time-out to Redis alone. A process that got no turn meanwhile (a full machine, a long pause of the
+ * collector) sees its timers before what has arrived in its sockets, and would call Redis late that has long answered:
+ * every request of that moment would be refused for it. So the socket is read once more, and a timer that came late
+ * itself is granted its time anew, once: at most about twice the time in which this process runs.
+ */
+export function timeOutFairly(client: Redis): void {
+  const timeoutMs = client.options.commandTimeout;
+  if (timeoutMs === undefined) return;
+  const send = client.sendCommand.bind(client);
+  client.sendCommand = (command, stream) => {
+    const sentMs = performance.now();
+    const { reject } = command;
+    command.reject = (error) => {
+      if (error.message !== TIMED_OUT) {
+        reject(error);
+      } else if (performance.now() - sentMs > LATE * timeoutMs) {
+        // What came meanwhile has settled the command, and this does nothing.
+        setTimeout(() => setImmediate(reject, error), timeoutMs);
+      } else {
+        setImmediate(reject, error);
+      }
+    };
+    return send(command, stream);
+  };
+}
