@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { withChatStack } from "../support/chat-stack.ts";
 import { readError } from "../support/http.ts";
+import { runLoad } from "../support/running-load.ts";
 import { waitFor } from "../support/wait.ts";
 import { readEndpoints } from "./access/worker-processes.ts";
 
@@ -24,23 +25,13 @@ interface Seen {
 /** One request after the other on each connection, until `stop`. */
 function startLoad(key: string): { seen: Seen[]; stop: () => Promise<void> } {
   const seen: Seen[] = [];
-  const state = { isOver: false };
-  const send = async (): Promise<void> => {
-    while (!state.isOver) {
-      const atMs = performance.now();
-      const answer = await chat.stack.send({ path: "/v1/models", key, agent });
-      const outcome = answer.status === 200 ? "200" : `${answer.status} ${readError(answer).code}`;
-      seen.push({ atMs, answeredAtMs: performance.now(), outcome });
-    }
-  };
-  const running = Promise.all(Array.from({ length: CONNECTIONS }, send));
-  return {
-    seen,
-    stop: async () => {
-      state.isOver = true;
-      await running;
-    },
-  };
+  const load = runLoad(CONNECTIONS, async () => {
+    const atMs = performance.now();
+    const answer = await chat.stack.send({ path: "/v1/models", key, agent });
+    const outcome = answer.status === 200 ? "200" : `${answer.status} ${readError(answer).code}`;
+    seen.push({ atMs, answeredAtMs: performance.now(), outcome });
+  });
+  return { seen, ...load };
 }
 
 /**

@@ -11,6 +11,7 @@ import { inflightKey, requestBucketKey } from "../../src/store/redis/keys.ts";
 import { summarizeError } from "../support/answer-checks.ts";
 import { CHAT_PATH, chatBody } from "../support/chat-stack.ts";
 import { type HttpAnswer, readEvents, send, type SendOptions } from "../support/http.ts";
+import { runLoad } from "../support/running-load.ts";
 import { finishChunk, textChunk } from "../support/scripted-answer.ts";
 import { type CreatedKey, createTestKey } from "../support/test-key.ts";
 import { type ScriptedUpstream, startUpstream } from "../support/upstream.ts";
@@ -206,23 +207,13 @@ interface Seen {
 
 function startLoad(): { seen: Seen[]; stop: () => Promise<void> } {
   const seen: Seen[] = [];
-  const state = { isOver: false };
-  const client = async (): Promise<void> => {
-    while (!state.isOver) {
-      const sentMs = performance.now();
-      const answer = await post();
-      const code = answer.status === 200 ? "" : String(summarizeError(answer).code);
-      seen.push({ sentMs, answeredMs: performance.now(), status: answer.status, code });
-    }
-  };
-  const running = Promise.all(Array.from({ length: 12 }, client));
-  return {
-    seen,
-    stop: async () => {
-      state.isOver = true;
-      await running;
-    },
-  };
+  const load = runLoad(12, async () => {
+    const sentMs = performance.now();
+    const answer = await post();
+    const code = answer.status === 200 ? "" : String(summarizeError(answer).code);
+    seen.push({ sentMs, answeredMs: performance.now(), status: answer.status, code });
+  });
+  return { seen, ...load };
 }
 
 describe("a Redis that dies under load and comes back", () => {

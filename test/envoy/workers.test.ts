@@ -6,6 +6,7 @@ import { describeAnswer } from "../support/answer-checks.ts";
 import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
 import { CHAT_UPSTREAM_MODEL, TRANSPORTS } from "../support/gateway-config.ts";
 import { readEvents } from "../support/http.ts";
+import { runLoad } from "../support/running-load.ts";
 import { waitFor, createGate } from "../support/wait.ts";
 import { finishChunk, textChunk } from "../support/scripted-answer.ts";
 import {
@@ -37,26 +38,20 @@ describe.each(TRANSPORTS)("on the transport %s", (transport) => {
 
   /** Chat requests, one after the other on each connection. */
   function startLoad(): Load {
-    const state = { isOver: false, slowestMs: 0 };
+    const state = { slowestMs: 0 };
     const outcomes: string[] = [];
-    const send = async (): Promise<void> => {
-      while (!state.isOver) {
-        const sentMs = performance.now();
-        const answer = await chat.send({ body: chatBody(), agent }).catch(() => null);
-        state.slowestMs = Math.max(state.slowestMs, performance.now() - sentMs);
-        outcomes.push(answer === null ? "cut" : describeAnswer(answer).slice(0, 200));
-      }
-    };
-    const running = Promise.all(Array.from({ length: CONNECTIONS }, send));
+    const { stop } = runLoad(CONNECTIONS, async () => {
+      const sentMs = performance.now();
+      const answer = await chat.send({ body: chatBody(), agent }).catch(() => null);
+      state.slowestMs = Math.max(state.slowestMs, performance.now() - sentMs);
+      outcomes.push(answer === null ? "cut" : describeAnswer(answer).slice(0, 200));
+    });
     return {
       outcomes,
       get slowestMs() {
         return state.slowestMs;
       },
-      async stop() {
-        state.isOver = true;
-        await running;
-      },
+      stop,
     };
   }
 

@@ -1,0 +1,19 @@
+import { onTestFinished } from "vitest";
+
+/**
+ * Calls `send` on each of so many connections, one call after the other, until `stop`, or until the test that began it
+ * is over: what fails leaves no load behind for those that come next.
+ */
+export function runLoad(connections: number, send: () => Promise<void>): { stop: () => Promise<void> } {
+  const state = { isOver: false };
+  const sendAll = async (): Promise<void> => {
+    while (!state.isOver) await send();
+  };
+  const running = Promise.all(Array.from({ length: connections }, sendAll));
+  const stop = async (): Promise<void> => {
+    state.isOver = true;
+    await running;
+  };
+  onTestFinished(stop);
+  return { stop };
+}
