@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ensureEnvoy, findEnvoy } from "../../src/setup/envoy.ts";
 import { findPrometheus } from "../support/tools/prometheus.ts";
+import { prepareShells } from "../support/tools/shells.ts";
 import { ensureRedisServer } from "../../src/setup/redis.ts";
 import { runCommand } from "../../src/setup/run-command.js";
 import type { ToolContext } from "../../src/setup/tool-context.ts";
@@ -302,5 +303,37 @@ chmod +x "$3/usr/bin/"*`,
     expect(notices).toHaveLength(1);
     expect(notices[0]).toContain(reason);
     expect(notices[0]).toContain("skipped");
+  });
+});
+
+describe("prepareShells", () => {
+  /** Stands for apt-get: puts what it is to install beside itself, as programs. */
+  const apt = {
+    "apt-get": `[ "$1" = install ] || exit 0
+for shell in zsh fish; do case " $* " in *" $shell "*) printf '#!/bin/sh\\n' > "\${0%/*}/$shell"; chmod +x "\${0%/*}/$shell" ;; esac; done`,
+  };
+
+  it("installs those that are not on PATH, once, and nothing where all are there", async () => {
+    const { context, runs, notices } = createMachine({ zsh: "exit 0", ...apt }, { isRoot: true });
+    await prepareShells(context);
+    await prepareShells(context);
+    expect(runs).toEqual(["apt-get update", "apt-get install"]);
+    expect(notices.filter((line) => line.includes("skipped"))).toEqual([]);
+  });
+
+  it.each([
+    { name: "an ordinary user", programs: apt, isRoot: false, reason: "this user may not install it" },
+    {
+      name: "an apt-get that gets nothing",
+      programs: { "apt-get": "echo 'E: no network' >&2; exit 100" },
+      isRoot: true,
+      reason: "E: no network",
+    },
+  ])("says that tests are skipped, and why, with $name", async ({ programs, isRoot, reason }) => {
+    const { context, notices } = createMachine(programs, { isRoot });
+    await prepareShells(context);
+    expect(notices.at(-1)).toContain("There is no zsh, no fish");
+    expect(notices.at(-1)).toContain(reason);
+    expect(notices.at(-1)).toContain("skipped");
   });
 });

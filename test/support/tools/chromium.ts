@@ -1,8 +1,7 @@
 import { findOnPath } from "../../../src/setup/find-executable.ts";
 import { findTool } from "../../../src/setup/find-tool.ts";
-import { withProgress } from "../../../src/setup/progress.js";
-import { lastLine } from "../../../src/setup/run-command.js";
 import type { Tool, ToolContext } from "../../../src/setup/tool-context.ts";
+import { installDebianPackages } from "./debian-packages.ts";
 
 const DEBIAN_PROGRAM = "chromium";
 const PROGRAMS = [DEBIAN_PROGRAM, "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
@@ -22,7 +21,7 @@ export async function findChromium(context: ToolContext): Promise<Tool | null> {
       {
         source: "debian",
         path: () => findOnPath(DEBIAN_PROGRAM, context.env),
-        install: () => installDebian(context),
+        install: () => installDebianPackages(context, [DEBIAN_PROGRAM]),
       },
     ],
   });
@@ -31,19 +30,6 @@ export async function findChromium(context: ToolContext): Promise<Tool | null> {
     `There is no Chromium (${found}): the dashboard's tests in a browser are skipped. Install it, or set CHROMIUM_BIN.`,
   );
   return null;
-}
-
-async function installDebian(context: ToolContext): Promise<string | null> {
-  const apt = findOnPath("apt-get", context.env);
-  if (!context.isRoot || apt === null) return "it is not on PATH, and this user may not install it";
-  const env = { ...context.env, DEBIAN_FRONTEND: "noninteractive" };
-  const result = await withProgress("Installing Debian's chromium", async () => {
-    // Lists may be missing or old; when they cannot be fetched, the install decides by itself.
-    await context.run(apt, ["update", "-qq"], { env, timeoutMs: 120_000 });
-    const install = ["install", "-y", "-qq", "--no-install-recommends", DEBIAN_PROGRAM];
-    return context.run(apt, install, { env, timeoutMs: 600_000 });
-  });
-  return result.code === 0 ? null : lastLine(result);
 }
 
 async function runsHere(context: ToolContext, path: string): Promise<boolean> {

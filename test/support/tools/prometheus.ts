@@ -5,6 +5,7 @@ import { findTool } from "../../../src/setup/find-tool.ts";
 import { withProgress } from "../../../src/setup/progress.js";
 import { lastLine } from "../../../src/setup/run-command.js";
 import type { ToolContext } from "../../../src/setup/tool-context.ts";
+import { APT_OPTIONS } from "./debian-packages.ts";
 
 /** The server and the program that checks rules; both come together. */
 export interface Prometheus {
@@ -14,8 +15,6 @@ export interface Prometheus {
 
 const FOLDER = "prometheus-debian";
 const VARIABLES = { prometheus: "PROMETHEUS_BIN", promtool: "PROMTOOL_BIN" } as const;
-/** A mirror that does not answer must not hold the tests up. */
-const APT_OPTIONS = ["-o", "Acquire::Retries=1", "-o", "Acquire::http::Timeout=20"];
 
 /**
  * Prometheus and promtool for the tests of alarms: PROMETHEUS_BIN and PROMTOOL_BIN, else PATH, else what an earlier

@@ -4,6 +4,7 @@ import { ensureClientPython } from "./client-python.ts";
 import { ensureEnvoy } from "../../../src/setup/envoy.ts";
 import { findHelm } from "./helm.ts";
 import { findPrometheus } from "./prometheus.ts";
+import { prepareShells } from "./shells.ts";
 import { ensureRedisServer } from "../../../src/setup/redis.ts";
 import { createToolContext, type Tool, type ToolContext } from "../../../src/setup/tool-context.ts";
 
@@ -34,6 +35,7 @@ export async function prepareTestTools(requirementsFile: string): Promise<Record
 /** One after the other, since apt holds a lock. */
 async function prepareDebianTools(context: ToolContext): Promise<Record<string, string>> {
   const browser = await nameTool("CHROMIUM_BIN", findChromium(context));
+  await prepareShells(context);
   const found = await findPrometheus(context);
   if (found === null) return browser;
   return { ...browser, PROMETHEUS_BIN: found.prometheus, PROMTOOL_BIN: found.promtool };

@@ -1,0 +1,24 @@
+import { findOnPath } from "../../../src/setup/find-executable.ts";
+import { withProgress } from "../../../src/setup/progress.js";
+import { lastLine } from "../../../src/setup/run-command.js";
+import type { ToolContext } from "../../../src/setup/tool-context.ts";
+
+/** A mirror that does not answer must not hold the tests up. */
+export const APT_OPTIONS = ["-o", "Acquire::Retries=1", "-o", "Acquire::http::Timeout=20"];
+
+/** Installs packages of Debian, of which none has a service that starts with the machine. Null, or why it did not work. */
+export async function installDebianPackages(
+  context: ToolContext,
+  packages: readonly string[],
+): Promise<string | null> {
+  const apt = findOnPath("apt-get", context.env);
+  if (!context.isRoot || apt === null) return "it is not on PATH, and this user may not install it";
+  const env = { ...context.env, DEBIAN_FRONTEND: "noninteractive" };
+  const result = await withProgress(`Installing Debian's ${packages.join(" and ")}`, async () => {
+    // Lists may be missing or old; when they cannot be fetched, the install decides by itself.
+    await context.run(apt, ["update", "-qq", ...APT_OPTIONS], { env, timeoutMs: 120_000 });
+    const install = ["install", "-y", "-qq", ...APT_OPTIONS, "--no-install-recommends", ...packages];
+    return context.run(apt, install, { env, timeoutMs: 600_000 });
+  });
+  return result.code === 0 ? null : lastLine(result);
+}
