@@ -232,9 +232,7 @@ export class RequestStream implements ProcessListener {
   async #onWholeResponse(exchange: UpstreamCall, body: Uint8Array): Promise<void> {
     await this.#replyOrRefuse(async () => {
       const bytes = await exchange.onWholeBody(body);
-      const headers: Header[] = [["content-type", exchange.contentType]];
-      const cost = exchange.formattedCost;
-      if (cost !== null) headers.push([COST_HEADER, cost]);
+      const headers: Header[] = [["content-type", exchange.contentType], ...formatCostHeader(exchange)];
       return createWholeBodyReply(bytes, headers, this.#nextMetadata());
     });
   }
@@ -269,8 +267,12 @@ export class RequestStream implements ProcessListener {
     return formatMetadata(identity, this.#exchange, errorCode);
   }
 
+  /** An error that nothing was charged for says nothing of a cost. */
   #errorReply(admission: Admission, error: GatewayError): Reply {
-    return createErrorReply(error, this.#services.protocols[admission.protocol], admission);
+    const reply = createErrorReply(error, this.#services.protocols[admission.protocol], admission);
+    const exchange = this.#exchange;
+    if (exchange === null || !exchange.settled?.costMicrocents) return reply;
+    return { ...reply, headers: [...reply.headers, ...formatCostHeader(exchange)] };
   }
 
   #refuseUnadmitted(headers: Headers): void {
@@ -305,4 +307,8 @@ export class RequestStream implements ProcessListener {
     );
     if (!this.#ended) this.#call.fail("internal error");
   }
+}
+
+function formatCostHeader({ formattedCost }: UpstreamCall): Header[] {
+  return formattedCost === null ? [] : [[COST_HEADER, formattedCost]];
 }

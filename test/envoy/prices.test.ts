@@ -13,7 +13,13 @@ import {
 import { PRICED_ENTRY, PRICED_MODEL, PRICED_REQUESTS, type PricedRequest } from "./priced-requests.ts";
 
 const RESPONSES_PATH = "/v1/responses";
-const chat = withChatStack(() => ({ catalog: [...METERED_CATALOG, PRICED_ENTRY] }));
+/** Priced alike, on every endpoint. */
+const EVERYWHERE = {
+  ...PRICED_ENTRY,
+  id: "priced/everywhere",
+  capabilities: ["chat", "completions", "embeddings"],
+};
+const chat = withChatStack(() => ({ catalog: [...METERED_CATALOG, PRICED_ENTRY, EVERYWHERE] }));
 
 /** "0.00400000", as eight decimals of the currency. */
 const decimal = (microcents: number): string => (microcents / 1e8).toFixed(8);
@@ -135,6 +141,20 @@ describe("the wish for the cost", () => {
     expect(answer.headers["x-request-cost"]).toBe(`${decimal(charged)} USD`);
     expect(answer.json()).not.toHaveProperty("usage");
   });
+
+  it("of an error that is charged is in its header, and in none that is free", async () => {
+    if (first === undefined) throw new Error("no request has a price");
+    const send = (body: object): Promise<HttpAnswer> => {
+      chat.upstream.answer({ kind: "json", body });
+      return chat.send({ body: chatBody({ model: PRICED_MODEL }) });
+    };
+    const charged = await send({ usage: first.usage, service_tier: first.serviceTier });
+    expect(charged.status).toBe(502);
+    expect(charged.headers["x-request-cost"]).toBe(`${cost} USD`);
+    const free = await send({ error: { message: "no", code: 400 } });
+    expect(free.status).toBe(400);
+    expect(free.headers).not.toHaveProperty("x-request-cost");
+  });
 });
 
 describe("a service tier that is asked for", () => {
@@ -149,8 +169,14 @@ describe("a service tier that is asked for", () => {
     },
   );
 
-  it("is a 400 that names those with a price where it has none", async () => {
-    const answer = await ask(PRICED_MODEL, "scale");
+  it.each([
+    [CHAT_PATH, chatBody()],
+    [RESPONSES_PATH, { input: "hello" }],
+    ["/v1/completions", { prompt: "hello" }],
+    ["/v1/embeddings", { input: "hello" }],
+  ])("is a 400 of %s that names those with a price where it has none", async (path, fields) => {
+    const body = { ...fields, model: EVERYWHERE.id, service_tier: "scale" };
+    const answer = await chat.stack.send({ path, key: chat.key.key, body });
     expect(answer.status).toBe(400);
     expect(answer.json()["error"]).toMatchObject({ code: "invalid_parameter", param: "service_tier" });
     expect(answer.text).toMatch(/`auto`, `default`, `flex`, `priority`/);
@@ -160,6 +186,17 @@ describe("a service tier that is asked for", () => {
   it("passes on whatever it is where the model has none", async () => {
     expect((await ask("acme/echo-small", "scale")).status).toBe(200);
     expect(chat.upstream.requests[0]?.body).toMatchObject({ service_tier: "scale" });
+  });
+
+  it("passes on from responses, which are charged and answered at the one that served", async () => {
+    const usage = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 };
+    chat.upstream.answer({ kind: "json", body: textCompletion("x", null, { usage, service_tier: "flex" }) });
+    const body = { model: PRICED_MODEL, input: "hello", service_tier: "priority" };
+    const answer = await chat.stack.send({ path: RESPONSES_PATH, key: chat.key.key, body });
+    expect(chat.upstream.requests[0]?.body).toMatchObject({ service_tier: "priority" });
+    expect(answer.json()["service_tier"]).toBe("flex");
+    const { cost_details: details } = await readRequest(chat.stack, chat.key, answer);
+    expect(details).toMatchObject({ service_tier: "flex" });
   });
 });
 

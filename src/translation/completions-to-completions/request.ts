@@ -8,7 +8,7 @@ import type {
   RequestBody,
 } from "../client-protocol.ts";
 import type { JsonBody } from "../json/parse-body.ts";
-import { readEndUser } from "../openai/request-fields.ts";
+import { readAskedServiceTier, readEndUser } from "../openai/request-fields.ts";
 import { mapUsageVisibility } from "../openai/stream-options.ts";
 import { createUpstreamBody } from "../openai/upstream-body.ts";
 import { CompletionsAnswer } from "./answer.ts";
@@ -23,7 +23,7 @@ export class CompletionsRequest implements ClientRequest {
   readonly choices: number;
   readonly prompts: number;
   readonly promptTokens: number | null;
-  readonly serviceTier = null;
+  readonly serviceTier: string | null;
   readonly endUser: string | null;
   readonly #fields: CompletionsFields;
   /** Let go when the answer begins: a stream may last for minutes. */
@@ -34,6 +34,7 @@ export class CompletionsRequest implements ClientRequest {
     const fields = readCompletionsFields(body);
     this.model = body.model;
     this.endUser = readEndUser(body.value);
+    this.serviceTier = readAskedServiceTier(body.value);
     this.stream = fields.stream;
     this.maxOutputTokens = fields.maxOutputTokens;
     this.prompts = fields.prompts.count;

@@ -56,6 +56,7 @@ export interface ChatRequestBody {
   readonly stream_options?:
     | { readonly include_usage: true; readonly continuous_usage_stats?: true | undefined }
     | undefined;
+  readonly service_tier?: string | undefined;
   readonly stop?: readonly string[] | undefined;
   readonly temperature?: number | undefined;
   readonly top_p?: number | undefined;

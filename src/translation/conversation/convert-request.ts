@@ -33,6 +33,7 @@ export function convertRequest(request: ParsedRequest, model: ModelTarget): Chat
         ? undefined
         : clampEffort(request.reasoningEffort, profile.reasoningEfforts),
     response_format: request.responseFormat ?? undefined,
+    service_tier: request.serviceTier ?? undefined,
     logprobs: request.topLogprobs === null ? undefined : true,
     top_logprobs: request.topLogprobs === null || request.topLogprobs === 0 ? undefined : request.topLogprobs,
     ...convertUser(request, model),

@@ -19,9 +19,8 @@ export abstract class ConversationRequest<Content extends ParsedRequest> impleme
   readonly stream: boolean;
   readonly maxOutputTokens: number | null;
   readonly endUser: string | null;
+  readonly serviceTier: string | null;
   readonly choices = 1;
-  /** The wish is dropped. */
-  readonly serviceTier = null;
   readonly prompts = 1;
   readonly promptTokens = null;
   /** Let go when the answer begins: a stream may last for minutes, and a conversation may have megabytes. */
@@ -33,6 +32,7 @@ export abstract class ConversationRequest<Content extends ParsedRequest> impleme
     this.stream = content.stream;
     this.maxOutputTokens = content.maxTokens;
     this.endUser = content.userId;
+    this.serviceTier = content.serviceTier?.toLowerCase() ?? null;
     this.#content = content;
   }
 

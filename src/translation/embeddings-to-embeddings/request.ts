@@ -8,7 +8,7 @@ import type {
 } from "../client-protocol.ts";
 import type { JsonBody } from "../json/parse-body.ts";
 import { EXPECTED_PROMPTS, measurePrompts, type Prompts } from "../openai/prompts.ts";
-import { invalid, missing, readEndUser } from "../openai/request-fields.ts";
+import { invalid, missing, readAskedServiceTier, readEndUser } from "../openai/request-fields.ts";
 import { createUpstreamBody } from "../openai/upstream-body.ts";
 import { EmbeddingsAnswer } from "./answer.ts";
 
@@ -25,7 +25,7 @@ export class EmbeddingsRequest implements ClientRequest {
   readonly choices = 1;
   readonly prompts: number;
   readonly promptTokens: number | null;
-  readonly serviceTier = null;
+  readonly serviceTier: string | null;
   readonly endUser: string | null;
   readonly #body: JsonBody;
   readonly #hasMedia: boolean;
@@ -34,6 +34,7 @@ export class EmbeddingsRequest implements ClientRequest {
   constructor(body: RequestBody) {
     this.model = body.model;
     this.endUser = readEndUser(body.value);
+    this.serviceTier = readAskedServiceTier(body.value);
     const { count, tokens, hasMedia } = readInput(body);
     this.prompts = count;
     this.promptTokens = tokens;

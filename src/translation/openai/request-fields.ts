@@ -41,6 +41,16 @@ export function readEndUser({ safety_identifier: identifier, user }: JsonObject)
 }
 
 /**
+ * @returns In lower case, as prices name it; null when it is left out or null.
+ * @throws GatewayError 400 naming the field.
+ */
+export function readAskedServiceTier({ service_tier: tier }: JsonObject): string | null {
+  if (isAbsent(tier)) return null;
+  if (typeof tier === "string") return tier.toLowerCase();
+  throw invalid("service_tier", "the name of a service tier, a string", tier);
+}
+
+/**
  * @param fields Every field that is read or written here. Given twice, upstream and gateway could read different ones: a
  * cheap model would be charged and an expensive one used. Some servers also match keys without regard to case.
  * @throws GatewayError 400 naming the field.

@@ -22,6 +22,8 @@ export interface ResponseObject {
   readonly model: string;
   readonly output: readonly OutputItem[];
   readonly usage: ResponseUsage | null;
+  /** That the upstream has named so far, else "default". */
+  readonly service_tier: string;
 }
 
 export type OutputItem = MessageItem | ReasoningItem | CallItem;

@@ -4,6 +4,7 @@ import {
   invalid,
   isAbsent,
   missing,
+  readAskedServiceTier,
   readFlag,
   readEndUser,
   readInteger,
@@ -61,18 +62,12 @@ export function readChatFields({ value }: JsonBody): ChatFields {
       readInteger(value, "n", { max: MAX_CHOICES }) ?? 1,
       readInteger(value, "best_of", { max: MAX_CHOICES }) ?? 1,
     ),
-    serviceTier: readServiceTier(value["service_tier"]),
+    serviceTier: readAskedServiceTier(value),
     maxOutputTokens:
       maxCompletionTokens === null || maxTokens === null
         ? (maxCompletionTokens ?? maxTokens)
         : Math.max(maxCompletionTokens, maxTokens),
   };
-}
-
-function readServiceTier(tier: unknown): string | null {
-  if (isAbsent(tier)) return null;
-  if (typeof tier === "string") return tier.toLowerCase();
-  throw invalid("service_tier", "the name of a service tier, a string", tier);
 }
 
 function readMessages(messages: unknown): readonly Readonly<Record<string, unknown>>[] {

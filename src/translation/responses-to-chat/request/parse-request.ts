@@ -69,6 +69,7 @@ export function parseRequestBody(
     userId:
       readOptionalString(body["safety_identifier"], "safety_identifier") ??
       readOptionalString(body["user"], "user"),
+    serviceTier: readOptionalString(body["service_tier"], "service_tier"),
     toolTable: tools.table,
     reasoning: reasoning.display,
     wantsCarrier: include.has("reasoning.encrypted_content"),

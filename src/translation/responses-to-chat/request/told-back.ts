@@ -33,7 +33,6 @@ export function readToldBack(body: JsonObject, reasoning: RequestedReasoning): J
     truncation: "disabled",
     store: false,
     background: false,
-    service_tier: "default",
     metadata: readOptionalObject(body["metadata"], "metadata") ?? {},
     user: readOptionalString(body["user"], "user"),
     safety_identifier: readOptionalString(body["safety_identifier"], "safety_identifier"),

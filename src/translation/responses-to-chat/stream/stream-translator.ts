@@ -136,6 +136,7 @@ export class StreamTranslator {
       model: this.#settings.model,
       output,
       usage: null,
+      service_tier: this.#output.generated.serviceTier ?? "default",
     };
   }
 

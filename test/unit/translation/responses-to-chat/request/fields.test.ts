@@ -101,6 +101,15 @@ describe("a Responses request", () => {
     expect(toChat({ user: long }).user).toBe(createHash("sha256").update(long).digest("hex"));
   });
 
+  it("[responses.request.service_tier] is asked for as it is written, and answered with what served", () => {
+    expect(toChat({ service_tier: "Flex" }).service_tier).toBe("Flex");
+    expect(toChat({ service_tier: null })).not.toHaveProperty("service_tier");
+    const answer = completion({ content: "Hi" });
+    expect(toResponse(answer, { service_tier: "flex" })["service_tier"]).toBe("default");
+    expect(toResponse({ ...answer, service_tier: "priority" }, {})["service_tier"]).toBe("priority");
+    expect(refusal({ service_tier: 1 })).toMatch(/^400 invalid_parameter service_tier: /);
+  });
+
   it("[responses.request.state] is refused in words that say what to send instead", () => {
     for (const field of ["previous_response_id", "conversation"]) {
       expect(refusal({ [field]: "resp_1" })).toBe(
@@ -126,7 +135,6 @@ describe("a Responses request", () => {
       prompt_cache_key: "k",
       text: { verbosity: "low" },
       reasoning: { context: "all_turns", mode: "x" },
-      service_tier: "flex",
       max_tool_calls: 3,
       client_metadata: { installation: "i" },
       context_management: [],
@@ -139,7 +147,6 @@ describe("a Responses request", () => {
       prompt_cache_key: "k",
       text: { format: { type: "text" }, verbosity: "low" },
       max_tool_calls: 3,
-      service_tier: "default",
     });
   });
 
