@@ -85,13 +85,15 @@ export class RequestStream implements ProcessListener {
     if (before !== null) this.#call.pause();
     const started = before === null ? this.#handle(message) : before.then(() => this.#handle(message));
     if (started === undefined) return;
-    const pending: Promise<void> = started
-      .catch((error: unknown) => this.#breakOff(error))
-      .finally(() => {
-        if (this.#pending !== pending) return;
-        this.#pending = null;
-        this.#call.resume();
-      });
+    const finish = (): void => {
+      if (this.#pending !== pending) return;
+      this.#pending = null;
+      this.#call.resume();
+    };
+    const pending: Promise<void> = started.then(finish, (error: unknown) => {
+      this.#breakOff(error);
+      finish();
+    });
     this.#pending = pending;
   }
 
