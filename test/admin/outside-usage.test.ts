@@ -118,6 +118,8 @@ describe("a spend correction of usage from outside", () => {
     catalog = catalogWith('{input: "9.00", output: "9.00"}');
     try {
       expect(await correct(usage, headers)).toEqual({ ...first, repeated: true });
+      const other = { ...bodyOf({ ...usage, input_tokens: 1 }), reason: "another" };
+      expect(await admin.ok("POST", path(), { headers, body: other })).toEqual({ ...first, repeated: true });
     } finally {
       catalog = before;
     }

@@ -98,6 +98,14 @@ describe("correct", () => {
     expect(await test.client.pexpiretime(spendKey(organizationId, month))).toBe(expiresAtMs);
   });
 
+  it("tells who repeats it in a later month in which one it counts", async () => {
+    const key = await createTestKey(test.store);
+    const marker = correctionKey(key.organizationId, "corr_past");
+    await test.client.set(marker, JSON.stringify({ month: "2026-09", details: { tokens: 1 } }));
+    const again = { ...key, correctionId: "corr_past", amountMicrocents: 5n };
+    expect(await test.store.correct(again)).toMatchObject({ outcome: "repeated", month: "2026-09" });
+  });
+
   it("gives who repeats it what it was made of, and nothing of before that was kept", async () => {
     const key = await createTestKey(test.store);
     const first = { ...key, correctionId: "corr_kept", amountMicrocents: 5n, details: { tokens: 1 } };
@@ -108,9 +116,13 @@ describe("correct", () => {
       organizationMicrocents: 5n,
       details: { tokens: 1 },
     });
-    await test.client.set(correctionKey(key.organizationId, "corr_old"), "2026-11");
+    await test.client.set(correctionKey(key.organizationId, "corr_old"), "2026-10");
     const old = { ...first, correctionId: "corr_old" };
-    expect(await test.store.correct(old)).toMatchObject({ outcome: "repeated", details: null });
+    expect(await test.store.correct(old)).toMatchObject({
+      outcome: "repeated",
+      month: "2026-10",
+      details: null,
+    });
   });
 
   it("can make spend negative, which no cap refuses", async () => {

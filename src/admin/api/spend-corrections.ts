@@ -40,13 +40,19 @@ const create = defineOrganizationRoute(
         : priceOutsideUsage(body.outside_usage, organization.currency, services.catalog(), now);
     const amount =
       priced?.microcents ?? body.amount_microcents ?? (body.amount_cents ?? 0) * MICROCENTS_PER_CENT;
-    const details = { amount_microcents: amount, outside_usage: priced?.usage ?? null };
+    const { reason } = body;
+    const details = {
+      key_id: keyId,
+      amount_microcents: amount,
+      outside_usage: priced?.usage ?? null,
+      reason,
+    };
     const organizationId = organization.id;
     const key = keyId === null ? null : await store.getKey({ organizationId, keyId });
     const describe = (month: string) => {
       const target = { type: "spend", id, name: key?.name ?? organization.name };
       const usage = priced === null ? {} : { outside_usage: withoutNone(priced.usage) };
-      const after = { month, key_id: keyId, amount_microcents: amount, ...usage, reason: body.reason };
+      const after = { month, key_id: keyId, amount_microcents: amount, ...usage, reason };
       return describeChange({ action: "spend.corrected", target, before: null, after }, call);
     };
     const amountMicrocents = BigInt(amount);
@@ -64,9 +70,7 @@ const create = defineOrganizationRoute(
       id,
       repeated,
       month: result.month,
-      key_id: keyId,
       ...(readDetails(result.details) ?? details),
-      reason: body.reason,
       organization_spent_microcents: Number(result.organizationMicrocents),
       organization_spent_cents: wholeCents(result.organizationMicrocents),
       key_spent_microcents: result.keyMicrocents === null ? null : Number(result.keyMicrocents),
@@ -76,7 +80,12 @@ const create = defineOrganizationRoute(
   },
 );
 
-const detailsSchema = z.object({ amount_microcents: z.int(), outside_usage: outsideUsage.nullable() });
+const detailsSchema = z.object({
+  key_id: z.string().nullable(),
+  amount_microcents: z.int(),
+  outside_usage: outsideUsage.nullable(),
+  reason: z.string(),
+});
 
 /** Of the first of its id: prices may be others by now. Null: of before they were kept. */
 function readDetails(details: CorrectionDetails | null): z.infer<typeof detailsSchema> | null {

@@ -194,6 +194,7 @@ export type CorrectResult =
   | { readonly outcome: "not_found" }
   | {
       readonly outcome: "applied" | "repeated";
+      /** That it counts in: of a repeat that of the first one. */
       readonly month: string;
       readonly organizationMicrocents: bigint;
       readonly keyMicrocents: bigint | null;

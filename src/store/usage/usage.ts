@@ -145,7 +145,7 @@ async function correct(
       String(amountMicrocents),
       String(expiryOf(month, context.usageMonths)),
       formatAuditEntry(audit?.(month)),
-      JSON.stringify(input.details ?? null),
+      JSON.stringify({ month, details: input.details ?? null }),
     );
     return parseArray(reply);
   };
@@ -169,16 +169,16 @@ function parseCorrection(reply: readonly unknown[], keyId: string | null): Corre
   }
   return {
     outcome,
-    month: textAt(reply, at.month),
+    ...parseKept(textAt(reply, at.kept)),
     organizationMicrocents: amountAt(reply, at.organizationSpent),
     keyMicrocents: keyId === null ? null : amountAt(reply, at.keySpent),
-    details: parseDetails(textAt(reply, at.kept)),
   };
 }
 
-/** A correction of before they were kept has its month there, which is no JSON. */
-function parseDetails(kept: string): CorrectionDetails | null {
-  return kept.startsWith("{") ? (JSON.parse(kept) as CorrectionDetails) : null;
+/** A correction of before its details were kept has its month there, which is no JSON. */
+function parseKept(kept: string): { readonly month: string; readonly details: CorrectionDetails | null } {
+  if (!kept.startsWith("{")) return { month: kept, details: null };
+  return JSON.parse(kept) as { month: string; details: CorrectionDetails | null };
 }
 
 /** An organization can have thousands of keys: who asks for some of them reads no others. */
