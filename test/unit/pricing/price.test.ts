@@ -14,6 +14,7 @@ import {
   type PriceList,
 } from "../../../src/pricing/price.ts";
 import { costMicrocents, promptTokensOf } from "../../../src/pricing/rates.ts";
+import { createUsageArbitrary } from "./usage-arbitrary.ts";
 
 const PLAIN: GivenPrice = { from: null, input: 10n, output: 20n, tiers: [], serviceTiers: [] };
 const TIERED: GivenPrice = {
@@ -112,27 +113,7 @@ describe("what a request can come to", () => {
       }),
     );
   const part = fc.integer({ min: 0, max: 200 });
-  const usages = fc
-    .record({
-      plain: part,
-      cached: part,
-      written: part,
-      hour: part,
-      audio: part,
-      text: part,
-      thought: part,
-      speech: part,
-    })
-    .map((parts) => ({
-      inputTokens: parts.plain + parts.written + parts.hour + parts.audio,
-      cachedInputTokens: parts.cached,
-      cacheWriteTokens: parts.written,
-      cacheWrite1hTokens: parts.hour,
-      inputAudioTokens: parts.audio,
-      outputTokens: parts.text + parts.thought + parts.speech,
-      reasoningTokens: parts.thought,
-      outputAudioTokens: parts.speech,
-    }));
+  const usages = createUsageArbitrary(200).map(({ usage }) => usage);
   const tier = fc.constantFrom(null, "flex", "priority", "unknown");
 
   it("is never below its lower bound nor above its worst case, whatever it ends as", () => {

@@ -8,6 +8,7 @@ import {
   type Rates,
 } from "../../../src/pricing/rates.ts";
 import { NO_TOKENS, type TokenUsage } from "../../../src/translation/client-protocol.ts";
+import { createUsageArbitrary } from "./usage-arbitrary.ts";
 
 /** Each count and each rate another power, so that none can stand for another. */
 const TOKENS: TokenUsage = {
@@ -37,31 +38,7 @@ const rate = fc.bigInt({ min: 0n, max: 999_999_999_999_999n });
 const rates = fc.record(
   Object.fromEntries(RATE_NAMES.map((one) => [one.rate, rate])) as Record<keyof Rates, typeof rate>,
 );
-const count = fc.integer({ min: 0, max: 300_000_000 });
-const tokens = fc
-  .record({
-    plain: count,
-    cached: count,
-    written: count,
-    hour: count,
-    audio: count,
-    text: count,
-    thought: count,
-    speech: count,
-  })
-  .map((parts) => ({
-    parts,
-    usage: {
-      inputTokens: parts.plain + parts.written + parts.hour + parts.audio,
-      cachedInputTokens: parts.cached,
-      cacheWriteTokens: parts.written,
-      cacheWrite1hTokens: parts.hour,
-      inputAudioTokens: parts.audio,
-      outputTokens: parts.text + parts.thought + parts.speech,
-      reasoningTokens: parts.thought,
-      outputAudioTokens: parts.speech,
-    },
-  }));
+const tokens = createUsageArbitrary(300_000_000);
 
 describe("costMicrocents", () => {
   it("charges each part of a request once, at its own rate, and the fee once", () => {
