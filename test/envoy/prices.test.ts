@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { METRICS } from "../../src/telemetry/metric-definitions.ts";
 import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
-import type { HttpAnswer } from "../support/http.ts";
+import { type HttpAnswer, send } from "../support/http.ts";
+import { parseMetrics, sumOf } from "../support/metrics-page.ts";
 import { finishChunk, type ScriptedAnswer, textChunk, textCompletion } from "../support/scripted-answer.ts";
 import {
   messagesBody,
@@ -10,6 +12,7 @@ import {
   readSpend,
   readUsageTotals,
 } from "./metering-figures.ts";
+import { waitFor } from "../support/wait.ts";
 import { PRICED_ENTRY, PRICED_MODEL, PRICED_REQUESTS, type PricedRequest } from "./priced-requests.ts";
 
 const RESPONSES_PATH = "/v1/responses";
@@ -144,16 +147,85 @@ describe("the wish for the cost", () => {
 
   it("of an error that is charged is in its header, and in none that is free", async () => {
     if (first === undefined) throw new Error("no request has a price");
-    const send = (body: object): Promise<HttpAnswer> => {
+    const askFor = (body: object): Promise<HttpAnswer> => {
       chat.upstream.answer({ kind: "json", body });
       return chat.send({ body: chatBody({ model: PRICED_MODEL }) });
     };
-    const charged = await send({ usage: first.usage, service_tier: first.serviceTier });
+    const charged = await askFor({ usage: first.usage, service_tier: first.serviceTier });
     expect(charged.status).toBe(502);
     expect(charged.headers["x-request-cost"]).toBe(`${cost} USD`);
-    const free = await send({ error: { message: "no", code: 400 } });
+    const free = await askFor({ error: { message: "no", code: 400 } });
     expect(free.status).toBe(400);
     expect(free.headers).not.toHaveProperty("x-request-cost");
+  });
+});
+
+describe("usage whose figures cannot all be true", () => {
+  const count = async (kind: string): Promise<number> => {
+    const page = await send(chat.stack.adminUrl, { path: "/metrics" });
+    return sumOf(parseMetrics(page.text), METRICS.usageContradictions.name, { model: PRICED_MODEL, kind });
+  };
+  const base = { prompt_tokens: 1000, completion_tokens: 100 };
+
+  it.each([
+    // 1_000 * 25 + 100 * 1_000 + 50_000
+    { kind: "cached_above_prompt", prompt: { cached_tokens: 1200 }, microcents: 175_000 },
+    // 600 * 25 + 400 * 312.5 + 100 * 1_000 + 50_000
+    {
+      kind: "cache_write_above_prompt",
+      prompt: { cached_tokens: 600, cache_write_tokens: 500 },
+      microcents: 290_000,
+    },
+    // 600 * 250 + 200 * 312.5 + 200 * 500 + 100 * 1_000 + 50_000
+    {
+      kind: "cache_write_split",
+      prompt: {
+        cache_creation_tokens: 400,
+        cache_creation_token_details: { ephemeral_5m_input_tokens: 100, ephemeral_1h_input_tokens: 200 },
+      },
+      microcents: 462_500,
+    },
+    // 600 * 25 + 400 * 1_000 + 100 * 1_000 + 50_000
+    {
+      kind: "audio_above_prompt",
+      prompt: { cached_tokens: 600, audio_tokens: 1200 },
+      microcents: 565_000,
+    },
+    // 1_000 * 250 + 100 * 1_200 + 50_000
+    { kind: "reasoning_above_output", output: { reasoning_tokens: 150 }, microcents: 420_000 },
+    // 1_000 * 250 + 30 * 1_200 + 70 * 2_000 + 50_000
+    {
+      kind: "audio_above_output",
+      output: { reasoning_tokens: 30, audio_tokens: 120 },
+      microcents: 476_000,
+    },
+    // 1_000 * 250 + 100 * 1_000 + 50_000
+    { kind: "total", total: { total_tokens: 900 }, microcents: 400_000 },
+  ])(
+    "is charged by the stated rule and counted: $kind",
+    async ({ kind, prompt, output, total, microcents }) => {
+      const details = { prompt_tokens_details: prompt, completion_tokens_details: output };
+      const body = textCompletion("x", null, { usage: { ...base, ...details, ...total } });
+      chat.upstream.answer({ kind: "json", body });
+      const before = await count(kind);
+      const answer = await chat.send({ body: chatBody({ model: PRICED_MODEL }) });
+      expect(answer.headers["x-request-cost"]).toBe(`${decimal(microcents)} USD`);
+      await waitFor("the count", async () => (await count(kind)) === before + 1);
+    },
+  );
+});
+
+describe("strict caps", () => {
+  it("hold the dearest service tier with a price, whichever is asked for", async () => {
+    // 8_192 * 2_000 of `priority` are above 15 cents, 8_192 * 1_000 of the default below 10.
+    const key = await chat.stack.createKey({}, { strictCaps: true, hardCapCents: 15 });
+    const ask = (maxTokens: number): Promise<HttpAnswer> => {
+      const body = chatBody({ model: PRICED_MODEL, max_tokens: maxTokens, service_tier: "default" });
+      return chat.send({ key: key.key, body });
+    };
+    expect((await ask(8192)).status).toBe(402);
+    expect(chat.upstream.requests).toHaveLength(0);
+    expect((await ask(4096)).status).toBe(200);
   });
 });
 
