@@ -9,7 +9,8 @@ COPY package.json package-lock.json .npmrc ./
 # `npm install --no-save` takes the same versions from the same lock file.
 RUN npm ci --omit=dev --ignore-scripts --loglevel=error \
  || npm install --no-save --omit=dev --ignore-scripts --loglevel=error
-# What no program reads at run time: types, source maps, the tokenizer's other vocabularies.
+# The packages' code is in `dist` but for the tokenizer's; here are their licences and what scanners of images read.
+# What nothing reads at run time goes: types, source maps, the tokenizer's other vocabularies.
 COPY src/setup/prune-packages.js ./
 RUN ["node", "prune-packages.js", "node_modules"]
 

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { readFileSync } from "node:fs";
+import { readVersion } from "../package-files.ts";
 import { addCompletionCommand } from "./completion/completion.ts";
 import { addConfigCommands } from "./config.ts";
 import { addDemoUpstreamCommand } from "./demo-upstream.ts";
@@ -47,10 +47,4 @@ export function createProgram(): Command {
   addExplainCommand(program);
   addCompletionCommand(program);
   return program;
-}
-
-/** package.json lies two levels above this file, as source and as compiled. */
-function readVersion(): string {
-  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  return (JSON.parse(text) as { version: string }).version;
 }

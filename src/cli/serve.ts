@@ -1,6 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { fileURLToPath } from "node:url";
-import { entryUrl } from "./entry-url.ts";
+import { entryFile } from "../package-files.ts";
 import type { ConfigOverrides } from "../supervisor/config-overrides.ts";
 
 /** Above Kubernetes' 30 s only with a longer `terminationGracePeriodSeconds`. */
@@ -66,7 +65,7 @@ async function serveAction(options: ServeCommandOptions): Promise<void> {
     // The upstreams' credentials are Envoy's alone: the sidecar neither needs nor reads them.
     loadConfig: () => loadConfig(options.config, { secrets: "own" }),
     overrides: options,
-    entry: { modulePath: fileURLToPath(entryUrl()), args: ["--config", options.config] },
+    entry: { modulePath: entryFile(), args: ["--config", options.config] },
     startServices: startSupervisorServices,
     demo: options.demo === true,
     drainBoundMs: options.drainSeconds * 1000,

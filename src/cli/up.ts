@@ -1,8 +1,7 @@
 import type { Command } from "commander";
-import { fileURLToPath } from "node:url";
 import type { Config } from "../config/schema.ts";
 import type { Problem } from "../launcher/launch.ts";
-import { entryUrl } from "./entry-url.ts";
+import { entryFile } from "../package-files.ts";
 import { CommandError } from "./management/command-error.ts";
 
 /** `up`: the whole stack on one machine. */
@@ -38,7 +37,7 @@ async function upAction(options: UpCommandOptions): Promise<void> {
   const code = await launch({
     configFile: await writeFirstConfigFile(options),
     json: options.json === true,
-    entry: fileURLToPath(entryUrl()),
+    entry: entryFile(),
     examine: findProblems,
   });
   process.exit(code);

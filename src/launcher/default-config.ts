@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { programFile } from "../package-files.ts";
 
-const TEMPLATE = new URL("./default-gateway.yaml", import.meta.url);
+const TEMPLATE = programFile("launcher/default-gateway.yaml");
 
 /** Where `up` keeps its data when no configuration is given. */
 export function defaultDataDir(workingFolder: string): string {

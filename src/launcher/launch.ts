@@ -16,6 +16,7 @@ import { Stack } from "./stack.ts";
 import { type StopRequests, watchStopRequests } from "./stop-request.ts";
 import { formatJsonLine, formatSummary, type StackFacts } from "./summary.ts";
 import { formatLocalUrl } from "../local-url.ts";
+import { packageFile } from "../package-files.ts";
 
 export interface LaunchOptions {
   /** Null: the built-in configuration with the demo upstream. */
@@ -104,7 +105,7 @@ function describeStack(options: LaunchOptions, stack: Stack, plan: Plan, ready: 
     dataDir: config.dataDir,
     manageCommand: formatManageCommand({
       cwd: process.cwd(),
-      packageFolder: fileURLToPath(new URL("../..", import.meta.url)),
+      packageFolder: fileURLToPath(packageFile("")),
       entry: options.entry,
       calledAs: process.argv[1] ?? "",
       configFile: options.configFile,

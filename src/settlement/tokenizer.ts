@@ -5,6 +5,7 @@
  */
 import { Worker } from "node:worker_threads";
 import { type Clock, systemClock } from "../clock.ts";
+import { programFile } from "../package-files.ts";
 
 /** The longest text that is counted, in UTF-8 bytes: about a second of work at worst. */
 export const MAX_TOKENIZER_BYTES = 1_048_576;
@@ -117,7 +118,7 @@ export class Tokenizer {
 }
 
 function startThread(): Worker {
-  return new Worker(new URL("./tokenizer-thread.js", import.meta.url), {
+  return new Worker(programFile("settlement/tokenizer-thread.js"), {
     resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
   });
 }

@@ -4,7 +4,7 @@ import { ensureBuild } from "./build.js";
 import { withLock } from "./lock.js";
 import { ensurePackages } from "./packages.js";
 
-/** The repository, from `src/setup` and from `dist/setup` alike. */
+/** The repository. */
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url)).replace(/[/\\]$/, "");
 
 /** Where the set-up keeps what it installs for this clone alone. */

@@ -1,5 +1,5 @@
-import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { packageFile } from "../package-files.ts";
 import { runCommand } from "./run-command.js";
 
 /** What one command printed, and its exit code: null when it could not run. */
@@ -37,12 +37,11 @@ export interface Tool {
   readonly source: ToolSource;
 }
 
-/** The real surroundings. Works from `src/setup` and `dist/setup` alike, both two levels below the repository. */
+/** The real surroundings. */
 export function createToolContext(): ToolContext {
-  const here = dirname(fileURLToPath(import.meta.url));
   return {
     env: process.env,
-    toolsDir: join(here, "..", "..", ".tools"),
+    toolsDir: fileURLToPath(packageFile(".tools")),
     platform: process.platform,
     architecture: process.arch,
     isRoot: process.getuid?.() === 0,

@@ -1,8 +1,8 @@
 /** Telemetry of a worker and of the supervisor, put together for the composition root. */
-import { readFileSync } from "node:fs";
 import type { Channel } from "../channel.ts";
 import type { ConfigState } from "../config/reload/config-state.ts";
 import type { Config } from "../config/schema.ts";
+import { readVersion } from "../package-files.ts";
 import { type LogLevel, setLogLevel } from "./log-level.ts";
 import { createRequestLogger } from "./logger.ts";
 import { createMetrics, type Metrics, setTotal } from "./metrics.ts";
@@ -132,10 +132,4 @@ function showAlertFigures(metrics: Metrics, alerts: AlertFigures): void {
     setTotal(metrics.alertDeliveries, { channel, result: "failed" }, counts.failed);
     setTotal(metrics.alertDeliveries, { channel, result: "failed_attempt" }, counts.failedAttempts);
   }
-}
-
-/** package.json lies two levels above this file, as source and as compiled. */
-function readVersion(): string {
-  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  return (JSON.parse(text) as { version: string }).version;
 }

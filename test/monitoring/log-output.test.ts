@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { waitFor } from "../support/wait.ts";
 
-const LOGGER = fileURLToPath(new URL("../../dist/telemetry/logger.js", import.meta.url));
+const LOGGER = fileURLToPath(new URL("../../src/telemetry/logger.ts", import.meta.url));
 const dir = mkdtempSync(join(tmpdir(), "igw-log-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
@@ -26,9 +26,13 @@ function startWriter(file: string) {
       }
     });`;
   const stderr = openSync(file, "a");
-  const child = spawn(process.execPath, ["--input-type=module", "-e", program], {
-    stdio: ["pipe", "pipe", stderr],
-  });
+  const child = spawn(
+    process.execPath,
+    ["--import", import.meta.resolve("tsx"), "--input-type=module", "-e", program],
+    {
+      stdio: ["pipe", "pipe", stderr],
+    },
+  );
   closeSync(stderr);
   let answers = "";
   child.stdout!.on("data", (text: Buffer) => (answers += text.toString()));

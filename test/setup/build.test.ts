@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import {
   cpSync,
   existsSync,
@@ -24,20 +25,51 @@ function createRepository(): string {
   symlinkSync(join(REPOSITORY, "node_modules"), join(root, "node_modules"));
   writeFileSync(join(root, "package.json"), '{"type":"module"}');
   writeFileSync(join(root, "package-lock.json"), "{}");
-  writeFileSync(join(root, "src", "main.ts"), '#!/usr/bin/env node\nimport "./part.ts";\n');
+  writeFileSync(
+    join(root, "src", "main.ts"),
+    '#!/usr/bin/env node\nimport { part } from "./part.ts";\nprocess.stdout.write(`${part}\\n`);\nif (process.argv[2] === "later") await import("./later.ts");\n',
+  );
+  writeFileSync(join(root, "src", "later.ts"), 'throw new Error("thrown later");\n');
+  mkdirSync(join(root, "src", "settlement"));
+  writeFileSync(
+    join(root, "src", "settlement", "tokenizer-thread.ts"),
+    'import "gpt-tokenizer/encoding/o200k_base";\n',
+  );
   writeFileSync(join(root, "src", "part.ts"), "export const part: number = 1;\n");
   writeFileSync(join(root, "src", "lua", "admit.lua"), "return 1\n");
   return root;
 }
 
+/** The built program. */
+function run(root: string, { node = [], args = [] }: { node?: string[]; args?: string[] } = {}) {
+  return spawnSync(process.execPath, [...node, join(root, "dist", "main.js"), ...args], { encoding: "utf8" });
+}
+
 describe("ensureBuild", () => {
-  it("compiles, copies what is no source, and makes the program executable", async () => {
+  it("makes one file of what the program imports, copies what is no source, and makes the program executable", async () => {
     const root = createRepository();
     expect(await ensureBuild(root)).toBe("built");
-    expect(readFileSync(join(root, "dist", "main.js"), "utf8")).toContain('import "./part.js"');
+    expect(run(root).stdout).toBe("1\n");
+    expect(existsSync(join(root, "dist", "part.js"))).toBe(false);
     expect(readFileSync(join(root, "dist", "lua", "admit.lua"), "utf8")).toBe("return 1\n");
     expect(statSync(join(root, "dist", "main.js")).mode & 0o111).toBe(0o111);
     expect(existsSync(join(root, "dist", "tsconfig.json"))).toBe(false);
+  });
+
+  it("leaves the tokenizer's vocabulary where it is", async () => {
+    const root = createRepository();
+    await ensureBuild(root);
+    const thread = readFileSync(join(root, "dist", "settlement", "tokenizer-thread.js"), "utf8");
+    expect(thread).toContain('import "gpt-tokenizer/encoding/o200k_base"');
+    expect(thread.length).toBeLessThan(1_000);
+  });
+
+  it("writes maps by which a stack trace names the source", async () => {
+    const root = createRepository();
+    await ensureBuild(root);
+    const { stderr } = run(root, { node: ["--enable-source-maps"], args: ["later"] });
+    expect(stderr).toContain("thrown later");
+    expect(stderr).toContain(`${join(root, "src", "later.ts")}:1`);
   });
 
   it("builds again when a content changes, not when a file is only touched", async () => {
@@ -55,7 +87,7 @@ describe("ensureBuild", () => {
     await ensureBuild(root);
     writeFileSync(join(root, "src", "part.ts"), 'export const part: number = "one";\n');
     await expect(ensureBuild(root)).rejects.toThrow(/do not compile:\nsrc\/part\.ts\(1,14\)/);
-    expect(readFileSync(join(root, "dist", "part.js"), "utf8")).toContain("part = 1");
+    expect(run(root).stdout).toBe("1\n");
   });
 
   it("replaces an output without a stamp and drops what a killed build left", async () => {

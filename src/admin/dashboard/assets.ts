@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { programFile } from "../../package-files.ts";
 import type { AdminApp } from "../app-options.ts";
 
 const ASSETS = {
@@ -11,7 +12,7 @@ const ASSETS = {
 /** The style sheet, the scripts and the icon; everybody may have them. */
 export function addAssets(app: AdminApp): void {
   for (const [name, type] of Object.entries(ASSETS)) {
-    const bytes = readFileSync(new URL(`./assets/${name}`, import.meta.url));
+    const bytes = readFileSync(programFile(`admin/dashboard/assets/${name}`));
     app.get(`/assets/${name}`, (context) => context.body(bytes, 200, { "content-type": type }));
   }
 }

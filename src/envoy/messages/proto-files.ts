@@ -1,10 +1,8 @@
 import { fileURLToPath } from "node:url";
+import { packageFile } from "../../package-files.ts";
 
-/**
- * The folder of the API files, absolute. It lies at the top of the package, three levels above this file, both as source
- * and as compiled.
- */
-export const PROTO_FOLDER = fileURLToPath(new URL("../../../proto/", import.meta.url));
+/** The folder of the API files, absolute. */
+export const PROTO_FOLDER = fileURLToPath(packageFile("proto/"));
 
 /** The files that define the services that Envoy calls, relative to `PROTO_FOLDER`; they import the others. */
 export const SERVICE_FILES = [

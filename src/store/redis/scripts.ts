@@ -5,8 +5,8 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { type ClientContext, type Cluster, Command, type Redis, type Result } from "ioredis";
+import { programFile } from "../../package-files.ts";
 
-const LUA = new URL("../lua/", import.meta.url);
 const INCLUDE = /^-- @include ([a-z-]+\.lua)\n/gm;
 
 interface ScriptDefinition {
@@ -109,7 +109,7 @@ function send(client: Redis | Cluster, name: "eval" | "evalsha", given: string[]
 
 /** A script with the files that it includes put in their places; as it stands when `resolve` is false. */
 export function readScript(file: string, { resolve = true } = {}): string {
-  const lua = readFileSync(new URL(file, LUA), "utf8");
+  const lua = readFileSync(programFile(`store/lua/${file}`), "utf8");
   // Included files include nothing.
   return resolve
     ? lua.replace(INCLUDE, (_line, included: string) => readScript(`include/${included}`, { resolve: false }))

@@ -16,6 +16,7 @@ const SHARED = [
   "local-url.ts",
   "logger.ts",
   "money.ts",
+  "package-files.ts",
   "pages.ts",
   "scrub.ts",
   "set-bounded.ts",
