@@ -44,7 +44,7 @@ const decision = async () => (await admit(admin, key.key)).decision;
 const ASKING = [
   {
     args: "key delete ci",
-    names: /deletes the key "ci" \(sk-igw-…\w{4}\) for good/,
+    names: /deletes the key "ci" \(sk-igw-…[\w-]{4}\) for good/,
     refusedAs: "unknown_key",
   },
   { args: "key revoke-all", names: /deletes every key of "Acme" for good/, refusedAs: "unknown_key" },
@@ -99,7 +99,7 @@ describe("token delete", () => {
     expect(await isValid()).toBe(true);
     const types = [{ after: "Go on? [y/N] ", text: "yes\n" }];
     const { code, screen } = await typeCli(args, { env: environment(), types });
-    expect(screen).toMatch(/deletes the token "the viewer" \(igw_org_…\w{4}\) for good/);
+    expect(screen).toMatch(/deletes the token "the viewer" \(igw_org_…[\w-]{4}\) for good/);
     expect(code).toBe(0);
     expect(await isValid()).toBe(false);
   });
