@@ -58,8 +58,9 @@ function addHealth(app: AdminApp, { store, areWorkersReady = () => true }: Admin
 }
 
 function addApi(app: AdminApp, options: AdminAppOptions, limit: FailureLimit): void {
-  const document = createOpenApiDocument();
-  app.get("/api/openapi.json", (context) => context.json(document));
+  // Made when somebody asks for it: it is a tenth of what the process needs to start.
+  let document: ReturnType<typeof createOpenApiDocument> | null = null;
+  app.get("/api/openapi.json", (context) => context.json((document ??= createOpenApiDocument())));
   app.use("/api/*", async (context, next) => {
     context.set("principal", await identify(context, options, limit));
     return next();

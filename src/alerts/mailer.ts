@@ -1,5 +1,4 @@
 /** Mails by SMTP: the operator's mail server, one message at a time and connection. */
-import { createTransport } from "nodemailer";
 import type { Config } from "../config/schema.ts";
 import { requireInTime } from "../wait.ts";
 
@@ -55,19 +54,19 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
 const ABOUT_THE_MESSAGE: ReadonlySet<string> = new Set(["EENVELOPE", "EMESSAGE"]);
 
 export function createMailer(settings: SmtpSettings, options: MailerOptions = {}): Mailer {
-  let current: { readonly password: string | null; readonly transport: MailTransport } | null = null;
-  const connect = (): MailTransport => {
+  let current: { readonly password: string | null; readonly transport: Promise<MailTransport> } | null = null;
+  const connect = (): Promise<MailTransport> => {
     // Read for each mail: a renewed file counts at once.
     const password = settings.password?.reveal() ?? null;
     if (current === null || current.password !== password) {
-      current?.transport.close();
+      closeTransport(current?.transport);
       current = { password, transport: createPool(settings, password, options) };
     }
     return current.transport;
   };
   return {
     async send(mail) {
-      return answerInTime(connect().sendMail(formatMail(mail, settings.from)))
+      return answerInTime(connect().then((transport) => transport.sendMail(formatMail(mail, settings.from))))
         .catch((error: unknown) => {
           throw withoutCredentials(error, settings.username, current?.password ?? null);
         })
@@ -77,21 +76,23 @@ export function createMailer(settings: SmtpSettings, options: MailerOptions = {}
         );
     },
     async verify() {
-      await answerInTime(connect().verify()).catch((error: unknown) => {
+      await answerInTime(connect().then((transport) => transport.verify())).catch((error: unknown) => {
         throw withoutCredentials(error, settings.username, current?.password ?? null);
       });
     },
-    close: () => current?.transport.close(),
+    close: () => closeTransport(current?.transport),
   };
 }
 
-type MailTransport = ReturnType<typeof createPool>;
+type MailTransport = Awaited<ReturnType<typeof createPool>>;
 
-function createPool({ url, username }: SmtpSettings, password: string | null, options: MailerOptions) {
+async function createPool({ url, username }: SmtpSettings, password: string | null, options: MailerOptions) {
   const { protocol, hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, "");
   const { certificateAuthorities } = options;
   const auth = username === null || password === null ? null : { user: username, pass: password };
+  // Not before the first mail: most gateways start without one to send.
+  const { createTransport } = await import("nodemailer");
   return createTransport({
     pool: true,
     maxConnections: MAX_CONNECTIONS,
@@ -109,6 +110,14 @@ function createPool({ url, username }: SmtpSettings, password: string | null, op
     disableFileAccess: true,
     disableUrlAccess: true,
   });
+}
+
+/** What could not be made has nothing to close. */
+function closeTransport(transport: Promise<MailTransport> | undefined): void {
+  transport?.then(
+    (made) => made.close(),
+    () => undefined,
+  );
 }
 
 /** A server may repeat what it was sent, in words or as it was encoded; errors are logged and shown. */

@@ -56,7 +56,7 @@ function hidden(command: Command, flags: string, description: string) {
 }
 
 async function serveAction(options: ServeCommandOptions): Promise<void> {
-  const { startSupervisorServices } = await import("../gateway.ts");
+  const { startSupervisorServices } = await import("../host-services.ts");
   const { runServe } = await import("../supervisor/run-serve.ts");
   const { createLogger } = await import("../telemetry/logger.ts");
   const { loadConfig } = await import("../config/load.ts");
@@ -74,7 +74,7 @@ async function serveAction(options: ServeCommandOptions): Promise<void> {
 }
 
 async function workerAction(options: WorkerCommandOptions): Promise<void> {
-  const { startWorker } = await import("../gateway.ts");
+  const { startWorker } = await import("../worker.ts");
   const { runWorker } = await import("../supervisor/run-worker.ts");
   const { index, address } = options;
   await runWorker({ index, address, start: startWorker });

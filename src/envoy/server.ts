@@ -8,17 +8,14 @@
  *
  * Envoy gone: each open call gets `onEnd` once. Redis gone: nothing changes here; `isServing` is the handlers' word.
  */
-import { createGrpcJsServer } from "./transport/grpc-js/server.ts";
 import { createWireServer } from "./transport/wire/server.ts";
 import type { EnvoyServer, EnvoyServerOptions } from "./transport/contract.ts";
 
-const CREATE: Readonly<
-  Record<EnvoyServerOptions["transport"], (options: EnvoyServerOptions) => EnvoyServer>
-> = { wire: createWireServer, "grpc-js": createGrpcJsServer };
-
-/** Makes a server; it listens after `listen()`. */
-export function createEnvoyServer(options: EnvoyServerOptions): EnvoyServer {
-  return CREATE[options.transport](options);
+/** Makes a server; it listens after `listen()`. The library is loaded where it is chosen. */
+export async function createEnvoyServer(options: EnvoyServerOptions): Promise<EnvoyServer> {
+  if (options.transport === "wire") return createWireServer(options);
+  const { createGrpcJsServer } = await import("./transport/grpc-js/server.ts");
+  return createGrpcJsServer(options);
 }
 
 /** "unix:/run/gateway-0.sock" or "127.0.0.1:9000". */

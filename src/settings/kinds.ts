@@ -305,5 +305,10 @@ function parseInteger(field: string): number {
 }
 
 function formatBounds({ minimum, maximum }: Bounds): string {
-  return `${minimum.toLocaleString("en-US")} to ${maximum.toLocaleString("en-US")}`;
+  return `${formatWhole(minimum)} to ${formatWhole(maximum)}`;
+}
+
+/** `1,000,000`. Not by `toLocaleString`: every process makes this table, and to load the locales takes as long. */
+function formatWhole(value: number): string {
+  return String(value).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }

@@ -1,6 +1,6 @@
 /**
  * The seam between processes and what runs in them. This folder starts, watches and ends processes and knows nothing
- * of requests; the composition root (gateway.ts) makes what runs inside and knows nothing of processes.
+ * of requests; the composition roots (worker.ts, host-services.ts) make what runs inside and know nothing of processes.
  */
 import type { Channel } from "../channel.ts";
 import type { ConfigState } from "../config/reload/config-state.ts";

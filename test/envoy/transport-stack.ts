@@ -150,7 +150,7 @@ export async function startTransportStack(
   const sockets = [path.join(folder, "a.sock"), path.join(folder, "b.sock")] as const;
   const create = (socketPath: string) =>
     createEnvoyServer({ transport, handlers, address: { socketPath }, maxMessageBytes: 40 * 1024 * 1024 });
-  const servers = [create(sockets[0]), create(sockets[1])] as const;
+  const servers = [await create(sockets[0]), await create(sockets[1])] as const;
   await Promise.all(servers.map(async (server) => await server.listen()));
   const state = { unprocessed: 0, respond: countBytes };
   const upstream = createServer((request, response) => {

@@ -270,7 +270,7 @@ describe.each(["wire", "grpc-js"] as const)("the %s transport behind Envoy", (tr
     await once(other, "listening");
     await rename(`${socketPath}.before`, socketPath);
     const options = { transport, handlers: new PassingHandlers(), maxMessageBytes: 1024 };
-    const server = createEnvoyServer({ ...options, address: { socketPath } });
+    const server = await createEnvoyServer({ ...options, address: { socketPath } });
     await expect(server.listen()).rejects.toThrow("in use by another process");
     other.close();
     await once(other, "close");
@@ -278,7 +278,7 @@ describe.each(["wire", "grpc-js"] as const)("the %s transport behind Envoy", (tr
     await server.close();
     const file = `${socketPath}.file`;
     await writeFile(file, "");
-    const misled = createEnvoyServer({ ...options, address: { socketPath: file } });
+    const misled = await createEnvoyServer({ ...options, address: { socketPath: file } });
     await expect(misled.listen()).rejects.toThrow("is not a socket");
   });
 });

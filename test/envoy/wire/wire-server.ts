@@ -47,7 +47,7 @@ export async function startWireServer(address?: EnvoyServerAddress): Promise<Wir
       onEnd: () => void (ended.count += 1),
     };
   };
-  const server = createEnvoyServer({
+  const server = await createEnvoyServer({
     transport: "wire",
     address: address ?? { socketPath },
     maxMessageBytes: MAX_MESSAGE_BYTES,

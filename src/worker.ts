@@ -1,10 +1,9 @@
 /**
- * Composition root: every object of a worker is made here, once, by hand. Read it from top to bottom to see what the
- * gateway consists of; nothing else constructs a stage.
+ * Composition root of a worker: every object on a request's path is made here, once, by hand. Read it from top to bottom
+ * to see what the gateway consists of; nothing else constructs a stage. What runs once beside the workers is made in
+ * host-services.ts, and neither process loads what the other needs.
  */
 import { hostname } from "node:os";
-import { startAdminServer } from "./admin/server.ts";
-import { createAlertDelivery } from "./alerts/create-alert-delivery.ts";
 import { KeyDirectory } from "./auth/key-directory.ts";
 import { CatalogReference } from "./catalog/catalog-reference.ts";
 import { createCatalog } from "./catalog/catalog.ts";
@@ -22,17 +21,14 @@ import { createLocalEndpoints } from "./exchange/local-endpoints.ts";
 import { BodyBudget } from "./exchange/body-budget.ts";
 import { CountExchange } from "./exchange/count-exchange.ts";
 import { Exchange } from "./exchange/exchange.ts";
-import { ReachedUpstreams, shareReachedUpstreams } from "./exchange/reached-upstreams.ts";
-import { ensureDemoKey } from "./demo/organization.ts";
-import { formatLocalUrl } from "./local-url.ts";
+import { ReachedUpstreams } from "./exchange/reached-upstreams.ts";
 import { createGraceAdmission } from "./grace/grace-admission.ts";
 import { GraceOutage } from "./grace/grace-outage.ts";
 import { GraceSpend } from "./grace/grace-spend.ts";
 import { GraceWorkers } from "./grace/grace-workers.ts";
 import type { Logger } from "./logger.ts";
 import type { DashboardAddress } from "./pages.ts";
-import { Reaper } from "./settlement/reaper.ts";
-import { createRequestLog, createRequestLogRetention } from "./request-log/create-request-log.ts";
+import { createRequestLog } from "./request-log/create-request-log.ts";
 import { Settlement } from "./settlement/settlement.ts";
 import { createGeneration } from "./spool/files.ts";
 import { Spool } from "./spool/spool.ts";
@@ -41,13 +37,8 @@ import { createId } from "./store/ids.ts";
 import { openStoreInBackground } from "./store/open-store.ts";
 import type { Store } from "./store/types.ts";
 import type { Admit } from "./store/types/admission.ts";
-import type {
-  RunningWorker,
-  SupervisorServices,
-  SupervisorServicesOptions,
-  WorkerOptions,
-} from "./supervisor/gateway-parts.ts";
-import { createHostTelemetry, createWorkerTelemetry } from "./telemetry/gateway-telemetry.ts";
+import type { RunningWorker, WorkerOptions } from "./supervisor/gateway-parts.ts";
+import { createWorkerTelemetry } from "./telemetry/gateway-telemetry.ts";
 import { limitLog } from "./telemetry/limit-log.ts";
 import { createLogger } from "./telemetry/logger.ts";
 import type { RequestMeter } from "./telemetry/request-meter.ts";
@@ -56,11 +47,6 @@ import { PROTOCOLS } from "./translation/protocols.ts";
 
 /** What a gRPC message holds beside a body of the largest size: headers, field tags. */
 const MESSAGE_OVERHEAD_BYTES = 1024 * 1024;
-
-/** Beside the path nothing waits for Redis's answer, and a month's usage of thousands of keys takes a while. */
-const MANAGEMENT = { commandTimeoutMs: 5_000 };
-/** A key to print must be in Redis first, and a Redis that is only just starting reads its append-only file. */
-const DEMO_WAIT_MS = 28_000;
 
 /**
  * Starts one worker; resolves when it listens. Without Redis it is not ready, and becomes so by itself; what is in its
@@ -100,7 +86,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     isReady: () => isOpen() && !draining,
     dashboard: config.dashboard,
   });
-  const server = createServer(config, address, handlers, logger);
+  const server = await createServer(config, address, handlers, logger);
   await spool.start();
   workers.start();
   settlement.start();
@@ -148,7 +134,12 @@ async function settleAll(server: EnvoyServer, settlement: Settlement, boundMs: n
   await settlement.stop(Math.max(0, end - systemClock.monotonicMs()));
 }
 
-function createServer(config: Config, address: string, handlers: EnvoyHandlers, logger: Logger): EnvoyServer {
+function createServer(
+  config: Config,
+  address: string,
+  handlers: EnvoyHandlers,
+  logger: Logger,
+): Promise<EnvoyServer> {
   return createEnvoyServer({
     transport: config.sidecar.transport,
     address: parseAddress(address),
@@ -190,74 +181,6 @@ function createGrace(config: Config, index: number, store: Store, logger: Logger
       countInFlight: (keyId) => settlement.countOpen(keyId),
     });
   return { outage, spend, spool, workers, createAdmit };
-}
-
-/**
- * Starts what runs once per host, beside the workers. It goes without Redis, except for a demo key. Rejects when the
- * port is taken, and when Redis holds a newer version's data or refuses the login.
- */
-export async function startSupervisorServices(
-  options: SupervisorServicesOptions,
-): Promise<SupervisorServices> {
-  const { config, operatorToken, demo } = options;
-  const logger = createLogger("supervisor");
-  const workers = resolveWorkerCount(config.sidecar.workers);
-  const telemetry = createHostTelemetry(config, { ...options, workers });
-  shareReachedUpstreams(options.channel);
-  const storeOptions = { ...MANAGEMENT, redisMeter: telemetry.redisMeter };
-  const { store, client, ...opening } = await openStoreInBackground(config, logger, storeOptions);
-  if (!opening.isOpen() && config.redis !== null) options.onRedisAwaited(config.redis.urls.join(", "));
-  const catalog = new CatalogReference(createCatalog(config));
-  if (demo !== null) await opening.waitUntilOpen(DEMO_WAIT_MS);
-  const demoKey = demo === null ? null : await ensureDemoKey(store, config, demo.storedKey);
-  const { reaped, requestLogBytes } = telemetry.metrics;
-  const reaper = new Reaper({ store, clock: systemClock, logger, onClosed: () => reaped.inc() });
-  const admin = await startAdminServer({
-    ...config.admin,
-    operatorToken,
-    areWorkersReady: options.areWorkersReady,
-    store,
-    catalog: () => catalog.current,
-    readConfigState: options.readConfigState,
-    hasMailServer: config.notifications.smtp !== null,
-    allowPrivateWebhooks: config.notifications.webhooks.allowPrivateNetworks,
-    nowMs: () => systemClock.nowMs(),
-    contact: config.dashboard.contact,
-    dashboardUrl: config.dashboard.baseUrl,
-    gatewayUrl: config.publicBaseUrl ?? formatLocalUrl(config.listen.host, config.listen.port),
-    ...telemetry.admin,
-    logger,
-  });
-  const pagesUrl = config.dashboard.baseUrl ?? admin.url;
-  const alerts = createAlertDelivery({ config, store, client, pagesUrl, clock: systemClock, logger });
-  void opening.opened.then(() => repairInBackground(store, logger));
-  const onBytes = (bytes: number): void => requestLogBytes.set(bytes);
-  const tasks = [reaper, createRequestLogRetention(config, { clock: systemClock, logger, onBytes }), alerts];
-  for (const task of tasks) task.start();
-  telemetry.showAlerts(() => alerts.readMetrics());
-  telemetry.showSpendFalls(() => store.spendFalls());
-  return {
-    adminUrl: admin.url,
-    demoKey,
-    replaceCatalog(changed) {
-      catalog.replace(createCatalog({ ...config, catalog: changed }));
-    },
-    async close() {
-      await admin.close();
-      for (const task of tasks) await task.stop();
-      telemetry.hub.stop();
-      opening.close();
-    },
-  };
-}
-
-/** Tidies what a crash between two slots can have left. It reads everything, and nothing waits for it. */
-function repairInBackground(store: Store, logger: Logger): void {
-  store.repair().then(
-    (report) => logger.info(report, "look-ups of keys are in order"),
-    (error: unknown) =>
-      logger.warn({ err: error }, "look-ups of keys could not be checked; the next start tries again"),
-  );
 }
 
 interface Parts {

@@ -1,0 +1,94 @@
+/**
+ * Composition root of what runs once per host, beside the workers (worker.ts): management API, dashboard, alerts,
+ * retention, closing of requests whose worker is gone.
+ */
+import { startAdminServer } from "./admin/server.ts";
+import { createAlertDelivery } from "./alerts/create-alert-delivery.ts";
+import { CatalogReference } from "./catalog/catalog-reference.ts";
+import { createCatalog } from "./catalog/catalog.ts";
+import { systemClock } from "./clock.ts";
+import { resolveWorkerCount } from "./config/worker-count.ts";
+import { shareReachedUpstreams } from "./exchange/reached-upstreams.ts";
+import { ensureDemoKey } from "./demo/organization.ts";
+import { formatLocalUrl } from "./local-url.ts";
+import type { Logger } from "./logger.ts";
+import { Reaper } from "./settlement/reaper.ts";
+import { createRequestLogRetention } from "./request-log/create-request-log.ts";
+import { openStoreInBackground } from "./store/open-store.ts";
+import type { Store } from "./store/types.ts";
+import type { SupervisorServices, SupervisorServicesOptions } from "./supervisor/gateway-parts.ts";
+import { createHostTelemetry } from "./telemetry/gateway-telemetry.ts";
+import { createLogger } from "./telemetry/logger.ts";
+
+/** Beside the path nothing waits for Redis's answer, and a month's usage of thousands of keys takes a while. */
+const MANAGEMENT = { commandTimeoutMs: 5_000 };
+/** A key to print must be in Redis first, and a Redis that is only just starting reads its append-only file. */
+const DEMO_WAIT_MS = 28_000;
+
+/**
+ * Starts what runs once per host, beside the workers. It goes without Redis, except for a demo key. Rejects when the
+ * port is taken, and when Redis holds a newer version's data or refuses the login.
+ */
+export async function startSupervisorServices(
+  options: SupervisorServicesOptions,
+): Promise<SupervisorServices> {
+  const { config, operatorToken, demo } = options;
+  const logger = createLogger("supervisor");
+  const workers = resolveWorkerCount(config.sidecar.workers);
+  const telemetry = createHostTelemetry(config, { ...options, workers });
+  shareReachedUpstreams(options.channel);
+  const storeOptions = { ...MANAGEMENT, redisMeter: telemetry.redisMeter };
+  const { store, client, ...opening } = await openStoreInBackground(config, logger, storeOptions);
+  if (!opening.isOpen() && config.redis !== null) options.onRedisAwaited(config.redis.urls.join(", "));
+  const catalog = new CatalogReference(createCatalog(config));
+  if (demo !== null) await opening.waitUntilOpen(DEMO_WAIT_MS);
+  const demoKey = demo === null ? null : await ensureDemoKey(store, config, demo.storedKey);
+  const { reaped, requestLogBytes } = telemetry.metrics;
+  const reaper = new Reaper({ store, clock: systemClock, logger, onClosed: () => reaped.inc() });
+  const admin = await startAdminServer({
+    ...config.admin,
+    operatorToken,
+    areWorkersReady: options.areWorkersReady,
+    store,
+    catalog: () => catalog.current,
+    readConfigState: options.readConfigState,
+    hasMailServer: config.notifications.smtp !== null,
+    allowPrivateWebhooks: config.notifications.webhooks.allowPrivateNetworks,
+    nowMs: () => systemClock.nowMs(),
+    contact: config.dashboard.contact,
+    dashboardUrl: config.dashboard.baseUrl,
+    gatewayUrl: config.publicBaseUrl ?? formatLocalUrl(config.listen.host, config.listen.port),
+    ...telemetry.admin,
+    logger,
+  });
+  const pagesUrl = config.dashboard.baseUrl ?? admin.url;
+  const alerts = createAlertDelivery({ config, store, client, pagesUrl, clock: systemClock, logger });
+  void opening.opened.then(() => repairInBackground(store, logger));
+  const onBytes = (bytes: number): void => requestLogBytes.set(bytes);
+  const tasks = [reaper, createRequestLogRetention(config, { clock: systemClock, logger, onBytes }), alerts];
+  for (const task of tasks) task.start();
+  telemetry.showAlerts(() => alerts.readMetrics());
+  telemetry.showSpendFalls(() => store.spendFalls());
+  return {
+    adminUrl: admin.url,
+    demoKey,
+    replaceCatalog(changed) {
+      catalog.replace(createCatalog({ ...config, catalog: changed }));
+    },
+    async close() {
+      await admin.close();
+      for (const task of tasks) await task.stop();
+      telemetry.hub.stop();
+      opening.close();
+    },
+  };
+}
+
+/** Tidies what a crash between two slots can have left. It reads everything, and nothing waits for it. */
+function repairInBackground(store: Store, logger: Logger): void {
+  store.repair().then(
+    (report) => logger.info(report, "look-ups of keys are in order"),
+    (error: unknown) =>
+      logger.warn({ err: error }, "look-ups of keys could not be checked; the next start tries again"),
+  );
+}
