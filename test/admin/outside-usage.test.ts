@@ -110,7 +110,7 @@ describe("a spend correction of usage from outside", () => {
     expect(await admin.ok("POST", path(), { body })).toMatchObject({ key_spent_microcents: 1_280_000 });
   });
 
-  it("counts once for each Idempotency-Key, and shows a repeat what was charged though the price is another", async () => {
+  it("counts once for each Idempotency-Key, and shows a repeat what was charged though price or model are others", async () => {
     const headers = { "idempotency-key": "batch-7" };
     const usage = { input_tokens: 1000, output_tokens: 100 };
     const first = await correct(usage, headers);
@@ -120,6 +120,8 @@ describe("a spend correction of usage from outside", () => {
       expect(await correct(usage, headers)).toEqual({ ...first, repeated: true });
       const other = { ...bodyOf({ ...usage, input_tokens: 1 }), reason: "another" };
       expect(await admin.ok("POST", path(), { headers, body: other })).toEqual({ ...first, repeated: true });
+      const gone = { ...other, outside_usage: { ...other.outside_usage, model: "acme/gone" } };
+      expect(await admin.ok("POST", path(), { headers, body: gone })).toEqual({ ...first, repeated: true });
     } finally {
       catalog = before;
     }

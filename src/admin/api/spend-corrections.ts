@@ -1,12 +1,18 @@
 /** `POST …/spend-corrections`: puts a month's spend right by hand, with a reason. */
 import { createHash } from "node:crypto";
 import { z } from "zod";
+import type { Catalog } from "../../catalog/catalog.ts";
 import { MICROCENTS_PER_CENT, wholeCents } from "../../money.ts";
 import type { AuditFields } from "../../store/types/audit.ts";
 import type { CorrectionDetails } from "../../store/types/reporting.ts";
 import { createId } from "../../store/ids.ts";
 import { AdminError } from "../admin-error.ts";
-import { outsideUsage, spendCorrection, spendCorrectionCreation } from "../schemas/spend-correction.ts";
+import {
+  outsideUsage,
+  spendCorrection,
+  spendCorrectionCreation,
+  type SpendCorrectionCreation,
+} from "../schemas/spend-correction.ts";
 import { priceOutsideUsage } from "./price-outside-usage.ts";
 import { describeChange } from "./record-change.ts";
 import { defineOrganizationRoute } from "./route.ts";
@@ -34,25 +40,17 @@ const create = defineOrganizationRoute(
     const keyId = body.key_id ?? null;
     const now = await store.timeMs();
     const id = call.idempotencyKey === null ? createId("corr", now) : `corr_${digest(call.idempotencyKey)}`;
-    const priced =
-      body.outside_usage === undefined
-        ? null
-        : priceOutsideUsage(body.outside_usage, organization.currency, services.catalog(), now);
-    const amount =
-      priced?.microcents ?? body.amount_microcents ?? (body.amount_cents ?? 0) * MICROCENTS_PER_CENT;
-    const { reason } = body;
-    const details = {
-      key_id: keyId,
-      amount_microcents: amount,
-      outside_usage: priced?.usage ?? null,
-      reason,
-    };
+    const earlier = call.idempotencyKey === null ? null : await store.findCorrection(organization.id, id);
+    // A repeat goes by the first one: its model may have left the catalog since.
+    const details =
+      readDetails(earlier) ?? createDetails(body, organization.currency, services.catalog(), now);
+    const { amount_microcents: amount, outside_usage: usage, reason } = details;
     const organizationId = organization.id;
     const key = keyId === null ? null : await store.getKey({ organizationId, keyId });
     const describe = (month: string) => {
       const target = { type: "spend", id, name: key?.name ?? organization.name };
-      const usage = priced === null ? {} : { outside_usage: withoutNone(priced.usage) };
-      const after = { month, key_id: keyId, amount_microcents: amount, ...usage, reason };
+      const outside = usage === null ? {} : { outside_usage: withoutNone(usage) };
+      const after = { month, key_id: keyId, amount_microcents: amount, ...outside, reason };
       return describeChange({ action: "spend.corrected", target, before: null, after }, call);
     };
     const amountMicrocents = BigInt(amount);
@@ -87,9 +85,28 @@ const detailsSchema = z.object({
   reason: z.string(),
 });
 
-/** Of the first of its id: prices may be others by now. Null: of before they were kept. */
-function readDetails(details: CorrectionDetails | null): z.infer<typeof detailsSchema> | null {
+type Details = z.infer<typeof detailsSchema>;
+
+/** Of the first of its id: prices may be others by now. Null: there is none, or of before they were kept. */
+function readDetails(details: CorrectionDetails | null): Details | null {
   return details === null ? null : detailsSchema.parse(details);
+}
+
+/** @throws AdminError 400 where usage from outside has no price. */
+function createDetails(
+  body: SpendCorrectionCreation,
+  currency: string,
+  catalog: Catalog,
+  nowMs: number,
+): Details {
+  const { outside_usage: given, amount_cents: cents = 0, reason } = body;
+  const priced = given === undefined ? null : priceOutsideUsage(given, currency, catalog, nowMs);
+  return {
+    key_id: body.key_id ?? null,
+    amount_microcents: priced?.microcents ?? body.amount_microcents ?? cents * MICROCENTS_PER_CENT,
+    outside_usage: priced?.usage ?? null,
+    reason,
+  };
 }
 
 /** What there is none of says nothing to who reads the audit log. */

@@ -85,6 +85,7 @@ export const spendCorrectionCreation = named(
     context.addIssue({ code: "custom", path: ["amount_cents"], message });
   }),
 );
+export type SpendCorrectionCreation = z.infer<typeof spendCorrectionCreation>;
 
 export const spendCorrection = named(
   "SpendCorrection",

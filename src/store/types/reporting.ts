@@ -237,6 +237,8 @@ export interface UsageStore {
    * Rejects with a RangeError when the amount is 0 or beyond 2^53.
    */
   correct(input: CorrectInput, audit?: (month: string) => AuditInput): Promise<CorrectResult>;
+  /** What a correction was made of that was made already; null where there is none, or it kept nothing. */
+  findCorrection(organizationId: string, correctionId: string): Promise<CorrectionDetails | null>;
   /**
    * Raises the usage rows of a day, key and model, and their month's spend with them, to what the log of requests says;
    * lowers nothing, and raises nothing above what the log says of all of them. Nothing while requests of the organization

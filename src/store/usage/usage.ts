@@ -57,6 +57,8 @@ export function createUsageStore(run: Run): UsageStore {
     readUsageOfDay: (organizationId, day) =>
       run("readUsageOfDay", (context) => readUsageOfDay(context, organizationId, day)),
     correct: (input, audit) => run("correct", (context) => correct(context, input, audit)),
+    findCorrection: (organizationId, correctionId) =>
+      run("findCorrection", (context) => findCorrection(context, organizationId, correctionId)),
     raiseUsage: (organizationId, logged, tagsInRedis) =>
       run("raiseUsage", (context) => raiseUsage(context, organizationId, logged, tagsInRedis)),
   };
@@ -158,6 +160,16 @@ async function correct(
     if (amountMicrocents < 0n) countSpendFall(context, "correction");
   }
   return result;
+}
+
+/** @see UsageStore.findCorrection */
+async function findCorrection(
+  { client }: StoreContext,
+  organizationId: string,
+  correctionId: string,
+): Promise<CorrectionDetails | null> {
+  const kept = await client.get(correctionKey(organizationId, correctionId));
+  return kept === null ? null : parseKept(kept).details;
 }
 
 function parseCorrection(reply: readonly unknown[], keyId: string | null): CorrectResult {
