@@ -7,6 +7,8 @@ import { startDemoUpstream } from "../../src/demo/upstream.ts";
 import { catalogEntry } from "../support/gateway-config.ts";
 import { type Stack, START_TIMEOUT_MS, startStack } from "../support/stack.ts";
 
+/** A dozen commands, one after the other, each a program of its own: some seconds each on a machine with more to do. */
+const PAGE_TIMEOUT_MS = 300_000;
 const run = promisify(execFile);
 const PAGE = readFileSync(new URL("../../docs/walkthrough.md", import.meta.url), "utf8");
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
@@ -84,7 +86,7 @@ async function runSteps(
   const { stdout } = await run("bash", ["-euo", "pipefail", "-c", script], {
     cwd: dir,
     env,
-    timeout: 100_000,
+    timeout: PAGE_TIMEOUT_MS,
   });
   return stdout.split(`${mark}\n`).slice(0, steps.length);
 }
@@ -97,15 +99,19 @@ describe("docs/walkthrough.md", () => {
   }, START_TIMEOUT_MS);
   afterEach(() => builtIn.stop());
 
-  it("prints what it says, command by command", async () => {
-    const steps = readSteps(PAGE);
-    expect(steps.length).toBeGreaterThanOrEqual(10);
-    const printed = await runSteps(builtIn.stack, steps);
-    for (const [index, step] of steps.entries()) {
-      const pattern = step.shown === null ? /^$/ : createPattern(step.shown);
-      expect(printed[index], `${step.section}:\n${step.commands}`).toMatch(pattern);
-    }
-  });
+  it(
+    "prints what it says, command by command",
+    async () => {
+      const steps = readSteps(PAGE);
+      expect(steps.length).toBeGreaterThanOrEqual(10);
+      const printed = await runSteps(builtIn.stack, steps);
+      for (const [index, step] of steps.entries()) {
+        const pattern = step.shown === null ? /^$/ : createPattern(step.shown);
+        expect(printed[index], `${step.section}:\n${step.commands}`).toMatch(pattern);
+      }
+    },
+    PAGE_TIMEOUT_MS,
+  );
 });
 
 describe("the demo of docs/walkthrough.md", () => {

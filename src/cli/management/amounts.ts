@@ -7,6 +7,7 @@ const CAP_FORM = /^(\d{1,9})(?:\.(\d{1,2}))?$/;
 const CORRECTION_FORM = /^([+-]?)(\d{1,8})(?:\.(\d{1,8}))?$/;
 /** A unit of a currency is 10^8 microcents. */
 const UNIT_DECIMALS = 8;
+const CENT_DECIMALS = 2;
 
 /** A cap or budget in whole cents, or "none". For commander: @throws InvalidArgumentError. */
 export function parseAmount(text: string): OrNone<number> {
@@ -49,11 +50,23 @@ export function formatAmount(cents: unknown, currency: string): string {
   return typeof cents === "number" ? formatCents(cents, currency) : "none";
 }
 
-/** "0.00123400 USD": microcents to their last digit, without zeros behind the cents. */
+/** "0.001234 USD": microcents to their last digit, without zeros behind the cents. */
 export function formatExactAmount(microcents: unknown, currency: string): string {
-  if (typeof microcents !== "number") return "none";
-  const digits = String(Math.abs(microcents)).padStart(UNIT_DECIMALS + 1, "0");
-  const whole = digits.slice(0, -UNIT_DECIMALS);
-  const fraction = digits.slice(-UNIT_DECIMALS).replace(/0{1,6}$/, "");
-  return `${microcents < 0 ? "-" : ""}${whole}.${fraction} ${currency}`;
+  return formatExactAmounts([microcents], currency).join();
+}
+
+/** The amounts of a column: each with as many decimals as the longest of them has. */
+export function formatExactAmounts(all: readonly unknown[], currency: string): readonly string[] {
+  const decimals = Math.max(CENT_DECIMALS, ...all.map((one) => fractionOf(one).replace(/0+$/, "").length));
+  return all.map((one) => {
+    if (typeof one !== "number") return "none";
+    const whole = String(Math.trunc(Math.abs(one) / 10 ** UNIT_DECIMALS));
+    return `${one < 0 ? "-" : ""}${whole}.${fractionOf(one).slice(0, decimals)} ${currency}`;
+  });
+}
+
+/** All decimals of an amount; '' of none. */
+function fractionOf(microcents: unknown): string {
+  if (typeof microcents !== "number") return "";
+  return String(Math.abs(microcents)).padStart(UNIT_DECIMALS, "0").slice(-UNIT_DECIMALS);
 }

@@ -96,7 +96,7 @@ function formatChecks(screen: Screen, checks: readonly JsonObject[]): string {
     [
       "CHECK",
       { header: "", levels: checks.map((check) => (check["passed"] === true ? "good" : "bad")) },
-      "FIGURES",
+      { header: "FIGURES", isWrapped: true },
     ],
     checks.map((check) => [
       String(check["name"]),

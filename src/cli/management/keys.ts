@@ -201,7 +201,13 @@ function formatList(screen: Screen, all: readonly JsonObject[], organization: Js
   const headers = columnsOf({}).map(([header]) => header);
   return formatTable(
     screen,
-    ["ID", "NAME", "KEY", ...headers, { header: "STATE", levels: all.map((one) => levelOf(stateOf(one))) }],
+    [
+      "ID",
+      "NAME",
+      { header: "KEY", isExtra: true },
+      ...headers,
+      { header: "STATE", levels: all.map((one) => levelOf(stateOf(one))) },
+    ],
     all.map((one) => [
       String(one["id"]),
       String(one["name"]),

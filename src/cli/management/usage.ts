@@ -5,7 +5,7 @@ import type { Screen } from "../terminal/screen.ts";
 import { formatTable } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { CommandError } from "./command-error.ts";
-import { formatExactAmount } from "./amounts.ts";
+import { formatExactAmounts } from "./amounts.ts";
 import { findKey } from "./find.ts";
 import {
   addCommands,
@@ -124,6 +124,10 @@ function formatUsage(screen: Screen, usage: JsonObject, names: ReadonlyMap<strin
     if (typeof value !== "string") return "(correction)";
     return field === "key_id" ? (names.get(value) ?? value) : value;
   };
+  const costs = formatExactAmounts(
+    rows.map((row) => row["cost_microcents"]),
+    currency,
+  );
   const table = formatTable(
     screen,
     [
@@ -135,14 +139,14 @@ function formatUsage(screen: Screen, usage: JsonObject, names: ReadonlyMap<strin
       "OUTPUT",
       "COST",
     ],
-    rows.map((row) => [
+    rows.map((row, line) => [
       ...groups.map(([field]) => formatGroup(row, field)),
       ...tagNames.map((name) => formatTag(row, name)),
       String(row["requests"]),
       String(row["input_tokens"]),
       String(row["cached_input_tokens"]),
       String(row["output_tokens"]),
-      formatExactAmount(row["cost_microcents"], currency),
+      costs[line] ?? "",
     ]),
   );
   const text = `Usage in ${String(usage["month"])}\n\n${rows.length === 0 ? "No requests.\n" : table}`;

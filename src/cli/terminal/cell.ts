@@ -34,6 +34,18 @@ export function cutText(text: string, width: number): string {
   return kept + CUT_MARK;
 }
 
+/** Lines of at most so many columns, broken between words; a word that is longer by itself is cut. */
+export function wrapText(text: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const line = lines.at(-1);
+    const longer = `${line} ${word}`;
+    if (line !== undefined && widthOf(longer) <= width) lines[lines.length - 1] = longer;
+    else lines.push(cutText(word, width));
+  }
+  return lines;
+}
+
 function widthOfCharacter(character: string): number {
   if (ZERO_WIDTH.test(character)) return 0;
   return WIDE.test(character) ? 2 : 1;

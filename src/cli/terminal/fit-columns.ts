@@ -19,10 +19,12 @@ export interface FittedColumns {
 
 /** A text of which less is seen says nothing. */
 const MIN_TEXT_WIDTH = 8;
+/** Of that much, which most names and codes fit into, more is worth than a further column. */
+const GOOD_TEXT_WIDTH = 24;
 
 /**
- * Cuts texts, the longest first; when that is not enough leaves out the extra columns, and then the others, from the
- * right. What is left is at most so many columns of the screen wide.
+ * Leaves out the extra columns, from the right, before it cuts texts so far that they are hard to read, the longest
+ * first, and then the others. What is left is at most so many columns of the screen wide.
  */
 export function fitColumns(
   columns: readonly ColumnInput[],
@@ -33,15 +35,17 @@ export function fitColumns(
   const sum = (widths: readonly number[]): number =>
     widths.reduce((total, width) => total + width, 0) + gap * Math.max(0, widths.length - 1);
   const kept = [...columns];
-  const needed = () => sum(kept.map(leastWidth));
-  while (needed() > available && kept.length > 1) {
-    const extra = kept.findLastIndex(({ isExtra }) => isExtra);
-    kept.splice(extra === -1 ? kept.length - 1 : extra, 1);
+  const isTooWide = (textWidth: number) =>
+    sum(kept.map((column) => leastWidth(column, textWidth))) > available;
+  const lastExtra = () => kept.findLastIndex(({ isExtra }) => isExtra);
+  for (let extra = lastExtra(); extra !== -1 && isTooWide(GOOD_TEXT_WIDTH); extra = lastExtra()) {
+    kept.splice(extra, 1);
   }
+  while (isTooWide(MIN_TEXT_WIDTH) && kept.length > 1) kept.pop();
   const widths = new Map(kept.map((column) => [column, column.width]));
   while (sum([...widths.values()]) > available) {
     const [widest] = kept
-      .filter((column) => (widths.get(column) ?? 0) > leastWidth(column))
+      .filter((column) => (widths.get(column) ?? 0) > leastWidth(column, MIN_TEXT_WIDTH))
       .toSorted((left, right) => (widths.get(right) ?? 0) - (widths.get(left) ?? 0));
     // One column that is wider than the screen by itself.
     if (widest === undefined) break;
@@ -56,6 +60,6 @@ export function fitColumns(
   };
 }
 
-function leastWidth({ width, isWhole }: ColumnInput): number {
-  return isWhole ? width : Math.min(width, MIN_TEXT_WIDTH);
+function leastWidth({ width, isWhole }: ColumnInput, textWidth: number): number {
+  return isWhole ? width : Math.min(width, textWidth);
 }

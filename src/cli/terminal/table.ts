@@ -1,5 +1,5 @@
 /** Text for people at a terminal. */
-import { cleanText, cutText, widthOf } from "./cell.ts";
+import { cleanText, cutText, widthOf, wrapText } from "./cell.ts";
 import { fitColumns } from "./fit-columns.ts";
 import type { Level, Screen } from "./screen.ts";
 import { isShortId, shortenId } from "./short-id.ts";
@@ -10,6 +10,8 @@ export interface Column {
   readonly levels?: readonly (Level | null)[];
   /** Where the screen is too narrow these are left out, the last one first. */
   readonly isExtra?: true;
+  /** Of the last column: where the screen is too narrow its texts go on in the next line. */
+  readonly isWrapped?: true;
 }
 
 /** A line of `formatFields`. */
@@ -17,8 +19,11 @@ export type Field = readonly [name: string, value: string, level?: Level | null]
 
 const GAP = "  ";
 const NUMBER = /^-?[\d.]+(?: [A-Z]{3})?$/;
-/** Figures, amounts and times, and what stands in their places: cut they would say something else. */
-const WHOLE = /^(?:-?[\d.]+(?: [A-Z]{3})?|\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z)?|none|-|)$/;
+/** Stands where there is none. */
+const NO_NUMBER = /^(?:none|-|)$/;
+const TIME = /^\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z)?$/;
+/** What a key or token is recognised by: "sk-igw-…a1B2". */
+const DISPLAY = /^[a-z_-]+…\w{4}$/;
 
 /** A value of an answer; `none` for null. */
 export function formatValue(value: unknown, none = "-"): string {
@@ -41,26 +46,44 @@ export function formatTable(
   const inputs = specs.map(({ header, isExtra = false }, at) => {
     const texts = cells.map((row) => row[at] ?? "");
     const width = Math.max(widthOf(header), ...texts.map(widthOf));
-    return { header, isExtra, width, isWhole: texts.every((text) => WHOLE.test(text) || isShortId(text)) };
+    return { header, isExtra, width, isWhole: texts.every(isWhole) };
   });
   const { widths, leftOut } = fitColumns(inputs, screen.columns, GAP.length);
-  const shown = specs.flatMap(({ header, levels = [] }, at) => {
+  const shown = specs.flatMap(({ header, levels = [], isWrapped = false }, at) => {
     const width = widths[at] ?? null;
-    const isNumber = rows.length > 0 && cells.every((row) => NUMBER.test(row[at] ?? ""));
-    return width === null ? [] : [{ at, header, levels, width, isNumber }];
+    const texts = cells.map((row) => row[at] ?? "");
+    return width === null ? [] : [{ at, header, levels, width, isWrapped, isNumber: areNumbers(texts) }];
   });
   const formatCell = (text: string, { width, isNumber }: (typeof shown)[number], level: Level | null) => {
     const cut = cutText(text, width);
     const blanks = " ".repeat(width - widthOf(cut));
     return isNumber ? blanks + screen.paint(level, cut) : screen.paint(level, cut) + blanks;
   };
+  const formatRow = (row: readonly string[], line: number): string[][] => {
+    const parts = shown.map(({ at, width, isWrapped }) =>
+      isWrapped ? wrapText(row[at] ?? "", width) : [row[at] ?? ""],
+    );
+    return Array.from({ length: Math.max(...parts.map(({ length }) => length)) }, (_, part) =>
+      shown.map((column, at) => formatCell(parts[at]?.[part] ?? "", column, column.levels[line] ?? null)),
+    );
+  };
   const lines = [
     shown.map((column) => formatCell(column.header, column, "heading")),
-    ...cells.map((row, line) =>
-      shown.map((column) => formatCell(row[column.at] ?? "", column, column.levels[line] ?? null)),
-    ),
+    ...cells.flatMap(formatRow),
   ].map((line) => line.join(GAP).trimEnd());
   return [...lines, ...formatNote(screen, leftOut)].map((line) => `${line}\n`).join("");
+}
+
+function areNumbers(texts: readonly string[]): boolean {
+  return (
+    texts.some((text) => NUMBER.test(text)) &&
+    texts.every((text) => NUMBER.test(text) || NO_NUMBER.test(text))
+  );
+}
+
+/** Cut it would say something else. */
+function isWhole(text: string): boolean {
+  return [NUMBER, NO_NUMBER, TIME, DISPLAY].some((form) => form.test(text)) || isShortId(text);
 }
 
 function formatNote(screen: Screen, leftOut: readonly string[]): string[] {

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   formatAmount,
   formatExactAmount,
+  formatExactAmounts,
   parseAmount,
   parseCorrection,
   parseTokenCounts,
@@ -80,5 +81,18 @@ describe("formatExactAmount", () => {
     [100_000_000, "1.00 USD"],
   ] as const)("writes %d as %s", (microcents, text) => {
     expect(formatExactAmount(microcents, "USD")).toBe(text);
+  });
+});
+
+describe("formatExactAmounts", () => {
+  it("gives all amounts of a column the same number of decimals", () => {
+    expect(formatExactAmounts([0, 2_500_000, -125_000, 0], "USD")).toEqual([
+      "0.00000 USD",
+      "0.02500 USD",
+      "-0.00125 USD",
+      "0.00000 USD",
+    ]);
+    expect(formatExactAmounts([100_000_000, null], "EUR")).toEqual(["1.00 EUR", "none"]);
+    expect(formatExactAmounts([], "EUR")).toEqual([]);
   });
 });

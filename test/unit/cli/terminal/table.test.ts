@@ -65,6 +65,44 @@ describe("formatTable", () => {
     );
   });
 
+  it("leaves extra columns out before a text is cut so far that it is hard to read", () => {
+    const columns = ["STATUS", { header: "MS", isExtra: true as const }];
+    const rows = [["402 org_hard_cap_reached", "12"]];
+    expect(formatTable(screenOf(27), columns, rows)).toContain("402 org_hard_cap_reached\n");
+    expect(formatTable(screenOf(28), columns, rows)).toContain("402 org_hard_cap_reached  12\n");
+  });
+
+  it("never cuts what a key is recognised by", () => {
+    const rows = [["a key with a name", "sk-igw-…a1B2"]];
+    expect(formatTable(screenOf(24), ["NAME", "KEY"], rows)).toBe(
+      "NAME        KEY\na key wit…  sk-igw-…a1B2\n",
+    );
+  });
+
+  it("puts figures to the right where some rows have none", () => {
+    const rows = [["12.00 USD"], ["none"], ["-"]];
+    expect(formatTable(PIPE, ["CAP"], rows)).toBe("      CAP\n12.00 USD\n     none\n        -\n");
+    expect(formatTable(PIPE, ["CAP"], rows.slice(1))).toBe("CAP\nnone\n-\n");
+  });
+
+  it("goes on in the next line with a text that is not to be cut", () => {
+    const columns = ["CHECK", { header: "FIGURES", isWrapped: true as const }];
+    const rows = [
+      ["price", "input 2500.00, output 10000.00 USD"],
+      ["rate", "600 per minute"],
+    ];
+    const lines = [
+      "CHECK  FIGURES",
+      "price  input 2500.00,",
+      "       output 10000.00",
+      "       USD",
+      "rate   600 per minute",
+      "",
+    ];
+    expect(formatTable(screenOf(24), columns, rows)).toBe(lines.join("\n"));
+    expect(formatTable(PIPE, columns, rows).split("\n")).toHaveLength(4);
+  });
+
   it("counts a wide character as two columns and a combining one as none", () => {
     expect(
       formatTable(
