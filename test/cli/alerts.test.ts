@@ -10,16 +10,20 @@ import { chargeInput, createIdentity, FINAL } from "../store/fixture.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 import { runCli } from "./run-cli.ts";
 
+const DASHBOARD = "https://gateway.example.com";
+
 let admin: AdminUnderTest;
 let receiver: WebhookReceiver;
 let organization: string;
+let key: string;
 beforeAll(async () => {
-  admin = await startAdmin({ allowPrivateWebhooks: true });
+  admin = await startAdmin({ allowPrivateWebhooks: true, dashboardUrl: DASHBOARD });
   receiver = await startWebhookReceiver();
   organization = await createOrganization(admin, { notifications: { webhook: { url: receiver.url } } });
   const { id } = await createApiKey(admin, organization, { name: "ci", hard_cap_cents: 100 });
   const identity = await createIdentity(admin.store, { organizationId: organization, keyId: id, hash: "" });
   await admin.store.charge(chargeInput(identity, 1, 95_000_000n, { final: FINAL }));
+  key = id;
 });
 afterAll(async () => {
   await receiver.close();
@@ -36,8 +40,10 @@ describe("alerts", () => {
     expect(stdout).toMatch(
       /^alert_\S+ +\S+Z +key ci +90% of the hard cap, 1\.00 USD +0\.95 USD +pending +pending$/m,
     );
+    const path = `/organizations/${organization}/keys/${key}#hard_cap_cents`;
+    expect(stdout).toMatch(new RegExp(`\n\nChange the hard cap of key ci: ${DASHBOARD}${path}\n$`));
     const { data } = (await igw("list", "--json")).json();
-    expect(data).toMatchObject([{ key_name: "ci", threshold_percent: 90 }]);
+    expect(data).toMatchObject([{ key_name: "ci", threshold_percent: 90, path, url: `${DASHBOARD}${path}` }]);
   });
 
   it("sends one again, on a channel that there is", async () => {
@@ -55,5 +61,22 @@ describe("alerts", () => {
     receiver.answer = () => 500;
     const failed = await igw("test");
     expect([failed.code, failed.stderr]).toEqual([1, expect.stringContaining("the endpoint answered 500")]);
+  });
+
+  it("shows what was reached in one step in one line, and each limit's page at the operator's address", async () => {
+    const other = await createOrganization(admin, { name: "Several" });
+    const made = await createApiKey(admin, other, { name: "both", hard_cap_cents: 100, budget_cents: 100 });
+    const identity = await createIdentity(admin.store, { organizationId: other, keyId: made.id, hash: "" });
+    await admin.store.charge(chargeInput(identity, 1, 100_000_000n, { final: FINAL }));
+    const { stdout } = await igw("list", "--org", other);
+    const page = `${DASHBOARD}/organizations/${other}/keys/${made.id}`;
+    const lines = stdout.trimEnd().split("\n");
+    expect(lines).toHaveLength(6);
+    expect(stdout).toMatch(/key both +90%, 100% of the hard cap, 1\.00 USD/);
+    expect(stdout).toMatch(/key both +80%, 100% of the budget, 1\.00 USD/);
+    expect(lines.slice(4)).toEqual([
+      `Change the hard cap of key both: ${page}#hard_cap_cents`,
+      `Change the budget of key both: ${page}#budget_cents`,
+    ]);
   });
 });

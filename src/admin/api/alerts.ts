@@ -1,5 +1,6 @@
 /** `…/alerts`: what was reached, how the telling goes, and once more. */
 import { alertTypeOf, formatAlertData } from "../../alerts/alert-event.ts";
+import { limitPathOf } from "../../alerts/alert-words.ts";
 import { listWebhooks } from "../../alerts/webhooks.ts";
 import {
   type AlertChannel,
@@ -30,10 +31,12 @@ const list = defineOrganizationRoute(
     body: null,
     answers: { 200: alertPage },
   },
-  async ({ organization, query }, { store }) => {
+  async ({ organization, query }, { store, dashboardUrl = null }) => {
     const { id, notifications } = organization;
     const unread = notifications.dashboard ? await store.countUnreadAlerts(id) : 0;
-    const { status, body } = answerList(await store.listAlerts(id, parsePage(query)), formatAlert);
+    const { status, body } = answerList(await store.listAlerts(id, parsePage(query)), (item) =>
+      formatAlert(item, dashboardUrl),
+    );
     return { status, body: { ...(body as object), unread } };
   },
 );
@@ -71,12 +74,13 @@ const redeliver = defineOrganizationRoute(
     isBodyOptional: true,
     answers: { 202: alert },
   },
-  async ({ organization, params, body }, { store }) => {
+  async ({ organization, params, body }, { store, dashboardUrl = null }) => {
     const alertId = params["alert"] ?? "";
     const found = await store.findAlert(organization.id, alertId);
     if (found === null) throw new AdminError("alert_not_found");
     await store.redeliverAlert(found, chooseChannels(organization, found, body.channels));
-    return { status: 202, body: formatAlert((await store.findAlert(organization.id, alertId)) ?? found) };
+    const now = (await store.findAlert(organization.id, alertId)) ?? found;
+    return { status: 202, body: formatAlert(now, dashboardUrl) };
   },
 );
 
@@ -100,11 +104,14 @@ function chooseChannels(
   return undelivered.length === 0 ? chosen : undelivered;
 }
 
-function formatAlert(item: ListedAlert) {
+function formatAlert(item: ListedAlert, dashboardUrl: string | null) {
+  const path = limitPathOf(item);
   return {
     ...formatAlertData(item),
     message_id: item.messageId,
     type: alertTypeOf(item),
+    path,
+    url: dashboardUrl === null ? null : `${dashboardUrl}${path}`,
     created_at: new Date(item.firedAtMs).toISOString(),
     deliveries: {
       email: formatDelivery(item.deliveries.email),

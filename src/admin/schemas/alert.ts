@@ -31,6 +31,11 @@ export const alert = named(
         "The same for all alerts that fired in one step: they are told of in one mail and one event, of which this is `webhook-id` and `data.id`, and `deliveries` are its.",
     }),
     type: z.enum(["budget.threshold_reached", "hard_cap.threshold_reached"]),
+    path: z.string().meta({ description: "Of the dashboard's page where the limit is changed." }),
+    url: z
+      .string()
+      .nullable()
+      .meta({ description: "That page's address; null: the operator has set no `dashboard.base_url`." }),
     created_at: timestamp(),
     organization_id: z.string(),
     scope: z.enum(["key", "organization"]),

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { Level } from "../terminal/screen.ts";
-import { formatTable } from "../terminal/table.ts";
+import { cleanText } from "../terminal/cell.ts";
+import { formatTable, formatValue } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { formatAmount } from "./amounts.ts";
 import { findAlertId } from "./find.ts";
@@ -16,20 +17,24 @@ import { testWebhook } from "./webhooks.ts";
 
 const list = createListCommand({
   usage: "list",
-  description: "The last alerts, newest first, with the state of each delivery.",
+  description:
+    "The last alerts, newest first, what was reached in one step in one line for each limit, with the state of each " +
+    "delivery, and where the limits are changed.",
   examples: ["alerts list --org Acme", "alerts list --limit 1000 --json > alerts.json"],
   path: "alerts",
-  format: (screen, all) => {
+  format: (screen, all, { url }) => {
+    const reached = groupByLimit(all);
+    const worst = reached.map(([alert]) => alert);
     const columns = [
-      "ID",
+      { header: "ID", isExtra: true as const },
       "TIME",
       "OF",
       "REACHED",
       "SPENT",
-      deliveryColumn("email", all),
-      deliveryColumn("webhook", all),
+      deliveryColumn("email", worst),
+      deliveryColumn("webhook", worst),
     ];
-    return formatTable(screen, columns, all.map(formatRow));
+    return formatTable(screen, columns, reached.map(formatRow)) + formatLinks(worst, url);
   },
 });
 
@@ -83,19 +88,55 @@ function deliveryColumn(channel: "email" | "webhook", all: readonly JsonObject[]
   };
 }
 
-function formatRow(alert: JsonObject): string[] {
+/** Alerts of one message and one limit, the newest first. */
+type Reached = readonly [JsonObject, ...JsonObject[]];
+
+/** They stand beside each other in the list. */
+function groupByLimit(all: readonly JsonObject[]): readonly Reached[] {
+  const groups = new Map<string, [JsonObject, ...JsonObject[]]>();
+  for (const alert of all) {
+    const name = [alert["message_id"], alert["scope"], alert["type"]].join(" ");
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [alert]);
+    else group.push(alert);
+  }
+  return [...groups.values()];
+}
+
+function formatRow(reached: Reached): string[] {
+  const [alert] = reached;
   const currency = String(alert["currency"]);
-  const what = alert["type"] === "budget.threshold_reached" ? "budget" : "hard cap";
-  const amount = formatAmount(alert["amount_cents"], currency);
+  const percents = reached.map((one) => `${String(one["threshold_percent"])}%`).toReversed();
   return [
     String(alert["id"]),
-    String(alert["created_at"]),
-    alert["scope"] === "key" ? `key ${String(alert["key_name"])}` : "organization",
-    `${String(alert["threshold_percent"])}% of the ${what}, ${amount}`,
+    `${String(alert["created_at"]).slice(0, "2026-11-21T14:03:59".length)}Z`,
+    nameSubject(alert),
+    `${percents.join(", ")} of the ${nameLimit(alert)}, ${formatAmount(alert["amount_cents"], currency)}`,
     formatAmount(alert["spent_cents"], currency),
     formatDelivery(deliveryOf(alert, "email")),
     formatDelivery(deliveryOf(alert, "webhook")),
   ];
+}
+
+function nameSubject({ scope, key_name: name }: JsonObject): string {
+  return scope === "key" ? `key ${String(name)}` : "organization";
+}
+
+function nameLimit({ type }: JsonObject): string {
+  return type === "budget.threshold_reached" ? "budget" : "hard cap";
+}
+
+/** A line for each limit: where it is changed. @param url Where the dashboard is if its operator has not said it. */
+function formatLinks(all: readonly JsonObject[], url: string): string {
+  const lines = all.flatMap((alert) => {
+    const { path, url: page } = alert;
+    // A gateway older than this command has none.
+    if (typeof path !== "string") return [];
+    const whose = alert["scope"] === "key" ? nameSubject(alert) : "the organization";
+    const address = formatValue(page, `${url}${path}`);
+    return [cleanText(`Change the ${nameLimit(alert)} of ${whose}: ${address}`)];
+  });
+  return lines.length === 0 ? "" : `\n${[...new Set(lines)].join("\n")}\n`;
 }
 
 /** Of several webhooks the one that stands worst. */

@@ -6,7 +6,7 @@ import type {
   OrganizationCommandRow,
 } from "./management-command.ts";
 import type { Screen } from "../terminal/screen.ts";
-import { parseWhole } from "./options.ts";
+import { parseLimit } from "./options.ts";
 
 const DEFAULT_LIMIT = 20;
 
@@ -15,13 +15,21 @@ interface ListOptions extends ManagementOptions {
   readonly after?: string;
 }
 
+/** Where the items are from. */
+export interface ListedIn {
+  /** The organization's. */
+  readonly currency: string;
+  /** Of the management API and the dashboard, without a slash at the end. */
+  readonly url: string;
+}
+
 interface ListRow extends CommandRow {
   /** What else the list is asked for, from the options of the command's own. */
   readonly query?: (call: OrganizationCommandCall) => Promise<ListQuery>;
   /** Below the organization: "alerts". */
   readonly path: string;
-  /** For people. @param currency The organization's. */
-  readonly format: (screen: Screen, all: readonly JsonObject[], currency: string) => string;
+  /** For people. */
+  readonly format: (screen: Screen, all: readonly JsonObject[], about: ListedIn) => string;
 }
 
 /** A command that shows the newest items of one of an organization's lists, `--limit` of them. */
@@ -36,7 +44,7 @@ export function createListCommand({
     ...text,
     hasTable: true,
     options: (command) => {
-      command.option("--limit <n>", "how many at most", parseWhole, DEFAULT_LIMIT);
+      command.option("--limit <n>", "how many at most", parseLimit, DEFAULT_LIMIT);
       command.option("--after <next>", "what follows: `next` of the list before, from its --json");
       return options?.(command) ?? command;
     },
@@ -44,8 +52,8 @@ export function createListCommand({
       const { limit, after } = call.options;
       const wanted = { ...(await query?.(call)), after };
       const page = await call.client.listPages(`${call.path}/${path}`, limit, wanted);
-      const currency = String(call.organization["currency"]);
-      return { json: page, text: (screen) => format(screen, page.data, currency) };
+      const about = { currency: String(call.organization["currency"]), url: call.client.url };
+      return { json: page, text: (screen) => format(screen, page.data, about) };
     },
   };
 }

@@ -16,7 +16,14 @@ export function parseWhole(text: string): number {
   throw new InvalidArgumentError("expected a whole number");
 }
 
-/** The same, or "none". */
+/** How many at most, one at least. */
+export function parseLimit(text: string): number {
+  const limit = parseWhole(text);
+  if (limit > 0) return limit;
+  throw new InvalidArgumentError("expected a whole number from 1 on");
+}
+
+/** A whole number, or "none". */
 export function parseWholeOrNone(text: string): OrNone<number> {
   return text === NONE ? NONE : parseWhole(text);
 }

@@ -2,11 +2,11 @@ import type { Command } from "commander";
 import type { Level, Screen } from "../terminal/screen.ts";
 import { type Column, formatTable, formatValue } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
-import { formatExactAmount } from "./amounts.ts";
+import { formatExactAmounts } from "./amounts.ts";
 import { CommandError } from "./command-error.ts";
 import { explainRequest } from "./explain-request.ts";
 import { findKey, findRequestIds, refuseAmbiguous } from "./find.ts";
-import { createListCommand } from "./list-command.ts";
+import { createListCommand, type ListedIn } from "./list-command.ts";
 import { addCommands, type ManagementOptions, type OrganizationCommandRow } from "./management-command.ts";
 import { parsePastTime } from "./times.ts";
 
@@ -91,14 +91,18 @@ const COLUMNS: readonly (string | Column)[] = [
   { header: "UPSTREAM", isExtra: true },
 ];
 
-function formatList(screen: Screen, all: readonly JsonObject[], currency: string): string {
+function formatList(screen: Screen, all: readonly JsonObject[], { currency }: ListedIn): string {
   const columns = COLUMNS.map((column) =>
     column === "STATUS" ? { header: column, levels: all.map(levelOf) } : column,
+  );
+  const costs = formatExactAmounts(
+    all.map((one) => one["cost_microcents"]),
+    currency,
   );
   return formatTable(
     screen,
     columns,
-    all.map((one) => [
+    all.map((one, line) => [
       `${String(one["created_at"]).slice(0, "2026-11-21T14:03:59".length)}Z`,
       String(one["id"]),
       formatValue(one["key_name"] ?? one["key_id"]),
@@ -109,7 +113,7 @@ function formatList(screen: Screen, all: readonly JsonObject[], currency: string
       String(one["input_tokens"]),
       String(one["cached_input_tokens"]),
       String(one["output_tokens"]),
-      formatExactAmount(one["cost_microcents"], currency),
+      costs[line] ?? "",
       formatUpstream(one["upstream"] as JsonObject | null),
     ]),
   );
