@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { formatSuggestion } from "../config/schema/nearest.ts";
+import { parseTagList } from "../tags.ts";
 
 /** An object with these fields and no others; the message of an unknown one names the nearest. */
 export function record<Shape extends z.core.$ZodLooseShape>(
@@ -32,6 +33,18 @@ export function wholeOrNull(minimum: number, maximum: number, unit = "") {
 
 function expectWhole(minimum: number, maximum: number, unit: string): string {
   return `expected a whole number${unit === "" ? "" : ` of ${unit}`} from ${minimum} to ${maximum}`;
+}
+
+/** Of an issue whose text is whole: what was found is in it, or is nobody's to read. */
+export const IS_WHOLE = "isWhole";
+
+/** Tags in the notation of `X-Tags`. */
+export function tagList(error?: string) {
+  return z.string(error === undefined ? {} : { error }).superRefine((list, context) => {
+    const parsed = parseTagList(list);
+    if (!("problem" in parsed)) return;
+    context.addIssue({ code: "custom", message: parsed.problem, params: { [IS_WHOLE]: true } });
+  });
 }
 
 export function flag() {

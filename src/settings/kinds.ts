@@ -4,7 +4,14 @@ import { modelName, NAME_VALUES as MODEL_NAME_VALUES } from "../config/schema/mo
 import { explainCurrency } from "../config/schema/currencies.ts";
 import { MAX_CENTS } from "../money.ts";
 import { parseTagList, TAG_VALUES } from "../tags.ts";
-import { flag as flagInput, name as nameInput, NAME_VALUES, whole, wholeOrNull } from "./input-schemas.ts";
+import {
+  flag as flagInput,
+  name as nameInput,
+  NAME_VALUES,
+  tagList,
+  whole,
+  wholeOrNull,
+} from "./input-schemas.ts";
 import type { Kind, Notation } from "./setting.ts";
 
 interface Bounds {
@@ -52,13 +59,7 @@ export function tagsOrNull(): Kind<string | null> {
   return {
     notation: "text",
     values: `${TAG_VALUES}, or null`,
-    input: z
-      .string({ error })
-      .superRefine((list, context) => {
-        const parsed = parseTagList(list);
-        if ("problem" in parsed) context.addIssue({ code: "custom", message: parsed.problem });
-      })
-      .nullable(),
+    input: tagList(error).nullable(),
     output,
     stored: output,
     convert: (list) => (list === null ? null : orderTags(list)),

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { IS_WHOLE } from "../../settings/input-schemas.ts";
 import { AdminError } from "../admin-error.ts";
 
 const MAX_SHOWN_CHARACTERS = 80;
@@ -43,11 +44,13 @@ function describeIssue(issue: z.core.$ZodIssue, value: unknown): Problem[] {
   }
   const found = valueAt(value, issue.path);
   const isMissing = found === undefined;
-  const text = !issue.message.startsWith("expected ")
-    ? issue.message
-    : isMissing
-      ? `required, but missing; ${issue.message}`
-      : `${issue.message}, found ${formatFound(found)}`;
+  const isWhole = issue.code === "custom" && issue.params?.[IS_WHOLE] === true;
+  const text =
+    isWhole || !issue.message.startsWith("expected ")
+      ? issue.message
+      : isMissing
+        ? `required, but missing; ${issue.message}`
+        : `${issue.message}, found ${formatFound(found)}`;
   return [{ path: path.length === 0 ? "body" : path.join("."), text, isMissing }];
 }
 

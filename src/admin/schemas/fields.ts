@@ -3,8 +3,8 @@
  * texts. The OpenAPI document is made of the same schemas.
  */
 import { z } from "zod";
-import { parseTagList } from "../../tags.ts";
 import { formatSuggestion } from "../../config/schema/nearest.ts";
+import { tagList } from "../../settings/input-schemas.ts";
 
 /** Schemas that the OpenAPI document names. */
 export const namedSchemas = z.registry<{ id: string }>();
@@ -48,14 +48,8 @@ export function moment(edge: "start" | "end") {
     .meta({ examples: ["2026-11-21", "2026-11-21T14:03:00Z"] });
 }
 
-/** Tags in the notation of `X-Tags`. */
-export const tagList = () =>
-  z
-    .string()
-    .superRefine((list, context) => {
-      const parsed = parseTagList(list);
-      if ("problem" in parsed) context.addIssue({ code: "custom", message: parsed.problem });
-    })
+export const tagFilter = () =>
+  tagList()
     .optional()
     .meta({ description: "With all of these tags.", examples: ["team=search,feature=autocomplete"] });
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { record, timestamp } from "../../settings/input-schemas.ts";
-import { count, moment, named, tagList } from "./fields.ts";
+import { count, moment, named, tagFilter } from "./fields.ts";
 import { pageFields, pageOf } from "./page.ts";
 
 /** Two places in two streams, or the end of one: what the store gives as `next`. */
@@ -22,7 +22,7 @@ export const requestQuery = record({
       description: "Only those with this status, class of statuses or error code.",
       examples: ["402", "5xx", "hard_cap_reached"],
     }),
-  tag: tagList().optional().meta({ description: "Only those with all of these tags." }),
+  tag: tagFilter().optional().meta({ description: "Only those with all of these tags." }),
   from: moment("start").optional().meta({ description: "Only those that came then or later." }),
   to: moment("end").optional().meta({ description: "Only those that came before; of a day, its end." }),
   id: z

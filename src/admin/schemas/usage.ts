@@ -3,7 +3,7 @@ import { formatSuggestion } from "../../config/schema/nearest.ts";
 import { parseMonth } from "../../calendar.ts";
 import { isTagName } from "../../tags.ts";
 import { record } from "../../settings/input-schemas.ts";
-import { choice, count, month, named, tagList } from "./fields.ts";
+import { choice, count, month, named, tagFilter } from "./fields.ts";
 
 const PLAIN_GROUPS = ["day", "key", "model"] as const;
 const TAG_PREFIX = "tag:";
@@ -29,7 +29,7 @@ const MONTH_EXPECTATION = "expected a month such as 2026-11";
 const usageFilters = {
   key_id: z.string().min(1).max(100).optional().meta({ description: "Of one key: its id." }),
   model: z.string().min(1).max(200).optional().meta({ description: "Of one model of the catalog." }),
-  tag: tagList(),
+  tag: tagFilter(),
 };
 
 export const usageQuery = record({

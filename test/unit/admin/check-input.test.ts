@@ -29,6 +29,15 @@ describe("checkInput", () => {
     expect(refusal({ name: "a", budget_cents: "x".repeat(500) }).message).toMatch(/found "x{79}…$/);
   });
 
+  it("says once what was found in tags, and shows nothing of a key in them", () => {
+    expect(refusal({ name: "a", default_tags: "foo" }).message).toBe(
+      '`default_tags`: expected `name=value`, found "foo"',
+    );
+    const { message } = refusal({ name: "a", default_tags: `team=sk-igw-${"a1B2".repeat(12)}` });
+    expect(message).toContain("without a key or token");
+    expect(message).not.toContain("a1B2");
+  });
+
   it("speaks of missing fields only when nothing else is wrong", () => {
     expect(refusal({}).code).toBe("missing_required_parameter");
     expect(refusal({ budget_cents: -1 }).code).toBe("invalid_parameter");
