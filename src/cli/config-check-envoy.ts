@@ -6,6 +6,7 @@ import { checkBootstrap } from "../envoy/check-bootstrap/check-bootstrap.ts";
 import { type BootstrapFinding, formatFinding } from "../envoy/check-bootstrap/finding.ts";
 import { type Validation, validateWithEnvoy } from "../envoy/check-bootstrap/validate-with-envoy.ts";
 import { configCheck, type ConfigCheckOptions } from "./config-check.ts";
+import { openScreen } from "./terminal/screen.ts";
 
 export interface ConfigCheckEnvoyOptions extends ConfigCheckOptions {
   /** The bootstrap to check. */
@@ -55,7 +56,7 @@ function report(
   findings: readonly BootstrapFinding[],
   validation: Validation | null,
 ): number {
-  const { envoyFile, stdout, stderr, json = false } = options;
+  const { envoyFile, stdout, stderr, json = false, env = process.env } = options;
   const problems = findings.filter((finding) => finding.level === "problem");
   const ok = problems.length === 0 && validation?.outcome !== "refused";
   if (json) {
@@ -66,11 +67,15 @@ function report(
     return ok ? 0 : 1;
   }
   const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
-  const heading = problems.length === 0 ? [] : [`${envoyFile}: ${count}`];
+  const screen = openScreen(stderr, { env });
+  const heading = problems.length === 0 ? [] : [screen.paint("bad", `${envoyFile}: ${count}`)];
   const lines = [...heading, ...findings.map((finding) => `  ${formatFinding(finding)}`)];
-  if (validation?.outcome === "refused") lines.push(`Envoy refuses ${envoyFile}: ${validation.message}`);
+  if (validation?.outcome === "refused") {
+    lines.push(`${screen.paint("bad", `Envoy refuses ${envoyFile}`)}: ${validation.message}`);
+  }
   if (lines.length > 0) stderr.write(`${lines.join("\n")}\n`);
-  if (ok) stdout.write(`ok: ${envoyFile} fits ${options.file}; ${describeValidation(validation)}\n`);
+  const mark = openScreen(stdout, { env }).paint("good", "ok");
+  if (ok) stdout.write(`${mark}: ${envoyFile} fits ${options.file}; ${describeValidation(validation)}\n`);
   return ok ? 0 : 1;
 }
 

@@ -1,9 +1,10 @@
 import { ConfigError, formatProblem } from "../config/config-error.ts";
 import { loadConfig, type LoadOptions } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
+import { openScreen, type OutputStream, type Screen } from "./terminal/screen.ts";
 
 /** Where a command writes; `process.stdout` is one. */
-export interface TextOutput {
+export interface TextOutput extends OutputStream {
   write(text: string): unknown;
 }
 
@@ -20,15 +21,19 @@ export interface ConfigCheckOptions extends LoadOptions {
  * (stdout). Resolves to the exit code, 0 or 1.
  */
 export async function configCheck(options: ConfigCheckOptions): Promise<number> {
-  const { file, stdout, stderr, json = false } = options;
+  const { file, stdout, stderr, json = false, env = process.env } = options;
   try {
     const config = loadConfig(file, options);
-    stdout.write(json ? formatJson({ ok: true, file, ...summarize(config) }) : formatSummary(file, config));
+    stdout.write(
+      json
+        ? formatJson({ ok: true, file, ...summarize(config) })
+        : formatSummary(openScreen(stdout, { env }), file, config),
+    );
     return 0;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     if (json) stdout.write(formatJson({ ok: false, file, problems: error.problems }));
-    else stderr.write(formatProblems(file, error));
+    else stderr.write(formatProblems(openScreen(stderr, { env }), file, error));
     return 1;
   }
 }
@@ -54,13 +59,13 @@ function summarize(config: Config): Summary {
   };
 }
 
-function formatSummary(file: string, config: Config): string {
+function formatSummary(screen: Screen, file: string, config: Config): string {
   const { models, upstreams, currencies } = summarize(config);
   const priced = Object.entries(currencies).map(([currency, count]) =>
     count === models.length ? currency : `${currency} (${count} of ${models.length} models)`,
   );
   const rows = [
-    `ok: ${file}`,
+    `${screen.paint("good", "ok")}: ${file}`,
     `  models: ${models.join(", ")}`,
     `  upstreams: ${upstreams.join(", ")}`,
     `  currencies: ${priced.join(", ")}`,
@@ -68,10 +73,10 @@ function formatSummary(file: string, config: Config): string {
   return `${rows.join("\n")}\n`;
 }
 
-function formatProblems(file: string, error: ConfigError): string {
+function formatProblems(screen: Screen, file: string, error: ConfigError): string {
   const lines = error.problems.map((problem) => `  ${formatProblem(problem)}`);
   const count = lines.length === 1 ? "1 problem" : `${lines.length} problems`;
-  return `${file}: ${count}\n${lines.join("\n")}\n`;
+  return `${screen.paint("bad", `${file}: ${count}`)}\n${lines.join("\n")}\n`;
 }
 
 function formatJson(value: unknown): string {

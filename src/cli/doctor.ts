@@ -3,8 +3,14 @@ import { resolve } from "node:path";
 import type { DoctorFinding } from "../doctor/finding.ts";
 import { findLocalConfig } from "./local-gateway.ts";
 import { CommandError } from "./management/command-error.ts";
+import { type Level, openScreen, type Screen } from "./terminal/screen.ts";
 
 const MARKS = { ok: "ok     ", warning: "WARNING", problem: "PROBLEM" } as const;
+const COLOURS: Readonly<Record<DoctorFinding["level"], Level>> = {
+  ok: "good",
+  warning: "warning",
+  problem: "bad",
+};
 
 /** `doctor`: what is wrong with the gateway on this host. */
 export function addDoctorCommand(program: Command): void {
@@ -36,7 +42,7 @@ async function doctorAction(options: { config?: string; json?: true }): Promise<
   process.stdout.write(
     options.json === true
       ? `${JSON.stringify({ ok, findings: findings.map(formatJson) })}\n`
-      : formatFindings(findings),
+      : formatFindings(openScreen(process.stdout, { env: process.env }), findings),
   );
   process.exitCode = ok ? 0 : 1;
 }
@@ -51,15 +57,15 @@ function requireLocalConfig(): string {
 }
 
 /** What is wrong comes first. */
-function formatFindings(findings: readonly DoctorFinding[]): string {
+function formatFindings(screen: Screen, findings: readonly DoctorFinding[]): string {
   const of = (level: DoctorFinding["level"]) => findings.filter((finding) => finding.level === level);
   const ordered = [...of("problem"), ...of("warning"), ...of("ok")];
   const count = (level: DoctorFinding["level"], word: string): string => {
     const { length } = of(level);
-    return `${length} ${word}${length === 1 ? "" : "s"}`;
+    return screen.paint(length === 0 ? null : COLOURS[level], `${length} ${word}${length === 1 ? "" : "s"}`);
   };
   const summary = `${count("problem", "problem")}, ${count("warning", "warning")}, ${of("ok").length} in order`;
-  return `${ordered.map(formatFinding).join("\n")}\n\n${summary}\n`;
+  return `${ordered.map((finding) => formatFinding(screen, finding)).join("\n")}\n\n${summary}\n`;
 }
 
 /** As programs read it. */
@@ -67,9 +73,9 @@ function formatJson({ check, level, code, message, since, fix }: DoctorFinding):
   return { check, level, code, what: message, since, todo: fix };
 }
 
-function formatFinding({ check, level, message, since, fix }: DoctorFinding): string {
-  const lines = [`${MARKS[level]}  ${check}: ${message}`];
-  if (since !== null) lines.push(`         since ${since}`);
+function formatFinding(screen: Screen, { check, level, message, since, fix }: DoctorFinding): string {
+  const lines = [`${screen.paint(COLOURS[level], MARKS[level])}  ${check}: ${message}`];
+  if (since !== null) lines.push(screen.paint("quiet", `         since ${since}`));
   if (fix !== null) lines.push(`         → ${fix}`);
   return lines.join("\n");
 }

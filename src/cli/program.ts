@@ -9,6 +9,7 @@ import { addManagementCommands } from "./management/management.ts";
 import { addExplainCommand } from "./explain.ts";
 import { addServeCommands } from "./serve.ts";
 import { addUpCommand } from "./up.ts";
+import { openScreen } from "./terminal/screen.ts";
 import { addUsageVerifyCommands } from "./usage-verify.ts";
 
 const EXAMPLES = `
@@ -34,6 +35,7 @@ export function createProgram(): Command {
     )
     .version(readVersion(), "-V, --version")
     .showHelpAfterError("(--help lists what there is)")
+    .configureOutput({ outputError: (text, write) => write(`${paintError(text.trimEnd())}\n`) })
     .addHelpText("after", EXAMPLES)
     .exitOverride();
   addUpCommand(program);
@@ -47,4 +49,8 @@ export function createProgram(): Command {
   addExplainCommand(program);
   addCompletionCommand(program);
   return program;
+}
+
+function paintError(text: string): string {
+  return openScreen(process.stderr, { env: process.env }).paint("bad", text);
 }

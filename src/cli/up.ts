@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import type { Config } from "../config/schema.ts";
-import type { Problem } from "../launcher/launch.ts";
 import { entryFile } from "../package-files.ts";
 import { CommandError } from "./management/command-error.ts";
+import { openScreen } from "./terminal/screen.ts";
 
 /** `up`: the whole stack on one machine. */
 export function addUpCommand(program: Command): void {
@@ -38,15 +38,21 @@ async function upAction(options: UpCommandOptions): Promise<void> {
     configFile: await writeFirstConfigFile(options),
     json: options.json === true,
     entry: entryFile(),
-    examine: findProblems,
+    afterStart: tellProblems,
   });
   process.exit(code);
 }
 
-/** What `doctor` would call a problem. */
-async function findProblems(config: Config): Promise<readonly Problem[]> {
+/** What `doctor` calls a problem: on stderr, a line each. */
+async function tellProblems(config: Config): Promise<void> {
   const { examineRunning } = await import("../doctor/doctor.ts");
-  return (await examineRunning(config)).filter(({ level }) => level === "problem");
+  const problems = (await examineRunning(config)).filter(({ level }) => level === "problem");
+  if (problems.length === 0) return;
+  const screen = openScreen(process.stderr, { env: process.env });
+  const lines = problems.map(({ message, fix }) => {
+    return `  ${screen.paint("bad", message)}${fix === null ? "" : ` → ${fix}`}\n`;
+  });
+  process.stderr.write(`What is wrong already:\n${lines.join("")}\n`);
 }
 
 /** The configuration to start with: the one that is given, or made for `--upstream`; null for the built-in one. */

@@ -5,7 +5,6 @@
 import { fileURLToPath } from "node:url";
 import { hasChat } from "../config/has-chat.ts";
 import type { Config } from "../config/schema.ts";
-import type { Finding } from "../finding.ts";
 import { resolveOperatorToken } from "../supervisor/secret-file.ts";
 
 import { LaunchError } from "./launch-error.ts";
@@ -25,12 +24,9 @@ export interface LaunchOptions {
   readonly json: boolean;
   /** The program that `serve` is started by. */
   readonly entry: string;
-  /** Looks at what runs, for what is wrong already. */
-  readonly examine?: (config: Config) => Promise<readonly Problem[]>;
+  /** Called once it runs, after what is printed. Nothing waits for it: the stack serves what it can. */
+  readonly afterStart?: (config: Config) => Promise<void>;
 }
-
-/** What somebody must do something about. */
-export type Problem = Pick<Finding<string>, "message" | "fix">;
 
 /** Exit code of a program that was interrupted. */
 const INTERRUPTED = 130;
@@ -56,16 +52,8 @@ export async function launch(options: LaunchOptions): Promise<number> {
   isUp = true;
   const facts = describeStack(options, stack, plan, ready);
   process.stdout.write(`${options.json ? formatJsonLine(facts) : formatSummary(facts)}\n`);
-  void tellProblems(options, plan.config);
+  void options.afterStart?.(plan.config);
   return runUntilStopped(stack, requests);
-}
-
-/** On stderr, a line each. Nothing waits for it: the stack serves what it can. */
-async function tellProblems({ examine }: LaunchOptions, config: Config): Promise<void> {
-  const problems = (await examine?.(config)) ?? [];
-  if (problems.length === 0) return;
-  const lines = problems.map(({ message, fix }) => `  ${message}${fix === null ? "" : ` → ${fix}`}\n`);
-  process.stderr.write(`What is wrong already:\n${lines.join("")}\n`);
 }
 
 async function startOrClean(stack: Stack, plan: Plan): Promise<ServeReady> {

@@ -1,6 +1,7 @@
 /** What the doctor says as a whole; each finding by itself is in doctor-findings.test.ts. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { parse, stringify } from "yaml";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checkFilters } from "../../src/doctor/check-envoy.ts";
@@ -92,9 +93,11 @@ describe("inference-gateway doctor, beside a running gateway", () => {
     });
   });
 
-  it("finds no problem, exits with 0, and says so to a person", async () => {
-    const result = await runCli(["doctor", "--config", stack().configFile]);
-    expect(result.stdout).toMatch(/^0 problems, \d+ warnings?, \d+ in order$/m);
+  it("finds no problem, exits with 0, and says so to a person, in the colours of the other commands", async () => {
+    const env = { FORCE_COLOR: "1" };
+    const result = await runCli(["doctor", "--config", stack().configFile], { env });
+    expect(result.stdout).toContain("\u001b[32mok     \u001b[0m  configuration: ");
+    expect(stripVTControlCharacters(result.stdout)).toMatch(/^0 problems, \d+ warnings?, \d+ in order$/m);
     expect(result.code).toBe(0);
   });
 

@@ -91,14 +91,14 @@ describe.each(ASKING)("$args", ({ args, names, refusedAs }) => {
 });
 
 describe("token delete", () => {
-  it("names the token, and deletes it after a yes alone", async () => {
+  it("names the token, and deletes it after a yes alone, called `revoke` too", async () => {
     const token = await createToken(admin, organization, "viewer");
     const args = ["token", "delete", "the viewer"];
     const isValid = async () => (await admin.call("GET", "/api/organizations", { token })).status === 200;
     expect((await runCli(args, { env: environment() })).code).toBe(2);
     expect(await isValid()).toBe(true);
     const types = [{ after: "Go on? [y/N] ", text: "yes\n" }];
-    const { code, screen } = await typeCli(args, { env: environment(), types });
+    const { code, screen } = await typeCli(["token", "revoke", "the viewer"], { env: environment(), types });
     expect(screen).toMatch(/deletes the token "the viewer" \(igw_org_…[\w-]{4}\) for good/);
     expect(code).toBe(0);
     expect(await isValid()).toBe(false);
@@ -179,13 +179,21 @@ describe("colours", () => {
     const { screen } = await typeCli(list, { env: environment(), columns: 120 });
     expect(screen).toContain(`${ESCAPE}33mover budget${ESCAPE}0m`);
     expect(screen).toContain(`${ESCAPE}1mNAME${ESCAPE}0m`);
-    const refused = await typeCli(["key", "show", "nobody"], { env: environment() });
-    expect(refused.screen).toContain(`${ESCAPE}31mThere is no key "nobody"`);
+    const refused = await typeCli(["key", "show", "CI"], { env: environment() });
+    expect(refused.screen).toContain(`${ESCAPE}31mThere is no key "CI"; did you mean \`ci\`? `);
     for (const env of [{ NO_COLOR: "1" }, { TERM: "dumb" }]) {
       expect((await typeCli(list, { env: { ...environment(), ...env } })).screen).not.toContain(ESCAPE);
     }
     expect((await runCli(list, { env: environment() })).stdout).not.toContain(ESCAPE);
     const forced = await runCli(list, { env: { ...environment(), FORCE_COLOR: "1" } });
     expect(forced.stdout).toContain(`${ESCAPE}33mover budget${ESCAPE}0m`);
+    const mistyped = await runCli(["keys"], { env: { FORCE_COLOR: "1" } });
+    expect(mistyped.stderr).toMatch(
+      /^.\[31merror: unknown command 'keys'.*\(--help lists what there is\)\n$/s,
+    );
+    // Without `dashboard.base_url` the pages are where the API is.
+    const alerts = await runCli(["alerts", "list"], { env: environment() });
+    const page = `${admin.url}/organizations/${organization}/keys/${key.id}#budget_cents`;
+    expect(alerts.stdout).toContain(`Change the budget of key ci: ${page}\n`);
   });
 });

@@ -130,6 +130,7 @@ describe("config check --envoy", () => {
       envoyFile: text === null ? join(dir, "none.yaml") : envoyFile,
       envoyProgram: findEnvoy(),
       secrets: "none",
+      env: {},
       stdout: sink("stdout"),
       stderr: sink("stderr"),
       json,

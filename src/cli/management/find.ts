@@ -1,5 +1,6 @@
 /** How the command line finds what somebody names: by whole id, by name, or by the short id that tables show. */
 import type { IdPrefix } from "../../store/ids.ts";
+import { formatSuggestion } from "../../config/schema/nearest.ts";
 import { endOfShortId } from "../terminal/short-id.ts";
 import type { AdminClient, JsonObject } from "./admin-client.ts";
 import { CommandError } from "./command-error.ts";
@@ -84,7 +85,11 @@ function pickOne(all: readonly JsonObject[], wanted: string, { prefix, what, hel
   ];
   const found = ways.map((isMeant) => all.filter(isMeant)).find((some) => some.length > 0) ?? [];
   const [first, second] = found;
-  if (first === undefined) throw new CommandError(`There is no ${what} "${wanted}". ${help}`);
+  if (first === undefined) {
+    const names = all.flatMap(({ name }) => (typeof name === "string" ? [name] : []));
+    const suggestion = formatSuggestion(wanted, names);
+    throw new CommandError(`There is no ${what} "${wanted}"${suggestion === "" ? "." : suggestion} ${help}`);
+  }
   if (second === undefined) return first;
   return refuseAmbiguous(
     wanted,

@@ -24,6 +24,8 @@ export interface CommandRow {
   readonly usage: string;
   readonly description: string;
   readonly examples: readonly string[];
+  /** Another word for it that people type: "revoke". */
+  readonly alias?: string;
   /** It shows a table, which `--wide` leaves whole. */
   readonly hasTable?: true;
   /** It destroys or stops something, and asks before it does so: `confirm`. */
@@ -69,6 +71,7 @@ export function addCommands(
 
 function addCommand(parent: Command, row: GlobalCommandRow | OrganizationCommandRow): void {
   const command = parent.command(row.usage).description(row.description);
+  if (row.alias !== undefined) command.alias(row.alias);
   if ("runInOrganization" in row) addOrganizationOption(command);
   row.options?.(command);
   if (row.asksFirst === true) command.option("--yes", "do not ask; needed where nobody can be asked");

@@ -60,6 +60,7 @@ const list: OrganizationCommandRow = {
 
 const remove: OrganizationCommandRow = {
   usage: "delete <token>",
+  alias: "revoke",
   description: "Deletes a token by id or name; it works no longer from the next call on.",
   asksFirst: true,
   examples: ["token delete token_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11 --org Acme"],

@@ -23,7 +23,7 @@ const NUMBER = /^-?[\d.]+(?: [A-Z]{3})?$/;
 const NO_NUMBER = /^(?:none|-|)$/;
 const TIME = /^\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z)?$/;
 /** What a key or token is recognised by: "sk-igw-…a1B2". */
-const DISPLAY = /^[a-z_-]+…\w{4}$/;
+const DISPLAY = /^[a-z_-]+…[\w-]{4}$/;
 
 /** A value of an answer; `none` for null. */
 export function formatValue(value: unknown, none = "-"): string {

@@ -15,12 +15,12 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-async function check(file: string, json: boolean) {
+async function check(file: string, json: boolean, env: Record<string, string> = {}) {
   const written = { stdout: "", stderr: "" };
   const code = await configCheck({
     file: `${folder}/${file}`,
     json,
-    env: {},
+    env,
     stdout: { write: (text) => (written.stdout += text) },
     stderr: { write: (text) => (written.stderr += text) },
   });
@@ -44,6 +44,19 @@ describe("configCheck", () => {
         `${folder}/bad-unknown-field.yaml: 1 problem\n` +
         "  line 7: catalog[0].upstrem_model: unknown field `upstrem_model`; did you mean `upstream_model`?\n",
     });
+  });
+
+  it("has the colours of the other commands, and none of them with NO_COLOR", async () => {
+    const coloured = { FORCE_COLOR: "1" };
+    const paint = (code: number, text: string) => `\u001b[${code}m${text}\u001b[0m`;
+    const [fine, wrong] = [
+      await check("good.yaml", false, coloured),
+      await check("bad-retention.yaml", false, coloured),
+    ];
+    expect(fine.stdout).toContain(`${paint(32, "ok")}: ${folder}/good.yaml\n`);
+    expect(wrong.stderr).toContain(`${paint(31, `${folder}/bad-retention.yaml: 1 problem`)}\n`);
+    expect((await check("good.yaml", true, coloured)).stdout).toMatch(/^\{/);
+    expect((await check("good.yaml", false, { ...coloured, NO_COLOR: "1" })).stdout).toMatch(/^ok: /);
   });
 
   it("prints one JSON object for programs", async () => {
