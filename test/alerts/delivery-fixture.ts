@@ -85,11 +85,11 @@ export function createHookedKey(
   { store }: OpenedStore,
   url: string,
   key: Partial<KeySettings>,
-  organization: Partial<OrganizationSettings> & { emails?: readonly string[] } = {},
+  organization: Partial<OrganizationSettings> & { emails?: readonly string[]; dashboard?: boolean } = {},
 ): Promise<TestKey> {
-  const { emails = [], ...settings } = organization;
+  const { emails = [], dashboard = true, ...settings } = organization;
   const secrets = [{ secret: createWebhookSecret(), expiresAtMs: null }];
-  const notifications = { dashboard: true, emails, webhook: { url, secrets }, webhooks: [] };
+  const notifications = { dashboard, emails, webhook: { url, secrets }, webhooks: [] };
   return createTestKey(store, key, { notifications, ...settings });
 }
 

@@ -30,49 +30,55 @@ afterAll(async () => {
 const never = { close: () => undefined };
 
 describe("delivery", () => {
-  it("takes alerts to webhook and mail as they fire, in order, and empties the outbox", async () => {
-    const mailServer = await startMailServer();
-    const smtp = { url: mailServer.url, from: "gateway@example.org", username: null, password: null };
-    const delivery = start({ mailer: createMailer(smtp) });
-    const key = await createHookedKey(
-      test,
-      receiver.url,
-      { budgetCents: 100, hardCapCents: 100 },
-      { emails: ["a@example.com"] },
-    );
-    await spend(test, key, 85n * CENT);
-    await waitForStates(test, key, "webhook", ["delivered"]);
-    await waitForStates(test, key, "email", ["delivered"]);
-    await spend(test, key, 15n * CENT);
-    const all = ["delivered", "delivered", "delivered", "delivered"] as const;
-    await waitForStates(test, key, "webhook", all);
-    await waitForStates(test, key, "email", all);
-    // What the second charge has reached is one message, by what is worst.
-    expect(events()).toEqual(["budget 80", "hard_cap 100"]);
-    expect(receiver.received[1]?.event.data["alerts"]).toMatchObject([
-      { type: "budget.threshold_reached", threshold_percent: 100 },
-      { type: "hard_cap.threshold_reached", threshold_percent: 90 },
-      { type: "hard_cap.threshold_reached", threshold_percent: 100 },
-    ]);
-    expect(mailServer.received.map(({ mail }) => mail.subject)).toEqual([
-      expect.stringContaining("80% of the"),
-      expect.stringContaining("Hard cap reached"),
-    ]);
-    expect(mailServer.received[1]?.mail.text).toContain(
-      "100% of its monthly budget of $1.00, 90% and 100% of its monthly hard cap of $1.00 are reached.",
-    );
-    expect(await test.client.xlen(`igw:{${key.organizationId}}:outbox`)).toBe(1);
-    expect(delivery.readMetrics()).toMatchObject({
-      fired: test.store.firedAlerts(),
-      channels: {
-        webhook: { delivered: 2, failed: 0, failedAttempts: 0 },
-        email: { delivered: 2, failed: 0, failedAttempts: 0 },
-      },
-    });
-    // First: it keeps a connection to the mail server.
-    await running.pop()?.stop();
-    await mailServer.close();
-  });
+  it.each([
+    { name: "", dashboard: true },
+    { name: ", with the dashboard's channel off too", dashboard: false },
+  ])(
+    "takes alerts to webhook and mail as they fire, in order, and empties the outbox$name",
+    async ({ dashboard }) => {
+      const mailServer = await startMailServer();
+      const smtp = { url: mailServer.url, from: "gateway@example.org", username: null, password: null };
+      const delivery = start({ mailer: createMailer(smtp) });
+      const key = await createHookedKey(
+        test,
+        receiver.url,
+        { budgetCents: 100, hardCapCents: 100 },
+        { emails: ["a@example.com"], dashboard },
+      );
+      await spend(test, key, 85n * CENT);
+      await waitForStates(test, key, "webhook", ["delivered"]);
+      await waitForStates(test, key, "email", ["delivered"]);
+      await spend(test, key, 15n * CENT);
+      const all = ["delivered", "delivered", "delivered", "delivered"] as const;
+      await waitForStates(test, key, "webhook", all);
+      await waitForStates(test, key, "email", all);
+      // What the second charge has reached is one message, by what is worst.
+      expect(events()).toEqual(["budget 80", "hard_cap 100"]);
+      expect(receiver.received[1]?.event.data["alerts"]).toMatchObject([
+        { type: "budget.threshold_reached", threshold_percent: 100 },
+        { type: "hard_cap.threshold_reached", threshold_percent: 90 },
+        { type: "hard_cap.threshold_reached", threshold_percent: 100 },
+      ]);
+      expect(mailServer.received.map(({ mail }) => mail.subject)).toEqual([
+        expect.stringContaining("80% of the"),
+        expect.stringContaining("Hard cap reached"),
+      ]);
+      expect(mailServer.received[1]?.mail.text).toContain(
+        "100% of its monthly budget of $1.00, 90% and 100% of its monthly hard cap of $1.00 are reached.",
+      );
+      expect(await test.client.xlen(`igw:{${key.organizationId}}:outbox`)).toBe(1);
+      expect(delivery.readMetrics()).toMatchObject({
+        fired: test.store.firedAlerts(),
+        channels: {
+          webhook: { delivered: 2, failed: 0, failedAttempts: 0 },
+          email: { delivered: 2, failed: 0, failedAttempts: 0 },
+        },
+      });
+      // First: it keeps a connection to the mail server.
+      await running.pop()?.stop();
+      await mailServer.close();
+    },
+  );
 
   it("shows channels that were not chosen as off, and sends nothing", async () => {
     start();

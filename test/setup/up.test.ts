@@ -1,7 +1,9 @@
 /** The whole stack as a person starts it: the real gateway, Envoy and Redis. */
+import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type Child, startChild } from "../support/child.ts";
 import { send, type SendOptions } from "../support/http.ts";
@@ -15,6 +17,7 @@ import {
   writeTestConfig,
 } from "./support/stand-in-stack.ts";
 
+const run = promisify(execFile);
 const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
 const MESSAGES = [{ role: "user", content: "one two three four five six seven eight" }];
 
@@ -31,8 +34,18 @@ async function writeRealConfig(folder: string): Promise<string> {
   });
 }
 
-function startUp(folder: string, configFile: string, byNpm = false): RealStack {
-  const args = ["--config", configFile, "--json"];
+interface StartOptions {
+  readonly byNpm?: boolean;
+  /** The banner in place of a line of JSON. */
+  readonly forPeople?: boolean;
+}
+
+function startUp(
+  folder: string,
+  configFile: string,
+  { byNpm = false, forPeople = false }: StartOptions = {},
+): RealStack {
+  const args = ["--config", configFile, ...(forPeople ? [] : ["--json"])];
   const child: Child = byNpm
     ? startChild("npm", ["start", "--silent", "--", ...args], { cwd: REPOSITORY })
     : startChild(process.execPath, [join(REPOSITORY, "src/setup/start.js"), ...args], { cwd: folder });
@@ -42,7 +55,7 @@ function startUp(folder: string, configFile: string, byNpm = false): RealStack {
 
 async function startReal(byNpm = false): Promise<RealStack & { ready: Record<string, string> }> {
   const folder = createTestFolder();
-  const stack = startUp(folder, await writeRealConfig(folder), byNpm);
+  const stack = startUp(folder, await writeRealConfig(folder), { byNpm });
   return { ...stack, ready: (await waitForReadyLine(stack)) as Record<string, string> };
 }
 
@@ -61,16 +74,25 @@ describe("inference-gateway up", () => {
     expect((await ask(ready)).status).toBe(200);
   });
 
-  it("keeps key, token and data over a stop and a second start", async () => {
+  it("keeps key, token and data over a stop and a second start, whose banner has a command that works as it stands", async () => {
     const first = await startReal();
     const requestId = (await ask(first.ready)).headers["x-request-id"];
     first.child.signal("SIGTERM");
     expect(await first.child.waitForEnd()).toBe(0);
-    const second = startUp(first.folder, first.configFile);
-    const ready = (await waitForReadyLine(second)) as Record<string, string>;
-    expect(ready).toEqual(first.ready);
+    const { child } = startUp(first.folder, first.configFile, { forPeople: true });
+    const command = await child.waitForLine(
+      "the command of the banner",
+      (line) => /^Organizations, keys, limits: (.+) \(and --help\)$/.exec(line)?.[1] ?? null,
+    );
+    const { ready } = first;
+    const banner = child.stdoutLines.join("\n");
+    for (const told of Object.values(ready)) expect(banner).toContain(told);
     const path = `/v1/requests/${String(requestId)}`;
     expect((await send(String(ready["base_url"]), { path, headers: bearer(ready) })).status).toBe(200);
+    // In a shell as somebody opens it: nothing but the folder leads to the stack.
+    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("IGW_")));
+    const listed = await run("sh", ["-c", command], { cwd: first.folder, env });
+    expect(listed.stdout).toMatch(/^org_\S+ +Demo /m);
   });
 
   it("lets a stream that is under way run to its end after SIGTERM, and takes no new connection", async () => {

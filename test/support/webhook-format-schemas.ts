@@ -1,6 +1,11 @@
 /**
  * What Slack, Teams and PagerDuty publish of the bodies that they take, as far as the gateway uses it: fields, types and
- * limits, and no field that is not theirs. Written down from the documents that are named.
+ * limits, and no field that is not theirs. Written down from the documents that are named, as they were in November 2026.
+ *
+ * On 2026-11-22 the bodies of the three formats were also held against what their makers publish for programs, which is
+ * no part of this repository, and each took all of them: Adaptive Cards' JSON schema 1.5.0 (microsoft/AdaptiveCards at
+ * 644d933) and the parser of `adaptivecards` 3.0.6; PagerDuty's OpenAPI document of the Events API v2
+ * (PagerDuty/api-schema at 91a06fb); `@slack/types` 3.2.0. Their limits of length are in the documents alone.
  */
 import { z } from "zod";
 

@@ -167,7 +167,7 @@ function createShellSnippets(baseUrl: string, model: string): Snippet[] {
   ];
 }
 
-/** Programs for a terminal that people write code with. */
+/** Programs for a terminal that people write code with. Run as they stand with Claude Code 2.1.197 and Codex 0.169.0. */
 function createToolSnippets(baseUrl: string, model: string): Snippet[] {
   return [
     {
@@ -197,7 +197,12 @@ wire_api = "responses"`,
   ];
 }
 
-/** Those that are configured by a file or a window of their own. */
+/**
+ * Those that are configured by a file or a window of their own. OpenCode's file was run as it stands with 1.18.33.
+ * Cursor's is run by nobody here: it is a window, and its servers call the gateway. The names in it are those that the
+ * guides of others show who stand in the same place (https://openrouter.ai/docs/cookbook/coding-agents/cursor-integration,
+ * https://ngrok.com/docs/ai-gateway/agents/cursor; November 2026).
+ */
 function createEditorSnippets(baseUrl: string, model: string): Snippet[] {
   return [
     {
