@@ -59,10 +59,11 @@ export async function writeFirstConfig(options: FirstConfigOptions): Promise<voi
   notice(
     `Wrote ${file}: ${named.map(({ catalogId }) => catalogId).join(", ")}. All prices are 0: set them there.`,
   );
-  const unknown = named.filter(({ contextWindow }) => contextWindow === null).length;
-  if (unknown > 0) {
+  const unknown = named.filter(({ contextWindow }) => contextWindow === null);
+  if (unknown.length > 0) {
+    const ids = unknown.map(({ catalogId }) => catalogId).join(", ");
     notice(
-      `Of ${unknown} of them the server does not tell the context window: ${UNKNOWN_CONTEXT_WINDOW} is written.`,
+      `The server does not tell the context window of ${ids}: ${UNKNOWN_CONTEXT_WINDOW} is written, set it there too.`,
     );
   }
 }
