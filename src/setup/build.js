@@ -29,6 +29,18 @@ const COMMONJS = [
   "const require = createRequireOfBundle(import.meta.url), __dirname = import.meta.dirname;",
 ].join(" ");
 
+/** How esbuild makes a program of modules and packages. Names stay: errors are told apart by them. */
+export const BUNDLE = {
+  bundle: true,
+  format: /** @type {const} */ ("esm"),
+  platform: /** @type {const} */ ("node"),
+  target: `node${MINIMUM_NODE}`,
+  external: APART,
+  banner: { js: COMMONJS },
+  keepNames: true,
+  logLevel: /** @type {const} */ ("silent"),
+};
+
 /**
  * Makes `dist` what the sources say: nothing when they are those of the last build (by content, so that a checkout
  * that only touches files builds nothing). Modules and packages are put together into few files, since to find and load
@@ -85,21 +97,14 @@ async function bundle(root, draft) {
   const { build, stop } = await import("esbuild");
   try {
     await build({
+      ...BUNDLE,
       absWorkingDir: root,
       entryPoints: ENTRIES.map((path) => join("src", path)),
       outbase: "src",
       outdir: draft,
-      bundle: true,
       splitting: true,
-      format: "esm",
-      platform: "node",
-      target: `node${MINIMUM_NODE}`,
-      external: APART,
-      banner: { js: COMMONJS },
-      keepNames: true,
       sourcemap: true,
       sourcesContent: false,
-      logLevel: "silent",
     });
   } finally {
     await stop();

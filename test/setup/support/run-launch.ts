@@ -1,5 +1,4 @@
-/** The launcher around stand-ins for Envoy and the gateway: `run-launch.ts <gateway.yaml>`. */
-import { fileURLToPath } from "node:url";
+/** The launcher around stand-ins for Envoy and the gateway: `run-launch <gateway.yaml> <the gateway's stand-in>`. */
 import { launch } from "../../../src/launcher/launch.ts";
 
 try {
@@ -7,7 +6,7 @@ try {
     await launch({
       configFile: process.argv[2] ?? null,
       json: true,
-      entry: fileURLToPath(new URL("./gateway-stand-in.ts", import.meta.url)),
+      entry: process.argv[3] ?? "",
     }),
   );
 } catch (error) {

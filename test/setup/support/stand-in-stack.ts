@@ -2,8 +2,10 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
 import { onTestFinished } from "vitest";
 import { stringify } from "yaml";
+import { BUNDLE } from "../../../src/setup/build.js";
 import { isRunning } from "../../../src/setup/process-identity.js";
 import { type Child, startChild } from "../../support/child.ts";
 import { findFreePort } from "../../support/free-port.ts";
@@ -12,6 +14,8 @@ import { waitFor } from "../../support/wait.ts";
 
 const SUPPORT = fileURLToPath(new URL(".", import.meta.url));
 const REPOSITORY = fileURLToPath(new URL("../../../", import.meta.url));
+/** One level below the repository, as `src` and `dist` are: see package-files.ts. */
+const BUNDLES = join(REPOSITORY, ".cache");
 
 /** A folder that goes with the test. */
 export function createTestFolder(): string {
@@ -55,6 +59,26 @@ export interface StandInStack {
   processes(): readonly NotedProcess[];
 }
 
+let bundled: Promise<StandIns> | null = null;
+
+interface StandIns {
+  readonly launcher: string;
+  readonly gateway: string;
+}
+
+/** Once for all tests of a file: run from their sources, each of a stack's four processes would translate them anew. */
+function bundleStandIns(): Promise<StandIns> {
+  bundled ??= buildStandIns();
+  return bundled;
+}
+
+async function buildStandIns(): Promise<StandIns> {
+  const program = (name: string) => join(SUPPORT, `${name}.ts`);
+  const entryPoints = [program("run-launch"), program("gateway-stand-in")];
+  await build({ ...BUNDLE, entryPoints, outdir: BUNDLES });
+  return { launcher: join(BUNDLES, "run-launch.js"), gateway: join(BUNDLES, "gateway-stand-in.js") };
+}
+
 /** Starts the launcher with stand-ins for Envoy and the gateway and a real Redis; does not wait for anything. */
 export async function startStandInStack(
   options: { overrides?: object; env?: Record<string, string> } = {},
@@ -63,8 +87,8 @@ export async function startStandInStack(
   const configFile = await writeTestConfig(folder, options.overrides);
   const script = `exec '${process.execPath}' '${join(SUPPORT, "envoy-stand-in.mjs")}' "$@"`;
   const envoy = writeProgram(join(folder, "envoy"), script);
-  const args = ["--import", import.meta.resolve("tsx"), join(SUPPORT, "run-launch.ts"), configFile];
-  const child = startChild(process.execPath, args, {
+  const { launcher, gateway } = await bundleStandIns();
+  const child = startChild(process.execPath, [launcher, configFile, gateway], {
     cwd: REPOSITORY,
     env: { ...process.env, ENVOY_BIN: envoy, ...options.env },
   });
