@@ -53,6 +53,9 @@ export interface CountingUpstream {
   close(): Promise<void>;
 }
 
+/** That it says it has served, whatever was asked for. */
+const SERVICE_TIER = "flex";
+
 /** Four bytes and one token each, in every vocabulary that the gateway counts with. */
 export const TOKEN_TEXT = " the";
 
@@ -152,10 +155,10 @@ function createChatWords(order: Order): Words {
   };
 }
 
-/** As Anthropic's: the prompt and one token of output at once, the whole output at the end. */
+/** As vLLM's: the prompt at once, before there is any output, which is told at the end. */
 function createMessageWords(order: Order): Words {
   const { output_tokens, ...prompt } = messageUsageOf(order);
-  const usage = output_tokens === undefined ? {} : { ...prompt, output_tokens: 1 };
+  const usage = output_tokens === undefined ? {} : { ...prompt, output_tokens: 0 };
   const message = { ...MESSAGE, content: [], stop_reason: null, usage };
   const delta = { stop_reason: "end_turn", stop_sequence: null };
   return {
@@ -172,10 +175,31 @@ function createMessageWords(order: Order): Words {
 
 const MESSAGE = { id: "msg_1", type: "message", role: "assistant", model: "counting" };
 
-function messageUsageOf(order: Order): { readonly input_tokens?: unknown; readonly output_tokens?: unknown } {
-  if (order.behavior === "no_usage") return {};
-  if (order.behavior === "wrong_usage") return { input_tokens: "many", output_tokens: -1 };
-  return { input_tokens: order.promptTokens, output_tokens: order.outputTokens };
+/**
+ * Of the half that is not from the cache, a part was written for an hour, and half as much as that was not written at
+ * all, which is cheaper by as much.
+ */
+function messageUsageOf({
+  promptTokens,
+  outputTokens,
+  behavior,
+}: Order): Readonly<Record<string, unknown>> & { readonly output_tokens?: unknown } {
+  if (behavior === "no_usage") return {};
+  if (behavior === "wrong_usage") return { input_tokens: "many", output_tokens: -1 };
+  const half = Math.floor(promptTokens / 2);
+  const plain = Math.floor(half / 4);
+  const written = half - plain;
+  return {
+    input_tokens: promptTokens - half - written,
+    cache_read_input_tokens: half,
+    cache_creation_input_tokens: written,
+    cache_creation: {
+      ephemeral_5m_input_tokens: written - 2 * plain,
+      ephemeral_1h_input_tokens: 2 * plain,
+    },
+    output_tokens: outputTokens,
+    service_tier: SERVICE_TIER,
+  };
 }
 
 function formatNamed(type: string, fields: object): string {
@@ -224,7 +248,7 @@ function usageOf({ promptTokens, outputTokens, behavior }: Order): object {
     prompt_tokens_details: { cached_tokens: half, cache_write_tokens: half },
     completion_tokens: outputTokens,
     total_tokens: total,
-    service_tier: "flex",
+    service_tier: SERVICE_TIER,
   };
 }
 

@@ -21,6 +21,8 @@ export interface Figures {
   readonly requests: number;
   readonly whole: number;
   readonly failures: number;
+  /** What the clients of these got, each once. */
+  readonly failedWith: readonly string[];
   readonly refusals: number;
   readonly usedMicrocents: bigint;
   readonly chargedMicrocents: bigint;
@@ -55,6 +57,39 @@ export async function readFigures(
   faults: Faults = {},
 ): Promise<Figures> {
   const { organizationMicrocents } = await store.readSpend(key.organizationId, null);
+  return addUp(upstream, name, sent, organizationMicrocents, faults);
+}
+
+/**
+ * Says which of its rows of tags is not what was used with these tags, within the bounds of the requests that had them, or
+ * that the rows are not the whole spend.
+ */
+export async function checkTagRows(
+  { store, upstream }: Pick<FaultStackOn, "store" | "upstream">,
+  { name, key, sent }: Tenant,
+  { chargedMicrocents }: Figures,
+  faults: Faults,
+): Promise<string[]> {
+  const { rows } = await store.readUsage(key.organizationId, null);
+  const sumOf = (own: typeof rows): bigint =>
+    own.reduce((sum, { costMicrocents }) => sum + costMicrocents, 0n);
+  const tagsOf = new Set([...rows, ...sent].map(({ tags }) => tags));
+  const problems = [...tagsOf].flatMap((tags) => {
+    const charged = sumOf(rows.filter((row) => row.tags === tags));
+    const own = sent.filter((each) => each.tags === tags);
+    return checkFigures(addUp(upstream, `${name} with tags "${tags}"`, own, charged, faults));
+  });
+  if (sumOf(rows) !== chargedMicrocents) problems.push(`${name}: the rows of usage are not the spend`);
+  return problems;
+}
+
+function addUp(
+  upstream: CountingUpstream,
+  name: string,
+  sent: readonly Sent[],
+  chargedMicrocents: bigint,
+  faults: Faults,
+): Figures {
   let used = 0n;
   let lostBound = 0n;
   let excessBound = 0n;
@@ -64,14 +99,16 @@ export async function readFigures(
     lostBound += lostBoundOf(each, account, faults);
     excessBound += excessBoundOf(each, account);
   }
+  const failed = sent.filter(isFailure);
   return {
     name,
     requests: sent.length,
     whole: sent.filter(({ isWhole }) => isWhole).length,
-    failures: sent.filter(isFailure).length,
+    failures: failed.length,
+    failedWith: [...new Set(failed.map(({ status, errorCode }) => `${status} ${errorCode ?? "cut off"}`))],
     refusals: sent.filter(({ status }) => REFUSALS.has(status)).length,
     usedMicrocents: used,
-    chargedMicrocents: organizationMicrocents,
+    chargedMicrocents,
     lostBoundMicrocents: lostBound,
     excessBoundMicrocents: excessBound,
   };
@@ -129,9 +166,10 @@ function excessBoundOf(sent: Sent, account: Account | undefined): bigint {
 export function checkFigures(figures: Figures): string[] {
   const { name, usedMicrocents: used, chargedMicrocents: charged } = figures;
   const problems: string[] = [];
-  if (used - charged > figures.lostBoundMicrocents) problems.push(`${name}: more is lost than the bound`);
-  if (charged - used > figures.excessBoundMicrocents) {
-    problems.push(`${name}: more is charged than the bound`);
+  const { lostBoundMicrocents: lost, excessBoundMicrocents: excess } = figures;
+  if (used - charged > lost) problems.push(`${name}: ${used - charged} is lost, more than ${lost}`);
+  if (charged - used > excess) {
+    problems.push(`${name}: ${charged - used} too much is charged, more than ${excess}`);
   }
   return problems;
 }

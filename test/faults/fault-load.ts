@@ -8,6 +8,8 @@ export interface Sent {
   readonly id: string;
   readonly promptTokens: number;
   readonly isStream: boolean;
+  /** As they are kept, in the form of `tags.ts`. */
+  readonly tags: string;
   /** When it was sent, `performance.now()`. */
   readonly sentMs: number;
   endedMs: number;
@@ -21,22 +23,24 @@ export interface Sent {
   errorCode: string | null;
 }
 
-/** Beside the chat route. Messages pass through to the upstream, which speaks them itself. */
-export type FaultRoute = "/v1/responses" | "/v1/messages";
-
-/** What only a stream that is whole has in it, by route. */
-const LAST_EVENT: Readonly<Record<FaultRoute, string>> = {
-  "/v1/responses": "[DONE]",
+/**
+ * What only a stream that is whole has in it, by route. Chat and messages go to the upstream as they are, which speaks
+ * both; responses are translated to chat.
+ */
+const LAST_EVENT = {
+  "/v1/chat/completions": "[DONE]",
   "/v1/messages": "event: message_stop",
-};
+  "/v1/responses": "[DONE]",
+} as const;
+export type FaultRoute = keyof typeof LAST_EVENT;
 
-/** Of scenarios that name none: `FAULTS_ROUTE`, else the chat route. */
-export const DEFAULT_ROUTE = readDefaultRoute();
+/** The requests of every scenario take them in turn: all, or the one that `FAULTS_ROUTE` names. */
+export const ROUTES = chooseRoutes(process.env["FAULTS_ROUTE"]);
 
-function readDefaultRoute(): FaultRoute | undefined {
-  const route = process.env["FAULTS_ROUTE"];
-  if (route === undefined || route === "/v1/responses" || route === "/v1/messages") return route;
-  throw new Error(`FAULTS_ROUTE: expected ${Object.keys(LAST_EVENT).join(" or ")}, found ${route}`);
+function chooseRoutes(name: string | undefined): readonly [FaultRoute, ...FaultRoute[]] {
+  if (name === undefined) return ["/v1/chat/completions", "/v1/messages", "/v1/responses"];
+  if (name in LAST_EVENT) return [name as FaultRoute];
+  throw new Error(`FAULTS_ROUTE: expected ${Object.keys(LAST_EVENT).join(" or ")}, found ${name}`);
 }
 
 export interface SendOptions {
@@ -46,8 +50,9 @@ export interface SendOptions {
   readonly outputTokens: number;
   readonly tokenMs: number;
   readonly isStream: boolean;
-  /** The chat route when left out. */
-  readonly route?: FaultRoute;
+  readonly route: FaultRoute;
+  /** As the client writes them; none when left out. */
+  readonly tags?: string;
   readonly behavior?: Behavior;
   /** Of the prompt, as the gateway first guesses them: four bytes each. As few as the order takes when left out. */
   readonly guessedTokens?: number;
@@ -69,6 +74,7 @@ export function sendOne(options: SendOptions, onSent: (sent: Sent) => void): Pro
     id: order.id,
     promptTokens: order.promptTokens,
     isStream: options.isStream,
+    tags: options.tags?.split(", ").sort().join(",") ?? "",
     sentMs: performance.now(),
     endedMs: 0,
     status: 0,
@@ -89,11 +95,12 @@ export function sendOne(options: SendOptions, onSent: (sent: Sent) => void): Pro
         hostname,
         port,
         method: "POST",
-        path: options.route ?? "/v1/chat/completions",
+        path: options.route,
         headers: {
           authorization: `Bearer ${options.key}`,
           "content-type": "application/json",
           "content-length": Buffer.byteLength(body),
+          ...(options.tags !== undefined && { "x-tags": options.tags }),
         },
         agent,
         timeout: 90_000,
@@ -109,8 +116,7 @@ export function sendOne(options: SendOptions, onSent: (sent: Sent) => void): Pro
             sent.status === 200 &&
             response.complete &&
             (!options.isStream ||
-              (text.includes(options.route === undefined ? "[DONE]" : LAST_EVENT[options.route]) &&
-                !text.includes("event: response.failed")));
+              (text.includes(LAST_EVENT[options.route]) && !text.includes("event: response.failed")));
           if (sent.status !== 200) sent.errorCode = readCode(text);
           end();
         });
@@ -179,14 +185,13 @@ function readCode(text: string): string | null {
 /** Clients that send until they are stopped. `next` says what. */
 export function startClients(
   count: number,
-  next: (index: number) => SendOptions,
+  next: () => SendOptions,
   onSent: (sent: Sent) => void,
 ): { stop(): Promise<void> } {
   const state = { isStopped: false };
-  let index = 0;
   const run = async (): Promise<void> => {
     while (!state.isStopped) {
-      const sent = await sendOne(next(index++), onSent);
+      const sent = await sendOne(next(), onSent);
       // What is refused at once would be sent again at once.
       if (sent.status !== 200) await new Promise((resolve) => setTimeout(resolve, 50));
     }

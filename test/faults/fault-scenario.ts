@@ -3,6 +3,7 @@ import { waitFor } from "../support/wait.ts";
 import type { Behavior } from "./counting-upstream.ts";
 import {
   checkFigures,
+  checkTagRows,
   countEarlyRefusals,
   countFalseRefusals,
   type Faults,
@@ -12,7 +13,7 @@ import {
   printFigures,
   readFigures,
 } from "./fault-accounts.ts";
-import { DEFAULT_ROUTE, type Sent, type SendOptions, startClients } from "./fault-load.ts";
+import { ROUTES, type Sent, type SendOptions, startClients } from "./fault-load.ts";
 import { type FaultStackOn, MODEL, type Tenants, WORKERS } from "./fault-stack.ts";
 
 /** Multiplies answers that are waited for and clients: `FAULTS=long`. */
@@ -33,8 +34,6 @@ export interface Scenario {
   readonly vary?: (options: SendOptions) => SendOptions;
   /** Nothing is lost or estimated: each refusal is held against what was used up to its own moment. */
   readonly judgesRefusalsByTime?: boolean;
-  /** `DEFAULT_ROUTE` when left out. */
-  readonly route?: SendOptions["route"];
   /** Redis or the network is away: nobody but strict organizations may notice. */
   readonly allowsFailures: boolean;
   /** How long settling may take after the fault. */
@@ -60,13 +59,16 @@ const CLIENTS = IS_LONG ? 12 : 5;
 /** Of the caps: about twenty requests. */
 export const CAP_CENTS = 4_000;
 const NAMES = ["open", "capped", "strict"] as const;
+/** Of requests, in turn with their routes. */
+const TAGS = [undefined, "team=search", "team=search, feature=autocomplete", "team=ads"] as const;
 
 /** Runs it, prints its figures and resolves with what is out of bounds: nothing, when all is well. */
 export async function runScenario(faultStack: FaultStackOn, scenario: Scenario): Promise<readonly string[]> {
   const tenants = await faultStack.createTenants(CAP_CENTS);
   const sent: Record<keyof Tenants, Sent[]> = { open: [], capped: [], strict: [] };
+  let requests = 0;
   const options = (tenant: keyof Tenants): SendOptions =>
-    createOptions(faultStack, tenants, tenant, scenario);
+    createOptions(faultStack, tenants[tenant].key, scenario, requests++);
   const clients = NAMES.map((tenant) =>
     startClients(
       CLIENTS,
@@ -83,9 +85,11 @@ export async function runScenario(faultStack: FaultStackOn, scenario: Scenario):
   scenario.onLoadEnd?.();
   await faultStack.waitUntilSettled(Object.values(tenants), scenario.settleMs);
   const rows: FigureRow[] = [];
+  const problems: string[] = [];
   for (const tenant of NAMES) {
     const own = { name: tenant, key: tenants[tenant], sent: sent[tenant] };
     const figures = await readFigures(faultStack, own, faults ?? {});
+    problems.push(...(await checkTagRows(faultStack, own, figures, faults ?? {})));
     const capCents = tenant === "open" ? null : CAP_CENTS;
     rows.push({
       figures,
@@ -100,7 +104,7 @@ export async function runScenario(faultStack: FaultStackOn, scenario: Scenario):
     });
   }
   printFigures(scenario.name, rows);
-  return check(scenario, rows);
+  return [...problems, ...check(scenario, rows)];
 }
 
 /** What of the load a fault can wait for. */
@@ -129,26 +133,21 @@ function watchLoad(
 
 function createOptions(
   { stack }: FaultStackOn,
-  tenants: Tenants,
-  tenant: keyof Tenants,
-  {
-    outputTokens = 40,
-    tokenMs = 10,
-    abortWithinMs,
-    behaviors,
-    route = DEFAULT_ROUTE,
-    vary = (each) => each,
-  }: Scenario,
+  key: string,
+  { outputTokens = 40, tokenMs = 10, abortWithinMs, behaviors, vary = (each) => each }: Scenario,
+  index: number,
 ): SendOptions {
   const behavior = behaviors?.[Math.floor(Math.random() * behaviors.length)];
+  const tags = TAGS[index % TAGS.length];
   return vary({
     baseUrl: stack.baseUrl,
-    key: tenants[tenant].key,
+    key,
     model: MODEL,
+    route: ROUTES[index % ROUTES.length] ?? ROUTES[0],
     outputTokens,
     tokenMs,
     isStream: Math.random() < 0.6,
-    ...(route !== undefined && { route }),
+    ...(tags !== undefined && { tags }),
     ...(behavior === undefined ? {} : { behavior }),
     ...(abortWithinMs === undefined ? {} : { abortAfterMs: Math.random() * abortWithinMs }),
   });
@@ -187,7 +186,7 @@ function check(scenario: Scenario, rows: readonly FigureRow[]): string[] {
     }
     if (falseRefusals > 0) found.push(`${figures.name}: ${falseRefusals} requests refused falsely`);
     if (!scenario.allowsFailures && figures.failures > 0 && figures.name !== "strict") {
-      found.push(`${figures.name}: ${figures.failures} requests failed`);
+      found.push(`${figures.name}: ${figures.failures} requests failed: ${figures.failedWith.join(", ")}`);
     }
     if (figures.requests === 0) found.push(`${figures.name}: no request was sent`);
     return found;

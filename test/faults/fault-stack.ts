@@ -24,7 +24,42 @@ export const MODEL = "acme/counted";
 export const PROMPT_MICROCENTS = 1_000_000n;
 export const OUTPUT_MICROCENTS = 2_000_000n;
 export const WORKERS = 2;
-const PRICES = { USD: { input: "10000", cached_input: "10000", output: "20000" } };
+/**
+ * The upstream serves `flex` and says half of each prompt to be from the cache and half to be written to it, a part of
+ * that for an hour: at these prices a prompt token comes to a cent only where tier, size and every part are right. What
+ * is estimated, when nothing was told, gets the default tier's plain prices, which come to the same.
+ */
+const PRICES = {
+  USD: {
+    input: "90000",
+    output: "90000",
+    tiers: [
+      {
+        above_prompt_tokens: 10,
+        input: "10000",
+        cached_input: "1000",
+        cache_write: "5000",
+        output: "20000",
+      },
+    ],
+    service_tiers: {
+      flex: {
+        input: "30000",
+        output: "30000",
+        tiers: [
+          {
+            above_prompt_tokens: 10,
+            input: "10000",
+            cached_input: "5000",
+            cache_write: "15000",
+            cache_write_1h: "17500",
+            output: "20000",
+          },
+        ],
+      },
+    },
+  },
+};
 
 /** A Redis of some kind, as the gateway and the test reach it. */
 export interface FaultServer {

@@ -33,7 +33,6 @@ export const LONG_FILES: Readonly<Record<string, number>> = {
   "test/store/failover-sentinel.test.ts": 30,
   "test/faults/shutdown.test.ts": 100,
   "test/faults/workers.test.ts": 100,
-  "test/faults/messages.test.ts": 100,
   "test/faults/failover.test.ts": 95,
   "test/faults/redis.test.ts": 45,
 };
