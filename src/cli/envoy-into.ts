@@ -7,7 +7,8 @@ import { mergeBootstrap, type MergeOptions } from "../envoy/merge-bootstrap/merg
 import { MergeRefusal } from "../envoy/merge-bootstrap/merge-refusal.ts";
 import { CommandError } from "./management/command-error.ts";
 import { ask, canAsk } from "./terminal/ask.ts";
-import { formatUnifiedDiff } from "./unified-diff.ts";
+import { openScreen } from "./terminal/screen.ts";
+import { formatUnifiedDiff, paintDiff } from "./unified-diff.ts";
 
 export interface MergeIntoOptions {
   /** The operator's bootstrap. */
@@ -37,7 +38,8 @@ export async function mergeInto({
     process.stderr.write(`${file} has all of it already: nothing to change.\n`);
     return;
   }
-  process.stdout.write(formatUnifiedDiff(before, after, file));
+  const screen = openScreen(process.stdout, { env: process.env });
+  process.stdout.write(paintDiff(screen, formatUnifiedDiff(before, after, file)));
   if (!write && !(await isMeant(file))) {
     process.stderr.write(`Nothing was written to ${file}${canAsk() ? "" : ": give --write for that"}.\n`);
     return;

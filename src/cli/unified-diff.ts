@@ -1,6 +1,9 @@
 /** The difference between two texts as `diff -u` shows it, for a person to read before something is written. */
+import type { Level, Screen } from "./terminal/screen.ts";
 
 const CONTEXT_LINES = 3;
+/** The names of both files. */
+const HEADING_LINES = 2;
 
 interface Line {
   readonly sign: " " | "-" | "+";
@@ -99,4 +102,18 @@ function formatHunk(lines: readonly Line[], from: number, to: number): string {
   };
   const body = hunk.map(({ sign, text }) => sign + text);
   return [`@@ -${range("+")} +${range("-")} @@`, ...body].join("\n");
+}
+
+/** The same in colours, where the screen has them. */
+export function paintDiff(screen: Screen, diff: string): string {
+  return diff
+    .split("\n")
+    .map((line, index) => screen.paint(index < HEADING_LINES ? "heading" : levelOf(line), line))
+    .join("\n");
+}
+
+function levelOf(line: string): Level | null {
+  if (line.startsWith("@@")) return "quiet";
+  if (line.startsWith("+")) return "good";
+  return line.startsWith("-") ? "bad" : null;
 }

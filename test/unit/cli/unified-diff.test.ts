@@ -1,5 +1,7 @@
+import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
-import { formatUnifiedDiff } from "../../../src/cli/unified-diff.ts";
+import { openScreen } from "../../../src/cli/terminal/screen.ts";
+import { formatUnifiedDiff, paintDiff } from "../../../src/cli/unified-diff.ts";
 
 const lines = (...texts: readonly string[]) => texts.map((text) => `${text}\n`).join("");
 
@@ -68,5 +70,16 @@ describe("formatUnifiedDiff", () => {
       const after = texts[(index * 13 + 5) % texts.length] ?? "";
       expect(applyDiff(before, formatUnifiedDiff(before, after, "x"))).toBe(after);
     }
+  });
+});
+
+describe("paintDiff", () => {
+  it("shows what comes and what goes in colours, and leaves the text as it is without them", () => {
+    const diff = formatUnifiedDiff(lines("a", "b"), lines("a", "c"), "envoy.yaml");
+    const coloured = paintDiff(openScreen({}, { env: { FORCE_COLOR: "1" } }), diff);
+    expect(coloured).toContain("\u001b[31m-b\u001b[0m\n\u001b[32m+c\u001b[0m\n");
+    expect(coloured).toContain("\u001b[1m--- envoy.yaml\u001b[0m\n");
+    expect(stripVTControlCharacters(coloured)).toBe(diff);
+    expect(paintDiff(openScreen({}, { env: {} }), diff)).toBe(diff);
   });
 });
