@@ -348,6 +348,7 @@ describe("usage, requests, token, audit, catalog", () => {
     expect(await filtered("--key capped --status 4xx")).toHaveLength(1);
     expect(await filtered("--key capped --status 2xx")).toHaveLength(0);
     expect(await filtered("--to 2020-01-01")).toHaveLength(0);
+    expect(await filtered("--upstream local")).toHaveLength(0);
     expect((await ok("requests show", id, "--org", org, "--json")).json()).toMatchObject({
       id,
       status: 402,

@@ -147,7 +147,7 @@ describe.skipIf(CHROMIUM === null)(`what needs attention${SKIPPED_WHY}`, () => {
       return (await entries().count()) === 1 ? true : null;
     });
     const { pathname, search } = await follow("The upstream local is failing", "See these requests");
-    expect(pathname + search).toBe(`${path}/requests?status=5xx`);
+    expect(pathname + search).toBe(`${path}/requests?upstream=local&status=5xx`);
     expect(await page.locator("#requests tbody tr").count()).toBe(FAILURES_IN_A_ROW);
     expect((await send()).status).toBe(200);
     await waitFor("the end of the entry", async () => {

@@ -8,6 +8,7 @@ import {
   OPERATOR_TOKEN,
   startAdmin,
 } from "../admin/admin-fixture.ts";
+import { runCli } from "../cli/run-cli.ts";
 import {
   CHROMIUM,
   expectAccessible,
@@ -67,6 +68,8 @@ describe.skipIf(CHROMIUM === null)(`details of the dashboard${SKIPPED_WHY}`, () 
     await change({ allowed_models: null, requests_per_minute: 60 });
     await change({ requests_per_minute: 60, hard_cap_cents: 4_000 });
     await page.goto(`${admin.url}${quiet}/audit`);
+    const made = page.getByRole("row", { name: /key\.created narrow/ }).getByRole("listitem");
+    expect(await made.allTextContents()).toEqual(["name: narrow", "requests per minute: 600"]);
     const changes = page.getByRole("row", { name: /key\.updated narrow/ }).getByRole("list");
     expect(await changes.evaluateAll((lists) => lists.map((list) => list.textContent))).toEqual([
       "hard cap: none → 40.00 USD",
@@ -92,6 +95,98 @@ describe.skipIf(CHROMIUM === null)(`details of the dashboard${SKIPPED_WHY}`, () 
     expect(await row.locator("svg.bar rect.high").count()).toBe(1);
     await row.getByRole("link").click();
     await page.getByText("over budget", { exact: true }).waitFor();
+  });
+
+  it("keys and organizations are in the same states in the dashboard and on the command line", async () => {
+    const limits = { hard_cap_cents: 200, budget_cents: 100 };
+    const states = new Map<string, string>();
+    const make = async (state: string, { fields = {}, cents = 0 }: { fields?: object; cents?: number }) => {
+      const name = `It is ${state}`;
+      const id = await createOrganization(admin, { name, ...fields });
+      const body = { amount_cents: cents, reason: "test" };
+      if (cents > 0) await admin.ok("POST", `/api/organizations/${id}/spend-corrections`, { body });
+      if (state === "suspended") {
+        await admin.ok("PATCH", `/api/organizations/${id}`, { body: { suspended: true } });
+      }
+      states.set(name, state);
+    };
+    await make("active", { fields: limits, cents: 50 });
+    await make("over budget", { fields: limits, cents: 150 });
+    await make("cap reached", { fields: limits, cents: 250 });
+    await make("suspended", { fields: limits, cents: 250 });
+    const env = { IGW_ADMIN_URL: admin.url, IGW_ADMIN_TOKEN: OPERATOR_TOKEN };
+    const organizations = (await runCli(["org", "list", "--wide"], { env })).stdout;
+    await page.goto(`${admin.url}/organizations`);
+    for (const [name, state] of states) {
+      await page.getByRole("row", { name }).locator(".state").getByText(state, { exact: true }).waitFor();
+      expect(organizations).toMatch(new RegExp(`${name} .* ${state} *\n`));
+    }
+    const keys = (await runCli(["key", "list", "--wide", "--org", filled.id], { env })).stdout;
+    await page.goto(`${busy}/keys`);
+    const rows = page.getByRole("row").filter({ has: page.getByRole("rowheader") });
+    expect(await rows.count()).toBe(filled.keyIds.length - 1);
+    for (const row of await rows.all()) {
+      const name = await row.getByRole("rowheader").getByRole("link").textContent();
+      expect(keys).toMatch(new RegExp(`${name} .* ${await row.locator(".state").textContent()} *\n`));
+    }
+  });
+
+  it("requests are narrowed down to those of one upstream, in the address", async () => {
+    const upstreams = page.locator('#requests td[data-label="upstream"]');
+    await page.goto(`${busy}/requests`);
+    expect((await upstreams.allTextContents()).join()).toMatch(/vllm-east.*vllm-west/);
+    await page.getByLabel("Upstream", { exact: true }).fill("vllm-west");
+    await page.getByRole("button", { name: "Filter" }).click();
+    await page.waitForURL(/upstream=vllm-west/);
+    const left = await upstreams.allTextContents();
+    expect(left.length).toBeGreaterThan(0);
+    expect(left.filter((text) => !text.startsWith("vllm-west "))).toEqual([]);
+    expect(await page.getByLabel("Upstream", { exact: true }).inputValue()).toBe("vllm-west");
+    const { data } = (await admin.ok(
+      "GET",
+      `/api/organizations/${filled.id}/requests?upstream=vllm-west&status=5xx`,
+    )) as { data: { status: number; upstream: { name: string } }[] };
+    expect(data.length).toBeGreaterThan(0);
+    expect(data.filter(({ status, upstream }) => status < 500 || upstream.name !== "vllm-west")).toEqual([]);
+  });
+
+  it("a request of a deleted key says so and leads to what is left of it", async () => {
+    await page.goto(`${busy}/requests?key_id=${filled.keyIds[7]}`);
+    await page.locator("#requests tbody tr").first().getByRole("link").click();
+    await page.getByText("deleted; these are its requests").waitFor();
+    const link = page.locator("dl.pairs").getByRole("link");
+    const answer = page.waitForResponse((response) => response.url().includes("/requests?key_id="));
+    await link.click();
+    expect((await answer).status()).toBe(200);
+    expect(await page.locator("#requests tbody tr").count()).toBeGreaterThan(0);
+  });
+
+  it("a request that was refused before its model was known has none, and its page says why", async () => {
+    await page.goto(`${busy}/requests?status=model_not_found`);
+    expect(new Set(await page.locator('#requests td[data-label="model"]').allTextContents())).toEqual(
+      new Set(["–"]),
+    );
+    await page.locator("#requests tbody tr").first().getByRole("link").click();
+    await page.getByText("not known when it was refused").waitFor();
+  });
+
+  it("on a phone the operator's header has two rows, and a cause of one long word stays on its page", async () => {
+    const phone = await openSignedIn({ viewport: PHONE });
+    await phone.goto(`${busy}/requests?status=503`);
+    const tops = await phone
+      .locator("header.top > *")
+      .evaluateAll((parts) =>
+        parts.map((part) => part.getBoundingClientRect()).map(({ top, height }) => top + height / 2),
+      );
+    const rows = tops
+      .toSorted((one, other) => one - other)
+      .filter((middle, index, all) => middle - (all[index - 1] ?? -100) > 15);
+    expect(rows).toHaveLength(2);
+    await phone.getByLabel("Go to another organization").waitFor();
+    await phone.locator("#requests tbody tr").first().getByRole("link").click();
+    await phone.getByText("remote_connection_failure").first().waitFor();
+    await expectNoSidewaysScroll(phone);
+    await expectAccessible(phone);
   });
 
   it.each(["/keys", `/keys/{key}`, "/requests", "/requests/{first}", "/audit"])(
@@ -159,11 +254,17 @@ describe.skipIf(CHROMIUM === null)(`details of the dashboard${SKIPPED_WHY}`, () 
     ["a tablet", TABLET],
   ])("on %s rows are cards, and no amount of money is hidden or cut off", async (_, viewport) => {
     const small = await openSignedIn({ viewport });
+    let looked = 0;
     for (const path of ["", "/keys", "/usage", "/requests", "/models"]) {
       await small.goto(busy + path);
       await expectNoSidewaysScroll(small);
-      const cells = await small.locator("table.stack tbody td").evaluateAll((found) =>
-        found.map((cell) => {
+      const cells = await small.locator("table.stack tbody td").evaluateAll((found) => {
+        const linesOf = (cell: (typeof found)[number]): number => {
+          const range = cell.ownerDocument.createRange();
+          range.selectNodeContents(cell.firstElementChild ?? cell);
+          return new Set(Array.from(range.getClientRects(), ({ top }) => Math.round(top))).size;
+        };
+        return found.map((cell) => {
           const { left, right, top, height } = cell.getBoundingClientRect();
           const row = cell.parentElement?.firstElementChild?.getBoundingClientRect();
           return {
@@ -172,10 +273,11 @@ describe.skipIf(CHROMIUM === null)(`details of the dashboard${SKIPPED_WHY}`, () 
             left,
             right,
             height,
+            lines: linesOf(cell),
             isBelow: row !== undefined && top >= row.bottom - 1,
           };
-        }),
-      );
+        });
+      });
       const money = cells.filter(({ label }) => /^(cost|spent|input|output)$/.test(label));
       expect(money.length).toBeGreaterThan(0);
       for (const { text, left, right, height, isBelow } of money) {
@@ -188,7 +290,11 @@ describe.skipIf(CHROMIUM === null)(`details of the dashboard${SKIPPED_WHY}`, () 
         ]);
       }
       expect(cells.filter(({ text, height }) => text !== "" && height === 0)).toEqual([]);
+      const figures = cells.filter(({ label, text }) => label !== "status" && /^[\d,.]+( USD)?$/.test(text));
+      looked += figures.length;
+      expect(figures.filter(({ lines }) => lines > 1)).toEqual([]);
     }
+    expect(looked).toBeGreaterThan(0);
   });
 
   it("costs have the same number of digits in a column, also where the parts of one are multiplied", async () => {

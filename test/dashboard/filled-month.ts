@@ -110,6 +110,9 @@ async function fillDay(store: Store, organizationId: string, { day, position, ag
   );
 }
 
+/** As Envoy says it: one word without a place to break. */
+const CONNECTION_REFUSED = "upstream_reset_before_response_started{remote_connection_failure}";
+
 const PRICE_CHECK = {
   name: "price",
   passed: true,
@@ -176,7 +179,7 @@ async function fillRequests(
       estimate: null,
       final: {
         status: failure ?? 200,
-        errorCode: failure === 502 ? "upstream_error" : failure === 503 ? "model_starting" : null,
+        errorCode: failure === 502 ? "upstream_error" : failure === 503 ? "model_unreachable" : null,
         checks: [PRICE_CHECK],
         way: {
           timeline: {
@@ -187,9 +190,9 @@ async function fillRequests(
             endMs: failure === null ? duration : 190,
           },
           upstream: {
-            name: "vllm-east",
+            name: model === MODELS[2] ? "vllm-west" : "vllm-east",
             status: failure === null ? 200 : failure === 502 ? 500 : null,
-            cause: failure === null ? null : failure === 502 ? "CUDA out of memory" : "no_healthy_upstream",
+            cause: failure === null ? null : failure === 502 ? "CUDA out of memory" : CONNECTION_REFUSED,
           },
         },
       },

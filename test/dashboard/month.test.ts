@@ -73,6 +73,11 @@ describe.skipIf(CHROMIUM === null)(`the dashboard with a month of 900,000 reques
     await page.goto(base);
     const attention = page.getByRole("region", { name: "Needs attention" }).getByRole("listitem");
     const texts = await attention.allTextContents();
+    const levels = await attention.evaluateAll((items) =>
+      items.map((item) => (item.classList.contains("bad") ? "bad" : "warn")),
+    );
+    expect(levels).toContain("bad");
+    expect(levels).toEqual(levels.toSorted());
     expect(texts.join("\n")).toMatch(
       /API key "support-assistant" is past its budget: [\d,.]+ USD of [\d,.]+ USD\./,
     );

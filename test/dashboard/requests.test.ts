@@ -54,6 +54,9 @@ describe.skipIf(CHROMIUM === null)(`the pages of requests${SKIPPED_WHY}`, () => 
   it("say what is wrong with a filter beside the fields", async () => {
     await page.goto(`${base}?status=four`);
     expect(await rows().count()).toBe(0);
+    await page.goto(`${base}?tag=team`);
+    expect(await page.getByRole("alert").textContent()).toBe('`tag`: expected `name=value`, found "team"');
+    expect(await page.getByText("No request is like that.").count()).toBe(0);
     await page.goto(`${base}?id=REQ`);
     await page.getByRole("alert").getByText("part of a request id").waitFor();
     expect(await page.getByLabel("Request id").inputValue()).toBe("REQ");

@@ -1,6 +1,6 @@
 import { wholeCents } from "../../money.ts";
 import { KEY_SETTINGS } from "../../settings/key.ts";
-import { keyStateOf } from "../../settings/key-state.ts";
+import { keyStateOf } from "../../settings/state.ts";
 import { describeSettings } from "../../settings/table.ts";
 import type { AuditFields } from "../../store/types/audit.ts";
 import type { KeyRecord } from "../../store/types/management.ts";

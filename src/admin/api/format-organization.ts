@@ -1,5 +1,6 @@
 import { wholeCents } from "../../money.ts";
 import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
+import { organizationStateOf } from "../../settings/state.ts";
 import { describeSettings } from "../../settings/table.ts";
 import type { AuditFields } from "../../store/types/audit.ts";
 import type { OrganizationRecord } from "../../store/types/management.ts";
@@ -33,6 +34,7 @@ export function formatOrganization(
       webhook: webhook === null ? null : withSecret("webhook", webhook),
       webhooks: webhooks.map((one) => withSecret(one.id, one)),
     },
+    state: organizationStateOf(record, spend.organizationMicrocents),
     created_at: new Date(record.createdAtMs).toISOString(),
     month: spend.month,
     spent_cents: wholeCents(spend.organizationMicrocents),

@@ -11,10 +11,11 @@ type Match = (request: RecentRequest) => boolean;
 
 /** What a query looks for; null: everything. */
 export function createRequestFilter(query: RequestQuery): RequestFilter | null {
-  const { key_id: keyId, model, status, tag, from, to, id } = query;
+  const { key_id: keyId, model, upstream, status, tag, from, to, id } = query;
   const matches: Match[] = [];
   if (keyId !== undefined) matches.push((request) => request.keyId === keyId);
   if (model !== undefined) matches.push((request) => request.model === model);
+  if (upstream !== undefined) matches.push((request) => request.way.upstream?.name === upstream);
   const tags = tag === undefined ? null : parseTagList(tag);
   if (tags !== null && "tags" in tags) matches.push((request) => hasTags(request.tags, tags.tags));
   if (id !== undefined) matches.push((request) => request.requestId.includes(id));

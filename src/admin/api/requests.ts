@@ -54,8 +54,12 @@ const show = defineOrganizationRoute(
   async ({ organization, params }, { store, dashboardUrl = null }) => {
     const found = await store.findRequest(organization.id, params["request"] ?? "", null);
     if (found === null) throw new AdminError("request_not_found");
-    const names = await readKeyNames(store, organization.id, [found.keyId]);
-    const request = formatRequest(found, organization.id, names);
+    const key = await store.getKey({ organizationId: organization.id, keyId: found.keyId });
+    const names = new Map(key === null ? [] : [[key.id, key.name]]);
+    const request = {
+      ...formatRequest(found, organization.id, names),
+      key_deleted: key === null || key.deletedAtMs !== null,
+    };
     return {
       status: 200,
       body: { ...request, explanation: explain(request, organization.currency, dashboardUrl) },

@@ -30,13 +30,14 @@ const FAILURES_IN_A_ROW = 3;
 const RECENT_MS = 3_600_000;
 
 export function listAttention(input: AttentionInput): readonly Attention[] {
-  return [
+  const found = [
     ...ofOrganization(input),
     ...ofUpstreams(input),
     ...ofKeys(input, "cap_reached"),
     ...ofWebhook(input),
     ...ofKeys(input, "over_budget"),
   ];
+  return [...found.filter(({ level }) => level === "bad"), ...found.filter(({ level }) => level === "warn")];
 }
 
 function ofOrganization({ organization, forecastMicrocents }: AttentionInput): Attention[] {
@@ -130,7 +131,7 @@ function ofUpstreams({ organization, requests, nowMs }: AttentionInput): Attenti
         level: "bad",
         text: `The upstream ${name} is failing: the last ${FAILURES_IN_A_ROW} requests that went there ended with 500 or more.`,
         label: "See these requests",
-        path: `/organizations/${organization.id}/requests?status=5xx`,
+        path: `/organizations/${organization.id}/requests?upstream=${encodeURIComponent(name)}&status=5xx`,
       },
     ];
   });

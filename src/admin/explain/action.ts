@@ -31,12 +31,12 @@ const ACTIONS: Readonly<Record<string, { readonly label: string; readonly page: 
   model_not_available_in_currency: { label: "See the models and their prices", page: "/models" },
 };
 
-/** Null: nobody who looks at the organization's pages can do anything. */
+/** Null: nobody who looks at the organization's pages can do anything, as where the key is deleted. */
 export function chooseAction(
-  request: Pick<ExplainedRequest, "error_code" | "key_id" | "organization_id">,
+  request: Pick<ExplainedRequest, "error_code" | "key_id" | "key_deleted" | "organization_id">,
 ): Action | null {
   const action = ACTIONS[request.error_code ?? ""];
-  if (action === undefined) return null;
+  if (action === undefined || (request.key_deleted && action.page.includes("{key}"))) return null;
   const page = action.page.replace("{key}", request.key_id);
   return { label: action.label, path: `/organizations/${request.organization_id}${page}` };
 }

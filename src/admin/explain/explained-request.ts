@@ -5,6 +5,7 @@ export type Figures = Readonly<Record<string, string | number | boolean | null>>
 export interface ExplainedRequest {
   readonly organization_id: string;
   readonly key_id: string;
+  readonly key_deleted: boolean;
   readonly created_at: string;
   /** Null: its worker died and another has closed its record. */
   readonly status: number | null;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { record, timestamp, whole } from "../../settings/input-schemas.ts";
 import { KEY_SETTINGS } from "../../settings/key.ts";
 import { answerShape, changeShape, creationShape } from "../../settings/table.ts";
-import { KEY_STATES } from "../../settings/key-state.ts";
+import { KEY_STATES } from "../../settings/state.ts";
 import { month, named } from "./fields.ts";
 import { pageOf } from "./page.ts";
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { record, timestamp } from "../../settings/input-schemas.ts";
 import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
+import { ORGANIZATION_STATES } from "../../settings/state.ts";
 import { answerShape, changeShape, creationShape } from "../../settings/table.ts";
 import { month, named, text } from "./fields.ts";
 import { pageFields, pageOf } from "./page.ts";
@@ -19,6 +20,10 @@ export const organization = named(
   z.strictObject({
     id: z.string().meta({ examples: ["org_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11"] }),
     ...answerShape(ORGANIZATION_SETTINGS),
+    state: z.enum(ORGANIZATION_STATES).meta({
+      description:
+        "What comes of a request that costs money now, first reason first: refused as `suspended` or `cap_reached`; `over_budget` and `active` pass.",
+    }),
     created_at: timestamp(),
     month: month(),
     spent_cents: z.int().meta({ description: "Spent in `month`, whole cents, rounded down." }),

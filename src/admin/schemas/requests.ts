@@ -14,6 +14,11 @@ export const requestQuery = record({
   ...pageFields(REQUEST_CURSOR),
   key_id: z.string().max(100).optional().meta({ description: "Only this key's." }),
   model: z.string().max(200).optional().meta({ description: "Only this model's." }),
+  upstream: z
+    .string()
+    .max(200)
+    .optional()
+    .meta({ description: "Only those that were handed to this upstream." }),
   status: z
     .string()
     .regex(/^(?:[1-5]xx|\d{3}|[a-z][a-z0-9_]{2,63})$/, { error: STATUS_EXPECTATION })
@@ -133,6 +138,7 @@ export const explainedRequest = named(
   "ExplainedRequest",
   z.strictObject({
     ...requestFields,
+    key_deleted: z.boolean().meta({ description: "The key is gone, and with it its page and its limits." }),
     explanation: z
       .strictObject({
         sentence: z.string().meta({ description: "How it ended, and why." }),

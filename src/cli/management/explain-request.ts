@@ -38,7 +38,10 @@ function listFacts(request: JsonObject, organization: JsonObject): (readonly [st
     ["came", String(request["created_at"])],
     ["ended", String(request["recorded_at"])],
     ["organization", String(organization["name"])],
-    ["key", formatValue(request["key_name"] ?? request["key_id"])],
+    [
+      "key",
+      `${formatValue(request["key_name"] ?? request["key_id"])}${request["key_deleted"] === true ? " (deleted)" : ""}`,
+    ],
     ["route", String(request["route"])],
     ["model", formatValue(request["model"])],
     ...(request["requested_model"] === null

@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import { KEY_SETTINGS, ROTATION_GRACE_SECONDS } from "../../settings/key.ts";
-import { describeKeyState, type KeyStateText } from "../../settings/key-state.ts";
-import type { Level, Screen } from "../terminal/screen.ts";
+import type { Screen } from "../terminal/screen.ts";
 import { formatFields, formatTable, formatValue } from "../terminal/table.ts";
 import type { AdminClient, JsonObject } from "./admin-client.ts";
 import { formatAmount } from "./amounts.ts";
@@ -15,6 +14,7 @@ import {
   type OrganizationCommandRow,
 } from "./management-command.ts";
 import { addSettingOptions, type OptionValues, readSettings, showColumns, showSettings } from "./settings.ts";
+import { stateOf } from "./state.ts";
 import { parseDuration } from "./times.ts";
 
 type KeyOptions = ManagementOptions & OptionValues & { readonly quiet?: true };
@@ -206,7 +206,7 @@ function formatList(screen: Screen, all: readonly JsonObject[], organization: Js
       "NAME",
       { header: "KEY", isExtra: true },
       ...headers,
-      { header: "STATE", levels: all.map((one) => levelOf(stateOf(one))) },
+      { header: "STATE", levels: all.map((one) => stateOf(one).level) },
     ],
     all.map((one) => [
       String(one["id"]),
@@ -226,7 +226,7 @@ function describe(screen: Screen, one: JsonObject, organization: JsonObject): st
     ["organization", `${String(organization["name"])} (${String(organization["id"])})`],
     ["name", String(one["name"])],
     ["key", String(one["display"])],
-    ["state", state.words, levelOf(state)],
+    ["state", state.words, state.level],
     ...showSettings(KEY_SETTINGS, one, currency, [
       ["requests left now", formatBucket(one["bucket"] as JsonObject)],
       [`spent in ${String(one["month"])}`, formatAmount(one["spent_cents"], currency)],
@@ -236,14 +236,6 @@ function describe(screen: Screen, one: JsonObject, organization: JsonObject): st
       ? []
       : [["former key works until", formatValue(one["former_key_until"])] as const]),
   ]);
-}
-
-function stateOf(one: JsonObject): KeyStateText {
-  return describeKeyState(String(one["state"]));
-}
-
-function levelOf({ level }: KeyStateText): Level {
-  return level === "off" ? "quiet" : level;
 }
 
 /** "57 of 60" */

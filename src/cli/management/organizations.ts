@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
 import type { JsonObject } from "./admin-client.ts";
-import type { Level, Screen } from "../terminal/screen.ts";
+import type { Screen } from "../terminal/screen.ts";
 import { formatFields, formatTable } from "../terminal/table.ts";
 import { formatAmount } from "./amounts.ts";
 import { confirm } from "./confirm.ts";
@@ -14,8 +14,7 @@ import {
   type ManagementOptions,
 } from "./management-command.ts";
 import { addSettingOptions, type OptionValues, readSettings, showColumns, showSettings } from "./settings.ts";
-
-const SUSPENDED = "suspended";
+import { stateOf } from "./state.ts";
 
 type OrganizationOptions = ManagementOptions & OptionValues & { readonly quiet?: true };
 
@@ -121,12 +120,12 @@ function formatList(screen: Screen, all: readonly JsonObject[]): string {
   const headers = columnsOf({}).map(([header]) => header);
   return formatTable(
     screen,
-    ["ID", "NAME", ...headers, { header: "STATE", levels: all.map((one) => levelOf(stateOf(one))) }],
+    ["ID", "NAME", ...headers, { header: "STATE", levels: all.map((one) => stateOf(one).level) }],
     all.map((one) => [
       String(one["id"]),
       String(one["name"]),
       ...columnsOf(one).map(([, value]) => value),
-      stateOf(one),
+      stateOf(one).words,
     ]),
   );
 }
@@ -137,20 +136,12 @@ function describe(screen: Screen, one: JsonObject): string {
   return formatFields(screen, [
     ["id", String(one["id"])],
     ["name", String(one["name"])],
-    ["state", state, levelOf(state)],
+    ["state", state.words, state.level],
     ...showSettings(ORGANIZATION_SETTINGS, one, currency, [
       [`spent in ${String(one["month"])}`, formatAmount(one["spent_cents"], currency)],
     ]),
     ["created", String(one["created_at"])],
   ]);
-}
-
-function stateOf(one: JsonObject): string {
-  return one["suspended"] === true ? SUSPENDED : "active";
-}
-
-function levelOf(state: string): Level {
-  return state === SUSPENDED ? "bad" : "good";
 }
 
 function describeSecret(one: JsonObject): string {

@@ -13,6 +13,7 @@ import { parsePastTime } from "./times.ts";
 interface FilterOptions extends ManagementOptions {
   readonly key?: string;
   readonly model?: string;
+  readonly upstream?: string;
   readonly status?: string;
   readonly tag?: string;
   readonly from?: string;
@@ -26,6 +27,7 @@ const list = createListCommand({
   examples: [
     "requests list --org Acme",
     "requests list --key ci --status 5xx --from 2026-11-21",
+    "requests list --upstream vllm-east --status 5xx",
     "requests list --model acme/echo-small --tag team=search --from 2h",
     "requests list --limit 100 --json",
   ],
@@ -34,6 +36,7 @@ const list = createListCommand({
     command
       .option("--key <id or name>", "only this key's")
       .option("--model <id>", "only this model's")
+      .option("--upstream <name>", "only those that were handed to this upstream")
       .option("--status <status or code>", "only with this status (402), class (5xx) or error code")
       .option("--tag <tags>", "only those with all of these tags, as in team=search")
       .option(
@@ -44,9 +47,18 @@ const list = createListCommand({
       .option("--to <day or time>", "only those that came before; of a day, its end (UTC)", parsePastTime)
       .option("--id <text>", "only those whose id contains this"),
   async query({ client, options, path }) {
-    const { key, model, status, tag, from, to, id }: FilterOptions = options;
+    const { key, model, upstream, status, tag, from, to, id }: FilterOptions = options;
     const keyId = key === undefined ? undefined : String((await findKey(client, path, key))["id"]);
-    return { key_id: keyId, model, status, tag, from, to, id: id?.replace(/^(?:req_)?…/, "") };
+    return {
+      key_id: keyId,
+      model,
+      upstream,
+      status,
+      tag,
+      from,
+      to,
+      id: id?.replace(/^(?:req_)?…/, ""),
+    };
   },
   format: formatList,
 });

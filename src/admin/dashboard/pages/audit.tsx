@@ -1,6 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /** *Audit log*: who changed what. */
-import { formatCount, formatLimit, formatMoney, spellOut } from "../../format.ts";
+import { formatCount, formatLimit, formatMoney, formatTime, spellOut } from "../../format.ts";
 import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
 import { Layout } from "../parts/layout.tsx";
 import { Cell, Table } from "../parts/table.tsx";
@@ -60,17 +60,24 @@ function AuditTable({ entries, currency }: { entries: readonly Entry[]; currency
 }
 
 /** "hard cap: none → 40.00 USD", a line for each field that has changed, those inside of others too. */
-function describeChanges({ before, after }: Entry, currency: string): string[] {
+function describeChanges({ before, after, target }: Entry, currency: string): string[] {
   const was = flatten(before);
   const is = flatten(after);
+  const isTarget = (name: string): boolean => name === "key_id" && target.name !== null;
   const names = [...new Set([...was.keys(), ...is.keys()])].filter(
-    (name) => JSON.stringify(was.get(name) ?? null) !== JSON.stringify(is.get(name) ?? null),
+    (name) => keyOf(was.get(name)) !== keyOf(is.get(name)) && !isTarget(name),
   );
   return names.map((name) => {
     const from = before === null ? "" : `${formatValue(name, was.get(name), currency)} → `;
     const to = after === null ? "gone" : formatValue(name, is.get(name), currency);
     return `${spellOut(name).replace(/ (?:micro)?cents$/, "")}: ${from}${to}`;
   });
+}
+
+/** Of a value, to compare it: what is not set, switched off or empty is nothing, before and after. */
+function keyOf(value: unknown): string {
+  const isNothing = value === undefined || value === false || (Array.isArray(value) && value.length === 0);
+  return JSON.stringify(isNothing ? null : value);
 }
 
 function flatten(fields: unknown, path = ""): Map<string, unknown> {
@@ -98,8 +105,11 @@ function formatValue(name: string, value: unknown, currency: string): string {
   return formatItem(value);
 }
 
+const TIME = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
+
 function formatItem(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
+  if (typeof value !== "string") return JSON.stringify(value);
+  return TIME.test(value) ? formatTime(value) : value;
 }
 
 export const auditPageRoutes: readonly PageRoute[] = [

@@ -8,6 +8,7 @@ import { askFirst, isSure } from "../parts/confirmation.tsx";
 import { Form, ProblemSummary } from "../parts/fields.tsx";
 import { KeyActions } from "../parts/key-actions.tsx";
 import { Layout } from "../parts/layout.tsx";
+import { State } from "../parts/state.tsx";
 import { SettingFields } from "../parts/setting-fields.tsx";
 import { Time } from "../parts/time.tsx";
 import {
@@ -22,7 +23,6 @@ import { spendingOf } from "../spending.ts";
 import { submit } from "../submit.ts";
 import type { CatalogView, KeyView, KeyWithSecretView } from "../views.ts";
 import { NewKey } from "./key-creation.tsx";
-import { KeyState } from "./keys.tsx";
 
 const ONE = "/api/organizations/{organization}/keys/{key}";
 
@@ -164,7 +164,7 @@ function KeySummary({ page, apiKey }: { page: OrganizationPageCall; apiKey: KeyV
   return (
     <div class="card">
       <p>
-        <KeyState apiKey={apiKey} /> <span class="code">{apiKey.display}</span>, made{" "}
+        <State state={apiKey.state} /> <span class="code">{apiKey.display}</span>, made{" "}
         <Time at={apiKey.created_at} />
       </p>
       <p>

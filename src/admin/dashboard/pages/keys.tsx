@@ -1,6 +1,5 @@
 /** @jsxImportSource hono/jsx */
 /** *API keys*: the list. */
-import { describeKeyState } from "../../../settings/key-state.ts";
 import { formatCount, formatLimit, formatMoney } from "../../format.ts";
 import { readLastUses } from "../last-uses.ts";
 import { MAX_KEY_PAGES } from "../name-keys.ts";
@@ -8,6 +7,7 @@ import type { OrganizationPageCall, PageAnswer } from "../page.ts";
 import { SpendBar } from "../parts/charts.tsx";
 import { Form } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
+import { State } from "../parts/state.tsx";
 import { Older, pageQueryOf } from "../parts/older.tsx";
 import { SEARCHED_FROM, SearchForm } from "../parts/search-form.tsx";
 import { Cell, Table } from "../parts/table.tsx";
@@ -132,7 +132,7 @@ function KeyRow({ page, apiKey, lastUsedAt }: KeyRowProps) {
         <span class="below code">{apiKey.display}</span>
       </th>
       <Cell label="state">
-        <KeyState apiKey={apiKey} />
+        <State state={apiKey.state} />
       </Cell>
       <Cell label="spent" kind="wide">
         {formatMoney(spending.spentMicrocents, currency)}
@@ -153,14 +153,6 @@ function KeyRow({ page, apiKey, lastUsedAt }: KeyRowProps) {
       <Cell label="last used">{lastUsedAt === undefined ? "not lately" : <Time at={lastUsedAt} />}</Cell>
     </tr>
   );
-}
-
-const LEVELS = { good: "good", warning: "warn", bad: "bad", off: "off" } as const;
-
-/** Why requests of a key are refused, or that they are not. */
-export function KeyState({ apiKey }: { apiKey: Pick<KeyView, "state"> }) {
-  const { words, level } = describeKeyState(apiKey.state);
-  return <span class={`state ${LEVELS[level]}`}>{words}</span>;
 }
 
 function AfterLeak({ page }: { page: OrganizationPageCall }) {

@@ -9,13 +9,13 @@ import { Form, ProblemSummary } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
 import { SEARCHED_FROM, SearchForm } from "../parts/search-form.tsx";
 import { SettingFields } from "../parts/setting-fields.tsx";
+import { State } from "../parts/state.tsx";
 import { Cell, Table } from "../parts/table.tsx";
 import { sectionPath } from "../sections.ts";
 import { Older, pageQueryOf } from "../parts/older.tsx";
 import { listFormSettings, listProblemFields, readSettings, textsOfForm } from "../setting-form.ts";
-import { isBudgetReached, isCapReached, spendingOf } from "../spending.ts";
+import { spendingOf } from "../spending.ts";
 import { submit } from "../submit.ts";
-import { KeyState } from "./keys.tsx";
 import type { OrganizationPageView, OrganizationView } from "../views.ts";
 
 const COLUMNS = [
@@ -141,7 +141,7 @@ function OrganizationRow({ organization }: { organization: OrganizationView }) {
         <span class="below code">{organization.id}</span>
       </th>
       <Cell label="state">
-        <OrganizationState organization={organization} />
+        <State state={organization.state} />
       </Cell>
       <Cell label="spent" kind="wide">
         <SpendBar spending={spending} currency={currency} />
@@ -152,14 +152,6 @@ function OrganizationRow({ organization }: { organization: OrganizationView }) {
       </Cell>
     </tr>
   );
-}
-
-/** In the words that a key's state has. */
-function OrganizationState({ organization }: { organization: OrganizationView }) {
-  const spending = spendingOf(organization);
-  if (organization.suspended) return <span class="state off">suspended</span>;
-  if (isCapReached(spending)) return <KeyState apiKey={{ state: "cap_reached" }} />;
-  return <KeyState apiKey={{ state: isBudgetReached(spending) ? "over_budget" : "active" }} />;
 }
 
 function CreationForm({ page, problems }: { page: PageCall; problems: Problems }) {

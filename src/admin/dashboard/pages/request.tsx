@@ -50,13 +50,11 @@ function Facts({ page, request }: { page: OrganizationPageCall; request: Explain
         <Time at={request.created_at} exact />
       </Fact>
       <Fact name="key">
-        <a href={`/organizations/${page.organization.id}/keys/${request.key_id}`}>
-          <bdi>{request.key_name ?? request.key_id}</bdi>
-        </a>
+        <KeyLink page={page} request={request} />
       </Fact>
       <Fact name="route">{request.route}</Fact>
       <Fact name="model">
-        <bdi>{request.model ?? "none"}</bdi>
+        <ModelName request={request} />
       </Fact>
       {request.requested_model === null ? null : (
         <Fact name="asked for as">
@@ -80,6 +78,29 @@ function Facts({ page, request }: { page: OrganizationPageCall; request: Explain
   );
 }
 
+/** A deleted key has no page any more: what is left of it are its requests. */
+function KeyLink({ page, request }: { page: OrganizationPageCall; request: ExplainedRequestView }) {
+  const base = `/organizations/${page.organization.id}`;
+  const { key_id: id, key_deleted: isDeleted } = request;
+  return (
+    <>
+      <a href={isDeleted ? `${base}/requests?key_id=${id}` : `${base}/keys/${id}`}>
+        <bdi>{request.key_name ?? id}</bdi>
+      </a>
+      {isDeleted ? <span class="quiet"> (deleted; these are its requests)</span> : null}
+    </>
+  );
+}
+
+function ModelName({ request }: { request: ExplainedRequestView }) {
+  if (request.model !== null) return <bdi>{request.model}</bdi>;
+  return (
+    <span class="quiet">
+      {request.requested_model === null ? "not known when it was refused" : "none of that name"}
+    </span>
+  );
+}
+
 function Fact({ name, children }: { name: string; children?: unknown }) {
   return (
     <div>
@@ -99,6 +120,14 @@ const COST_COLUMNS = [
 function Cost({ request, currency }: { request: ExplainedRequestView; currency: string }) {
   const { cost } = request.explanation;
   if (cost === null) return null;
+  if (cost.parts.length === 0 && request.cost_microcents === 0) {
+    return (
+      <section aria-labelledby="cost">
+        <h2 id="cost">Cost</h2>
+        <p>None: it used no tokens.</p>
+      </section>
+    );
+  }
   const amounts = alignDecimals([...cost.parts.map(({ amount }) => amount), cost.charged]);
   const prices = alignDecimals(cost.parts.map(({ price }) => price ?? ""));
   return (

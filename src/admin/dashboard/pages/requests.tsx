@@ -41,11 +41,17 @@ async function showRequests(page: OrganizationPageCall): Promise<PageAnswer> {
     status: problem === null ? 200 : 400,
     markup: (
       <Layout page={page} title="Requests" section="requests">
-        <RequestFilters path={path} filters={filters} keys={new Map([...keys, ...chosen])} models={models} />
+        <RequestFilters
+          path={path}
+          filters={filters}
+          keys={new Map([...keys, ...chosen])}
+          models={models}
+          upstreams={upstreamsOf(list.data)}
+        />
         {problem === null ? null : <FilterProblem text={problem} />}
         {page.query.has("after") || problem !== null ? null : <LiveSwitch />}
         <div id="requests">
-          {list.data.length === 0 ? (
+          {problem !== null ? null : list.data.length === 0 ? (
             <Nothing page={page} filters={filters} isOver={list.next === null} />
           ) : (
             <RequestTable page={page} requests={list.data} />
@@ -59,6 +65,11 @@ async function showRequests(page: OrganizationPageCall): Promise<PageAnswer> {
       </Layout>
     ),
   };
+}
+
+function upstreamsOf(requests: readonly RequestView[]): readonly string[] {
+  const names = requests.flatMap(({ upstream }) => (upstream === null ? [] : [upstream.name]));
+  return [...new Set(names)].toSorted();
 }
 
 /** What is wrong with a filter is said beside the fields. */
@@ -150,7 +161,7 @@ function RequestRow({ page, request, decimals }: RequestRowProps) {
       <Cell label="key" title={request.key_name ?? request.key_id}>
         <bdi class="name">{request.key_name ?? request.key_id}</bdi>
       </Cell>
-      <Cell label="model">{request.model ?? "none"}</Cell>
+      <Cell label="model">{request.model ?? "–"}</Cell>
       <NumberCells
         figures={{
           duration: duration === null ? "–" : formatDuration(duration),
@@ -162,7 +173,13 @@ function RequestRow({ page, request, decimals }: RequestRowProps) {
         }}
       />
       <Cell label="upstream">
-        {upstream === null ? "–" : `${upstream.name} ${upstream.status ?? "no answer"}`}
+        {upstream === null ? (
+          "–"
+        ) : (
+          <>
+            {upstream.name} <span class="whole">{upstream.status ?? "no answer"}</span>
+          </>
+        )}
       </Cell>
     </tr>
   );

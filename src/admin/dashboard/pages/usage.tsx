@@ -173,7 +173,8 @@ function Totals({ shown, currency }: FiguresProps) {
         ))}
       </dl>
       <p class="quiet">
-        Compared with the {daysIn(shown.filters.range).length} days before ({from} to {to}).
+        Compared with the {daysIn(shown.filters.range).length} days before (<span class="whole">{from}</span>{" "}
+        to <span class="whole">{to}</span>).
       </p>
     </>
   );

@@ -95,7 +95,7 @@ export function CorrectionForm({ page, problems, keys, models, id }: CorrectionF
           value={page.form.text("key_id")}
           problems={problems}
           choices={[
-            { value: "", label: "none: the organization's spend alone" },
+            { value: "", label: "none: the organization alone" },
             ...Array.from(keys, ([value, label]) => ({ value, label })),
           ]}
           hint="Its spend moves besides the organization's, and counts towards its own cap."

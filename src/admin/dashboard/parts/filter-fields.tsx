@@ -32,13 +32,23 @@ interface TextFieldProps {
   readonly label: string;
   readonly value: string;
   readonly placeholder: string;
+  /** What may be chosen; anything may be typed. */
+  readonly suggestions?: readonly string[];
 }
 
-export function TextField({ name, label, value, placeholder }: TextFieldProps) {
+export function TextField({ name, label, value, placeholder, suggestions = [] }: TextFieldProps) {
+  const list = suggestions.length === 0 ? undefined : `${name}-suggestions`;
   return (
     <div>
       <label for={name}>{label}</label>
-      <input id={name} name={name} value={value} placeholder={placeholder} autocomplete="off" />
+      <input id={name} name={name} value={value} placeholder={placeholder} list={list} autocomplete="off" />
+      {list === undefined ? null : (
+        <datalist id={list}>
+          {suggestions.map((suggestion) => (
+            <option value={suggestion}></option>
+          ))}
+        </datalist>
+      )}
     </div>
   );
 }

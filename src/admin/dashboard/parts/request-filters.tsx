@@ -4,7 +4,9 @@ import type { OrganizationPageCall } from "../page.ts";
 import { Choice, DayField, TextField } from "./filter-fields.tsx";
 
 /** As the API calls them. */
-const REQUEST_FILTERS = ["key_id", "model", "status", "tag", "from", "to", "id"] as const;
+const REQUEST_FILTERS = ["key_id", "model", "upstream", "status", "tag", "from", "to", "id"] as const;
+
+const STATUSES = ["2xx", "4xx", "5xx", "hard_cap_reached", "rate_limit_exceeded", "upstream_error"] as const;
 
 /** What the address asks for. */
 export function requestFiltersOf(page: OrganizationPageCall): Record<string, string> {
@@ -22,9 +24,11 @@ interface RequestFiltersProps {
   /** Id → name. */
   readonly keys: ReadonlyMap<string, string>;
   readonly models: readonly string[];
+  /** Those that are known here: any other may be typed. */
+  readonly upstreams: readonly string[];
 }
 
-export function RequestFilters({ path, filters, keys, models }: RequestFiltersProps) {
+export function RequestFilters({ path, filters, keys, models, upstreams }: RequestFiltersProps) {
   const given = (name: string): string => filters[name] ?? "";
   return (
     <form method="get" action={path} class="filters" role="search" aria-label="Filter requests">
@@ -35,24 +39,20 @@ export function RequestFilters({ path, filters, keys, models }: RequestFiltersPr
         value={given("model")}
         choices={new Map(models.map((id) => [id, id]))}
       />
-      <div>
-        <label for="status">Status or code</label>
-        <input
-          id="status"
-          name="status"
-          value={given("status")}
-          list="statuses"
-          placeholder="402, 5xx, …"
-          autocomplete="off"
-        />
-        <datalist id="statuses">
-          {["2xx", "4xx", "5xx", "hard_cap_reached", "rate_limit_exceeded", "upstream_error"].map(
-            (status) => (
-              <option value={status}></option>
-            ),
-          )}
-        </datalist>
-      </div>
+      <TextField
+        name="upstream"
+        label="Upstream"
+        value={given("upstream")}
+        placeholder="its name"
+        suggestions={upstreams}
+      />
+      <TextField
+        name="status"
+        label="Status or code"
+        value={given("status")}
+        placeholder="402, 5xx, …"
+        suggestions={STATUSES}
+      />
       <TextField name="tag" label="Tag" value={given("tag")} placeholder="team=search" />
       <DayField name="from" label="From" value={given("from")} />
       <DayField name="to" label="To" value={given("to")} />

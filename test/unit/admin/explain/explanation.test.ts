@@ -15,6 +15,7 @@ const PRICE = {
 const REQUEST: ExplainedRequest = {
   organization_id: "org_1",
   key_id: "key_1",
+  key_deleted: false,
   created_at: "2026-11-21T12:00:00.000Z",
   status: 200,
   error_code: null,
@@ -198,6 +199,14 @@ describe("explain", () => {
       url: `https://dash.example.com${action.path}`,
     });
     expect(explain(REQUEST, "USD", null).action).toBeNull();
+  });
+
+  it("leads to no page of a key that is deleted", () => {
+    const checks = cap("key_hard_cap", { spent_microcents: "0", hard_cap_cents: 0 });
+    const refused = { ...REQUEST, key_deleted: true, status: 402, checks };
+    const actionOf = (error_code: string) => explain({ ...refused, error_code }, "USD", null).action;
+    expect(actionOf("hard_cap_reached")).toBeNull();
+    expect(actionOf("org_hard_cap_reached")?.path).toBe("/organizations/org_1/settings#hard_cap_cents");
   });
 
   it("says every check in words and money, never in microcents", () => {

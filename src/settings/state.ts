@@ -1,0 +1,60 @@
+/** What a key or an organization is in. Management API, command line and dashboard say it by this file alone. */
+import { MICROCENTS_PER_CENT } from "../money.ts";
+import type { KeySettings } from "./key.ts";
+import type { OrganizationSettings } from "./organization.ts";
+
+export const KEY_STATES = ["active", "over_budget", "cap_reached", "expired", "disabled"] as const;
+export type KeyState = (typeof KEY_STATES)[number];
+
+export const ORGANIZATION_STATES = ["active", "over_budget", "cap_reached", "suspended"] as const;
+export type OrganizationState = (typeof ORGANIZATION_STATES)[number];
+
+export interface StateText {
+  /** For people. */
+  readonly words: string;
+  /** How it is to be looked at: `off` was meant so by somebody. */
+  readonly level: "good" | "warning" | "bad" | "off";
+}
+
+const TEXTS: Readonly<Record<KeyState | OrganizationState, StateText>> = {
+  active: { words: "active", level: "good" },
+  over_budget: { words: "over budget", level: "warning" },
+  cap_reached: { words: "cap reached", level: "bad" },
+  expired: { words: "expired", level: "off" },
+  disabled: { words: "disabled", level: "off" },
+  suspended: { words: "suspended", level: "off" },
+};
+
+type Limits = Pick<KeySettings, "hardCapCents" | "budgetCents">;
+
+/** The first reason for which its requests are refused; past the budget they are not. */
+export function keyStateOf(
+  settings: Limits & Pick<KeySettings, "disabled" | "expiresAtMs">,
+  spentMicrocents: bigint,
+  nowMs: number,
+): KeyState {
+  if (settings.disabled) return "disabled";
+  if (settings.expiresAtMs !== null && settings.expiresAtMs <= nowMs) return "expired";
+  return spendStateOf(settings, spentMicrocents);
+}
+
+/** The first reason for which the requests of all its keys are refused; past the budget they are not. */
+export function organizationStateOf(
+  settings: Limits & Pick<OrganizationSettings, "suspended">,
+  spentMicrocents: bigint,
+): OrganizationState {
+  return settings.suspended ? "suspended" : spendStateOf(settings, spentMicrocents);
+}
+
+function spendStateOf({ hardCapCents, budgetCents }: Limits, spentMicrocents: bigint) {
+  const isReached = (cents: number | null): boolean =>
+    cents !== null && spentMicrocents >= BigInt(cents) * BigInt(MICROCENTS_PER_CENT);
+  if (isReached(hardCapCents)) return "cap_reached";
+  return isReached(budgetCents) ? "over_budget" : "active";
+}
+
+/** @param state Of an answer of the API: a newer gateway's may be one that this program does not know. */
+export function describeState(state: string): StateText {
+  const known = [...KEY_STATES, ...ORGANIZATION_STATES].find((one) => one === state);
+  return known === undefined ? { words: state.replaceAll("_", " "), level: "warning" } : TEXTS[known];
+}
