@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { IS_LONG, runScenario } from "./fault-scenario.ts";
 import { type FaultStack, startFaultStack } from "./fault-stack.ts";
+import { START_TIMEOUT_MS } from "./machine.ts";
 
 const ANSWERS = IS_LONG ? 750 : 50;
 
 let faults: FaultStack;
 beforeAll(async () => {
   faults = await startFaultStack();
-}, 180_000);
+}, START_TIMEOUT_MS);
 afterAll(() => faults?.stop(), 60_000);
 
 describe("charged and used agree", () => {

@@ -18,6 +18,7 @@ import { type CreatedKey, createTestKey } from "../support/test-key.ts";
 import { waitFor } from "../support/wait.ts";
 import { type CountingUpstream, startCountingUpstream } from "./counting-upstream.ts";
 import { type FaultRedis, startFaultRedis } from "./fault-redis.ts";
+import { leaveMachine, takeMachine } from "./machine.ts";
 
 /** A prompt token costs a cent and a generated one two, so that caps are some dozens of requests. */
 export const MODEL = "acme/counted";
@@ -92,7 +93,9 @@ export interface Tenants {
   readonly strict: CreatedKey;
 }
 
+/** Has the machine from here until the stack is stopped: see machine.ts. */
 export async function startFaultStack(overrides: object = {}): Promise<FaultStack> {
+  await takeMachine();
   const redis = await startFaultRedis();
   const { url } = redis;
   const server = { address: { url }, settings: { url }, stop: () => redis.stop() };
@@ -101,6 +104,7 @@ export async function startFaultStack(overrides: object = {}): Promise<FaultStac
 
 /** The same on any Redis, which is stopped with it. */
 export async function startFaultStackOn(server: FaultServer, overrides: object = {}): Promise<FaultStackOn> {
+  await takeMachine();
   const upstream = await startCountingUpstream();
   const stop = async (): Promise<void> => {
     await upstream.close();
@@ -160,6 +164,7 @@ export async function startFaultStackOn(server: FaultServer, overrides: object =
       connected.disconnect();
       await stack.stop();
       await stop();
+      leaveMachine();
     },
   };
 }

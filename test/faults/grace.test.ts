@@ -4,6 +4,7 @@ import { type HttpAnswer, readError } from "../support/http.ts";
 import type { CreatedKey } from "../support/test-key.ts";
 import { waitFor } from "../support/wait.ts";
 import { type FaultStack, MODEL, startFaultStack, type Tenants, WORKERS } from "./fault-stack.ts";
+import { START_TIMEOUT_MS } from "./machine.ts";
 
 const GRACE_SECONDS = 3;
 
@@ -12,7 +13,7 @@ let tenants: Tenants;
 beforeAll(async () => {
   faults = await startFaultStack({ settlement: { grace_seconds: GRACE_SECONDS } });
   tenants = await faults.createTenants(1_000_000);
-}, 180_000);
+}, START_TIMEOUT_MS);
 afterAll(() => faults?.stop(), 60_000);
 
 function ask(key: string): Promise<HttpAnswer> {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { SendOptions } from "./fault-load.ts";
 import { IS_LONG, runScenario } from "./fault-scenario.ts";
 import { type FaultStack, startFaultStack } from "./fault-stack.ts";
+import { START_TIMEOUT_MS } from "./machine.ts";
 
 const ANSWERS = IS_LONG ? 300 : 25;
 /** Long enough for several progress charges of each stream. */
@@ -12,7 +13,7 @@ const SHORT = { isStream: false, outputTokens: 1, tokenMs: 100 };
 let faults: FaultStack;
 beforeAll(async () => {
   faults = await startFaultStack();
-}, 180_000);
+}, START_TIMEOUT_MS);
 afterAll(() => faults?.stop(), 60_000);
 
 describe("no default cap refuses before so much is used, streams open, though the gateway guesses prompts wrong", () => {

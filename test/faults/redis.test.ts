@@ -8,6 +8,7 @@ import { createGate, waitFor } from "../support/wait.ts";
 import { sendOne, type Sent } from "./fault-load.ts";
 import { IS_LONG, type RunningScenario, runScenario, type Scenario, WARM_ANSWERS } from "./fault-scenario.ts";
 import { type FaultStack, startFaultStack } from "./fault-stack.ts";
+import { START_TIMEOUT_MS } from "./machine.ts";
 
 /** On each key. */
 const OUTAGE_ANSWERS = IS_LONG ? 400 : 30;
@@ -16,7 +17,7 @@ const ANSWERS_AFTER = 10;
 let faults: FaultStack;
 beforeAll(async () => {
   faults = await startFaultStack();
-}, 180_000);
+}, START_TIMEOUT_MS);
 afterAll(() => faults?.stop(), 60_000);
 
 /** Redis is away from `begin` to `end`; meanwhile only strict organizations are refused. */

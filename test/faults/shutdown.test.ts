@@ -11,13 +11,14 @@ import type { Sent } from "./fault-load.ts";
 import { LOST_STREAM_MS } from "./fault-accounts.ts";
 import { runScenario, WARM_ANSWERS } from "./fault-scenario.ts";
 import { type FaultStack, listSpoolFiles, startFaultStack, terminateStack } from "./fault-stack.ts";
+import { START_TIMEOUT_MS } from "./machine.ts";
 import { listProcesses } from "../support/gateway-processes.ts";
 
 let faults: FaultStack;
 beforeAll(async () => {
   faults = await startFaultStack();
   running = faults.stack.child;
-}, 180_000);
+}, START_TIMEOUT_MS);
 afterAll(async () => {
   await running?.stop();
   await faults?.stop();

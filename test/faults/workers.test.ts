@@ -5,6 +5,7 @@ import { waitFor } from "../support/wait.ts";
 import { LOST_STREAM_MS } from "./fault-accounts.ts";
 import { type RunningScenario, runScenario, type Scenario } from "./fault-scenario.ts";
 import { type FaultStack, startFaultStack, WORKERS } from "./fault-stack.ts";
+import { START_TIMEOUT_MS } from "./machine.ts";
 import { findWorkerPid, listProcesses, waitForNewWorker } from "../support/gateway-processes.ts";
 
 /** Streams of four seconds: some of each is charged, some is not yet. */
@@ -15,7 +16,7 @@ const CLOSED_AFTER_MS = 80_000;
 let faults: FaultStack;
 beforeAll(async () => {
   faults = await startFaultStack();
-}, 180_000);
+}, START_TIMEOUT_MS);
 afterAll(() => faults?.stop(), 60_000);
 
 describe("charged and used agree", () => {
