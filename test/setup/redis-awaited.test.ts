@@ -1,13 +1,14 @@
 /** `up` while Redis keeps it waiting: the person in front of it is told, once. */
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, describe, expect, it, onTestFinished } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { findOnPath } from "../../src/setup/find-executable.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { type PrivateRedis, startRedis } from "../support/redis.ts";
 import { waitFor } from "../support/wait.ts";
 import {
   createTestFolder,
+  endWithTest,
   stackIn,
   waitForReadyLine,
   writeProgram,
@@ -31,7 +32,7 @@ function startUp(configFile: string, env: Record<string, string>): Child {
     cwd: dirname(configFile),
     env: { ...process.env, ...env },
   });
-  onTestFinished(() => void child.stop(15_000));
+  endWithTest(child);
   return child;
 }
 

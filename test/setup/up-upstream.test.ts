@@ -11,7 +11,7 @@ import { type Child, startChild } from "../support/child.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { send } from "../support/http.ts";
 import { textCompletion } from "../support/scripted-answer.ts";
-import { createTestFolder, stackIn, waitForReadyLine } from "./support/stand-in-stack.ts";
+import { createTestFolder, endWithTest, stackIn, waitForReadyLine } from "./support/stand-in-stack.ts";
 
 const START = fileURLToPath(new URL("../../src/setup/start.js", import.meta.url));
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
@@ -61,7 +61,7 @@ function startUp(folder: string, args: readonly string[], env: Record<string, st
     cwd: folder,
     env: { ...process.env, ...env },
   });
-  onTestFinished(() => void child.stop(15_000));
+  endWithTest(child);
   return child;
 }
 

@@ -10,6 +10,7 @@ import { send, type SendOptions } from "../support/http.ts";
 import { startDemoUpstream } from "../../src/demo/upstream.ts";
 import {
   createTestFolder,
+  endWithTest,
   listSurvivors,
   type StandInStack,
   stackIn,
@@ -49,7 +50,7 @@ function startUp(
   const child: Child = byNpm
     ? startChild("npm", ["start", "--silent", "--", ...args], { cwd: REPOSITORY })
     : startChild(process.execPath, [join(REPOSITORY, "src/setup/start.js"), ...args], { cwd: folder });
-  onTestFinished(() => void child.stop(15_000));
+  endWithTest(child);
   return { ...stackIn(folder, child), configFile };
 }
 

@@ -25,6 +25,13 @@ export function createTestFolder(): string {
   return folder;
 }
 
+/** Ends a program with the test, before its folder goes; by force when it takes too long. */
+export function endWithTest(child: Child): void {
+  onTestFinished(async () => {
+    await child.stop(15_000).catch(() => undefined);
+  });
+}
+
 /** Writes a `gateway.yaml` on free ports with one upstream and one model. */
 export async function writeTestConfig(folder: string, overrides: object = {}): Promise<string> {
   const path = join(folder, "gateway.yaml");
@@ -92,7 +99,7 @@ export async function startStandInStack(
     cwd: REPOSITORY,
     env: { ...process.env, ENVOY_BIN: envoy, ...options.env },
   });
-  onTestFinished(() => void child.stop(10_000));
+  endWithTest(child);
   return stackIn(folder, child);
 }
 

@@ -1,0 +1,22 @@
+import { readFileSync, readdirSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { entryFile, packageFile, programFile, readVersion } from "../../../src/package-files.ts";
+
+const SOURCE = path.resolve(import.meta.dirname, "../../../src");
+
+describe("files of the package", () => {
+  it("are found by package-files.ts alone, since a module's own address says nothing in a bundle", () => {
+    const found = readdirSync(SOURCE, { recursive: true, encoding: "utf8" })
+      .filter((name) => /\.tsx?$/.test(name))
+      .filter((name) => readFileSync(path.join(SOURCE, name), "utf8").includes("import.meta"));
+    expect(found).toEqual(["package-files.ts"]);
+  });
+
+  it("lie where it says", () => {
+    const { version } = JSON.parse(readFileSync(packageFile("package.json"), "utf8")) as { version: string };
+    expect(readVersion()).toBe(version);
+    expect(readFileSync(programFile("store/lua/admit.lua"), "utf8")).toContain("KEYS[1]");
+    expect(entryFile()).toBe(path.join(SOURCE, "main.ts"));
+  });
+});
