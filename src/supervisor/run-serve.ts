@@ -16,6 +16,7 @@ import type { Logger } from "../logger.ts";
 import { applyOverrides, type ConfigOverrides, pickOverrides } from "./config-overrides.ts";
 import type { SupervisorServices, SupervisorServicesOptions } from "./gateway-parts.ts";
 import type { ServeReport } from "./messages.ts";
+import { onParentGone } from "./parent-process.ts";
 import { keepDemoKey, readDemoKey, resolveOperatorToken } from "./secret-file.ts";
 import { type RunningGateway, writeRunningGateway } from "./running-gateway.ts";
 import { StartError } from "./start-error.ts";
@@ -197,7 +198,7 @@ function createEnd(abort: () => void): (stopAll: () => Promise<boolean>) => void
 function onEndSignals(end: (boundMs: number) => void, drainBoundMs: number): void {
   process.on("SIGTERM", () => end(drainBoundMs));
   process.on("SIGINT", () => end(drainBoundMs));
-  process.once("disconnect", () => end(ORPHAN_DRAIN_MS));
+  onParentGone(() => end(ORPHAN_DRAIN_MS));
 }
 
 /** Whether everything that was in flight could be settled. */

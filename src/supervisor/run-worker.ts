@@ -2,6 +2,7 @@ import type { Config } from "../config/schema.ts";
 import { receiveCatalog, receiveConfig } from "../config/transfer.ts";
 import { type Channel, createListeners } from "../channel.ts";
 import type { RunningWorker, WorkerOptions } from "./gateway-parts.ts";
+import { onParentGone } from "./parent-process.ts";
 import { parseWorkerOrder, type WorkerReport } from "./messages.ts";
 
 export interface RunWorkerOptions {
@@ -33,7 +34,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
   process.on("SIGINT", () => undefined);
   process.on("SIGHUP", () => undefined);
   process.on("SIGTERM", () => end(TERMINATED_DRAIN_MS));
-  process.on("disconnect", () => end(ORPHAN_DRAIN_MS));
+  onParentGone(() => end(ORPHAN_DRAIN_MS));
   process.on("message", (value) => {
     const order = parseWorkerOrder(value);
     if (order?.type === "drain") end(order.boundMs);

@@ -56,6 +56,15 @@ describe("launch", () => {
     expect(await listSurvivors(processes)).toEqual([]);
   });
 
+  it("leaves no process when it is killed outright while the gateway's supervisor is starting", async () => {
+    const stack = await startStandInStack();
+    const isStarted = () => stack.processes().some(({ name }) => name === "The gateway");
+    await waitFor("the supervisor's process", isStarted, { intervalMs: 1 });
+    const processes = stack.processes();
+    stack.child.signal("SIGKILL");
+    expect(await listSurvivors(processes)).toEqual([]);
+  });
+
   it("leaves no process when it and the gateway's supervisor are killed outright", async () => {
     const stack = await startStandInStack();
     await waitForReadyLine(stack);
