@@ -9,7 +9,7 @@ import { readError } from "../support/http.ts";
 import type { CreatedKey } from "../support/test-key.ts";
 import { waitFor } from "../support/wait.ts";
 import { sendRaw } from "./edge/raw-client.ts";
-import { ADMIT_SHA, type RedisMonitor, startMonitor } from "./access/redis-monitor.ts";
+import { type RedisMonitor, startMonitor } from "./access/redis-monitor.ts";
 import { readEndpoints, readEnvoyAdmin } from "./access/worker-processes.ts";
 
 const WORKERS = 4;
@@ -235,7 +235,7 @@ describe("look-ups in Redis", () => {
     const lookUps = monitor.find(hashKey(key)).filter((words) => words[0]?.toLowerCase() === "get");
     expect(lookUps.length).toBeGreaterThan(0);
     expect(lookUps.length).toBeLessThanOrEqual(WORKERS);
-    expect(monitor.find(ADMIT_SHA, id)).toHaveLength(60);
+    expect(monitor.findAdmissions(id)).toHaveLength(60);
   });
 
   it("see the key's SHA-256 and never the key", async () => {

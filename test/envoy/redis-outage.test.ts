@@ -16,7 +16,7 @@ import { finishChunk, textChunk } from "../support/scripted-answer.ts";
 import { type CreatedKey, createTestKey } from "../support/test-key.ts";
 import { type ScriptedUpstream, startUpstream } from "../support/upstream.ts";
 import { createGate, waitFor } from "../support/wait.ts";
-import { ADMIT_SHA, startMonitor } from "./access/redis-monitor.ts";
+import { startMonitor } from "./access/redis-monitor.ts";
 import { type ServeAlone, startServeAlone } from "./access/serve-alone.ts";
 import { findWorker, waitForHealthyWorkers } from "./access/worker-processes.ts";
 
@@ -155,7 +155,7 @@ describe("a slow Redis", () => {
       async () => (await post({ path: "/v1/models", method: "GET", body: "" })).status === 200,
     );
     await monitor.catchUp();
-    const admissions = monitor.find(ADMIT_SHA, key.id);
+    const admissions = monitor.findAdmissions(key.id);
     expect(admissions).toHaveLength(31);
     expect(new Set(admissions.map(requestIdOf)).size).toBe(31);
     monitor.stop();
@@ -192,7 +192,7 @@ describe("connections that Redis breaks", () => {
       },
     );
     await monitor.catchUp();
-    const ids = monitor.find(ADMIT_SHA, key.id).map(requestIdOf);
+    const ids = monitor.findAdmissions(key.id).map(requestIdOf);
     expect(new Set(ids).size).toBe(ids.length);
     monitor.stop();
   });

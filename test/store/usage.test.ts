@@ -10,9 +10,11 @@ describe("readUsage", () => {
   it("gives one row per day, key and model, whose costs add up to spend", async () => {
     const first = await createTestKey(test.store);
     const second = await addTestKey(test.store, first.organizationId);
+    // Ids of one millisecond are in any order; rows are in theirs.
+    const keys = [first, second].toSorted((one, other) => (one.keyId < other.keyId ? -1 : 1));
     const expected: [string, string, string, bigint][] = [];
     for (const [index, day] of ["2028-02-01", "2028-02-29"].entries()) {
-      for (const key of [first, second]) {
+      for (const key of keys) {
         for (const model of ["acme/one", "acme/two:beta"]) {
           const identity = { ...(await createIdentity(test.store, key)), month: "2028-02", day, model };
           const cost = BigInt(expected.length + index + 1);

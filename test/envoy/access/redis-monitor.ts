@@ -3,14 +3,18 @@ import { Redis } from "ioredis";
 import { readScript } from "../../../src/store/redis/scripts.ts";
 import { waitFor } from "../../support/wait.ts";
 
-/** SHA-1 by which Redis knows the script of admission. */
-export const ADMIT_SHA = createHash("sha1").update(readScript("admit.lua")).digest("hex");
+const ADMIT = readScript("admit.lua");
+/** Redis knows it by its SHA-1; a worker's first admission sends the whole text. */
+const ADMIT_SHA = createHash("sha1").update(ADMIT).digest("hex");
+const ADMIT_TITLE = ADMIT.slice(0, ADMIT.indexOf("\n"));
 
 export interface RedisMonitor {
   /** Every command since the start, each as its words. */
   readonly commands: readonly (readonly string[])[];
   /** Commands whose words contain all of these texts. */
   find(...texts: readonly string[]): readonly (readonly string[])[];
+  /** Admissions of the key with this id. */
+  findAdmissions(keyId: string): readonly (readonly string[])[];
   /** Resolves when everything that Redis was sent before this call has been seen. */
   catchUp(): Promise<void>;
   stop(): void;
@@ -28,6 +32,8 @@ export async function startMonitor(socket: string): Promise<RedisMonitor> {
   return {
     commands,
     find,
+    findAdmissions: (keyId) =>
+      find(keyId).filter((words) => words.some((word) => word === ADMIT_SHA || word.startsWith(ADMIT_TITLE))),
     async catchUp() {
       marks += 1;
       const mark = `test-mark-${marks}-end`;
