@@ -96,9 +96,14 @@ function createNotReadyError(timeoutMs: number, cause: Error | null): Error {
 function connect(options: RedisConnectionOptions): RedisClient {
   if ("cluster" in options) return connectCluster(options.cluster, options);
   const client = connectServer(options);
+  tuneConnection(client);
+  return client;
+}
+
+/** What each connection to a server gets, the only one and each of a Cluster. */
+function tuneConnection(client: Redis): void {
   writeOncePerTurn(client);
   timeOutFairly(client);
-  return client;
 }
 
 function connectServer(
@@ -170,8 +175,7 @@ function connectCluster(urls: readonly string[], options: RedisConnectionOptions
     },
   );
   client.on("+node", (node: Redis) => {
-    writeOncePerTurn(node);
-    timeOutFairly(node);
+    tuneConnection(node);
     // Nodes connect with their first command otherwise, and those right behind it are refused.
     if (node.status === "wait") node.connect().catch(options.onError);
   });
