@@ -4,6 +4,7 @@ import { summarizeError } from "../support/answer-checks.ts";
 import { CHAT_PATH, chatBody } from "../support/chat-stack.ts";
 import { CHAT_UPSTREAM_MODEL, TRANSPORTS } from "../support/gateway-config.ts";
 import { type HttpAnswer, readEvents, send } from "../support/http.ts";
+import { runLoad } from "../support/running-load.ts";
 import { finishChunk, textChunk } from "../support/scripted-answer.ts";
 import { createTestKey } from "../support/test-key.ts";
 import { type ScriptedUpstream, startUpstream } from "../support/upstream.ts";
@@ -46,6 +47,9 @@ async function openStreams(count: number): Promise<{ gate: Gate; answers: Promis
   return { gate, answers };
 }
 
+/** "200", or status and code. */
+const describeOutcome = (answer: HttpAnswer): string =>
+  answer.status === 200 ? "200" : `${answer.status} ${String(summarizeError(answer).code)}`;
 const isDone = (answer: HttpAnswer): boolean =>
   answer.complete && readEvents(answer.text).at(-1) === "[DONE]";
 const readiness = () => send(stack.baseUrl, { path: "/readyz" });
@@ -93,20 +97,14 @@ describe.each(TRANSPORTS)("on the transport %s", (transport) => {
 
     it("answers or refuses each request under load in the contract's words, and sends none upstream unprocessed", async () => {
       const outcomes: string[] = [];
-      const state = { isOver: false };
-      const client = async (): Promise<void> => {
-        while (!state.isOver) {
-          const answer = await post(chatBody());
-          outcomes.push(answer.status === 200 ? "200" : `${answer.status} ${summarizeError(answer).code}`);
-        }
-      };
-      const clients = Array.from({ length: 8 }, client);
+      const load = runLoad(8, async () => {
+        outcomes.push(describeOutcome(await post(chatBody())));
+      });
       await waitFor("some answers", () => outcomes.length > 200);
       expect(new Set(outcomes)).toEqual(new Set(["200"]));
       stack.serve.signal("SIGTERM");
       expect(await stack.serve.waitForEnd(15_000)).toBe(0);
-      state.isOver = true;
-      await Promise.all(clients);
+      await load.stop();
       expect([...new Set(outcomes)].sort()).toEqual(["200", "503 gateway_unavailable"]);
       const unprocessed = upstream.requests.filter(
         ({ body, headers }) => body?.["model"] !== CHAT_UPSTREAM_MODEL || headers.authorization !== undefined,
@@ -182,12 +180,8 @@ describe.each(TRANSPORTS)("on the transport %s", (transport) => {
       const [first] = listWorkers(stack.configFile);
       upstream.answer({ kind: "echo" });
       const statuses = new Set<string>();
-      const state = { isOver: false };
-      const clients = Array.from({ length: 4 }, async () => {
-        while (!state.isOver) {
-          const answer = await post(chatBody());
-          statuses.add(answer.status === 200 ? "200" : `${answer.status} ${summarizeError(answer).code}`);
-        }
+      const load = runLoad(4, async () => {
+        statuses.add(describeOutcome(await post(chatBody())));
       });
       process.kill(first?.pid ?? 0, "SIGTERM");
       await waitFor("its drain", () => statuses.size > 0);
@@ -199,8 +193,7 @@ describe.each(TRANSPORTS)("on the transport %s", (transport) => {
           listWorkers(stack.configFile).some(({ index, pid }) => index === first?.index && pid !== first.pid),
         { timeoutMs: 20_000 },
       );
-      state.isOver = true;
-      await Promise.all(clients);
+      await load.stop();
       expect(statuses).toEqual(new Set(["200"]));
     });
   });

@@ -10,6 +10,8 @@ export function runLoad(connections: number, send: () => Promise<void>): { stop:
     while (!state.isOver) await send();
   };
   const running = Promise.all(Array.from({ length: connections }, sendAll));
+  // `stop` tells it: a stack may be gone before the load of a test that failed.
+  running.catch(() => undefined);
   const stop = async (): Promise<void> => {
     state.isOver = true;
     await running;
