@@ -30,11 +30,11 @@ export function createConfigSchema(source: SecretSource) {
     listen: createListenSchema(source),
     admin: createAdminSchema(source),
     sidecar: createSidecarSchema(source),
-    data_dir: described(path(source).optional(), {
-      description: "Folder for what must outlive the process: spool, private Redis, generated tokens.",
-      type: "path",
-      default: "`data`, beside the folder `sidecar.sockets`",
-    }),
+    data_dir: described(
+      path(source).optional(),
+      "Folder for what must outlive the process: spool, private Redis, generated tokens.",
+      { default: "`data`, beside the folder `sidecar.sockets`" },
+    ),
     redis: createRedisSchema(source),
     upstreams: createUpstreamsSchema(source),
     catalog: createCatalogSchema(),

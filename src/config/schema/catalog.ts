@@ -4,7 +4,7 @@ import { choices, described, integer, list, mapping, orNull, text } from "./fiel
 import { modelName, NAME_VALUES } from "./model-names.ts";
 import { createPricesSchema } from "./prices.ts";
 import { createProfileSchema } from "./profile.ts";
-import { protocols, PROTOCOLS_TYPE } from "./protocols.ts";
+import { protocols } from "./protocols.ts";
 
 /** What a model can do, as the catalog says it; the last three are endpoints. */
 const CAPABILITIES = [
@@ -43,36 +43,25 @@ function createAliasesSchema() {
 /** How clients see a model, and where it is served. */
 function createIdentityShape() {
   return {
-    id: described(modelId(), {
-      description: "What clients write as `model`: `<vendor>/<model>`.",
-      type: "string",
-    }),
-    aliases: described(createAliasesSchema(), {
-      description:
-        "Other names that clients may write for it, such as the one that a client has built in. None that is the id or an alias of any model.",
-      type: `list of at most ${MAX_ALIASES} names of ${NAME_VALUES}`,
-    }),
-    display_name: described(text("a name").optional(), {
-      description: "Name that `GET /v1/models` shows.",
-      type: "string",
+    id: described(modelId(), "What clients write as `model`: `<vendor>/<model>`."),
+    aliases: described(
+      createAliasesSchema(),
+      "Other names that clients may write for it, such as the one that a client has built in. None that is the id or an alias of any model.",
+      { type: `list of at most ${MAX_ALIASES} names of ${NAME_VALUES}` },
+    ),
+    display_name: described(text("a name").optional(), "Name that `GET /v1/models` shows.", {
       default: "`id`",
     }),
-    created_at: described(date().default("1970-01-01"), {
-      description: "Date of the model in `GET /v1/models`.",
+    created_at: described(date().default("1970-01-01"), "Date of the model in `GET /v1/models`.", {
       type: "date or RFC 3339 time",
     }),
-    upstream: described(text("the name of an upstream"), {
-      description: "Which of `upstreams` serves it.",
-      type: "string",
-    }),
-    upstream_model: described(text("the upstream's name of the model").optional(), {
-      description: "The upstream's own name of the model.",
-      type: "string",
-      default: "`id`",
-    }),
-    protocols: described(protocols().optional(), {
-      description: "What its upstream speaks for this model.",
-      type: PROTOCOLS_TYPE,
+    upstream: described(text("the name of an upstream"), "Which of `upstreams` serves it."),
+    upstream_model: described(
+      text("the upstream's name of the model").optional(),
+      "The upstream's own name of the model.",
+      { default: "`id`" },
+    ),
+    protocols: described(protocols().optional(), "What its upstream speaks for this model.", {
       default: "the upstream's `protocols`",
     }),
   };
@@ -81,47 +70,38 @@ function createIdentityShape() {
 /** What it takes and gives. */
 function createCapacityShape() {
   return {
-    context_window: described(integer(1, MAX_TOKENS), {
-      description: "Prompt and answer together.",
-      unit: "tokens",
-      type: "integer, 1 to 100000000",
-    }),
-    max_output_tokens: described(integer(1, MAX_TOKENS).optional(), {
-      description:
-        "The longest answer; at most the context window. Required, but for a model with `embeddings` alone.",
-      unit: "tokens",
-      type: "integer, 1 to 100000000",
-      default: "required",
-    }),
-    capabilities: described(choices(CAPABILITIES, "capabilities").default([]), {
-      description:
-        "What the model can do. `vision` lets the messages and responses routes take images and documents. " +
+    context_window: described(integer(1, MAX_TOKENS), "Prompt and answer together.", { unit: "tokens" }),
+    max_output_tokens: described(
+      integer(1, MAX_TOKENS).optional(),
+      "The longest answer; at most the context window. Required, but for a model with `embeddings` alone.",
+      { unit: "tokens", default: "required" },
+    ),
+    capabilities: described(
+      choices(CAPABILITIES, "capabilities").default([]),
+      "What the model can do. `vision` lets the messages and responses routes take images and documents. " +
         "`embeddings` and `completions` are `POST /v1/embeddings` and `POST /v1/completions`; a model with " +
         "one of them has chat, messages and responses only with `chat` beside it, every other model has them.",
-      type: `list of ${CAPABILITIES.map((capability) => `\`${capability}\``).join(", ")}`,
-    }),
-    startup_seconds: described(integer(1, 3600).default(10), {
-      description:
-        "`Retry-After` while no replica is ready and the upstream names no time; clients are told at most 59.",
-      unit: "seconds",
-      type: "integer, 1 to 3600",
-    }),
-    replaced_by: described(orNull(modelId()), {
-      description: "Retires the model: requests for it get a 400 that names this one.",
-      type: "string",
-      default: "the model is in service",
-    }),
-    prompt_overhead_tokens: described(integer(0, MAX_TOKENS).default(64), {
-      description: "Added to the worst case of strict caps for the upstream's chat template.",
-      unit: "tokens",
-      type: "integer, 0 to 100000000",
-    }),
-    prompt_overhead_tokens_with_tools: described(integer(0, MAX_TOKENS).optional(), {
-      description: "The same for requests with tools.",
-      unit: "tokens",
-      type: "integer, 0 to 100000000",
-      default: "the larger of 512 and `prompt_overhead_tokens`",
-    }),
+    ),
+    startup_seconds: described(
+      integer(1, 3600).default(10),
+      "`Retry-After` while no replica is ready and the upstream names no time; clients are told at most 59.",
+      { unit: "seconds" },
+    ),
+    replaced_by: described(
+      orNull(modelId()),
+      "Retires the model: requests for it get a 400 that names this one.",
+      { default: "the model is in service" },
+    ),
+    prompt_overhead_tokens: described(
+      integer(0, MAX_TOKENS).default(64),
+      "Added to the worst case of strict caps for the upstream's chat template.",
+      { unit: "tokens" },
+    ),
+    prompt_overhead_tokens_with_tools: described(
+      integer(0, MAX_TOKENS).optional(),
+      "The same for requests with tools.",
+      { unit: "tokens", default: "the larger of 512 and `prompt_overhead_tokens`" },
+    ),
   };
 }
 

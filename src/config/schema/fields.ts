@@ -10,25 +10,29 @@ import { z } from "zod";
 import { formatSuggestion } from "./nearest.ts";
 import { Secret, VARIABLE_NAME_FORM, type SecretReference, type SecretSource } from "../secret.ts";
 
-/** What the reference says of a field beside its name. */
-export interface FieldDescription {
-  readonly description: string;
+/** What the reference says of a field beside its name and what it is. */
+interface FieldNotes {
   /** "bytes", "seconds", "tokens"; left out where there is none. */
   readonly unit?: string;
-  /** What may be written, for people. */
-  readonly type: string;
+  /** What may be written, for people, where its kind does not say it. */
+  readonly type?: string;
   /** The default in words, where it depends on other fields. */
   readonly default?: string;
 }
 
 /** The same schema with its entry in the reference. */
-export function described<S extends z.ZodType>(schema: S, field: FieldDescription): S {
+export function described<S extends z.ZodType>(schema: S, description: string, notes: FieldNotes = {}): S {
   return schema.meta({
-    description: field.description,
-    "x-type": field.type,
-    ...(field.unit === undefined ? {} : { "x-unit": field.unit }),
-    ...(field.default === undefined ? {} : { "x-default": field.default }),
+    description,
+    ...(notes.type === undefined ? {} : { "x-type": notes.type }),
+    ...(notes.unit === undefined ? {} : { "x-unit": notes.unit }),
+    ...(notes.default === undefined ? {} : { "x-default": notes.default }),
   });
+}
+
+/** The same schema with what the reference says that may be written. */
+export function ofType<S extends z.ZodType>(schema: S, type: string): S {
+  return schema.meta({ "x-type": type });
 }
 
 /**
@@ -66,13 +70,14 @@ export function orNull<S extends z.ZodType>(schema: S) {
 /** A whole number in bounds, both included. */
 export function integer(minimum: number, maximum: number): z.ZodNumber {
   const error = `expected a whole number from ${minimum} to ${maximum}`;
-  return z.int({ error }).min(minimum, { error }).max(maximum, { error });
+  const schema = z.int({ error }).min(minimum, { error }).max(maximum, { error });
+  return ofType(schema, `integer, ${minimum} to ${maximum}`);
 }
 
 /** A text that is not empty and has the given form; `expectation` completes "expected …". */
 export function text(expectation: string, form: RegExp = /^\S(?:.*\S)?$/): z.ZodString {
   const error = `expected ${expectation}`;
-  return z.string({ error }).max(1024, { error }).regex(form, { error });
+  return ofType(z.string({ error }).max(1024, { error }).regex(form, { error }), "string");
 }
 
 /** One of some words. `successors`: for words that were taken once, the one that does what they did. */
@@ -80,21 +85,22 @@ export function choice<const Values extends readonly [string, ...string[]]>(
   values: Values,
   successors: Readonly<Record<string, Values[number]>> = {},
 ) {
-  const listed = values.map((value) => `\`${value}\``).join(", ");
-  return z.enum(values, {
+  const quoted = values.map((value) => `\`${value}\``);
+  const schema = z.enum(values, {
     error: (issue) => {
       const given = typeof issue.input === "string" ? issue.input : "";
       const successor = Object.hasOwn(successors, given) ? successors[given] : undefined;
       const suggestion =
         successor === undefined ? formatSuggestion(given, values) : `; \`${successor}\` has taken its place`;
-      return `expected one of ${listed}${suggestion === "" ? "" : `\n${suggestion}`}`;
+      return `expected one of ${quoted.join(", ")}${suggestion === "" ? "" : `\n${suggestion}`}`;
     },
   });
+  return ofType(schema, `${quoted.slice(0, -1).join(", ")} or ${quoted.at(-1)}`);
 }
 
 /** true or false. */
 export function flag(): z.ZodBoolean {
-  return z.boolean({ error: "expected `true` or `false`" });
+  return ofType(z.boolean({ error: "expected `true` or `false`" }), "boolean");
 }
 
 /** A list; `what` names its members in the plural. */
@@ -105,24 +111,23 @@ export function list<S extends z.ZodType>(member: S, what: string, minimum = 0):
 
 /** A list without doubles of some words. */
 export function choices<const Values extends readonly [string, ...string[]]>(values: Values, what: string) {
-  return list(choice(values), what).refine((given) => new Set(given).size === given.length, {
+  const schema = list(choice(values), what).refine((given) => new Set(given).size === given.length, {
     error: `expected a list of ${what} that names none twice`,
     // Told together with a wrong member, not only after it is put right.
     when: ({ value }) => Array.isArray(value),
   });
+  return ofType(schema, `list of ${values.map((value) => `\`${value}\``).join(", ")}`);
 }
 
 /** A path; a relative one is resolved against the configuration file's folder. */
 export function path(source: SecretSource) {
-  return text("a path").transform((value) => resolve(source.baseDir, value));
+  return ofType(text("a path"), "path").transform((value) => resolve(source.baseDir, value));
 }
 
 /** A host name or an IP address. */
 export function host(): z.ZodString {
-  return text(
-    "a host name or an IP address",
-    /^(?:[A-Za-z0-9_](?:[A-Za-z0-9._-]*)|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*)$/,
-  );
+  const form = /^(?:[A-Za-z0-9_](?:[A-Za-z0-9._-]*)|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*)$/;
+  return ofType(text("a host name or an IP address", form), "host name or IP address");
 }
 
 /** A TCP port; 0 takes a free one. */
@@ -140,7 +145,7 @@ export const VARIABLE_EXPECTATION =
 
 /** A reference to a secret. What was found is never shown: it may be the secret itself. */
 export function secret(source: SecretSource) {
-  return z.unknown().transform((value, context): Secret => {
+  return ofType(z.unknown(), "secret").transform((value, context): Secret => {
     const parsed = parseSecretReference(value);
     if ("reference" in parsed) return new Secret(parsed.reference, source);
     context.addIssue({ code: "custom", ...parsed });

@@ -9,17 +9,16 @@ const GIBIBYTE = 1024 ** 3;
 export function createLimitsSchema() {
   return section(
     mapping({
-      max_body_bytes: described(integer(KIBIBYTE, GIBIBYTE).default(33_554_432), {
-        description: "The largest request body; a larger one is a 413.",
-        unit: "bytes",
-        type: "integer, 1024 to 1073741824",
-      }),
-      max_buffered_bytes: described(integer(KIBIBYTE, 64 * GIBIBYTE).default(268_435_456), {
-        description:
-          "What one worker holds of all bodies together; over it 503 `gateway_overloaded`. At least `max_body_bytes`.",
-        unit: "bytes",
-        type: "integer, 1024 to 68719476736",
-      }),
+      max_body_bytes: described(
+        integer(KIBIBYTE, GIBIBYTE).default(33_554_432),
+        "The largest request body; a larger one is a 413.",
+        { unit: "bytes" },
+      ),
+      max_buffered_bytes: described(
+        integer(KIBIBYTE, 64 * GIBIBYTE).default(268_435_456),
+        "What one worker holds of all bodies together; over it 503 `gateway_overloaded`. At least `max_body_bytes`.",
+        { unit: "bytes" },
+      ),
     }),
   );
 }
@@ -28,24 +27,22 @@ export function createLimitsSchema() {
 export function createSettlementSchema(source: SecretSource) {
   return section(
     mapping({
-      grace_seconds: described(integer(0, 3600).default(60), {
-        description:
-          "How long known keys go on when Redis is out of reach; 0 refuses at once. Never for organizations with " +
+      grace_seconds: described(
+        integer(0, 3600).default(60),
+        "How long known keys go on when Redis is out of reach; 0 refuses at once. Never for organizations with " +
           "strict caps.",
-        unit: "seconds",
-        type: "integer, 0 to 3600",
-      }),
-      spool: described(path(source).optional(), {
-        description:
-          "Folder for charges that Redis has not taken yet. Needs a volume that outlives the process.",
-        type: "path",
-        default: "`spool` in `data_dir`",
-      }),
-      spool_max_bytes: described(integer(1024 * KIBIBYTE, 1024 * GIBIBYTE).default(1_073_741_824), {
-        description: "The most that the spool may hold.",
-        unit: "bytes",
-        type: "integer, 1048576 to 1099511627776",
-      }),
+        { unit: "seconds" },
+      ),
+      spool: described(
+        path(source).optional(),
+        "Folder for charges that Redis has not taken yet. Needs a volume that outlives the process.",
+        { default: "`spool` in `data_dir`" },
+      ),
+      spool_max_bytes: described(
+        integer(1024 * KIBIBYTE, 1024 * GIBIBYTE).default(1_073_741_824),
+        "The most that the spool may hold.",
+        { unit: "bytes" },
+      ),
     }),
   );
 }
@@ -54,29 +51,25 @@ export function createSettlementSchema(source: SecretSource) {
 export function createRetentionSchema() {
   return section(
     mapping({
-      usage_months: described(integer(1, 120).default(13), {
-        description: "How long usage and spend are kept.",
+      usage_months: described(integer(1, 120).default(13), "How long usage and spend are kept.", {
         unit: "months",
-        type: "integer, 1 to 120",
       }),
-      request_log_days: described(integer(1, 36_500).default(400), {
-        description: "How long files of the log of requests are kept.",
-        unit: "days",
-        type: "integer, 1 to 36500",
-      }),
-      request_log_max_bytes: described(orNull(integer(1024 * KIBIBYTE, 1024 ** 2 * GIBIBYTE)), {
-        description: "The most that the log of requests of one host may hold; the oldest files go first.",
-        unit: "bytes",
-        type: "integer, 1048576 to 1125899906842624",
-        default: "no bound",
-      }),
-      request_log_protected_months: described(integer(0, 120).default(2), {
-        description:
-          "So many calendar months, the current one included, are kept whatever the other two say: `usage verify` and " +
+      request_log_days: described(
+        integer(1, 36_500).default(400),
+        "How long files of the log of requests are kept.",
+        { unit: "days" },
+      ),
+      request_log_max_bytes: described(
+        orNull(integer(1024 * KIBIBYTE, 1024 ** 2 * GIBIBYTE)),
+        "The most that the log of requests of one host may hold; the oldest files go first.",
+        { unit: "bytes", default: "no bound" },
+      ),
+      request_log_protected_months: described(
+        integer(0, 120).default(2),
+        "So many calendar months, the current one included, are kept whatever the other two say: `usage verify` and " +
           "`usage rebuild` need them.",
-        unit: "months",
-        type: "integer, 0 to 120",
-      }),
+        { unit: "months" },
+      ),
     }),
   );
 }
@@ -89,30 +82,25 @@ export function createNotificationsSchema(source: SecretSource) {
     mapping({
       smtp: orNull(
         mapping({
-          url: described(smtpUrl(), {
-            description: "Mail server: `smtp://host:port` (STARTTLS where offered) or `smtps://host:port`.",
-            type: "URL",
-          }),
-          username: described(orNull(text("a user name")), {
-            description: "User at the mail server; with `password`.",
-            type: "string",
-          }),
-          password: described(orNull(secret(source)), {
-            description: "Password of that user.",
-            type: "secret",
-          }),
-          from: described(text("a mail address such as `Gateway <gateway@example.com>`", ADDRESS), {
-            description: "Sender of mails.",
-            type: "mail address",
-          }),
+          url: described(
+            smtpUrl(),
+            "Mail server: `smtp://host:port` (STARTTLS where offered) or `smtps://host:port`.",
+          ),
+          username: described(orNull(text("a user name")), "User at the mail server; with `password`."),
+          password: described(orNull(secret(source)), "Password of that user."),
+          from: described(
+            text("a mail address such as `Gateway <gateway@example.com>`", ADDRESS),
+            "Sender of mails.",
+            { type: "mail address" },
+          ),
         }),
       ),
       webhooks: section(
         mapping({
-          allow_private_networks: described(flag().default(false), {
-            description: "Lets organizations' webhooks point into private networks and use plain `http`.",
-            type: "boolean",
-          }),
+          allow_private_networks: described(
+            flag().default(false),
+            "Lets organizations' webhooks point into private networks and use plain `http`.",
+          ),
         }),
       ),
     }),
@@ -121,11 +109,11 @@ export function createNotificationsSchema(source: SecretSource) {
 
 /** `public_base_url`: where clients reach the API. */
 export function createPublicBaseUrlSchema() {
-  return described(orNull(publicUrl()), {
-    description: "Base URL of the API, as clients reach it: in the snippets of *Try it*.",
-    type: "URL",
-    default: "the address in `listen`",
-  });
+  return described(
+    orNull(publicUrl()),
+    "Base URL of the API, as clients reach it: in the snippets of *Try it*.",
+    { default: "the address in `listen`" },
+  );
 }
 
 const CONTACT = /^(?:[^<>@\s]+@[^<>@\s]+|https:\/\/[^<>"\s]+)$/;
@@ -134,17 +122,16 @@ const CONTACT = /^(?:[^<>@\s]+@[^<>@\s]+|https:\/\/[^<>"\s]+)$/;
 export function createDashboardSchema() {
   return section(
     mapping({
-      base_url: described(orNull(publicUrl()), {
-        description:
-          "Base URL of the dashboard, as people reach it: links in mails, webhooks, the command line and the messages of a 402 begin with it.",
-        type: "URL",
-        default: "the address in `admin`",
-      }),
-      contact: described(orNull(text("a mail address or an `https` URL", CONTACT)), {
-        description:
-          "Whom customers ask about what they cannot change themselves; the pages and the messages of a 402 name it.",
-        type: "mail address or URL",
-      }),
+      base_url: described(
+        orNull(publicUrl()),
+        "Base URL of the dashboard, as people reach it: links in mails, webhooks, the command line and the messages of a 402 begin with it.",
+        { default: "the address in `admin`" },
+      ),
+      contact: described(
+        orNull(text("a mail address or an `https` URL", CONTACT)),
+        "Whom customers ask about what they cannot change themselves; the pages and the messages of a 402 name it.",
+        { type: "mail address or URL" },
+      ),
     }),
   );
 }

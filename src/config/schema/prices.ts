@@ -3,7 +3,7 @@ import { z } from "zod";
 import { parsePrice } from "../../money.ts";
 import { DEFAULT_SERVICE_TIERS } from "../../translation/upstream/service-tiers.ts";
 import { explainCurrency } from "./currencies.ts";
-import { described, integer, list, mapping } from "./fields.ts";
+import { described, integer, list, mapping, ofType } from "./fields.ts";
 
 const DECIMAL = "at most seven digits before the point and eight behind it";
 /** No context window comes near it. */
@@ -11,20 +11,19 @@ const MAX_TOKENS = 100_000_000;
 const TIER_FORM = /^[a-z0-9][a-z0-9_.-]{0,31}$/;
 
 const decimal = (what: string, example: string) =>
-  z
-    .string({ error: `expected ${what} as a decimal in quotes` })
-    .refine((value) => parsePrice(value) !== null, {
-      error: `expected ${what} such as "${example}": ${DECIMAL}`,
-    });
+  ofType(z.string({ error: `expected ${what} as a decimal in quotes` }), "decimal string").refine(
+    (value) => parsePrice(value) !== null,
+    { error: `expected ${what} such as "${example}": ${DECIMAL}` },
+  );
 const perMillion = () => decimal("a price per million tokens", "2.50");
 
 /** What stands wherever there are prices: in a currency, in a tier of prompt sizes, in a service tier. */
 function createRatesShape() {
-  const type = { unit: "per million tokens", type: "decimal string" };
+  const unit = "per million tokens";
   const optional = (description: string, fallback: string) =>
-    described(perMillion().optional(), { ...type, description, default: fallback });
+    described(perMillion().optional(), description, { unit, default: fallback });
   return {
-    input: described(perMillion(), { ...type, description: "Prompt tokens." }),
+    input: described(perMillion(), "Prompt tokens.", { unit }),
     cached_input: optional(
       "Prompt tokens that the upstream served from its cache, audio included.",
       "`input`",
@@ -38,12 +37,11 @@ function createRatesShape() {
     ),
     reasoning: optional("Generated tokens of reasoning.", "`output`"),
     output_audio: optional("Generated audio.", "`output`"),
-    request: described(decimal("an amount for each request", "0.01").optional(), {
-      description: "Once for each request that is charged.",
-      unit: "of the currency",
-      type: "decimal string",
-      default: "none",
-    }),
+    request: described(
+      decimal("an amount for each request", "0.01").optional(),
+      "Once for each request that is charged.",
+      { unit: "of the currency", default: "none" },
+    ),
   };
 }
 
@@ -62,11 +60,11 @@ function createScheduleShape() {
   });
   return {
     ...createRatesShape(),
-    tiers: described(tiers.default([]), {
-      description:
-        "Prices of larger prompts: the whole request is charged at the last entry whose `above_prompt_tokens` its prompt exceeds, cached and written tokens included. What an entry lacks falls back within the entry.",
-      type: "list of `above_prompt_tokens` and prices, ascending",
-    }),
+    tiers: described(
+      tiers.default([]),
+      "Prices of larger prompts: the whole request is charged at the last entry whose `above_prompt_tokens` its prompt exceeds, cached and written tokens included. What an entry lacks falls back within the entry.",
+      { type: "list of `above_prompt_tokens` and prices, ascending" },
+    ),
   };
 }
 
@@ -87,11 +85,11 @@ function explainTier(name: string): string | null {
 function createPriceShape() {
   return {
     ...createScheduleShape(),
-    service_tiers: described(z.record(tierName, mapping(createScheduleShape())).default({}), {
-      description:
-        "Prices of requests that the upstream answers at a tier such as `flex`, `priority` or `batch`, each with `tiers` of its own where it has some.",
-      type: "mapping of tier to prices",
-    }),
+    service_tiers: described(
+      z.record(tierName, mapping(createScheduleShape())).default({}),
+      "Prices of requests that the upstream answers at a tier such as `flex`, `priority` or `batch`, each with `tiers` of its own where it has some.",
+      { type: "mapping of tier to prices" },
+    ),
   };
 }
 
@@ -108,12 +106,11 @@ type GivenPrice = z.output<ReturnType<typeof createEntrySchema>>;
 
 function createEntrySchema() {
   return mapping({
-    from: described(day.optional(), {
-      description:
-        "In a list of prices: the UTC day from which this entry is in force. The first has none, every other a later one than the entry before it.",
-      type: "date",
-      default: "from the beginning",
-    }),
+    from: described(
+      day.optional(),
+      "In a list of prices: the UTC day from which this entry is in force. The first has none, every other a later one than the entry before it.",
+      { type: "date", default: "from the beginning" },
+    ),
     ...createPriceShape(),
   });
 }

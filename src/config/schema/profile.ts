@@ -3,80 +3,61 @@ import { choice, choices, described, flag, integer, mapping, orNull, section } f
 
 /** What the upstream can be sent. */
 const SUPPORT_FIELDS = {
-  max_tokens_field: described(choice(["max_tokens", "max_completion_tokens"]).default("max_tokens"), {
-    description:
-      "Field that carries the limit of output tokens; OpenAI's reasoning models refuse `max_tokens`.",
-    type: "`max_tokens` or `max_completion_tokens`",
-  }),
+  max_tokens_field: described(
+    choice(["max_tokens", "max_completion_tokens"]).default("max_tokens"),
+    "Field that carries the limit of output tokens; OpenAI's reasoning models refuse `max_tokens`.",
+  ),
   reasoning_efforts: described(
     choices(REASONING_EFFORTS, "reasoning efforts")
       .transform((given) => REASONING_EFFORTS.filter((effort) => given.includes(effort)))
       .prefault([...REASONING_EFFORTS]),
-    {
-      description:
-        "Values of `reasoning_effort` that the upstream knows, for requests that are translated; chat completions pass theirs on as it is. Another one becomes the nearest lower, else the " +
-        "lowest; with an empty list the field is never sent.",
-      type: `list of ${REASONING_EFFORTS.map((effort) => `\`${effort}\``).join(", ")}`,
-      default: "all",
-    },
+    "Values of `reasoning_effort` that the upstream knows, for requests that are translated; chat completions pass theirs on as it is. Another one becomes the nearest lower, else the " +
+      "lowest; with an empty list the field is never sent.",
+    { default: "all" },
   ),
   reasoning_history: described(
     choice(["reasoning_content", "reasoning", "drop"]).default("reasoning_content"),
-    {
-      description: "Field that carries earlier reasoning back (newer vLLM: `reasoning`), or `drop`.",
-      type: "`reasoning_content`, `reasoning` or `drop`",
-    },
+    "Field that carries earlier reasoning back (newer vLLM: `reasoning`), or `drop`.",
   ),
-  top_k: described(choice(["forward", "drop"]).default("forward"), {
-    description: "Whether `top_k` is sent; OpenAI refuses it.",
-    type: "`forward` or `drop`",
-  }),
-  images: described(flag().optional(), {
-    description: "Whether the messages and responses routes take images.",
-    type: "boolean",
+  top_k: described(
+    choice(["forward", "drop"]).default("forward"),
+    "Whether `top_k` is sent; OpenAI refuses it.",
+  ),
+  images: described(flag().optional(), "Whether the messages and responses routes take images.", {
     default: "whether `capabilities` has `vision`",
   }),
-  files: described(flag().optional(), {
-    description: "Whether the messages and responses routes take PDF documents.",
-    type: "boolean",
+  files: described(flag().optional(), "Whether the messages and responses routes take PDF documents.", {
     default: "whether `capabilities` has `vision`",
   }),
-  max_stop: described(orNull(integer(1, 1000)), {
-    description: "The most stop sequences; OpenAI takes 4.",
-    type: "integer, 1 to 1000",
+  max_stop: described(orNull(integer(1, 1000)), "The most stop sequences; OpenAI takes 4.", {
     default: "no limit",
   }),
-  tool_name_max: described(orNull(integer(16, 1000)), {
-    description: "The longest tool name; OpenAI takes 64. Longer ones are shortened and put back in answers.",
-    unit: "characters",
-    type: "integer, 16 to 1000",
-    default: "no limit",
-  }),
+  tool_name_max: described(
+    orNull(integer(16, 1000)),
+    "The longest tool name; OpenAI takes 64. Longer ones are shortened and put back in answers.",
+    { unit: "characters", default: "no limit" },
+  ),
 };
 
 /** How the upstream wants it written. */
 const FORM_FIELDS = {
-  system_mid: described(choice(["fold", "keep"]).default("fold"), {
-    description: "System messages in mid-conversation: folded into the user's turn, or kept in place.",
-    type: "`fold` or `keep`",
-  }),
-  prefill: described(choice(["plain", "vllm", "refuse"]).default("plain"), {
-    description:
-      "A last message of the assistant: sent as it is, with vLLM's `continue_final_message`, or refused.",
-    type: "`plain`, `vllm` or `refuse`",
-  }),
-  continuous_usage: described(flag().default(false), {
-    description: "Asks for usage in every chunk (vLLM, SGLang), so that `message_start` is exact.",
-    type: "boolean",
-  }),
+  system_mid: described(
+    choice(["fold", "keep"]).default("fold"),
+    "System messages in mid-conversation: folded into the user's turn, or kept in place.",
+  ),
+  prefill: described(
+    choice(["plain", "vllm", "refuse"]).default("plain"),
+    "A last message of the assistant: sent as it is, with vLLM's `continue_final_message`, or refused.",
+  ),
+  continuous_usage: described(
+    flag().default(false),
+    "Asks for usage in every chunk (vLLM, SGLang), so that `message_start` is exact.",
+  ),
   user_field: described(
     choice(["user", "safety_identifier", "none"])
       .default("user")
       .transform((value) => (value === "none" ? null : value)),
-    {
-      description: "Field that carries `metadata.user_id`.",
-      type: "`user`, `safety_identifier` or `none`",
-    },
+    "Field that carries `metadata.user_id`.",
   ),
 };
 

@@ -7,5 +7,3 @@ export function protocols() {
     error: "expected at least one protocol",
   });
 }
-
-export const PROTOCOLS_TYPE = `list of ${UPSTREAM_PROTOCOLS.map((name) => `\`${name}\``).join(", ")}`;

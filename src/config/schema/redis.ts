@@ -9,44 +9,38 @@ import { redisUrl } from "./urls.ts";
 export function createRedisSchema(source: SecretSource) {
   return orNull(
     mapping({
-      url: described(redisUrl().optional(), {
-        description:
-          "One server: `redis://`, with TLS `rediss://`, or `unix:///path`; `/1` behind it for database 1.",
-        type: "URL",
-      }),
-      cluster: described(list(redisUrl(), "Redis URLs", 1).optional(), {
-        description: "A Redis Cluster: some of its nodes; the others are found through them.",
-        type: "list of URLs",
-      }),
-      sentinels: described(list(redisUrl(), "Redis URLs", 1).optional(), {
-        description: "Sentinels that know which server is the master; with `redis.name`.",
-        type: "list of URLs",
-      }),
-      name: described(text("the master's name").optional(), {
-        description: "The master's name at the sentinels.",
-        type: "string",
-      }),
-      username: described(orNull(text("a user name")), {
-        description: "Redis ACL user.",
-        type: "string",
-      }),
-      password: described(orNull(secret(source)), { description: "Password of that user.", type: "secret" }),
-      sentinel_password: described(orNull(secret(source)), {
-        description: "Password of the sentinels, where they have one of their own.",
-        type: "secret",
-      }),
-      ca_file: described(orNull(path(source)), {
-        description: "Certificates, PEM, that a `rediss://` server's certificate is checked against.",
-        type: "path",
-        default: "those of Node",
-      }),
-      cert_file: described(orNull(path(source)), {
-        description:
-          "Certificate chain that is shown to a `rediss://` server which asks for one, PEM. This, its key and " +
+      url: described(
+        redisUrl().optional(),
+        "One server: `redis://`, with TLS `rediss://`, or `unix:///path`; `/1` behind it for database 1.",
+      ),
+      cluster: described(
+        list(redisUrl(), "Redis URLs", 1).optional(),
+        "A Redis Cluster: some of its nodes; the others are found through them.",
+        { type: "list of URLs" },
+      ),
+      sentinels: described(
+        list(redisUrl(), "Redis URLs", 1).optional(),
+        "Sentinels that know which server is the master; with `redis.name`.",
+        { type: "list of URLs" },
+      ),
+      name: described(text("the master's name").optional(), "The master's name at the sentinels."),
+      username: described(orNull(text("a user name")), "Redis ACL user."),
+      password: described(orNull(secret(source)), "Password of that user."),
+      sentinel_password: described(
+        orNull(secret(source)),
+        "Password of the sentinels, where they have one of their own.",
+      ),
+      ca_file: described(
+        orNull(path(source)),
+        "Certificates, PEM, that a `rediss://` server's certificate is checked against.",
+        { default: "those of Node" },
+      ),
+      cert_file: described(
+        orNull(path(source)),
+        "Certificate chain that is shown to a `rediss://` server which asks for one, PEM. This, its key and " +
           "`ca_file` are read anew for each connection, so renewed files count without a restart.",
-        type: "path",
-      }),
-      key_file: described(orNull(path(source)), { description: "Its private key, PEM.", type: "path" }),
+      ),
+      key_file: described(orNull(path(source)), "Its private key, PEM."),
     }).transform(({ url, cluster, sentinels, name, ...rest }) => {
       const mode: "single" | "cluster" | "sentinel" =
         cluster === undefined ? (sentinels === undefined ? "single" : "sentinel") : "cluster";

@@ -8,30 +8,24 @@ export function createTelemetrySchema(source: SecretSource) {
     mapping({
       log_level: described(
         choice(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
-        {
-          description:
-            "What the gateway's processes log; one line a request at `debug`. `PUT /api/log-level` changes it at run time.",
-          type: "`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`",
-        },
+        "What the gateway's processes log; one line a request at `debug`. `PUT /api/log-level` changes it at run time.",
       ),
-      metrics_token: described(orNull(secret(source)), {
-        description:
-          "Bearer token for `GET /metrics` on the admin port; the operator's is good, too. Left out: no token where " +
+      metrics_token: described(
+        orNull(secret(source)),
+        "Bearer token for `GET /metrics` on the admin port; the operator's is good, too. Left out: no token where " +
           "`admin.host` is loopback, the operator's elsewhere.",
-        type: "secret",
-      }),
+      ),
       otlp: orNull(
         mapping({
-          url: described(upstreamUrl(), {
-            description:
-              "OpenTelemetry collector to which Envoy sends traces by OTLP over gRPC; their context goes on to upstreams.",
-            type: "URL",
-          }),
-          sampling_percent: described(integer(0, 100).default(100), {
-            description: "How many of the requests without a trace of their client's begin one.",
-            unit: "percent",
-            type: "integer, 0 to 100",
-          }),
+          url: described(
+            upstreamUrl(),
+            "OpenTelemetry collector to which Envoy sends traces by OTLP over gRPC; their context goes on to upstreams.",
+          ),
+          sampling_percent: described(
+            integer(0, 100).default(100),
+            "How many of the requests without a trace of their client's begin one.",
+            { unit: "percent" },
+          ),
         }),
       ),
     }),

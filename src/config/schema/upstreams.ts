@@ -3,7 +3,7 @@ import type { SecretSource } from "../secret.ts";
 import { createCredentialSchema } from "./upstreams/credentials.ts";
 import { createPlaceFields } from "./upstreams/endpoints.ts";
 import { createAwsSigningSchema, createGoogleRefusal } from "./upstreams/signing.ts";
-import { protocols, PROTOCOLS_TYPE } from "./protocols.ts";
+import { protocols } from "./protocols.ts";
 import { parseUpstreamEndpoint } from "./urls.ts";
 
 /** Names that Envoy's configuration uses for clusters of its own. */
@@ -20,16 +20,16 @@ const NAME = text(
 function createTlsSchema(source: SecretSource) {
   return orNull(
     mapping({
-      ca_file: described(orNull(path(source)), {
-        description: "Certificates, PEM, that the upstream's certificate is checked against.",
-        type: "path",
-        default: "those of the system",
-      }),
-      server_name: described(orNull(text("a host name", /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/)), {
-        description: "Name in SNI and in the upstream's certificate.",
-        type: "host name",
-        default: "the URL's host",
-      }),
+      ca_file: described(
+        orNull(path(source)),
+        "Certificates, PEM, that the upstream's certificate is checked against.",
+        { default: "those of the system" },
+      ),
+      server_name: described(
+        orNull(text("a host name", /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/)),
+        "Name in SNI and in the upstream's certificate.",
+        { type: "host name", default: "the URL's host" },
+      ),
     }),
   );
 }
@@ -37,39 +37,33 @@ function createTlsSchema(source: SecretSource) {
 /** `upstreams`: the servers of models. `url`, `urls` and `endpoints` come out as `endpoints`, `credential` as `credentials`. */
 export function createUpstreamsSchema(source: SecretSource) {
   const upstream = mapping({
-    name: described(NAME, {
-      description: "Name of the upstream and of its Envoy cluster.",
-      type: "string",
-    }),
+    name: described(NAME, "Name of the upstream and of its Envoy cluster."),
     ...createPlaceFields(),
     path_prefix: described(
       text(
         'a path such as `/v1`, without a slash at its end, or ""',
         /^(?:\/[A-Za-z0-9._~%!$&'()*+,;=:@-]+)*$/,
       ).default("/v1"),
-      {
-        description:
-          'What stands before `/chat/completions`, `/messages` and `/responses` at the upstream; `""` for nothing.',
-        type: "string",
-      },
+      'What stands before `/chat/completions`, `/messages` and `/responses` at the upstream; `""` for nothing.',
     ),
-    protocols: described(protocols().default(["chat"]), {
-      description: "What the upstream speaks; `messages` and `responses` then pass to it as they are.",
-      type: PROTOCOLS_TYPE,
-    }),
+    protocols: described(
+      protocols().default(["chat"]),
+      "What the upstream speaks; `messages` and `responses` then pass to it as they are.",
+    ),
     credential: createCredentialSchema(source).optional(),
-    credentials: described(list(createCredentialSchema(source), "credentials", 1).optional(), {
-      description: "Several headers with a secret each, written as `credential` is and instead of it.",
-      type: "list of credentials",
-    }),
+    credentials: described(
+      list(createCredentialSchema(source), "credentials", 1).optional(),
+      "Several headers with a secret each, written as `credential` is and instead of it.",
+      { type: "list of credentials" },
+    ),
     aws_signing: createAwsSigningSchema(source),
     gcp_authn: createGoogleRefusal(),
     tls: createTlsSchema(source),
-    connect_timeout_seconds: described(integer(1, 60).default(5), {
-      description: "How long a connection may take to be made.",
-      unit: "seconds",
-      type: "integer, 1 to 60",
-    }),
+    connect_timeout_seconds: described(
+      integer(1, 60).default(5),
+      "How long a connection may take to be made.",
+      { unit: "seconds" },
+    ),
   }).transform(({ url, urls, endpoints = [], credential, credentials, ...rest }) => ({
     ...rest,
     credentials: credentials ?? (credential === undefined ? [] : [credential]),

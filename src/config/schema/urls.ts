@@ -1,5 +1,7 @@
 import { z } from "zod";
 
+import { ofType } from "./fields.ts";
+
 /** Where requests to one upstream endpoint go. */
 export interface UpstreamEndpoint {
   /** Host name or IP address, without brackets. */
@@ -57,7 +59,8 @@ export const smtpUrl = () => url(SMTP);
 export const publicUrl = () => url(PUBLIC).transform((value) => value.replace(/\/+$/, ""));
 
 function url(form: UrlForm) {
-  return z.string({ error: `expected ${form.expectation}` }).superRefine((value, context) => {
+  const text = ofType(z.string({ error: `expected ${form.expectation}` }), "URL");
+  return text.superRefine((value, context) => {
     const message = explainUrl(value, form);
     if (message !== null) context.addIssue({ code: "custom", message });
   });

@@ -2,7 +2,7 @@
 import { z } from "zod";
 
 import { Secret, VARIABLE_NAME_FORM, type SecretSource } from "../../secret.ts";
-import { described, mapping, SECRET_EXPECTATION, text, VARIABLE_EXPECTATION } from "../fields.ts";
+import { described, mapping, ofType, SECRET_EXPECTATION, text, VARIABLE_EXPECTATION } from "../fields.ts";
 
 /** One header with a secret in it. */
 export interface UpstreamCredential {
@@ -50,8 +50,7 @@ const HEADER = text(
     `\`${String(issue.input)}\` belongs to the connection, to the request or to the gateway: no credential goes there`,
 });
 const PREFIX_EXPECTATION = 'expected a text of at most 128 printable ASCII characters, or ""';
-const PREFIX = z
-  .string({ error: PREFIX_EXPECTATION })
+const PREFIX = ofType(z.string({ error: PREFIX_EXPECTATION }), "string")
   .max(128, { error: PREFIX_EXPECTATION })
   .regex(/^[\x20-\x7e]*$/, { error: PREFIX_EXPECTATION });
 
@@ -67,27 +66,20 @@ function createFields() {
         .string({ error: SECRET_EXPECTATION })
         .regex(VARIABLE_NAME_FORM, { error: VARIABLE_EXPECTATION })
         .optional(),
-      {
-        description:
-          "Environment variable with the secret. Either this or `file`; only Envoy gets to read it.",
-        type: "name of a variable",
-      },
+      "Environment variable with the secret. Either this or `file`; only Envoy gets to read it.",
+      { type: "name of a variable" },
     ),
     file: described(
       z.string({ error: SECRET_EXPECTATION }).min(1, { error: SECRET_EXPECTATION }).optional(),
-      {
-        description: "File with the secret; a renewed one counts without a restart.",
-        type: "path",
-      },
+      "File with the secret; a renewed one counts without a restart.",
+      { type: "path" },
     ),
-    header: described(HEADER.default(DEFAULT_HEADER), {
-      description:
-        "Header that carries it, as `api-key` for Azure. A client's own header of that name never passes.",
-      type: "header name",
-    }),
-    prefix: described(PREFIX.optional(), {
-      description: "What stands before the secret in the header, with its space.",
-      type: "string",
+    header: described(
+      HEADER.default(DEFAULT_HEADER),
+      "Header that carries it, as `api-key` for Azure. A client's own header of that name never passes.",
+      { type: "header name" },
+    ),
+    prefix: described(PREFIX.optional(), "What stands before the secret in the header, with its space.", {
       default: "`Bearer ` in `authorization`, nothing in other headers",
     }),
   };

@@ -8,15 +8,15 @@ const MAX_PRIORITY = 9;
 /** Fields of an upstream. */
 export function createPlaceFields() {
   return {
-    url: described(upstreamUrl().optional(), {
-      description:
-        "`http://host:port` or `https://host:port` of the one endpoint. Either this, `urls` or `endpoints`.",
-      type: "URL",
-    }),
-    urls: described(list(upstreamUrl(), "URLs", 1).optional(), {
-      description: "Several endpoints that serve the same models; all `http` or all `https`.",
-      type: "list of URLs",
-    }),
+    url: described(
+      upstreamUrl().optional(),
+      "`http://host:port` or `https://host:port` of the one endpoint. Either this, `urls` or `endpoints`.",
+    ),
+    urls: described(
+      list(upstreamUrl(), "URLs", 1).optional(),
+      "Several endpoints that serve the same models; all `http` or all `https`.",
+      { type: "list of URLs" },
+    ),
     endpoints: createEndpointsSchema().optional(),
     health_check: createHealthCheckSchema(),
     slow_start_seconds: createSlowStartSchema(),
@@ -26,20 +26,16 @@ export function createPlaceFields() {
 /** `upstreams[].endpoints`. */
 function createEndpointsSchema() {
   const endpoint = mapping({
-    url: described(upstreamUrl(), {
-      description: "As `url`; all `http` or all `https`, none twice.",
-      type: "URL",
-    }),
-    weight: described(integer(1, MAX_WEIGHT).default(1), {
-      description: "Share of the requests among the endpoints of its priority.",
-      type: `integer, 1 to ${MAX_WEIGHT}`,
-    }),
-    priority: described(integer(0, MAX_PRIORITY).default(0), {
-      description:
-        "0 is used first, 1 as far as too few endpoints of 0 are healthy, and so on. Priorities begin at 0 and leave " +
+    url: described(upstreamUrl(), "As `url`; all `http` or all `https`, none twice."),
+    weight: described(
+      integer(1, MAX_WEIGHT).default(1),
+      "Share of the requests among the endpoints of its priority.",
+    ),
+    priority: described(
+      integer(0, MAX_PRIORITY).default(0),
+      "0 is used first, 1 as far as too few endpoints of 0 are healthy, and so on. Priorities begin at 0 and leave " +
         "none out.",
-      type: `integer, 0 to ${MAX_PRIORITY}`,
-    }),
+    ),
   });
   return list(endpoint, "endpoints", 1);
 }
@@ -47,25 +43,25 @@ function createEndpointsSchema() {
 /** `upstreams[].health_check`. */
 function createHealthCheckSchema() {
   const healthCheck = mapping({
-    path: described(text("a path such as `/health`", /^\/[\x21-\x7e]*$/), {
-      description: "Asked of every endpoint by GET, without a credential; 200 is healthy.",
-      type: "path",
-    }),
-    interval_seconds: described(integer(1, 300).default(5), {
-      description:
-        "From one check to the next. Two that fail in a row take an endpoint out, one that succeeds puts it back.",
-      unit: "seconds",
-      type: "integer, 1 to 300",
-    }),
+    path: described(
+      text("a path such as `/health`", /^\/[\x21-\x7e]*$/),
+      "Asked of every endpoint by GET, without a credential; 200 is healthy.",
+      { type: "path" },
+    ),
+    interval_seconds: described(
+      integer(1, 300).default(5),
+      "From one check to the next. Two that fail in a row take an endpoint out, one that succeeds puts it back.",
+      { unit: "seconds" },
+    ),
   });
   return orNull(healthCheck);
 }
 
 /** `upstreams[].slow_start_seconds`. */
 function createSlowStartSchema() {
-  return described(orNull(integer(1, 3_600)), {
-    description: "An endpoint that is new, or healthy again, gets its full share only after this long.",
-    unit: "seconds",
-    type: "integer, 1 to 3600",
-  });
+  return described(
+    orNull(integer(1, 3_600)),
+    "An endpoint that is new, or healthy again, gets its full share only after this long.",
+    { unit: "seconds" },
+  );
 }

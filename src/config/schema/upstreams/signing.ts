@@ -7,24 +7,23 @@ import type { SecretSource } from "../../secret.ts";
 /** `upstreams[].aws_signing`. */
 export function createAwsSigningSchema(source: SecretSource) {
   const signing = mapping({
-    region: described(text("an AWS region such as `us-east-1`", /^[a-z0-9-]{1,64}$/), {
-      description: "Region that requests are signed for.",
-      type: "string",
-    }),
-    service: described(text("an AWS service's name such as `bedrock`", /^[a-z0-9-]{1,64}$/), {
-      description: "Service that requests are signed for: `bedrock`, `sagemaker`, `execute-api`.",
-      type: "string",
-    }),
-    credentials_file: described(orNull(path(source)), {
-      description:
-        "Access key in AWS's own format; a renewed file counts without a restart. Only Envoy reads it.",
-      type: "path",
-      default: "the identity of Envoy's pod or machine",
-    }),
-    profile: described(text("a profile's name", /^[A-Za-z0-9_-]{1,64}$/).default("default"), {
-      description: "Which profile of `credentials_file`.",
-      type: "string",
-    }),
+    region: described(
+      text("an AWS region such as `us-east-1`", /^[a-z0-9-]{1,64}$/),
+      "Region that requests are signed for.",
+    ),
+    service: described(
+      text("an AWS service's name such as `bedrock`", /^[a-z0-9-]{1,64}$/),
+      "Service that requests are signed for: `bedrock`, `sagemaker`, `execute-api`.",
+    ),
+    credentials_file: described(
+      orNull(path(source)),
+      "Access key in AWS's own format; a renewed file counts without a restart. Only Envoy reads it.",
+      { default: "the identity of Envoy's pod or machine" },
+    ),
+    profile: described(
+      text("a profile's name", /^[A-Za-z0-9_-]{1,64}$/).default("default"),
+      "Which profile of `credentials_file`.",
+    ),
   });
   return orNull(signing);
 }
@@ -35,9 +34,9 @@ const NO_GOOGLE =
 
 /** `upstreams[].gcp_authn`: refused, with the reason. */
 export function createGoogleRefusal() {
-  return described(z.undefined({ error: NO_GOOGLE }).optional(), {
-    description:
-      "Refused: Envoy 1.40 has no such filter for upstreams. Name a renewed token as `credential.file`.",
-    type: "nothing",
-  });
+  return described(
+    z.undefined({ error: NO_GOOGLE }).optional(),
+    "Refused: Envoy 1.40 has no such filter for upstreams. Name a renewed token as `credential.file`.",
+    { type: "nothing" },
+  );
 }
