@@ -1,5 +1,5 @@
 /**
- * Every error that a client can be told, in one table: code → status, type, message. Only a `GatewayError`'s public
+ * Every error that a client can be told, in one table: code → status, message, and the type where its status does not say it. Only a `GatewayError`'s public
  * message leaves the process; causes go to the log. Anything that is not a `GatewayError` is an `internal_error`.
  */
 
@@ -16,11 +16,30 @@ export type ErrorType =
   | "overloaded_error"
   | "timeout_error";
 
+/** The type of an error by its status; those that are not here are `invalid_request_error`. */
+const TYPES: Readonly<Record<number, ErrorType>> = {
+  401: "authentication_error",
+  402: "billing_error",
+  403: "permission_error",
+  404: "not_found_error",
+  413: "request_too_large",
+  429: "rate_limit_error",
+  500: "api_error",
+  502: "api_error",
+  503: "api_error",
+  504: "timeout_error",
+};
+
+export function errorTypeOf(status: number): ErrorType {
+  return TYPES[status] ?? "invalid_request_error";
+}
+
 interface ErrorDefinition {
   readonly status: number;
   /** Status on the messages routes where the Anthropic protocol has one of its own. */
   readonly messagesStatus?: number;
-  readonly type: ErrorType;
+  /** Where it is not that of its status. */
+  readonly type?: ErrorType;
   /** What a client reads when the place that throws has nothing better to say. */
   readonly message: string;
   /** Seconds until it makes sense to try again, where the place that throws knows nothing better. */
@@ -28,141 +47,85 @@ interface ErrorDefinition {
 }
 
 export const ERRORS = {
-  invalid_json: {
-    status: 400,
-    type: "invalid_request_error",
-    message: "The request body is not valid JSON.",
-  },
-  missing_required_parameter: {
-    status: 400,
-    type: "invalid_request_error",
-    message: "A required field is missing.",
-  },
-  invalid_parameter: { status: 400, type: "invalid_request_error", message: "A field has an invalid value." },
-  unsupported_parameter: {
-    status: 400,
-    type: "invalid_request_error",
-    message: "This model does not support a field of the request.",
-  },
-  model_not_found: { status: 400, type: "invalid_request_error", message: "There is no such model." },
-  endpoint_not_available_for_model: {
-    status: 400,
-    type: "invalid_request_error",
-    message: "This model is not served at this endpoint.",
-  },
+  invalid_json: { status: 400, message: "The request body is not valid JSON." },
+  missing_required_parameter: { status: 400, message: "A required field is missing." },
+  invalid_parameter: { status: 400, message: "A field has an invalid value." },
+  unsupported_parameter: { status: 400, message: "This model does not support a field of the request." },
+  model_not_found: { status: 400, message: "There is no such model." },
+  endpoint_not_available_for_model: { status: 400, message: "This model is not served at this endpoint." },
   missing_api_key: {
     status: 401,
-    type: "authentication_error",
     message: "No API key given. Send it as `Authorization: Bearer <API_KEY>` or as `x-api-key: <API_KEY>`.",
   },
   invalid_api_key: {
     status: 401,
-    type: "authentication_error",
     message:
       "The API key is not valid. Check that it was copied whole, or make a new one on the API keys page.",
   },
-  hard_cap_reached: {
-    status: 402,
-    type: "billing_error",
-    message: "The API key's monthly hard cap is reached.",
-  },
-  org_hard_cap_reached: {
-    status: 402,
-    type: "billing_error",
-    message: "The organization's monthly hard cap is reached.",
-  },
+  hard_cap_reached: { status: 402, message: "The API key's monthly hard cap is reached." },
+  org_hard_cap_reached: { status: 402, message: "The organization's monthly hard cap is reached." },
   key_disabled: {
     status: 403,
-    type: "permission_error",
     message: "This API key is disabled. Enable it on the API keys page, or use another key.",
   },
   key_expired: {
     status: 403,
-    type: "permission_error",
     message: "This API key has expired. Change its expiry on the API keys page, or use another key.",
   },
   organization_suspended: {
     status: 403,
-    type: "permission_error",
     message: "The organization of this API key is suspended. Ask the operator of this gateway.",
   },
   model_not_allowed: {
     status: 403,
-    type: "permission_error",
     message: "This API key may not use this model. `GET /v1/models` lists those that it may use.",
   },
   model_not_available_in_currency: {
     status: 403,
-    type: "permission_error",
     message: "This model has no price in the organization's billing currency.",
   },
-  upgrade_not_supported: {
-    status: 403,
-    type: "permission_error",
-    message: "Protocol upgrades are not supported.",
-  },
+  upgrade_not_supported: { status: 403, message: "Protocol upgrades are not supported." },
   websocket_not_supported: {
     status: 426,
-    type: "invalid_request_error",
     message: "This gateway does not speak WebSocket. Send `POST /v1/responses` over HTTP.",
   },
-  unknown_endpoint: { status: 404, type: "not_found_error", message: "There is no such endpoint." },
+  unknown_endpoint: { status: 404, message: "There is no such endpoint." },
   request_not_found: {
     status: 404,
-    type: "not_found_error",
     message: "There is no such request among the recent requests of this API key.",
   },
   response_not_found: {
     status: 404,
-    type: "not_found_error",
     message: "This gateway stores no responses. Send the whole input with every request.",
   },
-  method_not_allowed: {
-    status: 405,
-    type: "invalid_request_error",
-    message: "This endpoint does not take this method.",
-  },
+  method_not_allowed: { status: 405, message: "This endpoint does not take this method." },
   request_timeout: {
     status: 408,
-    type: "invalid_request_error",
     message: "The request body did not arrive in time. Send it faster, or in a smaller request.",
   },
-  request_too_large: {
-    status: 413,
-    type: "request_too_large",
-    message: "The request body is larger than this gateway takes.",
-  },
+  request_too_large: { status: 413, message: "The request body is larger than this gateway takes." },
   unsupported_media_type: {
     status: 415,
-    type: "invalid_request_error",
     message: "Send the request body as uncompressed JSON, without a `content-encoding`.",
   },
   rate_limit_exceeded: {
     status: 429,
-    type: "rate_limit_error",
     message: "The API key's limit of requests per minute is used up for the moment.",
     retryAfterSeconds: 1,
   },
   concurrency_limit_exceeded: {
     status: 429,
-    type: "rate_limit_error",
     message: "The API key's limit of concurrent requests is reached. Try again when one of them has ended.",
     retryAfterSeconds: 1,
   },
-  request_header_fields_too_large: {
-    status: 431,
-    type: "invalid_request_error",
-    message: "The request's headers are too large.",
-  },
+  request_header_fields_too_large: { status: 431, message: "The request's headers are too large." },
   internal_error: {
     status: 500,
-    type: "api_error",
     message: "The gateway failed to handle this request. The request id helps the operator to find out why.",
   },
-  upstream_error: { status: 502, type: "api_error", message: "The model's server gave no usable answer." },
+  upstream_error: { status: 502, message: "The model's server gave no usable answer." },
   upstream_authentication_failed: {
     status: 502,
-    type: "api_error",
     message:
       "The model's server refused the gateway's credential. The operator of this gateway must renew it.",
   },
@@ -174,7 +137,6 @@ export const ERRORS = {
   },
   model_unreachable: {
     status: 503,
-    type: "api_error",
     message:
       "The model's server has not been reached since this gateway started: it is not running yet, or not where the " +
       "gateway looks for it. Try again after the time in `Retry-After`; if it stays so, tell the gateway's operator.",
@@ -195,15 +157,10 @@ export const ERRORS = {
   },
   gateway_unavailable: {
     status: 503,
-    type: "api_error",
     message: "The gateway cannot check API keys at the moment. Try again in a moment.",
     retryAfterSeconds: 1,
   },
-  upstream_timeout: {
-    status: 504,
-    type: "timeout_error",
-    message: "The model's server did not answer in time.",
-  },
+  upstream_timeout: { status: 504, message: "The model's server did not answer in time." },
 } as const satisfies Record<string, ErrorDefinition>;
 
 export type ErrorCode = keyof typeof ERRORS;
@@ -250,7 +207,7 @@ export class GatewayError extends Error {
     super(options.message ?? definition.message, { cause: options.cause });
     Error.stackTraceLimit = stackTraceLimit;
     this.code = code;
-    this.type = definition.type;
+    this.type = definition.type ?? errorTypeOf(definition.status);
     this.publicCode = options.publicCode ?? code;
     this.param = options.param ?? null;
     const seconds = options.retryAfterSeconds ?? definition.retryAfterSeconds;

@@ -1,127 +1,69 @@
-/** What a caller of the management API can be told, in one table: code → status, type, message. */
+/** What a caller of the management API can be told, in one table: code → status, message. */
+import { type ErrorType, errorTypeOf } from "../errors.ts";
 
 interface AdminErrorDefinition {
   readonly status: number;
-  readonly type: string;
   /** What a caller reads when the place that throws has nothing better to say. */
   readonly message: string;
   readonly retryAfterSeconds?: number;
 }
 
 export const ADMIN_ERRORS = {
-  invalid_json: {
-    status: 400,
-    type: "invalid_request_error",
-    message: "The request body must be a JSON object in UTF-8.",
-  },
-  missing_required_parameter: {
-    status: 400,
-    type: "invalid_request_error",
-    message: "A required field is missing.",
-  },
-  invalid_parameter: { status: 400, type: "invalid_request_error", message: "A field has an invalid value." },
-  invalid_request: {
-    status: 400,
-    type: "invalid_request_error",
-    message: "The request is not valid HTTP, or its URL cannot be read.",
-  },
+  invalid_json: { status: 400, message: "The request body must be a JSON object in UTF-8." },
+  missing_required_parameter: { status: 400, message: "A required field is missing." },
+  invalid_parameter: { status: 400, message: "A field has an invalid value." },
+  invalid_request: { status: 400, message: "The request is not valid HTTP, or its URL cannot be read." },
   invalid_token: {
     status: 401,
-    type: "authentication_error",
     message:
       "Send the operator's token or an organization's token as `Authorization: Bearer <token>`. An API key is no token.",
   },
-  permission_denied: { status: 403, type: "permission_error", message: "This token may not do that." },
-  unknown_endpoint: { status: 404, type: "not_found_error", message: "There is no such endpoint." },
+  permission_denied: { status: 403, message: "This token may not do that." },
+  unknown_endpoint: { status: 404, message: "There is no such endpoint." },
   organization_not_found: {
     status: 404,
-    type: "not_found_error",
     message: "There is no such organization, or this token is not for it.",
   },
-  key_not_found: {
-    status: 404,
-    type: "not_found_error",
-    message: "There is no such key in this organization.",
-  },
-  token_not_found: {
-    status: 404,
-    type: "not_found_error",
-    message: "There is no such token in this organization.",
-  },
-  alert_not_found: {
-    status: 404,
-    type: "not_found_error",
-    message: "There is no such alert in this organization.",
-  },
+  key_not_found: { status: 404, message: "There is no such key in this organization." },
+  token_not_found: { status: 404, message: "There is no such token in this organization." },
+  alert_not_found: { status: 404, message: "There is no such alert in this organization." },
   request_not_found: {
     status: 404,
-    type: "not_found_error",
     message: "There is no such request among the recent requests of this organization.",
   },
-  method_not_allowed: {
-    status: 405,
-    type: "invalid_request_error",
-    message: "This endpoint does not take this method.",
-  },
-  request_timeout: {
-    status: 408,
-    type: "invalid_request_error",
-    message: "The request did not arrive in time.",
-  },
+  method_not_allowed: { status: 405, message: "This endpoint does not take this method." },
+  request_timeout: { status: 408, message: "The request did not arrive in time." },
   currency_locked: {
     status: 409,
-    type: "invalid_request_error",
     message:
       "The currency of an organization cannot be changed once there is spend or a request in flight. Make another organization.",
   },
   webhook_not_set: {
     status: 409,
-    type: "invalid_request_error",
     message: "The organization has no webhook. Set `notifications.webhook.url` first.",
   },
-  webhook_not_found: {
-    status: 404,
-    type: "not_found_error",
-    message: "The organization has no such webhook.",
-  },
-  change_conflict: {
-    status: 409,
-    type: "invalid_request_error",
-    message: "Others are changing this at the same time. Try again.",
-  },
+  webhook_not_found: { status: 404, message: "The organization has no such webhook." },
+  change_conflict: { status: 409, message: "Others are changing this at the same time. Try again." },
   version_conflict: {
     status: 412,
-    type: "invalid_request_error",
     message: "Somebody else has changed this since: `If-Match` names an older version. Read it again.",
   },
-  request_too_large: {
-    status: 413,
-    type: "request_too_large",
-    message: "The request body is larger than 1 MiB.",
-  },
+  request_too_large: { status: 413, message: "The request body is larger than 1 MiB." },
   unsupported_media_type: {
     status: 415,
-    type: "invalid_request_error",
     message: "Send the request body as uncompressed JSON, without a `content-encoding`.",
   },
   too_many_wrong_tokens: {
     status: 429,
-    type: "rate_limit_error",
     message: "Too many wrong tokens came from this address. Try again when `retry-after` has passed.",
   },
-  request_header_fields_too_large: {
-    status: 431,
-    type: "invalid_request_error",
-    message: "The request's headers are larger than 16 KiB.",
-  },
+  request_header_fields_too_large: { status: 431, message: "The request's headers are larger than 16 KiB." },
   internal_error: {
     status: 500,
-    type: "api_error",
     message: "This call failed. The request id helps the operator to find out why in the log.",
   },
   gateway_unavailable: {
     status: 503,
-    type: "api_error",
     message: "The store (Redis) cannot be reached at the moment. Try again in a moment.",
     retryAfterSeconds: 1,
   },
@@ -156,6 +98,10 @@ export class AdminError extends Error {
     return ADMIN_ERRORS[this.code].status;
   }
 
+  get type(): ErrorType {
+    return errorTypeOf(this.status);
+  }
+
   /** Lower-case names. */
   get headers(): Readonly<Record<string, string>> {
     const definition: AdminErrorDefinition = ADMIN_ERRORS[this.code];
@@ -169,9 +115,7 @@ export class AdminError extends Error {
 
   /** The body, in the shape of every error of the gateway. */
   toBody(requestId: string | null) {
-    const { type } = ADMIN_ERRORS[this.code];
-    return {
-      error: { message: this.message, type, code: this.code, param: this.param, request_id: requestId },
-    };
+    const { message, type, code, param } = this;
+    return { error: { message, type, code, param, request_id: requestId } };
   }
 }

@@ -5,7 +5,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { ERRORS } from "../../src/errors.ts";
+import { ERRORS, GatewayError } from "../../src/errors.ts";
 import type { ErrorCode } from "../../src/errors.ts";
 import { LOCAL_REPLIES } from "../../src/envoy/bootstrap/local-replies.ts";
 import { startEdge } from "./edge/edge.ts";
@@ -257,9 +257,9 @@ function whoMadeId(requestId: string | undefined): string {
 
 function expectedReply(row: Omit<LocalReplyCase, "name" | "act">, target: Route): object {
   const protocol = row.hasRoute === false ? "chat" : target.protocol;
-  const definition: { status: number; type: string; message: string; retryAfterSeconds?: number } =
-    ERRORS[row.code];
-  const { status, type, retryAfterSeconds } = definition;
+  const definition: { status: number; message: string; retryAfterSeconds?: number } = ERRORS[row.code];
+  const { status, retryAfterSeconds } = definition;
+  const { type } = new GatewayError(row.code);
   const id = "<id>";
   const error = {
     message: row.message ?? definition.message,

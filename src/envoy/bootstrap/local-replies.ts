@@ -7,7 +7,7 @@
  * `response.code_details`, because the status alone does not tell an upstream's reset from a sidecar that is gone.
  * @see https://www.envoyproxy.io/docs/envoy/latest/configuration/http/http_conn_man/local_reply
  */
-import { ERRORS, GatewayError } from "../../errors.ts";
+import { GatewayError } from "../../errors.ts";
 import type { ErrorCode } from "../../errors.ts";
 import { EDGE_METADATA_NAMESPACE, EDGE_METADATA_PATH, IMMEDIATE_RESPONSE_DETAILS } from "../names.ts";
 import { REQUEST_ID } from "./formatters.ts";
@@ -205,12 +205,12 @@ function oneLineHeader(key: string, value: string): EnvoyNode {
 }
 
 function createBody(error: GatewayError, protocol: Envelope): EnvoyNode {
-  const { type, message } = { type: ERRORS[error.code].type, message: error.message };
-  const body = { message, type, code: error.code, param: null, request_id: REQUEST_ID };
+  const { message, type, code } = error;
+  const body = { message, type, code, param: null, request_id: REQUEST_ID };
   if (protocol === "chat") return { error: body };
   return {
     type: "error",
-    error: { ...body, details: { error_code: error.code } },
+    error: { ...body, details: { error_code: code } },
     request_id: REQUEST_ID,
   };
 }

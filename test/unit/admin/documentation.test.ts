@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
-import { ADMIN_ERRORS } from "../../../src/admin/admin-error.ts";
+import { ADMIN_ERRORS, AdminError, type AdminErrorCode } from "../../../src/admin/admin-error.ts";
 import { API_ROUTES } from "../../../src/admin/api/routes.ts";
 import { createProgram } from "../../../src/cli/program.ts";
 
@@ -37,7 +37,11 @@ describe("docs/management.md", () => {
       page.matchAll(/^\| (\d{3}) \| (\w+) \| (\w+) \|$/gm),
       ([, status, type, code]) => [code, { status: Number(status), type }],
     );
-    const known = Object.entries(ADMIN_ERRORS).map(([code, { status, type }]) => [code, { status, type }]);
+    const codes = Object.keys(ADMIN_ERRORS) as AdminErrorCode[];
+    const known = codes.map((code) => {
+      const { status, type } = new AdminError(code);
+      return [code, { status, type }];
+    });
     expect(rows).toEqual(known);
   });
 
