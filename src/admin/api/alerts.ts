@@ -28,7 +28,6 @@ const list = defineOrganizationRoute(
     summary: "Alerts with the state of each delivery, newest first; about 10,000 are kept.",
     access: "read",
     query: pageQuery(AUDIT_CURSOR),
-    body: null,
     answers: { 200: alertPage },
   },
   async ({ organization, query }, { store, dashboardUrl = null }) => {
@@ -49,8 +48,6 @@ const markRead = defineOrganizationRoute(
     tag: TAG,
     summary: "Marks all alerts up to now as read.",
     access: "write",
-    query: null,
-    body: null,
     answers: { 204: null },
   },
   async ({ organization }, { store }) => {
@@ -69,7 +66,6 @@ const redeliver = defineOrganizationRoute(
     description:
       "With it go those that fired in the same step. Receivers see the same `webhook-id` and `data.id` again.",
     access: "write",
-    query: null,
     body: redelivery,
     isBodyOptional: true,
     answers: { 202: alert },

@@ -13,7 +13,6 @@ const list = defineOrganizationRoute(
     summary: "Every change of the organization, its keys and tokens, newest first; about 10,000 are kept.",
     access: "read",
     query: pageQuery(AUDIT_CURSOR),
-    body: null,
     answers: { 200: auditPage },
   },
   async ({ organization, query }, { store }) =>

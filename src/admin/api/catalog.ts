@@ -13,8 +13,6 @@ const list = defineRoute(
     tag: "Catalog",
     summary: "All models in the order of the configuration, retired ones included. One page.",
     access: "read",
-    query: null,
-    body: null,
     answers: { 200: catalogPage },
   },
   async (_call, { catalog }) => {

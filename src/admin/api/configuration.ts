@@ -11,8 +11,6 @@ const read = defineRoute(
     summary:
       "Whether gateway.yaml as it is now is in force on this host, and what of it waits for a restart.",
     access: "operator",
-    query: null,
-    body: null,
     answers: { 200: configurationState },
   },
   async (_call, { readConfigState }) => {

@@ -21,7 +21,6 @@ const rotate = defineOrganizationRoute(
     tag: TAG,
     summary: "Gives a key a new secret; id, limits and spend stay. `key` in the answer is shown this once.",
     access: "write",
-    query: null,
     body: keyRotation,
     isBodyOptional: true,
     usesIfMatch: true,
@@ -69,8 +68,6 @@ const revokeAll = defineOrganizationRoute(
     tag: TAG,
     summary: "Deletes every key of the organization, after a leak. May be repeated when it was cut short.",
     access: "write",
-    query: null,
-    body: null,
     answers: { 200: revocation },
   },
   async (call, services) => {

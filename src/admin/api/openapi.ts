@@ -66,7 +66,7 @@ function describeOperation(route: RouteDescription): JsonObject {
     summary: route.summary,
     description: [route.description, describeAccess(route)].filter((text) => text !== undefined).join(" "),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(route.body === null
+    ...(route.body === undefined
       ? {}
       : { requestBody: { required: route.isBodyOptional !== true, content: jsonOf(route.body) } }),
     responses: {
@@ -115,7 +115,7 @@ function describePath({ path }: RouteDescription): JsonObject[] {
 }
 
 function describeQuery({ query }: RouteDescription): JsonObject[] {
-  if (query === null) return [];
+  if (query === undefined) return [];
   const { properties = {} } = z.toJSONSchema(query, { io: "input" });
   return Object.entries(properties).map(([name, property]) => {
     const { description, ...schema } = property as JsonObject;

@@ -35,7 +35,6 @@ const create = defineRoute(
     tag: TAG,
     summary: "Makes an organization.",
     access: "operator",
-    query: null,
     body: organizationCreation,
     answers: { 201: organization },
   },
@@ -69,7 +68,6 @@ const list = defineRoute(
     summary: "All organizations, in the order of their creation; with an organization's token only its own.",
     access: "read",
     query: organizationQuery,
-    body: null,
     answers: { 200: organizationPage },
   },
   async ({ principal, query }, services) => {
@@ -105,8 +103,6 @@ const show = defineOrganizationRoute(
     tag: TAG,
     summary: "One organization, with what it has spent this month.",
     access: "read",
-    query: null,
-    body: null,
     answers: { 200: organization },
   },
   (call, services) => answerOne(call.organization, services),
@@ -123,7 +119,6 @@ const change = defineOrganizationRoute(
       "`currency` (only as long as nothing was spent, else 409) and `suspended` are the operator's alone. " +
       "Setting the URL of a webhook in the `standard` format makes a secret, which this answer alone shows.",
     access: "write",
-    query: null,
     body: organizationChange,
     usesIfMatch: true,
     answers: { 200: organization },

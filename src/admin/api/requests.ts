@@ -25,7 +25,6 @@ const list = defineOrganizationRoute(
       "With a filter, one call looks through 2,000 of them: a page may then hold fewer than `limit`, and have a `next` all the same.",
     access: "read",
     query: requestQuery,
-    body: null,
     answers: { 200: recentRequestPage },
   },
   async ({ organization, query }, { store }) => {
@@ -47,8 +46,6 @@ const show = defineOrganizationRoute(
     tag: TAG,
     summary: "One of the last requests: every check with its figures, tokens, cost, and all of it in words.",
     access: "read",
-    query: null,
-    body: null,
     answers: { 200: explainedRequest },
   },
   async ({ organization, params }, { store, dashboardUrl = null }) => {

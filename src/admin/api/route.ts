@@ -40,8 +40,10 @@ export interface RouteDescription {
   readonly summary: string;
   readonly description?: string;
   readonly access: Access;
-  readonly query: z.ZodType | null;
-  readonly body: z.ZodType | null;
+  /** Left out: it takes no parameters. */
+  readonly query?: z.ZodType;
+  /** Left out: it takes no body. */
+  readonly body?: z.ZodType;
   /** An empty body is an empty object. */
   readonly isBodyOptional?: true;
   readonly usesIfMatch?: true;
@@ -85,14 +87,15 @@ export interface OrganizationRoute extends RouteDescription {
   readonly handleInOrganization: (call: OrganizationCall, services: ApiServices) => Promise<ApiAnswer>;
 }
 
-type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
-type Schemas<Query, Body> = Omit<RouteDescription, "query" | "body"> & {
-  readonly query: Query;
-  readonly body: Body;
+type Given = z.ZodType | undefined;
+type Output<Schema extends Given> = Schema extends z.ZodType ? z.output<Schema> : undefined;
+type Schemas<Query, Body> = RouteDescription & {
+  readonly query?: Query;
+  readonly body?: Body;
 };
 
 /** A route whose handler gets what its schemas have checked. */
-export function defineRoute<Query extends z.ZodType | null, Body extends z.ZodType | null>(
+export function defineRoute<Query extends Given = undefined, Body extends Given = undefined>(
   description: Schemas<Query, Body>,
   handle: (call: ApiCall<Output<Query>, Output<Body>>, services: ApiServices) => Promise<ApiAnswer>,
 ): ApiRoute {
@@ -101,7 +104,7 @@ export function defineRoute<Query extends z.ZodType | null, Body extends z.ZodTy
 }
 
 /** The same below `/api/organizations/{organization}`. */
-export function defineOrganizationRoute<Query extends z.ZodType | null, Body extends z.ZodType | null>(
+export function defineOrganizationRoute<Query extends Given = undefined, Body extends Given = undefined>(
   description: Schemas<Query, Body>,
   handle: (call: OrganizationCall<Output<Query>, Output<Body>>, services: ApiServices) => Promise<ApiAnswer>,
 ): OrganizationRoute {

@@ -85,7 +85,7 @@ function checkQuery({ query }: RouteDescription, parameters: URLSearchParams): u
       NUMERIC.has(name) && /^\d{1,9}$/.test(value) ? Number(value) : value,
     ]),
   );
-  if (query !== null) return checkInput(query, values);
+  if (query !== undefined) return checkInput(query, values);
   const [first] = names;
   if (first === undefined) return undefined;
   const message = `\`${first}\`: this endpoint takes no query parameters`;
@@ -95,7 +95,7 @@ function checkQuery({ query }: RouteDescription, parameters: URLSearchParams): u
 async function checkBody({ body, isBodyOptional }: RouteDescription, request: Request): Promise<unknown> {
   if (request.method === "GET") return undefined;
   const value = await readJsonBody(request);
-  if (body === null) {
+  if (body === undefined) {
     if (value === undefined || Object.keys(value).length === 0) return undefined;
     const message = "This endpoint takes no request body.";
     throw new AdminError("invalid_parameter", { message, param: "body" });

@@ -29,7 +29,6 @@ const create = defineOrganizationRoute(
       "and charges them at the catalog's price in force now. With an `Idempotency-Key` a repeat changes nothing, for as long as the month's figures are kept: send one, and a lost " +
       "answer is no problem.",
     access: "operator",
-    query: null,
     body: spendCorrectionCreation,
     usesIdempotencyKey: true,
     answers: { 200: spendCorrection, 201: spendCorrection },

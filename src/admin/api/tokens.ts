@@ -22,7 +22,6 @@ const create = defineOrganizationRoute(
     tag: TAG,
     summary: "Makes a token for this organization alone. `token` in the answer is shown this once.",
     access: "write",
-    query: null,
     body: tokenCreation,
     answers: { 201: tokenWithSecret },
   },
@@ -46,7 +45,6 @@ const list = defineOrganizationRoute(
     summary: "The organization's tokens, in the order of their creation.",
     access: "read",
     query: pageQuery(TOKEN_ID),
-    body: null,
     answers: { 200: tokenPage },
   },
   async ({ organization, query }, { store }) =>
@@ -61,8 +59,6 @@ const remove = defineOrganizationRoute(
     tag: TAG,
     summary: "Deletes a token: it works no longer from the next call on.",
     access: "write",
-    query: null,
-    body: null,
     answers: { 204: null },
   },
   async (call, services) => {

@@ -19,7 +19,6 @@ const exportUsage = defineOrganizationRoute(
       "without a header line. The rows of a month that is over are the same each time.",
     access: "read",
     query: usageExportQuery,
-    body: null,
     answers: { 200: null },
     streams: ["text/csv", "application/jsonl", GZIP],
   },

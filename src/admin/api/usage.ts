@@ -37,7 +37,6 @@ const show = defineOrganizationRoute(
     summary: "Requests, tokens and cost of a month, one row per group. Deleted keys are in it.",
     access: "read",
     query: usageQuery,
-    body: null,
     answers: { 200: usage },
     otherMediaType: "text/csv",
   },

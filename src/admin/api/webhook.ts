@@ -37,8 +37,6 @@ function defineTest({ path, suffix, which }: Place): OrganizationRoute {
       description:
         "In the `standard` format a signed event of the type `webhook.test`; to Slack and Teams a message that says so; to PagerDuty the end of an alert that there is not, which opens nothing.",
       access: "write",
-      query: null,
-      body: null,
       answers: { 200: webhookTest },
     },
     async ({ organization, params }, { allowPrivateWebhooks }) => {
@@ -59,7 +57,6 @@ function defineRotation({ path, suffix, which }: Place): OrganizationRoute {
       tag: TAG,
       summary: `Makes a new secret of ${which}, which this answer alone shows; for a while the former one signs too.`,
       access: "write",
-      query: null,
       body: secretRotation,
       isBodyOptional: true,
       answers: { 200: rotatedSecret },

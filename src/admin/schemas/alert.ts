@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { record, timestamp, whole } from "../../settings/input-schemas.ts";
 import { month, named } from "./fields.ts";
+import { pageShape } from "./page.ts";
 import { ALERT_CHANNELS, type AlertChannel } from "../../store/types/alerts.ts";
 import { isId } from "../../store/ids.ts";
 
@@ -60,12 +61,7 @@ export const alert = named(
 export const alertPage = named(
   "AlertPage",
   z.strictObject({
-    data: z.array(alert),
-    has_more: z.boolean(),
-    next: z
-      .string()
-      .nullable()
-      .meta({ description: "To be given as `after` for the next page; null on the last one." }),
+    ...pageShape(alert),
     unread: z.int().meta({
       description:
         "Alerts since the list was last marked as read, at most 100; 0 where `notifications.dashboard` is false.",

@@ -37,15 +37,17 @@ export type PageQuery = z.output<ReturnType<typeof pageQuery>>;
 
 /** Answer of a list. */
 export function pageOf<Item extends z.ZodType>(id: string, item: Item) {
-  return named(
-    id,
-    z.strictObject({
-      data: z.array(item),
-      has_more: z.boolean(),
-      next: z
-        .string()
-        .nullable()
-        .meta({ description: "To be given as `after` for the next page; null on the last one." }),
-    }),
-  );
+  return named(id, z.strictObject(pageShape(item)));
+}
+
+/** The same fields, for a list that answers more than these. */
+export function pageShape<Item extends z.ZodType>(item: Item) {
+  return {
+    data: z.array(item),
+    has_more: z.boolean(),
+    next: z
+      .string()
+      .nullable()
+      .meta({ description: "To be given as `after` for the next page; null on the last one." }),
+  };
 }
