@@ -3,19 +3,13 @@
  * whatever the catalog says by then. A rate that equals what it falls back to is left out, which is how records of
  * before there were more than three rates read, too.
  */
-import type { TokenUsage } from "../translation/client-protocol.ts";
+import { TOKEN_NAMES, type TokenUsage } from "../token-usage.ts";
 import type { ChosenRates } from "./price.ts";
 import { completeRates, FALLBACKS, RATE_NAMES, type Rates } from "./rates.ts";
 
 /** The figures of a check named "price". */
 export type PriceFigures = Readonly<Record<string, string | number | boolean | null>>;
 
-const NO_FURTHER_TOKENS: FurtherTokens = {
-  cacheWriteTokens: 0,
-  cacheWrite1hTokens: 0,
-  inputAudioTokens: 0,
-  outputAudioTokens: 0,
-};
 const PER_MILLION = "_microcents_per_million";
 
 /** The rates that must be kept, in microcents, in the words of each record. */
@@ -65,17 +59,13 @@ function describePlace({ serviceTier, abovePromptTokens, from }: ChosenRates): P
 }
 
 /** Tokens that have a price of their own and no figure in a list of requests. */
-export type FurtherTokens = Pick<
-  TokenUsage,
-  "cacheWriteTokens" | "cacheWrite1hTokens" | "inputAudioTokens" | "outputAudioTokens"
->;
-
 const FURTHER_TOKENS = [
-  ["cacheWriteTokens", "cache_write_tokens"],
-  ["cacheWrite1hTokens", "cache_write_1h_tokens"],
-  ["inputAudioTokens", "input_audio_tokens"],
-  ["outputAudioTokens", "output_audio_tokens"],
-] as const satisfies readonly (readonly [keyof FurtherTokens, string])[];
+  "cacheWriteTokens",
+  "cacheWrite1hTokens",
+  "inputAudioTokens",
+  "outputAudioTokens",
+] as const satisfies readonly (keyof TokenUsage)[];
+export type FurtherTokens = Pick<TokenUsage, (typeof FURTHER_TOKENS)[number]>;
 
 export interface KeptPrice {
   readonly charged: ChosenRates;
@@ -86,7 +76,7 @@ export interface KeptPrice {
 /** Counts of 0 are left out. */
 export function formatPriceFigures({ charged, currency, further }: KeptPrice): PriceFigures {
   const counts: Record<string, number> = {};
-  for (const [field, name] of FURTHER_TOKENS) if (further[field] !== 0) counts[name] = further[field];
+  for (const kind of FURTHER_TOKENS) if (further[kind] !== 0) counts[TOKEN_NAMES[kind]] = further[kind];
   return { currency, ...keptRates(charged.rates).figures, ...counts, ...describePlace(charged) };
 }
 
@@ -113,11 +103,11 @@ export function parsePriceFigures(figures: PriceFigures): KeptPrice | null {
 }
 
 function readFurther(figures: PriceFigures): FurtherTokens {
-  const counts = FURTHER_TOKENS.map(([field, name]) => {
-    const count = figures[name];
-    return [field, typeof count === "number" ? count : 0] as const;
+  const counts = FURTHER_TOKENS.map((kind) => {
+    const count = figures[TOKEN_NAMES[kind]];
+    return [kind, typeof count === "number" ? count : 0];
   });
-  return { ...NO_FURTHER_TOKENS, ...Object.fromEntries(counts) };
+  return Object.fromEntries(counts) as FurtherTokens;
 }
 
 function figureOf(name: string): string {

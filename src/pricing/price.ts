@@ -3,7 +3,7 @@
  * gets is decided once, when its usage is known; what it can come to at least and at most is known before.
  */
 import { completeRates, costMicrocents, type GivenRates, type Rates } from "./rates.ts";
-import { NO_TOKENS } from "../translation/client-protocol.ts";
+import { NO_TOKENS } from "../token-usage.ts";
 import { DEFAULT_SERVICE_TIERS } from "../translation/upstream/service-tiers.ts";
 
 /** Rates of prompts that are larger than so many tokens, cached and written ones included. */

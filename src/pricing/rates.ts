@@ -3,7 +3,7 @@
  * at its end; so no part is rounded by itself.
  */
 import { formatPrice } from "../money.ts";
-import type { TokenUsage } from "../translation/client-protocol.ts";
+import type { TokenUsage } from "../token-usage.ts";
 
 /** Microcents per million tokens; but `request`, which is in microcents. */
 export interface Rates {

@@ -4,7 +4,7 @@ import type { RequestIdentity } from "../store/types/settlement.ts";
 import { formatChargedPrice } from "../pricing/charged-price.ts";
 import type { ChosenRates } from "../pricing/price.ts";
 import { OTHER_TAGS, readTags } from "../tags.ts";
-import type { TokenUsage } from "../translation/client-protocol.ts";
+import type { TokenUsage } from "../token-usage.ts";
 
 /**
  * How a request ended: `complete`: the answer was whole; `broken`: it was handed on, but client or upstream broke it

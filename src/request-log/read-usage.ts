@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { z } from "zod";
 import { formatTags, OTHER_TAGS } from "../tags.ts";
+import { TOKEN_KINDS, TOKEN_NAMES } from "../token-usage.ts";
 import { NO_USAGE, type UsageFigures, type UsageRow } from "../store/types/reporting.ts";
 
 /** Of one organization, day, key, model and combination of tags. */
@@ -59,18 +60,6 @@ const lineSchema = z.object({
   tag_row: z.enum(["own", "other"]).nullable().default(null),
 });
 type Line = z.output<typeof lineSchema>;
-
-/** Figure of a row → its name in the log, of those that a line has as they are. */
-export const TOKEN_FIGURES = {
-  inputTokens: "input_tokens",
-  cachedInputTokens: "cached_input_tokens",
-  cacheWriteTokens: "cache_write_tokens",
-  cacheWrite1hTokens: "cache_write_1h_tokens",
-  inputAudioTokens: "input_audio_tokens",
-  outputTokens: "output_tokens",
-  reasoningTokens: "reasoning_tokens",
-  outputAudioTokens: "output_audio_tokens",
-} as const satisfies Partial<Record<keyof UsageFigures, keyof Line>>;
 
 /** Requests that count in the usage: those that went upstream. */
 const UNCOUNTED = new Set(["refused", "not_sent"]);
@@ -143,8 +132,8 @@ function rowOf(rows: Map<string, Map<string, MutableRow>>, line: Line): MutableR
 }
 
 function add(figures: MutableFigures, line: Line, cost: bigint): void {
-  for (const [figure, field] of Object.entries(TOKEN_FIGURES)) {
-    figures[figure as keyof typeof TOKEN_FIGURES] += line[field];
+  for (const kind of TOKEN_KINDS) {
+    figures[kind] += line[TOKEN_NAMES[kind]];
   }
   figures.requests += 1;
   figures.estimatedRequests += line.estimated ? 1 : 0;

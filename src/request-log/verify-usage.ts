@@ -4,9 +4,9 @@
  * one direction only.
  */
 import type { Store } from "../store/types.ts";
-import type { UsageFigures, UsageRow } from "../store/types/reporting.ts";
+import { FIGURE_NAMES, type UsageFigures, type UsageRow } from "../store/types/reporting.ts";
 import { OTHER_TAGS } from "../tags.ts";
-import { type LoggedRow, type LoggedUsage, TOKEN_FIGURES } from "./read-usage.ts";
+import type { LoggedRow, LoggedUsage } from "./read-usage.ts";
 
 /** One figure that two accounts of a month do not agree on. */
 export interface UsageDifference {
@@ -32,16 +32,9 @@ export interface UsageDifference {
   readonly found: bigint;
 }
 
-/** Every figure of a usage row → its name in reports. */
-const FIGURES = {
-  requests: "requests",
-  ...TOKEN_FIGURES,
-  estimatedRequests: "estimated_requests",
-  costMicrocents: "cost_microcents",
-} as const satisfies Record<keyof UsageFigures, string>;
-type Figure = keyof typeof FIGURES;
-type FigureName = (typeof FIGURES)[Figure];
-const FIGURE_LIST = Object.keys(FIGURES) as readonly Figure[];
+type Figure = keyof UsageFigures;
+type FigureName = (typeof FIGURE_NAMES)[Figure];
+const FIGURES = Object.keys(FIGURE_NAMES) as readonly Figure[];
 
 export interface UsageVerification {
   readonly month: string;
@@ -52,7 +45,7 @@ export interface UsageVerification {
 }
 
 /** Spend is of a month and of all models and tags. */
-const SPEND = { day: null, model: null, tags: null, figure: FIGURES.costMicrocents };
+const SPEND = { day: null, model: null, tags: null, figure: FIGURE_NAMES.costMicrocents };
 
 type VerifyStore = Pick<Store, "listOrganizationIds" | "readSpend" | "readUsage">;
 
@@ -114,7 +107,7 @@ function compareRows(
     if (row === undefined) return [];
     const { keyId, day, model } = row;
     const about = { organizationId, keyId, day, model };
-    return FIGURE_LIST.flatMap((figure) =>
+    return FIGURES.flatMap((figure) =>
       compareFigure(figure, found, expected).map((difference) => ({ ...about, ...difference })),
     );
   });
@@ -133,7 +126,7 @@ function compareFigure(
 ): FigureDifference[] {
   const all = {
     tags: null,
-    figure: FIGURES[figure],
+    figure: FIGURE_NAMES[figure],
     expected: sum(expected, figure),
     found: sum(found, figure),
   };
@@ -162,7 +155,7 @@ function compareTagRow(
   const [least, most] = tags === OTHER_TAGS ? [inLog, inLog + undecided] : [inLog - undecided, inLog];
   if (inRedis >= least && inRedis <= most) return [];
   const amounts = { expected: inRedis < least ? least : most, found: inRedis };
-  return [{ tags, figure: FIGURES[figure], kind: kindOf(amounts), ...amounts }];
+  return [{ tags, figure: FIGURE_NAMES[figure], kind: kindOf(amounts), ...amounts }];
 }
 
 function kindOf({

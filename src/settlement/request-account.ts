@@ -10,13 +10,8 @@ import { costMicrocents, promptTokensOf } from "../pricing/rates.ts";
 import type { ClientResult, Outcome } from "../request-log/line.ts";
 import type { Check } from "../store/types/reporting.ts";
 import type { ChargeInput, RequestIdentity, RequestTokens } from "../store/types/settlement.ts";
-import {
-  type Answer,
-  type DescribeCost,
-  NO_TOKENS,
-  type Observation,
-  type TokenUsage,
-} from "../translation/client-protocol.ts";
+import type { Answer, DescribeCost, Observation } from "../translation/client-protocol.ts";
+import { NO_TOKENS, type TokenUsage } from "../token-usage.ts";
 import type { TokenEstimator, TokenSubject } from "./token-estimator.ts";
 
 /** What a request came to. */

@@ -1,17 +1,7 @@
 /** What is counted and logged of each request: once, at its end. */
 import type { Counter, Histogram } from "prom-client";
+import { TOKEN_KINDS, TOKEN_NAMES, type TokenUsage } from "../token-usage.ts";
 import type { Metrics } from "./metrics.ts";
-
-export interface MeteredTokens {
-  readonly inputTokens: number;
-  readonly cachedInputTokens: number;
-  readonly cacheWriteTokens: number;
-  readonly cacheWrite1hTokens: number;
-  readonly inputAudioTokens: number;
-  readonly outputTokens: number;
-  readonly reasoningTokens: number;
-  readonly outputAudioTokens: number;
-}
 
 /** A request at its end. */
 export interface FinishedRequest {
@@ -27,7 +17,7 @@ export interface FinishedRequest {
   readonly code: string | null;
   /** Null: not metered, or refused before it was. */
   readonly settled: {
-    readonly tokens: MeteredTokens;
+    readonly tokens: TokenUsage;
     readonly costMicrocents: bigint;
     readonly estimated: boolean;
     /** What the upstream served it as and nobody has set a price for. */
@@ -53,7 +43,7 @@ export interface RequestMeterOptions {
 
 /** What is counted for one model and operation. */
 interface ModelChildren {
-  readonly tokens: readonly { readonly field: keyof MeteredTokens; readonly counter: Counter.Internal }[];
+  readonly tokens: readonly { readonly field: keyof TokenUsage; readonly counter: Counter.Internal }[];
   readonly duration: Histogram.Internal<string>;
   readonly inputTokens: Histogram.Internal<string>;
   readonly outputTokens: Histogram.Internal<string>;
@@ -75,17 +65,6 @@ const OPERATIONS: ReadonlyMap<string, string> = new Map([
   ["embeddings", "embeddings"],
   ["completions", "text_completion"],
 ]);
-/** Label and figure. */
-const TOKEN_TYPES: readonly { readonly type: string; readonly field: keyof MeteredTokens }[] = [
-  { type: "input", field: "inputTokens" },
-  { type: "cached_input", field: "cachedInputTokens" },
-  { type: "cache_write", field: "cacheWriteTokens" },
-  { type: "cache_write_1h", field: "cacheWrite1hTokens" },
-  { type: "input_audio", field: "inputAudioTokens" },
-  { type: "output", field: "outputTokens" },
-  { type: "reasoning", field: "reasoningTokens" },
-  { type: "output_audio", field: "outputAudioTokens" },
-];
 /** Names that upstreams give to service tiers; a label must not take whatever one makes up. */
 const KNOWN_TIERS: ReadonlySet<string> = new Set(["batch", "flex", "performance", "priority", "scale"]);
 
@@ -188,8 +167,8 @@ function createModelChildren(metrics: Metrics, model: string, operation: string)
   const labels = { gen_ai_operation_name: operation, gen_ai_request_model: model };
   const usage = { gen_ai_request_model: model };
   return {
-    tokens: TOKEN_TYPES.map(({ type, field }) => {
-      const counter = metrics.tokens.labels({ model, type });
+    tokens: TOKEN_KINDS.map((field) => {
+      const counter = metrics.tokens.labels({ model, type: TOKEN_NAMES[field].replace(/_tokens$/, "") });
       // There from the first request of a model on; what few requests have is counted where it is.
       counter.inc(0);
       return { field, counter };
@@ -206,7 +185,7 @@ function createModelChildren(metrics: Metrics, model: string, operation: string)
 function observeAnswer(
   children: ModelChildren,
   { durationMs, firstTokenMs }: FinishedRequest,
-  { inputTokens, cachedInputTokens, outputTokens }: MeteredTokens,
+  { inputTokens, cachedInputTokens, outputTokens }: TokenUsage,
 ): void {
   children.duration.observe(durationMs / 1000);
   children.inputTokens.observe(inputTokens + cachedInputTokens);

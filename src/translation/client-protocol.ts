@@ -10,6 +10,7 @@
  * `protocols.ts` puts them together.
  */
 import type { GatewayError } from "../errors.ts";
+import type { TokenUsage } from "../token-usage.ts";
 import type { JsonBody } from "./json/parse-body.ts";
 
 /** Which protocol a route speaks; it decides the envelope of errors too. */
@@ -50,37 +51,6 @@ export interface ModelTarget {
   readonly upstreamModel: string;
   readonly profile: ModelProfile;
 }
-
-/**
- * Token counts as the upstream reports them, normalised: the prompt is `inputTokens` and `cachedInputTokens` together.
- * Never negative, always integers; parts never exceed what they are parts of, and no token is in two of them.
- */
-export interface TokenUsage {
-  readonly inputTokens: number;
-  readonly cachedInputTokens: number;
-  /** Part of `inputTokens`: written to a cache for 5 minutes, or for a time that the upstream does not tell. */
-  readonly cacheWriteTokens: number;
-  /** Part of `inputTokens`: written to a cache for an hour. */
-  readonly cacheWrite1hTokens: number;
-  /** Part of `inputTokens`: audio. Cached audio is among the cached tokens. */
-  readonly inputAudioTokens: number;
-  readonly outputTokens: number;
-  /** Part of `outputTokens`. */
-  readonly reasoningTokens: number;
-  /** Part of `outputTokens`. */
-  readonly outputAudioTokens: number;
-}
-
-export const NO_TOKENS: TokenUsage = Object.freeze({
-  inputTokens: 0,
-  cachedInputTokens: 0,
-  cacheWriteTokens: 0,
-  cacheWrite1hTokens: 0,
-  inputAudioTokens: 0,
-  outputTokens: 0,
-  reasoningTokens: 0,
-  outputAudioTokens: 0,
-});
 
 /** Figures of one usage that cannot all be true. What is charged then: docs/spend.md. */
 export type UsageContradiction =

@@ -8,6 +8,7 @@ import {
   priceInForce,
 } from "../../pricing/price.ts";
 import { costMicrocents } from "../../pricing/rates.ts";
+import { mapTokens, nameTokens, TOKEN_NAMES, type TokenUsage } from "../../token-usage.ts";
 import { AdminError } from "../admin-error.ts";
 import { MAX_MICROCENTS, type OutsideUsage, type OutsideUsageCreation } from "../schemas/spend-correction.ts";
 import { requireModel } from "./key-settings.ts";
@@ -28,23 +29,12 @@ export function priceOutsideUsage(
   catalog: Catalog,
   nowMs: number,
 ): PricedUsage {
-  const counts = completeCounts(given);
+  const tokens = readTokens(given);
   const price = requirePriceInForce(given.model, currency, catalog, nowMs);
   const charged = requireRates(price, given);
   const { rates } = charged;
-  const sum = costMicrocents(
-    {
-      inputTokens: counts.input_tokens,
-      cachedInputTokens: counts.cached_input_tokens,
-      cacheWriteTokens: counts.cache_write_tokens,
-      cacheWrite1hTokens: counts.cache_write_1h_tokens,
-      inputAudioTokens: counts.input_audio_tokens,
-      outputTokens: counts.output_tokens,
-      reasoningTokens: counts.reasoning_tokens,
-      outputAudioTokens: counts.output_audio_tokens,
-    },
-    { ...rates, request: rates.request * BigInt(counts.requests) },
-  );
+  const requests = given.requests ?? 1;
+  const sum = costMicrocents(tokens, { ...rates, request: rates.request * BigInt(requests) });
   if (sum === 0n || sum > BigInt(MAX_MICROCENTS)) {
     throw refuse(
       "outside_usage",
@@ -53,29 +43,19 @@ export function priceOutsideUsage(
   }
   const { serviceTier, abovePromptTokens, from } = charged;
   const place = { service_tier: serviceTier, above_prompt_tokens: abovePromptTokens, price_from: from };
+  const counts = { requests, ...nameTokens(tokens) };
   return { usage: { model: given.model, ...counts, ...place }, microcents: Number(sum) };
 }
 
-function completeCounts(given: OutsideUsageCreation) {
-  const counts = {
-    requests: given.requests ?? 1,
-    input_tokens: given.input_tokens,
-    cached_input_tokens: given.cached_input_tokens ?? 0,
-    cache_write_tokens: given.cache_write_tokens ?? 0,
-    cache_write_1h_tokens: given.cache_write_1h_tokens ?? 0,
-    input_audio_tokens: given.input_audio_tokens ?? 0,
-    output_tokens: given.output_tokens,
-    reasoning_tokens: given.reasoning_tokens ?? 0,
-    output_audio_tokens: given.output_audio_tokens ?? 0,
-  };
-  const ofInput = counts.cache_write_tokens + counts.cache_write_1h_tokens + counts.input_audio_tokens;
-  if (ofInput > counts.input_tokens) {
+function readTokens(given: OutsideUsageCreation): TokenUsage {
+  const tokens = mapTokens((kind) => given[TOKEN_NAMES[kind]] ?? 0);
+  if (tokens.cacheWriteTokens + tokens.cacheWrite1hTokens + tokens.inputAudioTokens > tokens.inputTokens) {
     throw refuse("outside_usage.input_tokens", "expected no fewer than cache writes and audio among them");
   }
-  if (counts.reasoning_tokens + counts.output_audio_tokens > counts.output_tokens) {
+  if (tokens.reasoningTokens + tokens.outputAudioTokens > tokens.outputTokens) {
     throw refuse("outside_usage.output_tokens", "expected no fewer than reasoning and audio among them");
   }
-  return counts;
+  return tokens;
 }
 
 function requirePriceInForce(id: string, currency: string, catalog: Catalog, nowMs: number): Price {

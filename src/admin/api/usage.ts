@@ -1,6 +1,6 @@
 /** `GET …/usage`: what a month's requests used and cost, as JSON or CSV. */
 import { wholeCents } from "../../money.ts";
-import { type MonthUsage, NO_USAGE, type UsageRow } from "../../store/types/reporting.ts";
+import { FIGURE_NAMES, type MonthUsage, NO_USAGE, type UsageRow } from "../../store/types/reporting.ts";
 import { hasTags, MAX_TAG_COMBINATIONS, parseTagList, valueOfTag } from "../../tags.ts";
 import { parseGroups, type UsageGroup, usage, usageQuery } from "../schemas/usage.ts";
 import { formatCsvLine } from "../format-csv.ts";
@@ -8,6 +8,7 @@ import { defineOrganizationRoute } from "./route.ts";
 
 const GROUP_FIELDS = { day: "day", key: "keyId", model: "model" } as const;
 const GROUP_COLUMNS = { day: "day", key: "key_id", model: "model" } as const;
+/** In the order in which they are shown. */
 const COUNTS = [
   "requests",
   "inputTokens",
@@ -121,16 +122,7 @@ function formatGroups({ values }: Total, groups: readonly UsageGroup[]): Record<
 
 function formatFigures({ counts, costMicrocents }: Omit<Total, "values">) {
   return {
-    requests: counts.requests,
-    input_tokens: counts.inputTokens,
-    cached_input_tokens: counts.cachedInputTokens,
-    output_tokens: counts.outputTokens,
-    reasoning_tokens: counts.reasoningTokens,
-    cache_write_tokens: counts.cacheWriteTokens,
-    cache_write_1h_tokens: counts.cacheWrite1hTokens,
-    input_audio_tokens: counts.inputAudioTokens,
-    output_audio_tokens: counts.outputAudioTokens,
-    estimated_requests: counts.estimatedRequests,
+    ...Object.fromEntries(COUNTS.map((count) => [FIGURE_NAMES[count], counts[count]])),
     cost_microcents: Number(costMicrocents),
     cost_cents: wholeCents(costMicrocents),
   };

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { MAX_CENTS, MICROCENTS_PER_CENT } from "../../money.ts";
 import { record, whole } from "../../settings/input-schemas.ts";
+import { mapTokens, nameTokens } from "../../token-usage.ts";
 import { count, month, named, text } from "./fields.ts";
 
 export const MAX_MICROCENTS = MAX_CENTS * MICROCENTS_PER_CENT;
@@ -41,14 +42,7 @@ export const outsideUsage = named(
   z.strictObject({
     model: z.string(),
     requests: count(),
-    input_tokens: count(),
-    cached_input_tokens: count(),
-    cache_write_tokens: count(),
-    cache_write_1h_tokens: count(),
-    input_audio_tokens: count(),
-    output_tokens: count(),
-    reasoning_tokens: count(),
-    output_audio_tokens: count(),
+    ...nameTokens(mapTokens(count)),
     service_tier: z.string().nullable().meta({ description: "Null: the default." }),
     above_prompt_tokens: z.int().nullable().meta({ description: "Null: of prompts that no tier is for." }),
     price_from: z

@@ -1,6 +1,7 @@
 /** The formats of an export: what its rows are written as. */
 import { formatDecimal } from "../../money.ts";
 import { readTags } from "../../tags.ts";
+import { TOKEN_KINDS, TOKEN_NAMES } from "../../token-usage.ts";
 import { type CsvCell, formatCsvLine } from "../format-csv.ts";
 import type { ExportCell, ExportColumn, ExportRow } from "./export-rows.ts";
 import { FOCUS_COLUMNS } from "./focus.ts";
@@ -26,14 +27,7 @@ const COLUMNS: readonly ExportColumn[] = [
   ["model", ({ model }) => model],
   ["tags", ({ tags }) => tags],
   ["requests", ({ requests }) => requests],
-  ["input_tokens", ({ inputTokens }) => inputTokens],
-  ["cached_input_tokens", ({ cachedInputTokens }) => cachedInputTokens],
-  ["cache_write_tokens", ({ cacheWriteTokens }) => cacheWriteTokens],
-  ["cache_write_1h_tokens", ({ cacheWrite1hTokens }) => cacheWrite1hTokens],
-  ["input_audio_tokens", ({ inputAudioTokens }) => inputAudioTokens],
-  ["output_tokens", ({ outputTokens }) => outputTokens],
-  ["reasoning_tokens", ({ reasoningTokens }) => reasoningTokens],
-  ["output_audio_tokens", ({ outputAudioTokens }) => outputAudioTokens],
+  ...TOKEN_KINDS.map((kind): ExportColumn => [TOKEN_NAMES[kind], (row) => row[kind]]),
   ["estimated_requests", ({ estimatedRequests }) => estimatedRequests],
   ["cost_microcents", ({ costMicrocents }) => costMicrocents],
   ["cost", ({ costMicrocents }) => formatDecimal(costMicrocents)],

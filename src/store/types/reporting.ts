@@ -1,4 +1,5 @@
 /** What was spent, used and refused: the figures that people and clients read. */
+import { NO_TOKENS, TOKEN_NAMES, type TokenUsage } from "../../token-usage.ts";
 import type { AdmissionDecision } from "./decision.ts";
 import type { AuditFields, AuditInput } from "./audit.ts";
 import type { Page, PageInput } from "./page.ts";
@@ -102,7 +103,7 @@ export interface SpendFigures {
   readonly keyMicrocents: ReadonlyMap<string, bigint>;
 }
 
-export interface UsageRow {
+export interface UsageRow extends TokenUsage {
   readonly day: string;
   /** Null for a spend correction of the organization as a whole. */
   readonly keyId: string | null;
@@ -111,18 +112,6 @@ export interface UsageRow {
   /** In the form of `tags.ts`: its own combination, or `OTHER_TAGS`. */
   readonly tags: string;
   readonly requests: number;
-  readonly inputTokens: number;
-  readonly cachedInputTokens: number;
-  readonly outputTokens: number;
-  readonly reasoningTokens: number;
-  /** Part of the input: written to a cache for 5 minutes. */
-  readonly cacheWriteTokens: number;
-  /** Part of the input: written to a cache for an hour. */
-  readonly cacheWrite1hTokens: number;
-  /** Part of the input. */
-  readonly inputAudioTokens: number;
-  /** Part of the output. */
-  readonly outputAudioTokens: number;
   readonly estimatedRequests: number;
   readonly costMicrocents: bigint;
 }
@@ -139,17 +128,18 @@ export interface MonthUsage {
 /** What a row counts, without what it is a row of. */
 export type UsageFigures = Omit<UsageRow, "day" | "keyId" | "model" | "tags">;
 
+/** What each is called in the management API and in reports. */
+export const FIGURE_NAMES = {
+  requests: "requests",
+  ...TOKEN_NAMES,
+  estimatedRequests: "estimated_requests",
+  costMicrocents: "cost_microcents",
+} as const satisfies Record<keyof UsageFigures, string>;
+
 /** The figures of a row in which nothing is counted yet. */
 export const NO_USAGE: UsageFigures = {
   requests: 0,
-  inputTokens: 0,
-  cachedInputTokens: 0,
-  outputTokens: 0,
-  reasoningTokens: 0,
-  cacheWriteTokens: 0,
-  cacheWrite1hTokens: 0,
-  inputAudioTokens: 0,
-  outputAudioTokens: 0,
+  ...NO_TOKENS,
   estimatedRequests: 0,
   costMicrocents: 0n,
 };

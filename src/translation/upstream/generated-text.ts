@@ -1,10 +1,5 @@
-import type {
-  CostReport,
-  DescribeCost,
-  Observation,
-  TokenUsage,
-  UsageContradiction,
-} from "../client-protocol.ts";
+import type { CostReport, DescribeCost, Observation, UsageContradiction } from "../client-protocol.ts";
+import type { TokenUsage } from "../../token-usage.ts";
 import { isJsonObject } from "../../json-object.ts";
 import { TextBuffer } from "../text-buffer.ts";
 import { type ReportedUsage, readServiceTier, readUsage } from "./usage.ts";

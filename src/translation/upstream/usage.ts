@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from "../../json-object.ts";
-import type { TokenUsage, UsageContradiction } from "../client-protocol.ts";
+import type { UsageContradiction } from "../client-protocol.ts";
+import type { TokenUsage } from "../../token-usage.ts";
 import { type FigurePath, USAGE_FORMS, type UsageForm } from "./usage-forms.ts";
 
 /** No context window comes near it: a larger figure is a broken upstream, not a bill. */

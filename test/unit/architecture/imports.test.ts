@@ -21,6 +21,7 @@ const SHARED = [
   "scrub.ts",
   "set-bounded.ts",
   "tags.ts",
+  "token-usage.ts",
   "wait.ts",
 ];
 
@@ -40,7 +41,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   limits: ["pricing", "store", "translation"],
   grace: ["limits", "store"],
   spool: ["store"],
-  "request-log": ["pricing", "store", "translation"],
+  "request-log": ["pricing", "store"],
   settlement: ["catalog", "grace", "limits", "pricing", "request-log", "spool", "store", "translation"],
   exchange: ["auth", "catalog", "limits", "request-log", "settlement", "store", "telemetry", "translation"],
   alerts: ["config", "settings", "store"],

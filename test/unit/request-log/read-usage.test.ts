@@ -8,7 +8,7 @@ import { rebuildUsage, verifyUsage } from "../../../src/request-log/verify-usage
 import { NO_USAGE, type UsageFigures, type UsageRow } from "../../../src/store/types/reporting.ts";
 import { OTHER_TAGS } from "../../../src/tags.ts";
 import { IDENTITY } from "../spool/spool-fixture.ts";
-import { NO_TOKENS } from "../../../src/translation/client-protocol.ts";
+import { NO_TOKENS } from "../../../src/token-usage.ts";
 
 const REQUEST: LoggedRequest = {
   identity: { ...IDENTITY, requestId: "req_01a1fbdf-a29c-790a-a491-cbfe2a229b51" },

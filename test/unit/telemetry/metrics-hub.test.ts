@@ -4,7 +4,7 @@ import { createMetrics, type Metrics } from "../../../src/telemetry/metrics.ts";
 import { MetricsHub } from "../../../src/telemetry/metrics-hub.ts";
 import { MAX_ORGANIZATION_LABELS, RequestMeter } from "../../../src/telemetry/request-meter.ts";
 import { parseMetrics, sumOf } from "../../support/metrics-page.ts";
-import { NO_TOKENS } from "../../../src/translation/client-protocol.ts";
+import { NO_TOKENS } from "../../../src/token-usage.ts";
 
 const hubs: MetricsHub[] = [];
 afterEach(() => {

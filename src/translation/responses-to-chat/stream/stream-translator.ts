@@ -1,6 +1,6 @@
 import { GatewayError } from "../../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../../json-object.ts";
-import { NO_TOKENS } from "../../client-protocol.ts";
+import { NO_TOKENS } from "../../../token-usage.ts";
 import { isUpstreamError } from "../../upstream/error-text.ts";
 import type { GeneratedText } from "../../upstream/generated-text.ts";
 import { mapErrorInAnswer } from "../../upstream/map-error.ts";

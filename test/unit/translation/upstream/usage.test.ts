@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { NO_TOKENS } from "../../../../src/translation/client-protocol.ts";
+import { NO_TOKENS } from "../../../../src/token-usage.ts";
 import {
   parseUsage,
   readMessageUsage,
