@@ -1,5 +1,5 @@
 /** Alerts as mails to the addresses that the organization has given. */
-import { z } from "zod";
+import * as z from "zod";
 import type { Logger } from "../logger.ts";
 import type { AlertMessage } from "../store/types/alerts.ts";
 import { createAlertMail } from "./alert-mail.ts";

@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { z } from "zod";
+import * as z from "zod";
 import { formatTags, OTHER_TAGS } from "../tags.ts";
 import { TOKEN_KINDS, TOKEN_NAMES } from "../token-usage.ts";
 import { NO_USAGE, type UsageFigures, type UsageRow } from "../store/types/reporting.ts";

@@ -1,5 +1,5 @@
 /** The kind of setting that is a group of settings: an object in the API, one field of JSON in Redis. */
-import { z } from "zod";
+import * as z from "zod";
 import { record } from "./input-schemas.ts";
 import { asJson } from "./kinds.ts";
 import type { Kind, RecordOf, Settings } from "./setting.ts";

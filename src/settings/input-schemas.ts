@@ -2,7 +2,7 @@
  * What people may send: schemas whose error text is a whole expectation ("expected a whole number from 1 to 1000000").
  * Whoever checks with them adds the field's name and what was found.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { formatSuggestion } from "../config/schema/nearest.ts";
 import { parseTagList } from "../tags.ts";
 

@@ -1,5 +1,5 @@
 /** The kinds of settings. What a value must be is said here alone. */
-import { z } from "zod";
+import * as z from "zod";
 import { modelName, NAME_VALUES as MODEL_NAME_VALUES } from "../config/schema/model-names.ts";
 import { explainCurrency } from "../config/schema/currencies.ts";
 import { MAX_CENTS } from "../money.ts";

@@ -1,5 +1,5 @@
 /** The kind of setting that is a webhook: people set its URL, the gateway makes its secrets. */
-import { z } from "zod";
+import * as z from "zod";
 import { record } from "./input-schemas.ts";
 import { asJson } from "./kinds.ts";
 import type { Kind } from "./setting.ts";

@@ -2,7 +2,7 @@
  * The kind of setting that is a list of webhooks: each with a format and a choice of alerts. What lets somebody send in
  * the organization's name, the URLs of Slack and Teams and PagerDuty's routing keys, is taken and never given back whole.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { record } from "./input-schemas.ts";
 import { asJson } from "./kinds.ts";
 import type { Kind } from "./setting.ts";

@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import { z } from "zod";
+import * as z from "zod";
 import type { ChargeInput, RequestIdentity } from "../store/types/settlement.ts";
 
 /** A request that went upstream without a hold in Redis: what it costs at least when nobody ever says more. */

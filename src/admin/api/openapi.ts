@@ -1,5 +1,5 @@
 /** The OpenAPI 3.1 document, made of the routes and of the schemas that check the requests. */
-import { z } from "zod";
+import * as z from "zod";
 import { errorBody } from "../schemas/error.ts";
 import { namedSchemas } from "../schemas/fields.ts";
 import type { RouteDescription } from "./route.ts";

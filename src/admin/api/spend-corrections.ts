@@ -1,6 +1,6 @@
 /** `POST …/spend-corrections`: puts a month's spend right by hand, with a reason. */
 import { createHash } from "node:crypto";
-import { z } from "zod";
+import * as z from "zod";
 import type { Catalog } from "../../catalog/catalog.ts";
 import { MICROCENTS_PER_CENT, wholeCents } from "../../money.ts";
 import type { AuditFields } from "../../store/types/audit.ts";

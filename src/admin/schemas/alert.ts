@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { record, timestamp, whole } from "../../settings/input-schemas.ts";
 import { month, named } from "./fields.ts";
 import { pageShape } from "./page.ts";

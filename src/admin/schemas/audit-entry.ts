@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { timestamp } from "../../settings/input-schemas.ts";
 import { named } from "./fields.ts";
 import { pageOf } from "./page.ts";

@@ -2,7 +2,7 @@
  * Fields of the management API beside settings; check-input.ts adds the field's name and what was found to their error
  * texts. The OpenAPI document is made of the same schemas.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { formatSuggestion } from "../../config/schema/nearest.ts";
 import { tagList } from "../../settings/input-schemas.ts";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { record, timestamp, whole } from "../../settings/input-schemas.ts";
 import { KEY_SETTINGS } from "../../settings/key.ts";
 import { answerShape, changeShape, creationShape } from "../../settings/table.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { record, timestamp } from "../../settings/input-schemas.ts";
 import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
 import { ORGANIZATION_STATES } from "../../settings/state.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { record } from "../../settings/input-schemas.ts";
 import { named } from "./fields.ts";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { record, timestamp } from "../../settings/input-schemas.ts";
 import { count, moment, named, tagFilter } from "./fields.ts";
 import { pageFields, pageOf } from "./page.ts";

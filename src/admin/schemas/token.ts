@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { TOKEN_ROLES } from "../../store/types/tokens.ts";
 import { NAME_VALUES, name, record, timestamp } from "../../settings/input-schemas.ts";
 import { choice, named } from "./fields.ts";

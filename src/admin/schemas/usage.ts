@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { formatSuggestion } from "../../config/schema/nearest.ts";
 import { parseMonth } from "../../calendar.ts";
 import { isTagName } from "../../tags.ts";

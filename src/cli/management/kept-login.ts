@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { CommandError } from "./command-error.ts";
 
 const keptLogin = z.strictObject({ admin_url: z.string().min(1), token: z.string().min(1) });

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 import { choices, described, integer, list, mapping, orNull, text } from "./fields.ts";
 import { modelName, NAME_VALUES } from "./model-names.ts";

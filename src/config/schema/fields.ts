@@ -5,7 +5,7 @@
  */
 import { resolve } from "node:path";
 
-import { z } from "zod";
+import * as z from "zod";
 
 import { formatSuggestion } from "./nearest.ts";
 import { Secret, VARIABLE_NAME_FORM, type SecretReference, type SecretSource } from "../secret.ts";

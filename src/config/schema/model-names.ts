@@ -1,5 +1,5 @@
 /** Names of models beside their ids: in the catalog, and in an organization's settings. */
-import { z } from "zod";
+import * as z from "zod";
 
 const MAX_NAME_CHARACTERS = 128;
 /** ASCII alone, so that two names that look the same are the same. */

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 import { parsePrice } from "../../money.ts";
 import { DEFAULT_SERVICE_TIERS } from "../../translation/upstream/service-tiers.ts";

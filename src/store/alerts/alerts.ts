@@ -1,5 +1,5 @@
 /** The list of alerts that people see, and the delivery state of each. Fired in `lua/include/thresholds.lua`. */
-import { z } from "zod";
+import * as z from "zod";
 import { isWebhookId, readChannels } from "./channels.ts";
 import type { StoreContext } from "../context.ts";
 import { isId, timeOfId } from "../ids.ts";

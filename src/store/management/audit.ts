@@ -1,6 +1,6 @@
 /** The audit log: a stream on the organization's slot, bounded, so its oldest entries go when it is full. */
 import type { ChainableCommander } from "ioredis";
-import { z } from "zod";
+import * as z from "zod";
 import type { StoreContext } from "../context.ts";
 import { auditKey } from "../redis/keys.ts";
 import type { AuditEntry, AuditInput, AuditValue } from "../types/audit.ts";

@@ -2,7 +2,7 @@
  * The last requests of an organization, in two streams: what was admitted (written when it ends) and what was refused at
  * admission. Bounded, so old ones are gone; for explaining, never for money.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { describeChecks } from "../admission/checks.ts";
 import type { StoreContext } from "../context.ts";
 import { timeOfId } from "../ids.ts";

@@ -1,5 +1,5 @@
 /** The way of a request, as its entry among the recent ones keeps it. */
-import { z } from "zod";
+import * as z from "zod";
 import { type RequestWay, UNKNOWN_WAY } from "../types/reporting.ts";
 
 const at = z.number().int().nullable();

@@ -1,5 +1,5 @@
 /** What an upstream asks of its callers: secrets, each in a header of its own. Only Envoy reads them. */
-import { z } from "zod";
+import * as z from "zod";
 
 import { Secret, VARIABLE_NAME_FORM, type SecretSource } from "../../secret.ts";
 import { described, mapping, ofType, SECRET_EXPECTATION, text, VARIABLE_EXPECTATION } from "../fields.ts";

@@ -1,5 +1,5 @@
 /** Requests that Envoy signs when everything about them is final: AWS Signature Version 4. */
-import { z } from "zod";
+import * as z from "zod";
 
 import { described, mapping, orNull, path, text } from "../fields.ts";
 import type { SecretSource } from "../../secret.ts";
