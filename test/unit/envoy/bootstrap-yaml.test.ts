@@ -1,5 +1,32 @@
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formatEnvoyYaml, oneLine, typed } from "../../../src/envoy/bootstrap/yaml-document.ts";
+import { parse } from "yaml";
+import {
+  type EnvoyValue,
+  formatEnvoyYaml,
+  oneLine,
+  typed,
+} from "../../../src/envoy/bootstrap/yaml-document.ts";
+
+/** What YAML may take for something else. */
+const SPECIAL = ["null", "True", "1", "1s", "0x1", "1e3", ".inf", "-", "---", "a: b", "%A%", " a", "a\nb\n"];
+const texts = fc.oneof(
+  fc.string(),
+  fc.string({ unit: fc.constantFrom(..."az09 .-_/@%:#,[]{}'\"\\\n\t&*!|>?~`=".split("")) }),
+  fc.constantFrom(...SPECIAL),
+);
+/** A number would be moved to the front; a comment's begins with its mark. */
+const names = texts.filter((name) => !/^#|^\d+$|^__proto__$/.test(name));
+const { values } = fc.letrec<{ values: EnvoyValue }>((tie) => ({
+  values: fc.oneof(
+    { maxDepth: 3 },
+    texts,
+    fc.integer(),
+    fc.constantFrom(true, false, null, 0.25),
+    fc.array(tie("values"), { maxLength: 3 }),
+    fc.dictionary(names, tie("values"), { maxKeys: 3, noNullPrototype: true }),
+  ),
+}));
 
 describe("formatEnvoyYaml", () => {
   it("writes a comment above the key it is about, and above an item of a list", () => {
@@ -21,6 +48,18 @@ describe("formatEnvoyYaml", () => {
   it("repeats equal parts instead of pointing at the first", () => {
     const part = { a: 1 };
     expect(formatEnvoyYaml({ first: part, second: part }, "heading")).not.toMatch(/[&*]/);
+  });
+
+  it("reads back as what was written, whatever the texts and names, over several lines and on one", () => {
+    const property = fc.property(
+      fc.dictionary(names, values, { minKeys: 1, noNullPrototype: true }),
+      (root) => {
+        const wanted = JSON.stringify(root);
+        expect(JSON.stringify(parse(formatEnvoyYaml(root, "heading")))).toBe(wanted);
+        expect(JSON.stringify(parse(formatEnvoyYaml({ root: oneLine(root) })))).toBe(`{"root":${wanted}}`);
+      },
+    );
+    fc.assert(property, { numRuns: 150 });
   });
 
   it("begins a typed message with its type", () => {
