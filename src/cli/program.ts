@@ -1,5 +1,4 @@
-import { Command } from "commander";
-import { readVersion } from "../package-files.ts";
+import type { Command } from "commander";
 import { addCompletionCommand } from "./completion/completion.ts";
 import { addConfigCommands } from "./config.ts";
 import { addDemoUpstreamCommand } from "./demo-upstream.ts";
@@ -7,9 +6,7 @@ import { addDoctorCommand } from "./doctor.ts";
 import { addEnvoyCommands } from "./envoy.ts";
 import { addManagementCommands } from "./management/management.ts";
 import { addExplainCommand } from "./explain.ts";
-import { addServeCommands } from "./serve.ts";
-import { addUpCommand } from "./up.ts";
-import { openScreen } from "./terminal/screen.ts";
+import { createStackProgram } from "./stack-program.ts";
 import { addUsageVerifyCommands } from "./usage-verify.ts";
 
 const EXAMPLES = `
@@ -29,17 +26,7 @@ Examples:
 
 /** The whole command line. Each command loads what it needs when it runs, so that help is there at once. */
 export function createProgram(): Command {
-  const program = new Command("inference-gateway")
-    .description(
-      "API keys, rate limits and spend caps in front of hosted language models, as a sidecar of Envoy.",
-    )
-    .version(readVersion(), "-V, --version")
-    .showHelpAfterError("(--help lists what there is)")
-    .configureOutput({ outputError: (text, write) => write(`${paintError(text.trimEnd())}\n`) })
-    .addHelpText("after", EXAMPLES)
-    .exitOverride();
-  addUpCommand(program);
-  addServeCommands(program);
+  const program = createStackProgram().addHelpText("after", EXAMPLES);
   addConfigCommands(program);
   addEnvoyCommands(program);
   addDoctorCommand(program);
@@ -49,8 +36,4 @@ export function createProgram(): Command {
   addExplainCommand(program);
   addCompletionCommand(program);
   return program;
-}
-
-function paintError(text: string): string {
-  return openScreen(process.stderr, { env: process.env }).paint("bad", text);
 }

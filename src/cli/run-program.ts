@@ -1,6 +1,6 @@
-import { CommanderError } from "commander";
+import { type Command, CommanderError } from "commander";
 import { UsageError } from "./management/command-error.ts";
-import { createProgram } from "./program.ts";
+import { createStackProgram, isStackCommand } from "./stack-program.ts";
 import { openScreen } from "./terminal/screen.ts";
 
 /** A command line that nobody can run: unknown command, missing option. */
@@ -22,7 +22,8 @@ const EXPECTED = new Set([
  */
 export async function runProgram(argv: readonly string[]): Promise<number | null> {
   try {
-    await createProgram().parseAsync([...argv]);
+    const program = isStackCommand(argv) ? createStackProgram() : await loadProgram();
+    await program.parseAsync([...argv]);
     return null;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_EXIT_CODE;
@@ -30,6 +31,11 @@ export async function runProgram(argv: readonly string[]): Promise<number | null
     process.stderr.write(`${screen.paint("bad", formatFailure(error))}\n`);
     return error instanceof UsageError ? USAGE_EXIT_CODE : 1;
   }
+}
+
+async function loadProgram(): Promise<Command> {
+  const { createProgram } = await import("./program.ts");
+  return createProgram();
 }
 
 function formatFailure(error: unknown): string {
