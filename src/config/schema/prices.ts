@@ -17,7 +17,13 @@ const decimal = (what: string, example: string) =>
   );
 const perMillion = () => decimal("a price per million tokens", "2.50");
 
-/** What stands wherever there are prices: in a currency, in a tier of prompt sizes, in a service tier. */
+/**
+ * What stands wherever there are prices: in a currency, in a tier of prompt sizes, in a service tier. As all below, it is
+ * made once: each schema is made of several dozens, and what the file is read with would need it a dozen times over.
+ */
+const RATES = createRatesShape();
+const SCHEDULE = createScheduleShape();
+
 function createRatesShape() {
   const unit = "per million tokens";
   const optional = (description: string, fallback: string) =>
@@ -48,7 +54,7 @@ function createRatesShape() {
 function createScheduleShape() {
   const tier = mapping({
     above_prompt_tokens: integer(1, MAX_TOKENS),
-    ...createRatesShape(),
+    ...RATES,
   });
   const tiers = list(tier, "tiers").superRefine((given, context) => {
     for (const [index, { above_prompt_tokens: size }] of given.entries()) {
@@ -59,7 +65,7 @@ function createScheduleShape() {
     }
   });
   return {
-    ...createRatesShape(),
+    ...RATES,
     tiers: described(
       tiers.default([]),
       "Prices of larger prompts: the whole request is charged at the last entry whose `above_prompt_tokens` its prompt exceeds, cached and written tokens included. What an entry lacks falls back within the entry.",
@@ -82,16 +88,14 @@ function explainTier(name: string): string | null {
     : "expected a service tier as upstreams name it, in lower case, such as `flex` or `priority`";
 }
 
-function createPriceShape() {
-  return {
-    ...createScheduleShape(),
-    service_tiers: described(
-      z.record(tierName, mapping(createScheduleShape())).default({}),
-      "Prices of requests that the upstream answers at a tier such as `flex`, `priority` or `batch`, each with `tiers` of its own where it has some.",
-      { type: "mapping of tier to prices" },
-    ),
-  };
-}
+const PRICE = {
+  ...SCHEDULE,
+  service_tiers: described(
+    z.record(tierName, mapping(SCHEDULE)).default({}),
+    "Prices of requests that the upstream answers at a tier such as `flex`, `priority` or `batch`, each with `tiers` of its own where it has some.",
+    { type: "mapping of tier to prices" },
+  ),
+};
 
 const day = z.string({ error: "expected a day such as 2027-01-01" }).refine(isDay, {
   error: "expected a day such as 2027-01-01",
@@ -102,23 +106,21 @@ function isDay(text: string): boolean {
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text);
 }
 
-type GivenPrice = z.output<ReturnType<typeof createEntrySchema>>;
+const ENTRY = mapping({
+  from: described(
+    day.optional(),
+    "In a list of prices: the UTC day from which this entry is in force. The first has none, every other a later one than the entry before it.",
+    { type: "date", default: "from the beginning" },
+  ),
+  ...PRICE,
+});
 
-function createEntrySchema() {
-  return mapping({
-    from: described(
-      day.optional(),
-      "In a list of prices: the UTC day from which this entry is in force. The first has none, every other a later one than the entry before it.",
-      { type: "date", default: "from the beginning" },
-    ),
-    ...createPriceShape(),
-  });
-}
+type GivenPrice = z.output<typeof ENTRY>;
 
 /** One block of prices, or a list of them by the day from which they are in force. */
 function createPriceListSchema() {
-  const single = mapping(createPriceShape()).transform((given): GivenPrice => given);
-  const several = list(createEntrySchema(), "prices", 1).superRefine(checkDays);
+  const single = mapping(PRICE).transform((given): GivenPrice => given);
+  const several = list(ENTRY, "prices", 1).superRefine(checkDays);
   const parse = (value: unknown) =>
     Array.isArray(value) ? several.safeParse(value) : z.tuple([single]).safeParse([value]);
   return z.unknown().transform((value, context) => {
@@ -168,7 +170,7 @@ export function createPricesSchema() {
   });
   const error = 'expected one block of prices per currency, as in `USD: {input: "2.50", output: "10.00"}`';
   // What either form takes: for the reference.
-  const { properties, required } = z.toJSONSchema(createEntrySchema(), {
+  const { properties, required } = z.toJSONSchema(ENTRY, {
     io: "input",
     unrepresentable: "any",
   });
