@@ -19,6 +19,8 @@ export interface ReloaderOptions {
   readonly load: () => Config;
   /** What the file said when the processes were started. */
   readonly running: Config;
+  /** Of the file, from before it was read for `running`: unless it has changed since, it is not read at the start again. */
+  readonly runningFingerprint: string | null;
   readonly nowMs: () => number;
   /** The file's catalog is in force from now on. */
   readonly onAccepted: (catalog: Config["catalog"], state: ConfigState) => void;
@@ -43,9 +45,8 @@ export class ConfigReloader {
 
   /** From now on; what has changed since the file was read for `running` counts, too. */
   start(): void {
-    const { file, pollMs } = this.#options;
-    this.#watcher = watchFiles([file], () => this.#apply(), pollMs);
-    this.#apply();
+    const { file, pollMs, runningFingerprint: since } = this.#options;
+    this.#watcher = watchFiles([file], () => this.#apply(), { pollMs, since });
   }
 
   get state(): ConfigState {

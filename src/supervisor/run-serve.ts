@@ -9,7 +9,8 @@
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { type ConfigState, writeConfigState } from "../config/reload/config-state.ts";
-import { ConfigReloader } from "../config/reload.ts";
+import { ConfigReloader, type ReloaderOptions } from "../config/reload.ts";
+import { fingerprint } from "../config/reload/watch-files.ts";
 import type { Config } from "../config/schema.ts";
 import { ConnectTimeoutError, tryConnect } from "../connect.ts";
 import type { Logger } from "../logger.ts";
@@ -59,6 +60,7 @@ interface Life {
 
 async function start(options: ServeOptions): Promise<void> {
   const { log, entry } = options;
+  const runningFingerprint = fingerprint([options.configFile]);
   const written = options.loadConfig();
   const config = applyOverrides(written, options.overrides);
   requireRedis(config);
@@ -71,7 +73,7 @@ async function start(options: ServeOptions): Promise<void> {
   const onRestart = (crash: WorkerCrash): void => log.error(crash, "worker ended unasked, starting another");
   const supervisor = new Supervisor({ config, entry, addresses, onRestart });
   let services: SupervisorServices | null = null;
-  const reloader = createReloader(options, written, (catalog) => {
+  const reloader = createReloader(options, { running: written, runningFingerprint }, (catalog) => {
     supervisor.replaceCatalog(catalog);
     services?.replaceCatalog(catalog);
   });
@@ -218,7 +220,7 @@ async function stop(
 /** A changed file: its catalog everywhere, or, when it is refused, the old one everywhere. */
 function createReloader(
   { configFile, loadConfig, log }: ServeOptions,
-  running: Config,
+  { running, runningFingerprint }: Pick<ReloaderOptions, "running" | "runningFingerprint">,
   onAccepted: (catalog: Config["catalog"]) => void,
 ): ConfigReloader {
   const keep = (state: ConfigState): void => {
@@ -232,6 +234,7 @@ function createReloader(
     file: configFile,
     load: loadConfig,
     running,
+    runningFingerprint,
     nowMs: () => Date.now(),
     onAccepted(catalog, state) {
       onAccepted(catalog);

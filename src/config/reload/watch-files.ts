@@ -12,21 +12,30 @@ const POLL_MS = 2_000;
 export function watchFiles(
   paths: readonly string[],
   onChange: () => void,
-  pollMs: number = POLL_MS,
+  { pollMs = POLL_MS, since }: WatchOptions = {},
 ): { close: () => void } {
-  let known = fingerprint(paths);
-  const timer = setInterval(() => {
+  let known = since ?? fingerprint(paths);
+  const look = (): void => {
     const now = fingerprint(paths);
     if (now === null || now === known) return;
     known = now;
     onChange();
-  }, pollMs);
+  };
+  const timer = setInterval(look, pollMs);
   timer.unref();
+  if (since !== undefined) look();
   return { close: () => clearInterval(timer) };
 }
 
-/** Null while one of them cannot be read. */
-function fingerprint(paths: readonly string[]): string | null {
+export interface WatchOptions {
+  /** How often they are looked at. */
+  readonly pollMs?: number | undefined;
+  /** Their fingerprint earlier: what has changed since then counts, too, and is told of at once. */
+  readonly since?: string | null;
+}
+
+/** Of what is in these files. Null while one of them cannot be read. */
+export function fingerprint(paths: readonly string[]): string | null {
   try {
     return paths.map((path) => createHash("sha256").update(readFileSync(path)).digest("hex")).join(" ");
   } catch {

@@ -15,6 +15,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { ConfigError } from "../../../src/config/config-error.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { ConfigReloader } from "../../../src/config/reload.ts";
+import { fingerprint } from "../../../src/config/reload/watch-files.ts";
 import type { ConfigState } from "../../../src/config/reload/config-state.ts";
 import type { Config } from "../../../src/config/schema.ts";
 
@@ -30,11 +31,12 @@ let refusals: ConfigError[];
 
 const load = () => loadConfig(file, { env: {} });
 
-function start(running: Config = load()): void {
+function start(runningFingerprint = fingerprint([file]), running: Config = load(), read = load): void {
   reloader = new ConfigReloader({
     file,
-    load,
+    load: read,
     running,
+    runningFingerprint,
     nowMs: () => Date.UTC(2026, 10, 22),
     pollMs: 10,
     onAccepted: (catalog, state) => changes.push({ catalog, state }),
@@ -103,10 +105,18 @@ describe("ConfigReloader", () => {
   });
 
   it("sees what changed between the start of the process and the watch", () => {
-    const running = load();
+    const [before, running] = [fingerprint([file]), load()];
     writeFileSync(file, renamed);
-    start(running);
+    start(before, running);
     expect(upstreamModels()).toEqual(["echo-2"]);
+  });
+
+  it("does not read a file again that is as it was when the process started", () => {
+    const read = vi.fn<typeof load>(load);
+    start(fingerprint([file]), load(), read);
+    expect(read).not.toHaveBeenCalled();
+    reloader.reload();
+    expect(read).toHaveBeenCalledOnce();
   });
 
   it("refuses a bad file whole, and takes the next good one", async () => {
