@@ -18,12 +18,15 @@ export class TextBuffer {
     return this.#buffer.subarray(0, this.#length);
   }
 
-  /** @returns Whether the piece fitted; when not, nothing of it is kept. */
-  append(text: string): boolean {
-    const needed = this.#length + Buffer.byteLength(text);
+  /**
+   * @param encoding "latin1" for UTF-8 that is a string of one character per byte.
+   * @returns Whether the piece fitted; when not, nothing of it is kept.
+   */
+  append(text: string, encoding: "utf8" | "latin1" = "utf8"): boolean {
+    const needed = this.#length + Buffer.byteLength(text, encoding);
     if (needed > this.#maxBytes) return false;
     if (needed > this.#buffer.length) this.#grow(needed);
-    this.#length += this.#buffer.write(text, this.#length, "utf8");
+    this.#length += this.#buffer.write(text, this.#length, encoding);
     return true;
   }
 

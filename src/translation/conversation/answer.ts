@@ -3,10 +3,14 @@ import { isJsonObject, type JsonObject } from "../../json-object.ts";
 import type { Answer, AnswerOutput, DescribeCost, Observation, ProtocolName } from "../client-protocol.ts";
 import { parseJsonText } from "../json/parse-json-text.ts";
 import { SseDecoder } from "../sse/decoder.ts";
+import { decodeCharacters, type EventBlock } from "../sse/event-block.ts";
+import { type EventReader, feedEvents } from "../sse/event-feed.ts";
 import { isUpstreamError } from "../upstream/error-text.ts";
 import { GeneratedText } from "../upstream/generated-text.ts";
 import { mapErrorInAnswer } from "../upstream/map-error.ts";
+import { findChoice, readFinishReason, readLogprobs, readMatchedStop } from "../upstream/read-choice.ts";
 import { asGatewayError, DONE, MAX_EVENT_BYTES, parseCompletion } from "../upstream/read-stream.ts";
+import { MAX_TEMPLATES, TextTemplate } from "../upstream/text-template.ts";
 
 interface ConversationAnswerOptions {
   readonly protocol: ProtocolName;
@@ -26,6 +30,10 @@ export abstract class ConversationAnswer implements Answer {
   protected readonly generated: GeneratedText;
   readonly #options: ConversationAnswerOptions;
   readonly #decoder = new SseDecoder({ maxEventBytes: MAX_EVENT_BYTES });
+  readonly #reader: EventReader;
+  /** Of the last chunk that was parsed and had text alone. */
+  #template: TextTemplate | null = null;
+  #templatesLeft = MAX_TEMPLATES;
   #output = "";
   #isFinal = false;
   #failed: GatewayError | null = null;
@@ -34,6 +42,7 @@ export abstract class ConversationAnswer implements Answer {
     this.#options = options;
     this.generated = new GeneratedText(options.describeCost);
     this.contentType = options.stream ? "text/event-stream" : "application/json";
+    this.#reader = this.#createReader();
   }
 
   get observation(): Observation {
@@ -53,7 +62,7 @@ export abstract class ConversationAnswer implements Answer {
 
   push(chunk: Uint8Array): AnswerOutput {
     return this.#advance(() => {
-      for (const { data } of this.#decoder.push(chunk)) this.#readData(data);
+      feedEvents(chunk, this.#reader);
     });
   }
 
@@ -69,6 +78,9 @@ export abstract class ConversationAnswer implements Answer {
 
   /** What one chunk of the upstream's stream means to the client. */
   protected abstract writeChunk(chunk: unknown): void;
+
+  /** The same of a chunk that adds this text, and differs from the one before in nothing else. */
+  protected abstract writeText(text: string): void;
 
   /** What comes last; `isDone` where the upstream said that it is the end, and did not just close. */
   protected abstract writeEnd(isDone: boolean): void;
@@ -93,11 +105,47 @@ export abstract class ConversationAnswer implements Answer {
     return this.#takeOutput();
   }
 
+  #createReader(): EventReader {
+    return {
+      isOver: () => this.#isFinal,
+      knowsAlike: () => this.#template !== null && this.#decoder.isBetweenEvents,
+      readAlike: (block) => this.#readAlike(block),
+      read: (bytes) => {
+        for (const { data } of this.#decoder.push(bytes)) this.#readData(data);
+      },
+    };
+  }
+
+  /** Chunks that differ from the last one that was learned in their text alone are not parsed. */
+  #readAlike(block: EventBlock): void {
+    const template = this.#template;
+    if (template === null) return;
+    for (let text = template.take(block); text !== null; text = template.take(block)) {
+      this.writeText(text.unescaped ?? (block.isAscii ? text.escaped : decodeCharacters(text.escaped)));
+    }
+  }
+
   #readData(data: string): void {
     // After [DONE] nothing counts; an event without data is a keep-alive.
     if (this.#isFinal || data === "") return;
-    if (data === DONE) this.#end(true);
-    else this.writeChunk(parseJsonText(data));
+    if (data === DONE) {
+      this.#end(true);
+      return;
+    }
+    const chunk = parseJsonText(data);
+    this.writeChunk(chunk);
+    if (this.#templatesLeft > 0) this.#learn(data, chunk);
+  }
+
+  #learn(text: string, chunk: unknown): void {
+    const choice = isJsonObject(chunk) && !isJsonObject(chunk["usage"]) ? findChoice(chunk) : null;
+    if (choice === null || readFinishReason(choice) !== "" || readMatchedStop(choice) !== null) return;
+    if (readLogprobs(choice).length > 0) return;
+    const readDelta = ({ delta, message }: JsonObject): unknown => delta ?? message;
+    const template = TextTemplate.create({ text, textKey: "content", readDelta });
+    if (template === null) return;
+    this.#template = template;
+    this.#templatesLeft -= 1;
   }
 
   #end(isDone: boolean): void {

@@ -45,6 +45,10 @@ export class MessagesAnswer extends ConversationAnswer {
     this.#translator.readChunk(chunk);
   }
 
+  protected override writeText(text: string): void {
+    this.#translator.readText(text);
+  }
+
   protected override writeEnd(isDone: boolean): void {
     this.#translator.end(isDone);
   }

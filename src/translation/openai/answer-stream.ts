@@ -1,5 +1,7 @@
 import { GatewayError } from "../../errors.ts";
 import type { AnswerOutput } from "../client-protocol.ts";
+import { encodeCharacters } from "../sse/event-block.ts";
+import { type EventReader, feedEvents } from "../sse/event-feed.ts";
 import { LineSplitter, SseLimitError } from "../sse/line-splitter.ts";
 import { isComment, readField } from "../sse/read-field.ts";
 import { DONE, MAX_EVENT_BYTES } from "../upstream/read-stream.ts";
@@ -18,6 +20,8 @@ export class AnswerStream {
   /** For an error chunk. */
   readonly #requestId: string;
   readonly #lines: LineSplitter;
+  readonly #reader: EventReader;
+  /** One character per byte. */
   #output = "";
   /** The open event's lines other than data. */
   #head = "";
@@ -37,13 +41,14 @@ export class AnswerStream {
         if (!this.#isOver) this.#readLine(bytes, start, end);
       },
     });
+    this.#reader = this.#createReader();
   }
 
   /** Once the stream is over, `final` or `failed` stays as it is and no bytes come any more. */
   push(chunk: Uint8Array): AnswerOutput {
     if (!this.#isOver) {
       this.#guard(() => {
-        this.#lines.push(chunk);
+        feedEvents(chunk, this.#reader);
       });
     }
     return this.#takeOutput();
@@ -74,14 +79,34 @@ export class AnswerStream {
           ? new GatewayError("upstream_error", { cause: error })
           : GatewayError.from(error);
       this.#failed = failure;
-      this.#output += formatStreamError(failure, this.#requestId);
+      this.#write(formatStreamError(failure, this.#requestId));
     }
   }
 
   #takeOutput(): AnswerOutput {
-    const bytes = Buffer.from(this.#output, "utf8");
+    const bytes = Buffer.from(this.#output, "latin1");
     this.#output = "";
     return { bytes, final: this.#isFinal, failed: this.#failed };
+  }
+
+  #write(text: string): void {
+    this.#output += encodeCharacters(text);
+  }
+
+  #createReader(): EventReader {
+    return {
+      isOver: () => this.#isOver,
+      knowsAlike: () => this.#rewriter.hasLearned && this.#isBetweenEvents,
+      readAlike: (block) => {
+        this.#output += this.#rewriter.rewriteAlike(block);
+      },
+      read: (bytes) => this.#lines.push(bytes),
+    };
+  }
+
+  get #isBetweenEvents(): boolean {
+    if (this.#data !== null || this.#head !== "" || this.#isAfterComment) return false;
+    return this.#lines.isBetweenLines;
   }
 
   #readLine(bytes: Buffer, start: number, end: number): void {
@@ -90,7 +115,7 @@ export class AnswerStream {
       return;
     }
     if (isComment(bytes, start)) {
-      this.#output += `${bytes.toString("utf8", start, end)}\n`;
+      this.#write(`${bytes.toString("utf8", start, end)}\n`);
       this.#isAfterComment = true;
       return;
     }
@@ -117,20 +142,20 @@ export class AnswerStream {
     this.#eventBytes = 0;
     this.#isAfterComment = false;
     if (data === null) {
-      if (head !== "" || isAfterComment) this.#output += `${head}\n`;
+      if (head !== "" || isAfterComment) this.#write(`${head}\n`);
     } else if (isDone(data)) {
       this.#finish();
     } else if (data.charCodeAt(0) > SPACE || data.trim() !== "") {
       const chunk = this.#rewriter.rewrite(data, isError);
-      if (chunk !== null) this.#output += `${head}data: ${formatLines(chunk)}\n\n`;
+      if (chunk !== null) this.#write(`${head}data: ${formatLines(chunk)}\n\n`);
     }
   }
 
   #finish(): void {
     this.#isFinal = true;
     const held = this.#rewriter.takeHeld();
-    if (held !== null) this.#output += `data: ${formatLines(held)}\n\n`;
-    this.#output += `data: ${DONE}\n\n`;
+    if (held !== null) this.#write(`data: ${formatLines(held)}\n\n`);
+    this.#write(`data: ${DONE}\n\n`);
   }
 
   /** The upstream closed without `[DONE]`: some servers never send it, others have broken off. */

@@ -9,13 +9,21 @@ import {
   removeMembers,
 } from "../json/object-spans.ts";
 import { isJsonObject, type JsonObject } from "../../json-object.ts";
-import { ChunkTemplate } from "./chunk-template.ts";
+import { encodeCharacters, type EventBlock } from "../sse/event-block.ts";
 import type { GeneratedText } from "../upstream/generated-text.ts";
+import { MAX_TEMPLATES, TEXT_MARK, TextTemplate } from "../upstream/text-template.ts";
 import type { UsageVisibility } from "./stream-options.ts";
 import { isUpstreamError } from "../upstream/error-text.ts";
 
-/** A stream whose chunks differ in more than their text is not learned for ever. */
-const MAX_TEMPLATES = 8;
+/** A template, and what the client gets before and after its text. */
+interface LearnedTemplate {
+  readonly template: TextTemplate;
+  readonly before: string;
+  readonly after: string;
+  /** The same of a whole event, one character per byte. */
+  readonly eventBefore: string;
+  readonly eventAfter: string;
+}
 
 interface HeldUsage {
   readonly text: string;
@@ -35,7 +43,7 @@ export class ChunkRewriter {
   readonly #readDelta: (choice: JsonObject) => unknown;
   readonly #textKey: string | null;
   /** Of the last chunk that was parsed and had text alone. */
-  #template: ChunkTemplate | null = null;
+  #learned: LearnedTemplate | null = null;
   #templatesLeft = MAX_TEMPLATES;
   readonly #begunChoices = new Set<unknown>();
   readonly #finishedChoices = new Set<unknown>();
@@ -66,6 +74,37 @@ export class ChunkRewriter {
     return this.#hasFinalUsage || (begun > 0 && begun === this.#finishedChoices.size);
   }
 
+  /** Whether there may be events for `rewriteAlike`. */
+  get hasLearned(): boolean {
+    return this.#learned !== null;
+  }
+
+  /**
+   * Steps over the block's next events for as long as they differ from the last one that was learned in their text alone.
+   * @returns what the client gets of them, one character per byte.
+   */
+  rewriteAlike(block: EventBlock): string {
+    if (this.#learned === null) return "";
+    const { template, eventBefore, eventAfter } = this.#learned;
+    let output = "";
+    let plain = "";
+    let plainPieces = 0;
+    for (let text = template.take(block); text !== null; text = template.take(block)) {
+      output += eventBefore + text.escaped + eventAfter;
+      if (text.unescaped === null) {
+        plain += text.escaped;
+        if (text.escaped !== "") plainPieces += 1;
+      } else {
+        this.#generated.readCharacters(plain, plainPieces);
+        this.#generated.readMessage({ content: text.unescaped });
+        plain = "";
+        plainPieces = 0;
+      }
+    }
+    this.#generated.readCharacters(plain, plainPieces);
+    return output;
+  }
+
   /**
    * @param text A chunk's JSON.
    * @param isError The event's name says that it is an error.
@@ -73,11 +112,8 @@ export class ChunkRewriter {
    * @throws GatewayError when it is an error of the upstream or no chunk at all.
    */
   rewrite(text: string, isError: boolean): string | null {
-    const match = isError ? null : (this.#template?.match(text) ?? null);
-    if (match !== null) {
-      this.#generated.readMessage({ content: match.content });
-      return match.output;
-    }
+    const alike = isError ? null : this.#rewriteOne(text);
+    if (alike !== null) return alike;
     const { chunk, members } = parseChunk(text);
     if (isError || isUpstreamError(chunk)) {
       this.#generated.readError(chunk);
@@ -108,21 +144,30 @@ export class ChunkRewriter {
     return this.#splice(text, members, isUsageHidden);
   }
 
+  /** Null when the chunk is not like the one that was learned. */
+  #rewriteOne(text: string): string | null {
+    if (this.#learned === null) return null;
+    const { template, before, after } = this.#learned;
+    const match = template.match(text);
+    if (match === null) return null;
+    this.#generated.readMessage({ content: match.unescaped ?? match.escaped });
+    return before + match.escaped + after;
+  }
+
   /** Chunks that differ from this one in their text alone need not be parsed. */
   #learn(text: string, [choice]: readonly unknown[], isUsageHidden: boolean): void {
     const textKey = this.#textKey;
     if (textKey === null || this.#templatesLeft === 0) return;
     if (!isJsonObject(choice) || typeof choice["finish_reason"] === "string") return;
-    const rewrite = (marked: string): string =>
-      this.#splice(marked, findMembers(marked) ?? [], isUsageHidden);
-    const created = ChunkTemplate.create({
-      text,
-      textKey,
-      readDelta: this.#readDelta,
-      rewrite,
-    });
-    if (created === null) return;
-    this.#template = created;
+    const template = TextTemplate.create({ text, textKey, readDelta: this.#readDelta });
+    if (template === null) return;
+    const { marked } = template;
+    const output = this.#splice(marked, findMembers(marked) ?? [], isUsageHidden);
+    const [before, after, ...more] = output.split(TEXT_MARK);
+    if (before === undefined || after === undefined || more.length > 0) return;
+    const eventBefore = encodeCharacters(`data: ${before}`);
+    const eventAfter = encodeCharacters(`${after}\n\n`);
+    this.#learned = { template, before, after, eventBefore, eventAfter };
     this.#templatesLeft -= 1;
   }
 

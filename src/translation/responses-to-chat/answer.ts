@@ -47,9 +47,11 @@ export class ResponsesAnswer extends ConversationAnswer {
   }
 
   protected override writeChunk(chunk: unknown): void {
-    this.#silentChunks += 1;
-    this.#translator.readChunk(chunk);
-    if (this.#silentChunks > SILENT_CHUNKS_PER_COMMENT) this.#writeEvent(COMMENT);
+    this.#countSilence(() => this.#translator.readChunk(chunk));
+  }
+
+  protected override writeText(text: string): void {
+    this.#countSilence(() => this.#translator.readText(text));
   }
 
   protected override writeEnd(isDone: boolean): void {
@@ -63,6 +65,12 @@ export class ResponsesAnswer extends ConversationAnswer {
     this.write(this.#events.formatError(error, this.#settings.requestId));
     this.#translator.fail(error);
     this.write(DONE_EVENT);
+  }
+
+  #countSilence(read: () => void): void {
+    this.#silentChunks += 1;
+    read();
+    if (this.#silentChunks > SILENT_CHUNKS_PER_COMMENT) this.#writeEvent(COMMENT);
   }
 
   #writeEvent(text: string): void {

@@ -34,6 +34,11 @@ export class SseDecoder {
     });
   }
 
+  /** The next byte begins an event, and not the first one. */
+  get isBetweenEvents(): boolean {
+    return this.#name === null && this.#data.length === 0 && this.#lines.isBetweenLines;
+  }
+
   /**
    * The events that these bytes complete.
    * @throws SseLimitError when a line or an event exceeds the bound. Events before it in the same bytes are returned

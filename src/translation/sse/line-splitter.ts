@@ -36,6 +36,11 @@ export class LineSplitter {
     this.#consume = options.consume;
   }
 
+  /** The next byte begins a line, and not the first one. */
+  get isBetweenLines(): boolean {
+    return this.#pendingBytes === 0 && !this.#afterCarriageReturn && !this.#isFirstLine;
+  }
+
   /** @throws SseLimitError when a line is longer than the bound; lines before it have been handed over. */
   push(chunk: Uint8Array): void {
     const bytes = asBuffer(chunk);
@@ -109,6 +114,6 @@ function indexOrEnd(bytes: Buffer, byte: number, start: number): number {
   return index === -1 ? bytes.length : index;
 }
 
-function asBuffer(bytes: Uint8Array): Buffer {
+export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

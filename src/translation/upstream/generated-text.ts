@@ -82,6 +82,18 @@ export class GeneratedText implements Observation {
     if (this.generatedBytes > before) this.generatedDeltas += 1;
   }
 
+  /**
+   * The texts of many pieces at once.
+   * @param bytes Their UTF-8, one character per byte.
+   * @param pieces How many there are; empty ones do not count.
+   */
+  readCharacters(bytes: string, pieces: number): void {
+    if (pieces === 0) return;
+    this.generatedBytes += bytes.length;
+    this.generatedDeltas += pieces;
+    if (!this.#isTextFull) this.#isTextFull = !this.#text.append(bytes, "latin1");
+  }
+
   /** The texts of one piece of a stream; what is no text is passed over. */
   readPiece(texts: readonly unknown[]): void {
     const before = this.generatedBytes;

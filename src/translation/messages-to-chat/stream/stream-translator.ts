@@ -84,6 +84,15 @@ export class StreamTranslator {
     this.#pingAfterSilence();
   }
 
+  /** As `readChunk` of a chunk that differs from one before it in its text alone; nothing but that text is new. */
+  readText(text: string): void {
+    if (this.#finishReason === "") {
+      this.#generated.readMessage({ content: text });
+      if (text !== "") this.#sequencer.addProse("text", text);
+    }
+    this.#pingAfterSilence();
+  }
+
   /**
    * The upstream's stream has ended.
    * @param isDone It ended with `[DONE]`.

@@ -73,6 +73,13 @@ export class StreamTranslator {
     if (choice !== null && this.#finishReason === "") this.#readChoice(choice);
   }
 
+  /** As `readChunk` of a chunk that differs from one before it in its text alone; nothing but that text is new. */
+  readText(text: string): void {
+    if (this.#finishReason !== "") return;
+    this.#output.generated.readMessage({ content: text });
+    if (text !== "") this.#sequencer.addProse("text", text);
+  }
+
   /**
    * The upstream's answer has ended.
    * @param isWhole It said so: by `[DONE]`, or by being JSON.
