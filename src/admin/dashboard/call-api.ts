@@ -5,7 +5,6 @@ import { API_ROUTES } from "../api/routes.ts";
 import { runRoute } from "../api/run-route.ts";
 
 export interface CallOptions {
-  readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: object;
   /** An ETag. */
@@ -16,13 +15,21 @@ export interface CallOptions {
 /** `call`: method and path as the table of routes has them, "GET /api/catalog". */
 export type CallApi = (call: string, options?: CallOptions) => Promise<ApiAnswer>;
 
+export interface Caller {
+  readonly principal: Principal;
+  readonly requestId: string;
+  /** Of the page's path: what it names, the API's path has under the same name. */
+  readonly params: Readonly<Record<string, string>>;
+}
+
 /** Calls in the name of a principal. The calls throw what `runRoute` throws. */
-export function createCallApi(principal: Principal, requestId: string, services: ApiServices): CallApi {
+export function createCallApi({ principal, requestId, params }: Caller, services: ApiServices): CallApi {
   return (call, options = {}) => {
     const route = findRoute(call);
     if (route === undefined) throw new TypeError(`there is no ${call}`);
-    const { params = {}, query = {}, body, ifMatch, idempotencyKey } = options;
-    // The path's parameters are given apart; the address only carries the query.
+    const { query = {}, body, ifMatch, idempotencyKey } = options;
+    // The path's parameters are given apart, and only its own; the address only carries the query.
+    const own = Object.entries(params).filter(([name]) => route.path.includes(`{${name}}`));
     const url = `http://localhost/?${new URLSearchParams(query).toString()}`;
     const headers = {
       ...(ifMatch === undefined ? {} : { "if-match": ifMatch }),
@@ -33,7 +40,7 @@ export function createCallApi(principal: Principal, requestId: string, services:
       headers,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    return runRoute(route, { request, principal, params, requestId }, services);
+    return runRoute(route, { request, principal, params: Object.fromEntries(own), requestId }, services);
   };
 }
 

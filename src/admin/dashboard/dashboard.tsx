@@ -90,7 +90,7 @@ function run(route: PageRoute, page: PageCall): Promise<PageAnswer> {
   if ("run" in route) return route.run(page);
   const { organization } = page;
   if (organization === null) throw new TypeError(`${route.path} names no organization`);
-  return route.runInOrganization({ ...page, organization });
+  return route.runInOrganization({ ...page, organization, base: `/organizations/${organization.id}` });
 }
 
 async function createPage(
@@ -100,13 +100,14 @@ async function createPage(
 ): Promise<PageCall> {
   const { secret, principal, form } = given;
   const requestId = context.get("requestId");
+  const params = context.req.param();
   return {
     principal,
     isOperator: principal.type === "operator",
     canChange: principal.type === "operator" || principal.role === "admin",
     options,
-    api: createCallApi(principal, requestId, options),
-    params: context.req.param(),
+    api: createCallApi({ principal, requestId, params }, options),
+    params,
     query: new URL(context.req.url).searchParams,
     path: context.req.path,
     formToken: createFormToken(secret),
@@ -120,10 +121,8 @@ async function createPage(
 }
 
 async function readOrganization(page: PageCall): Promise<OrganizationView | null> {
-  const id = page.params["organization"];
-  if (id === undefined) return null;
-  const path = "GET /api/organizations/{organization}";
-  const { body } = await page.api(path, { params: { organization: id } });
+  if (page.params["organization"] === undefined) return null;
+  const { body } = await page.api("GET /api/organizations/{organization}");
   return body as OrganizationView;
 }
 

@@ -39,6 +39,8 @@ export interface PageCall {
 /** The same below `/organizations/{organization}`. */
 export interface OrganizationPageCall extends PageCall {
   readonly organization: OrganizationView;
+  /** Of its pages: "/organizations/org_…". */
+  readonly base: string;
 }
 
 /** What a page answers. */

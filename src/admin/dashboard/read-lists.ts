@@ -1,5 +1,5 @@
 /** Whole lists of the API, page by page, up to a bound. */
-import type { CallApi, CallOptions } from "./call-api.ts";
+import type { CallApi } from "./call-api.ts";
 
 const PAGE = "100";
 
@@ -15,17 +15,12 @@ export interface BoundedList<Item> {
 }
 
 /** At most `pages` pages of 100. */
-export async function readList<Item>(
-  api: CallApi,
-  call: string,
-  params: CallOptions["params"],
-  pages: number,
-): Promise<BoundedList<Item>> {
+export async function readList<Item>(api: CallApi, call: string, pages: number): Promise<BoundedList<Item>> {
   const items: Item[] = [];
   let after: string | null = null;
   for (let page = 0; page < pages; page += 1) {
     const query: Record<string, string> = after === null ? { limit: PAGE } : { limit: PAGE, after };
-    const { body } = await api(call, { params: params ?? {}, query });
+    const { body } = await api(call, { query });
     const { data, next } = body as ListPage<Item>;
     items.push(...data);
     after = next;

@@ -10,7 +10,6 @@ export async function readUsage(
   tag = "",
 ): Promise<UsageView> {
   const { body } = await page.api("GET /api/organizations/{organization}/usage", {
-    params: { organization: page.organization.id },
     query: { group_by: groupBy, ...(month === null ? {} : { month }), ...(tag === "" ? {} : { tag }) },
   });
   return body as UsageView;

@@ -18,17 +18,16 @@ async function showAlerts(page: OrganizationPageCall): Promise<PageAnswer> {
     after,
     wholeMessages: true,
   });
-  const base = `/organizations/${organization.id}`;
   return {
     markup: (
       <Layout page={page} title="Alerts" section="alerts">
         <p>
           At 80 % and 100 % of a budget, and at 90 % and 100 % of a hard cap, of a key and of the
           organization, once a month. What one request reaches is told of in one message. Who is told is set
-          in <a href={`${base}/settings`}>Inference settings</a>.
+          in <a href={`${page.base}/settings`}>Inference settings</a>.
         </p>
         {page.unreadAlerts > 0 && page.canChange ? (
-          <Form page={page} action={`${base}/alerts/read`} class="actions">
+          <Form page={page} action={`${page.base}/alerts/read`} class="actions">
             <button type="submit" class="quiet">
               Mark all as read
             </button>
@@ -52,8 +51,8 @@ function showThatOff(page: OrganizationPageCall): PageAnswer {
       <Layout page={page} title="Alerts" section="alerts">
         <p class="notice">
           Alerts are not shown on this dashboard: the channel is off in{" "}
-          <a href={`/organizations/${page.organization.id}/settings`}>Inference settings</a>. The management
-          API and <code>inference-gateway alerts list</code> have them.
+          <a href={`${page.base}/settings`}>Inference settings</a>. The management API and{" "}
+          <code>inference-gateway alerts list</code> have them.
         </p>
       </Layout>
     ),
@@ -61,16 +60,13 @@ function showThatOff(page: OrganizationPageCall): PageAnswer {
 }
 
 async function markRead(page: OrganizationPageCall): Promise<PageAnswer> {
-  await page.api("POST /api/organizations/{organization}/alerts/mark-read", {
-    params: { organization: page.organization.id },
-  });
-  return { redirect: `/organizations/${page.organization.id}/alerts?done=read` };
+  await page.api("POST /api/organizations/{organization}/alerts/mark-read");
+  return { redirect: `${page.base}/alerts?done=read` };
 }
 
 async function sendAgain(page: OrganizationPageCall): Promise<PageAnswer> {
-  const params = { organization: page.organization.id, alert: page.params["alert"] ?? "" };
-  await page.api(REDELIVER, { params, body: {} });
-  return { redirect: `/organizations/${page.organization.id}/alerts?done=sent` };
+  await page.api(REDELIVER, { body: {} });
+  return { redirect: `${page.base}/alerts?done=sent` };
 }
 
 export const alertPageRoutes: readonly PageRoute[] = [

@@ -14,7 +14,6 @@ type Entry = AuditPageView["data"][number];
 
 async function showAudit(page: OrganizationPageCall): Promise<PageAnswer> {
   const { body } = await page.api("GET /api/organizations/{organization}/audit", {
-    params: { organization: page.organization.id },
     query: pageQueryOf(page),
   });
   const { data, next } = body as AuditPageView;

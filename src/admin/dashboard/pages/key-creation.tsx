@@ -32,7 +32,6 @@ export function createKey(page: OrganizationPageCall): Promise<PageAnswer> {
   return submit({
     send: async () => {
       const { body } = await page.api("POST /api/organizations/{organization}/keys", {
-        params: { organization: page.organization.id },
         body: readSettings(KEY_FORM, page.form, null),
       });
       return {
@@ -50,7 +49,7 @@ async function renderForm(
   problems: Problems,
 ): Promise<PageAnswer> {
   const { body } = await page.api("GET /api/catalog");
-  const path = `/organizations/${page.organization.id}/keys`;
+  const path = `${page.base}/keys`;
   return {
     status: problems.size === 0 ? 200 : 400,
     markup: (
@@ -92,7 +91,7 @@ function chooseModel({ options, organization }: OrganizationPageCall, created: K
 
 /** The only time that the key itself is in a page. */
 export function NewKey({ page, created, title }: NewKeyProps) {
-  const base = `/organizations/${page.organization.id}`;
+  const { base } = page;
   return (
     <Layout page={page} title={title} section="keys">
       <div class="card" role="status">

@@ -36,7 +36,6 @@ export async function changeKey(page: OrganizationPageCall): Promise<PageAnswer>
   return submit({
     send: async () => {
       await page.api(`PATCH ${ONE}`, {
-        params: paramsOf(page),
         body: pickChanges(readSettings(KEY_FORM, page.form, key), key),
         ifMatch: page.form.text("etag"),
       });
@@ -60,21 +59,20 @@ export async function changeKey(page: OrganizationPageCall): Promise<PageAnswer>
 /** Disables or enables. */
 export function setKeyDisabled(disabled: boolean): (page: OrganizationPageCall) => Promise<PageAnswer> {
   return async (page) => {
-    await page.api(`PATCH ${ONE}`, { params: paramsOf(page), body: { disabled } });
+    await page.api(`PATCH ${ONE}`, { body: { disabled } });
     return { redirect: `${pathOf(page)}?done=${disabled ? "disabled" : "enabled"}` };
   };
 }
 
 export async function rotateKey(page: OrganizationPageCall): Promise<PageAnswer> {
   const { body } = await page.api(`POST ${ONE}/rotate`, {
-    params: paramsOf(page),
     body: readBody(page.form, { grace_seconds: "default" }),
   });
   return { markup: <NewKey page={page} created={body as KeyWithSecretView} title="The key's new secret" /> };
 }
 
 export async function deleteKey(page: OrganizationPageCall): Promise<PageAnswer> {
-  const path = `/organizations/${page.organization.id}/keys`;
+  const path = `${page.base}/keys`;
   if (page.canChange && !isSure(page)) {
     const { key } = await readKey(page);
     const text = `Delete the API key "${key.name}"? This cannot be undone.`;
@@ -86,30 +84,24 @@ export async function deleteKey(page: OrganizationPageCall): Promise<PageAnswer>
       back: pathOf(page),
     });
   }
-  await page.api(`DELETE ${ONE}`, { params: paramsOf(page) });
+  await page.api(`DELETE ${ONE}`);
   return { redirect: `${path}?done=deleted` };
 }
 
 export async function revokeAllKeys(page: OrganizationPageCall): Promise<PageAnswer> {
-  const path = `/organizations/${page.organization.id}/keys`;
+  const path = `${page.base}/keys`;
   if (!isSure(page)) return { redirect: path };
-  await page.api("POST /api/organizations/{organization}/keys/revoke-all", {
-    params: { organization: page.organization.id },
-  });
+  await page.api("POST /api/organizations/{organization}/keys/revoke-all");
   return { redirect: `${path}?done=revoked` };
 }
 
 async function readKey(page: OrganizationPageCall): Promise<{ key: KeyView; etag: string }> {
-  const { body, headers } = await page.api(`GET ${ONE}`, { params: paramsOf(page) });
+  const { body, headers } = await page.api(`GET ${ONE}`);
   return { key: body as KeyView, etag: headers?.["etag"] ?? "*" };
 }
 
-function paramsOf(page: OrganizationPageCall) {
-  return { organization: page.organization.id, key: page.params["key"] ?? "" };
-}
-
 function pathOf(page: OrganizationPageCall): string {
-  return `/organizations/${page.organization.id}/keys/${page.params["key"] ?? ""}`;
+  return `${page.base}/keys/${page.params["key"] ?? ""}`;
 }
 
 interface FormState {

@@ -24,13 +24,11 @@ const LIST = "GET /api/organizations/{organization}/keys";
 const MAX_FOUND = 100;
 
 export async function showKeys(page: OrganizationPageCall): Promise<PageAnswer> {
-  const { organization } = page;
-  const path = `/organizations/${organization.id}/keys`;
-  const params = { organization: organization.id };
+  const path = `${page.base}/keys`;
   const search = (page.query.get("search") ?? "").trim();
   const [{ keys, next, hasMore }, requests] = await Promise.all([
     search === "" ? readPage(page) : findKeys(page, search),
-    readList<RequestView>(page.api, "GET /api/organizations/{organization}/requests", params, REQUEST_PAGES),
+    readList<RequestView>(page.api, "GET /api/organizations/{organization}/requests", REQUEST_PAGES),
   ]);
   const isWhole = search === "" && next === null && !page.query.has("after");
   return {
@@ -67,16 +65,14 @@ interface FoundKeys {
 }
 
 async function readPage(page: OrganizationPageCall): Promise<FoundKeys> {
-  const params = { organization: page.organization.id };
-  const { body } = await page.api(LIST, { params, query: pageQueryOf(page) });
+  const { body } = await page.api(LIST, { query: pageQueryOf(page) });
   const { data, next } = body as KeyPageView;
   return { keys: data, next, hasMore: false };
 }
 
 /** By the name, or by what people see of the key itself. */
 async function findKeys(page: OrganizationPageCall, search: string): Promise<FoundKeys> {
-  const params = { organization: page.organization.id };
-  const { items, hasMore } = await readList<KeyView>(page.api, LIST, params, MAX_KEY_PAGES);
+  const { items, hasMore } = await readList<KeyView>(page.api, LIST, MAX_KEY_PAGES);
   const wanted = search.toLowerCase();
   const found = items.filter(({ name, display }) => `${name} ${display}`.toLowerCase().includes(wanted));
   return {
@@ -120,13 +116,13 @@ interface KeyRowProps {
 }
 
 function KeyRow({ page, apiKey, lastUsedAt }: KeyRowProps) {
-  const { currency, id } = page.organization;
+  const { currency } = page.organization;
   const { remaining, capacity } = apiKey.bucket;
   const spending = spendingOf(apiKey);
   return (
     <tr>
       <th scope="row">
-        <a href={`/organizations/${id}/keys/${apiKey.id}`}>
+        <a href={`${page.base}/keys/${apiKey.id}`}>
           <bdi>{apiKey.name}</bdi>
         </a>
         <span class="below code">{apiKey.display}</span>
@@ -162,7 +158,7 @@ function AfterLeak({ page }: { page: OrganizationPageCall }) {
       <p>Deletes every key of this organization for good. What they have spent stays in the usage.</p>
       <Form
         page={page}
-        action={`/organizations/${page.organization.id}/keys/revoke-all`}
+        action={`${page.base}/keys/revoke-all`}
         confirm="Delete every API key of this organization? Every program that uses one is refused from the next request on."
       >
         <div class="field check">

@@ -29,11 +29,10 @@ const LAST_REQUESTS = "50";
 
 async function showOverview(page: OrganizationPageCall): Promise<PageAnswer> {
   const { id, currency } = page.organization;
-  const params = { organization: id };
   const [usage, { items: keys }, requests, alerts] = await Promise.all([
     readUsage(page, "day,key,model"),
-    readList<KeyView>(page.api, "GET /api/organizations/{organization}/keys", params, MAX_KEY_PAGES),
-    page.api("GET /api/organizations/{organization}/requests", { params, query: { limit: LAST_REQUESTS } }),
+    readList<KeyView>(page.api, "GET /api/organizations/{organization}/keys", MAX_KEY_PAGES),
+    page.api("GET /api/organizations/{organization}/requests", { query: { limit: LAST_REQUESTS } }),
     readAlerts(page),
   ]);
   const rows = usage.data;
@@ -119,9 +118,7 @@ function Days({ page, rows, names }: DaysProps) {
         formatTick={formatTickMoney}
       />
       <p>
-        <a href={`/organizations/${page.organization.id}/usage`}>
-          Usage of other days, of one key or model, as CSV
-        </a>
+        <a href={`${page.base}/usage`}>Usage of other days, of one key or model, as CSV</a>
       </p>
     </section>
   );
@@ -190,9 +187,7 @@ function Spend({ page, dayRows, progress }: SpendProps) {
       {spending.hardCapCents === null ? (
         <p class="quiet">
           There is no hard cap. Set one in{" "}
-          <a
-            href={`/organizations/${organization.id}/settings#${ORGANIZATION_SETTINGS.hardCapCents.apiName}`}
-          >
+          <a href={`${page.base}/settings#${ORGANIZATION_SETTINGS.hardCapCents.apiName}`}>
             Inference settings
           </a>
           .
@@ -213,7 +208,7 @@ function Figure({ name, value }: { name: string; value: string }) {
 
 /** In place of empty charts. */
 function FirstSteps({ page, hasKey }: { page: OrganizationPageCall; hasKey: boolean }) {
-  const base = `/organizations/${page.organization.id}`;
+  const { base } = page;
   const { hardCapCents: cap, budgetCents: budget } = spendingOf(page.organization);
   return (
     <section class="card empty" aria-labelledby="first">

@@ -12,8 +12,7 @@ import type { ExplainedRequestView } from "../views.ts";
 const ONE = "/api/organizations/{organization}/requests/{request}";
 
 export async function showRequest(page: OrganizationPageCall): Promise<PageAnswer> {
-  const params = { organization: page.organization.id, request: page.params["request"] ?? "" };
-  const request = (await page.api(`GET ${ONE}`, { params })).body as ExplainedRequestView;
+  const request = (await page.api(`GET ${ONE}`)).body as ExplainedRequestView;
   const { sentence, action } = request.explanation;
   const isGood = request.status !== null && request.status < 400 && request.error_code === null;
   return {
@@ -80,7 +79,7 @@ function Facts({ page, request }: { page: OrganizationPageCall; request: Explain
 
 /** A deleted key has no page any more: what is left of it are its requests. */
 function KeyLink({ page, request }: { page: OrganizationPageCall; request: ExplainedRequestView }) {
-  const base = `/organizations/${page.organization.id}`;
+  const { base } = page;
   const { key_id: id, key_deleted: isDeleted } = request;
   return (
     <>

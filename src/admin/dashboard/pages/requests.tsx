@@ -35,7 +35,7 @@ async function showRequests(page: OrganizationPageCall): Promise<PageAnswer> {
     readKeyNames(page.options.store, page.organization.id, [filters["key_id"] ?? null]),
     page.api("GET /api/catalog"),
   ]);
-  const path = `/organizations/${page.organization.id}/requests`;
+  const path = `${page.base}/requests`;
   const models = (catalog.body as CatalogView).data.map((model) => model.id);
   return {
     status: problem === null ? 200 : 400,
@@ -79,7 +79,6 @@ async function readRequests(
 ): Promise<{ list: RequestPageView; problem: string | null }> {
   try {
     const { body } = await page.api("GET /api/organizations/{organization}/requests", {
-      params: { organization: page.organization.id },
       query: { ...pageQueryOf(page), ...filters },
     });
     return { list: body as RequestPageView, problem: null };
@@ -117,7 +116,7 @@ function Nothing({ page, filters, isOver }: NothingProps) {
   }
   return (
     <p class="card empty">
-      There was no request yet. <a href={`/organizations/${page.organization.id}/try`}>Try it</a>
+      There was no request yet. <a href={`${page.base}/try`}>Try it</a>
     </p>
   );
 }
@@ -146,12 +145,12 @@ interface RequestRowProps {
 }
 
 function RequestRow({ page, request, decimals }: RequestRowProps) {
-  const { id, currency } = page.organization;
+  const { currency } = page.organization;
   const { upstream, duration_ms: duration, first_token_ms: firstToken } = request;
   return (
     <tr>
       <th scope="row">
-        <a href={`/organizations/${id}/requests/${request.id}`}>
+        <a href={`${page.base}/requests/${request.id}`}>
           <Time at={request.created_at} exact />
         </a>
       </th>

@@ -45,13 +45,12 @@ async function changeSettings(page: OrganizationPageCall): Promise<PageAnswer> {
     send: async () => {
       const wanted = readSettings(settings, page.form, organization);
       const { body } = await page.api(`PATCH ${ONE}`, {
-        params: { organization: organization.id },
         body: pickChanges(wanted, withPlainWebhook(organization)),
         ifMatch: page.form.text("etag"),
       });
       const secret = (body as OrganizationView).notifications.webhook?.secret;
       if (secret !== undefined) return showWebhookSecret(page, secret);
-      return { redirect: `/organizations/${organization.id}/settings?done=saved` };
+      return { redirect: `${page.base}/settings?done=saved` };
     },
     refused: (problems) => {
       const texts = textsOfForm(settings, page.form);
@@ -77,7 +76,7 @@ function withPlainWebhook(organization: OrganizationView): object {
 async function readOrganization(
   page: OrganizationPageCall,
 ): Promise<{ organization: OrganizationView; etag: string }> {
-  const { body, headers } = await page.api(`GET ${ONE}`, { params: { organization: page.organization.id } });
+  const { body, headers } = await page.api(`GET ${ONE}`);
   return { organization: body as OrganizationView, etag: headers?.["etag"] ?? "*" };
 }
 
@@ -89,13 +88,13 @@ interface SettingsState {
 }
 
 function renderSettings(page: OrganizationPageCall, state: SettingsState): PageAnswer {
-  const { id, notifications } = page.organization;
+  const { notifications } = page.organization;
   return {
     status: state.problems.size === 0 ? 200 : 400,
     markup: (
       <Layout page={page} title="Inference settings" section="settings">
         <ProblemSummary problems={state.problems} fields={listProblemFields(ALL)} />
-        <Form page={page} action={`/organizations/${id}/settings`} class="card">
+        <Form page={page} action={`${page.base}/settings`} class="card">
           <input type="hidden" name="etag" value={state.etag} />
           <AllSettings page={page} {...state} />
           {page.canChange ? <button type="submit">Save</button> : null}

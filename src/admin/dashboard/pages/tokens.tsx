@@ -27,7 +27,6 @@ function createToken(page: OrganizationPageCall): Promise<PageAnswer> {
   return submit({
     send: async () => {
       const { body } = await page.api(`POST ${LIST}`, {
-        params: { organization: page.organization.id },
         body: readBody(page.form, { name: "text", role: "text" }),
       });
       return { status: 201, markup: <NewToken page={page} created={body as TokenWithSecretView} /> };
@@ -37,19 +36,17 @@ function createToken(page: OrganizationPageCall): Promise<PageAnswer> {
 }
 
 async function deleteToken(page: OrganizationPageCall): Promise<PageAnswer> {
-  const params = { organization: page.organization.id, token: page.params["token"] ?? "" };
-  const back = `/organizations/${page.organization.id}/tokens`;
+  const back = `${page.base}/tokens`;
   if (page.canChange && !isSure(page)) {
     const text = "Delete the token? Whoever uses it is signed out.";
     return askFirst(page, { title: "Delete a token", section: "tokens", text, answer: "Delete", back });
   }
-  await page.api(`DELETE ${LIST}/{token}`, { params });
+  await page.api(`DELETE ${LIST}/{token}`);
   return { redirect: `${back}?done=token_deleted` };
 }
 
 async function renderTokens(page: OrganizationPageCall, problems: Problems): Promise<PageAnswer> {
-  const params = { organization: page.organization.id };
-  const { items } = await readList<TokenView>(page.api, `GET ${LIST}`, params, MAX_PAGES);
+  const { items } = await readList<TokenView>(page.api, `GET ${LIST}`, MAX_PAGES);
   return {
     status: problems.size === 0 ? 200 : 400,
     markup: (
@@ -87,7 +84,7 @@ function TokenTable({ page, tokens }: { page: OrganizationPageCall; tokens: read
             <Cell label="end">
               <Form
                 page={page}
-                action={`/organizations/${page.organization.id}/tokens/${token.id}/delete`}
+                action={`${page.base}/tokens/${token.id}/delete`}
                 confirm={`Delete the token "${token.name}"? Whoever uses it is signed out.`}
               >
                 <button type="submit" class="danger" aria-label={`Delete ${token.name}`}>
@@ -111,7 +108,7 @@ function CreationForm({ page, problems }: { page: OrganizationPageCall; problems
   return (
     <section class="card" aria-labelledby="create">
       <h2 id="create">Create a token</h2>
-      <Form page={page} action={`/organizations/${page.organization.id}/tokens`}>
+      <Form page={page} action={`${page.base}/tokens`}>
         <Field name="name" label="Name" value={page.form.text("name")} problems={problems} required />
         <Select name="role" label="Role" value={page.form.text("role")} problems={problems} choices={ROLES} />
         <button type="submit">Create the token</button>
@@ -130,7 +127,7 @@ function NewToken({ page, created }: { page: OrganizationPageCall; created: Toke
         </p>
         <Secret id="secret" label={`Token "${created.name}" (${created.role})`} value={created.token} />
         <p>
-          <a href={`/organizations/${page.organization.id}/tokens`}>To the list of tokens</a>
+          <a href={`${page.base}/tokens`}>To the list of tokens</a>
         </p>
       </div>
     </Layout>

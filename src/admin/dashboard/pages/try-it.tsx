@@ -14,7 +14,7 @@ import type { CatalogView } from "../views.ts";
 
 async function showTryIt(page: OrganizationPageCall): Promise<PageAnswer> {
   const { body } = await page.api("GET /api/catalog");
-  const { currency, id } = page.organization;
+  const { currency } = page.organization;
   const usable = (body as CatalogView).data.filter(
     (model) => model.replaced_by === null && model.prices[currency] !== undefined,
   );
@@ -26,7 +26,7 @@ async function showTryIt(page: OrganizationPageCall): Promise<PageAnswer> {
     markup: (
       <Layout page={page} title="Try it" section="try">
         <p>
-          Make a key on <a href={`/organizations/${id}/keys/new`}>API keys</a>, put it into the environment (
+          Make a key on <a href={`${page.base}/keys/new`}>API keys</a>, put it into the environment (
           <code>export API_KEY=sk-igw-…</code>) and paste one of these. OpenAI clients use the base URL{" "}
           <code class="break">{page.gatewayUrl}/v1</code>, Anthropic clients{" "}
           <code class="break">{page.gatewayUrl}</code>.

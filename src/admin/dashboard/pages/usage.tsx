@@ -274,7 +274,6 @@ async function exportUsage(page: OrganizationPageCall): Promise<PageAnswer> {
     return value === null ? [] : [[name, value] as const];
   });
   const { body, headers } = await page.api("GET /api/organizations/{organization}/usage/export", {
-    params: { organization: page.organization.id },
     query: Object.fromEntries(given),
   });
   return { text: body instanceof ReadableStream ? body : "", headers: headers ?? {} };
@@ -284,11 +283,10 @@ function correctSpend(page: OrganizationPageCall): Promise<PageAnswer> {
   return submit({
     send: async () => {
       await page.api("POST /api/organizations/{organization}/spend-corrections", {
-        params: { organization: page.organization.id },
         body: readCorrection(page.form),
         idempotencyKey: page.form.text("id"),
       });
-      return { redirect: `/organizations/${page.organization.id}/usage?done=corrected` };
+      return { redirect: `${page.base}/usage?done=corrected` };
     },
     refused: (problems) => renderUsage(page, problems),
   });

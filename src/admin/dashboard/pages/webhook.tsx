@@ -13,12 +13,8 @@ import {
 import type { WebhookTestView } from "../views.ts";
 
 export async function testWebhook(page: OrganizationPageCall): Promise<PageAnswer> {
-  const { body } = await page.api(
-    page.params["webhook"] === undefined ? TEST_WEBHOOK : TEST_FURTHER_WEBHOOK,
-    {
-      params: paramsOf(page),
-    },
-  );
+  const isFirst = page.params["webhook"] === undefined;
+  const { body } = await page.api(isFirst ? TEST_WEBHOOK : TEST_FURTHER_WEBHOOK);
   const result = body as WebhookTestView;
   const { url, format } = describeTested(page);
   return {
@@ -48,7 +44,7 @@ export async function testWebhook(page: OrganizationPageCall): Promise<PageAnswe
           <Form page={page} action={page.path}>
             <button type="submit">Test again</button>
           </Form>
-          <a href={`/organizations/${page.organization.id}/settings`}>Back to the inference settings</a>
+          <a href={`${page.base}/settings`}>Back to the inference settings</a>
         </div>
       </Layout>
     ),
@@ -56,19 +52,11 @@ export async function testWebhook(page: OrganizationPageCall): Promise<PageAnswe
 }
 
 export async function rotateWebhookSecret(page: OrganizationPageCall): Promise<PageAnswer> {
-  const { body } = await page.api(
-    page.params["webhook"] === undefined ? ROTATE_SECRET : ROTATE_FURTHER_SECRET,
-    {
-      params: paramsOf(page),
-      body: readBody(page.form, { grace_seconds: "default" }),
-    },
-  );
+  const isFirst = page.params["webhook"] === undefined;
+  const { body } = await page.api(isFirst ? ROTATE_SECRET : ROTATE_FURTHER_SECRET, {
+    body: readBody(page.form, { grace_seconds: "default" }),
+  });
   return showWebhookSecret(page, (body as { secret: string }).secret);
-}
-
-function paramsOf({ organization, params }: OrganizationPageCall): Readonly<Record<string, string>> {
-  const { webhook } = params;
-  return { organization: organization.id, ...(webhook === undefined ? {} : { webhook }) };
 }
 
 function describeTested({ organization, params }: OrganizationPageCall) {
@@ -92,7 +80,7 @@ export function showWebhookSecret(page: OrganizationPageCall, secret: string): P
           </p>
           <Secret id="secret" label="Webhook secret" value={secret} />
           <p>
-            <a href={`/organizations/${page.organization.id}/settings`}>Back to the inference settings</a>
+            <a href={`${page.base}/settings`}>Back to the inference settings</a>
           </p>
         </div>
       </Layout>

@@ -74,13 +74,11 @@ async function changeWebhooks(
   page: OrganizationPageCall,
   webhooks: readonly object[],
 ): Promise<OrganizationView> {
-  const params = { organization: page.organization.id };
   // The list is given whole: it must be the one that this page was made of.
-  const { body: now, headers } = await page.api(`GET ${ONE}`, { params });
+  const { body: now, headers } = await page.api(`GET ${ONE}`);
   const ids = (one: OrganizationView) => one.notifications.webhooks.map(({ id }) => id).join(" ");
   const isSame = ids(now as OrganizationView) === ids(page.organization);
   const { body } = await page.api(`PATCH ${ONE}`, {
-    params,
     body: { notifications: { webhooks } },
     ifMatch: isSame ? (headers?.["etag"] ?? "*") : '"changed"',
   });
@@ -107,8 +105,8 @@ function findOne({ organization, params }: OrganizationPageCall): FurtherWebhook
   return organization.notifications.webhooks.find(({ id }) => id === params["webhook"]) ?? null;
 }
 
-function settingsOf({ organization }: OrganizationPageCall): string {
-  return `/organizations/${organization.id}/settings`;
+function settingsOf({ base }: OrganizationPageCall): string {
+  return `${base}/settings`;
 }
 
 function renderForm(

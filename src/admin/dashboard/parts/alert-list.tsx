@@ -119,7 +119,7 @@ function SendAgain({ page, alert }: { page: OrganizationPageCall; alert: ListedA
   const { emails, webhook, webhooks } = page.organization.notifications;
   const hasChannel = emails.length > 0 || webhook !== null || webhooks.length > 0;
   if (!page.canChange || !hasChannel) return null;
-  const path = `/organizations/${page.organization.id}/alerts/${alert.id}/redeliver`;
+  const path = `${page.base}/alerts/${alert.id}/redeliver`;
   return (
     <>
       {" · "}

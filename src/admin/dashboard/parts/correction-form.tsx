@@ -78,7 +78,7 @@ export function CorrectionForm({ page, problems, keys, models, id }: CorrectionF
   return (
     <section class="card" aria-labelledby="correct">
       <h2 id="correct">Correct this month's spend</h2>
-      <Form page={page} action={`/organizations/${page.organization.id}/usage/corrections`}>
+      <Form page={page} action={`${page.base}/usage/corrections`}>
         <input type="hidden" name="id" value={id} />
         <Field
           name="amount"

@@ -24,10 +24,9 @@ export const ALERT_LABELS: Readonly<Record<WebhookAlert, string>> = {
 
 /** The webhooks beside the first one, with what is done with each. */
 export function FurtherWebhooks({ page }: { page: OrganizationPageCall }) {
-  const { id, notifications } = page.organization;
-  const { webhooks } = notifications;
+  const { webhooks } = page.organization.notifications;
   if (!page.canChange && webhooks.length === 0) return null;
-  const path = `/organizations/${id}/settings/webhooks`;
+  const path = `${page.base}/settings/webhooks`;
   return (
     <section class="card" aria-labelledby="webhooks">
       <h2 id="webhooks">Further webhooks</h2>

@@ -13,12 +13,7 @@ export function UsageExport({ page }: { page: OrganizationPageCall }) {
     <section aria-labelledby="export">
       <h2 id="export">Export</h2>
       <p class="quiet">A whole month by day, key, model and tags, to the last digit.</p>
-      <form
-        method="get"
-        action={`/organizations/${page.organization.id}/usage/export`}
-        class="filters"
-        aria-label="Export a month"
-      >
+      <form method="get" action={`${page.base}/usage/export`} class="filters" aria-label="Export a month">
         <div>
           <label for="export-month">Month</label>
           <select id="export-month" name="month">

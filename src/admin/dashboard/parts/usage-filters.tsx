@@ -39,7 +39,7 @@ interface UsageFiltersProps {
 }
 
 export function UsageFilters({ page, filters, keys, models }: UsageFiltersProps) {
-  const path = `/organizations/${page.organization.id}/usage`;
+  const path = `${page.base}/usage`;
   const { range, key, model, tag, byTag, by } = filters;
   return (
     <>

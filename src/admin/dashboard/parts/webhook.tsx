@@ -24,7 +24,7 @@ type WebhookView = NonNullable<OrganizationView["notifications"]["webhook"]>;
 export function Webhook({ page, webhook }: { page: OrganizationPageCall; webhook: WebhookView }) {
   const { url, disabled_at: disabledAt } = webhook;
   if (!page.canChange) return null;
-  const path = `/organizations/${page.organization.id}/settings/webhook`;
+  const path = `${page.base}/settings/webhook`;
   return (
     <section class="card" aria-labelledby="webhook">
       <h2 id="webhook">Webhook</h2>
