@@ -21,32 +21,36 @@ export function createSdsConfig(name: string, secretsDirectory: string): EnvoyNo
   };
 }
 
-/** The SDS file of a certificate or an authority. */
-export function certificateSecretFile(name: string, secretsDirectory: string): string {
+/** The path of an SDS file, and what is in it. */
+export type SecretFile = readonly [path: string, secret: EnvoyNode];
+
+function certificateSecretFile(name: string, secretsDirectory: string): string {
   return join(secretsDirectory, `${FILE_PREFIX}${name}.yaml`);
 }
 
-/** Contents of an SDS file: a certificate and its key, which should lie in one folder. */
-export function createCertificateSecret(name: string, certFile: string, keyFile: string): EnvoyNode {
-  return {
-    ...typed(SECRET_MESSAGE),
-    name,
-    tls_certificate: {
-      certificate_chain: { filename: certFile },
-      private_key: { filename: keyFile },
-      watched_directory: { path: dirname(certFile) },
-    },
+/** A certificate and its key, which should lie in one folder. */
+export function createCertificateSecret(
+  name: string,
+  secretsDirectory: string,
+  { certFile, keyFile }: { readonly certFile: string; readonly keyFile: string },
+): SecretFile {
+  const certificate = {
+    certificate_chain: { filename: certFile },
+    private_key: { filename: keyFile },
+    watched_directory: { path: dirname(certFile) },
   };
+  return createSecretFile(name, secretsDirectory, { tls_certificate: certificate });
 }
 
-/** Contents of an SDS file: authorities of the other side's certificates. */
-export function createAuthoritySecret(name: string, caFile: string): EnvoyNode {
-  return {
-    ...typed(SECRET_MESSAGE),
-    name,
-    validation_context: {
-      trusted_ca: { filename: caFile },
-      watched_directory: { path: dirname(caFile) },
-    },
+/** Authorities of the other side's certificates. */
+export function createAuthoritySecret(name: string, secretsDirectory: string, caFile: string): SecretFile {
+  const authorities = {
+    trusted_ca: { filename: caFile },
+    watched_directory: { path: dirname(caFile) },
   };
+  return createSecretFile(name, secretsDirectory, { validation_context: authorities });
+}
+
+function createSecretFile(name: string, secretsDirectory: string, secret: EnvoyNode): SecretFile {
+  return [certificateSecretFile(name, secretsDirectory), { ...typed(SECRET_MESSAGE), name, ...secret }];
 }

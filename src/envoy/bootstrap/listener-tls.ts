@@ -1,10 +1,10 @@
 /** TLS of the public listener. */
 import type { Config } from "../../config/schema.ts";
 import {
-  certificateSecretFile,
   createAuthoritySecret,
   createCertificateSecret,
   createSdsConfig,
+  type SecretFile,
 } from "./file-secrets.ts";
 import { oneLine, typed } from "./yaml-document.ts";
 import type { EnvoyNode } from "./yaml-document.ts";
@@ -36,21 +36,12 @@ export function createListenerTls(tls: ListenerTls | null, secretsDirectory: str
   };
 }
 
-/** The SDS files, by their paths. */
-export function listListenerSecrets(
-  tls: ListenerTls | null,
-  secretsDirectory: string,
-): ReadonlyMap<string, EnvoyNode> {
-  const files = new Map<string, EnvoyNode>();
-  if (tls === null) return files;
-  const { certFile, keyFile, clientCaFile } = tls;
-  files.set(
-    certificateSecretFile(SERVER_SECRET, secretsDirectory),
-    createCertificateSecret(SERVER_SECRET, certFile, keyFile),
-  );
-  if (clientCaFile !== null) {
-    const file = certificateSecretFile(CLIENTS_SECRET, secretsDirectory);
-    files.set(file, createAuthoritySecret(CLIENTS_SECRET, clientCaFile));
-  }
-  return files;
+/** The SDS files. */
+export function listListenerSecrets(tls: ListenerTls | null, secretsDirectory: string): SecretFile[] {
+  if (tls === null) return [];
+  const { clientCaFile } = tls;
+  return [
+    createCertificateSecret(SERVER_SECRET, secretsDirectory, tls),
+    ...(clientCaFile === null ? [] : [createAuthoritySecret(CLIENTS_SECRET, secretsDirectory, clientCaFile)]),
+  ];
 }

@@ -21,7 +21,7 @@ import { checkSocketPath, listSidecarEndpoints } from "./sidecar-endpoints.ts";
 import { createTracingClusters } from "./tracing.ts";
 import { createUpstreamCluster } from "./upstream-cluster.ts";
 import { listCredentialFiles } from "./upstream-secrets.ts";
-import { findSystemCaFile } from "./upstream-tls.ts";
+import { type AuthorityPlaces, findSystemCaFile } from "./upstream-tls.ts";
 import { formatEnvoyYaml, oneLine } from "./yaml-document.ts";
 import type { EnvoyNode } from "./yaml-document.ts";
 
@@ -41,6 +41,9 @@ interface ListenerNode extends EnvoyNode {
   readonly filter_chains: readonly [EnvoyNode & { readonly filters: readonly [EnvoyNode] }];
 }
 
+/** Top-level fields that the gateway needs, beside listeners and clusters, of whichever bootstrap. */
+export const TOP_LEVEL = ["layered_runtime", "grpc_async_client_manager_config"];
+
 /** 0600. */
 const OWNER_ONLY = 0o600;
 
@@ -58,6 +61,10 @@ export function renderBootstrap(config: Config, options: RenderOptions = {}): st
  */
 export function createBootstrap(config: Config, options: RenderOptions): Bootstrap {
   const resolved = resolveOptions(options);
+  const places = {
+    systemCaFile: options.systemCaFile ?? findSystemCaFile(),
+    secretsDirectory: secretsFolder(config, options.secretsDirectory),
+  };
   return {
     "#node": "Needed to read secrets from files.",
     node: oneLine({ id: "inference-gateway", cluster: "inference-gateway" }),
@@ -70,11 +77,11 @@ export function createBootstrap(config: Config, options: RenderOptions): Bootstr
     grpc_async_client_manager_config: oneLine({ max_cached_entry_idle_duration: "86400s" }),
     overload_manager: createOverloadManager(resolved.maxHeapBytes),
     static_resources: {
-      listeners: [createListener(config, resolved, secretsFolder(config, options))],
+      listeners: [createListener(config, resolved, places.secretsDirectory)],
       clusters: [
-        createSidecar(config, options),
-        ...createUpstreamClusters(config, options),
-        ...createTracingClusters(config.telemetry.otlp, options.systemCaFile ?? findSystemCaFile()),
+        createSidecar(config, options, places.secretsDirectory),
+        ...createUpstreamClusters(config, places),
+        ...createTracingClusters(config.telemetry.otlp, places),
       ],
     },
   };
@@ -102,8 +109,9 @@ function createRuntime(): EnvoyNode {
   };
 }
 
-function secretsFolder(config: Config, options: RenderOptions): string {
-  return options.secretsDirectory ?? join(config.sidecar.sockets, "secrets");
+/** Where the SDS files lie that a bootstrap names. */
+function secretsFolder({ sidecar }: Pick<Config, "sidecar">, given?: string): string {
+  return given ?? join(sidecar.sockets, "secrets");
 }
 
 function createListener(config: Config, options: ResolvedOptions, secrets: string): ListenerNode {
@@ -125,25 +133,22 @@ function createListener(config: Config, options: ResolvedOptions, secrets: strin
   };
 }
 
-function createSidecar(config: Config, options: RenderOptions): EnvoyNode {
+function createSidecar(config: Config, options: RenderOptions, secrets: string): EnvoyNode {
   const { tcp, tls } = config.sidecar;
   const host = options.sidecarHost ?? tcp?.host ?? "";
-  const transport = createSidecarClusterTls(tls, host, secretsFolder(config, options));
+  const transport = createSidecarClusterTls(tls, host, secrets);
   return createSidecarCluster(listSidecarEndpoints(config, options), transport);
 }
 
-function createUpstreamClusters(config: Config, options: RenderOptions): EnvoyNode[] {
-  const secrets = secretsFolder(config, options);
-  const systemCaFile = options.systemCaFile ?? findSystemCaFile();
+function createUpstreamClusters(config: Config, places: AuthorityPlaces): EnvoyNode[] {
   return config.upstreams.map((upstream) =>
     createUpstreamCluster(upstream, {
-      credentials: listCredentialFiles(upstream, secrets),
+      credentials: listCredentialFiles(upstream, places.secretsDirectory),
       speaksMessages: config.catalog.some(
         (model) =>
           model.upstream === upstream.name && (model.protocols ?? upstream.protocols).includes("messages"),
       ),
-      systemCaFile,
-      secretsDirectory: secrets,
+      ...places,
     }),
   );
 }

@@ -4,9 +4,9 @@
  * labels are meant to be changed (kustomize). The sidecar runs in Envoy's pod, on Unix sockets.
  */
 import type { Config } from "../../config/schema.ts";
-import { type Bootstrap, createBootstrap } from "./render-bootstrap.ts";
+import { createBootstrap, TOP_LEVEL } from "./render-bootstrap.ts";
 import type { RenderOptions } from "./render-options.ts";
-import { type EnvoyNode, type EnvoyValue, formatEnvoyYaml } from "./yaml-document.ts";
+import { type EnvoyNode, type EnvoyValue, formatEnvoyYaml, pick } from "./yaml-document.ts";
 
 const NAME = "inference-gateway";
 const WHERE =
@@ -34,7 +34,7 @@ export function renderEnvoyFilter(config: Config, options: RenderOptions = {}): 
         {
           "#": "Read when the proxy starts: restart it after a change here.",
           applyTo: "BOOTSTRAP",
-          patch: { operation: "MERGE", value: pickTopLevel(bootstrap) },
+          patch: { operation: "MERGE", value: pick(bootstrap, TOP_LEVEL) },
         },
         ...clusters.map((cluster) => add("CLUSTER", cluster)),
         add("LISTENER", listeners[0]),
@@ -81,12 +81,4 @@ export function renderEnvoyPatchPolicy(config: Config, options: RenderOptions = 
     },
   };
   return formatEnvoyYaml(resource, `For Envoy Gateway. ${WHERE} EnvoyPatchPolicy\`.`);
-}
-
-/** Fields of the bootstrap beside listeners and clusters that the gateway needs, with the comments above them. */
-function pickTopLevel(bootstrap: Bootstrap): EnvoyNode {
-  const names = ["layered_runtime", "grpc_async_client_manager_config"];
-  return Object.fromEntries(
-    Object.entries(bootstrap).filter(([name]) => names.includes(name.replace(/^#/, ""))),
-  );
 }

@@ -4,14 +4,12 @@
  * parts make together is checked by `config check --envoy`.
  */
 import type { Config } from "../../config/schema.ts";
-import { createBootstrap } from "./render-bootstrap.ts";
+import { createBootstrap, TOP_LEVEL } from "./render-bootstrap.ts";
 import type { RenderOptions } from "./render-options.ts";
 import { type EnvoyNode, formatEnvoyYaml, omit, pick } from "./yaml-document.ts";
 
 const SEPARATOR = "---\n";
 
-/** Top-level fields of the bootstrap that the gateway needs. */
-const TOP_LEVEL = ["layered_runtime", "grpc_async_client_manager_config"];
 /** Fields of the connection manager that are the operator's own. */
 const OWN = ["@type", "stat_prefix", "codec_type", "server_name"];
 /** Fields of the connection manager with a document of their own. */

@@ -3,8 +3,9 @@
  * worker that is starting, draining or gone; with none left, ext_authz fails at once and the client gets a 503.
  */
 import { SIDECAR_CLUSTER } from "../names.ts";
+import { createCircuitBreakers, createHttpOptions, createOutlierDetection } from "./cluster-parts.ts";
 import type { SidecarEndpoint } from "./sidecar-endpoints.ts";
-import { oneLine, typed } from "./yaml-document.ts";
+import { oneLine } from "./yaml-document.ts";
 import type { EnvoyNode } from "./yaml-document.ts";
 
 /** Far above any number of requests in flight: each holds a gRPC stream, and Envoy's default of 1,024 answers 500. */
@@ -27,16 +28,7 @@ export function createSidecarCluster(endpoints: readonly SidecarEndpoint[], tran
       update_merge_window: "0s",
     },
     "#circuit_breakers": "Every request in flight holds one gRPC stream; the default of 1,024 answers 500.",
-    circuit_breakers: {
-      thresholds: [
-        {
-          max_connections: MAX_IN_FLIGHT,
-          max_pending_requests: MAX_IN_FLIGHT,
-          max_requests: MAX_IN_FLIGHT,
-          max_retries: 0,
-        },
-      ],
-    },
+    circuit_breakers: createCircuitBreakers(MAX_IN_FLIGHT, 0),
     ...createHealthWatch(),
     typed_extension_protocol_options: createHttp2Options(),
     ...transport,
@@ -66,36 +58,25 @@ function createHealthWatch(): EnvoyNode {
     "#outlier_detection":
       "Only connections that fail: between two health checks a crashed worker is passed over. Error statuses do not " +
       "count, the sidecar fails a call to stop one stream.",
-    outlier_detection: {
-      split_external_local_origin_errors: true,
-      consecutive_local_origin_failure: 2,
-      enforcing_consecutive_local_origin_failure: 100,
-      enforcing_local_origin_success_rate: 0,
-      enforcing_consecutive_5xx: 0,
-      enforcing_consecutive_gateway_failure: 0,
-      enforcing_success_rate: 0,
+    outlier_detection: createOutlierDetection(2, {
       interval: "0.5s",
       base_ejection_time: "1s",
       max_ejection_time: "5s",
-      max_ejection_percent: 100,
-    },
+    }),
   };
 }
 
 function createHttp2Options(): EnvoyNode {
-  const message = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
-  return {
-    [message]: typed(message, {
-      explicit_http_config: {
-        http2_protocol_options: {
-          "#initial_stream_window_size":
-            "Whole bodies travel both ways: the default window halves their throughput.",
-          initial_stream_window_size: 4 * MEBIBYTE,
-          initial_connection_window_size: 64 * MEBIBYTE,
-        },
+  return createHttpOptions({
+    explicit_http_config: {
+      http2_protocol_options: {
+        "#initial_stream_window_size":
+          "Whole bodies travel both ways: the default window halves their throughput.",
+        initial_stream_window_size: 4 * MEBIBYTE,
+        initial_connection_window_size: 64 * MEBIBYTE,
       },
-    }),
-  };
+    },
+  });
 }
 
 function createLbEndpoint(endpoint: SidecarEndpoint): EnvoyNode {

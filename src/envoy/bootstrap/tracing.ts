@@ -7,6 +7,8 @@ import { isIP } from "node:net";
 import type { Config } from "../../config/schema.ts";
 import { parseUpstreamEndpoint } from "../../config/schema/urls.ts";
 import { EDGE_METADATA_NAMESPACE, EDGE_METADATA_PATH, EDGE_METADATA_USER_AGENT } from "../names.ts";
+import { createHttpOptions } from "./cluster-parts.ts";
+import { type AuthorityPlaces, createUpstreamTls } from "./upstream-tls.ts";
 import { oneLine, typed } from "./yaml-document.ts";
 import type { EnvoyNode } from "./yaml-document.ts";
 
@@ -65,40 +67,25 @@ function createSampler(percent: number): EnvoyNode {
 }
 
 /** The collector's cluster; none without a collector. */
-export function createTracingClusters(otlp: OtlpConfig | null, systemCaFile: string): EnvoyNode[] {
+export function createTracingClusters(otlp: OtlpConfig | null, places: AuthorityPlaces): EnvoyNode[] {
   if (otlp === null) return [];
-  const { host, port, usesTls } = parseUpstreamEndpoint(otlp.url);
-  const message = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
+  const endpoint = parseUpstreamEndpoint(otlp.url);
+  const { host, port, usesTls } = endpoint;
+  const target = { name: CLUSTER, endpoints: [endpoint], tls: null };
   const address = oneLine({ socket_address: { address: host, port_value: port } });
   return [
     {
       name: CLUSTER,
       type: isIP(host) === 0 ? "STRICT_DNS" : "STATIC",
       connect_timeout: "1s",
-      typed_extension_protocol_options: {
-        [message]: typed(message, { explicit_http_config: oneLine({ http2_protocol_options: {} }) }),
-      },
+      typed_extension_protocol_options: createHttpOptions({
+        explicit_http_config: oneLine({ http2_protocol_options: {} }),
+      }),
       load_assignment: {
         cluster_name: CLUSTER,
         endpoints: [{ lb_endpoints: [{ endpoint: { address } }] }],
       },
-      ...(usesTls ? { transport_socket: createTls(host, systemCaFile) } : {}),
+      ...(usesTls ? { transport_socket: createUpstreamTls(target, places) } : {}),
     },
   ];
-}
-
-function createTls(host: string, systemCaFile: string): EnvoyNode {
-  const type = isIP(host) === 0 ? "DNS" : "IP_ADDRESS";
-  return {
-    name: "envoy.transport_sockets.tls",
-    typed_config: typed("envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext", {
-      ...(isIP(host) === 0 ? { sni: host } : {}),
-      common_tls_context: {
-        validation_context: {
-          trusted_ca: oneLine({ filename: systemCaFile }),
-          match_typed_subject_alt_names: [oneLine({ san_type: type, matcher: { exact: host } })],
-        },
-      },
-    }),
-  };
 }

@@ -2,6 +2,8 @@
 import { isIP } from "node:net";
 import type { UpstreamConfig } from "../../config/schema.ts";
 import type { UpstreamEndpoint } from "../../config/schema/urls.ts";
+import { formatHost } from "../../local-url.ts";
+import { createOutlierDetection } from "./cluster-parts.ts";
 import { formatSeconds } from "./render-options.ts";
 import { oneLine, typed } from "./yaml-document.ts";
 import type { EnvoyNode } from "./yaml-document.ts";
@@ -49,19 +51,11 @@ export function createHealth({ healthCheck }: UpstreamConfig): EnvoyNode {
     "#outlier_detection":
       "Passive: no probe costs a model server anything. A server that cannot be reached is left out for a while; " +
       "answers of any status do not count, they may be about the request.",
-    outlier_detection: {
-      split_external_local_origin_errors: true,
-      consecutive_local_origin_failure: 5,
-      enforcing_consecutive_local_origin_failure: 100,
-      enforcing_local_origin_success_rate: 0,
-      enforcing_consecutive_5xx: 0,
-      enforcing_consecutive_gateway_failure: 0,
-      enforcing_success_rate: 0,
+    outlier_detection: createOutlierDetection(5, {
       interval: "1s",
       base_ejection_time: "5s",
       max_ejection_time: "30s",
-      max_ejection_percent: 100,
-    },
+    }),
     ...(healthCheck === null ? {} : { health_checks: [createHealthCheck(healthCheck)] }),
   };
 }
@@ -108,7 +102,7 @@ function createLbEndpoint(endpoint: UpstreamEndpoint, isChecked: boolean): Envoy
 
 /** What the server reads as `Host`: with the port unless it is the scheme's own. */
 export function formatAuthority({ host, port, usesTls }: UpstreamEndpoint): string {
-  const name = isIP(host) === 6 ? `[${host}]` : host;
+  const name = formatHost(host);
   return port === (usesTls ? 443 : 80) ? name : `${name}:${port}`;
 }
 

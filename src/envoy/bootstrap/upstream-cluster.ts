@@ -1,5 +1,6 @@
 /** One cluster per upstream, of the upstream's name. */
 import type { UpstreamConfig } from "../../config/schema.ts";
+import { createCircuitBreakers, createHttpOptions } from "./cluster-parts.ts";
 import { formatSeconds } from "./render-options.ts";
 import {
   createBalancing,
@@ -12,7 +13,7 @@ import {
 import { createUpstreamFilters } from "./upstream-filters.ts";
 import type { CredentialFile } from "./upstream-secrets.ts";
 import { type AuthorityPlaces, createUpstreamTls } from "./upstream-tls.ts";
-import { oneLine, typed } from "./yaml-document.ts";
+import { oneLine } from "./yaml-document.ts";
 import type { EnvoyNode } from "./yaml-document.ts";
 
 /** Files that an upstream's cluster names. */
@@ -33,16 +34,7 @@ export function createUpstreamCluster(upstream: UpstreamConfig, files: UpstreamF
     ...createDiscovery(upstream.endpoints),
     connect_timeout: formatSeconds(upstream.connectTimeoutSeconds),
     ...createBalancing(upstream),
-    circuit_breakers: {
-      thresholds: [
-        {
-          max_connections: MAX_IN_FLIGHT,
-          max_pending_requests: MAX_IN_FLIGHT,
-          max_requests: MAX_IN_FLIGHT,
-          max_retries: canRetry ? MAX_IN_FLIGHT : 0,
-        },
-      ],
-    },
+    circuit_breakers: createCircuitBreakers(MAX_IN_FLIGHT, canRetry ? MAX_IN_FLIGHT : 0),
     ...createHealth(upstream),
     typed_extension_protocol_options: createProtocolOptions(
       createUpstreamFilters(upstream, files.credentials, files.speaksMessages),
@@ -60,19 +52,16 @@ function createProtocolOptions(
   filters: readonly EnvoyNode[],
   { usesTls, canRetry }: { readonly usesTls: boolean; readonly canRetry: boolean },
 ): EnvoyNode {
-  const message = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
   const http1 = { http_protocol_options: oneLine({}) };
-  return {
-    [message]: typed(message, {
-      "#common_http_protocol_options":
-        "Shorter than the keep-alive of common model servers (5 s): a connection that the server is about to close " +
-        "is not used again, and nothing is ever sent twice.",
-      common_http_protocol_options: { idle_timeout: "4s" },
-      ...(usesTls
-        ? { auto_config: { ...http1, http2_protocol_options: oneLine({}) } }
-        : { explicit_http_config: http1 }),
-      ...(canRetry ? { retry_policy: createRetryPolicy() } : {}),
-      http_filters: filters,
-    }),
-  };
+  return createHttpOptions({
+    "#common_http_protocol_options":
+      "Shorter than the keep-alive of common model servers (5 s): a connection that the server is about to close " +
+      "is not used again, and nothing is ever sent twice.",
+    common_http_protocol_options: { idle_timeout: "4s" },
+    ...(usesTls
+      ? { auto_config: { ...http1, http2_protocol_options: oneLine({}) } }
+      : { explicit_http_config: http1 }),
+    ...(canRetry ? { retry_policy: createRetryPolicy() } : {}),
+    http_filters: filters,
+  });
 }

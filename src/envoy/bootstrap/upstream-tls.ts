@@ -2,18 +2,19 @@
 import { existsSync } from "node:fs";
 import { isIP } from "node:net";
 import type { UpstreamConfig } from "../../config/schema.ts";
-import { certificateSecretFile, createAuthoritySecret, createSdsConfig } from "./file-secrets.ts";
-import { oneLine, typed } from "./yaml-document.ts";
-import type { EnvoyNode, OneLine } from "./yaml-document.ts";
+import { createClientTls, createNameMatcher } from "./cluster-parts.ts";
+import { createAuthoritySecret, createSdsConfig, type SecretFile } from "./file-secrets.ts";
+import { oneLine } from "./yaml-document.ts";
+import type { EnvoyNode } from "./yaml-document.ts";
 
 /** The system's PEM bundle on Debian and Alpine, Fedora, openSUSE, macOS. */
+const DEBIAN_CA_FILE = "/etc/ssl/certs/ca-certificates.crt";
 const SYSTEM_CA_FILES = [
-  "/etc/ssl/certs/ca-certificates.crt",
+  DEBIAN_CA_FILE,
   "/etc/pki/tls/certs/ca-bundle.crt",
   "/etc/ssl/ca-bundle.pem",
   "/etc/ssl/cert.pem",
 ];
-const DEBIAN_CA_FILE = "/etc/ssl/certs/ca-certificates.crt";
 
 /** The system's bundle of certificate authorities; Debian's path, which Envoy's image has, where none is found. */
 export function findSystemCaFile(): string {
@@ -28,35 +29,32 @@ export interface AuthorityPlaces {
   readonly secretsDirectory: string;
 }
 
+/** What is needed of an upstream. */
+type TlsTarget = Pick<UpstreamConfig, "name" | "endpoints" | "tls">;
+
 /** `transport_socket` of an `https` upstream. */
-export function createUpstreamTls(upstream: UpstreamConfig, places: AuthorityPlaces): EnvoyNode {
+export function createUpstreamTls(upstream: TlsTarget, places: AuthorityPlaces): EnvoyNode {
   const configured = upstream.tls?.serverName ?? null;
   const names = configured === null ? upstream.endpoints.map((endpoint) => endpoint.host) : [configured];
   const distinct = [...new Set(names)];
-  return {
-    name: "envoy.transport_sockets.tls",
-    typed_config: typed("envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext", {
-      ...createServerName(distinct),
-      common_tls_context: {
-        tls_params: oneLine({ tls_minimum_protocol_version: "TLSv1_2" }),
-        ...createValidation(upstream, distinct, places),
-      },
-    }),
-  };
+  return createClientTls({
+    ...createServerName(distinct),
+    common_tls_context: {
+      tls_params: oneLine({ tls_minimum_protocol_version: "TLSv1_2" }),
+      ...createValidation(upstream, distinct, places),
+    },
+  });
 }
 
-/** The SDS files of upstreams' own authorities, by their paths. */
+/** The SDS files of upstreams' own authorities. */
 export function listUpstreamAuthorities(
   upstreams: readonly UpstreamConfig[],
   secretsDirectory: string,
-): ReadonlyMap<string, EnvoyNode> {
-  return new Map(
-    upstreams.flatMap(({ name, tls }): [string, EnvoyNode][] => {
-      if (tls === null || tls.caFile === null) return [];
-      const secret = authoritySecretName(name);
-      return [[certificateSecretFile(secret, secretsDirectory), createAuthoritySecret(secret, tls.caFile)]];
-    }),
-  );
+): SecretFile[] {
+  return upstreams.flatMap(({ name, tls }) => {
+    if (tls === null || tls.caFile === null) return [];
+    return [createAuthoritySecret(authoritySecretName(name), secretsDirectory, tls.caFile)];
+  });
 }
 
 function authoritySecretName(upstreamName: string): string {
@@ -65,7 +63,7 @@ function authoritySecretName(upstreamName: string): string {
 
 /** Authorities of its own are read again when they are renewed; the system's change with the system. */
 function createValidation(
-  upstream: UpstreamConfig,
+  upstream: TlsTarget,
   names: readonly string[],
   { systemCaFile, secretsDirectory }: AuthorityPlaces,
 ): EnvoyNode {
@@ -93,8 +91,4 @@ function createServerName(names: readonly string[]): EnvoyNode {
   const [name] = names;
   if (name === undefined || names.every((one) => isIP(one) !== 0)) return {};
   return names.length === 1 ? { sni: name } : { auto_host_sni: true };
-}
-
-function createNameMatcher(name: string): OneLine {
-  return oneLine({ san_type: isIP(name) === 0 ? "DNS" : "IP_ADDRESS", matcher: { exact: name } });
 }

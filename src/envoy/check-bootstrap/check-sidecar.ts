@@ -1,7 +1,7 @@
 /** The sidecar's cluster, and the runtime flag without which its connections are closed under requests in flight. */
 import { GRACEFUL_CLOSE_FLAG } from "../names.ts";
 import { createFinding, type BootstrapFinding } from "./finding.ts";
-import { HTTP_OPTIONS } from "./filter-types.ts";
+import { HTTP_OPTIONS } from "../bootstrap/cluster-parts.ts";
 import { checkSettings, existsAsRendered, formatFlow, isAtLeast, type SettingRule } from "./setting-rule.ts";
 import type { YamlView } from "./yaml-view.ts";
 

@@ -1,6 +1,7 @@
 /** One cluster per upstream of `gateway.yaml`, with its credential put on and the client's key taken off. */
 import type { UpstreamConfig } from "../../config/schema.ts";
-import { FILTERS, HTTP_OPTIONS } from "./filter-types.ts";
+import { HTTP_OPTIONS } from "../bootstrap/cluster-parts.ts";
+import { FILTERS } from "./filter-types.ts";
 import { type BootstrapFinding, createFinding } from "./finding.ts";
 import { findCluster, findFilter, type Rendered } from "./rendered.ts";
 import { checkSettings, isAtLeast, isRendered, isSameAsRendered, type SettingRule } from "./setting-rule.ts";

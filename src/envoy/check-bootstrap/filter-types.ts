@@ -10,6 +10,3 @@ export const FILTERS = {
   signing: "aws_request_signing.v3.AwsRequestSigning",
   headerMutation: "header_mutation.v3.HeaderMutation",
 } as const;
-
-/** A cluster's HTTP options: the type that Envoy has them under. */
-export const HTTP_OPTIONS = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
