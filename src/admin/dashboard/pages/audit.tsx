@@ -3,12 +3,10 @@
 import { formatCount, formatLimit, formatMoney, formatTime, spellOut } from "../../format.ts";
 import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
 import { Layout } from "../parts/layout.tsx";
-import { Cell, Table } from "../parts/table.tsx";
+import { RowTable, type RowTableColumns } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { Older, pageQueryOf } from "../parts/older.tsx";
 import type { AuditPageView } from "../views.ts";
-
-const COLUMNS = ["time", "who", "what", "change"] as const;
 
 type Entry = AuditPageView["data"][number];
 
@@ -23,7 +21,12 @@ async function showAudit(page: OrganizationPageCall): Promise<PageAnswer> {
         {data.length === 0 ? (
           <p class="card empty">Nothing was changed yet.</p>
         ) : (
-          <AuditTable entries={data} currency={page.organization.currency} />
+          <RowTable
+            label="Audit log"
+            class="stack"
+            columns={columnsOf(page.organization.currency)}
+            rows={data}
+          />
         )}
         <Older page={page} next={next} />
       </Layout>
@@ -31,31 +34,29 @@ async function showAudit(page: OrganizationPageCall): Promise<PageAnswer> {
   };
 }
 
-function AuditTable({ entries, currency }: { entries: readonly Entry[]; currency: string }) {
-  return (
-    <Table label="Audit log" class="stack" columns={COLUMNS}>
-      {entries.map((entry) => (
-        <tr>
-          <th scope="row">
-            <Time at={entry.at} />
-          </th>
-          <Cell label="who">
-            <bdi>{entry.actor.name ?? entry.actor.type}</bdi>
-          </Cell>
-          <Cell label="what">
-            {entry.action} <bdi class="below">{entry.target.name ?? entry.target.id}</bdi>
-          </Cell>
-          <Cell label="change">
-            <ul class="changes">
-              {describeChanges(entry, currency).map((change) => (
-                <li>{change}</li>
-              ))}
-            </ul>
-          </Cell>
-        </tr>
-      ))}
-    </Table>
-  );
+function columnsOf(currency: string): RowTableColumns<Entry> {
+  return [
+    { label: "time", cell: ({ at }) => <Time at={at} /> },
+    { label: "who", cell: ({ actor }) => <bdi>{actor.name ?? actor.type}</bdi> },
+    {
+      label: "what",
+      cell: ({ action, target }) => (
+        <>
+          {action} <bdi class="below">{target.name ?? target.id}</bdi>
+        </>
+      ),
+    },
+    {
+      label: "change",
+      cell: (entry) => (
+        <ul class="changes">
+          {describeChanges(entry, currency).map((change) => (
+            <li>{change}</li>
+          ))}
+        </ul>
+      ),
+    },
+  ];
 }
 
 /** "hard cap: none → 40.00 USD", a line for each field that has changed, those inside of others too. */

@@ -10,13 +10,11 @@ import { Layout } from "../parts/layout.tsx";
 import { State } from "../parts/state.tsx";
 import { Older, pageQueryOf } from "../parts/older.tsx";
 import { SEARCHED_FROM, SearchForm } from "../parts/search-form.tsx";
-import { Cell, Table } from "../parts/table.tsx";
+import { RowTable, type RowTableColumns } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { readList } from "../read-lists.ts";
-import { spendingOf } from "../spending.ts";
+import { type Spending, spendingOf } from "../spending.ts";
 import type { KeyPageView, KeyView, RequestView } from "../views.ts";
-
-const COLUMNS = ["name", "state", { label: "spent this month", kind: "wide" }, "rate", "last used"] as const;
 
 /** Recent requests that are looked through for when a key was used. */
 const REQUEST_PAGES = 5;
@@ -45,7 +43,12 @@ export async function showKeys(page: OrganizationPageCall): Promise<PageAnswer> 
         {keys.length === 0 ? (
           <Nothing search={search} />
         ) : (
-          <KeyTable page={page} keys={keys} uses={readLastUses(requests.items)} />
+          <RowTable
+            label="API keys"
+            class="keys stack"
+            columns={columnsOf(page, readLastUses(requests.items))}
+            rows={keys}
+          />
         )}
         <Older page={page} next={next} />
         {hasMore ? (
@@ -92,63 +95,63 @@ function Nothing({ search }: { search: string }) {
   );
 }
 
-interface KeyTableProps {
-  readonly page: OrganizationPageCall;
-  readonly keys: readonly KeyView[];
-  /** Key id → when it was last used. */
-  readonly uses: ReadonlyMap<string, string>;
-}
-
-function KeyTable({ page, keys, uses }: KeyTableProps) {
-  return (
-    <Table label="API keys" class="keys stack" columns={COLUMNS}>
-      {keys.map((key) => (
-        <KeyRow page={page} apiKey={key} lastUsedAt={uses.get(key.id)} />
-      ))}
-    </Table>
-  );
-}
-
-interface KeyRowProps {
-  readonly page: OrganizationPageCall;
-  readonly apiKey: KeyView;
-  readonly lastUsedAt: string | undefined;
-}
-
-function KeyRow({ page, apiKey, lastUsedAt }: KeyRowProps) {
-  const { currency } = page.organization;
-  const { remaining, capacity } = apiKey.bucket;
-  const spending = spendingOf(apiKey);
-  return (
-    <tr>
-      <th scope="row">
-        <a href={`${page.base}/keys/${apiKey.id}`}>
-          <bdi>{apiKey.name}</bdi>
-        </a>
-        <span class="below code">{apiKey.display}</span>
-      </th>
-      <Cell label="state">
-        <State state={apiKey.state} />
-      </Cell>
-      <Cell label="spent" kind="wide">
-        {formatMoney(spending.spentMicrocents, currency)}
-        <SpendBar spending={spending} currency={currency} />
-        {spending.hardCapCents === null && spending.budgetCents === null ? null : (
-          <span class="below">
-            <span class="whole">cap {formatLimit(spending.hardCapCents, currency)},</span>{" "}
-            <span class="whole">budget {formatLimit(spending.budgetCents, currency)}</span>
+/** @param uses Key id → when it was last used. */
+function columnsOf(
+  { base, organization: { currency } }: OrganizationPageCall,
+  uses: ReadonlyMap<string, string>,
+): RowTableColumns<KeyView> {
+  return [
+    {
+      label: "name",
+      cell: ({ id, name, display }) => (
+        <>
+          <a href={`${base}/keys/${id}`}>
+            <bdi>{name}</bdi>
+          </a>
+          <span class="below code">{display}</span>
+        </>
+      ),
+    },
+    { label: "state", cell: ({ state }) => <State state={state} /> },
+    {
+      label: "spent this month",
+      short: "spent",
+      kind: "wide",
+      cell: (key) => <Spent spending={spendingOf(key)} currency={currency} />,
+    },
+    {
+      label: "rate",
+      cell: ({ requests_per_minute: rate, bucket: { capacity, remaining } }) => (
+        <>
+          <span class="whole">{formatCount(rate)} per minute</span>
+          <span class="below whole">
+            burst {formatCount(capacity)}, {formatCount(remaining)} left now
           </span>
-        )}
-      </Cell>
-      <Cell label="rate">
-        <span class="whole">{formatCount(apiKey.requests_per_minute)} per minute</span>
-        <span class="below whole">
-          burst {formatCount(capacity)}, {formatCount(remaining)} left now
+        </>
+      ),
+    },
+    { label: "last used", cell: ({ id }) => <LastUse at={uses.get(id)} /> },
+  ];
+}
+
+function Spent({ spending, currency }: { spending: Spending; currency: string }) {
+  const { spentMicrocents, hardCapCents, budgetCents } = spending;
+  return (
+    <>
+      {formatMoney(spentMicrocents, currency)}
+      <SpendBar spending={spending} currency={currency} />
+      {hardCapCents === null && budgetCents === null ? null : (
+        <span class="below">
+          <span class="whole">cap {formatLimit(hardCapCents, currency)},</span>{" "}
+          <span class="whole">budget {formatLimit(budgetCents, currency)}</span>
         </span>
-      </Cell>
-      <Cell label="last used">{lastUsedAt === undefined ? "not lately" : <Time at={lastUsedAt} />}</Cell>
-    </tr>
+      )}
+    </>
   );
+}
+
+function LastUse({ at }: { at: string | undefined }) {
+  return at === undefined ? <>not lately</> : <Time at={at} />;
 }
 
 function AfterLeak({ page }: { page: OrganizationPageCall }) {

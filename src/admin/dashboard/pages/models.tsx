@@ -4,18 +4,8 @@ import { formatCount, spellOut } from "../../format.ts";
 import { describeOtherPrices } from "../describe-price.ts";
 import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
 import { Layout } from "../parts/layout.tsx";
-import { Cell, Table } from "../parts/table.tsx";
+import { RowTable, type RowTableColumns } from "../parts/table.tsx";
 import type { CatalogView } from "../views.ts";
-
-const COLUMNS = [
-  "model",
-  { label: "input", kind: "number" },
-  { label: "cached input", kind: "number" },
-  { label: "output", kind: "number" },
-  "other prices",
-  { label: "context", kind: "number" },
-  "can",
-] as const;
 
 type Model = CatalogView["data"][number];
 
@@ -30,54 +20,64 @@ async function showModels(page: OrganizationPageCall): Promise<PageAnswer> {
           Prices in force, in {currency} per million tokens. Under other prices stands what differs from them,
           and what is announced.
         </p>
-        <Table label="Models" class="stack" columns={COLUMNS}>
-          {data.map((model) => (
-            <ModelRow model={model} currency={currency} />
-          ))}
-        </Table>
+        <RowTable label="Models" class="stack" columns={columnsOf(currency)} rows={data} />
       </Layout>
     ),
   };
 }
 
-function ModelRow({ model, currency }: { model: Model; currency: string }) {
-  const prices = model.prices[currency];
-  const others = prices === undefined ? [] : describeOtherPrices(prices);
+function columnsOf(currency: string): RowTableColumns<Model> {
+  const price = (label: string, rate: "input" | "cached_input" | "output") => ({
+    label,
+    kind: "number" as const,
+    cell: ({ prices }: Model) => prices[currency]?.[rate] ?? "none",
+  });
+  return [
+    {
+      label: "model",
+      cell: (model) => (
+        <>
+          <span class="code">{model.id}</span>
+          <span class="below">{describeModel(model, currency)}</span>
+        </>
+      ),
+    },
+    price("input", "input"),
+    price("cached input", "cached_input"),
+    price("output", "output"),
+    { label: "other prices", cell: ({ prices }) => <OtherPrices price={prices[currency]} /> },
+    {
+      label: "context",
+      kind: "number",
+      cell: ({ context_window: window, max_output_tokens: most }) => (
+        <>
+          {formatCount(window)}
+          <span class="below">answers up to {formatCount(most)}</span>
+        </>
+      ),
+    },
+    { label: "can", cell: ({ capabilities }) => capabilities.map(spellOut).join(", ") },
+  ];
+}
+
+function describeModel(model: Model, currency: string): string {
+  return [
+    model.display_name === model.id ? "" : model.display_name,
+    model.aliases.length === 0 ? "" : ` also ${model.aliases.join(", ")}`,
+    model.replaced_by === null ? "" : ` retired, use ${model.replaced_by}`,
+    model.prices[currency] === undefined ? ` no price in ${currency}: cannot be used here` : "",
+  ].join("");
+}
+
+function OtherPrices({ price }: { price: Model["prices"][string] | undefined }) {
+  const lines = price === undefined ? [] : describeOtherPrices(price);
+  if (lines.length === 0) return null;
   return (
-    <tr>
-      <th scope="row">
-        <span class="code">{model.id}</span>
-        <span class="below">
-          {model.display_name === model.id ? "" : model.display_name}
-          {model.aliases.length === 0 ? "" : ` also ${model.aliases.join(", ")}`}
-          {model.replaced_by === null ? "" : ` retired, use ${model.replaced_by}`}
-          {prices === undefined ? ` no price in ${currency}: cannot be used here` : ""}
-        </span>
-      </th>
-      <Cell label="input" kind="number">
-        {prices?.input ?? "none"}
-      </Cell>
-      <Cell label="cached input" kind="number">
-        {prices?.cached_input ?? "none"}
-      </Cell>
-      <Cell label="output" kind="number">
-        {prices?.output ?? "none"}
-      </Cell>
-      <Cell label="other prices">
-        {others.length === 0 ? null : (
-          <ul class="changes">
-            {others.map((line) => (
-              <li>{line}</li>
-            ))}
-          </ul>
-        )}
-      </Cell>
-      <Cell label="context" kind="number">
-        {formatCount(model.context_window)}
-        <span class="below">answers up to {formatCount(model.max_output_tokens)}</span>
-      </Cell>
-      <Cell label="can">{model.capabilities.map(spellOut).join(", ")}</Cell>
-    </tr>
+    <ul class="changes">
+      {lines.map((line) => (
+        <li>{line}</li>
+      ))}
+    </ul>
   );
 }
 

@@ -10,20 +10,13 @@ import { Layout } from "../parts/layout.tsx";
 import { SEARCHED_FROM, SearchForm } from "../parts/search-form.tsx";
 import { SettingFields } from "../parts/setting-fields.tsx";
 import { State } from "../parts/state.tsx";
-import { Cell, Table } from "../parts/table.tsx";
+import { RowTable, type RowTableColumns } from "../parts/table.tsx";
 import { sectionPath } from "../sections.ts";
 import { Older, pageQueryOf } from "../parts/older.tsx";
 import { listFormSettings, listProblemFields, readSettings, textsOfForm } from "../setting-form.ts";
 import { spendingOf } from "../spending.ts";
 import { submit } from "../submit.ts";
 import type { OrganizationPageView, OrganizationView } from "../views.ts";
-
-const COLUMNS = [
-  "name",
-  "state",
-  { label: "spent this month", kind: "wide" },
-  { label: "hard cap", kind: "number" },
-] as const;
 
 const PATH = "/organizations";
 const LIST = "/api/organizations";
@@ -110,7 +103,7 @@ async function renderOrganizations(page: PageCall, problems: Problems): Promise<
             )}
           </p>
         ) : (
-          <OrganizationTable organizations={data} />
+          <RowTable label="Organizations" class="stack" columns={COLUMNS} rows={data} />
         )}
         <Older page={page} next={next} />
         <CreationForm page={page} problems={problems} />
@@ -119,40 +112,36 @@ async function renderOrganizations(page: PageCall, problems: Problems): Promise<
   };
 }
 
-function OrganizationTable({ organizations }: { organizations: readonly OrganizationView[] }) {
-  return (
-    <Table label="Organizations" class="stack" columns={COLUMNS}>
-      {organizations.map((organization) => (
-        <OrganizationRow organization={organization} />
-      ))}
-    </Table>
-  );
-}
-
-function OrganizationRow({ organization }: { organization: OrganizationView }) {
-  const { currency } = organization;
-  const spending = spendingOf(organization);
-  return (
-    <tr>
-      <th scope="row">
-        <a href={`${PATH}/${organization.id}`}>
-          <bdi>{organization.name}</bdi>
+const COLUMNS: RowTableColumns<OrganizationView> = [
+  {
+    label: "name",
+    cell: ({ id, name }) => (
+      <>
+        <a href={`${PATH}/${id}`}>
+          <bdi>{name}</bdi>
         </a>
-        <span class="below code">{organization.id}</span>
-      </th>
-      <Cell label="state">
-        <State state={organization.state} />
-      </Cell>
-      <Cell label="spent" kind="wide">
-        <SpendBar spending={spending} currency={currency} />
-        <span class="below">{formatMoney(spending.spentMicrocents, currency)}</span>
-      </Cell>
-      <Cell label="hard cap" kind="number">
-        {formatLimit(spending.hardCapCents, currency)}
-      </Cell>
-    </tr>
-  );
-}
+        <span class="below code">{id}</span>
+      </>
+    ),
+  },
+  { label: "state", cell: ({ state }) => <State state={state} /> },
+  {
+    label: "spent this month",
+    short: "spent",
+    kind: "wide",
+    cell: (organization) => (
+      <>
+        <SpendBar spending={spendingOf(organization)} currency={organization.currency} />
+        <span class="below">{formatMoney(organization.spent_microcents, organization.currency)}</span>
+      </>
+    ),
+  },
+  {
+    label: "hard cap",
+    kind: "number",
+    cell: (organization) => formatLimit(spendingOf(organization).hardCapCents, organization.currency),
+  },
+];
 
 function CreationForm({ page, problems }: { page: PageCall; problems: Problems }) {
   const texts = page.form.has("name") ? textsOfForm(CREATION_FORM, page.form) : { currency: USUAL_CURRENCY };

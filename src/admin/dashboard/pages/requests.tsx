@@ -10,19 +10,10 @@ import { Layout } from "../parts/layout.tsx";
 import { Older, pageQueryOf } from "../parts/older.tsx";
 import { RequestFilters, requestFiltersOf } from "../parts/request-filters.tsx";
 import { RequestStatus } from "../parts/request-status.tsx";
-import { Cell, NumberCells, numberColumns, Table } from "../parts/table.tsx";
+import { RowTable, type RowTableColumns } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import type { CatalogView, RequestPageView, RequestView } from "../views.ts";
 import { showRequest } from "./request.tsx";
-
-const COLUMNS = [
-  "time",
-  "status",
-  "key",
-  "model",
-  ...numberColumns(["duration", "first token", "input", "cached", "output", "cost"]),
-  "upstream",
-];
 
 const PATH = "/organizations/:organization/requests";
 const NOTHING: RequestPageView = { data: [], has_more: false, next: null };
@@ -54,7 +45,12 @@ async function showRequests(page: OrganizationPageCall): Promise<PageAnswer> {
           {problem !== null ? null : list.data.length === 0 ? (
             <Nothing page={page} filters={filters} isOver={list.next === null} />
           ) : (
-            <RequestTable page={page} requests={list.data} />
+            <RowTable
+              label="Requests"
+              class="stack dense"
+              columns={columnsOf(page, columnDecimals(list.data.map((request) => request.cost_microcents)))}
+              rows={list.data}
+            />
           )}
           <Older page={page} next={list.next} />
         </div>
@@ -121,66 +117,54 @@ function Nothing({ page, filters, isOver }: NothingProps) {
   );
 }
 
-interface RequestTableProps {
-  readonly page: OrganizationPageCall;
-  readonly requests: readonly RequestView[];
-}
-
-function RequestTable({ page, requests }: RequestTableProps) {
-  const decimals = columnDecimals(requests.map((request) => request.cost_microcents));
-  return (
-    <Table label="Requests" columns={COLUMNS} class="stack dense">
-      {requests.map((request) => (
-        <RequestRow page={page} request={request} decimals={decimals} />
-      ))}
-    </Table>
-  );
-}
-
-interface RequestRowProps {
-  readonly page: OrganizationPageCall;
-  readonly request: RequestView;
-  /** Of every cost in the column. */
-  readonly decimals: number;
-}
-
-function RequestRow({ page, request, decimals }: RequestRowProps) {
-  const { currency } = page.organization;
-  const { upstream, duration_ms: duration, first_token_ms: firstToken } = request;
-  return (
-    <tr>
-      <th scope="row">
-        <a href={`${page.base}/requests/${request.id}`}>
-          <Time at={request.created_at} exact />
+/** @param decimals Of every cost in the column. */
+function columnsOf(
+  { base, organization: { currency } }: OrganizationPageCall,
+  decimals: number,
+): RowTableColumns<RequestView> {
+  const number = (label: string, cell: (request: RequestView) => string) => ({
+    label,
+    kind: "number" as const,
+    cell,
+  });
+  return [
+    {
+      label: "time",
+      cell: ({ id, created_at: at }) => (
+        <a href={`${base}/requests/${id}`}>
+          <Time at={at} exact />
         </a>
-      </th>
-      <Cell label="status">
-        <RequestStatus request={request} />
-      </Cell>
-      <Cell label="key" title={request.key_name ?? request.key_id}>
-        <bdi class="name">{request.key_name ?? request.key_id}</bdi>
-      </Cell>
-      <Cell label="model">{request.model ?? "–"}</Cell>
-      <NumberCells
-        figures={{
-          duration: duration === null ? "–" : formatDuration(duration),
-          "first token": firstToken === null ? "–" : formatDuration(firstToken),
-          input: formatCount(request.input_tokens),
-          cached: formatCount(request.cached_input_tokens),
-          output: formatCount(request.output_tokens),
-          cost: formatAmount(request.cost_microcents, currency, decimals),
-        }}
-      />
-      <Cell label="upstream">
-        {upstream === null ? (
-          "–"
-        ) : (
-          <>
-            {upstream.name} <span class="whole">{upstream.status ?? "no answer"}</span>
-          </>
-        )}
-      </Cell>
-    </tr>
+      ),
+    },
+    { label: "status", cell: (request) => <RequestStatus request={request} /> },
+    {
+      label: "key",
+      title: nameKey,
+      cell: (request) => <bdi class="name">{nameKey(request)}</bdi>,
+    },
+    { label: "model", cell: ({ model }) => model ?? NONE },
+    number("duration", ({ duration_ms: ms }) => (ms === null ? NONE : formatDuration(ms))),
+    number("first token", ({ first_token_ms: ms }) => (ms === null ? NONE : formatDuration(ms))),
+    number("input", ({ input_tokens: tokens }) => formatCount(tokens)),
+    number("cached", ({ cached_input_tokens: tokens }) => formatCount(tokens)),
+    number("output", ({ output_tokens: tokens }) => formatCount(tokens)),
+    number("cost", ({ cost_microcents: cost }) => formatAmount(cost, currency, decimals)),
+    { label: "upstream", cell: ({ upstream }) => <Upstream upstream={upstream} /> },
+  ];
+}
+
+const NONE = "–";
+
+function nameKey({ key_name: name, key_id: id }: RequestView): string {
+  return name ?? id;
+}
+
+function Upstream({ upstream }: Pick<RequestView, "upstream">) {
+  if (upstream === null) return <>{NONE}</>;
+  return (
+    <>
+      {upstream.name} <span class="whole">{upstream.status ?? "no answer"}</span>
+    </>
   );
 }
 

@@ -2,7 +2,7 @@
 import type { Child } from "hono/jsx";
 
 /** `number`: set to the right. `wide`: a column that a bar is drawn in. */
-export type Column = string | { readonly label: string; readonly kind: "number" | "wide" };
+export type Column = string | { readonly label: string; readonly kind?: "number" | "wide" };
 
 interface TableProps {
   /** For who hears the page. */
@@ -30,26 +30,6 @@ export function Cell({ label, kind, title, children }: CellProps) {
   );
 }
 
-/** The columns of `NumberCells`. */
-export function numberColumns<Label extends string>(
-  labels: readonly Label[],
-): readonly { readonly label: Label; readonly kind: "number" }[] {
-  return labels.map((label) => ({ label, kind: "number" }));
-}
-
-/** A run of figures, each with its column's label, in the columns' order. */
-export function NumberCells({ figures }: { figures: Readonly<Record<string, string>> }) {
-  return (
-    <>
-      {Object.entries(figures).map(([label, text]) => (
-        <Cell label={label} kind="number">
-          {text}
-        </Cell>
-      ))}
-    </>
-  );
-}
-
 /** A table that scrolls sideways by itself where the screen is too narrow, with the keyboard too. */
 export function Table({ label, columns, class: className, children }: TableProps) {
   return (
@@ -67,5 +47,44 @@ export function Table({ label, columns, class: className, children }: TableProps
         <tbody>{children}</tbody>
       </table>
     </div>
+  );
+}
+
+/** A column of a `RowTable`: its header, and what stands in it of each row. */
+interface ColumnOf<Row> {
+  readonly label: string;
+  /** What stands before a cell where rows are stacked; the label when left out. */
+  readonly short?: string;
+  readonly kind?: "number" | "wide";
+  /** A cell's whole text, where it may be cut. */
+  readonly title?: (row: Row) => string;
+  readonly cell: (row: Row) => Child;
+}
+
+/** The first one says what the row is about. */
+export type RowTableColumns<Row> = readonly [ColumnOf<Row>, ...ColumnOf<Row>[]];
+
+interface RowTableProps<Row> extends Omit<TableProps, "columns" | "children"> {
+  readonly columns: RowTableColumns<Row>;
+  readonly rows: readonly Row[];
+  readonly classOf?: (row: Row) => string | undefined;
+}
+
+/** A table of one row for each of some things. */
+export function RowTable<Row>({ columns, rows, classOf, ...table }: RowTableProps<Row>) {
+  const [head, ...others] = columns;
+  return (
+    <Table {...table} columns={columns}>
+      {rows.map((row) => (
+        <tr class={classOf?.(row)}>
+          <th scope="row">{head.cell(row)}</th>
+          {others.map(({ label, short = label, kind, title, cell }) => (
+            <Cell label={short} {...(kind && { kind })} {...(title && { title: title(row) })}>
+              {cell(row)}
+            </Cell>
+          ))}
+        </tr>
+      ))}
+    </Table>
   );
 }

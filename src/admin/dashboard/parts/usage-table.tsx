@@ -2,15 +2,10 @@
 import { MICROCENTS_PER_CENT } from "../../../money.ts";
 import { columnDecimals, formatAmount, formatCount } from "../../format.ts";
 import { GROUP_BY_MODEL, groupByKey, type Grouping } from "../usage-groups.ts";
-import { addUp, groupRows } from "../usage-range.ts";
+import { addUp, groupRows, type UsageSum } from "../usage-range.ts";
 import type { UsageRowView } from "../views.ts";
 import { ShareBar } from "./charts.tsx";
-import { Cell, NumberCells, numberColumns, Table } from "./table.tsx";
-
-const COLUMNS = [
-  { label: "share of the cost", kind: "wide" },
-  ...numberColumns(["requests", "input", "cached", "output", "cost"]),
-] as const;
+import { RowTable, type RowTableColumns } from "./table.tsx";
 
 interface UsageTableProps {
   readonly id: string;
@@ -32,32 +27,24 @@ export function UsageTable(props: UsageTableProps) {
   const total = addUp(rows);
   const amounts = groups.map(({ sum }) => sum.microcents);
   const decimals = Math.min(columnDecimals(amounts), amounts.every(isLarge) ? 2 : MOST_DECIMALS);
+  const shareOf = ({ microcents }: UsageSum) =>
+    total.microcents <= 0 ? 0 : Math.max(0, microcents) / total.microcents;
   return (
     <section aria-labelledby={id}>
       <h2 id={id}>{title}</h2>
       {groups.length === 0 ? (
         <p class="quiet">Nothing in this time.</p>
       ) : (
-        <Table
+        <RowTable
           label={`${title}, table`}
           class="usage stack dense"
-          columns={[title.replace("By ", ""), ...COLUMNS]}
-        >
-          {sorted.map(({ group, sum }) => (
-            <UsageRow
-              name={grouping.nameOf(group)}
-              share={total.microcents <= 0 ? 0 : Math.max(0, sum.microcents) / total.microcents}
-              sum={sum}
-              format={(microcents) => formatAmount(microcents, currency, decimals)}
-            />
-          ))}
-          <UsageRow
-            name="all"
-            share={null}
-            sum={total}
-            format={(microcents) => formatAmount(microcents, currency, decimals)}
-          />
-        </Table>
+          columns={columnsOf(title.replace("By ", ""), (cost) => formatAmount(cost, currency, decimals))}
+          rows={[
+            ...sorted.map(({ group, sum }) => ({ name: grouping.nameOf(group), share: shareOf(sum), sum })),
+            { name: "all", share: null, sum: total },
+          ]}
+          classOf={({ share }) => (share === null ? "total" : undefined)}
+        />
       )}
     </section>
   );
@@ -71,34 +58,35 @@ function isLarge(microcents: number): boolean {
   return microcents === 0 || Math.abs(microcents) >= 100 * MICROCENTS_PER_CENT;
 }
 
-interface UsageRowProps {
+interface UsageRow {
   readonly name: string;
   /** Of the whole, 0 to 1; null for the whole itself. */
   readonly share: number | null;
-  readonly sum: ReturnType<typeof addUp>;
-  readonly format: (microcents: number) => string;
+  readonly sum: UsageSum;
 }
 
-function UsageRow({ name, share, sum, format }: UsageRowProps) {
-  return (
-    <tr class={share === null ? "total" : undefined}>
-      <th scope="row">
-        <bdi title={name}>{name}</bdi>
-      </th>
-      <Cell label="share" kind="wide">
-        {share === null ? "" : <ShareBar share={share} label={`${name}: share of the cost`} />}
-      </Cell>
-      <NumberCells
-        figures={{
-          requests: formatCount(sum.requests),
-          input: formatCount(sum.inputTokens),
-          cached: formatCount(sum.cachedInputTokens),
-          output: formatCount(sum.outputTokens),
-          cost: format(sum.microcents),
-        }}
-      />
-    </tr>
-  );
+/** @param subject What a row is about: "key". */
+function columnsOf(subject: string, format: (microcents: number) => string): RowTableColumns<UsageRow> {
+  const number = (label: string, cell: (sum: UsageSum) => string) => ({
+    label,
+    kind: "number" as const,
+    cell: ({ sum }: UsageRow) => cell(sum),
+  });
+  return [
+    { label: subject, cell: ({ name }) => <bdi title={name}>{name}</bdi> },
+    {
+      label: "share of the cost",
+      short: "share",
+      kind: "wide",
+      cell: ({ name, share }) =>
+        share === null ? "" : <ShareBar share={share} label={`${name}: share of the cost`} />,
+    },
+    number("requests", ({ requests }) => formatCount(requests)),
+    number("input", ({ inputTokens }) => formatCount(inputTokens)),
+    number("cached", ({ cachedInputTokens }) => formatCount(cachedInputTokens)),
+    number("output", ({ outputTokens }) => formatCount(outputTokens)),
+    number("cost", ({ microcents }) => format(microcents)),
+  ];
 }
 
 interface OfRowsProps {
