@@ -1,6 +1,6 @@
 /** Months and days in UTC, as caps, budgets and usage count them: by name and by their bounds. Lua in Redis has no calendar. */
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 const MONTH_NAME = /^(\d{4})-(0[1-9]|1[0-2])$/;
 
 /** A stretch of time with a name. */

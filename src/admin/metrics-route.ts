@@ -1,5 +1,6 @@
 /** `GET /metrics`, for Prometheus: all processes of this host on one page. */
-import { createHash, timingSafeEqual } from "node:crypto";
+import { readBearer } from "./principal.ts";
+import { isSameText } from "./same-text.ts";
 import { AdminError } from "./admin-error.ts";
 import type { AdminApp, MetricsPage } from "./app-options.ts";
 import { type FailureLimit, withFailureLimit } from "./failure-limit.ts";
@@ -32,10 +33,7 @@ export function addMetrics(app: AdminApp, { page, operatorToken, limit, nowMs }:
 }
 
 function requireToken(authorization: string | undefined, accepted: readonly (string | null)[]): void {
-  const given = /^bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
-  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
-  const isGood =
-    given !== undefined &&
-    accepted.some((token) => token !== null && timingSafeEqual(digest(given), digest(token)));
-  if (!isGood) throw new AdminError("invalid_token");
+  const given = readBearer(authorization);
+  if (given !== undefined && accepted.some((token) => token !== null && isSameText(given, token))) return;
+  throw new AdminError("invalid_token");
 }

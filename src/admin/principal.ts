@@ -1,5 +1,5 @@
-import { createHash, timingSafeEqual } from "node:crypto";
 import type { TokenRole, TokenStore } from "../store/types/tokens.ts";
+import { isSameText } from "./same-text.ts";
 import { AdminError } from "./admin-error.ts";
 import { hashToken, isWellFormedToken } from "./token-format.ts";
 
@@ -24,9 +24,9 @@ export async function authenticate(
   operatorToken: string,
   store: Pick<TokenStore, "findToken">,
 ): Promise<Principal> {
-  const token = /^bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
+  const token = readBearer(authorization);
   if (token === undefined) throw new AdminError("invalid_token");
-  if (isSame(token, operatorToken)) return { type: "operator" };
+  if (isSameText(token, operatorToken)) return { type: "operator" };
   const principal = isWellFormedToken(token) ? await findTokenHolder(hashToken(token), store) : null;
   if (principal !== null) return principal;
   const message = "The token is not valid. Check that it was copied whole, and that it was not deleted.";
@@ -44,8 +44,7 @@ export async function findTokenHolder(
   return { type: "token", id, name, role, organizationId };
 }
 
-/** In constant time: over hashes, so that the lengths tell nothing either. */
-function isSame(first: string, second: string): boolean {
-  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
-  return timingSafeEqual(digest(first), digest(second));
+/** The token of an `Authorization` header. */
+export function readBearer(authorization: string | undefined): string | undefined {
+  return /^bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
 }

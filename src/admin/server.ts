@@ -7,9 +7,9 @@
 import { readFileSync } from "node:fs";
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
-import { isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import { getRequestListener } from "@hono/node-server";
+import { formatHost, isLoopback } from "../local-url.ts";
 import { watchFiles } from "../config/reload/watch-files.ts";
 import { AdminError } from "./admin-error.ts";
 import type { AdminAppOptions } from "./app-options.ts";
@@ -44,7 +44,6 @@ const IDLE_TIMEOUT_MS = 120_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_CONNECTIONS = 1_000;
 const CLOSE_BOUND_MS = 2_000;
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
 
 /**
  * Listens.
@@ -70,7 +69,7 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
 
 /** The configuration says so too; this holds for whoever starts the server in another way. */
 function requirePrivacy({ host, tls, allowPlainHttp }: AdminServerOptions): void {
-  if (tls !== null || allowPlainHttp || LOOPBACK.test(host)) return;
+  if (tls !== null || allowPlainHttp || isLoopback(host)) return;
   throw new Error(
     `The admin server would take tokens in the clear on ${host}, which is reached from outside this machine: ` +
       "set `admin.tls`, or `admin.allow_plain_http: true` where something in front of it encrypts.",
@@ -150,7 +149,7 @@ function codeOfBrokenRequest(code: string | undefined) {
 function urlOf(server: Server, { host, port, tls }: AdminServerOptions): string {
   const address = server.address();
   const actual = typeof address === "object" && address !== null ? address.port : port;
-  return `${tls === null ? "http" : "https"}://${isIP(host) === 6 ? `[${host}]` : host}:${actual}`;
+  return `${tls === null ? "http" : "https"}://${formatHost(host)}:${actual}`;
 }
 
 async function close(server: Server): Promise<void> {

@@ -3,7 +3,7 @@ import { wholeCents } from "../money.ts";
 import type { AlertRecord } from "../store/types/alerts.ts";
 import { describeMessage, limitPathOf, mainAlertOf } from "./alert-words.ts";
 import type { AlertEventInput, TestEventInput } from "./formats/formatter.ts";
-import { monthEndMs } from "./month-end.ts";
+import { formatResetsAt } from "../calendar.ts";
 
 const TYPES = {
   budget: "budget.threshold_reached",
@@ -28,7 +28,7 @@ export function formatAlertData(alert: AlertRecord) {
     spent_cents: wholeCents(alert.spentMicrocents),
     currency: alert.currency,
     month: alert.month,
-    resets_at: formatTime(monthEndMs(alert.month)),
+    resets_at: formatResetsAt(alert.month),
   };
 }
 

@@ -2,7 +2,7 @@
 import { wholeCents } from "../money.ts";
 import { formatLimitPath } from "../pages.ts";
 import type { AlertMessage, AlertRecord } from "../store/types/alerts.ts";
-import { monthEndMs } from "./month-end.ts";
+import { formatMonthName, formatResetsAt } from "../calendar.ts";
 
 export interface AlertWords {
   /** One line: what is worst. */
@@ -76,18 +76,12 @@ function formatAmount(cents: number, currency: string): string {
   return format.format(cents / CENTS_PER_UNIT);
 }
 
-/** "November 2026" */
-function formatMonth(month: string): string {
-  const format = new Intl.DateTimeFormat("en-US", { month: "long", year: "numeric", timeZone: "UTC" });
-  return format.format(new Date(`${month}-01T00:00:00Z`));
-}
-
 function describeMain(alert: AlertRecord): string {
   const { thresholdPercent, month } = alert;
   const subject = nameSubject(alert);
   return isCapReached(alert)
-    ? `Hard cap reached: ${subject} has spent ${formatSpent(alert)} in ${formatMonth(month)}`
-    : `${thresholdPercent}% of the ${formatMonth(month)} ${nameLimit(alert)} of ${subject} is spent`;
+    ? `Hard cap reached: ${subject} has spent ${formatSpent(alert)} in ${formatMonthName(month)}`
+    : `${thresholdPercent}% of the ${formatMonthName(month)} ${nameLimit(alert)} of ${subject} is spent`;
 }
 
 /** The alerts of one subject: 'API key "ci" of Acme has spent $45.07 in November 2026: 90% of its … is reached.' */
@@ -100,12 +94,12 @@ function describeReached(own: Alerts, organization: string): string {
     return `${percents.join(" and ")} of its monthly ${nameLimit(limit)} of ${formatLimit(limit)}`;
   });
   const verb = own.length === 1 ? "is" : "are";
-  return `${subject}${whose} has spent ${formatSpent(first)} in ${formatMonth(first.month)}: ${limits.join(", ")} ${verb} reached.`;
+  return `${subject}${whose} has spent ${formatSpent(first)} in ${formatMonthName(first.month)}: ${limits.join(", ")} ${verb} reached.`;
 }
 
 /** What refuses requests before what does not. */
 function explain(alerts: Alerts, main: AlertRecord): readonly string[] {
-  const end = `${new Date(monthEndMs(main.month)).toISOString().slice(0, 10)} 00:00 UTC`;
+  const end = `${formatResetsAt(main.month).slice(0, "2026-12-01".length)} 00:00 UTC`;
   if (main.kind === "budget") {
     return [
       `A budget refuses nothing: requests go on. A hard cap would stop them. The count begins anew on ${end}.`,

@@ -1,4 +1,5 @@
 /** Mails by SMTP: the operator's mail server, one message at a time and connection. */
+import { isLoopback } from "../local-url.ts";
 import type { Config } from "../config/schema.ts";
 import { requireInTime } from "../wait.ts";
 
@@ -49,7 +50,6 @@ const STEP_TIMEOUT_MS = 10_000;
 const MAX_CONNECTIONS = 4;
 const PERMANENT = 500;
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { "smtp:": 587, "smtps:": 465 };
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
 /** Where in the conversation a refusal is about the message and not about us: MAIL, RCPT and DATA. */
 const ABOUT_THE_MESSAGE: ReadonlySet<string> = new Set(["EENVELOPE", "EMESSAGE"]);
 
@@ -100,7 +100,7 @@ async function createPool({ url, username }: SmtpSettings, password: string | nu
     port: port === "" ? (DEFAULT_PORTS[protocol] ?? 587) : Number(port),
     secure: protocol === "smtps:",
     // A password is never sent in the clear, except to this machine.
-    requireTLS: protocol === "smtp:" && auth !== null && !LOOPBACK.test(host),
+    requireTLS: protocol === "smtp:" && auth !== null && !isLoopback(host),
     ...(auth === null ? {} : { auth }),
     ...(certificateAuthorities === undefined ? {} : { tls: { ca: certificateAuthorities } }),
     connectionTimeout: STEP_TIMEOUT_MS,

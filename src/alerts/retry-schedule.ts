@@ -1,4 +1,5 @@
 /** When an attempt that failed is made again. */
+import { DAY_MS } from "../calendar.ts";
 export interface RetrySchedule {
   /** Before the second attempt; doubles with each further one. */
   readonly firstWaitMs: number;
@@ -8,8 +9,6 @@ export interface RetrySchedule {
   /** Since the alert was queued; the attempt at this age is the last. */
   readonly giveUpAfterMs: number;
 }
-
-const DAY_MS = 86_400_000;
 
 export const RETRY_SCHEDULE: RetrySchedule = {
   firstWaitMs: 1_000,

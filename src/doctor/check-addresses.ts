@@ -1,10 +1,10 @@
 /** The gateway's own addresses, as clients and people reach it: does each lead to what it is for. */
+import { isLoopback } from "../local-url.ts";
 import type { Config } from "../config/schema.ts";
 import { type DoctorFinding, type FindingCode, found, ok, reasonOf } from "./finding.ts";
 
 const TIMEOUT_MS = 5_000;
 const MAX_BODY_BYTES = 4 * 1024 ** 2;
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 interface Address {
   readonly check: string;
@@ -70,7 +70,7 @@ export async function checkDashboardUrl({ dashboard, notifications }: Config): P
 
 async function checkAddress(address: Address): Promise<DoctorFinding[]> {
   const { check, url, path, codes, fixes, leadsTo } = address;
-  if (url.startsWith("http:") && !LOOPBACK.test(new URL(url).hostname)) {
+  if (url.startsWith("http:") && !isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, ""))) {
     return [found(codes.unencrypted, check, { message: `${url} is not encrypted.`, fix: fixes.unencrypted })];
   }
   try {

@@ -1,6 +1,7 @@
 /** Upstreams: connections and certificates. */
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
+import { formatHost } from "../local-url.ts";
 import type { Config, UpstreamConfig } from "../config/schema.ts";
 import { ConnectTimeoutError, type Target, tryConnect } from "../connect.ts";
 import { type DoctorFinding, found, ok, reasonOf } from "./finding.ts";
@@ -21,7 +22,7 @@ async function checkEndpoint(
   const check = `upstream.${name}`;
   const serverName = tls?.serverName ?? (isIP(host) === 0 ? host : null);
   const caFile = tls?.caFile ?? null;
-  const authority = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+  const authority = `${formatHost(host)}:${port}`;
   const where = `${usesTls ? "https" : "http"}://${authority}${pathPrefix}`;
   try {
     const ca = caFile === null ? {} : { ca: readFileSync(caFile, "utf8") };

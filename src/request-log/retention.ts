@@ -8,6 +8,7 @@
  */
 import { lstat, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import { DAY_MS } from "../calendar.ts";
 import type { Clock } from "../clock.ts";
 import type { Logger } from "../logger.ts";
 
@@ -35,8 +36,6 @@ interface LogFile {
 
 const FILE = /^(\d{4}-\d{2}-\d{2})\.([\w-]+)\.(\d+)\.jsonl$/;
 const INTERVAL_MS = 300_000;
-const DAY_MS = 86_400_000;
-
 export class RequestLogRetention {
   readonly #options: RequestLogRetentionOptions;
   #timer: NodeJS.Timeout | null = null;

@@ -28,44 +28,30 @@ const MAX_EMAIL_CHARACTERS = 254;
 
 /** What people call it. */
 export function name(): Kind<string> {
-  return { ...text(nameInput()), values: NAME_VALUES };
+  return text(nameInput(), NAME_VALUES);
 }
 
 /** A line of text, or null. */
 export function lineOrNull(maximum: number): Kind<string | null> {
   const error = `expected a text of 1 to ${maximum} characters, without control characters, or null for none`;
-  const output = z.string().nullable();
-  return {
+  const line = z
+    .string({ error })
+    .min(1, { error })
+    .max(maximum, { error })
+    .regex(/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]+$/u, { error });
+  return textOrNull({
     notation: "text",
     values: `1 to ${maximum} characters, or null`,
-    input: z
-      .string({ error })
-      .min(1, { error })
-      .max(maximum, { error })
-      .regex(/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]+$/u, { error })
-      .nullable(),
-    output,
-    stored: output,
-    ...asIs<string | null>(),
-    format: (value) => value ?? "",
-    parse: (field) => (field === "" ? null : field),
-  };
+    input: line.nullable(),
+  });
 }
 
 /** Tags in the form of the header that clients send, or null for none. */
 export function tagsOrNull(): Kind<string | null> {
-  const output = z.string().nullable();
-  const error = `expected ${TAG_VALUES}, or null for none`;
+  const input = tagList(`expected ${TAG_VALUES}, or null for none`).nullable();
   return {
-    notation: "text",
-    values: `${TAG_VALUES}, or null`,
-    input: tagList(error).nullable(),
-    output,
-    stored: output,
+    ...textOrNull({ notation: "text", values: `${TAG_VALUES}, or null`, input }),
     convert: (list) => (list === null ? null : orderTags(list)),
-    describe: (tags) => tags,
-    format: (tags) => tags ?? "",
-    parse: (field) => (field === "" ? null : field),
   };
 }
 
@@ -86,35 +72,30 @@ export function currency(): Kind<string> {
       if (message !== null) context.addIssue({ code: "custom", message });
     })
     .meta({ examples: ["USD"] });
-  return { ...text(input), values: "ISO 4217, with a two-digit minor unit" };
+  return text(input, "ISO 4217, with a two-digit minor unit");
 }
 
-function text(input: z.ZodType<string>): Omit<Kind<string>, "values"> {
-  const output = z.string();
-  return {
-    notation: "text",
-    input,
-    output,
-    stored: output,
-    ...asIs<string>(),
-    format: String,
-    parse: String,
-  };
+function text(input: z.ZodType<string>, values: string): Kind<string> {
+  return plain(z.string(), { notation: "text", values, input, format: String, parse: String });
+}
+
+function textOrNull(about: Pick<Kind<string | null>, "notation" | "values" | "input">): Kind<string | null> {
+  return plain(z.string().nullable(), {
+    ...about,
+    format: (value) => value ?? "",
+    parse: (field) => (field === "" ? null : field),
+  });
 }
 
 /** A rate of requests: whole requests per minute. */
 export function rate({ minimum, maximum }: Bounds): Kind<number> {
-  const output = z.int();
-  return {
+  return plain(z.int(), {
     notation: "rate",
     values: formatBounds({ minimum, maximum }),
     input: whole(minimum, maximum),
-    output,
-    stored: output,
-    ...asIs<number>(),
     format: String,
     parse: parseInteger,
-  };
+  });
 }
 
 /** A rate of requests, or null. */
@@ -133,31 +114,23 @@ export function amountOrNull(): Kind<number | null> {
 }
 
 function numberOrNull(notation: Notation, bounds: Bounds, unit = ""): Kind<number | null> {
-  const output = z.int().nullable();
-  return {
+  return plain(z.int().nullable(), {
     notation,
     values: `${formatBounds(bounds)}${unit === "" ? "" : ` ${unit}`}, or null`,
     input: wholeOrNull(bounds.minimum, bounds.maximum, unit),
-    output,
-    stored: output,
-    ...asIs<number | null>(),
     format: formatIntegerOrNull,
     parse: parseIntegerOrNull,
-  };
+  });
 }
 
 export function flag(): Kind<boolean> {
-  const output = z.boolean();
-  return {
+  return plain(z.boolean(), {
     notation: "flag",
     values: "true or false",
     input: flagInput(),
-    output,
-    stored: output,
-    ...asIs<boolean>(),
     format: (value) => (value ? "1" : "0"),
     parse: (field) => field === "1",
-  };
+  });
 }
 
 /** A time in the future, or null for never; in records Unix milliseconds. */
@@ -186,7 +159,7 @@ export function timeOrNull(): Kind<number | null, string | null, string | null> 
 export function modelsOrNull(): Kind<readonly string[] | null> {
   const error = `expected a list of 1 to ${MAX_ALLOWED_MODELS} catalog ids, none twice, or null for all`;
   const output: z.ZodType<readonly string[] | null> = z.array(z.string()).nullable();
-  return {
+  return plain(output, {
     notation: "models",
     values: `1 to ${MAX_ALLOWED_MODELS} catalog ids, or null`,
     input: z
@@ -195,28 +168,16 @@ export function modelsOrNull(): Kind<readonly string[] | null> {
       .max(MAX_ALLOWED_MODELS, { error })
       .refine(hasNoneTwice, { error })
       .nullable(),
-    output,
-    stored: output,
-    ...asIs<readonly string[] | null>(),
     format: (ids) => (ids === null ? "" : JSON.stringify(ids)),
     parse: (field) => (field === "" ? null : output.parse(JSON.parse(field))),
-  };
+  });
 }
 
 /** A catalog id, or null for none. That the catalog has it is checked where there is one. */
 export function modelOrNull(): Kind<string | null> {
   const error = "expected a catalog id such as acme/echo-small, or null for none";
-  const output = z.string().nullable();
-  return {
-    notation: "model",
-    values: "a catalog id, or null",
-    input: z.string({ error }).min(1, { error }).max(MAX_ID_CHARACTERS, { error }).nullable(),
-    output,
-    stored: output,
-    ...asIs<string | null>(),
-    format: (id) => id ?? "",
-    parse: (field) => (field === "" ? null : field),
-  };
+  const input = z.string({ error }).min(1, { error }).max(MAX_ID_CHARACTERS, { error }).nullable();
+  return textOrNull({ notation: "model", values: "a catalog id, or null", input });
 }
 
 /**
@@ -229,7 +190,7 @@ export function modelNames(): Kind<Readonly<Record<string, string>>> {
   const isSmall = (names: object): boolean =>
     Object.keys(names).length <= MAX_MODEL_NAMES &&
     JSON.stringify(names).length <= MAX_MODEL_NAMES_CHARACTERS;
-  return {
+  return plain(output, {
     notation: "names",
     values: `an object of at most ${MAX_MODEL_NAMES} names of ${MODEL_NAME_VALUES}, with a catalog id each; ${MAX_MODEL_NAMES_CHARACTERS} characters together`,
     input: z
@@ -247,11 +208,8 @@ export function modelNames(): Kind<Readonly<Record<string, string>>> {
         }
       })
       .meta({ examples: [{ "claude-haiku-4-5": "acme/echo-small" }] }),
-    output,
-    stored: output,
-    ...asIs<Readonly<Record<string, string>>>(),
     ...asJson(output),
-  };
+  });
 }
 
 /** Mail addresses. */
@@ -263,20 +221,20 @@ export function emails(): Kind<readonly string[]> {
     .pipe(z.email({ error: addressError }));
   const error = `expected a list of at most ${MAX_EMAILS} mail addresses, none twice`;
   const output: z.ZodType<readonly string[]> = z.array(z.string());
-  return {
+  return plain(output, {
     notation: "emails",
     values: `at most ${MAX_EMAILS} mail addresses`,
     input: z.array(address, { error }).max(MAX_EMAILS, { error }).refine(hasNoneTwice, { error }),
-    output,
-    stored: output,
-    ...asIs<readonly string[]>(),
     ...asJson(output),
-  };
+  });
 }
 
 /** The value is what is sent, what is stored and what is shown. */
-function asIs<Value>(): { convert(input: Value): Value; describe(value: Value): Value } {
-  return { convert: (input) => input, describe: (value) => value };
+function plain<Value>(
+  value: z.ZodType<Value>,
+  about: Pick<Kind<Value>, "notation" | "values" | "input" | "format" | "parse">,
+): Kind<Value> {
+  return { ...about, output: value, stored: value, convert: (input) => input, describe: (stored) => stored };
 }
 
 /** The field is JSON. */

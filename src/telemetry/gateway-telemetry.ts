@@ -1,4 +1,5 @@
 /** Telemetry of a worker and of the supervisor, put together for the composition root. */
+import { isLoopback } from "../local-url.ts";
 import type { Channel } from "../channel.ts";
 import type { ConfigState } from "../config/reload/config-state.ts";
 import type { Config } from "../config/schema.ts";
@@ -10,8 +11,6 @@ import { MetricsHub } from "./metrics-hub.ts";
 import { RedisMeter } from "./redis-meter.ts";
 import { RequestMeter } from "./request-meter.ts";
 import { startWorkerTelemetry, type WorkerGauges } from "./worker-telemetry.ts";
-
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
 
 export interface WorkerTelemetry {
   readonly metrics: Metrics;
@@ -112,7 +111,7 @@ export function createHostTelemetry(
       metrics: {
         render: () => hub.render(),
         token: config.telemetry.metricsToken?.reveal() ?? null,
-        isLocal: LOOPBACK.test(config.admin.host),
+        isLocal: isLoopback(config.admin.host),
       },
     },
     showAlerts: (read) => {

@@ -1,8 +1,6 @@
 /** A month's figures for pictures: every day of it, what it comes to, where it is heading. */
-import { daysOf, monthAt, parseMonth } from "../../calendar.ts";
+import { DAY_MS, daysOf, monthAt, parseMonth } from "../../calendar.ts";
 import type { UsageRowView } from "./views.ts";
-
-const DAY_MS = 86_400_000;
 
 export interface DayValue {
   /** "2026-11-21" */

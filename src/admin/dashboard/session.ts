@@ -10,7 +10,7 @@ import type { SessionStore } from "../../store/types/sessions.ts";
 import type { TokenStore } from "../../store/types/tokens.ts";
 import { authenticate, findTokenHolder, type Principal } from "../principal.ts";
 import { hashToken } from "../token-format.ts";
-import { isSameText } from "./same-text.ts";
+import { isSameText } from "../same-text.ts";
 
 export const SESSION_MS = 12 * 3_600_000;
 /** What a guess of a weak operator token costs whoever has read the store. */

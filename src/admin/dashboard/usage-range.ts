@@ -1,10 +1,9 @@
 /** Usage of a stretch of days, over as many months as it takes, and its sums. */
-import { dayAt, monthAt } from "../../calendar.ts";
+import { DAY_MS, dayAt, monthAt } from "../../calendar.ts";
 import type { OrganizationPageCall } from "./page.ts";
 import { readUsage } from "./read-usage.ts";
 import type { UsageRowView } from "./views.ts";
 
-const DAY_MS = 86_400_000;
 const DAY_NAME = /^\d{4}-\d{2}-\d{2}$/;
 /** A year and the month before it. */
 const MAX_DAYS = 400;

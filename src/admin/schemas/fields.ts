@@ -3,6 +3,7 @@
  * texts. The OpenAPI document is made of the same schemas.
  */
 import * as z from "zod";
+import { DAY_MS } from "../../calendar.ts";
 import { formatSuggestion } from "../../config/schema/nearest.ts";
 import { tagList } from "../../settings/input-schemas.ts";
 
@@ -37,8 +38,6 @@ export function text(maximum: number) {
 const MOMENT_EXPECTATION = "expected a day such as 2026-11-21 or a time such as 2026-11-21T14:03:00Z";
 const MOMENT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 const DAY_TEXT = /^\d{4}-\d{2}-\d{2}$/;
-const DAY_MS = 86_400_000;
-
 /** A UTC day or an RFC 3339 time, as Unix milliseconds. @param edge Which end of a day is meant. */
 export function moment(edge: "start" | "end") {
   return z

@@ -1,5 +1,6 @@
 import { join, resolve } from "node:path";
 
+import { isLoopback } from "../../local-url.ts";
 import type { FieldPath } from "../config-error.ts";
 import type { CrossProblem } from "./check-names.ts";
 import { checkOutputPrices } from "./check-output-prices.ts";
@@ -10,8 +11,6 @@ import { itemsOf, numberOf, textOf, valueAt } from "./raw-values.ts";
 const MAX_SOCKET_PATH_BYTES = 107;
 /** The longest of the file names that are made there; `gateway-255.sock` is as long. */
 const LONGEST_SOCKET_NAME = "envoy-admin.sock";
-
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
 
 /** Fields that must agree with each other. Works on the file as it is written, wrong or not. */
 export function checkSettings(file: unknown, baseDir: string): CrossProblem[] {
@@ -94,7 +93,7 @@ function checkAdmin(file: unknown): CrossProblem[] {
   const admin = valueAt(file, "admin");
   const host = textOf(valueAt(admin, "host")) ?? "127.0.0.1";
   const isOpen = valueAt(admin, "tls") === undefined && valueAt(admin, "allow_plain_http") !== true;
-  if (isOpen && !LOOPBACK.test(host)) {
+  if (isOpen && !isLoopback(host)) {
     const message =
       `${host} is reached from outside this machine: give \`admin.tls\`, or \`allow_plain_http: true\` where ` +
       "something in front of it encrypts";
@@ -128,7 +127,7 @@ function checkSidecar(file: unknown): CrossProblem[] {
   }
   const host = textOf(valueAt(tcp, "host"));
   const isMeant = hasTls || valueAt(tcp, "allow_plaintext") === true;
-  if (host === null || isMeant || LOOPBACK.test(host)) return [];
+  if (host === null || isMeant || isLoopback(host)) return [];
   const message =
     `${host} is reached from outside this machine: give \`sidecar.tls\`, or \`allow_plaintext: true\` where a mesh ` +
     "encrypts it";
