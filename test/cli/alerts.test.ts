@@ -8,7 +8,7 @@ import {
 } from "../admin/admin-fixture.ts";
 import { chargeInput, createIdentity, FINAL } from "../store/fixture.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
-import { runCli } from "./run-cli.ts";
+import { callCli } from "./call-cli.ts";
 
 const DASHBOARD = "https://gateway.example.com";
 
@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 const igw = (...args: string[]) =>
-  runCli(["alerts", ...args], { env: { IGW_ADMIN_URL: admin.url, IGW_ADMIN_TOKEN: OPERATOR_TOKEN } });
+  callCli(["alerts", ...args], { env: { IGW_ADMIN_URL: admin.url, IGW_ADMIN_TOKEN: OPERATOR_TOKEN } });
 
 describe("alerts", () => {
   it("lists what was reached and how each delivery stands", async () => {

@@ -13,6 +13,7 @@ import {
   startAdmin,
 } from "../admin/admin-fixture.ts";
 import { findFreePort } from "../support/free-port.ts";
+import { callCli } from "./call-cli.ts";
 import { type CliResult, runCli } from "./run-cli.ts";
 
 let admin: AdminUnderTest;
@@ -27,7 +28,7 @@ afterAll(async () => {
 });
 
 const environment = (token = OPERATOR_TOKEN) => ({ IGW_ADMIN_URL: admin.url, IGW_ADMIN_TOKEN: token });
-const igw = (...args: string[]): Promise<CliResult> => runCli(args, { env: environment() });
+const igw = (...args: string[]): Promise<CliResult> => callCli(args, { env: environment() });
 
 describe("a refused or failed command", () => {
   it.each([
@@ -189,7 +190,7 @@ describe("--help", () => {
     ["audit"],
     ["catalog"],
   ])("of `%s` has an example of it and needs no gateway", async (command) => {
-    const result = await runCli([...command.split(" "), "--help"]);
+    const result = await callCli([...command.split(" "), "--help"]);
     expect(result.code).toBe(0);
     expect(result.stdout).toContain(`Examples:\n  inference-gateway ${command}`);
   });

@@ -10,6 +10,7 @@ import { admit, type AdminUnderTest, OPERATOR_TOKEN, startAdmin } from "../admin
 import { chargeInput, createIdentity, FINAL, MODEL } from "../store/fixture.ts";
 import { findFocusBreaches } from "../support/focus-checker.ts";
 import { parseCsv } from "../support/parse-csv.ts";
+import { callCli } from "./call-cli.ts";
 import { type CliResult, runCli } from "./run-cli.ts";
 
 let admin: AdminUnderTest;
@@ -21,7 +22,7 @@ afterAll(() => admin.stop());
 const environment = (token = OPERATOR_TOKEN) => ({ IGW_ADMIN_URL: admin.url, IGW_ADMIN_TOKEN: token });
 /** The parts are cut at blanks: "org create --quiet". */
 const igw = (...parts: string[]): Promise<CliResult> =>
-  runCli(parts.join(" ").split(" "), { env: environment() });
+  callCli(parts.join(" ").split(" "), { env: environment() });
 
 /** A command that must succeed. */
 async function ok(...parts: string[]): Promise<CliResult> {
@@ -36,6 +37,23 @@ function uniqueName(): string {
   made += 1;
   return `Org${made}`;
 }
+
+describe("a management command", () => {
+  it("is the same as a process of its own, output, errors and exit code", async () => {
+    const name = uniqueName();
+    const asProcess = (...args: string[]) => runCli(args, { env: environment() });
+    const made = await asProcess("org", "create", "--name", name, "--currency", "USD");
+    expect(made).toMatchObject({ code: 0, stderr: "" });
+    expect(made.stdout).toBe(`Made the organization.\n\n${(await ok("org show", name)).stdout}`);
+    const list = ["key", "list", "--org", name, "--json"];
+    expect((await asProcess(...list)).stdout).toBe((await ok(...list)).stdout);
+    for (const wrong of ["org set --hard-cap x", `org show ${name}x`, "org shw"]) {
+      const { code, stdout, stderr } = await igw(wrong);
+      expect(await asProcess(...wrong.split(" "))).toMatchObject({ code, stdout, stderr });
+      expect(code).not.toBe(0);
+    }
+  });
+});
 
 describe("org", () => {
   it("makes, shows, changes, suspends and resumes an organization by its name", async () => {
@@ -359,16 +377,16 @@ describe("usage, requests, token, audit, catalog", () => {
     const create = ["token create --org", org, "--name report --role viewer"];
     const token = (await ok(...create, "--quiet")).stdout.trim();
     const env = environment(token);
-    const keys = await runCli(["key", "list", "--json"], { env });
+    const keys = await callCli(["key", "list", "--json"], { env });
     expect(keys.code).toBe(0);
-    const refused = await runCli(["key", "create", "--name", "x"], { env });
+    const refused = await callCli(["key", "create", "--name", "x"], { env });
     expect(refused).toMatchObject({ code: 1, stdout: "" });
     expect(refused.stderr).toContain("viewer");
     const list = await ok("token list --org", org);
     const id = /token_[0-9a-f-]{36}/.exec(list.stdout)?.[0] ?? "";
     expect(list.stdout).toMatch(/report +viewer +igw_org_…/);
     await ok("token delete", id, "--yes --org", org);
-    expect((await runCli(["key", "list"], { env })).stderr).toContain("not valid");
+    expect((await callCli(["key", "list"], { env })).stderr).toContain("not valid");
   });
 
   it("shows who changed what", async () => {

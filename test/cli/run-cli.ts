@@ -24,13 +24,18 @@ export interface CliOptions {
 const NO_LOGIN = { XDG_CONFIG_HOME: "/nonexistent" };
 
 /** Nothing of this shell's own settings reaches the command. */
-export function runCli(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
-  const inherited = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^(?:IGW_|NO_COLOR|FORCE_COLOR)/.test(name)),
+export function environmentOfCli(own: CliOptions["env"] = {}): NodeJS.ProcessEnv {
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !/^(?:IGW_|NO_COLOR|FORCE_COLOR)/.test(name),
   );
+  return { ...Object.fromEntries(inherited), ...NO_LOGIN, ...own };
+}
+
+/** As a process of its own, which ends by itself. */
+export function runCli(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
   const child = spawn(process.execPath, [MAIN, ...args], {
     cwd: options.cwd ?? "/",
-    env: { ...inherited, ...NO_LOGIN, ...options.env },
+    env: environmentOfCli(options.env),
     stdio: ["pipe", "pipe", "pipe"],
     timeout: 60_000,
   });

@@ -6,7 +6,7 @@ import {
   startAdmin,
 } from "../admin/admin-fixture.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
-import { runCli } from "./run-cli.ts";
+import { callCli } from "./call-cli.ts";
 
 let admin: AdminUnderTest;
 let receiver: WebhookReceiver;
@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 const igw = (...args: string[]) =>
-  runCli(["webhook", ...args], { env: { IGW_ADMIN_URL: admin.url, IGW_ADMIN_TOKEN: OPERATOR_TOKEN } });
+  callCli(["webhook", ...args], { env: { IGW_ADMIN_URL: admin.url, IGW_ADMIN_TOKEN: OPERATOR_TOKEN } });
 const idIn = (stdout: string) => /webhook_[0-9a-f-]{36}/.exec(stdout)?.[0] ?? "";
 
 describe("webhook", () => {
