@@ -81,6 +81,11 @@ export function formatCount(count: number): string {
   return count.toLocaleString("en-US");
 }
 
+/** "1 request", "1,200 requests". */
+export function formatCountOf(count: number, one: string): string {
+  return `${formatCount(count)} ${count === 1 ? one : `${one}s`}`;
+}
+
 /** "2026-11-21 14:03:59 UTC". */
 export function formatExactTime(time: string): string {
   return `${time.slice(0, 10)} ${time.slice(11, 19)} UTC`;

@@ -48,8 +48,8 @@ function describeCapError(
 function createRateLimitError({ key, bucket }: KnownKeyResult, endpoint: EndpointName): GatewayError {
   // The same number as in `retry-after`.
   const seconds = clampRetryAfterSeconds(bucket.retryAfterSeconds) ?? 1;
-  const what = endpoint === "count_tokens" ? "count_tokens requests" : "requests";
-  const rate = `${key.requestsPerMinute} ${what} per minute`;
+  const kind = endpoint === "count_tokens" ? "count_tokens " : "";
+  const rate = `${key.requestsPerMinute} ${kind}${key.requestsPerMinute === 1 ? "request" : "requests"} per minute`;
   return new GatewayError("rate_limit_exceeded", {
     message: `Rate limit of ${rate} for API key "${key.name}" reached. Try again in ${seconds} ${seconds === 1 ? "second" : "seconds"}.`,
     retryAfterSeconds: seconds,

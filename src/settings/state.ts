@@ -55,6 +55,9 @@ function spendStateOf({ hardCapCents, budgetCents }: Limits, spentMicrocents: bi
 
 /** @param state Of an answer of the API: a newer gateway's may be one that this program does not know. */
 export function describeState(state: string): StateText {
-  const known = [...KEY_STATES, ...ORGANIZATION_STATES].find((one) => one === state);
-  return known === undefined ? { words: state.replaceAll("_", " "), level: "warning" } : TEXTS[known];
+  return isKnown(state) ? TEXTS[state] : { words: state.replaceAll("_", " "), level: "warning" };
+}
+
+function isKnown(state: string): state is keyof typeof TEXTS {
+  return Object.hasOwn(TEXTS, state);
 }

@@ -36,6 +36,10 @@ const CASES: readonly Case[] = listCommands(TREE).flatMap((node) => {
   ];
 });
 
+it("offers a command under its aliases too", () => {
+  expect(listCommands(TREE).map(({ path }) => path)).toContain("token revoke");
+});
+
 let dir = "";
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), "igw-completion-"));

@@ -151,6 +151,7 @@ describe("tables", () => {
     const capped = await createApiKey(admin, organization, { name: "capped", hard_cap_cents: 0 });
     await admit(admin, capped.key);
     const { screen } = await typeCli(["requests", "list"], { env: { ...environment(), NO_COLOR: "1" } });
+    expect(screen).toMatch(/402 hard_cap_\S+ +none/);
     const [short = ""] = /req_…[0-9a-f]{8}/.exec(screen) ?? [];
     for (const args of [
       ["explain", short],

@@ -42,7 +42,7 @@ describe.each(["openai", "anthropic"])("the %s SDK for Python", (sdk) => {
       code: "rate_limit_exceeded",
       requestId: expect.stringMatching(/^req_/u) as string,
     });
-    expect(error?.message).toContain("Rate limit of 1 requests per minute");
+    expect(error?.message).toContain("Rate limit of 1 request per minute");
     expect(error?.message).not.toMatch(STOP_WORDS);
     expect(statuses).toEqual([429]);
   });

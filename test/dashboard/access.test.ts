@@ -195,6 +195,21 @@ describe("access to the dashboard", () => {
     expect((await get(`/organizations/${own}`, cookie)).status).toBe(303);
   });
 
+  it("answers where no page is with the header for who is signed in, and without it for a stranger", async () => {
+    const cookie = cookieOf(await signIn());
+    const [signedIn, stranger] = [await get("/nowhere", cookie), await get("/nowhere")];
+    for (const { status, text } of [signedIn, stranger]) {
+      expect(status).toBe(404);
+      expect(text).toContain("There is no such page.");
+    }
+    expect(signedIn.text).toContain("t (admin)");
+    expect(signedIn.text).toContain("Sign out");
+    expect(stranger.text).not.toContain("Sign out");
+    expect((await get("/nowhere", "igw_session=changed")).headers["location"]).toBe(
+      "/sign-in?next=%2Fnowhere",
+    );
+  });
+
   it("carries the security policy on pages, redirects, errors and files, and has no inline script or style", async () => {
     const cookie = cookieOf(await signIn());
     const paths = [

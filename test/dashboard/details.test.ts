@@ -80,6 +80,14 @@ describe.skipIf(CHROMIUM === null)(`details of the dashboard${SKIPPED_WHY}`, () 
     ]);
   });
 
+  it("the audit log says of what is made what was off or empty in place of what it begins with", async () => {
+    const fields = { name: "Silent", notifications: { dashboard: false } };
+    const silent = await createOrganization(admin, fields);
+    await page.goto(`${admin.url}/organizations/${silent}/audit`);
+    const made = page.getByRole("row", { name: /organization\.created Silent/ }).getByRole("listitem");
+    expect(await made.allTextContents()).toContain("notifications: dashboard: no");
+  });
+
   it("a rate stands beside the burst that it gives, in the list and on the key's own page", async () => {
     await page.goto(`${busy}/keys`);
     const row = page.getByRole("row", { name: /support-assistant/ });
@@ -299,7 +307,9 @@ describe.skipIf(CHROMIUM === null)(`details of the dashboard${SKIPPED_WHY}`, () 
 
   it("costs have the same number of digits in a column, also where the parts of one are multiplied", async () => {
     const digitsOf = (texts: readonly string[]) =>
-      new Set(texts.map((text) => /\.(\d+) USD/.exec(text)?.[1]?.length ?? 0));
+      new Set(
+        texts.filter((text) => text !== "none").map((text) => /\.(\d+) USD/.exec(text)?.[1]?.length ?? 0),
+      );
     await page.goto(`${busy}/requests`);
     expect(digitsOf(await page.locator('td[data-label="cost"]').allTextContents()).size).toBe(1);
     await page.goto(`${busy}/requests?status=200`);

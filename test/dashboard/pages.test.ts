@@ -104,7 +104,9 @@ describe.skipIf(CHROMIUM === null)(`every page of the dashboard${SKIPPED_WHY}`, 
   it("a request's page says which check refused it", async () => {
     const page = pages.light!;
     await page.goto(`${getStack().adminUrl}/organizations/${filled.id}/requests`);
-    await page.getByRole("row", { name: "402 hard_cap_reached" }).getByRole("link").click();
+    const row = page.getByRole("row", { name: "402 hard_cap_reached" });
+    expect(await row.locator("td[data-label=cost]").textContent()).toBe("none");
+    await row.getByRole("link").click();
     await page.getByText(/Refused: this key has spent [\d.]+ of its 0\.01 USD cap for/).waitFor();
     const change = page.getByRole("link", { name: "Change this cap" });
     expect(await change.getAttribute("href")).toMatch(/\/keys\/key_[^/]+#hard_cap_cents$/);

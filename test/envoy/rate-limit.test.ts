@@ -131,7 +131,7 @@ describe("a refusal by the bucket", () => {
     expect(answer.headers[named]).toBe("0");
     const error = {
       message: expect.stringMatching(
-        /^Rate limit of 1 requests per minute for API key "ci" reached\. Try again in 59 seconds\.$/,
+        /^Rate limit of 1 request per minute for API key "ci" reached\. Try again in 59 seconds\.$/,
       ),
       type: "rate_limit_error",
       code: "rate_limit_exceeded",
@@ -173,6 +173,6 @@ describe("count_tokens", () => {
     const answers = await Promise.all(Array.from({ length: 64 }, count));
     const refused = answers.filter((answer) => answer.status === 429);
     expect(refused.length).toBeGreaterThanOrEqual(3);
-    expect(refused[0]?.text).toContain("1 count_tokens requests per minute");
+    expect(refused[0]?.text).toContain("1 count_tokens request per minute");
   });
 });

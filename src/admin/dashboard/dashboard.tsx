@@ -39,9 +39,16 @@ export function addDashboard(app: AdminApp, options: AdminAppOptions): void {
   app.get("*", async (context, next) => {
     const wantsPage = (context.req.header("accept") ?? "").includes("text/html");
     if (!wantsPage || context.req.path.startsWith("/api/")) return next();
-    const error = new AdminError("unknown_endpoint", { message: "There is no such page." });
-    return answerProblem(context, { page: null, unsent: null }, error);
+    if (readSession(context) !== null) return answerPage(context, NO_PAGE, options, sessions);
+    return answerProblem(context, { page: null, unsent: null }, unknownPage());
   });
+}
+
+/** Where nothing is, for who is signed in: with the header that leads on. */
+const NO_PAGE: PageRoute = { method: "GET", path: "*", run: () => Promise.reject(unknownPage()) };
+
+function unknownPage(): AdminError {
+  return new AdminError("unknown_endpoint", { message: "There is no such page." });
 }
 
 async function answerPage(

@@ -1,6 +1,13 @@
 /** One sentence on how a request ended. */
 import { formatMonthName } from "../../calendar.ts";
-import { formatCount, formatDuration, formatExactMoney, formatMoney, formatTime } from "../format.ts";
+import {
+  formatCount,
+  formatCountOf,
+  formatDuration,
+  formatExactMoney,
+  formatMoney,
+  formatTime,
+} from "../format.ts";
 import { type ExplainedRequest, failedCheckOf, type Figures, microcentsOf } from "./explained-request.ts";
 import { explainUpstream } from "./upstream.ts";
 
@@ -41,7 +48,7 @@ const EXPLAINERS: Readonly<Record<string, Explainer>> = {
   hard_cap_reached: (figures, call) => explainCap("this key", "its", figures, call),
   org_hard_cap_reached: (figures, call) => explainCap("the organization", "its", figures, call),
   rate_limit_exceeded: (figures) =>
-    `this key may send ${formatCount(Number(figures["requests_per_minute"]))} requests per minute, ${formatCount(Number(figures["burst"]))} at once, and had none left. The next was free ${formatCount(Number(figures["retry_after_seconds"]))} s later.`,
+    `this key may send ${formatCountOf(Number(figures["requests_per_minute"]), "request")} per minute, ${formatCount(Number(figures["burst"]))} at once, and had none left. The next was free ${formatCount(Number(figures["retry_after_seconds"]))} s later.`,
   key_disabled: () => "this key is disabled.",
   key_expired: ({ expires_at: at }) =>
     typeof at === "string" ? `this key expired at ${formatTime(at)}.` : "this key has expired.",
@@ -57,7 +64,7 @@ function explainRefusal(request: ExplainedRequest, figures: Figures, currency: s
   const { message, concurrent_requests: count } = figures;
   if (typeof message === "string") return message;
   if (typeof count === "number") {
-    return `this key had ${formatCount(count)} requests in flight, as many as it may.`;
+    return `this key had ${formatCountOf(count, "request")} in flight, as many as it may.`;
   }
   return `${request.error_code ?? `status ${request.status}`}.`;
 }

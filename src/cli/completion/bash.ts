@@ -1,5 +1,5 @@
 /** Completion for bash, 3.2 and newer. It needs no package beside bash and starts no program. */
-import { type CommandNode, listCommands, type OptionNode } from "./command-tree.ts";
+import { type CommandNode, listCommands, listSteps, type OptionNode } from "./command-tree.ts";
 import { quoteWord } from "./quote-word.ts";
 
 /** The words of a command line that name a command are the longest chain of commands that it begins with. */
@@ -11,11 +11,8 @@ _inference_gateway() {
   COMPREPLY=()
   while [ "$at" -lt "$COMP_CWORD" ]; do
     case "$path/\${COMP_WORDS[at]}" in
-${all
-  .flatMap((node) => node.commands.map((child) => ({ node, child })))
-  .map(
-    ({ node, child }) => `      ${quoteWord(`${node.path}/${child.name}`)}) path=${quoteWord(child.path)} ;;`,
-  )
+${listSteps(all)
+  .map(({ step, to }) => `      ${quoteWord(step)}) path=${quoteWord(to)} ;;`)
   .join("\n")}
       *) break ;;
     esac

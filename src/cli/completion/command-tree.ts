@@ -16,6 +16,7 @@ export interface OptionNode {
 export interface CommandNode {
   /** "" for the program, "key rotate" for a command. */
   readonly path: string;
+  /** As it is typed: an alias is a node of its own. */
   readonly name: string;
   readonly description: string;
   readonly options: readonly OptionNode[];
@@ -28,15 +29,21 @@ const FOLDERS = new Set(["<dir>"]);
 const FILES = new Set(["<file>"]);
 
 /** Without what is hidden from the help. */
-export function readCommandTree(command: Command, path: readonly string[] = []): CommandNode {
+export function readCommandTree(
+  command: Command,
+  path: readonly string[] = [],
+  name = command.name(),
+): CommandNode {
   const help = command.createHelp();
   const visible = help.visibleCommands(command).filter((one) => one.name() !== "help");
   return {
     path: path.join(" "),
-    name: command.name(),
+    name,
     description: firstSentence(help.subcommandDescription(command)),
     options: help.visibleOptions(command).map(readOption),
-    commands: visible.map((one) => readCommandTree(one, [...path, one.name()])),
+    commands: visible.flatMap((one) =>
+      [one.name(), ...one.aliases()].map((typed) => readCommandTree(one, [...path, typed], typed)),
+    ),
     argumentChoices: command.registeredArguments[0]?.argChoices ?? [],
   };
 }
@@ -44,6 +51,15 @@ export function readCommandTree(command: Command, path: readonly string[] = []):
 /** Every command, groups and the program itself too. */
 export function listCommands(node: CommandNode): readonly CommandNode[] {
   return [node, ...node.commands.flatMap(listCommands)];
+}
+
+/** Which word leads from which command to which: "key/rotate" from "key" to "key rotate". */
+export function listSteps(
+  all: readonly CommandNode[],
+): readonly { readonly step: string; readonly to: string }[] {
+  return all.flatMap(({ path, commands }) =>
+    commands.map((child) => ({ step: `${path}/${child.name}`, to: child.path })),
+  );
 }
 
 function readOption(option: Option): OptionNode {

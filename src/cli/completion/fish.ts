@@ -1,14 +1,11 @@
 /** Completion for fish, 3.0 and newer. It starts no program. */
-import { type CommandNode, listCommands, type OptionNode } from "./command-tree.ts";
+import { type CommandNode, listCommands, listSteps, type OptionNode } from "./command-tree.ts";
 
 export function renderFish(tree: CommandNode): string {
   const all = listCommands(tree);
-  const steps = all
-    .flatMap((node) => node.commands.map((child) => ({ node, child })))
-    .map(
-      ({ node, child }) =>
-        `      case ${quote(`${node.path}/${child.name}`)}\n        set path ${quote(child.path)}`,
-    );
+  const steps = listSteps(all).map(
+    ({ step, to }) => `      case ${quote(step)}\n        set path ${quote(to)}`,
+  );
   return `# Completion of ${tree.name} for fish: source it, or put it into ~/.config/fish/completions/${tree.name}.fish
 # Whether the words before the cursor lead to a command; with --next, whether they end there.
 function __inference_gateway_at

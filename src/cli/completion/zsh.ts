@@ -1,5 +1,5 @@
 /** Completion for zsh, by its own completion system. It starts no program. */
-import { type CommandNode, listCommands, type OptionNode } from "./command-tree.ts";
+import { type CommandNode, listCommands, listSteps, type OptionNode } from "./command-tree.ts";
 import { quoteWord } from "./quote-word.ts";
 
 export function renderZsh(tree: CommandNode): string {
@@ -11,12 +11,8 @@ _inference_gateway() {
   local -a next flags choices
   while (( at < CURRENT )); do
     case "$command_path/$words[at]" in
-${all
-  .flatMap((node) => node.commands.map((child) => ({ node, child })))
-  .map(
-    ({ node, child }) =>
-      `      ${quoteWord(`${node.path}/${child.name}`)}) command_path=${quoteWord(child.path)} ;;`,
-  )
+${listSteps(all)
+  .map(({ step, to }) => `      ${quoteWord(step)}) command_path=${quoteWord(to)} ;;`)
   .join("\n")}
       *) break ;;
     esac

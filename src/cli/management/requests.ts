@@ -108,7 +108,7 @@ function formatList(screen: Screen, all: readonly JsonObject[], { currency }: Li
     column === "STATUS" ? { header: column, levels: all.map(levelOf) } : column,
   );
   const costs = formatExactAmounts(
-    all.map((one) => one["cost_microcents"]),
+    all.map(({ cost_microcents: cost, error_code: error }) => (cost === 0 && error !== null ? null : cost)),
     currency,
   );
   return formatTable(

@@ -253,7 +253,7 @@ export const PROVOKED: Readonly<Partial<Record<ErrorCode, ProvokedError>>> = {
   },
   rate_limit_exceeded: {
     provoke: drainBucket,
-    message: /^Rate limit of 1 requests per minute for API key "ci" reached\. Try again in \d\d seconds\.$/,
+    message: /^Rate limit of 1 request per minute for API key "ci" reached\. Try again in \d\d seconds\.$/,
     retryAfter: "59",
   },
   concurrency_limit_exceeded: {

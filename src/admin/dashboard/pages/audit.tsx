@@ -65,7 +65,7 @@ function describeChanges({ before, after, target }: Entry, currency: string): st
   const is = flatten(after);
   const isTarget = (name: string): boolean => name === "key_id" && target.name !== null;
   const names = [...new Set([...was.keys(), ...is.keys()])].filter(
-    (name) => keyOf(was.get(name)) !== keyOf(is.get(name)) && !isTarget(name),
+    (name) => keyOf(name, was.get(name)) !== keyOf(name, is.get(name)) && !isTarget(name),
   );
   return names.map((name) => {
     const from = before === null ? "" : `${formatValue(name, was.get(name), currency)} → `;
@@ -74,9 +74,13 @@ function describeChanges({ before, after, target }: Entry, currency: string): st
   });
 }
 
-/** Of a value, to compare it: what is not set, switched off or empty is nothing, before and after. */
-function keyOf(value: unknown): string {
-  const isNothing = value === undefined || value === false || (Array.isArray(value) && value.length === 0);
+/** Settings that are on until somebody switches them off. */
+const BEGINS_ON: ReadonlySet<string> = new Set(["notifications.dashboard"]);
+
+/** Of a value, to compare it: what is not set, off from the beginning or empty is nothing, before and after. */
+function keyOf(name: string, value: unknown): string {
+  const isOff = value === false && !BEGINS_ON.has(name);
+  const isNothing = value === undefined || isOff || (Array.isArray(value) && value.length === 0);
   return JSON.stringify(isNothing ? null : value);
 }
 

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** One API key: its limits, rotation, end. */
 import { NO_PROBLEMS, type Problems, pickChanges, readBody } from "../form.ts";
-import { formatCount, formatLimit, formatMoney } from "../../format.ts";
+import { formatCount, formatCountOf, formatLimit, formatMoney } from "../../format.ts";
 import type { OrganizationPageCall, PageAnswer } from "../page.ts";
 import { SpendBar } from "../parts/charts.tsx";
 import { askFirst, isSure } from "../parts/confirmation.tsx";
@@ -165,7 +165,7 @@ function KeySummary({ page, apiKey }: { page: OrganizationPageCall; apiKey: KeyV
       </p>
       <SpendBar spending={spending} currency={currency} />
       <p>
-        {formatCount(apiKey.requests_per_minute)} requests per minute, burst{" "}
+        {formatCountOf(apiKey.requests_per_minute, "request")} per minute, burst{" "}
         {formatCount(apiKey.bucket.capacity)}; {formatCount(apiKey.bucket.remaining)} left now
       </p>
       {apiKey.former_key_until === null ? null : (

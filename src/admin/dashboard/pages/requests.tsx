@@ -148,7 +148,9 @@ function columnsOf(
     number("input", ({ input_tokens: tokens }) => formatCount(tokens)),
     number("cached", ({ cached_input_tokens: tokens }) => formatCount(tokens)),
     number("output", ({ output_tokens: tokens }) => formatCount(tokens)),
-    number("cost", ({ cost_microcents: cost }) => formatAmount(cost, currency, decimals)),
+    number("cost", ({ cost_microcents: cost, error_code: error }) =>
+      cost === 0 && error !== null ? "none" : formatAmount(cost, currency, decimals),
+    ),
     { label: "upstream", cell: ({ upstream }) => <Upstream upstream={upstream} /> },
   ];
 }

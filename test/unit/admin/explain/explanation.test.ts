@@ -81,6 +81,21 @@ describe("the sentence on a request", () => {
         "Refused: this key may send 60 requests per minute, 10 at once, and had none left. The next was free 3 s later.",
     },
     {
+      name: "a rate of one",
+      request: {
+        status: 429,
+        error_code: "rate_limit_exceeded",
+        checks: cap("rate_limit", {
+          requests_per_minute: 1,
+          burst: 1,
+          remaining: 0,
+          retry_after_seconds: 60,
+        }),
+      },
+      sentence:
+        "Refused: this key may send 1 request per minute, 1 at once, and had none left. The next was free 60 s later.",
+    },
+    {
       name: "a body",
       request: {
         status: 400,
