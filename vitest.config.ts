@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { coverageFloors, MEASURED_FILES } from "./test/support/coverage-floors.ts";
 import { LongestFirst } from "./test/support/longest-first.ts";
+import { WAITING_FILES } from "./test/support/waiting-files.ts";
 
 /**
  * What waits for real processes, or lets Redis's own clock run, gets a second try in CI: on a machine whose cores others
@@ -18,7 +19,8 @@ const maxStackWorkers = Math.ceil(maxWorkers * 1.5);
 const UNITS = 1;
 const STORES = 2;
 const STACKS = 3;
-const FAULTS = 4;
+const WAITING = 4;
+const FAULTS = 5;
 
 export default defineConfig({
   test: {
@@ -93,6 +95,7 @@ export default defineConfig({
         test: {
           name: "system",
           include: ["test/{envoy,clients,cli,setup,monitoring}/**/*.test.ts"],
+          exclude: WAITING_FILES,
           // Stand-ins, SDKs and protocol libraries of all kinds: what one of them changes in its process is its own.
           isolate: true,
           testTimeout: 120_000,
@@ -121,6 +124,18 @@ export default defineConfig({
           retry,
           maxWorkers: maxStackWorkers,
           sequence: { groupOrder: STACKS },
+        },
+      },
+      {
+        extends: true,
+        // Beside `faults` in `npm test`, whose load leaves room for files that hardly compute.
+        test: {
+          name: "waiting",
+          include: WAITING_FILES,
+          isolate: true,
+          testTimeout: 120_000,
+          retry,
+          sequence: { groupOrder: WAITING },
         },
       },
       {

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SUMMARY_FILE } from "./summary-reporter.js";
@@ -10,8 +10,14 @@ import { SUMMARY_FILE } from "./summary-reporter.js";
  */
 const MEASURED_PROJECTS = ["unit", "store"];
 
-/** All others of vitest.config.ts. By name: of several `--project=!name`, vitest 4.1 takes what any one of them allows. */
-const OTHER_PROJECTS = ["cluster", "admin", "system", "dashboard", "packaging", "faults"];
+/** Most others of vitest.config.ts. By name: of several `--project=!name`, vitest 4.1 takes what any one of them allows. */
+const OTHER_PROJECTS = ["cluster", "admin", "system", "dashboard", "packaging"];
+
+/**
+ * At the same time, each in a run of its own, since vitest gives projects that run at once the same processes. The load of a
+ * fault is the only one on the machine; in the minutes in which it waits for deadlines, and beside it, others wait as well.
+ */
+const PROJECTS_THAT_WAIT = ["faults", "waiting"];
 
 /**
  * How vitest ended once.
@@ -20,6 +26,7 @@ const OTHER_PROJECTS = ["cluster", "admin", "system", "dashboard", "packaging", 
  * @property {number} code its exit code
  * @property {boolean} interrupted this process was told to end meanwhile
  * @property {import("./summary-reporter.js").TestSummary | null} summary null: it ended without one
+ * @property {string} output what it wrote and was not shown
  */
 
 /** @type {import("./summary-reporter.js").TestSummary} */
@@ -27,7 +34,8 @@ const NOTHING_RAN = { passed: 0, failed: 0, skipped: 0, retried: [] };
 const NO_SUMMARY = { ...NOTHING_RAN, failed: 1 };
 
 /**
- * Runs vitest with its usual output and closes with plain lines that say how it went.
+ * Runs vitest with its usual output and closes with plain lines that say how it went. Of runs at the same time the first one
+ * writes to the terminal; what the others wrote comes after it, each as a whole.
  *
  * @param {string} root the repository
  * @param {readonly string[]} args for vitest
@@ -36,13 +44,17 @@ const NO_SUMMARY = { ...NOTHING_RAN, failed: 1 };
  */
 export async function runTests(root, args, env) {
   /** @type {TestRun[]} */
-  const runs = [];
-  for (const runArgs of planRuns(args)) {
-    const run = await runVitest(root, runArgs, env);
-    runs.push(run);
-    if (run.interrupted) break;
+  const ended = [];
+  for (const runsAtOnce of planRuns(args)) {
+    const starts = runsAtOnce.map((runArgs, index) =>
+      runVitest(root, runArgs, env, { isShown: index === 0 }),
+    );
+    const runs = await Promise.all(starts);
+    for (const { output } of runs) process.stdout.write(output);
+    ended.push(...runs);
+    if (runs.some(({ interrupted }) => interrupted)) break;
   }
-  const summary = addUp(runs);
+  const summary = addUp(ended);
   process.stdout.write(`\n${formatClosing(summary)}\n`);
   return summary.failed === 0 ? 0 : 1;
 }
@@ -52,11 +64,16 @@ export async function runTests(root, args, env) {
  * none. What is asked for with arguments is a part of the tests, whose coverage says nothing.
  *
  * @param {readonly string[]} args
- * @returns {readonly (readonly string[])[]} arguments of each run of vitest
+ * @returns {readonly (readonly (readonly string[])[])[]} one after the other, runs of vitest at the same time: the arguments
+ *   of each
  */
 export function planRuns(args) {
-  if (args.length > 0) return [args];
-  return [[...MEASURED_PROJECTS.map(selectProject), "--coverage"], OTHER_PROJECTS.map(selectProject)];
+  if (args.length > 0) return [[args]];
+  return [
+    [[...MEASURED_PROJECTS.map(selectProject), "--coverage"]],
+    [OTHER_PROJECTS.map(selectProject)],
+    PROJECTS_THAT_WAIT.map((project) => [selectProject(project)]),
+  ];
 }
 
 /** @param {string} project */
@@ -106,36 +123,47 @@ export function formatClosing({ passed, failed, skipped, retried }) {
  * @param {string} root
  * @param {readonly string[]} args
  * @param {NodeJS.ProcessEnv} env
+ * @param {{isShown: boolean}} options
  * @returns {Promise<TestRun>}
  */
-async function runVitest(root, args, env) {
+async function runVitest(root, args, env, { isShown }) {
   const folder = mkdtempSync(join(tmpdir(), "igw-tests-"));
   const summaryFile = join(folder, "summary.json");
+  const outputFile = join(folder, "output.txt");
+  const output = isShown ? null : openSync(outputFile, "w");
   try {
     const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
     const own = join(root, "src", "setup", "summary-reporter.js");
     const reporters = ["--reporter=default", `--reporter=${own}`];
-    const end = await runForeground([vitest, "run", ...reporters, ...args], root, {
+    const runEnv = {
       ...env,
       // The set-up has just built: the stacks of the tests need not look again, each for itself.
       IGW_SKIP_BUILD: "1",
       [SUMMARY_FILE]: summaryFile,
+    };
+    const child = spawn(process.execPath, [vitest, "run", ...reporters, ...args], {
+      cwd: root,
+      env: runEnv,
+      stdio: output === null ? "inherit" : ["ignore", output, output],
     });
-    return { ...end, summary: readSummary(summaryFile) };
+    const end = await waitForEnd(child);
+    return {
+      ...end,
+      summary: readSummary(summaryFile),
+      output: isShown ? "" : readFileSync(outputFile, "utf8"),
+    };
   } finally {
+    if (output !== null) closeSync(output);
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
 /**
- * @param {readonly string[]} args
- * @param {string} cwd
- * @param {NodeJS.ProcessEnv} env
+ * @param {import("node:child_process").ChildProcess} child
  * @returns {Promise<{code: number, interrupted: boolean}>}
  */
-function runForeground(args, cwd, env) {
+function waitForEnd(child) {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, { cwd, env, stdio: "inherit" });
     let interrupted = false;
     // The terminal sends its signals to vitest as well: this process stays for the closing lines.
     for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"])) {

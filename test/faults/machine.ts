@@ -1,7 +1,8 @@
 /**
  * Who has the machine. Under a load that the machine cannot carry Redis answers late and requests fail without a fault, so
  * files of faults run one at a time, each in its own process: except while one only waits, for what a dead worker left to
- * be closed, which takes a minute in which nothing happens. Then the next one may begin.
+ * be closed, which takes a minute in which nothing happens. Then the next one may begin. What else runs meanwhile in
+ * `npm test` mostly waits, too (`test/support/waiting-files.ts`).
  */
 import { join } from "node:path";
 import { tryLock } from "../../src/setup/lock.js";

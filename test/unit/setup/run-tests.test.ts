@@ -89,15 +89,19 @@ describe("the closing lines of a run of the tests", () => {
 
 describe("the runs of vitest behind `npm test`", () => {
   it("measure coverage where it has floors, and run each project once", () => {
-    const [measured, others, ...more] = planRuns([]);
-    expect(more).toEqual([]);
+    const [[measured, ...beside] = [], ...others] = planRuns([]);
     expect(measured).toEqual(["--project=unit", "--project=store", "--coverage"]);
-    expect(others).not.toContain("--coverage");
-    const run = [...measured!, ...others!].filter((argument) => argument !== "--coverage");
+    expect(beside).toEqual([]);
+    const run = [measured!, ...others.flat()].flat().filter((argument) => argument !== "--coverage");
     expect(run.sort()).toEqual(projectNames().map((name) => `--project=${name}`));
   });
 
+  it("put beside the faults only what mostly waits", () => {
+    const besideFaults = planRuns([]).find((runs) => runs.flat().includes("--project=faults"));
+    expect(besideFaults).toEqual([["--project=faults"], ["--project=waiting"]]);
+  });
+
   it("are one without floors when a part of the tests is asked for", () => {
-    expect(planRuns(["--project", "unit"])).toEqual([["--project", "unit"]]);
+    expect(planRuns(["--project", "unit"])).toEqual([[["--project", "unit"]]]);
   });
 });
