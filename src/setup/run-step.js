@@ -17,13 +17,18 @@ export async function runStep(body) {
   try {
     await body();
   } catch (error) {
-    const known = error instanceof Error && error.name === "SetupError";
-    process.stderr.write(`${known ? error.message : formatUnexpected(error)}\n`);
+    process.stderr.write(`${describeFailure(error)}\n`);
     process.exitCode = 1;
   }
 }
 
-/** @param {unknown} error */
-function formatUnexpected(error) {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+/**
+ * The sentence of a SetupError; of anything else its stack.
+ *
+ * @param {unknown} error
+ * @returns {string}
+ */
+export function describeFailure(error) {
+  if (!(error instanceof Error)) return String(error);
+  return error.name === "SetupError" ? error.message : (error.stack ?? error.message);
 }

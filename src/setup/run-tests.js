@@ -1,7 +1,10 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { withProgress } from "./progress.js";
+import { describeFailure } from "./run-step.js";
 import { SUMMARY_FILE } from "./summary-reporter.js";
 
 /**
@@ -32,27 +35,55 @@ const PROJECTS_THAT_WAIT = ["faults", "waiting"];
 /** @type {import("./summary-reporter.js").TestSummary} */
 const NOTHING_RAN = { passed: 0, failed: 0, skipped: 0, retried: [] };
 const NO_SUMMARY = { ...NOTHING_RAN, failed: 1 };
+/** @type {TestRun} */
+const NO_RUN = { code: 1, interrupted: false, summary: null, output: "" };
 
 /**
- * Runs vitest with its usual output and closes with plain lines that say how it went. Of runs at the same time the first one
- * writes to the terminal; what the others wrote comes after it, each as a whole.
+ * What the tests start besides Node, as the environment variables by which they find it.
+ *
+ * @typedef {object} TestTools
+ * @property {NodeJS.ProcessEnv} forStore what tests of units and of the store need
+ * @property {Promise<NodeJS.ProcessEnv>} forAll what all tests need; fetched while the first ones run
+ */
+
+/**
+ * Runs of vitest at the same time.
+ *
+ * @typedef {object} Step
+ * @property {keyof TestTools} tools
+ * @property {readonly (readonly string[])[]} runs the arguments of each
+ */
+
+/**
+ * Runs vitest with its usual output and closes with plain lines that say how it went. Tools that could not be fetched count
+ * as one failed test, after a sentence that says why: nothing that needs them has run.
  *
  * @param {string} root the repository
  * @param {readonly string[]} args for vitest
- * @param {NodeJS.ProcessEnv} env
+ * @param {TestTools} tools
+ * @param {Pick<import("./held-lines.js").HeldLines, "hold" | "release">} lines of what fetches the tools
  * @returns {Promise<number>} exit code: 0 when tests ran and none failed
  */
-export async function runTests(root, args, env) {
+export async function runTests(root, args, tools, lines) {
+  // Told when it is waited for.
+  tools.forAll.catch(() => undefined);
   /** @type {TestRun[]} */
   const ended = [];
-  for (const runsAtOnce of planRuns(args)) {
-    const starts = runsAtOnce.map((runArgs, index) =>
-      runVitest(root, runArgs, env, { isShown: index === 0 }),
-    );
-    const runs = await Promise.all(starts);
-    for (const { output } of runs) process.stdout.write(output);
-    ended.push(...runs);
-    if (runs.some(({ interrupted }) => interrupted)) break;
+  try {
+    for (const step of planSteps(args)) {
+      const env = await withProgress(
+        "Waiting for what tests of whole stacks need",
+        async () => tools[step.tools],
+      );
+      lines.hold();
+      const runs = await runAtOnce(root, step, env);
+      lines.release();
+      ended.push(...runs);
+      if (runs.some(({ interrupted }) => interrupted)) break;
+    }
+  } catch (error) {
+    process.stderr.write(`\n${describeFailure(error)}\n`);
+    ended.push(NO_RUN);
   }
   const summary = addUp(ended);
   process.stdout.write(`\n${formatClosing(summary)}\n`);
@@ -60,19 +91,35 @@ export async function runTests(root, args, env) {
 }
 
 /**
- * Every test once. Those whose coverage is measured come first and by themselves: vitest measures all projects of a run or
- * none. What is asked for with arguments is a part of the tests, whose coverage says nothing.
+ * The first one writes to the terminal; what the others wrote comes after it, each as a whole.
+ *
+ * @param {string} root
+ * @param {Step} step
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {Promise<readonly TestRun[]>}
+ */
+async function runAtOnce(root, { runs }, env) {
+  const ended = await Promise.all(
+    runs.map((args, index) => runVitest(root, args, env, { isShown: index === 0 })),
+  );
+  for (const { output } of ended) process.stdout.write(output);
+  return ended;
+}
+
+/**
+ * Every test once, in steps one after the other. Those whose coverage is measured come first and by themselves: vitest
+ * measures all projects of a run or none. What is asked for with arguments is a part of the tests, whose coverage says
+ * nothing.
  *
  * @param {readonly string[]} args
- * @returns {readonly (readonly (readonly string[])[])[]} one after the other, runs of vitest at the same time: the arguments
- *   of each
+ * @returns {readonly Step[]}
  */
-export function planRuns(args) {
-  if (args.length > 0) return [[args]];
+export function planSteps(args) {
+  if (args.length > 0) return [{ tools: "forAll", runs: [args] }];
   return [
-    [[...MEASURED_PROJECTS.map(selectProject), "--coverage"]],
-    [OTHER_PROJECTS.map(selectProject)],
-    PROJECTS_THAT_WAIT.map((project) => [selectProject(project)]),
+    { tools: "forStore", runs: [[...MEASURED_PROJECTS.map(selectProject), "--coverage"]] },
+    { tools: "forAll", runs: [OTHER_PROJECTS.map(selectProject)] },
+    { tools: "forAll", runs: PROJECTS_THAT_WAIT.map((project) => [selectProject(project)]) },
   ];
 }
 
@@ -162,19 +209,21 @@ async function runVitest(root, args, env, { isShown }) {
  * @param {import("node:child_process").ChildProcess} child
  * @returns {Promise<{code: number, interrupted: boolean}>}
  */
-function waitForEnd(child) {
-  return new Promise((resolve, reject) => {
-    let interrupted = false;
-    // The terminal sends its signals to vitest as well: this process stays for the closing lines.
-    for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"])) {
-      process.on(signal, () => {
-        interrupted = true;
-        child.kill(signal);
-      });
-    }
-    child.on("error", reject);
-    child.on("exit", (code) => resolve({ code: code ?? 1, interrupted }));
-  });
+async function waitForEnd(child) {
+  let interrupted = false;
+  // The terminal sends its signals to vitest as well: this process stays for the closing lines.
+  const interrupt = (/** @type {NodeJS.Signals} */ signal) => {
+    interrupted = true;
+    child.kill(signal);
+  };
+  const signals = /** @type {const} */ (["SIGINT", "SIGTERM"]);
+  for (const signal of signals) process.on(signal, interrupt);
+  try {
+    const [code] = await once(child, "exit");
+    return { code: code ?? 1, interrupted };
+  } finally {
+    for (const signal of signals) process.off(signal, interrupt);
+  }
 }
 
 /**

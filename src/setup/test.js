@@ -1,5 +1,6 @@
 /**
- * `npm test`: all that the tests need (npm packages, build, Envoy, Redis, a Python with the SDKs), then all tests.
+ * `npm test`: all that the tests need (npm packages, build, Envoy, Redis, a Python with the SDKs), then all tests. What only
+ * whole stacks need is fetched while those of units and of the store run.
  * Arguments go to vitest: `npm test -- --project unit`. The last line is `N passed, N failed[, N skipped]`.
  */
 import { join } from "node:path";
@@ -11,11 +12,21 @@ await runStep(async () => {
   await prepareClone();
   // What tests alone need is no part of the product: TypeScript beside them, run as it is.
   const { tsImport } = await import("tsx/esm/api");
-  const tools = pathToFileURL(join(ROOT, "test", "support", "tools", "test-tools.ts")).href;
-  /** @type {{prepareTestTools: (requirementsFile: string) => Promise<Record<string, string>>}} */
-  const { prepareTestTools } = await tsImport(tools, import.meta.url);
-  const requirements = join(ROOT, "test", "clients", "python", "requirements.txt");
-  const env = await withSetupLock(() => prepareTestTools(requirements));
+  const module = pathToFileURL(join(ROOT, "test", "support", "tools", "test-tools.ts")).href;
+  /**
+   * @type {{
+   *   prepareStoreTools: (lines: import("./held-lines.js").HeldLines) => Promise<Record<string, string>>,
+   *   prepareStackTools: (lines: import("./held-lines.js").HeldLines, requirementsFile: string) => Promise<Record<string, string>>,
+   * }}
+   */
+  const { prepareStoreTools, prepareStackTools } = await tsImport(module, import.meta.url);
+  const { createHeldLines } = await import("./held-lines.js");
   const { runTests } = await import("./run-tests.js");
-  process.exitCode = await runTests(ROOT, process.argv.slice(2), { ...process.env, ...env });
+  const lines = createHeldLines((line) => void process.stderr.write(`${line}\n`));
+  const requirements = join(ROOT, "test", "clients", "python", "requirements.txt");
+  const forStore = { ...process.env, ...(await withSetupLock(() => prepareStoreTools(lines))) };
+  const forStacks = withSetupLock(() => prepareStackTools(lines, requirements));
+  const forAll = forStacks.then((variables) => ({ ...forStore, ...variables }));
+  // At once: who has ended the tests waits for no tool that is still being fetched.
+  process.exit(await runTests(ROOT, process.argv.slice(2), { forStore, forAll }, lines));
 });

@@ -23,8 +23,10 @@ export interface ToolContext {
     args: readonly string[],
     options?: { cwd?: string; env?: NodeJS.ProcessEnv; timeoutMs?: number },
   ) => Promise<CommandResult>;
-  /** A line for the person at the terminal. */
+  /** A line for the person at the terminal: what is to be known. */
   readonly notice: (line: string) => void;
+  /** Another one: what goes on at the moment. */
+  readonly progress: (line: string) => void;
 }
 
 /** Where a tool was found; `wheel`, `debian` and `built` are what the set-up installed itself. */
@@ -37,8 +39,12 @@ export interface Tool {
   readonly source: ToolSource;
 }
 
-/** The real surroundings. */
-export function createToolContext(): ToolContext {
+const writeLine = (line: string): void => void process.stderr.write(`${line}\n`);
+
+/** The real surroundings. Lines go to stderr unless they are taken elsewhere. */
+export function createToolContext(
+  lines: Partial<Pick<ToolContext, "notice" | "progress">> = {},
+): ToolContext {
   return {
     env: process.env,
     toolsDir: fileURLToPath(packageFile(".tools")),
@@ -46,6 +52,8 @@ export function createToolContext(): ToolContext {
     architecture: process.arch,
     isRoot: process.getuid?.() === 0,
     run: runCommand,
-    notice: (line) => void process.stderr.write(`${line}\n`),
+    notice: writeLine,
+    progress: writeLine,
+    ...lines,
   };
 }

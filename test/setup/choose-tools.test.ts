@@ -60,6 +60,7 @@ function createMachine(
     isRoot: options.isRoot ?? false,
     run,
     notice: (line) => void notices.push(line),
+    progress: () => undefined,
   };
   return { context, folder, notices, runs };
 }

@@ -34,7 +34,7 @@ export async function ensureClientPython(context: ToolContext, requirementsFile:
   const python = await findPython(context, MINIMUM_MINOR);
   if (python === null) throw new SetupError(`The client tests need Python: ${INSTEAD}`);
   rmSync(environment, { recursive: true, force: true });
-  await withProgress("Installing the Python SDKs for the client tests", async () => {
+  const install = async () => {
     let failure = await installRequirements(context, python, environment, requirementsFile);
     for (const { name, file } of older) {
       failure ??= await installInto(context, interpreter, join(environment, "older", name), file);
@@ -42,7 +42,9 @@ export async function ensureClientPython(context: ToolContext, requirementsFile:
     if (failure !== null) {
       throw new SetupError(`The Python SDKs could not be installed (${failure}): ${INSTEAD}`);
     }
-  });
+  };
+  const task = "Installing the Python SDKs for the client tests";
+  await withProgress(task, install, { write: context.progress });
   // Written last: an environment that was cut short has none and is made anew.
   writeFileSync(stamp, wanted);
   return interpreter;

@@ -14,11 +14,13 @@ export async function installDebianPackages(
   const apt = findOnPath("apt-get", context.env);
   if (!context.isRoot || apt === null) return "it is not on PATH, and this user may not install it";
   const env = { ...context.env, DEBIAN_FRONTEND: "noninteractive" };
-  const result = await withProgress(`Installing Debian's ${packages.join(" and ")}`, async () => {
+  const install = async () => {
     // Lists may be missing or old; when they cannot be fetched, the install decides by itself.
     await context.run(apt, ["update", "-qq", ...APT_OPTIONS], { env, timeoutMs: 120_000 });
-    const install = ["install", "-y", "-qq", ...APT_OPTIONS, "--no-install-recommends", ...packages];
-    return context.run(apt, install, { env, timeoutMs: 600_000 });
-  });
+    const wanted = ["install", "-y", "-qq", ...APT_OPTIONS, "--no-install-recommends", ...packages];
+    return context.run(apt, wanted, { env, timeoutMs: 600_000 });
+  };
+  const task = `Installing Debian's ${packages.join(" and ")}`;
+  const result = await withProgress(task, install, { write: context.progress });
   return result.code === 0 ? null : lastLine(result);
 }

@@ -38,11 +38,10 @@ async function build(context: ToolContext, folder: string): Promise<string | nul
   const go = findOnPath("go", context.env);
   if (go === null) return "it is not on PATH, and there is no Go to build it with";
   mkdirSync(folder, { recursive: true });
-  return withProgress("Building Helm", async () => {
-    const env = { ...context.env, GOBIN: folder, CGO_ENABLED: "0" };
-    const result = await context.run(go, ["install", MODULE], { env, timeoutMs: BUILD_TIMEOUT_MS });
-    return result.code === 0 ? null : lastLine(result);
-  });
+  const env = { ...context.env, GOBIN: folder, CGO_ENABLED: "0" };
+  const install = () => context.run(go, ["install", MODULE], { env, timeoutMs: BUILD_TIMEOUT_MS });
+  const result = await withProgress("Building Helm", install, { write: context.progress });
+  return result.code === 0 ? null : lastLine(result);
 }
 
 async function runsHere(context: ToolContext, path: string): Promise<boolean> {

@@ -60,7 +60,7 @@ async function unpackDebian(context: ToolContext): Promise<string | null> {
   const draft = `${target}.${process.pid}`;
   mkdirSync(draft, { recursive: true });
   try {
-    return await withProgress("Unpacking Debian's prometheus", async () => {
+    const unpack = async () => {
       // Lists may be missing or old, and only root may renew them.
       if (context.isRoot) await context.run(apt, ["update", "-qq", ...APT_OPTIONS], { timeoutMs: 120_000 });
       const download = ["download", "-qq", ...APT_OPTIONS, "prometheus"];
@@ -73,7 +73,8 @@ async function unpackDebian(context: ToolContext): Promise<string | null> {
       rmSync(target, { recursive: true, force: true });
       renameSync(draft, target);
       return null;
-    });
+    };
+    return await withProgress("Unpacking Debian's prometheus", unpack, { write: context.progress });
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }

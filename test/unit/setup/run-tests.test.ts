@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { addUp, formatClosing, planRuns } from "../../../src/setup/run-tests.js";
+import { addUp, formatClosing, planSteps } from "../../../src/setup/run-tests.js";
 import { summarize } from "../../../src/setup/summary-reporter.js";
 import config from "../../../vitest.config.ts";
 
@@ -88,20 +88,27 @@ describe("the closing lines of a run of the tests", () => {
 });
 
 describe("the runs of vitest behind `npm test`", () => {
-  it("measure coverage where it has floors, and run each project once", () => {
-    const [[measured, ...beside] = [], ...others] = planRuns([]);
-    expect(measured).toEqual(["--project=unit", "--project=store", "--coverage"]);
-    expect(beside).toEqual([]);
-    const run = [measured!, ...others.flat()].flat().filter((argument) => argument !== "--coverage");
+  const steps = planSteps([]);
+
+  it("measure coverage where it has floors, before what only whole stacks need is there", () => {
+    expect(steps[0]).toEqual({
+      tools: "forStore",
+      runs: [["--project=unit", "--project=store", "--coverage"]],
+    });
+    expect(steps.slice(1).map(({ tools }) => tools)).toEqual(["forAll", "forAll"]);
+  });
+
+  it("run each project once", () => {
+    const run = steps.flatMap(({ runs }) => runs.flat()).filter((argument) => argument !== "--coverage");
     expect(run.sort()).toEqual(projectNames().map((name) => `--project=${name}`));
   });
 
   it("put beside the faults only what mostly waits", () => {
-    const besideFaults = planRuns([]).find((runs) => runs.flat().includes("--project=faults"));
-    expect(besideFaults).toEqual([["--project=faults"], ["--project=waiting"]]);
+    const besideFaults = steps.find(({ runs }) => runs.flat().includes("--project=faults"));
+    expect(besideFaults?.runs).toEqual([["--project=faults"], ["--project=waiting"]]);
   });
 
   it("are one without floors when a part of the tests is asked for", () => {
-    expect(planRuns(["--project", "unit"])).toEqual([[["--project", "unit"]]]);
+    expect(planSteps(["--project", "unit"])).toEqual([{ tools: "forAll", runs: [["--project", "unit"]] }]);
   });
 });
