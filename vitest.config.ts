@@ -135,6 +135,7 @@ export default defineConfig({
           isolate: true,
           testTimeout: 120_000,
           retry,
+          maxWorkers: maxStackWorkers,
           sequence: { groupOrder: WAITING },
         },
       },

@@ -1,6 +1,6 @@
 /**
- * Tests of whole stacks that mostly wait, for a clock, a deadline, Prometheus, an outage: none takes half a core. In
- * `npm test` they run beside the faults, whose load does not take the machine's cores either and bears no other load.
+ * Tests of whole stacks that mostly wait, for a clock, a deadline, Prometheus, an outage: hardly one takes half a core. In
+ * `npm test` they run beside the faults, whose load leaves half of two cores idle and bears no other load.
  */
 export const WAITING_FILES = [
   "test/envoy/concurrency-limit.test.ts",
@@ -9,7 +9,9 @@ export const WAITING_FILES = [
   "test/envoy/messages-long.test.ts",
   "test/envoy/metering-progress.test.ts",
   "test/envoy/redis-outage.test.ts",
+  "test/envoy/sidecar-mtls.test.ts",
   "test/envoy/tags-outage.test.ts",
+  "test/envoy/traces.test.ts",
   "test/monitoring/alarms-redis.test.ts",
   "test/monitoring/alarms-requests.test.ts",
   "test/monitoring/alarms-workers.test.ts",
