@@ -153,13 +153,13 @@ export function isAtRisk({ endedMs }: Sent, { unreplicated }: Faults): boolean {
 }
 
 /**
- * A prompt is charged once its body was handed on, though the upstream may never have had it. What the gateway itself
- * refused costs nothing.
+ * A prompt is charged once its body was handed on, though the upstream may never have had it, or have failed after the
+ * client had gone. What the gateway itself refused costs nothing.
  */
 function excessBoundOf(sent: Sent, account: Account | undefined): bigint {
   if (sent.isWhole || REFUSALS.has(sent.status) || NOTHING_SENT.has(sent.errorCode ?? "")) return 0n;
-  if (account === undefined) return BigInt(sent.promptTokens) * PROMPT_MICROCENTS;
-  return 0n;
+  const isUnseenError = sent.isAborted && account?.order.behavior === "status_500";
+  return account === undefined || isUnseenError ? BigInt(sent.promptTokens) * PROMPT_MICROCENTS : 0n;
 }
 
 /** Whether charged and used are within their bounds; text for a failure. */

@@ -158,10 +158,11 @@ function createOptions(
 }
 
 /**
- * By how much a cap may be overrun. The default one: by what was in flight when it was reached. Requests of a worker that
- * stands still are in flight too, until it comes back or another closes them; and in the grace time every worker has a cap
- * of its own: the others may spend what was left once more, and each has something in flight when it finds the cap
- * reached. The strict one: by nothing, but for what a worker that stood still for longer than a minute charges late.
+ * By how much a cap may be overrun. The default one: by what was in flight when it was reached, which is what clients wait
+ * for and what they have just left. Requests of a worker that stands still are in flight too, until it comes back or another
+ * closes them; and in the grace time every worker has a cap of its own: the others may spend what was left once more, and
+ * each has something in flight when it finds the cap reached. The strict one: by nothing, but for what a worker that stood
+ * still for longer than a minute charges late.
  */
 function boundOf(
   { upstream }: FaultStackOn,
@@ -176,7 +177,9 @@ function boundOf(
       ? 0
       : sent.filter((each) => !each.isWhole && each.status !== 402).length;
   if (tenant === "strict") return overrunBound(upstream, sent, cutOff);
-  const inFlight = overrunBound(upstream, sent, CLIENTS + cutOff);
+  // A client that goes away sends its next request before the gateway has seen it go.
+  const left = scenario.abortWithinMs === undefined ? 0 : CLIENTS;
+  const inFlight = overrunBound(upstream, sent, CLIENTS + left + cutOff);
   return scenario.isGrace === true
     ? BigInt(WORKERS) * inFlight + BigInt(WORKERS - 1) * BigInt(CAP_CENTS) * 1_000_000n
     : inFlight;

@@ -1,7 +1,10 @@
 import { setTimeout as wait } from "node:timers/promises";
 
+/** Of what takes milliseconds: so much that a machine with five times the work that it can do gets there. */
+const TIMEOUT_MS = 25_000;
+
 export interface WaitOptions {
-  /** Default 10 s. */
+  /** Default 25 s. */
   readonly timeoutMs?: number;
   /** Default 10 ms. */
   readonly intervalMs?: number;
@@ -16,7 +19,7 @@ export async function waitFor<T>(
   read: () => T | Promise<T>,
   options: WaitOptions = {},
 ): Promise<Exclude<T, undefined | null | false>> {
-  const timeoutMs = options.timeoutMs ?? 10_000;
+  const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
   const deadlineMs = performance.now() + timeoutMs;
   let cause: unknown;
   for (;;) {
@@ -36,7 +39,7 @@ export async function waitFor<T>(
 }
 
 /** The promise, or an error naming `what` when it takes longer than `timeoutMs`. */
-export async function withTimeout<T>(what: string, promise: Promise<T>, timeoutMs = 10_000): Promise<T> {
+export async function withTimeout<T>(what: string, promise: Promise<T>, timeoutMs = TIMEOUT_MS): Promise<T> {
   const controller = new AbortController();
   const late = wait(timeoutMs, undefined, { signal: controller.signal }).then((): never => {
     throw new Error(`not within ${timeoutMs} ms: ${what}`);
