@@ -1,6 +1,9 @@
 /** Chat templates: whether upstreams have shown one that takes more tokens than the configuration says. */
 import { readFileSync } from "node:fs";
+import { get, type IncomingMessage } from "node:http";
+import { get as getTls } from "node:https";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import type { Config } from "../config/schema.ts";
 import { formatLocalUrl } from "../local-url.ts";
 import { type DoctorFinding, found, ok, reasonOf } from "./finding.ts";
@@ -47,16 +50,19 @@ function judge({ model, hasTools, tokens }: Seen, configured: number): DoctorFin
   return [found("prompt_overhead_exceeded", CHECK, { message, fix })];
 }
 
-async function fetchPage(url: string, token: string | null): Promise<string> {
-  const answer = await fetch(url, {
-    headers: token === null ? {} : { authorization: `Bearer ${token}` },
-    // A redirect would take the token elsewhere.
-    redirect: "error",
-    signal: AbortSignal.timeout(TIMEOUT_MS),
+/** By the plain client, which this process has loaded anyway: to load `fetch` for one page takes longer than to look at it. */
+function fetchPage(url: string, token: string | null): Promise<string> {
+  const headers = token === null ? {} : { authorization: `Bearer ${token}` };
+  const options = { headers, agent: false, signal: AbortSignal.timeout(TIMEOUT_MS) };
+  return new Promise((resolve, reject) => {
+    const onResponse = (response: IncomingMessage): void => {
+      // A redirect, which would take the token elsewhere, is not followed.
+      if (response.statusCode !== 200) call.destroy(new Error(`status ${response.statusCode}`));
+      else void text(response).then(resolve, reject);
+    };
+    const call = url.startsWith("https:") ? getTls(url, options, onResponse) : get(url, options, onResponse);
+    call.once("error", reject);
   });
-  if (answer.ok) return answer.text();
-  await answer.body?.cancel();
-  throw new Error(`status ${answer.status}`);
 }
 
 /** The configured one, else the operator's, which the gateway keeps in `data_dir` where it is not configured. */

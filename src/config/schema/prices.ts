@@ -169,11 +169,15 @@ export function createPricesSchema() {
     if (message !== null) context.addIssue({ code: "custom", message });
   });
   const error = 'expected one block of prices per currency, as in `USD: {input: "2.50", output: "10.00"}`';
-  // What either form takes: for the reference.
-  const { properties, required } = z.toJSONSchema(ENTRY, {
-    io: "input",
-    unrepresentable: "any",
+  // What either form takes: for the reference, which asks for it.
+  const describeEntry = () => z.toJSONSchema(ENTRY, { io: "input", unrepresentable: "any" });
+  const prices = createPriceListSchema().meta({
+    get properties() {
+      return describeEntry().properties;
+    },
+    get required() {
+      return describeEntry().required;
+    },
   });
-  const prices = createPriceListSchema().meta({ properties, required });
   return z.record(currency, prices, { error }).refine((given) => Object.keys(given).length > 0, { error });
 }
