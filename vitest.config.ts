@@ -24,8 +24,9 @@ const FAULTS = 5;
 
 export default defineConfig({
   test: {
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Of tests that take seconds on a machine of their own: on one that others use, too, only what hangs is given up.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     pool: "forks",
     // A process runs one file after the other: starting it and loading what they share takes longer than most files. No
     // file changes what another sees: nothing is mocked, and what is set (a variable, a clock) is set back.
@@ -98,7 +99,6 @@ export default defineConfig({
           exclude: WAITING_FILES,
           // Stand-ins, SDKs and protocol libraries of all kinds: what one of them changes in its process is its own.
           isolate: true,
-          testTimeout: 120_000,
           retry,
           maxWorkers: maxStackWorkers,
           sequence: { groupOrder: STACKS },
@@ -109,7 +109,6 @@ export default defineConfig({
         test: {
           name: "dashboard",
           include: ["test/dashboard/**/*.test.ts"],
-          testTimeout: 120_000,
           retry,
           maxWorkers: maxStackWorkers,
           sequence: { groupOrder: STACKS },
@@ -120,7 +119,6 @@ export default defineConfig({
         test: {
           name: "packaging",
           include: ["test/packaging/**/*.test.ts"],
-          testTimeout: 120_000,
           retry,
           maxWorkers: maxStackWorkers,
           sequence: { groupOrder: STACKS },
@@ -133,7 +131,6 @@ export default defineConfig({
           name: "waiting",
           include: WAITING_FILES,
           isolate: true,
-          testTimeout: 120_000,
           retry,
           maxWorkers: maxStackWorkers,
           sequence: { groupOrder: WAITING },
