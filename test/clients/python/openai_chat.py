@@ -1,5 +1,5 @@
 """Scenarios of the official openai package against the gateway: what the caller of the SDK sees, which the test in
-openai-python.test.ts, openai-python-responses.test.ts and embeddings-python.test.ts judge."""
+openai-python.test.ts and embeddings-python.test.ts judge."""
 
 import asyncio
 
