@@ -14,6 +14,9 @@ const ESCAPED = /[^\x20-\x24\x26-\x2b\x2d-\x7b\x7d\x7e]/;
 const EACH_ESCAPED = new RegExp(ESCAPED, "g");
 const NON_ASCII = /[^\x20-\x7e]/g;
 const PRESENT = "=";
+/** Which hold it needs before it goes upstream: one of its worst case, none, or (empty) one of its record. */
+const STRICT = "1";
+const ENTERED = "e";
 
 /** One line of ASCII. */
 export function formatAdmissionHeader(admission: Admission): string {
@@ -29,6 +32,7 @@ export function formatAdmissionHeader(admission: Admission): string {
     keyName,
     currency,
     strictCaps,
+    isEntered,
     concurrencyLimit,
     models,
     month,
@@ -48,7 +52,7 @@ export function formatAdmissionHeader(admission: Admission): string {
     keyId,
     escape(keyName),
     currency,
-    strictCaps ? "1" : "",
+    formatHold(strictCaps, isEntered),
     concurrencyLimit ?? "",
     models === null ? "" : PRESENT + models.map(escape).join(","),
     month,
@@ -83,7 +87,8 @@ export function parseAdmissionHeader(header: string): Admission {
     keyId: textAt(7),
     keyName: unescape(textAt(8)),
     currency: textAt(9),
-    strictCaps: textAt(10) === "1",
+    strictCaps: textAt(10) === STRICT,
+    isEntered: textAt(10) === ENTERED,
     models: allowed === "" ? null : parseModels(allowed.slice(1)),
     month: textAt(13),
     day: textAt(14),
@@ -103,6 +108,11 @@ export function parseAdmissionHeader(header: string): Admission {
     ...(tags === "" ? {} : { tags: unescape(tags) }),
     ...(others === "" ? {} : (JSON.parse(others) as object)),
   };
+}
+
+function formatHold(strictCaps: boolean, isEntered: boolean): string {
+  if (strictCaps) return STRICT;
+  return isEntered ? ENTERED : "";
 }
 
 function parseModels(text: string): string[] {

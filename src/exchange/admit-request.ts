@@ -180,6 +180,7 @@ function admitted(
     keyName: key.name,
     currency: organization.currency,
     strictCaps: organization.strictCaps,
+    isEntered: result.isEntered,
     ...(key.maxConcurrentRequests === null ? {} : { concurrencyLimit: key.maxConcurrentRequests }),
     models: restrictModels(
       key.allowedModels,

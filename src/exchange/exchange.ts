@@ -73,6 +73,8 @@ export class Exchange implements UpstreamCall {
   #observation: Observation | null = null;
   #settled: Settled | null = null;
   #ended = false;
+  /** From here on it is `onRequestBody` that says whether the request goes upstream. */
+  #hasBody = false;
   readonly #way = new WayMeter();
   #isFinished = false;
 
@@ -117,6 +119,7 @@ export class Exchange implements UpstreamCall {
     const startMs = performance.now();
     this.#way.reach("bodyMs");
     budget.reserve(body.byteLength);
+    this.#hasBody = true;
     try {
       const { body: read, wantsCost } = takeCostWish(this.#protocol.readBody(body));
       if (wantsCost) this.wantsCost = true;
@@ -145,6 +148,9 @@ export class Exchange implements UpstreamCall {
       const { forwardedHeaders = [] } = translation;
       const path = formatUpstreamPath(model, translation, query);
       return { upstream: model.upstream, path, body: upstreamBody, forwardedHeaders };
+    } catch (thrown) {
+      if (this.#account === null) settlement.leave(this.admission);
+      throw thrown;
     } finally {
       budget.release(body.byteLength);
     }
@@ -264,6 +270,7 @@ export class Exchange implements UpstreamCall {
    */
   async onEnd(): Promise<void> {
     this.#ended = true;
+    if (!this.#hasBody) this.#services.settlement.leave(this.admission);
     await this.#settle("broken", CLIENT_GONE);
     this.#finished(CLIENT_GONE);
   }

@@ -141,7 +141,7 @@ function decide(last: LastKnown, input: AdmitInput, options: GraceAdmissionOptio
     shares,
   });
   const bucket = describeBucket(buckets, input, result.bucket.capacity, decision === "rate_limited");
-  return { ...asNow, decision, bucket, concurrentRequests: inFlight };
+  return { ...asNow, decision, bucket, concurrentRequests: inFlight, isEntered: false };
 }
 
 function check(

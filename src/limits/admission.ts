@@ -32,6 +32,8 @@ export interface Admission {
   readonly keyName: string;
   readonly currency: string;
   readonly strictCaps: boolean;
+  /** See KnownKeyResult. */
+  readonly isEntered: boolean;
   /** Left out: the key has no limit of them. */
   readonly concurrencyLimit?: number;
   /** Null: every model of the catalog. */

@@ -21,6 +21,14 @@ export interface ChargeWriterOptions {
   readonly spend: GraceSpend;
 }
 
+/** Hears what becomes of a request's charges. */
+export interface ChargeListener {
+  /** Whether an attempt was executed is not known, so the record must stay. */
+  readonly onUnanswered: () => void;
+  /** The request is on record, in Redis or in the spool: each time. */
+  readonly onRecord: () => void;
+}
+
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 5_000;
 /** How long an answer's last piece waits for its charge. With the tokenizer's 2 s below ext_proc's 5 s for one reply. */
@@ -42,11 +50,10 @@ export class ChargeWriter {
   /**
    * Resolves when the charge is acknowledged (true) or in the spool, or after a bound, while it goes on trying. Never
    * rejects.
-   * @param onUnanswered Whether an earlier attempt was executed is not known, so the record must stay.
    */
-  write(charge: ChargeInput, onUnanswered: () => void): Promise<boolean> {
+  write(charge: ChargeInput, listener: ChargeListener): Promise<boolean> {
     this.#options.spend.counted(charge, charge.totalMicrocents);
-    if (charge.final === null) return this.#tryOnce(charge, onUnanswered);
+    if (charge.final === null) return this.#tryOnce(charge, listener);
     this.#unacknowledged += 1;
     return new Promise((resolve) => {
       const timer = setTimeout(() => resolve(false), MAX_ANSWER_DELAY_MS);
@@ -55,22 +62,23 @@ export class ChargeWriter {
         clearTimeout(timer);
         resolve(isAcknowledged);
       };
-      void this.#repeat(charge, onUnanswered).then(finish);
+      void this.#repeat(charge, listener).then(finish);
     });
   }
 
-  async #send(charge: ChargeInput): Promise<void> {
+  async #send(charge: ChargeInput, { onRecord }: ChargeListener): Promise<void> {
     await this.#options.store.charge(charge);
     this.#options.spend.acknowledged(charge);
+    onRecord();
   }
 
-  async #tryOnce(charge: ChargeInput, onUnanswered: () => void): Promise<boolean> {
+  async #tryOnce(charge: ChargeInput, listener: ChargeListener): Promise<boolean> {
     try {
-      await this.#send(charge);
+      await this.#send(charge, listener);
       return true;
     } catch {
       // Not worth a line: it would be one for each stream every two seconds.
-      onUnanswered();
+      listener.onUnanswered();
       return false;
     }
   }
@@ -88,15 +96,15 @@ export class ChargeWriter {
   }
 
   /** Never rejects. */
-  async #repeat(charge: ChargeInput, onUnanswered: () => void): Promise<boolean> {
+  async #repeat(charge: ChargeInput, listener: ChargeListener): Promise<boolean> {
     const { clock, logger } = this.#options;
     const startedMs = clock.monotonicMs();
     for (let attempt = 1; ; attempt += 1) {
       try {
-        await this.#send(charge);
+        await this.#send(charge, listener);
         return true;
       } catch (error) {
-        onUnanswered();
+        listener.onUnanswered();
         const fields = {
           request_id: charge.requestId,
           microcents: String(charge.totalMicrocents),
@@ -106,7 +114,10 @@ export class ChargeWriter {
           logger.error(fields, "a charge contradicts what is on record and is given up");
           return false;
         }
-        if (await this.#putInSpool(charge)) return false;
+        if (await this.#putInSpool(charge)) {
+          listener.onRecord();
+          return false;
+        }
         if (attempt === 1) logger.warn(fields, "a charge was not acknowledged and is tried again");
         await pause(Math.min(MAX_RETRY_MS, FIRST_RETRY_MS + (clock.monotonicMs() - startedMs) / 4), {
           ref: false,

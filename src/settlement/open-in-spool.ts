@@ -35,14 +35,13 @@ export async function openInSpool(
 ): Promise<GatewayError | null> {
   const unavailable = new GatewayError("gateway_unavailable", { cause: error });
   if (strictCaps || !isOutOfReach(error)) return unavailable;
-  const { identity, promptFloorMicrocents: floorMicrocents, estimatedInputTokens } = account;
+  const { identity, opened } = account;
   outage.missed(identity.organizationId);
   if (!outage.isInGrace(identity.organizationId)) return unavailable;
   const full = takePlace();
   if (full !== null) return full;
   // Nobody knows whether the hold is there, and the spool will send a charge: the record must stay.
   account.hasUnansweredCommand = true;
-  const opened = { ...identity, floorMicrocents, floorInputTokens: estimatedInputTokens };
   try {
     await spool.append({ kind: "open", atMs: clock.nowMs(), opened });
   } catch (failure) {

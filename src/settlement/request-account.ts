@@ -12,6 +12,7 @@ import type { Check } from "../store/types/reporting.ts";
 import type { ChargeInput, RequestIdentity, RequestTokens } from "../store/types/settlement.ts";
 import type { Answer, DescribeCost, Observation } from "../translation/client-protocol.ts";
 import { NO_TOKENS, type TokenUsage } from "../token-usage.ts";
+import { type OpenedRequest, openingCharge } from "../spool/opened-request.ts";
 import type { TokenEstimator, TokenSubject } from "./token-estimator.ts";
 
 /** What a request came to. */
@@ -126,24 +127,45 @@ export class RequestAccount {
     this.#answer = answer;
   }
 
+  /** What stands for this request where Redis has no record of it. */
+  get opened(): OpenedRequest {
+    return {
+      ...this.identity,
+      floorMicrocents: this.promptFloorMicrocents,
+      floorInputTokens: this.estimatedInputTokens,
+    };
+  }
+
   /**
    * While an answer streams: a charge of what was certainly used so far, and beside it the best estimate, for whoever
    * must close this request in our place. Nothing before the first generated piece, when nothing changed, the last one is
    * still on its way or the end is near. Never rejects.
    */
   async chargeProgress(): Promise<void> {
-    if (this.#settling !== null || this.#answer === null || this.#progress !== null) return;
+    if (this.#settling !== null || this.#progress !== null) return;
+    if (this.#answer === null || this.#answer.observation.generatedDeltas === 0) return;
     const { observation } = this.#answer;
-    if (observation.generatedDeltas === 0) return;
     const counted = this.#limit(this.#countAtLeast(observation));
     const estimate = this.#limit(this.#estimateSoFar(observation));
     const said = { counted: counted.costMicrocents, estimate: estimate.costMicrocents };
     if (said.counted === this.#acknowledged.counted && said.estimate === this.#acknowledged.estimate) return;
     const progress = this.#charge({ ...counted, estimated: estimate.estimated }, "broken", { estimate });
-    this.#progress = progress;
     // One that was not acknowledged is sent again with the next, even when the stream stands still.
-    if (await progress) this.#acknowledged = said;
+    if (await this.#watch(progress)) this.#acknowledged = said;
+  }
+
+  /** Makes the record of a request that has none, as long as it has not generated anything. Never rejects. */
+  async chargeOpening(): Promise<void> {
+    if (this.#settling !== null || this.#progress !== null || this.#sequence > 0) return;
+    await this.#watch(this.#options.charge(openingCharge(this.opened, this.promptFloorPrice), this));
+  }
+
+  /** The end of the account waits for it, and the next one, too. */
+  async #watch(progress: Promise<boolean>): Promise<boolean> {
+    this.#progress = progress;
+    const isAcknowledged = await progress;
     this.#progress = null;
+    return isAcknowledged;
   }
 
   /** The final charge. The first call decides; every further one waits for it and gets its result. Never rejects. */

@@ -1,10 +1,12 @@
 /**
- * What a request costs: holds before a request goes upstream, charges while and after its answer passes.
+ * What a request costs: what is on record before it goes upstream, charges while and after its answer passes.
  *
  * It decides what is charged and when; it never refuses anything itself (the store compares with the caps) and never
  * lets a charge be forgotten: one that Redis did not acknowledge goes to the spool on this host's disk and is sent until
- * it is. When Redis fails at the hold, the request is refused, because without a record its spend could be lost; in the
- * grace time (never with strict caps) it goes on once it is on record in the spool.
+ * it is. Most requests go upstream on what their admission has entered in Redis and a line of this host's journal
+ * (`begun-requests.ts`); the others wait for a hold. When Redis fails at the hold, the request is refused, because without
+ * a record its spend could be lost; in the grace time (never with strict caps) it goes on once it is on record in the
+ * spool.
  */
 import type { Clock } from "../clock.ts";
 import type { Model } from "../catalog/catalog.ts";
@@ -17,11 +19,12 @@ import type { Logger } from "../logger.ts";
 import type { DashboardAddress } from "../pages.ts";
 import { isPricedTier, type Price, priceInForce } from "../pricing/price.ts";
 import type { Store } from "../store/types.ts";
-import type { RequestIdentity } from "../store/types/settlement.ts";
+import type { ChargeInput, EnteredRequest, RequestIdentity } from "../store/types/settlement.ts";
 import type { ClientRequest } from "../translation/client-protocol.ts";
 import { NO_TOKENS } from "../token-usage.ts";
 import { addEndUser } from "../tags.ts";
 import { pause } from "../wait.ts";
+import { BegunRequests } from "./begun-requests.ts";
 import { ChargeWriter } from "./charge-writer.ts";
 import { placeHold } from "./place-hold.ts";
 import { measurePromptBytes } from "./prompt-bytes.ts";
@@ -34,8 +37,9 @@ import { openInSpool } from "./open-in-spool.ts";
 import type { Spool } from "../spool/spool.ts";
 import { formatRequestLogLine, type LoggedRequest } from "../request-log/line.ts";
 import type { TokenEstimator } from "./token-estimator.ts";
-import { MAX_BYTES_TO_LEARN_OVERHEAD } from "./learned-overhead.ts";
-import { configuredOverheadTokens, largestOutputTokens, worstCaseMicrocents } from "./worst-case.ts";
+import { TagRows } from "./tag-rows.ts";
+import { type ExceededOverhead, TemplateWatch } from "./template-watch.ts";
+import { largestOutputTokens, worstCaseMicrocents } from "./worst-case.ts";
 
 export interface OpenInput {
   readonly admission: Admission;
@@ -57,13 +61,13 @@ export interface NamedModel {
 }
 
 export interface SettlementOptions {
-  readonly store: Pick<Store, "hold" | "charge" | "renew" | "forget" | "recordRequest">;
+  readonly store: Pick<Store, "hold" | "charge" | "renew" | "forget" | "leave" | "recordRequest">;
   readonly estimator: TokenEstimator;
   readonly clock: Clock;
   readonly logger: Logger<"warn" | "error">;
   readonly requestLog: Pick<RequestLog, "write" | "close">;
-  /** For charges that Redis does not take. */
-  readonly spool: Pick<Spool, "append" | "stop">;
+  /** For charges that Redis does not take, and requests that it has no record of yet. */
+  readonly spool: Pick<Spool, "append" | "stop" | "journal">;
   /** Learns what was counted, and what of it is acknowledged. */
   readonly spend: GraceSpend;
   /** Whether requests may go upstream without a hold in Redis. */
@@ -80,15 +84,6 @@ const PROGRESS_INTERVAL_MS = 1_500;
 const RENEW_INTERVAL_MS = 10_000;
 const FORGET_INTERVAL_MS = 500;
 
-/** Prompts of a model whose chat template took more tokens than `gateway.yaml` says. */
-export interface ExceededOverhead {
-  readonly model: string;
-  readonly hasTools: boolean;
-  readonly prompts: number;
-  /** The most tokens that one of them had beyond its bytes. */
-  readonly tokens: number;
-}
-
 /** For metrics. */
 export interface SettlementFigures {
   readonly openHolds: number;
@@ -99,18 +94,23 @@ export interface SettlementFigures {
 export class Settlement {
   readonly #options: SettlementOptions;
   readonly #charges: ChargeWriter;
+  readonly #begun: BegunRequests;
+  readonly #templates: TemplateWatch;
+  readonly #tagRows = new TagRows();
   readonly #open = new Set<RequestAccount>();
   /** Closed records that their owner may delete, by organization. */
   #closed = new Map<string, string[]>();
+  /** Entered by their admission, and they do not go upstream; by organization. */
+  #left = new Map<string, EnteredRequest[]>();
   /** Refused since their hold was not answered; they are recorded by their final charge. */
   readonly #withoutHold = new Set<string>();
   readonly #timers: NodeJS.Timeout[] = [];
-  /** By model and whether there were tools. */
-  readonly #overheadsExceeded = new Map<string, ExceededOverhead>();
 
   constructor(options: SettlementOptions) {
     this.#options = options;
     this.#charges = new ChargeWriter(options);
+    this.#begun = new BegunRequests(options);
+    this.#templates = new TemplateWatch(options.estimator);
   }
 
   /** Starts the progress charges, renewals and deletions. */
@@ -125,7 +125,7 @@ export class Settlement {
     return {
       openHolds: this.#open.size,
       unacknowledgedCharges: this.#charges.unacknowledged,
-      overheadsExceeded: [...this.#overheadsExceeded.values()],
+      overheadsExceeded: this.#templates.exceeded,
     };
   }
 
@@ -158,7 +158,7 @@ export class Settlement {
   }
 
   /**
-   * Places the hold of a request that is about to go upstream.
+   * Puts a request on record that is about to go upstream: in this host's journal, or by its hold.
    * @throws GatewayError 400 for a service tier without a price, 402 when a cap is reached, 429 when the key has as many requests in flight as it may, 503 when
    * Redis cannot be reached.
    */
@@ -169,6 +169,22 @@ export class Settlement {
     const price = priceInForce(prices, this.#options.clock.nowMs());
     refuseUnpricedTier(price, model, input.request.serviceTier);
     const account = this.#createAccount(input, price);
+    account.countIn(this.#tagRows.of(account.identity));
+    if (!this.#begun.begin(account, admission)) {
+      await this.#hold(account, input, price);
+    }
+    this.#open.add(account);
+    return account;
+  }
+
+  /** An admitted request will not go upstream. */
+  leave({ isEntered, organizationId, keyId, requestId }: Admission): void {
+    if (isEntered) pushTo(this.#left, organizationId, { keyId, requestId });
+  }
+
+  /** @see Settlement.open */
+  async #hold(account: RequestAccount, input: OpenInput, price: Price): Promise<void> {
+    const { admission } = input;
     const hold = {
       ...account.identity,
       floorMicrocents: account.promptFloorMicrocents,
@@ -181,6 +197,8 @@ export class Settlement {
       const placed = await placeHold(store, { hold, admission, worstCase, dashboard });
       account.limitProgress(placed.worstCaseMicrocents);
       account.countIn(placed.tagRow);
+      this.#tagRows.decided(account.identity, placed.tagRow);
+      this.#begun.onHeld();
     } catch (thrown) {
       if (thrown instanceof GatewayError) throw thrown;
       const takePlace = () => this.#takePlace(account, admission);
@@ -191,8 +209,6 @@ export class Settlement {
         throw refusal;
       }
     }
-    this.#open.add(account);
-    return account;
   }
 
   /** An admitted request was refused before its hold: it cost nothing, but its client can look up why. */
@@ -248,33 +264,6 @@ export class Settlement {
     return worstCaseMicrocents({ request, upstreamBytes, learnedOverheadTokens, model, price });
   }
 
-  /**
-   * What is done with the prompt's tokens once the upstream has told them: learns the template's, and counts prompts
-   * whose template was larger than configured. Nothing where their bytes could not say it.
-   */
-  #watchTemplate(input: Omit<OpenInput, "bodyBytes">): ((promptTokens: number) => void) | null {
-    const { admission, model, request, upstreamBytes } = input;
-    // Measuring is not for free, and long texts hide a template.
-    if (!admission.strictCaps && upstreamBytes > MAX_BYTES_TO_LEARN_OVERHEAD) return null;
-    const { hasMedia, hasTools, messages } = request.promptSize();
-    // No chat template stands around prompts and texts that are no messages.
-    if (hasMedia || messages === 0) return null;
-    const subject = { model: model.id, organizationId: admission.organizationId };
-    const configured = configuredOverheadTokens(model, hasTools);
-    return (promptTokens) => {
-      this.#options.estimator.learnOverhead(subject, { upstreamBytes, hasTools, promptTokens });
-      const tokens = promptTokens - upstreamBytes;
-      if (tokens > configured) this.#countExceeded({ model: model.id, hasTools, prompts: 1, tokens });
-    };
-  }
-
-  #countExceeded(seen: ExceededOverhead): void {
-    const name = `${seen.hasTools ? "tools" : "plain"} ${seen.model}`;
-    const before = this.#overheadsExceeded.get(name) ?? { prompts: 0, tokens: 0 };
-    const tokens = Math.max(before.tokens, seen.tokens);
-    this.#overheadsExceeded.set(name, { ...seen, prompts: before.prompts + 1, tokens });
-  }
-
   #onCounted(account: RequestAccount, { settled, outcome, result }: Ending): void {
     const { identity, currency } = account;
     this.#log({ identity, currency, price: settled.charged, outcome, result, ...settled });
@@ -285,7 +274,6 @@ export class Settlement {
     const { estimator } = this.#options;
     const { promptTokens, prompts } = request;
     const prompt = measurePromptBytes(request, bodyBytes);
-    const template = this.#watchTemplate(input);
     const subject = { model: model.id, organizationId: admission.organizationId };
     const estimate = promptTokens ?? estimator.estimatePrompt(subject, prompt.bytes) + prompt.mediaTokens;
     return new RequestAccount({
@@ -299,10 +287,11 @@ export class Settlement {
       largestOutputTokens: largestOutputTokens(request, model),
       estimator,
       charge: (charge, owner) =>
-        this.#charges.write(charge, () => {
-          owner.hasUnansweredCommand = true;
+        this.#charges.write(charge, {
+          onUnanswered: () => this.#onUnanswered(owner, charge),
+          onRecord: () => this.#begun.onRecord(owner),
         }),
-      onPromptCounted: template,
+      onPromptCounted: this.#templates.watch(input),
       onCounted: (owner, ending) => this.#onCounted(owner, ending),
       onSettled: (owner) => this.#onSettled(owner),
     });
@@ -313,6 +302,12 @@ export class Settlement {
     account.hasUnansweredCommand = true;
     this.#withoutHold.add(account.identity.requestId);
     void account.settle("not_sent", { status: error.status("chat"), errorCode: error.publicCode });
+  }
+
+  #onUnanswered(account: RequestAccount, { final }: ChargeInput): void {
+    account.hasUnansweredCommand = true;
+    // A final charge goes to the spool itself.
+    if (final === null) void this.#begun.onUnanswered(account);
   }
 
   #onSettled(account: RequestAccount): void {
@@ -348,8 +343,13 @@ export class Settlement {
   /** In batches, so that an admission never waits for the charges of thousands of streams. */
   async #chargeProgress(): Promise<void> {
     for (const batch of batches([...this.#open])) {
-      await Promise.all(batch.map((account) => account.chargeProgress()));
+      await Promise.all(batch.map((account) => this.#chargeProgressOf(account)));
     }
+  }
+
+  async #chargeProgressOf(account: RequestAccount): Promise<void> {
+    await account.chargeProgress();
+    if (this.#begun.has(account)) await account.chargeOpening();
   }
 
   async #renew(): Promise<void> {
@@ -361,7 +361,13 @@ export class Settlement {
   async #forget(): Promise<void> {
     const closed = this.#closed;
     this.#closed = new Map();
-    await eachOrganization(closed, (...batch) => this.#options.store.forget(...batch));
+    const left = this.#left;
+    this.#left = new Map();
+    const { store } = this.#options;
+    await Promise.all([
+      eachOrganization(closed, (...batch) => store.forget(...batch)),
+      eachOrganization(left, (...batch) => store.leave(...batch)),
+    ]);
   }
 }
 

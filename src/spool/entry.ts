@@ -1,17 +1,15 @@
 import { crc32 } from "node:zlib";
 import * as z from "zod";
-import type { ChargeInput, RequestIdentity } from "../store/types/settlement.ts";
+import type { ChargeInput } from "../store/types/settlement.ts";
+import { type OpenedRequest, openingCharge } from "./opened-request.ts";
 
-/** A request that went upstream without a hold in Redis: what it costs at least when nobody ever says more. */
-export interface OpenedRequest extends RequestIdentity {
-  readonly floorMicrocents: bigint;
-  readonly floorInputTokens: number;
-}
-
-/** What stands in the spool. `atMs`: this host's clock when it was put there. */
+/**
+ * What stands in the spool. `atMs`: this host's clock when it was put there. "open": nobody knows whether Redis has ever
+ * heard of the request. "begun": its admission entered it there, and it counts only as long as it has not ended.
+ */
 export type SpoolEntry =
   | { readonly kind: "charge"; readonly atMs: number; readonly charge: ChargeInput }
-  | { readonly kind: "open"; readonly atMs: number; readonly opened: OpenedRequest };
+  | { readonly kind: "open" | "begun"; readonly atMs: number; readonly opened: OpenedRequest };
 
 const identityFields = {
   organizationId: z.string(),
@@ -81,7 +79,7 @@ const entrySchema = z.discriminatedUnion("kind", [
     }),
   }),
   z.object({
-    kind: z.literal("open"),
+    kind: z.literal(["open", "begun"]),
     atMs: z.number(),
     opened: z.object({ ...identityFields, floorMicrocents: amount, floorInputTokens: count }),
   }),
@@ -112,27 +110,11 @@ export function parseSpoolLine(line: string): SpoolEntry | null {
   return parsed.success ? parsed.data : null;
 }
 
-/**
- * The charge that an entry comes to. A request that was only opened counts nothing yet, with a sequence number below
- * every other: it makes the record, closed at its floor when nothing else of the request ever arrives, and changes
- * nothing where there is one.
- */
+/** The charge that an entry comes to. */
 export function chargeOf(entry: SpoolEntry): ChargeInput {
   if (entry.kind === "charge") return entry.charge;
-  const { floorMicrocents, floorInputTokens, ...identity } = entry.opened;
-  return {
-    ...identity,
-    totalMicrocents: 0n,
-    sequence: 0,
-    tokens: { input: 0, cachedInput: 0, output: 0, reasoning: 0 },
-    requests: 1,
-    estimated: true,
-    estimate: {
-      totalMicrocents: floorMicrocents,
-      tokens: { input: floorInputTokens, cachedInput: 0, output: 0, reasoning: 0 },
-    },
-    final: null,
-  };
+  const opening = openingCharge(entry.opened);
+  return entry.kind === "begun" ? { ...opening, onlyIfEntered: true } : opening;
 }
 
 function parseJson(text: string): unknown {

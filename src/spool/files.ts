@@ -13,7 +13,10 @@ export interface SpoolOwner {
   readonly generation: string;
 }
 
-const NAME = /^worker-(\d+)\.([0-9A-Za-z_-]+)\.(\d+)\.spool$/;
+/** "spool": charges that Redis did not acknowledge; "begun": the journal of requests that it may have no record of. */
+export type SpoolFileKind = "spool" | "begun";
+
+const NAME = /^worker-(\d+)\.([0-9A-Za-z_-]+)\.(\d+)\.(spool|begun)$/;
 
 /** A generation for a process that starts now. */
 export function createGeneration(nowMs: number, pid: number): string {
@@ -28,12 +31,13 @@ export function createGeneration(nowMs: number, pid: number): string {
 export async function claimSpoolFiles(
   dir: string,
   owner: SpoolOwner,
-  nextPath: () => string,
+  nextPath: (kind: SpoolFileKind) => string,
 ): Promise<SpoolFile[]> {
   const found = (await listNames(dir)).filter((name) => isClaimable(name, owner)).sort(byGeneration);
   const claimed: SpoolFile[] = [];
   for (const name of found) {
-    const path = nextPath();
+    // By its end, so that a version that knows no journal leaves it alone.
+    const path = nextPath(name.endsWith(".begun") ? "begun" : "spool");
     const bytes = await takeOver(join(dir, name), path);
     if (bytes !== null) claimed.push({ path, bytes });
   }

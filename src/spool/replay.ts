@@ -95,6 +95,8 @@ export class SpoolReplay {
       return;
     }
     if (clock.nowMs() - entry.atMs > MAX_AGE_MS) {
+      // Redis has long forgotten that it was entered.
+      if (entry.kind === "begun") return;
       this.#counts.expiredEntries += 1;
       return this.#setAside(entry, "a charge in the spool is older than six days and is not sent");
     }

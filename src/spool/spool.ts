@@ -8,7 +8,9 @@
  * moved to `reported.jsonl` and reported. When its space is used up or the disk fails, `append` rejects, and the caller
  * keeps the charge in memory or refuses the request.
  *
- * Files are `<writer>.<generation>.<part>.spool`; writers are `worker-<index>`. A worker takes over the files that an
+ * Beside them stands the journal of requests that Redis has no record of yet (`journal`), which only a successor sends.
+ *
+ * Files are `<writer>.<generation>.<part>.spool`, the journal's end with `.begun`; writers are `worker-<index>`. A worker takes over the files that an
  * earlier process of its index left, and those of indexes that no longer exist. The folder belongs to one gateway.
  */
 import { mkdir } from "node:fs/promises";
@@ -19,7 +21,8 @@ import type { Store } from "../store/types.ts";
 import type { ChargeInput } from "../store/types/settlement.ts";
 import { pause, waitAtMost } from "../wait.ts";
 import { formatSpoolLine, type SpoolEntry } from "./entry.ts";
-import { claimSpoolFiles, type SpoolOwner } from "./files.ts";
+import { claimSpoolFiles, type SpoolFileKind, type SpoolOwner } from "./files.ts";
+import { OpenJournal } from "./open-journal.ts";
 import { SpoolReplay, type SpoolReport } from "./replay.ts";
 import { type SpoolFile, SpoolWriter } from "./writer.ts";
 
@@ -44,6 +47,7 @@ export class SpoolFullError extends Error {
 }
 
 export class Spool {
+  readonly journal: OpenJournal;
   readonly #options: SpoolOptions;
   readonly #writer: SpoolWriter;
   readonly #replay: SpoolReplay;
@@ -58,6 +62,7 @@ export class Spool {
   constructor(options: SpoolOptions) {
     this.#options = options;
     this.#replay = new SpoolReplay(options);
+    this.journal = new OpenJournal({ ...options, nextPath: () => this.#formatPath("begun") });
     this.#writer = new SpoolWriter({
       nextPath: () => this.#nextPath(),
       onFile: (file) => {
@@ -87,7 +92,7 @@ export class Spool {
   /** Takes over what earlier processes left and begins to send it. Rejects when the folder cannot be read. */
   async start(): Promise<void> {
     const { dir, logger } = this.#options;
-    const claimed = await claimSpoolFiles(dir, this.#options, () => this.#formatPath());
+    const claimed = await claimSpoolFiles(dir, this.#options, (kind) => this.#formatPath(kind));
     this.#files.push(...claimed);
     if (claimed.length === 0) return;
     logger.warn(
@@ -126,6 +131,7 @@ export class Spool {
     this.#endPause();
     await this.#running;
     await this.#writer.seal();
+    this.journal.close();
     return this.isEmpty;
   }
 
@@ -158,13 +164,13 @@ export class Spool {
 
   async #nextPath(): Promise<string> {
     await mkdir(this.#options.dir, { recursive: true, mode: 0o700 });
-    return this.#formatPath();
+    return this.#formatPath("spool");
   }
 
-  #formatPath(): string {
+  #formatPath(kind: SpoolFileKind): string {
     const { dir, index, generation } = this.#options;
     const part = String(this.#nextPart).padStart(6, "0");
     this.#nextPart += 1;
-    return join(dir, `worker-${index}.${generation}.${part}.spool`);
+    return join(dir, `worker-${index}.${generation}.${part}.${kind}`);
   }
 }

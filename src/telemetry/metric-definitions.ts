@@ -125,7 +125,7 @@ const REQUEST_METRICS = {
   requestBody: {
     name: "inference_gateway_request_body_duration_seconds",
     type: "histogram",
-    help: "Latency that the request body's stage adds: parse, model, translation, hold in Redis.",
+    help: "Latency that the request body's stage adds: parse, model, translation, journal or hold in Redis.",
     labels: [],
     buckets: LATENCY_SECONDS,
   },
@@ -161,7 +161,7 @@ const STATE_METRICS = {
   openHolds: {
     name: "inference_gateway_open_holds",
     type: "gauge",
-    help: "Metered requests in flight, each with a hold.",
+    help: "Metered requests in flight, each on record in Redis or in this host's journal.",
     labels: [],
   },
   reaped: {

@@ -37,6 +37,9 @@ function answerTwentyCents(): void {
   chat.upstream.answer({ kind: "json", body: textCompletion("x", USAGE) });
 }
 
+/** A body that comes later behind its headers meets the caps once more. */
+const LATE_BODY_MS = 1_000;
+
 describe("a cap that is reached between the headers and the body of a request", () => {
   it.each([
     ["key", { hardCapCents: 20 }, {}, "hard_cap_reached"],
@@ -52,6 +55,8 @@ describe("a cap that is reached between the headers and the body of a request", 
       redis.disconnect();
       expect((await sendGold(key)).status).toBe(200);
       const before = chat.upstream.requests.length;
+      const admittedMs = performance.now();
+      await waitFor("the body to be late", () => performance.now() - admittedMs > LATE_BODY_MS);
       late.finish();
       const refused = await late.answer;
       expect(refused.status).toBe(402);

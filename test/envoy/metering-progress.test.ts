@@ -30,6 +30,7 @@ const USAGE = { promptTokens: 10, cachedTokens: 0, completionTokens: 5 };
 /** Under the 250 ms after which a charge goes to the spool instead. */
 const SHORT_PAUSE_MS = 150;
 const LONG_PAUSE_MS = 6_000;
+const POLL = { timeout: 10_000 };
 
 let redis: Redis;
 beforeAll(() => {
@@ -37,9 +38,74 @@ beforeAll(() => {
   return () => redis.disconnect();
 });
 
+/** Resolves with the status of a request whose body comes when something has happened behind its headers. */
+function sendAround(key: CreatedKey, happen: () => Promise<void>): Promise<number> {
+  const { hostname, port } = new URL(chat.stack.baseUrl);
+  return new Promise((resolve, reject) => {
+    const late = request(
+      {
+        hostname,
+        port,
+        method: "POST",
+        path: "/v1/chat/completions",
+        headers: { authorization: `Bearer ${key.key}` },
+      },
+      (response) => {
+        response.resume();
+        resolve(response.statusCode ?? 0);
+      },
+    );
+    late.on("error", reject);
+    late.flushHeaders();
+    void happen().then(() => late.end(JSON.stringify(chatBody({ model: GOLD_MODEL }))));
+  });
+}
+
 function spentCents(key: CreatedKey): Promise<number> {
   return readKeyStatus(chat.stack, key).then((status) => Number(status["spent_cents"]));
 }
+
+describe("requests that need no hold", () => {
+  const journal = () => {
+    const spool = join(chat.stack.dir, "data/spool");
+    const files = readdirSync(spool).filter((name) => name.endsWith(".begun"));
+    return files.map((name) => readFileSync(join(spool, name), "utf8")).join("");
+  };
+
+  it("are in the journal when the upstream sees them, and have a record before it answers", async () => {
+    const key = await chat.stack.createKey();
+    const gate = createGate();
+    chat.upstream.answer({ kind: "json", before: gate, body: textCompletion("x", USAGE) });
+    const sent = chat.send({ key: key.key, body: chatBody() });
+    await chat.upstream.waitForRequests(1);
+    expect(journal()).toContain(`"organizationId":"${key.organizationId}"`);
+    const readRecords = () => redis.keys(`igw:{${key.organizationId}}:request:*`);
+    await waitFor("its record", async () => (await readRecords()).length === 1);
+    gate.release();
+    expect((await sent).status).toBe(200);
+    await waitFor("its record to be deleted", async () => (await readRecords()).length === 0);
+    expect(await redis.zcard(`igw:{${key.organizationId}}:holds`)).toBe(0);
+  });
+
+  it("leave Redis's holds within a second when they are refused for what is in their body", async () => {
+    const key = await chat.stack.createKey();
+    const { status } = await chat.send({ key: key.key, body: chatBody({ model: "acme/unknown" }) });
+    expect(status).toBe(400);
+    await expect.poll(() => redis.zcard(`igw:{${key.organizationId}}:holds`), POLL).toBe(0);
+  });
+
+  it("go upstream when Redis does not answer any more, and their charge is on record once it does", async () => {
+    chat.upstream.answer({ kind: "json", body: textCompletion("x", USAGE) });
+    // A body that comes later than a second waits for its hold.
+    const key = await waitFor("a body in time", async () => {
+      const candidate = await chat.stack.createKey();
+      const status = await sendAround(candidate, () => pauseAfterAdmission(candidate));
+      await redis.ping();
+      return status === 200 && candidate;
+    });
+    await expect.poll(() => readSpend(chat.stack, key), POLL).toMatchObject({ key: goldCostOf(USAGE) });
+  });
+});
 
 describe("holds", () => {
   it("are there before the upstream sees the request", async () => {
@@ -66,28 +132,8 @@ describe("holds", () => {
   });
 
   it("keep a request from the upstream when Redis does not answer, and it costs nothing", async () => {
-    const key = await chat.stack.createKey();
-    // Admitted before the pause, held in it: the body is what comes late.
-    const { hostname, port } = new URL(chat.stack.baseUrl);
-    const status = new Promise<number>((resolve, reject) => {
-      const late = request(
-        {
-          hostname,
-          port,
-          method: "POST",
-          path: "/v1/chat/completions",
-          headers: { authorization: `Bearer ${key.key}` },
-        },
-        (response) => {
-          response.resume();
-          resolve(response.statusCode ?? 0);
-        },
-      );
-      late.on("error", reject);
-      late.flushHeaders();
-      void pauseAfterAdmission(key).then(() => late.end(JSON.stringify(chatBody())));
-    });
-    expect(await status).toBe(503);
+    const key = await chat.stack.createKey({ hardCapCents: 1_000 }, { strictCaps: true });
+    expect(await sendAround(key, () => pauseAfterAdmission(key))).toBe(503);
     expect(chat.upstream.requests).toHaveLength(0);
     await waitFor("Redis to answer again", async () => (await redis.ping()) === "PONG");
     const store = await chat.stack.store();

@@ -162,9 +162,9 @@ describe("a slow Redis", () => {
   });
 });
 
-/** `evalsha <sha> 7 <7 keys> <key id> <hash> <start> <end> <request id> …` */
+/** `evalsha <sha> 8 <8 keys> <key id> <hash> <start> <end> <request id> …` */
 function requestIdOf(words: readonly string[]): string | undefined {
-  return words[3 + 7 + 4];
+  return words[3 + 8 + 4];
 }
 
 describe("connections that Redis breaks", () => {

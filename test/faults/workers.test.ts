@@ -4,7 +4,8 @@ import type { CreatedKey } from "../support/test-key.ts";
 import { waitFor } from "../support/wait.ts";
 import { LOST_STREAM_MS } from "./fault-accounts.ts";
 import { type RunningScenario, runScenario, type Scenario } from "./fault-scenario.ts";
-import { type FaultStack, startFaultStack, WORKERS } from "./fault-stack.ts";
+import { ROUTES, sendOne, type Sent } from "./fault-load.ts";
+import { type FaultStack, MODEL, PROMPT_MICROCENTS, startFaultStack, WORKERS } from "./fault-stack.ts";
 import { START_TIMEOUT_MS } from "./machine.ts";
 import { findWorkerPid, listProcesses, waitForNewWorker } from "../support/gateway-processes.ts";
 
@@ -23,6 +24,12 @@ describe("charged and used agree", () => {
   // Their records are closed while the next scenarios run.
   let killedInOutage: Settling;
   let killed: Settling;
+  let begun: Begun;
+  it("while all workers are killed with requests that have just gone upstream", async () => {
+    begun = await killWithBegunRequests();
+    expect(listProcesses(faults.stack.configFile, "worker")).toHaveLength(WORKERS);
+  });
+
   it("while a worker is killed when Redis is away: its successor is there before Redis is", async () => {
     killedInOutage = await startScenario(killInOutageScenario);
     expect(listProcesses(faults.stack.configFile, "worker")).toHaveLength(WORKERS);
@@ -61,6 +68,19 @@ describe("charged and used agree", () => {
     expect(await killed.problems).toEqual([]);
   });
 
+  it("after workers were killed that had told Redis nothing of what they had sent upstream: each prompt is charged", async () => {
+    expect(begun.withoutRecord).toBeGreaterThan(0);
+    await faults.waitUntilSettled([begun.key], CLOSED_AFTER_MS);
+    const { organizationId } = begun.key;
+    const { month, organizationMicrocents } = await faults.store.readSpend(organizationId, null);
+    const prompts = begun.sent.reduce((sum, { promptTokens }) => sum + promptTokens, 0);
+    expect(organizationMicrocents).toBe(BigInt(prompts) * PROMPT_MICROCENTS);
+    const { rows } = await faults.store.readUsage(organizationId, month);
+    expect(rows).toMatchObject([
+      { requests: begun.sent.length, estimatedRequests: begun.sent.length, inputTokens: prompts },
+    ]);
+  });
+
   it("after a worker was killed when Redis was away, but for what streamed since Redis went", async () => {
     expect(await killedInOutage.problems).toEqual([]);
   });
@@ -89,6 +109,44 @@ async function startScenario(scenario: Scenario): Promise<Settling> {
     const problems = runScenario(faults, { ...scenario, onLoadEnd: () => resolve({ problems }) });
     problems.catch(reject);
   });
+}
+
+interface Begun {
+  readonly key: CreatedKey;
+  readonly sent: readonly Sent[];
+  /** Requests that Redis had no record of when their worker was killed. */
+  readonly withoutRecord: number;
+}
+
+/** The upstream has got them and does not answer; some are younger than a tick. */
+async function killWithBegunRequests(): Promise<Begun> {
+  const { stack, upstream, redis } = faults;
+  const { open: key } = await faults.createTenants(0);
+  const sent: Sent[] = [];
+  const answers = Array.from({ length: 12 }, (_, index) =>
+    sendOne(
+      {
+        baseUrl: stack.baseUrl,
+        key: key.key,
+        model: MODEL,
+        outputTokens: 10,
+        tokenMs: 0,
+        isStream: index % 2 === 0,
+        route: ROUTES[index % ROUTES.length] ?? ROUTES[0],
+        behavior: "gated",
+      },
+      (each) => sent.push(each),
+    ),
+  );
+  const isUpstream = () => sent.every(({ id }) => upstream.accounts.has(id));
+  await waitFor("the requests to be upstream", isUpstream, { timeoutMs: 30_000, intervalMs: 5 });
+  const workers = listProcesses(stack.configFile, "worker");
+  for (const pid of workers) process.kill(pid, "SIGKILL");
+  const records = (await redis.command("KEYS", `igw:{${key.organizationId}}:request:*`)) as string[];
+  await Promise.all(workers.map((pid) => waitForNewWorker(stack.configFile, pid, WORKERS)));
+  upstream.release();
+  await Promise.all(answers);
+  return { key, sent, withoutRecord: sent.length - records.length };
 }
 
 const killScenario = {

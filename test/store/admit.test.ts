@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { KeySettings } from "../../src/settings/key.ts";
 import type { OrganizationSettings } from "../../src/settings/organization.ts";
+import { holdsKey, inflightKey } from "../../src/store/redis/keys.ts";
 import {
   addTestKey,
   admitInput,
@@ -10,6 +11,7 @@ import {
   createIdentity,
   createTestKey,
   FINAL,
+  known,
   type TestKey,
   withTestStore,
 } from "./fixture.ts";
@@ -70,7 +72,43 @@ describe("admit", () => {
       },
       bucket: { remaining: 599, capacity: 600, resetMs: 10, retryAfterSeconds: 0 },
       concurrentRequests: 0,
+      isEntered: false,
     });
+  });
+
+  it("enters a request that needs no hold among its organization's holds, for a minute", async () => {
+    const key = await createTestKey(test.store, { hardCapCents: 10 }, { hardCapCents: 10 });
+    const input = admitInput(key);
+    const before = await test.store.timeMs();
+    expect(known(await test.store.admit(input))).toMatchObject({ decision: "admitted", isEntered: true });
+    const entries = await test.client.zrange(holdsKey(key.organizationId), "0", "-1", "WITHSCORES");
+    expect(entries[0]).toBe(input.requestId);
+    expect(Number(entries[1])).toBeGreaterThanOrEqual(before + 60_000);
+    expect(Number(entries[1])).toBeLessThanOrEqual((await test.store.timeMs()) + 60_000);
+    const inFlight = inflightKey(key.organizationId, key.keyId);
+    expect(await test.client.zrange(inFlight, "0", "-1", "WITHSCORES")).toEqual(entries);
+  });
+
+  it("takes out of flight now and then what nobody has taken out for an hour", async () => {
+    const key = await createTestKey(test.store);
+    const inFlight = inflightKey(key.organizationId, key.keyId);
+    const overdueMs = (await test.store.timeMs()) - 3_600_001;
+    await test.client.zadd(inFlight, overdueMs, "req_forgotten", overdueMs + 60_000, "req_paused");
+    await test.store.admit(admitInput(key, { requestId: "req_1ff" }));
+    expect(await test.client.zcard(inFlight)).toBe(3);
+    await test.store.admit(admitInput(key, { requestId: "req_200" }));
+    expect(await test.client.zrange(inFlight, "0", "-1")).toEqual(["req_paused", "req_1ff", "req_200"]);
+  });
+
+  it.each([
+    { why: "under strict caps", organization: { strictCaps: true } },
+    { why: "of a key that limits its concurrent requests", key: { maxConcurrentRequests: 5 } },
+    { why: "that costs nothing", input: { metered: false } },
+    { why: "that is refused", key: { disabled: true } },
+  ])("enters no request $why", async ({ organization = {}, key: settings = {}, input = {} }) => {
+    const key = await createTestKey(test.store, settings, organization);
+    expect(await admitKnown(test.store, key, input)).toMatchObject({ isEntered: false });
+    expect(await test.client.zcard(holdsKey(key.organizationId))).toBe(0);
   });
 
   it.each([

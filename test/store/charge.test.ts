@@ -1,6 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type { RequestIdentity } from "../../src/store/types/settlement.ts";
-import { chargeInput, createIdentity, createTestKey, FINAL, holdInput, withTestStore } from "./fixture.ts";
+import { holdsKey, inflightKey } from "../../src/store/redis/keys.ts";
+import {
+  admitInput,
+  chargeInput,
+  createIdentity,
+  createTestKey,
+  FINAL,
+  holdInput,
+  withTestStore,
+} from "./fixture.ts";
 
 const test = withTestStore();
 
@@ -45,6 +54,35 @@ describe("charge", () => {
         costMicrocents: 200n,
       },
     ]);
+  });
+
+  it("by another than the owner makes a record only as long as the request is entered", async () => {
+    const key = await createTestKey(test.store);
+    const admitted = admitInput(key);
+    await test.store.admit(admitted);
+    const identity = { ...(await createIdentity(test.store, key)), requestId: admitted.requestId };
+    const estimate = { totalMicrocents: 70n, tokens: { input: 7, cachedInput: 0, output: 0, reasoning: 0 } };
+    const changes = { estimate, onlyIfEntered: true } as const;
+    expect(await test.store.charge(chargeInput(identity, 0, 0n, changes))).toEqual({ outcome: "applied" });
+    expect(await test.store.charge(chargeInput(identity, 0, 0n, changes))).toEqual({ outcome: "repeated" });
+    await test.store.charge(chargeInput(identity, 1, 300n, { final: FINAL }));
+    expect(await test.store.charge(chargeInput(identity, 0, 0n, changes))).toEqual({ outcome: "repeated" });
+    await test.store.forget(identity.organizationId, [identity.requestId]);
+    expect(await test.store.charge(chargeInput(identity, 0, 0n, changes))).toEqual({ outcome: "ended" });
+    expect(await spentBy(identity)).toBe(300n);
+    expect(await test.store.listOverdue(identity.organizationId, 10)).toEqual([]);
+  });
+
+  it("takes an entered request's place, and what will not go upstream leaves it", async () => {
+    const key = await createTestKey(test.store);
+    const [charged, left] = [admitInput(key), admitInput(key)];
+    await Promise.all([test.store.admit(charged), test.store.admit(left)]);
+    expect(await test.client.zcard(holdsKey(key.organizationId))).toBe(2);
+    const identity = { ...(await createIdentity(test.store, key)), requestId: charged.requestId };
+    await test.store.charge(chargeInput(identity, 1, 300n, { final: FINAL }));
+    await test.store.leave(key.organizationId, [left]);
+    expect(await test.client.zcard(holdsKey(key.organizationId))).toBe(0);
+    expect(await test.client.zcard(inflightKey(key.organizationId, key.keyId))).toBe(0);
   });
 
   it("ignores what is repeated, late or reordered", async () => {

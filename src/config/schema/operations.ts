@@ -35,7 +35,7 @@ export function createSettlementSchema(source: SecretSource) {
       ),
       spool: described(
         path(source).optional(),
-        "Folder for charges that Redis has not taken yet. Needs a volume that outlives the process.",
+        "Folder for charges that Redis has not taken yet, and for the journal of requests that it has no record of yet. Needs a volume that outlives the process.",
         { default: "`spool` in `data_dir`" },
       ),
       spool_max_bytes: described(

@@ -7,6 +7,7 @@ import { runInMonth } from "../context.ts";
 import type { StoreContext } from "../context.ts";
 import {
   countBucketKey,
+  holdsKey,
   inflightKey,
   keyRecordKey,
   lookUpKey,
@@ -53,6 +54,7 @@ export async function admit(context: StoreContext, input: AdmitInput): Promise<A
       spendKey(organizationId, month.name),
       inflightKey(organizationId, keyId),
       refusedKey(organizationId),
+      holdsKey(organizationId),
       keyId,
       input.presentedHash,
       String(month.startMs),
@@ -102,7 +104,9 @@ function parseOrganization(reply: readonly unknown[], id: string): AdmittedOrgan
   };
 }
 
-function parseLimits(reply: readonly unknown[]): Pick<KnownKeyResult, "bucket" | "concurrentRequests"> {
+function parseLimits(
+  reply: readonly unknown[],
+): Pick<KnownKeyResult, "bucket" | "concurrentRequests" | "isEntered"> {
   const at = AT.admit;
   return {
     bucket: {
@@ -112,5 +116,6 @@ function parseLimits(reply: readonly unknown[]): Pick<KnownKeyResult, "bucket" |
       retryAfterSeconds: integerAt(reply, at.retryAfterSeconds),
     },
     concurrentRequests: integerOrNullAt(reply, at.concurrent),
+    isEntered: textAt(reply, at.entered) !== "",
   };
 }

@@ -2,7 +2,7 @@
 --
 -- KEYS[1] key record            KEYS[2] organization          KEYS[3] bucket of requests
 -- KEYS[4] bucket of count_tokens  KEYS[5] spend of the month    KEYS[6] requests in flight of the key
--- KEYS[7] stream of refused requests
+-- KEYS[7] stream of refused requests                           KEYS[8] holds (open requests by deadline)
 -- ARGV[1] key id                ARGV[2] SHA-256 of the presented key, hexadecimal
 -- ARGV[3] month's start, ms     ARGV[4] month's end (exclusive), ms
 -- ARGV[5] request id            ARGV[6] route                 ARGV[7] 'requests' or 'count_tokens'
@@ -12,16 +12,20 @@
 --   caller may send it again.
 --   {'unknown_key', time ms}
 --   {decision, time ms, key display, key spent, organization spent, remaining, capacity, reset ms, retry after seconds,
---   concurrent, key name, key requests per minute, key hard cap cents, key budget cents, key allowed models,
+--   concurrent, entered, key name, key requests per minute, key hard cap cents, key budget cents, key allowed models,
 --   key max concurrent requests, key expires at ms, key default tags, organization name, organization currency,
 --   organization hard cap cents, organization budget cents, organization strict caps, organization end user tag,
 --   organization model names}
 --   '' stands for none, and for a setting's default; remaining: whole requests; reset ms: until the bucket is full; retry after seconds: until it has
---   a token; concurrent: other requests in flight.
+--   a token; concurrent: other requests in flight; entered: '1' when the request is among the holds, so that it may go upstream
+--   before it has a record.
 --
 -- Keeps: units granted by a bucket = capacity + elapsed microseconds * rpm, to the unit, over all callers. A refusal
--- before the bucket takes no token, one after it keeps its token. Takes no place among the requests in flight: the body
--- is still to come, and hold takes it. What is refused here has no hope of one, and need not be uploaded.
+-- before the bucket takes no token, one after it keeps its token. With a limit of concurrent requests it takes no place
+-- among those in flight: the body is still to come, and hold takes it. What is refused here has no hope of one, and need
+-- not be uploaded. A request whose hold would refuse nothing (no strict caps, no such limit) is entered here among the
+-- holds and in flight, so that a limit counts it from when it is set: its final charge takes it out, and as long as it is
+-- among the holds that has not come.
 
 -- @include integer.lua
 -- @include time.lua
@@ -29,10 +33,15 @@
 -- @include refused.lua
 
 local key_record, organization, request_bucket, count_bucket = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local spend, inflight, refused = KEYS[5], KEYS[6], KEYS[7]
+local spend, inflight, refused, holds = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
 local key_id, presented_hash = ARGV[1], ARGV[2]
 local month_start_ms, month_end_ms = tonumber(ARGV[3]), tonumber(ARGV[4])
 local request_id, route, bucket_name, metered = ARGV[5], ARGV[6], ARGV[7], ARGV[8] == '1'
+
+-- How long an entry waits for its request's body and record, or for a worker that takes up what a dead one has begun.
+local ENTERED_MS = 60000
+-- Past its deadline for so long, a request in flight is nobody's: a worker that stood still would have come back.
+local ABANDONED_MS = 3600000
 
 local now_us = now_microseconds()
 local now_ms = math.floor(now_us / 1000)
@@ -126,9 +135,20 @@ if decision ~= 'admitted' then
     retry_after = integer(retry_after_s), concurrent = concurrent,
   })
 end
+local entered = ''
+if decision == 'admitted' and metered and strict_caps ~= '1' and not max_concurrent then
+  local deadline_ms = integer(now_ms + ENTERED_MS)
+  redis.call('ZADD', holds, deadline_ms, request_id)
+  redis.call('ZADD', inflight, deadline_ms, request_id)
+  entered = '1'
+  if string.sub(request_id, -2) == '00' then
+    -- Now and then, what nobody has taken out: with a limit hold does that.
+    redis.call('ZREMRANGEBYSCORE', inflight, '-inf', integer(now_ms - ABANDONED_MS))
+  end
+end
 return {
   decision, integer(now_ms), display or '', key_spent, organization_spent, remaining, integer(capacity), reset_ms,
-  integer(retry_after_s), concurrent, key_name or '', rpm_text, key_cap or '', key_budget or '', allowed_models or '',
+  integer(retry_after_s), concurrent, entered, key_name or '', rpm_text, key_cap or '', key_budget or '', allowed_models or '',
   max_concurrent_text or '', expires_at or '', default_tags or '', organization_name, currency or '',
   organization_cap or '', organization_budget or '', strict_caps or '', end_user_tag or '', model_names or '',
 }

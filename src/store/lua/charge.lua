@@ -18,10 +18,12 @@
 -- ARGV[25] of the best estimate, tokens written for 5 minutes, for an hour, input audio, output audio; '' with a final
 -- ARGV[26] the request's way, JSON (final only, '' otherwise)
 -- ARGV[27] tags, '' for none  ARGV[28] tag row that the hold replied, '' when its reply never came
+-- ARGV[29] '1': only where there is a record, or the request is still among the holds as its admission entered it
 --
 -- Reply: {'applied', alerts fired, fell}; fell: why spend did, 'interim' (below what this request's owner had counted
 --   before) or 'reaped' (below what it was closed at by another), '' when it did not; {'repeated'}: a charge with this
---   sequence number or a later one was there, nothing was changed.
+--   sequence number or a later one was there, nothing was changed; {'ended'}: ARGV[29] is '1' and the request has had its
+--   final charge, or none can come, and its record is gone; nothing was changed.
 -- Error: MISMATCH when the record says another key, month, day or model.
 --
 -- Keeps: spend and usage of the month of admission move by the same difference, total - charged; held left =
@@ -42,6 +44,7 @@ local request_id, key_id, month, day, model, route = ARGV[1], ARGV[2], ARGV[3], 
 local seq_text, final, FIRST_TOTAL = ARGV[7], ARGV[8] == '1', 9
 local expires_at_ms, status, error_code, checks = ARGV[20], ARGV[21], ARGV[22], ARGV[23]
 local estimate, estimate_further, way, tags, tag_row = ARGV[24], ARGV[25], ARGV[26], ARGV[27], ARGV[28]
+local only_entered = ARGV[29] == '1'
 
 local seq = tonumber(seq_text)
 local totals = {}
@@ -55,6 +58,10 @@ if record and (record.key ~= key_id or record.month ~= month or record.day ~= da
 end
 if record and seq <= record.seq then
   return { 'repeated' }
+end
+
+if not record and only_entered and not redis.call('ZSCORE', holds, request_id) then
+  return { 'ended' }
 end
 
 local existed = record ~= nil
@@ -120,7 +127,7 @@ if final then
   redis.call('ZREM', holds, request_id)
   redis.call('ZREM', inflight, request_id)
 elseif not existed then
-  -- The hold was lost in a failover, or never arrived: somebody must close this record if its owner dies.
+  -- Begun without a hold, or the hold was lost in a failover: somebody must close this record if its owner dies.
   local deadline_ms = integer(now_milliseconds() + DEADLINE_MS)
   redis.call('ZADD', holds, deadline_ms, request_id)
   redis.call('ZADD', inflight, deadline_ms, request_id)

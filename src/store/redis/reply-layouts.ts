@@ -24,6 +24,7 @@ const ADMIT_FIELDS = [
   "resetMs",
   "retryAfterSeconds",
   "concurrent",
+  "entered",
 ] as const;
 
 const KEY_FIELDS = admittedFields("key", KEY_SETTINGS);

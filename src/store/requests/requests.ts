@@ -21,6 +21,7 @@ import type {
   ChargeInput,
   ChargeResult,
   CloseOutcome,
+  EnteredRequest,
   HoldInput,
   HoldResult,
   OverdueRequest,
@@ -52,6 +53,7 @@ export function createRequestStore(run: Run): RequestStore {
     close: (request) => run("close", (context) => close(context, request)),
     forget: (organizationId, requestIds) =>
       run("forget", (context) => forget(context, organizationId, requestIds)),
+    leave: (organizationId, requests) => run("leave", (context) => leave(context, organizationId, requests)),
   };
 }
 
@@ -124,10 +126,11 @@ async function charge(context: StoreContext, input: ChargeInput): Promise<Charge
       final === null ? "" : formatWay(final.way),
       input.tags ?? "",
       input.tagRow ?? "",
+      input.onlyIfEntered === true ? "1" : "",
     ),
   );
   const outcome = textAt(reply, OUTCOME);
-  if (outcome !== "applied" && outcome !== "repeated") throw unknownOutcome(outcome);
+  if (outcome !== "applied" && outcome !== "repeated" && outcome !== "ended") throw unknownOutcome(outcome);
   if (outcome === "applied") {
     countFiredAlerts(context, reply, AT.charged.alertsFired);
     const fell = textAt(reply, AT.charged.fell);
@@ -217,6 +220,20 @@ async function forget(
     deleted += Number(await context.client.igwForget(String(keys.length), ...keys));
   }
   return deleted;
+}
+
+/** @see RequestStore.leave */
+async function leave(
+  { client }: StoreContext,
+  organizationId: string,
+  requests: readonly EnteredRequest[],
+): Promise<void> {
+  await Promise.all(
+    requests.flatMap(({ requestId, keyId }) => [
+      client.zrem(holdsKey(organizationId), requestId),
+      client.zrem(inflightKey(organizationId, keyId), requestId),
+    ]),
+  );
 }
 
 function identityArguments(identity: RequestIdentity): string[] {

@@ -68,6 +68,11 @@ export interface KnownKeyResult {
   readonly bucket: BucketFigures;
   /** Other requests in flight; null when the key has no limit of them or the call costs nothing. */
   readonly concurrentRequests: number | null;
+  /**
+   * Redis has the request among its organization's holds until its final charge, so that it may go upstream before it has
+   * a record there. False: it needs a hold.
+   */
+  readonly isEntered: boolean;
 }
 
 /** Of the settings what requests still need once they are admitted: `inAdmission` in their tables. */

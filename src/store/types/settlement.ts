@@ -87,6 +87,11 @@ export interface ChargeInput extends RequestIdentity {
   readonly estimate: RequestEstimate | null;
   /** Set on the last charge; closes the record and puts the request on the list of recent ones. */
   readonly final: FinalFigures | null;
+  /**
+   * By another than the request's owner, who cannot know whether it has ended and its record was deleted: only where there
+   * is a record, or the request is still entered as its admission left it.
+   */
+  readonly onlyIfEntered?: true;
 }
 
 /** The best estimate of what a request in flight has come to. */
@@ -114,8 +119,11 @@ export interface FinalFigures {
 }
 
 export interface ChargeResult {
-  /** "repeated": this charge or a later one was there already; nothing was changed. */
-  readonly outcome: "applied" | "repeated";
+  /**
+   * "repeated": this charge or a later one was there already. "ended": the request has had its final charge, or will
+   * never have one (`onlyIfEntered`). Nothing was changed after both.
+   */
+  readonly outcome: "applied" | "repeated" | "ended";
 }
 
 export interface RenewInput {
@@ -137,6 +145,9 @@ export interface OverdueRequest {
 /** "not_due": renewed or ended meanwhile. "gone": there is no record (any more). */
 export type CloseOutcome = "closed" | "not_due" | "gone";
 
+/** A request as its admission enters it. */
+export type EnteredRequest = Pick<RequestIdentity, "requestId" | "keyId">;
+
 export interface RequestStore {
   /**
    * Before a request goes upstream: its record, deadline, place among the key's requests in flight and, with strict
@@ -156,4 +167,6 @@ export interface RequestStore {
    * answered: a charge that comes after it would be counted again. Returns how many were deleted.
    */
   forget(organizationId: string, requestIds: readonly string[]): Promise<number>;
+  /** Takes requests out that their admission entered and that will not go upstream. Only by the owner. */
+  leave(organizationId: string, requests: readonly EnteredRequest[]): Promise<void>;
 }

@@ -41,6 +41,7 @@ const ADMISSION: Admission = {
   keyName: "ci",
   currency: "USD",
   strictCaps: false,
+  isEntered: false,
   models: null,
   month: "2026-11",
   day: "2026-11-21",

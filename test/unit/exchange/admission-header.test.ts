@@ -15,6 +15,7 @@ const admission: Admission = {
   keyName: "ci\u0000\u007f",
   currency: "EUR",
   strictCaps: false,
+  isEntered: false,
   models: ["acme/echo"],
   month: "2026-11",
   day: "2026-11-21",

@@ -39,6 +39,7 @@ const ADMITTED: KnownKeyResult = {
   },
   bucket: { remaining: 9, capacity: 10, resetMs: 1000, retryAfterSeconds: 0 },
   concurrentRequests: null,
+  isEntered: true,
 };
 
 interface Script {

@@ -4,6 +4,7 @@ import { GatewayError } from "../../../src/errors.ts";
 import { BodyBudget } from "../../../src/exchange/body-budget.ts";
 import { Exchange } from "../../../src/exchange/exchange.ts";
 import type { ResponseStart } from "../../../src/exchange/upstream-call.ts";
+import type { Admission } from "../../../src/limits/admission.ts";
 import { PROTOCOLS } from "../../../src/translation/protocols.ts";
 import { createCatalogOf } from "../catalog/support.ts";
 import { createSettlement } from "../settlement/settlement-fixture.ts";
@@ -22,11 +23,17 @@ const bytesOf = (body: object) => new TextEncoder().encode(JSON.stringify(body))
 
 /** An exchange whose request was routed. */
 async function route(reached = new Set<string>()) {
+  const { exchange, ...rest } = create(reached);
+  await exchange.onRequestBody(bytesOf({ model: "acme/a", messages: [{ role: "user", content: "hi" }] }));
+  return { exchange, ...rest };
+}
+
+function create(reached = new Set<string>(), admission: Partial<Admission> = {}) {
   const catalog = createCatalogOf([{ id: "acme/a" }]);
   const { settlement, seen } = createSettlement();
   const { meter, finished } = createRecordingMeter();
   const warnings: object[] = [];
-  const exchange = new Exchange(ADMISSION, PROTOCOLS.chat, {
+  const exchange = new Exchange({ ...ADMISSION, ...admission }, PROTOCOLS.chat, {
     catalog: () => catalog,
     protocols: PROTOCOLS,
     settlement,
@@ -36,8 +43,7 @@ async function route(reached = new Set<string>()) {
     logger: { warn: (fields) => void warnings.push(fields) },
     meter,
   });
-  await exchange.onRequestBody(bytesOf({ model: "acme/a", messages: [{ role: "user", content: "hi" }] }));
-  return { exchange, seen, finished, warnings };
+  return { exchange, settlement, seen, finished, warnings };
 }
 
 async function errorOf(answer: Promise<unknown>): Promise<GatewayError> {
@@ -147,4 +153,29 @@ describe("an exchange whose upstream does not answer as it should", () => {
       expect(reached).toEqual(reached.toSorted((left, right) => left - right));
     },
   );
+});
+
+describe("an exchange whose admission entered it in Redis", () => {
+  const isEntered = true;
+
+  it.each([
+    { why: "its client goes away before its body", body: null },
+    { why: "its body is refused", body: { model: "acme/unknown", messages: [] } },
+  ])("leaves it when $why", async ({ body }) => {
+    const { exchange, settlement, seen } = create(new Set(), { isEntered });
+    if (body !== null) exchange.onRefused(await errorOf(exchange.onRequestBody(bytesOf(body))));
+    await exchange.onEnd();
+    await settlement.stop(1_000);
+    expect(seen.left).toMatchObject([{ requestId: ADMISSION.requestId }]);
+    expect(seen.charges).toEqual([]);
+  });
+
+  it("does not leave it when it goes upstream: its charge does that", async () => {
+    const { exchange, settlement, seen } = create(new Set(), { isEntered });
+    await exchange.onRequestBody(bytesOf({ model: "acme/a", messages: [{ role: "user", content: "hi" }] }));
+    await exchange.onEnd();
+    await settlement.stop(1_000);
+    expect(seen.left).toEqual([]);
+    expect(seen.charges).toHaveLength(1);
+  });
 });

@@ -30,6 +30,7 @@ function createResult(changes: Changes): KnownKeyResult {
     day: "2026-11-21",
     bucket: { remaining: 59, capacity: 60, resetMs: 100, retryAfterSeconds: 0 },
     concurrentRequests: null,
+    isEntered: true,
     ...changes,
     key: {
       id: "key_1",

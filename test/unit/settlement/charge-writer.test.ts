@@ -17,15 +17,22 @@ const PROGRESS: ChargeInput = {
 };
 const FINAL: ChargeInput = { ...PROGRESS, sequence: 2, final: { ...OK, checks: [] } };
 
-function open(charge: (attempt: number) => Promise<ChargeResult>) {
-  const seen = { attempts: 0, warnings: 0, errors: 0, unanswered: 0 };
+function open(
+  charge: (attempt: number) => Promise<ChargeResult>,
+  changes: Parameters<typeof createSafeties>[0] = {},
+) {
+  const seen = { attempts: 0, warnings: 0, errors: 0, unanswered: 0, onRecord: 0 };
   const writer = new ChargeWriter({
-    ...createSafeties(),
+    ...createSafeties(changes),
     store: { charge: () => charge((seen.attempts += 1)) },
     clock: { nowMs: () => 0, monotonicMs: () => performance.now() },
     logger: { warn: () => void (seen.warnings += 1), error: () => void (seen.errors += 1) },
   });
-  return { writer, seen, onUnanswered: () => void (seen.unanswered += 1) };
+  const listener = {
+    onUnanswered: () => void (seen.unanswered += 1),
+    onRecord: () => void (seen.onRecord += 1),
+  };
+  return { writer, seen, listener };
 }
 
 const APPLIED = Promise.resolve<ChargeResult>({ outcome: "applied" });
@@ -33,32 +40,39 @@ const fail = (message = "Command timed out") => Promise.reject(new Error(message
 
 describe("ChargeWriter.write", () => {
   it("sends a charge once when it is acknowledged", async () => {
-    const { writer, seen, onUnanswered } = open(() => APPLIED);
-    await writer.write(FINAL, onUnanswered);
-    expect(seen).toEqual({ attempts: 1, warnings: 0, errors: 0, unanswered: 0 });
+    const { writer, seen, listener } = open(() => APPLIED);
+    await writer.write(FINAL, listener);
+    expect(seen).toEqual({ attempts: 1, warnings: 0, errors: 0, unanswered: 0, onRecord: 1 });
     expect(writer.unacknowledged).toBe(0);
   });
 
   it("sends a final charge again until it is acknowledged, warns once, and says that an attempt was not answered", async () => {
-    const { writer, seen, onUnanswered } = open((attempt) => (attempt < 4 ? fail() : APPLIED));
-    const written = writer.write(FINAL, onUnanswered);
+    const { writer, seen, listener } = open((attempt) => (attempt < 4 ? fail() : APPLIED));
+    const written = writer.write(FINAL, listener);
     expect(writer.unacknowledged).toBe(1);
     await written;
     // The disk takes nothing either, each time.
-    expect(seen).toEqual({ attempts: 4, warnings: 1, errors: 3, unanswered: 3 });
+    expect(seen).toEqual({ attempts: 4, warnings: 1, errors: 3, unanswered: 3, onRecord: 1 });
     expect(writer.unacknowledged).toBe(0);
   });
 
   it("sends progress once, whatever becomes of it", async () => {
-    const { writer, seen, onUnanswered } = open(() => fail());
-    await writer.write(PROGRESS, onUnanswered);
-    expect(seen).toEqual({ attempts: 1, warnings: 0, errors: 0, unanswered: 1 });
+    const { writer, seen, listener } = open(() => fail());
+    await writer.write(PROGRESS, listener);
+    expect(seen).toEqual({ attempts: 1, warnings: 0, errors: 0, unanswered: 1, onRecord: 0 });
+  });
+
+  it("says that a charge is on record once the spool has it", async () => {
+    const spool = { ...createSafeties().spool, append: () => Promise.resolve() };
+    const { writer, seen, listener } = open(() => fail(), { spool });
+    expect(await writer.write(FINAL, listener)).toBe(false);
+    expect(seen).toMatchObject({ attempts: 1, unanswered: 1, onRecord: 1 });
   });
 
   it("lets the answer go after a bound and goes on trying", async () => {
     let isBack = false;
-    const { writer, seen, onUnanswered } = open(() => (isBack ? APPLIED : fail()));
-    await writer.write(FINAL, onUnanswered);
+    const { writer, seen, listener } = open(() => (isBack ? APPLIED : fail()));
+    await writer.write(FINAL, listener);
     expect(writer.unacknowledged).toBe(1);
     const before = seen.attempts;
     isBack = true;
@@ -67,11 +81,11 @@ describe("ChargeWriter.write", () => {
   });
 
   it("gives up a charge that contradicts the record, and says so", async () => {
-    const { writer, seen, onUnanswered } = open(() =>
+    const { writer, seen, listener } = open(() =>
       fail("MISMATCH the record of this request says another key"),
     );
-    await writer.write(FINAL, onUnanswered);
-    expect(seen).toMatchObject({ attempts: 1, errors: 1 });
+    await writer.write(FINAL, listener);
+    expect(seen).toMatchObject({ attempts: 1, errors: 1, onRecord: 0 });
     expect(writer.unacknowledged).toBe(0);
   });
 });

@@ -1,7 +1,11 @@
 /** What keeps money safe, as every settlement has it: here a disk that takes nothing and no grace time. */
 import { GraceOutage } from "../../../src/grace/grace-outage.ts";
 import { GraceSpend } from "../../../src/grace/grace-spend.ts";
+import type { OpenJournal } from "../../../src/spool/open-journal.ts";
 import type { SettlementOptions } from "../../../src/settlement/settlement.ts";
+
+/** Of a disk that takes nothing: every request needs a hold. */
+export const NO_JOURNAL = { append: () => null, leave: () => undefined } as unknown as OpenJournal;
 
 type Safeties = Pick<SettlementOptions, "requestLog" | "spool" | "spend" | "outage" | "shares">;
 
@@ -11,6 +15,7 @@ export function createSafeties(changes: Partial<Safeties> = {}): Safeties {
     spool: {
       append: () => Promise.reject(new Error("the disk takes nothing")),
       stop: () => Promise.resolve(true),
+      journal: NO_JOURNAL,
     },
     spend: new GraceSpend(),
     outage: new GraceOutage({

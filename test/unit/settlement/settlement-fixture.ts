@@ -4,7 +4,12 @@ import type { Admission } from "../../../src/limits/admission.ts";
 import { type OpenInput, Settlement, type SettlementOptions } from "../../../src/settlement/settlement.ts";
 import { TokenEstimator } from "../../../src/settlement/token-estimator.ts";
 import type { RecordedRequest } from "../../../src/store/types/reporting.ts";
-import type { ChargeInput, HoldInput, HoldResult } from "../../../src/store/types/settlement.ts";
+import type {
+  ChargeInput,
+  EnteredRequest,
+  HoldInput,
+  HoldResult,
+} from "../../../src/store/types/settlement.ts";
 import type { ClientRequest } from "../../../src/translation/client-protocol.ts";
 import { IDENTITY, PRICE } from "./account-fixture.ts";
 import { createSafeties } from "./safeties-fixture.ts";
@@ -19,6 +24,7 @@ export const ADMISSION: Admission = {
   keyName: "ci",
   currency: "USD",
   strictCaps: false,
+  isEntered: false,
   models: null,
   rate: { limit: 600, capacity: 60, remaining: 59, resetMs: 100, timeMs: 0 },
 };
@@ -75,6 +81,7 @@ export function createSettlement(script: StoreScript = {}, options: Partial<Sett
     holds: [] as HoldInput[],
     charges: [] as ChargeInput[],
     forgotten: [] as string[],
+    left: [] as EnteredRequest[],
     recorded: [] as RecordedRequest[],
     lines: [] as string[],
     isLogClosed: false,
@@ -106,6 +113,10 @@ export function createSettlement(script: StoreScript = {}, options: Partial<Sett
       forget: (_, ids) => {
         seen.forgotten.push(...ids);
         return Promise.resolve(ids.length);
+      },
+      leave: (_, requests) => {
+        seen.left.push(...requests);
+        return Promise.resolve();
       },
       recordRequest: (request) => {
         seen.recorded.push(request);

@@ -3,6 +3,7 @@ import { GatewayError } from "../../../src/errors.ts";
 import { GraceOutage } from "../../../src/grace/grace-outage.ts";
 import type { HoldResult } from "../../../src/store/types/settlement.ts";
 import { OK } from "./account-fixture.ts";
+import { NO_JOURNAL } from "./safeties-fixture.ts";
 import { ADMISSION, createOpenInput, createSettlement } from "./settlement-fixture.ts";
 
 const ID = ADMISSION.requestId;
@@ -135,7 +136,7 @@ describe("Settlement.open in the grace time", () => {
     const disk = { isFull: false };
     const outage = new GraceOutage({ clock, graceMs, logger: { warn: () => undefined } });
     const append = () => (disk.isFull ? Promise.reject(new Error("full")) : Promise.resolve());
-    const spool = { append, stop: () => Promise.resolve(true) };
+    const spool = { append, stop: () => Promise.resolve(true), journal: NO_JOURNAL };
     const script = { hold: away };
     const { settlement } = createSettlement(script, { outage, spool, shares: () => shares });
     let count = 0;

@@ -1,0 +1,27 @@
+import { setBounded } from "../set-bounded.ts";
+import type { RequestIdentity } from "../store/types/settlement.ts";
+
+/** Some hundred bytes each. */
+const MAX_ROWS = 10_000;
+
+/**
+ * Which rows of usage Redis has decided on: a combination of tags keeps its row for the month, so the first request that
+ * has it asks with its hold, and the next ones know.
+ */
+export class TagRows {
+  readonly #rows = new Map<string, string>();
+
+  /** Undefined: not known here. */
+  of(identity: RequestIdentity): string | undefined {
+    return identity.tags === undefined ? undefined : this.#rows.get(nameOf(identity));
+  }
+
+  /** @param tagRow As the hold replied; undefined for a request without tags. */
+  decided(identity: RequestIdentity, tagRow: string | undefined): void {
+    if (tagRow !== undefined) setBounded(this.#rows, nameOf(identity), tagRow, MAX_ROWS);
+  }
+}
+
+function nameOf({ organizationId, month, tags = "" }: RequestIdentity): string {
+  return `${organizationId} ${month} ${tags}`;
+}

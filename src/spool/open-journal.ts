@@ -1,0 +1,121 @@
+/**
+ * What this worker has sent upstream and Redis has no record of yet: a line for each request, written before it goes, so
+ * that the successor of a worker that dies finds it. After two seconds at most the line is not needed any more: the
+ * request has ended, or its first progress has made its record.
+ *
+ * A line is written, not synced: it outlives the process, and a loss of power takes what was begun in the last seconds
+ * with it. Nothing has to be taken back either, since a line counts only while Redis has the request entered as its
+ * admission left it (`onlyIfEntered`): one that has ended since, or that two successors find, counts nothing twice.
+ *
+ * Writing waits for the page cache alone (some ten microseconds), which is why it is done at once and not by a promise.
+ */
+import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Clock } from "../clock.ts";
+import type { Logger } from "../logger.ts";
+import { formatSpoolLine } from "./entry.ts";
+import type { OpenedRequest } from "./opened-request.ts";
+import { removeSpoolFile } from "./segment.ts";
+
+export interface OpenJournalOptions {
+  /** The path of the next file; called once for each. */
+  readonly nextPath: () => string;
+  readonly clock: Clock;
+  readonly logger: Logger<"warn">;
+}
+
+/** A file of the journal, and how many of its requests Redis may not know. */
+export interface JournalFile {
+  readonly path: string;
+  bytes: number;
+  live: number;
+}
+
+/** What a successor has to read is no more than some files of this size. */
+const MAX_FILE_BYTES = 1024 * 1024;
+/** Of files whose lines are needed; beyond it Redis has not answered for long. */
+const MAX_BYTES = 64 * 1024 * 1024;
+/** How long a disk that failed is not asked again: every request that it delays would have to place its hold then. */
+const RETRY_MS = 5_000;
+
+export class OpenJournal {
+  readonly #options: OpenJournalOptions;
+  readonly #files = new Set<JournalFile>();
+  #current: { readonly file: JournalFile; readonly descriptor: number } | null = null;
+  #failedAtMs = -Infinity;
+
+  constructor(options: OpenJournalOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Writes a request down. Null when the disk does not take it: it needs a hold then. Never throws.
+   * @returns What `leave` is given once the line is not needed any more.
+   */
+  append(opened: OpenedRequest): JournalFile | null {
+    const { clock, logger } = this.#options;
+    if (clock.monotonicMs() - this.#failedAtMs < RETRY_MS || this.#bytes > MAX_BYTES) return null;
+    const line = Buffer.from(formatSpoolLine({ kind: "begun", atMs: clock.nowMs(), opened }));
+    try {
+      const { file, descriptor } = (this.#current ??= this.#openNext());
+      // Less is written when a disk becomes full: the line is torn, and the next one begins another file.
+      if (writeSync(descriptor, line) !== line.byteLength) throw new Error("the disk is full");
+      file.bytes += line.byteLength;
+      file.live += 1;
+      if (file.bytes >= MAX_FILE_BYTES) this.#seal();
+      return file;
+    } catch (error) {
+      this.#failedAtMs = clock.monotonicMs();
+      this.#seal();
+      logger.warn({ err: error }, "requests wait for their hold, since the spool's disk does not take them");
+      return null;
+    }
+  }
+
+  /** A request of this file is on record elsewhere, or has ended. */
+  leave(file: JournalFile): void {
+    file.live -= 1;
+    this.#removeUnneeded(file);
+  }
+
+  /** Removes what nobody needs. What is still needed stays for a successor. */
+  close(): void {
+    this.#seal();
+  }
+
+  get #bytes(): number {
+    let sum = 0;
+    for (const { bytes } of this.#files) sum += bytes;
+    return sum;
+  }
+
+  #openNext(): { file: JournalFile; descriptor: number } {
+    const path = this.#options.nextPath();
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    const file = { path, bytes: 0, live: 0 };
+    const descriptor = openSync(path, "ax", 0o600);
+    this.#files.add(file);
+    return { file, descriptor };
+  }
+
+  /** The next line begins a new file. */
+  #seal(): void {
+    const current = this.#current;
+    if (current === null) return;
+    this.#current = null;
+    try {
+      closeSync(current.descriptor);
+    } catch {
+      // Its lines are read again by their path alone.
+    }
+    this.#removeUnneeded(current.file);
+  }
+
+  #removeUnneeded(file: JournalFile): void {
+    if (file.live > 0 || file === this.#current?.file) return;
+    this.#files.delete(file);
+    removeSpoolFile(file.path).catch((error: unknown) => {
+      this.#options.logger.warn({ file: file.path, err: error }, "a file of the spool could not be removed");
+    });
+  }
+}

@@ -1,0 +1,30 @@
+import type { ChargeInput, RequestEstimate, RequestIdentity } from "../store/types/settlement.ts";
+
+/** A request that went upstream without a record in Redis: what it costs at least when nobody ever says more. */
+export interface OpenedRequest extends RequestIdentity {
+  readonly floorMicrocents: bigint;
+  readonly floorInputTokens: number;
+}
+
+/**
+ * The charge that makes such a request's record. It counts nothing yet, with a sequence number below every other: the
+ * record is closed at its floor when nothing else of the request ever arrives; where there is one, nothing changes.
+ * @param price Of the floor; left out where it is not known.
+ */
+export function openingCharge(opened: OpenedRequest, price?: RequestEstimate["price"]): ChargeInput {
+  const { floorMicrocents, floorInputTokens, ...identity } = opened;
+  const floor = {
+    totalMicrocents: floorMicrocents,
+    tokens: { input: floorInputTokens, cachedInput: 0, output: 0, reasoning: 0 },
+  };
+  return {
+    ...identity,
+    totalMicrocents: 0n,
+    sequence: 0,
+    tokens: { input: 0, cachedInput: 0, output: 0, reasoning: 0 },
+    requests: 1,
+    estimated: true,
+    estimate: price === undefined ? floor : { ...floor, price },
+    final: null,
+  };
+}

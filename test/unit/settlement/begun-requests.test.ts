@@ -1,0 +1,155 @@
+import { describe, expect, it } from "vitest";
+import { GraceOutage } from "../../../src/grace/grace-outage.ts";
+import type { SpoolEntry } from "../../../src/spool/entry.ts";
+import type { OpenedRequest } from "../../../src/spool/opened-request.ts";
+import type { JournalFile, OpenJournal } from "../../../src/spool/open-journal.ts";
+import { createId } from "../../../src/store/ids.ts";
+import { OK } from "./account-fixture.ts";
+import { ADMISSION, createOpenInput, createSettlement, type StoreScript } from "./settlement-fixture.ts";
+
+const ENTERED = { ...ADMISSION, isEntered: true };
+/** By the fixture's clock. */
+const NOW_MS = Date.UTC(2026, 10, 21);
+const away = () => Promise.reject(new Error("Command timed out"));
+
+/** A settlement whose journal and spool are on a disk that takes what it is told to. */
+function open(script: StoreScript = {}) {
+  const disk = {
+    isFull: false,
+    begun: [] as OpenedRequest[],
+    left: 0,
+    spooled: [] as SpoolEntry[],
+  };
+  const journal = {
+    append(opened: OpenedRequest): JournalFile | null {
+      if (disk.isFull) return null;
+      disk.begun.push(opened);
+      return { path: "", bytes: 0, live: 0 };
+    },
+    leave: () => void (disk.left += 1),
+  };
+  const spool = {
+    journal: journal as unknown as OpenJournal,
+    stop: () => Promise.resolve(true),
+    async append(entry: SpoolEntry) {
+      if (disk.isFull) throw new Error("full");
+      disk.spooled.push(entry);
+    },
+  };
+  const clock = { nowMs: () => 0, monotonicMs: () => 0 };
+  const outage = new GraceOutage({ clock, graceMs: 1_000, logger: { warn: () => undefined } });
+  const { settlement, seen } = createSettlement(script, { spool, outage });
+  const begin = (sinceAdmissionMs = 0, isEntered = true) => {
+    const requestId = createId("req", NOW_MS - sinceAdmissionMs);
+    return settlement.open(createOpenInput({ requestId, isEntered }));
+  };
+  return { settlement, seen, disk, begin };
+}
+
+describe("an entered request", () => {
+  it("goes upstream on its line of the journal, and its final charge is all that Redis gets", async () => {
+    const { settlement, seen, disk, begin } = open();
+    const account = await begin();
+    const { requestId } = account.identity;
+    expect(disk.begun).toMatchObject([{ requestId, floorMicrocents: 100n, floorInputTokens: 100 }]);
+    await account.settle("complete", OK);
+    await settlement.stop(1_000);
+    expect(seen.holds).toEqual([]);
+    expect(seen.charges).toMatchObject([{ requestId, sequence: 1, final: OK }]);
+    expect(disk.left).toBe(1);
+    expect(seen.forgotten).toEqual([requestId]);
+  });
+
+  it.each([
+    { why: "was admitted more than a second ago", sinceAdmissionMs: 1_001 },
+    { why: "was admitted by a clock that is a second ahead", sinceAdmissionMs: -1_001 },
+    { why: "was not entered", isEntered: false },
+  ])("waits for its hold when it $why", async ({ sinceAdmissionMs = 0, isEntered = true }) => {
+    const { seen, disk, begin } = open();
+    await begin(sinceAdmissionMs, isEntered);
+    expect(seen.holds).toHaveLength(1);
+    expect(disk.begun).toEqual([]);
+  });
+
+  it("with tags waits for the hold that says in which row it counts; the next ones with the same tags know", async () => {
+    const { seen, disk, begin, settlement } = open({
+      hold: () => Promise.resolve({ outcome: "held", tagRow: "row_a" }),
+    });
+    const tagged = (tags: string, month = "2026-11") =>
+      settlement.open(createOpenInput({ requestId: createId("req", NOW_MS), isEntered: true, tags, month }));
+    await tagged("team=a");
+    await (await tagged("team=a")).settle("complete", OK);
+    expect(seen.holds).toHaveLength(1);
+    expect(disk.begun).toMatchObject([{ tags: "team=a", tagRow: "row_a" }]);
+    expect(seen.charges).toMatchObject([{ tags: "team=a", tagRow: "row_a" }]);
+    await tagged("team=b");
+    await tagged("team=a", "2026-12");
+    expect(seen.holds).toHaveLength(3);
+    await begin();
+    expect(disk.begun).toHaveLength(2);
+  });
+
+  it("waits for its hold when the disk does not take its line", async () => {
+    const { seen, disk, begin } = open();
+    disk.isFull = true;
+    await begin();
+    expect(seen.holds).toHaveLength(1);
+  });
+
+  it("gets its record from the first tick, at its prompt's floor, even when nothing has come yet", async () => {
+    const { seen, disk, begin } = open();
+    const account = await begin();
+    await account.chargeOpening();
+    expect(seen.charges).toMatchObject([
+      {
+        requestId: account.identity.requestId,
+        sequence: 0,
+        totalMicrocents: 0n,
+        estimate: { totalMicrocents: 100n, price: { name: "price" } },
+        final: null,
+      },
+    ]);
+    expect(disk.left).toBe(1);
+  });
+
+  it("goes to the spool when its first tick is not answered, and the next ones wait for their holds until one is placed", async () => {
+    let isAway = true;
+    const { seen, disk, begin } = open({
+      charge: () => (isAway ? away() : Promise.resolve({ outcome: "applied" })),
+      hold: () => (isAway ? away() : Promise.resolve({ outcome: "held" })),
+    });
+    const account = await begin();
+    await account.chargeOpening();
+    await expect.poll(() => disk.spooled).toMatchObject([{ kind: "open", opened: account.opened }]);
+    expect(disk.left).toBe(1);
+    expect(account.hasUnansweredCommand).toBe(true);
+    isAway = false;
+    await begin();
+    expect(seen.holds).toHaveLength(1);
+    const third = await begin();
+    expect(seen.holds).toHaveLength(1);
+    expect(disk.begun).toEqual([account.opened, third.opened]);
+  });
+
+  it("stays in the journal while neither Redis nor the spool has its charge", async () => {
+    const { disk, begin } = open({ charge: away });
+    const account = await begin();
+    disk.isFull = true;
+    await account.chargeOpening();
+    expect(disk.left).toBe(0);
+    disk.isFull = false;
+    await account.settle("complete", OK);
+    expect(disk.spooled).toMatchObject([
+      { kind: "charge", charge: { requestId: account.identity.requestId } },
+    ]);
+    expect(disk.left).toBe(1);
+  });
+
+  it("leaves Redis's holds when it will not go upstream", async () => {
+    const { settlement, seen } = open();
+    settlement.leave(ENTERED);
+    settlement.leave({ ...ADMISSION, requestId: "req_2" });
+    await settlement.stop(1_000);
+    expect(seen.left).toEqual([{ keyId: ENTERED.keyId, requestId: ENTERED.requestId }]);
+  });
+});
