@@ -2,6 +2,7 @@
 
 export const DAY_MS = 86_400_000;
 const MONTH_NAME = /^(\d{4})-(0[1-9]|1[0-2])$/;
+const DAY_NAME = /^\d{4}-\d{2}-\d{2}$/;
 
 /** A stretch of time with a name. */
 export interface CalendarPeriod {
@@ -42,6 +43,12 @@ function isWithin({ startMs, endMs }: CalendarPeriod, timeMs: number): boolean {
 export function parseMonth(name: string): CalendarPeriod | null {
   const match = MONTH_NAME.exec(name);
   return match === null ? null : monthOf(Number(match[1]), Number(match[2]) - 1);
+}
+
+/** Whether it is the name of a day that there is: Date.parse takes February 30 for a day of March. */
+export function isDay(name: string): boolean {
+  const timeMs = DAY_NAME.test(name) ? Date.parse(name) : Number.NaN;
+  return !Number.isNaN(timeMs) && new Date(timeMs).toISOString().startsWith(name);
 }
 
 /**

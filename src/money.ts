@@ -15,6 +15,8 @@ const PRICE_DECIMALS = 8;
 const PRODUCT_DECIMALS = PRICE_DECIMALS + 6;
 export const MIN_SHOWN_DECIMALS = 2;
 const PRICE_PATTERN = /^(\d{1,7})(?:\.(\d{1,8}))?$/;
+const CENTS_PATTERN = /^(\d{1,12})(?:\.(\d{1,2}))?$/;
+const SIGNED_PATTERN = /^([+-]?)(\d{1,8})(?:\.(\d{1,8}))?$/;
 
 /**
  * A price per million tokens, written as a decimal string ("2.50"), in microcents per million tokens; or an amount of the
@@ -26,6 +28,21 @@ export function parsePrice(text: string): bigint | null {
   if (match === null) return null;
   const [, whole = "", fraction = ""] = match;
   return BigInt(whole + fraction.padEnd(PRICE_DECIMALS, "0"));
+}
+
+/** "50" or "50.00" in cents; null for anything that is not a decimal of at most two digits behind the point. */
+export function parseCents(text: string): number | null {
+  const match = CENTS_PATTERN.exec(text);
+  return match === null ? null : Number(`${match[1]}${(match[2] ?? "").padEnd(2, "0")}`);
+}
+
+/** "-0.00125" in microcents; null for anything that is not a decimal of at most eight digits behind the point. */
+export function parseSignedAmount(text: string): number | null {
+  const match = SIGNED_PATTERN.exec(text);
+  if (match === null) return null;
+  const [, sign, whole = "", fraction = ""] = match;
+  const microcents = Number(whole + fraction.padEnd(PRICE_DECIMALS, "0"));
+  return sign === "-" ? 0 - microcents : microcents;
 }
 
 /** A price per million tokens as it is written in `gateway.yaml`: "2.50", "0.075". The reverse of `parsePrice`. */
@@ -52,6 +69,18 @@ function formatUnits(value: bigint, decimals: number, shown: number): string {
   const digits = String(value < 0n ? -value : value).padStart(decimals + 1, "0");
   const fraction = digits.slice(-decimals).replace(/0+$/, "").padEnd(shown, "0");
   return `${sign}${digits.slice(0, -decimals)}.${fraction}`;
+}
+
+/** "0.0012": an amount of the currency with so many decimals, eight at most. What is behind them is left out. */
+export function formatFixed(microcents: number, decimals: number): string {
+  const whole = formatDecimal(BigInt(microcents));
+  return whole.slice(0, whole.length - PRICE_DECIMALS + decimals);
+}
+
+/** How many decimals show all these amounts to their last digit: the same number for each of them, two at least. */
+export function columnDecimals(amounts: readonly number[]): number {
+  const decimals = amounts.map((amount) => formatPrice(BigInt(amount)).split(".")[1]?.length ?? 0);
+  return Math.max(...decimals, MIN_SHOWN_DECIMALS);
 }
 
 /** Whole cents of an amount, rounded down: what is spent is never shown as more than it is. */

@@ -1,19 +1,15 @@
 /** Figures as people read them. */
-import { formatCents, wholeCents } from "../money.ts";
+import { columnDecimals, formatCents, formatFixed, wholeCents } from "../money.ts";
 import { formatMonthName } from "../calendar.ts";
 
-const UNIT_DECIMALS = 8;
-const MIN_DECIMALS = 2;
 const MICROCENTS_PER_UNIT = 100_000_000;
 
 /** "1,234.56 USD"; what is under a cent to its last digit: "0.0045 USD". Rounded down, as caps are compared. */
 export function formatMoney(microcents: number, currency: string): string {
   const cents = wholeCents(BigInt(microcents));
-  if (cents === 0 && microcents > 0) {
-    const fraction = String(microcents).padStart(UNIT_DECIMALS, "0").replace(/0+$/, "");
-    return `0.${fraction} ${currency}`;
-  }
-  return formatCents(cents, currency).replace(/\B(?=(?:\d{3})+\.)/g, ",");
+  return cents === 0 && microcents > 0
+    ? formatExactMoney(microcents, currency)
+    : groupThousands(formatCents(cents, currency));
 }
 
 /** On an axis: "0", "0.05", "1,200". */
@@ -28,7 +24,7 @@ export function formatTickCount(count: number): string {
 
 /** A cap or a budget: "50.00 USD" or "none". */
 export function formatLimit(cents: number | null, currency: string): string {
-  return cents === null ? "none" : formatCents(cents, currency).replace(/\B(?=(?:\d{3})+\.)/g, ",");
+  return cents === null ? "none" : groupThousands(formatCents(cents, currency));
 }
 
 /** What stands in an amount's field: "50.00", nothing for none. */
@@ -38,12 +34,7 @@ export function amountText(cents: number | null): string {
 
 /** "0.00123400 USD" without the zeros behind the cents: "0.001234 USD". */
 export function formatExactMoney(microcents: number, currency: string): string {
-  return formatAmount(microcents, currency, decimalsOf(microcents));
-}
-
-/** How many decimals show all amounts of a column, two at least: the same number for each of them. */
-export function columnDecimals(amounts: readonly number[]): number {
-  return Math.max(...amounts.map(decimalsOf), MIN_DECIMALS);
+  return formatAmount(microcents, currency, columnDecimals([microcents]));
 }
 
 /** Decimals such as "2.50" and "0.003", each with as many places as the longest: "2.500", "0.003". */
@@ -57,16 +48,11 @@ export function alignDecimals(amounts: readonly string[]): readonly string[] {
 
 /** With so many decimals, rounded down. */
 export function formatAmount(microcents: number, currency: string, decimals: number): string {
-  const digits = String(Math.abs(microcents)).padStart(UNIT_DECIMALS + 1, "0");
-  const whole = digits.slice(0, -UNIT_DECIMALS).replace(/\B(?=(?:\d{3})+$)/g, ",");
-  const fraction = digits.slice(-UNIT_DECIMALS).slice(0, decimals);
-  return `${microcents < 0 ? "-" : ""}${whole}.${fraction} ${currency}`;
+  return `${groupThousands(formatFixed(microcents, decimals))} ${currency}`;
 }
 
-/** Without zeros at the end. */
-function decimalsOf(microcents: number): number {
-  const fraction = String(Math.abs(microcents)).padStart(UNIT_DECIMALS, "0").slice(-UNIT_DECIMALS);
-  return Math.max(MIN_DECIMALS, fraction.replace(/0+$/, "").length);
+function groupThousands(amount: string): string {
+  return amount.replace(/\B(?=(?:\d{3})+\.)/g, ",");
 }
 
 /** "84 ms", "1.92 s", "2 min 5 s". */

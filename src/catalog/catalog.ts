@@ -14,6 +14,7 @@ import { createPrice, type PriceList } from "../pricing/price.ts";
 import type { GivenRates } from "../pricing/rates.ts";
 import { findOwnName, type ModelNames } from "./model-names.ts";
 import { listUpstreamProtocols } from "./upstream-protocols.ts";
+import { shorten } from "../shorten.ts";
 
 /** One entry of the catalog. */
 export interface Model extends ModelTarget {
@@ -162,7 +163,7 @@ export class Catalog {
   #unknownModel(id: string, viewer: ModelViewer): GatewayError {
     const nearest = this.nearest(id, NEAREST_COUNT, this.listFor(viewer)).map((one) => `\`${one}\``);
     const hint = nearest.length === 0 ? "" : ` Nearest: ${nearest.join(", ")}.`;
-    const message = `There is no model \`${shorten(id)}\`.${hint} \`GET /v1/models\` lists all that this API key may use.`;
+    const message = `There is no model \`${shorten(id, MAX_SHOWN_CHARACTERS)}\`.${hint} \`GET /v1/models\` lists all that this API key may use.`;
     return new GatewayError("model_not_found", { message, param: "model" });
   }
 }
@@ -275,9 +276,5 @@ function nameOf(id: string): string {
 
 /** A model by its id, and by the name that the client knows it by. */
 function describeModel({ id }: Model, name: string): string {
-  return id === name ? `\`${id}\`` : `\`${id}\` (asked for as \`${shorten(name)}\`)`;
-}
-
-function shorten(id: string): string {
-  return id.length > MAX_SHOWN_CHARACTERS ? `${id.slice(0, MAX_SHOWN_CHARACTERS)}…` : id;
+  return id === name ? `\`${id}\`` : `\`${id}\` (asked for as \`${shorten(name, MAX_SHOWN_CHARACTERS)}\`)`;
 }

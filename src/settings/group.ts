@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { record } from "./input-schemas.ts";
 import { asJson } from "./kinds.ts";
-import type { Kind, RecordOf, Settings } from "./setting.ts";
+import type { Kind, RecordOf, Setting, Settings } from "./setting.ts";
 import {
   answerShape,
   type ChangeOf,
@@ -20,6 +20,10 @@ export interface GroupKind<Members extends Settings> extends Kind<
 > {
   readonly notation: "group";
   readonly members: Members;
+}
+
+export function isGroup(kind: Setting["kind"]): kind is GroupKind<Settings> {
+  return kind.notation === "group";
 }
 
 /** What is left out of a change stays. Members have a default, each. */

@@ -5,6 +5,7 @@ import {
   expiryOf,
   formatMonthName,
   formatResetsAt,
+  isDay,
   monthAt,
   monthsBackFrom,
   parseMonth,
@@ -39,6 +40,20 @@ describe("dayAt", () => {
 describe("parseMonth", () => {
   it.each(["2026-00", "2026-13", "2026-1", "26-01", "2026-01-01", " 2026-01", ""])("refuses %j", (name) => {
     expect(parseMonth(name)).toBeNull();
+  });
+});
+
+describe("isDay", () => {
+  it.each([
+    ["2026-11-21", true],
+    ["2028-02-29", true],
+    ["2026-02-29", false],
+    ["2026-02-30", false],
+    ["2026-11", false],
+    ["2026-11-21T00:00:00Z", false],
+    ["", false],
+  ])("%j: %s", (name, expected) => {
+    expect(isDay(name)).toBe(expected);
   });
 });
 

@@ -1,5 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { formatCents, formatDecimal, formatProduct, parsePrice, wholeCents } from "../../src/money.ts";
+import {
+  columnDecimals,
+  formatCents,
+  formatDecimal,
+  formatFixed,
+  formatProduct,
+  parseCents,
+  parsePrice,
+  parseSignedAmount,
+  wholeCents,
+} from "../../src/money.ts";
 
 describe("parsePrice", () => {
   it.each([
@@ -19,6 +29,55 @@ describe("parsePrice", () => {
       expect(parsePrice(text)).toBeNull();
     },
   );
+});
+
+describe("parseCents", () => {
+  it.each([
+    ["0", 0],
+    ["50", 5_000],
+    ["50.5", 5_050],
+    ["0.01", 1],
+    ["-1", null],
+    ["1.005", null],
+    ["5.", null],
+    ["", null],
+  ])("reads %j as %s", (text, cents) => {
+    expect(parseCents(text)).toBe(cents);
+  });
+});
+
+describe("parseSignedAmount", () => {
+  it.each([
+    ["12.50", 1_250_000_000],
+    ["+1", 100_000_000],
+    ["-0.00000001", -1],
+    ["-0", 0],
+    ["0.000000001", null],
+    ["--1", null],
+    ["", null],
+  ])("reads %j as %s", (text, microcents) => {
+    expect(parseSignedAmount(text)).toBe(microcents);
+  });
+});
+
+describe("formatFixed", () => {
+  it.each([
+    [123_400, 2, "0.00"],
+    [123_400, 8, "0.00123400"],
+    [-1_250_000_000, 2, "-12.50"],
+    [9_000_000_000_000_000, 2, "90000000.00"],
+  ])("writes %s with %s decimals: %s", (microcents, decimals, text) => {
+    expect(formatFixed(microcents, decimals)).toBe(text);
+  });
+});
+
+describe("columnDecimals", () => {
+  it("is what the longest amount needs, two at least", () => {
+    expect(columnDecimals([])).toBe(2);
+    expect(columnDecimals([0, 100_000_000])).toBe(2);
+    expect(columnDecimals([-123_400, 50])).toBe(7);
+    expect(columnDecimals([123_400])).toBe(6);
+  });
 });
 
 describe("formatDecimal", () => {

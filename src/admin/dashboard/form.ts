@@ -2,6 +2,8 @@
  * From a form's texts to the JSON of the management API, and from the API's error to texts beside the fields. What a
  * value may be is decided by the API's schemas alone; here only the notation changes.
  */
+import { parseCents } from "../../money.ts";
+import { parsePairs } from "../../settings/parse-pairs.ts";
 import { AdminError } from "../admin-error.ts";
 
 /**
@@ -25,8 +27,6 @@ export type Fields = Readonly<Record<string, FieldKind>>;
 /** Field → what is wrong with it; "" for what belongs to none. */
 export type Problems = ReadonlyMap<string, string>;
 export const NO_PROBLEMS: Problems = new Map();
-
-const AMOUNT = /^(\d{1,12})(?:\.(\d{1,2}))?$/;
 
 /** The values of a form, as a browser sends it. */
 export class FormValues {
@@ -93,7 +93,7 @@ function readField(form: FormValues, path: string, kind: FieldKind): unknown {
     case "lines":
       return text.split(/[\s,]+/).filter((line) => line !== "");
     case "pairs":
-      return pairsOf(text);
+      return parsePairs(text.split("\n").filter((line) => line.trim() !== ""));
     case "url": {
       const url = form.text(`${path}.url`);
       return url === "" ? null : { url };
@@ -105,17 +105,6 @@ function readField(form: FormValues, path: string, kind: FieldKind): unknown {
   }
 }
 
-/** A line without a value goes on with an empty one: the API says what it expects. */
-function pairsOf(text: string): Readonly<Record<string, string>> {
-  const lines = text.split("\n").filter((line) => line.trim() !== "");
-  return Object.fromEntries(
-    lines.map((line) => {
-      const [name = "", ...value] = line.split("=");
-      return [name.trim(), value.join("=").trim()] as const;
-    }),
-  );
-}
-
 /** What is no number goes on as it is: the schema says what it expects. */
 function wholeOf(text: string): number | string {
   const digits = text.replaceAll(",", "");
@@ -123,8 +112,7 @@ function wholeOf(text: string): number | string {
 }
 
 function centsOf(text: string): number | typeof INVALID_AMOUNT {
-  const match = AMOUNT.exec(text.replaceAll(",", ""));
-  return match === null ? INVALID_AMOUNT : Number(`${match[1]}${(match[2] ?? "").padEnd(2, "0")}`);
+  return parseCents(text.replaceAll(",", "")) ?? INVALID_AMOUNT;
 }
 
 /** A browser's `datetime-local`, which the page says is UTC. */

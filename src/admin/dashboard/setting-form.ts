@@ -1,5 +1,5 @@
 /** Forms of settings: from a table's rows to what the fields are, what stands in them and what was typed. */
-import type { GroupKind } from "../../settings/group.ts";
+import { isGroup } from "../../settings/group.ts";
 import { KEY_SETTINGS } from "../../settings/key.ts";
 import type { Notation, Setting, Settings } from "../../settings/setting.ts";
 import { type FieldKind, type Fields, type FormValues, readBody, setAt } from "./form.ts";
@@ -25,10 +25,6 @@ export function listFormSettings(table: Settings, prefix = ""): readonly FormSet
     const path = `${prefix}${row.apiName}`;
     return isGroup(row.kind) ? listFormSettings(row.kind.members, `${path}.`) : [{ path, row }];
   });
-}
-
-export function isGroup(kind: Setting["kind"]): kind is GroupKind<Settings> {
-  return kind.notation === "group";
 }
 
 /** Of a key: what has no button of its own. */

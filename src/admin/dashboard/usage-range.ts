@@ -1,10 +1,9 @@
 /** Usage of a stretch of days, over as many months as it takes, and its sums. */
-import { DAY_MS, dayAt, monthAt } from "../../calendar.ts";
+import { DAY_MS, dayAt, isDay, monthAt } from "../../calendar.ts";
 import type { OrganizationPageCall } from "./page.ts";
 import { readUsage } from "./read-usage.ts";
 import type { UsageRowView } from "./views.ts";
 
-const DAY_NAME = /^\d{4}-\d{2}-\d{2}$/;
 /** A year and the month before it. */
 const MAX_DAYS = 400;
 
@@ -17,8 +16,8 @@ export interface DayRange {
 /** What a person asks for; this month up to today where that is none, at most so many days. */
 export function parseRange(from: string | null, to: string | null, nowMs: number): DayRange {
   const today = dayAt(nowMs).name;
-  const last = isDay(to) ? to : today;
-  const first = isDay(from) ? from : monthAt(Date.parse(last)).name.concat("-01");
+  const last = to !== null && isDay(to) ? to : today;
+  const first = from !== null && isDay(from) ? from : monthAt(Date.parse(last)).name.concat("-01");
   const [start, end] = first <= last ? [first, last] : [last, first];
   const earliest = addDays(end, 1 - MAX_DAYS);
   return { from: start < earliest ? earliest : start, to: end };
@@ -36,10 +35,6 @@ export function daysIn({ from, to }: DayRange): readonly string[] {
 
 export function addDays(day: string, count: number): string {
   return dayAt(Date.parse(day) + count * DAY_MS).name;
-}
-
-function isDay(text: string | null): text is string {
-  return text !== null && DAY_NAME.test(text) && !Number.isNaN(Date.parse(text));
 }
 
 export interface TagChoice {

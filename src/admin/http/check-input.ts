@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { IS_WHOLE } from "../../settings/input-schemas.ts";
 import { AdminError } from "../admin-error.ts";
+import { shorten } from "../../shorten.ts";
 
 const MAX_SHOWN_CHARACTERS = 80;
 const MAX_PROBLEMS = 10;
@@ -37,7 +38,7 @@ function describeIssue(issue: z.core.$ZodIssue, value: unknown): Problem[] {
   if (issue.code === "unrecognized_keys") {
     const texts = issue.message.split("\n");
     return issue.keys.map((key, index) => ({
-      path: shorten([...path, key].join(".")),
+      path: shorten([...path, key].join("."), MAX_SHOWN_CHARACTERS),
       text: texts[index] ?? issue.message,
       isMissing: false,
     }));
@@ -66,9 +67,5 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
 function formatFound(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
   if (typeof value === "object" && value !== null) return "an object";
-  return shorten(JSON.stringify(value));
-}
-
-function shorten(text: string): string {
-  return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text;
+  return shorten(JSON.stringify(value), MAX_SHOWN_CHARACTERS);
 }

@@ -1,7 +1,8 @@
 /** Options and texts of the commands that set and show settings: made of the tables of `settings/`. */
 import { type Command, Option } from "commander";
-import type { GroupKind } from "../../settings/group.ts";
+import { type GroupKind, isGroup } from "../../settings/group.ts";
 import type { Setting, Settings } from "../../settings/setting.ts";
+import { parsePairs } from "../../settings/parse-pairs.ts";
 import { isRequired } from "../../settings/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { formatAmount, parseAmount } from "./amounts.ts";
@@ -126,19 +127,10 @@ function readOption({ kind, cli }: Setting, options: OptionValues): unknown {
   if (cli?.option === undefined) return undefined;
   const value = convertNone(options[new Option(cli.option.flags).attributeName()]);
   if (kind.notation === "emails") return value === null ? [] : value;
-  if (kind.notation === "names" && value !== undefined) return pairsOf(value);
+  if (kind.notation === "names" && value !== undefined) {
+    return parsePairs(Array.isArray(value) ? value.map(String) : []);
+  }
   return kind.notation === "webhook" && typeof value === "string" ? { url: value } : value;
-}
-
-/** "name=id" each; the API says what is wrong with one that has no id. */
-function pairsOf(pairs: unknown): Readonly<Record<string, string>> {
-  const list = Array.isArray(pairs) ? pairs.map(String) : [];
-  return Object.fromEntries(
-    list.map((pair) => {
-      const [name = "", ...id] = pair.split("=");
-      return [name.trim(), id.join("=").trim()] as const;
-    }),
-  );
 }
 
 /** Null: the text goes to the API as it is. */
@@ -170,8 +162,4 @@ function parserOf(row: Setting): ((text: string, before: unknown) => unknown) | 
 /** A flag that can only be set on creation: afterwards a command of its own sets it, and another takes it back. */
 function hasCommandsOfItsOwn({ kind, cli }: Setting): boolean {
   return kind.notation === "flag" && cli?.option?.offHelp === undefined;
-}
-
-function isGroup(kind: Setting["kind"]): kind is GroupKind<Settings> {
-  return kind.notation === "group";
 }

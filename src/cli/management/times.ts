@@ -1,10 +1,10 @@
 /** Times as people write them: a UTC day, an RFC 3339 time, or how long from now: "90m", "12h", "30d". */
 import { InvalidArgumentError } from "commander";
 import { NONE, type OrNone } from "./options.ts";
+import { isDay } from "../../calendar.ts";
 
 const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
 const DURATION = /^(\d{1,9})([smhd]?)$/;
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})$/;
 
 /** "24h", or a plain number of seconds; in seconds. For commander: @throws InvalidArgumentError. */
@@ -23,22 +23,16 @@ export function parsePastTime(text: string): string {
 export function parseFutureTime(text: string): OrNone<string> {
   if (text === NONE) return NONE;
   const time = parseTime(text, 1);
-  return DAY.test(time) ? `${time}T00:00:00Z` : time;
+  return isDay(time) ? `${time}T00:00:00Z` : time;
 }
 
 function parseTime(text: string, direction: 1 | -1): string {
   const seconds = /[smhd]$/.test(text) ? secondsOf(text) : null;
   if (seconds !== null) return new Date(Date.now() + direction * seconds * 1000).toISOString();
-  if (DAY.test(text) ? isDay(text) : TIME.test(text) && !Number.isNaN(Date.parse(text))) return text;
+  if (isDay(text) || (TIME.test(text) && !Number.isNaN(Date.parse(text)))) return text;
   throw new InvalidArgumentError(
     "expected a day such as 2026-11-01 (UTC), a time such as 2026-11-01T14:00:00Z, or 90m, 12h, 30d from now",
   );
-}
-
-/** Date.parse takes February 30 for a day of March. */
-function isDay(text: string): boolean {
-  const timeMs = Date.parse(text);
-  return !Number.isNaN(timeMs) && new Date(timeMs).toISOString().startsWith(text);
 }
 
 function secondsOf(text: string): number | null {

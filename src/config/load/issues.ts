@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { formatPath, type ConfigProblem, type FieldPath } from "../config-error.ts";
 import { valueAt } from "./raw-values.ts";
 import type { YamlSource } from "./yaml-source.ts";
+import { shorten } from "../../shorten.ts";
 
 const MAX_SHOWN_CHARACTERS = 80;
 
@@ -51,12 +52,8 @@ function formatFound(value: unknown, written: string | undefined): string {
   if (value === null) return "nothing";
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
   if (typeof value === "object") return Object.keys(value).length === 0 ? "an empty mapping" : "a mapping";
-  if (typeof value === "string") return JSON.stringify(shorten(hideCredentials(value)));
+  if (typeof value === "string") return JSON.stringify(shorten(hideCredentials(value), MAX_SHOWN_CHARACTERS));
   return `the ${typeof value} ${written ?? JSON.stringify(value)}`;
-}
-
-function shorten(text: string): string {
-  return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text;
 }
 
 /** A URL may carry a password before its `@`. */

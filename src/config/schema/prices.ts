@@ -4,6 +4,7 @@ import { parsePrice } from "../../money.ts";
 import { DEFAULT_SERVICE_TIERS } from "../../translation/upstream/service-tiers.ts";
 import { explainCurrency } from "./currencies.ts";
 import { described, integer, list, mapping, ofType } from "./fields.ts";
+import { isDay } from "../../calendar.ts";
 
 const DECIMAL = "at most seven digits before the point and eight behind it";
 /** No context window comes near it. */
@@ -100,11 +101,6 @@ const PRICE = {
 const day = z.string({ error: "expected a day such as 2027-01-01" }).refine(isDay, {
   error: "expected a day such as 2027-01-01",
 });
-
-function isDay(text: string): boolean {
-  const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
-  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text);
-}
 
 const ENTRY = mapping({
   from: described(

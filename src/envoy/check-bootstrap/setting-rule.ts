@@ -1,5 +1,6 @@
 import { type BootstrapFinding, createFinding } from "./finding.ts";
 import type { YamlView } from "./yaml-view.ts";
+import { shorten } from "../../shorten.ts";
 
 type Path = readonly (string | number)[];
 
@@ -39,8 +40,7 @@ export function checkSettings(
 const MAX_SHOWN_CHARACTERS = 60;
 
 function formatValue(value: unknown): string {
-  const text = JSON.stringify(value);
-  return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text;
+  return shorten(JSON.stringify(value), MAX_SHOWN_CHARACTERS);
 }
 
 /** "failure_mode_allow: false". */

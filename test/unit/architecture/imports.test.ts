@@ -20,6 +20,7 @@ const SHARED = [
   "pages.ts",
   "scrub.ts",
   "set-bounded.ts",
+  "shorten.ts",
   "tags.ts",
   "token-usage.ts",
   "wait.ts",

@@ -2,7 +2,8 @@
 /** *Requests*: the last ones, filtered, with what they took and cost. */
 import { AdminError } from "../../admin-error.ts";
 import { readKeyNames } from "../../api/read-key-names.ts";
-import { columnDecimals, formatAmount, formatCount, formatDuration } from "../../format.ts";
+import { columnDecimals } from "../../../money.ts";
+import { formatAmount, formatCount, formatDuration } from "../../format.ts";
 import { nameKeys } from "../name-keys.ts";
 import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
 import { FilterProblem } from "../parts/filter-fields.tsx";

@@ -1,6 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** *Inference settings*: caps, budget, alert channels, defaults of new keys. */
 import type { Child } from "hono/jsx";
+import { isGroup } from "../../../settings/group.ts";
 import { ORGANIZATION_SETTINGS } from "../../../settings/organization.ts";
 import type { Settings } from "../../../settings/setting.ts";
 import { NO_PROBLEMS, type Problems, pickChanges } from "../form.ts";
@@ -12,7 +13,6 @@ import { SettingFields } from "../parts/setting-fields.tsx";
 import { Webhook } from "../parts/webhook.tsx";
 import {
   type FormSetting,
-  isGroup,
   listFormSettings,
   listProblemFields,
   readSettings,

@@ -1,12 +1,9 @@
 /** @jsxImportSource hono/jsx */
+import { parseSignedAmount } from "../../../money.ts";
 import { AdminError } from "../../admin-error.ts";
 import type { FormValues, Problems } from "../form.ts";
 import type { OrganizationPageCall } from "../page.ts";
 import { Field, Form, Select } from "./fields.tsx";
-
-const AMOUNT = /^([+-]?)(\d{1,8})(?:\.(\d{1,8}))?$/;
-/** A unit of a currency is 10^8 microcents. */
-const UNIT_DECIMALS = 8;
 
 /** Fields of tokens, by the API's names. */
 const COUNTS = [
@@ -38,14 +35,12 @@ export function readCorrection(form: FormValues): object {
 /** Both, where somebody gave both: the API says what is wrong with it. */
 function readAmount(form: FormValues): object {
   if (form.text("amount") === "" && form.text(`${OUTSIDE}model`) !== "") return {};
-  const match = AMOUNT.exec(form.text("amount"));
-  if (match === null) {
+  const microcents = parseSignedAmount(form.text("amount"));
+  if (microcents === null) {
     const message = "`amount`: expected an amount such as 12.50 or -0.00125";
     throw new AdminError("invalid_parameter", { message });
   }
-  const [, sign, whole = "", fraction = ""] = match;
-  const microcents = Number(whole + fraction.padEnd(UNIT_DECIMALS, "0"));
-  return { amount_microcents: sign === "-" ? 0 - microcents : microcents };
+  return { amount_microcents: microcents };
 }
 
 function readOutsideUsage(form: FormValues): object {

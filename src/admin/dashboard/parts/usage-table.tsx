@@ -1,6 +1,7 @@
 /** @jsxImportSource hono/jsx */
 import { MICROCENTS_PER_CENT } from "../../../money.ts";
-import { columnDecimals, formatAmount, formatCount } from "../../format.ts";
+import { columnDecimals } from "../../../money.ts";
+import { formatAmount, formatCount } from "../../format.ts";
 import { GROUP_BY_MODEL, groupByKey, type Grouping } from "../usage-groups.ts";
 import { addUp, groupRows, type UsageSum } from "../usage-range.ts";
 import type { UsageRowView } from "../views.ts";
