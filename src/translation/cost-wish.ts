@@ -10,5 +10,8 @@ export function takeCostWish(body: RequestBody): { readonly body: RequestBody; r
   const { usage, ...value } = body.value;
   if (!isJsonObject(usage) || typeof usage["include"] !== "boolean") return { body, wantsCost: false };
   const text = applyEdits(body.text, removeMembers(body.members, "usage"));
-  return { body: { ...body, text, value, members: findMembers(text) ?? [] }, wantsCost: usage["include"] };
+  return {
+    body: { ...body, text, bytes: null, value, members: findMembers(text) ?? [] },
+    wantsCost: usage["include"],
+  };
 }

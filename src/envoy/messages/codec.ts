@@ -39,6 +39,8 @@ export interface MethodCodec<Request, Response> {
   /** Throws when the bytes are not such a message. Bytes fields are views of the argument, not copies. */
   readonly decodeRequest: (bytes: Buffer) => Request;
   readonly encodeResponse: (response: Response) => Buffer;
+  /** The same, one part after the other: large bodies are not copied. */
+  readonly encodeResponseParts: (response: Response) => readonly Buffer[];
   /** The client's side, for tests and probes. */
   readonly encodeRequest: (request: Request) => Buffer;
   readonly decodeResponse: (bytes: Buffer) => Response;
@@ -84,10 +86,12 @@ function codecOf<Request, Response>(service: string, method: string): MethodCode
   const methods = definitions[service] as ServiceDefinition | undefined;
   const definition = methods?.[method];
   if (definition === undefined) throw new Error(`${service}/${method} is not in ${PROTO_FOLDER}`);
+  const encodeResponse = definition.responseSerialize as (response: Response) => Buffer;
   return {
     path: definition.path,
     decodeRequest: definition.requestDeserialize as (bytes: Buffer) => Request,
-    encodeResponse: definition.responseSerialize as (response: Response) => Buffer,
+    encodeResponse,
+    encodeResponseParts: (response) => [encodeResponse(response)],
     encodeRequest: definition.requestSerialize as (request: Request) => Buffer,
     decodeResponse: definition.responseDeserialize as (bytes: Buffer) => Response,
   };
@@ -97,15 +101,21 @@ function codecOf<Request, Response>(service: string, method: string): MethodCode
 function withConstants(
   codec: MethodCodec<ProcessingRequest, ProcessingResponse>,
 ): MethodCodec<ProcessingRequest, ProcessingResponse> {
-  return { ...codec, encodeResponse: (response) => encodeOnce(response, codec.encodeResponse) };
+  return {
+    ...codec,
+    encodeResponse: (response) => join(encodeOnce(response, codec.encodeResponseParts)),
+    encodeResponseParts: (response) => encodeOnce(response, codec.encodeResponseParts),
+  };
 }
 
 /** Decoder and encoder by hand for what is usual; the generic ones for the rest. */
 function byHand<Request, Response>(
   generic: MethodCodec<Request, Response>,
   decode: (bytes: Buffer) => Request,
-  encode: (response: Response) => Buffer | null,
+  encode: (response: Response) => Buffer[] | null,
 ): MethodCodec<Request, Response> {
+  const encodeResponseParts = (response: Response): readonly Buffer[] =>
+    encode(response) ?? [generic.encodeResponse(response)];
   return {
     ...generic,
     decodeRequest(bytes) {
@@ -116,6 +126,12 @@ function byHand<Request, Response>(
         throw error;
       }
     },
-    encodeResponse: (response) => encode(response) ?? generic.encodeResponse(response),
+    encodeResponse: (response) => join(encodeResponseParts(response)),
+    encodeResponseParts,
   };
+}
+
+function join(parts: readonly Buffer[]): Buffer {
+  const [first, ...others] = parts;
+  return first !== undefined && others.length === 0 ? first : Buffer.concat(parts);
 }

@@ -1,7 +1,7 @@
 /** Replies that are the same for many requests: their bytes are made once. */
 import type { ProcessingResponse } from "./generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
 
-const BYTES = new WeakMap<ProcessingResponse, Buffer | null>();
+const BYTES = new WeakMap<ProcessingResponse, readonly Buffer[] | null>();
 
 /** Marks a reply that nobody changes any more; the bytes of its first use serve every later one. */
 export function constantReply(reply: ProcessingResponse): ProcessingResponse {
@@ -10,7 +10,10 @@ export function constantReply(reply: ProcessingResponse): ProcessingResponse {
 }
 
 /** `encode`, or what it said before of the same constant reply. */
-export function encodeOnce(reply: ProcessingResponse, encode: (reply: ProcessingResponse) => Buffer): Buffer {
+export function encodeOnce(
+  reply: ProcessingResponse,
+  encode: (reply: ProcessingResponse) => readonly Buffer[],
+): readonly Buffer[] {
   const known = BYTES.get(reply);
   if (known === undefined) return encode(reply);
   if (known !== null) return known;

@@ -43,8 +43,8 @@ const MODES = [
   ["response_trailer_mode", HEADER_MODES],
 ] as const satisfies readonly (readonly [keyof ProcessingMode, Readonly<Record<string, number>>])[];
 
-/** Null when the generic encoder must do it. */
-export function encodeCheckResponse(response: CheckResponse): Buffer | null {
+/** In parts, of which a large body is one, not copied. Null when the generic encoder must do it. */
+export function encodeCheckResponse(response: CheckResponse): Buffer[] | null {
   return encode(() => {
     const { status, denied_response, ok_response, dynamic_metadata } = response;
     if (isSet(dynamic_metadata)) writeMessage(0x22, dynamic_metadata, writeStruct);
@@ -71,8 +71,8 @@ export function encodeCheckResponse(response: CheckResponse): Buffer | null {
   });
 }
 
-/** Null when the generic encoder must do it. */
-export function encodeProcessingResponse(response: ProcessingResponse): Buffer | null {
+/** In parts, of which a large body is one, not copied. Null when the generic encoder must do it. */
+export function encodeProcessingResponse(response: ProcessingResponse): Buffer[] | null {
   return encode(() => {
     const { dynamic_metadata, mode_override, immediate_response } = response;
     if (isSet(response.request_trailers) || isSet(response.response_trailers)) throw new Rare();
@@ -86,7 +86,7 @@ export function encodeProcessingResponse(response: ProcessingResponse): Buffer |
   });
 }
 
-function encode(write: () => void): Buffer | null {
+function encode(write: () => void): Buffer[] | null {
   try {
     write();
     return writer.finish();

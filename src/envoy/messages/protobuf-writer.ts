@@ -3,28 +3,35 @@
  * nothing is measured first. Nested: note `at`, write the content, then `close` with what was noted.
  */
 const SCRATCH_BYTES = 64 * 1024;
+/** A value from here on is a part of its own: copying a body of 100 kB twice takes a tenth of what its request costs. */
+const LARGE_BYTES = 16 * 1024;
 
 export class ProtobufWriter {
   #buffer: Buffer = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
   /** Everything from here to the end of the buffer is written. */
   #start = SCRATCH_BYTES;
+  /** What comes after the buffer's bytes, from the last to the first. */
+  #parts: Buffer[] = [];
+  #partsBytes = 0;
 
   /** Bytes written so far. */
   get length(): number {
-    return this.#buffer.length - this.#start;
+    return this.#partsBytes + this.#buffer.length - this.#start;
   }
 
-  /** A copy of what was written; begins anew. */
-  finish(): Buffer {
-    const bytes = Buffer.allocUnsafe(this.length);
-    this.#buffer.copy(bytes, 0, this.#start);
+  /** What was written, one part after the other; large values are not copied. Begins anew. */
+  finish(): Buffer[] {
+    this.#seal();
     if (this.#buffer.length > SCRATCH_BYTES) this.#buffer = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+    const parts = this.#parts.toReversed();
     this.reset();
-    return bytes;
+    return parts;
   }
 
   reset(): void {
     this.#start = this.#buffer.length;
+    this.#parts = [];
+    this.#partsBytes = 0;
   }
 
   varint(tag: number, value: number): void {
@@ -53,10 +60,16 @@ export class ProtobufWriter {
     this.#byte(tag);
   }
 
+  /** A large value must not change any more. */
   bytes(tag: number, value: Uint8Array): void {
-    this.#reserve(value.length);
-    this.#start -= value.length;
-    this.#buffer.set(value, this.#start);
+    if (value.length >= LARGE_BYTES) {
+      this.#seal();
+      this.#addPart(asBuffer(value));
+    } else {
+      this.#reserve(value.length);
+      this.#start -= value.length;
+      this.#buffer.set(value, this.#start);
+    }
     this.#varint(value.length);
     this.#byte(tag);
   }
@@ -65,6 +78,17 @@ export class ProtobufWriter {
   close(tag: number, lengthBefore: number): void {
     this.#varint(this.length - lengthBefore);
     this.#byte(tag);
+  }
+
+  #seal(): void {
+    if (this.#start === this.#buffer.length) return;
+    this.#addPart(Buffer.from(this.#buffer.subarray(this.#start)));
+    this.#start = this.#buffer.length;
+  }
+
+  #addPart(part: Buffer): void {
+    this.#parts.push(part);
+    this.#partsBytes += part.length;
   }
 
   #byte(value: number): void {
@@ -89,10 +113,14 @@ export class ProtobufWriter {
 
   #reserve(bytes: number): void {
     if (this.#start >= bytes) return;
-    const written = this.length;
+    const written = this.#buffer.length - this.#start;
     const larger = Buffer.allocUnsafeSlow(2 * (written + bytes) + SCRATCH_BYTES);
     this.#buffer.copy(larger, larger.length - written, this.#start);
     this.#buffer = larger;
     this.#start = larger.length - written;
   }
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -1,3 +1,4 @@
+import { editBytes } from "../json/edit-bytes.ts";
 import { applyEdits, type Edit } from "../json/object-spans.ts";
 import type { JsonBody } from "../json/parse-body.ts";
 import { formatStreamOptions } from "./stream-options.ts";
@@ -11,7 +12,7 @@ export interface UpstreamBodyOptions {
 
 /** A client's body with the upstream's name of the model and the wish for usage; every other character stays. */
 export function createUpstreamBody(
-  { text, members }: JsonBody,
+  { text, bytes, members }: JsonBody,
   { model, stream }: UpstreamBodyOptions,
 ): Uint8Array {
   const edits: Edit[] = [];
@@ -28,5 +29,5 @@ export function createUpstreamBody(
       edits.push({ start: valueStart, end: valueEnd, replacement });
     }
   }
-  return Buffer.from(applyEdits(text, edits), "utf8");
+  return bytes === null ? Buffer.from(applyEdits(text, edits), "utf8") : editBytes(bytes, text, edits);
 }

@@ -212,3 +212,29 @@ describe.each([
     );
   });
 });
+
+describe("encoding a large body by hand", () => {
+  const metadata = { fields: { a: { stringValue: "b" } } };
+  it.each([
+    { name: "whole", mutation: (body: Buffer) => ({ body }) },
+    { name: "streamed", mutation: (body: Buffer) => ({ streamed_response: { body, end_of_stream: true } }) },
+  ])("leaves one that is $name as it is, among the bytes that the generic encoder gives", ({ mutation }) => {
+    for (const length of [1, 16_383, 16_384, 70_000]) {
+      const body = Buffer.alloc(length, "body");
+      const reply = {
+        response_body: {
+          response: {
+            header_mutation: { remove_headers: ["x-a"] },
+            body_mutation: mutation(body),
+            clear_route_cache: true,
+          },
+        },
+        dynamic_metadata: metadata,
+      };
+      const parts = PROCESS.encodeResponseParts(reply);
+      expect(Buffer.concat(parts).equals(GENERIC_PROCESS.encodeResponse(reply))).toBe(true);
+      expect(PROCESS.encodeResponse(reply).equals(Buffer.concat(parts))).toBe(true);
+      expect(parts.includes(body)).toBe(length >= 16_384);
+    }
+  });
+});

@@ -4,7 +4,7 @@ import { GRPC_STATUS } from "./grpc-status.ts";
 
 /** A call as a transport on its own framing sees it. */
 interface MessageCall {
-  send(bytes: Buffer): void;
+  send(parts: readonly Buffer[]): void;
   fail(status: number, reason: string): void;
 }
 
@@ -24,15 +24,15 @@ export function parseMessage<Request>(
 
 export function sendMessage<Response>(
   call: MessageCall,
-  codec: Pick<MethodCodec<unknown, Response>, "encodeResponse">,
+  codec: Pick<MethodCodec<unknown, Response>, "encodeResponseParts">,
   response: Response,
 ): void {
-  let bytes: Buffer;
+  let parts: readonly Buffer[];
   try {
-    bytes = codec.encodeResponse(response);
+    parts = codec.encodeResponseParts(response);
   } catch (error) {
     call.fail(GRPC_STATUS.internal, `the reply cannot be encoded: ${String(error)}`);
     return;
   }
-  call.send(bytes);
+  call.send(parts);
 }

@@ -62,10 +62,10 @@ export class Outgoing {
     return this.#isClosed;
   }
 
-  sendMessage(message: Buffer): void {
-    if (this.#end !== null || this.#sendAtOnce(message)) return;
-    this.#enqueue(formatPrefix(message.length));
-    this.#enqueue(message);
+  sendMessage(parts: readonly Buffer[], messageBytes: number): void {
+    if (this.#end !== null || this.#sendAtOnce(parts, messageBytes)) return;
+    this.#enqueue(formatPrefix(messageBytes));
+    for (const part of parts) this.#enqueue(part);
     this.pump();
   }
 
@@ -116,9 +116,9 @@ export class Outgoing {
   }
 
   /** A message that nothing stands in the way of: headers, prefix and message go out as one piece. */
-  #sendAtOnce(message: Buffer): boolean {
+  #sendAtOnce(parts: readonly Buffer[], messageBytes: number): boolean {
     const { output, sendWindow, peerFrameBytes } = this.#host;
-    const bytes = PREFIX_BYTES + message.length;
+    const bytes = PREFIX_BYTES + messageBytes;
     const allowed = Math.min(this.window.left, sendWindow.left, peerFrameBytes, FAST_PATH_BYTES);
     if (this.#queuedBytes > 0 || bytes > allowed || output.isCongested) return false;
     this.#ensureHeaders();
@@ -126,8 +126,9 @@ export class Outgoing {
     const { buffer } = output;
     const payload = this.#beginData(buffer, at, bytes);
     buffer[payload] = 0;
-    buffer.writeUInt32BE(message.length, payload + 1);
-    message.copy(buffer, payload + PREFIX_BYTES);
+    buffer.writeUInt32BE(messageBytes, payload + 1);
+    let partAt = payload + PREFIX_BYTES;
+    for (const part of parts) partAt += part.copy(buffer, partAt);
     return true;
   }
 

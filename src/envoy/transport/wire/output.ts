@@ -2,8 +2,8 @@ import type { Socket } from "node:net";
 
 /** Frames of one turn of the event loop lie here one after another; a new piece of memory begins where one is full. */
 const SLAB_BYTES = 64 * 1024;
-/** From here on a buffer is written as it is, not copied. */
-const COPY_LIMIT_BYTES = 16 * 1024;
+/** A larger buffer is written as it is, not copied: most of each frame of a body. */
+const COPY_LIMIT_BYTES = 4 * 1024;
 /** Unwritten bytes from which on no more DATA is given to the socket: it then waits in its stream. */
 const CONGESTED_BYTES = 1024 * 1024;
 
@@ -35,7 +35,7 @@ export class Output {
     return this.unsentBytes > CONGESTED_BYTES;
   }
 
-  /** Space for so many bytes, at most `COPY_LIMIT_BYTES` and a little; see `buffer`. Returns where they begin. */
+  /** Space for so many bytes, a frame or less; see `buffer`. Returns where they begin. */
   reserve(bytes: number): number {
     if (this.#slab.length - this.#end < bytes) {
       this.#seal();
@@ -81,11 +81,16 @@ export class Output {
     if (!socket.writable) return;
     if (parts.length === 1 && parts[0] !== undefined) {
       socket.write(parts[0]);
-      return;
+    } else {
+      socket.cork();
+      for (const part of parts) socket.write(part);
+      socket.uncork();
     }
-    socket.cork();
-    for (const part of parts) socket.write(part);
-    socket.uncork();
+    // The kernel has taken all of it, as it nearly always does: memory that is in the cache serves again.
+    if (socket.writableLength === 0 && this.#start === this.#end && this.#parts.length === 0) {
+      this.#start = 0;
+      this.#end = 0;
+    }
   }
 
   #seal(): void {

@@ -70,16 +70,18 @@ export class WireStream {
     this.#listener = listener;
   }
 
-  /** Sends one message. Does nothing once the call is over. */
-  send(message: Buffer): void {
+  /** Sends one message, given in parts that do not change any more. Does nothing once the call is over. */
+  send(parts: readonly Buffer[]): void {
     const { maxMessageBytes } = this.#host;
-    if (message.length > maxMessageBytes) {
-      this.fail(GRPC_STATUS.resourceExhausted, `a reply of ${message.length} bytes is over the limit`);
+    let bytes = 0;
+    for (const part of parts) bytes += part.length;
+    if (bytes > maxMessageBytes) {
+      this.fail(GRPC_STATUS.resourceExhausted, `a reply of ${bytes} bytes is over the limit`);
     } else if (this.outgoing.queuedBytes > 2 * maxMessageBytes || this.#host.isFull) {
       // Envoy stops sending when its own buffers are full, so this much unread means that it is stuck.
       this.fail(GRPC_STATUS.resourceExhausted, "replies are not read");
     } else {
-      this.outgoing.sendMessage(message);
+      this.outgoing.sendMessage(parts, bytes);
     }
   }
 

@@ -30,6 +30,14 @@ describe("parseJsonBody", () => {
     expect(parseJsonBody(Buffer.from('\uFEFF{"a":1}'))).toMatchObject({ text: '{"a":1}', value: { a: 1 } });
   });
 
+  it.each(["word", "wörd", "слово", "字", "🎉"])("reads a large body of %s to the last character", (word) => {
+    const text = JSON.stringify({ words: `${word} `.repeat(5_000), last: word });
+    const body = parseJsonBody(Buffer.from(`\uFEFF${text}`));
+    expect(body.text).toBe(text);
+    expect(body.bytes?.toString("utf8")).toBe(text);
+    expect(body.value["last"]).toBe(word);
+  });
+
   it("takes a view into a larger buffer for what it is", () => {
     const bytes = new Uint8Array(Buffer.from('xx{"a":1}yy')).subarray(2, 9);
     expect(parseJsonBody(bytes).value).toEqual({ a: 1 });
