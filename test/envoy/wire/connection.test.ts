@@ -181,6 +181,10 @@ describe("flow control", () => {
       ]),
     );
     await waitFor("all bodies", () => wire.bodies.flat().length === ids.length);
+    // As long as a call would have to be ended that can be: one that is not read is not broken off for it.
+    const other = await open();
+    await other.write(formatCall(1, "/no.such/Method"));
+    expect(await other.waitForReset(1)).toBe(ERROR.noError);
     client.resume();
     for (const id of ids) expect(await client.waitForStatus(id)).toBe("0");
     expect(ids.every((id) => readBodies(client, id)[0] === body)).toBe(true);

@@ -57,6 +57,7 @@ export class WireStream {
     this.#reader = new GrpcFrameReader(host.maxMessageBytes);
     this.outgoing = new Outgoing(id, host, initialWindowBytes, () => {
       if (this.#isRemoteClosed) host.remove(this);
+      else host.expectEnd(this);
     });
   }
 
@@ -85,13 +86,14 @@ export class WireStream {
     }
   }
 
-  /** Ends with OK after what was sent. */
+  /** Ends with OK after what was sent, however slowly that is read. */
   end(): void {
     this.#end(OK_TRAILERS);
   }
 
-  /** Ends with an error status after what was sent. */
+  /** Ends with an error status after what was sent; what is not read soon is not sent any more. */
   fail(status: Exclude<GrpcStatusCode, 0>, reason: string): void {
+    if (this.outgoing.isEnded) return;
     const message = encodeURIComponent(reason.slice(0, MAX_REASON_LENGTH));
     this.#end(
       encodeHeaderBlock([
@@ -99,6 +101,7 @@ export class WireStream {
         ["grpc-message", message],
       ]),
     );
+    if (!this.#isOver) this.#host.expectEnd(this);
   }
 
   /** Answers a request that is no gRPC call. */
@@ -173,7 +176,6 @@ export class WireStream {
     if (this.outgoing.isEnded) return;
     this.#buffered = [];
     this.outgoing.end(trailers);
-    if (!this.#isOver) this.#host.expectEnd(this);
   }
 
   #handOver(messages: readonly Buffer[]): void {
