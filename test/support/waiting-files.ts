@@ -1,6 +1,6 @@
 /**
- * Tests of whole stacks that mostly wait, for a clock, a deadline, Prometheus, an outage: hardly one takes half a core. In
- * `npm test` they run beside the faults, whose load leaves half of two cores idle and bears no other load.
+ * Tests of whole stacks that mostly wait, for a clock, a deadline, Prometheus, an outage: most take a third of a core or
+ * less. In `npm test` they run beside the faults, whose load leaves half of two cores idle and bears no other load.
  */
 export const WAITING_FILES = [
   "test/envoy/concurrency-limit.test.ts",
@@ -12,6 +12,7 @@ export const WAITING_FILES = [
   "test/envoy/sidecar-mtls.test.ts",
   "test/envoy/tags-outage.test.ts",
   "test/envoy/traces.test.ts",
+  "test/envoy/workers.test.ts",
   "test/monitoring/alarms-redis.test.ts",
   "test/monitoring/alarms-requests.test.ts",
   "test/monitoring/alarms-workers.test.ts",
