@@ -1,92 +1,196 @@
-/** Webhooks for Slack and the like, and a dashboard that is no channel. */
+/** Webhooks of an organization on the dashboard: those for Slack and the like, and what leaves the gateway from there. */
+import { Webhook } from "standardwebhooks";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { waitFor } from "../support/wait.ts";
 import { slackMessage } from "../support/webhook-format-schemas.ts";
-import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
+import {
+  type ReceivedWebhook,
+  startWebhookReceiver,
+  type WebhookReceiver,
+} from "../support/webhook-receiver.ts";
 import { withStack } from "../support/with-stack.ts";
 import { CHROMIUM, expectAccessible, signIn, SKIPPED_WHY, withBrowser } from "./browser.ts";
 
-describe.skipIf(CHROMIUM === null)(`webhooks on the dashboard${SKIPPED_WHY}`, () => {
-  let receiver: WebhookReceiver;
-  const getStack = withStack(async () => {
-    receiver = await startWebhookReceiver();
-    return {
-      upstreams: [{ name: "local", url: "http://127.0.0.1:9", path_prefix: "/v1" }],
-      overrides: { notifications: { webhooks: { allow_private_networks: true } } },
-    };
+describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
+  const getStack = withStack({
+    upstreams: [{ name: "local", url: "http://127.0.0.1:9", path_prefix: "/v1" }],
+    overrides: { notifications: { webhooks: { allow_private_networks: true } } },
   });
-  afterAll(() => receiver.close());
   const open = withBrowser();
-  let page: Page;
-  let api = "";
-  let base = "";
-  beforeAll(async () => {
-    const stack = getStack();
-    const { id } = await stack.admin("POST", "/api/organizations", { name: "Acme", currency: "USD" });
-    api = `/api/organizations/${String(id)}`;
-    base = `${stack.adminUrl}/organizations/${String(id)}`;
-    const { token } = await stack.admin("POST", `${api}/tokens`, { name: "anna", role: "admin" });
-    page = await open();
-    await signIn(page, stack, String(token));
-  });
 
-  it("are added for Slack with a choice of alerts, tested, changed, and say what is wrong with them", async () => {
-    await page.goto(`${base}/settings`);
-    await page.getByRole("link", { name: "Add a webhook" }).click();
-    await page.getByLabel("Format").selectOption("Slack");
-    await expectAccessible(page);
-    await page.getByRole("button", { name: "Add" }).click();
-    await page.getByText("is required").first().waitFor();
-    await page.getByLabel("URL").fill(`${receiver.url}/s3cret`);
-    await page.getByLabel("80 % of a budget").uncheck();
-    await page.getByRole("button", { name: "Add" }).click();
-    await page.getByText("Saved.").waitFor();
-    const section = page.getByRole("region", { name: "Further webhooks" });
-    expect(await section.textContent()).toContain("/…cret");
-    expect(await page.content()).not.toContain("s3cret");
-    await expectAccessible(page);
-    await section.getByRole("button", { name: "Send a test to Slack" }).click();
-    await page.getByText("Delivered: the endpoint answered 204").waitFor();
-    expect(slackMessage.parse(receiver.received[0]!.event).text).toContain("Nothing was reached");
-    await page.goto(`${base}/settings`);
-    await section.getByRole("link", { name: "Change Slack" }).click();
-    await page.getByLabel("90 % of a hard cap").uncheck();
-    await page.getByRole("button", { name: "Save" }).click();
-    expect(await section.textContent()).toContain("100 % of a budget, 100 % of a hard cap");
-    const { notifications } = await getStack().admin("GET", api);
-    expect(notifications).toMatchObject({
-      webhooks: [{ format: "slack", alerts: ["budget_100", "hard_cap_100"] }],
+  describe("further webhooks", () => {
+    let receiver: WebhookReceiver;
+    afterAll(() => receiver.close());
+    let page: Page;
+    let api = "";
+    let base = "";
+    beforeAll(async () => {
+      receiver = await startWebhookReceiver();
+      const stack = getStack();
+      const { id } = await stack.admin("POST", "/api/organizations", { name: "Acme", currency: "USD" });
+      api = `/api/organizations/${String(id)}`;
+      base = `${stack.adminUrl}/organizations/${String(id)}`;
+      const { token } = await stack.admin("POST", `${api}/tokens`, { name: "anna", role: "admin" });
+      page = await open();
+      await signIn(page, stack, String(token));
+    });
+
+    it("are added for Slack with a choice of alerts, tested, changed, and say what is wrong with them", async () => {
+      await page.goto(`${base}/settings`);
+      await page.getByRole("link", { name: "Add a webhook" }).click();
+      await page.getByLabel("Format").selectOption("Slack");
+      await expectAccessible(page);
+      await page.getByRole("button", { name: "Add" }).click();
+      await page.getByText("is required").first().waitFor();
+      await page.getByLabel("URL").fill(`${receiver.url}/s3cret`);
+      await page.getByLabel("80 % of a budget").uncheck();
+      await page.getByRole("button", { name: "Add" }).click();
+      await page.getByText("Saved.").waitFor();
+      const section = page.getByRole("region", { name: "Further webhooks" });
+      expect(await section.textContent()).toContain("/…cret");
+      expect(await page.content()).not.toContain("s3cret");
+      await expectAccessible(page);
+      await section.getByRole("button", { name: "Send a test to Slack" }).click();
+      await page.getByText("Delivered: the endpoint answered 204").waitFor();
+      expect(slackMessage.parse(receiver.received[0]!.event).text).toContain("Nothing was reached");
+      await page.goto(`${base}/settings`);
+      await section.getByRole("link", { name: "Change Slack" }).click();
+      await page.getByLabel("90 % of a hard cap").uncheck();
+      await page.getByRole("button", { name: "Save" }).click();
+      expect(await section.textContent()).toContain("100 % of a budget, 100 % of a hard cap");
+      const { notifications } = await getStack().admin("GET", api);
+      expect(notifications).toMatchObject({
+        webhooks: [{ format: "slack", alerts: ["budget_100", "hard_cap_100"] }],
+      });
+    });
+
+    it("with the channel off the dashboard shows no alert and no badge, and the webhooks hear of them", async () => {
+      receiver.received.length = 0;
+      await getStack().admin("PATCH", api, { notifications: { dashboard: false } });
+      const { id: keyId } = await getStack().admin("POST", `${api}/keys`, { name: "ci", budget_cents: 100 });
+      const correction = { amount_cents: 100, reason: "test", key_id: String(keyId) };
+      await getStack().admin("POST", `${api}/spend-corrections`, correction);
+      await waitFor("the message", () => receiver.received[0] ?? null, { timeoutMs: 20_000 });
+      expect(slackMessage.parse(receiver.received[0]!.event).text).toContain("100% of the");
+      await page.goto(`${base}/alerts`);
+      await page.getByText("the channel is off").waitFor();
+      expect(await page.getByRole("main").textContent()).not.toContain("100 %");
+      expect(await page.locator(".badge").count()).toBe(0);
+      await page.getByRole("main").getByRole("link", { name: "Inference settings" }).click();
+      await page.getByLabel("This dashboard").check();
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.getByText("Saved.").waitFor();
+      await page.goto(`${base}/alerts`);
+      await page.getByText("80 % and 100 % of the budget").waitFor();
+      expect(await page.getByRole("button", { name: "Send again" }).count()).toBe(1);
+    });
+
+    it("are removed after a question", async () => {
+      await page.goto(`${base}/settings`);
+      await page.getByRole("button", { name: "Remove Slack" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+      await page.getByText("Saved.").waitFor();
+      await page.getByText("Slack, Microsoft Teams and PagerDuty can be told too").waitFor();
+      expect(await getStack().admin("GET", api)).toMatchObject({ notifications: { webhooks: [] } });
     });
   });
 
-  it("with the channel off the dashboard shows no alert and no badge, and the webhooks hear of them", async () => {
-    receiver.received.length = 0;
-    await getStack().admin("PATCH", api, { notifications: { dashboard: false } });
-    const { id: keyId } = await getStack().admin("POST", `${api}/keys`, { name: "ci", budget_cents: 100 });
-    const correction = { amount_cents: 100, reason: "test", key_id: String(keyId) };
-    await getStack().admin("POST", `${api}/spend-corrections`, correction);
-    await waitFor("the message", () => receiver.received[0] ?? null, { timeoutMs: 20_000 });
-    expect(slackMessage.parse(receiver.received[0]!.event).text).toContain("100% of the");
-    await page.goto(`${base}/alerts`);
-    await page.getByText("the channel is off").waitFor();
-    expect(await page.getByRole("main").textContent()).not.toContain("100 %");
-    expect(await page.locator(".badge").count()).toBe(0);
-    await page.getByRole("main").getByRole("link", { name: "Inference settings" }).click();
-    await page.getByLabel("This dashboard").check();
-    await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Saved.").waitFor();
-    await page.goto(`${base}/alerts`);
-    await page.getByText("80 % and 100 % of the budget").waitFor();
-    expect(await page.getByRole("button", { name: "Send again" }).count()).toBe(1);
-  });
+  describe("deliveries", () => {
+    let receiver: WebhookReceiver;
+    afterAll(() => receiver.close());
+    let page: Page;
+    let api = "";
+    let base = "";
+    let secret = "";
+    beforeAll(async () => {
+      receiver = await startWebhookReceiver();
+      const stack = getStack();
+      const { id } = await stack.admin("POST", "/api/organizations", { name: "Acme", currency: "USD" });
+      api = `/api/organizations/${String(id)}`;
+      base = `${stack.adminUrl}/organizations/${String(id)}`;
+      const { token } = await stack.admin("POST", `${api}/tokens`, { name: "anna", role: "admin" });
+      page = await open();
+      await signIn(page, stack, String(token));
+      await page.goto(`${base}/settings`);
+      await page.getByLabel("Webhook URL").fill(receiver.url);
+      await page.getByRole("button", { name: "Save" }).click();
+      secret = await page.getByLabel("Webhook secret").inputValue();
+    });
 
-  it("are removed after a question", async () => {
-    await page.goto(`${base}/settings`);
-    await page.getByRole("button", { name: "Remove Slack" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
-    await page.getByText("Saved.").waitFor();
-    await page.getByText("Slack, Microsoft Teams and PagerDuty can be told too").waitFor();
-    expect(await getStack().admin("GET", api)).toMatchObject({ notifications: { webhooks: [] } });
+    const verify = ({ body, headers }: ReceivedWebhook, key = secret) =>
+      new Webhook(key).verify(body, headers as Record<string, string>);
+
+    it("tests the webhook: the receiver gets a signed event, and the page says what it answered", async () => {
+      await page.goto(`${base}/settings`);
+      await page.getByRole("button", { name: "Send a test" }).click();
+      await page.getByText("Delivered: the endpoint answered 204").waitFor();
+      await expectAccessible(page);
+      expect(receiver.received).toHaveLength(1);
+      expect(verify(receiver.received[0]!)).toMatchObject({ type: "webhook.test" });
+    });
+
+    it("says why a test did not arrive, and tests again from there", async () => {
+      receiver.answer = () => 500;
+      await page.goto(`${base}/settings`);
+      await page.getByRole("button", { name: "Send a test" }).click();
+      await page.getByRole("alert").waitFor();
+      expect(await page.getByRole("alert").textContent()).toContain(
+        "Not delivered: the endpoint answered 500",
+      );
+      await expectAccessible(page);
+      receiver.answer = null;
+      await page.getByRole("button", { name: "Test again" }).click();
+      await page.getByText("Delivered: the endpoint answered 204").waitFor();
+    });
+
+    it("sends an alert again, which the receiver sees under the same id", async () => {
+      const { id: keyId } = await getStack().admin("POST", `${api}/keys`, { name: "ci", budget_cents: 100 });
+      receiver.received.length = 0;
+      await getStack().admin("POST", `${api}/spend-corrections`, {
+        amount_cents: 85,
+        reason: "test",
+        key_id: String(keyId),
+      });
+      await waitFor("the alert", () => receiver.received[0] ?? null, { timeoutMs: 20_000 });
+      await waitFor(
+        "its delivery on the page",
+        async () => {
+          await page.goto(`${base}/alerts`);
+          return (await page.getByText("webhook: delivered").count()) === 1 ? true : null;
+        },
+        { timeoutMs: 20_000 },
+      );
+      await page.getByRole("button", { name: "Send again" }).click();
+      await page.getByText("It is on its way again.").waitFor();
+      await waitFor("the alert again", () => receiver.received[1] ?? null, { timeoutMs: 20_000 });
+      const [first, second] = receiver.received;
+      expect(verify(second!)).toMatchObject({ type: "budget.threshold_reached", data: { key_name: "ci" } });
+      expect(second?.headers["webhook-id"]).toBe(first?.headers["webhook-id"]);
+    });
+
+    it("makes a new secret; the former one signs too for as long as was chosen", async () => {
+      await page.goto(`${base}/settings`);
+      await page.getByLabel("the former one").selectOption("signs too for an hour");
+      await page.getByRole("button", { name: "New secret" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "New secret" }).click();
+      const renewed = await page.getByLabel("Webhook secret").inputValue();
+      receiver.received.length = 0;
+      await page.goto(`${base}/settings`);
+      await page.getByRole("button", { name: "Send a test" }).click();
+      await page.getByText("Delivered").waitFor();
+      for (const key of [secret, renewed]) {
+        expect(verify(receiver.received[0]!, key)).toMatchObject({ type: "webhook.test" });
+      }
+      await page.goto(`${base}/settings`);
+      await page.getByLabel("the former one").selectOption("ends at once");
+      await page.getByRole("button", { name: "New secret" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "New secret" }).click();
+      await page.getByLabel("Webhook secret").waitFor();
+      await page.goto(`${base}/settings`);
+      await page.getByRole("button", { name: "Send a test" }).click();
+      await page.getByText("Delivered").waitFor();
+      expect(() => verify(receiver.received[1]!, renewed)).toThrow("No matching signature");
+    });
   });
 });
