@@ -1,6 +1,7 @@
 import { isJsonObject } from "../json-object.ts";
 import type { RequestBody } from "./client-protocol.ts";
-import { applyEdits, findMembers, removeMembers } from "./json/object-spans.ts";
+import { applyEdits, removeMembers } from "./json/object-spans.ts";
+import { withText } from "./json/parse-body.ts";
 
 /**
  * Whether a client asks for the cost in its answer's usage, `usage: {"include": true}`, and its body without the wish: it
@@ -11,7 +12,7 @@ export function takeCostWish(body: RequestBody): { readonly body: RequestBody; r
   if (!isJsonObject(usage) || typeof usage["include"] !== "boolean") return { body, wantsCost: false };
   const text = applyEdits(body.text, removeMembers(body.members, "usage"));
   return {
-    body: { ...body, text, bytes: null, value, members: findMembers(text) ?? [] },
+    body: { ...withText(body, text), value },
     wantsCost: usage["include"],
   };
 }

@@ -55,6 +55,11 @@ function withoutByteOrderMark(bytes: Buffer): Buffer {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 }
 
+/** The body with another text, edited by its members; its value stays. */
+export function withText<Body extends JsonBody>(body: Body, text: string): Body {
+  return { ...body, text, bytes: null, members: findMembers(text) ?? [] };
+}
+
 /** What a value is, for a message: "an array", "a string", "null". */
 export function describeJson(value: unknown): string {
   if (value === null) return "null";

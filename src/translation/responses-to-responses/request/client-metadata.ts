@@ -1,5 +1,6 @@
 import type { RequestBody } from "../../client-protocol.ts";
-import { applyEdits, findMembers, removeMembers } from "../../json/object-spans.ts";
+import { applyEdits, removeMembers } from "../../json/object-spans.ts";
+import { withText } from "../../json/parse-body.ts";
 
 const FIELD = "client_metadata";
 
@@ -7,5 +8,5 @@ const FIELD = "client_metadata";
 export function withoutClientMetadata(body: RequestBody): RequestBody {
   if (!body.members.some(({ key }) => key === FIELD)) return body;
   const text = applyEdits(body.text, removeMembers(body.members, FIELD));
-  return { ...body, text, members: findMembers(text) ?? [] };
+  return withText(body, text);
 }
