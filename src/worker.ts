@@ -179,6 +179,7 @@ function createGrace(config: Config, index: number, store: Store, logger: Logger
       clock: systemClock,
       shares: () => workers.count,
       countInFlight: (keyId) => settlement.countOpen(keyId),
+      leave: ({ metered, ...request }) => settlement.leave({ isEntered: metered, ...request }),
     });
   return { outage, spend, spool, workers, createAdmit };
 }

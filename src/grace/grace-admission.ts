@@ -33,6 +33,8 @@ export interface GraceAdmissionOptions {
   readonly shares: () => number;
   /** Requests of a key that this worker has in flight. */
   readonly countInFlight: (keyId: string) => number;
+  /** A request is refused whose admission Redis may have executed all the same. */
+  readonly leave: (input: AdmitInput) => void;
 }
 
 /** What was last known of a key. */
@@ -74,8 +76,13 @@ export function createGraceAdmission(options: GraceAdmissionOptions): Admit {
       if (!isOutOfReach(error)) throw error;
       options.outage.missed(input.organizationId);
       const last = known.get(input.presentedHash);
-      if (last === undefined || !mayGoOn(last, input, options)) throw error;
-      return decide(last, input, options);
+      if (last === undefined || !mayGoOn(last, input, options)) {
+        options.leave(input);
+        throw error;
+      }
+      const result = decide(last, input, options);
+      if (result.decision !== "admitted") options.leave(input);
+      return result;
     }
   };
 }

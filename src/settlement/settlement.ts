@@ -60,6 +60,9 @@ export interface NamedModel {
   readonly requestedModel: string | null;
 }
 
+/** Which request it is, and whether its admission has, or may have, entered it. */
+type EnteredAdmission = Pick<Admission, "isEntered" | "organizationId" | "keyId" | "requestId">;
+
 export interface SettlementOptions {
   readonly store: Pick<Store, "hold" | "charge" | "renew" | "forget" | "leave" | "recordRequest">;
   readonly estimator: TokenEstimator;
@@ -178,7 +181,7 @@ export class Settlement {
   }
 
   /** An admitted request will not go upstream. */
-  leave({ isEntered, organizationId, keyId, requestId }: Admission): void {
+  leave({ isEntered, organizationId, keyId, requestId }: EnteredAdmission): void {
     if (isEntered) pushTo(this.#left, organizationId, { keyId, requestId });
   }
 

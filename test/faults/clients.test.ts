@@ -18,7 +18,7 @@ describe("charged and used agree", () => {
         name: "no fault",
         fault: ({ answered }) => answered(ANSWERS),
         allowsFailures: false,
-        settleMs: 5_000,
+        settleMs: 30_000,
       }),
     ).toEqual([]);
   });
@@ -30,7 +30,7 @@ describe("charged and used agree", () => {
         fault: ({ answered }) => answered(ANSWERS),
         abortWithinMs: 700,
         allowsFailures: false,
-        settleMs: 10_000,
+        settleMs: 30_000,
       }),
     ).toEqual([]);
   });
@@ -43,7 +43,7 @@ describe("charged and used agree", () => {
         behaviors: ["reset", "hang", "no_usage", "wrong_usage", "status_500"],
         abortWithinMs: 3_000,
         allowsFailures: true,
-        settleMs: 10_000,
+        settleMs: 30_000,
       }),
     ).toEqual([]);
   });

@@ -58,8 +58,6 @@ export interface RunningScenario {
 
 /** What may take longer waits for the deadlines of requests whose worker is gone, and does nothing meanwhile. */
 const OTHERS_MAY_RUN_MS = 60_000;
-/** What was entered by an admission whose client left before its body was there is removed after a minute. */
-const ENTRY_REMOVED_MS = 90_000;
 const CLIENTS = IS_LONG ? 12 : 5;
 /** Of the caps: about twenty requests. */
 export const CAP_CENTS = 4_000;
@@ -88,8 +86,7 @@ export async function runScenario(faultStack: FaultStackOn, scenario: Scenario):
     await Promise.all(clients.map((each) => each.stop()));
   }
   scenario.onLoadEnd?.();
-  const settleMs = Math.max(scenario.settleMs, ENTRY_REMOVED_MS);
-  const settle = () => faultStack.waitUntilSettled(Object.values(tenants), settleMs);
+  const settle = () => faultStack.waitUntilSettled(Object.values(tenants), scenario.settleMs);
   await (scenario.settleMs > OTHERS_MAY_RUN_MS ? lendMachine(settle) : settle());
   const rows: FigureRow[] = [];
   const problems: string[] = [];

@@ -34,7 +34,7 @@ describe("no default cap refuses before so much is used, streams open, though th
         vary,
         judgesRefusalsByTime: true,
         allowsFailures: false,
-        settleMs: 10_000,
+        settleMs: 30_000,
       }),
     ).toEqual([]);
   });

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readLoggedUsage } from "../../src/request-log/read-usage.ts";
 import { rebuildUsage, verifyUsage } from "../../src/request-log/verify-usage.ts";
-import { requestBucketKey } from "../../src/store/redis/keys.ts";
+import { holdsKey, requestBucketKey } from "../../src/store/redis/keys.ts";
 import { addTestKey, type CreatedKey } from "../support/test-key.ts";
 import { createGate, waitFor } from "../support/wait.ts";
 import { sendOne, type Sent } from "./fault-load.ts";
@@ -41,7 +41,7 @@ function createOutage(
       await running.answered(ANSWERS_AFTER);
     },
     allowsFailures: false,
-    settleMs: 15_000,
+    settleMs: 30_000,
     isGrace: true,
   };
 }
@@ -191,6 +191,14 @@ describe("the log of requests", () => {
     await redis.command("DEL", ...keys.filter((key) => /:(?:spend|usage):/.test(key)));
     const damaged = await verifyUsage(store, month, logged);
     expect(damaged.differences.map(({ kind }) => kind)).toContain("missing_in_redis");
+    // Admissions that were not answered are in flight for a minute.
+    const isQuiet = async () => {
+      const holds = await Promise.all(
+        [...logged.rows.keys()].map((id) => redis.command("ZCARD", holdsKey(id))),
+      );
+      return holds.every((count) => count === 0);
+    };
+    await waitFor("nothing to be in flight", isQuiet, { timeoutMs: 120_000 });
     expect(await rebuildUsage(store, logged)).toMatchObject({
       addedMicrocents: before.spentMicrocents - damaged.spentMicrocents,
       inFlight: [],

@@ -53,7 +53,7 @@ describe("charged and used agree", () => {
           isOrderly = await terminate();
         },
         allowsFailures: true,
-        settleMs: 5_000,
+        settleMs: 30_000,
       }),
     ).toEqual([]);
     expect(isOrderly).toBe(true);
@@ -79,7 +79,7 @@ describe("charged and used agree", () => {
           await startAgain();
         },
         allowsFailures: true,
-        settleMs: 20_000,
+        settleMs: 30_000,
         isGrace: true,
       }),
     ).toEqual([]);

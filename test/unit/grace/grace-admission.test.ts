@@ -78,7 +78,9 @@ async function createOutage(
     logger: { warn: (_fields, message) => void warnings.push(message) },
   });
   const spend = new GraceSpend();
+  const left: string[] = [];
   const admit = createGraceAdmission({
+    leave: ({ requestId }) => void left.push(requestId),
     admit: async () => {
       if (isAway) throw failure;
       return createResult(changes);
@@ -95,6 +97,7 @@ async function createOutage(
     spend,
     outage,
     warnings,
+    left,
     wait: (ms: number) => (nowMs += ms),
     comeBack: () => (isAway = false),
     goAway: () => (isAway = true),
@@ -295,5 +298,17 @@ describe("admission while Redis is away", () => {
     wait(1);
     outage.reached("org_2");
     await expect(admit()).rejects.toThrow("Command timed out");
+  });
+
+  it("says which refused requests Redis may have entered all the same: none that goes on", async () => {
+    const seen = await createOutage();
+    await seen.decide({ requestId: "req_admitted" });
+    expect(seen.left).toEqual([]);
+    const capped = await createOutage({ key: { hardCapCents: 0 } });
+    await capped.decide({ requestId: "req_capped" });
+    expect(capped.left).toEqual(["req_capped"]);
+    const unseen = await createOutage({}, { isSeen: false });
+    await expect(unseen.decide({ requestId: "req_unseen" })).rejects.toThrow("Command timed out");
+    expect(unseen.left).toEqual(["req_unseen"]);
   });
 });
