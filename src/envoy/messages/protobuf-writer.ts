@@ -2,6 +2,8 @@
  * Writes the protobuf wire format backwards, from the last field to the first: a length is then known when it is due, and
  * nothing is measured first. Nested: note `at`, write the content, then `close` with what was noted.
  */
+import { asBuffer } from "../../as-buffer.ts";
+
 const SCRATCH_BYTES = 64 * 1024;
 /** A value from here on is a part of its own: copying a body of 100 kB twice takes a tenth of what its request costs. */
 const LARGE_BYTES = 16 * 1024;
@@ -119,8 +121,4 @@ export class ProtobufWriter {
     this.#buffer = larger;
     this.#start = larger.length - written;
   }
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

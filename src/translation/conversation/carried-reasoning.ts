@@ -3,6 +3,7 @@
  * text, as `gw1.` and the base64url of its zlib stream (RFC 1950). So an upstream that expects its reasoning back gets
  * it, and the gateway keeps no conversation. It is no secret and no proof: a client could send the same as text.
  */
+import { asBuffer } from "../../as-buffer.ts";
 import { isUtf8 } from "node:buffer";
 import { deflateSync, inflateSync } from "node:zlib";
 
@@ -68,5 +69,5 @@ function isZlibError(error: unknown): boolean {
 
 /** Empty for bytes that are no UTF-8. */
 function decode(bytes: Uint8Array): string {
-  return isUtf8(bytes) ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8") : "";
+  return isUtf8(bytes) ? asBuffer(bytes).toString("utf8") : "";
 }

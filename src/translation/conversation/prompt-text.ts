@@ -1,9 +1,10 @@
+import { asBuffer } from "../../as-buffer.ts";
 import { isJsonObject } from "../../json-object.ts";
 import type { PromptText } from "../client-protocol.ts";
 
 /** The text of a chat completion body that a tokenizer counts: messages, tools, and the schema of the answer. */
 export function readPromptText(body: Uint8Array): PromptText {
-  const parsed: unknown = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString());
+  const parsed: unknown = JSON.parse(asBuffer(body).toString());
   const texts: string[] = [];
   if (!isJsonObject(parsed)) return { text: "", media: 0 };
   const { messages, tools, response_format: responseFormat } = parsed;

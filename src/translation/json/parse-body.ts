@@ -1,3 +1,4 @@
+import { asBuffer } from "../../as-buffer.ts";
 import { isAscii, isUtf8, transcode } from "node:buffer";
 import { GatewayError } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../json-object.ts";
@@ -24,7 +25,7 @@ export interface JsonBody {
 export function parseJsonBody(body: Uint8Array, parse: (text: string) => unknown = JSON.parse): JsonBody {
   if (body.byteLength === 0) throw invalid("The request body is empty: a JSON object is expected.");
   if (!isUtf8(body)) throw invalid("The request body is not UTF-8: JSON is sent as UTF-8.");
-  const bytes = withoutByteOrderMark(Buffer.from(body.buffer, body.byteOffset, body.byteLength));
+  const bytes = withoutByteOrderMark(asBuffer(body));
   const text = decode(bytes);
   if (text.trimStart() === "") throw invalid("The request body is blank: a JSON object is expected.");
   try {

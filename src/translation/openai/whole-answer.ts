@@ -1,4 +1,5 @@
 /** An upstream's JSON answer that passes through but for the model's name. */
+import { asBuffer } from "../../as-buffer.ts";
 import { GatewayError } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../json-object.ts";
 import { formatJson, parseExactJson } from "../json/exact-json.ts";
@@ -12,7 +13,7 @@ export interface AnswerText {
 
 /** @throws GatewayError `upstream_error` when it visibly is no JSON object. Values are not checked. */
 export function readAnswerText(body: Uint8Array): AnswerText {
-  const decoded = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
+  const decoded = asBuffer(body).toString("utf8");
   const text = decoded.startsWith("\uFEFF") ? decoded.slice(1) : decoded;
   const members = guardJson(() => findMembers(text));
   if (members === null) throw brokenAnswer("it is not a JSON object");

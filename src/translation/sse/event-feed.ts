@@ -1,5 +1,5 @@
+import { asBuffer } from "../../as-buffer.ts";
 import { EventBlock } from "./event-block.ts";
-import { asBuffer } from "./line-splitter.ts";
 
 /** How nearly every upstream ends an event. Another end is found by whoever reads the lines. */
 const BLANK_LINE = "\n\n";

@@ -1,3 +1,5 @@
+import { asBuffer } from "../../as-buffer.ts";
+
 /** A line or an event of a stream is larger than the reader is willing to buffer. */
 export class SseLimitError extends Error {
   override readonly name = "SseLimitError";
@@ -112,8 +114,4 @@ export class LineSplitter {
 function indexOrEnd(bytes: Buffer, byte: number, start: number): number {
   const index = bytes.indexOf(byte, start);
   return index === -1 ? bytes.length : index;
-}
-
-export function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

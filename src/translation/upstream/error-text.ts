@@ -1,3 +1,4 @@
+import { asBuffer } from "../../as-buffer.ts";
 import { isJsonObject } from "../../json-object.ts";
 import { isUtf8 } from "node:buffer";
 
@@ -26,7 +27,7 @@ const NOTHING: UpstreamErrorText = { message: null, code: null, type: null, para
  */
 export function parseUpstreamError(status: number, body: Uint8Array): UpstreamErrorText {
   if (body.byteLength === 0 || body.byteLength > MAX_BODY_BYTES || !isUtf8(body)) return NOTHING;
-  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
+  const text = asBuffer(body).toString("utf8");
   try {
     return readUpstreamError(JSON.parse(text));
   } catch (error) {

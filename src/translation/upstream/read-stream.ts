@@ -1,4 +1,5 @@
 /** What every reader of an upstream's answer has in common. */
+import { asBuffer } from "../../as-buffer.ts";
 import { GatewayError } from "../../errors.ts";
 import { NestingError } from "../json/object-spans.ts";
 import { parseJsonText } from "../json/parse-json-text.ts";
@@ -13,7 +14,7 @@ export const DONE = "[DONE]";
 /** A whole answer. @throws GatewayError `upstream_error` when it is no JSON. */
 export function parseCompletion(body: Uint8Array): unknown {
   try {
-    return parseJsonText(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8"));
+    return parseJsonText(asBuffer(body).toString("utf8"));
   } catch (error) {
     throw asGatewayError(error);
   }

@@ -6,6 +6,7 @@ const SOURCE = path.resolve(import.meta.dirname, "../../../src");
 
 /** Words that every stage shares; they know nothing but each other. */
 const SHARED = [
+  "as-buffer.ts",
   "calendar.ts",
   "channel.ts",
   "clock.ts",
