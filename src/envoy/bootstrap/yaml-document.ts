@@ -127,10 +127,10 @@ function formatText(text: string, where: "block" | "flow"): string {
     if (!text.includes('"')) return `"${text}"`;
     if (!text.includes("'")) return `'${text}'`;
   }
+  // JSON is YAML on one line. In a block of its own a text of spaces and line breaks alone would lose the spaces.
+  if (text.includes("\n") && (where === "flow" || text.trim() === "")) return JSON.stringify(text);
   // In a list of one: what stands behind its bracket or dash.
   if (where === "block") return stringify([text], PRINTED).slice("- ".length, -"\n".length);
-  // JSON is YAML on one line.
-  if (text.includes("\n")) return JSON.stringify(text);
   return stringify([text], FLOW).slice("[".length, -"]\n".length);
 }
 

@@ -9,7 +9,23 @@ import {
 } from "../../../src/envoy/bootstrap/yaml-document.ts";
 
 /** What YAML may take for something else. */
-const SPECIAL = ["null", "True", "1", "1s", "0x1", "1e3", ".inf", "-", "---", "a: b", "%A%", " a", "a\nb\n"];
+const SPECIAL = [
+  "null",
+  "True",
+  "1",
+  "1s",
+  "0x1",
+  "1e3",
+  ".inf",
+  "-",
+  "---",
+  "a: b",
+  "%A%",
+  " a",
+  "a\nb\n",
+  " \n",
+  "\n \n",
+];
 const texts = fc.oneof(
   fc.string(),
   fc.string({ unit: fc.constantFrom(..."az09 .-_/@%:#,[]{}'\"\\\n\t&*!|>?~`=".split("")) }),
