@@ -188,12 +188,7 @@ export class Settlement {
   /** @see Settlement.open */
   async #hold(account: RequestAccount, input: OpenInput, price: Price): Promise<void> {
     const { admission } = input;
-    const hold = {
-      ...account.identity,
-      floorMicrocents: account.promptFloorMicrocents,
-      floorInputTokens: account.estimatedInputTokens,
-      price: account.promptFloorPrice,
-    };
+    const hold = { ...account.opened, price: account.promptFloorPrice };
     const worstCase = () => this.#worstCase(input, price);
     try {
       const { store, dashboard } = this.#options;
