@@ -210,6 +210,7 @@ function createHandlers(parts: Parts): EnvoyHandlers {
   const admitRequest = createAdmitRequest({
     directory,
     admit,
+    leave: (request) => settlement.leave({ isEntered: true, ...request }),
     protocols: PROTOCOLS,
     createRequestId: () => createId("req", clock.nowMs()),
     isReady,

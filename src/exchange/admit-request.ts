@@ -13,6 +13,7 @@ import type { Logger } from "../logger.ts";
 import type { DashboardAddress } from "../pages.ts";
 import { scrub } from "../scrub.ts";
 import type { Admit, AdmitInput, KnownKeyResult } from "../store/types/admission.ts";
+import type { EnteredRequest } from "../store/types/settlement.ts";
 import { mergeTags, parseTagList } from "../tags.ts";
 import type { RequestMeter } from "../telemetry/request-meter.ts";
 import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";
@@ -67,6 +68,8 @@ export type AdmitRequest = (request: IncomingRequest) => Promise<Verdict>;
 export interface AdmissionServices {
   readonly directory: KeyDirectory;
   readonly admit: Admit;
+  /** A request is refused that its admission has entered in Redis. */
+  readonly leave: (request: EnteredRequest & Pick<AdmitInput, "organizationId">) => void;
   readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
   /** `req_` + UUID v7. */
   readonly createRequestId: () => string;
@@ -94,6 +97,7 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
     const route = formatRoute(request);
     let rate: RateState | null = null;
     let caller = NOBODY;
+    let entered: KnownKeyResult | null = null;
     try {
       const result = await admit(services, request, match, { requestId, route });
       rate = rateState(result);
@@ -101,12 +105,16 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
       if (result.decision !== "admitted") {
         throw createAdmissionError(result, match.endpoint.name, services.dashboard);
       }
+      if (result.isEntered) entered = result;
       refuseEndpoint(match.endpoint, request);
       const tags = match.endpoint.isMetered ? readTagsHeader(request, result.key.defaultTags) : "";
       services.meter.admitted((performance.now() - startMs) / 1000);
       return admitted(result, rate, { match, protocol, requestId, request, route, tags });
     } catch (thrown) {
       const error = GatewayError.from(thrown);
+      if (entered !== null) {
+        services.leave({ organizationId: entered.organization.id, keyId: entered.key.id, requestId });
+      }
       if (error.status("chat") >= 500) {
         services.logger.error(
           { request_id: requestId, err: error.cause ?? error },

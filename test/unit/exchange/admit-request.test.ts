@@ -49,7 +49,7 @@ interface Script {
 }
 
 function open(script: Script = {}) {
-  const seen = { lookUps: 0, admits: [] as AdmitInput[], logged: [] as object[] };
+  const seen = { lookUps: 0, admits: [] as AdmitInput[], logged: [] as object[], left: [] as object[] };
   const directory = new KeyDirectory({
     clock: { nowMs: () => 0, monotonicMs: () => 0 },
     lookUp: () => {
@@ -64,6 +64,7 @@ function open(script: Script = {}) {
       seen.admits.push(input);
       return script.admit?.(input) ?? Promise.resolve(ADMITTED);
     },
+    leave: (request) => void seen.left.push(request),
     protocols: PROTOCOLS,
     createRequestId: () => `req_${seen.admits.length + 1}`,
     isReady: () => script.isReady ?? true,
@@ -100,6 +101,15 @@ describe("createAdmitRequest", () => {
       ["req_1", hashKey(KEY)],
       ["req_2", hashKey(KEY)],
     ]);
+  });
+
+  it("leaves Redis when it refuses for its headers what Redis has entered, and nothing that it admits", async () => {
+    const { send, refusal, seen } = open();
+    await send();
+    expect(seen.left).toEqual([]);
+    const headers = { authorization: `Bearer ${KEY}`, "x-tags": "no pair" };
+    expect(await refusal({ headers })).toBe("400 invalid_parameter");
+    expect(seen.left).toEqual([{ organizationId: "org_1", keyId: "key_1", requestId: "req_2" }]);
   });
 
   it.each([
