@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { withStack } from "../support/with-stack.ts";
 import { CHROMIUM, expectAccessible, signIn, SKIPPED_WHY, withBrowser } from "./browser.ts";
+import { openOwnOrganization } from "./own-organization.ts";
 
 describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_WHY}`, () => {
   const getStack = withStack({
@@ -12,13 +13,7 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
   let base = "";
   let api = "";
   beforeAll(async () => {
-    const stack = getStack();
-    const { id } = await stack.admin("POST", "/api/organizations", { name: "Acme", currency: "USD" });
-    api = `/api/organizations/${String(id)}`;
-    base = `${stack.adminUrl}/organizations/${String(id)}`;
-    const { token } = await stack.admin("POST", `${api}/tokens`, { name: "anna", role: "admin" });
-    page = await open();
-    await signIn(page, stack, String(token));
+    ({ page, api, base } = await openOwnOrganization(getStack(), open));
   });
 
   async function createKey(name: string): Promise<{ path: string; secret: string }> {

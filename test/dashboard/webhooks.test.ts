@@ -10,7 +10,8 @@ import {
   type WebhookReceiver,
 } from "../support/webhook-receiver.ts";
 import { withStack } from "../support/with-stack.ts";
-import { CHROMIUM, expectAccessible, signIn, SKIPPED_WHY, withBrowser } from "./browser.ts";
+import { CHROMIUM, expectAccessible, SKIPPED_WHY, withBrowser } from "./browser.ts";
+import { openOwnOrganization } from "./own-organization.ts";
 
 describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
   const getStack = withStack({
@@ -27,13 +28,7 @@ describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
     let base = "";
     beforeAll(async () => {
       receiver = await startWebhookReceiver();
-      const stack = getStack();
-      const { id } = await stack.admin("POST", "/api/organizations", { name: "Acme", currency: "USD" });
-      api = `/api/organizations/${String(id)}`;
-      base = `${stack.adminUrl}/organizations/${String(id)}`;
-      const { token } = await stack.admin("POST", `${api}/tokens`, { name: "anna", role: "admin" });
-      page = await open();
-      await signIn(page, stack, String(token));
+      ({ page, api, base } = await openOwnOrganization(getStack(), open));
     });
 
     it("are added for Slack with a choice of alerts, tested, changed, and say what is wrong with them", async () => {
@@ -105,13 +100,7 @@ describe.skipIf(CHROMIUM === null)(`on the dashboard${SKIPPED_WHY}`, () => {
     let secret = "";
     beforeAll(async () => {
       receiver = await startWebhookReceiver();
-      const stack = getStack();
-      const { id } = await stack.admin("POST", "/api/organizations", { name: "Acme", currency: "USD" });
-      api = `/api/organizations/${String(id)}`;
-      base = `${stack.adminUrl}/organizations/${String(id)}`;
-      const { token } = await stack.admin("POST", `${api}/tokens`, { name: "anna", role: "admin" });
-      page = await open();
-      await signIn(page, stack, String(token));
+      ({ page, api, base } = await openOwnOrganization(getStack(), open));
       await page.goto(`${base}/settings`);
       await page.getByLabel("Webhook URL").fill(receiver.url);
       await page.getByRole("button", { name: "Save" }).click();
