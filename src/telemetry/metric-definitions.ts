@@ -26,271 +26,216 @@ const TOKENS = [1, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576];
 const TOKENS_PER_SECOND = [1, 2, 5, 10, 20, 40, 60, 80, 100, 150, 200, 400, 1000];
 
 const REQUEST_METRICS = {
-  requests: {
-    name: "inference_gateway_requests_total",
-    type: "counter",
-    help: "Requests by endpoint, catalog model, status and error code as the client saw them; 499: the client went away.",
-    labels: ["route", "model", "status", "code"],
-  },
-  refusals: {
-    name: "inference_gateway_refusals_total",
-    type: "counter",
-    help: "Requests refused by a limit: bucket, concurrency, a key's cap, an organization's cap.",
-    labels: ["reason"],
-  },
-  unadmitted: {
-    name: "inference_gateway_unadmitted_requests_total",
-    type: "counter",
-    help: "Requests that came to ext_proc without an admission of ext_authz and were refused. Must stay 0.",
-    labels: [],
-  },
-  tokens: {
-    name: "inference_gateway_tokens_total",
-    type: "counter",
-    help: "Tokens charged; input excludes the cached ones and includes cache writes and audio, output includes reasoning and audio.",
-    labels: ["model", "type"],
-  },
-  spend: {
-    name: "inference_gateway_spend_microcents_total",
-    type: "counter",
-    help: "Cost of finished requests in millionths of a cent. Past the first 100 organizations of a worker: `other`.",
-    labels: ["organization_id", "model", "currency"],
-  },
-  upstreamRetries: {
-    name: "inference_gateway_upstream_retries_total",
-    type: "counter",
-    help: "Requests tried a second time, at another server of their upstream: not a byte had been sent to the first.",
-    labels: ["upstream"],
-  },
-  estimated: {
-    name: "inference_gateway_estimated_requests_total",
-    type: "counter",
-    help: "Requests charged by an estimate, because the upstream told no usable usage or the answer was cut.",
-    labels: ["model"],
-  },
-  unpricedTiers: {
-    name: "inference_gateway_unpriced_service_tiers_total",
-    type: "counter",
-    help: "Answers that an upstream served at a service tier without a price, which were charged at the default price.",
-    labels: ["model", "service_tier"],
-  },
-  usageContradictions: {
-    name: "inference_gateway_usage_contradictions_total",
-    type: "counter",
-    help: "Answers whose usage has figures that cannot all be true, by kind: cached_above_prompt, cache_write_above_prompt, cache_write_split, audio_above_prompt, reasoning_above_output, audio_above_output, total.",
-    labels: ["model", "kind"],
-  },
-  duration: {
-    name: "gen_ai_server_request_duration_seconds",
-    type: "histogram",
-    help: "From a metered request's headers to its settled end.",
-    labels: ["gen_ai_operation_name", "gen_ai_request_model"],
-    buckets: DURATION_SECONDS,
-  },
-  firstToken: {
-    name: "gen_ai_server_time_to_first_token_seconds",
-    type: "histogram",
-    help: "From a request's headers to the first bytes of its streamed answer.",
-    labels: ["gen_ai_operation_name", "gen_ai_request_model"],
-    buckets: FIRST_TOKEN_SECONDS,
-  },
-  perToken: {
-    name: "gen_ai_server_time_per_output_token_seconds",
-    type: "histogram",
-    help: "Seconds per output token after the first, of streamed answers.",
-    labels: ["gen_ai_operation_name", "gen_ai_request_model"],
-    buckets: PER_TOKEN_SECONDS,
-  },
-  tokenUsage: {
-    name: "gen_ai_client_token_usage",
-    type: "histogram",
-    help: "Tokens of a request by gen_ai_token_type (input, output); input includes the cached ones.",
-    labels: ["gen_ai_token_type", "gen_ai_request_model"],
-    buckets: TOKENS,
-  },
-  tokensPerSecond: {
-    name: "inference_gateway_output_tokens_per_second",
-    type: "histogram",
-    help: "Output tokens a second of streamed answers, from the first bytes on.",
-    labels: ["model"],
-    buckets: TOKENS_PER_SECOND,
-  },
-  authz: {
-    name: "inference_gateway_authz_duration_seconds",
-    type: "histogram",
-    help: "Latency that ext_authz adds: key, bucket, caps, Redis included.",
-    labels: [],
-    buckets: LATENCY_SECONDS,
-  },
-  requestBody: {
-    name: "inference_gateway_request_body_duration_seconds",
-    type: "histogram",
-    help: "Latency that the request body's stage adds: parse, model, translation, journal or hold in Redis.",
-    labels: [],
-    buckets: LATENCY_SECONDS,
-  },
-  chunk: {
-    name: "inference_gateway_response_chunk_duration_seconds",
-    type: "histogram",
-    help: "Latency that a chunk of a streamed answer gets; the last one, which waits for its charge, is not in it.",
-    labels: [],
-    buckets: CHUNK_SECONDS,
-  },
-} as const satisfies Record<string, MetricDefinition>;
+  requests: counter(
+    "inference_gateway_requests_total",
+    "Requests by endpoint, catalog model, status and error code as the client saw them; 499: the client went away.",
+    ["route", "model", "status", "code"],
+  ),
+  refusals: counter(
+    "inference_gateway_refusals_total",
+    "Requests refused by a limit: bucket, concurrency, a key's cap, an organization's cap.",
+    ["reason"],
+  ),
+  unadmitted: counter(
+    "inference_gateway_unadmitted_requests_total",
+    "Requests that came to ext_proc without an admission of ext_authz and were refused. Must stay 0.",
+  ),
+  tokens: counter(
+    "inference_gateway_tokens_total",
+    "Tokens charged; input excludes the cached ones and includes cache writes and audio, output includes reasoning and audio.",
+    ["model", "type"],
+  ),
+  spend: counter(
+    "inference_gateway_spend_microcents_total",
+    "Cost of finished requests in millionths of a cent. Past the first 100 organizations of a worker: `other`.",
+    ["organization_id", "model", "currency"],
+  ),
+  upstreamRetries: counter(
+    "inference_gateway_upstream_retries_total",
+    "Requests tried a second time, at another server of their upstream: not a byte had been sent to the first.",
+    ["upstream"],
+  ),
+  estimated: counter(
+    "inference_gateway_estimated_requests_total",
+    "Requests charged by an estimate, because the upstream told no usable usage or the answer was cut.",
+    ["model"],
+  ),
+  unpricedTiers: counter(
+    "inference_gateway_unpriced_service_tiers_total",
+    "Answers that an upstream served at a service tier without a price, which were charged at the default price.",
+    ["model", "service_tier"],
+  ),
+  usageContradictions: counter(
+    "inference_gateway_usage_contradictions_total",
+    "Answers whose usage has figures that cannot all be true, by kind: cached_above_prompt, cache_write_above_prompt, cache_write_split, audio_above_prompt, reasoning_above_output, audio_above_output, total.",
+    ["model", "kind"],
+  ),
+  duration: histogram(
+    "gen_ai_server_request_duration_seconds",
+    "From a metered request's headers to its settled end.",
+    DURATION_SECONDS,
+    ["gen_ai_operation_name", "gen_ai_request_model"],
+  ),
+  firstToken: histogram(
+    "gen_ai_server_time_to_first_token_seconds",
+    "From a request's headers to the first bytes of its streamed answer.",
+    FIRST_TOKEN_SECONDS,
+    ["gen_ai_operation_name", "gen_ai_request_model"],
+  ),
+  perToken: histogram(
+    "gen_ai_server_time_per_output_token_seconds",
+    "Seconds per output token after the first, of streamed answers.",
+    PER_TOKEN_SECONDS,
+    ["gen_ai_operation_name", "gen_ai_request_model"],
+  ),
+  tokenUsage: histogram(
+    "gen_ai_client_token_usage",
+    "Tokens of a request by gen_ai_token_type (input, output); input includes the cached ones.",
+    TOKENS,
+    ["gen_ai_token_type", "gen_ai_request_model"],
+  ),
+  tokensPerSecond: histogram(
+    "inference_gateway_output_tokens_per_second",
+    "Output tokens a second of streamed answers, from the first bytes on.",
+    TOKENS_PER_SECOND,
+    ["model"],
+  ),
+  authz: histogram(
+    "inference_gateway_authz_duration_seconds",
+    "Latency that ext_authz adds: key, bucket, caps, Redis included.",
+    LATENCY_SECONDS,
+  ),
+  requestBody: histogram(
+    "inference_gateway_request_body_duration_seconds",
+    "Latency that the request body's stage adds: parse, model, translation, journal or hold in Redis.",
+    LATENCY_SECONDS,
+  ),
+  chunk: histogram(
+    "inference_gateway_response_chunk_duration_seconds",
+    "Latency that a chunk of a streamed answer gets; the last one, which waits for its charge, is not in it.",
+    CHUNK_SECONDS,
+  ),
+} satisfies Record<string, MetricDefinition>;
 
 const STATE_METRICS = {
-  redisLatency: {
-    name: "inference_gateway_redis_operation_duration_seconds",
-    type: "histogram",
-    help: "Redis's answers as the gateway sees them, by operation of the store; failed ones included.",
-    labels: ["operation"],
-    buckets: LATENCY_SECONDS,
-  },
-  redisErrors: {
-    name: "inference_gateway_redis_errors_total",
-    type: "counter",
-    help: "Operations of the store that failed: no connection, no answer in time, an error.",
-    labels: ["operation"],
-  },
-  redisOut: {
-    name: "inference_gateway_redis_out_of_reach",
-    type: "gauge",
-    help: "1: the process cannot reach Redis and is in degraded mode (known keys go on for the grace time).",
-    labels: ["process"],
-  },
-  openHolds: {
-    name: "inference_gateway_open_holds",
-    type: "gauge",
-    help: "Metered requests in flight, each on record in Redis or in this host's journal.",
-    labels: [],
-  },
-  reaped: {
-    name: "inference_gateway_reaped_holds_total",
-    type: "counter",
-    help: "Holds that a dead or stuck worker left open and that were closed for it.",
-    labels: [],
-  },
-  spendFalls: {
-    name: "inference_gateway_spend_falls_total",
-    type: "counter",
-    help: "Times that spend as it is shown went down, by cause: interim (a request came to less than its upstream had reported before), reaped (to less than it was closed at while its worker was silent), correction (by a person).",
-    labels: ["cause"],
-  },
-  overheadsExceeded: {
-    name: "inference_gateway_prompt_overhead_exceeded_total",
-    type: "counter",
-    help: "Prompts whose chat template took more tokens than prompt_overhead_tokens says; strict caps hold the larger, from then on.",
-    labels: ["model", "tools"],
-  },
-  overheadSeen: {
-    name: "inference_gateway_prompt_overhead_seen_tokens",
-    type: "gauge",
-    help: "The most tokens that a prompt had beyond its bytes, of models whose chat template took more than configured; with or without tools.",
-    labels: ["model", "tools"],
-    aggregator: "max",
-  },
-  unacknowledged: {
-    name: "inference_gateway_unacknowledged_charges",
-    type: "gauge",
-    help: "Final charges that are neither acknowledged by Redis nor in the spool: they are in memory only.",
-    labels: [],
-  },
-  spoolBytes: {
-    name: "inference_gateway_spool_pending_bytes",
-    type: "gauge",
-    help: "Charges on this host's disk that are not known to be in Redis.",
-    labels: [],
-  },
-  spoolEntries: {
-    name: "inference_gateway_spool_entries_total",
-    type: "counter",
-    help: "Entries of the spool by what became of them: replayed, expired, rejected, damaged, refused (spool full or disk failing).",
-    labels: ["result"],
-  },
-  requestLogBytes: {
-    name: "inference_gateway_request_log_bytes",
-    type: "gauge",
-    help: "Bytes of this host's log of requests, looked up every five minutes.",
-    labels: [],
-  },
-  bufferedBytes: {
-    name: "inference_gateway_buffered_bytes",
-    type: "gauge",
-    help: "Bytes of request bodies that a worker holds, against limits.max_buffered_bytes.",
-    labels: ["process"],
-  },
-  eventLoopLag: {
-    name: "inference_gateway_event_loop_lag_seconds",
-    type: "gauge",
-    help: "99th percentile of the event loop's delay since the last report (about 5 s).",
-    labels: ["process"],
-  },
-  residentMemory: {
-    name: "inference_gateway_resident_memory_bytes",
-    type: "gauge",
-    help: "Resident memory of a process.",
-    labels: ["process"],
-  },
-  cpu: {
-    name: "inference_gateway_cpu_seconds_total",
-    type: "counter",
-    help: "CPU time of a process, user and system.",
-    labels: ["process"],
-  },
-  workersExpected: {
-    name: "inference_gateway_workers",
-    type: "gauge",
-    help: "Workers that this host is configured for.",
-    labels: [],
-  },
-  workersReporting: {
-    name: "inference_gateway_workers_reporting",
-    type: "gauge",
-    help: "Workers that have reported in the last 15 seconds.",
-    labels: [],
-  },
-  workerRestarts: {
-    name: "inference_gateway_worker_restarts_total",
-    type: "counter",
-    help: "Worker processes that took the place of another since the supervisor started.",
-    labels: [],
-  },
-  alertsFired: {
-    name: "inference_gateway_alerts_fired_total",
-    type: "counter",
-    help: "Budget and cap alerts that commands of this host's processes fired.",
-    labels: [],
-  },
-  alertDeliveries: {
-    name: "inference_gateway_alert_deliveries_total",
-    type: "counter",
-    help: "Alert deliveries by channel and result: delivered, failed (given up), failed_attempt.",
-    labels: ["channel", "result"],
-  },
-  alertAge: {
-    name: "inference_gateway_alert_oldest_undelivered_seconds",
-    type: "gauge",
-    help: "Age of the oldest alert that some channel is still owed; 0 when there is none.",
-    labels: [],
-  },
-  configRefused: {
-    name: "inference_gateway_config_refused",
-    type: "gauge",
-    help: "1: gateway.yaml as it is now was refused, an older catalog is in force.",
-    labels: [],
-  },
-  configWaiting: {
-    name: "inference_gateway_config_fields_waiting_for_restart",
-    type: "gauge",
-    help: "Fields of gateway.yaml that have changed since the start and count after a restart.",
-    labels: [],
-  },
-  buildInfo: {
-    name: "inference_gateway_build_info",
-    type: "gauge",
-    help: "1, with the version, Node's version and the gRPC transport as labels.",
-    labels: ["version", "node_version", "transport"],
-  },
-} as const satisfies Record<string, MetricDefinition>;
+  redisLatency: histogram(
+    "inference_gateway_redis_operation_duration_seconds",
+    "Redis's answers as the gateway sees them, by operation of the store; failed ones included.",
+    LATENCY_SECONDS,
+    ["operation"],
+  ),
+  redisErrors: counter(
+    "inference_gateway_redis_errors_total",
+    "Operations of the store that failed: no connection, no answer in time, an error.",
+    ["operation"],
+  ),
+  redisOut: gauge(
+    "inference_gateway_redis_out_of_reach",
+    "1: the process cannot reach Redis and is in degraded mode (known keys go on for the grace time).",
+    ["process"],
+  ),
+  openHolds: gauge(
+    "inference_gateway_open_holds",
+    "Metered requests in flight, each on record in Redis or in this host's journal.",
+  ),
+  reaped: counter(
+    "inference_gateway_reaped_holds_total",
+    "Holds that a dead or stuck worker left open and that were closed for it.",
+  ),
+  spendFalls: counter(
+    "inference_gateway_spend_falls_total",
+    "Times that spend as it is shown went down, by cause: interim (a request came to less than its upstream had reported before), reaped (to less than it was closed at while its worker was silent), correction (by a person).",
+    ["cause"],
+  ),
+  overheadsExceeded: counter(
+    "inference_gateway_prompt_overhead_exceeded_total",
+    "Prompts whose chat template took more tokens than prompt_overhead_tokens says; strict caps hold the larger, from then on.",
+    ["model", "tools"],
+  ),
+  overheadSeen: gauge(
+    "inference_gateway_prompt_overhead_seen_tokens",
+    "The most tokens that a prompt had beyond its bytes, of models whose chat template took more than configured; with or without tools.",
+    ["model", "tools"],
+    "max",
+  ),
+  unacknowledged: gauge(
+    "inference_gateway_unacknowledged_charges",
+    "Final charges that are neither acknowledged by Redis nor in the spool: they are in memory only.",
+  ),
+  spoolBytes: gauge(
+    "inference_gateway_spool_pending_bytes",
+    "Charges on this host's disk that are not known to be in Redis.",
+  ),
+  spoolEntries: counter(
+    "inference_gateway_spool_entries_total",
+    "Entries of the spool by what became of them: replayed, expired, rejected, damaged, refused (spool full or disk failing).",
+    ["result"],
+  ),
+  requestLogBytes: gauge(
+    "inference_gateway_request_log_bytes",
+    "Bytes of this host's log of requests, looked up every five minutes.",
+  ),
+  bufferedBytes: gauge(
+    "inference_gateway_buffered_bytes",
+    "Bytes of request bodies that a worker holds, against limits.max_buffered_bytes.",
+    ["process"],
+  ),
+  eventLoopLag: gauge(
+    "inference_gateway_event_loop_lag_seconds",
+    "99th percentile of the event loop's delay since the last report (about 5 s).",
+    ["process"],
+  ),
+  residentMemory: gauge("inference_gateway_resident_memory_bytes", "Resident memory of a process.", [
+    "process",
+  ]),
+  cpu: counter("inference_gateway_cpu_seconds_total", "CPU time of a process, user and system.", ["process"]),
+  workersExpected: gauge("inference_gateway_workers", "Workers that this host is configured for."),
+  workersReporting: gauge(
+    "inference_gateway_workers_reporting",
+    "Workers that have reported in the last 15 seconds.",
+  ),
+  workerRestarts: counter(
+    "inference_gateway_worker_restarts_total",
+    "Worker processes that took the place of another since the supervisor started.",
+  ),
+  alertsFired: counter(
+    "inference_gateway_alerts_fired_total",
+    "Budget and cap alerts that commands of this host's processes fired.",
+  ),
+  alertDeliveries: counter(
+    "inference_gateway_alert_deliveries_total",
+    "Alert deliveries by channel and result: delivered, failed (given up), failed_attempt.",
+    ["channel", "result"],
+  ),
+  alertAge: gauge(
+    "inference_gateway_alert_oldest_undelivered_seconds",
+    "Age of the oldest alert that some channel is still owed; 0 when there is none.",
+  ),
+  configRefused: gauge(
+    "inference_gateway_config_refused",
+    "1: gateway.yaml as it is now was refused, an older catalog is in force.",
+  ),
+  configWaiting: gauge(
+    "inference_gateway_config_fields_waiting_for_restart",
+    "Fields of gateway.yaml that have changed since the start and count after a restart.",
+  ),
+  buildInfo: gauge(
+    "inference_gateway_build_info",
+    "1, with the version, Node's version and the gRPC transport as labels.",
+    ["version", "node_version", "transport"],
+  ),
+} satisfies Record<string, MetricDefinition>;
 
 export const METRICS = { ...REQUEST_METRICS, ...STATE_METRICS } as const;
+
+function counter(name: string, help: string, labels: readonly string[] = []) {
+  return { name, type: "counter", help, labels } as const;
+}
+
+function gauge(name: string, help: string, labels: readonly string[] = [], aggregator?: "max") {
+  return { name, type: "gauge", help, labels, ...(aggregator && { aggregator }) } as const;
+}
+
+function histogram(name: string, help: string, buckets: readonly number[], labels: readonly string[] = []) {
+  return { name, type: "histogram", help, labels, buckets } as const;
+}
