@@ -41,3 +41,23 @@ export function createRun({ context, isOpen, meter }: RunOptions): Run {
     return answer;
   };
 }
+
+/** The operations of one subject, each told the way to Redis first; what they promise stands with `Subject`. */
+export type Operations<Subject> = {
+  readonly [Name in keyof Subject]: Subject[Name] extends (...input: infer Input) => infer Answer
+    ? (context: StoreContext, ...input: Input) => Answer
+    : never;
+};
+
+/** A subject's part of the store: each of its operations goes to Redis by `run`. */
+export function throughRun<Subject extends Partial<Store>>(
+  run: Run,
+  operations: Operations<Subject>,
+): Subject {
+  const named = Object.entries(operations) as [Operation, (...input: unknown[]) => Promise<unknown>][];
+  const asked = named.map(([name, operation]) => [
+    name,
+    (...input: unknown[]) => run(name, (context) => operation(context, ...input)),
+  ]);
+  return Object.fromEntries(asked) as Subject;
+}

@@ -13,16 +13,8 @@ import {
 } from "../redis/keys.ts";
 import { expiryOf } from "../../calendar.ts";
 import { parseFields, parseInteger } from "../redis/parse-reply.ts";
-import type {
-  AlertChannel,
-  AlertMessage,
-  AlertPageInput,
-  AlertRecord,
-  DeliveryState,
-  ListedAlert,
-} from "../types/alerts.ts";
-import type { Page } from "../types/page.ts";
-import type { Run } from "../run.ts";
+import type { AlertChannel, AlertMessage, AlertRecord, DeliveryState, ListedAlert } from "../types/alerts.ts";
+import { type Operations, type Run, throughRun } from "../run.ts";
 import { type AlertStore, deliveryOf } from "../types/alerts.ts";
 
 /** "100" stands for "many": a badge has no room for more. */
@@ -49,37 +41,68 @@ const deliverySchema = z.object({
   nextAttemptAtMs: z.number().nullable(),
 });
 
-export function createAlertStore(run: Run): AlertStore {
-  return {
-    listAlerts: (organizationId, page) =>
-      run("listAlerts", (context) => listAlerts(context, organizationId, page)),
-    findAlert: (organizationId, alertId) =>
-      run("findAlert", (context) => findAlert(context, organizationId, alertId)),
-    countUnreadAlerts: (organizationId) =>
-      run("countUnreadAlerts", (context) => countUnreadAlerts(context, organizationId)),
-    markAlertsRead: (organizationId) =>
-      run("markAlertsRead", (context) => markAlertsRead(context, organizationId)),
-    redeliverAlert: (alert, channels) =>
-      run("redeliverAlert", (context) => redeliverAlert(context, alert, channels)),
-  };
-}
+const alertOperations: Operations<AlertStore> = {
+  async listAlerts(context, organizationId, { limit, after, wholeMessages }) {
+    const end = after === null ? "+" : `(${after}`;
+    const count = limit + (wholeMessages === true ? MOST_IN_A_MESSAGE : 1);
+    const entries = await context.client.xrevrange(alertListKey(organizationId), end, "-", "COUNT", count);
+    const found = entries.map(([, fields]) => parseAlert(organizationId, parseFields(fields)));
+    const shown = wholeMessages === true ? findEndOfMessage(found, limit) : Math.min(limit, found.length);
+    const channels = await readChannels(context, organizationId);
+    const items = await Promise.all(
+      found.slice(0, shown).map((alert) => addDeliveries(context, alert, channels)),
+    );
+    return { items, next: found.length > shown ? (entries[shown - 1]?.[0] ?? null) : null };
+  },
 
-/** @see AlertStore.listAlerts */
-async function listAlerts(
-  context: StoreContext,
-  organizationId: string,
-  { limit, after, wholeMessages }: AlertPageInput,
-): Promise<Page<ListedAlert>> {
-  const end = after === null ? "+" : `(${after}`;
-  const count = limit + (wholeMessages === true ? MOST_IN_A_MESSAGE : 1);
-  const entries = await context.client.xrevrange(alertListKey(organizationId), end, "-", "COUNT", count);
-  const found = entries.map(([, fields]) => parseAlert(organizationId, parseFields(fields)));
-  const shown = wholeMessages === true ? findEndOfMessage(found, limit) : Math.min(limit, found.length);
-  const channels = await readChannels(context, organizationId);
-  const items = await Promise.all(
-    found.slice(0, shown).map((alert) => addDeliveries(context, alert, channels)),
-  );
-  return { items, next: found.length > shown ? (entries[shown - 1]?.[0] ?? null) : null };
+  async findAlert(context, organizationId, alertId) {
+    for await (const alert of scanAlerts(context, organizationId, alertId)) {
+      if (alert.id !== alertId) continue;
+      return addDeliveries(context, alert, await readChannels(context, organizationId));
+    }
+    return null;
+  },
+
+  async countUnreadAlerts({ client }, organizationId) {
+    const read = (await client.get(alertsReadKey(organizationId))) ?? "0-0";
+    const unread = await client.xrange(
+      alertListKey(organizationId),
+      `(${read}`,
+      "+",
+      "COUNT",
+      COUNTED_UNREAD,
+    );
+    return unread.length;
+  },
+
+  async markAlertsRead({ client }, organizationId) {
+    const [newest] = await client.xrevrange(alertListKey(organizationId), "+", "-", "COUNT", 1);
+    if (newest !== undefined) await client.set(alertsReadKey(organizationId), newest[0]);
+  },
+
+  async redeliverAlert(context, alert, channels) {
+    const { organizationId, messageId, month } = alert;
+    const { alerts } = await findMessage(context, alert);
+    const [first, ...others] = alerts;
+    const couriers = await readChannels(context, organizationId);
+    const again = channels.filter((channel) => deliveryOf(alert, channel)?.state !== "pending");
+    await context.client.igwRedeliverAlert(
+      String(2 + couriers.length),
+      alertOutboxKey(organizationId),
+      alertDeliveriesKey(organizationId, messageId),
+      ...couriers.map((channel) => alertCourierKey(organizationId, channel)),
+      again.join(" "),
+      JSON.stringify(PENDING),
+      String(expiryOf(month, context.usageMonths)),
+      ...formatAlert(first),
+      ...others.flatMap((other, index) => formatAlert(other, `${index + 2}:`)),
+    );
+    await context.client.publish(ALERT_CHANNEL, organizationId);
+  },
+};
+
+export function createAlertStore(run: Run): AlertStore {
+  return throughRun(run, alertOperations);
 }
 
 /** Where the message ends that the alert before `position` is of. */
@@ -87,19 +110,6 @@ function findEndOfMessage(alerts: readonly AlertRecord[], position: number): num
   const messageId = alerts[position - 1]?.messageId;
   const end = alerts.findIndex((alert, index) => index >= position && alert.messageId !== messageId);
   return end === -1 ? alerts.length : end;
-}
-
-/** @see AlertStore.findAlert */
-async function findAlert(
-  context: StoreContext,
-  organizationId: string,
-  alertId: string,
-): Promise<ListedAlert | null> {
-  for await (const alert of scanAlerts(context, organizationId, alertId)) {
-    if (alert.id !== alertId) continue;
-    return addDeliveries(context, alert, await readChannels(context, organizationId));
-  }
-  return null;
 }
 
 /** What fired together with an alert and is still in the list, itself among it. */
@@ -131,44 +141,6 @@ async function* scanAlerts(
     if (last === undefined || entries.length < SCAN_ENTRIES) return;
     from = `(${last[0]}`;
   }
-}
-
-/** @see AlertStore.countUnreadAlerts */
-async function countUnreadAlerts({ client }: StoreContext, organizationId: string): Promise<number> {
-  const read = (await client.get(alertsReadKey(organizationId))) ?? "0-0";
-  const unread = await client.xrange(alertListKey(organizationId), `(${read}`, "+", "COUNT", COUNTED_UNREAD);
-  return unread.length;
-}
-
-/** @see AlertStore.markAlertsRead */
-async function markAlertsRead({ client }: StoreContext, organizationId: string): Promise<void> {
-  const [newest] = await client.xrevrange(alertListKey(organizationId), "+", "-", "COUNT", 1);
-  if (newest !== undefined) await client.set(alertsReadKey(organizationId), newest[0]);
-}
-
-/** @see AlertStore.redeliverAlert */
-async function redeliverAlert(
-  context: StoreContext,
-  alert: ListedAlert,
-  channels: readonly AlertChannel[],
-): Promise<void> {
-  const { organizationId, messageId, month } = alert;
-  const { alerts } = await findMessage(context, alert);
-  const [first, ...others] = alerts;
-  const couriers = await readChannels(context, organizationId);
-  const again = channels.filter((channel) => deliveryOf(alert, channel)?.state !== "pending");
-  await context.client.igwRedeliverAlert(
-    String(2 + couriers.length),
-    alertOutboxKey(organizationId),
-    alertDeliveriesKey(organizationId, messageId),
-    ...couriers.map((channel) => alertCourierKey(organizationId, channel)),
-    again.join(" "),
-    JSON.stringify(PENDING),
-    String(expiryOf(month, context.usageMonths)),
-    ...formatAlert(first),
-    ...others.flatMap((other, index) => formatAlert(other, `${index + 2}:`)),
-  );
-  await context.client.publish(ALERT_CHANNEL, organizationId);
 }
 
 /** An entry of the outbox as `lua/include/thresholds.lua` writes it. @throws TypeError */

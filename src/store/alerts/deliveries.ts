@@ -4,124 +4,97 @@
  */
 import { parseMessage } from "./alerts.ts";
 import { readChannels } from "./channels.ts";
-import type { StoreContext } from "../context.ts";
 import { alertCourierKey, alertDeliveriesKey, alertOutboxKey } from "../redis/keys.ts";
 import { expiryOf } from "../../calendar.ts";
 import { formatCount, integerAt, parseArray, parseFields, textAt } from "../redis/parse-reply.ts";
-import type { AlertChannel, DeliveryClaim, FinishInput, OwedDelivery } from "../types/alerts.ts";
-import type { Run } from "../run.ts";
+import { type Operations, type Run, throughRun } from "../run.ts";
 import type { DeliveryStore } from "../types/alerts.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 
+const deliveryOperations: Operations<DeliveryStore> = {
+  async claimDelivery(context, organizationId, channel, owner, leaseMs) {
+    const reply = parseArray(
+      await context.client.igwClaimDelivery(
+        alertCourierKey(organizationId, channel),
+        alertOutboxKey(organizationId),
+        owner,
+        formatCount(leaseMs),
+      ),
+    );
+    const outcome = textAt(reply, OUTCOME);
+    if (outcome === "idle") return { outcome };
+    if (outcome === "held" || outcome === "waiting") {
+      return { outcome, waitMs: integerAt(reply, AT.deliveryLater.waitMs) };
+    }
+    if (outcome !== "claimed") throw unknownOutcome(outcome);
+    const at = AT.deliveryClaimed;
+    const entryId = textAt(reply, at.entryId);
+    const fields = parseFields(reply[at.alert]);
+    const only = fields["only"]?.split(" ");
+    return {
+      outcome,
+      message: parseMessage(organizationId, fields),
+      entryId,
+      isForOthers: only !== undefined && !only.includes(channel),
+      queuedAtMs: timeOfEntry(entryId),
+      nowMs: integerAt(reply, at.nowMs),
+      failedAttempts: integerAt(reply, at.failedAttempts),
+      progress: textAt(reply, at.progress),
+    };
+  },
+
+  async renewDelivery(context, organizationId, channel, owner, leaseMs) {
+    const courier = alertCourierKey(organizationId, channel);
+    const reply = parseArray(await context.client.igwRenewDelivery(courier, owner, formatCount(leaseMs)));
+    return textAt(reply, OUTCOME) === "renewed";
+  },
+
+  async finishDelivery(context, input) {
+    const { organizationId, channel, owner, claim, shown } = input;
+    // After the claim: what is set up from now on is owed nothing of it.
+    const others = (await readChannels(context, organizationId)).filter((name) => name !== channel);
+    const reply = parseArray(
+      await context.client.igwFinishDelivery(
+        String(others.length + 3),
+        alertCourierKey(organizationId, channel),
+        alertOutboxKey(organizationId),
+        alertDeliveriesKey(organizationId, claim.message.id),
+        ...others.map((name) => alertCourierKey(organizationId, name)),
+        owner,
+        claim.entryId,
+        input.outcome,
+        formatCount(input.waitMs ?? 0),
+        input.progress ?? "",
+        channel,
+        shown === null ? "" : JSON.stringify(shown),
+        String(expiryOf(claim.message.alerts[0].month, context.usageMonths)),
+      ),
+    );
+    return textAt(reply, OUTCOME) === "recorded";
+  },
+
+  async listOwedDeliveries(context, organizationId) {
+    const channels = await readChannels(context, organizationId);
+    const couriers = channels.map((channel) => alertCourierKey(organizationId, channel));
+    const reply = parseArray(
+      await context.client.igwListDeliveries(
+        String(couriers.length + 1),
+        alertOutboxKey(organizationId),
+        ...couriers,
+      ),
+    );
+    const at = AT.deliveryOwed;
+    return channels.flatMap((channel, index) => {
+      const next = parseArray(reply[index]);
+      if (textAt(next, OUTCOME) === "idle") return [];
+      const queuedAtMs = timeOfEntry(textAt(next, at.entryId));
+      return [{ channel, queuedAtMs, waitMs: integerAt(next, at.waitMs) }];
+    });
+  },
+};
+
 export function createDeliveryStore(run: Run): DeliveryStore {
-  return {
-    claimDelivery: (organizationId, channel, owner, leaseMs) =>
-      run("claimDelivery", (context) => claimDelivery(context, organizationId, channel, owner, leaseMs)),
-    renewDelivery: (organizationId, channel, owner, leaseMs) =>
-      run("renewDelivery", (context) => renewDelivery(context, organizationId, channel, owner, leaseMs)),
-    finishDelivery: (input) => run("finishDelivery", (context) => finishDelivery(context, input)),
-    listOwedDeliveries: (organizationId) =>
-      run("listOwedDeliveries", (context) => listOwedDeliveries(context, organizationId)),
-  };
-}
-
-/** @see DeliveryStore.claimDelivery */
-async function claimDelivery(
-  context: StoreContext,
-  organizationId: string,
-  channel: AlertChannel,
-  owner: string,
-  leaseMs: number,
-): Promise<DeliveryClaim> {
-  const reply = parseArray(
-    await context.client.igwClaimDelivery(
-      alertCourierKey(organizationId, channel),
-      alertOutboxKey(organizationId),
-      owner,
-      formatCount(leaseMs),
-    ),
-  );
-  const outcome = textAt(reply, OUTCOME);
-  if (outcome === "idle") return { outcome };
-  if (outcome === "held" || outcome === "waiting") {
-    return { outcome, waitMs: integerAt(reply, AT.deliveryLater.waitMs) };
-  }
-  if (outcome !== "claimed") throw unknownOutcome(outcome);
-  const at = AT.deliveryClaimed;
-  const entryId = textAt(reply, at.entryId);
-  const fields = parseFields(reply[at.alert]);
-  const only = fields["only"]?.split(" ");
-  return {
-    outcome,
-    message: parseMessage(organizationId, fields),
-    entryId,
-    isForOthers: only !== undefined && !only.includes(channel),
-    queuedAtMs: timeOfEntry(entryId),
-    nowMs: integerAt(reply, at.nowMs),
-    failedAttempts: integerAt(reply, at.failedAttempts),
-    progress: textAt(reply, at.progress),
-  };
-}
-
-/** @see DeliveryStore.renewDelivery */
-async function renewDelivery(
-  context: StoreContext,
-  organizationId: string,
-  channel: AlertChannel,
-  owner: string,
-  leaseMs: number,
-): Promise<boolean> {
-  const courier = alertCourierKey(organizationId, channel);
-  const reply = parseArray(await context.client.igwRenewDelivery(courier, owner, formatCount(leaseMs)));
-  return textAt(reply, OUTCOME) === "renewed";
-}
-
-/** @see DeliveryStore.finishDelivery */
-async function finishDelivery(context: StoreContext, input: FinishInput): Promise<boolean> {
-  const { organizationId, channel, owner, claim, shown } = input;
-  // After the claim: what is set up from now on is owed nothing of it.
-  const others = (await readChannels(context, organizationId)).filter((name) => name !== channel);
-  const reply = parseArray(
-    await context.client.igwFinishDelivery(
-      String(others.length + 3),
-      alertCourierKey(organizationId, channel),
-      alertOutboxKey(organizationId),
-      alertDeliveriesKey(organizationId, claim.message.id),
-      ...others.map((name) => alertCourierKey(organizationId, name)),
-      owner,
-      claim.entryId,
-      input.outcome,
-      formatCount(input.waitMs ?? 0),
-      input.progress ?? "",
-      channel,
-      shown === null ? "" : JSON.stringify(shown),
-      String(expiryOf(claim.message.alerts[0].month, context.usageMonths)),
-    ),
-  );
-  return textAt(reply, OUTCOME) === "recorded";
-}
-
-/** @see DeliveryStore.listOwedDeliveries */
-async function listOwedDeliveries(
-  context: StoreContext,
-  organizationId: string,
-): Promise<readonly OwedDelivery[]> {
-  const channels = await readChannels(context, organizationId);
-  const couriers = channels.map((channel) => alertCourierKey(organizationId, channel));
-  const reply = parseArray(
-    await context.client.igwListDeliveries(
-      String(couriers.length + 1),
-      alertOutboxKey(organizationId),
-      ...couriers,
-    ),
-  );
-  const at = AT.deliveryOwed;
-  return channels.flatMap((channel, index) => {
-    const next = parseArray(reply[index]);
-    if (textAt(next, OUTCOME) === "idle") return [];
-    const queuedAtMs = timeOfEntry(textAt(next, at.entryId));
-    return [{ channel, queuedAtMs, waitMs: integerAt(next, at.waitMs) }];
-  });
+  return throughRun(run, deliveryOperations);
 }
 
 function timeOfEntry(entryId: string): number {

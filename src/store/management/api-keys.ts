@@ -16,168 +16,147 @@ import { expiryOf, monthAt } from "../../calendar.ts";
 import { readIds } from "./organizations.ts";
 import { formatKeySettings, parseKeyRecord } from "./records.ts";
 import { parseArray, parseFields, textAt } from "../redis/parse-reply.ts";
-import type { KeySettings } from "../../settings/key.ts";
 import type { KeyReference } from "../types/admission.ts";
 import type { AuditInput } from "../types/audit.ts";
-import type { ChangeResult, HashedKey, KeyRecord } from "../types/management.ts";
-import type { Page, PageInput } from "../types/page.ts";
+import type { ChangeResult, KeyRecord, KeyStore } from "../types/management.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
+import type { Operations } from "../run.ts";
 
 /** Two rotations of one key at the same time: each tries again on the other's result. */
 const ROTATION_ATTEMPTS = 5;
 const LIST_PAGE = 500;
 
-/** @see KeyStore.createKey */
-export async function createKey(
-  context: StoreContext,
-  organizationId: string,
-  settings: KeySettings,
-  key: HashedKey,
-  audit?: (record: KeyRecord) => AuditInput,
-): Promise<KeyRecord | null> {
-  if (!isId("org", organizationId)) return null;
-  const now = await timeMs(context);
-  const id = createId("key", now);
-  const record: KeyRecord = {
-    ...settings,
-    id,
-    organizationId,
-    display: key.display,
-    createdAtMs: now,
-    deletedAtMs: null,
-    formerKeyUntilMs: null,
-    version: 1,
-  };
-  const created = await context.client.igwCreateKey(
-    organizationKey(organizationId),
-    keyRecordKey(organizationId, id),
-    keyListKey(organizationId),
-    auditKey(organizationId),
-    id,
-    formatAuditEntry(audit?.(record)),
-    ...formatKeySettings(settings),
-    "hash",
-    key.hash,
-    "display",
-    key.display,
-    "created_at",
-    String(now),
-    "version",
-    "1",
-  );
-  if (created !== 1) return null;
-  await context.client.set(lookUpKey(key.hash), `${organizationId} ${id}`);
-  return record;
-}
+export const keyOperations: Operations<Omit<KeyStore, "repair">> = {
+  async createKey(context, organizationId, settings, key, audit) {
+    if (!isId("org", organizationId)) return null;
+    const now = await timeMs(context);
+    const id = createId("key", now);
+    const record: KeyRecord = {
+      ...settings,
+      id,
+      organizationId,
+      display: key.display,
+      createdAtMs: now,
+      deletedAtMs: null,
+      formerKeyUntilMs: null,
+      version: 1,
+    };
+    const created = await context.client.igwCreateKey(
+      organizationKey(organizationId),
+      keyRecordKey(organizationId, id),
+      keyListKey(organizationId),
+      auditKey(organizationId),
+      id,
+      formatAuditEntry(audit?.(record)),
+      ...formatKeySettings(settings),
+      "hash",
+      key.hash,
+      "display",
+      key.display,
+      "created_at",
+      String(now),
+      "version",
+      "1",
+    );
+    if (created !== 1) return null;
+    await context.client.set(lookUpKey(key.hash), `${organizationId} ${id}`);
+    return record;
+  },
 
-/** @see KeyStore.getKey */
-export async function getKey(context: StoreContext, reference: KeyReference): Promise<KeyRecord | null> {
-  const fields = await readFields(context, reference);
-  return fields === null ? null : parseKeyRecord(reference.organizationId, reference.keyId, fields);
-}
-
-/** @see KeyStore.listKeys */
-export async function listKeys(
-  context: StoreContext,
-  organizationId: string,
-  page: PageInput,
-): Promise<Page<KeyRecord>> {
-  if (!isId("org", organizationId)) return { items: [], next: null };
-  const { ids, next } = await readIds(context, keyListKey(organizationId), page);
-  const records = await Promise.all(ids.map((keyId) => getKey(context, { organizationId, keyId })));
-  return { items: records.filter((record) => record !== null), next };
-}
-
-/** @see KeyStore.changeKey */
-export async function changeKey(
-  context: StoreContext,
-  reference: KeyReference,
-  changes: Partial<KeySettings>,
-  expectedVersion: number | null,
-  audit: AuditInput | null = null,
-): Promise<ChangeResult<KeyRecord>> {
-  return setFields(context, reference, formatKeySettings(changes), { expectedVersion, audit });
-}
-
-/** @see KeyStore.rotateKey */
-export async function rotateKey(
-  context: StoreContext,
-  reference: KeyReference,
-  key: HashedKey,
-  graceMs: number,
-  audit?: (before: KeyRecord) => AuditInput,
-): Promise<ChangeResult<KeyRecord>> {
-  for (let attempt = 1; ; attempt += 1) {
+  async getKey(context, reference) {
     const fields = await readFields(context, reference);
-    if (fields === null) return { outcome: "not_found" };
-    const untilMs = (await timeMs(context)) + graceMs;
-    const former = await chooseFormer(context, fields, untilMs);
-    const changed = await setFields(
-      context,
-      reference,
-      ["hash", key.hash, "display", key.display, "former_hash", former.hash, "former_until", former.untilMs],
-      {
-        expectedVersion: Number(fields["version"]),
-        audit: audit?.(parseKeyRecord(reference.organizationId, reference.keyId, fields)) ?? null,
-      },
+    return fields === null ? null : parseKeyRecord(reference.organizationId, reference.keyId, fields);
+  },
+
+  async listKeys(context, organizationId, page) {
+    if (!isId("org", organizationId)) return { items: [], next: null };
+    const { ids, next } = await readIds(context, keyListKey(organizationId), page);
+    const records = await Promise.all(
+      ids.map((keyId) => keyOperations.getKey(context, { organizationId, keyId })),
     );
-    if (changed.outcome === "version_conflict" && attempt < ROTATION_ATTEMPTS) continue;
-    if (changed.outcome === "changed") {
-      await context.client.set(lookUpKey(key.hash), `${reference.organizationId} ${reference.keyId}`);
-      await removeLater(context, fields, former);
+    return { items: records.filter((record) => record !== null), next };
+  },
+
+  async changeKey(context, reference, changes, expectedVersion, audit = null) {
+    return setFields(context, reference, formatKeySettings(changes), { expectedVersion, audit });
+  },
+
+  async rotateKey(context, reference, key, graceMs, audit) {
+    for (let attempt = 1; ; attempt += 1) {
+      const fields = await readFields(context, reference);
+      if (fields === null) return { outcome: "not_found" };
+      const untilMs = (await timeMs(context)) + graceMs;
+      const former = await chooseFormer(context, fields, untilMs);
+      const changed = await setFields(
+        context,
+        reference,
+        [
+          "hash",
+          key.hash,
+          "display",
+          key.display,
+          "former_hash",
+          former.hash,
+          "former_until",
+          former.untilMs,
+        ],
+        {
+          expectedVersion: Number(fields["version"]),
+          audit: audit?.(parseKeyRecord(reference.organizationId, reference.keyId, fields)) ?? null,
+        },
+      );
+      if (changed.outcome === "version_conflict" && attempt < ROTATION_ATTEMPTS) continue;
+      if (changed.outcome === "changed") {
+        await context.client.set(lookUpKey(key.hash), `${reference.organizationId} ${reference.keyId}`);
+        await removeLater(context, fields, former);
+      }
+      return changed;
     }
-    return changed;
-  }
-}
+  },
 
-/** @see KeyStore.deleteKey */
-export async function deleteKey(
-  context: StoreContext,
-  reference: KeyReference,
-  audit: AuditInput | null = null,
-): Promise<ChangeResult<KeyRecord>> {
-  const { organizationId, keyId } = reference;
-  if (!isReference(reference)) return { outcome: "not_found" };
-  const thisMonth = monthAt(await timeMs(context));
-  const reply = await context.client.igwDeleteKey(
-    keyRecordKey(organizationId, keyId),
-    keyListKey(organizationId),
-    requestBucketKey(organizationId, keyId),
-    countBucketKey(organizationId, keyId),
-    auditKey(organizationId),
-    keyId,
-    String(expiryOf(thisMonth.name, context.usageMonths)),
-    formatAuditEntry(audit),
-  );
-  const result = parseChange(reference, reply);
-  if (result.outcome === "changed") {
-    const before = parseFields(parseArray(reply)[AT.keyDeleted.before]);
-    const hashes = [before["hash"], before["former_hash"]].filter(
-      (hash) => hash !== undefined && hash !== "",
+  async deleteKey(context, reference, audit) {
+    const { organizationId, keyId } = reference;
+    if (!isReference(reference)) return { outcome: "not_found" };
+    const thisMonth = monthAt(await timeMs(context));
+    const reply = await context.client.igwDeleteKey(
+      keyRecordKey(organizationId, keyId),
+      keyListKey(organizationId),
+      requestBucketKey(organizationId, keyId),
+      countBucketKey(organizationId, keyId),
+      auditKey(organizationId),
+      keyId,
+      String(expiryOf(thisMonth.name, context.usageMonths)),
+      formatAuditEntry(audit),
     );
-    await Promise.all(hashes.map((hash) => context.client.del(lookUpKey(String(hash)))));
-  }
-  return result;
-}
+    const result = parseChange(reference, reply);
+    if (result.outcome === "changed") {
+      const before = parseFields(parseArray(reply)[AT.keyDeleted.before]);
+      const hashes = [before["hash"], before["former_hash"]].filter(
+        (hash) => hash !== undefined && hash !== "",
+      );
+      await Promise.all(hashes.map((hash) => context.client.del(lookUpKey(String(hash)))));
+    }
+    return result;
+  },
 
-/** @see KeyStore.revokeAllKeys */
-export async function revokeAllKeys(
-  context: StoreContext,
-  organizationId: string,
-): Promise<readonly KeyRecord[]> {
-  const revoked: KeyRecord[] = [];
-  for (;;) {
-    // What is deleted leaves the list, so the first page is always the next one.
-    const { items } = await listKeys(context, organizationId, { limit: LIST_PAGE, after: null });
-    if (items.length === 0) return revoked;
-    const results = await Promise.all(
-      items.map(({ id }) => deleteKey(context, { organizationId, keyId: id })),
-    );
-    const deleted = results.filter((result) => result.outcome === "changed");
-    revoked.push(...deleted.map((result) => result.before));
-    if (deleted.length === 0) return revoked;
-  }
-}
+  async revokeAllKeys(context, organizationId) {
+    const revoked: KeyRecord[] = [];
+    for (;;) {
+      // What is deleted leaves the list, so the first page is always the next one.
+      const { items } = await keyOperations.listKeys(context, organizationId, {
+        limit: LIST_PAGE,
+        after: null,
+      });
+      if (items.length === 0) return revoked;
+      const results = await Promise.all(
+        items.map(({ id }) => keyOperations.deleteKey(context, { organizationId, keyId: id })),
+      );
+      const deleted = results.filter((result) => result.outcome === "changed");
+      revoked.push(...deleted.map((result) => result.before));
+      if (deleted.length === 0) return revoked;
+    }
+  },
+};
 
 /**
  * Which key works on beside the new one: the current one. But when the current one has no look-up, a rotation before

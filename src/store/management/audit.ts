@@ -3,9 +3,8 @@ import type { ChainableCommander } from "ioredis";
 import * as z from "zod";
 import type { StoreContext } from "../context.ts";
 import { auditKey } from "../redis/keys.ts";
-import type { AuditEntry, AuditInput, AuditValue } from "../types/audit.ts";
-import type { Page, PageInput } from "../types/page.ts";
-import type { Run } from "../run.ts";
+import type { AuditInput, AuditValue } from "../types/audit.ts";
+import { type Operations, type Run, throughRun } from "../run.ts";
 import type { AuditStore } from "../types/audit.ts";
 
 /** Bounds the memory of one organization: some 10 MB at a kilobyte an entry. `lua/include/audit.lua` says it too. */
@@ -40,23 +39,26 @@ const entrySchema = z.object({
   requestId: z.string(),
 });
 
-export function createAuditStore(run: Run): AuditStore {
-  return {
-    addAuditEntry: (organizationId, entry) =>
-      run("addAuditEntry", (context) => addAuditEntry(context, organizationId, entry)),
-    listAuditEntries: (organizationId, page) =>
-      run("listAuditEntries", (context) => listAuditEntries(context, organizationId, page)),
-  };
-}
+const auditOperations: Operations<AuditStore> = {
+  async addAuditEntry(context, organizationId, entry) {
+    const text = JSON.stringify(entry);
+    await context.client.xadd(auditKey(organizationId), "MAXLEN", "~", KEPT_ENTRIES, "*", "entry", text);
+  },
 
-/** @see AuditStore.addAuditEntry */
-async function addAuditEntry(
-  context: StoreContext,
-  organizationId: string,
-  entry: AuditInput,
-): Promise<void> {
-  const text = JSON.stringify(entry);
-  await context.client.xadd(auditKey(organizationId), "MAXLEN", "~", KEPT_ENTRIES, "*", "entry", text);
+  async listAuditEntries(context, organizationId, { limit, after }) {
+    const end = after === null ? "+" : `(${after}`;
+    const found = await context.client.xrevrange(auditKey(organizationId), end, "-", "COUNT", limit + 1);
+    const items = found.slice(0, limit).map(([id, [, text = "null"]]) => ({
+      id,
+      recordedAtMs: Number(id.split("-")[0]),
+      ...entrySchema.parse(JSON.parse(text)),
+    }));
+    return { items, next: found.length > limit ? (items.at(-1)?.id ?? null) : null };
+  },
+};
+
+export function createAuditStore(run: Run): AuditStore {
+  return throughRun(run, auditOperations);
 }
 
 /**
@@ -76,20 +78,4 @@ export async function executeWithAudit(
     if (error) throw error;
   }
   return replies?.[0]?.[1];
-}
-
-/** @see AuditStore.listAuditEntries */
-async function listAuditEntries(
-  context: StoreContext,
-  organizationId: string,
-  { limit, after }: PageInput,
-): Promise<Page<AuditEntry>> {
-  const end = after === null ? "+" : `(${after}`;
-  const found = await context.client.xrevrange(auditKey(organizationId), end, "-", "COUNT", limit + 1);
-  const items = found.slice(0, limit).map(([id, [, text = "null"]]) => ({
-    id,
-    recordedAtMs: Number(id.split("-")[0]),
-    ...entrySchema.parse(JSON.parse(text)),
-  }));
-  return { items, next: found.length > limit ? (items.at(-1)?.id ?? null) : null };
 }

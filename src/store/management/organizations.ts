@@ -16,11 +16,9 @@ import {
 import { expiryOf, monthsBackFrom } from "../../calendar.ts";
 import { formatOrganizationSettings, parseOrganizationRecord } from "./records.ts";
 import { parseFields, textAt } from "../redis/parse-reply.ts";
-import type { AuditInput } from "../types/audit.ts";
-import type { OrganizationSettings } from "../../settings/organization.ts";
-import type { OrganizationChangeResult, OrganizationRecord } from "../types/management.ts";
-import type { Page, PageInput } from "../types/page.ts";
-import type { Run } from "../run.ts";
+import type { OrganizationRecord } from "../types/management.ts";
+import type { PageInput } from "../types/page.ts";
+import { type Operations, type Run, throughRun } from "../run.ts";
 import type { OrganizationStore } from "../types/management.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 
@@ -29,83 +27,98 @@ const SEARCHED_PAGES = 10;
 const SEARCH_PAGE = 200;
 const GONE_COURIER_MS = 86_400_000;
 
-export function createOrganizationStore(run: Run): OrganizationStore {
-  return {
-    createOrganization: (settings, audit) =>
-      run("createOrganization", (context) => createOrganization(context, settings, audit)),
-    getOrganization: (organizationId) =>
-      run("getOrganization", (context) => getOrganization(context, organizationId)),
-    listOrganizations: (page) => run("listOrganizations", (context) => listOrganizations(context, page)),
-    searchOrganizations: (text, page) =>
-      run("searchOrganizations", (context) => searchOrganizations(context, text, page)),
-    listOrganizationIds: () => run("listOrganizationIds", (context) => listOrganizationIds(context)),
-    changeOrganization: (organizationId, changes, expectedVersion, audit) =>
-      run("changeOrganization", (context) =>
-        changeOrganization(context, organizationId, changes, expectedVersion, audit),
-      ),
-  };
-}
-
-/**
- * @see OrganizationStore.createOrganization
- * The record comes before the list: a crash in between leaves a record that nobody knows the id of.
- */
-async function createOrganization(
-  context: StoreContext,
-  settings: OrganizationSettings,
-  audit?: (record: OrganizationRecord) => AuditInput,
-): Promise<OrganizationRecord> {
-  const now = await timeMs(context);
-  const id = createId("org", now);
-  const fields = [...formatOrganizationSettings(settings), "created_at", String(now), "version", "1"];
-  const record = { ...settings, id, createdAtMs: now, version: 1 };
-  const key = organizationKey(id);
-  if (audit === undefined) {
-    await context.client.hset(key, ...fields);
-  } else {
-    await executeWithAudit(context, id, audit(record), (change) => change.hset(key, ...fields));
-  }
-  await context.client.zadd(ORGANIZATIONS_KEY, 0, id);
-  return record;
-}
-
-/** @see OrganizationStore.getOrganization */
-async function getOrganization(
-  context: StoreContext,
-  organizationId: string,
-): Promise<OrganizationRecord | null> {
-  if (!isId("org", organizationId)) return null;
-  const fields = await context.client.hgetall(organizationKey(organizationId));
-  return Object.keys(fields).length === 0 ? null : parseOrganizationRecord(organizationId, fields);
-}
-
-/** @see OrganizationStore.listOrganizations */
-async function listOrganizations(context: StoreContext, page: PageInput): Promise<Page<OrganizationRecord>> {
-  const { ids, next } = await readIds(context, ORGANIZATIONS_KEY, page);
-  const records = await Promise.all(ids.map((id) => getOrganization(context, id)));
-  return { items: records.filter((record) => record !== null), next };
-}
-
-/** @see OrganizationStore.searchOrganizations */
-async function searchOrganizations(
-  context: StoreContext,
-  text: string,
-  { limit, after }: PageInput,
-): Promise<Page<OrganizationRecord>> {
-  const found: OrganizationRecord[] = [];
-  let next = after;
-  for (let page = 0; page < SEARCHED_PAGES; page += 1) {
-    const batch = await listOrganizations(context, { limit: SEARCH_PAGE, after: next });
-    for (const record of batch.items) {
-      if (!isOrganizationFound(record, text)) continue;
-      // One more than asked for: there is a next page.
-      if (found.length === limit) return { items: found, next: found.at(-1)?.id ?? null };
-      found.push(record);
+export const organizationOperations: Operations<OrganizationStore> = {
+  /** The record comes before the list: a crash in between leaves a record that nobody knows the id of. */
+  async createOrganization(context, settings, audit) {
+    const now = await timeMs(context);
+    const id = createId("org", now);
+    const fields = [...formatOrganizationSettings(settings), "created_at", String(now), "version", "1"];
+    const record = { ...settings, id, createdAtMs: now, version: 1 };
+    const key = organizationKey(id);
+    if (audit === undefined) {
+      await context.client.hset(key, ...fields);
+    } else {
+      await executeWithAudit(context, id, audit(record), (change) => change.hset(key, ...fields));
     }
-    next = batch.next;
-    if (next === null) break;
-  }
-  return { items: found, next };
+    await context.client.zadd(ORGANIZATIONS_KEY, 0, id);
+    return record;
+  },
+
+  async getOrganization(context, organizationId) {
+    if (!isId("org", organizationId)) return null;
+    const fields = await context.client.hgetall(organizationKey(organizationId));
+    return Object.keys(fields).length === 0 ? null : parseOrganizationRecord(organizationId, fields);
+  },
+
+  async listOrganizations(context, page) {
+    const { ids, next } = await readIds(context, ORGANIZATIONS_KEY, page);
+    const records = await Promise.all(ids.map((id) => organizationOperations.getOrganization(context, id)));
+    return { items: records.filter((record) => record !== null), next };
+  },
+
+  async searchOrganizations(context, text, { limit, after }) {
+    const found: OrganizationRecord[] = [];
+    let next = after;
+    for (let page = 0; page < SEARCHED_PAGES; page += 1) {
+      const batch = await organizationOperations.listOrganizations(context, {
+        limit: SEARCH_PAGE,
+        after: next,
+      });
+      for (const record of batch.items) {
+        if (!isOrganizationFound(record, text)) continue;
+        // One more than asked for: there is a next page.
+        if (found.length === limit) return { items: found, next: found.at(-1)?.id ?? null };
+        found.push(record);
+      }
+      next = batch.next;
+      if (next === null) break;
+    }
+    return { items: found, next };
+  },
+
+  async listOrganizationIds(context) {
+    return context.client.zrange(ORGANIZATIONS_KEY, "0", "-1");
+  },
+
+  async changeOrganization(context, organizationId, changes, expectedVersion, audit = null) {
+    if (!isId("org", organizationId)) return { outcome: "not_found" };
+    const reply = await runInMonth(context, (month) => {
+      const spends = monthsBackFrom(month, context.usageMonths + 1).map(({ name }) =>
+        spendKey(organizationId, name),
+      );
+      return context.client.igwSetOrganization(
+        String(spends.length + 6),
+        organizationKey(organizationId),
+        holdsKey(organizationId),
+        ...alertKeys(organizationId, month.name),
+        auditKey(organizationId),
+        ...spends,
+        expectedVersion === null ? "" : String(expectedVersion),
+        month.name,
+        String(month.startMs),
+        String(month.endMs),
+        String(expiryOf(month.name, context.usageMonths)),
+        formatAuditEntry(audit),
+        ...formatOrganizationSettings(changes),
+      );
+    });
+    const outcome = textAt(reply, OUTCOME);
+    if (outcome === "not_found") return { outcome };
+    const recordAt = (position: number) =>
+      parseOrganizationRecord(organizationId, parseFields(reply[position]));
+    if (outcome === "version_conflict" || outcome === "currency_locked") {
+      return { outcome, current: recordAt(AT.organizationConflict.record) };
+    }
+    const { before, after, alertsFired } = AT.organizationChanged;
+    countFiredAlerts(context, reply, alertsFired);
+    const result = { outcome: "changed", before: recordAt(before), after: recordAt(after) } as const;
+    await expireCouriers(context, result.before, result.after);
+    return result;
+  },
+};
+
+export function createOrganizationStore(run: Run): OrganizationStore {
+  return throughRun(run, organizationOperations);
 }
 
 /** Whether a search for this text finds it. */
@@ -116,54 +129,6 @@ export function isOrganizationFound(record: Pick<OrganizationRecord, "id" | "nam
 /** As people compare names: "Ä" is "ä", and a wide "Ａ" is "a". */
 function foldCase(text: string): string {
   return text.normalize("NFKC").toLowerCase();
-}
-
-/** @see OrganizationStore.listOrganizationIds */
-export async function listOrganizationIds(context: StoreContext): Promise<readonly string[]> {
-  return context.client.zrange(ORGANIZATIONS_KEY, "0", "-1");
-}
-
-/** @see OrganizationStore.changeOrganization */
-async function changeOrganization(
-  context: StoreContext,
-  organizationId: string,
-  changes: Partial<OrganizationSettings>,
-  expectedVersion: number | null,
-  audit: AuditInput | null = null,
-): Promise<OrganizationChangeResult> {
-  if (!isId("org", organizationId)) return { outcome: "not_found" };
-  const reply = await runInMonth(context, (month) => {
-    const spends = monthsBackFrom(month, context.usageMonths + 1).map(({ name }) =>
-      spendKey(organizationId, name),
-    );
-    return context.client.igwSetOrganization(
-      String(spends.length + 6),
-      organizationKey(organizationId),
-      holdsKey(organizationId),
-      ...alertKeys(organizationId, month.name),
-      auditKey(organizationId),
-      ...spends,
-      expectedVersion === null ? "" : String(expectedVersion),
-      month.name,
-      String(month.startMs),
-      String(month.endMs),
-      String(expiryOf(month.name, context.usageMonths)),
-      formatAuditEntry(audit),
-      ...formatOrganizationSettings(changes),
-    );
-  });
-  const outcome = textAt(reply, OUTCOME);
-  if (outcome === "not_found") return { outcome };
-  const recordAt = (position: number) =>
-    parseOrganizationRecord(organizationId, parseFields(reply[position]));
-  if (outcome === "version_conflict" || outcome === "currency_locked") {
-    return { outcome, current: recordAt(AT.organizationConflict.record) };
-  }
-  const { before, after, alertsFired } = AT.organizationChanged;
-  countFiredAlerts(context, reply, alertsFired);
-  const result = { outcome: "changed", before: recordAt(before), after: recordAt(after) } as const;
-  await expireCouriers(context, result.before, result.after);
-  return result;
 }
 
 /**

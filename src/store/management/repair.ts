@@ -4,18 +4,19 @@
  * for an operator or once a day, not for the path.
  */
 import { Cluster } from "ioredis";
-import { listKeys } from "./api-keys.ts";
+import { keyOperations } from "./api-keys.ts";
 import type { StoreContext } from "../context.ts";
 import { hashOfLookUp, keyRecordKey, LOOK_UP_PATTERN, lookUpKey } from "../redis/keys.ts";
-import { listOrganizationIds } from "./organizations.ts";
-import type { RepairReport } from "../types/management.ts";
+import { organizationOperations } from "./organizations.ts";
+import type { KeyRecord, RepairReport } from "../types/management.ts";
+import type { Page } from "../types/page.ts";
 
 const PAGE = 200;
 
 /** @see KeyStore.repair */
 export async function repair(context: StoreContext): Promise<RepairReport> {
   let lookUpsWritten = 0;
-  for (const organizationId of await listOrganizationIds(context)) {
+  for (const organizationId of await organizationOperations.listOrganizationIds(context)) {
     lookUpsWritten += await writeMissingLookUps(context, organizationId);
   }
   return { lookUpsWritten, lookUpsRemoved: await removeDeadLookUps(context) };
@@ -25,7 +26,7 @@ async function writeMissingLookUps(context: StoreContext, organizationId: string
   let written = 0;
   let after: string | null = null;
   do {
-    const page: Awaited<ReturnType<typeof listKeys>> = await listKeys(context, organizationId, {
+    const page: Page<KeyRecord> = await keyOperations.listKeys(context, organizationId, {
       limit: PAGE,
       after,
     });

@@ -10,106 +10,79 @@ import { createId, isId } from "../ids.ts";
 import { auditKey, organizationKey, tokenListKey, tokenLookUpKey, tokenRecordKey } from "../redis/keys.ts";
 import { readIds } from "./organizations.ts";
 import { parseInteger } from "../redis/parse-reply.ts";
-import type { Page, PageInput } from "../types/page.ts";
-import type { AuditInput } from "../types/audit.ts";
 import { TOKEN_ROLES } from "../types/tokens.ts";
-import type { HashedToken, TokenRecord, TokenSettings } from "../types/tokens.ts";
-import type { Run } from "../run.ts";
+import type { TokenRecord } from "../types/tokens.ts";
+import { type Operations, type Run, throughRun } from "../run.ts";
 import type { TokenStore } from "../types/tokens.ts";
 
 type Fields = Readonly<Record<string, string>>;
 
+const tokenOperations: Operations<TokenStore> = {
+  async createToken(context, organizationId, settings, token, audit) {
+    if (!isId("org", organizationId)) return null;
+    const createdAtMs = await timeMs(context);
+    const id = createId("token", createdAtMs);
+    const record = { ...settings, id, organizationId, display: token.display, createdAtMs };
+    // The same transition as with a key: organization there, record not there, both list and record written.
+    const created = await context.client.igwCreateKey(
+      organizationKey(organizationId),
+      tokenRecordKey(organizationId, id),
+      tokenListKey(organizationId),
+      auditKey(organizationId),
+      id,
+      formatAuditEntry(audit?.(record)),
+      ...Object.entries({
+        name: settings.name,
+        role: settings.role,
+        hash: token.hash,
+        display: token.display,
+        created_at: String(createdAtMs),
+      }).flat(),
+    );
+    if (created !== 1) return null;
+    await context.client.set(tokenLookUpKey(token.hash), `${organizationId} ${id}`);
+    return record;
+  },
+
+  async findToken(context, sha256Hex) {
+    const [organizationId = "", id = ""] =
+      (await context.client.get(tokenLookUpKey(sha256Hex)))?.split(" ") ?? [];
+    const fields = await readFields(context, organizationId, id);
+    if (fields === null || fields["hash"] !== sha256Hex) return null;
+    return parseTokenRecord(organizationId, id, fields);
+  },
+
+  async listTokens(context, organizationId, page) {
+    if (!isId("org", organizationId)) return { items: [], next: null };
+    const { ids, next } = await readIds(context, tokenListKey(organizationId), page);
+    const records = await Promise.all(
+      ids.map(async (id) => {
+        const fields = await readFields(context, organizationId, id);
+        return fields === null ? null : parseTokenRecord(organizationId, id, fields);
+      }),
+    );
+    return { items: records.filter((record) => record !== null), next };
+  },
+
+  async deleteToken(context, organizationId, tokenId, audit) {
+    const fields = await readFields(context, organizationId, tokenId);
+    if (fields === null) return null;
+    const record = parseTokenRecord(organizationId, tokenId, fields);
+    const deleted = await context.client.igwDeleteToken(
+      tokenRecordKey(organizationId, tokenId),
+      tokenListKey(organizationId),
+      auditKey(organizationId),
+      tokenId,
+      formatAuditEntry(audit?.(record)),
+    );
+    await context.client.del(tokenLookUpKey(fields["hash"] ?? ""));
+    // Somebody else deleted it between the two commands.
+    return deleted === 1 ? record : null;
+  },
+};
+
 export function createTokenStore(run: Run): TokenStore {
-  return {
-    createToken: (organizationId, settings, token, audit) =>
-      run("createToken", (context) => createToken(context, organizationId, settings, token, audit)),
-    findToken: (sha256Hex) => run("findToken", (context) => findToken(context, sha256Hex)),
-    listTokens: (organizationId, page) =>
-      run("listTokens", (context) => listTokens(context, organizationId, page)),
-    deleteToken: (organizationId, tokenId, audit) =>
-      run("deleteToken", (context) => deleteToken(context, organizationId, tokenId, audit)),
-  };
-}
-
-/** @see TokenStore.createToken */
-async function createToken(
-  context: StoreContext,
-  organizationId: string,
-  settings: TokenSettings,
-  token: HashedToken,
-  audit?: (record: TokenRecord) => AuditInput,
-): Promise<TokenRecord | null> {
-  if (!isId("org", organizationId)) return null;
-  const createdAtMs = await timeMs(context);
-  const id = createId("token", createdAtMs);
-  const record = { ...settings, id, organizationId, display: token.display, createdAtMs };
-  // The same transition as with a key: organization there, record not there, both list and record written.
-  const created = await context.client.igwCreateKey(
-    organizationKey(organizationId),
-    tokenRecordKey(organizationId, id),
-    tokenListKey(organizationId),
-    auditKey(organizationId),
-    id,
-    formatAuditEntry(audit?.(record)),
-    ...Object.entries({
-      name: settings.name,
-      role: settings.role,
-      hash: token.hash,
-      display: token.display,
-      created_at: String(createdAtMs),
-    }).flat(),
-  );
-  if (created !== 1) return null;
-  await context.client.set(tokenLookUpKey(token.hash), `${organizationId} ${id}`);
-  return record;
-}
-
-/** @see TokenStore.findToken */
-async function findToken(context: StoreContext, sha256Hex: string): Promise<TokenRecord | null> {
-  const [organizationId = "", id = ""] =
-    (await context.client.get(tokenLookUpKey(sha256Hex)))?.split(" ") ?? [];
-  const fields = await readFields(context, organizationId, id);
-  if (fields === null || fields["hash"] !== sha256Hex) return null;
-  return parseTokenRecord(organizationId, id, fields);
-}
-
-/** @see TokenStore.listTokens */
-async function listTokens(
-  context: StoreContext,
-  organizationId: string,
-  page: PageInput,
-): Promise<Page<TokenRecord>> {
-  if (!isId("org", organizationId)) return { items: [], next: null };
-  const { ids, next } = await readIds(context, tokenListKey(organizationId), page);
-  const records = await Promise.all(
-    ids.map(async (id) => {
-      const fields = await readFields(context, organizationId, id);
-      return fields === null ? null : parseTokenRecord(organizationId, id, fields);
-    }),
-  );
-  return { items: records.filter((record) => record !== null), next };
-}
-
-/** @see TokenStore.deleteToken */
-async function deleteToken(
-  context: StoreContext,
-  organizationId: string,
-  tokenId: string,
-  audit?: (record: TokenRecord) => AuditInput,
-): Promise<TokenRecord | null> {
-  const fields = await readFields(context, organizationId, tokenId);
-  if (fields === null) return null;
-  const record = parseTokenRecord(organizationId, tokenId, fields);
-  const deleted = await context.client.igwDeleteToken(
-    tokenRecordKey(organizationId, tokenId),
-    tokenListKey(organizationId),
-    auditKey(organizationId),
-    tokenId,
-    formatAuditEntry(audit?.(record)),
-  );
-  await context.client.del(tokenLookUpKey(fields["hash"] ?? ""));
-  // Somebody else deleted it between the two commands.
-  return deleted === 1 ? record : null;
+  return throughRun(run, tokenOperations);
 }
 
 async function readFields(

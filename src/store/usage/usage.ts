@@ -13,21 +13,13 @@ import {
   usageKey,
 } from "../redis/keys.ts";
 import { dayAt, daysOf, expiryOf, monthAt, parseMonth } from "../../calendar.ts";
-import type { AuditInput } from "../types/audit.ts";
 import type { CalendarPeriod } from "../../calendar.ts";
 import { amountAt, integerAt, parseArray, parseInteger, textAt } from "../redis/parse-reply.ts";
 import { NO_USAGE } from "../types/reporting.ts";
-import type {
-  CorrectInput,
-  CorrectionDetails,
-  CorrectResult,
-  MonthUsage,
-  SpendFigures,
-  UsageRow,
-} from "../types/reporting.ts";
+import type { CorrectionDetails, CorrectResult, UsageRow } from "../types/reporting.ts";
 import { OTHER_TAGS } from "../../tags.ts";
 import { raiseUsage } from "./raise-usage.ts";
-import type { Run } from "../run.ts";
+import { type Operations, type Run, throughRun } from "../run.ts";
 import type { UsageStore } from "../types/reporting.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 
@@ -48,128 +40,92 @@ const KEY_PREFIX = "key:";
 
 type MutableRow = { -readonly [Name in keyof UsageRow]: UsageRow[Name] };
 
-export function createUsageStore(run: Run): UsageStore {
-  return {
-    readSpend: (organizationId, month, keyIds = null) =>
-      run("readSpend", (context) => readSpend(context, organizationId, month, keyIds)),
-    readUsage: (organizationId, month) =>
-      run("readUsage", (context) => readUsage(context, organizationId, month)),
-    readUsageOfDay: (organizationId, day) =>
-      run("readUsageOfDay", (context) => readUsageOfDay(context, organizationId, day)),
-    correct: (input, audit) => run("correct", (context) => correct(context, input, audit)),
-    findCorrection: (organizationId, correctionId) =>
-      run("findCorrection", (context) => findCorrection(context, organizationId, correctionId)),
-    raiseUsage: (organizationId, logged, tagsInRedis) =>
-      run("raiseUsage", (context) => raiseUsage(context, organizationId, logged, tagsInRedis)),
-  };
-}
+const usageOperations: Operations<UsageStore> = {
+  async readSpend(context, organizationId, monthName, keyIds = null) {
+    const { month, now } = await resolveMonth(context, monthName);
+    const fields = await readSpendFields(context, spendKey(organizationId, month.name), keyIds);
+    const keys = Object.entries(fields).filter(([field]) => field.startsWith(KEY_PREFIX));
+    return {
+      month: month.name,
+      timeMs: now,
+      organizationMicrocents: BigInt(fields["organization"] ?? "0"),
+      organizationHeldMicrocents: BigInt(fields["held:organization"] ?? "0"),
+      keyMicrocents: new Map(keys.map(([field, amount]) => [field.slice(KEY_PREFIX.length), BigInt(amount)])),
+    };
+  },
 
-/** @see UsageStore.readSpend */
-async function readSpend(
-  context: StoreContext,
-  organizationId: string,
-  monthName: string | null,
-  keyIds: readonly string[] | null,
-): Promise<SpendFigures> {
-  const { month, now } = await resolveMonth(context, monthName);
-  const fields = await readSpendFields(context, spendKey(organizationId, month.name), keyIds);
-  const keys = Object.entries(fields).filter(([field]) => field.startsWith(KEY_PREFIX));
-  return {
-    month: month.name,
-    timeMs: now,
-    organizationMicrocents: BigInt(fields["organization"] ?? "0"),
-    organizationHeldMicrocents: BigInt(fields["held:organization"] ?? "0"),
-    keyMicrocents: new Map(keys.map(([field, amount]) => [field.slice(KEY_PREFIX.length), BigInt(amount)])),
-  };
-}
-
-/** @see UsageStore.readUsage */
-async function readUsage(
-  context: StoreContext,
-  organizationId: string,
-  monthName: string | null,
-): Promise<MonthUsage> {
-  const { month } = await resolveMonth(context, monthName);
-  const days = await Promise.all(
-    daysOf(month).map(
-      async (day) => [day, await context.client.hgetall(usageKey(organizationId, day))] as const,
-    ),
-  );
-  // Behind the rows: a combination is there before the first figure of its row.
-  const combinations = await context.client.hgetall(tagCombinationsKey(organizationId, month.name));
-  const hasOtherTags = combinations[OTHER_TAGS] !== undefined;
-  return {
-    month: month.name,
-    rows: days.flatMap(([day, fields]) => parseDay(day, fields, combinations)),
-    tagCombinations: Object.keys(combinations).length - (hasOtherTags ? 1 : 0),
-    hasOtherTags,
-  };
-}
-
-/** @see UsageStore.readUsageOfDay */
-async function readUsageOfDay(
-  { client }: StoreContext,
-  organizationId: string,
-  day: string,
-): Promise<readonly UsageRow[]> {
-  const fields = await client.hgetall(usageKey(organizationId, day));
-  return parseDay(day, fields, await client.hgetall(tagCombinationsKey(organizationId, day.slice(0, 7))));
-}
-
-/**
- * @see UsageStore.correct
- * @throws RangeError when the amount is 0 or beyond 2^53.
- */
-async function correct(
-  context: StoreContext,
-  input: CorrectInput,
-  audit?: (month: string) => AuditInput,
-): Promise<CorrectResult> {
-  const { organizationId, keyId, correctionId, amountMicrocents } = input;
-  const size = amountMicrocents < 0n ? -amountMicrocents : amountMicrocents;
-  if (size === 0n || size > BigInt(Number.MAX_SAFE_INTEGER)) {
-    throw new RangeError(`${amountMicrocents} microcents are no amount for a correction`);
-  }
-  const run = async (day: CalendarPeriod): Promise<readonly unknown[]> => {
-    const month = day.name.slice(0, 7);
-    const reply = await context.client.igwCorrect(
-      organizationKey(organizationId),
-      keyId === null ? organizationKey(organizationId) : keyRecordKey(organizationId, keyId),
-      spendKey(organizationId, month),
-      usageKey(organizationId, day.name),
-      correctionKey(organizationId, correctionId),
-      ...alertKeys(organizationId, month),
-      auditKey(organizationId),
-      String(day.startMs),
-      String(day.endMs),
-      month,
-      keyId ?? "",
-      String(amountMicrocents),
-      String(expiryOf(month, context.usageMonths)),
-      formatAuditEntry(audit?.(month)),
-      JSON.stringify({ month, details: input.details ?? null }),
+  async readUsage(context, organizationId, monthName) {
+    const { month } = await resolveMonth(context, monthName);
+    const days = await Promise.all(
+      daysOf(month).map(
+        async (day) => [day, await context.client.hgetall(usageKey(organizationId, day))] as const,
+      ),
     );
-    return parseArray(reply);
-  };
-  let reply = await run(dayAt(await timeMs(context)));
-  // Midnight fell between the two commands; nothing was changed.
-  if (reply[OUTCOME] === "day_changed") reply = await run(dayAt(integerAt(reply, AT.dayChanged.timeMs)));
-  const result = parseCorrection(reply, keyId);
-  if (result.outcome === "applied") {
-    countFiredAlerts(context, reply, AT.corrected.alertsFired);
-    if (amountMicrocents < 0n) countSpendFall(context, "correction");
-  }
-  return result;
-}
+    // Behind the rows: a combination is there before the first figure of its row.
+    const combinations = await context.client.hgetall(tagCombinationsKey(organizationId, month.name));
+    const hasOtherTags = combinations[OTHER_TAGS] !== undefined;
+    return {
+      month: month.name,
+      rows: days.flatMap(([day, fields]) => parseDay(day, fields, combinations)),
+      tagCombinations: Object.keys(combinations).length - (hasOtherTags ? 1 : 0),
+      hasOtherTags,
+    };
+  },
 
-/** @see UsageStore.findCorrection */
-async function findCorrection(
-  { client }: StoreContext,
-  organizationId: string,
-  correctionId: string,
-): Promise<CorrectionDetails | null> {
-  const kept = await client.get(correctionKey(organizationId, correctionId));
-  return kept === null ? null : parseKept(kept).details;
+  async readUsageOfDay({ client }, organizationId, day) {
+    const fields = await client.hgetall(usageKey(organizationId, day));
+    return parseDay(day, fields, await client.hgetall(tagCombinationsKey(organizationId, day.slice(0, 7))));
+  },
+
+  /** @throws RangeError when the amount is 0 or beyond 2^53. */
+  async correct(context, input, audit) {
+    const { organizationId, keyId, correctionId, amountMicrocents } = input;
+    const size = amountMicrocents < 0n ? -amountMicrocents : amountMicrocents;
+    if (size === 0n || size > BigInt(Number.MAX_SAFE_INTEGER)) {
+      throw new RangeError(`${amountMicrocents} microcents are no amount for a correction`);
+    }
+    const run = async (day: CalendarPeriod): Promise<readonly unknown[]> => {
+      const month = day.name.slice(0, 7);
+      const reply = await context.client.igwCorrect(
+        organizationKey(organizationId),
+        keyId === null ? organizationKey(organizationId) : keyRecordKey(organizationId, keyId),
+        spendKey(organizationId, month),
+        usageKey(organizationId, day.name),
+        correctionKey(organizationId, correctionId),
+        ...alertKeys(organizationId, month),
+        auditKey(organizationId),
+        String(day.startMs),
+        String(day.endMs),
+        month,
+        keyId ?? "",
+        String(amountMicrocents),
+        String(expiryOf(month, context.usageMonths)),
+        formatAuditEntry(audit?.(month)),
+        JSON.stringify({ month, details: input.details ?? null }),
+      );
+      return parseArray(reply);
+    };
+    let reply = await run(dayAt(await timeMs(context)));
+    // Midnight fell between the two commands; nothing was changed.
+    if (reply[OUTCOME] === "day_changed") reply = await run(dayAt(integerAt(reply, AT.dayChanged.timeMs)));
+    const result = parseCorrection(reply, keyId);
+    if (result.outcome === "applied") {
+      countFiredAlerts(context, reply, AT.corrected.alertsFired);
+      if (amountMicrocents < 0n) countSpendFall(context, "correction");
+    }
+    return result;
+  },
+
+  async findCorrection({ client }, organizationId, correctionId) {
+    const kept = await client.get(correctionKey(organizationId, correctionId));
+    return kept === null ? null : parseKept(kept).details;
+  },
+
+  raiseUsage,
+};
+
+export function createUsageStore(run: Run): UsageStore {
+  return throughRun(run, usageOperations);
 }
 
 function parseCorrection(reply: readonly unknown[], keyId: string | null): CorrectResult {
