@@ -5,9 +5,9 @@
  * Each way from a client's protocol to an upstream's has a folder beside this file, `chat-to-chat/`, `messages-to-chat/`
  * and so on, with the same names in it: `translation.ts`, `request.ts` and `answer.ts` implement the contracts below,
  * `error-body.ts` writes errors, `request/` reads and converts a body, `response/` a whole answer, `stream/` a streamed
- * one. What they share is beside them: `conversation/` (what those that translate have in common: a conversation as chat
- * messages, and how its answer is read), `upstream/` (what upstreams answer, read leniently), `json/` and `sse/`.
- * `protocols.ts` puts them together.
+ * one. What they share is beside them: `read-request.ts` (all requests), `conversation/` (what those that translate have
+ * in common: a conversation as chat messages, and how its answer is read), `openai/` and `pass-through/` (what passes as
+ * it is), `upstream/` (what upstreams answer, read leniently), `json/` and `sse/`. `protocols.ts` puts them together.
  */
 import type { GatewayError } from "../errors.ts";
 import type { TokenUsage } from "../token-usage.ts";

@@ -1,86 +1,46 @@
-import { GatewayError } from "../../errors.ts";
-import type {
-  Answer,
-  AnswerContext,
-  ClientRequest,
-  ModelTarget,
-  PromptSize,
-  RequestBody,
-} from "../client-protocol.ts";
+import type { Answer, AnswerContext, ModelTarget, PromptSize, RequestBody } from "../client-protocol.ts";
 import type { JsonBody } from "../json/parse-body.ts";
-import { ChatAnswer } from "./answer.ts";
+import { createChatAnswer } from "./answer.ts";
 import { measurePrompt } from "./request/measure-prompt.ts";
 import { type ChatFields, readChatFields } from "./request/read-fields.ts";
 import { mapUsageVisibility } from "../openai/stream-options.ts";
 import { createUpstreamBody } from "../openai/upstream-body.ts";
+import { ReadRequest } from "../read-request.ts";
 
-/** What is needed until the upstream's answer begins; let go then, since a stream may last for minutes. */
 interface Content {
   readonly body: JsonBody;
-  readonly messages: ChatFields["messages"];
+  readonly fields: ChatFields;
 }
 
 /** A client's chat completion request; its upstream form differs in the model and the wish for usage only. */
-export class ChatRequest implements ClientRequest {
+export class ChatRequest extends ReadRequest<Content> {
   readonly protocol = "chat";
-  readonly model: string;
-  readonly stream: boolean;
-  readonly maxOutputTokens: number | null;
-  readonly endUser: string | null;
-  readonly choices: number;
-  readonly serviceTier: string | null;
-  readonly prompts = 1;
-  readonly promptTokens = null;
-  readonly #streamOptions: ChatFields["streamOptions"];
-  #content: Content | null;
-  #promptSize: PromptSize | null = null;
 
   /** @throws GatewayError 400 naming the field and what was expected. */
   constructor(body: RequestBody) {
     const fields = readChatFields(body);
-    this.model = body.model;
-    this.stream = fields.stream;
-    this.maxOutputTokens = fields.maxOutputTokens;
-    this.endUser = fields.endUser;
-    this.choices = fields.choices;
-    this.serviceTier = fields.serviceTier;
-    this.#streamOptions = fields.streamOptions;
-    this.#content = { body, messages: fields.messages };
+    super({ ...fields, model: body.model }, { body, fields });
   }
 
-  /** Not callable for the first time after `createAnswer`. */
-  promptSize(): PromptSize {
-    if (this.#promptSize === null) {
-      const { body, messages } = this.#requireContent();
-      this.#promptSize = measurePrompt(body, messages);
-    }
-    return this.#promptSize;
+  protected override measure({ body, fields }: Content): PromptSize {
+    return measurePrompt(body, fields.messages);
   }
 
-  /** Not callable after `createAnswer`. */
-  toUpstream(model: ModelTarget): Uint8Array {
-    const { upstreamModel, profile } = model;
+  protected override convert({ body }: Content, { upstreamModel, profile }: ModelTarget): Uint8Array {
     const stream = this.stream ? { isContinuous: profile.continuousUsage } : null;
-    return createUpstreamBody(this.#requireContent().body, { model: upstreamModel, stream });
+    return createUpstreamBody(body, { model: upstreamModel, stream });
   }
 
-  createAnswer(context: AnswerContext): Answer {
-    this.#content = null;
+  protected override answer({ fields: { streamOptions } }: Content, context: AnswerContext): Answer {
     const { model, requestId, describeCost = null } = context;
     // The cost stands in the usage, so who asks for it sees both.
-    const options =
-      describeCost === null ? this.#streamOptions : { ...this.#streamOptions, include_usage: true };
-    return new ChatAnswer({
-      model,
+    const options = describeCost === null ? streamOptions : { ...streamOptions, include_usage: true };
+    return createChatAnswer({
+      model: model.id,
       stream: this.stream,
       usageVisibility: mapUsageVisibility(options, model.profile.continuousUsage),
       requestId,
       describeCost,
     });
-  }
-
-  #requireContent(): Content {
-    if (this.#content !== null) return this.#content;
-    throw new GatewayError("internal_error", { cause: new Error("the request's body was let go") });
   }
 }

@@ -1,77 +1,58 @@
-import { GatewayError } from "../../errors.ts";
-import type {
-  Answer,
-  AnswerContext,
-  ClientRequest,
-  ModelTarget,
-  PromptSize,
-  RequestBody,
-} from "../client-protocol.ts";
+import type { Answer, AnswerContext, ModelTarget, PromptSize, RequestBody } from "../client-protocol.ts";
 import type { JsonBody } from "../json/parse-body.ts";
 import { readAskedServiceTier, readEndUser } from "../openai/request-fields.ts";
 import { mapUsageVisibility } from "../openai/stream-options.ts";
 import { createUpstreamBody } from "../openai/upstream-body.ts";
-import { CompletionsAnswer } from "./answer.ts";
+import { createCompletionsAnswer } from "./answer.ts";
 import { type CompletionsFields, readCompletionsFields } from "./request/read-fields.ts";
+import { ReadRequest } from "../read-request.ts";
+
+interface Content {
+  readonly body: JsonBody;
+  readonly fields: CompletionsFields;
+}
 
 /** A client's completion request; its upstream form differs in the model and the wish for usage only. */
-export class CompletionsRequest implements ClientRequest {
+export class CompletionsRequest extends ReadRequest<Content> {
   readonly protocol = "completions";
-  readonly model: string;
-  readonly stream: boolean;
-  readonly maxOutputTokens: number | null;
-  readonly choices: number;
-  readonly prompts: number;
-  readonly promptTokens: number | null;
-  readonly serviceTier: string | null;
-  readonly endUser: string | null;
-  readonly #fields: CompletionsFields;
-  /** Let go when the answer begins: a stream may last for minutes. */
-  #body: JsonBody | null;
 
   /** @throws GatewayError 400 naming the field and what was expected. */
   constructor(body: RequestBody) {
     const fields = readCompletionsFields(body);
-    this.model = body.model;
-    this.endUser = readEndUser(body.value);
-    this.serviceTier = readAskedServiceTier(body.value);
-    this.stream = fields.stream;
-    this.maxOutputTokens = fields.maxOutputTokens;
-    this.prompts = fields.prompts.count;
-    this.promptTokens = fields.prompts.tokens;
-    this.choices = fields.prompts.count * fields.answersPerPrompt;
-    this.#fields = fields;
-    this.#body = body;
+    const { stream, maxOutputTokens, prompts, answersPerPrompt } = fields;
+    const facts = {
+      model: body.model,
+      stream,
+      maxOutputTokens,
+      endUser: readEndUser(body.value),
+      serviceTier: readAskedServiceTier(body.value),
+      prompts: prompts.count,
+      promptTokens: prompts.tokens,
+      choices: prompts.count * answersPerPrompt,
+    };
+    super(facts, { body, fields });
   }
 
-  /** Not callable after `createAnswer`. */
-  promptSize(): PromptSize {
-    const textBytes = Buffer.byteLength(this.#requireBody().text);
-    const { hasMedia } = this.#fields.prompts;
+  protected override measure({ body, fields }: Content): PromptSize {
+    const { hasMedia } = fields.prompts;
+    const textBytes = Buffer.byteLength(body.text);
     return { textBytes, messages: 0, hasMedia, hasTools: false, predictionBytes: 0 };
   }
 
-  /** Not callable after `createAnswer`. */
-  toUpstream({ upstreamModel, profile }: ModelTarget): Uint8Array {
+  protected override convert({ body }: Content, { upstreamModel, profile }: ModelTarget): Uint8Array {
     const stream = this.stream ? { isContinuous: profile.continuousUsage } : null;
-    return createUpstreamBody(this.#requireBody(), { model: upstreamModel, stream });
+    return createUpstreamBody(body, { model: upstreamModel, stream });
   }
 
-  createAnswer({ model, requestId }: AnswerContext): Answer {
-    this.#body = null;
-    const { streamOptions, echo, choicesPerPrompt } = this.#fields;
-    return new CompletionsAnswer({
+  protected override answer({ fields }: Content, { model, requestId }: AnswerContext): Answer {
+    const { streamOptions, echo, choicesPerPrompt } = fields;
+    return createCompletionsAnswer({
       model: model.id,
       stream: this.stream,
       usageVisibility: mapUsageVisibility(streamOptions, model.profile.continuousUsage),
       echoCharacters: (choice) => (echo === null ? 0 : echoOf(echo, choice, choicesPerPrompt)),
       requestId,
     });
-  }
-
-  #requireBody(): JsonBody {
-    if (this.#body !== null) return this.#body;
-    throw new GatewayError("internal_error", { cause: new Error("the request's body was let go") });
   }
 }
 

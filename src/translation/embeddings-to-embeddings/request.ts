@@ -1,57 +1,44 @@
-import type {
-  Answer,
-  AnswerContext,
-  ClientRequest,
-  ModelTarget,
-  PromptSize,
-  RequestBody,
-} from "../client-protocol.ts";
+import type { Answer, AnswerContext, ModelTarget, PromptSize, RequestBody } from "../client-protocol.ts";
 import type { JsonBody } from "../json/parse-body.ts";
 import { EXPECTED_PROMPTS, measurePrompts, type Prompts } from "../openai/prompts.ts";
 import { invalid, missing, readAskedServiceTier, readEndUser } from "../openai/request-fields.ts";
 import { createUpstreamBody } from "../openai/upstream-body.ts";
 import { EmbeddingsAnswer } from "./answer.ts";
+import { ReadRequest } from "../read-request.ts";
 
 /** Those that no body may give in two ways. */
 export const EMBEDDINGS_FIELDS: ReadonlySet<string> = new Set(["model", "input", "messages"]);
 
+interface Content {
+  readonly body: JsonBody;
+  readonly hasMedia: boolean;
+}
+
 /** A client's embeddings request; its upstream form differs in the model's name only. */
-export class EmbeddingsRequest implements ClientRequest {
+export class EmbeddingsRequest extends ReadRequest<Content> {
   readonly protocol = "embeddings";
-  readonly model: string;
-  readonly stream = false;
-  /** Nothing is generated. */
-  readonly maxOutputTokens = 0;
-  readonly choices = 1;
-  readonly prompts: number;
-  readonly promptTokens: number | null;
-  readonly serviceTier: string | null;
-  readonly endUser: string | null;
-  readonly #body: JsonBody;
-  readonly #hasMedia: boolean;
 
   /** @throws GatewayError 400 naming the field and what was expected. */
   constructor(body: RequestBody) {
-    this.model = body.model;
-    this.endUser = readEndUser(body.value);
-    this.serviceTier = readAskedServiceTier(body.value);
-    const { count, tokens, hasMedia } = readInput(body);
-    this.prompts = count;
-    this.promptTokens = tokens;
-    this.#hasMedia = hasMedia;
-    this.#body = body;
+    const endUser = readEndUser(body.value);
+    const serviceTier = readAskedServiceTier(body.value);
+    const { count: prompts, tokens: promptTokens, hasMedia } = readInput(body);
+    const { model } = body;
+    // Nothing is generated.
+    const facts = { model, stream: false, maxOutputTokens: 0, endUser, serviceTier, prompts, promptTokens };
+    super(facts, { body, hasMedia });
   }
 
-  promptSize(): PromptSize {
-    const textBytes = Buffer.byteLength(this.#body.text);
-    return { textBytes, messages: 0, hasMedia: this.#hasMedia, hasTools: false, predictionBytes: 0 };
+  protected override measure({ body, hasMedia }: Content): PromptSize {
+    const textBytes = Buffer.byteLength(body.text);
+    return { textBytes, messages: 0, hasMedia, hasTools: false, predictionBytes: 0 };
   }
 
-  toUpstream(model: ModelTarget): Uint8Array {
-    return createUpstreamBody(this.#body, { model: model.upstreamModel, stream: null });
+  protected override convert({ body }: Content, model: ModelTarget): Uint8Array {
+    return createUpstreamBody(body, { model: model.upstreamModel, stream: null });
   }
 
-  createAnswer({ model }: AnswerContext): Answer {
+  protected override answer(_content: Content, { model }: AnswerContext): Answer {
     return new EmbeddingsAnswer(model.id);
   }
 }

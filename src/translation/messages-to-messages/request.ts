@@ -26,7 +26,10 @@ export class MessagesRequest extends PassThroughRequest {
     return readPrompt(body);
   }
 
-  protected override answer({ model, requestId, describeCost = null }: AnswerContext): Answer {
+  protected override answer(
+    _body: RequestBody,
+    { model, requestId, describeCost = null }: AnswerContext,
+  ): Answer {
     return new MessagesAnswer({
       protocol: "messages",
       model: model.id,

@@ -31,7 +31,10 @@ export class ResponsesRequest extends PassThroughRequest {
     return readPrompt(body);
   }
 
-  protected override answer({ model, requestId, nowMs, describeCost = null }: AnswerContext): Answer {
+  protected override answer(
+    _body: RequestBody,
+    { model, requestId, nowMs, describeCost = null }: AnswerContext,
+  ): Answer {
     return new ResponsesAnswer(
       { protocol: "responses", model: model.id, stream: this.stream, requestId, describeCost },
       nowMs,

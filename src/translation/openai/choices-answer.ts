@@ -1,0 +1,94 @@
+import { type JsonObject, isJsonObject } from "../../json-object.ts";
+import type { Answer, AnswerOutput, DescribeCost, Observation } from "../client-protocol.ts";
+import { isUpstreamError } from "../upstream/error-text.ts";
+import { GeneratedText } from "../upstream/generated-text.ts";
+import { mapErrorInAnswer } from "../upstream/map-error.ts";
+import { AnswerStream } from "./answer-stream.ts";
+import { ChunkRewriter } from "./chunk-rewriter.ts";
+import type { UsageVisibility } from "./stream-options.ts";
+import { brokenAnswer, parseAnswer, replaceModel } from "./whole-answer.ts";
+
+export interface ChoicesAnswerOptions {
+  /** What the client reads as `model`. */
+  readonly model: string;
+  /** Whether the client asked for a stream. */
+  readonly stream: boolean;
+  readonly usageVisibility: UsageVisibility;
+  readonly requestId: string;
+  readonly describeCost: DescribeCost | null;
+}
+
+/** In what the protocols differ that answer in choices. */
+export interface ChoicesProtocol {
+  readonly name: "chat" | "completions";
+  /** What a choice of a whole answer says. */
+  readonly readMessage: (choice: JsonObject) => unknown;
+  /** What a chunk's choice adds to its answer. */
+  readonly readDelta: (choice: JsonObject) => unknown;
+  /** Member that holds its text, where that alone decides what a chunk adds; null: every chunk is parsed. */
+  readonly textKey: string | null;
+  /** A whole answer as the stream that the client asked for. */
+  readonly play: (completion: JsonObject, model: string, isUsageWanted: boolean) => string;
+}
+
+/** The answer to one request for choices, passed through. */
+export class ChoicesAnswer implements Answer {
+  readonly contentType: Answer["contentType"];
+  readonly #options: ChoicesAnswerOptions;
+  readonly #protocol: ChoicesProtocol;
+  readonly #generated: GeneratedText;
+  readonly #stream: AnswerStream;
+
+  constructor(options: ChoicesAnswerOptions, protocol: ChoicesProtocol) {
+    this.#options = options;
+    this.#protocol = protocol;
+    this.#generated = new GeneratedText(options.describeCost);
+    this.contentType = options.stream ? "text/event-stream" : "application/json";
+    const { model, usageVisibility, requestId } = options;
+    const { readDelta, textKey } = protocol;
+    const generated = this.#generated;
+    const rewriter = new ChunkRewriter({ model, usageVisibility, generated, readDelta, textKey });
+    this.#stream = new AnswerStream(rewriter, requestId);
+  }
+
+  get observation(): Observation {
+    return this.#generated;
+  }
+
+  translateBody(body: Uint8Array): AnswerOutput {
+    const { model, stream, usageVisibility } = this.#options;
+    const answer = parseAnswer(body);
+    const completion = answer.value;
+    if (isUpstreamError(completion)) {
+      this.#generated.readError(completion);
+      throw mapErrorInAnswer(completion, { protocol: this.#protocol.name, model });
+    }
+    // First of all: an answer that cannot be used costs what its usage says.
+    this.#generated.readUsage(completion);
+    const { choices } = completion;
+    if (!Array.isArray(choices)) throw brokenAnswer("it has no `choices`");
+    for (const choice of choices) {
+      if (isJsonObject(choice)) this.#generated.readMessage(this.#protocol.readMessage(choice));
+    }
+    const told = this.#tellCost(completion);
+    const output = stream
+      ? this.#protocol.play(told, model, usageVisibility !== "none")
+      : replaceModel(answer, model, told === completion ? null : told["usage"]);
+    return { bytes: Buffer.from(output, "utf8"), final: true, failed: null };
+  }
+
+  /** The completion with its cost among its usage, where the client has asked for it. */
+  #tellCost(completion: JsonObject): JsonObject {
+    const { usage } = completion;
+    if (!this.#generated.wantsCost || !isJsonObject(usage)) return completion;
+    return { ...completion, usage: { ...usage, ...this.#generated.describeCost() } };
+  }
+
+  push(chunk: Uint8Array): AnswerOutput {
+    return this.#stream.push(chunk);
+  }
+
+  end(): AnswerOutput {
+    return this.#stream.end();
+  }
+}

@@ -1,0 +1,79 @@
+import { GatewayError } from "../errors.ts";
+import type {
+  Answer,
+  AnswerContext,
+  ClientRequest,
+  ModelTarget,
+  PromptSize,
+  ProtocolName,
+} from "./client-protocol.ts";
+
+/** What is known of a request once its body was read; what may be left out is as in a conversation: 1, 1 and null. */
+export type RequestFacts = Pick<
+  ClientRequest,
+  "model" | "stream" | "maxOutputTokens" | "endUser" | "serviceTier"
+> &
+  Partial<Pick<ClientRequest, "choices" | "prompts" | "promptTokens">>;
+
+/**
+ * A client's request whose body was read. The content is let go when the answer begins: a stream may last for minutes,
+ * and a conversation may have megabytes.
+ */
+export abstract class ReadRequest<Content> implements ClientRequest {
+  abstract readonly protocol: ProtocolName;
+  readonly model: string;
+  readonly stream: boolean;
+  readonly maxOutputTokens: number | null;
+  readonly choices: number;
+  readonly serviceTier: string | null;
+  readonly endUser: string | null;
+  readonly prompts: number;
+  readonly promptTokens: number | null;
+  #content: Content | null;
+  #promptSize: PromptSize | null = null;
+
+  constructor(facts: RequestFacts, content: Content) {
+    this.model = facts.model;
+    this.stream = facts.stream;
+    this.maxOutputTokens = facts.maxOutputTokens;
+    this.choices = facts.choices ?? 1;
+    this.serviceTier = facts.serviceTier;
+    this.endUser = facts.endUser;
+    this.prompts = facts.prompts ?? 1;
+    this.promptTokens = facts.promptTokens ?? null;
+    this.#content = content;
+  }
+
+  /** Not callable for the first time after `createAnswer`. */
+  promptSize(): PromptSize {
+    this.#promptSize ??= this.measure(this.content);
+    return this.#promptSize;
+  }
+
+  /**
+   * Not callable after `createAnswer`.
+   * @throws GatewayError 400 where the model's profile cannot represent the request.
+   */
+  toUpstream(model: ModelTarget): Uint8Array {
+    return this.convert(this.content, model);
+  }
+
+  /** Callable once. */
+  createAnswer(context: AnswerContext): Answer {
+    const { content } = this;
+    this.#content = null;
+    return this.answer(content, context);
+  }
+
+  protected abstract measure(content: Content): PromptSize;
+
+  protected abstract convert(content: Content, model: ModelTarget): Uint8Array;
+
+  protected abstract answer(content: Content, context: AnswerContext): Answer;
+
+  /** Not there after `createAnswer`. */
+  protected get content(): Content {
+    if (this.#content !== null) return this.#content;
+    throw new GatewayError("internal_error", { cause: new Error("the request's body was let go") });
+  }
+}
