@@ -15,7 +15,7 @@ import { checkRoutes } from "./check-routes.ts";
 import { checkSidecar } from "./check-sidecar.ts";
 import { checkUpstreams } from "./check-upstreams.ts";
 import { FILTERS } from "./filter-types.ts";
-import { type BootstrapFinding, createFinding } from "./finding.ts";
+import { type BootstrapFinding, findAt } from "./finding.ts";
 import { findCluster, listOwnFilters, type Rendered, renderExpected } from "./rendered.ts";
 import { YamlView } from "./yaml-view.ts";
 
@@ -46,13 +46,12 @@ function checkEdges(root: YamlView, config: Config, rendered: Rendered): Bootstr
   const edges = listEdges(listeners);
   if (edges.length === 0) {
     const hasDiscovery = root.at("dynamic_resources", "lds_config").exists;
-    const text = {
+    return findAt(listeners, {
       check: "filter_order",
-      level: hasDiscovery ? ("unchecked" as const) : ("problem" as const),
+      level: hasDiscovery ? "unchecked" : "problem",
       message: "no listener here has a connection manager with ext_authz or ext_proc.",
       fix: "Take the http_filters over from `inference-gateway envoy render`.",
-    };
-    return [createFinding(listeners, text)];
+    });
   }
   const upstreams = config.upstreams.map(({ name }) => name);
   return edges.flatMap(({ listener, manager }) => [
@@ -96,14 +95,12 @@ function checkClusters(root: YamlView, config: Config, rendered: Rendered): Boot
   const sidecar = [...names].flatMap(([name, call]) => {
     const cluster = findCluster(clusters, name);
     if (cluster !== undefined) return checkSidecar(root, cluster, rendered.sidecar);
-    return [
-      createFinding(call, {
-        check: "sidecar_cluster",
-        level: hasDiscovery ? "unchecked" : "problem",
-        message: `there is no cluster \`${name}\` in this file.`,
-        fix: "Take the cluster `sidecar` over from `inference-gateway envoy render`.",
-      }),
-    ];
+    return findAt(call, {
+      check: "sidecar_cluster",
+      level: hasDiscovery ? "unchecked" : "problem",
+      message: `there is no cluster \`${name}\` in this file.`,
+      fix: "Take the cluster `sidecar` over from `inference-gateway envoy render`.",
+    });
   });
   return [...sidecar, ...checkUpstreams(clusters, config.upstreams, rendered, hasDiscovery)];
 }

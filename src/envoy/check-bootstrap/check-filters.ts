@@ -1,5 +1,5 @@
 /** The HTTP filters: which there are, in which order, and the locks in ext_authz and ext_proc. */
-import { type BootstrapFinding, createFinding } from "./finding.ts";
+import { type BootstrapFinding, findAt, findUnless } from "./finding.ts";
 import { FILTERS } from "./filter-types.ts";
 import { findFilter, type Rendered } from "./rendered.ts";
 import {
@@ -54,7 +54,6 @@ const PROCESSING_RULES: readonly SettingRule[] = [
   {
     check: "mode_override",
     path: ["allow_mode_override"],
-    holds: isRendered(),
     why: "the sidecar could not ask for bodies: every request would fail.",
   },
   {
@@ -73,14 +72,12 @@ const PROCESSING_RULES: readonly SettingRule[] = [
   {
     check: "mutation_rules",
     path: ["mutation_rules", "allow_all_routing"],
-    holds: isRendered(),
     why: "the sidecar could not choose the upstream.",
     write: ["mutation_rules"],
   },
   {
     check: "mutation_rules",
     path: ["mutation_rules", "allow_envoy"],
-    holds: isRendered(),
     why: "an upstream's own x-envoy-* headers would reach the client.",
     write: ["mutation_rules"],
   },
@@ -117,11 +114,10 @@ function mode(name: string, usual: string): SettingRule {
 /** Findings in `http_filters` of a connection manager. */
 export function checkFilters(filters: YamlView, rendered: Rendered): BootstrapFinding[] {
   const wanted = rendered.manager.at("http_filters");
-  const disabled = filters.items().filter((filter) => filter.at("disabled").value === true);
   return [
     ...checkOrder(filters, wanted),
     ...checkClientPath(filters, wanted),
-    ...disabled.map(createDisabledFinding),
+    ...filters.items().flatMap(findDisabled),
     ...checkFilter(filters, wanted, FILTERS.admission, ADMISSION_RULES),
     ...checkFilter(filters, wanted, FILTERS.processing, PROCESSING_RULES),
   ];
@@ -148,8 +144,8 @@ function checkOrder(filters: YamlView, wanted: YamlView): BootstrapFinding[] {
   }));
   const orderText = positions.map(({ name }) => name).join(" → ");
   const missing = positions.filter(({ index }) => index === -1);
-  const findings = missing.map(({ name }) =>
-    createFinding(filters, {
+  const findings = missing.flatMap(({ name }) =>
+    findAt(filters, {
       check: "filter_order",
       message: `there is no ${name} filter in this chain.`,
       fix: `The order is ${orderText}; take the filter over from \`inference-gateway envoy render\`.`,
@@ -160,12 +156,12 @@ function checkOrder(filters: YamlView, wanted: YamlView): BootstrapFinding[] {
     present.slice(place + 1).some((next) => next.index < index),
   );
   if (late === undefined) return findings;
-  const text = {
+  const misplaced = findAt(filters.at(late.index), {
     check: "filter_order",
     message: `${late.name} stands too late: bodies would be read, or upstreams chosen, before the key was admitted.`,
     fix: `Put the filters in the order ${orderText}.`,
-  };
-  return [...findings, createFinding(filters.at(late.index), text)];
+  });
+  return [...findings, ...misplaced];
 }
 
 function checkClientPath(filters: YamlView, wanted: YamlView): BootstrapFinding[] {
@@ -174,14 +170,13 @@ function checkClientPath(filters: YamlView, wanted: YamlView): BootstrapFinding[
   const before = admission === -1 ? all : all.slice(0, admission);
   const right = keptHeaders(findFilter(wanted, FILTERS.clientPath));
   const kept = before.filter((filter) => filter.typeName === FILTERS.clientPath).flatMap(keptHeaders);
-  if (right.every((header) => kept.includes(header))) return [];
-  const text = {
+  const isKept = right.every((header) => kept.includes(header));
+  return findUnless(isKept, filters, {
     check: "client_path",
     message:
       "the client's path is not kept before ext_authz: errors of the messages route would have the wrong envelope.",
     fix: "Take the header_to_metadata filter over from `inference-gateway envoy render`, before ext_authz.",
-  };
-  return [createFinding(filters, text)];
+  });
 }
 
 /** Which headers a filter keeps and where: the client's path for error envelopes, and what the access log writes. */
@@ -193,8 +188,8 @@ function keptHeaders(filter: YamlView | undefined): string[] {
   });
 }
 
-function createDisabledFinding(filter: YamlView): BootstrapFinding {
-  return createFinding(filter.at("disabled"), {
+function findDisabled(filter: YamlView): BootstrapFinding[] {
+  return findUnless(filter.at("disabled").value !== true, filter.at("disabled"), {
     check: "filter_order",
     message: `the filter ${filter.at("name").text} is switched off.`,
     fix: "Remove `disabled: true`.",

@@ -1,6 +1,6 @@
 /** Body limits: those of Envoy and of `gateway.yaml` agree, and the buffers before ext_authz fit under them. */
 import { FILTERS } from "./filter-types.ts";
-import { type BootstrapFinding, createFinding } from "./finding.ts";
+import { type BootstrapFinding, findUnless } from "./finding.ts";
 import { findFilter, type Rendered } from "./rendered.ts";
 import type { YamlView } from "./yaml-view.ts";
 
@@ -23,16 +23,14 @@ export function checkLimits(
   const limit = readBodyLimit(manager);
   if (limit === undefined) return [];
   const right = readBodyLimit(rendered.manager)?.number;
-  const findings: BootstrapFinding[] = [];
-  if (limit.number !== right) {
-    const text = {
+  return [
+    ...findUnless(limit.number === right, limit, {
       check: "body_limit",
       message: `Envoy takes bodies of ${String(limit.value)} bytes, the gateway of ${maxBodyBytes} (limits.max_body_bytes).`,
       fix: `Write \`max_request_bytes: ${right}\`, or change limits.max_body_bytes.`,
-    };
-    findings.push(createFinding(limit, text));
-  }
-  return [...findings, ...checkBuffers(listener, manager, limit.number ?? 0, rendered)];
+    }),
+    ...checkBuffers(listener, manager, limit.number ?? 0, rendered),
+  ];
 }
 
 function readBodyLimit(manager: YamlView): YamlView | undefined {
@@ -50,22 +48,16 @@ function checkBuffers(
   const window = manager.at(...STREAM_WINDOW);
   const connectionBytes = connection.number ?? DEFAULT_CONNECTION_BUFFER_BYTES;
   const windowBytes = window.number ?? DEFAULT_STREAM_WINDOW_BYTES;
-  const findings: BootstrapFinding[] = [];
-  if (2 * connectionBytes + ONE_READ_BYTES > maxRequestBytes / 2) {
-    const text = {
+  return [
+    ...findUnless(2 * connectionBytes + ONE_READ_BYTES <= maxRequestBytes / 2, connection, {
       check: "connection_buffer",
       message: `${connectionBytes} bytes are too close to max_request_bytes: bodies hang until their 408.`,
       fix: `Write \`per_connection_buffer_limit_bytes: ${rendered.listener.at(...CONNECTION_BUFFER).number}\`.`,
-    };
-    findings.push(createFinding(connection, text));
-  }
-  if (connectionBytes + windowBytes > maxRequestBytes / 2) {
-    const text = {
+    }),
+    ...findUnless(connectionBytes + windowBytes <= maxRequestBytes / 2, window, {
       check: "stream_window",
       message: `an HTTP/2 window of ${windowBytes} bytes is too close to max_request_bytes: bodies hang until their 408.`,
       fix: `Write \`initial_stream_window_size: ${rendered.manager.at(...STREAM_WINDOW).number}\`.`,
-    };
-    findings.push(createFinding(window, text));
-  }
-  return findings;
+    }),
+  ];
 }

@@ -1,6 +1,6 @@
 /** The connection manager: paths, headers, waits and replies before and beside the filters. */
 import { LOCAL_REPLIES } from "../bootstrap/local-replies.ts";
-import { type BootstrapFinding, createFinding } from "./finding.ts";
+import { type BootstrapFinding, findAt, findUnless } from "./finding.ts";
 import type { Rendered } from "./rendered.ts";
 import { checkSettings, isAtLeastSeconds, isRendered, type SettingRule } from "./setting-rule.ts";
 import type { YamlView } from "./yaml-view.ts";
@@ -11,31 +11,26 @@ const RULES: readonly SettingRule[] = [
   {
     check: "normalize_path",
     path: ["normalize_path"],
-    holds: isRendered(),
     why: "a route and the sidecar could read `/healthz/../v1/models` as two different paths.",
   },
   {
     check: "merge_slashes",
     path: ["merge_slashes"],
-    holds: isRendered(),
     why: "a route and the sidecar could read `//v1/models` as two different paths.",
   },
   {
     check: "escaped_slashes",
     path: ["path_with_escaped_slashes_action"],
-    holds: isRendered(),
     why: "the slash in a model's id may come as %2F and must reach the sidecar as it came.",
   },
   {
     check: "request_id",
     path: ["generate_request_id"],
-    holds: isRendered(),
     why: ID_WHY,
   },
   {
     check: "request_id",
     path: ["preserve_external_request_id"],
-    holds: isRendered(),
     why: ID_WHY,
   },
   {
@@ -88,8 +83,8 @@ function checkEarlyMutation(extensions: YamlView, wanted: YamlView): BootstrapFi
   const [mutations, right] = [listMutations(extensions), listMutations(wanted)];
   const removed = listRemovedPrefixes(mutations);
   const missing = listRemovedPrefixes(right).filter((prefix) => !removed.includes(prefix));
-  const findings = missing.map((prefix) =>
-    createFinding(extensions, {
+  const findings = missing.flatMap((prefix) =>
+    findAt(extensions, {
       check: "early_header_removal",
       message: `clients' \`${prefix}*\` headers are not removed before routing: they could forge an admission, choose an upstream or have Envoy retry.`,
       fix: `Add the mutation \`remove_on_match: {key_matcher: {prefix: ${prefix}}}\` to an early_header_mutation extension.`,
@@ -100,13 +95,12 @@ function checkEarlyMutation(extensions: YamlView, wanted: YamlView): BootstrapFi
   const setsId = mutations
     .map((one) => one.at("append"))
     .some((one) => one.at("header", "key").text === key && one.at("append_action").text === action);
-  if (setsId) return findings;
-  const text = {
+  const withoutId = findUnless(setsId, extensions, {
     check: "request_id",
     message: "no request id is set before routing: a client's own would be taken for the gateway's.",
     fix: `Add the mutation \`append: {header: {key: ${key}, value: "${id?.at("header", "value").text}"}, append_action: ${action}}\`.`,
-  };
-  return [...findings, createFinding(extensions, text)];
+  });
+  return [...findings, ...withoutId];
 }
 
 /** Every error that Envoy makes by itself has its row, and the sidecar's answers pass before all of them. */
@@ -115,25 +109,21 @@ function checkLocalReplies(mappers: YamlView, wanted: YamlView): BootstrapFindin
   const right = firstExpression(wanted);
   const sidecarDetails = right.match(/'[^']*'/g) ?? [];
   const passes = sidecarDetails.every((details) => firstExpression(mappers).includes(details));
-  const findings = passes
-    ? []
-    : [
-        createFinding(rows[0] ?? mappers, {
-          check: "local_replies",
-          message: "the first mapper does not let the sidecar's own answers pass: they would be rewritten.",
-          fix: `Begin with a mapper whose expression is \`${right}\`.`,
-        }),
-      ];
   const written = JSON.stringify(rows.map((row) => row.value));
   const codes = [...new Set(LOCAL_REPLIES.map((row) => row.code))];
   const missing = codes.filter((code) => !written.includes(`"${code}"`));
-  if (missing.length === 0) return findings;
-  const text = {
-    check: "local_replies",
-    message: `Envoy's own errors are not in the gateway's shape; no mapper writes ${missing.join(", ")}.`,
-    fix: "Take `local_reply_config` over from `inference-gateway envoy render`.",
-  };
-  return [...findings, createFinding(mappers, text)];
+  return [
+    ...findUnless(passes, rows[0] ?? mappers, {
+      check: "local_replies",
+      message: "the first mapper does not let the sidecar's own answers pass: they would be rewritten.",
+      fix: `Begin with a mapper whose expression is \`${right}\`.`,
+    }),
+    ...findUnless(missing.length === 0, mappers, {
+      check: "local_replies",
+      message: `Envoy's own errors are not in the gateway's shape; no mapper writes ${missing.join(", ")}.`,
+      fix: "Take `local_reply_config` over from `inference-gateway envoy render`.",
+    }),
+  ];
 }
 
 function firstExpression(mappers: YamlView): string {

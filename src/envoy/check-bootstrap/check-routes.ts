@@ -1,8 +1,8 @@
 /** Routes: nothing reaches an upstream but through the last route, and no path goes round ext_authz. */
 import { RESTRICTION_NAMES } from "../../exchange/route-restrictions.ts";
-import { type BootstrapFinding, createFinding } from "./finding.ts";
+import { type BootstrapFinding, findAt, findUnless } from "./finding.ts";
 import { listOwnFilters, type Rendered } from "./rendered.ts";
-import { checkSettings, existsAsRendered, isRendered, type SettingRule } from "./setting-rule.ts";
+import { checkSettings, existsAsRendered, type SettingRule } from "./setting-rule.ts";
 import type { YamlView } from "./yaml-view.ts";
 
 const RETRY_RULE: SettingRule = {
@@ -16,7 +16,6 @@ const LAST_ROUTE_RULES: readonly SettingRule[] = [
   {
     check: "last_route",
     path: ["cluster_header"],
-    holds: isRendered(),
     why: "the sidecar's choice would not be the only way to an upstream.",
   },
   {
@@ -38,39 +37,31 @@ export function checkRoutes(
 ): BootstrapFinding[] {
   const config = manager.at("route_config");
   if (!config.exists) {
-    const text = {
+    return findAt(manager, {
       check: "last_route",
-      level: "unchecked" as const,
+      level: "unchecked",
       message: "the routes come from elsewhere (RDS).",
       fix: "See that the last route is `/` for every virtual host and that one matches CONNECT.",
-    };
-    return [createFinding(manager, text)];
+    });
   }
   const right = rendered.manager.at("route_config");
   const lastRight = right.at("virtual_hosts", 0, "routes").items().at(-1)?.at("route") ?? right;
-  const hosts = config.at("virtual_hosts");
-  const isComplete = hosts.items().some((host) =>
-    host
-      .at("domains")
-      .items()
-      .some(({ text }) => text === "*"),
-  );
-  const findings = isComplete
-    ? []
-    : [
-        createFinding(hosts, {
-          check: "last_route",
-          message: "no virtual host takes every domain: where none matches, ext_authz is passed over.",
-          fix: 'Give one virtual host `domains: ["*"]`.',
-        }),
-      ];
+  const hosts = config.at("virtual_hosts").items();
+  const domains = hosts.flatMap((host) => host.at("domains").items());
+  const known = { models, others: listOtherFilters(manager) };
   return [
-    ...findings,
-    ...[config, ...hosts.items()].flatMap((level) => checkSettings(level, right, [RETRY_RULE])),
-    ...hosts
-      .items()
-      .flatMap((host) => checkHost(host, lastRight, { models, others: listOtherFilters(manager) })),
-    ...hosts.items().flatMap((host) => [host, ...host.at("routes").items()].flatMap(checkRestrictions)),
+    ...findUnless(
+      domains.some(({ text }) => text === "*"),
+      config.at("virtual_hosts"),
+      {
+        check: "last_route",
+        message: "no virtual host takes every domain: where none matches, ext_authz is passed over.",
+        fix: 'Give one virtual host `domains: ["*"]`.',
+      },
+    ),
+    ...[config, ...hosts].flatMap((level) => checkSettings(level, right, [RETRY_RULE])),
+    ...hosts.flatMap((host) => checkHost(host, lastRight, known)),
+    ...hosts.flatMap((host) => [host, ...host.at("routes").items()].flatMap(checkRestrictions)),
   ];
 }
 
@@ -111,25 +102,22 @@ function checkLastRoute(routes: YamlView, lastRight: YamlView): BootstrapFinding
   const match = last?.at("match");
   const takesAll = match?.at("prefix").text === "/" && match.entries().every(([name]) => NOT_MATCH.has(name));
   if (last === undefined || !takesAll) {
-    const text = {
+    return findAt(last ?? routes, {
       check: "last_route",
       message: "the last route does not take every path: where no route matches, ext_authz is passed over.",
       fix: 'End with `match: {prefix: "/"}` and no other condition.',
-    };
-    return [createFinding(last ?? routes, text)];
+    });
   }
   return checkSettings(last.at("route"), lastRight, LAST_ROUTE_RULES);
 }
 
 function checkConnect(routes: YamlView): BootstrapFinding[] {
   const connect = routes.items().find((route) => route.at("match", "connect_matcher").exists);
-  if (connect?.at("direct_response").exists === true) return [];
-  const text = {
+  return findUnless(connect?.at("direct_response").exists === true, connect ?? routes, {
     check: "connect_route",
     message: "no route refuses CONNECT, which no prefix matches: ext_authz is passed over.",
     fix: "Add a route `match: {connect_matcher: {}}` with `direct_response: {status: 403}` before the last one.",
-  };
-  return [createFinding(connect ?? routes, text)];
+  });
 }
 
 /** Without ext_authz or ext_proc nothing may go to a model: neither a route nor a virtual host may turn them off. */
@@ -143,8 +131,8 @@ function checkBypass(level: YamlView, others: ReadonlySet<string>): BootstrapFin
         config.at("disabled").value === true &&
         /ext_authz|ext_proc/.test(config.at("@type").text),
     );
-  return off.map(([name, config]) =>
-    createFinding(config, {
+  return off.flatMap(([name, config]) =>
+    findAt(config, {
       check: "bypass",
       message: `requests go to an upstream with ${name} switched off: without a key, or without being charged.`,
       fix: "Remove the override, or answer by `direct_response`.",
@@ -160,8 +148,8 @@ function checkRestrictions(level: YamlView): BootstrapFinding[] {
     .flatMap(([, config]) => config.at("check_settings", "context_extensions").entries());
   return names
     .filter(([name]) => name.startsWith("allow") && !RESTRICTION_NAMES.includes(name))
-    .map(([name, view]) =>
-      createFinding(view, {
+    .flatMap(([name, view]) =>
+      findAt(view, {
         check: "route_restrictions",
         message: `\`${name}\` restricts nothing.`,
         fix: `The gateway knows ${RESTRICTION_NAMES.join(" and ")}.`,

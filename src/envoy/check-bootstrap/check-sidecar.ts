@@ -1,6 +1,6 @@
 /** The sidecar's cluster, and the runtime flag without which its connections are closed under requests in flight. */
 import { GRACEFUL_CLOSE_FLAG } from "../names.ts";
-import { createFinding, type BootstrapFinding } from "./finding.ts";
+import { findAt, findUnless, type BootstrapFinding } from "./finding.ts";
 import { HTTP_OPTIONS } from "../bootstrap/cluster-parts.ts";
 import { checkSettings, existsAsRendered, formatFlow, isAtLeast, type SettingRule } from "./setting-rule.ts";
 import type { YamlView } from "./yaml-view.ts";
@@ -69,13 +69,12 @@ function checkTransport(cluster: YamlView): BootstrapFinding[] {
     context.at("validation_context"),
     context.at("combined_validation_context", "default_validation_context"),
   ];
-  const problem = (view: YamlView, message: string): BootstrapFinding[] => [
-    createFinding(view, {
+  const problem = (view: YamlView, message: string): BootstrapFinding[] =>
+    findAt(view, {
       check: "sidecar_tls",
       message,
       fix: "Take the cluster's `transport_socket` over from `inference-gateway envoy render`.",
-    }),
-  ];
+    });
   if (!socket.exists) return problem(cluster, "the workers take calls by TLS only (`sidecar.tls`).");
   if (!certificates.some((name) => context.at(name, 0).exists)) {
     return problem(context, "Envoy shows no certificate, and the workers refuse clients without one.");
@@ -96,16 +95,18 @@ function checkGracefulClose(root: YamlView, cluster: YamlView): BootstrapFinding
     "common_http_protocol_options",
   );
   const most = options.at("max_requests_per_connection").number;
-  if (isSet || (most !== null && most <= MAX_REQUESTS_PER_CONNECTION)) return [];
-  const flag = layers.items().find((layer) => layer.at("static_layer", GRACEFUL_CLOSE_FLAG).exists);
-  const text = {
+  const isClosedEarly = most !== null && most <= MAX_REQUESTS_PER_CONNECTION;
+  const flag = layers
+    .items()
+    .map((layer) => layer.at("static_layer", GRACEFUL_CLOSE_FLAG))
+    .find(({ exists }) => exists);
+  return findUnless(isSet || isClosedEarly, flag ?? root.at("layered_runtime"), {
     check: "graceful_close",
     message: "after about 1,000 finished streams Node closes a connection under the requests in flight.",
     fix:
       `Set \`${GRACEFUL_CLOSE_FLAG}: true\` in a static layer, or, where you cannot, ` +
       `\`max_requests_per_connection: ${MAX_REQUESTS_PER_CONNECTION}\` in the cluster's common_http_protocol_options.`,
-  };
-  return [createFinding(flag?.at("static_layer", GRACEFUL_CLOSE_FLAG) ?? root.at("layered_runtime"), text)];
+  });
 }
 
 /** Written with dots or as nested mappings. */

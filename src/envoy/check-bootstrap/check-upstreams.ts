@@ -2,7 +2,7 @@
 import type { UpstreamConfig } from "../../config/schema.ts";
 import { HTTP_OPTIONS } from "../bootstrap/cluster-parts.ts";
 import { FILTERS } from "./filter-types.ts";
-import { type BootstrapFinding, createFinding } from "./finding.ts";
+import { type BootstrapFinding, findAt, findUnless } from "./finding.ts";
 import { findCluster, findFilter, type Rendered } from "./rendered.ts";
 import { checkSettings, isAtLeast, isRendered, isSameAsRendered, type SettingRule } from "./setting-rule.ts";
 import type { YamlView } from "./yaml-view.ts";
@@ -52,13 +52,13 @@ export function checkUpstreams(
     const cluster = findCluster(clusters, upstream.name);
     const right = findCluster(rendered.clusters, upstream.name);
     return cluster === undefined || right === undefined
-      ? [createMissing(clusters, upstream.name, hasDiscovery)]
+      ? findMissing(clusters, upstream.name, hasDiscovery)
       : checkUpstream(cluster, right, upstream.name);
   });
 }
 
-function createMissing(clusters: YamlView, name: string, hasDiscovery: boolean): BootstrapFinding {
-  return createFinding(clusters, {
+function findMissing(clusters: YamlView, name: string, hasDiscovery: boolean): BootstrapFinding[] {
+  return findAt(clusters, {
     check: "upstream_cluster",
     level: hasDiscovery ? "unchecked" : "problem",
     message: hasDiscovery
@@ -75,20 +75,15 @@ function checkUpstream(cluster: YamlView, rendered: YamlView, name: string): Boo
     .at(...path)
     .items()
     .filter(isInjector);
-  const findings = [
+  const isSecured = !rendered.at("transport_socket").exists || cluster.at("transport_socket").exists;
+  return [
     ...checkSettings(cluster, rendered, RULES),
     ...checkKeyRemoval(filters, injectors.map(headerOf)),
-  ];
-  if (rendered.at("transport_socket").exists && !cluster.at("transport_socket").exists) {
-    const text = {
+    ...findUnless(isSecured, cluster, {
       check: "upstream_tls",
       message: `the upstream \`${name}\` is https, the cluster speaks plain HTTP.`,
       fix: "Give the cluster the `transport_socket` of `inference-gateway envoy render`.",
-    };
-    findings.push(createFinding(cluster, text));
-  }
-  return [
-    ...findings,
+    }),
     ...injectors.flatMap((injector) => checkCredential(filters, injector, name)),
     ...checkSigning(filters, findFilter(rendered.at(...path), FILTERS.signing), name),
   ];
@@ -112,20 +107,17 @@ function checkKeyRemoval(filters: YamlView, credentials: readonly string[]): Boo
     .map((mutation) => mutation.at("remove").text.toLowerCase());
   const wanted = [...new Set(["authorization", "x-api-key", ...credentials])];
   const missing = wanted.filter((name) => !removed.includes(name));
-  if (missing.length === 0) return [];
-  const text = {
+  return findUnless(missing.length === 0, filters, {
     check: "key_removal",
     message: `the client's ${missing.join(" and ")} is not taken off: its key would reach the upstream.`,
     fix: "Take the cluster's header_mutation filter over from `inference-gateway envoy render`.",
-  };
-  return [createFinding(filters, text)];
+  });
 }
 
 const CREDENTIAL_RULES: readonly SettingRule[] = [
   {
     check: "credential",
     path: ["overwrite"],
-    holds: isRendered(),
     why: "another authorization could stand.",
   },
   {
@@ -140,12 +132,11 @@ function checkCredential(filters: YamlView, rendered: YamlView, name: string): B
   const header = headerOf(rendered);
   const injector = filters.items().find((filter) => isInjector(filter) && headerOf(filter) === header);
   if (injector === undefined) {
-    const text = {
+    return findAt(filters, {
       check: "credential",
       message: `nothing puts the credential of \`${name}\` on its requests, as \`${header}\`.`,
       fix: "Take the cluster's credential_injector over from `inference-gateway envoy render`.",
-    };
-    return [createFinding(filters, text)];
+    });
   }
   return checkSettings(injector.at("typed_config"), rendered.at("typed_config"), CREDENTIAL_RULES);
 }
@@ -154,13 +145,11 @@ const SIGNING_RULES: readonly SettingRule[] = [
   ...["service_name", "region", "host_rewrite"].map((name) => ({
     check: "signing",
     path: [name],
-    holds: isRendered(),
     why: "the upstream would refuse every signature.",
   })),
   {
     check: "signing",
     path: ["use_unsigned_payload"],
-    holds: isRendered(),
     why: "a body that was changed on its way would pass.",
   },
 ];
@@ -170,12 +159,11 @@ function checkSigning(filters: YamlView, rendered: YamlView | undefined, name: s
   const found = findFilter(filters, FILTERS.signing);
   const last = filters.items().at(-2);
   if (found === undefined || last?.typeName !== FILTERS.signing) {
-    const text = {
+    return findAt(filters, {
       check: "signing",
       message: `requests to \`${name}\` are not signed, or changed after they are.`,
       fix: "Take the cluster's http_filters over from `inference-gateway envoy render`, in their order.",
-    };
-    return [createFinding(filters, text)];
+    });
   }
   return checkSettings(found.at("typed_config"), rendered.at("typed_config"), SIGNING_RULES);
 }

@@ -22,11 +22,15 @@ interface FindingText {
   readonly level?: BootstrapFinding["level"];
 }
 
-/** A finding at a place. */
-export function createFinding(view: YamlView, text: FindingText): BootstrapFinding {
-  const { line, path } = view;
+/** What is found at a place. */
+export function findAt({ line, path }: YamlView, text: FindingText): BootstrapFinding[] {
   const { check, message, fix, level = "problem" } = text;
-  return { check, level, path, ...(line === undefined ? {} : { line }), message, fix };
+  return [{ check, level, path, ...(line === undefined ? {} : { line }), message, fix }];
+}
+
+/** The same, or nothing where all is as it must be. */
+export function findUnless(isRight: boolean, view: YamlView, text: FindingText): BootstrapFinding[] {
+  return isRight ? [] : findAt(view, text);
 }
 
 /** "line 14: static_resources.…: what is wrong. What to do." */

@@ -1,4 +1,4 @@
-import { type BootstrapFinding, createFinding } from "./finding.ts";
+import { type BootstrapFinding, findUnless } from "./finding.ts";
 import type { YamlView } from "./yaml-view.ts";
 import { shorten } from "../../shorten.ts";
 
@@ -9,8 +9,8 @@ export interface SettingRule {
   readonly check: string;
   /** From the message that holds it. */
   readonly path: Path;
-  /** Whether what stands there, or Envoy's default where nothing does, will do. */
-  readonly holds: (view: YamlView, rendered: YamlView) => boolean;
+  /** Whether what stands there, or Envoy's default where nothing does, will do; what is rendered when left out. */
+  readonly holds?: (view: YamlView, rendered: YamlView) => boolean;
   /** What happens otherwise. */
   readonly why: string;
   /** What is shown as it would be written: a setting around `path`, or words; the setting at `path` when left out. */
@@ -25,15 +25,13 @@ export function checkSettings(
 ): BootstrapFinding[] {
   return rules.flatMap((rule) => {
     const view = message.at(...rule.path);
-    if (rule.holds(view, rendered.at(...rule.path))) return [];
+    const { check, holds = isRendered() } = rule;
     const found = view.exists ? `${formatValue(view.value)} is set` : "it is not set";
-    return [
-      createFinding(view, {
-        check: rule.check,
-        message: `${found}: ${rule.why}`,
-        fix: `Write \`${formatRule(rule, rendered)}\`.`,
-      }),
-    ];
+    return findUnless(holds(view, rendered.at(...rule.path)), view, {
+      check,
+      message: `${found}: ${rule.why}`,
+      fix: `Write \`${formatRule(rule, rendered)}\`.`,
+    });
   });
 }
 
@@ -60,7 +58,7 @@ export function formatFlow(value: unknown): string {
 }
 
 /** What is rendered; `whenMissing` is what Envoy takes where it is left out. */
-export function isRendered(whenMissing?: unknown): SettingRule["holds"] {
+export function isRendered(whenMissing?: unknown): NonNullable<SettingRule["holds"]> {
   return (view, rendered) => (view.exists ? view.value : whenMissing) === rendered.value;
 }
 
