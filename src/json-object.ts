@@ -5,3 +5,8 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+/** The list that it is; empty for anything else. */
+export function toArray(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,5 +1,5 @@
 import { asBuffer } from "../../as-buffer.ts";
-import { isJsonObject } from "../../json-object.ts";
+import { isJsonObject, toArray } from "../../json-object.ts";
 import type { PromptText } from "../client-protocol.ts";
 
 /** The text of a chat completion body that a tokenizer counts: messages, tools, and the schema of the answer. */
@@ -30,8 +30,4 @@ function readMessage(message: unknown, texts: string[]): number {
     if (isJsonObject(called)) texts.push(`${String(called["name"])} ${String(called["arguments"])}`);
   }
   return media;
-}
-
-function toArray(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? (value as readonly unknown[]) : [];
 }

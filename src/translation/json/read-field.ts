@@ -5,12 +5,21 @@
 import { isJsonObject, type JsonObject } from "../../json-object.ts";
 import { invalidField, missingField } from "./field-error.ts";
 
-/** @throws GatewayError 400 when it is there and no string. */
-export function readOptionalString(value: unknown, path: string): string | null {
-  if (value === undefined || value === null) return null;
-  if (typeof value !== "string") throw invalidField(path, "Input should be a valid string");
-  return value;
+/** A reader of a field that may be left out. It throws GatewayError 400 when the field is there and not as expected. */
+function optional<Value>(isValid: (value: unknown) => value is Value, expectation: string) {
+  return (value: unknown, path: string): Value | null => {
+    if (value === undefined || value === null) return null;
+    if (!isValid(value)) throw invalidField(path, `Input should be ${expectation}`);
+    return value;
+  };
 }
+
+export const readOptionalString = optional((value) => typeof value === "string", "a valid string");
+export const readOptionalNumber = optional((value) => typeof value === "number", "a valid number");
+export const readOptionalBoolean = optional((value) => typeof value === "boolean", "a valid boolean");
+export const readOptionalArray = optional(isList, "a valid list");
+export const readOptionalInteger = optional(isInteger, "a valid integer");
+export const readOptionalObject = optional(isJsonObject, "an object");
 
 /** @throws GatewayError 400 when it is missing or no string. */
 export function readString(value: unknown, path: string): string {
@@ -26,42 +35,36 @@ export function readName(value: unknown, path: string): string {
   return name;
 }
 
-/** @throws GatewayError 400 when it is there and no number. */
-export function readOptionalNumber(value: unknown, path: string): number | null {
-  if (value === undefined || value === null) return null;
-  if (typeof value !== "number") throw invalidField(path, "Input should be a valid number");
-  return value;
-}
-
-/** @throws GatewayError 400 when it is there and no integer. */
-export function readOptionalInteger(value: unknown, path: string): number | null {
-  if (value === undefined || value === null) return null;
-  if (!Number.isSafeInteger(value)) throw invalidField(path, "Input should be a valid integer");
-  return value as number;
-}
-
-/** @throws GatewayError 400 when it is there and neither true nor false. */
-export function readOptionalBoolean(value: unknown, path: string): boolean | null {
-  if (value === undefined || value === null) return null;
-  if (typeof value !== "boolean") throw invalidField(path, "Input should be a valid boolean");
-  return value;
-}
-
-/** @throws GatewayError 400 when it is there and no array. */
-export function readOptionalArray(value: unknown, path: string): readonly unknown[] | null {
-  if (value === undefined || value === null) return null;
-  if (!Array.isArray(value)) throw invalidField(path, "Input should be a valid list");
-  return value;
-}
-
-/** @throws GatewayError 400 when it is there and no object. */
-export function readOptionalObject(value: unknown, path: string): JsonObject | null {
-  if (value === undefined || value === null) return null;
-  return readObject(value, path);
-}
-
 /** @throws GatewayError 400 when it is no object. */
 export function readObject(value: unknown, path: string): JsonObject {
   if (!isJsonObject(value)) throw invalidField(path, "Input should be an object");
   return value;
+}
+
+/** @throws GatewayError 400 when it is missing or no object. */
+export function readRequiredObject(value: unknown, path: string): JsonObject {
+  const fields = readOptionalObject(value, path);
+  if (fields === null) throw missingField(path);
+  return fields;
+}
+
+/** One member of a list whose members differ by their type, and its place. */
+export interface TypedObject {
+  readonly type: string;
+  readonly fields: JsonObject;
+  readonly path: string;
+}
+
+/** @throws GatewayError 400 when it is no object with a `type`. */
+export function readTyped(value: unknown, path: string): TypedObject {
+  const fields = readObject(value, path);
+  return { type: readName(fields["type"], `${path}.type`), fields, path };
+}
+
+function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
+}
+
+function isInteger(value: unknown): value is number {
+  return Number.isSafeInteger(value);
 }

@@ -1,5 +1,5 @@
 import type { GatewayError } from "../../errors.ts";
-import { isJsonObject, type JsonObject } from "../../json-object.ts";
+import { isJsonObject, toArray, type JsonObject } from "../../json-object.ts";
 import { formatJson } from "../json/exact-json.ts";
 import { formatStreamError } from "../messages-to-chat/error-body.ts";
 import { type EventMeaning, ORDINARY, PassThroughAnswer } from "../pass-through/answer.ts";
@@ -21,8 +21,7 @@ export class MessagesAnswer extends PassThroughAnswer {
 
   protected override readWhole(message: JsonObject): void {
     this.generated.report(readMessageUsage(message["usage"]), message);
-    const { content } = message;
-    for (const block of Array.isArray(content) ? content : []) this.#readBlock(block);
+    for (const block of toArray(message["content"])) this.#readBlock(block);
   }
 
   protected override play(message: JsonObject): string {

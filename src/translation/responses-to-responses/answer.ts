@@ -1,5 +1,5 @@
 import type { GatewayError } from "../../errors.ts";
-import { isJsonObject, type JsonObject } from "../../json-object.ts";
+import { isJsonObject, toArray, type JsonObject } from "../../json-object.ts";
 import { BoundedItems } from "./stream/bounded-items.ts";
 import {
   type EventMeaning,
@@ -47,8 +47,7 @@ export class ResponsesAnswer extends PassThroughAnswer {
 
   protected override readWhole(response: JsonObject): void {
     this.#readUsage(response);
-    const { output } = response;
-    for (const item of Array.isArray(output) ? output : []) this.#readItem(item);
+    for (const item of toArray(response["output"])) this.#readItem(item);
   }
 
   protected override play(response: JsonObject): string {

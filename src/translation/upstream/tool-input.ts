@@ -1,6 +1,5 @@
-import { NestingError } from "../json/object-spans.ts";
 import { isJsonObject } from "../../json-object.ts";
-import { parseJsonText } from "../json/parse-json-text.ts";
+import { tryParseJsonText } from "../json/parse-json-text.ts";
 
 /**
  * The arguments of a tool call as the input of a `tool_use` block, which must be an object: an object as it is, a
@@ -8,16 +7,7 @@ import { parseJsonText } from "../json/parse-json-text.ts";
  * then tells the model what is missing.
  */
 export function parseToolInput(value: unknown): Readonly<Record<string, unknown>> {
-  const once = typeof value === "string" ? tryParse(value) : value;
-  const twice = typeof once === "string" && typeof value === "string" ? tryParse(once) : once;
+  const once = typeof value === "string" ? tryParseJsonText(value) : value;
+  const twice = typeof once === "string" && typeof value === "string" ? tryParseJsonText(once) : once;
   return isJsonObject(twice) ? twice : {};
-}
-
-function tryParse(text: string): unknown {
-  try {
-    return parseJsonText(text);
-  } catch (error) {
-    if (error instanceof SyntaxError || error instanceof NestingError) return null;
-    throw error;
-  }
 }

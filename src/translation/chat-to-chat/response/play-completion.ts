@@ -1,4 +1,4 @@
-import { isJsonObject } from "../../../json-object.ts";
+import { isJsonObject, toArray } from "../../../json-object.ts";
 import { formatEvent } from "../../sse/encoder.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -19,7 +19,7 @@ export function playStream(completion: JsonObject, model: string, isUsageWanted:
   shared["model"] = model;
   const { choices, usage } = completion;
   let text = "";
-  for (const choice of Array.isArray(choices) ? choices : []) {
+  for (const choice of toArray(choices)) {
     if (!isJsonObject(choice)) continue;
     const { message, finish_reason: finishReason, index = 0, ...others } = choice;
     const delta = isJsonObject(message) ? convertMessage(message) : {};

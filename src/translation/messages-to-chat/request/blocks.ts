@@ -1,20 +1,9 @@
-import type { JsonObject } from "../../../json-object.ts";
 import { invalidField, quote, unsupportedField } from "../../json/field-error.ts";
 import { createTextParts, type TextPart } from "../../conversation/parts.ts";
-import { readName, readObject, readString } from "../../json/read-field.ts";
+import { readString, readTyped, type TypedObject } from "../../json/read-field.ts";
 
-/** One block of a content array, with its type and its place. */
-export interface Block {
-  readonly type: string;
-  readonly fields: JsonObject;
-  readonly path: string;
-}
-
-/** @throws GatewayError 400 when it is no object with a `type`. */
-export function readBlock(value: unknown, path: string): Block {
-  const fields = readObject(value, path);
-  return { type: readName(fields["type"], `${path}.type`), fields, path };
-}
+/** One block of a content array. */
+export type Block = TypedObject;
 
 /**
  * Content that is a string, which is the same as one text block, or a list of blocks.
@@ -27,7 +16,7 @@ export function parseBlocks<Part>(
 ): (Part | TextPart)[] {
   if (typeof content === "string") return createTextParts(content);
   if (!Array.isArray(content)) throw invalidField(path, "Input should be a string or a list of blocks");
-  return content.flatMap((value: unknown, index) => parse(readBlock(value, `${path}.${index}`)));
+  return content.flatMap((value: unknown, index) => parse(readTyped(value, `${path}.${index}`)));
 }
 
 /** The text of a text block; `citations` and `cache_control` are dropped. @throws GatewayError 400 */
@@ -43,7 +32,7 @@ export function readTexts(content: unknown, path: string): string[] {
   if (typeof content === "string") return content === "" ? [] : [content];
   if (!Array.isArray(content)) throw invalidField(path, "Input should be a string or a list of text blocks");
   return content.flatMap((value: unknown, index) => {
-    const block = readBlock(value, `${path}.${index}`);
+    const block = readTyped(value, `${path}.${index}`);
     if (block.type !== "text") {
       throw invalidField(block.path, `only text blocks are allowed here, not ${quote(block.type)}`);
     }

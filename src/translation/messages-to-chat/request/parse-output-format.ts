@@ -1,7 +1,7 @@
 import type { ChatResponseFormat } from "../../conversation/chat-request.ts";
 import type { JsonObject } from "../../../json-object.ts";
-import { invalidField, missingField } from "../../json/field-error.ts";
-import { readObject, readOptionalObject } from "../../json/read-field.ts";
+import { invalidField } from "../../json/field-error.ts";
+import { readOptionalObject, readRequiredObject } from "../../json/read-field.ts";
 
 /**
  * Structured output: `output_config.format`, else `output_format`, which an old beta had. The schema goes through
@@ -23,9 +23,10 @@ function convertFormat(value: unknown, path: string): ChatResponseFormat | null 
   if (format === null) return null;
   const { type, schema } = format;
   if (type !== "json_schema") throw invalidField(`${path}.type`, "Input should be 'json_schema'");
-  if (schema === undefined || schema === null) throw missingField(`${path}.schema`);
-  return {
-    type: "json_schema",
-    json_schema: { name: "response", schema: readObject(schema, `${path}.schema`), strict: true },
+  const json_schema = {
+    name: "response",
+    schema: readRequiredObject(schema, `${path}.schema`),
+    strict: true,
   };
+  return { type, json_schema };
 }

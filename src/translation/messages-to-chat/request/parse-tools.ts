@@ -1,13 +1,14 @@
 import type { ChatFunction } from "../../conversation/chat-request.ts";
 import type { JsonObject } from "../../../json-object.ts";
 import { createClientTool } from "./client-tools.ts";
-import { invalidField, missingField, quote, shorten, unsupportedField } from "../../json/field-error.ts";
+import { invalidField, quote, shorten, unsupportedField } from "../../json/field-error.ts";
 import {
   readName,
   readObject,
   readOptionalArray,
   readOptionalBoolean,
   readOptionalString,
+  readRequiredObject,
 } from "../../json/read-field.ts";
 
 /** Finds deferred tools for a model. Every tool is declared from the start here, so nothing is lost without it. */
@@ -47,14 +48,8 @@ function parseTool(tool: JsonObject, path: string, model: string): ChatFunction 
 
 function parseCustomTool(tool: JsonObject, path: string): ChatFunction {
   const name = readName(tool["name"], `${path}.name`);
-  const schema = tool["input_schema"];
-  if (schema === undefined || schema === null) throw missingField(`${path}.input_schema`);
-  const description = readOptionalString(tool["description"], `${path}.description`);
+  const parameters = readRequiredObject(tool["input_schema"], `${path}.input_schema`);
+  const description = readOptionalString(tool["description"], `${path}.description`) ?? undefined;
   const isStrict = readOptionalBoolean(tool["strict"], `${path}.strict`) ?? false;
-  return {
-    name,
-    description: description ?? undefined,
-    parameters: readObject(schema, `${path}.input_schema`),
-    strict: isStrict ? true : undefined,
-  };
+  return { name, description, parameters, strict: isStrict ? true : undefined };
 }

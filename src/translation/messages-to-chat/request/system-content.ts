@@ -1,7 +1,7 @@
 import { invalidField, quote } from "../../json/field-error.ts";
 import { PARAGRAPH } from "../../conversation/parts.ts";
-import { readName, readObject } from "../../json/read-field.ts";
-import { type Block, readBlock, readText, readTexts } from "./blocks.ts";
+import { readName, readObject, readTyped } from "../../json/read-field.ts";
+import { type Block, readText, readTexts } from "./blocks.ts";
 
 /** A hash per request that Claude Code puts first: it says nothing to a model and defeats its prefix cache. */
 const BILLING_HEADER = "x-anthropic-billing-header";
@@ -23,7 +23,7 @@ export function parseSystemContent(content: unknown, path: string): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) throw invalidField(path, "Input should be a string or a list of text blocks");
   return joinTexts(
-    content.map((value: unknown, index) => parseSystemBlock(readBlock(value, `${path}.${index}`))),
+    content.map((value: unknown, index) => parseSystemBlock(readTyped(value, `${path}.${index}`))),
   );
 }
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../../json-object.ts";
+import { isJsonObject, toArray, type JsonObject } from "../../../json-object.ts";
 import type { RequestBody } from "../../client-protocol.ts";
 import { PromptParts } from "../../pass-through/prompt-parts.ts";
 
@@ -90,8 +90,4 @@ function findServerSide({ mcp_servers: servers, container }: JsonObject, parts: 
   if (container !== undefined && container !== null) {
     parts.unbounded ??= { param: "container", reason: "is for tools that run at the model's server" };
   }
-}
-
-function toArray(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? (value as readonly unknown[]) : [];
 }

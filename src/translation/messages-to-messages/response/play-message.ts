@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../../json-object.ts";
+import { isJsonObject, toArray, type JsonObject } from "../../../json-object.ts";
 import { formatJson } from "../../json/exact-json.ts";
 import { formatEvent } from "../../sse/encoder.ts";
 
@@ -6,10 +6,9 @@ import { formatEvent } from "../../sse/encoder.ts";
 export function playMessage(message: JsonObject): string {
   const { content, stop_reason, stop_sequence, stop_details, usage } = message;
   const start = { ...message, content: [], stop_reason: null, stop_sequence: null };
-  const blocks: readonly unknown[] = Array.isArray(content) ? content : [];
   return [
     formatEvent("message_start", { type: "message_start", message: start }),
-    ...blocks.filter(isJsonObject).map(playBlock),
+    ...toArray(content).filter(isJsonObject).map(playBlock),
     formatEvent("message_delta", {
       type: "message_delta",
       delta: { stop_reason, stop_sequence, ...(stop_details === undefined ? {} : { stop_details }) },

@@ -2,8 +2,7 @@
 import { isJsonObject } from "../../../json-object.ts";
 import { createToolResult, type ToolResultPart, type ToolUsePart } from "../../conversation/parts.ts";
 import { formatJson } from "../../json/exact-json.ts";
-import { NestingError } from "../../json/object-spans.ts";
-import { parseJsonText } from "../../json/parse-json-text.ts";
+import { tryParseJsonText } from "../../json/parse-json-text.ts";
 import { readName, readOptionalArray, readOptionalString, readString } from "../../json/read-field.ts";
 import type { ToolTable } from "../tool-table.ts";
 import { parseContent } from "./content-parts.ts";
@@ -65,14 +64,5 @@ function createCall({ fields, path }: Omit<Item, "type">, table: ToolTable, args
  */
 function formatArguments(text: string): string {
   if (text.trim() === "") return "{}";
-  return isObjectText(text) ? text : formatJson({ arguments: text });
-}
-
-function isObjectText(text: string): boolean {
-  try {
-    return isJsonObject(parseJsonText(text));
-  } catch (error) {
-    if (error instanceof SyntaxError || error instanceof NestingError) return false;
-    throw error;
-  }
+  return isJsonObject(tryParseJsonText(text)) ? text : formatJson({ arguments: text });
 }

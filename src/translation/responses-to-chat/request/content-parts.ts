@@ -4,16 +4,16 @@ import {
   type FilePart,
   type ImagePart,
   type TextOrMedia,
+  type TextPart,
 } from "../../conversation/parts.ts";
 import { invalidField, missingField, quote, unsupportedField } from "../../json/field-error.ts";
-import { readName, readObject, readOptionalString, readString } from "../../json/read-field.ts";
-
-/** One part of a content list, with its type and its place. */
-interface ContentPart {
-  readonly type: string;
-  readonly fields: JsonObject;
-  readonly path: string;
-}
+import {
+  readName,
+  readOptionalString,
+  readString,
+  readTyped,
+  type TypedObject,
+} from "../../json/read-field.ts";
 
 const TEXT_TYPES: ReadonlySet<string> = new Set(["input_text", "output_text", "text"]);
 
@@ -34,20 +34,15 @@ export function readTexts(content: unknown, path: string): string[] {
 function parseList<Part>(
   content: unknown,
   path: string,
-  parse: (part: ContentPart) => Part[],
-): (Part | ReturnType<typeof createTextParts>[number])[] {
+  parse: (part: TypedObject) => Part[],
+): (Part | TextPart)[] {
   if (content === undefined || content === null) throw missingField(path);
   if (typeof content === "string") return createTextParts(content);
   if (!Array.isArray(content)) throw invalidField(path, "Input should be a string or a list of parts");
-  return content.flatMap((value: unknown, index) => parse(readPart(value, `${path}[${index}]`)));
+  return content.flatMap((value: unknown, index) => parse(readTyped(value, `${path}[${index}]`)));
 }
 
-function readPart(value: unknown, path: string): ContentPart {
-  const fields = readObject(value, path);
-  return { type: readName(fields["type"], `${path}.type`), fields, path };
-}
-
-function parsePart(part: ContentPart): TextOrMedia[] {
+function parsePart(part: TypedObject): TextOrMedia[] {
   switch (part.type) {
     case "input_image":
       return [parseImage(part)];
@@ -59,18 +54,18 @@ function parsePart(part: ContentPart): TextOrMedia[] {
   }
 }
 
-function parseTextPart(part: ContentPart): ReturnType<typeof createTextParts> {
+function parseTextPart(part: TypedObject): TextPart[] {
   if (part.type === "refusal") return readText(part, "refusal");
   if (TEXT_TYPES.has(part.type)) return readText(part, "text");
   throw unsupportedPart(part);
 }
 
-function readText({ fields, path }: ContentPart, field: string): ReturnType<typeof createTextParts> {
+function readText({ fields, path }: TypedObject, field: string): TextPart[] {
   return createTextParts(readString(fields[field], `${path}.${field}`));
 }
 
 /** The URL goes to the upstream as it is; the gateway never fetches it. */
-function parseImage({ fields, path }: ContentPart): ImagePart {
+function parseImage({ fields, path }: TypedObject): ImagePart {
   refuseStored(fields, path);
   const url = readName(fields["image_url"], `${path}.image_url`);
   const detail = readOptionalString(fields["detail"], `${path}.detail`);
@@ -83,7 +78,7 @@ function mapDetail(detail: string | null): string | undefined {
   return detail === "original" ? "high" : detail;
 }
 
-function parseFile({ fields, path }: ContentPart): FilePart {
+function parseFile({ fields, path }: TypedObject): FilePart {
   refuseStored(fields, path);
   if (fields["file_url"] !== undefined && fields["file_url"] !== null) {
     throw unsupportedField(`${path}.file_url`, "files are not fetched; send the file as `file_data`");
@@ -101,6 +96,6 @@ function refuseStored(fields: JsonObject, path: string): void {
   throw unsupportedField(`${path}.file_id`, "this gateway stores no files; send the content itself");
 }
 
-function unsupportedPart({ type, path }: ContentPart): Error {
+function unsupportedPart({ type, path }: TypedObject): Error {
   return unsupportedField(path, `unsupported content part type ${quote(type)}`);
 }

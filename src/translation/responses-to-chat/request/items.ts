@@ -1,13 +1,9 @@
-import { isJsonObject, type JsonObject } from "../../../json-object.ts";
+import { isJsonObject } from "../../../json-object.ts";
 import { invalidField, missingField } from "../../json/field-error.ts";
-import { readName, readObject, readOptionalArray } from "../../json/read-field.ts";
+import { readObject, readTyped, type TypedObject } from "../../json/read-field.ts";
 
-/** One item of the input, with its type and its place. */
-export interface Item {
-  readonly type: string;
-  readonly fields: JsonObject;
-  readonly path: string;
-}
+/** One item of the input. */
+export type Item = TypedObject;
 
 /** The items of `input`; a string is one user message. @throws GatewayError 400 */
 export function readItems(value: unknown, path: string): Item[] {
@@ -16,8 +12,7 @@ export function readItems(value: unknown, path: string): Item[] {
     return [{ type: "message", fields: { role: "user", content: value }, path }];
   }
   if (!Array.isArray(value)) throw invalidField(path, "Input should be a string or a list of items");
-  const list = readOptionalArray(value, path) ?? [];
-  return list.map((entry, index) => readItem(entry, `${path}[${index}]`));
+  return value.map((entry: unknown, index) => readItem(entry, `${path}[${index}]`));
 }
 
 /** Two types may be left out: messages have a role then, and references nothing but their id. */
@@ -29,7 +24,7 @@ function readItem(value: unknown, path: string): Item {
     if (!isReference && !("role" in fields)) throw missingField(`${path}.type`);
     return { type: isReference ? "item_reference" : "message", fields, path };
   }
-  return { type: readName(type, `${path}.type`), fields, path };
+  return readTyped(value, path);
 }
 
 /** The names of the tools in a list, for a text that tells of them; namespaces count by their tools. */

@@ -3,10 +3,10 @@ import type { ChatResponseFormat } from "../../conversation/chat-request.ts";
 import { invalidField, missingField } from "../../json/field-error.ts";
 import {
   readName,
-  readObject,
   readOptionalBoolean,
   readOptionalObject,
   readOptionalString,
+  readRequiredObject,
 } from "../../json/read-field.ts";
 
 /** Structured output: `text.format`. The schema goes through unchanged. @throws GatewayError 400 */
@@ -30,12 +30,10 @@ export function parseTextFormat(text: JsonObject | null): ChatResponseFormat | n
 }
 
 function parseSchema(format: JsonObject, path: string) {
-  const { schema } = format;
-  if (schema === undefined || schema === null) throw missingField(`${path}.schema`);
   return {
     name: readName(format["name"], `${path}.name`),
     description: readOptionalString(format["description"], `${path}.description`) ?? undefined,
-    schema: readObject(schema, `${path}.schema`),
+    schema: readRequiredObject(format["schema"], `${path}.schema`),
     strict: readOptionalBoolean(format["strict"], `${path}.strict`) ?? undefined,
   };
 }

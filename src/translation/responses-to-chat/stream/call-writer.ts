@@ -1,6 +1,5 @@
-import { isJsonObject, type JsonObject } from "../../../json-object.ts";
-import { NestingError } from "../../json/object-spans.ts";
-import { parseJsonText } from "../../json/parse-json-text.ts";
+import { isJsonObject } from "../../../json-object.ts";
+import { tryParseJsonText } from "../../json/parse-json-text.ts";
 import type { CallItem, ItemStatus } from "../response.ts";
 import type { ToolReference } from "../tool-table.ts";
 import { CollectedText } from "./collected-text.ts";
@@ -68,12 +67,13 @@ export class CallWriter implements OpenItem {
     const { id } = this.#context;
     const { kind, namespace, name } = tool;
     if (kind === "tool_search") {
+      const parsed = tryParseJsonText(args);
       return {
         id,
         type: "tool_search_call",
         execution: "client",
         call_id: callId,
-        arguments: parseObject(args) ?? {},
+        arguments: isJsonObject(parsed) ? parsed : {},
         status,
       };
     }
@@ -90,7 +90,7 @@ export class CallWriter implements OpenItem {
  * the arguments themselves where a model wrote the text without wrapping it.
  */
 function unwrapInput(args: string): string {
-  const parsed = tryParse(args);
+  const parsed = tryParseJsonText(args);
   if (typeof parsed === "string") return parsed;
   if (!isJsonObject(parsed)) return args;
   const { input } = parsed;
@@ -98,18 +98,4 @@ function unwrapInput(args: string): string {
   const values = Object.values(parsed);
   if (values.length === 0) return "";
   return values.length === 1 && typeof values[0] === "string" ? values[0] : args;
-}
-
-function parseObject(text: string): JsonObject | null {
-  const parsed = tryParse(text);
-  return isJsonObject(parsed) ? parsed : null;
-}
-
-function tryParse(text: string): unknown {
-  try {
-    return parseJsonText(text);
-  } catch (error) {
-    if (error instanceof SyntaxError || error instanceof NestingError) return null;
-    throw error;
-  }
 }

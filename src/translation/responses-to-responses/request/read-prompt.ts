@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../../json-object.ts";
+import { isJsonObject, toArray, type JsonObject } from "../../../json-object.ts";
 import type { RequestBody } from "../../client-protocol.ts";
 import { PromptParts } from "../../pass-through/prompt-parts.ts";
 
@@ -93,8 +93,4 @@ function isClientTool({ type, execution, environment }: JsonObject): boolean {
   if (type === "tool_search") return execution === "client";
   if (type === "shell") return isJsonObject(environment) && environment["type"] === "local";
   return type === "namespace" || CLIENT_TOOLS.has(type);
-}
-
-function toArray(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? (value as readonly unknown[]) : [];
 }

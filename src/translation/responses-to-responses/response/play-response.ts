@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../../json-object.ts";
+import { isJsonObject, toArray, type JsonObject } from "../../../json-object.ts";
 import { formatEvent } from "../../sse/encoder.ts";
 
 /** The event that ends a response of each status. */
@@ -16,15 +16,15 @@ export function playResponse(response: JsonObject): string {
   const begun = { ...response, status: "in_progress", output: [], usage: null, completed_at: null };
   let text =
     write("response.created", { response: begun }) + write("response.in_progress", { response: begun });
-  const items: readonly unknown[] = Array.isArray(output) ? output : [];
-  for (const [index, item] of items.filter(isJsonObject).entries()) text += playItem(item, index, write);
+  const items = toArray(output).filter(isJsonObject);
+  for (const [index, item] of items.entries()) text += playItem(item, index, write);
   const last = LAST_EVENT[typeof status === "string" ? status : ""] ?? "response.completed";
   return text + write(last, { response });
 }
 
 function playItem(item: JsonObject, index: number, write: (type: string, fields: object) => string): string {
   const { type, content } = item;
-  const parts: readonly unknown[] = type === "message" && Array.isArray(content) ? content : [];
+  const parts = type === "message" ? toArray(content) : [];
   const begun = { ...item, status: "in_progress", ...(type === "message" ? { content: [] } : {}) };
   let text = write("response.output_item.added", { output_index: index, item: begun });
   for (const [contentIndex, part] of parts.filter(isJsonObject).entries()) {
