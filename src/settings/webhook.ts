@@ -13,7 +13,7 @@ const input = record({
       const message = explainWebhookUrl(value);
       if (message !== null) context.addIssue({ code: "custom", message });
     })
-    .meta({ description: "`https`; `http` only where the operator allows private networks." }),
+    .describe("`https`; `http` only where the operator allows private networks."),
 }).nullable();
 
 const output = z
@@ -30,7 +30,7 @@ const output = z
     secret: z
       .string()
       .exactOptional()
-      .meta({ description: "Only in the answer that sets the URL: it is never shown again." }),
+      .describe("Only in the answer that sets the URL: it is never shown again."),
   })
   .nullable();
 

@@ -26,13 +26,14 @@ const ROUTING_KEY_EXPECTATION = "must be the 32 letters and digits of an integra
 const input = z
   .array(
     record({
-      id: z.string({ error: "expected a webhook's id" }).optional().meta({
-        description: "One that there is; what is left out of it stays. Without one it is made new.",
-      }),
+      id: z
+        .string({ error: "expected a webhook's id" })
+        .optional()
+        .describe("One that there is; what is left out of it stays. Without one it is made new."),
       format: z
         .enum(WEBHOOK_FORMATS, { error: `expected one of ${WEBHOOK_FORMATS.join(", ")}` })
         .optional()
-        .meta({ description: "`standard` when left out; that of one that there is cannot be changed." }),
+        .describe("`standard` when left out; that of one that there is cannot be changed."),
       url: z
         .string({ error: "expected a URL such as https://example.com/hook" })
         .superRefine((value, context) => {
@@ -40,14 +41,12 @@ const input = z
           if (message !== null) context.addIssue({ code: "custom", message });
         })
         .optional()
-        .meta({
-          description: `Required but for \`pagerduty\`, where ${PAGERDUTY_URL} is meant when it is left out.`,
-        }),
+        .describe(`Required but for \`pagerduty\`, where ${PAGERDUTY_URL} is meant when it is left out.`),
       routing_key: z
         .string({ error: ROUTING_KEY_EXPECTATION })
         .regex(/^[0-9A-Za-z]{32}$/, { error: ROUTING_KEY_EXPECTATION })
         .optional()
-        .meta({ description: "Of `pagerduty`, and required there: the integration key of a service." }),
+        .describe("Of `pagerduty`, and required there: the integration key of a service."),
       alerts: z
         .array(z.enum(WEBHOOK_ALERTS, { error: `expected one of ${WEBHOOK_ALERTS.join(", ")}` }), {
           error: "expected a list of alerts",
@@ -55,7 +54,7 @@ const input = z
         .min(1, { error: "expected at least one alert" })
         .refine((alerts) => new Set(alerts).size === alerts.length, { error: "expected none twice" })
         .optional()
-        .meta({ description: "Which it hears of; all when left out." }),
+        .describe("Which it hears of; all when left out."),
     }),
     { error: `expected a list of at most ${MAX_WEBHOOKS} webhooks` },
   )
@@ -65,8 +64,8 @@ const output = z.array(
   z.strictObject({
     id: z.string(),
     format: z.enum(WEBHOOK_FORMATS),
-    url: z.string().meta({ description: "Of `slack` and `teams`: the host and the last four characters." }),
-    routing_key: z.string().nullable().meta({ description: "Of `pagerduty`: the last four characters." }),
+    url: z.string().describe("Of `slack` and `teams`: the host and the last four characters."),
+    routing_key: z.string().nullable().describe("Of `pagerduty`: the last four characters."),
     alerts: z.array(z.enum(WEBHOOK_ALERTS)),
     disabled_at: z.iso
       .datetime()
@@ -79,7 +78,7 @@ const output = z.array(
     secret: z
       .string()
       .exactOptional()
-      .meta({ description: "Of `standard`, only in the answer that sets the URL: it is never shown again." }),
+      .describe("Of `standard`, only in the answer that sets the URL: it is never shown again."),
   }),
 );
 

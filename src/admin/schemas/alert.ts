@@ -12,10 +12,11 @@ const DEFAULT_SECRET_GRACE_SECONDS = 86_400;
 const delivery = named(
   "AlertDelivery",
   z.strictObject({
-    state: z.enum(["pending", "delivered", "failed", "off"]).meta({
-      description:
+    state: z
+      .enum(["pending", "delivered", "failed", "off"])
+      .describe(
         "`off`: the organization had not chosen the channel. `failed`: given up; `redeliver` sends it again.",
-    }),
+      ),
     attempts: z.int(),
     last_error: z.string().nullable(),
     last_attempt_at: timestamp().nullable(),
@@ -27,24 +28,25 @@ export const alert = named(
   "Alert",
   z.strictObject({
     id: z.string().meta({ examples: ["alert_01934f6e-…"] }),
-    message_id: z.string().meta({
-      description:
+    message_id: z
+      .string()
+      .describe(
         "The same for all alerts that fired in one step: they are told of in one mail and one event, of which this is `webhook-id` and `data.id`, and `deliveries` are its.",
-    }),
+      ),
     type: z.enum(["budget.threshold_reached", "hard_cap.threshold_reached"]),
-    path: z.string().meta({ description: "Of the dashboard's page where the limit is changed." }),
+    path: z.string().describe("Of the dashboard's page where the limit is changed."),
     url: z
       .string()
       .nullable()
-      .meta({ description: "That page's address; null: the operator has set no `dashboard.base_url`." }),
+      .describe("That page's address; null: the operator has set no `dashboard.base_url`."),
     created_at: timestamp(),
     organization_id: z.string(),
     scope: z.enum(["key", "organization"]),
     key_id: z.string().nullable(),
-    key_name: z.string().nullable().meta({ description: "As it was when the alert fired." }),
+    key_name: z.string().nullable().describe("As it was when the alert fired."),
     threshold_percent: z.int(),
-    amount_cents: z.int().meta({ description: "The budget or hard cap." }),
-    spent_cents: z.int().meta({ description: "Spent when the alert fired, whole cents, rounded down." }),
+    amount_cents: z.int().describe("The budget or hard cap."),
+    spent_cents: z.int().describe("Spent when the alert fired, whole cents, rounded down."),
     currency: z.string(),
     month: month(),
     resets_at: z.iso.datetime(),
@@ -53,7 +55,7 @@ export const alert = named(
       webhook: delivery,
       webhooks: z
         .record(z.string(), delivery)
-        .meta({ description: "Of the further webhooks that there are now, by their ids." }),
+        .describe("Of the further webhooks that there are now, by their ids."),
     }),
   }),
 );
@@ -62,10 +64,11 @@ export const alertPage = named(
   "AlertPage",
   z.strictObject({
     ...pageShape(alert),
-    unread: z.int().meta({
-      description:
+    unread: z
+      .int()
+      .describe(
         "Alerts since the list was last marked as read, at most 100; 0 where `notifications.dashboard` is false.",
-    }),
+      ),
   }),
 );
 
@@ -84,10 +87,7 @@ export const redelivery = named(
       .min(1, { error: CHANNELS_EXPECTATION })
       .refine((given) => new Set(given).size === given.length, { error: CHANNELS_EXPECTATION })
       .optional()
-      .meta({
-        description:
-          "Left out: those on which it did not arrive, or else all that the organization has chosen.",
-      }),
+      .describe("Left out: those on which it did not arrive, or else all that the organization has chosen."),
   }),
 );
 
@@ -95,11 +95,8 @@ export const webhookTest = named(
   "WebhookTest",
   z.strictObject({
     delivered: z.boolean(),
-    status: z
-      .int()
-      .nullable()
-      .meta({ description: "HTTP status of the endpoint's answer; null: there was none." }),
-    error: z.string().nullable().meta({ description: "Why it did not arrive." }),
+    status: z.int().nullable().describe("HTTP status of the endpoint's answer; null: there was none."),
+    error: z.string().nullable().describe("Why it did not arrive."),
     duration_ms: z.int(),
   }),
 );
@@ -109,14 +106,14 @@ export const secretRotation = named(
   record({
     grace_seconds: whole(0, MAX_SECRET_GRACE_SECONDS, "seconds")
       .default(DEFAULT_SECRET_GRACE_SECONDS)
-      .meta({ description: "How long the former secret signs too." }),
+      .describe("How long the former secret signs too."),
   }),
 );
 export const rotatedSecret = named(
   "RotatedWebhookSecret",
   z.strictObject({
-    secret: z.string().meta({ description: "The new secret. It is never shown again." }),
-    former_secret_until: timestamp().nullable().meta({ description: "Until then the former one signs too." }),
+    secret: z.string().describe("The new secret. It is never shown again."),
+    former_secret_until: timestamp().nullable().describe("Until then the former one signs too."),
   }),
 );
 

@@ -19,18 +19,14 @@ const auditEntry = named(
         id: z.string().nullable(),
         name: z.string().nullable(),
       })
-      .meta({ description: "Who: the operator, or an organization's token." }),
+      .describe("Who: the operator, or an organization's token."),
     action: z.string().meta({ examples: ["key.updated"] }),
     target: z
       .strictObject({ type: z.string(), id: z.string(), name: z.string().nullable() })
-      .meta({ description: "What was changed." }),
-    before: fields.meta({
-      description: "The fields that were changed, as they were; null: there was nothing.",
-    }),
-    after: fields.meta({
-      description: "The same fields as they are since; null: there is nothing any more.",
-    }),
-    request_id: z.string().meta({ description: "`x-request-id` of the call that made the change." }),
+      .describe("What was changed."),
+    before: fields.describe("The fields that were changed, as they were; null: there was nothing."),
+    after: fields.describe("The same fields as they are since; null: there is nothing any more."),
+    request_id: z.string().describe("`x-request-id` of the call that made the change."),
   }),
 );
 export const auditPage = pageOf("AuditPage", auditEntry);

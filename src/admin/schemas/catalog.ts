@@ -18,7 +18,7 @@ const schedule = {
   ...rates,
   tiers: z
     .array(z.strictObject({ above_prompt_tokens: z.int(), ...rates }))
-    .meta({ description: "Prices of larger prompts, ascending: the whole request takes one." }),
+    .describe("Prices of larger prompts, ascending: the whole request takes one."),
 };
 const shownPrice = {
   ...schedule,
@@ -28,7 +28,7 @@ const shownPrice = {
     .meta({ description: "UTC day; null: from the beginning.", examples: ["2027-01-01"] }),
   service_tiers: z
     .record(z.string(), z.strictObject(schedule))
-    .meta({ description: "Prices of requests that the upstream serves at a tier of this name." }),
+    .describe("Prices of requests that the upstream serves at a tier of this name."),
 };
 const catalogPrice = named(
   "CatalogPrice",
@@ -36,7 +36,7 @@ const catalogPrice = named(
     ...shownPrice,
     announced: z
       .array(z.strictObject(shownPrice))
-      .meta({ description: "Prices that are not in force yet, the next first." }),
+      .describe("Prices that are not in force yet, the next first."),
   }),
 );
 
@@ -44,13 +44,13 @@ const catalogModel = named(
   "CatalogModel",
   z.strictObject({
     id: z.string().meta({ examples: ["acme/echo-small"] }),
-    aliases: z.array(z.string()).meta({ description: "Other names that clients may write for it." }),
+    aliases: z.array(z.string()).describe("Other names that clients may write for it."),
     display_name: z.string(),
     upstream: z.string(),
     context_window: z.int(),
     max_output_tokens: z.int(),
     capabilities: z.array(z.string()),
-    replaced_by: z.string().nullable().meta({ description: "Not null: retired, use this one." }),
+    replaced_by: z.string().nullable().describe("Not null: retired, use this one."),
     prices: z.record(z.string(), catalogPrice),
   }),
 );

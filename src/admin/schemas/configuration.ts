@@ -4,22 +4,20 @@ import { named } from "./fields.ts";
 
 const problem = z.strictObject({
   path: z.string().meta({ examples: ["catalog[0].upstream"] }),
-  line: z.int().nullable().meta({ description: "From 1, where it is known." }),
+  line: z.int().nullable().describe("From 1, where it is known."),
   message: z.string(),
 });
 
 export const configurationState = named(
   "ConfigurationState",
   z.strictObject({
-    catalog_since: timestamp().meta({ description: "When the catalog in force was taken over." }),
+    catalog_since: timestamp().describe("When the catalog in force was taken over."),
     refused: z
       .strictObject({ since: timestamp(), problems: z.array(problem) })
       .nullable()
-      .meta({
-        description: "Not null: gateway.yaml as it is now was refused, the catalog before it is in force.",
-      }),
+      .describe("Not null: gateway.yaml as it is now was refused, the catalog before it is in force."),
     waiting_for_restart: z
       .array(z.string())
-      .meta({ description: "Fields that have changed since the start and count after a restart." }),
+      .describe("Fields that have changed since the start and count after a restart."),
   }),
 );

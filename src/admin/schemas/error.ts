@@ -8,7 +8,7 @@ export const errorBody = named(
       message: z.string(),
       type: z.string(),
       code: z.string(),
-      param: z.string().nullable().meta({ description: "The field that the error is about." }),
+      param: z.string().nullable().describe("The field that the error is about."),
       request_id: z.string().nullable(),
     }),
   }),

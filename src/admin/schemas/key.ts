@@ -20,7 +20,7 @@ export const keyRotation = named(
   record({
     grace_seconds: whole(0, MAX_GRACE_SECONDS, "seconds")
       .optional()
-      .meta({ description: "How long the key before still works; 0, not at all, when left out." }),
+      .describe("How long the key before still works; 0, not at all, when left out."),
   }),
 );
 
@@ -31,18 +31,19 @@ const keyFields = {
   ...answerShape(KEY_SETTINGS),
   former_key_until: timestamp()
     .nullable()
-    .meta({ description: "Until then the key before the last rotation works too; null: it does not." }),
-  state: z.enum(KEY_STATES).meta({
-    description:
+    .describe("Until then the key before the last rotation works too; null: it does not."),
+  state: z
+    .enum(KEY_STATES)
+    .describe(
       "What comes of a request that costs money now, first reason first: refused as `disabled`, `expired` or `cap_reached`; `over_budget` and `active` pass.",
-  }),
+    ),
   created_at: timestamp(),
   month: month(),
-  spent_cents: z.int().meta({ description: "Spent in `month`, whole cents, rounded down." }),
-  spent_microcents: z.int().meta({ description: "The same in millionths of a cent." }),
+  spent_cents: z.int().describe("Spent in `month`, whole cents, rounded down."),
+  spent_microcents: z.int().describe("The same in millionths of a cent."),
   bucket: z
     .strictObject({ remaining: z.int(), capacity: z.int() })
-    .meta({ description: "Whole requests that the rate limit lets pass at once now, and when it is full." }),
+    .describe("Whole requests that the rate limit lets pass at once now, and when it is full."),
 };
 
 export const key = named("Key", z.strictObject(keyFields));
@@ -50,7 +51,7 @@ export const keyWithSecret = named(
   "KeyWithSecret",
   z.strictObject({
     ...keyFields,
-    key: z.string().meta({ description: "The API key itself. It is never shown again." }),
+    key: z.string().describe("The API key itself. It is never shown again."),
   }),
 );
 export const keyPage = pageOf("KeyPage", key);

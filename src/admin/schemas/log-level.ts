@@ -4,5 +4,5 @@ import { choice, named } from "./fields.ts";
 
 export const logLevel = named(
   "LogLevel",
-  record({ level: choice(LOG_LEVELS).meta({ description: "What is logged from now on, on every worker." }) }),
+  record({ level: choice(LOG_LEVELS).describe("What is logged from now on, on every worker.") }),
 );

@@ -20,23 +20,25 @@ export const organization = named(
   z.strictObject({
     id: z.string().meta({ examples: ["org_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11"] }),
     ...answerShape(ORGANIZATION_SETTINGS),
-    state: z.enum(ORGANIZATION_STATES).meta({
-      description:
+    state: z
+      .enum(ORGANIZATION_STATES)
+      .describe(
         "What comes of a request that costs money now, first reason first: refused as `suspended` or `cap_reached`; `over_budget` and `active` pass.",
-    }),
+      ),
     created_at: timestamp(),
     month: month(),
-    spent_cents: z.int().meta({ description: "Spent in `month`, whole cents, rounded down." }),
-    spent_microcents: z.int().meta({ description: "The same in millionths of a cent." }),
+    spent_cents: z.int().describe("Spent in `month`, whole cents, rounded down."),
+    spent_microcents: z.int().describe("The same in millionths of a cent."),
   }),
 );
 
 export const organizationQuery = record({
   ...pageFields(/^org_[0-9a-f-]{36}$/),
-  search: text(100).optional().meta({
-    description:
+  search: text(100)
+    .optional()
+    .describe(
       "Only those whose name contains this, in capitals or not, or whose id it is. A page with a `next` may then hold fewer than `limit`.",
-  }),
+    ),
 });
 
 export const organizationPage = pageOf("OrganizationPage", organization);

@@ -24,12 +24,12 @@ export function pageFields(after: RegExp) {
       .min(1, { error: limitError })
       .max(MAX_PAGE_LIMIT, { error: limitError })
       .optional()
-      .meta({ description: `How many at most; ${DEFAULT_PAGE_LIMIT} when left out.` }),
+      .describe(`How many at most; ${DEFAULT_PAGE_LIMIT} when left out.`),
     after: z
       .string({ error: AFTER_EXPECTATION })
       .regex(after, { error: AFTER_EXPECTATION })
       .optional()
-      .meta({ description: "`next` of the page before; the first page when left out." }),
+      .describe("`next` of the page before; the first page when left out."),
   };
 }
 
@@ -45,9 +45,6 @@ export function pageShape<Item extends z.ZodType>(item: Item) {
   return {
     data: z.array(item),
     has_more: z.boolean(),
-    next: z
-      .string()
-      .nullable()
-      .meta({ description: "To be given as `after` for the next page; null on the last one." }),
+    next: z.string().nullable().describe("To be given as `after` for the next page; null on the last one."),
   };
 }

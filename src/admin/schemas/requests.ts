@@ -12,13 +12,9 @@ const ID_EXPECTATION = "expected a part of a request id: req_, hexadecimal digit
 
 export const requestQuery = record({
   ...pageFields(REQUEST_CURSOR),
-  key_id: z.string().max(100).optional().meta({ description: "Only this key's." }),
-  model: z.string().max(200).optional().meta({ description: "Only this model's." }),
-  upstream: z
-    .string()
-    .max(200)
-    .optional()
-    .meta({ description: "Only those that were handed to this upstream." }),
+  key_id: z.string().max(100).optional().describe("Only this key's."),
+  model: z.string().max(200).optional().describe("Only this model's."),
+  upstream: z.string().max(200).optional().describe("Only those that were handed to this upstream."),
   status: z
     .string()
     .regex(/^(?:[1-5]xx|\d{3}|[a-z][a-z0-9_]{2,63})$/, { error: STATUS_EXPECTATION })
@@ -27,14 +23,14 @@ export const requestQuery = record({
       description: "Only those with this status, class of statuses or error code.",
       examples: ["402", "5xx", "hard_cap_reached"],
     }),
-  tag: tagFilter().optional().meta({ description: "Only those with all of these tags." }),
-  from: moment("start").optional().meta({ description: "Only those that came then or later." }),
-  to: moment("end").optional().meta({ description: "Only those that came before; of a day, its end." }),
+  tag: tagFilter().optional().describe("Only those with all of these tags."),
+  from: moment("start").optional().describe("Only those that came then or later."),
+  to: moment("end").optional().describe("Only those that came before; of a day, its end."),
   id: z
     .string()
     .regex(/^(?:req_)?[0-9a-f-]{1,36}$/, { error: ID_EXPECTATION })
     .optional()
-    .meta({ description: "Only those whose id contains this." }),
+    .describe("Only those whose id contains this."),
 });
 export type RequestQuery = z.output<typeof requestQuery>;
 
@@ -43,14 +39,14 @@ const milliseconds = () => z.int().nullable();
 const requestFields = {
   object: z.literal("request"),
   id: z.string().meta({ examples: ["req_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11"] }),
-  created_at: timestamp().meta({ description: "When it came." }),
-  recorded_at: timestamp().meta({ description: "When it ended." }),
+  created_at: timestamp().describe("When it came."),
+  recorded_at: timestamp().describe("When it ended."),
   organization_id: z.string(),
   key_id: z.string(),
   key_name: z
     .string()
     .nullable()
-    .meta({ description: "Of a deleted key too, as long as its figures are kept; null after that." }),
+    .describe("Of a deleted key too, as long as its figures are kept; null after that."),
   model: z.string().nullable(),
   requested_model: z
     .string()
@@ -64,12 +60,9 @@ const requestFields = {
     description: "Whose cost it is: from `X-Tags`, the key's defaults and the end user, where that is kept.",
     examples: [{ team: "search" }],
   }),
-  status: z
-    .int()
-    .nullable()
-    .meta({ description: "Null: its worker died and another has closed its record." }),
+  status: z.int().nullable().describe("Null: its worker died and another has closed its record."),
   error_code: z.string().nullable(),
-  input_tokens: count().meta({ description: "Without the cached ones." }),
+  input_tokens: count().describe("Without the cached ones."),
   cached_input_tokens: count(),
   output_tokens: count(),
   reasoning_tokens: count(),
@@ -78,48 +71,40 @@ const requestFields = {
   cost_cents: z.int(),
   cost_details: z
     .strictObject({
-      service_tier: z.string().meta({ description: "At which it was charged." }),
-      above_prompt_tokens: z
-        .int()
-        .nullable()
-        .meta({ description: "Of the size of prompt; null: the smallest." }),
-      price_from: z.string().nullable().meta({ description: "UTC day; null: from the beginning." }),
+      service_tier: z.string().describe("At which it was charged."),
+      above_prompt_tokens: z.int().nullable().describe("Of the size of prompt; null: the smallest."),
+      price_from: z.string().nullable().describe("UTC day; null: from the beginning."),
       parts: z.array(
         z.strictObject({
           name: z.string(),
-          tokens: z.int().nullable().meta({ description: "Null: the fee of the request." }),
-          price: z.string().meta({ description: "Per million tokens, a decimal." }),
-          cost: z.string().meta({ description: "An exact decimal of the currency." }),
+          tokens: z.int().nullable().describe("Null: the fee of the request."),
+          price: z.string().describe("Per million tokens, a decimal."),
+          cost: z.string().describe("An exact decimal of the currency."),
         }),
       ),
     })
     .nullable()
-    .meta({ description: "Null: it cost nothing, or nobody knows at which prices." }),
-  duration_ms: milliseconds().meta({ description: "From the admission to the end; null: not measured." }),
-  first_token_ms: milliseconds().meta({
-    description: "From the admission to the first piece of a streamed answer.",
-  }),
+    .describe("Null: it cost nothing, or nobody knows at which prices."),
+  duration_ms: milliseconds().describe("From the admission to the end; null: not measured."),
+  first_token_ms: milliseconds().describe("From the admission to the first piece of a streamed answer."),
   timeline: z
     .strictObject({
-      body_ms: milliseconds().meta({ description: "Its whole body was there." }),
-      routed_ms: milliseconds().meta({ description: "It was handed to the upstream." }),
-      upstream_ms: milliseconds().meta({ description: "The upstream's answer began." }),
+      body_ms: milliseconds().describe("Its whole body was there."),
+      routed_ms: milliseconds().describe("It was handed to the upstream."),
+      upstream_ms: milliseconds().describe("The upstream's answer began."),
       first_token_ms: milliseconds(),
       end_ms: z.int(),
     })
     .nullable()
-    .meta({
-      description:
-        "How far it came, in milliseconds from its admission on; null where it did not come so far.",
-    }),
+    .describe("How far it came, in milliseconds from its admission on; null where it did not come so far."),
   upstream: z
     .strictObject({
       name: z.string(),
-      status: z.int().nullable().meta({ description: "Null: it never answered." }),
-      cause: z.string().nullable().meta({ description: "What went wrong there, if anything." }),
+      status: z.int().nullable().describe("Null: it never answered."),
+      cause: z.string().nullable().describe("What went wrong there, if anything."),
     })
     .nullable()
-    .meta({ description: "Null: it was not handed to one." }),
+    .describe("Null: it was not handed to one."),
   checks: z
     .array(
       z.strictObject({
@@ -128,7 +113,7 @@ const requestFields = {
         figures: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
       }),
     )
-    .meta({ description: "Every check in its order, with the figures that it was decided by." }),
+    .describe("Every check in its order, with the figures that it was decided by."),
 };
 
 export const recentRequest = named("Request", z.strictObject(requestFields));
@@ -138,42 +123,41 @@ export const explainedRequest = named(
   "ExplainedRequest",
   z.strictObject({
     ...requestFields,
-    key_deleted: z.boolean().meta({ description: "The key is gone, and with it its page and its limits." }),
+    key_deleted: z.boolean().describe("The key is gone, and with it its page and its limits."),
     explanation: z
       .strictObject({
-        sentence: z.string().meta({ description: "How it ended, and why." }),
+        sentence: z.string().describe("How it ended, and why."),
         action: z
           .strictObject({
             label: z.string(),
-            path: z.string().meta({ description: "Of the dashboard's page where it is done." }),
-            url: z.string().nullable().meta({
-              description: "That page's address; null: the operator has set no `dashboard.base_url`.",
-            }),
+            path: z.string().describe("Of the dashboard's page where it is done."),
+            url: z
+              .string()
+              .nullable()
+              .describe("That page's address; null: the operator has set no `dashboard.base_url`."),
           })
           .nullable()
-          .meta({ description: "What can be done about it." }),
+          .describe("What can be done about it."),
         checks: z.array(z.strictObject({ name: z.string(), passed: z.boolean(), text: z.string() })),
         cost: z
           .strictObject({
             parts: z.array(
               z.strictObject({
                 name: z.string(),
-                tokens: count().nullable().meta({
-                  description: "Null: a fee, or what the record keeps no count of.",
-                }),
+                tokens: count().nullable().describe("Null: a fee, or what the record keeps no count of."),
                 price: z
                   .string()
                   .nullable()
                   .meta({ description: "Per million tokens; null with `tokens`.", examples: ["3.00"] }),
-                amount: z.string().meta({ description: "Tokens times price, to the last digit." }),
+                amount: z.string().describe("Tokens times price, to the last digit."),
               }),
             ),
             sum: z.string(),
-            charged: z.string().meta({ description: "The sum, rounded up to the eighth decimal." }),
+            charged: z.string().describe("The sum, rounded up to the eighth decimal."),
           })
           .nullable()
-          .meta({ description: "Null: no price was looked up." }),
+          .describe("Null: no price was looked up."),
       })
-      .meta({ description: "The same in words, as the dashboard and `explain` show it." }),
+      .describe("The same in words, as the dashboard and `explain` show it."),
   }),
 );

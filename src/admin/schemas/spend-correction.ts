@@ -14,10 +14,10 @@ const noTokens = (description: string) => tokens(description).optional();
 const outsideUsageCreation = named(
   "OutsideUsageCreation",
   record({
-    model: text(200).meta({ description: "Id of the catalog; retired ones too." }),
+    model: text(200).describe("Id of the catalog; retired ones too."),
     requests: whole(1, MAX_REQUESTS, "requests")
       .optional()
-      .meta({ description: "How many requests' fees are in it, where the model has one; 1 when left out." }),
+      .describe("How many requests' fees are in it, where the model has one; 1 when left out."),
     input_tokens: tokens("Of all prompts, without the cached ones."),
     cached_input_tokens: noTokens("Beside `input_tokens`, as every count that is left out 0."),
     cache_write_tokens: noTokens("Among `input_tokens`: written to a cache for 5 minutes."),
@@ -29,9 +29,9 @@ const outsideUsageCreation = named(
     service_tier: text(64)
       .optional()
       .meta({ description: "One that the model has a price for.", examples: ["batch"] }),
-    above_prompt_tokens: whole(1, MAX_TOKENS, "tokens").optional().meta({
-      description: "The price's tier by size of prompt that these prompts are in; none when left out.",
-    }),
+    above_prompt_tokens: whole(1, MAX_TOKENS, "tokens")
+      .optional()
+      .describe("The price's tier by size of prompt that these prompts are in; none when left out."),
   }),
 );
 export type OutsideUsageCreation = z.infer<typeof outsideUsageCreation>;
@@ -43,12 +43,12 @@ export const outsideUsage = named(
     model: z.string(),
     requests: count(),
     ...nameTokens(mapTokens(count)),
-    service_tier: z.string().nullable().meta({ description: "Null: the default." }),
-    above_prompt_tokens: z.int().nullable().meta({ description: "Null: of prompts that no tier is for." }),
+    service_tier: z.string().nullable().describe("Null: the default."),
+    above_prompt_tokens: z.int().nullable().describe("Null: of prompts that no tier is for."),
     price_from: z
       .string()
       .nullable()
-      .meta({ description: "The day from which its price is in force; null: from the beginning." }),
+      .describe("The day from which its price is in force; null: from the beginning."),
   }),
 );
 export type OutsideUsage = z.infer<typeof outsideUsage>;
@@ -56,21 +56,22 @@ export type OutsideUsage = z.infer<typeof outsideUsage>;
 export const spendCorrectionCreation = named(
   "SpendCorrectionCreation",
   record({
-    amount_cents: whole(-MAX_CENTS, MAX_CENTS, "cents").optional().meta({
-      description: "Signed: a credit is negative. This, `amount_microcents` or `outside_usage`, not 0.",
-    }),
+    amount_cents: whole(-MAX_CENTS, MAX_CENTS, "cents")
+      .optional()
+      .describe("Signed: a credit is negative. This, `amount_microcents` or `outside_usage`, not 0."),
     amount_microcents: whole(-MAX_MICROCENTS, MAX_MICROCENTS, "microcents")
       .optional()
-      .meta({ description: "The same in millionths of a cent, as requests show their cost." }),
-    outside_usage: outsideUsageCreation.optional().meta({
-      description:
+      .describe("The same in millionths of a cent, as requests show their cost."),
+    outside_usage: outsideUsageCreation
+      .optional()
+      .describe(
         "In place of an amount: requests that did not pass the gateway, charged at the catalog's price in force.",
-    }),
-    reason: text(500).meta({ description: "Kept in the audit log." }),
+      ),
+    reason: text(500).describe("Kept in the audit log."),
     key_id: z
       .string({ error: "expected the id of a key, or nothing for the organization as a whole" })
       .optional()
-      .meta({ description: "Whose spend it is besides the organization's; left out: nobody's." }),
+      .describe("Whose spend it is besides the organization's; left out: nobody's."),
   }).superRefine((value, context) => {
     const all = [value.amount_cents, value.amount_microcents, value.outside_usage];
     const given = all.filter((one) => one !== undefined);
@@ -85,13 +86,13 @@ export const spendCorrection = named(
   "SpendCorrection",
   z.strictObject({
     id: z.string(),
-    repeated: z.boolean().meta({
-      description: "True: a call with this `Idempotency-Key` was made before, and nothing was changed now.",
-    }),
+    repeated: z
+      .boolean()
+      .describe("True: a call with this `Idempotency-Key` was made before, and nothing was changed now."),
     month: month(),
     key_id: z.string().nullable(),
-    amount_microcents: z.int().meta({ description: "Of a repeat: what was added the first time." }),
-    outside_usage: outsideUsage.nullable().meta({ description: "Null: it was an amount." }),
+    amount_microcents: z.int().describe("Of a repeat: what was added the first time."),
+    outside_usage: outsideUsage.nullable().describe("Null: it was an amount."),
     reason: z.string(),
     organization_spent_microcents: z.int(),
     organization_spent_cents: z.int(),

@@ -5,13 +5,13 @@ import { choice, named } from "./fields.ts";
 import { pageOf } from "./page.ts";
 
 const role = () =>
-  choice(TOKEN_ROLES).meta({
-    description: "`admin` reads and changes everything of its organization, `viewer` only reads.",
-  });
+  choice(TOKEN_ROLES).describe(
+    "`admin` reads and changes everything of its organization, `viewer` only reads.",
+  );
 
 export const tokenCreation = named(
   "TokenCreation",
-  record({ name: name().meta({ description: `${NAME_VALUES}.` }), role: role() }),
+  record({ name: name().describe(`${NAME_VALUES}.`), role: role() }),
 );
 
 const tokenFields = {
@@ -27,7 +27,7 @@ export const tokenWithSecret = named(
   "TokenWithSecret",
   z.strictObject({
     ...tokenFields,
-    token: z.string().meta({ description: "The token itself. It is never shown again." }),
+    token: z.string().describe("The token itself. It is never shown again."),
   }),
 );
 export const tokenPage = pageOf("TokenPage", token);

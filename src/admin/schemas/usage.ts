@@ -27,8 +27,8 @@ const MONTH_EXPECTATION = "expected a month such as 2026-11";
 
 /** Which rows of a month are looked at; what is left out leaves nothing out. */
 const usageFilters = {
-  key_id: z.string().min(1).max(100).optional().meta({ description: "Of one key: its id." }),
-  model: z.string().min(1).max(200).optional().meta({ description: "Of one model of the catalog." }),
+  key_id: z.string().min(1).max(100).optional().describe("Of one key: its id."),
+  model: z.string().min(1).max(200).optional().describe("Of one model of the catalog."),
   tag: tagFilter(),
 };
 
@@ -61,16 +61,14 @@ export const usageExportQuery = record({
   month: usageQuery.shape.month,
   format: choice(["csv", "jsonl", "focus"])
     .optional()
-    .meta({ description: "`csv` when left out; `focus` is CSV with the columns of FOCUS 1.2." }),
-  gzip: choice(["true", "false"]).optional().meta({ description: "The file compressed." }),
+    .describe("`csv` when left out; `focus` is CSV with the columns of FOCUS 1.2."),
+  gzip: choice(["true", "false"]).optional().describe("The file compressed."),
   after: z
     .string()
     .max(4_000)
     .regex(ROW_ID, { error: "expected the `row_id` of a row of the same export" })
     .optional()
-    .meta({
-      description: "`row_id` (FOCUS: `x_RowId`) of the last row that you have: the rows behind it come.",
-    }),
+    .describe("`row_id` (FOCUS: `x_RowId`) of the last row that you have: the rows behind it come."),
 });
 
 function explainGroups(words: readonly string[]): string | null {
@@ -91,11 +89,11 @@ function isGroup(word: string): boolean {
 const tagCombinations = named(
   "TagCombinations",
   z.strictObject({
-    kept: count().meta({ description: "Combinations of tags that the month keeps apart so far." }),
-    most: count().meta({ description: "As many as a month keeps apart for an organization." }),
-    has_other: z.boolean().meta({
-      description: "There were more: their requests count under the tag value `other`, whatever their tags.",
-    }),
+    kept: count().describe("Combinations of tags that the month keeps apart so far."),
+    most: count().describe("As many as a month keeps apart for an organization."),
+    has_other: z
+      .boolean()
+      .describe("There were more: their requests count under the tag value `other`, whatever their tags."),
   }),
 );
 
@@ -107,13 +105,13 @@ export const usage = named(
     tag_combinations: tagCombinations,
     data: z.array(
       z.strictObject({
-        day: z.string().optional().meta({ description: "UTC day, with `group_by=day`." }),
+        day: z.string().optional().describe("UTC day, with `group_by=day`."),
         key_id: z
           .string()
           .nullable()
           .optional()
-          .meta({ description: "Null: a spend correction of the organization as a whole." }),
-        model: z.string().nullable().optional().meta({ description: "Null: a spend correction." }),
+          .describe("Null: a spend correction of the organization as a whole."),
+        model: z.string().nullable().optional().describe("Null: a spend correction."),
         tags: z
           .record(z.string(), z.string().nullable())
           .optional()
@@ -123,19 +121,17 @@ export const usage = named(
             examples: [{ team: "search" }],
           }),
         requests: count(),
-        input_tokens: count().meta({ description: "Without the cached ones." }),
+        input_tokens: count().describe("Without the cached ones."),
         cached_input_tokens: count(),
-        output_tokens: count().meta({ description: "Reasoning tokens included." }),
+        output_tokens: count().describe("Reasoning tokens included."),
         reasoning_tokens: count(),
-        cache_write_tokens: count().meta({ description: "Of the input: written to a cache for 5 minutes." }),
-        cache_write_1h_tokens: count().meta({ description: "Of the input: for an hour." }),
-        input_audio_tokens: count().meta({ description: "Of the input." }),
-        output_audio_tokens: count().meta({ description: "Of the output." }),
-        estimated_requests: count().meta({
-          description: "Of `requests`: those whose tokens are an estimate.",
-        }),
+        cache_write_tokens: count().describe("Of the input: written to a cache for 5 minutes."),
+        cache_write_1h_tokens: count().describe("Of the input: for an hour."),
+        input_audio_tokens: count().describe("Of the input."),
+        output_audio_tokens: count().describe("Of the output."),
+        estimated_requests: count().describe("Of `requests`: those whose tokens are an estimate."),
         cost_microcents: z.int(),
-        cost_cents: z.int().meta({ description: "Rounded down row by row, so rows need not add up." }),
+        cost_cents: z.int().describe("Rounded down row by row, so rows need not add up."),
       }),
     ),
   }),
