@@ -17,16 +17,13 @@ import { answerList, parsePage } from "./list-answer.ts";
 import { defineOrganizationRoute } from "./route.ts";
 
 const PATH = "/api/organizations/{organization}/alerts";
-const TAG = "Alerts";
 
 const list = defineOrganizationRoute(
   {
     method: "GET",
     path: PATH,
     operationId: "listAlerts",
-    tag: TAG,
     summary: "Alerts with the state of each delivery, newest first; about 10,000 are kept.",
-    access: "read",
     query: pageQuery(AUDIT_CURSOR),
     answers: { 200: alertPage },
   },
@@ -45,9 +42,7 @@ const markRead = defineOrganizationRoute(
     method: "POST",
     path: `${PATH}/mark-read`,
     operationId: "markAlertsRead",
-    tag: TAG,
     summary: "Marks all alerts up to now as read.",
-    access: "write",
     answers: { 204: null },
   },
   async ({ organization }, { store }) => {
@@ -61,11 +56,9 @@ const redeliver = defineOrganizationRoute(
     method: "POST",
     path: `${PATH}/{alert}/redeliver`,
     operationId: "redeliverAlert",
-    tag: TAG,
     summary: "Sends an alert again, and lets whatever waits for its next attempt be tried at once.",
     description:
       "With it go those that fired in the same step. Receivers see the same `webhook-id` and `data.id` again.",
-    access: "write",
     body: redelivery,
     isBodyOptional: true,
     answers: { 202: alert },

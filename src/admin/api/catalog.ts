@@ -10,9 +10,7 @@ const list = defineRoute(
     method: "GET",
     path: "/api/catalog",
     operationId: "listModels",
-    tag: "Catalog",
     summary: "All models in the order of the configuration, retired ones included. One page.",
-    access: "read",
     answers: { 200: catalogPage },
   },
   async (_call, { catalog }) => {

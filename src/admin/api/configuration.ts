@@ -7,7 +7,6 @@ const read = defineRoute(
     method: "GET",
     path: "/api/configuration",
     operationId: "getConfigurationState",
-    tag: "Operation",
     summary:
       "Whether gateway.yaml as it is now is in force on this host, and what of it waits for a restart.",
     access: "operator",

@@ -9,7 +9,6 @@ import { describeChange, recordChange } from "./record-change.ts";
 import { defineOrganizationRoute } from "./route.ts";
 
 const KEYS = "/api/organizations/{organization}/keys";
-const TAG = "Keys";
 /** An audit entry is bounded; the answer and the usage name the rest. */
 const AUDITED_KEYS = 1_000;
 
@@ -18,9 +17,7 @@ const rotate = defineOrganizationRoute(
     method: "POST",
     path: `${KEYS}/{key}/rotate`,
     operationId: "rotateKey",
-    tag: TAG,
     summary: "Gives a key a new secret; id, limits and spend stay. `key` in the answer is shown this once.",
-    access: "write",
     body: keyRotation,
     isBodyOptional: true,
     usesIfMatch: true,
@@ -65,9 +62,7 @@ const revokeAll = defineOrganizationRoute(
     method: "POST",
     path: `${KEYS}/revoke-all`,
     operationId: "revokeAllKeys",
-    tag: TAG,
     summary: "Deletes every key of the organization, after a leak. May be repeated when it was cut short.",
-    access: "write",
     answers: { 200: revocation },
   },
   async (call, services) => {

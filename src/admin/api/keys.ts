@@ -17,7 +17,6 @@ import type { ApiAnswer, ApiServices, OrganizationCall } from "./route.ts";
 
 const PATH = "/api/organizations/{organization}/keys";
 const ONE = `${PATH}/{key}`;
-const TAG = "Keys";
 const KEY_ID = /^key_[0-9a-f-]{36}$/;
 
 const create = defineOrganizationRoute(
@@ -25,9 +24,7 @@ const create = defineOrganizationRoute(
     method: "POST",
     path: PATH,
     operationId: "createKey",
-    tag: TAG,
     summary: "Makes a key. `key` in the answer is shown this once.",
-    access: "write",
     body: keyCreation,
     answers: { 201: keyWithSecret },
   },
@@ -64,9 +61,7 @@ const list = defineOrganizationRoute(
     method: "GET",
     path: PATH,
     operationId: "listKeys",
-    tag: TAG,
     summary: "The keys, in the order of their creation, with what they have spent this month.",
-    access: "read",
     query: pageQuery(KEY_ID),
     answers: { 200: keyPage },
   },
@@ -82,9 +77,7 @@ const show = defineOrganizationRoute(
     method: "GET",
     path: ONE,
     operationId: "getKey",
-    tag: TAG,
     summary: "One key, with what it has spent this month.",
-    access: "read",
     answers: { 200: key },
   },
   async (call, services) => answerOne(await requireKey(call, services), services),
@@ -95,9 +88,7 @@ const change = defineOrganizationRoute(
     method: "PATCH",
     path: ONE,
     operationId: "changeKey",
-    tag: TAG,
     summary: "Changes what is given; it holds from the next request on.",
-    access: "write",
     body: keyChange,
     usesIfMatch: true,
     answers: { 200: key },
@@ -125,9 +116,7 @@ const remove = defineOrganizationRoute(
     method: "DELETE",
     path: ONE,
     operationId: "deleteKey",
-    tag: TAG,
     summary: "Deletes a key: from the next request on it is unknown. What it has spent stays in the usage.",
-    access: "write",
     usesIfMatch: true,
     answers: { 204: null },
   },

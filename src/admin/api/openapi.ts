@@ -58,7 +58,7 @@ function describeSchemas(): JsonObject {
   );
 }
 
-function describeOperation(route: RouteDescription): JsonObject {
+function describeOperation(route: (typeof API_ROUTES)[number]): JsonObject {
   const parameters = [...describePath(route), ...describeQuery(route), ...describeHeaders(route)];
   return {
     operationId: route.operationId,

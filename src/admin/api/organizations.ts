@@ -25,14 +25,12 @@ import type { ApiAnswer, ApiServices } from "./route.ts";
 
 const PATH = "/api/organizations";
 const ONE = `${PATH}/{organization}`;
-const TAG = "Organizations";
 
 const create = defineRoute(
   {
     method: "POST",
     path: PATH,
     operationId: "createOrganization",
-    tag: TAG,
     summary: "Makes an organization.",
     access: "operator",
     body: organizationCreation,
@@ -64,9 +62,7 @@ const list = defineRoute(
     method: "GET",
     path: PATH,
     operationId: "listOrganizations",
-    tag: TAG,
     summary: "All organizations, in the order of their creation; with an organization's token only its own.",
-    access: "read",
     query: organizationQuery,
     answers: { 200: organizationPage },
   },
@@ -100,9 +96,7 @@ const show = defineOrganizationRoute(
     method: "GET",
     path: ONE,
     operationId: "getOrganization",
-    tag: TAG,
     summary: "One organization, with what it has spent this month.",
-    access: "read",
     answers: { 200: organization },
   },
   (call, services) => answerOne(call.organization, services),
@@ -113,12 +107,10 @@ const change = defineOrganizationRoute(
     method: "PATCH",
     path: ONE,
     operationId: "changeOrganization",
-    tag: TAG,
     summary: "Changes what is given; it holds from the next request on.",
     description:
       "`currency` (only as long as nothing was spent, else 409) and `suspended` are the operator's alone. " +
       "Setting the URL of a webhook in the `standard` format makes a secret, which this answer alone shows.",
-    access: "write",
     body: organizationChange,
     usesIfMatch: true,
     answers: { 200: organization },

@@ -11,19 +11,16 @@ import { createRequestFilter } from "./request-filter.ts";
 import { defineOrganizationRoute } from "./route.ts";
 
 const PATH = "/api/organizations/{organization}/requests";
-const TAG = "Requests";
 
 const list = defineOrganizationRoute(
   {
     method: "GET",
     path: PATH,
     operationId: "listRequests",
-    tag: TAG,
     summary:
       "The last requests, newest first; about 10,000 that were admitted are kept and 2,000 that were refused.",
     description:
       "With a filter, one call looks through 2,000 of them: a page may then hold fewer than `limit`, and have a `next` all the same.",
-    access: "read",
     query: requestQuery,
     answers: { 200: recentRequestPage },
   },
@@ -43,9 +40,7 @@ const show = defineOrganizationRoute(
     method: "GET",
     path: `${PATH}/{request}`,
     operationId: "getRequest",
-    tag: TAG,
     summary: "One of the last requests: every check with its figures, tokens, cost, and all of it in words.",
-    access: "read",
     answers: { 200: explainedRequest },
   },
   async ({ organization, params }, { store, dashboardUrl = null }) => {

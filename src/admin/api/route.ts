@@ -36,10 +36,10 @@ export interface RouteDescription {
   /** With `{organization}`, `{key}` …; below `/api/organizations/{organization}` a token must be for that one. */
   readonly path: string;
   readonly operationId: string;
-  readonly tag: string;
   readonly summary: string;
   readonly description?: string;
-  readonly access: Access;
+  /** "read" for GET and "write" for all others when left out. */
+  readonly access?: Access;
   /** Left out: it takes no parameters. */
   readonly query?: z.ZodType;
   /** Left out: it takes no body. */
@@ -54,6 +54,11 @@ export interface RouteDescription {
   readonly otherMediaType?: string;
   /** The answer is a file of one of these media types, and no JSON. */
   readonly streams?: readonly string[];
+}
+
+/** Who may. */
+export function accessOf({ method, access }: Pick<RouteDescription, "method" | "access">): Access {
+  return access ?? (method === "GET" ? "read" : "write");
 }
 
 export interface ApiCall<Query = unknown, Body = unknown> {

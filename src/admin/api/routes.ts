@@ -7,27 +7,27 @@ import { keyRoutes } from "./keys.ts";
 import { logLevelRoutes } from "./log-level.ts";
 import { organizationRoutes } from "./organizations.ts";
 import { requestRoutes } from "./requests.ts";
-import type { ApiRoute, OrganizationRoute } from "./route.ts";
+import { accessOf, type ApiRoute, type OrganizationRoute } from "./route.ts";
 import { spendCorrectionRoutes } from "./spend-corrections.ts";
 import { tokenRoutes } from "./tokens.ts";
 import { usageRoutes } from "./usage.ts";
 import { usageExportRoutes } from "./usage-export.ts";
 import { webhookRoutes } from "./webhook.ts";
 
-/** Every endpoint of the management API. A path without parameters stands before one that would take it for a value. */
-export const API_ROUTES: readonly (ApiRoute | OrganizationRoute)[] = [
-  ...organizationRoutes,
-  ...keySecretRoutes,
-  ...keyRoutes,
-  ...usageExportRoutes,
-  ...usageRoutes,
-  ...spendCorrectionRoutes,
-  ...requestRoutes,
-  ...alertRoutes,
-  ...webhookRoutes,
-  ...tokenRoutes,
-  ...auditRoutes,
-  ...catalogRoutes,
-  ...configurationRoutes,
-  ...logLevelRoutes,
-];
+/** By what the OpenAPI document lists them under. A path without parameters stands before one that would take it for a value. */
+const ROUTES: Readonly<Record<string, readonly (ApiRoute | OrganizationRoute)[]>> = {
+  Organizations: organizationRoutes,
+  Keys: [...keySecretRoutes, ...keyRoutes],
+  Usage: [...usageExportRoutes, ...usageRoutes, ...spendCorrectionRoutes],
+  Requests: requestRoutes,
+  Alerts: [...alertRoutes, ...webhookRoutes],
+  Tokens: tokenRoutes,
+  Audit: auditRoutes,
+  Catalog: catalogRoutes,
+  Operation: [...configurationRoutes, ...logLevelRoutes],
+};
+
+/** Every endpoint of the management API. */
+export const API_ROUTES = Object.entries(ROUTES).flatMap(([tag, routes]) =>
+  routes.map((route) => ({ ...route, tag, access: accessOf(route) })),
+);

@@ -8,7 +8,14 @@ import { parseIfMatch } from "../http/etag.ts";
 import { checkInput } from "../http/check-input.ts";
 import { readJsonBody } from "../http/read-json-body.ts";
 import type { Principal } from "../principal.ts";
-import type { ApiAnswer, ApiRoute, ApiServices, OrganizationRoute, RouteDescription } from "./route.ts";
+import {
+  accessOf,
+  type ApiAnswer,
+  type ApiRoute,
+  type ApiServices,
+  type OrganizationRoute,
+  type RouteDescription,
+} from "./route.ts";
 
 /** Query parameters that are numbers. */
 const NUMERIC = new Set(["limit"]);
@@ -47,7 +54,11 @@ function requireOwn(principal: Principal, organizationId: string): void {
 }
 
 /** @throws AdminError 403. */
-export function requireAccess({ access }: Pick<RouteDescription, "access">, principal: Principal): void {
+export function requireAccess(
+  route: Pick<RouteDescription, "method" | "access">,
+  principal: Principal,
+): void {
+  const access = accessOf(route);
   if (principal.type === "operator" || access === "read") return;
   if (access === "operator") {
     throw new AdminError("permission_denied", { message: "Only the operator's token may do that." });

@@ -22,7 +22,6 @@ const create = defineOrganizationRoute(
     method: "POST",
     path: "/api/organizations/{organization}/spend-corrections",
     operationId: "correctSpend",
-    tag: "Usage",
     summary: "Adds a signed amount to this month's spend; usage moves with it.",
     description:
       "In place of an amount it takes the tokens of a model that did not pass the gateway, such as those of a batch job, " +

@@ -11,7 +11,6 @@ import { defineOrganizationRoute } from "./route.ts";
 import type { OrganizationCall } from "./route.ts";
 
 const PATH = "/api/organizations/{organization}/tokens";
-const TAG = "Tokens";
 const TOKEN_ID = /^token_[0-9a-f-]{36}$/;
 
 const create = defineOrganizationRoute(
@@ -19,9 +18,7 @@ const create = defineOrganizationRoute(
     method: "POST",
     path: PATH,
     operationId: "createToken",
-    tag: TAG,
     summary: "Makes a token for this organization alone. `token` in the answer is shown this once.",
-    access: "write",
     body: tokenCreation,
     answers: { 201: tokenWithSecret },
   },
@@ -41,9 +38,7 @@ const list = defineOrganizationRoute(
     method: "GET",
     path: PATH,
     operationId: "listTokens",
-    tag: TAG,
     summary: "The organization's tokens, in the order of their creation.",
-    access: "read",
     query: pageQuery(TOKEN_ID),
     answers: { 200: tokenPage },
   },
@@ -56,9 +51,7 @@ const remove = defineOrganizationRoute(
     method: "DELETE",
     path: `${PATH}/{token}`,
     operationId: "deleteToken",
-    tag: TAG,
     summary: "Deletes a token: it works no longer from the next call on.",
-    access: "write",
     answers: { 204: null },
   },
   async (call, services) => {

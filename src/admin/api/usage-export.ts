@@ -12,12 +12,10 @@ const exportUsage = defineOrganizationRoute(
     method: "GET",
     path: "/api/organizations/{organization}/usage/export",
     operationId: "exportUsage",
-    tag: "Usage",
     summary: "A month's usage as a file: one row for each day, key, model and combination of tags.",
     description:
       "Streamed. Where it broke off, go on with `after`, the `row_id` of the last whole row: the rows behind it come, " +
       "without a header line. The rows of a month that is over are the same each time.",
-    access: "read",
     query: usageExportQuery,
     answers: { 200: null },
     streams: ["text/csv", "application/jsonl", GZIP],

@@ -13,7 +13,6 @@ import { describeChange } from "./record-change.ts";
 import { defineOrganizationRoute, type OrganizationRoute } from "./route.ts";
 
 const ORGANIZATION = "/api/organizations/{organization}";
-const TAG = "Alerts";
 
 /** The first webhook has no id of its own in a path. */
 const PLACES = [
@@ -32,11 +31,9 @@ function defineTest({ path, suffix, which }: Place): OrganizationRoute {
       method: "POST",
       path: `${path}/test`,
       operationId: `test${suffix}`,
-      tag: TAG,
       summary: `Sends one test to ${which}, now and once, and says what came of it.`,
       description:
         "In the `standard` format a signed event of the type `webhook.test`; to Slack and Teams a message that says so; to PagerDuty the end of an alert that there is not, which opens nothing.",
-      access: "write",
       answers: { 200: webhookTest },
     },
     async ({ organization, params }, { allowPrivateWebhooks }) => {
@@ -54,9 +51,7 @@ function defineRotation({ path, suffix, which }: Place): OrganizationRoute {
       method: "POST",
       path: `${path}/rotate-secret`,
       operationId: `rotate${suffix}Secret`,
-      tag: TAG,
       summary: `Makes a new secret of ${which}, which this answer alone shows; for a while the former one signs too.`,
-      access: "write",
       body: secretRotation,
       isBodyOptional: true,
       answers: { 200: rotatedSecret },

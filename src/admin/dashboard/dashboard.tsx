@@ -77,7 +77,7 @@ async function answerPage(
     page = { ...bare, organization, unreadAlerts: await countUnread(bare, organization) };
     unsent = null;
     // Before a form is read: whoever may not send it hears that, and not what is wrong with it.
-    requireAccess({ access: route.access ?? (route.method === "GET" ? "read" : "write") }, principal);
+    requireAccess(route, principal);
     return formatAnswer(context, await run(route, page));
   } catch (thrown) {
     const error = convertError(thrown, route.method === "POST" && unsent === null);

@@ -1,5 +1,5 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
-import type { RouteDescription } from "../api/route.ts";
+import type { Access } from "../api/route.ts";
 import type { AdminAppOptions } from "../app-options.ts";
 import type { Principal } from "../principal.ts";
 import type { CallApi } from "./call-api.ts";
@@ -52,8 +52,8 @@ export type PageAnswer =
 /** Where a page is, and what it does. */
 export type PageRoute = {
   readonly method: "GET" | "POST";
-  /** Who may, as in the table of API routes; "read" for GET and "write" for POST when left out. */
-  readonly access?: RouteDescription["access"];
+  /** Who may, as in the table of API routes. */
+  readonly access?: Access;
   /** As Hono writes paths: "/organizations/:organization/keys". */
   readonly path: string;
 } & (
