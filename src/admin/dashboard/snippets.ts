@@ -6,65 +6,29 @@ export interface Snippet {
   readonly text: string;
 }
 
+/** What a model is asked by. */
+export type SnippetEndpoint = "chat" | "completions" | "embeddings";
+
+interface Template {
+  readonly id: string;
+  readonly title: string;
+  readonly text: (baseUrl: string, model: string) => string;
+}
+
 /**
  * @param baseUrl Without a slash at the end and without `/v1`.
  * @param key A key that was made right now and is shown this once; null: the environment has it.
  */
 export function createSnippets(
+  endpoint: SnippetEndpoint,
   baseUrl: string,
   model: string,
   key: string | null = null,
 ): readonly Snippet[] {
-  const snippets = listSnippets(baseUrl, model);
-  return key === null
-    ? snippets
-    : snippets.map((snippet) => ({ ...snippet, text: fillIn(snippet.text, key) }));
-}
-
-/** Of a model that has embeddings alone. */
-export function createEmbeddingsSnippets(baseUrl: string, model: string): readonly Snippet[] {
-  return [
-    {
-      id: "curl-embeddings",
-      title: "curl, embeddings",
-      text: `curl ${baseUrl}/v1/embeddings \\
-  -H "Authorization: Bearer $API_KEY" -H "Content-Type: application/json" \\
-  -d '{"model": "${model}", "input": "Hello"}'`,
-    },
-    {
-      id: "openai-python-embeddings",
-      title: "OpenAI SDK, Python, embeddings",
-      text: `import os
-from openai import OpenAI
-
-client = OpenAI(base_url="${baseUrl}/v1", api_key=os.environ["API_KEY"])
-answer = client.embeddings.create(model="${model}", input="Hello")
-print(answer.data[0].embedding)`,
-    },
-  ];
-}
-
-/** Of a model that has completions and no chat. */
-export function createCompletionsSnippets(baseUrl: string, model: string): readonly Snippet[] {
-  return [
-    {
-      id: "curl-completions",
-      title: "curl, completions",
-      text: `curl ${baseUrl}/v1/completions \\
-  -H "Authorization: Bearer $API_KEY" -H "Content-Type: application/json" \\
-  -d '{"model": "${model}", "prompt": "Hello", "max_tokens": 16}'`,
-    },
-    {
-      id: "openai-python-completions",
-      title: "OpenAI SDK, Python, completions",
-      text: `import os
-from openai import OpenAI
-
-client = OpenAI(base_url="${baseUrl}/v1", api_key=os.environ["API_KEY"])
-answer = client.completions.create(model="${model}", prompt="Hello", max_tokens=16)
-print(answer.choices[0].text)`,
-    },
-  ];
+  return TEMPLATES[endpoint].map(({ id, title, text }) => {
+    const filled = text(baseUrl, model);
+    return { id, title, text: key === null ? filled : fillIn(filled, key) };
+  });
 }
 
 /** Where each of them has its key, in the language's own way. */
@@ -77,103 +41,50 @@ function fillIn(text: string, key: string): string {
     .replace('env_key = "API_KEY"', `env_key = "API_KEY" # export API_KEY="${key}"`);
 }
 
-function listSnippets(baseUrl: string, model: string): readonly Snippet[] {
-  return [
-    ...createShellSnippets(baseUrl, model),
-    ...createToolSnippets(baseUrl, model),
-    ...createEditorSnippets(baseUrl, model),
-    ...createSdkSnippets(baseUrl, model),
-    ...createFrameworkSnippets(baseUrl, model),
-  ];
+function askByCurl(url: string, body: string): string {
+  return `curl ${url} \\
+  -H "Authorization: Bearer $API_KEY" -H "Content-Type: application/json" \\
+  -d '${body}'`;
 }
 
-function createSdkSnippets(baseUrl: string, model: string): Snippet[] {
-  return [
-    {
-      id: "openai-python",
-      title: "OpenAI SDK, Python",
-      text: `import os
+function askByPython(baseUrl: string, call: string): string {
+  return `import os
 from openai import OpenAI
 
 client = OpenAI(base_url="${baseUrl}/v1", api_key=os.environ["API_KEY"])
-completion = client.chat.completions.create(
-    model="${model}", messages=[{"role": "user", "content": "Hello"}]
-)
-print(completion.choices[0].message.content)`,
-    },
-    {
-      id: "openai-node",
-      title: "OpenAI SDK, Node",
-      text: `import OpenAI from "openai";
-
-const client = new OpenAI({ baseURL: "${baseUrl}/v1", apiKey: process.env.API_KEY });
-const completion = await client.chat.completions.create({
-  model: "${model}",
-  messages: [{ role: "user", content: "Hello" }],
-});
-console.log(completion.choices[0].message.content);`,
-    },
-    {
-      id: "anthropic-python",
-      title: "Anthropic SDK, Python",
-      text: `import os
-from anthropic import Anthropic
-
-client = Anthropic(base_url="${baseUrl}", api_key=os.environ["API_KEY"])
-message = client.messages.create(
-    model="${model}", max_tokens=256, messages=[{"role": "user", "content": "Hello"}]
-)
-print(message.content[0].text)`,
-    },
-    {
-      id: "anthropic-node",
-      title: "Anthropic SDK, Node",
-      text: `import Anthropic from "@anthropic-ai/sdk";
-
-const client = new Anthropic({ baseURL: "${baseUrl}", apiKey: process.env.API_KEY });
-const message = await client.messages.create({
-  model: "${model}",
-  max_tokens: 256,
-  messages: [{ role: "user", content: "Hello" }],
-});
-console.log(message.content[0].text);`,
-    },
-  ];
+${call}`;
 }
 
-function createShellSnippets(baseUrl: string, model: string): Snippet[] {
-  return [
+/** In the order in which they are shown. */
+const TEMPLATES: Readonly<Record<SnippetEndpoint, readonly Template[]>> = {
+  chat: [
     {
       id: "curl",
       title: "curl, OpenAI chat completions",
-      text: `curl ${baseUrl}/v1/chat/completions \\
-  -H "Authorization: Bearer $API_KEY" -H "Content-Type: application/json" \\
-  -d '{"model": "${model}", "messages": [{"role": "user", "content": "Hello"}]}'`,
+      text: (baseUrl, model) =>
+        askByCurl(
+          `${baseUrl}/v1/chat/completions`,
+          `{"model": "${model}", "messages": [{"role": "user", "content": "Hello"}]}`,
+        ),
     },
     {
       id: "curl-responses",
       title: "curl, OpenAI responses",
-      text: `curl ${baseUrl}/v1/responses \\
-  -H "Authorization: Bearer $API_KEY" -H "Content-Type: application/json" \\
-  -d '{"model": "${model}", "input": "Hello"}'`,
+      text: (baseUrl, model) =>
+        askByCurl(`${baseUrl}/v1/responses`, `{"model": "${model}", "input": "Hello"}`),
     },
     {
       id: "curl-messages",
       title: "curl, Anthropic messages",
-      text: `curl ${baseUrl}/v1/messages \\
+      text: (baseUrl, model) => `curl ${baseUrl}/v1/messages \\
   -H "x-api-key: $API_KEY" -H "anthropic-version: 2023-06-01" -H "Content-Type: application/json" \\
   -d '{"model": "${model}", "max_tokens": 256, "messages": [{"role": "user", "content": "Hello"}]}'`,
     },
-  ];
-}
-
-/** Programs for a terminal that people write code with. Run as they stand with Claude Code 2.1.197 and Codex 0.169.0. */
-function createToolSnippets(baseUrl: string, model: string): Snippet[] {
-  return [
+    // Programs for a terminal that people write code with. Run as they stand with Claude Code 2.1.197 and Codex 0.169.0.
     {
       id: "claude-code",
       title: "Claude Code",
-      text: `export ANTHROPIC_BASE_URL="${baseUrl}"
+      text: (baseUrl, model) => `export ANTHROPIC_BASE_URL="${baseUrl}"
 export ANTHROPIC_AUTH_TOKEN="$API_KEY"
 export ANTHROPIC_MODEL="${model}"
 export ANTHROPIC_DEFAULT_OPUS_MODEL="${model}"
@@ -184,7 +95,7 @@ claude`,
     {
       id: "codex",
       title: "Codex",
-      text: `# ~/.codex/config.toml
+      text: (baseUrl, model) => `# ~/.codex/config.toml
 model = "${model}"
 model_provider = "gateway"
 
@@ -194,21 +105,11 @@ base_url = "${baseUrl}/v1"
 env_key = "API_KEY"
 wire_api = "responses"`,
     },
-  ];
-}
-
-/**
- * Those that are configured by a file or a window of their own. OpenCode's file was run as it stands with 1.18.33.
- * Cursor's is run by nobody here: it is a window, and its servers call the gateway. The names in it are those that the
- * guides of others show who stand in the same place (https://openrouter.ai/docs/cookbook/coding-agents/cursor-integration,
- * https://ngrok.com/docs/ai-gateway/agents/cursor; November 2026).
- */
-function createEditorSnippets(baseUrl: string, model: string): Snippet[] {
-  return [
+    // Configured by a file or a window of their own. OpenCode's file was run as it stands with 1.18.33.
     {
       id: "opencode",
       title: "OpenCode, opencode.json",
-      text: `{
+      text: (baseUrl, model) => `{
   "$schema": "https://opencode.ai/config.json",
   "model": "gateway/${model}",
   "provider": {
@@ -221,23 +122,70 @@ function createEditorSnippets(baseUrl: string, model: string): Snippet[] {
   }
 }`,
     },
+    // Run by nobody here: it is a window, and its servers call the gateway. The names in it are those that the guides of
+    // others show who stand in the same place (https://openrouter.ai/docs/cookbook/coding-agents/cursor-integration,
+    // https://ngrok.com/docs/ai-gateway/agents/cursor; November 2026).
     {
       id: "cursor",
       title: "Cursor, whose servers must reach the gateway",
-      text: `Cursor Settings, Models
+      text: (baseUrl, model) => `Cursor Settings, Models
 OpenAI API Key:            $API_KEY
 Override OpenAI Base URL:  ${baseUrl}/v1
 Add a custom model:        ${model}`,
     },
-  ];
-}
+    {
+      id: "openai-python",
+      title: "OpenAI SDK, Python",
+      text: (baseUrl, model) =>
+        askByPython(
+          baseUrl,
+          `completion = client.chat.completions.create(
+    model="${model}", messages=[{"role": "user", "content": "Hello"}]
+)
+print(completion.choices[0].message.content)`,
+        ),
+    },
+    {
+      id: "openai-node",
+      title: "OpenAI SDK, Node",
+      text: (baseUrl, model) => `import OpenAI from "openai";
 
-function createFrameworkSnippets(baseUrl: string, model: string): Snippet[] {
-  return [
+const client = new OpenAI({ baseURL: "${baseUrl}/v1", apiKey: process.env.API_KEY });
+const completion = await client.chat.completions.create({
+  model: "${model}",
+  messages: [{ role: "user", content: "Hello" }],
+});
+console.log(completion.choices[0].message.content);`,
+    },
+    {
+      id: "anthropic-python",
+      title: "Anthropic SDK, Python",
+      text: (baseUrl, model) => `import os
+from anthropic import Anthropic
+
+client = Anthropic(base_url="${baseUrl}", api_key=os.environ["API_KEY"])
+message = client.messages.create(
+    model="${model}", max_tokens=256, messages=[{"role": "user", "content": "Hello"}]
+)
+print(message.content[0].text)`,
+    },
+    {
+      id: "anthropic-node",
+      title: "Anthropic SDK, Node",
+      text: (baseUrl, model) => `import Anthropic from "@anthropic-ai/sdk";
+
+const client = new Anthropic({ baseURL: "${baseUrl}", apiKey: process.env.API_KEY });
+const message = await client.messages.create({
+  model: "${model}",
+  max_tokens: 256,
+  messages: [{ role: "user", content: "Hello" }],
+});
+console.log(message.content[0].text);`,
+    },
     {
       id: "langchain",
       title: "LangChain, Python",
-      text: `import os
+      text: (baseUrl, model) => `import os
 from langchain_openai import ChatOpenAI
 
 model = ChatOpenAI(
@@ -248,12 +196,48 @@ print(model.invoke("Hello").content)`,
     {
       id: "vercel",
       title: "Vercel AI SDK",
-      text: `import { createOpenAI } from "@ai-sdk/openai";
+      text: (baseUrl, model) => `import { createOpenAI } from "@ai-sdk/openai";
 import { generateText } from "ai";
 
 const gateway = createOpenAI({ baseURL: "${baseUrl}/v1", apiKey: process.env.API_KEY });
 const { text } = await generateText({ model: gateway("${model}"), prompt: "Hello" });
 console.log(text);`,
     },
-  ];
-}
+  ],
+  completions: [
+    {
+      id: "curl-completions",
+      title: "curl, completions",
+      text: (baseUrl, model) =>
+        askByCurl(`${baseUrl}/v1/completions`, `{"model": "${model}", "prompt": "Hello", "max_tokens": 16}`),
+    },
+    {
+      id: "openai-python-completions",
+      title: "OpenAI SDK, Python, completions",
+      text: (baseUrl, model) =>
+        askByPython(
+          baseUrl,
+          `answer = client.completions.create(model="${model}", prompt="Hello", max_tokens=16)
+print(answer.choices[0].text)`,
+        ),
+    },
+  ],
+  embeddings: [
+    {
+      id: "curl-embeddings",
+      title: "curl, embeddings",
+      text: (baseUrl, model) =>
+        askByCurl(`${baseUrl}/v1/embeddings`, `{"model": "${model}", "input": "Hello"}`),
+    },
+    {
+      id: "openai-python-embeddings",
+      title: "OpenAI SDK, Python, embeddings",
+      text: (baseUrl, model) =>
+        askByPython(
+          baseUrl,
+          `answer = client.embeddings.create(model="${model}", input="Hello")
+print(answer.data[0].embedding)`,
+        ),
+    },
+  ],
+};

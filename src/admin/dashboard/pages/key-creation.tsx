@@ -115,7 +115,7 @@ export function NewKey({ page, created, title }: NewKeyProps) {
         <code class="break">{page.gatewayUrl}/v1</code>, Anthropic clients{" "}
         <code class="break">{page.gatewayUrl}</code>.
       </p>
-      {createSnippets(page.gatewayUrl, chooseModel(page, created), created.key).map((snippet) => (
+      {createSnippets("chat", page.gatewayUrl, chooseModel(page, created), created.key).map((snippet) => (
         <SnippetBox snippet={snippet} />
       ))}
     </Layout>

@@ -4,12 +4,7 @@ import { hasChat } from "../../../config/has-chat.ts";
 import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
 import { Layout } from "../parts/layout.tsx";
 import { SnippetBox } from "../parts/snippet-box.tsx";
-import {
-  createCompletionsSnippets,
-  createEmbeddingsSnippets,
-  createSnippets,
-  type Snippet,
-} from "../snippets.ts";
+import { createSnippets, type SnippetEndpoint } from "../snippets.ts";
 import type { CatalogView } from "../views.ts";
 
 async function showTryIt(page: OrganizationPageCall): Promise<PageAnswer> {
@@ -21,7 +16,7 @@ async function showTryIt(page: OrganizationPageCall): Promise<PageAnswer> {
   const ids = usable.map((model) => model.id);
   const wanted = page.query.get("model") ?? "";
   const model = ids.includes(wanted) ? wanted : (ids[0] ?? "vendor/model");
-  const listSnippets = chooseSnippets(usable.find(({ id: one }) => one === model)?.capabilities ?? []);
+  const endpoint = chooseEndpoint(usable.find(({ id: one }) => one === model)?.capabilities ?? []);
   return {
     markup: (
       <Layout page={page} title="Try it" section="try">
@@ -44,7 +39,7 @@ async function showTryIt(page: OrganizationPageCall): Promise<PageAnswer> {
             Fill in
           </button>
         </form>
-        {listSnippets(page.gatewayUrl, model).map((snippet) => (
+        {createSnippets(endpoint, page.gatewayUrl, model).map((snippet) => (
           <SnippetBox snippet={snippet} />
         ))}
       </Layout>
@@ -52,12 +47,10 @@ async function showTryIt(page: OrganizationPageCall): Promise<PageAnswer> {
   };
 }
 
-/** Of an endpoint that the model has. */
-function chooseSnippets(
-  capabilities: readonly string[],
-): (baseUrl: string, model: string) => readonly Snippet[] {
-  if (hasChat(capabilities)) return createSnippets;
-  return capabilities.includes("completions") ? createCompletionsSnippets : createEmbeddingsSnippets;
+/** One that the model has. */
+function chooseEndpoint(capabilities: readonly string[]): SnippetEndpoint {
+  if (hasChat(capabilities)) return "chat";
+  return capabilities.includes("completions") ? "completions" : "embeddings";
 }
 
 export const tryItPageRoutes: readonly PageRoute[] = [

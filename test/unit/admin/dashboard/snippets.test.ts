@@ -1,19 +1,16 @@
 import { describe, expect, it } from "vitest";
-import {
-  createCompletionsSnippets,
-  createEmbeddingsSnippets,
-} from "../../../../src/admin/dashboard/snippets.ts";
+import { createSnippets } from "../../../../src/admin/dashboard/snippets.ts";
 
 describe("snippets of a model without chat", () => {
-  it.each([
-    ["embeddings", createEmbeddingsSnippets],
-    ["completions", createCompletionsSnippets],
-  ])("ask for its %s at the base URL, with the key of the environment", (endpoint, create) => {
-    for (const { text } of create("https://gateway.example.com", "acme/one")) {
-      expect(text).toContain("https://gateway.example.com/v1");
-      expect(text).toContain("acme/one");
-      expect(text).toMatch(/\$API_KEY|os\.environ\["API_KEY"\]/u);
-      expect(text).toContain(endpoint);
-    }
-  });
+  it.each(["embeddings", "completions"] as const)(
+    "ask for its %s at the base URL, with the key of the environment",
+    (endpoint) => {
+      for (const { text } of createSnippets(endpoint, "https://gateway.example.com", "acme/one")) {
+        expect(text).toContain("https://gateway.example.com/v1");
+        expect(text).toContain("acme/one");
+        expect(text).toMatch(/\$API_KEY|os\.environ\["API_KEY"\]/u);
+        expect(text).toContain(endpoint);
+      }
+    },
+  );
 });
