@@ -1,21 +1,17 @@
 import { formatAmount } from "../format.ts";
-import { formatCsvLine } from "../format-csv.ts";
+import { type CsvCell, formatCsvLine } from "../format-csv.ts";
 import type { UsageRowView } from "./views.ts";
 
-const HEADER = [
-  "day",
-  "key_id",
-  "key_name",
-  "model",
+type UsageColumn = readonly [name: string, read: (row: UsageRowView) => CsvCell];
+
+const COUNTS = [
   "requests",
   "input_tokens",
   "cached_input_tokens",
   "output_tokens",
   "reasoning_tokens",
   "estimated_requests",
-  "cost",
-  "currency",
-];
+] as const;
 /** To the microcent. */
 const DECIMALS = 8;
 
@@ -31,23 +27,21 @@ export function formatUsageCsv(
   names: ReadonlyMap<string, string>,
   { currency, byTag }: UsageCsvOptions,
 ): string {
-  const header = HEADER.flatMap((name) =>
-    name === "model" && byTag !== "" ? [name, `tag:${byTag}`] : [name],
-  );
-  const lines = rows.map((row) => [
-    row.day ?? "",
-    row.key_id ?? "",
-    names.get(row.key_id ?? "") ?? "",
-    row.model ?? "",
-    ...(byTag === "" ? [] : [row.tags?.[byTag] ?? ""]),
-    row.requests,
-    row.input_tokens,
-    row.cached_input_tokens,
-    row.output_tokens,
-    row.reasoning_tokens,
-    row.estimated_requests,
-    { verbatim: formatAmount(row.cost_microcents, "", DECIMALS).trim().replaceAll(",", "") },
-    currency,
-  ]);
-  return [header, ...lines].map(formatCsvLine).join("");
+  const tag: readonly UsageColumn[] =
+    byTag === "" ? [] : [[`tag:${byTag}`, ({ tags }) => tags?.[byTag] ?? ""]];
+  const columns: readonly UsageColumn[] = [
+    ["day", ({ day }) => day ?? ""],
+    ["key_id", (row) => row.key_id ?? ""],
+    ["key_name", (row) => names.get(row.key_id ?? "") ?? ""],
+    ["model", ({ model }) => model ?? ""],
+    ...tag,
+    ...COUNTS.map((count): UsageColumn => [count, (row) => row[count]]),
+    [
+      "cost",
+      (row) => ({ verbatim: formatAmount(row.cost_microcents, "", DECIMALS).trim().replaceAll(",", "") }),
+    ],
+    ["currency", () => currency],
+  ];
+  const lines = rows.map((row) => columns.map(([, read]) => read(row)));
+  return [columns.map(([name]) => name), ...lines].map(formatCsvLine).join("");
 }

@@ -61,7 +61,7 @@ export function gatherCost(
   { groupOf, nameOf }: Grouping,
 ): readonly ColumnSeries[] {
   return [...groupRows(rows, groupOf)]
-    .toSorted(([, left], [, right]) => addUp(right).microcents - addUp(left).microcents)
+    .toSorted(([, left], [, right]) => costOfAll(right) - costOfAll(left))
     .map(([group, own]) => ({ name: nameOf(group), values: columns.addUp(own, costOf) }));
 }
 
@@ -83,6 +83,10 @@ export function gatherCostBefore(
   const days = daysIn(range).length;
   const moved = before.map((row) => ({ ...row, day: addDays(row.day ?? "", days) }));
   return columns.addUp(moved, costOf);
+}
+
+function costOfAll(rows: readonly UsageRowView[]): number {
+  return addUp(rows, "cost_microcents");
 }
 
 function costOf(row: UsageRowView): number {

@@ -70,33 +70,16 @@ export async function readUsageRange(
   };
 }
 
-export interface UsageSum {
-  readonly requests: number;
-  readonly inputTokens: number;
-  readonly cachedInputTokens: number;
-  readonly outputTokens: number;
-  readonly microcents: number;
-}
+/** What is added up, in the API's words. */
+export type UsageFigure =
+  | "requests"
+  | "input_tokens"
+  | "cached_input_tokens"
+  | "output_tokens"
+  | "cost_microcents";
 
-const NOTHING: UsageSum = {
-  requests: 0,
-  inputTokens: 0,
-  cachedInputTokens: 0,
-  outputTokens: 0,
-  microcents: 0,
-};
-
-export function addUp(rows: readonly UsageRowView[]): UsageSum {
-  return rows.reduce(
-    (sum, row) => ({
-      requests: sum.requests + row.requests,
-      inputTokens: sum.inputTokens + row.input_tokens,
-      cachedInputTokens: sum.cachedInputTokens + row.cached_input_tokens,
-      outputTokens: sum.outputTokens + row.output_tokens,
-      microcents: sum.microcents + row.cost_microcents,
-    }),
-    NOTHING,
-  );
+export function addUp(rows: readonly UsageRowView[], figure: UsageFigure): number {
+  return rows.reduce((sum, row) => sum + row[figure], 0);
 }
 
 /** The rows by what they have in common, in the order of their first. */

@@ -25,7 +25,7 @@ import {
   rangeBefore,
   type RangeUsage,
   readUsageRange,
-  type UsageSum,
+  type UsageFigure,
 } from "../usage-range.ts";
 import type { CatalogView, UsageRowView } from "../views.ts";
 
@@ -144,30 +144,32 @@ interface FiguresProps {
 
 interface TotalFigure {
   readonly name: string;
-  readonly of: (sum: UsageSum) => number;
+  readonly figure: UsageFigure;
   readonly format: (value: number, currency: string) => string;
 }
 
 const TOTALS: readonly TotalFigure[] = [
-  { name: "Cost", of: ({ microcents }) => microcents, format: formatMoney },
-  { name: "Requests", of: ({ requests }) => requests, format: formatCount },
-  { name: "Input tokens", of: ({ inputTokens }) => inputTokens, format: formatCount },
-  { name: "Cached input tokens", of: ({ cachedInputTokens }) => cachedInputTokens, format: formatCount },
-  { name: "Output tokens", of: ({ outputTokens }) => outputTokens, format: formatCount },
+  { name: "Cost", figure: "cost_microcents", format: formatMoney },
+  { name: "Requests", figure: "requests", format: formatCount },
+  { name: "Input tokens", figure: "input_tokens", format: formatCount },
+  { name: "Cached input tokens", figure: "cached_input_tokens", format: formatCount },
+  { name: "Output tokens", figure: "output_tokens", format: formatCount },
 ];
 
 function Totals({ shown, currency }: FiguresProps) {
-  const now = addUp(shown.rows);
-  const before = addUp(shown.before);
+  const totals = TOTALS.map(({ name, figure, format }) => {
+    const [now, before] = [addUp(shown.rows, figure), addUp(shown.before, figure)];
+    return { name, text: format(now, currency), change: describeChange(now, before) };
+  });
   const { from, to } = rangeBefore(shown.filters.range);
   return (
     <>
       <dl class="figures">
-        {TOTALS.map(({ name, of, format }) => (
+        {totals.map(({ name, text, change }) => (
           <div>
             <dt>{name}</dt>
             <dd>
-              {format(of(now), currency)} <span class="below">{describeChange(of(now), of(before))}</span>
+              {text} <span class="below">{change}</span>
             </dd>
           </div>
         ))}

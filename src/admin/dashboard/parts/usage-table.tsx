@@ -3,7 +3,7 @@ import { MICROCENTS_PER_CENT } from "../../../money.ts";
 import { columnDecimals } from "../../../money.ts";
 import { formatAmount, formatCount } from "../../format.ts";
 import { GROUP_BY_MODEL, groupByKey, type Grouping } from "../usage-groups.ts";
-import { addUp, groupRows, type UsageSum } from "../usage-range.ts";
+import { addUp, groupRows, type UsageFigure } from "../usage-range.ts";
 import type { UsageRowView } from "../views.ts";
 import { ShareBar } from "./charts.tsx";
 import { RowTable, type RowTableColumns } from "./table.tsx";
@@ -23,13 +23,19 @@ interface UsageTableProps {
 /** Usage by one group: shares are of the whole. */
 export function UsageTable(props: UsageTableProps) {
   const { id, title, rows, currency, grouping, inOrder = false } = props;
-  const groups = [...groupRows(rows, grouping.groupOf)].map(([group, own]) => ({ group, sum: addUp(own) }));
-  const sorted = inOrder ? groups : groups.toSorted((a, b) => b.sum.microcents - a.sum.microcents);
-  const total = addUp(rows);
-  const amounts = groups.map(({ sum }) => sum.microcents);
+  const total = addUp(rows, "cost_microcents");
+  const groups = [...groupRows(rows, grouping.groupOf)].map(([group, own]) => {
+    const cost = addUp(own, "cost_microcents");
+    return {
+      name: grouping.nameOf(group),
+      share: total <= 0 ? 0 : Math.max(0, cost) / total,
+      cost,
+      rows: own,
+    };
+  });
+  const sorted = inOrder ? groups : groups.toSorted((a, b) => b.cost - a.cost);
+  const amounts = groups.map(({ cost }) => cost);
   const decimals = Math.min(columnDecimals(amounts), amounts.every(isLarge) ? 2 : MOST_DECIMALS);
-  const shareOf = ({ microcents }: UsageSum) =>
-    total.microcents <= 0 ? 0 : Math.max(0, microcents) / total.microcents;
   return (
     <section aria-labelledby={id}>
       <h2 id={id}>{title}</h2>
@@ -40,10 +46,7 @@ export function UsageTable(props: UsageTableProps) {
           label={`${title}, table`}
           class="usage stack dense"
           columns={columnsOf(title.replace("By ", ""), (cost) => formatAmount(cost, currency, decimals))}
-          rows={[
-            ...sorted.map(({ group, sum }) => ({ name: grouping.nameOf(group), share: shareOf(sum), sum })),
-            { name: "all", share: null, sum: total },
-          ]}
+          rows={[...sorted, { name: "all", share: null, rows }]}
           classOf={({ share }) => (share === null ? "total" : undefined)}
         />
       )}
@@ -63,15 +66,15 @@ interface UsageRow {
   readonly name: string;
   /** Of the whole, 0 to 1; null for the whole itself. */
   readonly share: number | null;
-  readonly sum: UsageSum;
+  readonly rows: readonly UsageRowView[];
 }
 
 /** @param subject What a row is about: "key". */
 function columnsOf(subject: string, format: (microcents: number) => string): RowTableColumns<UsageRow> {
-  const number = (label: string, cell: (sum: UsageSum) => string) => ({
+  const number = (label: string, figure: UsageFigure, formatFigure = formatCount) => ({
     label,
     kind: "number" as const,
-    cell: ({ sum }: UsageRow) => cell(sum),
+    cell: ({ rows }: UsageRow) => formatFigure(addUp(rows, figure)),
   });
   return [
     { label: subject, cell: ({ name }) => <bdi title={name}>{name}</bdi> },
@@ -82,11 +85,11 @@ function columnsOf(subject: string, format: (microcents: number) => string): Row
       cell: ({ name, share }) =>
         share === null ? "" : <ShareBar share={share} label={`${name}: share of the cost`} />,
     },
-    number("requests", ({ requests }) => formatCount(requests)),
-    number("input", ({ inputTokens }) => formatCount(inputTokens)),
-    number("cached", ({ cachedInputTokens }) => formatCount(cachedInputTokens)),
-    number("output", ({ outputTokens }) => formatCount(outputTokens)),
-    number("cost", ({ microcents }) => format(microcents)),
+    number("requests", "requests"),
+    number("input", "input_tokens"),
+    number("cached", "cached_input_tokens"),
+    number("output", "output_tokens"),
+    number("cost", "cost_microcents", format),
   ];
 }
 
