@@ -29,28 +29,10 @@ export type Problems = ReadonlyMap<string, string>;
 export const NO_PROBLEMS: Problems = new Map();
 
 /** The values of a form, as a browser sends it. */
-export class FormValues {
-  readonly #values: URLSearchParams;
-
-  constructor(text: string) {
-    this.#values = new URLSearchParams(text);
-  }
-
+export class FormValues extends URLSearchParams {
+  /** "" where it was not sent. */
   text(name: string): string {
-    return (this.#values.get(name) ?? "").trim();
-  }
-
-  all(name: string): string[] {
-    return this.#values.getAll(name);
-  }
-
-  /** Everything that was sent, in its order. */
-  entries(): [string, string][] {
-    return [...this.#values];
-  }
-
-  has(name: string): boolean {
-    return this.#values.has(name);
+    return (this.get(name) ?? "").trim();
   }
 }
 
@@ -99,7 +81,7 @@ function readField(form: FormValues, path: string, kind: FieldKind): unknown {
       return url === "" ? null : { url };
     }
     case "choices":
-      return form.text(`${path}.all`) === "yes" ? null : form.all(path);
+      return form.text(`${path}.all`) === "yes" ? null : form.getAll(path);
     default:
       return kind satisfies never;
   }

@@ -47,7 +47,7 @@ export function textsOfForm(settings: readonly FormSetting[], form: FormValues):
   return Object.fromEntries(
     settings.map(({ path, row }) => {
       if (row.kind.notation !== "models") return [path, form.text(inputName({ path, row }))];
-      return [path, form.text(`${path}.all`) === "yes" ? null : form.all(path)];
+      return [path, form.text(`${path}.all`) === "yes" ? null : form.getAll(path)];
     }),
   );
 }

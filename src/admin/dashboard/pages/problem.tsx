@@ -39,7 +39,7 @@ function Again({ path, form }: { path: string; form: FormValues | null }) {
   return (
     <form method="post" action={path} class="card">
       <p>Nothing was changed. You stay signed in, and what you typed is kept in this page.</p>
-      {form.entries().map(([name, value]) => (
+      {[...form].map(([name, value]) => (
         <input type="hidden" name={name} value={value} />
       ))}
       <button type="submit">Send it again</button>

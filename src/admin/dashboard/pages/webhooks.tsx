@@ -54,7 +54,7 @@ function save(page: OrganizationPageCall): Promise<PageAnswer> {
         format: form.text("format"),
         url: form.text("url"),
         routingKey: "",
-        alerts: form.all("alerts"),
+        alerts: form.getAll("alerts"),
       };
       return renderForm(page, webhook, state, own);
     },
@@ -92,7 +92,7 @@ function readWebhook(form: FormValues, webhook: FurtherWebhookView | null): obje
     ...(webhook === null ? { format: form.text("format") } : { id: webhook.id }),
     ...(url === "" ? {} : { url }),
     ...(routingKey === "" ? {} : { routing_key: routingKey }),
-    alerts: form.all("alerts"),
+    alerts: form.getAll("alerts"),
   };
 }
 

@@ -23,16 +23,20 @@ export function Form({ page, action, children, confirm, class: className }: Form
   );
 }
 
-interface FieldProps {
+/** What every field has. */
+interface InputProps {
   readonly name: string;
   readonly label: string;
-  readonly value: string;
   readonly problems: Problems;
   readonly hint?: Child;
+  readonly disabled?: boolean;
+}
+
+interface FieldProps extends InputProps {
+  readonly value: string;
   readonly type?: string;
   readonly suffix?: string;
   readonly required?: boolean;
-  readonly disabled?: boolean;
   readonly autocomplete?: string;
   readonly inputmode?: "numeric" | "decimal" | "email" | "url";
   /** For the script: shows what a rate means while it is typed. */
@@ -66,21 +70,17 @@ export function Field(props: FieldProps) {
   );
 }
 
-interface SelectProps {
-  readonly name: string;
-  readonly label: string;
+interface SelectProps extends InputProps {
   readonly value: string;
   readonly choices: readonly { readonly value: string; readonly label: string }[];
-  readonly problems: Problems;
-  readonly hint?: Child;
 }
 
-export function Select({ name, label, value, choices, problems, hint }: SelectProps) {
+export function Select({ name, label, value, choices, problems, hint, disabled }: SelectProps) {
   const problem = problems.get(name);
   return (
     <div class="field">
       <label for={name}>{label}</label>
-      <select id={name} name={name} {...describedBy(name, hint, problem)}>
+      <select id={name} name={name} disabled={disabled} {...describedBy(name, hint, problem)}>
         {choices.map((choice) => (
           <option value={choice.value} selected={choice.value === value}>
             {choice.label}
@@ -92,17 +92,8 @@ export function Select({ name, label, value, choices, problems, hint }: SelectPr
   );
 }
 
-interface AreaProps {
-  readonly name: string;
-  readonly label: string;
-  readonly value: string;
-  readonly problems: Problems;
-  readonly hint?: Child;
-  readonly disabled?: boolean;
-}
-
 /** Several lines. A problem of one item ("emails.0") is shown here too. */
-export function Area({ name, label, value, problems, hint, disabled }: AreaProps) {
+export function Area({ name, label, value, problems, hint, disabled }: InputProps & { value: string }) {
   const problem = [...problems].find(([field]) => field === name || field.startsWith(`${name}.`))?.[1];
   return (
     <div class="field">
@@ -115,16 +106,7 @@ export function Area({ name, label, value, problems, hint, disabled }: AreaProps
   );
 }
 
-interface CheckProps {
-  readonly name: string;
-  readonly label: string;
-  readonly checked: boolean;
-  readonly problems: Problems;
-  readonly hint?: Child;
-  readonly disabled?: boolean | undefined;
-}
-
-export function Check({ name, label, checked, problems, hint, disabled }: CheckProps) {
+export function Check({ name, label, checked, problems, hint, disabled }: InputProps & { checked: boolean }) {
   const problem = problems.get(name);
   return (
     <div class="field check">
@@ -173,9 +155,9 @@ function describedBy(name: string, hint: Child | undefined, problem: string | un
 /** Above a form that was refused: what belongs to none of its fields, or that there is something to put right. */
 export function ProblemSummary({ problems, fields }: { problems: Problems; fields: readonly string[] }) {
   if (problems.size === 0) return null;
-  const isKnown = (name: string): boolean =>
-    fields.some((field) => field === name || name.startsWith(`${field}.`));
-  const others = [...problems].filter(([name]) => !isKnown(name));
+  const fieldOf = (name: string) => fields.find((field) => field === name || name.startsWith(`${field}.`));
+  const others = [...problems].filter(([name]) => fieldOf(name) === undefined);
+  const known = [...problems.keys()].filter((name) => fieldOf(name) !== undefined);
   return (
     <div class="notice bad" role="alert">
       <p>Nothing was changed. Put this right and send the form again:</p>
@@ -183,15 +165,11 @@ export function ProblemSummary({ problems, fields }: { problems: Problems; field
         {others.map(([, text]) => (
           <li>{text}</li>
         ))}
-        {[...problems]
-          .filter(([name]) => isKnown(name))
-          .map(([name]) => (
-            <li>
-              <a href={`#${fields.find((field) => field === name || name.startsWith(`${field}.`)) ?? name}`}>
-                {spellOut(name).replace(/ cents$/, "")}
-              </a>
-            </li>
-          ))}
+        {known.map((name) => (
+          <li>
+            <a href={`#${fieldOf(name)}`}>{spellOut(name).replace(/ cents$/, "")}</a>
+          </li>
+        ))}
       </ul>
     </div>
   );

@@ -7,16 +7,18 @@ interface ChoiceProps {
   readonly value: string;
   /** Value → what it is called. */
   readonly choices: ReadonlyMap<string, string>;
+  /** There is no "all". */
+  readonly required?: boolean;
 }
 
 /** One of some, or all. A value that is none of them, such as a deleted key's, is still what is shown. */
-export function Choice({ name, label, value, choices }: ChoiceProps) {
+export function Choice({ name, label, value, choices, required = false }: ChoiceProps) {
   const all = value === "" || choices.has(value) ? choices : new Map([...choices, [value, value]]);
   return (
     <div>
       <label for={name}>{label}</label>
       <select id={name} name={name}>
-        <option value="">all</option>
+        {required ? null : <option value="">all</option>}
         {[...all].map(([id, text]) => (
           <option value={id} selected={id === value}>
             {text}

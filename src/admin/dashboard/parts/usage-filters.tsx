@@ -57,17 +57,8 @@ export function UsageFilters({ page, filters, keys, models }: UsageFiltersProps)
         <DayField name="from" label="From" value={range.from} />
         <DayField name="to" label="To" value={range.to} />
         <Choice name="key" label="Key" value={key} choices={keys} />
-        <Choice name="model" label="Model" value={model} choices={nameModels(models)} />
-        <div>
-          <label for="by">Stacked by</label>
-          <select id="by" name="by">
-            {(["key", "model"] as const).map((value) => (
-              <option value={value} selected={value === by}>
-                {value}
-              </option>
-            ))}
-          </select>
-        </div>
+        <Choice name="model" label="Model" value={model} choices={nameThemselves(models)} />
+        <Choice name="by" label="Stacked by" value={by} choices={nameThemselves(["key", "model"])} required />
         <TextField name="tag" label="Tag" value={tag} placeholder="team=search" />
         <TextField name="by_tag" label="Stacked by tag" value={byTag} placeholder="team" />
         <div class="buttons">
@@ -79,8 +70,8 @@ export function UsageFilters({ page, filters, keys, models }: UsageFiltersProps)
   );
 }
 
-function nameModels(ids: UsageFiltersProps["models"]): ReadonlyMap<string, string> {
-  return new Map(ids.flatMap((id) => (id === null ? [] : [[id, id]])));
+function nameThemselves(values: readonly (string | null)[]): ReadonlyMap<string, string> {
+  return new Map(values.flatMap((value) => (value === null ? [] : [[value, value]])));
 }
 
 function addressOf({ range, key, model, tag, byTag, by }: UsageFilterValues): string {
