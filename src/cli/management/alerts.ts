@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { Level } from "../terminal/screen.ts";
 import { cleanText } from "../terminal/cell.ts";
-import { formatTable, formatValue } from "../terminal/table.ts";
+import { formatRecords, formatValue, type RecordColumn } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { formatAmount } from "./amounts.ts";
 import { findAlertId } from "./find.ts";
@@ -13,6 +13,7 @@ import {
   type OrganizationCommandRow,
 } from "./management-command.ts";
 import { collect } from "./options.ts";
+import { formatSecond } from "./times.ts";
 import { testWebhook } from "./webhooks.ts";
 
 const list = createListCommand({
@@ -25,16 +26,7 @@ const list = createListCommand({
   format: (screen, all, { url }) => {
     const reached = groupByLimit(all);
     const worst = reached.map(([alert]) => alert);
-    const columns = [
-      { header: "ID", isExtra: true as const },
-      "TIME",
-      "OF",
-      "REACHED",
-      "SPENT",
-      deliveryColumn("email", worst),
-      deliveryColumn("webhook", worst),
-    ];
-    return formatTable(screen, columns, reached.map(formatRow)) + formatLinks(worst, url);
+    return formatRecords(screen, COLUMNS, reached) + formatLinks(worst, url);
   },
 });
 
@@ -80,11 +72,12 @@ const LEVELS: Readonly<Record<string, Level>> = {
   off: "quiet",
 };
 
-function deliveryColumn(channel: "email" | "webhook", all: readonly JsonObject[]) {
-  const stateOf = (alert: JsonObject) => deliveryOf(alert, channel)["state"];
+function deliveryColumn(channel: "email" | "webhook"): RecordColumn<Reached> {
+  const stateOf = ([alert]: Reached) => deliveryOf(alert, channel)["state"];
   return {
     header: channel.toUpperCase(),
-    levels: all.map((alert) => LEVELS[String(stateOf(alert))] ?? null),
+    cell: ([alert]) => formatDelivery(deliveryOf(alert, channel)),
+    level: (reached) => LEVELS[String(stateOf(reached))] ?? null,
   };
 }
 
@@ -103,19 +96,22 @@ function groupByLimit(all: readonly JsonObject[]): readonly Reached[] {
   return [...groups.values()];
 }
 
-function formatRow(reached: Reached): string[] {
+const COLUMNS: readonly RecordColumn<Reached>[] = [
+  { header: "ID", cell: ([alert]) => alert["id"], isExtra: true },
+  { header: "TIME", cell: ([alert]) => formatSecond(alert["created_at"]) },
+  { header: "OF", cell: ([alert]) => nameSubject(alert) },
+  { header: "REACHED", cell: formatReached },
+  { header: "SPENT", cell: ([alert]) => formatAmount(alert["spent_cents"], String(alert["currency"])) },
+  deliveryColumn("email"),
+  deliveryColumn("webhook"),
+];
+
+/** "80%, 100% of the budget, 50.00 USD" */
+function formatReached(reached: Reached): string {
   const [alert] = reached;
-  const currency = String(alert["currency"]);
   const percents = reached.map((one) => `${String(one["threshold_percent"])}%`).toReversed();
-  return [
-    String(alert["id"]),
-    `${String(alert["created_at"]).slice(0, "2026-11-21T14:03:59".length)}Z`,
-    nameSubject(alert),
-    `${percents.join(", ")} of the ${nameLimit(alert)}, ${formatAmount(alert["amount_cents"], currency)}`,
-    formatAmount(alert["spent_cents"], currency),
-    formatDelivery(deliveryOf(alert, "email")),
-    formatDelivery(deliveryOf(alert, "webhook")),
-  ];
+  const amount = formatAmount(alert["amount_cents"], String(alert["currency"]));
+  return `${percents.join(", ")} of the ${nameLimit(alert)}, ${amount}`;
 }
 
 function nameSubject({ scope, key_name: name }: JsonObject): string {

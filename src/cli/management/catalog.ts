@@ -1,19 +1,22 @@
 import type { Command } from "commander";
 import { listOtherRates } from "../../pricing/rates.ts";
-import { type Column, formatTable, formatValue } from "../terminal/table.ts";
+import { formatRecords, formatValue, type RecordColumn } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { addCommands, type GlobalCommandRow } from "./management-command.ts";
 
-const COLUMNS: readonly (string | Column)[] = [
-  "MODEL",
-  "CURRENCY",
-  "PRICE",
-  "INPUT",
-  "CACHED",
-  "OUTPUT",
-  { header: "OTHER", isExtra: true },
-  { header: "CONTEXT", isExtra: true },
-  "NOTE",
+const COLUMNS: readonly RecordColumn<CatalogRow>[] = [
+  { header: "MODEL", cell: ({ model }) => model["id"] },
+  { header: "CURRENCY", cell: ({ currency }) => currency },
+  { header: "PRICE", cell: ({ name }) => name },
+  { header: "INPUT", cell: ({ rates }) => rates["input"] },
+  { header: "CACHED", cell: ({ rates }) => rates["cached_input"] },
+  { header: "OUTPUT", cell: ({ rates }) => rates["output"] },
+  { header: "OTHER", cell: ({ rates }) => formatOthers(rates), isExtra: true },
+  { header: "CONTEXT", cell: ({ model }) => model["context_window"], isExtra: true },
+  {
+    header: "NOTE",
+    cell: ({ model: { replaced_by: next } }) => (next === null ? "" : `retired: use ${formatValue(next)}`),
+  },
 ];
 
 const catalog: GlobalCommandRow = {
@@ -24,7 +27,7 @@ const catalog: GlobalCommandRow = {
   async run({ client }) {
     const all = await client.call("GET", "/api/catalog");
     const models = all["data"] as readonly JsonObject[];
-    return { json: all, text: (screen) => formatTable(screen, COLUMNS, models.flatMap(formatRows)) };
+    return { json: all, text: (screen) => formatRecords(screen, COLUMNS, models.flatMap(listRows)) };
   },
 };
 
@@ -34,25 +37,18 @@ export function addCatalogCommand(program: Command): void {
 }
 
 /** For each currency a row for every price of the model, now and announced, by service tier and size of prompt. */
-function formatRows(model: JsonObject): string[][] {
+function listRows(model: JsonObject): CatalogRow[] {
   const prices = Object.entries(model["prices"] as Readonly<Record<string, JsonObject>>);
-  const successor = model["replaced_by"];
-  const note = successor === null ? "" : `retired: use ${formatValue(successor)}`;
   return prices.flatMap(([currency, price]) =>
     [price, ...(price["announced"] as JsonObject[])]
       .flatMap(listRates)
-      .map(({ name, rates }) => [
-        String(model["id"]),
-        currency,
-        name,
-        String(rates["input"]),
-        String(rates["cached_input"]),
-        String(rates["output"]),
-        formatOthers(rates),
-        String(model["context_window"]),
-        note,
-      ]),
+      .map((rates) => ({ model, currency, ...rates })),
   );
+}
+
+interface CatalogRow extends NamedRates {
+  readonly model: JsonObject;
+  readonly currency: string;
 }
 
 interface NamedRates {

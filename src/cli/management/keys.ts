@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { KEY_SETTINGS, ROTATION_GRACE_SECONDS } from "../../settings/key.ts";
 import type { Screen } from "../terminal/screen.ts";
-import { formatFields, formatTable, formatValue } from "../terminal/table.ts";
+import { formatFields, formatRecords, formatValue, type RecordColumn } from "../terminal/table.ts";
 import type { AdminClient, JsonObject } from "./admin-client.ts";
 import { formatAmount } from "./amounts.ts";
 import { confirm } from "./confirm.ts";
@@ -13,8 +13,14 @@ import {
   type OrganizationCommandCall,
   type OrganizationCommandRow,
 } from "./management-command.ts";
-import { addSettingOptions, type OptionValues, readSettings, showColumns, showSettings } from "./settings.ts";
-import { stateOf } from "./state.ts";
+import {
+  addSettingOptions,
+  type OptionValues,
+  readSettings,
+  settingColumns,
+  showSettings,
+} from "./settings.ts";
+import { STATE_COLUMN, stateOf } from "./state.ts";
 import { parseDuration } from "./times.ts";
 
 type KeyOptions = ManagementOptions & OptionValues & { readonly quiet?: true };
@@ -195,27 +201,14 @@ function showSecret(
 }
 
 function formatList(screen: Screen, all: readonly JsonObject[], organization: JsonObject): string {
-  const currency = String(organization["currency"]);
-  const columnsOf = (one: JsonObject) =>
-    showColumns(KEY_SETTINGS, one, currency, [["SPENT", formatAmount(one["spent_cents"], currency)]]);
-  const headers = columnsOf({}).map(([header]) => header);
-  return formatTable(
-    screen,
-    [
-      "ID",
-      "NAME",
-      { header: "KEY", isExtra: true },
-      ...headers,
-      { header: "STATE", levels: all.map((one) => stateOf(one).level) },
-    ],
-    all.map((one) => [
-      String(one["id"]),
-      String(one["name"]),
-      String(one["display"]),
-      ...columnsOf(one).map(([, value]) => value),
-      stateOf(one).words,
-    ]),
-  );
+  const columns: readonly RecordColumn<JsonObject>[] = [
+    { header: "ID", cell: ({ id }) => id },
+    { header: "NAME", cell: ({ name }) => name },
+    { header: "KEY", cell: ({ display }) => display, isExtra: true },
+    ...settingColumns(KEY_SETTINGS, () => String(organization["currency"])),
+    STATE_COLUMN,
+  ];
+  return formatRecords(screen, columns, all);
 }
 
 function describe(screen: Screen, one: JsonObject, organization: JsonObject): string {

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
 import type { JsonObject } from "./admin-client.ts";
 import type { Screen } from "../terminal/screen.ts";
-import { formatFields, formatTable } from "../terminal/table.ts";
+import { formatFields, formatRecords, type RecordColumn } from "../terminal/table.ts";
 import { formatAmount } from "./amounts.ts";
 import { confirm } from "./confirm.ts";
 import { findOrganization, organizationPath } from "./find.ts";
@@ -13,8 +13,14 @@ import {
   type GlobalCommandRow,
   type ManagementOptions,
 } from "./management-command.ts";
-import { addSettingOptions, type OptionValues, readSettings, showColumns, showSettings } from "./settings.ts";
-import { stateOf } from "./state.ts";
+import {
+  addSettingOptions,
+  type OptionValues,
+  readSettings,
+  settingColumns,
+  showSettings,
+} from "./settings.ts";
+import { STATE_COLUMN, stateOf } from "./state.ts";
 
 type OrganizationOptions = ManagementOptions & OptionValues & { readonly quiet?: true };
 
@@ -49,7 +55,7 @@ const list: GlobalCommandRow = {
     command.option("--search <text>", "only those whose name contains it, or whose id it is"),
   async run({ client, options }: CommandCall<ManagementOptions & { search?: string }>) {
     const all = await client.listPages("/api/organizations", undefined, { search: options.search });
-    return { json: all, text: (screen) => formatList(screen, all.data) };
+    return { json: all, text: (screen) => formatRecords(screen, COLUMNS, all.data) };
   },
 };
 
@@ -110,25 +116,12 @@ async function change({ client, argument }: CommandCall, body: object): Promise<
   return { json: changed, text: (screen) => describe(screen, changed) + describeSecret(changed) };
 }
 
-function formatList(screen: Screen, all: readonly JsonObject[]): string {
-  const columnsOf = (one: JsonObject) => {
-    const currency = String(one["currency"]);
-    return showColumns(ORGANIZATION_SETTINGS, one, currency, [
-      ["SPENT", formatAmount(one["spent_cents"], currency)],
-    ]);
-  };
-  const headers = columnsOf({}).map(([header]) => header);
-  return formatTable(
-    screen,
-    ["ID", "NAME", ...headers, { header: "STATE", levels: all.map((one) => stateOf(one).level) }],
-    all.map((one) => [
-      String(one["id"]),
-      String(one["name"]),
-      ...columnsOf(one).map(([, value]) => value),
-      stateOf(one).words,
-    ]),
-  );
-}
+const COLUMNS: readonly RecordColumn<JsonObject>[] = [
+  { header: "ID", cell: ({ id }) => id },
+  { header: "NAME", cell: ({ name }) => name },
+  ...settingColumns(ORGANIZATION_SETTINGS, ({ currency }) => String(currency)),
+  STATE_COLUMN,
+];
 
 function describe(screen: Screen, one: JsonObject): string {
   const currency = String(one["currency"]);

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { Level, Screen } from "../terminal/screen.ts";
-import { type Column, formatTable, formatValue } from "../terminal/table.ts";
+import { formatRecords, formatValue, type RecordColumn } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { formatExactAmounts } from "./amounts.ts";
 import { CommandError } from "./command-error.ts";
@@ -8,7 +8,7 @@ import { explainRequest } from "./explain-request.ts";
 import { findKey, findRequestIds, refuseAmbiguous } from "./find.ts";
 import { createListCommand, type ListedIn } from "./list-command.ts";
 import { addCommands, type ManagementOptions, type OrganizationCommandRow } from "./management-command.ts";
-import { parsePastTime } from "./times.ts";
+import { formatSecond, parsePastTime } from "./times.ts";
 
 interface FilterOptions extends ManagementOptions {
   readonly key?: string;
@@ -88,47 +88,30 @@ export function addRequestCommands(program: Command): void {
   addCommands(group, [list, show]);
 }
 
-const COLUMNS: readonly (string | Column)[] = [
-  "TIME",
-  "REQUEST",
-  "KEY",
-  "MODEL",
-  "STATUS",
-  { header: "MS", isExtra: true },
-  { header: "FIRST TOKEN", isExtra: true },
-  { header: "INPUT", isExtra: true },
-  { header: "CACHED", isExtra: true },
-  { header: "OUTPUT", isExtra: true },
-  "COST",
-  { header: "UPSTREAM", isExtra: true },
-];
-
 function formatList(screen: Screen, all: readonly JsonObject[], { currency }: ListedIn): string {
-  const columns = COLUMNS.map((column) =>
-    column === "STATUS" ? { header: column, levels: all.map(levelOf) } : column,
-  );
   const costs = formatExactAmounts(
     all.map(({ cost_microcents: cost, error_code: error }) => (cost === 0 && error !== null ? null : cost)),
     currency,
   );
-  return formatTable(
-    screen,
-    columns,
-    all.map((one, line) => [
-      `${String(one["created_at"]).slice(0, "2026-11-21T14:03:59".length)}Z`,
-      String(one["id"]),
-      formatValue(one["key_name"] ?? one["key_id"]),
-      formatValue(one["model"]),
-      outcomeOf(one),
-      formatValue(one["duration_ms"]),
-      formatValue(one["first_token_ms"]),
-      String(one["input_tokens"]),
-      String(one["cached_input_tokens"]),
-      String(one["output_tokens"]),
-      costs[line] ?? "",
-      formatUpstream(one["upstream"] as JsonObject | null),
-    ]),
-  );
+  const columns: readonly RecordColumn<JsonObject>[] = [
+    { header: "TIME", cell: ({ created_at: at }) => formatSecond(at) },
+    { header: "REQUEST", cell: ({ id }) => id },
+    { header: "KEY", cell: (one) => one["key_name"] ?? one["key_id"] },
+    { header: "MODEL", cell: ({ model }) => model },
+    { header: "STATUS", cell: outcomeOf, level: levelOf },
+    { header: "MS", cell: (one) => one["duration_ms"], isExtra: true },
+    { header: "FIRST TOKEN", cell: (one) => one["first_token_ms"], isExtra: true },
+    { header: "INPUT", cell: (one) => one["input_tokens"], isExtra: true },
+    { header: "CACHED", cell: (one) => one["cached_input_tokens"], isExtra: true },
+    { header: "OUTPUT", cell: (one) => one["output_tokens"], isExtra: true },
+    { header: "COST", cell: (_, line) => costs[line] },
+    {
+      header: "UPSTREAM",
+      cell: ({ upstream }) => formatUpstream(upstream as JsonObject | null),
+      isExtra: true,
+    },
+  ];
+  return formatRecords(screen, columns, all);
 }
 
 function levelOf({ status, error_code: code }: JsonObject): Level {
@@ -141,8 +124,6 @@ function outcomeOf(one: JsonObject): string {
   return one["error_code"] === null ? status : `${status} ${formatValue(one["error_code"])}`;
 }
 
-function formatUpstream(upstream: JsonObject | null): string {
-  return upstream === null
-    ? "-"
-    : `${String(upstream["name"])} ${formatValue(upstream["status"], "no answer")}`;
+function formatUpstream(upstream: JsonObject | null): string | null {
+  return upstream && `${String(upstream["name"])} ${formatValue(upstream["status"], "no answer")}`;
 }

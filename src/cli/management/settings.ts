@@ -7,7 +7,7 @@ import { isRequired } from "../../settings/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { formatAmount, parseAmount } from "./amounts.ts";
 import { collect, convertNone, NONE, parseWhole, parseWholeOrNone } from "./options.ts";
-import { type Field, formatValue } from "../terminal/table.ts";
+import { type Field, formatValue, type RecordColumn } from "../terminal/table.ts";
 import { parseFutureTime } from "./times.ts";
 
 /** By the names that commander gives them. */
@@ -51,24 +51,27 @@ export function showSettings(
   return withSpend(table, spend, (row) => showSetting(row, one[row.apiName], currency));
 }
 
-/** The same as columns of a list: header, value. */
-export function showColumns(
+/** The same as columns of a list. @param currencyOf The currency of one of its rows. */
+export function settingColumns(
   table: Settings,
-  one: JsonObject,
-  currency: string,
-  spend: readonly Field[],
-): readonly Field[] {
-  return withSpend(table, spend, (row) => {
-    const column = row.cli?.column;
-    return column === undefined ? [] : [[column, formatSetting(row, one[row.apiName], currency)]];
+  currencyOf: (one: JsonObject) => string,
+): readonly RecordColumn<JsonObject>[] {
+  const spent = {
+    header: "SPENT",
+    cell: (one: JsonObject) => formatAmount(one["spent_cents"], currencyOf(one)),
+  };
+  return withSpend(table, [spent], (row) => {
+    const header = row.cli?.column;
+    if (header === undefined) return [];
+    return [{ header, cell: (one: JsonObject) => formatSetting(row, one[row.apiName], currencyOf(one)) }];
   });
 }
 
-function withSpend(
+function withSpend<Shown>(
   table: Settings,
-  spend: readonly Field[],
-  show: (row: Setting) => readonly Field[],
-): readonly Field[] {
+  spend: readonly Shown[],
+  show: (row: Setting) => readonly Shown[],
+): readonly Shown[] {
   const rows = Object.values(table);
   const first = rows.findIndex((row) => row.kind.notation === "amount");
   return [...rows.slice(0, first).flatMap(show), ...spend, ...rows.slice(first).flatMap(show)];

@@ -26,6 +26,11 @@ export function parseFutureTime(text: string): OrNone<string> {
   return isDay(time) ? `${time}T00:00:00Z` : time;
 }
 
+/** "2026-11-21T14:03:59Z" of an answer's time. */
+export function formatSecond(time: unknown): string {
+  return `${String(time).slice(0, "2026-11-21T14:03:59".length)}Z`;
+}
+
 function parseTime(text: string, direction: 1 | -1): string {
   const seconds = /[smhd]$/.test(text) ? secondsOf(text) : null;
   if (seconds !== null) return new Date(Date.now() + direction * seconds * 1000).toISOString();

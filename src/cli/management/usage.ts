@@ -2,7 +2,7 @@ import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import type { Command } from "commander";
 import type { Screen } from "../terminal/screen.ts";
-import { formatTable } from "../terminal/table.ts";
+import { formatRecords, type RecordColumn } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { CommandError } from "./command-error.ts";
 import { formatExactAmounts } from "./amounts.ts";
@@ -128,34 +128,21 @@ function formatUsage(screen: Screen, usage: JsonObject, names: ReadonlyMap<strin
     rows.map((row) => row["cost_microcents"]),
     currency,
   );
-  const table = formatTable(
-    screen,
-    [
-      ...groups.map(([, header]) => header),
-      ...tagNames.map((name) => name.toUpperCase()),
-      "REQUESTS",
-      "INPUT",
-      "CACHED",
-      "OUTPUT",
-      "COST",
-    ],
-    rows.map((row, line) => [
-      ...groups.map(([field]) => formatGroup(row, field)),
-      ...tagNames.map((name) => formatTag(row, name)),
-      String(row["requests"]),
-      String(row["input_tokens"]),
-      String(row["cached_input_tokens"]),
-      String(row["output_tokens"]),
-      costs[line] ?? "",
-    ]),
-  );
+  const columns: readonly RecordColumn<JsonObject>[] = [
+    ...groups.map(([field, header]) => ({ header, cell: (row: JsonObject) => formatGroup(row, field) })),
+    ...tagNames.map((name) => ({
+      header: name.toUpperCase(),
+      cell: ({ tags }: JsonObject) => (tags as JsonObject)[name],
+    })),
+    { header: "REQUESTS", cell: ({ requests }) => requests },
+    { header: "INPUT", cell: (row) => row["input_tokens"] },
+    { header: "CACHED", cell: (row) => row["cached_input_tokens"] },
+    { header: "OUTPUT", cell: (row) => row["output_tokens"] },
+    { header: "COST", cell: (_, line) => costs[line] },
+  ];
+  const table = formatRecords(screen, columns, rows);
   const text = `Usage in ${String(usage["month"])}\n\n${rows.length === 0 ? "No requests.\n" : table}`;
   return tagNames.length === 0 ? text : text + formatNotice(usage["tag_combinations"] as JsonObject);
-}
-
-function formatTag(row: JsonObject, name: string): string {
-  const value = (row["tags"] as JsonObject)[name];
-  return typeof value === "string" ? value : "-";
 }
 
 function formatNotice({ most, has_other: hasOther }: JsonObject): string {

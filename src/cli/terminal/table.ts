@@ -14,6 +14,13 @@ export interface Column {
   readonly isWrapped?: true;
 }
 
+/** A column of `formatRecords`: its header, and what stands in it of each record. */
+export interface RecordColumn<Row> extends Omit<Column, "levels"> {
+  /** Null: there is none. */
+  readonly cell: (row: Row, line: number) => unknown;
+  readonly level?: (row: Row) => Level | null;
+}
+
 /** A line of `formatFields`. */
 export type Field = readonly [name: string, value: string, level?: Level | null];
 
@@ -72,6 +79,17 @@ export function formatTable(
     ...cells.flatMap(formatRow),
   ].map((line) => line.join(GAP).trimEnd());
   return [...lines, ...formatNote(screen, leftOut)].map((line) => `${line}\n`).join("");
+}
+
+/** A table of one row for each of some records. */
+export function formatRecords<Row>(
+  screen: Screen,
+  columns: readonly RecordColumn<Row>[],
+  rows: readonly Row[],
+): string {
+  const specs = columns.map(({ level, ...column }) => ({ ...column, levels: level ? rows.map(level) : [] }));
+  const cells = rows.map((row, line) => columns.map(({ cell }) => formatValue(cell(row, line))));
+  return formatTable(screen, specs, cells);
 }
 
 function areNumbers(texts: readonly string[]): boolean {
