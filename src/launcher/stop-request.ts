@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { createDeferred } from "../deferred.ts";
 import { readParentPid } from "../setup/process-identity.js";
 
 const PARENT_POLL_MS = 500;
@@ -22,8 +23,8 @@ export interface StopRequests {
  * to be read again.
  */
 export function watchStopRequests(onHangup: () => void): StopRequests {
-  const first = createDeferred();
-  const second = createDeferred();
+  const first = createDeferred<StopReason>();
+  const second = createDeferred<StopReason>();
   let firstAtMs: number | null = null;
   const ask = (reason: StopReason): void => {
     if (firstAtMs === null) {
@@ -49,14 +50,6 @@ export function watchStopRequests(onHangup: () => void): StopRequests {
       process.off("SIGHUP", onSighup);
     },
   };
-}
-
-function createDeferred(): { promise: Promise<StopReason>; resolve: (reason: StopReason) => void } {
-  let resolve: (reason: StopReason) => void = () => undefined;
-  const promise = new Promise<StopReason>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
 }
 
 function startedByNpm(): boolean {

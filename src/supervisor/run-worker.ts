@@ -1,6 +1,7 @@
 import type { Config } from "../config/schema.ts";
 import { receiveCatalog, receiveConfig } from "../config/transfer.ts";
 import { type Channel, createListeners } from "../channel.ts";
+import { createDeferred } from "../deferred.ts";
 import type { RunningWorker, WorkerOptions } from "./gateway-parts.ts";
 import { onParentGone } from "./parent-process.ts";
 import { parseWorkerOrder, type WorkerReport } from "./messages.ts";
@@ -79,14 +80,6 @@ function createWorkerChannel(index: number): { channel: Channel; deliver: (body:
     onMessage: listeners.add,
   };
   return { channel, deliver: (body) => listeners.deliver(body, index) };
-}
-
-function createDeferred<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
-  let resolve: (value: T) => void = () => undefined;
-  const promise = new Promise<T>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
 }
 
 function report(message: WorkerReport): void {

@@ -2,8 +2,9 @@
  * What a gateway leaves in `data_dir` while it runs, so that commands on the same host find it: from which file, with
  * what over it, and where its admin server is. One that was killed leaves it behind; its file is still the right one.
  */
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { writePrivateFile } from "../private-file.ts";
 import type { ConfigOverrides } from "./config-overrides.ts";
 
 export interface RunningGateway {
@@ -20,10 +21,7 @@ const FILE = "running.json";
 export function writeRunningGateway(dataDir: string, running: RunningGateway | null): void {
   const path = join(dataDir, FILE);
   if (running === null) return rmSync(path, { force: true });
-  mkdirSync(dataDir, { recursive: true });
-  const draft = `${path}.${process.pid}`;
-  writeFileSync(draft, `${JSON.stringify(running)}\n`, { mode: 0o600 });
-  renameSync(draft, path);
+  writePrivateFile(path, JSON.stringify(running));
 }
 
 /** What a gateway has left there; null where none has, or where it cannot be read. */

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { linkSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
+import { writePrivateFile } from "../private-file.ts";
 
 const OPERATOR_TOKEN_FILE = "operator-token";
 const DEMO_KEY_FILE = "demo-key";
@@ -21,7 +22,7 @@ export function resolveOperatorToken(config: Config): string {
   const kept = readSecretFile(path);
   if (kept !== null) return kept;
   const draft = `${path}.${process.pid}`;
-  writePrivate(draft, `igw_op_${randomBytes(TOKEN_BYTES).toString("base64url")}`);
+  writePrivateFile(draft, `igw_op_${randomBytes(TOKEN_BYTES).toString("base64url")}`);
   try {
     // A link never replaces what another process has put there meanwhile.
     linkSync(draft, path);
@@ -42,10 +43,7 @@ export function readDemoKey(config: Config): string | null {
 
 /** Keeps the demo key for later starts, mode 0600. */
 export function keepDemoKey(config: Config, key: string): void {
-  const path = join(config.dataDir, DEMO_KEY_FILE);
-  const draft = `${path}.${process.pid}`;
-  writePrivate(draft, key);
-  renameSync(draft, path);
+  writePrivateFile(join(config.dataDir, DEMO_KEY_FILE), key);
 }
 
 /** The text of the file without blanks around it; null when there is no such file or it is empty. */
@@ -57,11 +55,4 @@ function readSecretFile(path: string): string | null {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw error;
   }
-}
-
-function writePrivate(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, `${text}\n`, { mode: 0o600 });
-  // The mode above counts only for a new file.
-  chmodSync(path, 0o600);
 }

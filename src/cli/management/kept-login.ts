@@ -1,8 +1,9 @@
 /** What `login` keeps: one address and its token, in a file that only its owner can read. */
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import * as z from "zod";
+import { writePrivateFile } from "../../private-file.ts";
 import { CommandError } from "./command-error.ts";
 
 const keptLogin = z.strictObject({ admin_url: z.string().min(1), token: z.string().min(1) });
@@ -12,7 +13,6 @@ export interface KeptLogin {
   readonly token: string;
 }
 
-const OWNER_ALONE = 0o600;
 const ANYBODY_ELSE = 0o077;
 
 /** @see https://specifications.freedesktop.org/basedir-spec: a relative XDG_CONFIG_HOME is none. */
@@ -47,12 +47,7 @@ export function readKeptLogin(): KeptLogin | null {
 export function keepLogin({ url, token }: KeptLogin): void {
   const file = loginFile();
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const draft = `${file}.${process.pid}`;
-  // A new file: an old one would keep the mode that it has.
-  rmSync(draft, { force: true });
-  const text = JSON.stringify({ admin_url: url, token } satisfies z.input<typeof keptLogin>);
-  writeFileSync(draft, `${text}\n`, { mode: OWNER_ALONE, flag: "wx" });
-  renameSync(draft, file);
+  writePrivateFile(file, JSON.stringify({ admin_url: url, token } satisfies z.input<typeof keptLogin>));
 }
 
 /** Whether there was one. */

@@ -2,8 +2,9 @@
  * How the running configuration stands to the file: what of it was refused, what waits for a restart. The supervisor
  * keeps it and leaves it in `data_dir` while it runs, where `doctor` reads it.
  */
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { writePrivateFile } from "../../private-file.ts";
 import type { ConfigProblem } from "../config-error.ts";
 
 export interface ConfigState {
@@ -21,10 +22,7 @@ const STATE_FILE = "configuration-state.json";
 export function writeConfigState(dataDir: string, state: ConfigState | null): void {
   const path = join(dataDir, STATE_FILE);
   if (state === null) return rmSync(path, { force: true });
-  mkdirSync(dataDir, { recursive: true });
-  const draft = `${path}.${process.pid}`;
-  writeFileSync(draft, `${JSON.stringify(state)}\n`, { mode: 0o600 });
-  renameSync(draft, path);
+  writePrivateFile(path, JSON.stringify(state));
 }
 
 /** What a running gateway has left there; null when none runs, or it has started with the file as it is. */
