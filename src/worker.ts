@@ -28,7 +28,7 @@ import { GraceSpend } from "./grace/grace-spend.ts";
 import { GraceWorkers } from "./grace/grace-workers.ts";
 import type { Logger } from "./logger.ts";
 import type { DashboardAddress } from "./pages.ts";
-import { createRequestLog } from "./request-log/create-request-log.ts";
+import { RequestLog, requestLogFolder } from "./request-log/request-log.ts";
 import { Settlement } from "./settlement/settlement.ts";
 import { createGeneration } from "./spool/files.ts";
 import { Spool } from "./spool/spool.ts";
@@ -61,7 +61,8 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const estimator = new TokenEstimator();
   const grace = createGrace(config, index, store, logger);
   const { outage, spend, spool, workers } = grace;
-  const requestLog = createRequestLog(config, { writer: `worker-${index}`, clock: systemClock, logger });
+  const dir = requestLogFolder(config);
+  const requestLog = new RequestLog({ dir, writer: `worker-${index}`, clock: systemClock, logger });
   const shared = { store, estimator, clock: systemClock, logger, outage, spend, spool };
   const settlement = new Settlement({
     ...shared,

@@ -11,7 +11,7 @@ import { GatewayError } from "../errors.ts";
 import type { ModelProfile, ModelTarget, UpstreamProtocol } from "../translation/client-protocol.ts";
 import { parsePrice } from "../money.ts";
 import { createPrice, type PriceList } from "../pricing/price.ts";
-import type { GivenRates } from "../pricing/rates.ts";
+import { type GivenRates, RATE_NAMES } from "../pricing/rates.ts";
 import { findOwnName, type ModelNames } from "./model-names.ts";
 import { listUpstreamProtocols } from "./upstream-protocols.ts";
 import { shorten } from "../shorten.ts";
@@ -187,25 +187,15 @@ function createModel(
   replacedBy: string | null,
 ): Model {
   return Object.freeze({
-    id: entry.id,
-    aliases: entry.aliases,
+    ...entry,
     vendor: entry.id.slice(0, entry.id.indexOf("/")),
-    displayName: entry.displayName,
-    upstream: entry.upstream,
     pathPrefix,
     protocols: listUpstreamProtocols(entry.capabilities, entry.protocols ?? protocols),
-    upstreamModel: entry.upstreamModel,
-    contextWindow: entry.contextWindow,
-    maxOutputTokens: entry.maxOutputTokens,
     capabilities: new Set<string>(entry.capabilities),
-    startupSeconds: entry.startupSeconds,
     replacedBy,
     prices: new Map(
       Object.entries(entry.prices).map(([currency, prices]) => [currency, createPriceList(prices)]),
     ),
-    profile: entry.profile,
-    promptOverheadTokens: entry.promptOverheadTokens,
-    promptOverheadTokensWithTools: entry.promptOverheadTokensWithTools,
     createdAtSeconds: Math.floor(Date.parse(entry.createdAt) / 1000),
   });
 }
@@ -235,18 +225,11 @@ function parseSchedule(given: Pick<PriceConfig, "tiers"> & RatesConfig) {
 }
 
 function parseRates(given: RatesConfig): GivenRates {
-  const optional = (text: string | undefined) => (text === undefined ? undefined : requirePrice(text));
-  return {
-    input: requirePrice(given.input),
-    cachedInput: optional(given.cachedInput),
-    cacheWrite: optional(given.cacheWrite),
-    cacheWrite1h: optional(given.cacheWrite1h),
-    inputAudio: optional(given.inputAudio),
-    output: given.output === undefined ? 0n : requirePrice(given.output),
-    reasoning: optional(given.reasoning),
-    outputAudio: optional(given.outputAudio),
-    request: optional(given.request),
-  };
+  const rates = RATE_NAMES.flatMap(({ rate }) => {
+    const text = given[rate];
+    return text === undefined ? [] : [[rate, requirePrice(text)] as const];
+  });
+  return { output: 0n, ...Object.fromEntries(rates), input: requirePrice(given.input) };
 }
 
 function requirePrice(text: string): bigint {

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
 import type { LoggedUsage } from "../request-log/read-usage.ts";
+import { requestLogFolder } from "../request-log/request-log.ts";
 import type { UsageDifference, UsageRebuild, UsageVerification } from "../request-log/verify-usage.ts";
 import type { Store } from "../store/types.ts";
 import { CommandError } from "./management/command-error.ts";
@@ -95,7 +96,7 @@ async function withStore(options: VerifyOptions, run: Run): Promise<void> {
   });
   try {
     const month = options.month ?? new Date(await opened.store.timeMs()).toISOString().slice(0, 7);
-    const dir = options.requests ?? join(config.dataDir, "requests");
+    const dir = options.requests ?? requestLogFolder(config);
     if (options.requests !== undefined && !existsSync(dir)) {
       throw new CommandError(`There is no folder ${dir}.`);
     }

@@ -13,6 +13,11 @@ import type { Clock } from "../clock.ts";
 import type { Logger } from "../logger.ts";
 import { pause } from "../wait.ts";
 
+/** Where a host's log of requests lies. */
+export function requestLogFolder({ dataDir }: { readonly dataDir: string }): string {
+  return join(dataDir, "requests");
+}
+
 export interface RequestLogOptions {
   /** Made when it is not there. */
   readonly dir: string;

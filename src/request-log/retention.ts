@@ -15,11 +15,11 @@ import type { Logger } from "../logger.ts";
 export interface RequestLogRetentionOptions {
   readonly dir: string;
   /** Files whose day is longer ago go. */
-  readonly maxAgeDays: number;
+  readonly requestLogDays: number;
   /** Of all files together; null: no bound. */
-  readonly maxBytes: number | null;
+  readonly requestLogMaxBytes: number | null;
   /** So many calendar months (UTC), the current one included, are kept whatever the other two say. */
-  readonly protectedMonths: number;
+  readonly requestLogProtectedMonths: number;
   readonly clock: Pick<Clock, "nowMs">;
   readonly logger: Logger<"info" | "warn">;
   /** Told after each sweep: what is left. */
@@ -74,9 +74,9 @@ export class RequestLogRetention {
 
   /** Deletes what is due; resolves with its names. Rejects when the disk refuses. */
   async sweep(): Promise<readonly string[]> {
-    const { dir, clock, logger, maxBytes, onBytes } = this.#options;
+    const { dir, logger, requestLogMaxBytes: maxBytes, onBytes } = this.#options;
     const files = await listLogFiles(dir);
-    const due = chooseDue(files, { ...this.#options, nowMs: clock.nowMs() });
+    const due = chooseDue(files, this.#options);
     let bytes = files.reduce((sum, file) => sum + file.bytes, 0);
     try {
       for (const file of due) {
@@ -130,14 +130,12 @@ async function readNames(dir: string): Promise<string[]> {
   }
 }
 
-function chooseDue(
-  files: readonly LogFile[],
-  rules: Pick<RequestLogRetentionOptions, "maxAgeDays" | "maxBytes" | "protectedMonths"> & { nowMs: number },
-): readonly LogFile[] {
-  const { maxAgeDays, maxBytes, protectedMonths, nowMs } = rules;
+function chooseDue(files: readonly LogFile[], rules: RequestLogRetentionOptions): readonly LogFile[] {
+  const { requestLogDays, requestLogMaxBytes: maxBytes, requestLogProtectedMonths } = rules;
+  const nowMs = rules.clock.nowMs();
   const newest = new Map(files.map((file) => [file.writer, file]));
-  const firstProtected = firstDayOfMonths(nowMs, protectedMonths);
-  const oldestDay = formatDay(nowMs - maxAgeDays * DAY_MS);
+  const firstProtected = firstDayOfMonths(nowMs, requestLogProtectedMonths);
+  const oldestDay = formatDay(nowMs - requestLogDays * DAY_MS);
   let bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   return files.filter((file) => {
     if (newest.get(file.writer) === file || file.day >= firstProtected) return false;

@@ -10,6 +10,8 @@
 import { GatewayError } from "../../errors.ts";
 import type { ErrorCode } from "../../errors.ts";
 import { EDGE_METADATA_NAMESPACE, EDGE_METADATA_PATH, IMMEDIATE_RESPONSE_DETAILS } from "../names.ts";
+import { createErrorBody as createMessagesErrorBody } from "../../translation/messages-to-chat/error-body.ts";
+import { createErrorBody } from "../../translation/openai/error-body.ts";
 import { REQUEST_ID } from "./formatters.ts";
 import { oneLine, typed } from "./yaml-document.ts";
 import type { EnvoyNode } from "./yaml-document.ts";
@@ -156,6 +158,7 @@ const isIn =
     path === undefined || envelope === "chat";
 
 function createMapper(row: LocalReplyRow, protocol: Envelope): EnvoyNode {
+  const createBody = protocol === "chat" ? createErrorBody : createMessagesErrorBody;
   const error = new GatewayError(row.code, row.message === undefined ? {} : { message: row.message });
   return {
     ...(protocol === "messages" || row.path !== undefined ? { "#": row.why } : {}),
@@ -163,7 +166,7 @@ function createMapper(row: LocalReplyRow, protocol: Envelope): EnvoyNode {
     status_code: error.status(protocol),
     headers_to_add: createHeaders(error),
     body_format_override: {
-      json_format: oneLine(createBody(error, protocol)),
+      json_format: oneLine(createBody(error, REQUEST_ID)),
       content_type: "application/json",
     },
   };
@@ -197,20 +200,8 @@ function createHeaders(error: GatewayError): EnvoyNode[] {
     "x-should-retry": String(error.shouldRetry),
   };
   if (error.retryAfterSeconds !== null) headers["retry-after"] = String(error.retryAfterSeconds);
-  return Object.entries(headers).map(([key, value]) => ({ ...oneLineHeader(key, value) }));
-}
-
-function oneLineHeader(key: string, value: string): EnvoyNode {
-  return { header: oneLine({ key, value }), append_action: "ADD_IF_ABSENT" };
-}
-
-function createBody(error: GatewayError, protocol: Envelope): EnvoyNode {
-  const { message, type, code } = error;
-  const body = { message, type, code, param: null, request_id: REQUEST_ID };
-  if (protocol === "chat") return { error: body };
-  return {
-    type: "error",
-    error: { ...body, details: { error_code: code } },
-    request_id: REQUEST_ID,
-  };
+  return Object.entries(headers).map(([key, value]) => ({
+    header: oneLine({ key, value }),
+    append_action: "ADD_IF_ABSENT",
+  }));
 }

@@ -7,15 +7,16 @@ import { formatEvent } from "../sse/encoder.ts";
  * where Anthropic's SDKs read `errorCode`. There is no `message` at the top level: the SDKs would print it instead.
  */
 export function formatErrorBody(error: GatewayError, requestId: string | null): string {
-  return JSON.stringify(createEnvelope(error, requestId));
+  return JSON.stringify(createErrorBody(error, requestId));
 }
 
 /** The error as the last event of a stream that has begun. */
 export function formatStreamError(error: GatewayError, requestId: string | null): string {
-  return formatEvent("error", createEnvelope(error, requestId));
+  return formatEvent("error", createErrorBody(error, requestId));
 }
 
-function createEnvelope(error: GatewayError, requestId: string | null): object {
+/** The body as a value. */
+export function createErrorBody(error: GatewayError, requestId: string | null) {
   return {
     type: "error",
     error: { ...createErrorObject(error, requestId), details: { error_code: error.publicCode } },

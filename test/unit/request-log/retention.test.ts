@@ -19,9 +19,9 @@ afterEach(() => rmSync(seen.dir, { recursive: true }));
 function create(options: Partial<RequestLogRetentionOptions>): RequestLogRetention {
   return new RequestLogRetention({
     dir: seen.dir,
-    maxAgeDays: 400,
-    maxBytes: null,
-    protectedMonths: 2,
+    requestLogDays: 400,
+    requestLogMaxBytes: null,
+    requestLogProtectedMonths: 2,
     clock: { nowMs: () => NOW_MS },
     logger: { info: () => undefined, warn: () => void (seen.warnings += 1) },
     onBytes: (bytes) => void (seen.bytes = bytes),
@@ -38,7 +38,7 @@ const left = () => readdirSync(seen.dir).toSorted();
 describe("RequestLogRetention", () => {
   it("deletes what is older than its days, to the day, and leaves the rest", async () => {
     fill("2026-08-22.worker-0.0.jsonl", "2026-08-23.worker-0.0.jsonl", "2026-11-21.worker-0.0.jsonl");
-    expect(await create({ maxAgeDays: 90 }).sweep()).toEqual(["2026-08-22.worker-0.0.jsonl"]);
+    expect(await create({ requestLogDays: 90 }).sweep()).toEqual(["2026-08-22.worker-0.0.jsonl"]);
     expect(left()).toEqual(["2026-08-23.worker-0.0.jsonl", "2026-11-21.worker-0.0.jsonl"]);
     expect(seen.bytes).toBe(2 * FILE_BYTES);
   });
@@ -52,7 +52,7 @@ describe("RequestLogRetention", () => {
       "2026-11-21.worker-0.0.jsonl",
       "2026-11-21.worker-1.0.jsonl",
     );
-    const deleted = await create({ maxBytes: 4 * FILE_BYTES }).sweep();
+    const deleted = await create({ requestLogMaxBytes: 4 * FILE_BYTES }).sweep();
     expect(deleted).toEqual(["2026-08-01.worker-1.0.jsonl", "2026-08-01.worker-0.9.jsonl"]);
     expect(seen.bytes).toBe(4 * FILE_BYTES);
     expect(seen.warnings).toBe(0);
@@ -65,7 +65,7 @@ describe("RequestLogRetention", () => {
       "2026-11-21.worker-0.0.jsonl",
     ];
     fill("2026-09-30.worker-0.0.jsonl", ...kept);
-    const retention = create({ maxAgeDays: 1, maxBytes: 1 });
+    const retention = create({ requestLogDays: 1, requestLogMaxBytes: 1 });
     expect(await retention.sweep()).toEqual(["2026-09-30.worker-0.0.jsonl"]);
     expect(await retention.sweep()).toEqual([]);
     expect(left()).toEqual(kept);
@@ -75,7 +75,7 @@ describe("RequestLogRetention", () => {
   it("keeps the previous month over the end of a year", async () => {
     fill("2026-11-30.worker-0.0.jsonl", "2026-12-01.worker-0.0.jsonl", "2027-01-01.worker-0.0.jsonl");
     const clock = { nowMs: () => Date.UTC(2027, 0, 1) };
-    expect(await create({ maxAgeDays: 1, clock }).sweep()).toEqual(["2026-11-30.worker-0.0.jsonl"]);
+    expect(await create({ requestLogDays: 1, clock }).sweep()).toEqual(["2026-11-30.worker-0.0.jsonl"]);
   });
 
   it("deletes of the protected months too when it is told to, but never the newest file of a writer", async () => {
@@ -85,7 +85,7 @@ describe("RequestLogRetention", () => {
       "2026-11-20.worker-1.0.jsonl",
       "2026-09-01.worker-2.0.jsonl",
     );
-    await create({ maxBytes: 1, maxAgeDays: 1, protectedMonths: 0 }).sweep();
+    await create({ requestLogMaxBytes: 1, requestLogDays: 1, requestLogProtectedMonths: 0 }).sweep();
     expect(left()).toEqual([
       "2026-09-01.worker-2.0.jsonl",
       "2026-11-20.worker-1.0.jsonl",
@@ -100,7 +100,7 @@ describe("RequestLogRetention", () => {
       clock: { nowMs: () => NOW_MS },
       logger: { error: () => undefined },
     });
-    const retention = create({ maxBytes: 1, maxAgeDays: 1, protectedMonths: 0 });
+    const retention = create({ requestLogMaxBytes: 1, requestLogDays: 1, requestLogProtectedMonths: 0 });
     const lines = Array.from({ length: 20 }, (_, index) => `{"line":${index}}`);
     for (const line of lines) {
       log.write(line);
@@ -117,13 +117,13 @@ describe("RequestLogRetention", () => {
     fill(...others, "2026-11-21.worker-0.0.jsonl");
     mkdirSync(join(seen.dir, "2020-01-01.worker-0.0.jsonl"));
     symlinkSync("notes.jsonl", join(seen.dir, "2020-01-02.worker-0.0.jsonl"));
-    expect(await create({ maxAgeDays: 1 }).sweep()).toEqual([]);
+    expect(await create({ requestLogDays: 1 }).sweep()).toEqual([]);
     expect(await create({ dir: join(seen.dir, "nowhere") }).sweep()).toEqual([]);
   });
 
   it("sweeps as soon as it is started, and has swept when it has stopped", async () => {
     fill("2026-08-22.worker-0.0.jsonl", "2026-11-21.worker-0.0.jsonl");
-    const retention = create({ maxAgeDays: 1, protectedMonths: 1 });
+    const retention = create({ requestLogDays: 1, requestLogProtectedMonths: 1 });
     retention.start();
     await retention.stop();
     expect(left()).toEqual(["2026-11-21.worker-0.0.jsonl"]);

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createRequestLog, createRequestLogRetention } from "../../../src/request-log/create-request-log.ts";
+import { RequestLog, requestLogFolder } from "../../../src/request-log/request-log.ts";
+import { RequestLogRetention } from "../../../src/request-log/retention.ts";
 
 let dataDir = "";
 beforeEach(() => {
@@ -15,7 +16,8 @@ afterEach(() => {
 const logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 async function writeOn(nowMs: number): Promise<void> {
-  const log = createRequestLog({ dataDir }, { writer: "worker-0", clock: { nowMs: () => nowMs }, logger });
+  const dir = requestLogFolder({ dataDir });
+  const log = new RequestLog({ dir, writer: "worker-0", clock: { nowMs: () => nowMs }, logger });
   log.write("{}");
   await log.close();
 }
@@ -27,11 +29,12 @@ describe("the log of requests of a data folder", () => {
     const retention = { requestLogDays: 10, requestLogMaxBytes: null, requestLogProtectedMonths: 2 };
     const sizes: number[] = [];
     const parts = {
+      dir: requestLogFolder({ dataDir }),
       clock: { nowMs: () => nowMs },
       logger,
       onBytes: (bytes: number) => void sizes.push(bytes),
     };
-    const deleted = await createRequestLogRetention({ dataDir, retention }, parts).sweep();
+    const deleted = await new RequestLogRetention({ ...retention, ...parts }).sweep();
     expect(deleted).toEqual(["2026-08-01.worker-0.0.jsonl"]);
     expect(sizes).toEqual(["{}\n".length * 2]);
   });
