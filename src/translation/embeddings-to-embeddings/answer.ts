@@ -1,8 +1,13 @@
 import type { Answer, AnswerOutput, Observation } from "../client-protocol.ts";
 import { isJsonObject, type JsonObject } from "../../json-object.ts";
-import { NestingError } from "../json/object-spans.ts";
 import { parseJsonText } from "../json/parse-json-text.ts";
-import { type AnswerText, brokenAnswer, readAnswerText, replaceModel } from "../openai/whole-answer.ts";
+import {
+  type AnswerText,
+  brokenAnswer,
+  guardJson,
+  readAnswerText,
+  replaceModel,
+} from "../openai/whole-answer.ts";
 import { isUpstreamError } from "../upstream/error-text.ts";
 import { GeneratedText } from "../upstream/generated-text.ts";
 import { mapErrorInAnswer } from "../upstream/map-error.ts";
@@ -53,15 +58,8 @@ export class EmbeddingsAnswer implements Answer {
 
 function parseBeside({ text, members }: AnswerText, skipped: string): JsonObject {
   const values: Record<string, unknown> = {};
-  try {
-    for (const { key, valueStart, valueEnd } of members) {
-      if (key !== skipped) values[key] = parseJsonText(text.slice(valueStart, valueEnd));
-    }
-  } catch (error) {
-    if (error instanceof SyntaxError || error instanceof NestingError) {
-      throw brokenAnswer("it is not JSON", error);
-    }
-    throw error;
+  for (const { key, valueStart, valueEnd } of members) {
+    if (key !== skipped) values[key] = guardJson(() => parseJsonText(text.slice(valueStart, valueEnd)));
   }
   return values;
 }

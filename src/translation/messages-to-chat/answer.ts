@@ -37,7 +37,7 @@ export class MessagesAnswer extends ConversationAnswer {
     this.generated.readMessage(findChoice(completion)?.["message"]);
     const message = convertCompletion(completion, this.#settings);
     const cost = this.generated.describeCost();
-    if (this.#settings.stream) for (const event of playMessage(message, cost)) this.#writeEvent(event);
+    if (this.#settings.stream) this.write(playMessage(message, cost));
     else this.write(formatJson({ ...message, usage: { ...message.usage, ...cost } }));
   }
 

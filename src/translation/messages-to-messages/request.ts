@@ -1,7 +1,7 @@
+import { readMaxTokens } from "../messages-to-chat/request/parse-request.ts";
 import { isJsonObject } from "../../json-object.ts";
 import type { Answer, AnswerContext, RequestBody } from "../client-protocol.ts";
-import { invalidField, missingField } from "../json/field-error.ts";
-import { readOptionalBoolean, readOptionalInteger } from "../json/read-field.ts";
+import { readOptionalBoolean } from "../json/read-field.ts";
 import type { PromptParts } from "../pass-through/prompt-parts.ts";
 import { PassThroughRequest, readUser } from "../pass-through/request.ts";
 import { MessagesAnswer } from "./answer.ts";
@@ -18,7 +18,7 @@ export class MessagesRequest extends PassThroughRequest {
     super(body, {
       stream: !isCount && (readOptionalBoolean(stream, "stream") ?? false),
       endUser: isJsonObject(metadata) ? readUser(metadata["user_id"]) : null,
-      maxOutputTokens: isCount ? null : readMaxTokens(maxTokens),
+      maxOutputTokens: isCount ? null : readMaxTokens(maxTokens, 0),
     });
   }
 
@@ -38,12 +38,4 @@ export class MessagesRequest extends PassThroughRequest {
       describeCost,
     });
   }
-}
-
-/** 0 warms a cache: the upstream knows whether it has one. */
-function readMaxTokens(value: unknown): number {
-  const maxTokens = readOptionalInteger(value, "max_tokens");
-  if (maxTokens === null) throw missingField("max_tokens");
-  if (maxTokens < 0) throw invalidField("max_tokens", "Input should be greater than or equal to 0");
-  return maxTokens;
 }

@@ -4,7 +4,7 @@ import { encodeCharacters } from "../sse/event-block.ts";
 import { type EventReader, feedEvents } from "../sse/event-feed.ts";
 import { LineSplitter, SseLimitError } from "../sse/line-splitter.ts";
 import { isComment, readField } from "../sse/read-field.ts";
-import { DONE, MAX_EVENT_BYTES } from "../upstream/read-stream.ts";
+import { asGatewayError, DONE, MAX_EVENT_BYTES } from "../upstream/read-stream.ts";
 import { type ChunkRewriter, isChunk } from "./chunk-rewriter.ts";
 import { formatStreamError } from "./error-body.ts";
 
@@ -74,12 +74,8 @@ export class AnswerStream {
     } catch (error) {
       // The line that is too long came after the end.
       if (this.#isFinal) return;
-      const failure =
-        error instanceof SseLimitError
-          ? new GatewayError("upstream_error", { cause: error })
-          : GatewayError.from(error);
-      this.#failed = failure;
-      this.#write(formatStreamError(failure, this.#requestId));
+      this.#failed = asGatewayError(error);
+      this.#write(formatStreamError(this.#failed, this.#requestId));
     }
   }
 

@@ -1,8 +1,7 @@
 /** Readers of the few fields that the gateway has to know of a body that passes through to the upstream. */
+import { isJsonObject, type JsonObject } from "../../json-object.ts";
 import { GatewayError } from "../../errors.ts";
 import { describeJson, type JsonBody } from "../json/parse-body.ts";
-
-type JsonObject = Readonly<Record<string, unknown>>;
 
 /** @throws GatewayError 400 naming the field. */
 export function readModel({ model }: JsonObject): string {
@@ -32,6 +31,21 @@ export function readInteger(
   if (typeof number === "number" && Number.isInteger(number) && number >= min && number <= max) return number;
   const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
   throw invalid(name, `an integer ${range}`, number);
+}
+
+/** As many answers as OpenAI allows. */
+const MAX_CHOICES = 128;
+
+/** Of `n` or `best_of`; 1 when it is left out. @throws GatewayError 400 */
+export function readChoices(value: JsonObject, name: "n" | "best_of"): number {
+  return readInteger(value, name, { max: MAX_CHOICES }) ?? 1;
+}
+
+/** @throws GatewayError 400 when they are there and no object. */
+export function readStreamOptions({ stream_options: options }: JsonObject): JsonObject | null {
+  if (isAbsent(options)) return null;
+  if (!isJsonObject(options)) throw invalid("stream_options", "an object", options);
+  return options;
 }
 
 /** Whom the client names as its own user. The upstream says what is wrong with one that is no text. */

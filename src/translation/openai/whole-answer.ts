@@ -46,7 +46,8 @@ export function brokenAnswer(problem: string, cause?: unknown): GatewayError {
   });
 }
 
-function guardJson<Value>(read: () => Value): Value {
+/** What is read of an answer that must be JSON. @throws GatewayError `upstream_error` when it is none. */
+export function guardJson<Value>(read: () => Value): Value {
   try {
     return read();
   } catch (error) {

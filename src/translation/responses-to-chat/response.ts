@@ -54,9 +54,9 @@ export interface ReasoningItem {
   readonly id: string;
   readonly type: "reasoning";
   readonly status: ItemStatus;
-  readonly summary: readonly { readonly type: "summary_text"; readonly text: string }[];
+  readonly summary: readonly SummaryPart[];
   /** Left out where the text stands in the summary. */
-  readonly content?: readonly { readonly type: "reasoning_text"; readonly text: string }[];
+  readonly content?: readonly ReasoningTextPart[];
   readonly encrypted_content?: string;
 }
 
@@ -116,45 +116,43 @@ interface SummaryPart {
   readonly text: string;
 }
 
-type Typed<Type extends string, Fields> = { readonly type: Type } & Fields;
+interface ItemFields {
+  readonly output_index: number;
+  readonly item: OutputItem;
+}
 
-/** An event about an item; `sequence_number` is added when it is written. */
-export type ItemEvent =
-  | Typed<
-      "response.output_item.added" | "response.output_item.done",
-      { readonly output_index: number; readonly item: OutputItem }
-    >
-  | Typed<
-      "response.content_part.added" | "response.content_part.done",
-      PartPlace & { readonly part: MessagePart | ReasoningTextPart }
-    >
-  | Typed<
-      "response.output_text.delta",
-      PartPlace & { readonly delta: string; readonly logprobs: readonly JsonObject[] }
-    >
-  | Typed<
-      "response.output_text.done",
-      PartPlace & { readonly text: string; readonly logprobs: readonly JsonObject[] }
-    >
-  | Typed<"response.refusal.delta", PartPlace & { readonly delta: string }>
-  | Typed<"response.refusal.done", PartPlace & { readonly refusal: string }>
-  | Typed<"response.reasoning_text.delta", PartPlace & { readonly delta: string }>
-  | Typed<"response.reasoning_text.done", PartPlace & { readonly text: string }>
-  | Typed<
-      "response.reasoning_summary_part.added" | "response.reasoning_summary_part.done",
-      SummaryPlace & { readonly part: SummaryPart }
-    >
-  | Typed<"response.reasoning_summary_text.delta", SummaryPlace & { readonly delta: string }>
-  | Typed<"response.reasoning_summary_text.done", SummaryPlace & { readonly text: string }>
-  | Typed<
-      "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta",
-      ItemPlace & { readonly delta: string }
-    >
-  | Typed<
-      "response.function_call_arguments.done",
-      ItemPlace & { readonly arguments: string; readonly name: string }
-    >
-  | Typed<"response.custom_tool_call_input.done", ItemPlace & { readonly input: string }>;
+/** Events about an item: what each has beside its type. */
+interface ItemEvents {
+  "response.output_item.added": ItemFields;
+  "response.output_item.done": ItemFields;
+  "response.content_part.added": PartPlace & { readonly part: MessagePart | ReasoningTextPart };
+  "response.content_part.done": PartPlace & { readonly part: MessagePart | ReasoningTextPart };
+  "response.output_text.delta": PartPlace & {
+    readonly delta: string;
+    readonly logprobs: readonly JsonObject[];
+  };
+  "response.output_text.done": PartPlace & {
+    readonly text: string;
+    readonly logprobs: readonly JsonObject[];
+  };
+  "response.refusal.delta": PartPlace & { readonly delta: string };
+  "response.refusal.done": PartPlace & { readonly refusal: string };
+  "response.reasoning_text.delta": PartPlace & { readonly delta: string };
+  "response.reasoning_text.done": PartPlace & { readonly text: string };
+  "response.reasoning_summary_part.added": SummaryPlace & { readonly part: SummaryPart };
+  "response.reasoning_summary_part.done": SummaryPlace & { readonly part: SummaryPart };
+  "response.reasoning_summary_text.delta": SummaryPlace & { readonly delta: string };
+  "response.reasoning_summary_text.done": SummaryPlace & { readonly text: string };
+  "response.function_call_arguments.delta": ItemPlace & { readonly delta: string };
+  "response.function_call_arguments.done": ItemPlace & { readonly arguments: string; readonly name: string };
+  "response.custom_tool_call_input.delta": ItemPlace & { readonly delta: string };
+  "response.custom_tool_call_input.done": ItemPlace & { readonly input: string };
+}
+
+/** `sequence_number` is added when it is written. */
+export type ItemEvent = {
+  [Type in keyof ItemEvents]: { readonly type: Type } & ItemEvents[Type];
+}[keyof ItemEvents];
 
 export type ResponseEventType =
   | "response.created"

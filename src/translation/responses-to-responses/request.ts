@@ -1,6 +1,6 @@
+import { readMaxOutputTokens } from "../responses-to-chat/request/parse-request.ts";
 import type { Answer, AnswerContext, RequestBody } from "../client-protocol.ts";
-import { invalidField } from "../json/field-error.ts";
-import { readOptionalBoolean, readOptionalInteger } from "../json/read-field.ts";
+import { readOptionalBoolean } from "../json/read-field.ts";
 import type { PromptParts } from "../pass-through/prompt-parts.ts";
 import { PassThroughRequest, readUser } from "../pass-through/request.ts";
 import { refuseState } from "../responses-to-chat/request/refuse-state.ts";
@@ -17,10 +17,7 @@ export class ResponsesRequest extends PassThroughRequest {
   constructor(body: RequestBody, purpose: "answer" | "input_tokens") {
     refuseState(body.value);
     refuseReferences(body.value["input"]);
-    const maxOutputTokens = readOptionalInteger(body.value["max_output_tokens"], "max_output_tokens");
-    if (maxOutputTokens !== null && maxOutputTokens < 1) {
-      throw invalidField("max_output_tokens", "Input should be greater than or equal to 1");
-    }
+    const maxOutputTokens = readMaxOutputTokens(body.value["max_output_tokens"]);
     const stream = readOptionalBoolean(body.value["stream"], "stream") ?? false;
     const { safety_identifier: safetyIdentifier, user } = body.value;
     const endUser = readUser(safetyIdentifier) ?? readUser(user);

@@ -1,11 +1,14 @@
 import { GatewayError } from "../../errors.ts";
-import { isJsonObject } from "../../json-object.ts";
+import { isJsonObject, type JsonObject } from "../../json-object.ts";
 import { formatJson } from "../json/exact-json.ts";
 import { readString } from "./read-message.ts";
 import { ToolCall, type ToolCallDelta } from "./tool-call.ts";
 
 /** Far above any answer's; keeps an endless list of calls from filling the memory. */
 const MAX_CALLS = 1_024;
+
+/** Stands for the old way to call one tool, which has no index; no server counts from here. */
+const FUNCTION_CALL_INDEX = -1;
 
 /** A call to which a delta was added. */
 export interface UpdatedCall {
@@ -28,18 +31,36 @@ export class ToolCallTable {
   readonly #byPlace: ToolCall[] = [];
   /** In the order in which they were first seen. */
   readonly #calls: ToolCall[] = [];
+  readonly #createCallId: () => string;
+  readonly #onUpdate: (updated: UpdatedCall) => void;
   #last: ToolCall | null = null;
+  #functionCallId = "";
+
+  /** @param createCallId Makes an id in the client's protocol, for a call that has none of its own. */
+  constructor(createCallId: () => string, onUpdate: (updated: UpdatedCall) => void) {
+    this.#createCallId = createCallId;
+    this.#onUpdate = onUpdate;
+  }
 
   /**
-   * Adds an entry of a delta's `tool_calls` to its call.
-   * @param place Of the entry in its list, from 0; null when it is the only one.
-   * @returns null for an entry that says nothing.
+   * Adds what a delta, or a whole message, says of calls.
    * @throws GatewayError when there are too many calls.
    */
-  update(entry: unknown, place: number | null): UpdatedCall | null {
-    if (!isJsonObject(entry)) return null;
+  read({ tool_calls: calls, function_call: called }: JsonObject): void {
+    // Servers that send both send the same call twice.
+    if (Array.isArray(calls) && calls.length > 0) {
+      for (const [place, call] of calls.entries()) this.#update(call, calls.length > 1 ? place : null);
+    } else if (isJsonObject(called)) {
+      this.#functionCallId ||= this.#createCallId();
+      this.#update({ index: FUNCTION_CALL_INDEX, id: this.#functionCallId, function: called }, null);
+    }
+  }
+
+  /** @param place Of the entry in its list, from 0; null when it is the only one. */
+  #update(entry: unknown, place: number | null): void {
+    if (!isJsonObject(entry)) return;
     const delta = readDelta(entry);
-    if (delta.id === "" && delta.name === "" && delta.arguments === "") return null;
+    if (delta.id === "" && delta.name === "" && delta.arguments === "") return;
     const index = typeof entry["index"] === "number" ? entry["index"] : null;
     const known = index === null ? this.#findWithoutIndex(delta, place) : this.#findAt(index, delta);
     const call = known ?? this.#create(index);
@@ -48,7 +69,7 @@ export class ToolCallTable {
     if (call.id !== "" && !this.#byId.has(call.id)) this.#byId.set(call.id, call);
     if (place !== null && place < MAX_CALLS) this.#byPlace[place] = call;
     this.#last = call;
-    return { call, isNew: known === null, growth: call.heldCharacters - heldBefore };
+    this.#onUpdate({ call, isNew: known === null, growth: call.heldCharacters - heldBefore });
   }
 
   #findAt(index: number, delta: ToolCallDelta): ToolCall | null {
@@ -88,7 +109,7 @@ export class ToolCallTable {
   }
 }
 
-function readDelta(entry: Readonly<Record<string, unknown>>): ToolCallDelta {
+function readDelta(entry: JsonObject): ToolCallDelta {
   const called = isJsonObject(entry["function"]) ? entry["function"] : {};
   return {
     id: readString(entry["id"]),

@@ -2,12 +2,13 @@ import { isJsonObject } from "../../../json-object.ts";
 import type { JsonBody } from "../../json/parse-body.ts";
 import {
   invalid,
-  isAbsent,
   missing,
   readAskedServiceTier,
   readFlag,
   readEndUser,
   readInteger,
+  readChoices,
+  readStreamOptions,
 } from "../../openai/request-fields.ts";
 
 /** What the gateway reads of a chat completion request; everything else is between client and upstream. */
@@ -23,9 +24,6 @@ export interface ChatFields {
   readonly maxOutputTokens: number | null;
   readonly endUser: string | null;
 }
-
-/** As many as OpenAI allows. */
-const MAX_CHOICES = 128;
 
 /** Every field that is read or written here, see `refuseAmbiguousKeys`. */
 export const CHAT_FIELDS: ReadonlySet<string> = new Set([
@@ -45,23 +43,16 @@ export const CHAT_FIELDS: ReadonlySet<string> = new Set([
 
 /** @throws GatewayError 400 naming the field, what was found and what was expected. */
 export function readChatFields({ value }: JsonBody): ChatFields {
-  const { stream_options: streamOptions } = value;
   const messages = readMessages(value["messages"]);
   const stream = readFlag(value, "stream");
-  if (!isAbsent(streamOptions) && !isJsonObject(streamOptions)) {
-    throw invalid("stream_options", "an object", streamOptions);
-  }
   const maxCompletionTokens = readInteger(value, "max_completion_tokens");
   const maxTokens = readInteger(value, "max_tokens");
   return {
     messages,
     stream,
-    streamOptions: streamOptions ?? null,
+    streamOptions: readStreamOptions(value),
     endUser: readEndUser(value),
-    choices: Math.max(
-      readInteger(value, "n", { max: MAX_CHOICES }) ?? 1,
-      readInteger(value, "best_of", { max: MAX_CHOICES }) ?? 1,
-    ),
+    choices: Math.max(readChoices(value, "n"), readChoices(value, "best_of")),
     serviceTier: readAskedServiceTier(value),
     maxOutputTokens:
       maxCompletionTokens === null || maxTokens === null

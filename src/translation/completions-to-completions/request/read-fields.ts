@@ -1,7 +1,14 @@
-import { isJsonObject, type JsonObject } from "../../../json-object.ts";
+import { type JsonObject } from "../../../json-object.ts";
 import type { JsonBody } from "../../json/parse-body.ts";
 import { EXPECTED_PROMPTS, measurePrompts, type Prompts } from "../../openai/prompts.ts";
-import { invalid, isAbsent, readFlag, readInteger } from "../../openai/request-fields.ts";
+import {
+  invalid,
+  isAbsent,
+  readFlag,
+  readInteger,
+  readChoices,
+  readStreamOptions,
+} from "../../openai/request-fields.ts";
 
 /** What the gateway reads of a completion request; everything else is between client and upstream. */
 export interface CompletionsFields {
@@ -16,9 +23,6 @@ export interface CompletionsFields {
   /** Characters of each prompt where they stand before the answers (`echo`), else null. */
   readonly echo: readonly number[] | null;
 }
-
-/** As many as OpenAI allows. */
-const MAX_CHOICES = 128;
 
 /** Those that no body may give in two ways. */
 export const COMPLETIONS_FIELDS: ReadonlySet<string> = new Set([
@@ -36,17 +40,13 @@ export const COMPLETIONS_FIELDS: ReadonlySet<string> = new Set([
 /** @throws GatewayError 400 naming the field, what was found and what was expected. */
 export function readCompletionsFields(body: JsonBody): CompletionsFields {
   const { value } = body;
-  const { stream_options: streamOptions } = value;
-  if (!isAbsent(streamOptions) && !isJsonObject(streamOptions)) {
-    throw invalid("stream_options", "an object", streamOptions);
-  }
-  const choicesPerPrompt = readInteger(value, "n", { max: MAX_CHOICES }) ?? 1;
+  const choicesPerPrompt = readChoices(value, "n");
   return {
     stream: readFlag(value, "stream"),
-    streamOptions: streamOptions ?? null,
+    streamOptions: readStreamOptions(value),
     prompts: readPrompts(value),
     choicesPerPrompt,
-    answersPerPrompt: Math.max(choicesPerPrompt, readInteger(value, "best_of", { max: MAX_CHOICES }) ?? 1),
+    answersPerPrompt: Math.max(choicesPerPrompt, readChoices(value, "best_of")),
     maxOutputTokens: readInteger(value, "max_tokens", { min: 0 }),
     echo: readFlag(value, "echo") ? measureEcho(value["prompt"]) : null,
   };

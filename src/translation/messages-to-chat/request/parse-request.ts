@@ -33,7 +33,7 @@ export function parseRequestBody(
   purpose: RequestPurpose,
 ): ParsedMessagesRequest {
   const isCount = purpose === "count_tokens";
-  const maxTokens = isCount ? null : readMaxTokens(body["max_tokens"]);
+  const maxTokens = isCount ? null : readMaxTokens(body["max_tokens"], 1);
   refuseUnsupported(body);
   const outputConfig = readOptionalObject(body["output_config"], "output_config");
   const tools = parseTools(body["tools"], model);
@@ -60,12 +60,12 @@ export function parseRequestBody(
   };
 }
 
-function readMaxTokens(value: unknown): number {
+/** @param least 0 warms Anthropic's cache; upstreams of other protocols have nothing like it. @throws GatewayError 400 */
+export function readMaxTokens(value: unknown, least: number): number {
   const maxTokens = readOptionalInteger(value, "max_tokens");
   if (maxTokens === null) throw missingField("max_tokens");
-  // 0 warms Anthropic's cache; upstreams have nothing like it.
-  if (maxTokens < 1) throw invalidField("max_tokens", "Input should be greater than or equal to 1");
-  return maxTokens;
+  if (maxTokens >= least) return maxTokens;
+  throw invalidField("max_tokens", `Input should be greater than or equal to ${least}`);
 }
 
 function readStopSequences(value: unknown): string[] {

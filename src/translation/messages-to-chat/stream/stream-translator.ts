@@ -3,14 +3,13 @@ import type { StreamEvent } from "../message.ts";
 import { convertUsage, createUsage, formatDeltaUsage, type MessageUsage } from "../usage.ts";
 import { isJsonObject, type JsonObject } from "../../../json-object.ts";
 import type { GeneratedText } from "../../upstream/generated-text.ts";
-import { isUpstreamError } from "../../upstream/error-text.ts";
-import { mapErrorInAnswer } from "../../upstream/map-error.ts";
 import type { AnswerSettings } from "../answer-settings.ts";
 import { mapStopReason } from "../response/map-stop-reason.ts";
 import { findChoice, readFinishReason, readMatchedStop } from "../../upstream/read-choice.ts";
 import { readContent, readReasoning, readRefusal } from "../../upstream/read-message.ts";
 import { BlockWriter } from "./block-writer.ts";
 import { DeltaSequencer } from "../../upstream/delta-sequencer.ts";
+import { requireChunk } from "../../upstream/require-chunk.ts";
 import { ToolCallTable } from "../../upstream/tool-call-table.ts";
 
 /** As much of a refusal as is repeated as the explanation in `stop_details`. */
@@ -18,9 +17,6 @@ const MAX_EXPLANATION_CHARACTERS = 16_384;
 
 /** After so many chunks of which the client sees nothing (hidden reasoning) a `ping` tells it that the answer goes on. */
 const SILENT_CHUNKS_PER_PING = 32;
-
-/** Stands for the old way to call one tool, which has no index; no server counts from here. */
-const FUNCTION_CALL_INDEX = -1;
 
 /** Where a translation goes. */
 export interface TranslatorOutput {
@@ -39,7 +35,7 @@ export class StreamTranslator {
   readonly #emit: (event: StreamEvent) => void;
   readonly #writer: BlockWriter;
   readonly #sequencer: DeltaSequencer;
-  readonly #calls = new ToolCallTable();
+  readonly #calls: ToolCallTable;
   readonly #generated: GeneratedText;
   #startUsage: MessageUsage | null = null;
   #usage: MessageUsage | null = null;
@@ -47,7 +43,6 @@ export class StreamTranslator {
   #finishReason = "";
   #matchedStop: string | null = null;
   #refusal = "";
-  #functionCallId = "";
   #silentChunks = 0;
 
   constructor(settings: AnswerSettings, output: TranslatorOutput) {
@@ -58,10 +53,9 @@ export class StreamTranslator {
       output.emit(event);
     };
     this.#writer = new BlockWriter(this.#emit, settings);
-    this.#sequencer = new DeltaSequencer(this.#writer, {
-      toolNames: settings.toolNames,
-      createCallId: () => settings.ids.toolUseId(),
-    });
+    const createCallId = (): string => settings.ids.toolUseId();
+    this.#sequencer = new DeltaSequencer(this.#writer, { toolNames: settings.toolNames, createCallId });
+    this.#calls = new ToolCallTable(createCallId, (updated) => this.#sequencer.updateCall(updated));
   }
 
   /**
@@ -69,14 +63,7 @@ export class StreamTranslator {
    * @throws GatewayError what the upstream reports, or that it broke the protocol; nothing may follow.
    */
   readChunk(chunk: unknown): void {
-    if (isUpstreamError(chunk)) {
-      this.#generated.readError(chunk);
-      throw mapErrorInAnswer(chunk, { protocol: "messages", model: this.#settings.model });
-    }
-    if (!isJsonObject(chunk)) {
-      throw new GatewayError("upstream_error", { cause: new Error("a chunk that is no JSON object") });
-    }
-    this.#generated.readUsage(chunk);
+    requireChunk(chunk, this.#generated, { protocol: "messages", model: this.#settings.model });
     this.#usage = convertUsage(chunk["usage"]) ?? this.#usage;
     if (this.#startUsage === null) this.#start();
     const choice = findChoice(chunk);
@@ -163,29 +150,12 @@ export class StreamTranslator {
     if (text !== "") this.#sequencer.addProse("text", text);
     const refusal = readRefusal(delta);
     if (refusal !== "") this.#addRefusal(refusal);
-    const { tool_calls, function_call } = delta;
-    if (Array.isArray(tool_calls)) this.#addCalls(tool_calls);
-    else if (isJsonObject(function_call)) this.#addFunctionCall(function_call);
+    this.#calls.read(delta);
   }
 
   #addRefusal(refusal: string): void {
     this.#refusal = (this.#refusal + refusal).slice(0, MAX_EXPLANATION_CHARACTERS);
     this.#sequencer.addProse("refusal", refusal);
-  }
-
-  #addCalls(calls: readonly unknown[]): void {
-    for (const [place, call] of calls.entries()) this.#addCall(call, calls.length > 1 ? place : null);
-  }
-
-  /** @param place Among the calls of one chunk; null when it is the only one. */
-  #addCall(value: unknown, place: number | null = null): void {
-    const updated = this.#calls.update(value, place);
-    if (updated !== null) this.#sequencer.updateCall(updated);
-  }
-
-  #addFunctionCall(called: JsonObject): void {
-    this.#functionCallId ||= this.#settings.ids.toolUseId();
-    this.#addCall({ index: FUNCTION_CALL_INDEX, id: this.#functionCallId, function: called });
   }
 
   #pingAfterSilence(): void {

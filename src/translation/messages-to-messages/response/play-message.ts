@@ -1,53 +1,13 @@
-import { isJsonObject, toArray, type JsonObject } from "../../../json-object.ts";
-import { formatJson } from "../../json/exact-json.ts";
-import { formatEvent } from "../../sse/encoder.ts";
+import type { JsonObject } from "../../../json-object.ts";
+import { playEvents } from "../../messages-to-chat/stream/play-events.ts";
 
-/** A whole message as the stream that the client asked for, one delta per block; blocks of unknown kinds come whole. */
+/** A whole message as the stream that the client asked for. */
 export function playMessage(message: JsonObject): string {
   const { content, stop_reason, stop_sequence, stop_details, usage } = message;
-  const start = { ...message, content: [], stop_reason: null, stop_sequence: null };
-  return [
-    formatEvent("message_start", { type: "message_start", message: start }),
-    ...toArray(content).filter(isJsonObject).map(playBlock),
-    formatEvent("message_delta", {
-      type: "message_delta",
-      delta: { stop_reason, stop_sequence, ...(stop_details === undefined ? {} : { stop_details }) },
-      usage,
-    }),
-    formatEvent("message_stop", { type: "message_stop" }),
-  ].join("");
-}
-
-function playBlock(block: JsonObject, index: number): string {
-  const { empty, deltas } = takeApart(block);
-  const events = deltas.map((delta) =>
-    formatEvent("content_block_delta", { type: "content_block_delta", index, delta }),
-  );
-  return [
-    formatEvent("content_block_start", { type: "content_block_start", index, content_block: empty }),
-    ...events,
-    formatEvent("content_block_stop", { type: "content_block_stop", index }),
-  ].join("");
-}
-
-function takeApart(block: JsonObject): { empty: JsonObject; deltas: JsonObject[] } {
-  const { type, text, thinking, signature, input } = block;
-  if (type === "text" && typeof text === "string") {
-    return { empty: { ...block, text: "" }, deltas: [{ type: "text_delta", text }] };
-  }
-  if (type === "thinking") {
-    const deltas = [
-      { type: "thinking_delta", thinking },
-      { type: "signature_delta", signature },
-    ];
-    return { empty: { ...block, thinking: "", signature: "" }, deltas };
-  }
-  if (isJsonObject(input)) {
-    const json = formatJson(input);
-    return {
-      empty: { ...block, input: {} },
-      deltas: json === "{}" ? [] : [{ type: "input_json_delta", partial_json: json }],
-    };
-  }
-  return { empty: block, deltas: [] };
+  return playEvents({
+    message: { ...message, content: [], stop_reason: null, stop_sequence: null },
+    content,
+    delta: { stop_reason, stop_sequence, ...(stop_details === undefined ? {} : { stop_details }) },
+    usage,
+  });
 }

@@ -77,7 +77,8 @@ export function parseRequestBody(
   };
 }
 
-function readMaxOutputTokens(value: unknown): number | null {
+/** @throws GatewayError 400 */
+export function readMaxOutputTokens(value: unknown): number | null {
   const path = "max_output_tokens";
   const maxTokens = readOptionalInteger(value, path);
   if (maxTokens !== null && maxTokens < 1) {

@@ -1,11 +1,10 @@
 import { GatewayError } from "../../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../../json-object.ts";
 import { NO_TOKENS } from "../../../token-usage.ts";
-import { isUpstreamError } from "../../upstream/error-text.ts";
 import type { GeneratedText } from "../../upstream/generated-text.ts";
-import { mapErrorInAnswer } from "../../upstream/map-error.ts";
 import { findChoice, readFinishReason, readLogprobs } from "../../upstream/read-choice.ts";
 import { readContent, readReasoning, readRefusal } from "../../upstream/read-message.ts";
+import { requireChunk } from "../../upstream/require-chunk.ts";
 import { ToolCallTable } from "../../upstream/tool-call-table.ts";
 import type { AnswerSettings } from "../answer-settings.ts";
 import { createResponseError } from "../error-body.ts";
@@ -15,9 +14,6 @@ import type { ItemEvent, OutputItem, ResponseEventType, ResponseObject } from ".
 import { formatUsage, type ResponseUsage } from "../usage.ts";
 import { ItemSequencer } from "./item-sequencer.ts";
 import { OutputWriter } from "./output-writer.ts";
-
-/** Stands for the old way to call one tool, which has no index; no server counts from here. */
-const FUNCTION_CALL_INDEX = -1;
 
 /** Bytes of a token, where an upstream tells no usage. */
 const BYTES_PER_TOKEN = 4;
@@ -40,12 +36,11 @@ export class StreamTranslator {
   readonly #output: TranslatorOutput;
   readonly #writer: OutputWriter;
   readonly #sequencer: ItemSequencer;
-  readonly #calls = new ToolCallTable();
+  readonly #calls: ToolCallTable;
   readonly #id: string;
   #isStarted = false;
   #hasChoice = false;
   #finishReason = "";
-  #functionCallId = "";
 
   constructor(settings: AnswerSettings, output: TranslatorOutput) {
     this.#settings = settings;
@@ -53,6 +48,10 @@ export class StreamTranslator {
     this.#id = settings.createId("resp" satisfies IdKind);
     this.#writer = new OutputWriter(output.onItem, settings);
     this.#sequencer = new ItemSequencer(this.#writer, settings);
+    this.#calls = new ToolCallTable(
+      () => settings.createId("call"),
+      (updated) => this.#sequencer.updateCall(updated),
+    );
   }
 
   /**
@@ -60,14 +59,8 @@ export class StreamTranslator {
    * @throws GatewayError what the upstream reports, or that it broke the protocol; only `fail` may follow.
    */
   readChunk(chunk: unknown): void {
-    if (isUpstreamError(chunk)) {
-      this.#output.generated.readError(chunk);
-      throw mapErrorInAnswer(chunk, { protocol: "responses", model: this.#settings.model });
-    }
-    if (!isJsonObject(chunk)) {
-      throw new GatewayError("upstream_error", { cause: new Error("a chunk that is no JSON object") });
-    }
-    this.#output.generated.readUsage(chunk);
+    const { model } = this.#settings;
+    requireChunk(chunk, this.#output.generated, { protocol: "responses", model });
     this.#start();
     const choice = findChoice(chunk);
     if (choice !== null && this.#finishReason === "") this.#readChoice(choice);
@@ -177,23 +170,6 @@ export class StreamTranslator {
     if (text !== "") this.#sequencer.addProse("text", text, logprobs);
     const refusal = readRefusal(delta);
     if (refusal !== "") this.#sequencer.addProse("refusal", refusal);
-    const { tool_calls, function_call } = delta;
-    // Servers that send both send the same call twice.
-    if (Array.isArray(tool_calls) && tool_calls.length > 0) {
-      for (const [place, call] of tool_calls.entries()) {
-        this.#addCall(call, tool_calls.length > 1 ? place : null);
-      }
-    } else if (isJsonObject(function_call)) this.#addFunctionCall(function_call);
-  }
-
-  /** @param place Among the calls of one chunk; null when it is the only one. */
-  #addCall(value: unknown, place: number | null = null): void {
-    const updated = this.#calls.update(value, place);
-    if (updated !== null) this.#sequencer.updateCall(updated);
-  }
-
-  #addFunctionCall(called: JsonObject): void {
-    this.#functionCallId ||= this.#settings.createId("call");
-    this.#addCall({ index: FUNCTION_CALL_INDEX, id: this.#functionCallId, function: called });
+    this.#calls.read(delta);
   }
 }
