@@ -158,13 +158,7 @@ function compareTagRow(
   return [{ tags, figure: FIGURE_NAMES[figure], kind: kindOf(amounts), ...amounts }];
 }
 
-function kindOf({
-  expected,
-  found,
-}: {
-  expected: bigint;
-  found: bigint;
-}): "missing_in_redis" | "missing_in_log" {
+function kindOf({ expected, found }: Pick<UsageDifference, "expected" | "found">) {
   return found < expected ? "missing_in_redis" : "missing_in_log";
 }
 

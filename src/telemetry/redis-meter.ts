@@ -1,3 +1,4 @@
+import type { Counter, Histogram } from "prom-client";
 import type { Metrics } from "./metrics.ts";
 
 /** Operations whose latency says something of the path; others would wait for whole scans. */
@@ -5,7 +6,10 @@ const TIMED = ["admit", "lookUpKey", "hold", "charge", "renew", "close", "forget
 
 /** Times the answers of the store's operations and counts those that failed. */
 export class RedisMeter {
-  readonly #children: ReadonlyMap<string, { observe(seconds: number): void; fail(): void }>;
+  readonly #children: ReadonlyMap<
+    string,
+    { readonly latency: Histogram.Internal<string>; readonly errors: Counter.Internal }
+  >;
 
   constructor({ redisLatency, redisErrors }: Pick<Metrics, "redisLatency" | "redisErrors">) {
     this.#children = new Map(
@@ -13,10 +17,7 @@ export class RedisMeter {
         const latency = redisLatency.labels({ operation });
         const errors = redisErrors.labels({ operation });
         errors.inc(0);
-        return [
-          operation,
-          { observe: (seconds) => latency.observe(seconds), fail: () => errors.inc() },
-        ] as const;
+        return [operation, { latency, errors }] as const;
       }),
     );
   }
@@ -24,7 +25,7 @@ export class RedisMeter {
   /** An answer came, was an error, or did not come in time. */
   ended(operation: string, durationMs: number, isFailed: boolean): void {
     const children = this.#children.get(operation);
-    children?.observe(durationMs / 1000);
-    if (isFailed) children?.fail();
+    children?.latency.observe(durationMs / 1000);
+    if (isFailed) children?.errors.inc();
   }
 }

@@ -6,7 +6,7 @@ import { UPSTREAM_HEADER } from "../names.ts";
 import { formatSeconds } from "./render-options.ts";
 import type { ResolvedOptions } from "./render-options.ts";
 import { oneLine, typed } from "./yaml-document.ts";
-import type { EnvoyNode } from "./yaml-document.ts";
+import type { EnvoyNode, EnvoyValue } from "./yaml-document.ts";
 
 const ENDPOINTS = [
   "POST /v1/chat/completions",
@@ -58,7 +58,7 @@ function createTwoHostsRoute(): EnvoyNode {
       headers: [oneLine({ name: ":authority", string_match: { contains: "," } })],
     },
     direct_response: { status: 400 },
-    typed_per_filter_config: { ...disabledAdmission(), ...disabledProcessing() },
+    typed_per_filter_config: disableFilters("ext_authz", "ext_proc"),
   };
 }
 
@@ -74,7 +74,7 @@ function createPublicRoute(path: string, comment: string | null, body: string): 
       createResponseHeader("x-request-id", "%REQ(X-REQUEST-ID)%"),
       createResponseHeader("request-id", "%REQ(X-REQUEST-ID)%"),
     ],
-    typed_per_filter_config: { ...disabledAdmission(), ...disabledProcessing() },
+    typed_per_filter_config: disableFilters("ext_authz", "ext_proc"),
   };
 }
 
@@ -85,7 +85,7 @@ function createReadinessRoute(): EnvoyNode {
       "200 or 503. What it lets through by mistake is not ready.",
     match: matchProbe("/readyz"),
     direct_response: { status: 503 },
-    typed_per_filter_config: disabledProcessing(),
+    typed_per_filter_config: disableFilters("ext_proc"),
   };
 }
 
@@ -115,7 +115,7 @@ function createConnectRoute(): EnvoyNode {
     "#": "A prefix does not match CONNECT, and where no route matches, ext_authz is passed over: 403 here.",
     match: { connect_matcher: oneLine({}) },
     direct_response: { status: 403 },
-    typed_per_filter_config: { ...disabledAdmission(), ...disabledProcessing() },
+    typed_per_filter_config: disableFilters("ext_authz", "ext_proc"),
   };
 }
 
@@ -130,14 +130,15 @@ function createResponseHeader(key: string, value: string): EnvoyNode {
   return { header: oneLine({ key, value }), append_action: "OVERWRITE_IF_EXISTS_OR_ADD" };
 }
 
-function disabledAdmission(): EnvoyNode {
-  const config = typed("envoy.extensions.filters.http.ext_authz.v3.ExtAuthzPerRoute", { disabled: true });
-  return { "envoy.filters.http.ext_authz": oneLine(config) };
-}
+const PER_ROUTE = { ext_authz: "ExtAuthzPerRoute", buffer: "BufferPerRoute", ext_proc: "ExtProcPerRoute" };
 
-function disabledProcessing(): EnvoyNode {
-  const config = typed("envoy.extensions.filters.http.ext_proc.v3.ExtProcPerRoute", { disabled: true });
-  return { "envoy.filters.http.ext_proc": oneLine(config) };
+/** `typed_per_filter_config` of a route or virtual host that these filters of the gateway pass over. */
+export function disableFilters(...names: readonly (keyof typeof PER_ROUTE)[]): EnvoyNode {
+  const filters = names.map((name): [string, EnvoyValue] => {
+    const message = `envoy.extensions.filters.http.${name}.v3.${PER_ROUTE[name]}`;
+    return [`envoy.filters.http.${name}`, oneLine(typed(message, { disabled: true }))];
+  });
+  return Object.fromEntries(filters);
 }
 
 /** Preflights carry no key: the filter answers them before ext_authz. */

@@ -2,8 +2,9 @@
  * The routes: the gateway's are a virtual host of their own. Those of the operator's services go on as they are, with
  * the gateway's filters turned off for them.
  */
+import { disableFilters } from "../bootstrap/routes.ts";
 import type { YAMLMap } from "yaml";
-import { type EnvoyNode, oneLine, typed } from "../bootstrap/yaml-document.ts";
+import { type EnvoyNode, oneLine } from "../bootstrap/yaml-document.ts";
 import { UPSTREAM_HEADER } from "../names.ts";
 import { pathOf, textOf } from "./find-edge.ts";
 import { formatField, formatItem, MARK } from "./format-part.ts";
@@ -16,16 +17,7 @@ const HOST_NAME = "inference-gateway";
 
 const OFF: EnvoyNode = {
   "#typed_per_filter_config": "The inference gateway's filters are off for this virtual host.",
-  typed_per_filter_config: Object.fromEntries(
-    [
-      ["ext_authz", "ext_authz.v3.ExtAuthzPerRoute"],
-      ["buffer", "buffer.v3.BufferPerRoute"],
-      ["ext_proc", "ext_proc.v3.ExtProcPerRoute"],
-    ].map(([name, message]) => [
-      `envoy.filters.http.${name}`,
-      oneLine(typed(`envoy.extensions.filters.http.${message}`, { disabled: true })),
-    ]),
-  ),
+  typed_per_filter_config: disableFilters("ext_authz", "buffer", "ext_proc"),
 };
 
 /** @param domains Host names for the gateway; empty: all, or what its virtual host has already. */

@@ -49,14 +49,12 @@ export const keyOperations: Operations<Omit<KeyStore, "repair">> = {
       id,
       formatAuditEntry(audit?.(record)),
       ...formatKeySettings(settings),
-      "hash",
-      key.hash,
-      "display",
-      key.display,
-      "created_at",
-      String(now),
-      "version",
-      "1",
+      ...Object.entries({
+        hash: key.hash,
+        display: key.display,
+        created_at: String(now),
+        version: "1",
+      }).flat(),
     );
     if (created !== 1) return null;
     await context.client.set(lookUpKey(key.hash), `${organizationId} ${id}`);
@@ -90,16 +88,12 @@ export const keyOperations: Operations<Omit<KeyStore, "repair">> = {
       const changed = await setFields(
         context,
         reference,
-        [
-          "hash",
-          key.hash,
-          "display",
-          key.display,
-          "former_hash",
-          former.hash,
-          "former_until",
-          former.untilMs,
-        ],
+        Object.entries({
+          hash: key.hash,
+          display: key.display,
+          former_hash: former.hash,
+          former_until: former.untilMs,
+        }).flat(),
         {
           expectedVersion: Number(fields["version"]),
           audit: audit?.(parseKeyRecord(reference.organizationId, reference.keyId, fields)) ?? null,
