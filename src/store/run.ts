@@ -49,15 +49,16 @@ export type Operations<Subject> = {
     : never;
 };
 
-/** A subject's part of the store: each of its operations goes to Redis by `run`. */
-export function throughRun<Subject extends Partial<Store>>(
-  run: Run,
+/** What makes a subject's part of the store: each of its operations goes to Redis by `run`. */
+export function storeOf<Subject extends Partial<Store>>(
   operations: Operations<Subject>,
-): Subject {
+): (run: Run) => Subject {
   const named = Object.entries(operations) as [Operation, (...input: unknown[]) => Promise<unknown>][];
-  const asked = named.map(([name, operation]) => [
-    name,
-    (...input: unknown[]) => run(name, (context) => operation(context, ...input)),
-  ]);
-  return Object.fromEntries(asked) as Subject;
+  return (run) => {
+    const asked = named.map(([name, operation]) => [
+      name,
+      (...input: unknown[]) => run(name, (context) => operation(context, ...input)),
+    ]);
+    return Object.fromEntries(asked) as Subject;
+  };
 }

@@ -25,7 +25,7 @@ const PER_TOKEN_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3,
 const TOKENS = [1, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576];
 const TOKENS_PER_SECOND = [1, 2, 5, 10, 20, 40, 60, 80, 100, 150, 200, 400, 1000];
 
-const REQUEST_METRICS = {
+export const METRICS = {
   requests: counter(
     "inference_gateway_requests_total",
     "Requests by endpoint, catalog model, status and error code as the client saw them; 499: the client went away.",
@@ -115,9 +115,6 @@ const REQUEST_METRICS = {
     "Latency that a chunk of a streamed answer gets; the last one, which waits for its charge, is not in it.",
     CHUNK_SECONDS,
   ),
-} satisfies Record<string, MetricDefinition>;
-
-const STATE_METRICS = {
   redisLatency: histogram(
     "inference_gateway_redis_operation_duration_seconds",
     "Redis's answers as the gateway sees them, by operation of the store; failed ones included.",
@@ -225,8 +222,6 @@ const STATE_METRICS = {
     ["version", "node_version", "transport"],
   ),
 } satisfies Record<string, MetricDefinition>;
-
-export const METRICS = { ...REQUEST_METRICS, ...STATE_METRICS } as const;
 
 function counter(name: string, help: string, labels: readonly string[] = []) {
   return { name, type: "counter", help, labels } as const;

@@ -25,52 +25,42 @@ const RESPONSES_FIELDS: ReadonlySet<string> = new Set([
   ...STATE_FIELDS,
 ]);
 
-/** `POST /v1/chat/completions`. */
-const chat: Protocol = {
-  name: "chat",
-  readBody: (bytes) => readPassedBody(bytes, CHAT_FIELDS),
-  translations: { chat: chatToChat },
-  formatError: formatErrorBody,
-};
-
-/** `POST /v1/messages`. */
-const messages: Protocol = {
-  name: "messages",
-  readBody: (bytes) => readRequestBody(bytes, MESSAGES_FIELDS),
-  translations: { chat: messagesToChat, messages: messagesToMessages },
-  formatError: formatMessagesErrorBody,
-};
-
-/** `POST /v1/responses`. */
-const responses: Protocol = {
-  name: "responses",
-  readBody: (bytes) => readRequestBody(bytes, RESPONSES_FIELDS),
-  translations: { chat: responsesToChat, responses: responsesToResponses },
-  formatError: formatErrorBody,
-};
-
-/** `POST /v1/embeddings`. */
-const embeddings: Protocol = {
-  name: "embeddings",
-  readBody: (bytes) => readPassedBody(bytes, EMBEDDINGS_FIELDS),
-  translations: { embeddings: embeddingsToEmbeddings },
-  formatError: formatErrorBody,
-};
-
-/** `POST /v1/completions`. */
-const completions: Protocol = {
-  name: "completions",
-  readBody: (bytes) => readPassedBody(bytes, COMPLETIONS_FIELDS),
-  translations: { completions: completionsToCompletions },
-  formatError: formatErrorBody,
-};
-
 export const PROTOCOLS: Readonly<Record<ProtocolName, Protocol>> = {
-  chat,
-  messages,
-  responses,
-  embeddings,
-  completions,
+  /** `POST /v1/chat/completions`. */
+  chat: {
+    name: "chat",
+    readBody: (bytes) => readPassedBody(bytes, CHAT_FIELDS),
+    translations: { chat: chatToChat },
+    formatError: formatErrorBody,
+  },
+  /** `POST /v1/messages`. */
+  messages: {
+    name: "messages",
+    readBody: (bytes) => readRequestBody(bytes, MESSAGES_FIELDS),
+    translations: { chat: messagesToChat, messages: messagesToMessages },
+    formatError: formatMessagesErrorBody,
+  },
+  /** `POST /v1/responses`. */
+  responses: {
+    name: "responses",
+    readBody: (bytes) => readRequestBody(bytes, RESPONSES_FIELDS),
+    translations: { chat: responsesToChat, responses: responsesToResponses },
+    formatError: formatErrorBody,
+  },
+  /** `POST /v1/embeddings`. */
+  embeddings: {
+    name: "embeddings",
+    readBody: (bytes) => readPassedBody(bytes, EMBEDDINGS_FIELDS),
+    translations: { embeddings: embeddingsToEmbeddings },
+    formatError: formatErrorBody,
+  },
+  /** `POST /v1/completions`. */
+  completions: {
+    name: "completions",
+    readBody: (bytes) => readPassedBody(bytes, COMPLETIONS_FIELDS),
+    translations: { completions: completionsToCompletions },
+    formatError: formatErrorBody,
+  },
 };
 
 /** A body that goes on as its text is. */

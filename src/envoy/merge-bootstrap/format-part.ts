@@ -1,8 +1,6 @@
 /** Parts of what the gateway renders, as lines to put into another file. */
+import { MARK } from "./yaml-text.ts";
 import { type EnvoyNode, type EnvoyValue, formatEnvoyYaml, OneLine } from "../bootstrap/yaml-document.ts";
-
-/** Above what is the gateway's alone, so that it is known again: it is written anew when `gateway.yaml` has changed. */
-export const MARK = "inference-gateway: kept up to date by `envoy render --into`";
 
 export interface Part {
   readonly lines: readonly string[];

@@ -4,7 +4,7 @@ import type { EnvoyNode } from "../bootstrap/yaml-document.ts";
 import { FILTERS } from "../check-bootstrap/filter-types.ts";
 import { EDGE_METADATA_NAMESPACE, SIDECAR_CLUSTER } from "../names.ts";
 import { pathOf } from "./find-edge.ts";
-import { formatField, formatItem, MARK, plain } from "./format-part.ts";
+import { formatField, formatItem, plain } from "./format-part.ts";
 import { isSame, mergeFields, type Merging } from "./merge-fields.ts";
 import { refuse } from "./merge-refusal.ts";
 import type { Place } from "./yaml-text.ts";
@@ -33,8 +33,8 @@ export function mergeFilters(merging: Merging, manager: Place<YAMLMap>, wanted: 
     const found = filters[index];
     if (found === undefined) yaml.insertItem(manager, NAME, anchor, formatItem(filter));
     else if (isSame(found.place.node, filter)) continue;
-    else if (yaml.isItemMarked(manager, NAME, index, MARK)) {
-      yaml.replaceItem(manager, NAME, index, formatItem(filter), MARK);
+    else if (yaml.isItemMarked(manager, NAME, index)) {
+      yaml.replaceItem(manager, NAME, index, formatItem(filter));
     } else mergeFields(merging, found.place, filter);
   }
 }

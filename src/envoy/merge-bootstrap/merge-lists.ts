@@ -3,7 +3,7 @@ import type { YAMLMap } from "yaml";
 import type { EnvoyNode, EnvoyValue } from "../bootstrap/yaml-document.ts";
 import { GRACEFUL_CLOSE_FLAG } from "../names.ts";
 import { pathOf, textOf } from "./find-edge.ts";
-import { formatField, formatItem, MARK, plain } from "./format-part.ts";
+import { formatField, formatItem, plain } from "./format-part.ts";
 import { isSame, meaningOf, mergeFields, type Merging } from "./merge-fields.ts";
 import { refuse } from "./merge-refusal.ts";
 import type { Place } from "./yaml-text.ts";
@@ -26,8 +26,8 @@ export function mergeClusters(
     const found = clusters[index];
     if (found === undefined) yaml.insertItem(resources, "clusters", clusters.length, formatItem(cluster));
     else if (isSame(found.node, cluster)) continue;
-    else if (yaml.isItemMarked(resources, "clusters", index, MARK)) {
-      yaml.replaceItem(resources, "clusters", index, formatItem(cluster), MARK);
+    else if (yaml.isItemMarked(resources, "clusters", index)) {
+      yaml.replaceItem(resources, "clusters", index, formatItem(cluster));
     } else if (isWrong(pathOf(found))) {
       throw refuse(
         pathOf(found),
@@ -50,9 +50,9 @@ export function mergeExtensions({ yaml }: Merging, manager: Place<YAMLMap>, want
   if (found.length === 0) yaml.replaceField(manager, name, formatField(wanted, name));
   else if (found.some(({ node }) => isSame(node, ours))) return;
   else {
-    const index = found.findIndex((_, place) => yaml.isItemMarked(manager, name, place, MARK));
+    const index = found.findIndex((_, place) => yaml.isItemMarked(manager, name, place));
     if (index === -1) yaml.insertItem(manager, name, found.length, formatItem(ours));
-    else yaml.replaceItem(manager, name, index, formatItem(ours), MARK);
+    else yaml.replaceItem(manager, name, index, formatItem(ours));
   }
 }
 
@@ -64,7 +64,7 @@ export function mergeLocalReplies(merging: Merging, manager: Place<YAMLMap>, wan
   const part = () => formatField(wanted, name, { isMarked: true });
   if (found === null) return yaml.replaceField(manager, name, part());
   if (isSame(found.node, wanted[name] ?? null)) return;
-  if (yaml.isFieldMarked(manager, name, MARK)) return yaml.replaceField(manager, name, part(), MARK);
+  if (yaml.isFieldMarked(manager, name)) return yaml.replaceField(manager, name, part(), true);
   const ours = (wanted[name] as EnvoyNode)["mappers"] as readonly EnvoyNode[];
   const theirs = yaml.items(found, "mappers");
   if (theirs.length === 0) {

@@ -7,7 +7,7 @@ import type { YAMLMap } from "yaml";
 import { type EnvoyNode, oneLine } from "../bootstrap/yaml-document.ts";
 import { UPSTREAM_HEADER } from "../names.ts";
 import { pathOf, textOf } from "./find-edge.ts";
-import { formatField, formatItem, MARK } from "./format-part.ts";
+import { formatField, formatItem } from "./format-part.ts";
 import { isSame, mergeFields, type Merging } from "./merge-fields.ts";
 import { refuse } from "./merge-refusal.ts";
 import type { Place } from "./yaml-text.ts";
@@ -53,8 +53,8 @@ export function mergeRoutes(
   }
   for (const [index, other] of hosts.entries()) if (index !== ownIndex) keepApart(merging, other, host);
   if (own === undefined) yaml.insertItem(config, HOSTS, hosts.length, formatItem(host));
-  else if (!isSame(own.node, host) && yaml.isItemMarked(config, HOSTS, ownIndex, MARK)) {
-    yaml.replaceItem(config, HOSTS, ownIndex, formatItem(host), MARK);
+  else if (!isSame(own.node, host) && yaml.isItemMarked(config, HOSTS, ownIndex)) {
+    yaml.replaceItem(config, HOSTS, ownIndex, formatItem(host));
   }
 }
 

@@ -21,6 +21,9 @@ import { formatPath } from "../../config/config-error.ts";
 import { toCamelCase } from "../check-bootstrap/field-names.ts";
 import { refuse } from "./merge-refusal.ts";
 
+/** Above what is the gateway's alone, so that it is known again: it is written anew when `gateway.yaml` has changed. */
+export const MARK = "inference-gateway: kept up to date by `envoy render --into`";
+
 type Step = string | number;
 
 /** A node and the way to it. */
@@ -130,12 +133,12 @@ export class YamlText {
     this.#insertBelow(this.#endOfLines(node, column), indent(lines, column), path.length);
   }
 
-  /** Writes a field that is there anew: from its first line, or from the line of `mark` above it, to its last. */
+  /** Writes a field that is there anew: from its first line, or `fromMark`, the line of the mark above it, to its last. */
   replaceField(
     map: Place<YAMLMap>,
     name: string,
     given: { lines: readonly string[]; flow: string },
-    mark?: string,
+    fromMark = false,
   ): void {
     const pair = findPair(map.node, name);
     if (pair === null) return this.addField(map, given);
@@ -147,7 +150,7 @@ export class YamlText {
     }
     const column = this.#column(start);
     const text = indent(given.lines, column);
-    const top = mark === undefined ? null : this.#markAbove(start, mark);
+    const top = fromMark ? this.#markAbove(start) : null;
     // The first field of a list's member stands behind its dash; a comment behind the value stays.
     if (top === null) this.#edits.push({ start, end, text: text.trimStart() });
     else this.#edits.push({ start: top, end, text });
@@ -172,30 +175,24 @@ export class YamlText {
     this.#edits.push({ start, end: start, text: `${text}\n` });
   }
 
-  /** Writes a member anew, from the line of `mark` above it. */
-  replaceItem(
-    map: Place<YAMLMap>,
-    name: string,
-    index: number,
-    lines: readonly string[],
-    mark: string,
-  ): void {
+  /** Writes a member anew, from the line of the mark above it. */
+  replaceItem(map: Place<YAMLMap>, name: string, index: number, lines: readonly string[]): void {
     const { node } = this.#list(map, name);
     const dash = dashOf(node, index);
-    const start = this.#markAbove(dash, mark) ?? this.#lineStart(dash);
+    const start = this.#markAbove(dash) ?? this.#lineStart(dash);
     const end = this.#lineEnd(endOf(node.items[index]));
     this.#edits.push({ start, end, text: indent(lines, this.#column(dash)) });
   }
 
-  /** Whether `mark` stands in the comment right above a member or field. */
-  isItemMarked(map: Place<YAMLMap>, name: string, index: number, mark: string): boolean {
+  /** Whether the mark stands in the comment right above a member or field. */
+  isItemMarked(map: Place<YAMLMap>, name: string, index: number): boolean {
     const { node } = this.#list(map, name);
-    return this.#markAbove(dashOf(node, index), mark) !== null;
+    return this.#markAbove(dashOf(node, index)) !== null;
   }
 
-  isFieldMarked(map: Place<YAMLMap>, name: string, mark: string): boolean {
+  isFieldMarked(map: Place<YAMLMap>, name: string): boolean {
     const pair = findPair(map.node, name);
-    return pair !== null && this.#markAbove(startOf(pair.key), mark) !== null;
+    return pair !== null && this.#markAbove(startOf(pair.key)) !== null;
   }
 
   #list(map: Place<YAMLMap>, name: string): Place<YAMLSeq> {
@@ -226,10 +223,10 @@ export class YamlText {
   }
 
   /** Start of the line with the mark in the comment above what begins at `offset`. */
-  #markAbove(offset: number, mark: string): number | null {
+  #markAbove(offset: number): number | null {
     let line = this.#lineAbove(this.#lineStart(offset));
     for (; line !== null && this.#isComment(line); line = this.#lineAbove(line)) {
-      if (this.text.slice(line, this.#lineEnd(line)).includes(mark)) return line;
+      if (this.text.slice(line, this.#lineEnd(line)).includes(MARK)) return line;
     }
     return null;
   }

@@ -1,17 +1,15 @@
 /** May this key send this request, and how full its buckets are. */
 import { timeMs } from "../redis/clock.ts";
-import { type Run, throughRun } from "../run.ts";
+import { storeOf } from "../run.ts";
 import type { AdmissionStore } from "../types/admission.ts";
 import { admit, findKeyReference } from "./admit.ts";
 import { readBuckets } from "./buckets.ts";
 import { announceWorker } from "./workers.ts";
 
-export function createAdmissionStore(run: Run): AdmissionStore {
-  return throughRun<AdmissionStore>(run, {
-    lookUpKey: findKeyReference,
-    admit,
-    readBuckets,
-    timeMs,
-    announceWorker,
-  });
-}
+export const createAdmissionStore = storeOf<AdmissionStore>({
+  lookUpKey: findKeyReference,
+  admit,
+  readBuckets,
+  timeMs,
+  announceWorker,
+});

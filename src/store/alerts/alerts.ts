@@ -14,7 +14,7 @@ import {
 import { expiryOf } from "../../calendar.ts";
 import { parseFields, parseInteger } from "../redis/parse-reply.ts";
 import type { AlertChannel, AlertMessage, AlertRecord, DeliveryState, ListedAlert } from "../types/alerts.ts";
-import { type Operations, type Run, throughRun } from "../run.ts";
+import { storeOf } from "../run.ts";
 import { type AlertStore, deliveryOf } from "../types/alerts.ts";
 
 /** "100" stands for "many": a badge has no room for more. */
@@ -41,7 +41,7 @@ const deliverySchema = z.object({
   nextAttemptAtMs: z.number().nullable(),
 });
 
-const alertOperations: Operations<AlertStore> = {
+export const createAlertStore = storeOf<AlertStore>({
   async listAlerts(context, organizationId, { limit, after, wholeMessages }) {
     const end = after === null ? "+" : `(${after}`;
     const count = limit + (wholeMessages === true ? MOST_IN_A_MESSAGE : 1);
@@ -99,11 +99,7 @@ const alertOperations: Operations<AlertStore> = {
     );
     await context.client.publish(ALERT_CHANNEL, organizationId);
   },
-};
-
-export function createAlertStore(run: Run): AlertStore {
-  return throughRun(run, alertOperations);
-}
+});
 
 /** Where the message ends that the alert before `position` is of. */
 function findEndOfMessage(alerts: readonly AlertRecord[], position: number): number {

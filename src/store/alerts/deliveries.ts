@@ -7,11 +7,11 @@ import { readChannels } from "./channels.ts";
 import { alertCourierKey, alertDeliveriesKey, alertOutboxKey } from "../redis/keys.ts";
 import { expiryOf } from "../../calendar.ts";
 import { formatCount, integerAt, parseArray, parseFields, textAt } from "../redis/parse-reply.ts";
-import { type Operations, type Run, throughRun } from "../run.ts";
+import { storeOf } from "../run.ts";
 import type { DeliveryStore } from "../types/alerts.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 
-const deliveryOperations: Operations<DeliveryStore> = {
+export const createDeliveryStore = storeOf<DeliveryStore>({
   async claimDelivery(context, organizationId, channel, owner, leaseMs) {
     const reply = parseArray(
       await context.client.igwClaimDelivery(
@@ -91,11 +91,7 @@ const deliveryOperations: Operations<DeliveryStore> = {
       return [{ channel, queuedAtMs, waitMs: integerAt(next, at.waitMs) }];
     });
   },
-};
-
-export function createDeliveryStore(run: Run): DeliveryStore {
-  return throughRun(run, deliveryOperations);
-}
+});
 
 function timeOfEntry(entryId: string): number {
   return Number(entryId.split("-")[0]);

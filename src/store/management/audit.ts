@@ -4,7 +4,7 @@ import * as z from "zod";
 import type { StoreContext } from "../context.ts";
 import { auditKey } from "../redis/keys.ts";
 import type { AuditInput, AuditValue } from "../types/audit.ts";
-import { type Operations, type Run, throughRun } from "../run.ts";
+import { storeOf } from "../run.ts";
 import type { AuditStore } from "../types/audit.ts";
 
 /** Bounds the memory of one organization: some 10 MB at a kilobyte an entry. `lua/include/audit.lua` says it too. */
@@ -39,7 +39,7 @@ const entrySchema = z.object({
   requestId: z.string(),
 });
 
-const auditOperations: Operations<AuditStore> = {
+export const createAuditStore = storeOf<AuditStore>({
   async addAuditEntry(context, organizationId, entry) {
     const text = JSON.stringify(entry);
     await context.client.xadd(auditKey(organizationId), "MAXLEN", "~", KEPT_ENTRIES, "*", "entry", text);
@@ -55,11 +55,7 @@ const auditOperations: Operations<AuditStore> = {
     }));
     return { items, next: found.length > limit ? (items.at(-1)?.id ?? null) : null };
   },
-};
-
-export function createAuditStore(run: Run): AuditStore {
-  return throughRun(run, auditOperations);
-}
+});
 
 /**
  * A change of a few commands and its entry in one transaction. Resolves with the answer to the change's first command.

@@ -18,7 +18,7 @@ import { formatOrganizationSettings, parseOrganizationRecord } from "./records.t
 import { parseFields, textAt } from "../redis/parse-reply.ts";
 import type { OrganizationRecord } from "../types/management.ts";
 import type { PageInput } from "../types/page.ts";
-import { type Operations, type Run, throughRun } from "../run.ts";
+import { type Operations, storeOf } from "../run.ts";
 import type { OrganizationStore } from "../types/management.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 
@@ -117,9 +117,7 @@ export const organizationOperations: Operations<OrganizationStore> = {
   },
 };
 
-export function createOrganizationStore(run: Run): OrganizationStore {
-  return throughRun(run, organizationOperations);
-}
+export const createOrganizationStore = storeOf<OrganizationStore>(organizationOperations);
 
 /** Whether a search for this text finds it. */
 export function isOrganizationFound(record: Pick<OrganizationRecord, "id" | "name">, text: string): boolean {

@@ -3,10 +3,10 @@
  * SHA-256 of a session's secret is ever here. What is lost with Redis is a session less, never one more.
  */
 import { sessionKey } from "../redis/keys.ts";
-import { type Operations, type Run, throughRun } from "../run.ts";
+import { storeOf } from "../run.ts";
 import type { SessionStore } from "../types/sessions.ts";
 
-const sessionOperations: Operations<SessionStore> = {
+export const createSessionStore = storeOf<SessionStore>({
   async createSession({ client }, sha256Hex, holder, lifetimeMs) {
     const value = holder.type === "operator" ? `operator ${holder.proof}` : `token ${holder.tokenHash}`;
     await client.set(sessionKey(sha256Hex), value, "PX", lifetimeMs);
@@ -22,8 +22,4 @@ const sessionOperations: Operations<SessionStore> = {
   async endSession({ client }, sha256Hex) {
     await client.del(sessionKey(sha256Hex));
   },
-};
-
-export function createSessionStore(run: Run): SessionStore {
-  return throughRun(run, sessionOperations);
-}
+});

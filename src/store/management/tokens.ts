@@ -12,12 +12,12 @@ import { readIds } from "./organizations.ts";
 import { parseInteger } from "../redis/parse-reply.ts";
 import { TOKEN_ROLES } from "../types/tokens.ts";
 import type { TokenRecord } from "../types/tokens.ts";
-import { type Operations, type Run, throughRun } from "../run.ts";
+import { storeOf } from "../run.ts";
 import type { TokenStore } from "../types/tokens.ts";
 
 type Fields = Readonly<Record<string, string>>;
 
-const tokenOperations: Operations<TokenStore> = {
+export const createTokenStore = storeOf<TokenStore>({
   async createToken(context, organizationId, settings, token, audit) {
     if (!isId("org", organizationId)) return null;
     const createdAtMs = await timeMs(context);
@@ -79,11 +79,7 @@ const tokenOperations: Operations<TokenStore> = {
     // Somebody else deleted it between the two commands.
     return deleted === 1 ? record : null;
   },
-};
-
-export function createTokenStore(run: Run): TokenStore {
-  return throughRun(run, tokenOperations);
-}
+});
 
 async function readFields(
   context: StoreContext,

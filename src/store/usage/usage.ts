@@ -19,7 +19,7 @@ import { NO_USAGE } from "../types/reporting.ts";
 import type { CorrectionDetails, CorrectResult, UsageRow } from "../types/reporting.ts";
 import { OTHER_TAGS } from "../../tags.ts";
 import { raiseUsage } from "./raise-usage.ts";
-import { type Operations, type Run, throughRun } from "../run.ts";
+import { storeOf } from "../run.ts";
 import type { UsageStore } from "../types/reporting.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 
@@ -40,7 +40,7 @@ const KEY_PREFIX = "key:";
 
 type MutableRow = { -readonly [Name in keyof UsageRow]: UsageRow[Name] };
 
-const usageOperations: Operations<UsageStore> = {
+export const createUsageStore = storeOf<UsageStore>({
   async readSpend(context, organizationId, monthName, keyIds = null) {
     const { month, now } = await resolveMonth(context, monthName);
     const fields = await readSpendFields(context, spendKey(organizationId, month.name), keyIds);
@@ -122,11 +122,7 @@ const usageOperations: Operations<UsageStore> = {
   },
 
   raiseUsage,
-};
-
-export function createUsageStore(run: Run): UsageStore {
-  return throughRun(run, usageOperations);
-}
+});
 
 function parseCorrection(reply: readonly unknown[], keyId: string | null): CorrectResult {
   const at = AT.corrected;

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { formatUnifiedDiff } from "../../../src/cli/unified-diff.ts";
 import { parseConfig } from "../../../src/config/load.ts";
 import { checkBootstrap } from "../../../src/envoy/check-bootstrap/check-bootstrap.ts";
-import { MARK } from "../../../src/envoy/merge-bootstrap/format-part.ts";
+import { MARK } from "../../../src/envoy/merge-bootstrap/yaml-text.ts";
 import { mergeBootstrap, type MergeOptions } from "../../../src/envoy/merge-bootstrap/merge-bootstrap.ts";
 
 const FIXTURES = join(import.meta.dirname, "../../fixtures/bootstraps");
