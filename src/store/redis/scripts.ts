@@ -102,7 +102,9 @@ function runScript(
 }
 
 function send(client: Redis | Cluster, name: "eval" | "evalsha", given: string[]): Promise<unknown> {
-  const command = new Command(name, given, AS_TEXT);
+  const command = new Command(name, [], AS_TEXT);
+  // Given later: ioredis would look through them for lists and for what is no text, a third of making a command.
+  command.args = given;
   void client.sendCommand(command);
   return command.promise;
 }
