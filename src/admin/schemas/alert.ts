@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { record, timestamp, whole } from "../../settings/input-schemas.ts";
-import { month, named } from "./fields.ts";
+import { timestamp, whole } from "../../settings/input-schemas.ts";
+import { answer, input, month } from "./fields.ts";
 import { pageShape } from "./page.ts";
 import { ALERT_CHANNELS, type AlertChannel } from "../../store/types/alerts.ts";
 import { isId } from "../../store/ids.ts";
@@ -9,68 +9,59 @@ import { isId } from "../../store/ids.ts";
 const MAX_SECRET_GRACE_SECONDS = 604_800;
 const DEFAULT_SECRET_GRACE_SECONDS = 86_400;
 
-const delivery = named(
-  "AlertDelivery",
-  z.strictObject({
-    state: z
-      .enum(["pending", "delivered", "failed", "off"])
-      .describe(
-        "`off`: the organization had not chosen the channel. `failed`: given up; `redeliver` sends it again.",
-      ),
-    attempts: z.int(),
-    last_error: z.string().nullable(),
-    last_attempt_at: timestamp().nullable(),
-    next_attempt_at: timestamp().nullable(),
-  }),
-);
+const delivery = answer("AlertDelivery", {
+  state: z
+    .enum(["pending", "delivered", "failed", "off"])
+    .describe(
+      "`off`: the organization had not chosen the channel. `failed`: given up; `redeliver` sends it again.",
+    ),
+  attempts: z.int(),
+  last_error: z.string().nullable(),
+  last_attempt_at: timestamp().nullable(),
+  next_attempt_at: timestamp().nullable(),
+});
 
-export const alert = named(
-  "Alert",
-  z.strictObject({
-    id: z.string().meta({ examples: ["alert_01934f6e-…"] }),
-    message_id: z
-      .string()
-      .describe(
-        "The same for all alerts that fired in one step: they are told of in one mail and one event, of which this is `webhook-id` and `data.id`, and `deliveries` are its.",
-      ),
-    type: z.enum(["budget.threshold_reached", "hard_cap.threshold_reached"]),
-    path: z.string().describe("Of the dashboard's page where the limit is changed."),
-    url: z
-      .string()
-      .nullable()
-      .describe("That page's address; null: the operator has set no `dashboard.base_url`."),
-    created_at: timestamp(),
-    organization_id: z.string(),
-    scope: z.enum(["key", "organization"]),
-    key_id: z.string().nullable(),
-    key_name: z.string().nullable().describe("As it was when the alert fired."),
-    threshold_percent: z.int(),
-    amount_cents: z.int().describe("The budget or hard cap."),
-    spent_cents: z.int().describe("Spent when the alert fired, whole cents, rounded down."),
-    currency: z.string(),
-    month: month(),
-    resets_at: z.iso.datetime(),
-    deliveries: z.strictObject({
-      email: delivery,
-      webhook: delivery,
-      webhooks: z
-        .record(z.string(), delivery)
-        .describe("Of the further webhooks that there are now, by their ids."),
-    }),
+export const alert = answer("Alert", {
+  id: z.string().meta({ examples: ["alert_01934f6e-…"] }),
+  message_id: z
+    .string()
+    .describe(
+      "The same for all alerts that fired in one step: they are told of in one mail and one event, of which this is `webhook-id` and `data.id`, and `deliveries` are its.",
+    ),
+  type: z.enum(["budget.threshold_reached", "hard_cap.threshold_reached"]),
+  path: z.string().describe("Of the dashboard's page where the limit is changed."),
+  url: z
+    .string()
+    .nullable()
+    .describe("That page's address; null: the operator has set no `dashboard.base_url`."),
+  created_at: timestamp(),
+  organization_id: z.string(),
+  scope: z.enum(["key", "organization"]),
+  key_id: z.string().nullable(),
+  key_name: z.string().nullable().describe("As it was when the alert fired."),
+  threshold_percent: z.int(),
+  amount_cents: z.int().describe("The budget or hard cap."),
+  spent_cents: z.int().describe("Spent when the alert fired, whole cents, rounded down."),
+  currency: z.string(),
+  month: month(),
+  resets_at: z.iso.datetime(),
+  deliveries: z.strictObject({
+    email: delivery,
+    webhook: delivery,
+    webhooks: z
+      .record(z.string(), delivery)
+      .describe("Of the further webhooks that there are now, by their ids."),
   }),
-);
+});
 
-export const alertPage = named(
-  "AlertPage",
-  z.strictObject({
-    ...pageShape(alert),
-    unread: z
-      .int()
-      .describe(
-        "Alerts since the list was last marked as read, at most 100; 0 where `notifications.dashboard` is false.",
-      ),
-  }),
-);
+export const alertPage = answer("AlertPage", {
+  ...pageShape(alert),
+  unread: z
+    .int()
+    .describe(
+      "Alerts since the list was last marked as read, at most 100; 0 where `notifications.dashboard` is false.",
+    ),
+});
 
 const CHANNELS_EXPECTATION = "expected a list of channels, none twice";
 const CHANNEL_EXPECTATION = `expected ${ALERT_CHANNELS.join(", ")} or the id of a further webhook`;
@@ -79,43 +70,31 @@ const channel = () =>
     .string({ error: CHANNEL_EXPECTATION })
     .refine(isAlertChannel, { error: CHANNEL_EXPECTATION })
     .meta({ examples: [...ALERT_CHANNELS, "webhook_01934f6e-…"] });
-export const redelivery = named(
-  "Redelivery",
-  record({
-    channels: z
-      .array(channel(), { error: CHANNELS_EXPECTATION })
-      .min(1, { error: CHANNELS_EXPECTATION })
-      .refine((given) => new Set(given).size === given.length, { error: CHANNELS_EXPECTATION })
-      .optional()
-      .describe("Left out: those on which it did not arrive, or else all that the organization has chosen."),
-  }),
-);
+export const redelivery = input("Redelivery", {
+  channels: z
+    .array(channel(), { error: CHANNELS_EXPECTATION })
+    .min(1, { error: CHANNELS_EXPECTATION })
+    .refine((given) => new Set(given).size === given.length, { error: CHANNELS_EXPECTATION })
+    .optional()
+    .describe("Left out: those on which it did not arrive, or else all that the organization has chosen."),
+});
 
-export const webhookTest = named(
-  "WebhookTest",
-  z.strictObject({
-    delivered: z.boolean(),
-    status: z.int().nullable().describe("HTTP status of the endpoint's answer; null: there was none."),
-    error: z.string().nullable().describe("Why it did not arrive."),
-    duration_ms: z.int(),
-  }),
-);
+export const webhookTest = answer("WebhookTest", {
+  delivered: z.boolean(),
+  status: z.int().nullable().describe("HTTP status of the endpoint's answer; null: there was none."),
+  error: z.string().nullable().describe("Why it did not arrive."),
+  duration_ms: z.int(),
+});
 
-export const secretRotation = named(
-  "WebhookSecretRotation",
-  record({
-    grace_seconds: whole(0, MAX_SECRET_GRACE_SECONDS, "seconds")
-      .default(DEFAULT_SECRET_GRACE_SECONDS)
-      .describe("How long the former secret signs too."),
-  }),
-);
-export const rotatedSecret = named(
-  "RotatedWebhookSecret",
-  z.strictObject({
-    secret: z.string().describe("The new secret. It is never shown again."),
-    former_secret_until: timestamp().nullable().describe("Until then the former one signs too."),
-  }),
-);
+export const secretRotation = input("WebhookSecretRotation", {
+  grace_seconds: whole(0, MAX_SECRET_GRACE_SECONDS, "seconds")
+    .default(DEFAULT_SECRET_GRACE_SECONDS)
+    .describe("How long the former secret signs too."),
+});
+export const rotatedSecret = answer("RotatedWebhookSecret", {
+  secret: z.string().describe("The new secret. It is never shown again."),
+  former_secret_until: timestamp().nullable().describe("Until then the former one signs too."),
+});
 
 function isAlertChannel(text: string): text is AlertChannel {
   return ALERT_CHANNELS.some((channel) => channel === text) || isId("webhook", text);

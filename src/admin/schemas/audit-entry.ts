@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { timestamp } from "../../settings/input-schemas.ts";
-import { named } from "./fields.ts";
+import { answer } from "./fields.ts";
 import { pageOf } from "./page.ts";
 
 /** The id of an entry in a stream. */
@@ -8,25 +8,22 @@ export const AUDIT_CURSOR = /^\d{1,20}-\d{1,20}$/;
 
 const fields = z.record(z.string(), z.unknown()).nullable();
 
-const auditEntry = named(
-  "AuditEntry",
-  z.strictObject({
-    id: z.string(),
-    at: timestamp(),
-    actor: z
-      .strictObject({
-        type: z.enum(["operator", "token"]),
-        id: z.string().nullable(),
-        name: z.string().nullable(),
-      })
-      .describe("Who: the operator, or an organization's token."),
-    action: z.string().meta({ examples: ["key.updated"] }),
-    target: z
-      .strictObject({ type: z.string(), id: z.string(), name: z.string().nullable() })
-      .describe("What was changed."),
-    before: fields.describe("The fields that were changed, as they were; null: there was nothing."),
-    after: fields.describe("The same fields as they are since; null: there is nothing any more."),
-    request_id: z.string().describe("`x-request-id` of the call that made the change."),
-  }),
-);
+const auditEntry = answer("AuditEntry", {
+  id: z.string(),
+  at: timestamp(),
+  actor: z
+    .strictObject({
+      type: z.enum(["operator", "token"]),
+      id: z.string().nullable(),
+      name: z.string().nullable(),
+    })
+    .describe("Who: the operator, or an organization's token."),
+  action: z.string().meta({ examples: ["key.updated"] }),
+  target: z
+    .strictObject({ type: z.string(), id: z.string(), name: z.string().nullable() })
+    .describe("What was changed."),
+  before: fields.describe("The fields that were changed, as they were; null: there was nothing."),
+  after: fields.describe("The same fields as they are since; null: there is nothing any more."),
+  request_id: z.string().describe("`x-request-id` of the call that made the change."),
+});
 export const auditPage = pageOf("AuditPage", auditEntry);

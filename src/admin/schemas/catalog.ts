@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { named } from "./fields.ts";
+import { answer } from "./fields.ts";
 import { pageOf } from "./page.ts";
 
 const price = (description: string) => z.string().meta({ description, examples: ["2.50"] });
@@ -30,28 +30,22 @@ const shownPrice = {
     .record(z.string(), z.strictObject(schedule))
     .describe("Prices of requests that the upstream serves at a tier of this name."),
 };
-const catalogPrice = named(
-  "CatalogPrice",
-  z.strictObject({
-    ...shownPrice,
-    announced: z
-      .array(z.strictObject(shownPrice))
-      .describe("Prices that are not in force yet, the next first."),
-  }),
-);
+const catalogPrice = answer("CatalogPrice", {
+  ...shownPrice,
+  announced: z
+    .array(z.strictObject(shownPrice))
+    .describe("Prices that are not in force yet, the next first."),
+});
 
-const catalogModel = named(
-  "CatalogModel",
-  z.strictObject({
-    id: z.string().meta({ examples: ["acme/echo-small"] }),
-    aliases: z.array(z.string()).describe("Other names that clients may write for it."),
-    display_name: z.string(),
-    upstream: z.string(),
-    context_window: z.int(),
-    max_output_tokens: z.int(),
-    capabilities: z.array(z.string()),
-    replaced_by: z.string().nullable().describe("Not null: retired, use this one."),
-    prices: z.record(z.string(), catalogPrice),
-  }),
-);
+const catalogModel = answer("CatalogModel", {
+  id: z.string().meta({ examples: ["acme/echo-small"] }),
+  aliases: z.array(z.string()).describe("Other names that clients may write for it."),
+  display_name: z.string(),
+  upstream: z.string(),
+  context_window: z.int(),
+  max_output_tokens: z.int(),
+  capabilities: z.array(z.string()),
+  replaced_by: z.string().nullable().describe("Not null: retired, use this one."),
+  prices: z.record(z.string(), catalogPrice),
+});
 export const catalogPage = pageOf("CatalogPage", catalogModel);

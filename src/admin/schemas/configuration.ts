@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { timestamp } from "../../settings/input-schemas.ts";
-import { named } from "./fields.ts";
+import { answer } from "./fields.ts";
 
 const problem = z.strictObject({
   path: z.string().meta({ examples: ["catalog[0].upstream"] }),
@@ -8,16 +8,13 @@ const problem = z.strictObject({
   message: z.string(),
 });
 
-export const configurationState = named(
-  "ConfigurationState",
-  z.strictObject({
-    catalog_since: timestamp().describe("When the catalog in force was taken over."),
-    refused: z
-      .strictObject({ since: timestamp(), problems: z.array(problem) })
-      .nullable()
-      .describe("Not null: gateway.yaml as it is now was refused, the catalog before it is in force."),
-    waiting_for_restart: z
-      .array(z.string())
-      .describe("Fields that have changed since the start and count after a restart."),
-  }),
-);
+export const configurationState = answer("ConfigurationState", {
+  catalog_since: timestamp().describe("When the catalog in force was taken over."),
+  refused: z
+    .strictObject({ since: timestamp(), problems: z.array(problem) })
+    .nullable()
+    .describe("Not null: gateway.yaml as it is now was refused, the catalog before it is in force."),
+  waiting_for_restart: z
+    .array(z.string())
+    .describe("Fields that have changed since the start and count after a restart."),
+});

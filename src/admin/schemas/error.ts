@@ -1,15 +1,12 @@
 import * as z from "zod";
-import { named } from "./fields.ts";
+import { answer } from "./fields.ts";
 
-export const errorBody = named(
-  "Error",
-  z.strictObject({
-    error: z.strictObject({
-      message: z.string(),
-      type: z.string(),
-      code: z.string(),
-      param: z.string().nullable().describe("The field that the error is about."),
-      request_id: z.string().nullable(),
-    }),
+export const errorBody = answer("Error", {
+  error: z.strictObject({
+    message: z.string(),
+    type: z.string(),
+    code: z.string(),
+    param: z.string().nullable().describe("The field that the error is about."),
+    request_id: z.string().nullable(),
   }),
-);
+});

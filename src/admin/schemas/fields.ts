@@ -5,7 +5,7 @@
 import * as z from "zod";
 import { DAY_MS } from "../../calendar.ts";
 import { formatSuggestion } from "../../config/schema/nearest.ts";
-import { tagList } from "../../settings/input-schemas.ts";
+import { record, tagList } from "../../settings/input-schemas.ts";
 
 /** Schemas that the OpenAPI document names. */
 export const namedSchemas = z.registry<{ id: string }>();
@@ -14,6 +14,16 @@ export const namedSchemas = z.registry<{ id: string }>();
 export function named<Schema extends z.ZodType>(id: string, schema: Schema): Schema {
   namedSchemas.add(schema, { id });
   return schema;
+}
+
+/** An object that the API answers with, under a name of its own. */
+export function answer<Shape extends z.core.$ZodLooseShape>(id: string, shape: Shape) {
+  return named(id, z.strictObject(shape));
+}
+
+/** An object that callers send, under a name of its own. */
+export function input<Shape extends z.core.$ZodLooseShape>(id: string, shape: Shape) {
+  return named(id, record(shape));
 }
 
 /** One of some words. */

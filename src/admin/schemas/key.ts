@@ -1,28 +1,25 @@
 import * as z from "zod";
-import { record, timestamp, whole } from "../../settings/input-schemas.ts";
+import { timestamp, whole } from "../../settings/input-schemas.ts";
 import { KEY_SETTINGS } from "../../settings/key.ts";
 import { answerShape, changeShape, creationShape } from "../../settings/table.ts";
 import { KEY_STATES } from "../../settings/state.ts";
-import { month, named } from "./fields.ts";
+import { answer, input, month } from "./fields.ts";
 import { pageOf } from "./page.ts";
 
 /** 30 days. */
 const MAX_GRACE_SECONDS = 2_592_000;
 
-export const keyCreation = named("KeyCreation", record(creationShape(KEY_SETTINGS)));
+export const keyCreation = input("KeyCreation", creationShape(KEY_SETTINGS));
 export type KeyCreation = z.output<typeof keyCreation>;
 
-export const keyChange = named("KeyChange", record(changeShape(KEY_SETTINGS)));
+export const keyChange = input("KeyChange", changeShape(KEY_SETTINGS));
 export type KeyChange = z.output<typeof keyChange>;
 
-export const keyRotation = named(
-  "KeyRotation",
-  record({
-    grace_seconds: whole(0, MAX_GRACE_SECONDS, "seconds")
-      .optional()
-      .describe("How long the key before still works; 0, not at all, when left out."),
-  }),
-);
+export const keyRotation = input("KeyRotation", {
+  grace_seconds: whole(0, MAX_GRACE_SECONDS, "seconds")
+    .optional()
+    .describe("How long the key before still works; 0, not at all, when left out."),
+});
 
 const keyFields = {
   id: z.string().meta({ examples: ["key_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11"] }),
@@ -46,19 +43,13 @@ const keyFields = {
     .describe("Whole requests that the rate limit lets pass at once now, and when it is full."),
 };
 
-export const key = named("Key", z.strictObject(keyFields));
-export const keyWithSecret = named(
-  "KeyWithSecret",
-  z.strictObject({
-    ...keyFields,
-    key: z.string().describe("The API key itself. It is never shown again."),
-  }),
-);
+export const key = answer("Key", keyFields);
+export const keyWithSecret = answer("KeyWithSecret", {
+  ...keyFields,
+  key: z.string().describe("The API key itself. It is never shown again."),
+});
 export const keyPage = pageOf("KeyPage", key);
-export const revocation = named(
-  "Revocation",
-  z.strictObject({
-    revoked: z.int(),
-    data: z.array(z.strictObject({ id: z.string(), name: z.string(), display: z.string() })),
-  }),
-);
+export const revocation = answer("Revocation", {
+  revoked: z.int(),
+  data: z.array(z.strictObject({ id: z.string(), name: z.string(), display: z.string() })),
+});

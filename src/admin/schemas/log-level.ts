@@ -1,8 +1,7 @@
 import { LOG_LEVELS } from "../../telemetry/log-level.ts";
-import { record } from "../../settings/input-schemas.ts";
-import { choice, named } from "./fields.ts";
 
-export const logLevel = named(
-  "LogLevel",
-  record({ level: choice(LOG_LEVELS).describe("What is logged from now on, on every worker.") }),
-);
+import { choice, input } from "./fields.ts";
+
+export const logLevel = input("LogLevel", {
+  level: choice(LOG_LEVELS).describe("What is logged from now on, on every worker."),
+});

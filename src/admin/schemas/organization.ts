@@ -3,34 +3,28 @@ import { record, timestamp } from "../../settings/input-schemas.ts";
 import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
 import { ORGANIZATION_STATES } from "../../settings/state.ts";
 import { answerShape, changeShape, creationShape } from "../../settings/table.ts";
-import { month, named, text } from "./fields.ts";
+import { answer, input, month, text } from "./fields.ts";
 import { pageFields, pageOf } from "./page.ts";
 
-export const organizationCreation = named(
-  "OrganizationCreation",
-  record(creationShape(ORGANIZATION_SETTINGS)),
-);
+export const organizationCreation = input("OrganizationCreation", creationShape(ORGANIZATION_SETTINGS));
 export type OrganizationCreation = z.output<typeof organizationCreation>;
 
-export const organizationChange = named("OrganizationChange", record(changeShape(ORGANIZATION_SETTINGS)));
+export const organizationChange = input("OrganizationChange", changeShape(ORGANIZATION_SETTINGS));
 export type OrganizationChange = z.output<typeof organizationChange>;
 
-export const organization = named(
-  "Organization",
-  z.strictObject({
-    id: z.string().meta({ examples: ["org_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11"] }),
-    ...answerShape(ORGANIZATION_SETTINGS),
-    state: z
-      .enum(ORGANIZATION_STATES)
-      .describe(
-        "What comes of a request that costs money now, first reason first: refused as `suspended` or `cap_reached`; `over_budget` and `active` pass.",
-      ),
-    created_at: timestamp(),
-    month: month(),
-    spent_cents: z.int().describe("Spent in `month`, whole cents, rounded down."),
-    spent_microcents: z.int().describe("The same in millionths of a cent."),
-  }),
-);
+export const organization = answer("Organization", {
+  id: z.string().meta({ examples: ["org_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11"] }),
+  ...answerShape(ORGANIZATION_SETTINGS),
+  state: z
+    .enum(ORGANIZATION_STATES)
+    .describe(
+      "What comes of a request that costs money now, first reason first: refused as `suspended` or `cap_reached`; `over_budget` and `active` pass.",
+    ),
+  created_at: timestamp(),
+  month: month(),
+  spent_cents: z.int().describe("Spent in `month`, whole cents, rounded down."),
+  spent_microcents: z.int().describe("The same in millionths of a cent."),
+});
 
 export const organizationQuery = record({
   ...pageFields(/^org_[0-9a-f-]{36}$/),

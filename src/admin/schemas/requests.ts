@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { record, timestamp } from "../../settings/input-schemas.ts";
-import { count, moment, named, tagFilter } from "./fields.ts";
+import { answer, count, moment, tagFilter } from "./fields.ts";
 import { pageFields, pageOf } from "./page.ts";
 
 /** Two places in two streams, or the end of one: what the store gives as `next`. */
@@ -116,48 +116,45 @@ const requestFields = {
     .describe("Every check in its order, with the figures that it was decided by."),
 };
 
-export const recentRequest = named("Request", z.strictObject(requestFields));
+export const recentRequest = answer("Request", requestFields);
 export const recentRequestPage = pageOf("RequestPage", recentRequest);
 
-export const explainedRequest = named(
-  "ExplainedRequest",
-  z.strictObject({
-    ...requestFields,
-    key_deleted: z.boolean().describe("The key is gone, and with it its page and its limits."),
-    explanation: z
-      .strictObject({
-        sentence: z.string().describe("How it ended, and why."),
-        action: z
-          .strictObject({
-            label: z.string(),
-            path: z.string().describe("Of the dashboard's page where it is done."),
-            url: z
-              .string()
-              .nullable()
-              .describe("That page's address; null: the operator has set no `dashboard.base_url`."),
-          })
-          .nullable()
-          .describe("What can be done about it."),
-        checks: z.array(z.strictObject({ name: z.string(), passed: z.boolean(), text: z.string() })),
-        cost: z
-          .strictObject({
-            parts: z.array(
-              z.strictObject({
-                name: z.string(),
-                tokens: count().nullable().describe("Null: a fee, or what the record keeps no count of."),
-                price: z
-                  .string()
-                  .nullable()
-                  .meta({ description: "Per million tokens; null with `tokens`.", examples: ["3.00"] }),
-                amount: z.string().describe("Tokens times price, to the last digit."),
-              }),
-            ),
-            sum: z.string(),
-            charged: z.string().describe("The sum, rounded up to the eighth decimal."),
-          })
-          .nullable()
-          .describe("Null: no price was looked up."),
-      })
-      .describe("The same in words, as the dashboard and `explain` show it."),
-  }),
-);
+export const explainedRequest = answer("ExplainedRequest", {
+  ...requestFields,
+  key_deleted: z.boolean().describe("The key is gone, and with it its page and its limits."),
+  explanation: z
+    .strictObject({
+      sentence: z.string().describe("How it ended, and why."),
+      action: z
+        .strictObject({
+          label: z.string(),
+          path: z.string().describe("Of the dashboard's page where it is done."),
+          url: z
+            .string()
+            .nullable()
+            .describe("That page's address; null: the operator has set no `dashboard.base_url`."),
+        })
+        .nullable()
+        .describe("What can be done about it."),
+      checks: z.array(z.strictObject({ name: z.string(), passed: z.boolean(), text: z.string() })),
+      cost: z
+        .strictObject({
+          parts: z.array(
+            z.strictObject({
+              name: z.string(),
+              tokens: count().nullable().describe("Null: a fee, or what the record keeps no count of."),
+              price: z
+                .string()
+                .nullable()
+                .meta({ description: "Per million tokens; null with `tokens`.", examples: ["3.00"] }),
+              amount: z.string().describe("Tokens times price, to the last digit."),
+            }),
+          ),
+          sum: z.string(),
+          charged: z.string().describe("The sum, rounded up to the eighth decimal."),
+        })
+        .nullable()
+        .describe("Null: no price was looked up."),
+    })
+    .describe("The same in words, as the dashboard and `explain` show it."),
+});

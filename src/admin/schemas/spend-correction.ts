@@ -2,7 +2,7 @@ import * as z from "zod";
 import { MAX_CENTS, MICROCENTS_PER_CENT } from "../../money.ts";
 import { record, whole } from "../../settings/input-schemas.ts";
 import { mapTokens, nameTokens } from "../../token-usage.ts";
-import { count, month, named, text } from "./fields.ts";
+import { answer, count, input, month, named, text } from "./fields.ts";
 
 export const MAX_MICROCENTS = MAX_CENTS * MICROCENTS_PER_CENT;
 const MAX_TOKENS = 1_000_000_000_000;
@@ -11,46 +11,40 @@ const MAX_REQUESTS = 1_000_000_000;
 const tokens = (description: string) => whole(0, MAX_TOKENS, "tokens").meta({ description });
 const noTokens = (description: string) => tokens(description).optional();
 
-const outsideUsageCreation = named(
-  "OutsideUsageCreation",
-  record({
-    model: text(200).describe("Id of the catalog; retired ones too."),
-    requests: whole(1, MAX_REQUESTS, "requests")
-      .optional()
-      .describe("How many requests' fees are in it, where the model has one; 1 when left out."),
-    input_tokens: tokens("Of all prompts, without the cached ones."),
-    cached_input_tokens: noTokens("Beside `input_tokens`, as every count that is left out 0."),
-    cache_write_tokens: noTokens("Among `input_tokens`: written to a cache for 5 minutes."),
-    cache_write_1h_tokens: noTokens("Among `input_tokens`: written to a cache for an hour."),
-    input_audio_tokens: noTokens("Among `input_tokens`."),
-    output_tokens: tokens("Of all answers, with the reasoning ones."),
-    reasoning_tokens: noTokens("Among `output_tokens`."),
-    output_audio_tokens: noTokens("Among `output_tokens`."),
-    service_tier: text(64)
-      .optional()
-      .meta({ description: "One that the model has a price for.", examples: ["batch"] }),
-    above_prompt_tokens: whole(1, MAX_TOKENS, "tokens")
-      .optional()
-      .describe("The price's tier by size of prompt that these prompts are in; none when left out."),
-  }),
-);
+const outsideUsageCreation = input("OutsideUsageCreation", {
+  model: text(200).describe("Id of the catalog; retired ones too."),
+  requests: whole(1, MAX_REQUESTS, "requests")
+    .optional()
+    .describe("How many requests' fees are in it, where the model has one; 1 when left out."),
+  input_tokens: tokens("Of all prompts, without the cached ones."),
+  cached_input_tokens: noTokens("Beside `input_tokens`, as every count that is left out 0."),
+  cache_write_tokens: noTokens("Among `input_tokens`: written to a cache for 5 minutes."),
+  cache_write_1h_tokens: noTokens("Among `input_tokens`: written to a cache for an hour."),
+  input_audio_tokens: noTokens("Among `input_tokens`."),
+  output_tokens: tokens("Of all answers, with the reasoning ones."),
+  reasoning_tokens: noTokens("Among `output_tokens`."),
+  output_audio_tokens: noTokens("Among `output_tokens`."),
+  service_tier: text(64)
+    .optional()
+    .meta({ description: "One that the model has a price for.", examples: ["batch"] }),
+  above_prompt_tokens: whole(1, MAX_TOKENS, "tokens")
+    .optional()
+    .describe("The price's tier by size of prompt that these prompts are in; none when left out."),
+});
 export type OutsideUsageCreation = z.infer<typeof outsideUsageCreation>;
 
 /** What did not pass the gateway, as it was charged. */
-export const outsideUsage = named(
-  "OutsideUsage",
-  z.strictObject({
-    model: z.string(),
-    requests: count(),
-    ...nameTokens(mapTokens(count)),
-    service_tier: z.string().nullable().describe("Null: the default."),
-    above_prompt_tokens: z.int().nullable().describe("Null: of prompts that no tier is for."),
-    price_from: z
-      .string()
-      .nullable()
-      .describe("The day from which its price is in force; null: from the beginning."),
-  }),
-);
+export const outsideUsage = answer("OutsideUsage", {
+  model: z.string(),
+  requests: count(),
+  ...nameTokens(mapTokens(count)),
+  service_tier: z.string().nullable().describe("Null: the default."),
+  above_prompt_tokens: z.int().nullable().describe("Null: of prompts that no tier is for."),
+  price_from: z
+    .string()
+    .nullable()
+    .describe("The day from which its price is in force; null: from the beginning."),
+});
 export type OutsideUsage = z.infer<typeof outsideUsage>;
 
 export const spendCorrectionCreation = named(
@@ -82,21 +76,18 @@ export const spendCorrectionCreation = named(
 );
 export type SpendCorrectionCreation = z.infer<typeof spendCorrectionCreation>;
 
-export const spendCorrection = named(
-  "SpendCorrection",
-  z.strictObject({
-    id: z.string(),
-    repeated: z
-      .boolean()
-      .describe("True: a call with this `Idempotency-Key` was made before, and nothing was changed now."),
-    month: month(),
-    key_id: z.string().nullable(),
-    amount_microcents: z.int().describe("Of a repeat: what was added the first time."),
-    outside_usage: outsideUsage.nullable().describe("Null: it was an amount."),
-    reason: z.string(),
-    organization_spent_microcents: z.int(),
-    organization_spent_cents: z.int(),
-    key_spent_microcents: z.int().nullable(),
-    key_spent_cents: z.int().nullable(),
-  }),
-);
+export const spendCorrection = answer("SpendCorrection", {
+  id: z.string(),
+  repeated: z
+    .boolean()
+    .describe("True: a call with this `Idempotency-Key` was made before, and nothing was changed now."),
+  month: month(),
+  key_id: z.string().nullable(),
+  amount_microcents: z.int().describe("Of a repeat: what was added the first time."),
+  outside_usage: outsideUsage.nullable().describe("Null: it was an amount."),
+  reason: z.string(),
+  organization_spent_microcents: z.int(),
+  organization_spent_cents: z.int(),
+  key_spent_microcents: z.int().nullable(),
+  key_spent_cents: z.int().nullable(),
+});

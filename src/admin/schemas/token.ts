@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { TOKEN_ROLES } from "../../store/types/tokens.ts";
-import { NAME_VALUES, name, record, timestamp } from "../../settings/input-schemas.ts";
-import { choice, named } from "./fields.ts";
+import { NAME_VALUES, name, timestamp } from "../../settings/input-schemas.ts";
+import { answer, choice, input } from "./fields.ts";
 import { pageOf } from "./page.ts";
 
 const role = () =>
@@ -9,10 +9,10 @@ const role = () =>
     "`admin` reads and changes everything of its organization, `viewer` only reads.",
   );
 
-export const tokenCreation = named(
-  "TokenCreation",
-  record({ name: name().describe(`${NAME_VALUES}.`), role: role() }),
-);
+export const tokenCreation = input("TokenCreation", {
+  name: name().describe(`${NAME_VALUES}.`),
+  role: role(),
+});
 
 const tokenFields = {
   id: z.string().meta({ examples: ["token_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11"] }),
@@ -22,12 +22,9 @@ const tokenFields = {
   created_at: timestamp(),
 };
 
-const token = named("Token", z.strictObject(tokenFields));
-export const tokenWithSecret = named(
-  "TokenWithSecret",
-  z.strictObject({
-    ...tokenFields,
-    token: z.string().describe("The token itself. It is never shown again."),
-  }),
-);
+const token = answer("Token", tokenFields);
+export const tokenWithSecret = answer("TokenWithSecret", {
+  ...tokenFields,
+  token: z.string().describe("The token itself. It is never shown again."),
+});
 export const tokenPage = pageOf("TokenPage", token);

@@ -3,7 +3,7 @@ import { formatSuggestion } from "../../config/schema/nearest.ts";
 import { parseMonth } from "../../calendar.ts";
 import { isTagName } from "../../tags.ts";
 import { record } from "../../settings/input-schemas.ts";
-import { choice, count, month, named, tagFilter } from "./fields.ts";
+import { answer, choice, count, month, tagFilter } from "./fields.ts";
 
 const PLAIN_GROUPS = ["day", "key", "model"] as const;
 const TAG_PREFIX = "tag:";
@@ -86,53 +86,47 @@ function isGroup(word: string): boolean {
 }
 
 /** Whether a month's tags are kept apart. */
-const tagCombinations = named(
-  "TagCombinations",
-  z.strictObject({
-    kept: count().describe("Combinations of tags that the month keeps apart so far."),
-    most: count().describe("As many as a month keeps apart for an organization."),
-    has_other: z
-      .boolean()
-      .describe("There were more: their requests count under the tag value `other`, whatever their tags."),
-  }),
-);
+const tagCombinations = answer("TagCombinations", {
+  kept: count().describe("Combinations of tags that the month keeps apart so far."),
+  most: count().describe("As many as a month keeps apart for an organization."),
+  has_other: z
+    .boolean()
+    .describe("There were more: their requests count under the tag value `other`, whatever their tags."),
+});
 
-export const usage = named(
-  "Usage",
-  z.strictObject({
-    month: month(),
-    currency: z.string(),
-    tag_combinations: tagCombinations,
-    data: z.array(
-      z.strictObject({
-        day: z.string().optional().describe("UTC day, with `group_by=day`."),
-        key_id: z
-          .string()
-          .nullable()
-          .optional()
-          .describe("Null: a spend correction of the organization as a whole."),
-        model: z.string().nullable().optional().describe("Null: a spend correction."),
-        tags: z
-          .record(z.string(), z.string().nullable())
-          .optional()
-          .meta({
-            description:
-              "The tags that were asked for by `tag:`. Null: requests without the tag; `other`: beyond what is kept apart.",
-            examples: [{ team: "search" }],
-          }),
-        requests: count(),
-        input_tokens: count().describe("Without the cached ones."),
-        cached_input_tokens: count(),
-        output_tokens: count().describe("Reasoning tokens included."),
-        reasoning_tokens: count(),
-        cache_write_tokens: count().describe("Of the input: written to a cache for 5 minutes."),
-        cache_write_1h_tokens: count().describe("Of the input: for an hour."),
-        input_audio_tokens: count().describe("Of the input."),
-        output_audio_tokens: count().describe("Of the output."),
-        estimated_requests: count().describe("Of `requests`: those whose tokens are an estimate."),
-        cost_microcents: z.int(),
-        cost_cents: z.int().describe("Rounded down row by row, so rows need not add up."),
-      }),
-    ),
-  }),
-);
+export const usage = answer("Usage", {
+  month: month(),
+  currency: z.string(),
+  tag_combinations: tagCombinations,
+  data: z.array(
+    z.strictObject({
+      day: z.string().optional().describe("UTC day, with `group_by=day`."),
+      key_id: z
+        .string()
+        .nullable()
+        .optional()
+        .describe("Null: a spend correction of the organization as a whole."),
+      model: z.string().nullable().optional().describe("Null: a spend correction."),
+      tags: z
+        .record(z.string(), z.string().nullable())
+        .optional()
+        .meta({
+          description:
+            "The tags that were asked for by `tag:`. Null: requests without the tag; `other`: beyond what is kept apart.",
+          examples: [{ team: "search" }],
+        }),
+      requests: count(),
+      input_tokens: count().describe("Without the cached ones."),
+      cached_input_tokens: count(),
+      output_tokens: count().describe("Reasoning tokens included."),
+      reasoning_tokens: count(),
+      cache_write_tokens: count().describe("Of the input: written to a cache for 5 minutes."),
+      cache_write_1h_tokens: count().describe("Of the input: for an hour."),
+      input_audio_tokens: count().describe("Of the input."),
+      output_audio_tokens: count().describe("Of the output."),
+      estimated_requests: count().describe("Of `requests`: those whose tokens are an estimate."),
+      cost_microcents: z.int(),
+      cost_cents: z.int().describe("Rounded down row by row, so rows need not add up."),
+    }),
+  ),
+});
