@@ -43,7 +43,7 @@ function createAliasesSchema() {
 /** How clients see a model, and where it is served. */
 function createIdentityShape() {
   return {
-    id: described(modelId(), "What clients write as `model`: `<vendor>/<model>`."),
+    id: modelId().describe("What clients write as `model`: `<vendor>/<model>`."),
     aliases: described(
       createAliasesSchema(),
       "Other names that clients may write for it, such as the one that a client has built in. None that is the id or an alias of any model.",
@@ -55,7 +55,7 @@ function createIdentityShape() {
     created_at: described(date().default("1970-01-01"), "Date of the model in `GET /v1/models`.", {
       type: "date or RFC 3339 time",
     }),
-    upstream: described(text("the name of an upstream"), "Which of `upstreams` serves it."),
+    upstream: text("the name of an upstream").describe("Which of `upstreams` serves it."),
     upstream_model: described(
       text("the upstream's name of the model").optional(),
       "The upstream's own name of the model.",
@@ -76,12 +76,13 @@ function createCapacityShape() {
       "The longest answer; at most the context window. Required, but for a model with `embeddings` alone.",
       { unit: "tokens", default: "required" },
     ),
-    capabilities: described(
-      choices(CAPABILITIES, "capabilities").default([]),
-      "What the model can do. `vision` lets the messages and responses routes take images and documents. " +
-        "`embeddings` and `completions` are `POST /v1/embeddings` and `POST /v1/completions`; a model with " +
-        "one of them has chat, messages and responses only with `chat` beside it, every other model has them.",
-    ),
+    capabilities: choices(CAPABILITIES, "capabilities")
+      .default([])
+      .describe(
+        "What the model can do. `vision` lets the messages and responses routes take images and documents. " +
+          "`embeddings` and `completions` are `POST /v1/embeddings` and `POST /v1/completions`; a model with " +
+          "one of them has chat, messages and responses only with `chat` beside it, every other model has them.",
+      ),
     startup_seconds: described(
       integer(1, 3600).default(10),
       "`Retry-After` while no replica is ready and the upstream names no time; clients are told at most 59.",

@@ -58,8 +58,14 @@ function formatNames(names: readonly string[]): string {
 }
 
 /** A section that may be left out: every field in it has a default. */
-export function section<S extends z.ZodType>(schema: S): z.ZodPrefault<S> {
-  return schema.prefault({} as z.input<S>);
+export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+  const schema = mapping(shape);
+  return schema.prefault({} as z.input<typeof schema>);
+}
+
+/** One that is null when it is left out. */
+export function sectionOrNull<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+  return orNull(mapping(shape));
 }
 
 /** Null when it is left out. */

@@ -1,4 +1,4 @@
-import { described, flag, integer, mapping, orNull, path, secret, section, text } from "./fields.ts";
+import { described, flag, integer, orNull, path, secret, section, sectionOrNull, text } from "./fields.ts";
 import type { SecretSource } from "../secret.ts";
 import { publicUrl, smtpUrl } from "./urls.ts";
 
@@ -7,104 +7,90 @@ const GIBIBYTE = 1024 ** 3;
 
 /** `limits`: memory for request bodies. */
 export function createLimitsSchema() {
-  return section(
-    mapping({
-      max_body_bytes: described(
-        integer(KIBIBYTE, GIBIBYTE).default(33_554_432),
-        "The largest request body; a larger one is a 413.",
-        { unit: "bytes" },
-      ),
-      max_buffered_bytes: described(
-        integer(KIBIBYTE, 64 * GIBIBYTE).default(268_435_456),
-        "What one worker holds of all bodies together; over it 503 `gateway_overloaded`. At least `max_body_bytes`.",
-        { unit: "bytes" },
-      ),
-    }),
-  );
+  return section({
+    max_body_bytes: described(
+      integer(KIBIBYTE, GIBIBYTE).default(33_554_432),
+      "The largest request body; a larger one is a 413.",
+      { unit: "bytes" },
+    ),
+    max_buffered_bytes: described(
+      integer(KIBIBYTE, 64 * GIBIBYTE).default(268_435_456),
+      "What one worker holds of all bodies together; over it 503 `gateway_overloaded`. At least `max_body_bytes`.",
+      { unit: "bytes" },
+    ),
+  });
 }
 
 /** `settlement`: what happens while Redis is out of reach. */
 export function createSettlementSchema(source: SecretSource) {
-  return section(
-    mapping({
-      grace_seconds: described(
-        integer(0, 3600).default(60),
-        "How long known keys go on when Redis is out of reach; 0 refuses at once. Never for organizations with " +
-          "strict caps.",
-        { unit: "seconds" },
-      ),
-      spool: described(
-        path(source).optional(),
-        "Folder for charges that Redis has not taken yet, and for the journal of requests that it has no record of yet. Needs a volume that outlives the process.",
-        { default: "`spool` in `data_dir`" },
-      ),
-      spool_max_bytes: described(
-        integer(1024 * KIBIBYTE, 1024 * GIBIBYTE).default(1_073_741_824),
-        "The most that the spool may hold.",
-        { unit: "bytes" },
-      ),
-    }),
-  );
+  return section({
+    grace_seconds: described(
+      integer(0, 3600).default(60),
+      "How long known keys go on when Redis is out of reach; 0 refuses at once. Never for organizations with " +
+        "strict caps.",
+      { unit: "seconds" },
+    ),
+    spool: described(
+      path(source).optional(),
+      "Folder for charges that Redis has not taken yet, and for the journal of requests that it has no record of yet. Needs a volume that outlives the process.",
+      { default: "`spool` in `data_dir`" },
+    ),
+    spool_max_bytes: described(
+      integer(1024 * KIBIBYTE, 1024 * GIBIBYTE).default(1_073_741_824),
+      "The most that the spool may hold.",
+      { unit: "bytes" },
+    ),
+  });
 }
 
 /** `retention`: how long Redis keeps figures, and the disk the log of requests. */
 export function createRetentionSchema() {
-  return section(
-    mapping({
-      usage_months: described(integer(1, 120).default(13), "How long usage and spend are kept.", {
-        unit: "months",
-      }),
-      request_log_days: described(
-        integer(1, 36_500).default(400),
-        "How long files of the log of requests are kept.",
-        { unit: "days" },
-      ),
-      request_log_max_bytes: described(
-        orNull(integer(1024 * KIBIBYTE, 1024 ** 2 * GIBIBYTE)),
-        "The most that the log of requests of one host may hold; the oldest files go first.",
-        { unit: "bytes", default: "no bound" },
-      ),
-      request_log_protected_months: described(
-        integer(0, 120).default(2),
-        "So many calendar months, the current one included, are kept whatever the other two say: `usage verify` and " +
-          "`usage rebuild` need them.",
-        { unit: "months" },
-      ),
+  return section({
+    usage_months: described(integer(1, 120).default(13), "How long usage and spend are kept.", {
+      unit: "months",
     }),
-  );
+    request_log_days: described(
+      integer(1, 36_500).default(400),
+      "How long files of the log of requests are kept.",
+      { unit: "days" },
+    ),
+    request_log_max_bytes: described(
+      orNull(integer(1024 * KIBIBYTE, 1024 ** 2 * GIBIBYTE)),
+      "The most that the log of requests of one host may hold; the oldest files go first.",
+      { unit: "bytes", default: "no bound" },
+    ),
+    request_log_protected_months: described(
+      integer(0, 120).default(2),
+      "So many calendar months, the current one included, are kept whatever the other two say: `usage verify` and " +
+        "`usage rebuild` need them.",
+      { unit: "months" },
+    ),
+  });
 }
 
 const ADDRESS = /^(?:[^<>@\s]+@[^<>@\s]+|[^<>\r\n]*<[^<>@\s]+@[^<>@\s]+>)$/;
 
 /** `notifications`: mail and webhooks. */
 export function createNotificationsSchema(source: SecretSource) {
-  return section(
-    mapping({
-      smtp: orNull(
-        mapping({
-          url: described(
-            smtpUrl(),
-            "Mail server: `smtp://host:port` (STARTTLS where offered) or `smtps://host:port`.",
-          ),
-          username: described(orNull(text("a user name")), "User at the mail server; with `password`."),
-          password: described(orNull(secret(source)), "Password of that user."),
-          from: described(
-            text("a mail address such as `Gateway <gateway@example.com>`", ADDRESS),
-            "Sender of mails.",
-            { type: "mail address" },
-          ),
-        }),
+  return section({
+    smtp: sectionOrNull({
+      url: smtpUrl().describe(
+        "Mail server: `smtp://host:port` (STARTTLS where offered) or `smtps://host:port`.",
       ),
-      webhooks: section(
-        mapping({
-          allow_private_networks: described(
-            flag().default(false),
-            "Lets organizations' webhooks point into private networks and use plain `http`.",
-          ),
-        }),
+      username: orNull(text("a user name")).describe("User at the mail server; with `password`."),
+      password: orNull(secret(source)).describe("Password of that user."),
+      from: described(
+        text("a mail address such as `Gateway <gateway@example.com>`", ADDRESS),
+        "Sender of mails.",
+        { type: "mail address" },
       ),
     }),
-  );
+    webhooks: section({
+      allow_private_networks: flag()
+        .default(false)
+        .describe("Lets organizations' webhooks point into private networks and use plain `http`."),
+    }),
+  });
 }
 
 /** `public_base_url`: where clients reach the API. */
@@ -120,18 +106,16 @@ const CONTACT = /^(?:[^<>@\s]+@[^<>@\s]+|https:\/\/[^<>"\s]+)$/;
 
 /** `dashboard`: where people reach the pages, and whom they ask. */
 export function createDashboardSchema() {
-  return section(
-    mapping({
-      base_url: described(
-        orNull(publicUrl()),
-        "Base URL of the dashboard, as people reach it: links in mails, webhooks, the command line and the messages of a 402 begin with it.",
-        { default: "the address in `admin`" },
-      ),
-      contact: described(
-        orNull(text("a mail address or an `https` URL", CONTACT)),
-        "Whom customers ask about what they cannot change themselves; the pages and the messages of a 402 name it.",
-        { type: "mail address or URL" },
-      ),
-    }),
-  );
+  return section({
+    base_url: described(
+      orNull(publicUrl()),
+      "Base URL of the dashboard, as people reach it: links in mails, webhooks, the command line and the messages of a 402 begin with it.",
+      { default: "the address in `admin`" },
+    ),
+    contact: described(
+      orNull(text("a mail address or an `https` URL", CONTACT)),
+      "Whom customers ask about what they cannot change themselves; the pages and the messages of a 402 name it.",
+      { type: "mail address or URL" },
+    ),
+  });
 }

@@ -1,12 +1,13 @@
 import { REASONING_EFFORTS } from "../../translation/client-protocol.ts";
-import { choice, choices, described, flag, integer, mapping, orNull, section } from "./fields.ts";
+import { choice, choices, described, flag, integer, orNull, section } from "./fields.ts";
 
 /** What the upstream can be sent. */
 const SUPPORT_FIELDS = {
-  max_tokens_field: described(
-    choice(["max_tokens", "max_completion_tokens"]).default("max_tokens"),
-    "Field that carries the limit of output tokens; OpenAI's reasoning models refuse `max_tokens`.",
-  ),
+  max_tokens_field: choice(["max_tokens", "max_completion_tokens"])
+    .default("max_tokens")
+    .describe(
+      "Field that carries the limit of output tokens; OpenAI's reasoning models refuse `max_tokens`.",
+    ),
   reasoning_efforts: described(
     choices(REASONING_EFFORTS, "reasoning efforts")
       .transform((given) => REASONING_EFFORTS.filter((effort) => given.includes(effort)))
@@ -15,14 +16,12 @@ const SUPPORT_FIELDS = {
       "lowest; with an empty list the field is never sent.",
     { default: "all" },
   ),
-  reasoning_history: described(
-    choice(["reasoning_content", "reasoning", "drop"]).default("reasoning_content"),
-    "Field that carries earlier reasoning back (newer vLLM: `reasoning`), or `drop`.",
-  ),
-  top_k: described(
-    choice(["forward", "drop"]).default("forward"),
-    "Whether `top_k` is sent; OpenAI refuses it.",
-  ),
+  reasoning_history: choice(["reasoning_content", "reasoning", "drop"])
+    .default("reasoning_content")
+    .describe("Field that carries earlier reasoning back (newer vLLM: `reasoning`), or `drop`."),
+  top_k: choice(["forward", "drop"])
+    .default("forward")
+    .describe("Whether `top_k` is sent; OpenAI refuses it."),
   images: described(flag().optional(), "Whether the messages and responses routes take images.", {
     default: "whether `capabilities` has `vision`",
   }),
@@ -41,27 +40,24 @@ const SUPPORT_FIELDS = {
 
 /** How the upstream wants it written. */
 const FORM_FIELDS = {
-  system_mid: described(
-    choice(["fold", "keep"]).default("fold"),
-    "System messages in mid-conversation: folded into the user's turn, or kept in place.",
-  ),
-  prefill: described(
-    choice(["plain", "vllm", "refuse"]).default("plain"),
-    "A last message of the assistant: sent as it is, with vLLM's `continue_final_message`, or refused.",
-  ),
-  continuous_usage: described(
-    flag().default(false),
-    "Asks for usage in every chunk (vLLM, SGLang), so that `message_start` is exact.",
-  ),
-  user_field: described(
-    choice(["user", "safety_identifier", "none"])
-      .default("user")
-      .transform((value) => (value === "none" ? null : value)),
-    "Field that carries `metadata.user_id`.",
-  ),
+  system_mid: choice(["fold", "keep"])
+    .default("fold")
+    .describe("System messages in mid-conversation: folded into the user's turn, or kept in place."),
+  prefill: choice(["plain", "vllm", "refuse"])
+    .default("plain")
+    .describe(
+      "A last message of the assistant: sent as it is, with vLLM's `continue_final_message`, or refused.",
+    ),
+  continuous_usage: flag()
+    .default(false)
+    .describe("Asks for usage in every chunk (vLLM, SGLang), so that `message_start` is exact."),
+  user_field: choice(["user", "safety_identifier", "none"])
+    .default("user")
+    .transform((value) => (value === "none" ? null : value))
+    .describe("Field that carries `metadata.user_id`."),
 };
 
 /** `catalog[].profile`: how the upstream wants to be spoken to. */
 export function createProfileSchema() {
-  return section(mapping({ ...SUPPORT_FIELDS, ...FORM_FIELDS }));
+  return section({ ...SUPPORT_FIELDS, ...FORM_FIELDS });
 }

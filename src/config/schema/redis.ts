@@ -9,10 +9,11 @@ import { redisUrl } from "./urls.ts";
 export function createRedisSchema(source: SecretSource) {
   return orNull(
     mapping({
-      url: described(
-        redisUrl().optional(),
-        "One server: `redis://`, with TLS `rediss://`, or `unix:///path`; `/1` behind it for database 1.",
-      ),
+      url: redisUrl()
+        .optional()
+        .describe(
+          "One server: `redis://`, with TLS `rediss://`, or `unix:///path`; `/1` behind it for database 1.",
+        ),
       cluster: described(
         list(redisUrl(), "Redis URLs", 1).optional(),
         "A Redis Cluster: some of its nodes; the others are found through them.",
@@ -23,11 +24,10 @@ export function createRedisSchema(source: SecretSource) {
         "Sentinels that know which server is the master; with `redis.name`.",
         { type: "list of URLs" },
       ),
-      name: described(text("the master's name").optional(), "The master's name at the sentinels."),
-      username: described(orNull(text("a user name")), "Redis ACL user."),
-      password: described(orNull(secret(source)), "Password of that user."),
-      sentinel_password: described(
-        orNull(secret(source)),
+      name: text("the master's name").optional().describe("The master's name at the sentinels."),
+      username: orNull(text("a user name")).describe("Redis ACL user."),
+      password: orNull(secret(source)).describe("Password of that user."),
+      sentinel_password: orNull(secret(source)).describe(
         "Password of the sentinels, where they have one of their own.",
       ),
       ca_file: described(
@@ -35,12 +35,11 @@ export function createRedisSchema(source: SecretSource) {
         "Certificates, PEM, that a `rediss://` server's certificate is checked against.",
         { default: "those of Node" },
       ),
-      cert_file: described(
-        orNull(path(source)),
+      cert_file: orNull(path(source)).describe(
         "Certificate chain that is shown to a `rediss://` server which asks for one, PEM. This, its key and " +
           "`ca_file` are read anew for each connection, so renewed files count without a restart.",
       ),
-      key_file: described(orNull(path(source)), "Its private key, PEM."),
+      key_file: orNull(path(source)).describe("Its private key, PEM."),
     }).transform(({ url, cluster, sentinels, name, ...rest }) => {
       const mode: "single" | "cluster" | "sentinel" =
         cluster === undefined ? (sentinels === undefined ? "single" : "sentinel") : "cluster";

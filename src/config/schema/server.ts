@@ -12,6 +12,7 @@ import {
   port,
   secret,
   section,
+  sectionOrNull,
 } from "./fields.ts";
 import type { SecretSource } from "../secret.ts";
 
@@ -20,66 +21,56 @@ const MAX_WORKERS = 256;
 
 /** `listen`: where Envoy takes the clients' requests, in the clear or over TLS. */
 export function createListenSchema(source: SecretSource) {
-  return section(
-    mapping({
-      host: described(
-        host().default("127.0.0.1"),
-        "Address on which Envoy takes requests; `0.0.0.0` or `::` for all.",
+  return section({
+    host: host()
+      .default("127.0.0.1")
+      .describe("Address on which Envoy takes requests; `0.0.0.0` or `::` for all."),
+    port: port().default(10_000).describe("Port on which Envoy takes requests; 0 takes a free one."),
+    tls: sectionOrNull({
+      cert_file: path(source).describe(
+        "Certificate chain of the public listener, PEM. A renewed file counts at once.",
       ),
-      port: described(port().default(10_000), "Port on which Envoy takes requests; 0 takes a free one."),
-      tls: orNull(
-        mapping({
-          cert_file: described(
-            path(source),
-            "Certificate chain of the public listener, PEM. A renewed file counts at once.",
-          ),
-          key_file: described(path(source), "Its private key, PEM."),
-          client_ca_file: described(
-            orNull(path(source)),
-            "Clients must show a certificate of these authorities, PEM.",
-          ),
-        }),
+      key_file: path(source).describe("Its private key, PEM."),
+      client_ca_file: orNull(path(source)).describe(
+        "Clients must show a certificate of these authorities, PEM.",
       ),
     }),
-  );
+  });
 }
 
 /** `admin`: dashboard, management API and metrics. */
 export function createAdminSchema(source: SecretSource) {
-  return section(
-    mapping({
-      host: described(
-        host().default("127.0.0.1"),
+  return section({
+    host: host()
+      .default("127.0.0.1")
+      .describe(
         "Address of the dashboard and the management API. Off loopback only with `admin.tls` or " +
           "`admin.allow_plain_http`.",
       ),
-      port: described(
-        port().default(10_001),
-        "Port of the dashboard and the management API; 0 takes a free one.",
-      ),
-      operator_token: described(
-        orNull(secret(source)),
-        "Token of the operator, who may do everything on the management API.",
-        { default: "made on the first run, kept in `data_dir` and printed" },
-      ),
-      tls: orNull(
-        mapping({
-          cert_file: described(path(source), "Certificate chain of the admin server, PEM."),
-          key_file: described(path(source), "Its private key, PEM."),
-        }),
-      ),
-      allow_plain_http: described(
-        flag().default(false),
+    port: port()
+      .default(10_001)
+      .describe("Port of the dashboard and the management API; 0 takes a free one."),
+    operator_token: described(
+      orNull(secret(source)),
+      "Token of the operator, who may do everything on the management API.",
+      { default: "made on the first run, kept in `data_dir` and printed" },
+    ),
+    tls: sectionOrNull({
+      cert_file: path(source).describe("Certificate chain of the admin server, PEM."),
+      key_file: path(source).describe("Its private key, PEM."),
+    }),
+    allow_plain_http: flag()
+      .default(false)
+      .describe(
         "Allows an `admin.host` off loopback without TLS, where something in front of it (an ingress, a mesh) " +
           "encrypts.",
       ),
-    }),
-  );
+  });
 }
 
 /** `sidecar.tls`: both sides of the connection between Envoy and the workers show a certificate. */
 function createSidecarTlsSchema(source: SecretSource) {
-  const pem = (description: string) => described(path(source), description);
+  const pem = (description: string) => path(source).describe(description);
   return mapping({
     ca_file: pem(
       "Authorities of both sides' certificates, PEM. Renewed files count without a restart, here and below.",
@@ -93,8 +84,7 @@ function createSidecarTlsSchema(source: SecretSource) {
     ),
     client_cert_file: pem("Envoy's certificate chain, PEM. Only needed where Envoy runs."),
     client_key_file: pem("Its private key, PEM."),
-    client_name: described(
-      orNull(host()),
+    client_name: orNull(host()).describe(
       "Name that the workers demand of Envoy's certificate; left out, any of `ca_file` will do.",
     ),
   });
@@ -103,40 +93,35 @@ function createSidecarTlsSchema(source: SecretSource) {
 /** `sidecar`: the gRPC workers behind Envoy. */
 export function createSidecarSchema(source: SecretSource) {
   const expectation = `expected \`auto\` or a whole number from 1 to ${MAX_WORKERS}`;
-  return section(
-    mapping({
-      workers: described(
-        z.union([z.literal("auto"), integer(1, MAX_WORKERS)], { error: expectation }).default("auto"),
-        "Worker processes. `auto`: half the cores, at least one.",
-        { type: `\`auto\` or integer, 1 to ${MAX_WORKERS}` },
-      ),
-      sockets: described(
-        path(source).prefault("run"),
+  return section({
+    workers: described(
+      z.union([z.literal("auto"), integer(1, MAX_WORKERS)], { error: expectation }).default("auto"),
+      "Worker processes. `auto`: half the cores, at least one.",
+      { type: `\`auto\` or integer, 1 to ${MAX_WORKERS}` },
+    ),
+    sockets: path(source)
+      .prefault("run")
+      .describe(
         "Folder for Unix sockets: one per worker, Envoy's admin interface, a private Redis. The longest socket " +
           "path in it may have 107 bytes.",
       ),
-      tcp: orNull(
-        mapping({
-          host: described(
-            host(),
-            "Workers listen here instead of on Unix sockets, for an Envoy in another container.",
-          ),
-          port: described(
-            integer(1, 65_535 - MAX_WORKERS),
-            "Port of the first worker; worker *i* takes this one plus *i*.",
-          ),
-          allow_plaintext: described(
-            flag().default(false),
-            "Allows a `sidecar.tcp.host` off loopback without `sidecar.tls`, where a mesh encrypts the connection. It " +
-              "carries keys and prompts, and whoever reaches it can spend in anybody's name.",
-          ),
-        }),
+    tcp: sectionOrNull({
+      host: host().describe(
+        "Workers listen here instead of on Unix sockets, for an Envoy in another container.",
       ),
-      tls: orNull(createSidecarTlsSchema(source)),
-      transport: described(
-        choice(["wire", "grpc-js"], { http2: "wire" }).default("wire"),
-        "gRPC server implementation: our own on plain sockets, or the grpc-js library.",
+      port: integer(1, 65_535 - MAX_WORKERS).describe(
+        "Port of the first worker; worker *i* takes this one plus *i*.",
       ),
+      allow_plaintext: flag()
+        .default(false)
+        .describe(
+          "Allows a `sidecar.tcp.host` off loopback without `sidecar.tls`, where a mesh encrypts the connection. It " +
+            "carries keys and prompts, and whoever reaches it can spend in anybody's name.",
+        ),
     }),
-  );
+    tls: orNull(createSidecarTlsSchema(source)),
+    transport: choice(["wire", "grpc-js"], { http2: "wire" })
+      .default("wire")
+      .describe("gRPC server implementation: our own on plain sockets, or the grpc-js library."),
+  });
 }

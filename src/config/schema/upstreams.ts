@@ -1,4 +1,4 @@
-import { described, integer, list, mapping, orNull, path, text } from "./fields.ts";
+import { described, integer, list, mapping, orNull, path, sectionOrNull, text } from "./fields.ts";
 import type { SecretSource } from "../secret.ts";
 import { createCredentialSchema } from "./upstreams/credentials.ts";
 import { createPlaceFields } from "./upstreams/endpoints.ts";
@@ -18,38 +18,36 @@ const NAME = text(
 });
 
 function createTlsSchema(source: SecretSource) {
-  return orNull(
-    mapping({
-      ca_file: described(
-        orNull(path(source)),
-        "Certificates, PEM, that the upstream's certificate is checked against.",
-        { default: "those of the system" },
-      ),
-      server_name: described(
-        orNull(text("a host name", /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/)),
-        "Name in SNI and in the upstream's certificate.",
-        { type: "host name", default: "the URL's host" },
-      ),
-    }),
-  );
+  return sectionOrNull({
+    ca_file: described(
+      orNull(path(source)),
+      "Certificates, PEM, that the upstream's certificate is checked against.",
+      { default: "those of the system" },
+    ),
+    server_name: described(
+      orNull(text("a host name", /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/)),
+      "Name in SNI and in the upstream's certificate.",
+      { type: "host name", default: "the URL's host" },
+    ),
+  });
 }
 
 /** `upstreams`: the servers of models. `url`, `urls` and `endpoints` come out as `endpoints`, `credential` as `credentials`. */
 export function createUpstreamsSchema(source: SecretSource) {
   const upstream = mapping({
-    name: described(NAME, "Name of the upstream and of its Envoy cluster."),
+    name: NAME.describe("Name of the upstream and of its Envoy cluster."),
     ...createPlaceFields(),
-    path_prefix: described(
-      text(
-        'a path such as `/v1`, without a slash at its end, or ""',
-        /^(?:\/[A-Za-z0-9._~%!$&'()*+,;=:@-]+)*$/,
-      ).default("/v1"),
-      'What stands before `/chat/completions`, `/messages` and `/responses` at the upstream; `""` for nothing.',
-    ),
-    protocols: described(
-      protocols().default(["chat"]),
-      "What the upstream speaks; `messages` and `responses` then pass to it as they are.",
-    ),
+    path_prefix: text(
+      'a path such as `/v1`, without a slash at its end, or ""',
+      /^(?:\/[A-Za-z0-9._~%!$&'()*+,;=:@-]+)*$/,
+    )
+      .default("/v1")
+      .describe(
+        'What stands before `/chat/completions`, `/messages` and `/responses` at the upstream; `""` for nothing.',
+      ),
+    protocols: protocols()
+      .default(["chat"])
+      .describe("What the upstream speaks; `messages` and `responses` then pass to it as they are."),
     credential: createCredentialSchema(source).optional(),
     credentials: described(
       list(createCredentialSchema(source), "credentials", 1).optional(),

@@ -8,10 +8,11 @@ const MAX_PRIORITY = 9;
 /** Fields of an upstream. */
 export function createPlaceFields() {
   return {
-    url: described(
-      upstreamUrl().optional(),
-      "`http://host:port` or `https://host:port` of the one endpoint. Either this, `urls` or `endpoints`.",
-    ),
+    url: upstreamUrl()
+      .optional()
+      .describe(
+        "`http://host:port` or `https://host:port` of the one endpoint. Either this, `urls` or `endpoints`.",
+      ),
     urls: described(
       list(upstreamUrl(), "URLs", 1).optional(),
       "Several endpoints that serve the same models; all `http` or all `https`.",
@@ -26,16 +27,16 @@ export function createPlaceFields() {
 /** `upstreams[].endpoints`. */
 function createEndpointsSchema() {
   const endpoint = mapping({
-    url: described(upstreamUrl(), "As `url`; all `http` or all `https`, none twice."),
-    weight: described(
-      integer(1, MAX_WEIGHT).default(1),
-      "Share of the requests among the endpoints of its priority.",
-    ),
-    priority: described(
-      integer(0, MAX_PRIORITY).default(0),
-      "0 is used first, 1 as far as too few endpoints of 0 are healthy, and so on. Priorities begin at 0 and leave " +
-        "none out.",
-    ),
+    url: upstreamUrl().describe("As `url`; all `http` or all `https`, none twice."),
+    weight: integer(1, MAX_WEIGHT)
+      .default(1)
+      .describe("Share of the requests among the endpoints of its priority."),
+    priority: integer(0, MAX_PRIORITY)
+      .default(0)
+      .describe(
+        "0 is used first, 1 as far as too few endpoints of 0 are healthy, and so on. Priorities begin at 0 and leave " +
+          "none out.",
+      ),
   });
   return list(endpoint, "endpoints", 1);
 }

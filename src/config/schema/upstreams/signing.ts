@@ -7,12 +7,10 @@ import type { SecretSource } from "../../secret.ts";
 /** `upstreams[].aws_signing`. */
 export function createAwsSigningSchema(source: SecretSource) {
   const signing = mapping({
-    region: described(
-      text("an AWS region such as `us-east-1`", /^[a-z0-9-]{1,64}$/),
+    region: text("an AWS region such as `us-east-1`", /^[a-z0-9-]{1,64}$/).describe(
       "Region that requests are signed for.",
     ),
-    service: described(
-      text("an AWS service's name such as `bedrock`", /^[a-z0-9-]{1,64}$/),
+    service: text("an AWS service's name such as `bedrock`", /^[a-z0-9-]{1,64}$/).describe(
       "Service that requests are signed for: `bedrock`, `sagemaker`, `execute-api`.",
     ),
     credentials_file: described(
@@ -20,10 +18,9 @@ export function createAwsSigningSchema(source: SecretSource) {
       "Access key in AWS's own format; a renewed file counts without a restart. Only Envoy reads it.",
       { default: "the identity of Envoy's pod or machine" },
     ),
-    profile: described(
-      text("a profile's name", /^[A-Za-z0-9_-]{1,64}$/).default("default"),
-      "Which profile of `credentials_file`.",
-    ),
+    profile: text("a profile's name", /^[A-Za-z0-9_-]{1,64}$/)
+      .default("default")
+      .describe("Which profile of `credentials_file`."),
   });
   return orNull(signing);
 }
