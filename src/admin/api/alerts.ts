@@ -18,16 +18,14 @@ import { defineOrganizationRoute } from "./route.ts";
 
 const PATH = "/api/organizations/{organization}/alerts";
 
-const list = defineOrganizationRoute(
-  {
-    method: "GET",
-    path: PATH,
-    operationId: "listAlerts",
-    summary: "Alerts with the state of each delivery, newest first; about 10,000 are kept.",
-    query: pageQuery(AUDIT_CURSOR),
-    answers: { 200: alertPage },
-  },
-  async ({ organization, query }, { store, dashboardUrl = null }) => {
+const list = defineOrganizationRoute({
+  method: "GET",
+  path: PATH,
+  operationId: "listAlerts",
+  summary: "Alerts with the state of each delivery, newest first; about 10,000 are kept.",
+  query: pageQuery(AUDIT_CURSOR),
+  answers: { 200: alertPage },
+  handleInOrganization: async ({ organization, query }, { store, dashboardUrl = null }) => {
     const { id, notifications } = organization;
     const unread = notifications.dashboard ? await store.countUnreadAlerts(id) : 0;
     const { status, body } = answerList(await store.listAlerts(id, parsePage(query)), (item) =>
@@ -35,35 +33,31 @@ const list = defineOrganizationRoute(
     );
     return { status, body: { ...(body as object), unread } };
   },
-);
+});
 
-const markRead = defineOrganizationRoute(
-  {
-    method: "POST",
-    path: `${PATH}/mark-read`,
-    operationId: "markAlertsRead",
-    summary: "Marks all alerts up to now as read.",
-    answers: { 204: null },
-  },
-  async ({ organization }, { store }) => {
+const markRead = defineOrganizationRoute({
+  method: "POST",
+  path: `${PATH}/mark-read`,
+  operationId: "markAlertsRead",
+  summary: "Marks all alerts up to now as read.",
+  answers: { 204: null },
+  handleInOrganization: async ({ organization }, { store }) => {
     await store.markAlertsRead(organization.id);
     return { status: 204 };
   },
-);
+});
 
-const redeliver = defineOrganizationRoute(
-  {
-    method: "POST",
-    path: `${PATH}/{alert}/redeliver`,
-    operationId: "redeliverAlert",
-    summary: "Sends an alert again, and lets whatever waits for its next attempt be tried at once.",
-    description:
-      "With it go those that fired in the same step. Receivers see the same `webhook-id` and `data.id` again.",
-    body: redelivery,
-    isBodyOptional: true,
-    answers: { 202: alert },
-  },
-  async ({ organization, params, body }, { store, dashboardUrl = null }) => {
+const redeliver = defineOrganizationRoute({
+  method: "POST",
+  path: `${PATH}/{alert}/redeliver`,
+  operationId: "redeliverAlert",
+  summary: "Sends an alert again, and lets whatever waits for its next attempt be tried at once.",
+  description:
+    "With it go those that fired in the same step. Receivers see the same `webhook-id` and `data.id` again.",
+  body: redelivery,
+  isBodyOptional: true,
+  answers: { 202: alert },
+  handleInOrganization: async ({ organization, params, body }, { store, dashboardUrl = null }) => {
     const alertId = params["alert"] ?? "";
     const found = await store.findAlert(organization.id, alertId);
     if (found === null) throw new AdminError("alert_not_found");
@@ -71,7 +65,7 @@ const redeliver = defineOrganizationRoute(
     const now = (await store.findAlert(organization.id, alertId)) ?? found;
     return { status: 202, body: formatAlert(now, dashboardUrl) };
   },
-);
+});
 
 function chooseChannels(
   { notifications }: OrganizationRecord,

@@ -4,16 +4,14 @@ import { pageQuery } from "../schemas/page.ts";
 import { answerList, parsePage } from "./list-answer.ts";
 import { defineOrganizationRoute } from "./route.ts";
 
-const list = defineOrganizationRoute(
-  {
-    method: "GET",
-    path: "/api/organizations/{organization}/audit",
-    operationId: "listAuditEntries",
-    summary: "Every change of the organization, its keys and tokens, newest first; about 10,000 are kept.",
-    query: pageQuery(AUDIT_CURSOR),
-    answers: { 200: auditPage },
-  },
-  async ({ organization, query }, { store }) =>
+const list = defineOrganizationRoute({
+  method: "GET",
+  path: "/api/organizations/{organization}/audit",
+  operationId: "listAuditEntries",
+  summary: "Every change of the organization, its keys and tokens, newest first; about 10,000 are kept.",
+  query: pageQuery(AUDIT_CURSOR),
+  answers: { 200: auditPage },
+  handleInOrganization: async ({ organization, query }, { store }) =>
     answerList(await store.listAuditEntries(organization.id, parsePage(query)), (entry) => ({
       id: entry.id,
       at: new Date(entry.recordedAtMs).toISOString(),
@@ -24,6 +22,6 @@ const list = defineOrganizationRoute(
       after: entry.after,
       request_id: entry.requestId,
     })),
-);
+});
 
 export const auditRoutes = [list];

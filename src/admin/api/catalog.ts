@@ -5,19 +5,17 @@ import { catalogPage } from "../schemas/catalog.ts";
 import { answerList } from "./list-answer.ts";
 import { defineRoute } from "./route.ts";
 
-const list = defineRoute(
-  {
-    method: "GET",
-    path: "/api/catalog",
-    operationId: "listModels",
-    summary: "All models in the order of the configuration, retired ones included. One page.",
-    answers: { 200: catalogPage },
-  },
-  async (_call, { catalog }) => {
+const list = defineRoute({
+  method: "GET",
+  path: "/api/catalog",
+  operationId: "listModels",
+  summary: "All models in the order of the configuration, retired ones included. One page.",
+  answers: { 200: catalogPage },
+  handle: async (_call, { catalog }) => {
     const nowMs = Date.now();
     return answerList({ items: catalog().models, next: null }, (model) => formatModel(model, nowMs));
   },
-);
+});
 
 function formatModel(model: Model, nowMs: number) {
   return {

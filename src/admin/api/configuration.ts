@@ -2,17 +2,14 @@
 import { configurationState } from "../schemas/configuration.ts";
 import { defineRoute } from "./route.ts";
 
-const read = defineRoute(
-  {
-    method: "GET",
-    path: "/api/configuration",
-    operationId: "getConfigurationState",
-    summary:
-      "Whether gateway.yaml as it is now is in force on this host, and what of it waits for a restart.",
-    access: "operator",
-    answers: { 200: configurationState },
-  },
-  async (_call, { readConfigState }) => {
+const read = defineRoute({
+  method: "GET",
+  path: "/api/configuration",
+  operationId: "getConfigurationState",
+  summary: "Whether gateway.yaml as it is now is in force on this host, and what of it waits for a restart.",
+  access: "operator",
+  answers: { 200: configurationState },
+  handle: async (_call, { readConfigState }) => {
     const { catalogSince, refused, waitingForRestart } = readConfigState();
     const problems = (refused?.problems ?? []).map(({ path, line = null, message }) => ({
       path,
@@ -26,6 +23,6 @@ const read = defineRoute(
     };
     return { status: 200, body };
   },
-);
+});
 
 export const configurationRoutes = [read];

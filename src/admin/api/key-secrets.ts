@@ -12,18 +12,16 @@ const KEYS = "/api/organizations/{organization}/keys";
 /** An audit entry is bounded; the answer and the usage name the rest. */
 const AUDITED_KEYS = 1_000;
 
-const rotate = defineOrganizationRoute(
-  {
-    method: "POST",
-    path: `${KEYS}/{key}/rotate`,
-    operationId: "rotateKey",
-    summary: "Gives a key a new secret; id, limits and spend stay. `key` in the answer is shown this once.",
-    body: keyRotation,
-    isBodyOptional: true,
-    usesIfMatch: true,
-    answers: { 200: keyWithSecret },
-  },
-  async (call, services) => {
+const rotate = defineOrganizationRoute({
+  method: "POST",
+  path: `${KEYS}/{key}/rotate`,
+  operationId: "rotateKey",
+  summary: "Gives a key a new secret; id, limits and spend stay. `key` in the answer is shown this once.",
+  body: keyRotation,
+  isBodyOptional: true,
+  usesIfMatch: true,
+  answers: { 200: keyWithSecret },
+  handleInOrganization: async (call, services) => {
     const current = await requireKey(call, services);
     expectVersion(call.ifMatch, current.version);
     // Read before: once the new secret is made, nothing may keep it from its answer.
@@ -55,17 +53,15 @@ const rotate = defineOrganizationRoute(
       headers: { etag: formatETag(after.version) },
     };
   },
-);
+});
 
-const revokeAll = defineOrganizationRoute(
-  {
-    method: "POST",
-    path: `${KEYS}/revoke-all`,
-    operationId: "revokeAllKeys",
-    summary: "Deletes every key of the organization, after a leak. May be repeated when it was cut short.",
-    answers: { 200: revocation },
-  },
-  async (call, services) => {
+const revokeAll = defineOrganizationRoute({
+  method: "POST",
+  path: `${KEYS}/revoke-all`,
+  operationId: "revokeAllKeys",
+  summary: "Deletes every key of the organization, after a leak. May be repeated when it was cut short.",
+  answers: { 200: revocation },
+  handleInOrganization: async (call, services) => {
     const { organization } = call;
     const revoked = await services.store.revokeAllKeys(organization.id);
     const data = revoked.map(({ id, name, display }) => ({ id, name, display }));
@@ -84,6 +80,6 @@ const revokeAll = defineOrganizationRoute(
     }
     return { status: 200, body: { revoked: data.length, data } };
   },
-);
+});
 
 export const keySecretRoutes = [rotate, revokeAll];

@@ -19,16 +19,14 @@ const PATH = "/api/organizations/{organization}/keys";
 const ONE = `${PATH}/{key}`;
 const KEY_ID = /^key_[0-9a-f-]{36}$/;
 
-const create = defineOrganizationRoute(
-  {
-    method: "POST",
-    path: PATH,
-    operationId: "createKey",
-    summary: "Makes a key. `key` in the answer is shown this once.",
-    body: keyCreation,
-    answers: { 201: keyWithSecret },
-  },
-  async (call, services) => {
+const create = defineOrganizationRoute({
+  method: "POST",
+  path: PATH,
+  operationId: "createKey",
+  summary: "Makes a key. `key` in the answer is shown this once.",
+  body: keyCreation,
+  answers: { 201: keyWithSecret },
+  handleInOrganization: async (call, services) => {
     const { organization, body } = call;
     requireUsableSettings(body, services.catalog(), await services.store.timeMs());
     const secret = createKey();
@@ -54,46 +52,40 @@ const create = defineOrganizationRoute(
       },
     };
   },
-);
+});
 
-const list = defineOrganizationRoute(
-  {
-    method: "GET",
-    path: PATH,
-    operationId: "listKeys",
-    summary: "The keys, in the order of their creation, with what they have spent this month.",
-    query: pageQuery(KEY_ID),
-    answers: { 200: keyPage },
-  },
-  async ({ organization, query }, { store }) => {
+const list = defineOrganizationRoute({
+  method: "GET",
+  path: PATH,
+  operationId: "listKeys",
+  summary: "The keys, in the order of their creation, with what they have spent this month.",
+  query: pageQuery(KEY_ID),
+  answers: { 200: keyPage },
+  handleInOrganization: async ({ organization, query }, { store }) => {
     const page = await store.listKeys(organization.id, parsePage(query));
     const figuresOf = await readFigures(organization.id, page.items, store);
     return answerList(page, (item) => formatKey(item, figuresOf(item)));
   },
-);
+});
 
-const show = defineOrganizationRoute(
-  {
-    method: "GET",
-    path: ONE,
-    operationId: "getKey",
-    summary: "One key, with what it has spent this month.",
-    answers: { 200: key },
-  },
-  async (call, services) => answerOne(await requireKey(call, services), services),
-);
+const show = defineOrganizationRoute({
+  method: "GET",
+  path: ONE,
+  operationId: "getKey",
+  summary: "One key, with what it has spent this month.",
+  answers: { 200: key },
+  handleInOrganization: async (call, services) => answerOne(await requireKey(call, services), services),
+});
 
-const change = defineOrganizationRoute(
-  {
-    method: "PATCH",
-    path: ONE,
-    operationId: "changeKey",
-    summary: "Changes what is given; it holds from the next request on.",
-    body: keyChange,
-    usesIfMatch: true,
-    answers: { 200: key },
-  },
-  async (call, services) => {
+const change = defineOrganizationRoute({
+  method: "PATCH",
+  path: ONE,
+  operationId: "changeKey",
+  summary: "Changes what is given; it holds from the next request on.",
+  body: keyChange,
+  usesIfMatch: true,
+  answers: { 200: key },
+  handleInOrganization: async (call, services) => {
     const { store } = services;
     requireUsableSettings(call.body, services.catalog(), await store.timeMs());
     const changes = convertKeyChange(call.body);
@@ -109,18 +101,16 @@ const change = defineOrganizationRoute(
       return answerOne(requireChanged(result).after, services);
     });
   },
-);
+});
 
-const remove = defineOrganizationRoute(
-  {
-    method: "DELETE",
-    path: ONE,
-    operationId: "deleteKey",
-    summary: "Deletes a key: from the next request on it is unknown. What it has spent stays in the usage.",
-    usesIfMatch: true,
-    answers: { 204: null },
-  },
-  async (call, services) => {
+const remove = defineOrganizationRoute({
+  method: "DELETE",
+  path: ONE,
+  operationId: "deleteKey",
+  summary: "Deletes a key: from the next request on it is unknown. What it has spent stays in the usage.",
+  usesIfMatch: true,
+  answers: { 204: null },
+  handleInOrganization: async (call, services) => {
     const current = await requireKey(call, services);
     expectVersion(call.ifMatch, current.version);
     const entry = describeChange(
@@ -130,7 +120,7 @@ const remove = defineOrganizationRoute(
     requireChanged(await services.store.deleteKey(referenceOf(current), entry));
     return { status: 204 };
   },
-);
+});
 
 /** @throws AdminError 404 for a key that never was, is another organization's or was deleted. */
 export async function requireKey(

@@ -3,33 +3,29 @@ import { getLogLevel } from "../../telemetry/log-level.ts";
 import { logLevel } from "../schemas/log-level.ts";
 import { defineRoute } from "./route.ts";
 
-const read = defineRoute(
-  {
-    method: "GET",
-    path: "/api/log-level",
-    operationId: "getLogLevel",
-    summary: "What the processes of this host log.",
-    access: "operator",
-    answers: { 200: logLevel },
-  },
-  async () => ({ status: 200, body: { level: getLogLevel() } }),
-);
+const read = defineRoute({
+  method: "GET",
+  path: "/api/log-level",
+  operationId: "getLogLevel",
+  summary: "What the processes of this host log.",
+  access: "operator",
+  answers: { 200: logLevel },
+  handle: async () => ({ status: 200, body: { level: getLogLevel() } }),
+});
 
-const change = defineRoute(
-  {
-    method: "PUT",
-    path: "/api/log-level",
-    operationId: "setLogLevel",
-    summary: "Changes what the processes of this host log, until they end or it is changed again.",
-    access: "operator",
-    body: logLevel,
-    answers: { 200: logLevel },
-  },
-  async ({ body }, { setLogLevel, logger }) => {
+const change = defineRoute({
+  method: "PUT",
+  path: "/api/log-level",
+  operationId: "setLogLevel",
+  summary: "Changes what the processes of this host log, until they end or it is changed again.",
+  access: "operator",
+  body: logLevel,
+  answers: { 200: logLevel },
+  handle: async ({ body }, { setLogLevel, logger }) => {
     logger.info({ from: getLogLevel(), to: body.level }, "the log level is changed");
     setLogLevel?.(body.level);
     return { status: 200, body: { level: getLogLevel() } };
   },
-);
+});
 
 export const logLevelRoutes = [read, change];

@@ -26,17 +26,15 @@ import type { ApiAnswer, ApiServices } from "./route.ts";
 const PATH = "/api/organizations";
 const ONE = `${PATH}/{organization}`;
 
-const create = defineRoute(
-  {
-    method: "POST",
-    path: PATH,
-    operationId: "createOrganization",
-    summary: "Makes an organization.",
-    access: "operator",
-    body: organizationCreation,
-    answers: { 201: organization },
-  },
-  async (call, services) => {
+const create = defineRoute({
+  method: "POST",
+  path: PATH,
+  operationId: "createOrganization",
+  summary: "Makes an organization.",
+  access: "operator",
+  body: organizationCreation,
+  answers: { 201: organization },
+  handle: async (call, services) => {
     const nowMs = await services.store.timeMs();
     const plan = planOrganizationChange(null, call.body, call.principal, services, nowMs);
     const { name, currency } = call.body;
@@ -55,25 +53,23 @@ const create = defineRoute(
     const answer = await answerOne(record, services, plan.newSecrets);
     return { ...answer, status: 201, headers: { ...answer.headers, location: `${PATH}/${record.id}` } };
   },
-);
+});
 
-const list = defineRoute(
-  {
-    method: "GET",
-    path: PATH,
-    operationId: "listOrganizations",
-    summary: "All organizations, in the order of their creation; with an organization's token only its own.",
-    query: organizationQuery,
-    answers: { 200: organizationPage },
-  },
-  async ({ principal, query }, services) => {
+const list = defineRoute({
+  method: "GET",
+  path: PATH,
+  operationId: "listOrganizations",
+  summary: "All organizations, in the order of their creation; with an organization's token only its own.",
+  query: organizationQuery,
+  answers: { 200: organizationPage },
+  handle: async ({ principal, query }, services) => {
     const { items, next } = await listVisible(principal, query, services.store);
     const formatted = await Promise.all(
       items.map(async (item) => formatOrganization(item, await readOrganizationSpend(services, item.id))),
     );
     return answerList({ items: formatted, next }, (item) => item);
   },
-);
+});
 
 /** An organization's token sees one, on the first page. */
 async function listVisible(
@@ -91,31 +87,27 @@ async function listVisible(
   return { items: isWanted ? [own] : [], next: null };
 }
 
-const show = defineOrganizationRoute(
-  {
-    method: "GET",
-    path: ONE,
-    operationId: "getOrganization",
-    summary: "One organization, with what it has spent this month.",
-    answers: { 200: organization },
-  },
-  (call, services) => answerOne(call.organization, services),
-);
+const show = defineOrganizationRoute({
+  method: "GET",
+  path: ONE,
+  operationId: "getOrganization",
+  summary: "One organization, with what it has spent this month.",
+  answers: { 200: organization },
+  handleInOrganization: (call, services) => answerOne(call.organization, services),
+});
 
-const change = defineOrganizationRoute(
-  {
-    method: "PATCH",
-    path: ONE,
-    operationId: "changeOrganization",
-    summary: "Changes what is given; it holds from the next request on.",
-    description:
-      "`currency` (only as long as nothing was spent, else 409) and `suspended` are the operator's alone. " +
-      "Setting the URL of a webhook in the `standard` format makes a secret, which this answer alone shows.",
-    body: organizationChange,
-    usesIfMatch: true,
-    answers: { 200: organization },
-  },
-  (call, services) =>
+const change = defineOrganizationRoute({
+  method: "PATCH",
+  path: ONE,
+  operationId: "changeOrganization",
+  summary: "Changes what is given; it holds from the next request on.",
+  description:
+    "`currency` (only as long as nothing was spent, else 409) and `suspended` are the operator's alone. " +
+    "Setting the URL of a webhook in the `standard` format makes a secret, which this answer alone shows.",
+  body: organizationChange,
+  usesIfMatch: true,
+  answers: { 200: organization },
+  handleInOrganization: (call, services) =>
     changeCurrent(call.organization, call.ifMatch, async (current, expectedVersion) => {
       const nowMs = await services.store.timeMs();
       const plan = planOrganizationChange(current, call.body, call.principal, services, nowMs);
@@ -143,7 +135,7 @@ const change = defineOrganizationRoute(
       }
       return answerOne(result.after, services, plan.newSecrets);
     }),
-);
+});
 
 async function answerOne(
   record: OrganizationRecord,

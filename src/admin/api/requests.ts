@@ -12,19 +12,17 @@ import { defineOrganizationRoute } from "./route.ts";
 
 const PATH = "/api/organizations/{organization}/requests";
 
-const list = defineOrganizationRoute(
-  {
-    method: "GET",
-    path: PATH,
-    operationId: "listRequests",
-    summary:
-      "The last requests, newest first; about 10,000 that were admitted are kept and 2,000 that were refused.",
-    description:
-      "With a filter, one call looks through 2,000 of them: a page may then hold fewer than `limit`, and have a `next` all the same.",
-    query: requestQuery,
-    answers: { 200: recentRequestPage },
-  },
-  async ({ organization, query }, { store }) => {
+const list = defineOrganizationRoute({
+  method: "GET",
+  path: PATH,
+  operationId: "listRequests",
+  summary:
+    "The last requests, newest first; about 10,000 that were admitted are kept and 2,000 that were refused.",
+  description:
+    "With a filter, one call looks through 2,000 of them: a page may then hold fewer than `limit`, and have a `next` all the same.",
+  query: requestQuery,
+  answers: { 200: recentRequestPage },
+  handleInOrganization: async ({ organization, query }, { store }) => {
     const page = await store.listRequests(organization.id, parsePage(query), createRequestFilter(query));
     const names = await readKeyNames(
       store,
@@ -33,17 +31,15 @@ const list = defineOrganizationRoute(
     );
     return answerList(page, (request) => formatRequest(request, organization.id, names));
   },
-);
+});
 
-const show = defineOrganizationRoute(
-  {
-    method: "GET",
-    path: `${PATH}/{request}`,
-    operationId: "getRequest",
-    summary: "One of the last requests: every check with its figures, tokens, cost, and all of it in words.",
-    answers: { 200: explainedRequest },
-  },
-  async ({ organization, params }, { store, dashboardUrl = null }) => {
+const show = defineOrganizationRoute({
+  method: "GET",
+  path: `${PATH}/{request}`,
+  operationId: "getRequest",
+  summary: "One of the last requests: every check with its figures, tokens, cost, and all of it in words.",
+  answers: { 200: explainedRequest },
+  handleInOrganization: async ({ organization, params }, { store, dashboardUrl = null }) => {
     const found = await store.findRequest(organization.id, params["request"] ?? "", null);
     if (found === null) throw new AdminError("request_not_found");
     const key = await store.getKey({ organizationId: organization.id, keyId: found.keyId });
@@ -57,7 +53,7 @@ const show = defineOrganizationRoute(
       body: { ...request, explanation: explain(request, organization.currency, dashboardUrl) },
     };
   },
-);
+});
 
 /** What a client wrote as its model or path may be its key, and whoever may look here is not to have that. */
 function formatRequest(request: RecentRequest, organizationId: string, names: ReadonlyMap<string, string>) {

@@ -85,11 +85,11 @@ export interface ApiAnswer {
 }
 
 export interface ApiRoute extends RouteDescription {
-  readonly handle: (call: ApiCall, services: ApiServices) => Promise<ApiAnswer>;
+  readonly handle: Handler<ApiCall>;
 }
 
 export interface OrganizationRoute extends RouteDescription {
-  readonly handleInOrganization: (call: OrganizationCall, services: ApiServices) => Promise<ApiAnswer>;
+  readonly handleInOrganization: Handler<OrganizationCall>;
 }
 
 type Given = z.ZodType | undefined;
@@ -98,23 +98,25 @@ type Schemas<Query, Body> = RouteDescription & {
   readonly query?: Query;
   readonly body?: Body;
 };
+type Handler<Call> = (call: Call, services: ApiServices) => Promise<ApiAnswer>;
 
 /** A route whose handler gets what its schemas have checked. */
 export function defineRoute<Query extends Given = undefined, Body extends Given = undefined>(
-  description: Schemas<Query, Body>,
-  handle: (call: ApiCall<Output<Query>, Output<Body>>, services: ApiServices) => Promise<ApiAnswer>,
+  route: Schemas<Query, Body> & { readonly handle: Handler<ApiCall<Output<Query>, Output<Body>>> },
 ): ApiRoute {
   // run-route.ts gives a handler nothing but the output of its own schemas.
-  return { ...description, handle: handle as ApiRoute["handle"] };
+  return { ...route, handle: route.handle as ApiRoute["handle"] };
 }
 
 /** The same below `/api/organizations/{organization}`. */
 export function defineOrganizationRoute<Query extends Given = undefined, Body extends Given = undefined>(
-  description: Schemas<Query, Body>,
-  handle: (call: OrganizationCall<Output<Query>, Output<Body>>, services: ApiServices) => Promise<ApiAnswer>,
+  route: Schemas<Query, Body> & {
+    readonly handleInOrganization: Handler<OrganizationCall<Output<Query>, Output<Body>>>;
+  },
 ): OrganizationRoute {
+  const { handleInOrganization } = route;
   return {
-    ...description,
-    handleInOrganization: handle as OrganizationRoute["handleInOrganization"],
+    ...route,
+    handleInOrganization: handleInOrganization as OrganizationRoute["handleInOrganization"],
   };
 }

@@ -17,22 +17,20 @@ import { priceOutsideUsage } from "./price-outside-usage.ts";
 import { describeChange } from "./record-change.ts";
 import { defineOrganizationRoute } from "./route.ts";
 
-const create = defineOrganizationRoute(
-  {
-    method: "POST",
-    path: "/api/organizations/{organization}/spend-corrections",
-    operationId: "correctSpend",
-    summary: "Adds a signed amount to this month's spend; usage moves with it.",
-    description:
-      "In place of an amount it takes the tokens of a model that did not pass the gateway, such as those of a batch job, " +
-      "and charges them at the catalog's price in force now. With an `Idempotency-Key` a repeat changes nothing, for as long as the month's figures are kept: send one, and a lost " +
-      "answer is no problem.",
-    access: "operator",
-    body: spendCorrectionCreation,
-    usesIdempotencyKey: true,
-    answers: { 200: spendCorrection, 201: spendCorrection },
-  },
-  async (call, services) => {
+const create = defineOrganizationRoute({
+  method: "POST",
+  path: "/api/organizations/{organization}/spend-corrections",
+  operationId: "correctSpend",
+  summary: "Adds a signed amount to this month's spend; usage moves with it.",
+  description:
+    "In place of an amount it takes the tokens of a model that did not pass the gateway, such as those of a batch job, " +
+    "and charges them at the catalog's price in force now. With an `Idempotency-Key` a repeat changes nothing, for as long as the month's figures are kept: send one, and a lost " +
+    "answer is no problem.",
+  access: "operator",
+  body: spendCorrectionCreation,
+  usesIdempotencyKey: true,
+  answers: { 200: spendCorrection, 201: spendCorrection },
+  handleInOrganization: async (call, services) => {
     const { organization, body } = call;
     const { store } = services;
     const keyId = body.key_id ?? null;
@@ -74,7 +72,7 @@ const create = defineOrganizationRoute(
     };
     return { status: repeated ? 200 : 201, body: answer };
   },
-);
+});
 
 const detailsSchema = z.object({
   key_id: z.string().nullable(),

@@ -13,16 +13,14 @@ import type { OrganizationCall } from "./route.ts";
 const PATH = "/api/organizations/{organization}/tokens";
 const TOKEN_ID = /^token_[0-9a-f-]{36}$/;
 
-const create = defineOrganizationRoute(
-  {
-    method: "POST",
-    path: PATH,
-    operationId: "createToken",
-    summary: "Makes a token for this organization alone. `token` in the answer is shown this once.",
-    body: tokenCreation,
-    answers: { 201: tokenWithSecret },
-  },
-  async (call, services) => {
+const create = defineOrganizationRoute({
+  method: "POST",
+  path: PATH,
+  operationId: "createToken",
+  summary: "Makes a token for this organization alone. `token` in the answer is shown this once.",
+  body: tokenCreation,
+  answers: { 201: tokenWithSecret },
+  handleInOrganization: async (call, services) => {
     const secret = createOrganizationToken();
     const hashed = { hash: hashToken(secret), display: displayToken(secret) };
     const record = await services.store.createToken(call.organization.id, call.body, hashed, (made) =>
@@ -31,30 +29,26 @@ const create = defineOrganizationRoute(
     if (record === null) throw new AdminError("organization_not_found");
     return { status: 201, body: { ...formatToken(record), token: secret } };
   },
-);
+});
 
-const list = defineOrganizationRoute(
-  {
-    method: "GET",
-    path: PATH,
-    operationId: "listTokens",
-    summary: "The organization's tokens, in the order of their creation.",
-    query: pageQuery(TOKEN_ID),
-    answers: { 200: tokenPage },
-  },
-  async ({ organization, query }, { store }) =>
+const list = defineOrganizationRoute({
+  method: "GET",
+  path: PATH,
+  operationId: "listTokens",
+  summary: "The organization's tokens, in the order of their creation.",
+  query: pageQuery(TOKEN_ID),
+  answers: { 200: tokenPage },
+  handleInOrganization: async ({ organization, query }, { store }) =>
     answerList(await store.listTokens(organization.id, parsePage(query)), formatToken),
-);
+});
 
-const remove = defineOrganizationRoute(
-  {
-    method: "DELETE",
-    path: `${PATH}/{token}`,
-    operationId: "deleteToken",
-    summary: "Deletes a token: it works no longer from the next call on.",
-    answers: { 204: null },
-  },
-  async (call, services) => {
+const remove = defineOrganizationRoute({
+  method: "DELETE",
+  path: `${PATH}/{token}`,
+  operationId: "deleteToken",
+  summary: "Deletes a token: it works no longer from the next call on.",
+  answers: { 204: null },
+  handleInOrganization: async (call, services) => {
     const tokenId = call.params["token"] ?? "";
     const record = await services.store.deleteToken(call.organization.id, tokenId, (ended) =>
       describeTokenChange(call, "token.deleted", ended, { before: describeToken(ended), after: null }),
@@ -62,7 +56,7 @@ const remove = defineOrganizationRoute(
     if (record === null) throw new AdminError("token_not_found");
     return { status: 204 };
   },
-);
+});
 
 function formatToken(record: TokenRecord) {
   return {

@@ -7,20 +7,18 @@ import { defineOrganizationRoute } from "./route.ts";
 
 const GZIP = "application/gzip";
 
-const exportUsage = defineOrganizationRoute(
-  {
-    method: "GET",
-    path: "/api/organizations/{organization}/usage/export",
-    operationId: "exportUsage",
-    summary: "A month's usage as a file: one row for each day, key, model and combination of tags.",
-    description:
-      "Streamed. Where it broke off, go on with `after`, the `row_id` of the last whole row: the rows behind it come, " +
-      "without a header line. The rows of a month that is over are the same each time.",
-    query: usageExportQuery,
-    answers: { 200: null },
-    streams: ["text/csv", "application/jsonl", GZIP],
-  },
-  async ({ organization, query }, { store }) => {
+const exportUsage = defineOrganizationRoute({
+  method: "GET",
+  path: "/api/organizations/{organization}/usage/export",
+  operationId: "exportUsage",
+  summary: "A month's usage as a file: one row for each day, key, model and combination of tags.",
+  description:
+    "Streamed. Where it broke off, go on with `after`, the `row_id` of the last whole row: the rows behind it come, " +
+    "without a header line. The rows of a month that is over are the same each time.",
+  query: usageExportQuery,
+  answers: { 200: null },
+  streams: ["text/csv", "application/jsonl", GZIP],
+  handleInOrganization: async ({ organization, query }, { store }) => {
     const month = parseMonth(query.month ?? "") ?? monthAt(await store.timeMs());
     const format = EXPORT_FORMATS[query.format ?? "csv"];
     const after = query.after ?? null;
@@ -41,7 +39,7 @@ const exportUsage = defineOrganizationRoute(
       },
     };
   },
-);
+});
 
 /**
  * A stream that asks for the next chunk only when its reader has room. The first is there before the stream is: what fails

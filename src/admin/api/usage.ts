@@ -29,17 +29,15 @@ interface Total {
   costMicrocents: bigint;
 }
 
-const show = defineOrganizationRoute(
-  {
-    method: "GET",
-    path: "/api/organizations/{organization}/usage",
-    operationId: "getUsage",
-    summary: "Requests, tokens and cost of a month, one row per group. Deleted keys are in it.",
-    query: usageQuery,
-    answers: { 200: usage },
-    otherMediaType: "text/csv",
-  },
-  async ({ organization, query }, { store }) => {
+const show = defineOrganizationRoute({
+  method: "GET",
+  path: "/api/organizations/{organization}/usage",
+  operationId: "getUsage",
+  summary: "Requests, tokens and cost of a month, one row per group. Deleted keys are in it.",
+  query: usageQuery,
+  answers: { 200: usage },
+  otherMediaType: "text/csv",
+  handleInOrganization: async ({ organization, query }, { store }) => {
     const read = await store.readUsage(organization.id, query.month ?? null);
     const { month } = read;
     const groups = parseGroups(query.group_by);
@@ -59,7 +57,7 @@ const show = defineOrganizationRoute(
       },
     };
   },
-);
+});
 
 /** Of these rows those that a caller asks for. */
 function filterUsage(

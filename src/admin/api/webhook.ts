@@ -26,37 +26,33 @@ const PLACES = [
 type Place = (typeof PLACES)[number];
 
 function defineTest({ path, suffix, which }: Place): OrganizationRoute {
-  return defineOrganizationRoute(
-    {
-      method: "POST",
-      path: `${path}/test`,
-      operationId: `test${suffix}`,
-      summary: `Sends one test to ${which}, now and once, and says what came of it.`,
-      description:
-        "In the `standard` format a signed event of the type `webhook.test`; to Slack and Teams a message that says so; to PagerDuty the end of an alert that there is not, which opens nothing.",
-      answers: { 200: webhookTest },
-    },
-    async ({ organization, params }, { allowPrivateWebhooks }) => {
+  return defineOrganizationRoute({
+    method: "POST",
+    path: `${path}/test`,
+    operationId: `test${suffix}`,
+    summary: `Sends one test to ${which}, now and once, and says what came of it.`,
+    description:
+      "In the `standard` format a signed event of the type `webhook.test`; to Slack and Teams a message that says so; to PagerDuty the end of an alert that there is not, which opens nothing.",
+    answers: { 200: webhookTest },
+    handleInOrganization: async ({ organization, params }, { allowPrivateWebhooks }) => {
       const webhook = requireWebhook(organization, params["webhook"]);
       const startMs = performance.now();
       const outcome = await trySending(organization, webhook, allowPrivateWebhooks);
       return { status: 200, body: { ...outcome, duration_ms: Math.round(performance.now() - startMs) } };
     },
-  );
+  });
 }
 
 function defineRotation({ path, suffix, which }: Place): OrganizationRoute {
-  return defineOrganizationRoute(
-    {
-      method: "POST",
-      path: `${path}/rotate-secret`,
-      operationId: `rotate${suffix}Secret`,
-      summary: `Makes a new secret of ${which}, which this answer alone shows; for a while the former one signs too.`,
-      body: secretRotation,
-      isBodyOptional: true,
-      answers: { 200: rotatedSecret },
-    },
-    (call, { store }) => {
+  return defineOrganizationRoute({
+    method: "POST",
+    path: `${path}/rotate-secret`,
+    operationId: `rotate${suffix}Secret`,
+    summary: `Makes a new secret of ${which}, which this answer alone shows; for a while the former one signs too.`,
+    body: secretRotation,
+    isBodyOptional: true,
+    answers: { 200: rotatedSecret },
+    handleInOrganization: (call, { store }) => {
       const secret = createWebhookSecret();
       return changeCurrent(call.organization, null, async (current, expectedVersion) => {
         const untilMs = (await store.timeMs()) + call.body.grace_seconds * 1000;
@@ -72,7 +68,7 @@ function defineRotation({ path, suffix, which }: Place): OrganizationRoute {
         return { status: 200, body: { secret, former_secret_until: former } };
       });
     },
-  );
+  });
 }
 
 function requireWebhook({ notifications }: OrganizationRecord, id: string | undefined): Webhook {
