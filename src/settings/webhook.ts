@@ -6,27 +6,35 @@ import type { Kind } from "./setting.ts";
 
 const MAX_URL_CHARACTERS = 2048;
 
-const input = record({
-  url: z
+/** Where alerts are posted. */
+export function webhookUrl() {
+  return z
     .string({ error: "expected a URL such as https://example.com/hook" })
     .superRefine((value, context) => {
       const message = explainWebhookUrl(value);
       if (message !== null) context.addIssue({ code: "custom", message });
-    })
-    .describe("`https`; `http` only where the operator allows private networks."),
+    });
+}
+
+/** Since when nothing is sent. @param ending What ends it. */
+export function disabledAt(ending: string) {
+  return z.iso
+    .datetime()
+    .nullable()
+    .meta({
+      description: `Not null: the endpoint answered 410 Gone, and nothing is sent until ${ending}.`,
+      examples: ["2026-12-01T00:00:00.000Z"],
+    });
+}
+
+const input = record({
+  url: webhookUrl().describe("`https`; `http` only where the operator allows private networks."),
 }).nullable();
 
 const output = z
   .strictObject({
     url: z.string(),
-    disabled_at: z.iso
-      .datetime()
-      .nullable()
-      .meta({
-        description:
-          "Not null: the endpoint answered 410 Gone, and nothing is sent until the URL is set again, the same or another.",
-        examples: ["2026-12-01T00:00:00.000Z"],
-      }),
+    disabled_at: disabledAt("the URL is set again, the same or another"),
     secret: z
       .string()
       .exactOptional()
@@ -75,7 +83,7 @@ export function formatTime(timeMs: number | undefined): string | null {
 }
 
 /** Why a text is no URL of a webhook, or null when it is one. What was found is not shown: it may carry a credential. */
-export function explainWebhookUrl(value: string): string | null {
+function explainWebhookUrl(value: string): string | null {
   if (value.length > MAX_URL_CHARACTERS) return `must be a URL of at most ${MAX_URL_CHARACTERS} characters`;
   if (!URL.canParse(value)) return "must be a URL such as https://example.com/hook";
   const url = new URL(value);

@@ -6,7 +6,7 @@ import * as z from "zod";
 import { record } from "./input-schemas.ts";
 import { asJson } from "./kinds.ts";
 import type { Kind } from "./setting.ts";
-import { explainWebhookUrl, formatTime, secretsSchema } from "./webhook.ts";
+import { disabledAt, formatTime, secretsSchema, webhookUrl } from "./webhook.ts";
 
 export const WEBHOOK_FORMATS = ["standard", "slack", "teams", "pagerduty"] as const;
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
@@ -23,6 +23,8 @@ const SHOWN_CHARACTERS = 4;
 /** Without what was found, which is a secret. */
 const ROUTING_KEY_EXPECTATION = "must be the 32 letters and digits of an integration key";
 
+const LIST_EXPECTATION = `expected a list of at most ${MAX_WEBHOOKS} webhooks`;
+
 const input = z
   .array(
     record({
@@ -34,12 +36,7 @@ const input = z
         .enum(WEBHOOK_FORMATS, { error: `expected one of ${WEBHOOK_FORMATS.join(", ")}` })
         .optional()
         .describe("`standard` when left out; that of one that there is cannot be changed."),
-      url: z
-        .string({ error: "expected a URL such as https://example.com/hook" })
-        .superRefine((value, context) => {
-          const message = explainWebhookUrl(value);
-          if (message !== null) context.addIssue({ code: "custom", message });
-        })
+      url: webhookUrl()
         .optional()
         .describe(`Required but for \`pagerduty\`, where ${PAGERDUTY_URL} is meant when it is left out.`),
       routing_key: z
@@ -56,9 +53,9 @@ const input = z
         .optional()
         .describe("Which it hears of; all when left out."),
     }),
-    { error: `expected a list of at most ${MAX_WEBHOOKS} webhooks` },
+    { error: LIST_EXPECTATION },
   )
-  .max(MAX_WEBHOOKS, { error: `expected a list of at most ${MAX_WEBHOOKS} webhooks` });
+  .max(MAX_WEBHOOKS, { error: LIST_EXPECTATION });
 
 const output = z.array(
   z.strictObject({
@@ -67,14 +64,7 @@ const output = z.array(
     url: z.string().describe("Of `slack` and `teams`: the host and the last four characters."),
     routing_key: z.string().nullable().describe("Of `pagerduty`: the last four characters."),
     alerts: z.array(z.enum(WEBHOOK_ALERTS)),
-    disabled_at: z.iso
-      .datetime()
-      .nullable()
-      .meta({
-        description:
-          "Not null: the endpoint answered 410 Gone, and nothing is sent until its URL or routing key is set again.",
-        examples: ["2026-12-01T00:00:00.000Z"],
-      }),
+    disabled_at: disabledAt("its URL or routing key is set again"),
     secret: z
       .string()
       .exactOptional()
