@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { Cluster, type Redis } from "ioredis";
 import type { Config } from "../config/schema.ts";
+import { connectTo } from "../store/open-store.ts";
 import { createRedisClient, type RedisClient, waitUntilReady } from "../store/redis/client.ts";
 import { type DoctorFinding, found, ok, reasonOf } from "./finding.ts";
 
@@ -64,20 +65,9 @@ async function checkServer(client: Redis): Promise<DoctorFinding[]> {
 
 function openClient(config: Config): RedisClient {
   const shared = { commandTimeoutMs: COMMAND_TIMEOUT_MS, onError: () => undefined };
-  const { redis } = config;
-  if (redis === null) return createRedisClient({ url: privateSocket(config), ...shared });
-  const { mode, urls, name, username, password, sentinelPassword } = redis;
-  const credentials = {
-    username,
-    password: password?.reveal() ?? null,
-    sentinelPassword: sentinelPassword?.reveal() ?? null,
-    tlsFiles: redis,
-  };
-  if (mode === "cluster") return createRedisClient({ cluster: urls, ...credentials, ...shared });
-  if (mode === "sentinel") {
-    return createRedisClient({ sentinels: urls, name: name ?? "", ...credentials, ...shared });
-  }
-  return createRedisClient({ url: urls[0] ?? "", ...credentials, ...shared });
+  return config.redis === null
+    ? createRedisClient({ url: privateSocket(config), ...shared })
+    : connectTo(config.redis, shared);
 }
 
 function privateSocket({ sidecar }: Config): string {

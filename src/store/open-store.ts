@@ -8,7 +8,7 @@ import type { Config } from "../config/schema.ts";
 import type { Logger } from "../logger.ts";
 import { pause, waitAtMost } from "../wait.ts";
 import { createRedisClient, isLoginRefused, waitUntilReady } from "./redis/client.ts";
-import type { RedisAddress, RedisClient } from "./redis/client.ts";
+import type { RedisAddress, RedisClient, RedisConnectionOptions } from "./redis/client.ts";
 import { createStore } from "./redis-store.ts";
 import { checkSchema, SchemaError } from "./redis/schema.ts";
 import type { OperationMeter } from "./run.ts";
@@ -146,15 +146,25 @@ async function reach(client: RedisClient, timeoutMs: number): Promise<void> {
 
 function connect(config: StoreSettings, logger: Logger<"warn">, options: OpenStoreOptions): RedisClient {
   if (config.redis === null) throw new Error("No Redis is configured: set `redis.url`.");
-  const { username, password, sentinelPassword } = config.redis;
+  return connectTo(config.redis, {
+    ...(options.commandTimeoutMs === undefined ? {} : { commandTimeoutMs: options.commandTimeoutMs }),
+    onError: (error) => logger.warn({ err: error }, "the connection to Redis failed"),
+  });
+}
+
+/** A client of the Redis that the configuration names. */
+export function connectTo(
+  redis: RedisSettings,
+  options: Pick<RedisConnectionOptions, "commandTimeoutMs" | "onError">,
+): RedisClient {
+  const { username, password, sentinelPassword } = redis;
   return createRedisClient({
-    ...formatAddress(config.redis),
+    ...formatAddress(redis),
     username,
     password: password?.reveal() ?? null,
     sentinelPassword: sentinelPassword?.reveal() ?? null,
-    tlsFiles: config.redis,
-    ...(options.commandTimeoutMs === undefined ? {} : { commandTimeoutMs: options.commandTimeoutMs }),
-    onError: (error) => logger.warn({ err: error }, "the connection to Redis failed"),
+    tlsFiles: redis,
+    ...options,
   });
 }
 
