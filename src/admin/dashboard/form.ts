@@ -4,24 +4,16 @@
  */
 import { parseCents } from "../../money.ts";
 import { parsePairs } from "../../settings/parse-pairs.ts";
+import type { Notation } from "../../settings/setting.ts";
 import { AdminError } from "../admin-error.ts";
 
 /**
- * `whole`, `amount`, `time`, `line`: empty is null. `default`: a whole number, empty leaves it to the API. `flag`: a checkbox.
- * `lines`: one item a line. `pairs`: an object of lines `name = value`. `url`: an object with it, from `<name>.url`; empty is null. `choices`: every checkbox of that name; null when `<name>.all` is set.
+ * What a field is: the notation of a setting, or `line`, a text whose empty one is null, or `default`, a whole number whose
+ * empty one is left to the API. An empty number, amount, time, model and webhook is null; emails are one a line, names lines
+ * of `name = value`; a webhook is an object with its URL, from `<name>.url`; models are every checkbox of that name, null
+ * when `<name>.all` is set.
  */
-export type FieldKind =
-  | "text"
-  | "line"
-  | "whole"
-  | "default"
-  | "amount"
-  | "time"
-  | "flag"
-  | "lines"
-  | "pairs"
-  | "url"
-  | "choices";
+export type FieldKind = Exclude<Notation, "group" | "webhooks"> | "line" | "default";
 export type Fields = Readonly<Record<string, FieldKind>>;
 
 /** Field → what is wrong with it; "" for what belongs to none. */
@@ -61,8 +53,10 @@ function readField(form: FormValues, path: string, kind: FieldKind): unknown {
     case "text":
       return text;
     case "line":
+    case "model":
       return text === "" ? null : text;
     case "whole":
+    case "rate":
       return text === "" ? null : wholeOf(text);
     case "default":
       return text === "" ? undefined : wholeOf(text);
@@ -72,15 +66,15 @@ function readField(form: FormValues, path: string, kind: FieldKind): unknown {
       return text === "" ? null : timeOf(text);
     case "flag":
       return form.has(path);
-    case "lines":
+    case "emails":
       return text.split(/[\s,]+/).filter((line) => line !== "");
-    case "pairs":
+    case "names":
       return parsePairs(text.split("\n").filter((line) => line.trim() !== ""));
-    case "url": {
+    case "webhook": {
       const url = form.text(`${path}.url`);
       return url === "" ? null : { url };
     }
-    case "choices":
+    case "models":
       return form.text(`${path}.all`) === "yes" ? null : form.getAll(path);
     default:
       return kind satisfies never;

@@ -81,27 +81,13 @@ export function inputName({ path, row }: FormSetting): string {
   return row.kind.notation === "webhook" ? `${path}.url` : path;
 }
 
-const FIELD_KINDS: Readonly<Record<Exclude<Notation, "group" | "webhooks">, FieldKind>> = {
-  text: "text",
-  whole: "whole",
-  rate: "whole",
-  amount: "amount",
-  flag: "flag",
-  time: "time",
-  models: "choices",
-  model: "line",
-  names: "pairs",
-  emails: "lines",
-  webhook: "url",
-};
-
 /** A new one's number that is left empty is left to the API, which has a default. */
 function fieldKindOf({ kind, default: value }: Setting, isNew: boolean): FieldKind {
   if (kind.notation === "group" || kind.notation === "webhooks") {
     throw new TypeError("a group or list has no field of its own");
   }
   if (kind.notation === "text") return value === null ? "line" : "text";
-  return isNew && typeof value === "number" ? "default" : FIELD_KINDS[kind.notation];
+  return isNew && typeof value === "number" ? "default" : kind.notation;
 }
 
 function textOf(notation: Notation, value: unknown): string | readonly string[] | null {

@@ -18,15 +18,15 @@ describe("readBody", () => {
     { name: "a checkbox", kind: "flag", form: "f=yes", value: true },
     { name: "a checkbox that is not ticked", kind: "flag", form: "", value: false },
     { name: "a time as UTC", kind: "time", form: "f=2026-12-31T23%3A59", value: "2026-12-31T23:59:00Z" },
-    { name: "lines", kind: "lines", form: "f=a%40b.c%0D%0Ad%40e.f", value: ["a@b.c", "d@e.f"] },
+    { name: "lines", kind: "emails", form: "f=a%40b.c%0D%0Ad%40e.f", value: ["a@b.c", "d@e.f"] },
     {
       name: "pairs",
-      kind: "pairs",
+      kind: "names",
       form: "f=a+%3D+b%2Fc%0D%0A%0D%0Ad%3De%3Df%0D%0Ag",
       value: { a: "b/c", d: "e=f", g: "" },
     },
-    { name: "choices", kind: "choices", form: "f=a&f=b", value: ["a", "b"] },
-    { name: "all choices as null", kind: "choices", form: "f=a&f.all=yes", value: null },
+    { name: "choices", kind: "models", form: "f=a&f=b", value: ["a", "b"] },
+    { name: "all choices as null", kind: "models", form: "f=a&f.all=yes", value: null },
   ])("reads $name", ({ kind, form, value }) => {
     expect(readBody(new FormValues(form), { f: kind })["f"]).toEqual(value);
   });
