@@ -119,3 +119,8 @@ export class AdminError extends Error {
     return { error: { message, type, code, param, request_id: requestId } };
   }
 }
+
+/** 400: what is wrong with a field, by its path, or with a parameter of the query. */
+export function invalidField(param: string, problem: string): AdminError {
+  return new AdminError("invalid_parameter", { message: `\`${param}\`: ${problem}`, param });
+}

@@ -9,7 +9,7 @@ import {
   type ListedAlert,
 } from "../../store/types/alerts.ts";
 import type { OrganizationRecord } from "../../store/types/management.ts";
-import { AdminError } from "../admin-error.ts";
+import { AdminError, invalidField } from "../admin-error.ts";
 import { alert, alertPage, redelivery } from "../schemas/alert.ts";
 import { AUDIT_CURSOR } from "../schemas/audit-entry.ts";
 import { pageQuery } from "../schemas/page.ts";
@@ -79,8 +79,7 @@ function chooseChannels(
   const missing = wanted?.filter((channel) => !chosen.includes(channel)) ?? [];
   if (missing.length > 0 || chosen.length === 0) {
     const what = missing.length > 0 ? missing.join(" and ") : "email and webhook";
-    const message = `\`channels\`: the organization has not set up ${what} in its \`notifications\``;
-    throw new AdminError("invalid_parameter", { message, param: "channels" });
+    throw invalidField("channels", `the organization has not set up ${what} in its \`notifications\``);
   }
   if (wanted !== undefined) return wanted;
   const undelivered = chosen.filter((channel) => deliveryOf(alert, channel)?.state !== "delivered");

@@ -11,7 +11,7 @@ import { explainWebhooks } from "../../settings/webhooks.ts";
 import { createId } from "../../store/ids.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
 import { requireModel } from "./key-settings.ts";
-import { AdminError } from "../admin-error.ts";
+import { AdminError, invalidField } from "../admin-error.ts";
 import type { Principal } from "../principal.ts";
 import type { OrganizationChange } from "../schemas/organization.ts";
 import type { ApiServices } from "./route.ts";
@@ -65,9 +65,9 @@ function requireChannels(
   services: Pick<ApiServices, "hasMailServer" | "allowPrivateWebhooks">,
 ): void {
   if (!services.hasMailServer && (notifications?.emails?.length ?? 0) > 0) {
-    const message =
-      "`notifications.emails`: this gateway sends no mail: its operator has configured no mail server (`notifications.smtp`)";
-    throw new AdminError("invalid_parameter", { message, param: "notifications.emails" });
+    const problem =
+      "this gateway sends no mail: its operator has configured no mail server (`notifications.smtp`)";
+    throw invalidField("notifications.emails", problem);
   }
   const urls = [
     ["webhook", notifications?.webhook?.url],
@@ -75,8 +75,7 @@ function requireChannels(
   ] as const;
   for (const [name, url] of urls) {
     if (url === undefined || new URL(url).protocol !== "http:" || services.allowPrivateWebhooks) continue;
-    const param = `notifications.${name}.url`;
-    throw new AdminError("invalid_parameter", { message: `\`${param}\`: must begin with https://`, param });
+    throw invalidField(`notifications.${name}.url`, "must begin with https://");
   }
 }
 
@@ -85,9 +84,7 @@ function requireWebhooks(
   current: NotificationSettings["webhooks"],
 ): void {
   const problem = explainWebhooks(notifications?.webhooks ?? [], current);
-  if (problem === null) return;
-  const param = `notifications.webhooks.${problem.field}`;
-  throw new AdminError("invalid_parameter", { message: `\`${param}\`: ${problem.message}`, param });
+  if (problem !== null) throw invalidField(`notifications.webhooks.${problem.field}`, problem.message);
 }
 
 /** Names lead to models of the catalog, and hide none of it. */
@@ -95,8 +92,8 @@ function requireModelNames({ model_names: names }: OrganizationChange, catalog: 
   for (const [name, id] of Object.entries(names?.aliases ?? {})) {
     const param = `model_names.aliases.${name}`;
     if (catalog.find(name) !== undefined) {
-      const message = `\`${param}\`: \`${name}\` is the id of a model of the catalog, which a name must not hide`;
-      throw new AdminError("invalid_parameter", { message, param });
+      const problem = `\`${name}\` is the id of a model of the catalog, which a name must not hide`;
+      throw invalidField(param, problem);
     }
     requireModel(param, id, catalog);
   }

@@ -4,7 +4,7 @@ import type { Catalog } from "../../catalog/catalog.ts";
 import { KEY_SETTINGS, type KeySettings } from "../../settings/key.ts";
 import type { KeyDefaults } from "../../settings/organization.ts";
 import { convertSettings, defaultsOf } from "../../settings/table.ts";
-import { AdminError } from "../admin-error.ts";
+import { invalidField } from "../admin-error.ts";
 import type { KeyChange, KeyCreation } from "../schemas/key.ts";
 
 /** The settings of a new key: what its creator says, else the organization's defaults, else the published ones. */
@@ -33,9 +33,7 @@ export function requireUsableSettings(wanted: KeyChange, catalog: Catalog, nowMs
     const value = settings[name as keyof KeySettings];
     if (kind.notation === "models" && Array.isArray(value)) requireModels(apiName, value, catalog);
     if (kind.notation === "time" && typeof value === "number" && value <= nowMs) {
-      const found = JSON.stringify(wanted[apiName]);
-      const message = `\`${apiName}\`: expected a time in the future, found ${found}`;
-      throw new AdminError("invalid_parameter", { message, param: apiName });
+      throw invalidField(apiName, `expected a time in the future, found ${JSON.stringify(wanted[apiName])}`);
     }
   }
 }
@@ -49,6 +47,6 @@ export function requireModel(param: string, id: string, catalog: Catalog): void 
   if (catalog.find(id) !== undefined) return;
   const ids = catalog.models.map((model) => model.id);
   const shown = JSON.stringify(id.slice(0, 100));
-  const message = `\`${param}\`: there is no model ${shown}${formatSuggestion(id, ids)}; \`GET /api/catalog\` lists all`;
-  throw new AdminError("invalid_parameter", { message, param });
+  const suggestion = formatSuggestion(id, ids);
+  throw invalidField(param, `there is no model ${shown}${suggestion}; \`GET /api/catalog\` lists all`);
 }

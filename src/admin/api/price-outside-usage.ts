@@ -9,7 +9,7 @@ import {
 } from "../../pricing/price.ts";
 import { costMicrocents } from "../../pricing/rates.ts";
 import { mapTokens, nameTokens, TOKEN_NAMES, type TokenUsage } from "../../token-usage.ts";
-import { AdminError } from "../admin-error.ts";
+import { invalidField } from "../admin-error.ts";
 import { MAX_MICROCENTS, type OutsideUsage, type OutsideUsageCreation } from "../schemas/spend-correction.ts";
 import { requireModel } from "./key-settings.ts";
 
@@ -36,7 +36,7 @@ export function priceOutsideUsage(
   const requests = given.requests ?? 1;
   const sum = costMicrocents(tokens, { ...rates, request: rates.request * BigInt(requests) });
   if (sum === 0n || sum > BigInt(MAX_MICROCENTS)) {
-    throw refuse(
+    throw invalidField(
       "outside_usage",
       `expected usage that costs more than 0 and at most ${MAX_MICROCENTS} microcents`,
     );
@@ -50,10 +50,16 @@ export function priceOutsideUsage(
 function readTokens(given: OutsideUsageCreation): TokenUsage {
   const tokens = mapTokens((kind) => given[TOKEN_NAMES[kind]] ?? 0);
   if (tokens.cacheWriteTokens + tokens.cacheWrite1hTokens + tokens.inputAudioTokens > tokens.inputTokens) {
-    throw refuse("outside_usage.input_tokens", "expected no fewer than cache writes and audio among them");
+    throw invalidField(
+      "outside_usage.input_tokens",
+      "expected no fewer than cache writes and audio among them",
+    );
   }
   if (tokens.reasoningTokens + tokens.outputAudioTokens > tokens.outputTokens) {
-    throw refuse("outside_usage.output_tokens", "expected no fewer than reasoning and audio among them");
+    throw invalidField(
+      "outside_usage.output_tokens",
+      "expected no fewer than reasoning and audio among them",
+    );
   }
   return tokens;
 }
@@ -62,7 +68,7 @@ function requirePriceInForce(id: string, currency: string, catalog: Catalog, now
   const param = "outside_usage.model";
   requireModel(param, id, catalog);
   const prices = catalog.find(id)?.prices.get(currency);
-  if (prices === undefined) throw refuse(param, `the model has no price in ${currency}`);
+  if (prices === undefined) throw invalidField(param, `the model has no price in ${currency}`);
   return priceInForce(prices, nowMs);
 }
 
@@ -72,16 +78,12 @@ function requireRates(price: Price, given: OutsideUsageCreation): ChosenRates {
   if (tier !== null && !isPricedTier(price, tier)) {
     const known = [...price.serviceTiers.keys()].map((name) => `"${name}"`).join(", ");
     const message = known === "" ? "the model has no prices of service tiers" : `expected one of ${known}`;
-    throw refuse("outside_usage.service_tier", message);
+    throw invalidField("outside_usage.service_tier", message);
   }
   const { above_prompt_tokens: above = null } = given;
   const charged = chooseRates(price, tier, above === null ? 0 : above + 1);
   if (charged.abovePromptTokens !== above) {
-    throw refuse("outside_usage.above_prompt_tokens", "the price has no tier of this size");
+    throw invalidField("outside_usage.above_prompt_tokens", "the price has no tier of this size");
   }
   return charged;
-}
-
-function refuse(param: string, expectation: string): AdminError {
-  return new AdminError("invalid_parameter", { message: `\`${param}\`: ${expectation}`, param });
 }

@@ -3,7 +3,7 @@
  * what the schema says, and then the handler. In this order, so that a token learns nothing of another organization.
  * When Redis is away every step that needs it throws, and the caller gets a 503.
  */
-import { AdminError } from "../admin-error.ts";
+import { AdminError, invalidField } from "../admin-error.ts";
 import { parseIfMatch } from "../http/etag.ts";
 import { checkInput } from "../http/check-input.ts";
 import { readJsonBody } from "../http/read-json-body.ts";
@@ -75,8 +75,7 @@ async function readInput(route: RouteDescription, request: Request) {
   const ifMatch = route.usesIfMatch ? parseIfMatch(request.headers.get("if-match") ?? undefined) : null;
   const idempotencyKey = route.usesIdempotencyKey ? request.headers.get("idempotency-key") : null;
   if (idempotencyKey !== null && !IDEMPOTENCY_KEY_FORM.test(idempotencyKey)) {
-    const message = "`Idempotency-Key`: expected 1 to 200 visible ASCII characters";
-    throw new AdminError("invalid_parameter", { message, param: "Idempotency-Key" });
+    throw invalidField("Idempotency-Key", "expected 1 to 200 visible ASCII characters");
   }
   return { query, body, ifMatch, idempotencyKey };
 }
@@ -84,12 +83,7 @@ async function readInput(route: RouteDescription, request: Request) {
 function checkQuery({ query }: RouteDescription, parameters: URLSearchParams): unknown {
   const names = [...parameters.keys()];
   const twice = names.find((name, position) => names.indexOf(name) !== position);
-  if (twice !== undefined) {
-    throw new AdminError("invalid_parameter", {
-      message: `\`${twice}\`: given more than once`,
-      param: twice,
-    });
-  }
+  if (twice !== undefined) throw invalidField(twice, "given more than once");
   const values = Object.fromEntries(
     Array.from(parameters, ([name, value]) => [
       name,
@@ -99,8 +93,7 @@ function checkQuery({ query }: RouteDescription, parameters: URLSearchParams): u
   if (query !== undefined) return checkInput(query, values);
   const [first] = names;
   if (first === undefined) return undefined;
-  const message = `\`${first}\`: this endpoint takes no query parameters`;
-  throw new AdminError("invalid_parameter", { message, param: first });
+  throw invalidField(first, "this endpoint takes no query parameters");
 }
 
 async function checkBody({ body, isBodyOptional }: RouteDescription, request: Request): Promise<unknown> {

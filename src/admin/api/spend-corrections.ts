@@ -6,7 +6,7 @@ import { MICROCENTS_PER_CENT, wholeCents } from "../../money.ts";
 import type { AuditFields } from "../../store/types/audit.ts";
 import type { CorrectionDetails } from "../../store/types/reporting.ts";
 import { createId } from "../../store/ids.ts";
-import { AdminError } from "../admin-error.ts";
+import { invalidField } from "../admin-error.ts";
 import {
   outsideUsage,
   spendCorrection,
@@ -56,8 +56,7 @@ const create = defineOrganizationRoute({
         ? ({ outcome: "not_found" } as const)
         : await store.correct(correction, describe);
     if (result.outcome === "not_found") {
-      const message = "`key_id`: there is no such key in this organization";
-      throw new AdminError("invalid_parameter", { message, param: "key_id" });
+      throw invalidField("key_id", "there is no such key in this organization");
     }
     const repeated = result.outcome === "repeated";
     const answer = {

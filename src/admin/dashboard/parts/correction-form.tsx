@@ -1,6 +1,6 @@
 /** @jsxImportSource hono/jsx */
 import { parseSignedAmount } from "../../../money.ts";
-import { AdminError } from "../../admin-error.ts";
+import { invalidField } from "../../admin-error.ts";
 import type { FormValues, Problems } from "../form.ts";
 import type { OrganizationPageCall } from "../page.ts";
 import { Field, Form, Select } from "./fields.tsx";
@@ -37,8 +37,7 @@ function readAmount(form: FormValues): object {
   if (form.text("amount") === "" && form.text(`${OUTSIDE}model`) !== "") return {};
   const microcents = parseSignedAmount(form.text("amount"));
   if (microcents === null) {
-    const message = "`amount`: expected an amount such as 12.50 or -0.00125";
-    throw new AdminError("invalid_parameter", { message });
+    throw invalidField("amount", "expected an amount such as 12.50 or -0.00125");
   }
   return { amount_microcents: microcents };
 }
@@ -54,7 +53,7 @@ function readOutsideUsage(form: FormValues): object {
 
 function readCount(text: string, param: string): number {
   if (/^\d{0,13}$/.test(text)) return Number(text);
-  throw new AdminError("invalid_parameter", { message: `\`${param}\`: expected a whole number`, param });
+  throw invalidField(param, "expected a whole number");
 }
 
 interface CorrectionFormProps {
