@@ -141,7 +141,7 @@ function countUnread(page: PageCall, organization: OrganizationView | null): Pro
 function formatAnswer(context: PageContext, answer: PageAnswer): Response | Promise<Response> {
   if ("redirect" in answer) return context.redirect(answer.redirect, 303);
   if ("text" in answer) return context.body(answer.text, 200, answer.headers);
-  return answerMarkup(context, answer.markup, answer.status ?? 200);
+  return answerMarkup(context, answer.markup, answer.status);
 }
 
 interface Attempt {

@@ -43,11 +43,17 @@ export interface OrganizationPageCall extends PageCall {
   readonly base: string;
 }
 
+type PageStatus = 200 | 201 | 400;
+
 /** What a page answers. */
 export type PageAnswer =
-  | { readonly status?: 200 | 201 | 400 | 403 | 404 | 409 | 412 | 429 | 500 | 503; readonly markup: Markup }
+  | { readonly status: PageStatus; readonly markup: Markup }
   | { readonly redirect: string }
   | { readonly text: string | ReadableStream; readonly headers: Readonly<Record<string, string>> };
+
+export function showPage(markup: Markup, status: PageStatus = 200): PageAnswer {
+  return { status, markup };
+}
 
 /** Where a page is, and what it does. */
 export type PageRoute = {

@@ -1,6 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /** *Alerts*: what was reached, who was told, and sending again. */
-import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
+import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { AlertList, REDELIVER } from "../parts/alert-list.tsx";
 import { Form } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
@@ -18,45 +18,41 @@ async function showAlerts(page: OrganizationPageCall): Promise<PageAnswer> {
     after,
     wholeMessages: true,
   });
-  return {
-    markup: (
-      <Layout page={page} title="Alerts" section="alerts">
-        <p>
-          At 80 % and 100 % of a budget, and at 90 % and 100 % of a hard cap, of a key and of the
-          organization, once a month. What one request reaches is told of in one message. Who is told is set
-          in <a href={`${page.base}/settings`}>Inference settings</a>.
-        </p>
-        {page.unreadAlerts > 0 && page.canChange ? (
-          <Form page={page} action={`${page.base}/alerts/read`} class="actions">
-            <button type="submit" class="quiet">
-              Mark all as read
-            </button>
-          </Form>
-        ) : null}
-        {items.length === 0 ? (
-          <p class="card empty">There was no alert yet.</p>
-        ) : (
-          <AlertList page={page} alerts={items} />
-        )}
-        <Older page={page} next={next} />
-      </Layout>
-    ),
-  };
+  return showPage(
+    <Layout page={page} title="Alerts" section="alerts">
+      <p>
+        At 80 % and 100 % of a budget, and at 90 % and 100 % of a hard cap, of a key and of the organization,
+        once a month. What one request reaches is told of in one message. Who is told is set in{" "}
+        <a href={`${page.base}/settings`}>Inference settings</a>.
+      </p>
+      {page.unreadAlerts > 0 && page.canChange ? (
+        <Form page={page} action={`${page.base}/alerts/read`} class="actions">
+          <button type="submit" class="quiet">
+            Mark all as read
+          </button>
+        </Form>
+      ) : null}
+      {items.length === 0 ? (
+        <p class="card empty">There was no alert yet.</p>
+      ) : (
+        <AlertList page={page} alerts={items} />
+      )}
+      <Older page={page} next={next} />
+    </Layout>,
+  );
 }
 
 /** Whoever turns this channel off is not to meet alerts here; they are made and kept all the same. */
 function showThatOff(page: OrganizationPageCall): PageAnswer {
-  return {
-    markup: (
-      <Layout page={page} title="Alerts" section="alerts">
-        <p class="notice">
-          Alerts are not shown on this dashboard: the channel is off in{" "}
-          <a href={`${page.base}/settings`}>Inference settings</a>. The management API and{" "}
-          <code>inference-gateway alerts list</code> have them.
-        </p>
-      </Layout>
-    ),
-  };
+  return showPage(
+    <Layout page={page} title="Alerts" section="alerts">
+      <p class="notice">
+        Alerts are not shown on this dashboard: the channel is off in{" "}
+        <a href={`${page.base}/settings`}>Inference settings</a>. The management API and{" "}
+        <code>inference-gateway alerts list</code> have them.
+      </p>
+    </Layout>,
+  );
 }
 
 async function markRead(page: OrganizationPageCall): Promise<PageAnswer> {

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** *Audit log*: who changed what. */
 import { formatCount, formatLimit, formatMoney, formatTime, spellOut } from "../../format.ts";
-import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
+import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { Layout } from "../parts/layout.tsx";
 import { RowTable, type RowTableColumns } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
@@ -15,23 +15,21 @@ async function showAudit(page: OrganizationPageCall): Promise<PageAnswer> {
     query: pageQueryOf(page),
   });
   const { data, next } = body as AuditPageView;
-  return {
-    markup: (
-      <Layout page={page} title="Audit log" section="audit">
-        {data.length === 0 ? (
-          <p class="card empty">Nothing was changed yet.</p>
-        ) : (
-          <RowTable
-            label="Audit log"
-            class="stack"
-            columns={columnsOf(page.organization.currency)}
-            rows={data}
-          />
-        )}
-        <Older page={page} next={next} />
-      </Layout>
-    ),
-  };
+  return showPage(
+    <Layout page={page} title="Audit log" section="audit">
+      {data.length === 0 ? (
+        <p class="card empty">Nothing was changed yet.</p>
+      ) : (
+        <RowTable
+          label="Audit log"
+          class="stack"
+          columns={columnsOf(page.organization.currency)}
+          rows={data}
+        />
+      )}
+      <Older page={page} next={next} />
+    </Layout>,
+  );
 }
 
 function columnsOf(currency: string): RowTableColumns<Entry> {

@@ -3,7 +3,7 @@
 import { KEY_SETTINGS } from "../../../settings/key.ts";
 import { defaultsOf, describeSettings } from "../../../settings/table.ts";
 import { NO_PROBLEMS, type Problems } from "../form.ts";
-import type { OrganizationPageCall, PageAnswer } from "../page.ts";
+import { type OrganizationPageCall, type PageAnswer, showPage } from "../page.ts";
 import { Form, ProblemSummary, Secret } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
 import { SettingFields } from "../parts/setting-fields.tsx";
@@ -34,10 +34,8 @@ export function createKey(page: OrganizationPageCall): Promise<PageAnswer> {
       const { body } = await page.api("POST /api/organizations/{organization}/keys", {
         body: readSettings(KEY_FORM, page.form, null),
       });
-      return {
-        status: 201,
-        markup: <NewKey page={page} created={body as KeyWithSecretView} title="Your new API key" />,
-      };
+      const created = body as KeyWithSecretView;
+      return showPage(<NewKey page={page} created={created} title="Your new API key" />, 201);
     },
     refused: (problems) => renderForm(page, textsOfForm(KEY_FORM, page.form), problems),
   });
@@ -50,30 +48,28 @@ async function renderForm(
 ): Promise<PageAnswer> {
   const { body } = await page.api("GET /api/catalog");
   const path = `${page.base}/keys`;
-  return {
-    status: problems.size === 0 ? 200 : 400,
-    markup: (
-      <Layout page={page} title="Create an API key" section="keys">
-        <ProblemSummary problems={problems} fields={listProblemFields(KEY_FORM)} />
-        <Form page={page} action={path} class="card">
-          <SettingFields
-            settings={KEY_FORM}
-            texts={texts}
-            problems={problems}
-            currency={page.organization.currency}
-            catalog={body as CatalogView}
-            disabled={!page.canChange}
-          />
-          <p class="actions">
-            <button type="submit" disabled={!page.canChange}>
-              Create the key
-            </button>
-            <a href={path}>Cancel</a>
-          </p>
-        </Form>
-      </Layout>
-    ),
-  };
+  return showPage(
+    <Layout page={page} title="Create an API key" section="keys">
+      <ProblemSummary problems={problems} fields={listProblemFields(KEY_FORM)} />
+      <Form page={page} action={path} class="card">
+        <SettingFields
+          settings={KEY_FORM}
+          texts={texts}
+          problems={problems}
+          currency={page.organization.currency}
+          catalog={body as CatalogView}
+          disabled={!page.canChange}
+        />
+        <p class="actions">
+          <button type="submit" disabled={!page.canChange}>
+            Create the key
+          </button>
+          <a href={path}>Cancel</a>
+        </p>
+      </Form>
+    </Layout>,
+    problems.size === 0 ? 200 : 400,
+  );
 }
 
 interface NewKeyProps {

@@ -2,7 +2,7 @@
 /** One API key: its limits, rotation, end. */
 import { NO_PROBLEMS, type Problems, pickChanges, readBody } from "../form.ts";
 import { formatCount, formatCountOf, formatLimit, formatMoney } from "../../format.ts";
-import type { OrganizationPageCall, PageAnswer } from "../page.ts";
+import { type OrganizationPageCall, type PageAnswer, showPage } from "../page.ts";
 import { SpendBar } from "../parts/charts.tsx";
 import { askFirst, isSure } from "../parts/confirmation.tsx";
 import { Form, ProblemSummary } from "../parts/fields.tsx";
@@ -68,7 +68,7 @@ export async function rotateKey(page: OrganizationPageCall): Promise<PageAnswer>
   const { body } = await page.api(`POST ${ONE}/rotate`, {
     body: readBody(page.form, { grace_seconds: "default" }),
   });
-  return { markup: <NewKey page={page} created={body as KeyWithSecretView} title="The key's new secret" /> };
+  return showPage(<NewKey page={page} created={body as KeyWithSecretView} title="The key's new secret" />);
 }
 
 export async function deleteKey(page: OrganizationPageCall): Promise<PageAnswer> {
@@ -114,40 +114,38 @@ interface FormState {
 async function renderKey(page: OrganizationPageCall, key: KeyView, state: FormState): Promise<PageAnswer> {
   const { body } = await page.api("GET /api/catalog");
   const { currency } = page.organization;
-  return {
-    status: state.problems.size === 0 ? 200 : 400,
-    markup: (
-      <Layout
-        page={page}
-        title={`API key ${key.name}`}
-        heading={
-          <>
-            API key <bdi>{key.name}</bdi>
-          </>
-        }
-        section="keys"
-      >
-        <KeySummary page={page} apiKey={key} />
-        <ProblemSummary problems={state.problems} fields={listProblemFields(KEY_FORM)} />
-        <section aria-labelledby="limits">
-          <h2 id="limits">Limits</h2>
-          <Form page={page} action={pathOf(page)} class="card">
-            <input type="hidden" name="etag" value={state.etag} />
-            <SettingFields
-              settings={KEY_FORM}
-              texts={state.texts}
-              problems={state.problems}
-              currency={currency}
-              catalog={body as CatalogView}
-              disabled={!page.canChange}
-            />
-            {page.canChange ? <button type="submit">Save</button> : null}
-          </Form>
-        </section>
-        {page.canChange ? <KeyActions page={page} apiKey={key} path={pathOf(page)} /> : null}
-      </Layout>
-    ),
-  };
+  return showPage(
+    <Layout
+      page={page}
+      title={`API key ${key.name}`}
+      heading={
+        <>
+          API key <bdi>{key.name}</bdi>
+        </>
+      }
+      section="keys"
+    >
+      <KeySummary page={page} apiKey={key} />
+      <ProblemSummary problems={state.problems} fields={listProblemFields(KEY_FORM)} />
+      <section aria-labelledby="limits">
+        <h2 id="limits">Limits</h2>
+        <Form page={page} action={pathOf(page)} class="card">
+          <input type="hidden" name="etag" value={state.etag} />
+          <SettingFields
+            settings={KEY_FORM}
+            texts={state.texts}
+            problems={state.problems}
+            currency={currency}
+            catalog={body as CatalogView}
+            disabled={!page.canChange}
+          />
+          {page.canChange ? <button type="submit">Save</button> : null}
+        </Form>
+      </section>
+      {page.canChange ? <KeyActions page={page} apiKey={key} path={pathOf(page)} /> : null}
+    </Layout>,
+    state.problems.size === 0 ? 200 : 400,
+  );
 }
 
 function KeySummary({ page, apiKey }: { page: OrganizationPageCall; apiKey: KeyView }) {

@@ -3,7 +3,7 @@
 import { formatCount, formatLimit, formatMoney } from "../../format.ts";
 import { readLastUses } from "../last-uses.ts";
 import { MAX_KEY_PAGES } from "../name-keys.ts";
-import type { OrganizationPageCall, PageAnswer } from "../page.ts";
+import { type OrganizationPageCall, type PageAnswer, showPage } from "../page.ts";
 import { SpendBar } from "../parts/charts.tsx";
 import { Form } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
@@ -29,35 +29,33 @@ export async function showKeys(page: OrganizationPageCall): Promise<PageAnswer> 
     readList<RequestView>(page.api, "GET /api/organizations/{organization}/requests", REQUEST_PAGES),
   ]);
   const isWhole = search === "" && next === null && !page.query.has("after");
-  return {
-    markup: (
-      <Layout page={page} title="API keys" section="keys">
-        {page.canChange ? (
-          <p>
-            <a class="button" href={`${path}/new`}>
-              Create an API key
-            </a>
-          </p>
-        ) : null}
-        {isWhole && keys.length < SEARCHED_FROM ? null : <SearchForm path={path} search={search} />}
-        {keys.length === 0 ? (
-          <Nothing search={search} />
-        ) : (
-          <RowTable
-            label="API keys"
-            class="keys stack"
-            columns={columnsOf(page, readLastUses(requests.items))}
-            rows={keys}
-          />
-        )}
-        <Older page={page} next={next} />
-        {hasMore ? (
-          <p class="quiet">More keys have that in their name, or were not looked at: write more of it.</p>
-        ) : null}
-        {page.canChange && keys.length > 0 ? <AfterLeak page={page} /> : null}
-      </Layout>
-    ),
-  };
+  return showPage(
+    <Layout page={page} title="API keys" section="keys">
+      {page.canChange ? (
+        <p>
+          <a class="button" href={`${path}/new`}>
+            Create an API key
+          </a>
+        </p>
+      ) : null}
+      {isWhole && keys.length < SEARCHED_FROM ? null : <SearchForm path={path} search={search} />}
+      {keys.length === 0 ? (
+        <Nothing search={search} />
+      ) : (
+        <RowTable
+          label="API keys"
+          class="keys stack"
+          columns={columnsOf(page, readLastUses(requests.items))}
+          rows={keys}
+        />
+      )}
+      <Older page={page} next={next} />
+      {hasMore ? (
+        <p class="quiet">More keys have that in their name, or were not looked at: write more of it.</p>
+      ) : null}
+      {page.canChange && keys.length > 0 ? <AfterLeak page={page} /> : null}
+    </Layout>,
+  );
 }
 
 interface FoundKeys {

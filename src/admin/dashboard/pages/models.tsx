@@ -2,7 +2,7 @@
 /** *Models*: the catalog with its aliases, and all parts of the prices in the organization's currency. */
 import { formatCount, spellOut } from "../../format.ts";
 import { describeOtherPrices } from "../describe-price.ts";
-import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
+import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { Layout } from "../parts/layout.tsx";
 import { RowTable, type RowTableColumns } from "../parts/table.tsx";
 import type { CatalogView } from "../views.ts";
@@ -13,17 +13,15 @@ async function showModels(page: OrganizationPageCall): Promise<PageAnswer> {
   const { body } = await page.api("GET /api/catalog");
   const { data } = body as CatalogView;
   const { currency } = page.organization;
-  return {
-    markup: (
-      <Layout page={page} title="Models" section="models">
-        <p>
-          Prices in force, in {currency} per million tokens. Under other prices stands what differs from them,
-          and what is announced.
-        </p>
-        <RowTable label="Models" class="stack" columns={columnsOf(currency)} rows={data} />
-      </Layout>
-    ),
-  };
+  return showPage(
+    <Layout page={page} title="Models" section="models">
+      <p>
+        Prices in force, in {currency} per million tokens. Under other prices stands what differs from them,
+        and what is announced.
+      </p>
+      <RowTable label="Models" class="stack" columns={columnsOf(currency)} rows={data} />
+    </Layout>,
+  );
 }
 
 function columnsOf(currency: string): RowTableColumns<Model> {

@@ -3,7 +3,7 @@
 import { ORGANIZATION_SETTINGS } from "../../../settings/organization.ts";
 import { NO_PROBLEMS, type Problems } from "../form.ts";
 import { formatLimit, formatMoney } from "../../format.ts";
-import type { PageAnswer, PageCall, PageRoute } from "../page.ts";
+import { type PageAnswer, type PageCall, type PageRoute, showPage } from "../page.ts";
 import { SpendBar } from "../parts/charts.tsx";
 import { Form, ProblemSummary } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
@@ -85,31 +85,29 @@ async function renderOrganizations(page: PageCall, problems: Problems): Promise<
   const { data, next } = await readOrganizations(page);
   const search = searchOf(page);
   const isWhole = search === "" && next === null && !page.query.has("after");
-  return {
-    status: problems.size === 0 ? 200 : 400,
-    markup: (
-      <Layout page={page} title="Organizations">
-        <ProblemSummary problems={problems} fields={listProblemFields(CREATION_FORM)} />
-        {isWhole && data.length < SEARCHED_FROM ? null : <SearchForm path={PATH} search={search} />}
-        {data.length === 0 ? (
-          <p class="card empty">
-            {search === "" ? (
-              "There is no organization yet. Create the first one below."
-            ) : (
-              <>
-                No organization has “{search}” in its name{next === null ? "" : " so far"}.{" "}
-                <a href={PATH}>Show all</a>
-              </>
-            )}
-          </p>
-        ) : (
-          <RowTable label="Organizations" class="stack" columns={COLUMNS} rows={data} />
-        )}
-        <Older page={page} next={next} />
-        <CreationForm page={page} problems={problems} />
-      </Layout>
-    ),
-  };
+  return showPage(
+    <Layout page={page} title="Organizations">
+      <ProblemSummary problems={problems} fields={listProblemFields(CREATION_FORM)} />
+      {isWhole && data.length < SEARCHED_FROM ? null : <SearchForm path={PATH} search={search} />}
+      {data.length === 0 ? (
+        <p class="card empty">
+          {search === "" ? (
+            "There is no organization yet. Create the first one below."
+          ) : (
+            <>
+              No organization has “{search}” in its name{next === null ? "" : " so far"}.{" "}
+              <a href={PATH}>Show all</a>
+            </>
+          )}
+        </p>
+      ) : (
+        <RowTable label="Organizations" class="stack" columns={COLUMNS} rows={data} />
+      )}
+      <Older page={page} next={next} />
+      <CreationForm page={page} problems={problems} />
+    </Layout>,
+    problems.size === 0 ? 200 : 400,
+  );
 }
 
 const COLUMNS: RowTableColumns<OrganizationView> = [

@@ -7,7 +7,7 @@ import { type Attention, listAttention } from "../attention.ts";
 import { formatLimit, formatMoney, formatTickMoney, monthName } from "../../format.ts";
 import { listDays, measureProgress } from "../month-figures.ts";
 import { MAX_KEY_PAGES } from "../name-keys.ts";
-import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
+import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { AlertList } from "../parts/alert-list.tsx";
 import { SpendBar } from "../parts/charts.tsx";
 import { Layout } from "../parts/layout.tsx";
@@ -53,24 +53,22 @@ async function showOverview(page: OrganizationPageCall): Promise<PageAnswer> {
     nowMs: page.nowMs,
   });
   const isUnused = rows.length === 0 && lastRequests.length === 0;
-  return {
-    markup: (
-      <Layout page={page} title="Overview" section="overview">
-        <AttentionList entries={attention} />
-        {isUnused ? (
-          <FirstSteps page={page} hasKey={keys.length > 0} />
-        ) : (
-          <>
-            <Spend page={page} dayRows={rows} progress={progress} />
-            <Days page={page} rows={rows} names={names} />
-            <UsageByKey rows={rows} currency={currency} names={names} />
-            <UsageByModel rows={rows} currency={currency} />
-          </>
-        )}
-        {alerts === null || isUnused ? null : <RecentAlerts page={page} alerts={alerts} />}
-      </Layout>
-    ),
-  };
+  return showPage(
+    <Layout page={page} title="Overview" section="overview">
+      <AttentionList entries={attention} />
+      {isUnused ? (
+        <FirstSteps page={page} hasKey={keys.length > 0} />
+      ) : (
+        <>
+          <Spend page={page} dayRows={rows} progress={progress} />
+          <Days page={page} rows={rows} names={names} />
+          <UsageByKey rows={rows} currency={currency} names={names} />
+          <UsageByModel rows={rows} currency={currency} />
+        </>
+      )}
+      {alerts === null || isUnused ? null : <RecentAlerts page={page} alerts={alerts} />}
+    </Layout>,
+  );
 }
 
 function AttentionList({ entries }: { entries: readonly Attention[] }) {

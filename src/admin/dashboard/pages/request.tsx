@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** One request: how it ended, its way, its cost, its checks. */
 import { alignDecimals, formatCount } from "../../format.ts";
-import type { OrganizationPageCall, PageAnswer } from "../page.ts";
+import { type OrganizationPageCall, type PageAnswer, showPage } from "../page.ts";
 import { Layout } from "../parts/layout.tsx";
 import { RequestStatus } from "../parts/request-status.tsx";
 import { Cell, Table } from "../parts/table.tsx";
@@ -15,24 +15,22 @@ export async function showRequest(page: OrganizationPageCall): Promise<PageAnswe
   const request = (await page.api(`GET ${ONE}`)).body as ExplainedRequestView;
   const { sentence, action } = request.explanation;
   const isGood = request.status !== null && request.status < 400 && request.error_code === null;
-  return {
-    markup: (
-      <Layout page={page} title="Request" section="requests">
-        <p class={`notice ${isGood ? "good" : "bad"}`}>
-          {sentence}{" "}
-          {action === null ? null : (
-            <strong>
-              <a href={action.path}>{action.label}</a>
-            </strong>
-          )}
-        </p>
-        <Facts page={page} request={request} />
-        <Timeline request={request} />
-        <Cost request={request} currency={page.organization.currency} />
-        <Checks request={request} />
-      </Layout>
-    ),
-  };
+  return showPage(
+    <Layout page={page} title="Request" section="requests">
+      <p class={`notice ${isGood ? "good" : "bad"}`}>
+        {sentence}{" "}
+        {action === null ? null : (
+          <strong>
+            <a href={action.path}>{action.label}</a>
+          </strong>
+        )}
+      </p>
+      <Facts page={page} request={request} />
+      <Timeline request={request} />
+      <Cost request={request} currency={page.organization.currency} />
+      <Checks request={request} />
+    </Layout>,
+  );
 }
 
 function Facts({ page, request }: { page: OrganizationPageCall; request: ExplainedRequestView }) {

@@ -5,7 +5,7 @@ import { readKeyNames } from "../../api/read-key-names.ts";
 import { columnDecimals } from "../../../money.ts";
 import { formatAmount, formatCount, formatDuration } from "../../format.ts";
 import { nameKeys } from "../name-keys.ts";
-import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
+import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { FilterProblem } from "../parts/filter-fields.tsx";
 import { Layout } from "../parts/layout.tsx";
 import { Older, pageQueryOf } from "../parts/older.tsx";
@@ -29,39 +29,37 @@ async function showRequests(page: OrganizationPageCall): Promise<PageAnswer> {
   ]);
   const path = `${page.base}/requests`;
   const models = (catalog.body as CatalogView).data.map((model) => model.id);
-  return {
-    status: problem === null ? 200 : 400,
-    markup: (
-      <Layout page={page} title="Requests" section="requests">
-        <RequestFilters
-          path={path}
-          filters={filters}
-          keys={new Map([...keys, ...chosen])}
-          models={models}
-          upstreams={upstreamsOf(list.data)}
-        />
-        {problem === null ? null : <FilterProblem text={problem} />}
-        {page.query.has("after") || problem !== null ? null : <LiveSwitch />}
-        <div id="requests">
-          {problem !== null ? null : list.data.length === 0 ? (
-            <Nothing page={page} filters={filters} isOver={list.next === null} />
-          ) : (
-            <RowTable
-              label="Requests"
-              class="stack dense"
-              columns={columnsOf(page, columnDecimals(list.data.map((request) => request.cost_microcents)))}
-              rows={list.data}
-            />
-          )}
-          <Older page={page} next={list.next} />
-        </div>
-        <p class="quiet">
-          About 10,000 requests that were admitted are kept here, and 2,000 that were refused at the
-          admission. A 404, 405 or 415, and a key that is none, leave no entry: Envoy's access log has them.
-        </p>
-      </Layout>
-    ),
-  };
+  return showPage(
+    <Layout page={page} title="Requests" section="requests">
+      <RequestFilters
+        path={path}
+        filters={filters}
+        keys={new Map([...keys, ...chosen])}
+        models={models}
+        upstreams={upstreamsOf(list.data)}
+      />
+      {problem === null ? null : <FilterProblem text={problem} />}
+      {page.query.has("after") || problem !== null ? null : <LiveSwitch />}
+      <div id="requests">
+        {problem !== null ? null : list.data.length === 0 ? (
+          <Nothing page={page} filters={filters} isOver={list.next === null} />
+        ) : (
+          <RowTable
+            label="Requests"
+            class="stack dense"
+            columns={columnsOf(page, columnDecimals(list.data.map((request) => request.cost_microcents)))}
+            rows={list.data}
+          />
+        )}
+        <Older page={page} next={list.next} />
+      </div>
+      <p class="quiet">
+        About 10,000 requests that were admitted are kept here, and 2,000 that were refused at the admission.
+        A 404, 405 or 415, and a key that is none, leave no entry: Envoy's access log has them.
+      </p>
+    </Layout>,
+    problem === null ? 200 : 400,
+  );
 }
 
 function upstreamsOf(requests: readonly RequestView[]): readonly string[] {

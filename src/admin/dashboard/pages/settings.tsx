@@ -5,7 +5,7 @@ import { isGroup } from "../../../settings/group.ts";
 import { ORGANIZATION_SETTINGS } from "../../../settings/organization.ts";
 import type { Settings } from "../../../settings/setting.ts";
 import { NO_PROBLEMS, type Problems, pickChanges } from "../form.ts";
-import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
+import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { Form, ProblemSummary } from "../parts/fields.tsx";
 import { FurtherWebhooks } from "../parts/further-webhooks.tsx";
 import { Layout } from "../parts/layout.tsx";
@@ -89,21 +89,19 @@ interface SettingsState {
 
 function renderSettings(page: OrganizationPageCall, state: SettingsState): PageAnswer {
   const { notifications } = page.organization;
-  return {
-    status: state.problems.size === 0 ? 200 : 400,
-    markup: (
-      <Layout page={page} title="Inference settings" section="settings">
-        <ProblemSummary problems={state.problems} fields={listProblemFields(ALL)} />
-        <Form page={page} action={`${page.base}/settings`} class="card">
-          <input type="hidden" name="etag" value={state.etag} />
-          <AllSettings page={page} {...state} />
-          {page.canChange ? <button type="submit">Save</button> : null}
-        </Form>
-        {notifications.webhook === null ? null : <Webhook page={page} webhook={notifications.webhook} />}
-        <FurtherWebhooks page={page} />
-      </Layout>
-    ),
-  };
+  return showPage(
+    <Layout page={page} title="Inference settings" section="settings">
+      <ProblemSummary problems={state.problems} fields={listProblemFields(ALL)} />
+      <Form page={page} action={`${page.base}/settings`} class="card">
+        <input type="hidden" name="etag" value={state.etag} />
+        <AllSettings page={page} {...state} />
+        {page.canChange ? <button type="submit">Save</button> : null}
+      </Form>
+      {notifications.webhook === null ? null : <Webhook page={page} webhook={notifications.webhook} />}
+      <FurtherWebhooks page={page} />
+    </Layout>,
+    state.problems.size === 0 ? 200 : 400,
+  );
 }
 
 type AllSettingsProps = Pick<SettingsState, "texts" | "problems"> & { readonly page: OrganizationPageCall };

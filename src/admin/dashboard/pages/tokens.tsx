@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** *Tokens*: what people sign in with here and programs call the management API with. */
 import { NO_PROBLEMS, type Problems, readBody } from "../form.ts";
-import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
+import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { askFirst, isSure } from "../parts/confirmation.tsx";
 import { Field, Form, ProblemSummary, Secret, Select } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
@@ -29,7 +29,7 @@ function createToken(page: OrganizationPageCall): Promise<PageAnswer> {
       const { body } = await page.api(`POST ${LIST}`, {
         body: readBody(page.form, { name: "text", role: "text" }),
       });
-      return { status: 201, markup: <NewToken page={page} created={body as TokenWithSecretView} /> };
+      return showPage(<NewToken page={page} created={body as TokenWithSecretView} />, 201);
     },
     refused: (problems) => renderTokens(page, problems),
   });
@@ -47,24 +47,22 @@ async function deleteToken(page: OrganizationPageCall): Promise<PageAnswer> {
 
 async function renderTokens(page: OrganizationPageCall, problems: Problems): Promise<PageAnswer> {
   const { items } = await readList<TokenView>(page.api, `GET ${LIST}`, MAX_PAGES);
-  return {
-    status: problems.size === 0 ? 200 : 400,
-    markup: (
-      <Layout page={page} title="Tokens" section="tokens">
-        <p>
-          People sign in here with a token, and programs call the management API with one. An admin's reads
-          and changes everything of this organization, a viewer's only reads.
-        </p>
-        <ProblemSummary problems={problems} fields={["name", "role"]} />
-        {items.length === 0 ? (
-          <p class="card empty">There is no token yet: only the operator can sign in.</p>
-        ) : (
-          <TokenTable page={page} tokens={items} />
-        )}
-        {page.canChange ? <CreationForm page={page} problems={problems} /> : null}
-      </Layout>
-    ),
-  };
+  return showPage(
+    <Layout page={page} title="Tokens" section="tokens">
+      <p>
+        People sign in here with a token, and programs call the management API with one. An admin's reads and
+        changes everything of this organization, a viewer's only reads.
+      </p>
+      <ProblemSummary problems={problems} fields={["name", "role"]} />
+      {items.length === 0 ? (
+        <p class="card empty">There is no token yet: only the operator can sign in.</p>
+      ) : (
+        <TokenTable page={page} tokens={items} />
+      )}
+      {page.canChange ? <CreationForm page={page} problems={problems} /> : null}
+    </Layout>,
+    problems.size === 0 ? 200 : 400,
+  );
 }
 
 function TokenTable({ page, tokens }: { page: OrganizationPageCall; tokens: readonly TokenView[] }) {

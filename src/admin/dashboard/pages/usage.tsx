@@ -7,7 +7,7 @@ import { NO_PROBLEMS, type Problems } from "../form.ts";
 import { formatCount, formatMoney, formatTickCount, formatTickMoney } from "../../format.ts";
 import { formatUsageCsv } from "../format-usage-csv.ts";
 import { nameKeys } from "../name-keys.ts";
-import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
+import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { CORRECTION_FIELDS, CorrectionForm, readCorrection } from "../parts/correction-form.tsx";
 import { ProblemSummary } from "../parts/fields.tsx";
 import { FilterProblem } from "../parts/filter-fields.tsx";
@@ -86,41 +86,39 @@ async function renderUsage(page: OrganizationPageCall, problems: Problems): Prom
   const { data } = catalog.body as CatalogView;
   const models = data.map((model) => model.id);
   const priced = data.filter((model) => model.prices[currency] !== undefined).map((model) => model.id);
-  return {
-    status: problems.size === 0 && problem === null ? 200 : 400,
-    markup: (
-      <Layout page={page} title="Usage" section="usage">
-        <ProblemSummary problems={problems} fields={CORRECTION_FIELDS} />
-        <UsageFilters
+  return showPage(
+    <Layout page={page} title="Usage" section="usage">
+      <ProblemSummary problems={problems} fields={CORRECTION_FIELDS} />
+      <UsageFilters
+        page={page}
+        filters={shown.filters}
+        keys={new Map([...keys, ...shown.names])}
+        models={[...models, ...shown.rows.map(({ model = null }) => model)]}
+      />
+      {problem === null ? null : <FilterProblem text={problem} />}
+      <OtherTags shown={shown} />
+      <Totals shown={shown} currency={currency} />
+      {shown.rows.length === 0 ? (
+        <p class="card empty">Nothing was used in these days.</p>
+      ) : (
+        <>
+          <Charts shown={shown} currency={currency} />
+          <Tables shown={shown} currency={currency} />
+        </>
+      )}
+      <UsageExport page={page} />
+      {page.isOperator ? (
+        <CorrectionForm
           page={page}
-          filters={shown.filters}
-          keys={new Map([...keys, ...shown.names])}
-          models={[...models, ...shown.rows.map(({ model = null }) => model)]}
+          problems={problems}
+          keys={keys}
+          models={priced}
+          id={page.form.text("id") || randomBytes(12).toString("hex")}
         />
-        {problem === null ? null : <FilterProblem text={problem} />}
-        <OtherTags shown={shown} />
-        <Totals shown={shown} currency={currency} />
-        {shown.rows.length === 0 ? (
-          <p class="card empty">Nothing was used in these days.</p>
-        ) : (
-          <>
-            <Charts shown={shown} currency={currency} />
-            <Tables shown={shown} currency={currency} />
-          </>
-        )}
-        <UsageExport page={page} />
-        {page.isOperator ? (
-          <CorrectionForm
-            page={page}
-            problems={problems}
-            keys={keys}
-            models={priced}
-            id={page.form.text("id") || randomBytes(12).toString("hex")}
-          />
-        ) : null}
-      </Layout>
-    ),
-  };
+      ) : null}
+    </Layout>,
+    problems.size === 0 && problem === null ? 200 : 400,
+  );
 }
 
 const NO_OTHER_TAGS: Shown["tags"] = { monthsWithOther: [], mostCombinations: 0 };

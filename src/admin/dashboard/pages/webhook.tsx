@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 import { readBody } from "../form.ts";
 import { formatCount } from "../../format.ts";
-import type { OrganizationPageCall, PageAnswer } from "../page.ts";
+import { type OrganizationPageCall, type PageAnswer, showPage } from "../page.ts";
 import { Form, Secret } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
 import {
@@ -17,38 +17,36 @@ export async function testWebhook(page: OrganizationPageCall): Promise<PageAnswe
   const { body } = await page.api(isFirst ? TEST_WEBHOOK : TEST_FURTHER_WEBHOOK);
   const result = body as WebhookTestView;
   const { url, format } = describeTested(page);
-  return {
-    markup: (
-      <Layout page={page} title="Test of the webhook" section="settings">
-        {result.delivered ? (
-          <p class="notice good" role="status">
-            Delivered: the endpoint answered {result.status} after {formatCount(result.duration_ms)} ms.
-          </p>
-        ) : (
-          <p class="notice bad" role="alert">
-            Not delivered: {result.error} (after {formatCount(result.duration_ms)} ms). Put the endpoint or
-            the URL right and test again.
-          </p>
-        )}
-        <p>
-          {format === "standard" ? (
-            <>
-              One signed event of the type <code>webhook.test</code>
-            </>
-          ) : (
-            "One test"
-          )}{" "}
-          was sent to <code class="break">{url}</code>.
+  return showPage(
+    <Layout page={page} title="Test of the webhook" section="settings">
+      {result.delivered ? (
+        <p class="notice good" role="status">
+          Delivered: the endpoint answered {result.status} after {formatCount(result.duration_ms)} ms.
         </p>
-        <div class="actions">
-          <Form page={page} action={page.path}>
-            <button type="submit">Test again</button>
-          </Form>
-          <a href={`${page.base}/settings`}>Back to the inference settings</a>
-        </div>
-      </Layout>
-    ),
-  };
+      ) : (
+        <p class="notice bad" role="alert">
+          Not delivered: {result.error} (after {formatCount(result.duration_ms)} ms). Put the endpoint or the
+          URL right and test again.
+        </p>
+      )}
+      <p>
+        {format === "standard" ? (
+          <>
+            One signed event of the type <code>webhook.test</code>
+          </>
+        ) : (
+          "One test"
+        )}{" "}
+        was sent to <code class="break">{url}</code>.
+      </p>
+      <div class="actions">
+        <Form page={page} action={page.path}>
+          <button type="submit">Test again</button>
+        </Form>
+        <a href={`${page.base}/settings`}>Back to the inference settings</a>
+      </div>
+    </Layout>,
+  );
 }
 
 export async function rotateWebhookSecret(page: OrganizationPageCall): Promise<PageAnswer> {
@@ -70,20 +68,18 @@ function describeTested({ organization, params }: OrganizationPageCall) {
 
 /** The only time that the secret is in a page. */
 export function showWebhookSecret(page: OrganizationPageCall, secret: string): PageAnswer {
-  return {
-    markup: (
-      <Layout page={page} title="The webhook's secret" section="settings">
-        <div class="card" role="status">
-          <p>
-            <strong>Saved. Copy the secret now: it is shown this once.</strong> The receiver checks signatures
-            with it.
-          </p>
-          <Secret id="secret" label="Webhook secret" value={secret} />
-          <p>
-            <a href={`${page.base}/settings`}>Back to the inference settings</a>
-          </p>
-        </div>
-      </Layout>
-    ),
-  };
+  return showPage(
+    <Layout page={page} title="The webhook's secret" section="settings">
+      <div class="card" role="status">
+        <p>
+          <strong>Saved. Copy the secret now: it is shown this once.</strong> The receiver checks signatures
+          with it.
+        </p>
+        <Secret id="secret" label="Webhook secret" value={secret} />
+        <p>
+          <a href={`${page.base}/settings`}>Back to the inference settings</a>
+        </p>
+      </div>
+    </Layout>,
+  );
 }

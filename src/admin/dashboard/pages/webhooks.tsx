@@ -3,7 +3,7 @@
 import { WEBHOOK_ALERTS, WEBHOOK_FORMATS } from "../../../settings/webhooks.ts";
 import type { FormValues, Problems } from "../form.ts";
 import { NO_PROBLEMS } from "../form.ts";
-import type { OrganizationPageCall, PageAnswer, PageRoute } from "../page.ts";
+import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { Field, Form, Hints, ProblemSummary, Select } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
 import { ALERT_LABELS, FORMAT_LABELS, type FurtherWebhookView } from "../parts/further-webhooks.tsx";
@@ -118,31 +118,29 @@ function renderForm(
   const isNew = webhook === null;
   const title = isNew ? "Add a webhook" : `Webhook: ${FORMAT_LABELS[webhook.format]}`;
   const action = `${settingsOf(page)}/webhooks/${isNew ? "new" : webhook.id}`;
-  return {
-    status: problems.size === 0 ? 200 : 400,
-    markup: (
-      <Layout page={page} title={title} section="settings">
-        <ProblemSummary problems={problems} fields={FIELDS} />
-        <Form page={page} action={action} class="card">
-          {isNew ? (
-            <Select
-              name="format"
-              label="Format"
-              value={state.format}
-              choices={WEBHOOK_FORMATS.map((value) => ({ value, label: FORMAT_LABELS[value] }))}
-              problems={problems}
-            />
-          ) : null}
-          <Address webhook={webhook} state={state} problems={problems} />
-          <Alerts chosen={state.alerts} problem={problems.get("alerts")} />
-          <button type="submit">{isNew ? "Add" : "Save"}</button>
-        </Form>
-        <p>
-          <a href={settingsOf(page)}>Back to the inference settings</a>
-        </p>
-      </Layout>
-    ),
-  };
+  return showPage(
+    <Layout page={page} title={title} section="settings">
+      <ProblemSummary problems={problems} fields={FIELDS} />
+      <Form page={page} action={action} class="card">
+        {isNew ? (
+          <Select
+            name="format"
+            label="Format"
+            value={state.format}
+            choices={WEBHOOK_FORMATS.map((value) => ({ value, label: FORMAT_LABELS[value] }))}
+            problems={problems}
+          />
+        ) : null}
+        <Address webhook={webhook} state={state} problems={problems} />
+        <Alerts chosen={state.alerts} problem={problems.get("alerts")} />
+        <button type="submit">{isNew ? "Add" : "Save"}</button>
+      </Form>
+      <p>
+        <a href={settingsOf(page)}>Back to the inference settings</a>
+      </p>
+    </Layout>,
+    problems.size === 0 ? 200 : 400,
+  );
 }
 
 interface AddressProps {

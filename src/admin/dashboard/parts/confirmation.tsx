@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-import type { PageAnswer, PageCall } from "../page.ts";
+import { type PageAnswer, type PageCall, showPage } from "../page.ts";
 import { Form } from "./fields.tsx";
 import { Layout } from "./layout.tsx";
 
@@ -20,20 +20,18 @@ export function isSure(page: PageCall): boolean {
 
 /** Asks before what cannot be undone, where no script has asked. */
 export function askFirst(page: PageCall, { title, section, text, answer, back }: Question): PageAnswer {
-  return {
-    markup: (
-      <Layout page={page} title={title} section={section}>
-        <div class="card">
-          <p>{text}</p>
-          <Form page={page} action={page.path} class="actions">
-            <input type="hidden" name="sure" value="yes" />
-            <button type="submit" class="danger">
-              {answer}
-            </button>
-            <a href={back}>Cancel</a>
-          </Form>
-        </div>
-      </Layout>
-    ),
-  };
+  return showPage(
+    <Layout page={page} title={title} section={section}>
+      <div class="card">
+        <p>{text}</p>
+        <Form page={page} action={page.path} class="actions">
+          <input type="hidden" name="sure" value="yes" />
+          <button type="submit" class="danger">
+            {answer}
+          </button>
+          <a href={back}>Cancel</a>
+        </Form>
+      </div>
+    </Layout>,
+  );
 }
