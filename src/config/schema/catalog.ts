@@ -70,11 +70,11 @@ function createIdentityShape() {
 /** What it takes and gives. */
 function createCapacityShape() {
   return {
-    context_window: described(integer(1, MAX_TOKENS), "Prompt and answer together.", { unit: "tokens" }),
+    context_window: integer(1, MAX_TOKENS, "tokens").describe("Prompt and answer together."),
     max_output_tokens: described(
-      integer(1, MAX_TOKENS).optional(),
+      integer(1, MAX_TOKENS, "tokens").optional(),
       "The longest answer; at most the context window. Required, but for a model with `embeddings` alone.",
-      { unit: "tokens", default: "required" },
+      { default: "required" },
     ),
     capabilities: choices(CAPABILITIES, "capabilities")
       .default([])
@@ -83,25 +83,23 @@ function createCapacityShape() {
           "`embeddings` and `completions` are `POST /v1/embeddings` and `POST /v1/completions`; a model with " +
           "one of them has chat, messages and responses only with `chat` beside it, every other model has them.",
       ),
-    startup_seconds: described(
-      integer(1, 3600).default(10),
-      "`Retry-After` while no replica is ready and the upstream names no time; clients are told at most 59.",
-      { unit: "seconds" },
-    ),
+    startup_seconds: integer(1, 3600, "seconds")
+      .default(10)
+      .describe(
+        "`Retry-After` while no replica is ready and the upstream names no time; clients are told at most 59.",
+      ),
     replaced_by: described(
       orNull(modelId()),
       "Retires the model: requests for it get a 400 that names this one.",
       { default: "the model is in service" },
     ),
-    prompt_overhead_tokens: described(
-      integer(0, MAX_TOKENS).default(64),
-      "Added to the worst case of strict caps for the upstream's chat template.",
-      { unit: "tokens" },
-    ),
+    prompt_overhead_tokens: integer(0, MAX_TOKENS, "tokens")
+      .default(64)
+      .describe("Added to the worst case of strict caps for the upstream's chat template."),
     prompt_overhead_tokens_with_tools: described(
-      integer(0, MAX_TOKENS).optional(),
+      integer(0, MAX_TOKENS, "tokens").optional(),
       "The same for requests with tools.",
-      { unit: "tokens", default: "the larger of 512 and `prompt_overhead_tokens`" },
+      { default: "the larger of 512 and `prompt_overhead_tokens`" },
     ),
   };
 }

@@ -73,11 +73,12 @@ export function orNull<S extends z.ZodType>(schema: S) {
   return schema.optional().transform((value): z.output<S> | null => value ?? null);
 }
 
-/** A whole number in bounds, both included. */
-export function integer(minimum: number, maximum: number): z.ZodNumber {
+/** A whole number in bounds, both included. @param unit "bytes", "seconds", "tokens"; left out where there is none. */
+export function integer(minimum: number, maximum: number, unit?: string): z.ZodNumber {
   const error = `expected a whole number from ${minimum} to ${maximum}`;
   const schema = z.int({ error }).min(minimum, { error }).max(maximum, { error });
-  return ofType(schema, `integer, ${minimum} to ${maximum}`);
+  const type = `integer, ${minimum} to ${maximum}`;
+  return schema.meta({ "x-type": type, ...(unit === undefined ? {} : { "x-unit": unit }) });
 }
 
 /** A text that is not empty and has the given form; `expectation` completes "expected …". */

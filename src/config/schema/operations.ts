@@ -8,63 +8,55 @@ const GIBIBYTE = 1024 ** 3;
 /** `limits`: memory for request bodies. */
 export function createLimitsSchema() {
   return section({
-    max_body_bytes: described(
-      integer(KIBIBYTE, GIBIBYTE).default(33_554_432),
-      "The largest request body; a larger one is a 413.",
-      { unit: "bytes" },
-    ),
-    max_buffered_bytes: described(
-      integer(KIBIBYTE, 64 * GIBIBYTE).default(268_435_456),
-      "What one worker holds of all bodies together; over it 503 `gateway_overloaded`. At least `max_body_bytes`.",
-      { unit: "bytes" },
-    ),
+    max_body_bytes: integer(KIBIBYTE, GIBIBYTE, "bytes")
+      .default(33_554_432)
+      .describe("The largest request body; a larger one is a 413."),
+    max_buffered_bytes: integer(KIBIBYTE, 64 * GIBIBYTE, "bytes")
+      .default(268_435_456)
+      .describe(
+        "What one worker holds of all bodies together; over it 503 `gateway_overloaded`. At least `max_body_bytes`.",
+      ),
   });
 }
 
 /** `settlement`: what happens while Redis is out of reach. */
 export function createSettlementSchema(source: SecretSource) {
   return section({
-    grace_seconds: described(
-      integer(0, 3600).default(60),
-      "How long known keys go on when Redis is out of reach; 0 refuses at once. Never for organizations with " +
-        "strict caps.",
-      { unit: "seconds" },
-    ),
+    grace_seconds: integer(0, 3600, "seconds")
+      .default(60)
+      .describe(
+        "How long known keys go on when Redis is out of reach; 0 refuses at once. Never for organizations with " +
+          "strict caps.",
+      ),
     spool: described(
       path(source).optional(),
       "Folder for charges that Redis has not taken yet, and for the journal of requests that it has no record of yet. Needs a volume that outlives the process.",
       { default: "`spool` in `data_dir`" },
     ),
-    spool_max_bytes: described(
-      integer(1024 * KIBIBYTE, 1024 * GIBIBYTE).default(1_073_741_824),
-      "The most that the spool may hold.",
-      { unit: "bytes" },
-    ),
+    spool_max_bytes: integer(1024 * KIBIBYTE, 1024 * GIBIBYTE, "bytes")
+      .default(1_073_741_824)
+      .describe("The most that the spool may hold."),
   });
 }
 
 /** `retention`: how long Redis keeps figures, and the disk the log of requests. */
 export function createRetentionSchema() {
   return section({
-    usage_months: described(integer(1, 120).default(13), "How long usage and spend are kept.", {
-      unit: "months",
-    }),
-    request_log_days: described(
-      integer(1, 36_500).default(400),
-      "How long files of the log of requests are kept.",
-      { unit: "days" },
-    ),
+    usage_months: integer(1, 120, "months").default(13).describe("How long usage and spend are kept."),
+    request_log_days: integer(1, 36_500, "days")
+      .default(400)
+      .describe("How long files of the log of requests are kept."),
     request_log_max_bytes: described(
-      orNull(integer(1024 * KIBIBYTE, 1024 ** 2 * GIBIBYTE)),
+      orNull(integer(1024 * KIBIBYTE, 1024 ** 2 * GIBIBYTE, "bytes")),
       "The most that the log of requests of one host may hold; the oldest files go first.",
-      { unit: "bytes", default: "no bound" },
+      { default: "no bound" },
     ),
-    request_log_protected_months: described(
-      integer(0, 120).default(2),
-      "So many calendar months, the current one included, are kept whatever the other two say: `usage verify` and " +
-        "`usage rebuild` need them.",
-      { unit: "months" },
-    ),
+    request_log_protected_months: integer(0, 120, "months")
+      .default(2)
+      .describe(
+        "So many calendar months, the current one included, are kept whatever the other two say: `usage verify` and " +
+          "`usage rebuild` need them.",
+      ),
   });
 }
 

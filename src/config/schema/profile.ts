@@ -32,9 +32,9 @@ const SUPPORT_FIELDS = {
     default: "no limit",
   }),
   tool_name_max: described(
-    orNull(integer(16, 1000)),
+    orNull(integer(16, 1000, "characters")),
     "The longest tool name; OpenAI takes 64. Longer ones are shortened and put back in answers.",
-    { unit: "characters", default: "no limit" },
+    { default: "no limit" },
   ),
 };
 

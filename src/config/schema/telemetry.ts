@@ -1,4 +1,4 @@
-import { choice, described, integer, orNull, secret, section, sectionOrNull } from "./fields.ts";
+import { choice, integer, orNull, secret, section, sectionOrNull } from "./fields.ts";
 import type { SecretSource } from "../secret.ts";
 import { upstreamUrl } from "./urls.ts";
 
@@ -18,11 +18,9 @@ export function createTelemetrySchema(source: SecretSource) {
       url: upstreamUrl().describe(
         "OpenTelemetry collector to which Envoy sends traces by OTLP over gRPC; their context goes on to upstreams.",
       ),
-      sampling_percent: described(
-        integer(0, 100).default(100),
-        "How many of the requests without a trace of their client's begin one.",
-        { unit: "percent" },
-      ),
+      sampling_percent: integer(0, 100, "percent")
+        .default(100)
+        .describe("How many of the requests without a trace of their client's begin one."),
     }),
   });
 }

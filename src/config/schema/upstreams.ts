@@ -57,11 +57,9 @@ export function createUpstreamsSchema(source: SecretSource) {
     aws_signing: createAwsSigningSchema(source),
     gcp_authn: createGoogleRefusal(),
     tls: createTlsSchema(source),
-    connect_timeout_seconds: described(
-      integer(1, 60).default(5),
-      "How long a connection may take to be made.",
-      { unit: "seconds" },
-    ),
+    connect_timeout_seconds: integer(1, 60, "seconds")
+      .default(5)
+      .describe("How long a connection may take to be made."),
   }).transform(({ url, urls, endpoints = [], credential, credentials, ...rest }) => ({
     ...rest,
     credentials: credentials ?? (credential === undefined ? [] : [credential]),

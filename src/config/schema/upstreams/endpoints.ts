@@ -49,20 +49,18 @@ function createHealthCheckSchema() {
       "Asked of every endpoint by GET, without a credential; 200 is healthy.",
       { type: "path" },
     ),
-    interval_seconds: described(
-      integer(1, 300).default(5),
-      "From one check to the next. Two that fail in a row take an endpoint out, one that succeeds puts it back.",
-      { unit: "seconds" },
-    ),
+    interval_seconds: integer(1, 300, "seconds")
+      .default(5)
+      .describe(
+        "From one check to the next. Two that fail in a row take an endpoint out, one that succeeds puts it back.",
+      ),
   });
   return orNull(healthCheck);
 }
 
 /** `upstreams[].slow_start_seconds`. */
 function createSlowStartSchema() {
-  return described(
-    orNull(integer(1, 3_600)),
+  return orNull(integer(1, 3_600, "seconds")).describe(
     "An endpoint that is new, or healthy again, gets its full share only after this long.",
-    { unit: "seconds" },
   );
 }
