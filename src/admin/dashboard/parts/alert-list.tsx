@@ -7,16 +7,11 @@ import { Time } from "./time.tsx";
 
 export const REDELIVER = "POST /api/organizations/{organization}/alerts/{alert}/redeliver";
 
-interface AlertListProps {
-  readonly page: OrganizationPageCall;
-  readonly alerts: readonly ListedAlert[];
-}
-
 /** What fired in one step, in the order in which it fired. */
 type Message = readonly [ListedAlert, ...ListedAlert[]];
 
 /** Alerts, newest first, those of one step together, with the state of each delivery. */
-export function AlertList({ page, alerts }: AlertListProps) {
+export function AlertList({ page, alerts }: { page: OrganizationPageCall; alerts: readonly ListedAlert[] }) {
   return (
     <ul class="alerts">
       {groupByMessage(alerts).map((message) => (

@@ -4,13 +4,8 @@ import { MICROCENTS_PER_CENT } from "../../../money.ts";
 import { formatLimit, formatMoney } from "../../format.ts";
 import { isBudgetReached, type Spending } from "../spending.ts";
 
-interface SpendBarProps {
-  readonly spending: Spending;
-  readonly currency: string;
-}
-
 /** A bar up to the cap (or the budget), a mark at the budget. */
-export function SpendBar({ spending, currency }: SpendBarProps) {
+export function SpendBar({ spending, currency }: { spending: Spending; currency: string }) {
   const { spentMicrocents, hardCapCents, budgetCents } = spending;
   const fullCents = hardCapCents ?? budgetCents;
   if (fullCents === null) return <span class="below">no cap, no budget</span>;

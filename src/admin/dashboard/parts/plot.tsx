@@ -89,13 +89,7 @@ function areaOf({ width, height }: Area): Area {
   };
 }
 
-interface FramedProps {
-  readonly size: Area;
-  readonly unit: string;
-  readonly drawing: Drawing;
-}
-
-function Framed({ size, unit, drawing }: FramedProps) {
+function Framed({ size, unit, drawing }: { size: Area; unit: string; drawing: Drawing }) {
   const area = areaOf(size);
   return (
     <g transform={`translate(${MARGIN.left} ${MARGIN.top})`}>
