@@ -111,3 +111,8 @@ function monthOf(year: number, monthIndex: number): CalendarPeriod {
     endMs: Date.UTC(year, monthIndex + 1, 1),
   };
 }
+
+/** RFC 3339, as answers have it; null for none. */
+export function formatTimeOrNull(timeMs: number | null | undefined): string | null {
+  return timeMs === null || timeMs === undefined ? null : new Date(timeMs).toISOString();
+}

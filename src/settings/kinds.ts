@@ -1,5 +1,6 @@
 /** The kinds of settings. What a value must be is said here alone. */
 import * as z from "zod";
+import { formatTimeOrNull } from "../calendar.ts";
 import { modelName, NAME_VALUES as MODEL_NAME_VALUES } from "../config/schema/model-names.ts";
 import { explainCurrency } from "../config/schema/currencies.ts";
 import { MAX_CENTS } from "../money.ts";
@@ -151,7 +152,7 @@ export function timeOrNull(): Kind<number | null, string | null, string | null> 
     format: formatIntegerOrNull,
     parse: parseIntegerOrNull,
     convert: (wanted) => (wanted === null ? null : Date.parse(wanted)),
-    describe: (timeMs) => (timeMs === null ? null : new Date(timeMs).toISOString()),
+    describe: formatTimeOrNull,
   };
 }
 

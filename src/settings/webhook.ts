@@ -1,5 +1,6 @@
 /** The kind of setting that is a webhook: people set its URL, the gateway makes its secrets. */
 import * as z from "zod";
+import { formatTimeOrNull } from "../calendar.ts";
 import { record } from "./input-schemas.ts";
 import { asJson } from "./kinds.ts";
 import type { Kind } from "./setting.ts";
@@ -73,13 +74,9 @@ export function webhookOrNull(): Kind<WebhookSetting, z.output<typeof input>, z.
       return { url: wanted.url, secrets: wanted.url === current?.url ? current.secrets : [] };
     },
     describe: (webhook) =>
-      webhook === null ? null : { url: webhook.url, disabled_at: formatTime(webhook.disabledAtMs) },
+      webhook === null ? null : { url: webhook.url, disabled_at: formatTimeOrNull(webhook.disabledAtMs) },
     ...asJson(stored),
   };
-}
-
-export function formatTime(timeMs: number | undefined): string | null {
-  return timeMs === undefined ? null : new Date(timeMs).toISOString();
 }
 
 /** Why a text is no URL of a webhook, or null when it is one. What was found is not shown: it may carry a credential. */

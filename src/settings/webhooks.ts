@@ -3,10 +3,11 @@
  * the organization's name, the URLs of Slack and Teams and PagerDuty's routing keys, is taken and never given back whole.
  */
 import * as z from "zod";
+import { formatTimeOrNull } from "../calendar.ts";
 import { record } from "./input-schemas.ts";
 import { asJson } from "./kinds.ts";
 import type { Kind } from "./setting.ts";
-import { disabledAt, formatTime, secretsSchema, webhookUrl } from "./webhook.ts";
+import { disabledAt, secretsSchema, webhookUrl } from "./webhook.ts";
 
 export const WEBHOOK_FORMATS = ["standard", "slack", "teams", "pagerduty"] as const;
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
@@ -135,7 +136,7 @@ function describeOne(webhook: FurtherWebhook) {
     url: describeWebhookUrl(webhook),
     routing_key: routingKey === null ? null : `…${routingKey.slice(-SHOWN_CHARACTERS)}`,
     alerts: [...alerts],
-    disabled_at: formatTime(disabledAtMs),
+    disabled_at: formatTimeOrNull(disabledAtMs),
   };
 }
 

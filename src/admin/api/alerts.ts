@@ -2,6 +2,7 @@
 import { alertTypeOf, formatAlertData } from "../../alerts/alert-event.ts";
 import { limitPathOf } from "../../alerts/alert-words.ts";
 import { listWebhooks } from "../../alerts/webhooks.ts";
+import { formatTimeOrNull } from "../../calendar.ts";
 import {
   type AlertChannel,
   deliveryOf,
@@ -113,10 +114,6 @@ function formatDelivery(delivery: DeliveryState) {
     last_attempt_at: formatTimeOrNull(delivery.lastAttemptAtMs),
     next_attempt_at: formatTimeOrNull(delivery.nextAttemptAtMs),
   };
-}
-
-function formatTimeOrNull(timeMs: number | null): string | null {
-  return timeMs === null ? null : new Date(timeMs).toISOString();
 }
 
 export const alertRoutes = [list, markRead, redeliver];

@@ -1,3 +1,4 @@
+import { formatTimeOrNull } from "../../calendar.ts";
 import { wholeCents } from "../../money.ts";
 import { KEY_SETTINGS } from "../../settings/key.ts";
 import { keyStateOf } from "../../settings/state.ts";
@@ -27,7 +28,7 @@ export function formatKey(record: KeyRecord, figures: KeyFigures) {
     organization_id: record.organizationId,
     display: record.display,
     ...describeKey(record),
-    former_key_until: formatTime(record.formerKeyUntilMs),
+    former_key_until: formatTimeOrNull(record.formerKeyUntilMs),
     state: keyStateOf(record, figures.spentMicrocents, figures.timeMs),
     created_at: new Date(record.createdAtMs).toISOString(),
     month: figures.month,
@@ -35,8 +36,4 @@ export function formatKey(record: KeyRecord, figures: KeyFigures) {
     spent_microcents: Number(figures.spentMicrocents),
     bucket: { remaining: figures.bucket.remaining, capacity: figures.bucket.capacity },
   };
-}
-
-function formatTime(timeMs: number | null): string | null {
-  return timeMs === null ? null : new Date(timeMs).toISOString();
 }

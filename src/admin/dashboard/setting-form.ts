@@ -1,4 +1,5 @@
 /** Forms of settings: from a table's rows to what the fields are, what stands in them and what was typed. */
+import { valueAt } from "../../config/load/raw-values.ts";
 import { isGroup } from "../../settings/group.ts";
 import { KEY_SETTINGS } from "../../settings/key.ts";
 import type { Notation, Setting, Settings } from "../../settings/setting.ts";
@@ -38,7 +39,7 @@ export function listProblemFields(settings: readonly FormSetting[]): readonly st
 /** @param one As the API shows it. */
 export function textsOf(settings: readonly FormSetting[], one: Described): SettingTexts {
   return Object.fromEntries(
-    settings.map(({ path, row }) => [path, textOf(row.kind.notation, valueAt(one, path))]),
+    settings.map(({ path, row }) => [path, textOf(row.kind.notation, valueAt(one, ...path.split(".")))]),
   );
 }
 
@@ -70,7 +71,7 @@ export function readSettings(
   for (const { path, row } of settings) {
     if (row.kind.notation !== "time") continue;
     // A field holds whole minutes: what was not touched keeps its seconds.
-    const now = valueAt(current, path);
+    const now = valueAt(current, ...path.split("."));
     if (form.text(path) === textOf("time", now)) setAt(body, path, now);
   }
   return body;
@@ -118,9 +119,4 @@ function textOf(notation: Notation, value: unknown): string | readonly string[] 
     default:
       return notation satisfies never;
   }
-}
-
-function valueAt(one: Described, path: string): unknown {
-  const [first = "", ...rest] = path.split(".");
-  return rest.length === 0 ? one[first] : valueAt(one[first] as Described, rest.join("."));
 }

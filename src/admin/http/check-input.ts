@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { valueAt } from "../../config/load/raw-values.ts";
 import { IS_WHOLE } from "../../settings/input-schemas.ts";
 import { AdminError } from "../admin-error.ts";
 import { shorten } from "../../shorten.ts";
@@ -43,7 +44,7 @@ function describeIssue(issue: z.core.$ZodIssue, value: unknown): Problem[] {
       isMissing: false,
     }));
   }
-  const found = valueAt(value, issue.path);
+  const found = valueAt(value, ...path);
   const isMissing = found === undefined;
   const isWhole = issue.code === "custom" && issue.params?.[IS_WHOLE] === true;
   const text =
@@ -53,15 +54,6 @@ function describeIssue(issue: z.core.$ZodIssue, value: unknown): Problem[] {
         ? `required, but missing; ${issue.message}`
         : `${issue.message}, found ${formatFound(found)}`;
   return [{ path: path.length === 0 ? "body" : path.join("."), text, isMissing }];
-}
-
-function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
-  let current = value;
-  for (const step of path) {
-    if (typeof current !== "object" || current === null) return undefined;
-    current = (current as Record<PropertyKey, unknown>)[step];
-  }
-  return current;
 }
 
 function formatFound(value: unknown): string {

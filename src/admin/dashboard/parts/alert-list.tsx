@@ -1,4 +1,5 @@
 /** @jsxImportSource hono/jsx */
+import { isCapReached } from "../../../alerts/alert-words.ts";
 import type { DeliveryState, ListedAlert } from "../../../store/types/alerts.ts";
 import { formatLimit, formatMoney, formatTime, monthName } from "../../format.ts";
 import type { OrganizationPageCall } from "../page.ts";
@@ -69,10 +70,6 @@ function groupNeighbours(
 function reversed([first, ...others]: Message): Message {
   const [last, ...before] = others.toReversed();
   return last === undefined ? [first] : [last, ...before, first];
-}
-
-function isCapReached({ kind, thresholdPercent }: ListedAlert): boolean {
-  return kind === "hard_cap" && thresholdPercent >= 100;
 }
 
 function Subject({ alert }: { alert: ListedAlert }) {

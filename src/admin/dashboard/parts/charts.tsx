@@ -3,6 +3,7 @@
 import { MICROCENTS_PER_CENT } from "../../../money.ts";
 import { formatLimit, formatMoney } from "../../format.ts";
 import { isBudgetReached, type Spending } from "../spending.ts";
+import { round } from "./plot.tsx";
 
 /** A bar up to the cap (or the budget), a mark at the budget. */
 export function SpendBar({ spending, currency }: { spending: Spending; currency: string }) {
@@ -48,8 +49,4 @@ export function ShareBar({ share, label }: ShareBarProps) {
       <span class="number">{percent}</span>
     </span>
   );
-}
-
-function round(value: number): number {
-  return Math.round(value * 100) / 100;
 }
