@@ -56,6 +56,16 @@ describe("ensureBuild", () => {
     expect(existsSync(join(root, "dist", "tsconfig.json"))).toBe(false);
   });
 
+  it("keeps the names of classes, by which errors are told apart, and takes no time for those of arrow functions", async () => {
+    const root = createRepository();
+    writeFileSync(
+      join(root, "src", "main.ts"),
+      "class Refusal extends Error { static readonly none = new Refusal(); }\nconst later = (): number => 1;\nprocess.stdout.write(JSON.stringify([Refusal.none.constructor.name, later.name]));\n",
+    );
+    await ensureBuild(root);
+    expect(JSON.parse(run(root).stdout)).toEqual(["Refusal", ""]);
+  });
+
   it("leaves the tokenizer's vocabulary where it is", async () => {
     const root = createRepository();
     await ensureBuild(root);
