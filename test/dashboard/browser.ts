@@ -1,6 +1,4 @@
 /** A real Chromium on the real dashboard. Without one the tests are skipped, and say so. */
-import { existsSync } from "node:fs";
-import { delimiter, join } from "node:path";
 import axe from "axe-core";
 import {
   type Browser,
@@ -10,18 +8,15 @@ import {
   type Page,
 } from "playwright-core";
 import { afterAll, beforeAll, expect } from "vitest";
+import { findOnPath } from "../../src/setup/find-executable.ts";
 import type { Stack } from "../support/stack.ts";
-
-const PROGRAMS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
+import { CHROMIUM_PROGRAMS } from "../support/tools/chromium.ts";
 
 /** Where Chromium is, or null. `npm test` looks for it, installs it where it can and says when it could not. */
-export const CHROMIUM = process.env["CHROMIUM_BIN"] || findOnPath();
-
-function findOnPath(): string | null {
-  const folders = (process.env["PATH"] ?? "").split(delimiter);
-  const candidates = folders.flatMap((folder) => PROGRAMS.map((program) => join(folder, program)));
-  return candidates.find((candidate) => existsSync(candidate)) ?? null;
-}
+export const CHROMIUM =
+  process.env["CHROMIUM_BIN"] ||
+  (CHROMIUM_PROGRAMS.map((program) => findOnPath(program, process.env)).find((path) => path !== null) ??
+    null);
 
 export const SKIPPED_WHY = CHROMIUM === null ? " (skipped: no Chromium; install it or set CHROMIUM_BIN)" : "";
 
