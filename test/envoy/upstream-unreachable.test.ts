@@ -1,5 +1,5 @@
 /** A model's server that was never there is told apart from one that is gone for a while, by every worker of the host. */
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ErrorSummary, summarizeError } from "../support/answer-checks.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { CHAT_MODEL, catalogEntry } from "../support/gateway-config.ts";
@@ -21,6 +21,11 @@ const stack = withStack(() => ({
   catalog: [catalogEntry({ startup_seconds: STARTUP_SECONDS })],
 }));
 const servers: ScriptedUpstream[] = [];
+let key = "";
+beforeAll(async () => {
+  // More requests than the demo key's bucket has tokens, where the machine is quick.
+  key = (await stack().createKey()).key;
+});
 afterAll(async () => {
   for (const server of servers) await server.close();
 });
@@ -32,7 +37,7 @@ const ROUTES: readonly { path: string; body: object; summarize: (answer: HttpAns
   { path: "/v1/responses", body: { input: "hello" }, summarize: summarizeError },
 ];
 
-const send = (path: string, body: object) => stack().send({ path, body: { model: CHAT_MODEL, ...body } });
+const send = (path: string, body: object) => stack().send({ path, key, body: { model: CHAT_MODEL, ...body } });
 
 /** What every route says, often enough that every worker has said it. */
 async function readCodes(): Promise<Set<string | null>> {
