@@ -10,11 +10,9 @@ import { recentKey, refusedKey } from "../redis/keys.ts";
 import { parseInteger, parseIntegerOrNull } from "../redis/parse-reply.ts";
 import { ADMISSION_DECISIONS } from "../types/decision.ts";
 import type { AdmissionDecision } from "../types/decision.ts";
-import type { Page, PageInput } from "../types/page.ts";
-import type { Check, RecentRequest, RecordedRequest, RequestFilter } from "../types/reporting.ts";
+import type { Check, RecentRequest, RecentRequestStore } from "../types/reporting.ts";
 import { formatWay, parseWay } from "./way.ts";
-import type { Run } from "../run.ts";
-import type { RecentRequestStore } from "../types/reporting.ts";
+import { storeOf } from "../run.ts";
 
 /** As in `lua/include/requests.lua`. */
 const RECENT_ENTRIES = 10_000;
@@ -37,86 +35,65 @@ const checksSchema = z.array(
   }),
 );
 
-export function createRecentRequestStore(run: Run): RecentRequestStore {
-  return {
-    recordRequest: (request) => run("recordRequest", (context) => recordRequest(context, request)),
-    findRequest: (organizationId, requestId, keyId) =>
-      run("findRequest", (context) => findRequest(context, organizationId, requestId, keyId)),
-    listRequests: (organizationId, page, filter = null) =>
-      run("listRequests", (context) => listRequests(context, organizationId, page, filter)),
-  };
-}
+export const createRecentRequestStore = storeOf<RecentRequestStore>({
+  async recordRequest(context, request) {
+    const fields = {
+      id: request.requestId,
+      key: request.keyId,
+      route: request.route,
+      model: request.model ?? "",
+      tags: request.tags ?? "",
+      status: String(request.status),
+      error: request.errorCode ?? "",
+      checks: JSON.stringify(request.checks),
+      way: formatWay(request.way),
+    };
+    const stream = recentKey(request.organizationId);
+    await context.client.xadd(stream, "MAXLEN", "~", RECENT_ENTRIES, "*", ...Object.entries(fields).flat());
+  },
 
-/** @see RecentRequestStore.recordRequest */
-async function recordRequest(context: StoreContext, request: RecordedRequest): Promise<void> {
-  const fields = {
-    id: request.requestId,
-    key: request.keyId,
-    route: request.route,
-    model: request.model ?? "",
-    tags: request.tags ?? "",
-    status: String(request.status),
-    error: request.errorCode ?? "",
-    checks: JSON.stringify(request.checks),
-    way: formatWay(request.way),
-  };
-  const stream = recentKey(request.organizationId);
-  await context.client.xadd(stream, "MAXLEN", "~", RECENT_ENTRIES, "*", ...Object.entries(fields).flat());
-}
+  async findRequest(context, organizationId, requestId, keyId) {
+    const time = timeOfId(requestId);
+    if (time === null) return null;
+    const start = String(Math.max(0, time - CLOCK_SKEW_MS));
+    const found =
+      (await scanFor(context, refusedKey(organizationId), start, requestId)) ??
+      (await scanFor(context, recentKey(organizationId), start, requestId));
+    return found === null || (keyId !== null && found.keyId !== keyId) ? null : found;
+  },
 
-/** @see RecentRequestStore.findRequest */
-async function findRequest(
-  context: StoreContext,
-  organizationId: string,
-  requestId: string,
-  keyId: string | null,
-): Promise<RecentRequest | null> {
-  const time = timeOfId(requestId);
-  if (time === null) return null;
-  const start = String(Math.max(0, time - CLOCK_SKEW_MS));
-  const found =
-    (await scanFor(context, refusedKey(organizationId), start, requestId)) ??
-    (await scanFor(context, recentKey(organizationId), start, requestId));
-  return found === null || (keyId !== null && found.keyId !== keyId) ? null : found;
-}
-
-/** @see RecentRequestStore.listRequests */
-async function listRequests(
-  { client }: StoreContext,
-  organizationId: string,
-  { limit, after }: PageInput,
-  filter: RequestFilter | null,
-): Promise<Page<RecentRequest>> {
-  const [recentAfter = "+", refusedAfter = "+"] = after?.split("_") ?? [];
-  const batch = filter === null ? limit + 1 : FILTER_BATCH;
-  const start = String(filter?.fromMs ?? "-");
-  const recent = new NewestFirst(client, {
-    stream: recentKey(organizationId),
-    end: recentAfter,
-    start,
-    batch,
-  });
-  const refused = new NewestFirst(client, {
-    stream: refusedKey(organizationId),
-    end: refusedAfter,
-    start,
-    batch,
-  });
-  const items: RecentRequest[] = [];
-  let heads = await Promise.all([recent.head(), refused.head()]);
-  for (let read = 0; items.length < limit && read < MAX_FILTERED; read += 1) {
+  async listRequests({ client }, organizationId, { limit, after }, filter = null) {
+    const [recentAfter = "+", refusedAfter = "+"] = after?.split("_") ?? [];
+    const batch = filter === null ? limit + 1 : FILTER_BATCH;
+    const start = String(filter?.fromMs ?? "-");
+    const recent = new NewestFirst(client, {
+      stream: recentKey(organizationId),
+      end: recentAfter,
+      start,
+      batch,
+    });
+    const refused = new NewestFirst(client, {
+      stream: refusedKey(organizationId),
+      end: refusedAfter,
+      start,
+      batch,
+    });
+    const items: RecentRequest[] = [];
+    let heads = await Promise.all([recent.head(), refused.head()]);
+    for (let read = 0; items.length < limit && read < MAX_FILTERED; read += 1) {
+      const [left, right] = heads;
+      if (left === null && right === null) break;
+      const isLeft = (left?.[1].recordedAtMs ?? -1) >= (right?.[1].recordedAtMs ?? -1);
+      const request = (isLeft ? left : right)?.[1];
+      if (request !== undefined && (filter === null || filter.matches(request))) items.push(request);
+      (isLeft ? recent : refused).drop();
+      heads = await Promise.all([recent.head(), refused.head()]);
+    }
     const [left, right] = heads;
-    if (left === null && right === null) break;
-    const isLeft = (left?.[1].recordedAtMs ?? -1) >= (right?.[1].recordedAtMs ?? -1);
-    const request = (isLeft ? left : right)?.[1];
-    if (request !== undefined && (filter === null || filter.matches(request))) items.push(request);
-    (isLeft ? recent : refused).drop();
-    heads = await Promise.all([recent.head(), refused.head()]);
-  }
-  const [left, right] = heads;
-  const isOver = left === null && right === null;
-  return { items, next: isOver ? null : `${left?.[0] ?? "-"}_${right?.[0] ?? "-"}` };
-}
+    const isOver = left === null && right === null;
+    return { items, next: isOver ? null : `${left?.[0] ?? "-"}_${right?.[0] ?? "-"}` };
+  },
+});
 
 interface Stretch {
   readonly stream: string;

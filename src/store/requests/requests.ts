@@ -3,10 +3,20 @@
  * charge or, when its owner died, by another. A charge sets the total and never adds, so that a repeat, a late or
  * reordered command or a lost answer counts nothing twice and loses nothing. The rules are in `lua/`.
  */
-import { countFiredAlerts, countSpendFall, type StoreContext } from "../context.ts";
-import { alertKeys, holdsKey, inflightKey, keyRecordKey, organizationKey } from "../redis/keys.ts";
+import { countFiredAlerts, countSpendFall } from "../context.ts";
+import {
+  alertKeys,
+  holdsKey,
+  inflightKey,
+  keyRecordKey,
+  organizationKey,
+  recentKey,
+  requestKey,
+  spendKey,
+  tagCombinationsKey,
+  usageKey,
+} from "../redis/keys.ts";
 import { formatWay } from "./way.ts";
-import { recentKey, requestKey, spendKey, tagCombinationsKey, usageKey } from "../redis/keys.ts";
 import { expiryOf } from "../../calendar.ts";
 import {
   amountAt,
@@ -18,22 +28,15 @@ import {
   textAt,
 } from "../redis/parse-reply.ts";
 import type {
-  ChargeInput,
-  ChargeResult,
-  CloseOutcome,
-  EnteredRequest,
-  HoldInput,
-  HoldResult,
   OverdueRequest,
-  RenewInput,
   RenewOutcome,
   RequestEstimate,
   RequestIdentity,
+  RequestStore,
   RequestTokens,
 } from "../types/settlement.ts";
 import type { Check } from "../types/reporting.ts";
-import type { Run } from "../run.ts";
-import type { RequestStore } from "../types/settlement.ts";
+import { storeOf } from "../run.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 
 /** Keeps one script under a millisecond, so that admissions of other organizations do not wait for it. */
@@ -43,198 +46,167 @@ const FORGET_BATCH = 500;
 /** For the key names of a record that is gone; the script does not use them. */
 const NO_RECORD = { keyId: "", month: "", day: "" };
 
-export function createRequestStore(run: Run): RequestStore {
-  return {
-    hold: (input) => run("hold", (context) => hold(context, input)),
-    charge: (input) => run("charge", (context) => charge(context, input)),
-    renew: (organizationId, requests) => run("renew", (context) => renew(context, organizationId, requests)),
-    listOverdue: (organizationId, limit) =>
-      run("listOverdue", (context) => listOverdue(context, organizationId, limit)),
-    close: (request) => run("close", (context) => close(context, request)),
-    forget: (organizationId, requestIds) =>
-      run("forget", (context) => forget(context, organizationId, requestIds)),
-    leave: (organizationId, requests) => run("leave", (context) => leave(context, organizationId, requests)),
-  };
-}
-
-/** @see RequestStore.hold */
-async function hold(context: StoreContext, input: HoldInput): Promise<HoldResult> {
-  const { organizationId, keyId, requestId, month } = input;
-  const reply = parseArray(
-    await context.client.igwHold(
-      requestKey(organizationId, requestId),
-      holdsKey(organizationId),
-      keyRecordKey(organizationId, keyId),
-      organizationKey(organizationId),
-      spendKey(organizationId, month),
-      inflightKey(organizationId, keyId),
-      tagCombinationsKey(organizationId, month),
-      ...identityArguments(input),
-      input.worstCaseMicrocents === null ? "" : formatAmount(input.worstCaseMicrocents),
-      formatAmount(input.floorMicrocents),
-      formatCount(input.floorInputTokens),
-      String(expiryOf(month, context.usageMonths)),
-      input.tags ?? "",
-      formatPrice(input.price),
-    ),
-  );
-  const outcome = textAt(reply, OUTCOME);
-  if (outcome === "held" || outcome === "exists") {
-    const tagRow = textAt(reply, AT.held.tagRow);
-    return tagRow === "" ? { outcome } : { outcome, tagRow };
-  }
-  if (outcome === "worst_case_required") return { outcome };
-  if (outcome === "concurrency_limited") {
-    return { outcome, limit: integerAt(reply, AT.concurrencyLimited.limit) };
-  }
-  if (outcome !== "key_cap_reached" && outcome !== "organization_cap_reached") throw unknownOutcome(outcome);
-  const at = AT.capReached;
-  return {
-    outcome,
-    figures: {
-      spentMicrocents: amountAt(reply, at.spent),
-      heldMicrocents: amountAt(reply, at.held),
-      hardCapCents: integerOrNullAt(reply, at.capCents),
-    },
-  };
-}
-
-/** @see RequestStore.charge */
-async function charge(context: StoreContext, input: ChargeInput): Promise<ChargeResult> {
-  const { month, tokens, final } = input;
-  const reply = parseArray(
-    await context.client.igwCharge(
-      ...chargeKeys(input),
-      tagCombinationsKey(input.organizationId, month),
-      ...identityArguments(input),
-      formatCount(input.sequence),
-      final === null ? "0" : "1",
-      String(input.requests),
-      formatCount(tokens.input),
-      formatCount(tokens.cachedInput),
-      formatCount(tokens.output),
-      formatCount(tokens.reasoning),
-      input.estimated ? "1" : "0",
-      formatAmount(input.totalMicrocents),
-      ...listFurther(tokens),
-      String(expiryOf(month, context.usageMonths)),
-      final === null ? "" : String(final.status),
-      final?.errorCode ?? "",
-      final === null ? formatPrice(input.estimate?.price) : JSON.stringify(final.checks),
-      formatEstimate(input.estimate),
-      input.estimate === null ? "" : listFurther(input.estimate.tokens).join(" "),
-      final === null ? "" : formatWay(final.way),
-      input.tags ?? "",
-      input.tagRow ?? "",
-      input.onlyIfEntered === true ? "1" : "",
-    ),
-  );
-  const outcome = textAt(reply, OUTCOME);
-  if (outcome !== "applied" && outcome !== "repeated" && outcome !== "ended") throw unknownOutcome(outcome);
-  if (outcome === "applied") {
-    countFiredAlerts(context, reply, AT.charged.alertsFired);
-    const fell = textAt(reply, AT.charged.fell);
-    if (fell === "interim" || fell === "reaped") countSpendFall(context, fell);
-  }
-  return { outcome };
-}
-
-/** @see RequestStore.renew */
-async function renew(
-  context: StoreContext,
-  organizationId: string,
-  requests: readonly RenewInput[],
-): Promise<readonly RenewOutcome[]> {
-  const outcomes: RenewOutcome[] = [];
-  for (let start = 0; start < requests.length; start += BATCH) {
-    const batch = requests.slice(start, start + BATCH);
-    const keys = batch.flatMap(({ requestId, keyId, month }) => [
-      requestKey(organizationId, requestId),
-      spendKey(organizationId, month),
-      inflightKey(organizationId, keyId),
-    ]);
+export const createRequestStore = storeOf<RequestStore>({
+  async hold(context, input) {
+    const { organizationId, keyId, requestId, month } = input;
     const reply = parseArray(
-      await context.client.igwRenew(
-        String(keys.length + 1),
+      await context.client.igwHold(
+        requestKey(organizationId, requestId),
         holdsKey(organizationId),
-        ...keys,
-        ...batch.map(({ requestId }) => requestId),
+        keyRecordKey(organizationId, keyId),
+        organizationKey(organizationId),
+        spendKey(organizationId, month),
+        inflightKey(organizationId, keyId),
+        tagCombinationsKey(organizationId, month),
+        ...identityArguments(input),
+        input.worstCaseMicrocents === null ? "" : formatAmount(input.worstCaseMicrocents),
+        formatAmount(input.floorMicrocents),
+        formatCount(input.floorInputTokens),
+        String(expiryOf(month, context.usageMonths)),
+        input.tags ?? "",
+        formatPrice(input.price),
       ),
     );
-    outcomes.push(...reply.map((_, position) => parseRenewOutcome(textAt(reply, position))));
-  }
-  return outcomes;
-}
+    const outcome = textAt(reply, OUTCOME);
+    if (outcome === "held" || outcome === "exists") {
+      const tagRow = textAt(reply, AT.held.tagRow);
+      return tagRow === "" ? { outcome } : { outcome, tagRow };
+    }
+    if (outcome === "worst_case_required") return { outcome };
+    if (outcome === "concurrency_limited") {
+      return { outcome, limit: integerAt(reply, AT.concurrencyLimited.limit) };
+    }
+    if (outcome !== "key_cap_reached" && outcome !== "organization_cap_reached") {
+      throw unknownOutcome(outcome);
+    }
+    const at = AT.capReached;
+    return {
+      outcome,
+      figures: {
+        spentMicrocents: amountAt(reply, at.spent),
+        heldMicrocents: amountAt(reply, at.held),
+        hardCapCents: integerOrNullAt(reply, at.capCents),
+      },
+    };
+  },
 
-/** @see RequestStore.listOverdue */
-async function listOverdue(
-  context: StoreContext,
-  organizationId: string,
-  limit: number,
-): Promise<readonly OverdueRequest[]> {
-  const reply = parseArray(await context.client.igwListOverdue(holdsKey(organizationId), formatCount(limit)));
-  return Promise.all(
-    reply.map(async (_, position): Promise<OverdueRequest> => {
-      const requestId = textAt(reply, position);
-      const [keyId, month, day] = await context.client.hmget(
+  async charge(context, input) {
+    const { month, tokens, final } = input;
+    const reply = parseArray(
+      await context.client.igwCharge(
+        ...chargeKeys(input),
+        tagCombinationsKey(input.organizationId, month),
+        ...identityArguments(input),
+        formatCount(input.sequence),
+        final === null ? "0" : "1",
+        String(input.requests),
+        formatCount(tokens.input),
+        formatCount(tokens.cachedInput),
+        formatCount(tokens.output),
+        formatCount(tokens.reasoning),
+        input.estimated ? "1" : "0",
+        formatAmount(input.totalMicrocents),
+        ...listFurther(tokens),
+        String(expiryOf(month, context.usageMonths)),
+        final === null ? "" : String(final.status),
+        final?.errorCode ?? "",
+        final === null ? formatPrice(input.estimate?.price) : JSON.stringify(final.checks),
+        formatEstimate(input.estimate),
+        input.estimate === null ? "" : listFurther(input.estimate.tokens).join(" "),
+        final === null ? "" : formatWay(final.way),
+        input.tags ?? "",
+        input.tagRow ?? "",
+        input.onlyIfEntered === true ? "1" : "",
+      ),
+    );
+    const outcome = textAt(reply, OUTCOME);
+    if (outcome !== "applied" && outcome !== "repeated" && outcome !== "ended") throw unknownOutcome(outcome);
+    if (outcome === "applied") {
+      countFiredAlerts(context, reply, AT.charged.alertsFired);
+      const fell = textAt(reply, AT.charged.fell);
+      if (fell === "interim" || fell === "reaped") countSpendFall(context, fell);
+    }
+    return { outcome };
+  },
+
+  async renew(context, organizationId, requests) {
+    const outcomes: RenewOutcome[] = [];
+    for (let start = 0; start < requests.length; start += BATCH) {
+      const batch = requests.slice(start, start + BATCH);
+      const keys = batch.flatMap(({ requestId, keyId, month }) => [
         requestKey(organizationId, requestId),
-        "key",
-        "month",
-        "day",
+        spendKey(organizationId, month),
+        inflightKey(organizationId, keyId),
+      ]);
+      const reply = parseArray(
+        await context.client.igwRenew(
+          String(keys.length + 1),
+          holdsKey(organizationId),
+          ...keys,
+          ...batch.map(({ requestId }) => requestId),
+        ),
       );
-      const record = keyId && month && day ? { keyId, month, day } : null;
-      return { organizationId, requestId, record };
-    }),
-  );
-}
+      outcomes.push(...reply.map((_, position) => parseRenewOutcome(textAt(reply, position))));
+    }
+    return outcomes;
+  },
 
-/** @see RequestStore.close */
-async function close(context: StoreContext, request: OverdueRequest): Promise<CloseOutcome> {
-  const { organizationId, requestId, record } = request;
-  const { keyId, month, day } = record ?? NO_RECORD;
-  const reply = parseArray(
-    await context.client.igwClose(
-      ...chargeKeys({ organizationId, requestId, keyId, month, day }),
-      requestId,
-      keyId,
-      month,
-      day,
-      record === null ? "0" : String(expiryOf(month, context.usageMonths)),
-    ),
-  );
-  const outcome = textAt(reply, OUTCOME);
-  if (outcome !== "closed" && outcome !== "not_due" && outcome !== "gone") throw unknownOutcome(outcome);
-  if (outcome === "closed") countFiredAlerts(context, reply, AT.closed.alertsFired);
-  return outcome;
-}
+  async listOverdue(context, organizationId, limit) {
+    const reply = parseArray(
+      await context.client.igwListOverdue(holdsKey(organizationId), formatCount(limit)),
+    );
+    return Promise.all(
+      reply.map(async (_, position): Promise<OverdueRequest> => {
+        const requestId = textAt(reply, position);
+        const [keyId, month, day] = await context.client.hmget(
+          requestKey(organizationId, requestId),
+          "key",
+          "month",
+          "day",
+        );
+        const record = keyId && month && day ? { keyId, month, day } : null;
+        return { organizationId, requestId, record };
+      }),
+    );
+  },
 
-/** @see RequestStore.forget */
-async function forget(
-  context: StoreContext,
-  organizationId: string,
-  requestIds: readonly string[],
-): Promise<number> {
-  let deleted = 0;
-  for (let start = 0; start < requestIds.length; start += FORGET_BATCH) {
-    const keys = requestIds.slice(start, start + FORGET_BATCH).map((id) => requestKey(organizationId, id));
-    deleted += Number(await context.client.igwForget(String(keys.length), ...keys));
-  }
-  return deleted;
-}
+  async close(context, request) {
+    const { organizationId, requestId, record } = request;
+    const { keyId, month, day } = record ?? NO_RECORD;
+    const reply = parseArray(
+      await context.client.igwClose(
+        ...chargeKeys({ organizationId, requestId, keyId, month, day }),
+        requestId,
+        keyId,
+        month,
+        day,
+        record === null ? "0" : String(expiryOf(month, context.usageMonths)),
+      ),
+    );
+    const outcome = textAt(reply, OUTCOME);
+    if (outcome !== "closed" && outcome !== "not_due" && outcome !== "gone") throw unknownOutcome(outcome);
+    if (outcome === "closed") countFiredAlerts(context, reply, AT.closed.alertsFired);
+    return outcome;
+  },
 
-/** @see RequestStore.leave */
-async function leave(
-  { client }: StoreContext,
-  organizationId: string,
-  requests: readonly EnteredRequest[],
-): Promise<void> {
-  await Promise.all(
-    requests.flatMap(({ requestId, keyId }) => [
-      client.zrem(holdsKey(organizationId), requestId),
-      client.zrem(inflightKey(organizationId, keyId), requestId),
-    ]),
-  );
-}
+  async forget(context, organizationId, requestIds) {
+    let deleted = 0;
+    for (let start = 0; start < requestIds.length; start += FORGET_BATCH) {
+      const keys = requestIds.slice(start, start + FORGET_BATCH).map((id) => requestKey(organizationId, id));
+      deleted += Number(await context.client.igwForget(String(keys.length), ...keys));
+    }
+    return deleted;
+  },
+
+  async leave({ client }, organizationId, requests) {
+    await Promise.all(
+      requests.flatMap(({ requestId, keyId }) => [
+        client.zrem(holdsKey(organizationId), requestId),
+        client.zrem(inflightKey(organizationId, keyId), requestId),
+      ]),
+    );
+  },
+});
 
 function identityArguments(identity: RequestIdentity): string[] {
   return [identity.requestId, identity.keyId, identity.month, identity.day, identity.model, identity.route];
