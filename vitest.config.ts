@@ -13,7 +13,7 @@ const retry = process.env["CI"] === undefined ? 0 : 1;
 /** Files at a time. */
 const maxWorkers = Math.max(2, availableParallelism());
 /** Of tests of whole stacks, which wait for processes, timeouts and clocks more than they compute. */
-const maxStackWorkers = Math.ceil(maxWorkers * 1.5);
+const maxStackWorkers = maxWorkers * 2;
 
 /** Groups of projects run one after another, the quick ones first; the files of a group share the cores. */
 const UNITS = 1;
@@ -97,8 +97,6 @@ export default defineConfig({
           name: "system",
           include: ["test/{envoy,clients,cli,setup,monitoring}/**/*.test.ts"],
           exclude: WAITING_FILES,
-          // Stand-ins, SDKs and protocol libraries of all kinds: what one of them changes in its process is its own.
-          isolate: true,
           retry,
           maxWorkers: maxStackWorkers,
           sequence: { groupOrder: STACKS },

@@ -25,8 +25,8 @@ describe.each(["openai", "anthropic"])("the %s SDK for Python", (sdk) => {
   };
 
   it("waits as long as a 429 says and then has its answer", async () => {
-    // Three seconds to a token, so that the first call comes before it.
-    const key = await createDrainedKey(chat, 20);
+    // Six seconds to a token, so that the first call comes before it, on a busy machine too.
+    const key = await createDrainedKey(chat, 10);
     const outcome = await call(key, 3);
     expect(outcome.text).toBe("hello big world");
     expect(outcome.statuses[0]).toBe(429);
