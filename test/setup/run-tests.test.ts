@@ -23,6 +23,8 @@ console.log(projects + " ends");
 process.exit(failed);
 `;
 
+const TYPESCRIPT = ["--import", import.meta.resolve("tsx")];
+
 interface Started {
   readonly child: Child;
   /** Lets a run end that is held. */
@@ -44,20 +46,21 @@ function startTests({ held = [], failing = [], fetching = "" }: Options): Starte
   writeFileSync(join(vitest, "vitest.mjs"), VITEST);
   for (const projects of held) writeFileSync(join(folder, `hold-${projects}`), "");
   for (const projects of failing) writeFileSync(join(folder, `fail-${projects}`), "");
-  const module = (name: string) =>
-    JSON.stringify(new URL(`../../src/setup/${name}.js`, import.meta.url).href);
+  const module = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
   const script = `
     import { existsSync, rmSync } from "node:fs";
-    const { runTests } = await import(${module("run-tests")});
-    const { createHeldLines } = await import(${module("held-lines")});
-    const { SetupError } = await import(${module("setup-error")});
+    const { runTests } = await import(${module("../support/runner/run-tests.ts")});
+    const { createHeldLines } = await import(${module("../support/runner/held-lines.ts")});
+    const { SetupError } = await import(${module("../../src/setup/setup-error.js")});
     const lines = createHeldLines(console.log);
     const fetchTools = async () => { ${fetching} };
     const withTools = (TOOLS) => ({ ...process.env, TOOLS });
     const tools = { forStore: withTools("some"), forAll: fetchTools().then(() => withTools("all")) };
     process.exit(await runTests(process.cwd(), [], tools, lines));
   `;
-  const child = startChild(process.execPath, ["--input-type=module", "-e", script], { cwd: folder });
+  const child = startChild(process.execPath, [...TYPESCRIPT, "--input-type=module", "-e", script], {
+    cwd: folder,
+  });
   endWithTest(child);
   return {
     child,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createHeldLines } from "../../../src/setup/held-lines.js";
+import { createHeldLines } from "../../support/runner/held-lines.ts";
 
 it("notices wait until the terminal is free, and progress is only told while it is", () => {
   const written: string[] = [];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { addUp, formatClosing, planSteps } from "../../../src/setup/run-tests.js";
-import { summarize } from "../../../src/setup/summary-reporter.js";
+import { addUp, formatClosing, planSteps } from "../../support/runner/run-tests.ts";
+import { summarize } from "../../support/runner/summary-reporter.ts";
 import config from "../../../vitest.config.ts";
 
 type Module = Parameters<typeof summarize>[0][number];

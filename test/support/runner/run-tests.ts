@@ -1,11 +1,13 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { withProgress } from "./progress.js";
-import { describeFailure } from "./run-step.js";
-import { SUMMARY_FILE } from "./summary-reporter.js";
+import { fileURLToPath } from "node:url";
+import { withProgress } from "../../../src/setup/progress.js";
+import { describeFailure } from "../../../src/setup/run-step.js";
+import type { HeldLines } from "./held-lines.ts";
+import { SUMMARY_FILE, type TestSummary } from "./summary-reporter.ts";
 
 /**
  * The projects whose coverage has floors (`coverage` of vitest.config.ts): they run the path of a request and of money in
@@ -22,59 +24,60 @@ const OTHER_PROJECTS = ["cluster", "admin", "system", "dashboard", "packaging"];
  */
 const PROJECTS_THAT_WAIT = ["faults", "waiting"];
 
-/**
- * How vitest ended once.
- *
- * @typedef {object} TestRun
- * @property {number} code its exit code
- * @property {boolean} interrupted this process was told to end meanwhile
- * @property {import("./summary-reporter.js").TestSummary | null} summary null: it ended without one
- * @property {string} output what it wrote and was not shown
- */
+const REPORTER = fileURLToPath(new URL("summary-reporter.ts", import.meta.url));
 
-/** @type {import("./summary-reporter.js").TestSummary} */
-const NOTHING_RAN = { passed: 0, failed: 0, skipped: 0, retried: [] };
-const NO_SUMMARY = { ...NOTHING_RAN, failed: 1 };
-/** @type {TestRun} */
-const NO_RUN = { code: 1, interrupted: false, summary: null, output: "" };
+/** How vitest ended once. */
+interface TestRun {
+  /** Its exit code. */
+  readonly code: number;
+  /** This process was told to end meanwhile. */
+  readonly interrupted: boolean;
+  /** Null: it ended without one. */
+  readonly summary: TestSummary | null;
+  /** What it wrote and was not shown. */
+  readonly output: string;
+}
 
-/**
- * What the tests start besides Node, as the environment variables by which they find it.
- *
- * @typedef {object} TestTools
- * @property {NodeJS.ProcessEnv} forStore what tests of units and of the store need
- * @property {Promise<NodeJS.ProcessEnv>} forAll what all tests need; fetched while the first ones run
- */
+const NOTHING_RAN: TestSummary = { passed: 0, failed: 0, skipped: 0, retried: [] };
+const NO_SUMMARY: TestSummary = { ...NOTHING_RAN, failed: 1 };
+const NO_RUN: TestRun = { code: 1, interrupted: false, summary: null, output: "" };
 
-/**
- * Runs of vitest at the same time.
- *
- * @typedef {object} Step
- * @property {keyof TestTools} tools
- * @property {readonly (readonly string[])[]} runs the arguments of each
- */
+/** What the tests start besides Node, as the environment variables by which they find it. */
+export interface TestTools {
+  /** What tests of units and of the store need. */
+  readonly forStore: NodeJS.ProcessEnv;
+  /** What all tests need; fetched while the first ones run. */
+  readonly forAll: Promise<NodeJS.ProcessEnv>;
+}
+
+interface Step {
+  readonly tools: keyof TestTools;
+  /** Runs of vitest at the same time: the arguments of each. */
+  readonly runs: readonly (readonly string[])[];
+}
 
 /**
  * Runs vitest with its usual output and closes with plain lines that say how it went. Tools that could not be fetched count
  * as one failed test, after a sentence that says why: nothing that needs them has run.
  *
- * @param {string} root the repository
- * @param {readonly string[]} args for vitest
- * @param {TestTools} tools
- * @param {Pick<import("./held-lines.js").HeldLines, "hold" | "release">} lines of what fetches the tools
- * @returns {Promise<number>} exit code: 0 when tests ran and none failed
+ * @param root The repository.
+ * @param args For vitest.
+ * @param lines Of what fetches the tools.
+ * @returns Exit code: 0 when tests ran and none failed.
  */
-export async function runTests(root, args, tools, lines) {
+export async function runTests(
+  root: string,
+  args: readonly string[],
+  tools: TestTools,
+  lines: Pick<HeldLines, "hold" | "release">,
+): Promise<number> {
   // Told when it is waited for.
   tools.forAll.catch(() => undefined);
-  /** @type {TestRun[]} */
-  const ended = [];
+  const ended: TestRun[] = [];
   try {
     for (const step of planSteps(args)) {
-      const env = await withProgress(
-        "Waiting for what tests of whole stacks need",
-        async () => tools[step.tools],
-      );
+      const fetched = async (): Promise<NodeJS.ProcessEnv> => tools[step.tools];
+      const env = await withProgress("Waiting for what tests of whole stacks need", fetched);
       lines.hold();
       const runs = await runAtOnce(root, step, env);
       lines.release();
@@ -90,15 +93,8 @@ export async function runTests(root, args, tools, lines) {
   return summary.failed === 0 ? 0 : 1;
 }
 
-/**
- * The first one writes to the terminal; what the others wrote comes after it, each as a whole.
- *
- * @param {string} root
- * @param {Step} step
- * @param {NodeJS.ProcessEnv} env
- * @returns {Promise<readonly TestRun[]>}
- */
-async function runAtOnce(root, { runs }, env) {
+/** The first one writes to the terminal; what the others wrote comes after it, each as a whole. */
+async function runAtOnce(root: string, { runs }: Step, env: NodeJS.ProcessEnv): Promise<readonly TestRun[]> {
   const ended = await Promise.all(
     runs.map((args, index) => runVitest(root, args, env, { isShown: index === 0 })),
   );
@@ -110,11 +106,8 @@ async function runAtOnce(root, { runs }, env) {
  * Every test once, in steps one after the other. Those whose coverage is measured come first and by themselves: vitest
  * measures all projects of a run or none. What is asked for with arguments is a part of the tests, whose coverage says
  * nothing.
- *
- * @param {readonly string[]} args
- * @returns {readonly Step[]}
  */
-export function planSteps(args) {
+export function planSteps(args: readonly string[]): readonly Step[] {
   if (args.length > 0) return [{ tools: "forAll", runs: [args] }];
   return [
     { tools: "forStore", runs: [[...MEASURED_PROJECTS.map(selectProject), "--coverage"]] },
@@ -123,27 +116,23 @@ export function planSteps(args) {
   ];
 }
 
-/** @param {string} project */
-function selectProject(project) {
+function selectProject(project: string): string {
   return `--project=${project}`;
 }
 
 /**
- * @param {readonly Pick<TestRun, "code" | "summary">[]} runs
- * @returns {import("./summary-reporter.js").TestSummary} a run that ended badly though none of its tests failed counts as
- *   one that did: its coverage is below a floor, something was thrown outside of a test, or vitest itself died
+ * A run that ended badly though none of its tests failed counts as one that did: its coverage is below a floor, something
+ * was thrown outside of a test, or vitest itself died.
  */
-export function addUp(runs) {
+export function addUp(runs: readonly Pick<TestRun, "code" | "summary">[]): TestSummary {
   return runs.reduce((total, { code, summary }) => addRun(total, code, summary ?? NO_SUMMARY), NOTHING_RAN);
 }
 
-/**
- * @param {import("./summary-reporter.js").TestSummary} total
- * @param {number} code
- * @param {import("./summary-reporter.js").TestSummary} summary
- * @returns {import("./summary-reporter.js").TestSummary}
- */
-function addRun(total, code, { passed, failed, skipped, retried }) {
+function addRun(
+  total: TestSummary,
+  code: number,
+  { passed, failed, skipped, retried }: TestSummary,
+): TestSummary {
   return {
     passed: total.passed + passed,
     failed: total.failed + (code !== 0 && failed === 0 ? 1 : failed),
@@ -152,13 +141,8 @@ function addRun(total, code, { passed, failed, skipped, retried }) {
   };
 }
 
-/**
- * Which tests were tried more than once and, as the last line, `N passed, N failed[, N skipped]`.
- *
- * @param {import("./summary-reporter.js").TestSummary} summary
- * @returns {string}
- */
-export function formatClosing({ passed, failed, skipped, retried }) {
+/** Which tests were tried more than once and, as the last line, `N passed, N failed[, N skipped]`. */
+export function formatClosing({ passed, failed, skipped, retried }: TestSummary): string {
   return [
     `${retried.length} retried${retried.length > 0 ? ":" : ""}`,
     ...retried.map((name) => `  ${name}`),
@@ -166,22 +150,19 @@ export function formatClosing({ passed, failed, skipped, retried }) {
   ].join("\n");
 }
 
-/**
- * @param {string} root
- * @param {readonly string[]} args
- * @param {NodeJS.ProcessEnv} env
- * @param {{isShown: boolean}} options
- * @returns {Promise<TestRun>}
- */
-async function runVitest(root, args, env, { isShown }) {
+async function runVitest(
+  root: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  { isShown }: { readonly isShown: boolean },
+): Promise<TestRun> {
   const folder = mkdtempSync(join(tmpdir(), "igw-tests-"));
   const summaryFile = join(folder, "summary.json");
   const outputFile = join(folder, "output.txt");
   const output = isShown ? null : openSync(outputFile, "w");
   try {
     const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
-    const own = join(root, "src", "setup", "summary-reporter.js");
-    const reporters = ["--reporter=default", `--reporter=${own}`];
+    const reporters = ["--reporter=default", `--reporter=${REPORTER}`];
     const runEnv = {
       ...env,
       // The set-up has just built: the stacks of the tests need not look again, each for itself.
@@ -205,34 +186,26 @@ async function runVitest(root, args, env, { isShown }) {
   }
 }
 
-/**
- * @param {import("node:child_process").ChildProcess} child
- * @returns {Promise<{code: number, interrupted: boolean}>}
- */
-async function waitForEnd(child) {
+async function waitForEnd(child: ChildProcess): Promise<Pick<TestRun, "code" | "interrupted">> {
   let interrupted = false;
   // The terminal sends its signals to vitest as well: this process stays for the closing lines.
-  const interrupt = (/** @type {NodeJS.Signals} */ signal) => {
+  const interrupt = (signal: NodeJS.Signals): void => {
     interrupted = true;
     child.kill(signal);
   };
-  const signals = /** @type {const} */ (["SIGINT", "SIGTERM"]);
+  const signals = ["SIGINT", "SIGTERM"] as const;
   for (const signal of signals) process.on(signal, interrupt);
   try {
-    const [code] = await once(child, "exit");
+    const [code] = (await once(child, "exit")) as [number | null];
     return { code: code ?? 1, interrupted };
   } finally {
     for (const signal of signals) process.off(signal, interrupt);
   }
 }
 
-/**
- * @param {string} path
- * @returns {import("./summary-reporter.js").TestSummary | null}
- */
-function readSummary(path) {
+function readSummary(path: string): TestSummary | null {
   try {
-    return JSON.parse(readFileSync(path, "utf8"));
+    return JSON.parse(readFileSync(path, "utf8")) as TestSummary;
   } catch {
     return null;
   }

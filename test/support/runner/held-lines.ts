@@ -1,21 +1,20 @@
 /**
  * Lines for the person at the terminal, from what is done in the background: while something else writes there, those that
  * have to be known are kept, and those that say what goes on at the moment are left out.
- *
- * @typedef {object} HeldLines
- * @property {(line: string) => void} notice what has to be known
- * @property {(line: string) => void} progress what goes on at the moment
- * @property {() => void} hold from here on something else writes to the terminal
- * @property {() => void} release it has ended: what was kept is written
  */
+export interface HeldLines {
+  /** What has to be known. */
+  readonly notice: (line: string) => void;
+  /** What goes on at the moment. */
+  readonly progress: (line: string) => void;
+  /** From here on something else writes to the terminal. */
+  readonly hold: () => void;
+  /** It has ended: what was kept is written. */
+  readonly release: () => void;
+}
 
-/**
- * @param {(line: string) => void} write
- * @returns {HeldLines}
- */
-export function createHeldLines(write) {
-  /** @type {string[] | null} */
-  let held = null;
+export function createHeldLines(write: (line: string) => void): HeldLines {
+  let held: string[] | null = null;
   return {
     notice: (line) => void (held === null ? write(line) : held.push(line)),
     progress: (line) => void (held === null && write(line)),
