@@ -1,42 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { gunzipSync } from "node:zlib";
 import { z } from "zod";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { isWellFormedKey } from "../../src/auth/key-format.ts";
 import { createProgram } from "../../src/cli/program.ts";
-import { admit, type AdminUnderTest, OPERATOR_TOKEN, startAdmin } from "../admin/admin-fixture.ts";
-import { chargeInput, createIdentity, FINAL, MODEL } from "../store/fixture.ts";
-import { findFocusBreaches } from "../support/focus-checker.ts";
-import { parseCsv } from "../support/parse-csv.ts";
+import { admit } from "../admin/admin-fixture.ts";
 import { callCli } from "./call-cli.ts";
-import { type CliResult, runCli } from "./run-cli.ts";
+import { runCli } from "./run-cli.ts";
+import { uniqueName, withManagement } from "./with-management.ts";
 
-let admin: AdminUnderTest;
-beforeAll(async () => {
-  admin = await startAdmin();
-});
-afterAll(() => admin.stop());
-
-const environment = (token = OPERATOR_TOKEN) => ({ IGW_ADMIN_URL: admin.url, IGW_ADMIN_TOKEN: token });
-/** The parts are cut at blanks: "org create --quiet". */
-const igw = (...parts: string[]): Promise<CliResult> =>
-  callCli(parts.join(" ").split(" "), { env: environment() });
-
-/** A command that must succeed. */
-async function ok(...parts: string[]): Promise<CliResult> {
-  const result = await igw(...parts);
-  if (result.code !== 0) throw new Error(`${parts.join(" ")}: exit ${result.code}\n${result.stderr}`);
-  return result;
-}
-
-let made = 0;
-/** A name that nothing else has. */
-function uniqueName(): string {
-  made += 1;
-  return `Org${made}`;
-}
+const management = withManagement();
+const { environment, igw, ok } = management;
 
 describe("a management command", () => {
   it("is the same as a process of its own, output, errors and exit code", async () => {
@@ -125,7 +97,7 @@ describe("key", () => {
     );
     const key = /shown this once.*\n\n {2}(sk-igw-\S+)\n/.exec(created.stdout)?.[1] ?? "";
     expect(isWellFormedKey(key)).toBe(true);
-    expect(await admit(admin, key)).toMatchObject({
+    expect(await admit(management.admin, key)).toMatchObject({
       decision: "admitted",
       key: {
         requestsPerMinute: 90,
@@ -146,7 +118,8 @@ describe("key", () => {
     await ok("org create --name", org, "--currency USD");
     const create = ["key create --org", org, "--name ci --hard-cap 0 --quiet"];
     const key = (await ok(...create)).stdout.trim();
-    const decision = async (secret = key): Promise<string> => (await admit(admin, secret)).decision;
+    const decision = async (secret = key): Promise<string> =>
+      (await admit(management.admin, secret)).decision;
     expect(await decision()).toBe("key_cap_reached");
     const models = ["--models none --expires none --max-concurrent none"];
     await ok("key set ci --org", org, "--hard-cap 60.00 --name deploy", ...models);
@@ -172,11 +145,11 @@ describe("key", () => {
     const org = uniqueName();
     await ok("org create --name", org, "--currency USD");
     const key = (await ok("key create --org", org, "--name ci --quiet")).stdout.trim();
-    expect((await admit(admin, key)).decision).toBe("admitted");
+    expect((await admit(management.admin, key)).decision).toBe("admitted");
     expect((await ok("key revoke-all --org", org, "--yes --json")).json()).toMatchObject({
       revoked: 1,
     });
-    expect((await admit(admin, key)).decision).toBe("unknown_key");
+    expect((await admit(management.admin, key)).decision).toBe("unknown_key");
   });
 
   it("lets the former secret of a rotated key work for a day when nothing else is said", async () => {
@@ -184,10 +157,10 @@ describe("key", () => {
     await ok("org create --name", org, "--currency USD");
     const key = (await ok("key create --org", org, "--name ci --quiet")).stdout.trim();
     const rotated = (await ok("key rotate ci --json --org", org)).json();
-    const leftMs = Date.parse(String(rotated["former_key_until"])) - (await admin.store.timeMs());
+    const leftMs = Date.parse(String(rotated["former_key_until"])) - (await management.admin.store.timeMs());
     expect(leftMs).toBeGreaterThan(86_000_000);
     expect(leftMs).toBeLessThanOrEqual(86_400_000);
-    expect((await admit(admin, key)).decision).toBe("admitted");
+    expect((await admit(management.admin, key)).decision).toBe("admitted");
     const week = (await ok("key rotate ci --grace 7d --json --org", org)).json();
     expect(Date.parse(String(week["former_key_until"]))).toBeGreaterThan(
       Date.parse(String(rotated["former_key_until"])) + 5 * 86_400_000,
@@ -255,57 +228,6 @@ describe("--json of a list", () => {
   });
 });
 
-describe("usage by tags and as a file", () => {
-  it("shows usage by a tag, of one key, and exports the same sum in each format, to stdout and to a file", async () => {
-    const org = uniqueName();
-    const organizationId = (await ok("org create --name", org, "--currency USD --quiet")).stdout.trim();
-    const keyId = String((await ok("key create --org", org, "--name ci --json")).json()["id"]);
-    const today = new Date(await admin.store.timeMs()).toISOString().slice(0, 10);
-    for (const [tags, cost] of [
-      ["team=search", 5_000_000n],
-      ["team=ads", 7_000_001n],
-      ["", 1n],
-    ] as const) {
-      const key = { organizationId, keyId, hash: "" };
-      const identity = { ...(await createIdentity(admin.store, key)), tags };
-      await admin.store.charge(chargeInput(identity, 1, cost, { final: FINAL }));
-    }
-    const shown = (await ok("usage show --org", org, "--group-by tag:team --key ci")).stdout;
-    expect(shown).toMatch(/TEAM +REQUESTS/);
-    expect(shown).toMatch(/ads +1 .*0\.07000001 USD/);
-    expect(shown).toMatch(/- +1 .*0\.00000001 USD/);
-    const one = await ok("usage show --org", org, "--tag team=search --json");
-    expect(one.json()).toMatchObject({ data: [{ cost_microcents: 5_000_000 }] });
-    const countOf = async (filter: string) => {
-      const { data } = (await ok("requests list --org", org, "--json", filter)).json();
-      return (data as unknown[]).length;
-    };
-    expect(await countOf("--tag team=search")).toBe(1);
-    expect([await countOf(`--model ${MODEL}`), await countOf("--model acme/echo-large")]).toEqual([3, 0]);
-    expect([await countOf("--from 2h"), await countOf("--from 2100-01-01")]).toEqual([3, 0]);
-
-    const csv = parseCsv((await ok("usage export --org", org)).stdout).rows;
-    expect(csv.map((row) => [row["day"], row["key_name"], row["tags"], row["cost"]])).toEqual([
-      [today, "ci", "", "0.00000001"],
-      [today, "ci", "team=ads", "0.07000001"],
-      [today, "ci", "team=search", "0.05000000"],
-    ]);
-    const lines = (await ok("usage export --org", org, "--format jsonl")).stdout.trimEnd().split("\n");
-    const costs = lines.map((line) => (JSON.parse(line) as { cost_microcents: number }).cost_microcents);
-    expect(costs.reduce((sum, cost) => sum + cost)).toBe(12_000_002);
-    const dir = mkdtempSync(join(tmpdir(), "igw-export-"));
-    try {
-      const file = join(dir, "usage.focus.csv.gz");
-      await ok("usage export --org", org, "--format focus --gzip --output", file);
-      const { columns, rows } = parseCsv(gunzipSync(readFileSync(file)).toString("utf8"));
-      expect(findFocusBreaches(columns, rows)).toEqual([]);
-      expect(rows.map((row) => row["BilledCost"])).toEqual(csv.map((row) => row["cost"]));
-    } finally {
-      rmSync(dir, { recursive: true });
-    }
-  });
-});
-
 describe("usage, requests, token, audit, catalog", () => {
   let org = "";
   beforeAll(async () => {
@@ -351,7 +273,7 @@ describe("usage, requests, token, audit, catalog", () => {
 
   it("shows the last requests and why one was refused", async () => {
     const key = (await ok("key create --org", org, "--name capped --hard-cap 0 -q")).stdout.trim();
-    await admit(admin, key);
+    await admit(management.admin, key);
     const list = await ok("requests list --org", org, "--limit 1");
     const id = /req_[0-9a-f-]{36}/.exec(list.stdout)?.[0] ?? "";
     expect(list.stdout).toContain("402 hard_cap_reached");
