@@ -130,7 +130,7 @@ export default defineConfig({
           include: WAITING_FILES,
           isolate: true,
           retry,
-          maxWorkers: maxStackWorkers,
+          maxWorkers: maxWorkers + 1,
           sequence: { groupOrder: WAITING },
         },
       },
@@ -142,8 +142,8 @@ export default defineConfig({
           testTimeout: 600_000,
           isolate: true,
           // No second try: what is claimed here is that it holds each time.
-          // One load at a time (test/faults/machine.ts): the second file begins where the first one only waits.
-          maxWorkers: 2,
+          // One load at a time (test/faults/machine.ts): another file begins where those before it only wait.
+          maxWorkers: 3,
           sequence: { groupOrder: FAULTS },
         },
       },
