@@ -180,6 +180,7 @@ function createGrace(config: Config, index: number, store: Store, logger: Logger
       clock: systemClock,
       shares: () => workers.count,
       countInFlight: (keyId) => settlement.countOpen(keyId),
+      isBehind: () => !spool.isEmpty,
       leave: ({ metered, ...request }) => settlement.leave({ isEntered: metered, ...request }),
     });
   return { outage, spend, spool, workers, createAdmit };

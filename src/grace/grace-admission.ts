@@ -33,6 +33,8 @@ export interface GraceAdmissionOptions {
   readonly shares: () => number;
   /** Requests of a key that this worker has in flight. */
   readonly countInFlight: (keyId: string) => number;
+  /** Charges of this worker wait in the spool: Redis does not know of them. */
+  readonly isBehind: () => boolean;
   /** A request is refused whose admission Redis may have executed all the same. */
   readonly leave: (input: AdmitInput) => void;
 }
@@ -41,7 +43,10 @@ export interface GraceAdmissionOptions {
 interface LastKnown {
   readonly result: KnownKeyResult;
   readonly atMs: number;
-  /** Spend by Redis's account, less what this worker had counted of it: what it counts since is added again. */
+  /**
+   * Spend by Redis's account, less what this worker had counted of it: what it counts since is added again. Of before the
+   * outage, as long as Redis is behind.
+   */
   readonly keyMicrocents: bigint;
   readonly organizationMicrocents: bigint;
   /** From an outage before, too: what it granted then is not granted again. */
@@ -70,8 +75,9 @@ export function createGraceAdmission(options: GraceAdmissionOptions): Admit {
     try {
       const result = await options.admit(input);
       options.outage.reached(input.organizationId);
-      remember(known, input, result, options);
-      return result;
+      const isBehind = options.isBehind();
+      const last = remember(known, { input, result, isBehind }, options);
+      return isBehind && last !== null ? holdToOwnCount(last, input, options) : result;
     } catch (error) {
       if (!isOutOfReach(error)) throw error;
       options.outage.missed(input.organizationId);
@@ -87,28 +93,48 @@ export function createGraceAdmission(options: GraceAdmissionOptions): Admit {
   };
 }
 
+/** Null: there is no such key. */
 function remember(
   known: Map<string, LastKnown>,
-  input: AdmitInput,
-  result: AdmitResult,
+  { input, result, isBehind }: { input: AdmitInput; result: AdmitResult; isBehind: boolean },
   { clock, spend }: GraceAdmissionOptions,
-): void {
+): LastKnown | null {
   const before = known.get(input.presentedHash);
   known.delete(input.presentedHash);
-  if (result.decision === "unknown_key") return;
+  if (result.decision === "unknown_key") return null;
   const isSameRate = before?.result.key.requestsPerMinute === result.key.requestsPerMinute;
   const { organizationId, keyId } = input;
   const own = spend.of({ organizationId, keyId, month: result.month });
+  const { key, organization } = result;
+  const bases =
+    isBehind && before?.result.month === result.month
+      ? before
+      : {
+          keyMicrocents: key.spentMicrocents + own.key.unacknowledged - own.key.counted,
+          organizationMicrocents:
+            organization.spentMicrocents + own.organization.unacknowledged - own.organization.counted,
+        };
   const entry: LastKnown = {
     result,
     atMs: clock.monotonicMs(),
-    keyMicrocents: result.key.spentMicrocents + own.key.unacknowledged - own.key.counted,
-    organizationMicrocents:
-      result.organization.spentMicrocents + own.organization.unacknowledged - own.organization.counted,
+    keyMicrocents: bases.keyMicrocents,
+    organizationMicrocents: bases.organizationMicrocents,
     buckets: isSameRate ? before.buckets : null,
     isCapped: false,
   };
   setBounded(known, input.presentedHash, entry, MAX_KEYS);
+  return entry;
+}
+
+/** Redis has admitted it, or not, by spend in which charges of this worker are missing. */
+function holdToOwnCount(last: LastKnown, input: AdmitInput, options: GraceAdmissionOptions): KnownKeyResult {
+  const { result } = last;
+  if (result.decision !== "admitted" || !input.metered) return result;
+  const spent = addOwnCount(last, input, result.month, options.spend);
+  const decision = reachedCap(spent);
+  if (decision === null) return result;
+  options.leave(input);
+  return { ...result, ...spent, decision, isEntered: false };
 }
 
 function mayGoOn(
@@ -126,16 +152,7 @@ function decide(last: LastKnown, input: AdmitInput, options: GraceAdmissionOptio
   // Redis's clock, carried on by this host's.
   const timeMs = result.timeMs + Math.round(nowMs - atMs);
   const month = monthAt(timeMs).name;
-  const own = options.spend.of({ organizationId: input.organizationId, keyId: input.keyId, month });
-  const isSameMonth = month === result.month;
-  const key = {
-    ...result.key,
-    spentMicrocents: own.key.counted + (isSameMonth ? last.keyMicrocents : 0n),
-  };
-  const organization = {
-    ...result.organization,
-    spentMicrocents: own.organization.counted + (isSameMonth ? last.organizationMicrocents : 0n),
-  };
+  const { key, organization } = addOwnCount(last, input, month, options.spend);
   const shares = options.shares();
   const buckets = openBuckets(last, shares, nowMs);
   const asNow = { ...result, timeMs, month, day: dayAt(timeMs).name, key, organization };
@@ -162,8 +179,33 @@ function check(
   if (!metered) return "admitted";
   // Only looks, as Redis does: the place is taken once the body is there.
   if (!fitsShare(key.maxConcurrentRequests, local.shares, local.inFlight ?? 0)) return "concurrency_limited";
+  return reachedCap({ key, organization }) ?? "admitted";
+}
+
+/** Key and organization with what was last known of their spend and what this worker has counted since. */
+function addOwnCount(
+  { result, keyMicrocents, organizationMicrocents }: LastKnown,
+  { organizationId, keyId }: AdmitInput,
+  month: string,
+  spend: GraceSpend,
+): Pick<KnownKeyResult, "key" | "organization"> {
+  const own = spend.of({ organizationId, keyId, month });
+  const isSameMonth = month === result.month;
+  return {
+    key: { ...result.key, spentMicrocents: own.key.counted + (isSameMonth ? keyMicrocents : 0n) },
+    organization: {
+      ...result.organization,
+      spentMicrocents: own.organization.counted + (isSameMonth ? organizationMicrocents : 0n),
+    },
+  };
+}
+
+function reachedCap({
+  key,
+  organization,
+}: Pick<KnownKeyResult, "key" | "organization">): "key_cap_reached" | "organization_cap_reached" | null {
   if (isReached(key)) return "key_cap_reached";
-  return isReached(organization) ? "organization_cap_reached" : "admitted";
+  return isReached(organization) ? "organization_cap_reached" : null;
 }
 
 function isReached(capped: { hardCapCents: number | null; spentMicrocents: bigint }): boolean {

@@ -69,6 +69,8 @@ async function createOutage(
   let nowMs = 0;
   let isAway = false;
   let inFlight = 0;
+  let isBehind = false;
+  let answer = createResult(changes);
   let failure: Error = new Error("Command timed out");
   const clock = { monotonicMs: () => nowMs };
   const warnings: string[] = [];
@@ -83,8 +85,9 @@ async function createOutage(
     leave: ({ requestId }) => void left.push(requestId),
     admit: async () => {
       if (isAway) throw failure;
-      return createResult(changes);
+      return answer;
     },
+    isBehind: () => isBehind,
     outage,
     spend,
     clock,
@@ -100,6 +103,8 @@ async function createOutage(
     left,
     wait: (ms: number) => (nowMs += ms),
     comeBack: () => (isAway = false),
+    setBehind: (is: boolean) => (isBehind = is),
+    answerWith: (changes: Changes) => (answer = createResult(changes)),
     goAway: () => (isAway = true),
     failWith: (error: Error) => (failure = error),
     setInFlight: (count: number) => (inFlight = count),
@@ -204,6 +209,42 @@ describe("admission while Redis is away", () => {
       expect(await decide({ metered: false })).toBe("admitted");
     },
   );
+
+  it.each([
+    ["key", { key: { hardCapCents: 10, spentMicrocents: 6n * CENT } }, "key_cap_reached"],
+    [
+      "organization",
+      { organization: { hardCapCents: 10, spentMicrocents: 6n * CENT } },
+      "organization_cap_reached",
+    ],
+  ] as const)(
+    "holds the %s to it after Redis has come back, until Redis has the charges in the spool",
+    async (_name, changes, decision) => {
+      const { admit, decide, spend, comeBack, setBehind, left } = await createOutage(changes);
+      const request = { organizationId: "org_1", keyId: "key_1", requestId: "req_2", month: "2026-11" };
+      spend.counted(request, 4n * CENT);
+      setBehind(true);
+      comeBack();
+      expect(await admit({ requestId: "req_3" })).toMatchObject({ decision, isEntered: false });
+      expect(await decide({ requestId: "req_4" })).toBe(decision);
+      // Redis had entered both.
+      expect(left).toEqual(["req_3", "req_4"]);
+      expect(await decide({ metered: false })).toBe("admitted");
+      setBehind(false);
+      expect(await decide()).toBe("admitted");
+    },
+  );
+
+  it("counts a charge once that Redis has executed and not acknowledged: nothing is refused for its double", async () => {
+    const before = { key: { hardCapCents: 10, spentMicrocents: 6n * CENT } };
+    const { decide, spend, comeBack, setBehind, answerWith } = await createOutage(before);
+    const request = { organizationId: "org_1", keyId: "key_1", requestId: "req_2", month: "2026-11" };
+    spend.counted(request, 2n * CENT);
+    setBehind(true);
+    comeBack();
+    answerWith({ key: { hardCapCents: 10, spentMicrocents: 8n * CENT } });
+    expect(await decide()).toBe("admitted");
+  });
 
   it("begins a new month without spend", async () => {
     const key = { hardCapCents: 10, spentMicrocents: 10n * CENT };
