@@ -37,7 +37,8 @@ const ROUTES: readonly { path: string; body: object; summarize: (answer: HttpAns
   { path: "/v1/responses", body: { input: "hello" }, summarize: summarizeError },
 ];
 
-const send = (path: string, body: object) => stack().send({ path, key, body: { model: CHAT_MODEL, ...body } });
+const send = (path: string, body: object) =>
+  stack().send({ path, key, body: { model: CHAT_MODEL, ...body } });
 
 /** What every route says, often enough that every worker has said it. */
 async function readCodes(): Promise<Set<string | null>> {
