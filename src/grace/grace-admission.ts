@@ -43,6 +43,8 @@ export interface GraceAdmissionOptions {
 interface LastKnown {
   readonly result: KnownKeyResult;
   readonly atMs: number;
+  /** Redis does not have all charges of this organization that this worker has counted: some wait in the spool. */
+  readonly isBehind: boolean;
   /**
    * Spend by Redis's account, less what this worker had counted of it: what it counts since is added again. Of before the
    * outage, as long as Redis is behind.
@@ -75,9 +77,8 @@ export function createGraceAdmission(options: GraceAdmissionOptions): Admit {
     try {
       const result = await options.admit(input);
       options.outage.reached(input.organizationId);
-      const isBehind = options.isBehind();
-      const last = remember(known, { input, result, isBehind }, options);
-      return isBehind && last !== null ? holdToOwnCount(last, input, options) : result;
+      const last = remember(known, input, result, options);
+      return last?.isBehind === true ? holdToOwnCount(last, input, options) : result;
     } catch (error) {
       if (!isOutOfReach(error)) throw error;
       options.outage.missed(input.organizationId);
@@ -96,16 +97,19 @@ export function createGraceAdmission(options: GraceAdmissionOptions): Admit {
 /** Null: there is no such key. */
 function remember(
   known: Map<string, LastKnown>,
-  { input, result, isBehind }: { input: AdmitInput; result: AdmitResult; isBehind: boolean },
-  { clock, spend }: GraceAdmissionOptions,
+  input: AdmitInput,
+  result: AdmitResult,
+  options: GraceAdmissionOptions,
 ): LastKnown | null {
   const before = known.get(input.presentedHash);
   known.delete(input.presentedHash);
   if (result.decision === "unknown_key") return null;
   const isSameRate = before?.result.key.requestsPerMinute === result.key.requestsPerMinute;
   const { organizationId, keyId } = input;
-  const own = spend.of({ organizationId, keyId, month: result.month });
+  const own = options.spend.of({ organizationId, keyId, month: result.month });
   const { key, organization } = result;
+  // The spool has other organizations' charges, too, whose node of a cluster may be away for hours.
+  const isBehind = options.isBehind() && own.organization.unacknowledged > 0n;
   const bases =
     isBehind && before?.result.month === result.month
       ? before
@@ -116,7 +120,8 @@ function remember(
         };
   const entry: LastKnown = {
     result,
-    atMs: clock.monotonicMs(),
+    atMs: options.clock.monotonicMs(),
+    isBehind,
     keyMicrocents: bases.keyMicrocents,
     organizationMicrocents: bases.organizationMicrocents,
     buckets: isSameRate ? before.buckets : null,

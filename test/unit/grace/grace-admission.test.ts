@@ -235,6 +235,18 @@ describe("admission while Redis is away", () => {
     },
   );
 
+  it("goes by Redis's spend where the spool has charges of other organizations alone", async () => {
+    const { decide, comeBack, setBehind, answerWith } = await createOutage({
+      key: { hardCapCents: 10, spentMicrocents: 10n * CENT },
+    });
+    expect(await decide()).toBe("key_cap_reached");
+    setBehind(true);
+    comeBack();
+    // Corrected meanwhile.
+    answerWith({ key: { hardCapCents: 10, spentMicrocents: 4n * CENT } });
+    expect(await decide()).toBe("admitted");
+  });
+
   it("counts a charge once that Redis has executed and not acknowledged: nothing is refused for its double", async () => {
     const before = { key: { hardCapCents: 10, spentMicrocents: 6n * CENT } };
     const { decide, spend, comeBack, setBehind, answerWith } = await createOutage(before);
