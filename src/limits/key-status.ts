@@ -2,7 +2,7 @@
 import { MICROCENTS_PER_CENT, wholeCents } from "../money.ts";
 import type { KeyRecord, OrganizationRecord } from "../store/types/management.ts";
 import type { SpendFigures } from "../store/types/reporting.ts";
-import { formatResetsAt } from "../calendar.ts";
+import { formatResetsAt, formatTimeOrNull } from "../calendar.ts";
 
 const CENT = BigInt(MICROCENTS_PER_CENT);
 
@@ -45,7 +45,7 @@ export function formatKeyStatus({ key, organization, spend, remainingRequests, b
     headroom_cents: smaller(keyRemaining, organizationRemaining),
     blocked_by: blockedBy({ key, organization, spend, remainingRequests, burst }, keySpent),
     allowed_models: key.allowedModels,
-    expires_at: key.expiresAtMs === null ? null : new Date(key.expiresAtMs).toISOString(),
+    expires_at: formatTimeOrNull(key.expiresAtMs),
   };
 }
 

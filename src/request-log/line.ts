@@ -1,3 +1,4 @@
+import { formatTimeOrNull } from "../calendar.ts";
 import { timeOfId } from "../store/ids.ts";
 import type { RequestWay } from "../store/types/reporting.ts";
 import type { RequestIdentity } from "../store/types/settlement.ts";
@@ -51,7 +52,7 @@ export function formatRequestLogLine(request: LoggedRequest, settledAtMs: number
     status: result.status,
     error_code: result.errorCode,
     outcome: request.outcome,
-    admitted_at: admittedAtMs === null ? null : new Date(admittedAtMs).toISOString(),
+    admitted_at: formatTimeOrNull(admittedAtMs),
     settled_at: new Date(settledAtMs).toISOString(),
     duration_ms: timeline?.endMs ?? null,
     first_token_ms: timeline?.firstTokenMs ?? null,

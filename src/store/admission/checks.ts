@@ -1,4 +1,5 @@
 /** The checks of an admission with their figures, for whoever asks why a request was refused or what it met. */
+import { formatTimeOrNull } from "../../calendar.ts";
 import type { AdmissionDecision } from "../types/decision.ts";
 import type { Check } from "../types/reporting.ts";
 
@@ -23,7 +24,7 @@ export interface AdmissionFigures {
 /** The checks in their order, up to and with the one that failed. */
 export function describeChecks(figures: AdmissionFigures): readonly Check[] {
   const { currency } = figures;
-  const expires_at = figures.expiresAtMs === null ? null : new Date(figures.expiresAtMs).toISOString();
+  const expires_at = formatTimeOrNull(figures.expiresAtMs);
   const inOrder: readonly (readonly [AdmissionDecision, string, Check["figures"]])[] = [
     ["key_disabled", "key_enabled", {}],
     ["key_expired", "key_not_expired", { expires_at }],
