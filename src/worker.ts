@@ -33,6 +33,7 @@ import { Settlement } from "./settlement/settlement.ts";
 import { createGeneration } from "./spool/files.ts";
 import { Spool } from "./spool/spool.ts";
 import { TokenEstimator } from "./settlement/token-estimator.ts";
+import { Tokenizer } from "./settlement/tokenizer.ts";
 import { createId } from "./store/ids.ts";
 import { openStoreInBackground } from "./store/open-store.ts";
 import type { Store } from "./store/types.ts";
@@ -58,7 +59,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const telemetry = createWorkerTelemetry(config, options);
   const { store, close, isOpen } = await openStoreInBackground(config, logger, telemetry);
   const catalog = new CatalogReference(createCatalog(config));
-  const estimator = new TokenEstimator();
+  const estimator = new TokenEstimator(new Tokenizer({ logger }));
   const grace = createGrace(config, index, store, logger);
   const { outage, spend, spool, workers } = grace;
   const dir = requestLogFolder(config);

@@ -7,7 +7,7 @@ import type { Observation } from "../translation/client-protocol.ts";
 import { FewestTokens } from "./fewest-tokens.ts";
 import { type CountedPrompt, LearnedOverhead } from "./learned-overhead.ts";
 import { LearnedTokens } from "./learned-tokens.ts";
-import { MAX_TOKENIZER_BYTES, Tokenizer } from "./tokenizer.ts";
+import { MAX_TOKENIZER_BYTES, type Tokenizer } from "./tokenizer.ts";
 
 /** Whose tokens: both the model and what an organization sends it decide how many there are. */
 export interface TokenSubject {
@@ -39,7 +39,7 @@ export class TokenEstimator {
   readonly #models = new Map<string, LearnedModel>();
   readonly #tokenizer: Pick<Tokenizer, "count">;
 
-  constructor(tokenizer: Pick<Tokenizer, "count"> = new Tokenizer()) {
+  constructor(tokenizer: Pick<Tokenizer, "count">) {
     this.#tokenizer = tokenizer;
   }
 

@@ -5,6 +5,7 @@
  */
 import { Worker } from "node:worker_threads";
 import { type Clock, systemClock } from "../clock.ts";
+import type { Logger } from "../logger.ts";
 import { programFile } from "../package-files.ts";
 
 /** The longest text that is counted, in UTF-8 bytes: about a second of work at worst. */
@@ -22,6 +23,7 @@ export interface TokenizerAnswer {
 }
 
 export interface TokenizerOptions {
+  readonly logger: Logger<"warn">;
   /** Default: `tokenizer-thread.js` beside this file. */
   readonly createThread?: () => Worker;
   readonly clock?: Clock;
@@ -45,11 +47,12 @@ export class Tokenizer {
   readonly #options: Required<TokenizerOptions>;
   readonly #waiting = new Map<number, Waiting>();
   #thread: Worker | null = null;
-  #isLoaded = false;
+  /** By the monotonic clock; null: it has not said so yet. */
+  #loadedAtMs: number | null = null;
   #nextId = 1;
   #restsUntilMs = -Infinity;
 
-  constructor(options: TokenizerOptions = {}) {
+  constructor(options: TokenizerOptions) {
     this.#options = { createThread: startThread, clock: systemClock, timeoutMs: TIMEOUT_MS, ...options };
   }
 
@@ -80,23 +83,32 @@ export class Tokenizer {
     const thread = this.#options.createThread();
     thread.unref();
     thread.on("message", (answer: TokenizerAnswer) => {
-      this.#isLoaded = true;
+      this.#loadedAtMs ??= this.#options.clock.monotonicMs();
       this.#settle(answer.id, answer.tokens);
     });
-    thread.on("error", () => this.#fail(thread));
-    thread.on("exit", () => this.#fail(thread));
+    thread.on("error", (err) => this.#fail(thread, err));
+    thread.on("exit", (exitCode) =>
+      this.#fail(thread, new Error(`The thread ended with exit code ${exitCode}.`)),
+    );
     return thread;
   }
 
   #onTimeout(id: number, thread: Worker): void {
-    // A thread that is stuck in one text would let all others wait, so it goes; one that still loads on a busy machine
-    // must be let come to its end, or there would never be one.
-    if (this.#isLoaded) this.#fail(thread);
+    // A thread that is stuck in one text would let all others wait, so it goes; one that loads, or has just come to its
+    // first text, must be let come to its end on a busy machine, or there would never be one.
+    const { clock, timeoutMs } = this.#options;
+    const isStuck = this.#loadedAtMs !== null && clock.monotonicMs() - this.#loadedAtMs >= timeoutMs;
+    if (isStuck) this.#fail(thread, new Error(`No answer in ${timeoutMs} ms.`));
     else this.#settle(id, null);
   }
 
-  #fail(thread: Worker): void {
+  #fail(thread: Worker, err: Error): void {
     if (thread !== this.#thread) return;
+    const restMs = REST_AFTER_FAILURE_MS;
+    this.#options.logger.warn(
+      { err, restMs },
+      "the tokenizer failed: tokens are estimated by bytes meanwhile",
+    );
     this.#restsUntilMs = this.#options.clock.monotonicMs() + REST_AFTER_FAILURE_MS;
     this.#giveUp();
     void thread.terminate();
@@ -104,7 +116,7 @@ export class Tokenizer {
 
   #giveUp(): void {
     this.#thread = null;
-    this.#isLoaded = false;
+    this.#loadedAtMs = null;
     for (const id of this.#waiting.keys()) this.#settle(id, null);
   }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { withChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
@@ -17,6 +17,7 @@ import {
   readSpend,
   readUsageTotals,
   MESSAGES_PATH,
+  waitForTokenizer,
 } from "./metering-figures.ts";
 import { readError } from "../support/http.ts";
 
@@ -204,6 +205,8 @@ function errorOf(counted: number, text: string): number {
 }
 
 describe("POST /v1/messages/count_tokens", () => {
+  beforeAll(() => waitForTokenizer(chat));
+
   it.each([
     ["English", "The quick brown fox jumps over the lazy dog, and then it rests. ".repeat(50)],
     ["code", CODE],

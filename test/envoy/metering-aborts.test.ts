@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { connect } from "node:net";
 import { chatBody, withChatStack } from "../support/chat-stack.ts";
 import { startUpstream } from "../support/upstream.ts";
@@ -14,6 +14,7 @@ import {
   readSpend,
   readUsageTotals,
   waitForAdmission,
+  waitForTokenizer,
 } from "./metering-figures.ts";
 
 const NOWHERE_MODEL = "acme/nowhere";
@@ -64,6 +65,8 @@ function expectPromptOnly(spent: bigint): void {
   expect(spent).toBeGreaterThan(200n * 250n);
   expect(spent).toBeLessThan(700n * 250n);
 }
+
+beforeAll(() => waitForTokenizer(chat));
 
 describe("a client that goes away", () => {
   it("before its body has arrived pays nothing", async () => {

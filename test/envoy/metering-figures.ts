@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Redis } from "ioredis";
 import { createKey, displayKey, hashKey } from "../../src/auth/key-format.ts";
 import { requestBucketKey } from "../../src/store/redis/keys.ts";
-import { chatBody } from "../support/chat-stack.ts";
+import { type ChatStack, chatBody } from "../support/chat-stack.ts";
 import { waitFor } from "../support/wait.ts";
 import type { HttpAnswer } from "../support/http.ts";
 import type { ReportedUsage } from "../support/scripted-answer.ts";
@@ -162,4 +162,19 @@ export function connectRedis(stack: Stack): Redis {
 export async function waitForAdmission(redis: Redis, key: CreatedKey): Promise<void> {
   const bucket = requestBucketKey(key.organizationId, key.id);
   await waitFor("the admission", async () => (await redis.exists(bucket)) === 1);
+}
+
+const WORDS = 200;
+
+/**
+ * Resolves once tokens are counted by the sidecar's tokenizer: it loads with the first text, and until it has, the gateway
+ * estimates by bytes.
+ */
+export async function waitForTokenizer(chat: Pick<ChatStack, "send">): Promise<void> {
+  const { max_tokens: _, ...body } = messagesBody({}, " word".repeat(WORDS));
+  await waitFor("the tokenizer to be loaded", async () => {
+    const answer = await chat.send({ path: `${MESSAGES_PATH}/count_tokens`, body });
+    // Five bytes a word: an estimate by bytes is a quarter above.
+    return Number(answer.json()["input_tokens"]) < WORDS * 1.1;
+  });
 }

@@ -3,12 +3,16 @@ import { afterEach, describe, expect, it } from "vitest";
 import { MAX_TOKENIZER_BYTES, Tokenizer, type TokenizerOptions } from "../../../src/settlement/tokenizer.ts";
 
 const opened: Tokenizer[] = [];
+/** What it told the operator. */
+const failures: string[] = [];
 afterEach(async () => {
+  failures.splice(0);
   await Promise.all(opened.splice(0).map((tokenizer) => tokenizer.stop()));
 });
 
-function open(options: TokenizerOptions): Tokenizer {
-  const tokenizer = new Tokenizer(options);
+function open(options: Omit<TokenizerOptions, "logger">): Tokenizer {
+  const logger = { warn: ({ err }: { err?: Error }) => void failures.push(err?.message ?? "") };
+  const tokenizer = new Tokenizer({ logger, ...options });
   opened.push(tokenizer);
   return tokenizer;
 }
@@ -85,10 +89,9 @@ describe("Tokenizer.count", () => {
   });
 
   it.each([
-    ["crashes", "throw new Error('broken');"],
-    ["ends", "process.exit(3);"],
-    ["does not answer in time", "for (;;) {}"],
-  ])("gives up when the thread %s, rests, and starts another", async (_name, code) => {
+    ["crashes", "throw new Error('broken');", "broken"],
+    ["ends", "process.exit(3);", "The thread ended with exit code 3."],
+  ])("gives up when the thread %s, says so, rests, and starts another", async (_name, code, failure) => {
     let started = 0;
     const clock = createClock();
     const tokenizer = open({
@@ -104,6 +107,28 @@ describe("Tokenizer.count", () => {
     expect(await tokenizer.count("aaaa")).toBe(null);
     expect(started).toBe(1);
     clock.atMs = 5_000;
+    expect(await tokenizer.count("aaaa")).toBe(4);
+    expect(started).toBe(2);
+    expect(failures).toEqual([failure]);
+  });
+
+  it("replaces a thread that is stuck in a text, but not for a text that it came to late", async () => {
+    let started = 0;
+    const clock = createClock();
+    const tokenizer = open({
+      clock,
+      timeoutMs: 1_500,
+      createThread: () => {
+        started += 1;
+        return startScript(started === 1 ? 'if (text !== "a") for (;;) {}' : COUNT_CHARACTERS);
+      },
+    });
+    expect(await tokenizer.count("a")).toBe(null);
+    expect(failures).toEqual([]);
+    clock.atMs = 1_500;
+    expect(await tokenizer.count("aaaa")).toBe(null);
+    expect(failures).toEqual(["No answer in 1500 ms."]);
+    clock.atMs = 6_500;
     expect(await tokenizer.count("aaaa")).toBe(4);
     expect(started).toBe(2);
   });
