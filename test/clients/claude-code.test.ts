@@ -12,7 +12,6 @@ import { CHAT_MODEL } from "../support/gateway-config.ts";
 import { type PassedRequest, startRecordingProxy } from "../support/recording-proxy.ts";
 import { openaiError, textChunk } from "../support/scripted-answer.ts";
 import type { RecordedRequest } from "../support/upstream.ts";
-import { waitFor } from "../support/wait.ts";
 import { answerByTurn, sentMessages, sentResults } from "./agent-requests.ts";
 import { type Call, callDeltas, deltaStream, interleave, textStream } from "./chat-answers.ts";
 
@@ -23,8 +22,9 @@ const chat = withChatStack();
 /** One run, and what it asked the gateway. */
 async function ask(
   options: Partial<ClaudeRunOptions> = {},
+  beforeFirst?: () => Promise<void>,
 ): Promise<ClaudeRun & { readonly passed: readonly PassedRequest[] }> {
-  const proxy = await startRecordingProxy(chat.stack.baseUrl);
+  const proxy = await startRecordingProxy(chat.stack.baseUrl, beforeFirst);
   onTestFinished(() => proxy.close());
   const run = await runClaude({
     program: claude.path ?? "",
@@ -145,11 +145,11 @@ describe.skipIf(claude.missing !== null)(`Claude Code${NOTE}`, () => {
 
   it("waits out a 429", async () => {
     const { key } = await chat.stack.createKey({ requestsPerMinute: 20 });
-    await waitFor("an empty bucket", async () => {
-      return (await chat.send({ key, path: "/v1/models" })).status === 429;
-    });
     chat.upstream.answer(textStream("Late."));
-    const run = await ask({ apiKey: key });
+    const run = await ask({ apiKey: key }, async () => {
+      let status = 200;
+      while (status !== 429) status = (await chat.send({ key, path: "/v1/models" })).status;
+    });
     expect(run.result).toMatchObject({ is_error: false, result: "Late." });
     expect(run.passed.map(({ status }) => status)).toEqual([429, 200]);
   });

@@ -26,8 +26,9 @@ const FEW_TRIES = ["request_max_retries = 1", "stream_max_retries = 1"];
 
 async function open(
   options: Partial<CodexOptions> = {},
+  beforeFirst?: () => Promise<void>,
 ): Promise<CodexSession & { readonly passed: readonly PassedRequest[] }> {
-  const proxy = await startRecordingProxy(chat.stack.baseUrl);
+  const proxy = await startRecordingProxy(chat.stack.baseUrl, beforeFirst);
   onTestFinished(() => proxy.close());
   const session = await openCodex({
     program: codex.path ?? "",
@@ -217,9 +218,10 @@ describe.skipIf(codex.missing !== null)(`Codex${NOTE}`, () => {
     });
     chat.upstream.answer(textStream("Awake."));
     const { key } = await chat.stack.createKey({ requestsPerMinute: 20 });
-    let status = 200;
-    while (status !== 429) status = (await chat.send({ key, path: "/v1/models" })).status;
-    const session = await open({ apiKey: key });
+    const session = await open({ apiKey: key }, async () => {
+      let status = 200;
+      while (status !== 429) status = (await chat.send({ key, path: "/v1/models" })).status;
+    });
     const run = await session.run("Say hello.");
     expect(run).toMatchObject({ answer: "Awake.", exitCode: 0 });
     expect([...new Set(session.passed.map((passed) => passed.status))]).toEqual([429, 503, 200]);

@@ -133,6 +133,8 @@ export async function startFaultStackOn(server: FaultServer, overrides: object =
   const connected = client;
   const store = createStore({ client: connected, usageMonths: 13 });
   const createTenant = async (organization: Partial<OrganizationSettings>): Promise<CreatedKey> => {
+    // The workers may be back at a Redis that was away while this connection still waits for its next attempt.
+    await waitUntilReady(connected, 10_000);
     for (;;) {
       const key = await createTestKey(store, {}, organization);
       if ((await server.isAffected?.(key.organizationId)) !== false) return key;

@@ -1,6 +1,6 @@
 /** Stands between a client and the gateway and notes what was asked and answered; changes nothing. */
 import { once } from "node:events";
-import { createServer, request as startRequest } from "node:http";
+import { createServer, type IncomingMessage, request as startRequest, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export interface PassedRequest {
@@ -16,11 +16,22 @@ export interface RecordingProxy {
   close(): void;
 }
 
-/** On a free port, in front of `target` ("http://127.0.0.1:10000"). */
-export async function startRecordingProxy(target: string): Promise<RecordingProxy> {
+/**
+ * On a free port, in front of `target` ("http://127.0.0.1:10000"). `beforeFirst` runs when the first request has come and
+ * before it is passed on: whatever a client takes to start, it meets what was prepared there.
+ */
+export async function startRecordingProxy(
+  target: string,
+  beforeFirst: () => Promise<void> = () => Promise.resolve(),
+): Promise<RecordingProxy> {
   const { hostname, port } = new URL(target);
   const passed: PassedRequest[] = [];
+  let prepared: Promise<void> | null = null;
   const server = createServer((incoming, outgoing) => {
+    prepared ??= beforeFirst();
+    void prepared.then(() => pass(incoming, outgoing));
+  });
+  const pass = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     const { method = "", url: path = "", headers } = incoming;
     const onward = startRequest({ hostname, port, method, path, headers }, (answer) => {
       passed.push({ method, path, status: answer.statusCode ?? 0 });
@@ -31,7 +42,7 @@ export async function startRecordingProxy(target: string): Promise<RecordingProx
     onward.on("error", () => outgoing.destroy());
     outgoing.on("close", () => onward.destroy());
     incoming.pipe(onward);
-  });
+  };
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return {
