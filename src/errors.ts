@@ -218,7 +218,7 @@ export class GatewayError extends Error {
 
   /** The error itself, or `internal_error` with what was thrown as its cause. */
   static from(thrown: unknown): GatewayError {
-    return thrown instanceof GatewayError ? thrown : new GatewayError("internal_error", { cause: thrown });
+    return toGatewayError(thrown);
   }
 
   /** HTTP status on the OpenAI routes or the messages routes. */
@@ -232,6 +232,11 @@ export class GatewayError extends Error {
     const { status } = ERRORS[this.code];
     return status === 429 || status >= 500;
   }
+}
+
+/** Not within the class: esbuild would give that another name, and set its own back (see `src/setup/build.js`). */
+function toGatewayError(thrown: unknown): GatewayError {
+  return thrown instanceof GatewayError ? thrown : new GatewayError("internal_error", { cause: thrown });
 }
 
 /** What a client can be told: whole seconds, 1 to 59, the longest wait that every SDK honours; null for no number. */

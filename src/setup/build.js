@@ -30,11 +30,16 @@ const COMMONJS = [
 ].join(" ");
 
 /**
- * esbuild's function that keeps a name, and ours, which leaves arrow functions alone (they have no prototype): they are made
- * anew wherever the path of a request has one, and each name that is set takes a microsecond.
+ * esbuild's function that keeps a name, and ours, which sets none on what has the right one already. A class whose name is
+ * set anew is a dictionary from then on: where it extends another one, V8 gives up each time it compiles who makes objects
+ * of it, and begins again, for as long as the process runs. Nor on arrow functions (they have no prototype), which are made
+ * anew wherever the path of a request has one: each takes a microsecond.
  */
 const KEEP_NAME = 'var __name = (target, value) => __defProp(target, "name", { value, configurable: true });';
-const KEEP_NAME_OF_CLASSES = KEEP_NAME.replace("=> ", "=> target.prototype === undefined ? target : ");
+const KEEP_NAME_IF_WRONG = KEEP_NAME.replace(
+  "=> ",
+  "=> target.prototype === undefined || target.name === value ? target : ",
+);
 
 /** How esbuild makes a program of modules and packages. Names stay: errors are told apart by them. */
 export const BUNDLE = {
@@ -113,18 +118,18 @@ async function bundle(root, draft) {
       sourcemap: true,
       sourcesContent: false,
     });
-    leaveArrowFunctions(draft);
+    leaveRightNames(draft);
   } finally {
     await stop();
   }
 }
 
 /** @param {string} draft */
-function leaveArrowFunctions(draft) {
+function leaveRightNames(draft) {
   const modules = readdirSync(draft).filter((name) => name.endsWith(".js"));
   for (const file of modules.map((name) => join(draft, name))) {
     const code = readFileSync(file, "utf8");
-    if (code.includes(KEEP_NAME)) writeFileSync(file, code.replace(KEEP_NAME, KEEP_NAME_OF_CLASSES));
+    if (code.includes(KEEP_NAME)) writeFileSync(file, code.replace(KEEP_NAME, KEEP_NAME_IF_WRONG));
   }
 }
 

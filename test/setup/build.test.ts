@@ -66,6 +66,19 @@ describe("ensureBuild", () => {
     expect(JSON.parse(run(root).stdout)).toEqual(["Refusal", ""]);
   });
 
+  it("lets V8 compile who makes objects of a class that extends another one", async () => {
+    const root = createRepository();
+    writeFileSync(
+      join(root, "src", "main.ts"),
+      "class Part {}\nclass Whole extends Part { constructor() { super(); } get two(): number { return 2; } }\nlet sum = 0;\nfunction add(): void { for (let count = 0; count < 1_000; count += 1) sum += new Whole().two; }\nfor (let round = 0; round < 1_000; round += 1) add();\nprocess.stdout.write(`${sum}\\n`);\n",
+    );
+    await ensureBuild(root);
+    const { stdout } = run(root, { node: ["--trace-opt"] });
+    expect(stdout).toContain("2000000\n");
+    expect(stdout).toContain("completed optimizing");
+    expect(stdout).not.toContain("dependency change");
+  });
+
   it("leaves the tokenizer's vocabulary where it is", async () => {
     const root = createRepository();
     await ensureBuild(root);
