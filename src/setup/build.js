@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { MINIMUM_NODE } from "./node-version.js";
 import { withProgress } from "./progress.js";
 import { runCommand } from "./run-command.js";
@@ -48,6 +49,7 @@ export const BUNDLE = {
   platform: /** @type {const} */ ("node"),
   target: `node${MINIMUM_NODE}`,
   external: APART,
+  inject: [fileURLToPath(new URL("imported-globals.js", import.meta.url))],
   banner: { js: COMMONJS },
   keepNames: true,
   logLevel: /** @type {const} */ ("silent"),

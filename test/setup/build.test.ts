@@ -3,6 +3,7 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   statSync,
   symlinkSync,
@@ -77,6 +78,19 @@ describe("ensureBuild", () => {
     expect(stdout).toContain("2000000\n");
     expect(stdout).toContain("completed optimizing");
     expect(stdout).not.toContain("dependency change");
+  });
+
+  it("imports the globals of Node that are getters", async () => {
+    const root = createRepository();
+    writeFileSync(
+      join(root, "src", "main.ts"),
+      "process.stdout.write(Buffer.from([performance.now() && 65]));\n",
+    );
+    await ensureBuild(root);
+    expect(run(root).stdout).toBe("A");
+    const files = readdirSync(join(root, "dist")).filter((name) => name.endsWith(".js"));
+    const built = files.map((name) => readFileSync(join(root, "dist", name), "utf8")).join("");
+    for (const name of ["buffer", "perf_hooks", "process"]) expect(built).toContain(`from "node:${name}"`);
   });
 
   it("leaves the tokenizer's vocabulary where it is", async () => {
