@@ -1,13 +1,19 @@
-/** Sets a map's entry as the newest, and drops the oldest when there are more than so many. */
+/**
+ * Sets a map's entry as the newest, and drops the oldest when there are more than so many.
+ * @returns What was dropped, or null.
+ */
 export function setBounded<Key, Value>(
   map: Map<Key, Value>,
   key: Key,
   value: Value,
   maxEntries: number,
-): void {
+): Value | null {
   map.delete(key);
   map.set(key, value);
-  if (map.size <= maxEntries) return;
-  const oldest = map.keys().next();
-  if (oldest.done !== true) map.delete(oldest.value);
+  if (map.size <= maxEntries) return null;
+  const oldest = map.entries().next();
+  if (oldest.done === true) return null;
+  const [oldestKey, dropped] = oldest.value;
+  map.delete(oldestKey);
+  return dropped;
 }

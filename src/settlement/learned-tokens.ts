@@ -3,6 +3,7 @@
  * each other. A weighted regression in which a short body says much of the template and little of the vocabulary, a
  * long one the other way round. What one organization can move for others is bounded; for itself all of its own counts.
  */
+import { setBounded } from "../set-bounded.ts";
 
 /** Least squares with the weight 1 / bytes: an estimate's error grows with the length of a text. */
 interface Sums {
@@ -41,22 +42,20 @@ const OWN_REQUESTS = 256;
 const MAX_ORGANIZATIONS = 1_000;
 
 export class LearnedTokens {
-  /** In the order of their last request. */
   readonly #own = new Map<string, Sums>();
   /** The prior, and of each organization as much as it may contribute. */
   readonly #shared: Sums = createPrior();
 
   learn(organizationId: string, bytes: number, tokens: number): void {
     const own = this.#own.get(organizationId) ?? createSums();
-    this.#own.delete(organizationId);
     add(this.#shared, own, -shareOf(own));
     if (own.requests >= OWN_REQUESTS) add(own, own, -0.5);
     const size = Math.max(MIN_BYTES, bytes);
     const seen = Math.min(tokens, MAX_OVERHEAD_TOKENS + size * MAX_RATIO);
     add(own, { inverse: 1 / size, requests: 1, bytes: size, ratios: seen / size, tokens: seen }, 1);
     add(this.#shared, own, shareOf(own));
-    this.#own.set(organizationId, own);
-    if (this.#own.size > MAX_ORGANIZATIONS) this.#dropQuietest();
+    const quietest = setBounded(this.#own, organizationId, own, MAX_ORGANIZATIONS);
+    if (quietest !== null) add(this.#shared, quietest, -shareOf(quietest));
   }
 
   /** The line for requests of an organization. */
@@ -75,14 +74,6 @@ export class LearnedTokens {
     const sums = { ...this.#shared };
     add(sums, own, 1 - shareOf(own));
     return sums;
-  }
-
-  #dropQuietest(): void {
-    const oldest = this.#own.entries().next();
-    if (oldest.done === true) return;
-    const [organizationId, sums] = oldest.value;
-    add(this.#shared, sums, -shareOf(sums));
-    this.#own.delete(organizationId);
   }
 }
 
