@@ -22,7 +22,7 @@ import type { HttpHeaders__Output } from "./messages/generated/envoy/service/ext
 import type { ProcessingRequest__Output } from "./messages/generated/envoy/service/ext_proc/v3/ProcessingRequest.ts";
 import type { ProcessingResponse } from "./messages/generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
 import type { Struct } from "./messages/generated/google/protobuf/Struct.ts";
-import { type Headers, parseHeaderMap } from "./messages/headers.ts";
+import { type Headers, namesOf, parseHeaderMap } from "./messages/headers.ts";
 import { formatMetadata } from "./messages/metadata.ts";
 import { ADMISSION_HEADER } from "./names.ts";
 import {
@@ -130,8 +130,8 @@ export class RequestStream implements ProcessListener {
     if (admissionHeader === undefined) return this.#refuseUnadmitted(headers);
     const admission = parseAdmissionHeader(admissionHeader);
     this.#admission = admission;
-    this.#requestHeaderNames = Object.keys(headers);
-    this.#query = headers[":path"]?.split("?", 2)[1] ?? "";
+    this.#requestHeaderNames = namesOf(message.headers);
+    this.#query = queryOf(headers[":path"] ?? "");
     const { localEndpoints, createExchange, createCount, protocols } = this.#services;
     if (METERED_ENDPOINTS.has(admission.endpoint)) {
       this.#exchange = createExchange(admission, protocols[admission.protocol]);
@@ -313,4 +313,12 @@ export class RequestStream implements ProcessListener {
 
 function formatCostHeader({ formattedCost }: UpstreamCall): Header[] {
   return formattedCost === null ? [] : [[COST_HEADER, formattedCost]];
+}
+
+/** What stands between a path's first question mark and its second one, or its end. */
+function queryOf(path: string): string {
+  const start = path.indexOf("?");
+  if (start === -1) return "";
+  const end = path.indexOf("?", start + 1);
+  return end === -1 ? path.slice(start + 1) : path.slice(start + 1, end);
 }

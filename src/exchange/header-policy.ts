@@ -3,6 +3,7 @@
  * towards the client, of an upstream's headers, only three come through: everything else that a client may rely on is
  * the gateway's own.
  */
+import { setBounded } from "../set-bounded.ts";
 
 /** Whose cost a request is: for this gateway alone. */
 export const TAGS_HEADER = "x-tags";
@@ -57,27 +58,39 @@ export const MESSAGES_HEADERS_NOT_FOR_UPSTREAMS = [
 
 const NOT_FOR_UPSTREAMS: ReadonlySet<string> = new Set(HEADERS_NOT_FOR_UPSTREAMS);
 
+/** What became of names that came before; clients may make up names, and long ones. */
+const MAX_KNOWN_NAMES = 250;
+const MAX_KNOWN_LENGTH = 64;
+const knownNames = new Map<string, boolean>();
+
 const FOR_CLIENTS: ReadonlySet<string> = new Set(["content-type", "cache-control", "date"]);
 
 /**
- * Names, of those of a request, that are taken off before it goes upstream. Pseudo-headers stay.
+ * Names, of those of a request, that are taken off before it goes upstream, each once. Pseudo-headers stay.
  * @param forwarded Names that stay, since the upstream speaks the protocol that they belong to.
  */
 export function namesToRemoveUpstream(names: Iterable<string>, forwarded: readonly string[] = []): string[] {
   const remove: string[] = [];
   for (const name of names) {
-    if (forwarded.includes(name)) continue;
-    const prefixed = PREFIXES_NOT_FOR_UPSTREAMS.some((prefix) => name.startsWith(prefix));
-    if (prefixed || NOT_FOR_UPSTREAMS.has(name)) remove.push(name);
+    if (!isForUpstreams(name) && !forwarded.includes(name) && !remove.includes(name)) remove.push(name);
   }
   return remove;
 }
 
-/** Names, of those of an upstream's response, that are taken off before it goes to the client. Pseudo-headers stay. */
+function isForUpstreams(name: string): boolean {
+  const known = knownNames.get(name);
+  if (known !== undefined) return known;
+  const prefixed = PREFIXES_NOT_FOR_UPSTREAMS.some((prefix) => name.startsWith(prefix));
+  const isFor = !prefixed && !NOT_FOR_UPSTREAMS.has(name);
+  if (name.length <= MAX_KNOWN_LENGTH) setBounded(knownNames, name, isFor, MAX_KNOWN_NAMES);
+  return isFor;
+}
+
+/** Names, of those of an upstream's response, that are taken off before it goes to the client, each once. Pseudo-headers stay. */
 export function namesToRemoveDownstream(names: Iterable<string>): string[] {
   const remove: string[] = [];
   for (const name of names) {
-    if (!name.startsWith(":") && !FOR_CLIENTS.has(name)) remove.push(name);
+    if (!name.startsWith(":") && !FOR_CLIENTS.has(name) && !remove.includes(name)) remove.push(name);
   }
   return remove;
 }

@@ -16,20 +16,33 @@ type Http = NonNullable<NonNullable<AttributeContext__Output["request"]>["http"]
 /** A message to be filled in, field by field. */
 type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
 
-const PROCESSING_FIELDS = [2, 3, 4, 5, 6, 7, 9];
+/** Numbers of the fields that are read here, by message. */
+const CHECK_FIELDS = [1];
+const ATTRIBUTES_FIELDS = [4, 10];
+const REQUEST_FIELDS = [2];
 const HTTP_FIELDS = [1, 2, 3, 4, 5, 6, 9, 10];
+const PROCESSING_FIELDS = [2, 3, 4, 5, 6, 7, 9];
+const HTTP_HEADERS_FIELDS = [1, 3];
+const BODY_FIELDS = [1, 2];
+const TRAILERS_FIELDS = [1];
+const HEADER_MAP_FIELDS = [1];
 const HEADER_FIELDS = [1, 2, 3];
+const STRUCT_FIELDS = [1];
 
 /** @throws Unusual when the generic decoder must have a look. */
 export function decodeCheckRequest(bytes: Buffer): CheckRequest__Output {
   const reader = new ProtobufReader(bytes);
   const request: Draft<CheckRequest__Output> = {};
-  readFields(reader, bytes.length, [1], (tag) => {
-    if (tag !== 0x0a) return false;
-    once(request.attributes);
-    request.attributes = readAttributes(reader);
-    return true;
-  });
+  while (reader.at < bytes.length) {
+    const tag = reader.readUInt32();
+    if (tag === 0x0a) {
+      once(request.attributes);
+      request.attributes = readAttributes(reader);
+    } else {
+      skip(reader, tag, CHECK_FIELDS);
+    }
+  }
+  checkEnd(reader, bytes.length);
   return request;
 }
 
@@ -37,16 +50,18 @@ export function decodeCheckRequest(bytes: Buffer): CheckRequest__Output {
 export function decodeProcessingRequest(bytes: Buffer): ProcessingRequest__Output {
   const reader = new ProtobufReader(bytes);
   const message: Draft<ProcessingRequest__Output> = {};
-  readFields(reader, bytes.length, PROCESSING_FIELDS, (tag) => {
+  while (reader.at < bytes.length) {
+    const tag = reader.readUInt32();
     if (tag === 0x4a) {
       message.attributes ??= {};
       readMapEntry(reader, message.attributes, readStruct);
-      return true;
+      continue;
     }
     // One of the oneof's members, and only one.
     if (tag >= 0x12 && tag <= 0x3a) once(message.request);
-    return readMember(reader, tag, message);
-  });
+    if (!readMember(reader, tag, message)) skip(reader, tag, PROCESSING_FIELDS);
+  }
+  checkEnd(reader, bytes.length);
   return message;
 }
 
@@ -87,49 +102,60 @@ type HttpTrailers = NonNullable<ProcessingRequest__Output["request_trailers"]>;
 
 function readHttpHeaders(reader: ProtobufReader): HttpHeaders {
   const message: Draft<HttpHeaders> = {};
-  readFields(reader, reader.readEnd(), [1, 3], (tag) => {
+  const end = reader.readEnd();
+  while (reader.at < end) {
+    const tag = reader.readUInt32();
     if (tag === 0x0a) {
       once(message.headers);
       message.headers = readHeaderMap(reader);
     } else if (tag === 0x18) {
       message.end_of_stream = reader.readBoolean();
     } else {
-      return false;
+      skip(reader, tag, HTTP_HEADERS_FIELDS);
     }
-    return true;
-  });
+  }
+  checkEnd(reader, end);
   return message;
 }
 
 function readBody(reader: ProtobufReader): HttpBody {
   const message: Draft<HttpBody> = {};
-  readFields(reader, reader.readEnd(), [1, 2], (tag) => {
+  const end = reader.readEnd();
+  while (reader.at < end) {
+    const tag = reader.readUInt32();
     if (tag === 0x0a) message.body = reader.readBytes();
     else if (tag === 0x10) message.end_of_stream = reader.readBoolean();
-    else return false;
-    return true;
-  });
+    else skip(reader, tag, BODY_FIELDS);
+  }
+  checkEnd(reader, end);
   return message;
 }
 
 function readTrailers(reader: ProtobufReader): HttpTrailers {
   const message: Draft<HttpTrailers> = {};
-  readFields(reader, reader.readEnd(), [1], (tag) => {
-    if (tag !== 0x0a) return false;
-    once(message.trailers);
-    message.trailers = readHeaderMap(reader);
-    return true;
-  });
+  const end = reader.readEnd();
+  while (reader.at < end) {
+    const tag = reader.readUInt32();
+    if (tag === 0x0a) {
+      once(message.trailers);
+      message.trailers = readHeaderMap(reader);
+    } else {
+      skip(reader, tag, TRAILERS_FIELDS);
+    }
+  }
+  checkEnd(reader, end);
   return message;
 }
 
 function readHeaderMap(reader: ProtobufReader): HeaderMap__Output {
   const headers: HeaderValue__Output[] = [];
-  readFields(reader, reader.readEnd(), [1], (tag) => {
-    if (tag !== 0x0a) return false;
-    headers.push(readHeader(reader));
-    return true;
-  });
+  const end = reader.readEnd();
+  while (reader.at < end) {
+    const tag = reader.readUInt32();
+    if (tag === 0x0a) headers.push(readHeader(reader));
+    else skip(reader, tag, HEADER_MAP_FIELDS);
+  }
+  checkEnd(reader, end);
   return headers.length === 0 ? {} : { headers };
 }
 
@@ -138,7 +164,7 @@ function readHeader(reader: ProtobufReader): HeaderValue__Output {
   const end = reader.readEnd();
   while (reader.at < end) {
     const tag = reader.readUInt32();
-    if (tag === 0x0a) header.key = reader.readName();
+    if (tag === 0x0a) header.key = reader.readText();
     else if (tag === 0x12) header.value = reader.readText();
     else if (tag === 0x1a) header.raw_value = reader.readBytes();
     else skip(reader, tag, HEADER_FIELDS);
@@ -149,54 +175,66 @@ function readHeader(reader: ProtobufReader): HeaderValue__Output {
 
 function readAttributes(reader: ProtobufReader): AttributeContext__Output {
   const attributes: Draft<AttributeContext__Output> = {};
-  readFields(reader, reader.readEnd(), [4, 10], (tag) => {
+  const end = reader.readEnd();
+  while (reader.at < end) {
+    const tag = reader.readUInt32();
     if (tag === 0x22) {
       once(attributes.request);
-      const request: { http?: Http } = {};
-      readFields(reader, reader.readEnd(), [2], (inner) => {
-        if (inner !== 0x12) return false;
-        once(request.http);
-        request.http = readHttp(reader);
-        return true;
-      });
-      attributes.request = request;
+      attributes.request = readRequest(reader);
     } else if (tag === 0x52) {
       attributes.context_extensions ??= {};
       readMapEntry(reader, attributes.context_extensions, readNameValue);
     } else {
-      return false;
+      skip(reader, tag, ATTRIBUTES_FIELDS);
     }
-    return true;
-  });
+  }
+  checkEnd(reader, end);
   return attributes;
 }
 
-/** Texts of `HttpRequest` by their tags. */
-const HTTP_TEXTS: Readonly<Record<number, "id" | "method" | "path" | "host" | "scheme" | "protocol">> = {
-  0x0a: "id",
-  0x12: "method",
-  0x22: "path",
-  0x2a: "host",
-  0x32: "scheme",
-  0x52: "protocol",
-};
+function readRequest(reader: ProtobufReader): { http?: Http } {
+  const request: { http?: Http } = {};
+  const end = reader.readEnd();
+  while (reader.at < end) {
+    const tag = reader.readUInt32();
+    if (tag === 0x12) {
+      once(request.http);
+      request.http = readHttp(reader);
+    } else {
+      skip(reader, tag, REQUEST_FIELDS);
+    }
+  }
+  checkEnd(reader, end);
+  return request;
+}
 
 function readHttp(reader: ProtobufReader): Http {
   const http: Draft<Http> = {};
-  readFields(reader, reader.readEnd(), HTTP_FIELDS, (tag) => {
-    const name = HTTP_TEXTS[tag];
-    if (name !== undefined) {
-      http[name] = reader.readText();
-    } else if (tag === 0x1a) {
+  const end = reader.readEnd();
+  while (reader.at < end) {
+    const tag = reader.readUInt32();
+    if (tag === 0x1a) {
       http.headers ??= Object.create(null) as Record<string, string>;
       readMapEntry(reader, http.headers, readNameValue);
+    } else if (tag === 0x0a) {
+      http.id = reader.readText();
+    } else if (tag === 0x12) {
+      http.method = reader.readText();
+    } else if (tag === 0x22) {
+      http.path = reader.readText();
+    } else if (tag === 0x2a) {
+      http.host = reader.readText();
+    } else if (tag === 0x32) {
+      http.scheme = reader.readText();
     } else if (tag === 0x48) {
       http.size = reader.readInt64();
+    } else if (tag === 0x52) {
+      http.protocol = reader.readText();
     } else {
-      return false;
+      skip(reader, tag, HTTP_FIELDS);
     }
-    return true;
-  });
+  }
+  checkEnd(reader, end);
   return http;
 }
 
@@ -215,7 +253,7 @@ function readMapEntry<Value>(
   let value: Value | undefined;
   while (reader.at < end) {
     const tag = reader.readUInt32();
-    if (tag === 0x0a) key = reader.readName();
+    if (tag === 0x0a) key = reader.readText();
     else if (tag === 0x12) value = readValue(reader);
     else throw new Unusual("an entry with more than a key and a value");
   }
@@ -228,12 +266,17 @@ function readMapEntry<Value>(
 function readStruct(reader: ProtobufReader): Struct__Output {
   const fields: Record<string, Value__Output> = {};
   let isEmpty = true;
-  readFields(reader, reader.readEnd(), [1], (tag) => {
-    if (tag !== 0x0a) return false;
-    readMapEntry(reader, fields, readValue);
-    isEmpty = false;
-    return true;
-  });
+  const end = reader.readEnd();
+  while (reader.at < end) {
+    const tag = reader.readUInt32();
+    if (tag === 0x0a) {
+      readMapEntry(reader, fields, readValue);
+      isEmpty = false;
+    } else {
+      skip(reader, tag, STRUCT_FIELDS);
+    }
+  }
+  checkEnd(reader, end);
   return isEmpty ? {} : { fields };
 }
 
@@ -251,20 +294,6 @@ function readValue(reader: ProtobufReader): Value__Output {
   }
   checkEnd(reader, end);
   return value ?? {};
-}
-
-/** Calls for each field up to the end. What `read` does not know is passed over, unless it is one of these numbers. */
-function readFields(
-  reader: ProtobufReader,
-  end: number,
-  known: readonly number[],
-  read: (tag: number) => boolean,
-): void {
-  while (reader.at < end) {
-    const tag = reader.readUInt32();
-    if (!read(tag)) skip(reader, tag, known);
-  }
-  checkEnd(reader, end);
 }
 
 /** Passes over a field; one whose number is known came as another type than it is. */

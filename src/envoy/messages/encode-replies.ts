@@ -3,6 +3,7 @@
  * in a third of its time. Written backwards, so fields come from the highest number down. What is rare is `null`: the
  * generic encoder does it.
  */
+import type { HeaderValue } from "./generated/envoy/config/core/v3/HeaderValue.ts";
 import type { HeaderValueOption } from "./generated/envoy/config/core/v3/HeaderValueOption.ts";
 import type { CheckResponse } from "./generated/envoy/service/auth/v3/CheckResponse.ts";
 import type { BodyMutation } from "./generated/envoy/service/ext_proc/v3/BodyMutation.ts";
@@ -17,22 +18,30 @@ import { ProtobufWriter } from "./protobuf-writer.ts";
 
 const writer = new ProtobufWriter();
 
+const NO_VALUE: Value = {};
+
 /** Thrown and caught here: there is something that these encoders do not write. */
 class Rare extends Error {}
 
-const APPEND_ACTIONS: Readonly<Record<string, number>> = {
-  APPEND_IF_EXISTS_OR_ADD: 0,
-  ADD_IF_ABSENT: 1,
-  OVERWRITE_IF_EXISTS_OR_ADD: 2,
-  OVERWRITE_IF_EXISTS: 3,
-};
-const HEADER_MODES: Readonly<Record<string, number>> = { DEFAULT: 0, SEND: 1, SKIP: 2 };
-const BODY_MODES: Readonly<Record<string, number>> = {
-  NONE: 0,
-  STREAMED: 1,
-  BUFFERED: 2,
-  FULL_DUPLEX_STREAMED: 4,
-};
+type Enum = ReadonlyMap<string | number, number>;
+
+const APPEND_ACTIONS: Enum = new Map([
+  ["APPEND_IF_EXISTS_OR_ADD", 0],
+  ["ADD_IF_ABSENT", 1],
+  ["OVERWRITE_IF_EXISTS_OR_ADD", 2],
+  ["OVERWRITE_IF_EXISTS", 3],
+]);
+const HEADER_MODES: Enum = new Map([
+  ["DEFAULT", 0],
+  ["SEND", 1],
+  ["SKIP", 2],
+]);
+const BODY_MODES: Enum = new Map([
+  ["NONE", 0],
+  ["STREAMED", 1],
+  ["BUFFERED", 2],
+  ["FULL_DUPLEX_STREAMED", 4],
+]);
 /** In the order of their numbers, 1 to 6. */
 const MODES = [
   ["request_header_mode", HEADER_MODES],
@@ -41,7 +50,7 @@ const MODES = [
   ["response_body_mode", BODY_MODES],
   ["request_trailer_mode", HEADER_MODES],
   ["response_trailer_mode", HEADER_MODES],
-] as const satisfies readonly (readonly [keyof ProcessingMode, Readonly<Record<string, number>>])[];
+] as const satisfies readonly (readonly [keyof ProcessingMode, Enum])[];
 
 /** In parts, of which a large body is one, not copied. Null when the generic encoder must do it. */
 export function encodeCheckResponse(response: CheckResponse): Buffer[] | null {
@@ -126,12 +135,13 @@ function writeHeaderMutation({ set_headers, remove_headers }: HeaderMutation): v
 
 function writeHeaderOption({ header, append_action }: HeaderValueOption): void {
   if (isSet(append_action)) writer.varint(0x18, mapEnum(APPEND_ACTIONS, append_action));
-  if (!isSet(header)) return;
-  writeMessage(0x0a, header, ({ key, value, raw_value }) => {
-    if (isSet(raw_value)) writer.bytes(0x1a, requireBytes(raw_value));
-    if (isSet(value)) writer.text(0x12, value);
-    if (isSet(key)) writer.text(0x0a, key);
-  });
+  if (isSet(header)) writeMessage(0x0a, header, writeHeader);
+}
+
+function writeHeader({ key, value, raw_value }: HeaderValue): void {
+  if (isSet(raw_value)) writer.bytes(0x1a, requireBytes(raw_value));
+  if (isSet(value)) writer.text(0x12, value);
+  if (isSet(key)) writer.text(0x0a, key);
 }
 
 function writeImmediate({ status, headers, body, grpc_status, details }: ImmediateResponse): void {
@@ -156,15 +166,14 @@ function writeMode(mode: ProcessingMode): void {
   }
 }
 
-function writeStruct({ fields }: Struct): void {
-  const entries = Object.entries(fields ?? {});
-  for (let index = entries.length - 1; index >= 0; index -= 1) {
-    const entry = entries[index];
-    if (entry === undefined) continue;
-    writeMessage(0x0a, entry, ([name, value]) => {
-      writeMessage(0x12, value, writeValue);
-      writer.text(0x0a, name);
-    });
+function writeStruct({ fields = {} }: Struct): void {
+  const names = Object.keys(fields);
+  for (let index = names.length - 1; index >= 0; index -= 1) {
+    const name = names[index] ?? "";
+    const before = writer.length;
+    writeMessage(0x12, fields[name] ?? NO_VALUE, writeValue);
+    writer.text(0x0a, name);
+    writer.close(0x0a, before);
   }
 }
 
@@ -192,8 +201,8 @@ function isSet<Value>(value: Value | null | undefined): value is Value {
   return value !== undefined && value !== null;
 }
 
-function mapEnum(values: Readonly<Record<string, number>>, value: string | number): number {
-  const number = values[value];
+function mapEnum(values: Enum, value: string | number): number {
+  const number = values.get(value);
   if (number === undefined) throw new Rare();
   return number;
 }

@@ -1,9 +1,12 @@
 /** Envoy's header messages ⇄ plain values. */
 import type { HeaderMap__Output } from "./generated/envoy/config/core/v3/HeaderMap.ts";
 import type { HeaderValueOption } from "./generated/envoy/config/core/v3/HeaderValueOption.ts";
+import { TextTable } from "./text-table.ts";
 
 /** Lower-case names, pseudo-headers included. A header that occurs twice has its values joined by a comma. */
 export type Headers = Readonly<Record<string, string | undefined>>;
+
+const VALUES = new TextTable("latin1");
 
 /** An ext_proc header map: values arrive in `raw_value`, as bytes. */
 export function parseHeaderMap(map: HeaderMap__Output | undefined): Headers {
@@ -12,11 +15,20 @@ export function parseHeaderMap(map: HeaderMap__Output | undefined): Headers {
   for (const { key, value, raw_value } of map?.headers ?? []) {
     if (key === undefined) continue;
     const text =
-      raw_value === undefined || raw_value.length === 0 ? (value ?? "") : raw_value.toString("latin1");
+      raw_value === undefined || raw_value.length === 0
+        ? (value ?? "")
+        : VALUES.read(raw_value, 0, raw_value.length);
     const before = headers[key];
     headers[key] = before === undefined ? text : `${before},${text}`;
   }
   return headers;
+}
+
+/** The names in a header map, in their order; one that occurs twice is there twice. */
+export function namesOf(map: HeaderMap__Output | undefined): string[] {
+  const names: string[] = [];
+  for (const { key } of map?.headers ?? []) if (key !== undefined) names.push(key);
+  return names;
 }
 
 /** A header for ext_proc replies, which read `raw_value` only. Replaces what is there. */

@@ -2,6 +2,7 @@
  * Reads the protobuf wire format for decoders written by hand. What is out of the ordinary (groups, malformed bytes) is not
  * judged here: `Unusual` sends the message to the generic decoder, whose word counts.
  */
+import { TextTable } from "./text-table.ts";
 
 /** The message is not one that a decoder by hand reads. */
 export class Unusual extends Error {
@@ -10,10 +11,7 @@ export class Unusual extends Error {
 
 const WIRE = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 
-/** Names seen before, by a hash of a few of their bytes: comparing is cheaper than making a string. */
-const NAMES: { readonly bytes: Buffer; readonly text: string }[] = [];
-const NAME_SLOTS = 512;
-const MAX_NAME_BYTES = 48;
+const TEXTS = new TextTable("utf8");
 
 export class ProtobufReader {
   readonly bytes: Buffer;
@@ -82,25 +80,8 @@ export class ProtobufReader {
 
   readText(): string {
     const end = this.readEnd();
-    const text = this.bytes.toString("utf8", this.at, end);
+    const text = TEXTS.read(this.bytes, this.at, end);
     this.at = end;
-    return text;
-  }
-
-  /** A text that is likely to have come before, such as a header's name. */
-  readName(): string {
-    const end = this.readEnd();
-    const start = this.at;
-    const { bytes } = this;
-    this.at = end;
-    const length = end - start;
-    if (length === 0 || length > MAX_NAME_BYTES) return bytes.toString("utf8", start, end);
-    const middle = bytes[start + (length >> 1)] ?? 0;
-    const slot = (length * 37 + (bytes[start] ?? 0) * 7 + middle * 3 + (bytes[end - 1] ?? 0)) % NAME_SLOTS;
-    const known = NAMES[slot];
-    if (known !== undefined && isSame(known.bytes, bytes, start, length)) return known.text;
-    const text = bytes.toString("utf8", start, end);
-    NAMES[slot] = { bytes: Buffer.from(bytes.subarray(start, end)), text };
     return text;
   }
 
@@ -120,12 +101,4 @@ export class ProtobufReader {
     this.at += 1;
     return byte;
   }
-}
-
-function isSame(known: Buffer, bytes: Buffer, start: number, length: number): boolean {
-  if (known.length !== length) return false;
-  for (let index = 0; index < length; index += 1) {
-    if (known[index] !== bytes[start + index]) return false;
-  }
-  return true;
 }

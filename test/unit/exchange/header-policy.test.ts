@@ -27,6 +27,7 @@ describe("namesToRemoveUpstream", () => {
       "accept-encoding",
     ];
     expect(namesToRemoveUpstream(names)).toEqual(names);
+    expect(namesToRemoveUpstream([...names, ...names])).toEqual(names);
   });
 
   it("leaves everything else, pseudo-headers included", () => {
@@ -54,6 +55,8 @@ describe("namesToRemoveDownstream", () => {
       "server",
       "x-ratelimit-limit",
     ];
-    expect(namesToRemoveDownstream(names)).toEqual(["set-cookie", "server", "x-ratelimit-limit"]);
+    const removed = ["set-cookie", "server", "x-ratelimit-limit"];
+    expect(namesToRemoveDownstream(names)).toEqual(removed);
+    expect(namesToRemoveDownstream([...names, ...names])).toEqual(removed);
   });
 });

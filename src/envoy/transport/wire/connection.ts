@@ -60,7 +60,9 @@ export class WireConnection {
     };
     const { peer } = this.#control;
     this.#streams = new Streams({ ...options, onCallClosed, output, peer, guards: this.#guards }, nowMs);
-    this.#reader = new FrameReader(MAX_FRAME_BYTES, (...frame) => this.#onFrame(...frame));
+    this.#reader = new FrameReader(MAX_FRAME_BYTES, (type, flags, id, bytes, start, end) =>
+      this.#onFrame(type, flags, id, bytes, start, end),
+    );
     socket.setNoDelay(true);
     socket.on("data", (chunk: Buffer) => this.#onBytes(chunk));
     socket.on("drain", () => this.#onDrain());

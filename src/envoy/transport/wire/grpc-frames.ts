@@ -30,38 +30,43 @@ export class GrpcFrameReader {
     return this.#pendingBytes > 0;
   }
 
-  /** The messages that this chunk completes. Throws `GrpcFrameError` on a compressed or too large message. */
-  read(chunk: Buffer): Buffer[] {
+  /**
+   * The messages that this chunk completes, a part of `bytes`. Throws `GrpcFrameError` on a compressed or too large
+   * message.
+   */
+  read(bytes: Buffer, start = 0, end: number = bytes.length): Buffer[] {
     const messages: Buffer[] = [];
-    let rest = chunk;
-    while (rest.length > 0) {
-      rest = this.#pendingBytes === 0 ? this.#readWhole(rest, messages) : this.#readPending(rest, messages);
+    for (let at = start; at < end;) {
+      at =
+        this.#pendingBytes === 0
+          ? this.#readWhole(bytes, at, end, messages)
+          : this.#readPending(bytes, at, end, messages);
     }
     return messages;
   }
 
-  /** Takes a message from the start of the bytes, or keeps them all; returns what is left. */
-  #readWhole(bytes: Buffer, messages: Buffer[]): Buffer {
-    const frameBytes = bytes.length < PREFIX_BYTES ? null : this.#parsePrefix(bytes);
-    if (frameBytes !== null && bytes.length >= frameBytes) {
-      messages.push(bytes.subarray(PREFIX_BYTES, frameBytes));
-      return bytes.subarray(frameBytes);
+  /** Takes the message that begins there, or keeps all the bytes; returns where the rest begins. */
+  #readWhole(bytes: Buffer, at: number, end: number, messages: Buffer[]): number {
+    const frameBytes = end - at < PREFIX_BYTES ? null : this.#parsePrefix(bytes, at);
+    if (frameBytes !== null && end - at >= frameBytes) {
+      messages.push(bytes.subarray(at + PREFIX_BYTES, at + frameBytes));
+      return at + frameBytes;
     }
-    this.#pending.push(bytes);
-    this.#pendingBytes = bytes.length;
+    this.#pending.push(bytes.subarray(at, end));
+    this.#pendingBytes = end - at;
     this.#frameBytes = frameBytes;
-    return EMPTY;
+    return end;
   }
 
-  /** Adds to the unfinished frame as much as it needs; returns what is left. */
-  #readPending(bytes: Buffer, messages: Buffer[]): Buffer {
+  /** Adds to the unfinished frame as much as it needs; returns where the rest begins. */
+  #readPending(bytes: Buffer, at: number, end: number, messages: Buffer[]): number {
     const missing = (this.#frameBytes ?? PREFIX_BYTES) - this.#pendingBytes;
-    const taken = bytes.subarray(0, missing);
+    const taken = bytes.subarray(at, Math.min(end, at + missing));
     this.#pending.push(taken);
     this.#pendingBytes += taken.length;
     if (this.#frameBytes === null && this.#pendingBytes === PREFIX_BYTES) {
       this.#pending = [Buffer.concat(this.#pending)];
-      this.#frameBytes = this.#parsePrefix(this.#pending[0] ?? EMPTY);
+      this.#frameBytes = this.#parsePrefix(this.#pending[0] ?? EMPTY, 0);
     }
     if (this.#pendingBytes === this.#frameBytes) {
       messages.push(Buffer.concat(this.#pending, this.#pendingBytes).subarray(PREFIX_BYTES));
@@ -69,12 +74,12 @@ export class GrpcFrameReader {
       this.#pendingBytes = 0;
       this.#frameBytes = null;
     }
-    return bytes.subarray(taken.length);
+    return at + taken.length;
   }
 
-  #parsePrefix(bytes: Buffer): number {
-    if (bytes[0] !== 0) throw new GrpcFrameError("compressed messages are not supported");
-    const messageBytes = bytes.readUInt32BE(1);
+  #parsePrefix(bytes: Buffer, at: number): number {
+    if (bytes[at] !== 0) throw new GrpcFrameError("compressed messages are not supported");
+    const messageBytes = bytes.readUInt32BE(at + 1);
     if (messageBytes > this.#maxMessageBytes) {
       throw new GrpcFrameError(
         `a message of ${messageBytes} bytes is over the limit of ${this.#maxMessageBytes}`,

@@ -40,7 +40,14 @@ export class HeaderCollector {
       payload.start += 5;
     }
     const isEndOfStream = (flags & FLAG.endStream) !== 0;
-    const headers = { streamId, isEndOfStream, dependsOnItself, bytes, ...payload };
+    const headers = {
+      streamId,
+      isEndOfStream,
+      dependsOnItself,
+      bytes,
+      start: payload.start,
+      end: payload.end,
+    };
     this.#checkSize(payload.end - payload.start);
     if ((flags & FLAG.endHeaders) !== 0) return headers;
     this.#open = headers;

@@ -128,18 +128,18 @@ export class WireStream {
     this.#handOver(this.#buffered.splice(0));
   }
 
-  /** Payload of a DATA frame; `frameBytes` counts its padding too. */
-  receive(payload: Buffer, frameBytes: number): void {
+  /** Payload of a DATA frame, a part of `bytes`; `frameBytes` counts its padding too. */
+  receive(bytes: Buffer, start: number, end: number, frameBytes: number): void {
     if (!this.#receiveWindow.take(frameBytes)) {
       this.#host.reset(this, ERROR.flowControlError);
       return;
     }
-    this.#receivedBytes += payload.length;
+    this.#receivedBytes += end - start;
     // Nothing is read after our own end: what still comes may use up the window, not more.
     if (this.outgoing.isEnded) return;
     let messages: Buffer[];
     try {
-      messages = this.#reader.read(payload);
+      messages = this.#reader.read(bytes, start, end);
     } catch (error) {
       if (!(error instanceof GrpcFrameError)) throw error;
       this.fail(GRPC_STATUS.resourceExhausted, error.message);

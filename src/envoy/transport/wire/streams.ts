@@ -148,7 +148,7 @@ export class Streams implements StreamHost {
     const stream = this.#findOpen(id);
     if (stream === null) return;
     const isEnd = (flags & FLAG.endStream) !== 0;
-    if (payload.end > payload.start) stream.receive(bytes.subarray(payload.start, payload.end), frameBytes);
+    if (payload.end > payload.start) stream.receive(bytes, payload.start, payload.end, frameBytes);
     else if (!isEnd) this.#guards.idleFrames.take();
     if (isEnd && this.#table.find(id) === stream) stream.receiveEnd();
   }
