@@ -1,12 +1,17 @@
 /**
  * The metrics of one process: prom-client behind names of our own. Nothing here waits, and nothing on a request's path
- * makes a string: labels are bound when they are first seen.
+ * makes a string: labels are bound when they are first seen (`series.ts`).
  */
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { type Counter, Gauge, Registry } from "prom-client";
 import { METRICS, type MetricDefinition } from "./metric-definitions.ts";
+import { SeriesCounter, SeriesHistogram } from "./series.ts";
 
 type Definitions = typeof METRICS;
-type InstrumentOf<Type> = Type extends "counter" ? Counter : Type extends "gauge" ? Gauge : Histogram;
+type InstrumentOf<Type> = Type extends "counter"
+  ? SeriesCounter
+  : Type extends "gauge"
+    ? Gauge
+    : SeriesHistogram;
 
 /** One instrument per entry of `METRICS`. */
 export type Instruments = {
@@ -26,12 +31,15 @@ export function createMetrics(): Metrics {
   return { ...(instruments as unknown as Instruments), registry };
 }
 
-function createInstrument(definition: MetricDefinition, registry: Registry): Counter | Gauge | Histogram {
-  const { name, help, type, labels, buckets, aggregator = "sum" } = definition;
-  const options = { name, help, labelNames: [...labels], registers: [registry] };
-  if (type === "counter") return new Counter(options);
-  if (type === "gauge") return new Gauge({ ...options, aggregator });
-  return new Histogram({ ...options, buckets: [...(buckets ?? [])] });
+function createInstrument(
+  definition: MetricDefinition,
+  registry: Registry,
+): SeriesCounter | Gauge | SeriesHistogram {
+  const { name, help, type, labels, buckets = [], aggregator = "sum" } = definition;
+  const labelNames = [...labels];
+  if (type === "counter") return new SeriesCounter({ name, help, labelNames, registers: [registry] });
+  if (type === "gauge") return new Gauge({ name, help, labelNames, registers: [registry], aggregator });
+  return new SeriesHistogram({ name, help, labelNames, buckets, registry });
 }
 
 /** A counter that another object counts: it shows that one's total. */

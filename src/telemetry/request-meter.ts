@@ -1,7 +1,7 @@
 /** What is counted and logged of each request: once, at its end. */
-import type { Counter, Histogram } from "prom-client";
 import { TOKEN_KINDS, TOKEN_NAMES, type TokenUsage } from "../token-usage.ts";
 import type { Metrics } from "./metrics.ts";
+import type { CounterSeries, HistogramSeries } from "./series.ts";
 
 /** A request at its end. */
 export interface FinishedRequest {
@@ -41,15 +41,24 @@ export interface RequestMeterOptions {
   readonly logger: RequestLineLogger;
 }
 
-/** What is counted for one model and operation. */
-interface ModelChildren {
-  readonly tokens: readonly { readonly field: keyof TokenUsage; readonly counter: Counter.Internal }[];
-  readonly duration: Histogram.Internal<string>;
-  readonly inputTokens: Histogram.Internal<string>;
-  readonly outputTokens: Histogram.Internal<string>;
-  readonly firstToken: Histogram.Internal<string>;
-  readonly perToken: Histogram.Internal<string>;
-  readonly tokensPerSecond: Histogram.Internal<string>;
+/** What is counted of the requests of one endpoint for one model. */
+interface RouteSeries {
+  /** By status; of errors by status and code. */
+  readonly requests: Map<number | string, CounterSeries>;
+  /** Null: none was charged yet. */
+  charged: ChargedSeries | null;
+}
+
+interface ChargedSeries {
+  readonly tokens: readonly { readonly field: keyof TokenUsage; readonly counter: CounterSeries }[];
+  /** By currency and the organization's label. */
+  readonly spend: Map<string, Map<string, CounterSeries>>;
+  readonly duration: HistogramSeries;
+  readonly inputTokens: HistogramSeries;
+  readonly outputTokens: HistogramSeries;
+  readonly firstToken: HistogramSeries;
+  readonly perToken: HistogramSeries;
+  readonly tokensPerSecond: HistogramSeries;
 }
 
 /** Labels are kept for so many organizations of a worker; the rest is `other`. */
@@ -71,32 +80,35 @@ const KNOWN_TIERS: ReadonlySet<string> = new Set(["batch", "flex", "performance"
 export class RequestMeter {
   readonly #options: RequestMeterOptions;
   readonly #organizations = new Set<string>();
-  /** Children of metrics by their labels: prom-client would sort and join the labels for every value. */
-  readonly #requests = new Map<string, Counter.Internal>();
-  readonly #spend = new Map<string, Counter.Internal>();
-  readonly #models = new Map<string, ModelChildren>();
-  readonly #refusals: ReadonlyMap<string, Counter.Internal>;
+  /** By model (none: '') and endpoint. */
+  readonly #routes = new Map<string, Map<string, RouteSeries>>();
+  readonly #refusals: ReadonlyMap<string, CounterSeries>;
+  readonly #authz: HistogramSeries;
+  readonly #requestBody: HistogramSeries;
+  readonly #chunk: HistogramSeries;
 
   constructor(options: RequestMeterOptions) {
     this.#options = options;
-    const { refusals } = options.metrics;
-    this.#refusals = new Map([...REFUSALS].map(([code, reason]) => [code, refusals.labels({ reason })]));
-    for (const child of this.#refusals.values()) child.inc(0);
+    const { refusals, authz, requestBody, chunk } = options.metrics;
+    this.#refusals = new Map([...REFUSALS].map(([code, reason]) => [code, refusals.series({ reason })]));
+    this.#authz = authz.series({});
+    this.#requestBody = requestBody.series({});
+    this.#chunk = chunk.series({});
   }
 
   /** @param seconds What ext_authz took. */
   admitted(seconds: number): void {
-    this.#options.metrics.authz.observe(seconds);
+    this.#authz.observe(seconds);
   }
 
   /** @param seconds What the request body's stage took. */
   routed(seconds: number): void {
-    this.#options.metrics.requestBody.observe(seconds);
+    this.#requestBody.observe(seconds);
   }
 
   /** @param seconds What one chunk of an answer took. */
   chunk(seconds: number): void {
-    this.#options.metrics.chunk.observe(seconds);
+    this.#chunk.observe(seconds);
   }
 
   /** A request was sent to another server of its upstream, since the first took no connection. */
@@ -111,30 +123,41 @@ export class RequestMeter {
   /** Never throws. */
   finished(request: FinishedRequest): void {
     const { metrics, logger } = this.#options;
-    const { route, status, code, model } = request;
-    childOf(this.#requests, `${status} ${route} ${code} ${model}`, () =>
-      metrics.requests.labels({ route, model: model ?? "", status: String(status), code: code ?? "" }),
+    const { route, status, code, model, settled } = request;
+    const series = this.#seriesOf(model ?? "", route);
+    childOf(series.requests, code === null ? status : `${status} ${code}`, () =>
+      metrics.requests.series({ route, model: model ?? "", status: String(status), code: code ?? "" }),
     ).inc();
     if (code !== null) this.#refusals.get(code)?.inc();
-    if (request.settled !== null && model !== null) this.#charged(request, request.settled, model);
+    if (settled !== null && model !== null) {
+      series.charged ??= createChargedSeries(metrics, model, OPERATIONS.get(route) ?? "chat");
+      this.#charged(series.charged, request, settled, model);
+    }
     if (logger.isOn) logger.write(formatLine(request));
   }
 
-  #charged(request: FinishedRequest, settled: NonNullable<FinishedRequest["settled"]>, model: string): void {
+  #seriesOf(model: string, route: string): RouteSeries {
+    const routes = childOf(this.#routes, model, () => new Map<string, RouteSeries>());
+    return childOf(routes, route, () => ({ requests: new Map(), charged: null }));
+  }
+
+  #charged(
+    series: ChargedSeries,
+    request: FinishedRequest,
+    settled: NonNullable<FinishedRequest["settled"]>,
+    model: string,
+  ): void {
     const { metrics } = this.#options;
     const { tokens } = settled;
-    const operation = OPERATIONS.get(request.route) ?? "chat";
-    const children = childOf(this.#models, `${operation} ${model}`, () =>
-      createModelChildren(metrics, model, operation),
-    );
-    for (const { field, counter } of children.tokens) {
+    for (const { field, counter } of series.tokens) {
       if (tokens[field] > 0) counter.inc(tokens[field]);
     }
     const organization_id = this.#labelOf(request.organizationId);
     const currency = request.currency ?? "";
-    childOf(this.#spend, `${organization_id} ${currency} ${model}`, () =>
-      metrics.spend.labels({ organization_id, model, currency }),
-    ).inc(Number(settled.costMicrocents));
+    const spend = childOf(series.spend, currency, () => new Map<string, CounterSeries>());
+    childOf(spend, organization_id, () => metrics.spend.series({ organization_id, model, currency })).inc(
+      Number(settled.costMicrocents),
+    );
     if (settled.estimated) metrics.estimated.inc({ model });
     const { unpricedServiceTier: tier } = settled;
     if (tier !== null) {
@@ -142,7 +165,7 @@ export class RequestMeter {
     }
     const { usageContradiction: kind } = request;
     if (kind !== null) metrics.usageContradictions.inc({ model, kind });
-    if (request.status === 200) observeAnswer(children, request, tokens);
+    if (request.status === 200) observeAnswer(series, request, tokens);
   }
 
   #labelOf(organizationId: string | null): string {
@@ -154,8 +177,8 @@ export class RequestMeter {
   }
 }
 
-/** The child with these labels: asked of the metric once. As many as there are series. */
-function childOf<Child>(children: Map<string, Child>, name: string, create: () => Child): Child {
+/** What is under this name, made when it is first asked for. As many as there are series. */
+function childOf<Name, Child>(children: Map<Name, Child>, name: Name, create: () => Child): Child {
   const known = children.get(name);
   if (known !== undefined) return known;
   const child = create();
@@ -163,39 +186,39 @@ function childOf<Child>(children: Map<string, Child>, name: string, create: () =
   return child;
 }
 
-function createModelChildren(metrics: Metrics, model: string, operation: string): ModelChildren {
+function createChargedSeries(metrics: Metrics, model: string, operation: string): ChargedSeries {
   const labels = { gen_ai_operation_name: operation, gen_ai_request_model: model };
   const usage = { gen_ai_request_model: model };
   return {
-    tokens: TOKEN_KINDS.map((field) => {
-      const counter = metrics.tokens.labels({ model, type: TOKEN_NAMES[field].replace(/_tokens$/, "") });
-      // There from the first request of a model on; what few requests have is counted where it is.
-      counter.inc(0);
-      return { field, counter };
-    }),
-    duration: metrics.duration.labels(labels),
-    inputTokens: metrics.tokenUsage.labels({ ...usage, gen_ai_token_type: "input" }),
-    outputTokens: metrics.tokenUsage.labels({ ...usage, gen_ai_token_type: "output" }),
-    firstToken: metrics.firstToken.labels(labels),
-    perToken: metrics.perToken.labels(labels),
-    tokensPerSecond: metrics.tokensPerSecond.labels({ model }),
+    // There from the first request of a model on; what few requests have is counted where it is.
+    tokens: TOKEN_KINDS.map((field) => ({
+      field,
+      counter: metrics.tokens.series({ model, type: TOKEN_NAMES[field].replace(/_tokens$/, "") }),
+    })),
+    spend: new Map(),
+    duration: metrics.duration.series(labels),
+    inputTokens: metrics.tokenUsage.series({ ...usage, gen_ai_token_type: "input" }),
+    outputTokens: metrics.tokenUsage.series({ ...usage, gen_ai_token_type: "output" }),
+    firstToken: metrics.firstToken.series(labels),
+    perToken: metrics.perToken.series(labels),
+    tokensPerSecond: metrics.tokensPerSecond.series({ model }),
   };
 }
 
 function observeAnswer(
-  children: ModelChildren,
+  series: ChargedSeries,
   { durationMs, firstTokenMs }: FinishedRequest,
   { inputTokens, cachedInputTokens, outputTokens }: TokenUsage,
 ): void {
-  children.duration.observe(durationMs / 1000);
-  children.inputTokens.observe(inputTokens + cachedInputTokens);
-  children.outputTokens.observe(outputTokens);
+  series.duration.observe(durationMs / 1000);
+  series.inputTokens.observe(inputTokens + cachedInputTokens);
+  series.outputTokens.observe(outputTokens);
   if (firstTokenMs === null) return;
-  children.firstToken.observe(firstTokenMs / 1000);
+  series.firstToken.observe(firstTokenMs / 1000);
   const seconds = (durationMs - firstTokenMs) / 1000;
   if (outputTokens < 2 || seconds <= 0) return;
-  children.perToken.observe(seconds / (outputTokens - 1));
-  children.tokensPerSecond.observe(outputTokens / seconds);
+  series.perToken.observe(seconds / (outputTokens - 1));
+  series.tokensPerSecond.observe(outputTokens / seconds);
 }
 
 function formatLine(request: FinishedRequest): object {

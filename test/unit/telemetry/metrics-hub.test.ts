@@ -47,7 +47,7 @@ describe("MetricsHub", () => {
     const workers = [1, 2].map((pid) => ({ metrics: createMetrics(), pid }));
     workers.forEach(({ metrics }, index) => {
       metrics.requests.inc(REQUEST, 10 + index);
-      metrics.authz.observe(0.002);
+      metrics.authz.series({}).observe(0.002);
       metrics.openHolds.set(3);
     });
     const page = await startHub(workers).read();
