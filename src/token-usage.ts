@@ -53,14 +53,18 @@ export function nameTokens<Value>(
   return Object.fromEntries(entries) as Record<TokenName, Value>;
 }
 
-/** Written out: what is made of it on a request's path has the same shape each time. */
-export const NO_TOKENS: TokenUsage = Object.freeze({
-  inputTokens: 0,
-  cachedInputTokens: 0,
-  cacheWriteTokens: 0,
-  cacheWrite1hTokens: 0,
-  inputAudioTokens: 0,
-  outputTokens: 0,
-  reasoningTokens: 0,
-  outputAudioTokens: 0,
-});
+export const NO_TOKENS: TokenUsage = Object.freeze(plainTokens(0, 0));
+
+/** So many tokens of which nothing more is known. Written out: all have the same shape. */
+export function plainTokens(inputTokens: number, outputTokens: number): TokenUsage {
+  return {
+    inputTokens,
+    cachedInputTokens: 0,
+    cacheWriteTokens: 0,
+    cacheWrite1hTokens: 0,
+    inputAudioTokens: 0,
+    outputTokens,
+    reasoningTokens: 0,
+    outputAudioTokens: 0,
+  };
+}

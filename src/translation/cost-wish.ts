@@ -1,4 +1,4 @@
-import { isJsonObject } from "../json-object.ts";
+import { isJsonObject, type JsonObject } from "../json-object.ts";
 import type { RequestBody } from "./client-protocol.ts";
 import { applyEdits, removeMembers } from "./json/object-spans.ts";
 import { withText } from "./json/parse-body.ts";
@@ -8,11 +8,15 @@ import { withText } from "./json/parse-body.ts";
  * is the gateway's, and no upstream sees it.
  */
 export function takeCostWish(body: RequestBody): { readonly body: RequestBody; readonly wantsCost: boolean } {
-  const { usage, ...value } = body.value;
+  const { usage } = body.value;
   if (!isJsonObject(usage) || typeof usage["include"] !== "boolean") return { body, wantsCost: false };
   const text = applyEdits(body.text, removeMembers(body.members, "usage"));
   return {
-    body: { ...withText(body, text), value },
+    body: { ...withText(body, text), value: withoutUsage(body.value) },
     wantsCost: usage["include"],
   };
+}
+
+function withoutUsage({ usage: _usage, ...others }: JsonObject): JsonObject {
+  return others;
 }

@@ -7,7 +7,7 @@ import { completionsToCompletions } from "./completions-to-completions/translati
 import { EMBEDDINGS_FIELDS } from "./embeddings-to-embeddings/request.ts";
 import { embeddingsToEmbeddings } from "./embeddings-to-embeddings/translation.ts";
 import { parseJsonBody } from "./json/parse-body.ts";
-import { readRequestBody } from "./json/read-request-body.ts";
+import { nameModel, readRequestBody } from "./json/read-request-body.ts";
 import { formatErrorBody as formatMessagesErrorBody } from "./messages-to-chat/error-body.ts";
 import { messagesToChat } from "./messages-to-chat/translation.ts";
 import { messagesToMessages } from "./messages-to-messages/translation.ts";
@@ -67,5 +67,5 @@ export const PROTOCOLS: Readonly<Record<ProtocolName, Protocol>> = {
 function readPassedBody(bytes: Uint8Array, fields: ReadonlySet<string>): RequestBody {
   const body = parseJsonBody(bytes);
   refuseAmbiguousKeys(body, fields);
-  return { ...body, model: readModel(body.value) };
+  return nameModel(body, readModel(body.value));
 }

@@ -19,7 +19,9 @@ export class ChatRequest extends ReadRequest<Content> {
   /** @throws GatewayError 400 naming the field and what was expected. */
   constructor(body: RequestBody) {
     const fields = readChatFields(body);
-    super({ ...fields, model: body.model }, { body, fields });
+    const { model } = body;
+    const { stream, maxOutputTokens, endUser, serviceTier, choices } = fields;
+    super({ model, stream, maxOutputTokens, endUser, serviceTier, choices }, { body, fields });
   }
 
   protected override measure({ body, fields }: Content): PromptSize {

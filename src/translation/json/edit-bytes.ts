@@ -7,7 +7,8 @@ import type { Edit } from "./object-spans.ts";
  */
 export function editBytes(bytes: Buffer, text: string, edits: readonly Edit[]): Buffer {
   const isOneByteEach = bytes.length === text.length;
-  let [characters, offset] = [0, 0];
+  let characters = 0;
+  let offset = 0;
   const offsetOf = (index: number): number => {
     offset += isOneByteEach ? index - characters : Buffer.byteLength(text.slice(characters, index));
     characters = index;

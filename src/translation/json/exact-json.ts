@@ -11,6 +11,10 @@ const LONG_DIGITS = 16;
 const MAX_DIGITS = 1_000;
 const LONG_INTEGER = new RegExp(`^-?[1-9]\\d{${LONG_DIGITS - 1},${MAX_DIGITS - 1}}$`);
 
+/** What JSON has as it is; a half of a pair may be alone, which is escaped. */
+// oxlint-disable-next-line no-control-regex -- JSON escapes them
+const PLAIN = /^[^"\\\u0000-\u001f\ud800-\udfff]*$/;
+
 const QUOTE = 0x22;
 const MINUS = 0x2d;
 
@@ -41,6 +45,11 @@ export function formatJson(value: unknown): string {
     typeof member === "bigint" ? MARK + String(member) : member,
   );
   return text.replaceAll(MARKED, "$1");
+}
+
+/** As `JSON.stringify`, in half the time for a text that needs no escapes, as most pieces of one do not. */
+export function formatJsonString(text: string): string {
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
 /** A run of so many digits covers one of the places that are looked at, so most of a text is not. */

@@ -2,7 +2,7 @@ import type { RequestBody } from "../client-protocol.ts";
 import { refuseAmbiguousKeys } from "../openai/request-fields.ts";
 import { parseExactJson } from "./exact-json.ts";
 import { missingField } from "./field-error.ts";
-import { parseJsonBody } from "./parse-body.ts";
+import { type JsonBody, parseJsonBody } from "./parse-body.ts";
 
 /**
  * A body whose numbers keep their digits, and the model that it names.
@@ -14,5 +14,9 @@ export function readRequestBody(bytes: Uint8Array, fields: ReadonlySet<string>):
   refuseAmbiguousKeys(body, fields);
   const { model } = body.value;
   if (typeof model !== "string" || model === "") throw missingField("model");
-  return { ...body, model };
+  return nameModel(body, model);
+}
+
+export function nameModel({ text, bytes, value, members }: JsonBody, model: string): RequestBody {
+  return { text, bytes, value, members, model };
 }

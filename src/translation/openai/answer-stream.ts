@@ -38,7 +38,7 @@ export class AnswerStream {
     this.#lines = new LineSplitter({
       maxLineBytes: MAX_EVENT_BYTES,
       consume: (bytes, start, end) => {
-        if (!this.#isOver) this.#readLine(bytes, start, end);
+        if (!this.#isOver()) this.#readLine(bytes, start, end);
       },
     });
     this.#reader = this.#createReader();
@@ -46,7 +46,7 @@ export class AnswerStream {
 
   /** Once the stream is over, `final` or `failed` stays as it is and no bytes come any more. */
   push(chunk: Uint8Array): AnswerOutput {
-    if (!this.#isOver) {
+    if (!this.#isOver()) {
       this.#guard(() => {
         feedEvents(chunk, this.#reader);
       });
@@ -55,16 +55,16 @@ export class AnswerStream {
   }
 
   end(): AnswerOutput {
-    if (!this.#isOver) {
+    if (!this.#isOver()) {
       this.#guard(() => {
         this.#lines.end();
-        if (!this.#isOver) this.#endStream();
+        if (!this.#isOver()) this.#endStream();
       });
     }
     return this.#takeOutput();
   }
 
-  get #isOver(): boolean {
+  #isOver(): boolean {
     return this.#isFinal || this.#failed !== null;
   }
 
@@ -91,8 +91,8 @@ export class AnswerStream {
 
   #createReader(): EventReader {
     return {
-      isOver: () => this.#isOver,
-      knowsAlike: () => this.#rewriter.hasLearned && this.#isBetweenEvents,
+      isOver: () => this.#isOver(),
+      knowsAlike: () => this.#rewriter.hasLearned && this.#isBetweenEvents(),
       readAlike: (block) => {
         this.#output += this.#rewriter.rewriteAlike(block);
       },
@@ -100,7 +100,7 @@ export class AnswerStream {
     };
   }
 
-  get #isBetweenEvents(): boolean {
+  #isBetweenEvents(): boolean {
     if (this.#data !== null || this.#head !== "" || this.#isAfterComment) return false;
     return this.#lines.isBetweenLines;
   }

@@ -37,18 +37,14 @@ export class ChoicesAnswer implements Answer {
   readonly #options: ChoicesAnswerOptions;
   readonly #protocol: ChoicesProtocol;
   readonly #generated: GeneratedText;
-  readonly #stream: AnswerStream;
+  /** Made when the upstream streams. */
+  #stream: AnswerStream | null = null;
 
   constructor(options: ChoicesAnswerOptions, protocol: ChoicesProtocol) {
     this.#options = options;
     this.#protocol = protocol;
     this.#generated = new GeneratedText(options.describeCost);
     this.contentType = options.stream ? "text/event-stream" : "application/json";
-    const { model, usageVisibility, requestId } = options;
-    const { readDelta, textKey } = protocol;
-    const generated = this.#generated;
-    const rewriter = new ChunkRewriter({ model, usageVisibility, generated, readDelta, textKey });
-    this.#stream = new AnswerStream(rewriter, requestId);
   }
 
   get observation(): Observation {
@@ -85,10 +81,20 @@ export class ChoicesAnswer implements Answer {
   }
 
   push(chunk: Uint8Array): AnswerOutput {
+    this.#stream ??= this.#createStream();
     return this.#stream.push(chunk);
   }
 
   end(): AnswerOutput {
+    this.#stream ??= this.#createStream();
     return this.#stream.end();
+  }
+
+  #createStream(): AnswerStream {
+    const { model, usageVisibility, requestId } = this.#options;
+    const { readDelta, textKey } = this.#protocol;
+    const generated = this.#generated;
+    const rewriter = new ChunkRewriter({ model, usageVisibility, generated, readDelta, textKey });
+    return new AnswerStream(rewriter, requestId);
   }
 }

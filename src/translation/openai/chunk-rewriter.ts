@@ -96,7 +96,7 @@ export class ChunkRewriter {
         if (text.escaped !== "") plainPieces += 1;
       } else {
         this.#generated.readCharacters(plain, plainPieces);
-        this.#generated.readMessage({ content: text.unescaped });
+        this.#generated.readText(text.unescaped);
         plain = "";
         plainPieces = 0;
       }
@@ -150,7 +150,7 @@ export class ChunkRewriter {
     const { template, before, after } = this.#learned;
     const match = template.match(text);
     if (match === null) return null;
-    this.#generated.readMessage({ content: match.unescaped ?? match.escaped });
+    this.#generated.readText(match.unescaped ?? match.escaped);
     return before + match.escaped + after;
   }
 

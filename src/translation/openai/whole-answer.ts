@@ -3,12 +3,16 @@ import { asBuffer } from "../../as-buffer.ts";
 import { GatewayError } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../json-object.ts";
 import { formatJson, parseExactJson } from "../json/exact-json.ts";
-import { applyEdits, findMembers, type MemberSpan } from "../json/object-spans.ts";
+import { applyEdits, type Edit, findMembers, type MemberSpan } from "../json/object-spans.ts";
 
 export interface AnswerText {
   /** Without a BOM. */
   readonly text: string;
   readonly members: readonly MemberSpan[];
+}
+
+export interface ParsedAnswer extends AnswerText {
+  readonly value: JsonObject;
 }
 
 /** @throws GatewayError `upstream_error` when it visibly is no JSON object. Values are not checked. */
@@ -21,21 +25,20 @@ export function readAnswerText(body: Uint8Array): AnswerText {
 }
 
 /** @throws GatewayError `upstream_error` when it is no JSON object. */
-export function parseAnswer(body: Uint8Array): AnswerText & { readonly value: JsonObject } {
-  const answer = readAnswerText(body);
-  const value = guardJson(() => parseExactJson(answer.text));
+export function parseAnswer(body: Uint8Array): ParsedAnswer {
+  const { text, members } = readAnswerText(body);
+  const value = guardJson(() => parseExactJson(text));
   if (!isJsonObject(value)) throw brokenAnswer("it is not a JSON object");
-  return { ...answer, value };
+  return { text, members, value };
 }
 
 /** The text with another model's name, and another usage where one is given. */
 export function replaceModel({ text, members }: AnswerText, model: string, usage: unknown = null): string {
-  const replacements = new Map([["model", JSON.stringify(model)]]);
-  if (usage !== null) replacements.set("usage", formatJson(usage));
-  const edits = members.flatMap(({ key, valueStart, valueEnd }) => {
-    const replacement = replacements.get(key);
-    return replacement === undefined ? [] : [{ start: valueStart, end: valueEnd, replacement }];
-  });
+  const edits: Edit[] = [];
+  for (const { key, valueStart: start, valueEnd: end } of members) {
+    if (key === "model") edits.push({ start, end, replacement: JSON.stringify(model) });
+    else if (key === "usage" && usage !== null) edits.push({ start, end, replacement: formatJson(usage) });
+  }
   return applyEdits(text, edits);
 }
 

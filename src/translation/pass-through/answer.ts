@@ -64,7 +64,7 @@ export abstract class PassThroughAnswer implements Answer {
     this.#slicer = new EventSlicer({
       maxEventBytes: MAX_EVENT_BYTES,
       consume: (raw) => {
-        if (!this.#isOver) this.#pass(raw);
+        if (!this.#isOver()) this.#pass(raw);
       },
     });
   }
@@ -97,7 +97,7 @@ export abstract class PassThroughAnswer implements Answer {
   end(): AnswerOutput {
     return this.#advance(() => {
       this.#slicer.end();
-      if (!this.#isOver) this.#end();
+      if (!this.#isOver()) this.#end();
     });
   }
 
@@ -125,17 +125,17 @@ export abstract class PassThroughAnswer implements Answer {
     return { ...usage, ...this.generated.describeCost() };
   }
 
-  get #isOver(): boolean {
+  #isOver(): boolean {
     return this.#isFinal || this.#failed !== null;
   }
 
   #advance(read: () => void): AnswerOutput {
-    if (!this.#isOver) {
+    if (!this.#isOver()) {
       try {
         read();
       } catch (error) {
         // What is too long may have come after the end.
-        if (!this.#isOver) this.#fail(asGatewayError(error));
+        if (!this.#isOver()) this.#fail(asGatewayError(error));
       }
     }
     const bytes = Buffer.concat(this.#output);

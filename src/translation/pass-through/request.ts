@@ -22,9 +22,10 @@ export function readUser(value: unknown): string | null {
 
 /** A client's request to an upstream that speaks the same protocol: every byte goes on as it is, but for the model. */
 export abstract class PassThroughRequest extends ReadRequest<RequestBody> {
-  constructor(body: RequestBody, fields: PassThroughFields) {
-    const serviceTier = readServiceTier({ service_tier: body.value["service_tier"] });
-    super({ ...fields, model: body.model, serviceTier }, body);
+  constructor(body: RequestBody, { stream, maxOutputTokens, endUser }: PassThroughFields) {
+    const { model, value } = body;
+    const serviceTier = readServiceTier({ service_tier: value["service_tier"] });
+    super({ model, stream, maxOutputTokens, endUser, serviceTier }, body);
   }
 
   /** Not callable after `createAnswer`. */

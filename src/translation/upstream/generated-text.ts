@@ -38,6 +38,11 @@ export class GeneratedText implements Observation {
       : this.#describeCost(this.usage, this.serviceTier);
   }
 
+  /** A usage with what it costs, see `describeCost`. */
+  withCost<Usage extends object>(usage: Usage): Usage & Partial<CostReport> {
+    return this.wantsCost ? { ...usage, ...this.describeCost() } : usage;
+  }
+
   get generatedText(): string {
     return this.#text.bytes.toString("utf8");
   }
@@ -82,6 +87,13 @@ export class GeneratedText implements Observation {
     if (this.generatedBytes > before) this.generatedDeltas += 1;
   }
 
+  /** As `readMessage` of a delta that has this text alone. */
+  readText(text: string): void {
+    if (text === "") return;
+    this.#append(text);
+    this.generatedDeltas += 1;
+  }
+
   /**
    * The texts of many pieces at once.
    * @param bytes Their UTF-8, one character per byte.
@@ -119,7 +131,8 @@ export class GeneratedText implements Observation {
   }
 
   #append(text: string): void {
-    this.generatedBytes += Buffer.byteLength(text);
+    const before = this.#text.byteLength;
     if (!this.#isTextFull) this.#isTextFull = !this.#text.append(text);
+    this.generatedBytes += this.#isTextFull ? Buffer.byteLength(text) : this.#text.byteLength - before;
   }
 }

@@ -60,6 +60,8 @@ export class TextTemplate {
     let quote = at + key.length;
     if (text[quote] === " ") quote += 1;
     if (text.charCodeAt(quote) !== QUOTE) return null;
+    // Without text it is a stream's first chunk, which begins a role: none that follows is like it.
+    if (text.charCodeAt(quote + 1) === QUOTE) return null;
     const template = new TextTemplate(text.slice(0, quote + 1), text.slice(skipString(text, quote) - 1));
     return isOnlyText(template.marked, readDelta) ? template : null;
   }

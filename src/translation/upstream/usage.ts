@@ -30,11 +30,6 @@ interface Figures {
   readonly total: number | null;
 }
 
-type PromptTokens = Pick<
-  TokenUsage,
-  "inputTokens" | "cachedInputTokens" | "cacheWriteTokens" | "cacheWrite1hTokens" | "inputAudioTokens"
->;
-
 /**
  * Reads the `usage` object of a chat completion, whatever server wrote it. Cached and written tokens never exceed the
  * prompt together, reasoning is part of the output wherever the server counts it.
@@ -108,30 +103,24 @@ function countTokens(figures: Figures): ReportedUsage {
   const outside = countOutside(figures);
   const outputTokens = figures.completion + outside;
   const reasoningTokens = Math.min(outputTokens, Math.max(outside, figures.reasoning));
-  const tokens = {
-    ...countPrompt(figures),
-    outputTokens,
-    reasoningTokens,
-    outputAudioTokens: Math.min(outputTokens - reasoningTokens, figures.outputAudio),
-  };
-  return { tokens, contradiction: findContradiction(figures, outputTokens) };
-}
-
-/** What is in two parts is counted in the first of them: cached, written, audio. */
-function countPrompt(figures: Figures): PromptTokens {
+  // What is in two parts is counted in the first of them: cached, written, audio.
   const { prompt, cached, cacheWrite, cacheWrite1h, inputAudio, cachedAudio } = figures;
   const cachedInputTokens = Math.min(prompt, cached);
   const inputTokens = prompt - cachedInputTokens;
   const written = Math.min(inputTokens, cacheWrite);
   const writtenFor1h = Math.min(written, cacheWrite1h);
   const audio = Math.max(0, inputAudio - cachedAudio);
-  return {
+  const tokens = {
     inputTokens,
     cachedInputTokens,
     cacheWriteTokens: written - writtenFor1h,
     cacheWrite1hTokens: writtenFor1h,
     inputAudioTokens: Math.min(inputTokens - written, audio),
+    outputTokens,
+    reasoningTokens,
+    outputAudioTokens: Math.min(outputTokens - reasoningTokens, figures.outputAudio),
   };
+  return { tokens, contradiction: findContradiction(figures, outputTokens) };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { formatJsonString } from "../../json/exact-json.ts";
 import { formatEvent } from "../../sse/encoder.ts";
 import type { StreamEvent } from "../message.ts";
 
@@ -12,6 +13,6 @@ export function formatStreamEvent(event: StreamEvent): string {
   const { type, index, delta } = event;
   return (
     `event: ${type}\ndata: {"type":"${type}","index":${index},` +
-    `"delta":{"type":"${delta.type}","text":${JSON.stringify(delta.text)}}}\n\n`
+    `"delta":{"type":"${delta.type}","text":${formatJsonString(delta.text)}}}\n\n`
   );
 }

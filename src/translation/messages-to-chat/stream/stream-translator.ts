@@ -74,7 +74,7 @@ export class StreamTranslator {
   /** As `readChunk` of a chunk that differs from one before it in its text alone; nothing but that text is new. */
   readText(text: string): void {
     if (this.#finishReason === "") {
-      this.#generated.readMessage({ content: text });
+      this.#generated.readText(text);
       if (text !== "") this.#sequencer.addProse("text", text);
     }
     this.#pingAfterSilence();
@@ -100,10 +100,11 @@ export class StreamTranslator {
       hasToolUse: this.#writer.hasToolUse,
       refusal: this.#refusal,
     };
+    const { stop_reason, stop_sequence, stop_details } = mapStopReason(ending, this.#settings.stopSequences);
     this.#emit({
       type: "message_delta",
-      delta: { ...mapStopReason(ending, this.#settings.stopSequences), container: null },
-      usage: { ...formatDeltaUsage(this.#usage ?? this.#startUsage), ...this.#generated.describeCost() },
+      delta: { stop_reason, stop_sequence, stop_details, container: null },
+      usage: this.#generated.withCost(formatDeltaUsage(this.#usage ?? this.#startUsage)),
     });
     this.#emit({ type: "message_stop" });
   }

@@ -1,6 +1,6 @@
 import type { GatewayError } from "../../../errors.ts";
 import type { JsonObject } from "../../../json-object.ts";
-import { formatJson } from "../../json/exact-json.ts";
+import { formatJson, formatJsonString } from "../../json/exact-json.ts";
 import { formatEvent } from "../../sse/encoder.ts";
 import type { ItemEvent, ResponseEventType, ResponseObject } from "../response.ts";
 import { createErrorFields } from "../error-body.ts";
@@ -21,7 +21,8 @@ export class EventWriter {
     if (event.type === "response.output_text.delta" && event.logprobs.length === 0) {
       return this.#formatTextDelta(event);
     }
-    return formatEvent(event.type, { ...event, sequence_number: this.#next() });
+    const fields = formatJson(event).slice(0, -1);
+    return `event: ${event.type}\ndata: ${fields},"sequence_number":${this.#next()}}\n\n`;
   }
 
   formatResponseEvent(type: ResponseEventType, response: ResponseObject): string {
@@ -37,7 +38,7 @@ export class EventWriter {
   #formatTextDelta({ type, item_id, output_index, content_index, delta }: TextDelta): string {
     return (
       `event: ${type}\ndata: {"type":"${type}","item_id":"${item_id}","output_index":${output_index},` +
-      `"content_index":${content_index},"delta":${JSON.stringify(delta)},"logprobs":[],` +
+      `"content_index":${content_index},"delta":${formatJsonString(delta)},"logprobs":[],` +
       `"sequence_number":${this.#next()}}\n\n`
     );
   }

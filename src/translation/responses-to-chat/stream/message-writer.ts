@@ -25,7 +25,15 @@ export class MessageWriter implements OpenItem {
     const open = this.#openPart("output_text");
     open.text.append(text);
     for (const entry of logprobs) open.logprobs.push(entry);
-    this.#context.emit({ type: "response.output_text.delta", ...this.#place, delta: text, logprobs });
+    const { id, outputIndex, emit } = this.#context;
+    emit({
+      type: "response.output_text.delta",
+      item_id: id,
+      output_index: outputIndex,
+      content_index: this.#parts.length,
+      delta: text,
+      logprobs,
+    });
   }
 
   writeRefusal(text: string): void {

@@ -69,7 +69,7 @@ export class StreamTranslator {
   /** As `readChunk` of a chunk that differs from one before it in its text alone; nothing but that text is new. */
   readText(text: string): void {
     if (this.#finishReason !== "") return;
-    this.#output.generated.readMessage({ content: text });
+    this.#output.generated.readText(text);
     if (text !== "") this.#sequencer.addProse("text", text);
   }
 
@@ -143,7 +143,7 @@ export class StreamTranslator {
   /** The upstream's, else the gateway's own count: clients measure the room in their context by it. */
   #countUsage(): ResponseUsage {
     const { usage, generatedBytes, generatedDeltas } = this.#output.generated;
-    if (usage !== null) return { ...formatUsage(usage), ...this.#output.generated.describeCost() };
+    if (usage !== null) return this.#output.generated.withCost(formatUsage(usage));
     return formatUsage({
       ...NO_TOKENS,
       inputTokens: this.#settings.estimatedInputTokens,
