@@ -39,7 +39,7 @@ function formatOne({ from, base, serviceTiers }: Price): ShownPrice {
   return { ...formatSchedule(base), from, service_tiers: Object.fromEntries(tiers) };
 }
 
-function formatSchedule({ rates, tiers }: Schedule): ShownSchedule {
+function formatSchedule({ plain: { rates }, tiers }: Schedule): ShownSchedule {
   return {
     ...formatRates(rates),
     tiers: tiers.map((tier) => ({

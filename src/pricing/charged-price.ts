@@ -10,36 +10,52 @@ import { completeRates, FALLBACKS, RATE_NAMES, type Rates } from "./rates.ts";
 /** The figures of a check named "price". */
 export type PriceFigures = Readonly<Record<string, string | number | boolean | null>>;
 
-const PER_MILLION = "_microcents_per_million";
-
-/** The rates that must be kept, in microcents, in the words of each record. */
-interface KeptRates {
+/** The price that was in force, so that a cost can be explained later. */
+export interface PriceCheck {
+  readonly name: "price";
+  readonly passed: true;
   readonly figures: PriceFigures;
-  /** Members of a JSON object. */
-  readonly members: string;
 }
 
-/** Rates live as long as their catalog: they are put into words once, not twice with every request. */
-const kept = new WeakMap<Rates, KeptRates>();
+const PER_MILLION = "_microcents_per_million";
 
-function keptRates(rates: Rates): KeptRates {
-  const known = kept.get(rates);
+/** A price in the words of each record. */
+interface KeptWords {
+  /** The rates that must be kept, in microcents. */
+  readonly rates: PriceFigures;
+  /** Where in the price they stand; only what is not the default. */
+  readonly place: PriceFigures;
+  readonly json: string;
+  /** Of the last currency, for requests without further tokens. */
+  check: PriceCheck | null;
+}
+
+/** Chosen rates live as long as their catalog: they are put into words once, not twice with every request. */
+const kept = new WeakMap<ChosenRates, KeptWords>();
+
+function wordsOf(charged: ChosenRates): KeptWords {
+  const known = kept.get(charged);
   if (known !== undefined) return known;
+  const { rates } = charged;
   const listed = RATE_NAMES.filter(({ rate }) => !isLeftOut(rates, rate));
-  const words: KeptRates = {
-    figures: Object.fromEntries(listed.map(({ rate, name }) => [figureOf(name), String(rates[rate])])),
-    members: listed.map(({ rate, name }) => `"${name}":${rates[rate]}`).join(","),
+  const place = describePlace(charged);
+  const members = [
+    ...listed.map(({ rate, name }) => `"${name}":${rates[rate]}`),
+    ...Object.entries(place).map(([name, value]) => `"${name}":${JSON.stringify(value)}`),
+  ];
+  const words: KeptWords = {
+    rates: Object.fromEntries(listed.map(({ rate, name }) => [figureOf(name), String(rates[rate])])),
+    place,
+    json: `{${members.join(",")}}`,
+    check: null,
   };
-  kept.set(rates, words);
+  kept.set(charged, words);
   return words;
 }
 
 /** A price as JSON: microcents per million tokens, of the fee microcents; and which of the model's prices they are. */
 export function formatChargedPrice(charged: ChosenRates): string {
-  const place = Object.entries(describePlace(charged)).map(
-    ([name, value]) => `,"${name}":${JSON.stringify(value)}`,
-  );
-  return `{${keptRates(charged.rates).members}${place.join("")}}`;
+  return wordsOf(charged).json;
 }
 
 function isLeftOut(rates: Rates, rate: keyof Rates): boolean {
@@ -49,7 +65,6 @@ function isLeftOut(rates: Rates, rate: keyof Rates): boolean {
   return rates[rate] === rates[FALLBACKS[rate]];
 }
 
-/** Where in the price the rates stand; only what is not the default. */
 function describePlace({ serviceTier, abovePromptTokens, from }: ChosenRates): PriceFigures {
   return {
     ...(serviceTier === null ? {} : { service_tier: serviceTier }),
@@ -73,11 +88,29 @@ export interface KeptPrice {
   readonly further: FurtherTokens;
 }
 
+/** The same object for all requests at a price that have no further tokens. */
+export function describePrice(price: KeptPrice): PriceCheck {
+  if (hasAny(price.further)) return createCheck(price);
+  const words = wordsOf(price.charged);
+  if (words.check?.figures["currency"] !== price.currency) words.check = createCheck(price);
+  return words.check;
+}
+
+function createCheck(price: KeptPrice): PriceCheck {
+  return Object.freeze({ name: "price", passed: true, figures: Object.freeze(formatPriceFigures(price)) });
+}
+
+function hasAny(further: FurtherTokens): boolean {
+  const { cacheWriteTokens, cacheWrite1hTokens, inputAudioTokens, outputAudioTokens } = further;
+  return cacheWriteTokens + cacheWrite1hTokens + inputAudioTokens + outputAudioTokens > 0;
+}
+
 /** Counts of 0 are left out. */
 export function formatPriceFigures({ charged, currency, further }: KeptPrice): PriceFigures {
   const counts: Record<string, number> = {};
   for (const kind of FURTHER_TOKENS) if (further[kind] !== 0) counts[TOKEN_NAMES[kind]] = further[kind];
-  return { currency, ...keptRates(charged.rates).figures, ...counts, ...describePlace(charged) };
+  const { rates, place } = wordsOf(charged);
+  return { currency, ...rates, ...counts, ...place };
 }
 
 /** Null: the figures are not those of a price. */

@@ -3,18 +3,28 @@
  * gets is decided once, when its usage is known; what it can come to at least and at most is known before.
  */
 import { completeRates, costMicrocents, type GivenRates, type Rates } from "./rates.ts";
-import { NO_TOKENS } from "../token-usage.ts";
+import { plainTokens } from "../token-usage.ts";
 import { DEFAULT_SERVICE_TIERS } from "../translation/upstream/service-tiers.ts";
 
-/** Rates of prompts that are larger than so many tokens, cached and written ones included. */
-export interface PromptTier {
-  readonly abovePromptTokens: number;
+/** The rates that a request is charged at, and where in the price they stand. */
+export interface ChosenRates {
   readonly rates: Rates;
+  /** Null: the default. */
+  readonly serviceTier: string | null;
+  /** Null: of prompts that no tier is for. */
+  readonly abovePromptTokens: number | null;
+  readonly from: string | null;
+}
+
+/** Rates of prompts that are larger than so many tokens, cached and written ones included. */
+export interface PromptTier extends ChosenRates {
+  readonly abovePromptTokens: number;
 }
 
 /** Of one service tier: the rates of every size of prompt. */
 export interface Schedule {
-  readonly rates: Rates;
+  /** Of prompts that no tier is for. */
+  readonly plain: ChosenRates;
   /** In ascending order. */
   readonly tiers: readonly PromptTier[];
 }
@@ -34,16 +44,6 @@ export interface Price {
 /** By day, the first from the beginning. Never empty. */
 export type PriceList = readonly [Price, ...Price[]];
 
-/** The rates that a request is charged at, and where in the price they stand. */
-export interface ChosenRates {
-  readonly rates: Rates;
-  /** Null: the default. */
-  readonly serviceTier: string | null;
-  /** Null: of prompts that no tier is for. */
-  readonly abovePromptTokens: number | null;
-  readonly from: string | null;
-}
-
 export interface GivenSchedule extends GivenRates {
   readonly tiers: readonly (GivenRates & { readonly abovePromptTokens: number })[];
 }
@@ -54,12 +54,14 @@ export interface GivenPrice extends GivenSchedule {
 }
 
 export function createPrice(given: GivenPrice): Price {
-  const base = createSchedule(given);
-  const serviceTiers = new Map(given.serviceTiers.map((tier) => [tier.name, createSchedule(tier)]));
-  const all = [base, ...serviceTiers.values()].flatMap(({ rates, tiers }) => [
-    rates,
-    ...tiers.map((tier) => tier.rates),
-  ]);
+  const { from } = given;
+  const base = createSchedule(given, { serviceTier: null, from });
+  const serviceTiers = new Map(
+    given.serviceTiers.map((tier) => [tier.name, createSchedule(tier, { serviceTier: tier.name, from })]),
+  );
+  const all = [base, ...serviceTiers.values()].flatMap(({ plain, tiers }) =>
+    [plain, ...tiers].map(({ rates }) => rates),
+  );
   const cheapest = completeRates({
     input: smallest(
       all.flatMap((one) => [one.input, one.cachedInput, one.cacheWrite, one.cacheWrite1h, one.inputAudio]),
@@ -67,7 +69,7 @@ export function createPrice(given: GivenPrice): Price {
     output: smallest(all.flatMap((one) => [one.output, one.reasoning, one.outputAudio])),
     request: smallest(all.map((one) => one.request)),
   });
-  return Object.freeze({ from: given.from, base, serviceTiers, cheapest });
+  return Object.freeze({ from, base, serviceTiers, cheapest });
 }
 
 /** The price that is in force at a time, by the UTC day that it falls on. */
@@ -90,23 +92,17 @@ export function isPricedTier(price: Price, serviceTier: string): boolean {
 
 /**
  * The rates of a request: of the service tier that the upstream answered with (one without a price is charged as the
- * default) and of the size of its whole prompt.
+ * default) and of the size of its whole prompt. The same object for each request that is charged so.
  */
 export function chooseRates(price: Price, serviceTier: string | null, promptTokens: number): ChosenRates {
   const own = serviceTier === null ? undefined : price.serviceTiers.get(serviceTier);
-  const { rates, tiers } = own ?? price.base;
-  const tier = tiers.findLast(({ abovePromptTokens }) => promptTokens > abovePromptTokens);
-  return {
-    rates: tier?.rates ?? rates,
-    serviceTier: own === undefined ? null : serviceTier,
-    abovePromptTokens: tier?.abovePromptTokens ?? null,
-    from: price.from,
-  };
+  const { plain, tiers } = own ?? price.base;
+  return tiers.findLast(({ abovePromptTokens }) => promptTokens > abovePromptTokens) ?? plain;
 }
 
 /** What a request has cost at least that had so many tokens, whichever rates it ends at. */
 export function leastCost(price: Price, tokens: { inputTokens: number; outputTokens: number }): bigint {
-  return costMicrocents({ ...NO_TOKENS, ...tokens }, price.cheapest);
+  return costMicrocents(plainTokens(tokens.inputTokens, tokens.outputTokens), price.cheapest);
 }
 
 /**
@@ -115,27 +111,27 @@ export function leastCost(price: Price, tokens: { inputTokens: number; outputTok
  */
 export function greatestCost(price: Price, most: { inputTokens: number; outputTokens: number }): bigint {
   let greatest = 0n;
-  for (const { rates, tiers } of [price.base, ...price.serviceTiers.values()]) {
-    const sizes = [{ abovePromptTokens: -1, rates }, ...tiers];
+  for (const { plain, tiers } of [price.base, ...price.serviceTiers.values()]) {
+    const sizes = [{ abovePromptTokens: -1, rates: plain.rates }, ...tiers];
     for (const [index, size] of sizes.entries()) {
       if (size.abovePromptTokens >= most.inputTokens && size.abovePromptTokens >= 0) continue;
       // Prompts beyond the next tier's size are that one's.
       const inputTokens = Math.min(most.inputTokens, sizes[index + 1]?.abovePromptTokens ?? Infinity);
-      const cost = costMicrocents(
-        { ...NO_TOKENS, inputTokens, outputTokens: most.outputTokens },
-        dearest(size.rates),
-      );
+      const cost = costMicrocents(plainTokens(inputTokens, most.outputTokens), dearest(size.rates));
       if (cost > greatest) greatest = cost;
     }
   }
   return greatest;
 }
 
-function createSchedule(given: GivenSchedule): Schedule {
-  const tiers = given.tiers.map((tier) =>
-    Object.freeze({ abovePromptTokens: tier.abovePromptTokens, rates: completeRates(tier) }),
-  );
-  return Object.freeze({ rates: completeRates(given), tiers: Object.freeze(tiers) });
+function createSchedule(
+  given: GivenSchedule,
+  { serviceTier, from }: Pick<ChosenRates, "serviceTier" | "from">,
+): Schedule {
+  const choose = <Size extends number | null>(rates: GivenRates, abovePromptTokens: Size) =>
+    Object.freeze({ rates: completeRates(rates), serviceTier, abovePromptTokens, from });
+  const tiers = given.tiers.map((tier) => choose(tier, tier.abovePromptTokens));
+  return Object.freeze({ plain: choose(given, null), tiers: Object.freeze(tiers) });
 }
 
 /** Every token at the dearest rate that one of its kind can get. */

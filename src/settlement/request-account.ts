@@ -3,7 +3,7 @@
  * a sequence number, so that a repeated, late or reordered one counts once.
  */
 import type { Model } from "../catalog/catalog.ts";
-import { formatPriceFigures } from "../pricing/charged-price.ts";
+import { describePrice } from "../pricing/charged-price.ts";
 import { type ChosenRates, chooseRates, isPricedTier, leastCost, type Price } from "../pricing/price.ts";
 import { reportCost } from "../pricing/cost-report.ts";
 import { costMicrocents, promptTokensOf } from "../pricing/rates.ts";
@@ -110,7 +110,7 @@ export class RequestAccount {
 
   /** The price of it. */
   get promptFloorPrice(): Check {
-    return describePrice(this.#promptFloor, this.currency);
+    return checkOf(this.#promptFloor, this.currency);
   }
 
   get #promptFloor(): Settled {
@@ -296,9 +296,9 @@ export class RequestAccount {
           : {
               totalMicrocents: estimate.costMicrocents,
               tokens: formatTokens(estimate.tokens),
-              price: describePrice(estimate, this.currency),
+              price: checkOf(estimate, this.currency),
             },
-      final: result === undefined ? null : { ...result, checks: [describePrice(settled, this.currency)] },
+      final: result === undefined ? null : { ...result, checks: [checkOf(settled, this.currency)] },
     };
     return this.#options.charge(input, this);
   }
@@ -322,7 +322,6 @@ function isUsageBehind({ usage, generatedBytes }: Observation): boolean {
   return usage?.outputTokens === 0 && generatedBytes > 0;
 }
 
-/** The price that was in force, so that a cost can be explained later. */
-function describePrice({ charged, tokens: further }: Settled, currency: string): Check {
-  return { name: "price", passed: true, figures: formatPriceFigures({ charged, currency, further }) };
+function checkOf({ charged, tokens: further }: Settled, currency: string): Check {
+  return describePrice({ charged, currency, further });
 }

@@ -56,10 +56,12 @@ describe("Catalog", () => {
       promptOverheadTokensWithTools: 512,
       createdAtSeconds: 1_769_817_600,
     });
-    expect(model?.prices.get("USD")?.map(({ base }) => base.rates)).toMatchObject([
+    expect(model?.prices.get("USD")?.map(({ base }) => base.plain.rates)).toMatchObject([
       { input: 250_000_000n, cachedInput: 250_000_000n, output: 1_000_000_000n },
     ]);
-    expect(catalog.find("zeta/reasoner-v2")?.prices.get("USD")?.[0].base.rates.cachedInput).toBe(7_500_000n);
+    expect(catalog.find("zeta/reasoner-v2")?.prices.get("USD")?.[0].base.plain.rates.cachedInput).toBe(
+      7_500_000n,
+    );
   });
 
   it("cannot be changed", () => {
