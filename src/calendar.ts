@@ -112,7 +112,19 @@ function monthOf(year: number, monthIndex: number): CalendarPeriod {
   };
 }
 
-/** RFC 3339, as answers have it; null for none. */
+let lastSecond = { startMs: Number.NaN, text: "" };
+
+/** RFC 3339, as answers and the log of requests have it. */
+export function formatTime(timeMs: number): string {
+  const wholeMs = Math.trunc(timeMs);
+  const startMs = Math.floor(wholeMs / 1_000) * 1_000;
+  if (startMs !== lastSecond.startMs) {
+    lastSecond = { startMs, text: new Date(startMs).toISOString().slice(0, -"000Z".length) };
+  }
+  return `${lastSecond.text}${String(wholeMs - startMs).padStart(3, "0")}Z`;
+}
+
+/** RFC 3339; null for none. */
 export function formatTimeOrNull(timeMs: number | null | undefined): string | null {
-  return timeMs === null || timeMs === undefined ? null : new Date(timeMs).toISOString();
+  return timeMs === null || timeMs === undefined ? null : formatTime(timeMs);
 }

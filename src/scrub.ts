@@ -4,12 +4,15 @@
  */
 const CREDENTIALS =
   /(sk-igw-)[A-Za-z0-9]{6,}|(whsec_)[A-Za-z0-9+/=]{6,}|(igw_[a-z]+_)[A-Za-z0-9_-]{6,}|(\b(?:Bearer|Basic)\s+)[A-Za-z0-9._~+/=-]{6,}|(\bsk-)[A-Za-z0-9_-]{16,}|(:\/\/)[^/\s"'@\\]+@/gi;
+/** Whether there is one: hardly any text has one, and asking is a tenth of the time of replacing. */
+const ANY_CREDENTIAL = new RegExp(CREDENTIALS.source, "i");
 
 /** Longer than any of this gateway's. */
 const MAX_CREDENTIAL_CHARACTERS = 512;
 
 /** The text with every credential in it replaced by `[redacted]`. */
 export function scrub(text: string): string {
+  if (!ANY_CREDENTIAL.test(text)) return text;
   return text.replace(CREDENTIALS, (_match, ...groups: unknown[]) => {
     const kept = groups.slice(0, 6).find((group) => typeof group === "string");
     return kept === "://" ? "://[redacted]@" : `${String(kept)}[redacted]`;

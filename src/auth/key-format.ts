@@ -2,7 +2,7 @@
  * The form of an API key: `sk-igw-`, 40 random base62 characters (238 bits) and 6 base62 characters of CRC32 over all
  * that precedes them. A mistyped or made-up key is recognised without a look-up; the checksum protects nothing else.
  */
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 const PREFIX = "sk-igw-";
@@ -28,7 +28,7 @@ export function isWellFormedKey(text: string): boolean {
 
 /** SHA-256, 64 lower-case hexadecimal digits: what is stored of a key. Its 238 random bits need no salt. */
 export function hashKey(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+  return hash("sha256", text, "hex");
 }
 
 /** What people see of a key: `sk-igw-…a1B2`. */

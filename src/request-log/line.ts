@@ -1,4 +1,5 @@
-import { formatTimeOrNull } from "../calendar.ts";
+import { formatTime } from "../calendar.ts";
+import { formatJsonText } from "../json-text.ts";
 import { timeOfId } from "../store/ids.ts";
 import type { RequestWay } from "../store/types/reporting.ts";
 import type { RequestIdentity } from "../store/types/settlement.ts";
@@ -40,46 +41,52 @@ export interface LoggedRequest {
  */
 export function formatRequestLogLine(request: LoggedRequest, settledAtMs: number): string {
   const { identity, result, tokens, price } = request;
-  const { timeline = null, upstream = null } = result.way ?? {};
+  const timeline = result.way?.timeline ?? null;
+  const upstream = result.way?.upstream ?? null;
   const admittedAtMs = timeOfId(identity.requestId);
-  const fields = JSON.stringify({
-    request_id: identity.requestId,
-    organization_id: identity.organizationId,
-    key_id: identity.keyId,
-    model: identity.model,
-    requested_model: identity.requestedModel ?? null,
-    route: identity.route,
-    status: result.status,
-    error_code: result.errorCode,
-    outcome: request.outcome,
-    admitted_at: formatTimeOrNull(admittedAtMs),
-    settled_at: new Date(settledAtMs).toISOString(),
-    duration_ms: timeline?.endMs ?? null,
-    first_token_ms: timeline?.firstTokenMs ?? null,
-    upstream: upstream?.name ?? null,
-    upstream_status: upstream?.status ?? null,
-    upstream_cause: upstream?.cause ?? null,
-    month: identity.month,
-    day: identity.day,
-    input_tokens: tokens.inputTokens,
-    cached_input_tokens: tokens.cachedInputTokens,
-    cache_write_tokens: tokens.cacheWriteTokens,
-    cache_write_1h_tokens: tokens.cacheWrite1hTokens,
-    input_audio_tokens: tokens.inputAudioTokens,
-    output_tokens: tokens.outputTokens,
-    reasoning_tokens: tokens.reasoningTokens,
-    output_audio_tokens: tokens.outputAudioTokens,
-    estimated: request.estimated,
-    currency: request.currency,
-    tags: readTags(identity.tags ?? ""),
-    tag_row: formatTagRow(identity),
-  });
-  const prices = price === null ? "null" : formatChargedPrice(price);
-  return `${fields.slice(0, -1)},"prices":${prices},"cost_microcents":${request.costMicrocents}}`;
+  // Written out: JSON.stringify takes twice as long for so many names.
+  return (
+    `{"request_id":${formatJsonText(identity.requestId)}` +
+    `,"organization_id":${formatJsonText(identity.organizationId)}` +
+    `,"key_id":${formatJsonText(identity.keyId)}` +
+    `,"model":${formatJsonText(identity.model)}` +
+    `,"requested_model":${formatJsonText(identity.requestedModel ?? null)}` +
+    `,"route":${formatJsonText(identity.route)}` +
+    `,"status":${result.status}` +
+    `,"error_code":${formatJsonText(result.errorCode)}` +
+    `,"outcome":"${request.outcome}"` +
+    `,"admitted_at":${admittedAtMs === null ? "null" : `"${formatTime(admittedAtMs)}"`}` +
+    `,"settled_at":"${formatTime(settledAtMs)}"` +
+    `,"duration_ms":${timeline?.endMs ?? null}` +
+    `,"first_token_ms":${timeline?.firstTokenMs ?? null}` +
+    `,"upstream":${formatJsonText(upstream?.name ?? null)}` +
+    `,"upstream_status":${upstream?.status ?? null}` +
+    `,"upstream_cause":${formatJsonText(upstream?.cause ?? null)}` +
+    `,"month":"${identity.month}"` +
+    `,"day":"${identity.day}"` +
+    `,"input_tokens":${tokens.inputTokens}` +
+    `,"cached_input_tokens":${tokens.cachedInputTokens}` +
+    `,"cache_write_tokens":${tokens.cacheWriteTokens}` +
+    `,"cache_write_1h_tokens":${tokens.cacheWrite1hTokens}` +
+    `,"input_audio_tokens":${tokens.inputAudioTokens}` +
+    `,"output_tokens":${tokens.outputTokens}` +
+    `,"reasoning_tokens":${tokens.reasoningTokens}` +
+    `,"output_audio_tokens":${tokens.outputAudioTokens}` +
+    `,"estimated":${request.estimated}` +
+    `,"currency":${formatJsonText(request.currency)}` +
+    `,"tags":${formatTags(identity.tags)}` +
+    `,"tag_row":${formatJsonText(formatTagRow(identity))}` +
+    `,"prices":${price === null ? null : formatChargedPrice(price)}` +
+    `,"cost_microcents":${request.costMicrocents}}`
+  );
 }
 
 /** Null: without tags, or decided later by Redis, which was out of reach. */
 function formatTagRow({ tagRow }: LoggedRequest["identity"]): "own" | "other" | null {
   if (tagRow === undefined) return null;
   return tagRow === OTHER_TAGS ? "other" : "own";
+}
+
+function formatTags(tags: string | undefined): string {
+  return tags === undefined || tags === "" ? "{}" : JSON.stringify(readTags(tags));
 }

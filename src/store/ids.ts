@@ -15,11 +15,11 @@ export type IdPrefix = "org" | "key" | "req" | "alert" | "corr" | "token" | "web
 /** A new id, "req_01934f6e-…". */
 export function createId(prefix: IdPrefix, nowMs: number): string {
   const time = nowMs.toString(16).padStart(12, "0");
-  const random = nextRandom();
+  const start = drawRandom();
   // Version 7 in the upper half of the first byte, variant 10 in the top bits of the third.
-  random[0] = 0x70 | ((random[0] ?? 0) & 0x0f);
-  random[2] = 0x80 | ((random[2] ?? 0) & 0x3f);
-  const tail = random.toString("hex");
+  POOL[start] = 0x70 | ((POOL[start] ?? 0) & 0x0f);
+  POOL[start + 2] = 0x80 | ((POOL[start + 2] ?? 0) & 0x3f);
+  const tail = POOL.toString("hex", start, start + RANDOM_BYTES);
   return `${prefix}_${time.slice(0, 8)}-${time.slice(8)}-${tail.slice(0, 4)}-${tail.slice(4, 8)}-${tail.slice(8)}`;
 }
 
@@ -35,12 +35,13 @@ export function timeOfId(id: string): number | null {
   return Number.parseInt(id.slice(start, start + 8) + id.slice(start + 9, start + 13), 16);
 }
 
-function nextRandom(): Buffer {
+/** Where in the pool bytes begin that no id has had. */
+function drawRandom(): number {
   if (used === POOL.length) {
     randomFillSync(POOL);
     used = 0;
   }
-  const bytes = POOL.subarray(used, used + RANDOM_BYTES);
+  const start = used;
   used += RANDOM_BYTES;
-  return bytes;
+  return start;
 }

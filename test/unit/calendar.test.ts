@@ -1,3 +1,4 @@
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   dayAt,
@@ -5,6 +6,7 @@ import {
   expiryOf,
   formatMonthName,
   formatResetsAt,
+  formatTime,
   isDay,
   monthAt,
   monthsBackFrom,
@@ -22,6 +24,24 @@ describe("monthAt", () => {
     { time: "2100-02-28T23:59:59Z", name: "2100-02", end: "2100-03-01T00:00:00Z" },
   ])("gives $time the month $name up to $end", ({ time, name, end }) => {
     expect(monthAt(at(time))).toEqual({ name, startMs: at(`${name}-01T00:00:00Z`), endMs: at(end) });
+  });
+});
+
+describe("formatTime", () => {
+  it("gives what Date does, for times in any order", () => {
+    const anyTime = fc.oneof(
+      fc.double({ min: -8.64e15, max: 8.64e15, noNaN: true }),
+      fc.integer({ min: -3_000, max: 3_000 }),
+    );
+    fc.assert(
+      fc.property(anyTime, (timeMs) => {
+        expect(formatTime(timeMs)).toBe(new Date(timeMs).toISOString());
+      }),
+    );
+  });
+
+  it("takes no time that there is not", () => {
+    expect(() => formatTime(Number.NaN)).toThrow(RangeError);
   });
 });
 

@@ -15,6 +15,7 @@ const SHARED = [
   "errors.ts",
   "finding.ts",
   "json-object.ts",
+  "json-text.ts",
   "local-url.ts",
   "logger.ts",
   "money.ts",

@@ -1,3 +1,4 @@
+import * as fc from "fast-check";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -156,6 +157,27 @@ describe("formatRequestLogLine", () => {
     });
     const large = { input: 11, cached_input: 11, output: 21, reasoning: 9, above_prompt_tokens: 2 };
     expect(prices(3)).toEqual({ ...large, ...place });
+  });
+
+  it("is JSON whatever stands in a text", () => {
+    fc.assert(
+      fc.property(
+        fc.string({
+          unit: fc.constantFrom("a", " ", '"', "\\", "/", "\n", "\0", "\u007f", "é", "\ud800", "😀"),
+        }),
+        (text) => {
+          const identity = { ...request.identity, model: text, requestedModel: text, route: text };
+          const way = { timeline: null, upstream: { name: "local", status: null, cause: text } };
+          const line = formatRequestLogLine({ ...request, identity, result: { ...OK, way } }, 0);
+          expect(line).toContain(JSON.stringify(text));
+          const { model, requested_model, route, upstream_cause } = JSON.parse(line) as Record<
+            string,
+            unknown
+          >;
+          expect([model, requested_model, route, upstream_cause]).toEqual([text, text, text, text]);
+        },
+      ),
+    );
   });
 
   it("has the admission's time from the id, and null where the id has none", () => {
