@@ -49,7 +49,8 @@ export class KeyDirectory {
       setBounded(this.#unknown, presentedHash, clock.monotonicMs() + unknownForMs, MAX_UNKNOWN_ENTRIES);
       return null;
     }
-    const caller = { ...reference, presentedHash };
+    const { organizationId, keyId } = reference;
+    const caller = { organizationId, keyId, presentedHash };
     setBounded(this.#known, presentedHash, caller, maxEntries);
     return caller;
   }

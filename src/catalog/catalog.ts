@@ -57,8 +57,8 @@ export interface ModelViewer {
   readonly models: readonly string[] | null;
   /** The organization's billing currency. */
   readonly currency: string;
-  /** The organization's. Left out: it has none. */
-  readonly modelNames?: ModelNames;
+  /** The organization's. Null or left out: it has none. */
+  readonly modelNames?: ModelNames | null;
 }
 
 const NEAREST_COUNT = 3;

@@ -12,7 +12,7 @@ export interface ModelNames {
 }
 
 /** Catalog id that an organization's own name stands for, or null. */
-export function findOwnName(names: ModelNames | undefined, name: string): string | null {
-  if (names === undefined || !Object.hasOwn(names.aliases, name)) return null;
+export function findOwnName(names: ModelNames | null | undefined, name: string): string | null {
+  if (names === undefined || names === null || !Object.hasOwn(names.aliases, name)) return null;
   return names.aliases[name] ?? null;
 }

@@ -8,7 +8,6 @@
 import type { Admission, EndpointName } from "../limits/admission.ts";
 import type { ProtocolName } from "../translation/client-protocol.ts";
 
-const FIELDS = 18;
 /** Everything but printable ASCII, and what means something here: `%`, `,` and `|`. */
 const ESCAPED = /[^\x20-\x24\x26-\x2b\x2d-\x7b\x7d\x7e]/;
 const EACH_ESCAPED = new RegExp(ESCAPED, "g");
@@ -17,6 +16,12 @@ const PRESENT = "=";
 /** Which hold it needs before it goes upstream: one of its worst case, none, or (empty) one of its record. */
 const STRICT = "1";
 const ENTERED = "e";
+
+/** What few requests have; left out where they have not. */
+interface Others {
+  readonly keepsEndUser?: true | undefined;
+  readonly modelNames?: NonNullable<Admission["modelNames"]> | undefined;
+}
 
 /** One line of ASCII. */
 export function formatAdmissionHeader(admission: Admission): string {
@@ -38,8 +43,7 @@ export function formatAdmissionHeader(admission: Admission): string {
     month,
     day,
     rate,
-    tags = "",
-    ...others
+    tags,
   } = admission;
   return [
     requestId,
@@ -59,7 +63,7 @@ export function formatAdmissionHeader(admission: Admission): string {
     day,
     `${rate.limit},${rate.capacity},${rate.remaining},${rate.resetMs},${rate.timeMs}`,
     escape(tags),
-    formatOthers(others),
+    formatOthers(admission),
   ].join("|");
 }
 
@@ -68,46 +72,75 @@ export function formatAdmissionHeader(admission: Admission): string {
  * @throws SyntaxError when it is none, which only a broken filter chain can cause.
  */
 export function parseAdmissionHeader(header: string): Admission {
-  const fields = header.split("|");
-  if (fields.length < FIELDS) throw new SyntaxError("the admission does not have the fields of one");
-  const textAt = (index: number): string => fields[index] ?? "";
-  const rate = textAt(15).split(",");
-  const allowed = textAt(12);
-  // JSON may have bars of its own.
-  const others = fields.length === FIELDS ? textAt(17) : fields.slice(17).join("|");
-  const admission: Admission = {
-    requestId: textAt(0),
-    // Written by formatAdmissionHeader of the same deployment, behind a header that clients cannot set.
-    endpoint: textAt(1) as EndpointName,
-    protocol: textAt(2) as ProtocolName,
-    route: unescape(textAt(3)),
-    resource: textAt(4) === "" ? null : unescape(textAt(4).slice(1)),
-    organizationId: textAt(5),
-    organizationName: unescape(textAt(6)),
-    keyId: textAt(7),
-    keyName: unescape(textAt(8)),
-    currency: textAt(9),
-    strictCaps: textAt(10) === STRICT,
-    isEntered: textAt(10) === ENTERED,
-    models: allowed === "" ? null : parseModels(allowed.slice(1)),
-    month: textAt(13),
-    day: textAt(14),
-    rate: {
-      limit: Number(rate[0]),
-      capacity: Number(rate[1]),
-      remaining: Number(rate[2]),
-      resetMs: Number(rate[3]),
-      timeMs: Number(rate[4]),
-    },
-  };
-  const [concurrent, tags] = [textAt(11), textAt(16)];
-  if (concurrent === "" && tags === "" && others === "") return admission;
+  const fields = new Fields(header);
+  const requestId = fields.next();
+  // Written by formatAdmissionHeader of the same deployment, behind a header that clients cannot set.
+  const endpoint = fields.next() as EndpointName;
+  const protocol = fields.next() as ProtocolName;
+  const route = unescape(fields.next());
+  const resource = fields.next();
+  const organizationId = fields.next();
+  const organizationName = unescape(fields.next());
+  const keyId = fields.next();
+  const keyName = unescape(fields.next());
+  const currency = fields.next();
+  const hold = fields.next();
+  const concurrencyLimit = fields.next();
+  const models = fields.next();
+  const month = fields.next();
+  const day = fields.next();
+  const limit = Number(fields.next(","));
+  const capacity = Number(fields.next(","));
+  const remaining = Number(fields.next(","));
+  const resetMs = Number(fields.next(","));
+  const timeMs = Number(fields.next());
+  const tags = unescape(fields.next());
+  const { keepsEndUser = false, modelNames = null } = parseOthers(fields.rest());
   return {
-    ...admission,
-    ...(concurrent === "" ? {} : { concurrencyLimit: Number(concurrent) }),
-    ...(tags === "" ? {} : { tags: unescape(tags) }),
-    ...(others === "" ? {} : (JSON.parse(others) as object)),
+    requestId,
+    endpoint,
+    protocol,
+    route,
+    resource: resource === "" ? null : unescape(resource.slice(1)),
+    organizationId,
+    organizationName,
+    keyId,
+    keyName,
+    currency,
+    strictCaps: hold === STRICT,
+    isEntered: hold === ENTERED,
+    concurrencyLimit: concurrencyLimit === "" ? null : Number(concurrencyLimit),
+    models: models === "" ? null : parseModels(models.slice(1)),
+    month,
+    day,
+    tags,
+    keepsEndUser,
+    modelNames,
+    rate: { limit, capacity, remaining, resetMs, timeMs },
   };
+}
+
+/** Reads field after field. */
+class Fields {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  next(separator = "|"): string {
+    const end = this.#text.indexOf(separator, this.#at);
+    if (end === -1) throw new SyntaxError("the admission does not have the fields of one");
+    const field = this.#text.slice(this.#at, end);
+    this.#at = end + 1;
+    return field;
+  }
+
+  /** The last one, which is JSON and may have bars of its own. */
+  rest(): string {
+    return this.#text.slice(this.#at);
+  }
 }
 
 function formatHold(strictCaps: boolean, isEntered: boolean): string {
@@ -119,11 +152,17 @@ function parseModels(text: string): string[] {
   return text === "" ? [] : text.split(",").map(unescape);
 }
 
-function formatOthers(others: object): string {
-  for (const _name in others) {
-    return JSON.stringify(others).replace(NON_ASCII, (unit) => `\\u${hexOf(unit)}`);
-  }
-  return "";
+function formatOthers({ keepsEndUser, modelNames }: Admission): string {
+  if (!keepsEndUser && modelNames === null) return "";
+  const others: Others = {
+    keepsEndUser: keepsEndUser ? true : undefined,
+    modelNames: modelNames ?? undefined,
+  };
+  return JSON.stringify(others).replace(NON_ASCII, (unit) => `\\u${hexOf(unit)}`);
+}
+
+function parseOthers(text: string): Others {
+  return text === "" ? {} : (JSON.parse(text) as Others);
 }
 
 /** Each unit of UTF-16 as four digits, so that a text that is not well-formed comes back too. */

@@ -101,7 +101,7 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
     try {
       const result = await admit(services, request, match, { requestId, route });
       rate = rateState(result);
-      caller = { ...NOBODY, keyId: result.key.id, organizationId: result.organization.id };
+      caller = { keyId: result.key.id, organizationId: result.organization.id, errorCode: null };
       if (result.decision !== "admitted") {
         throw createAdmissionError(result, match.endpoint.name, services.dashboard);
       }
@@ -143,7 +143,9 @@ async function admit(
   const caller = await services.directory.find(readKey(request.headers)).catch(throwUnavailable);
   if (caller === null) throw invalidKey();
   const question: AdmitInput = {
-    ...caller,
+    organizationId: caller.organizationId,
+    keyId: caller.keyId,
+    presentedHash: caller.presentedHash,
     requestId,
     route,
     bucket: endpoint.name === "count_tokens" ? "count_tokens" : "requests",
@@ -189,7 +191,7 @@ function admitted(
     currency: organization.currency,
     strictCaps: organization.strictCaps,
     isEntered: result.isEntered,
-    ...(key.maxConcurrentRequests === null ? {} : { concurrencyLimit: key.maxConcurrentRequests }),
+    concurrencyLimit: key.maxConcurrentRequests,
     models: restrictModels(
       key.allowedModels,
       organization.id,
@@ -197,9 +199,9 @@ function admitted(
     ),
     month,
     day,
-    ...(tags === "" ? {} : { tags }),
-    ...(organization.endUserTag ? { keepsEndUser: true } : {}),
-    ...(hasModelNames(organization) ? { modelNames: organization.modelNames } : {}),
+    tags,
+    keepsEndUser: organization.endUserTag,
+    modelNames: hasModelNames(organization) ? organization.modelNames : null,
     rate,
   });
   const responseHeaders = formatContractHeaders({ requestId, protocol, rate });

@@ -40,6 +40,8 @@ export function formatUpstreamPath(
   { upstreamPath, forwardedQuery = [] }: Pick<Translation, "upstreamPath" | "forwardedQuery">,
   query: string,
 ): string {
+  const path = pathPrefix + upstreamPath;
+  if (query === "" || forwardedQuery.length === 0) return path;
   const kept = query.split("&").filter((parameter) => forwardedQuery.includes(parameter));
-  return pathPrefix + upstreamPath + (kept.length === 0 ? "" : `?${kept.join("&")}`);
+  return kept.length === 0 ? path : `${path}?${kept.join("&")}`;
 }

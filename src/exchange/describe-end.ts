@@ -12,16 +12,19 @@ export type End = Pick<FinishedRequest, "status" | "code" | "durationMs"> &
 /** The one event that metrics and the log know a request by, made where its end is known. */
 export function describeEnd(ended: Ended, end: End): FinishedRequest {
   const { requestId, endpoint, organizationId = null, keyId = null, currency = null } = ended;
+  const { model = null, settled = null, usageContradiction = null, firstTokenMs = null } = end;
   return {
     requestId,
     route: endpoint,
     organizationId,
     keyId,
     currency,
-    model: null,
-    settled: null,
-    usageContradiction: null,
-    firstTokenMs: null,
-    ...end,
+    model,
+    status: end.status,
+    code: end.code,
+    settled,
+    usageContradiction,
+    durationMs: end.durationMs,
+    firstTokenMs,
   };
 }

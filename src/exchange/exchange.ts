@@ -276,7 +276,7 @@ export class Exchange implements UpstreamCall {
   }
 
   async #finishStream(answer: Answer, output: AnswerOutput): Promise<ResponsePiece> {
-    const result = { ...SUCCESS, errorCode: output.failed?.publicCode ?? null };
+    const result = { status: SUCCESS.status, errorCode: output.failed?.publicCode ?? null };
     if (output.failed !== null) {
       this.#way.failed(output.failed.cause);
       this.#logUpstream(output.failed);
@@ -312,9 +312,10 @@ export class Exchange implements UpstreamCall {
     return error;
   }
 
-  async #settle(outcome: Outcome, result: ClientResult): Promise<void> {
+  async #settle(outcome: Outcome, { status, errorCode }: ClientResult): Promise<void> {
     if (this.#account === null) return;
-    this.#settled = await this.#account.settle(outcome, { ...result, way: this.#way.read(this.#names) });
+    const way = this.#way.read(this.#names);
+    this.#settled = await this.#account.settle(outcome, { status, errorCode, way });
   }
 
   /** The first call counts: what comes later is the end of what was told already. */

@@ -30,8 +30,8 @@ const STORED_RESPONSE = /^\/v1\/responses\/(?!compact$)[^/]+(?:\/(?:cancel|input
  * @throws GatewayError 404 `unknown_endpoint` or `response_not_found`, 405 `method_not_allowed`, 415 `unsupported_media_type`.
  */
 export function refuseEndpoint(endpoint: Endpoint, { method, path, headers }: RequestLine): void {
-  const bare = path.split("?", 1)[0] ?? "";
   if (endpoint.methods.length === 0) {
+    const bare = withoutQuery(path);
     if (STORED_RESPONSE.test(bare)) throw new GatewayError("response_not_found");
     const hint = HINTS.find(([prefix]) => bare.startsWith(prefix))?.[1];
     const message = `There is no endpoint ${method} ${bare.slice(0, 100)}. ${PROTOCOLS}`;
@@ -42,7 +42,7 @@ export function refuseEndpoint(endpoint: Endpoint, { method, path, headers }: Re
   if (!endpoint.methods.includes(method)) {
     const allow = endpoint.methods.join(", ");
     throw new GatewayError("method_not_allowed", {
-      message: `${bare} takes ${allow}, not ${method.slice(0, 20)}.`,
+      message: `${withoutQuery(path)} takes ${allow}, not ${method.slice(0, 20)}.`,
       headers: { allow },
     });
   }
@@ -52,4 +52,9 @@ export function refuseEndpoint(endpoint: Endpoint, { method, path, headers }: Re
       message: `Send the request body uncompressed: \`content-encoding: ${encoding.slice(0, 40)}\` is not supported.`,
     });
   }
+}
+
+function withoutQuery(path: string): string {
+  const query = path.indexOf("?");
+  return query === -1 ? path : path.slice(0, query);
 }

@@ -41,7 +41,9 @@ export class WayMeter {
 
   answered(status: number): void {
     this.reach("upstreamMs");
-    if (this.#upstream !== null) this.#upstream = { ...this.#upstream, status };
+    if (this.#upstream === null) return;
+    const { name, cause } = this.#upstream;
+    this.#upstream = { name, status, cause };
   }
 
   /** @param cause An error, or Envoy's words for what happened. The first one counts: others follow from it. */
@@ -59,16 +61,17 @@ export class WayMeter {
    */
   read({ model, requestedModel }: NamedModel): RequestWay {
     const { bodyMs, routedMs, upstreamMs, firstTokenMs } = this.#reached;
-    const timeline = {
-      bodyMs: whole(bodyMs),
-      routedMs: whole(routedMs),
-      upstreamMs: whole(upstreamMs),
-      firstTokenMs: whole(firstTokenMs),
-      endMs: Math.round(this.elapsedMs),
+    return {
+      timeline: {
+        bodyMs: whole(bodyMs),
+        routedMs: whole(routedMs),
+        upstreamMs: whole(upstreamMs),
+        firstTokenMs: whole(firstTokenMs),
+        endMs: Math.round(this.elapsedMs),
+      },
+      upstream: this.#upstream,
+      requestedModel: requestedModel === null || requestedModel === model ? undefined : requestedModel,
     };
-    const way = { timeline, upstream: this.#upstream };
-    if (requestedModel === null || requestedModel === model) return way;
-    return { ...way, requestedModel: requestedModel };
   }
 }
 

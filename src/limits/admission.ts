@@ -34,18 +34,18 @@ export interface Admission {
   readonly strictCaps: boolean;
   /** See KnownKeyResult. */
   readonly isEntered: boolean;
-  /** Left out: the key has no limit of them. */
-  readonly concurrencyLimit?: number;
+  /** Null: the key has no limit of them. */
+  readonly concurrencyLimit: number | null;
   /** Null: every model of the catalog. */
   readonly models: readonly string[] | null;
   /** UTC month and day of the admission, to which the request's spend belongs: "2026-11", "2026-11-21". */
   readonly month: string;
   readonly day: string;
-  /** The header's and the key's, in the form of `tags.ts`. Left out: none. */
-  readonly tags?: string;
-  /** The organization keeps the end user that the body names as a tag. Left out: it does not. */
-  readonly keepsEndUser?: true;
-  /** What the organization's names of models mean. Left out: it has none. */
-  readonly modelNames?: AdmittedOrganization["modelNames"];
+  /** The header's and the key's, in the form of `tags.ts`; '': none. */
+  readonly tags: string;
+  /** The organization keeps the end user that the body names as a tag. */
+  readonly keepsEndUser: boolean;
+  /** What the organization's names of models mean; null: it has none. */
+  readonly modelNames: AdmittedOrganization["modelNames"] | null;
   readonly rate: RateState;
 }

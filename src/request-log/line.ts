@@ -19,7 +19,7 @@ export interface ClientResult {
   readonly status: number;
   readonly errorCode: string | null;
   /** How it came there; left out where nobody measured it. */
-  readonly way?: RequestWay;
+  readonly way?: RequestWay | undefined;
 }
 
 /** One request, as the log of requests tells it. */

@@ -22,10 +22,10 @@ import type { Store } from "../store/types.ts";
 import type { ChargeInput, EnteredRequest, RequestIdentity } from "../store/types/settlement.ts";
 import type { ClientRequest } from "../translation/client-protocol.ts";
 import { NO_TOKENS } from "../token-usage.ts";
-import { addEndUser } from "../tags.ts";
 import { pause } from "../wait.ts";
 import { BegunRequests } from "./begun-requests.ts";
 import { ChargeWriter } from "./charge-writer.ts";
+import { identifyRequest } from "./identify-request.ts";
 import { placeHold } from "./place-hold.ts";
 import { measurePromptBytes } from "./prompt-bytes.ts";
 import { describeRefusal } from "./refusal-checks.ts";
@@ -172,7 +172,6 @@ export class Settlement {
     const price = priceInForce(prices, this.#options.clock.nowMs());
     refuseUnpricedTier(price, model, input.request.serviceTier);
     const account = this.#createAccount(input, price);
-    account.countIn(this.#tagRows.of(account.identity));
     if (!this.#begun.begin(account, admission)) {
       await this.#hold(account, input, price);
     }
@@ -217,11 +216,20 @@ export class Settlement {
     error: GatewayError,
   ): void {
     const { store, logger } = this.#options;
-    const { organizationId, keyId, requestId, route, month, day, currency, tags = "" } = admission;
+    const { organizationId, keyId, requestId, route, month, day, currency, tags } = admission;
     if (this.#withoutHold.delete(requestId)) return;
-    const identity = { organizationId, keyId, requestId, month, day, model, route, tags };
     this.#log({
-      identity: requestedModel === null ? identity : { ...identity, requestedModel },
+      identity: {
+        organizationId,
+        keyId,
+        requestId,
+        month,
+        day,
+        model,
+        requestedModel: requestedModel ?? undefined,
+        route,
+        tags,
+      },
       currency,
       price: null,
       outcome: "refused",
@@ -248,7 +256,7 @@ export class Settlement {
 
   /** In the grace time this worker counts by itself: from before the account is on disk, or many would fit at once. */
   #takePlace(account: RequestAccount, admission: Admission): GatewayError | null {
-    const { keyId, keyName, concurrencyLimit = null } = admission;
+    const { keyId, keyName, concurrencyLimit } = admission;
     const shares = this.#options.shares();
     const fits = fitsShare(concurrencyLimit, shares, this.countOpen(keyId));
     if (!fits) return createConcurrencyError(keyName, concurrencyLimit);
@@ -263,8 +271,16 @@ export class Settlement {
   }
 
   #onCounted(account: RequestAccount, { settled, outcome, result }: Ending): void {
-    const { identity, currency } = account;
-    this.#log({ identity, currency, price: settled.charged, outcome, result, ...settled });
+    this.#log({
+      identity: account.identity,
+      currency: account.currency,
+      price: settled.charged,
+      outcome,
+      result,
+      tokens: settled.tokens,
+      estimated: settled.estimated,
+      costMicrocents: settled.costMicrocents,
+    });
   }
 
   #createAccount(input: OpenInput, price: Price): RequestAccount {
@@ -275,7 +291,7 @@ export class Settlement {
     const subject = { model: model.id, organizationId: admission.organizationId };
     const estimate = promptTokens ?? estimator.estimatePrompt(subject, prompt.bytes) + prompt.mediaTokens;
     return new RequestAccount({
-      identity: formatIdentity(input),
+      identity: identifyRequest(input, this.#tagRows),
       model,
       price,
       currency: admission.currency,
@@ -376,11 +392,4 @@ function refuseUnpricedTier(price: Price, model: Model, asked: string | null): v
   const known = ["auto", "default", ...serviceTiers.keys()].map((name) => `\`${name}\``).join(", ");
   const message = `\`service_tier\` must be one of ${known} for the model \`${model.id}\`: no other has a price.`;
   throw new GatewayError("invalid_parameter", { message, param: "service_tier" });
-}
-
-function formatIdentity({ admission, model, requestedModel, request }: OpenInput): RequestIdentity {
-  const { organizationId, keyId, requestId, month, day, route, keepsEndUser } = admission;
-  const tags = addEndUser(admission.tags ?? "", keepsEndUser === true ? request.endUser : null);
-  const identity = { organizationId, keyId, requestId, month, day, route, model: model.id, requestedModel };
-  return tags === "" ? identity : { ...identity, tags };
 }

@@ -1,6 +1,8 @@
 import { setBounded } from "../set-bounded.ts";
 import type { RequestIdentity } from "../store/types/settlement.ts";
 
+type TaggedRequest = Pick<RequestIdentity, "organizationId" | "month" | "tags">;
+
 /** Some hundred bytes each. */
 const MAX_ROWS = 10_000;
 
@@ -11,17 +13,17 @@ const MAX_ROWS = 10_000;
 export class TagRows {
   readonly #rows = new Map<string, string>();
 
-  /** Undefined: not known here. */
-  of(identity: RequestIdentity): string | undefined {
-    return identity.tags === undefined ? undefined : this.#rows.get(nameOf(identity));
+  /** Undefined: not known here, or there are no tags. */
+  of(request: TaggedRequest): string | undefined {
+    return request.tags === undefined ? undefined : this.#rows.get(nameOf(request));
   }
 
   /** @param tagRow As the hold replied; undefined for a request without tags. */
-  decided(identity: RequestIdentity, tagRow: string | undefined): void {
-    if (tagRow !== undefined) setBounded(this.#rows, nameOf(identity), tagRow, MAX_ROWS);
+  decided(request: TaggedRequest, tagRow: string | undefined): void {
+    if (tagRow !== undefined) setBounded(this.#rows, nameOf(request), tagRow, MAX_ROWS);
   }
 }
 
-function nameOf({ organizationId, month, tags = "" }: RequestIdentity): string {
+function nameOf({ organizationId, month, tags = "" }: TaggedRequest): string {
   return `${organizationId} ${month} ${tags}`;
 }

@@ -74,14 +74,14 @@ export interface RecentRequest {
 /** An entry for a request that cost nothing. */
 export interface RecordedRequest {
   /** Left out: nobody measured it. */
-  readonly way?: RequestWay;
+  readonly way?: RequestWay | undefined;
   readonly organizationId: string;
   readonly keyId: string;
   readonly requestId: string;
   readonly route: string;
   readonly model: string | null;
   /** In the form of `tags.ts`. Left out: none. */
-  readonly tags?: string;
+  readonly tags?: string | undefined;
   readonly status: number;
   readonly errorCode: string | null;
   readonly checks: readonly Check[];

@@ -12,13 +12,13 @@ export interface RequestIdentity {
   /** Catalog id. */
   readonly model: string;
   /** What the client wrote: the id, or a name that stands for it. For the log alone. Left out: not known. */
-  readonly requestedModel?: string;
+  readonly requestedModel?: string | undefined;
   /** "POST /v1/messages" */
   readonly route: string;
   /** In the form of `tags.ts`. Left out: none. */
-  readonly tags?: string;
+  readonly tags?: string | undefined;
   /** Which row of usage it counts in, as the hold replied. Left out: the store has not said it yet, or there are no tags. */
-  readonly tagRow?: string;
+  readonly tagRow?: string | undefined;
 }
 
 export interface HoldInput extends Omit<RequestIdentity, "tagRow"> {

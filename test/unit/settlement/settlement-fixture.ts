@@ -25,7 +25,11 @@ export const ADMISSION: Admission = {
   currency: "USD",
   strictCaps: false,
   isEntered: false,
+  concurrencyLimit: null,
   models: null,
+  tags: "",
+  keepsEndUser: false,
+  modelNames: null,
   rate: { limit: 600, capacity: 60, remaining: 59, resetMs: 100, timeMs: 0 },
 };
 

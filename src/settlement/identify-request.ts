@@ -1,0 +1,36 @@
+import type { Model } from "../catalog/catalog.ts";
+import type { Admission } from "../limits/admission.ts";
+import type { RequestIdentity } from "../store/types/settlement.ts";
+import { addEndUser } from "../tags.ts";
+import type { ClientRequest } from "../translation/client-protocol.ts";
+import type { TagRows } from "./tag-rows.ts";
+
+export interface IdentifiedRequest {
+  readonly admission: Admission;
+  readonly model: Model;
+  /** As the client wrote it, fit to be kept. */
+  readonly requestedModel: string;
+  readonly request: Pick<ClientRequest, "endUser">;
+}
+
+/** What every command of a request says of it. Every field is there each time, so that all have the same shape. */
+export function identifyRequest(
+  { admission, model, requestedModel, request }: IdentifiedRequest,
+  tagRows: Pick<TagRows, "of">,
+): RequestIdentity {
+  const { organizationId, month, keepsEndUser } = admission;
+  const told = addEndUser(admission.tags, keepsEndUser ? request.endUser : null);
+  const tags = told === "" ? undefined : told;
+  return {
+    organizationId,
+    keyId: admission.keyId,
+    requestId: admission.requestId,
+    month,
+    day: admission.day,
+    route: admission.route,
+    model: model.id,
+    requestedModel,
+    tags,
+    tagRow: tagRows.of({ organizationId, month, tags }),
+  };
+}
