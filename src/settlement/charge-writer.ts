@@ -8,7 +8,7 @@ import type { GraceSpend } from "../grace/grace-spend.ts";
 import type { Logger } from "../logger.ts";
 import type { Store } from "../store/types.ts";
 import type { ChargeInput } from "../store/types/settlement.ts";
-import { pause } from "../wait.ts";
+import { pause, waitAtMost } from "../wait.ts";
 import { isRefusedCharge } from "../spool/refused-charge.ts";
 import type { Spool } from "../spool/spool.ts";
 
@@ -27,6 +27,12 @@ export interface ChargeListener {
   readonly onUnanswered: () => void;
   /** The request is on record, in Redis or in the spool: each time. */
   readonly onRecord: () => void;
+}
+
+/** The first attempt of a charge. */
+interface FailedAttempt {
+  readonly startedMs: number;
+  readonly error: unknown;
 }
 
 const FIRST_RETRY_MS = 100;
@@ -51,36 +57,37 @@ export class ChargeWriter {
    * Resolves when the charge is acknowledged (true) or in the spool, or after a bound, while it goes on trying. Never
    * rejects.
    */
-  write(charge: ChargeInput, listener: ChargeListener): Promise<boolean> {
-    this.#options.spend.counted(charge, charge.totalMicrocents);
+  async write(charge: ChargeInput, listener: ChargeListener): Promise<boolean> {
+    const { spend, store, clock } = this.#options;
+    spend.counted(charge, charge.totalMicrocents);
     if (charge.final === null) return this.#tryOnce(charge, listener);
     this.#unacknowledged += 1;
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(false), MAX_ANSWER_DELAY_MS);
-      const finish = (isAcknowledged: boolean): void => {
-        this.#unacknowledged -= 1;
-        clearTimeout(timer);
-        resolve(isAcknowledged);
-      };
-      void this.#repeat(charge, listener).then(finish);
-    });
-  }
-
-  async #send(charge: ChargeInput, { onRecord }: ChargeListener): Promise<void> {
-    await this.#options.store.charge(charge);
-    this.#options.spend.acknowledged(charge);
-    onRecord();
+    const startedMs = clock.monotonicMs();
+    try {
+      await store.charge(charge);
+    } catch (error) {
+      return this.#writeLate(charge, listener, { startedMs, error });
+    }
+    this.#unacknowledged -= 1;
+    this.#onAcknowledged(charge, listener);
+    return true;
   }
 
   async #tryOnce(charge: ChargeInput, listener: ChargeListener): Promise<boolean> {
     try {
-      await this.#send(charge, listener);
+      await this.#options.store.charge(charge);
+      this.#onAcknowledged(charge, listener);
       return true;
     } catch {
       // Not worth a line: it would be one for each stream every two seconds.
       listener.onUnanswered();
       return false;
     }
+  }
+
+  #onAcknowledged(charge: ChargeInput, { onRecord }: ChargeListener): void {
+    this.#options.spend.acknowledged(charge);
+    onRecord();
   }
 
   /** Whether the charge is safe on this host's disk. */
@@ -95,33 +102,51 @@ export class ChargeWriter {
     }
   }
 
+  /** The answer has waited for the store's own bound; a timer for each charge would cost more than its wait. */
+  async #writeLate(charge: ChargeInput, listener: ChargeListener, first: FailedAttempt): Promise<boolean> {
+    let isAcknowledged = false;
+    const write = async (): Promise<void> => {
+      isAcknowledged = await this.#repeat(charge, listener, first);
+      this.#unacknowledged -= 1;
+    };
+    const waitedMs = this.#options.clock.monotonicMs() - first.startedMs;
+    await waitAtMost(write(), MAX_ANSWER_DELAY_MS - waitedMs);
+    return isAcknowledged;
+  }
+
   /** Never rejects. */
-  async #repeat(charge: ChargeInput, listener: ChargeListener): Promise<boolean> {
-    const { clock, logger } = this.#options;
-    const startedMs = clock.monotonicMs();
+  async #repeat(
+    charge: ChargeInput,
+    listener: ChargeListener,
+    { startedMs, error: first }: FailedAttempt,
+  ): Promise<boolean> {
+    const { store, clock, logger } = this.#options;
+    let error = first;
     for (let attempt = 1; ; attempt += 1) {
+      listener.onUnanswered();
+      const fields = {
+        request_id: charge.requestId,
+        microcents: String(charge.totalMicrocents),
+        err: error,
+      };
+      if (isRefusedCharge(error)) {
+        logger.error(fields, "a charge contradicts what is on record and is given up");
+        return false;
+      }
+      if (await this.#putInSpool(charge)) {
+        listener.onRecord();
+        return false;
+      }
+      if (attempt === 1) logger.warn(fields, "a charge was not acknowledged and is tried again");
+      await pause(Math.min(MAX_RETRY_MS, FIRST_RETRY_MS + (clock.monotonicMs() - startedMs) / 4), {
+        ref: false,
+      });
       try {
-        await this.#send(charge, listener);
+        await store.charge(charge);
+        this.#onAcknowledged(charge, listener);
         return true;
-      } catch (error) {
-        listener.onUnanswered();
-        const fields = {
-          request_id: charge.requestId,
-          microcents: String(charge.totalMicrocents),
-          err: error,
-        };
-        if (isRefusedCharge(error)) {
-          logger.error(fields, "a charge contradicts what is on record and is given up");
-          return false;
-        }
-        if (await this.#putInSpool(charge)) {
-          listener.onRecord();
-          return false;
-        }
-        if (attempt === 1) logger.warn(fields, "a charge was not acknowledged and is tried again");
-        await pause(Math.min(MAX_RETRY_MS, FIRST_RETRY_MS + (clock.monotonicMs() - startedMs) / 4), {
-          ref: false,
-        });
+      } catch (again) {
+        error = again;
       }
     }
   }

@@ -9,9 +9,15 @@ import { reportCost } from "../pricing/cost-report.ts";
 import { costMicrocents, promptTokensOf } from "../pricing/rates.ts";
 import type { ClientResult, Outcome } from "../request-log/line.ts";
 import type { Check } from "../store/types/reporting.ts";
-import type { ChargeInput, RequestIdentity, RequestTokens } from "../store/types/settlement.ts";
+import type {
+  ChargeInput,
+  FinalFigures,
+  RequestEstimate,
+  RequestIdentity,
+  RequestTokens,
+} from "../store/types/settlement.ts";
 import type { Answer, DescribeCost, Observation } from "../translation/client-protocol.ts";
-import { NO_TOKENS, type TokenUsage } from "../token-usage.ts";
+import { NO_TOKENS, plainTokens, type TokenUsage } from "../token-usage.ts";
 import { type OpenedRequest, openingCharge } from "../spool/opened-request.ts";
 import type { TokenEstimator, TokenSubject } from "./token-estimator.ts";
 
@@ -51,17 +57,22 @@ export interface AccountOptions {
     TokenEstimator,
     "estimateOutput" | "countOutput" | "fewestPromptTokens" | "fewestOutputTokens" | "learn"
   >;
+  /** The upstream has told the prompt's tokens, cached ones included. Null: nobody wants to know. */
+  readonly onPromptCounted: ((promptTokens: number) => void) | null;
+  readonly keeper: AccountKeeper;
+}
+
+/** Who keeps the accounts: one for all of them. */
+export interface AccountKeeper {
   /**
    * Puts a charge on record; resolves when it is (true), or when everything was done to get it there (false). Never
    * rejects.
    */
-  readonly charge: (input: ChargeInput, account: RequestAccount) => Promise<boolean>;
-  /** The upstream has told the prompt's tokens, cached ones included. Null: nobody wants to know. */
-  readonly onPromptCounted: ((promptTokens: number) => void) | null;
+  charge(input: ChargeInput, account: RequestAccount): Promise<boolean>;
   /** What the request came to is known; its charge is not on record yet. */
-  readonly onCounted: (account: RequestAccount, ending: Ending) => void;
+  onCounted(account: RequestAccount, ending: Ending): void;
   /** Every charge has come to its end. */
-  readonly onSettled: (account: RequestAccount) => void;
+  onSettled(account: RequestAccount): void;
 }
 
 export class RequestAccount {
@@ -114,7 +125,7 @@ export class RequestAccount {
   }
 
   get #promptFloor(): Settled {
-    return this.#price({ ...NO_TOKENS, inputTokens: this.estimatedInputTokens }, true);
+    return this.#price(plainTokens(this.estimatedInputTokens, 0), true);
   }
 
   /** Strict caps: progress is never charged above the worst case that is held. Null: no limit. */
@@ -130,9 +141,9 @@ export class RequestAccount {
   /** What stands for this request where Redis has no record of it. */
   get opened(): OpenedRequest {
     return {
-      ...this.identity,
       floorMicrocents: this.promptFloorMicrocents,
       floorInputTokens: this.estimatedInputTokens,
+      ...this.identity,
     };
   }
 
@@ -149,7 +160,7 @@ export class RequestAccount {
     const estimate = this.#limit(this.#estimateSoFar(observation));
     const said = { counted: counted.costMicrocents, estimate: estimate.costMicrocents };
     if (said.counted === this.#acknowledged.counted && said.estimate === this.#acknowledged.estimate) return;
-    const progress = this.#charge({ ...counted, estimated: estimate.estimated }, "broken", { estimate });
+    const progress = this.#charge({ ...counted, estimated: estimate.estimated }, estimate, null);
     // One that was not acknowledged is sent again with the next, even when the stream stands still.
     if (await this.#watch(progress)) this.#acknowledged = said;
   }
@@ -157,7 +168,7 @@ export class RequestAccount {
   /** Makes the record of a request that has none, as long as it has not generated anything. Never rejects. */
   async chargeOpening(): Promise<void> {
     if (this.#settling !== null || this.#progress !== null || this.#sequence > 0) return;
-    await this.#watch(this.#options.charge(openingCharge(this.opened, this.promptFloorPrice), this));
+    await this.#watch(this.#options.keeper.charge(openingCharge(this.opened, this.promptFloorPrice), this));
   }
 
   /** The end of the account waits for it, and the next one, too. */
@@ -175,18 +186,22 @@ export class RequestAccount {
   }
 
   async #settle(outcome: Outcome, result: ClientResult): Promise<Settled> {
-    const settled = await this.#countFinally(outcome);
+    const counted = this.#countFinally(outcome);
+    // What is known already is not waited for: the charge leaves in this turn.
+    const settled = counted instanceof Promise ? await counted : counted;
     this.#learn(settled);
-    this.#options.onCounted(this, { settled, outcome, result });
-    await this.#charge(settled, outcome, { result });
-    void this.#end();
+    const ending = { settled, outcome, result };
+    this.#options.keeper.onCounted(this, ending);
+    await this.#charge(settled, null, ending);
+    this.#end();
     return settled;
   }
 
   /** Only when every command was answered may the record be deleted; the client does not wait for that. */
-  async #end(): Promise<void> {
-    await this.#progress;
-    this.#options.onSettled(this);
+  #end(): void {
+    const { keeper } = this.#options;
+    if (this.#progress === null) keeper.onSettled(this);
+    else void this.#progress.then(() => keeper.onSettled(this));
   }
 
   #countFinally(outcome: Outcome): Settled | Promise<Settled> {
@@ -221,7 +236,7 @@ export class RequestAccount {
     const reported = usage !== null && !isUsageBehind(observation) ? usage.outputTokens : null;
     const fewest = () => Math.min(largestOutputTokens, estimator.fewestOutputTokens(model.id, observation));
     const tokens: TokenUsage = {
-      ...(usage ?? { ...NO_TOKENS, inputTokens: estimator.fewestPromptTokens(model.id, promptTextBytes) }),
+      ...(usage ?? plainTokens(estimator.fewestPromptTokens(model.id, promptTextBytes), 0)),
       outputTokens: reported ?? fewest(),
     };
     const inputTokens = promptTokensOf(tokens);
@@ -244,7 +259,7 @@ export class RequestAccount {
 
   /** The prompt as the upstream counted it, where it did; estimated tokens have the plain price of their side. */
   #estimate(usage: TokenUsage | null, outputTokens: number): Settled {
-    const prompt = usage ?? { ...NO_TOKENS, inputTokens: this.estimatedInputTokens };
+    const prompt = usage ?? plainTokens(this.estimatedInputTokens, 0);
     const capped = Math.min(outputTokens, this.#options.largestOutputTokens);
     return this.#price({ ...prompt, outputTokens: capped, reasoningTokens: 0, outputAudioTokens: 0 }, true);
   }
@@ -277,31 +292,35 @@ export class RequestAccount {
     });
   }
 
-  async #charge(
-    settled: Settled,
-    outcome: Outcome,
-    { estimate, result }: { readonly estimate?: Settled; readonly result?: ClientResult },
-  ): Promise<boolean> {
+  /** @param ending Null while the request goes on: `estimate` is then what it may have come to. */
+  #charge(settled: Settled, estimate: Settled | null, ending: Ending | null): Promise<boolean> {
     this.#sequence += 1;
+    const { currency } = this;
     const input: ChargeInput = {
-      ...this.identity,
       totalMicrocents: settled.costMicrocents,
       sequence: this.#sequence,
       tokens: formatTokens(settled.tokens),
-      requests: outcome === "not_sent" ? 0 : 1,
+      requests: ending?.outcome === "not_sent" ? 0 : 1,
       estimated: settled.estimated,
-      estimate:
-        estimate === undefined
-          ? null
-          : {
-              totalMicrocents: estimate.costMicrocents,
-              tokens: formatTokens(estimate.tokens),
-              price: checkOf(estimate, this.currency),
-            },
-      final: result === undefined ? null : { ...result, checks: [checkOf(settled, this.currency)] },
+      estimate: estimate === null ? null : formatEstimate(estimate, currency),
+      final: ending === null ? null : formatFinal(ending, currency),
+      ...this.identity,
     };
-    return this.#options.charge(input, this);
+    return this.#options.keeper.charge(input, this);
   }
+}
+
+function formatEstimate(estimate: Settled, currency: string): RequestEstimate {
+  return {
+    totalMicrocents: estimate.costMicrocents,
+    tokens: formatTokens(estimate.tokens),
+    price: checkOf(estimate, currency),
+  };
+}
+
+function formatFinal({ settled, result }: Ending, currency: string): FinalFigures {
+  const { status, errorCode, way } = result;
+  return { status, errorCode, way, checks: [checkOf(settled, currency)] };
 }
 
 function formatTokens(tokens: TokenUsage): RequestTokens {

@@ -31,7 +31,7 @@ import { measurePromptBytes } from "./prompt-bytes.ts";
 import { describeRefusal } from "./refusal-checks.ts";
 import { batches, eachOrganization, pushTo } from "./organization-batches.ts";
 import type { ClientResult } from "../request-log/line.ts";
-import { type Ending, RequestAccount } from "./request-account.ts";
+import { type AccountKeeper, type Ending, RequestAccount } from "./request-account.ts";
 import type { RequestLog } from "../request-log/request-log.ts";
 import { openInSpool } from "./open-in-spool.ts";
 import type { Spool } from "../spool/spool.ts";
@@ -108,6 +108,15 @@ export class Settlement {
   /** Refused since their hold was not answered; they are recorded by their final charge. */
   readonly #withoutHold = new Set<string>();
   readonly #timers: NodeJS.Timeout[] = [];
+  readonly #keeper: AccountKeeper = {
+    charge: (charge, account) =>
+      this.#charges.write(charge, {
+        onUnanswered: () => this.#onUnanswered(account, charge),
+        onRecord: () => this.#begun.onRecord(account),
+      }),
+    onCounted: (account, ending) => this.#onCounted(account, ending),
+    onSettled: (account) => this.#onSettled(account),
+  };
 
   constructor(options: SettlementOptions) {
     this.#options = options;
@@ -300,14 +309,8 @@ export class Settlement {
       estimatedInputTokens: Math.min(estimate, prompts * model.contextWindow),
       largestOutputTokens: largestOutputTokens(request, model),
       estimator,
-      charge: (charge, owner) =>
-        this.#charges.write(charge, {
-          onUnanswered: () => this.#onUnanswered(owner, charge),
-          onRecord: () => this.#begun.onRecord(owner),
-        }),
       onPromptCounted: this.#templates.watch(input),
-      onCounted: (owner, ending) => this.#onCounted(owner, ending),
-      onSettled: (owner) => this.#onSettled(owner),
+      keeper: this.#keeper,
     });
   }
 

@@ -66,15 +66,17 @@ export function createAccount({ charge, counted = null }: FixtureOptions = {}): 
     estimatedInputTokens: 100,
     largestOutputTokens: 50,
     estimator,
-    charge: async (input) => {
-      charges.push(input);
-      await charge?.(input);
-      return true;
-    },
     onPromptCounted: null,
-    onCounted: (_, ending) => endings.push(ending),
-    onSettled: () => {
-      tested.settledCount += 1;
+    keeper: {
+      charge: async (input) => {
+        charges.push(input);
+        await charge?.(input);
+        return true;
+      },
+      onCounted: (_, ending) => endings.push(ending),
+      onSettled: () => {
+        tested.settledCount += 1;
+      },
     },
   });
   const tested: AccountUnderTest = {
