@@ -2,7 +2,6 @@ import type { Admission } from "../limits/admission.ts";
 import type { Clock } from "../clock.ts";
 import type { Logger } from "../logger.ts";
 import { timeOfId } from "../store/ids.ts";
-import type { JournalFile } from "../spool/open-journal.ts";
 import type { Spool } from "../spool/spool.ts";
 import type { RequestAccount } from "./request-account.ts";
 
@@ -23,7 +22,6 @@ const MAX_ADMISSION_AGE_MS = 1_000;
  */
 export class BegunRequests {
   readonly #options: BegunRequestsOptions;
-  readonly #files = new Map<RequestAccount, JournalFile>();
   #isRedisAnswering = true;
 
   constructor(options: BegunRequestsOptions) {
@@ -31,7 +29,7 @@ export class BegunRequests {
   }
 
   /** Whether the request may go upstream now; if not, it needs a hold. */
-  begin(account: RequestAccount, { isEntered, requestId }: Admission): boolean {
+  async begin(account: RequestAccount, { isEntered, requestId }: Admission): Promise<boolean> {
     if (!isEntered || !this.#isRedisAnswering) return false;
     // Envoy collects the whole body before a worker hears of the request again. One of the future was admitted by a host
     // whose clock does not agree.
@@ -40,15 +38,13 @@ export class BegunRequests {
     const { tags, tagRow } = account.identity;
     // Its hold says in which row of usage it counts.
     if (tags !== undefined && tagRow === undefined) return false;
-    const file = this.#options.spool.journal.append(account.opened);
-    if (file === null) return false;
-    this.#files.set(account, file);
-    return true;
+    account.begunIn = await this.#options.spool.journal.append(account.opened);
+    return account.begunIn !== null;
   }
 
   /** Whether Redis has no record of this request yet. */
   has(account: RequestAccount): boolean {
-    return this.#files.has(account);
+    return account.begunIn !== null;
   }
 
   /** A hold was placed. */
@@ -58,10 +54,10 @@ export class BegunRequests {
 
   /** A charge of this request is in Redis or in the spool. */
   onRecord(account: RequestAccount): void {
-    const file = this.#files.get(account);
-    if (file === undefined) return;
-    this.#files.delete(account);
-    this.#options.spool.journal.leave(file);
+    const { begunIn } = account;
+    if (begunIn === null) return;
+    account.begunIn = null;
+    this.#options.spool.journal.leave(begunIn);
   }
 
   /**

@@ -18,6 +18,7 @@ import type {
 } from "../store/types/settlement.ts";
 import type { Answer, DescribeCost, Observation } from "../translation/client-protocol.ts";
 import { NO_TOKENS, plainTokens, type TokenUsage } from "../token-usage.ts";
+import type { JournalFile } from "../spool/open-journal.ts";
 import { type OpenedRequest, openingCharge } from "../spool/opened-request.ts";
 import type { TokenEstimator, TokenSubject } from "./token-estimator.ts";
 
@@ -90,6 +91,8 @@ export class RequestAccount {
   #settling: Promise<Settled> | null = null;
   /** A command of this request was never answered, so its record must not be deleted. */
   hasUnansweredCommand = false;
+  /** The file of the journal that has this request's line, while Redis has no record of it. */
+  begunIn: JournalFile | null = null;
 
   constructor(options: AccountOptions) {
     this.#identity = options.identity;

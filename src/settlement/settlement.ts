@@ -181,7 +181,7 @@ export class Settlement {
     const price = priceInForce(prices, this.#options.clock.nowMs());
     refuseUnpricedTier(price, model, input.request.serviceTier);
     const account = this.#createAccount(input, price);
-    if (!this.#begun.begin(account, admission)) {
+    if (!(await this.#begun.begin(account, admission))) {
       await this.#hold(account, input, price);
     }
     this.#open.add(account);

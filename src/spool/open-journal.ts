@@ -7,11 +7,13 @@
  * with it. Nothing has to be taken back either, since a line counts only while Redis has the request entered as its
  * admission left it (`onlyIfEntered`): one that has ended since, or that two successors find, counts nothing twice.
  *
- * Writing waits for the page cache alone (some ten microseconds), which is why it is done at once and not by a promise.
+ * Lines of requests that came together leave in one write: once every promise of theirs has come so far, and before any
+ * of them is answered. It waits for the page cache alone (some ten microseconds), which is why it keeps the thread.
  */
-import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { closeSync, ftruncateSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Clock } from "../clock.ts";
+import { createDeferred } from "../deferred.ts";
 import type { Logger } from "../logger.ts";
 import { formatSpoolLine } from "./entry.ts";
 import type { OpenedRequest } from "./opened-request.ts";
@@ -31,6 +33,14 @@ export interface JournalFile {
   live: number;
 }
 
+/** Lines that are written together, and what comes of it. */
+interface Batch {
+  lines: string;
+  requests: number;
+  readonly written: Promise<JournalFile | null>;
+  readonly resolve: (file: JournalFile | null) => void;
+}
+
 /** What a successor has to read is no more than some files of this size. */
 const MAX_FILE_BYTES = 1024 * 1024;
 /** Of files whose lines are needed; beyond it Redis has not answered for long. */
@@ -42,6 +52,7 @@ export class OpenJournal {
   readonly #options: OpenJournalOptions;
   readonly #files = new Set<JournalFile>();
   #current: { readonly file: JournalFile; readonly descriptor: number } | null = null;
+  #batch: Batch | null = null;
   #failedAtMs = -Infinity;
 
   constructor(options: OpenJournalOptions) {
@@ -49,23 +60,43 @@ export class OpenJournal {
   }
 
   /**
-   * Writes a request down. Null when the disk does not take it: it needs a hold then. Never throws.
+   * Resolves when a request is written down, null when the disk does not take it: it needs a hold then. Never rejects.
    * @returns What `leave` is given once the line is not needed any more.
    */
-  append(opened: OpenedRequest): JournalFile | null {
+  append(opened: OpenedRequest): Promise<JournalFile | null> {
+    const batch = (this.#batch ??= this.#openBatch());
+    batch.lines += formatSpoolLine({ kind: "begun", atMs: this.#options.clock.nowMs(), opened });
+    batch.requests += 1;
+    return batch.written;
+  }
+
+  #openBatch(): Batch {
+    const { promise, resolve } = createDeferred<JournalFile | null>();
+    process.nextTick(() => this.#endBatch());
+    return { lines: "", requests: 0, written: promise, resolve };
+  }
+
+  #endBatch(): void {
+    const batch = this.#batch;
+    this.#batch = null;
+    batch?.resolve(this.#write(batch));
+  }
+
+  #write({ lines, requests }: Batch): JournalFile | null {
     const { clock, logger } = this.#options;
     if (clock.monotonicMs() - this.#failedAtMs < RETRY_MS || this.#bytes > MAX_BYTES) return null;
-    const line = Buffer.from(formatSpoolLine({ kind: "begun", atMs: clock.nowMs(), opened }));
+    const bytes = Buffer.byteLength(lines);
     try {
       const { file, descriptor } = (this.#current ??= this.#openNext());
-      // Less is written when a disk becomes full: the line is torn, and the next one begins another file.
-      if (writeSync(descriptor, line) !== line.byteLength) throw new Error("the disk is full");
-      file.bytes += line.byteLength;
-      file.live += 1;
+      // Less is written when a disk becomes full.
+      if (writeSync(descriptor, lines) !== bytes) throw new Error("the disk is full");
+      file.bytes += bytes;
+      file.live += requests;
       if (file.bytes >= MAX_FILE_BYTES) this.#seal();
       return file;
     } catch (error) {
       this.#failedAtMs = clock.monotonicMs();
+      this.#takeBack();
       this.#seal();
       logger.warn({ err: error }, "requests wait for their hold, since the spool's disk does not take them");
       return null;
@@ -80,6 +111,7 @@ export class OpenJournal {
 
   /** Removes what nobody needs. What is still needed stays for a successor. */
   close(): void {
+    this.#endBatch();
     this.#seal();
   }
 
@@ -96,6 +128,17 @@ export class OpenJournal {
     const descriptor = openSync(path, "ax", 0o600);
     this.#files.add(file);
     return { file, descriptor };
+  }
+
+  /** Whole lines of a batch that is not taken would make a successor charge what may never have been sent. */
+  #takeBack(): void {
+    if (this.#current === null) return;
+    const { file, descriptor } = this.#current;
+    try {
+      ftruncateSync(descriptor, file.bytes);
+    } catch (error) {
+      this.#options.logger.warn({ file: file.path, err: error }, "a file of the spool could not be cut off");
+    }
   }
 
   /** The next line begins a new file. */

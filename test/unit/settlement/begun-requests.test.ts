@@ -21,7 +21,7 @@ function open(script: StoreScript = {}) {
     spooled: [] as SpoolEntry[],
   };
   const journal = {
-    append(opened: OpenedRequest): JournalFile | null {
+    async append(opened: OpenedRequest): Promise<JournalFile | null> {
       if (disk.isFull) return null;
       disk.begun.push(opened);
       return { path: "", bytes: 0, live: 0 };

@@ -5,7 +5,10 @@ import type { OpenJournal } from "../../../src/spool/open-journal.ts";
 import type { SettlementOptions } from "../../../src/settlement/settlement.ts";
 
 /** Of a disk that takes nothing: every request needs a hold. */
-export const NO_JOURNAL = { append: () => null, leave: () => undefined } as unknown as OpenJournal;
+export const NO_JOURNAL = {
+  append: () => Promise.resolve(null),
+  leave: () => undefined,
+} as unknown as OpenJournal;
 
 type Safeties = Pick<SettlementOptions, "requestLog" | "spool" | "spend" | "outage" | "shares">;
 

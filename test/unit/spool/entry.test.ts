@@ -29,6 +29,22 @@ describe("a line of the spool", () => {
         opened: { ...IDENTITY, requestId: "req_3", floorMicrocents: 7n, floorInputTokens: 3 },
       } as const,
     ],
+    [
+      "an opened request with tags and a model that JSON escapes",
+      {
+        kind: "begun",
+        atMs: 5,
+        opened: {
+          ...IDENTITY,
+          requestId: "req_5",
+          model: 'é "\\\n',
+          tags: "team=a",
+          tagRow: "other",
+          floorMicrocents: 2n ** 53n - 1n,
+          floorInputTokens: 0,
+        },
+      } as const,
+    ],
   ])("gives back %s", (_name, entry) => {
     const line = formatSpoolLine(entry);
     expect(line.endsWith("}\n")).toBe(true);
