@@ -101,9 +101,11 @@ function remember(
   result: AdmitResult,
   options: GraceAdmissionOptions,
 ): LastKnown | null {
+  if (result.decision === "unknown_key") {
+    known.delete(input.presentedHash);
+    return null;
+  }
   const before = known.get(input.presentedHash);
-  known.delete(input.presentedHash);
-  if (result.decision === "unknown_key") return null;
   const isSameRate = before?.result.key.requestsPerMinute === result.key.requestsPerMinute;
   const { organizationId, keyId } = input;
   const own = options.spend.of({ organizationId, keyId, month: result.month });

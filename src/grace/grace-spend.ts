@@ -2,6 +2,7 @@
  * What this worker has counted and Redis may not know: the part of spend that caps must see while Redis is out of reach.
  * Per key and per organization of a month it keeps what was counted in all and what of it is not acknowledged.
  */
+import { ShortLivedMap } from "../short-lived-map.ts";
 import type { ChargeInput, RequestIdentity } from "../store/types/settlement.ts";
 
 /** Microcents. */
@@ -33,8 +34,10 @@ const MAX_SUBJECTS = 100_000;
 
 export class GraceSpend {
   /** Requests whose last charge is not acknowledged: in flight, or in the spool. */
-  readonly #requests = new Map<string, RequestSums>();
-  readonly #sums = new Map<string, Sums>();
+  readonly #requests = new ShortLivedMap<string, RequestSums>();
+  /** By month, of each key and organization. */
+  readonly #months = new Map<string, Map<string, Sums>>();
+  #subjects = 0;
 
   /** A charge is about to be sent, or a request was opened at its floor: its total so far. */
   counted(request: Subject & { readonly requestId: string }, totalMicrocents: bigint): void {
@@ -62,39 +65,40 @@ export class GraceSpend {
 
   /** What this worker counted for a key and for its organization in a month. */
   of({ organizationId, keyId, month }: Subject): { key: CountedSpend; organization: CountedSpend } {
-    return {
-      key: this.#sums.get(`${month} ${keyId}`) ?? NOTHING,
-      organization: this.#sums.get(`${month} ${organizationId}`) ?? NOTHING,
-    };
+    const sums = this.#months.get(month);
+    return { key: sums?.get(keyId) ?? NOTHING, organization: sums?.get(organizationId) ?? NOTHING };
   }
 
   #requestSums({ requestId, organizationId, keyId, month }: Subject & { requestId: string }): RequestSums {
     let sums = this.#requests.get(requestId);
     if (sums === undefined) {
-      const subjects = [
-        this.#subjectSums(`${month} ${keyId}`),
-        this.#subjectSums(`${month} ${organizationId}`),
-      ];
+      const subjects = [this.#subjectSums(month, keyId), this.#subjectSums(month, organizationId)];
       sums = { subjects, total: 0n, acknowledged: 0n, sequence: -1 };
       this.#requests.set(requestId, sums);
     }
     return sums;
   }
 
-  #subjectSums(name: string): Sums {
-    let sums = this.#sums.get(name);
+  #subjectSums(month: string, id: string): Sums {
+    let ofMonth = this.#months.get(month);
+    if (ofMonth === undefined) this.#months.set(month, (ofMonth = new Map<string, Sums>()));
+    let sums = ofMonth.get(id);
     if (sums !== undefined) return sums;
     sums = { counted: 0n, unacknowledged: 0n };
-    this.#sums.set(name, sums);
-    if (this.#sums.size > MAX_SUBJECTS) this.#dropOldest();
+    ofMonth.set(id, sums);
+    this.#subjects += 1;
+    if (this.#subjects > MAX_SUBJECTS) this.#dropOldest();
     return sums;
   }
 
   #dropOldest(): void {
-    for (const [name, sums] of this.#sums) {
-      if (sums.unacknowledged !== 0n) continue;
-      this.#sums.delete(name);
-      return;
+    for (const ofMonth of this.#months.values()) {
+      for (const [id, sums] of ofMonth) {
+        if (sums.unacknowledged !== 0n) continue;
+        ofMonth.delete(id);
+        this.#subjects -= 1;
+        return;
+      }
     }
   }
 }

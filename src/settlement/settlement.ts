@@ -22,6 +22,7 @@ import type { Store } from "../store/types.ts";
 import type { ChargeInput, EnteredRequest, RequestIdentity } from "../store/types/settlement.ts";
 import type { ClientRequest } from "../translation/client-protocol.ts";
 import { NO_TOKENS } from "../token-usage.ts";
+import { ShortLivedMap } from "../short-lived-map.ts";
 import { pause } from "../wait.ts";
 import { BegunRequests } from "./begun-requests.ts";
 import { ChargeWriter } from "./charge-writer.ts";
@@ -100,7 +101,8 @@ export class Settlement {
   readonly #begun: BegunRequests;
   readonly #templates: TemplateWatch;
   readonly #tagRows = new TagRows();
-  readonly #open = new Set<RequestAccount>();
+  /** By request id. */
+  readonly #open = new ShortLivedMap<string, RequestAccount>();
   /** Closed records that their owner may delete, by organization. */
   #closed = new Map<string, string[]>();
   /** Entered by their admission, and they do not go upstream; by organization. */
@@ -144,7 +146,7 @@ export class Settlement {
   /** Requests of a key that are in flight here. */
   countOpen(keyId: string): number {
     let count = 0;
-    for (const { identity } of this.#open) if (identity.keyId === keyId) count += 1;
+    for (const { identity } of this.#open.values()) if (identity.keyId === keyId) count += 1;
     return count;
   }
 
@@ -184,7 +186,7 @@ export class Settlement {
     if (!(await this.#begun.begin(account, admission))) {
       await this.#hold(account, input, price);
     }
-    this.#open.add(account);
+    this.#open.set(account.identity.requestId, account);
     return account;
   }
 
@@ -269,7 +271,7 @@ export class Settlement {
     const shares = this.#options.shares();
     const fits = fitsShare(concurrencyLimit, shares, this.countOpen(keyId));
     if (!fits) return createConcurrencyError(keyName, concurrencyLimit);
-    this.#open.add(account);
+    this.#open.set(account.identity.requestId, account);
     return null;
   }
 
@@ -328,9 +330,9 @@ export class Settlement {
   }
 
   #onSettled(account: RequestAccount): void {
-    this.#open.delete(account);
-    if (account.hasUnansweredCommand) return;
     const { organizationId, requestId } = account.identity;
+    this.#open.delete(requestId);
+    if (account.hasUnansweredCommand) return;
     pushTo(this.#closed, organizationId, requestId);
   }
 
@@ -359,7 +361,7 @@ export class Settlement {
 
   /** In batches, so that an admission never waits for the charges of thousands of streams. */
   async #chargeProgress(): Promise<void> {
-    for (const batch of batches([...this.#open])) {
+    for (const batch of batches([...this.#open.values()])) {
       await Promise.all(batch.map((account) => this.#chargeProgressOf(account)));
     }
   }
@@ -371,7 +373,7 @@ export class Settlement {
 
   async #renew(): Promise<void> {
     const byOrganization = new Map<string, RequestIdentity[]>();
-    for (const { identity } of this.#open) pushTo(byOrganization, identity.organizationId, identity);
+    for (const { identity } of this.#open.values()) pushTo(byOrganization, identity.organizationId, identity);
     await eachOrganization(byOrganization, (...batch) => this.#options.store.renew(...batch));
   }
 

@@ -24,6 +24,7 @@ const SHARED = [
   "pages.ts",
   "scrub.ts",
   "set-bounded.ts",
+  "short-lived-map.ts",
   "shorten.ts",
   "tags.ts",
   "token-usage.ts",

@@ -1,3 +1,4 @@
+import { ShortLivedMap } from "../../../short-lived-map.ts";
 import { END_WITHIN_MS, TICK_MS } from "./limits.ts";
 import type { WireStream } from "./stream.ts";
 
@@ -6,10 +7,8 @@ const MAX_REMEMBERED_RESETS = 1_024;
 
 /** The streams of one connection, by their numbers, and what they wait for. */
 export class StreamTable {
-  readonly #streams = new Map<number, WireStream>();
+  readonly #streams = new ShortLivedMap<number, WireStream>();
   readonly #resetIds = new Set<number>();
-  readonly #deadlines = new Map<WireStream, number>();
-  readonly #ends = new Map<WireStream, number>();
   #lastId = 0;
 
   get size(): number {
@@ -39,18 +38,16 @@ export class StreamTable {
   add(stream: WireStream, nowMs: number): void {
     this.#streams.set(stream.id, stream);
     const { timeoutMs } = stream.headers;
-    if (timeoutMs !== null) this.#deadlines.set(stream, nowMs + timeoutMs + TICK_MS);
+    if (timeoutMs !== null) stream.expiresAtMs = nowMs + timeoutMs + TICK_MS;
   }
 
   expectEnd(stream: WireStream, nowMs: number): void {
-    this.#deadlines.delete(stream);
-    this.#ends.set(stream, nowMs + END_WITHIN_MS + TICK_MS);
+    stream.expiresAtMs = Number.POSITIVE_INFINITY;
+    stream.endsAtMs = nowMs + END_WITHIN_MS + TICK_MS;
   }
 
   /** False when it was not there. */
   remove(stream: WireStream): boolean {
-    this.#deadlines.delete(stream);
-    this.#ends.delete(stream);
     return this.#streams.delete(stream.id);
   }
 
@@ -67,16 +64,11 @@ export class StreamTable {
 
   /** Calls whose time is over. */
   listExpired(nowMs: number): WireStream[] {
-    return listBefore(this.#deadlines, nowMs);
+    return this.list().filter(({ expiresAtMs }) => expiresAtMs <= nowMs);
   }
 
   /** Streams that the peer should have ended by now. */
   listUnended(nowMs: number): WireStream[] {
-    return listBefore(this.#ends, nowMs);
+    return this.list().filter(({ endsAtMs }) => endsAtMs <= nowMs);
   }
-}
-
-function listBefore(times: ReadonlyMap<WireStream, number>, nowMs: number): WireStream[] {
-  if (times.size === 0) return [];
-  return [...times].filter(([, atMs]) => atMs <= nowMs).map(([stream]) => stream);
 }

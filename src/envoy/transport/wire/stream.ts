@@ -38,6 +38,10 @@ export class WireStream {
   readonly id: number;
   readonly headers: CallHeaders;
   readonly outgoing: Outgoing;
+  /** By the server's clock, for the table of streams: when the call's time is over. */
+  expiresAtMs = Number.POSITIVE_INFINITY;
+  /** By when the peer should have ended the stream. */
+  endsAtMs = Number.POSITIVE_INFINITY;
   readonly #host: StreamHost;
   readonly #receiveWindow = new ReceiveWindow(STREAM_WINDOW_BYTES);
   readonly #reader: GrpcFrameReader;
