@@ -10,7 +10,7 @@
 import { GatewayError } from "../errors.ts";
 import { parseAdmissionHeader } from "../exchange/admission-header.ts";
 import type { LocalEndpoints } from "../exchange/local-endpoints.ts";
-import type { ResponsePiece, UpstreamCall } from "../exchange/upstream-call.ts";
+import type { ResponseMode, ResponsePiece, UpstreamCall } from "../exchange/upstream-call.ts";
 import { METERED_ENDPOINTS } from "../exchange/endpoints.ts";
 import { namesToRemoveDownstream, namesToRemoveUpstream } from "../exchange/header-policy.ts";
 import { type Header, type Reply, createErrorReply } from "../exchange/reply.ts";
@@ -122,12 +122,15 @@ export class RequestStream implements ProcessListener {
     return undefined;
   }
 
-  async #onRequestHeaders(message: HttpHeaders__Output): Promise<void> {
+  #onRequestHeaders(message: HttpHeaders__Output): Promise<void> | undefined {
     // A second exchange would leave the first one's hold open for ever.
     if (this.#admission !== null) throw new Error("Envoy sent a request's headers twice");
     const headers = parseHeaderMap(message.headers);
     const admissionHeader = headers[ADMISSION_HEADER];
-    if (admissionHeader === undefined) return this.#refuseUnadmitted(headers);
+    if (admissionHeader === undefined) {
+      this.#refuseUnadmitted(headers);
+      return undefined;
+    }
     const admission = parseAdmissionHeader(admissionHeader);
     this.#admission = admission;
     this.#requestHeaderNames = namesOf(message.headers);
@@ -141,22 +144,22 @@ export class RequestStream implements ProcessListener {
     }
     if (this.#exchange !== null) {
       // Envoy sends no body message for a request without a body.
-      return message.end_of_stream === true
-        ? this.#onWholeRequest(this.#exchange, EMPTY)
-        : this.#reply(AWAIT_BODY);
+      if (message.end_of_stream === true) return this.#onWholeRequest(this.#exchange, EMPTY);
+      this.#reply(AWAIT_BODY);
+      return undefined;
     }
     return this.#replyOrRefuse(async () =>
       createImmediateReply(await localEndpoints.answer(admission, headers)),
     );
   }
 
-  async #onRequestBody(message: HttpBody__Output): Promise<void> {
+  #onRequestBody(message: HttpBody__Output): Promise<void> | undefined {
     if (this.#exchange === null) throw new Error("Envoy sent a body that nobody asked for");
     return this.#onWholeRequest(this.#exchange, message.body ?? EMPTY);
   }
 
-  async #onWholeRequest(exchange: UpstreamCall, body: Uint8Array): Promise<void> {
-    await this.#replyOrRefuse(async () => {
+  #onWholeRequest(exchange: UpstreamCall, body: Uint8Array): Promise<void> | undefined {
+    return this.#replyOrRefuse(async () => {
       const route = await exchange.onRequestBody(body, this.#query);
       if ("status" in route) return createImmediateReply(route);
       const remove = namesToRemoveUpstream(this.#requestHeaderNames, route.forwardedHeaders);
@@ -164,30 +167,45 @@ export class RequestStream implements ProcessListener {
     });
   }
 
-  async #onResponseHeaders(message: ProcessingRequest__Output): Promise<void> {
+  #onResponseHeaders(message: ProcessingRequest__Output): Promise<void> | undefined {
     const exchange = this.#exchange;
     // A response to a request that never reached us: another filter's local reply. There is nothing to change in it.
-    if (exchange === null) return this.#reply(NOTHING_IN_HEADERS);
-    const start = message.response_headers;
-    const headers = parseHeaderMap(start?.headers);
-    await this.#replyOrRefuse(async () => {
-      const status = Number(headers[":status"]);
+    if (exchange === null) {
+      this.#reply(NOTHING_IN_HEADERS);
+      return undefined;
+    }
+    const received = message.response_headers;
+    const headers = parseHeaderMap(received?.headers);
+    const status = Number(headers[":status"]);
+    const names = namesOf(received?.headers);
+    return this.#replyOrRefuse(() => {
       const attributes = message.attributes?.[ATTRIBUTES]?.fields;
-      const mode = await exchange.onResponseStart({
+      const mode = exchange.onResponseStart({
         status,
         headers,
         codeDetails: attributes?.["response.code_details"]?.stringValue ?? "",
         attempts: attributes?.["upstream.request_attempt_count"]?.numberValue ?? 1,
-        endOfStream: start?.end_of_stream === true,
+        endOfStream: received?.end_of_stream === true,
       });
-      if (typeof mode !== "string") return createImmediateReply(mode);
-      this.#streams = mode === "stream";
-      const set: Header[] = [];
-      // An answer is an answer: 201, 206 or 299 would tell a client of what it did not ask for.
-      if (status > 200 && status < 300) set.push([":status", "200"]);
-      if (this.#streams) set.push(["content-type", exchange.contentType], ["cache-control", "no-cache"]);
-      return createResponseStartReply(mode, set, namesToRemoveDownstream(Object.keys(headers)));
+      const start = (decided: ResponseMode | Reply): ProcessingResponse =>
+        this.#startResponse(exchange, decided, status, names);
+      return mode instanceof Promise ? mode.then(start) : start(mode);
     });
+  }
+
+  #startResponse(
+    exchange: UpstreamCall,
+    mode: ResponseMode | Reply,
+    status: number,
+    names: string[],
+  ): ProcessingResponse {
+    if (typeof mode !== "string") return createImmediateReply(mode);
+    this.#streams = mode === "stream";
+    const set: Header[] = [];
+    // An answer is an answer: 201, 206 or 299 would tell a client of what it did not ask for.
+    if (status > 200 && status < 300) set.push([":status", "200"]);
+    if (this.#streams) set.push(["content-type", exchange.contentType], ["cache-control", "no-cache"]);
+    return createResponseStartReply(mode, set, namesToRemoveDownstream(names));
   }
 
   #onResponseBody(message: HttpBody__Output): Promise<void> | undefined {
@@ -231,35 +249,44 @@ export class RequestStream implements ProcessListener {
     this.#reply(createLastChunkReply(bytes, this.#nextMetadata()));
   }
 
-  async #onWholeResponse(exchange: UpstreamCall, body: Uint8Array): Promise<void> {
-    await this.#replyOrRefuse(async () => {
+  #onWholeResponse(exchange: UpstreamCall, body: Uint8Array): Promise<void> | undefined {
+    return this.#replyOrRefuse(async () => {
       const bytes = await exchange.onWholeBody(body);
       const headers: Header[] = [["content-type", exchange.contentType], ...formatCostHeader(exchange)];
       return createWholeBodyReply(bytes, headers, this.#nextMetadata());
     });
   }
 
-  /** Sends what is made, or the error that it ends in as the client's answer. */
-  async #replyOrRefuse(make: () => Promise<ProcessingResponse>): Promise<void> {
+  /** Sends what is made, or the error that it ends in as the client's answer: at once, unless it has to wait. */
+  #replyOrRefuse(make: () => ProcessingResponse | Promise<ProcessingResponse>): Promise<void> | undefined {
     let response: ProcessingResponse;
     try {
-      response = await make();
-    } catch (thrown) {
-      const admission = this.#admitted();
-      const error = GatewayError.from(thrown);
-      if (error.code === "internal_error") {
-        this.#services.logger.error(
-          { request_id: admission.requestId, err: error.cause ?? error },
-          "a request failed",
+      const made = make();
+      if (made instanceof Promise) {
+        return made.then(
+          (reply) => this.#reply(reply),
+          (thrown: unknown) => this.#reply(this.#refuse(thrown)),
         );
       }
-      this.#exchange?.onRefused(error);
-      response = createImmediateReply(
-        this.#errorReply(admission, error),
-        this.#nextMetadata(error.publicCode),
-      );
+      response = made;
+    } catch (thrown) {
+      response = this.#refuse(thrown);
     }
     this.#reply(response);
+    return undefined;
+  }
+
+  #refuse(thrown: unknown): ProcessingResponse {
+    const admission = this.#admitted();
+    const error = GatewayError.from(thrown);
+    if (error.code === "internal_error") {
+      this.#services.logger.error(
+        { request_id: admission.requestId, err: error.cause ?? error },
+        "a request failed",
+      );
+    }
+    this.#exchange?.onRefused(error);
+    return createImmediateReply(this.#errorReply(admission, error), this.#nextMetadata(error.publicCode));
   }
 
   /** What the access log has not been told yet. */

@@ -157,23 +157,14 @@ export class Exchange implements UpstreamCall {
   }
 
   /**
-   * The upstream's response has begun.
+   * The upstream's response has begun. A promise only where it is refused: what is read goes on at once.
    * @throws GatewayError what the client is told instead; the request is settled then.
    */
-  async onResponseStart(start: ResponseStart): Promise<ResponseMode> {
+  onResponseStart(start: ResponseStart): ResponseMode | Promise<ResponseMode> {
     const { model, target, account, request } = this.#opened();
-    const { reached } = this.#services;
     if (start.attempts > 1) this.#services.meter.retried(model.upstream);
-    if (!isFromUpstream(start.codeDetails)) {
-      this.#way.failed(start.codeDetails);
-      const wasEverReached = reached.has(model.upstream);
-      const { startupSeconds } = model;
-      const { error, wasReached } = mapLocalOutcome(start.codeDetails, { startupSeconds, wasEverReached });
-      if (wasReached) reached.note(model.upstream);
-      await this.#settle(wasReached ? "broken" : "not_sent", this.#told(error));
-      throw error;
-    }
-    reached.note(model.upstream);
+    if (!isFromUpstream(start.codeDetails)) return this.#onLocalOutcome(start.codeDetails, model);
+    this.#services.reached.note(model.upstream);
     this.#way.answered(start.status);
     if (start.status < 200 || start.status > 299) return this.#onErrorStart(start);
     const contentType = start.headers["content-type"] ?? "";
@@ -184,12 +175,9 @@ export class Exchange implements UpstreamCall {
       (isStream && !request.stream && "an event stream in answer to a request without `stream`") ||
       (start.endOfStream && "no body");
     if (problem !== false) {
-      const error = new GatewayError("upstream_error", {
-        cause: new Error(`the upstream answered with ${problem}`),
-      });
-      this.#way.failed(error.cause);
-      await this.#settle("broken", this.#told(error));
-      throw error;
+      const cause = new Error(`the upstream answered with ${problem}`);
+      this.#way.failed(cause);
+      return this.#refuseResponse("broken", new GatewayError("upstream_error", { cause }));
     }
     const answer = request.createAnswer({
       model: target,
@@ -284,6 +272,21 @@ export class Exchange implements UpstreamCall {
     await this.#settle(output.failed === null ? "complete" : howItFailed(answer), result);
     this.#finished(result);
     return { bytes: output.bytes, failed: output.failed };
+  }
+
+  /** Envoy's own answer, in the upstream's place. */
+  #onLocalOutcome(codeDetails: string, { upstream, startupSeconds }: Model): Promise<never> {
+    const { reached } = this.#services;
+    this.#way.failed(codeDetails);
+    const wasEverReached = reached.has(upstream);
+    const { error, wasReached } = mapLocalOutcome(codeDetails, { startupSeconds, wasEverReached });
+    if (wasReached) reached.note(upstream);
+    return this.#refuseResponse(wasReached ? "broken" : "not_sent", error);
+  }
+
+  async #refuseResponse(outcome: Outcome, error: GatewayError): Promise<never> {
+    await this.#settle(outcome, this.#told(error));
+    throw error;
   }
 
   async #onErrorStart(start: ResponseStart): Promise<ResponseMode> {

@@ -53,8 +53,11 @@ export interface UpstreamCall {
    * @param query Of the client's path, without the question mark.
    */
   onRequestBody(body: Uint8Array, query: string): Promise<Route | Reply>;
-  /** The upstream's response has begun. A reply that the client gets in its place, or how its body is to be read. */
-  onResponseStart(start: ResponseStart): Promise<ResponseMode | Reply>;
+  /**
+   * The upstream's response has begun. A reply that the client gets in its place, or how its body is to be read: at once,
+   * unless it takes another look.
+   */
+  onResponseStart(start: ResponseStart): ResponseMode | Promise<ResponseMode | Reply>;
   onWholeBody(body: Uint8Array): Promise<Uint8Array>;
   /** Never throws: what goes wrong in a stream is an event in it. */
   onChunk(chunk: Uint8Array, endOfStream: boolean): ResponsePiece | Promise<ResponsePiece>;

@@ -46,8 +46,8 @@ function create(reached = new Set<string>(), admission: Partial<Admission> = {})
   return { exchange, settlement, seen, finished, warnings };
 }
 
-async function errorOf(answer: Promise<unknown>): Promise<GatewayError> {
-  const thrown: unknown = await answer.then(
+async function errorOf(answer: unknown): Promise<GatewayError> {
+  const thrown: unknown = await Promise.resolve(answer).then(
     () => null,
     (error: unknown) => error,
   );
@@ -99,7 +99,7 @@ describe("an exchange whose upstream does not answer as it should", () => {
   ])("is told as one that starts when it is gone after $name", async ({ start }) => {
     const reached = new Set<string>();
     const before = await route(reached);
-    await before.exchange.onResponseStart({ ...JSON_START, ...start }).catch(() => undefined);
+    await errorOf(before.exchange.onResponseStart({ ...JSON_START, ...start })).catch(() => undefined);
     const { exchange } = await route(reached);
     const gone = { ...JSON_START, status: 503, codeDetails: "no_healthy_upstream" };
     expect((await errorOf(exchange.onResponseStart(gone))).code).toBe("model_starting");
