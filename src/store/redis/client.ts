@@ -7,6 +7,7 @@
 import { Cluster, Redis } from "ioredis";
 import { pause } from "../../wait.ts";
 import { timeOutFairly } from "./fair-timeout.ts";
+import { keepStringMethodsFast } from "./fast-strings.ts";
 import { createRedisTls, type RedisTlsFiles, type RedisTlsOptions } from "./redis-tls.ts";
 import { addScripts } from "./scripts.ts";
 import { writeOncePerTurn } from "./write-once-per-turn.ts";
@@ -49,6 +50,7 @@ export type RedisClient = Redis | Cluster;
 
 /** A client that connects in the background and goes on doing so until `disconnect()`. */
 export function createRedisClient(options: RedisConnectionOptions): RedisClient {
+  keepStringMethodsFast();
   const client = connect(options);
   addScripts(client);
   client.on("error", options.onError);

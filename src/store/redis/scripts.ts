@@ -4,8 +4,9 @@
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { type ClientContext, type Cluster, Command, type Redis, type Result } from "ioredis";
+import type { ClientContext, Cluster, Redis, Result } from "ioredis";
 import { programFile } from "../../package-files.ts";
+import { TextCommand } from "./text-command.ts";
 
 const INCLUDE = /^-- @include ([a-z-]+\.lua)\n/gm;
 
@@ -60,8 +61,6 @@ interface Script {
   isSent: boolean;
 }
 
-const AS_TEXT = { replyEncoding: "utf8" } as const;
-
 /**
  * Gives a client the scripts as commands. They are sent as commands of their own: ioredis's scripts and automatic
  * pipelines, which make an object of all commands there are for each batch, take a third more CPU time.
@@ -86,25 +85,32 @@ function runScript(
   script: Script,
   keysAndArguments: readonly string[],
 ): Promise<unknown> {
-  const { lua, sha, numberOfKeys } = script;
-  const given = numberOfKeys === null ? keysAndArguments : [numberOfKeys, ...keysAndArguments];
-  if (!script.isSent) {
+  const { lua, sha, isSent } = script;
+  if (!isSent) {
     script.isSent = true;
-    return send(client, "eval", [lua, ...given]);
+    return send(client, "eval", formatArguments(lua, script, keysAndArguments));
   }
-  return send(client, "evalsha", [sha, ...given]).catch((error: unknown) => {
+  return send(client, "evalsha", formatArguments(sha, script, keysAndArguments)).catch((error: unknown) => {
     // Another node, or one that was started again.
     if (error instanceof Error && error.message.startsWith("NOSCRIPT")) {
-      return send(client, "eval", [lua, ...given]);
+      return send(client, "eval", formatArguments(lua, script, keysAndArguments));
     }
     throw error;
   });
 }
 
+function formatArguments(
+  luaOrSha: string,
+  { numberOfKeys }: Script,
+  keysAndArguments: readonly string[],
+): string[] {
+  return numberOfKeys === null
+    ? [luaOrSha, ...keysAndArguments]
+    : [luaOrSha, numberOfKeys, ...keysAndArguments];
+}
+
 function send(client: Redis | Cluster, name: "eval" | "evalsha", given: string[]): Promise<unknown> {
-  const command = new Command(name, [], AS_TEXT);
-  // Given later: ioredis would look through them for lists and for what is no text, a third of making a command.
-  command.args = given;
+  const command = new TextCommand(name, given);
   void client.sendCommand(command);
   return command.promise;
 }
