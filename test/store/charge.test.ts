@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RequestIdentity } from "../../src/store/types/settlement.ts";
-import { holdsKey, inflightKey } from "../../src/store/redis/keys.ts";
+import { holdsKey, inflightKey, requestKey } from "../../src/store/redis/keys.ts";
 import {
   admitInput,
   chargeInput,
@@ -93,6 +93,52 @@ describe("charge", () => {
       expect(await test.store.charge(late)).toEqual({ outcome: "repeated" });
     }
     expect(await spentBy(identity)).toBe(300n);
+  });
+
+  it("replaces the first and final charge in all figures and on the list, as any other", async () => {
+    const identity = await createRequest();
+    const further = { cacheWrite: 4, cacheWrite1h: 3, inputAudio: 2, outputAudio: 1 };
+    const tokens = { input: 11, cachedInput: 5, output: 3, reasoning: 2, ...further };
+    await test.store.charge(chargeInput(identity, 1, 500n, { tokens, estimated: true, final: FINAL }));
+    const fewer = { input: 9, cachedInput: 0, output: 3, reasoning: 0 };
+    const second = chargeInput(identity, 2, 200n, { tokens: fewer, final: FINAL });
+    for (const outcome of ["applied", "repeated"]) {
+      expect(await test.store.charge(second)).toEqual({ outcome });
+    }
+    expect(await test.store.charge(chargeInput(identity, 3, 300n))).toEqual({ outcome: "applied" });
+    expect(await spentBy(identity)).toBe(300n);
+    const { rows } = await test.store.readUsage(identity.organizationId, identity.month);
+    const counted = chargeInput(identity, 3, 300n).tokens;
+    expect(rows).toMatchObject([
+      {
+        requests: 1,
+        inputTokens: counted.input,
+        cachedInputTokens: counted.cachedInput,
+        outputTokens: counted.output,
+        reasoningTokens: counted.reasoning,
+        cacheWriteTokens: 0,
+        cacheWrite1hTokens: 0,
+        inputAudioTokens: 0,
+        outputAudioTokens: 0,
+        estimatedRequests: 0,
+        costMicrocents: 300n,
+      },
+    ]);
+    const listed = await test.store.listRequests(identity.organizationId, { limit: 5, after: null });
+    expect(listed.items.map(({ costMicrocents }) => costMicrocents)).toEqual([200n]);
+  });
+
+  it("leaves a record that programs of before, too, know a repeat, a late hold and a renewal by", async () => {
+    const identity = await createRequest();
+    await test.store.charge(chargeInput(identity, 3, 300n, { final: FINAL }));
+    const { organizationId, requestId, keyId, month, day, model } = identity;
+    const fields = ["state", "final", "seq", "key", "month", "day", "model"];
+    const record = await test.client.hmget(requestKey(organizationId, requestId), ...fields);
+    expect(record).toEqual(["closed", "1", "3", keyId, month, day, model]);
+    expect(await test.store.hold(holdInput(identity))).toMatchObject({ outcome: "exists" });
+    expect(await test.store.renew(organizationId, [identity])).toEqual(["ended"]);
+    const other = chargeInput({ ...identity, model: "acme/other" }, 3, 5n, { final: FINAL });
+    await expect(test.store.charge(other)).rejects.toThrow("MISMATCH");
   });
 
   it("counts once when 1,000 callers repeat it at once", async () => {

@@ -127,6 +127,66 @@ describe("findRequest", () => {
     expect(found).toMatchObject({ status: 400, errorCode: "invalid_json", model: null });
   });
 
+  it("tells what a version before this one has written", async () => {
+    const key = await createTestKey(test.store);
+    const { requestId } = await createIdentity(test.store, key);
+    const checks = [{ name: "price", passed: true, figures: { input: "250" } }];
+    const entry = {
+      id: requestId,
+      key: key.keyId,
+      route: ROUTE,
+      model: MODEL,
+      tags: "team=search",
+      status: "200",
+      error: "",
+      checks: JSON.stringify(checks),
+      way: JSON.stringify(WAY),
+      input: "20",
+      cached: "6",
+      output: "14",
+      reasoning: "2",
+      estimated: "1",
+      microcents: "9007199254740991",
+    };
+    await test.client.xadd(`igw:{${key.organizationId}}:recent`, "*", ...Object.entries(entry).flat());
+    expect(await test.store.findRequest(key.organizationId, requestId, key.keyId)).toMatchObject({
+      route: ROUTE,
+      model: MODEL,
+      tags: "team=search",
+      status: 200,
+      errorCode: null,
+      checks,
+      way: WAY,
+      inputTokens: 20,
+      cachedInputTokens: 6,
+      outputTokens: 14,
+      reasoningTokens: 2,
+      estimated: true,
+      costMicrocents: 9_007_199_254_740_991n,
+    });
+  });
+
+  it("tells every text and figure as it was", async () => {
+    const key = await createTestKey(test.store);
+    const identity = {
+      ...(await createIdentity(test.store, key)),
+      model: 'a "model"\\ of\u2028 ünïcode\n',
+      tags: "a=b",
+    };
+    const final = { ...FINAL, status: 502, errorCode: 'upstream "error"', checks: [], way: WAY };
+    const charge = chargeInput(identity, 1, 9_007_199_254_740_991n, { final });
+    await test.store.charge(charge);
+    expect(await test.store.findRequest(key.organizationId, identity.requestId, null)).toMatchObject({
+      model: identity.model,
+      tags: "a=b",
+      status: 502,
+      errorCode: 'upstream "error"',
+      checks: [],
+      way: WAY,
+      costMicrocents: 9_007_199_254_740_991n,
+    });
+  });
+
   it("finds a paid request behind 3,000 refused ones, and one of those among them", async () => {
     const key = await createTestKey(test.store);
     const identity = await createIdentity(test.store, key);

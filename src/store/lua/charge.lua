@@ -7,22 +7,23 @@
 -- KEYS[4] usage of the day of admission             KEYS[5] requests in flight of the key     KEYS[6] recent requests
 -- KEYS[7] key record          KEYS[8] organization  KEYS[9] alerts fired in the month of admission
 -- KEYS[10] outbox of alerts   KEYS[11] list of alerts   KEYS[12] combinations of tags in the month of admission
+-- ARGV: two. The second: what the list of recent requests gets, see requests/recent-entry.ts (final only, '' otherwise).
+--   The first: the JSON of the list of these
 -- ARGV[1] request id          ARGV[2] key id        ARGV[3] month of admission    ARGV[4] day of admission
 -- ARGV[5] model               ARGV[6] route         ARGV[7] sequence number       ARGV[8] '1': final
 -- ARGV[9..19] totals: requests (0 or 1), input, cached, output, reasoning tokens, estimated (0 or 1), microcents, tokens
 --   written to a cache for 5 minutes, for an hour, input audio, output audio
 -- ARGV[20] when the month's figures expire, ms
--- ARGV[21] status   ARGV[22] error code or ''   ARGV[23] checks, JSON: with a final for the list, else what the list
---   will have when another closes the request, '' when that is not known
--- ARGV[24] best estimate: input, cached, output, reasoning tokens and microcents, one space between; '' with a final
--- ARGV[25] of the best estimate, tokens written for 5 minutes, for an hour, input audio, output audio; '' with a final
--- ARGV[26] the request's way, JSON (final only, '' otherwise)
--- ARGV[27] tags, '' for none  ARGV[28] tag row that the hold replied, '' when its reply never came
--- ARGV[29] '1': only where there is a record, or the request is still among the holds as its admission entered it
+--   Of the list only so far when all that follows is ''.
+-- ARGV[21] price: checks, JSON, that the list will have when another closes the request; '' with a final, or when not known
+-- ARGV[22] best estimate: input, cached, output, reasoning tokens and microcents, one space between; '' with a final
+-- ARGV[23] of the best estimate, tokens written for 5 minutes, for an hour, input audio, output audio; '' with a final
+-- ARGV[24] tags, '' for none  ARGV[25] tag row that the hold replied, '' when its reply never came
+-- ARGV[26] '1': only where there is a record, or the request is still among the holds as its admission entered it
 --
--- Reply: {'applied', alerts fired, fell}; fell: why spend did, 'interim' (below what this request's owner had counted
+-- Reply: JSON of {'applied', alerts fired, fell}; fell: why spend did, 'interim' (below what this request's owner had counted
 --   before) or 'reaped' (below what it was closed at by another), '' when it did not; {'repeated'}: a charge with this
---   sequence number or a later one was there, nothing was changed; {'ended'}: ARGV[29] is '1' and the request has had its
+--   sequence number or a later one was there, nothing was changed; {'ended'}: ARGV[26] is '1' and the request has had its
 --   final charge, or none can come, and its record is gone; nothing was changed.
 -- Error: MISMATCH when the record says another key, month, day or model.
 --
@@ -30,43 +31,77 @@
 -- max(0, worst - total) while open, 0 once closed; requests in flight of a key = its open records. Alerts are tested on
 -- the spend that caps are compared with.
 
+-- Redis makes all functions and tables anew at each run, so those that only the other requests need stand behind the usual
+-- one's return.
+
 -- @include integer.lua
--- @include time.lua
--- @include requests.lua
+-- @include lists.lua
+-- @include spend.lua
+-- @include ended.lua
+-- @include reached.lua
 -- @include tags.lua
--- @include thresholds.lua
 
 local request, holds, spend, usage, inflight, recent = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local alert_names = { key = KEYS[7], organization = KEYS[8], spend = KEYS[3], fired = KEYS[9], outbox = KEYS[10],
-  alerts = KEYS[11] }
+local key_record, organization, fired_set, outbox, alerts = KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11]
 local combinations = KEYS[12]
+local entry, ARGV = ARGV[2], read_list(ARGV[1])
 local request_id, key_id, month, day, model, route = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local seq_text, final, FIRST_TOTAL = ARGV[7], ARGV[8] == '1', 9
-local expires_at_ms, status, error_code, checks = ARGV[20], ARGV[21], ARGV[22], ARGV[23]
-local estimate, estimate_further, way, tags, tag_row = ARGV[24], ARGV[25], ARGV[26], ARGV[27], ARGV[28]
-local only_entered = ARGV[29] == '1'
+local seq, final, FIRST_TOTAL, LAST_TOTAL, total_text = ARGV[7], ARGV[8] == '1', 9, 19, ARGV[15]
+local expires_at_ms, price, estimate, estimate_further = ARGV[20], ARGV[21] or '', ARGV[22] or '', ARGV[23] or ''
+local tags, tag_row, only_entered = ARGV[24] or '', ARGV[25] or '', ARGV[26] == '1'
 
-local seq = tonumber(seq_text)
+local exists = redis.call('EXISTS', request) == 1
+if not exists and only_entered and not redis.call('ZSCORE', holds, request_id) then
+  return { 'ended' }
+end
+if not exists then
+  tag_row = decide_tag_row(combinations, tags, tag_row, expires_at_ms)
+end
+
+local is_only_charge = final and not exists
+local organization_spent, key_spent
+if is_only_charge then
+  -- The usual request. All of it began at 0, so the texts that came are the differences. Its record is for repeats and what
+  -- comes late, and is deleted soon: figures as one text, and what a command is compared with, also by older programs.
+  organization_spent, key_spent = move_spend(spend, key_id, tonumber(total_text), total_text, expires_at_ms)
+  add_usage(usage, usage_row(key_id, model, tag_row), ARGV, FIRST_TOTAL, expires_at_ms)
+  redis.call('ZREM', holds, request_id)
+  redis.call('ZREM', inflight, request_id)
+  redis.call('HSET', request, 'state', 'closed', 'final', '1', 'seq', seq, 'key', key_id, 'month', month, 'day', day,
+    'model', model, 'tag_row', tag_row, 'totals', table.concat(ARGV, ' ', FIRST_TOTAL, LAST_TOTAL),
+    'entry', add_recent(recent, nil, request_id, entry))
+  redis.call('PEXPIRE', request, CLOSED_RECORD_MS)
+  if are_alerts_far(key_record, organization, spend, key_id, key_spent, organization_spent) then
+    return '["applied","0",""]'
+  end
+end
+
+-- @include time.lua
+-- @include requests.lua
+-- @include thresholds.lua
+
+local function fire()
+  local spent = organization_spent and { organization = organization_spent, ['key:' .. key_id] = key_spent }
+  return fire_thresholds({ key = key_record, organization = organization, spend = spend, fired = fired_set,
+    outbox = outbox, alerts = alerts, spent = spent }, key_id, month, expires_at_ms)
+end
+if is_only_charge then
+  return write_list({ 'applied', fire(), '' })
+end
+
+local record = exists and read_request(request)
+  or { state = 'open', seq = -1, worst = 0, left = 0, figures = no_figures(), tags = tags, tag_row = tag_row }
+if exists and (record.key ~= key_id or record.month ~= month or record.day ~= day or record.model ~= model) then
+  return redis.error_reply('MISMATCH the record of this request says another key, month, day or model')
+end
+if tonumber(seq) <= record.seq then
+  return { 'repeated' }
+end
+
 local totals = {}
 for position = 1, #USAGE_FIGURES do
   totals[position] = tonumber(ARGV[FIRST_TOTAL + position - 1])
 end
-
-local record = read_request(request)
-if record and (record.key ~= key_id or record.month ~= month or record.day ~= day or record.model ~= model) then
-  return redis.error_reply('MISMATCH the record of this request says another key, month, day or model')
-end
-if record and seq <= record.seq then
-  return { 'repeated' }
-end
-
-if not record and only_entered and not redis.call('ZSCORE', holds, request_id) then
-  return { 'ended' }
-end
-
-local existed = record ~= nil
-record = record or { state = 'open', worst = 0, left = 0, figures = no_figures(), tags = tags,
-  tag_row = decide_tag_row(combinations, tags, tag_row, expires_at_ms) }
 if record.state ~= 'open' and not final then
   -- Another has closed it and its owner may never come again: it stays at the best estimate.
   for position, figure in pairs(parse_estimate(estimate, estimate_further) or {}) do
@@ -74,7 +109,8 @@ if record.state ~= 'open' and not final then
   end
 end
 local total = totals[7]
-alert_names.spent = move_spend(spend, key_id, total - record.figures[7], expires_at_ms)
+local difference = total - record.figures[7]
+organization_spent, key_spent = move_spend(spend, key_id, difference, integer(difference), expires_at_ms)
 move_usage(usage, key_id, model, record.tag_row, record.figures, totals, expires_at_ms)
 
 local open = record.state == 'open' and not final
@@ -86,15 +122,18 @@ if total < record.figures[7] then
 end
 
 -- What is the same as before is not written again; a figure that is not there is 0.
-local fields = { 'state', open and 'open' or 'closed', 'seq', seq_text }
+local fields = { 'state', open and 'open' or 'closed', 'seq', seq }
 local function set(name, value)
   fields[#fields + 1] = name
   fields[#fields + 1] = value
 end
 for position, figure in ipairs(USAGE_FIGURES) do
-  if totals[position] ~= record.figures[position] then
+  if totals[position] ~= record.figures[position] or record.has_totals then
     set(figure, integer(totals[position]))
   end
+end
+if record.has_totals then
+  set('totals', '')
 end
 if left ~= record.left then
   set('left', integer(left))
@@ -103,7 +142,7 @@ if estimate ~= '' or record.estimate then
   set('estimate', estimate)
   set('estimate_further', estimate_further)
 end
-if not existed then
+if not exists then
   set('key', key_id)
   set('month', month)
   set('day', day)
@@ -114,30 +153,30 @@ if not existed then
     set('tag_row', record.tag_row)
   end
 end
-if not final and checks ~= '' then
-  set('price', checks)
+if price ~= '' then
+  set('price', price)
 end
 if record.reaped and open then
   set('reaped', '')
 end
 if final then
   set('final', '1')
-  set('entry', add_recent(recent, record.entry, request_id, key_id, route, model, record.tags, totals, status, error_code,
-    checks, way))
+  set('entry', add_recent(recent, record.entry, request_id, entry))
   redis.call('ZREM', holds, request_id)
   redis.call('ZREM', inflight, request_id)
-elseif not existed then
+elseif not exists then
   -- Begun without a hold, or the hold was lost in a failover: somebody must close this record if its owner dies.
   local deadline_ms = integer(now_milliseconds() + DEADLINE_MS)
   redis.call('ZADD', holds, deadline_ms, request_id)
   redis.call('ZADD', inflight, deadline_ms, request_id)
 end
 redis.call('HSET', request, unpack(fields))
-if final or not existed then
+if final or not exists then
   redis.call('PEXPIRE', request, CLOSED_RECORD_MS)
 end
 local fired = '0'
-if final or total > record.figures[7] then
-  fired = fire_thresholds(alert_names, key_id, month, expires_at_ms)
+if (final or total > record.figures[7])
+  and not are_alerts_far(key_record, organization, spend, key_id, key_spent, organization_spent) then
+  fired = fire()
 end
-return { 'applied', fired, fell }
+return write_list({ 'applied', fired, fell })

@@ -14,8 +14,12 @@
 -- Keeps: as charge. A charge that comes later still replaces what was closed at.
 
 -- @include integer.lua
+-- @include lists.lua
 -- @include time.lua
+-- @include spend.lua
+-- @include ended.lua
 -- @include requests.lua
+-- @include reached.lua
 -- @include thresholds.lua
 
 local request, holds, spend, usage, inflight, recent = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
@@ -54,12 +58,18 @@ if record.seq == 0 or record.floor > totals[7] then
   totals[2] = math.max(totals[2], record.floor_input)
   totals[7] = math.max(totals[7], record.floor)
 end
-alert_names.spent = move_spend(spend, key_id, totals[7] - record.figures[7], expires_at_ms)
+local difference = totals[7] - record.figures[7]
+local organization_spent, key_spent = move_spend(spend, key_id, difference, integer(difference), expires_at_ms)
+alert_names.spent = organization_spent and { organization = organization_spent, ['key:' .. key_id] = key_spent }
 move_usage(usage, key_id, record.model, record.tag_row, record.figures, totals, expires_at_ms)
 move_held(spend, key_id, -record.left)
 
-local entry = add_recent(recent, record.entry, request_id, key_id, record.route, record.model, record.tags, totals,
-  '', '', record.price, '')
+local texts = write_list({ key_id, record.route, record.model, record.tags, '', '' })
+local figures = write_list({ integer(totals[2]), integer(totals[3]), integer(totals[4]), integer(totals[5]),
+  integer(totals[6]), integer(totals[7]) })
+local checks = record.price ~= '' and record.price or 'null'
+local entry = add_recent(recent, record.entry, request_id,
+  string.sub(texts, 1, -2) .. ',' .. checks .. ',null,' .. string.sub(figures, 2))
 local fields = { 'state', 'closed', 'left', '0', 'entry', entry, 'reaped', '1' }
 for position, figure in ipairs(USAGE_FIGURES) do
   fields[#fields + 1] = figure

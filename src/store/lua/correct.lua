@@ -17,7 +17,8 @@
 
 -- @include integer.lua
 -- @include time.lua
--- @include requests.lua
+-- @include spend.lua
+-- @include reached.lua
 -- @include thresholds.lua
 -- @include audit.lua
 

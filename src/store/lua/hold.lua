@@ -19,6 +19,8 @@
 
 -- @include integer.lua
 -- @include time.lua
+-- @include spend.lua
+-- @include ended.lua
 -- @include requests.lua
 -- @include tags.lua
 

@@ -18,6 +18,7 @@
 
 -- @include integer.lua
 -- @include time.lua
+-- @include spend.lua
 -- @include requests.lua
 -- @include tags.lua
 
@@ -75,5 +76,5 @@ end
 if not is_raised then
   return { 'enough' }
 end
-move_spend(spend, key_id, added, expires_at_ms)
+move_spend(spend, key_id, added, integer(added), expires_at_ms)
 return { 'raised', integer(added) }

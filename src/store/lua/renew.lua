@@ -10,6 +10,7 @@
 
 -- @include integer.lua
 -- @include time.lua
+-- @include spend.lua
 -- @include requests.lua
 
 local holds = KEYS[1]

@@ -18,6 +18,7 @@
 -- @include bucket.lua
 -- @include records.lua
 -- @include audit.lua
+-- @include reached.lua
 -- @include thresholds.lua
 
 local key_record, request_bucket, count_bucket = KEYS[1], KEYS[2], KEYS[3]

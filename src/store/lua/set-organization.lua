@@ -15,6 +15,7 @@
 -- @include time.lua
 -- @include records.lua
 -- @include audit.lua
+-- @include reached.lua
 -- @include thresholds.lua
 
 local organization, holds = KEYS[1], KEYS[2]

@@ -2,7 +2,6 @@
  * The last requests of an organization, in two streams: what was admitted (written when it ends) and what was refused at
  * admission. Bounded, so old ones are gone; for explaining, never for money.
  */
-import * as z from "zod";
 import { describeChecks } from "../admission/checks.ts";
 import type { StoreContext } from "../context.ts";
 import { timeOfId } from "../ids.ts";
@@ -11,10 +10,10 @@ import { parseInteger, parseIntegerOrNull } from "../redis/parse-reply.ts";
 import { ADMISSION_DECISIONS } from "../types/decision.ts";
 import type { AdmissionDecision } from "../types/decision.ts";
 import type { Check, RecentRequest, RecentRequestStore } from "../types/reporting.ts";
-import { formatWay, parseWay } from "./way.ts";
+import { type EntryFields, formatEntry, parseEntryFields } from "./recent-entry.ts";
 import { storeOf } from "../run.ts";
 
-/** As in `lua/include/requests.lua`. */
+/** As in `lua/include/ended.lua`. */
 const RECENT_ENTRIES = 10_000;
 /** Entries read at a time when one is looked for. */
 const SCAN_ENTRIES = 500;
@@ -25,31 +24,22 @@ const MAX_FILTERED = 2_000;
 /** How far the clock of the worker that made the id may be off Redis's. */
 const CLOCK_SKEW_MS = 60_000;
 
-type Fields = Readonly<Record<string, string>>;
-
-const checksSchema = z.array(
-  z.object({
-    name: z.string(),
-    passed: z.boolean(),
-    figures: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
-  }),
-);
+type Fields = EntryFields["texts"];
 
 export const createRecentRequestStore = storeOf<RecentRequestStore>({
   async recordRequest(context, request) {
-    const fields = {
-      id: request.requestId,
-      key: request.keyId,
-      route: request.route,
-      model: request.model ?? "",
-      tags: request.tags ?? "",
-      status: String(request.status),
-      error: request.errorCode ?? "",
-      checks: JSON.stringify(request.checks),
-      way: formatWay(request.way),
-    };
-    const stream = recentKey(request.organizationId);
-    await context.client.xadd(stream, "MAXLEN", "~", RECENT_ENTRIES, "*", ...Object.entries(fields).flat());
+    const { organizationId, requestId } = request;
+    await context.client.xadd(
+      recentKey(organizationId),
+      "MAXLEN",
+      "~",
+      RECENT_ENTRIES,
+      "*",
+      "id",
+      requestId,
+      "request",
+      formatEntry(request),
+    );
   },
 
   async findRequest(context, organizationId, requestId, keyId) {
@@ -163,10 +153,8 @@ async function scanFor(
 }
 
 function parseEntry([entryId, items]: [string, string[]]): [string, RecentRequest] {
-  const fields: Record<string, string> = {};
-  for (let position = 0; position + 1 < items.length; position += 2) {
-    fields[items[position] ?? ""] = items[position + 1] ?? "";
-  }
+  const entry = parseEntryFields(items);
+  const fields = entry.texts;
   const recordedAtMs = Number(entryId.split("-")[0]);
   const request = {
     requestId: fields["id"] ?? "",
@@ -175,8 +163,8 @@ function parseEntry([entryId, items]: [string, string[]]): [string, RecentReques
     route: fields["route"] ?? "",
     model: fields["model"] === undefined || fields["model"] === "" ? null : fields["model"],
     tags: fields["tags"] ?? "",
-    ...parseOutcome(fields),
-    way: parseWay(fields["way"]),
+    ...parseOutcome(entry, fields),
+    way: entry.way,
     inputTokens: countOf(fields, "input"),
     cachedInputTokens: countOf(fields, "cached"),
     outputTokens: countOf(fields, "output"),
@@ -187,15 +175,22 @@ function parseEntry([entryId, items]: [string, string[]]): [string, RecentReques
   return [entryId, request];
 }
 
-function parseOutcome(fields: Fields): Pick<RecentRequest, "refusal" | "status" | "errorCode" | "checks"> {
+function parseOutcome(
+  entry: EntryFields,
+  fields: Fields,
+): Pick<RecentRequest, "refusal" | "status" | "errorCode" | "checks"> {
   const decision = ADMISSION_DECISIONS.find((known) => known === fields["decision"]);
   if (decision !== undefined) {
     const checks = parseRefusalChecks(decision, fields);
     return { refusal: decision, status: null, errorCode: null, checks };
   }
   const errorCode = fields["error"] === undefined || fields["error"] === "" ? null : fields["error"];
-  const checks = fields["checks"] ? checksSchema.parse(JSON.parse(fields["checks"])) : [];
-  return { refusal: null, status: parseIntegerOrNull(fields["status"]), errorCode, checks };
+  return {
+    refusal: null,
+    status: parseIntegerOrNull(fields["status"]),
+    errorCode,
+    checks: entry.checks,
+  };
 }
 
 function parseRefusalChecks(decision: AdmissionDecision, fields: Fields): readonly Check[] {

@@ -16,7 +16,7 @@ import {
   tagCombinationsKey,
   usageKey,
 } from "../redis/keys.ts";
-import { formatWay } from "./way.ts";
+import { formatChargedEntry, formatChecks } from "./recent-entry.ts";
 import { expiryOf } from "../../calendar.ts";
 import {
   amountAt,
@@ -28,6 +28,7 @@ import {
   textAt,
 } from "../redis/parse-reply.ts";
 import type {
+  ChargeInput,
   OverdueRequest,
   RenewOutcome,
   RequestEstimate,
@@ -96,27 +97,22 @@ export const createRequestStore = storeOf<RequestStore>({
       await context.client.igwCharge(
         ...chargeKeys(input),
         tagCombinationsKey(input.organizationId, month),
-        ...identityArguments(input),
-        formatCount(input.sequence),
-        final === null ? "0" : "1",
-        String(input.requests),
-        formatCount(tokens.input),
-        formatCount(tokens.cachedInput),
-        formatCount(tokens.output),
-        formatCount(tokens.reasoning),
-        input.estimated ? "1" : "0",
-        formatAmount(input.totalMicrocents),
-        ...listFurther(tokens),
-        String(expiryOf(month, context.usageMonths)),
-        final === null ? "" : String(final.status),
-        final?.errorCode ?? "",
-        final === null ? formatPrice(input.estimate?.price) : JSON.stringify(final.checks),
-        formatEstimate(input.estimate),
-        input.estimate === null ? "" : listFurther(input.estimate.tokens).join(" "),
-        final === null ? "" : formatWay(final.way),
-        input.tags ?? "",
-        input.tagRow ?? "",
-        input.onlyIfEntered === true ? "1" : "",
+        JSON.stringify([
+          ...identityArguments(input),
+          formatCount(input.sequence),
+          final === null ? "0" : "1",
+          String(input.requests),
+          formatCount(tokens.input),
+          formatCount(tokens.cachedInput),
+          formatCount(tokens.output),
+          formatCount(tokens.reasoning),
+          input.estimated ? "1" : "0",
+          formatAmount(input.totalMicrocents),
+          ...listFurther(tokens),
+          String(expiryOf(month, context.usageMonths)),
+          ...listRare(input),
+        ]),
+        formatChargedEntry(input),
       ),
     );
     const outcome = textAt(reply, OUTCOME);
@@ -217,9 +213,22 @@ function listFurther({ cacheWrite, cacheWrite1h, inputAudio, outputAudio }: Requ
   return [cacheWrite, cacheWrite1h, inputAudio, outputAudio].map((count) => formatCount(count ?? 0));
 }
 
+/** Most charges have none of these, and are read in less time without. */
+function listRare({ final, estimate, tags, tagRow, onlyIfEntered }: ChargeInput): string[] {
+  if (estimate === null && (tags ?? "") === "" && onlyIfEntered !== true) return [];
+  return [
+    final === null ? formatPrice(estimate?.price) : "",
+    formatEstimate(estimate),
+    estimate === null ? "" : listFurther(estimate.tokens).join(" "),
+    tags ?? "",
+    tagRow ?? "",
+    onlyIfEntered === true ? "1" : "",
+  ];
+}
+
 /** As the checks of a request that another closes. */
 function formatPrice(price: Check | undefined): string {
-  return price === undefined ? "" : JSON.stringify([price]);
+  return price === undefined ? "" : formatChecks([price]);
 }
 
 function formatEstimate(estimate: RequestEstimate | null): string {

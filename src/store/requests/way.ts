@@ -18,11 +18,12 @@ const waySchema = z.object({
   requestedModel: z.string().optional(),
 });
 
+/** JSON. */
 export function formatWay(way: RequestWay | undefined): string {
-  return way === undefined ? "" : JSON.stringify(way);
+  return way === undefined ? "null" : JSON.stringify(way);
 }
 
-/** @param text Left out, or empty, in entries of older versions and of requests whose worker died. */
-export function parseWay(text: string | undefined): RequestWay {
-  return text === undefined || text === "" ? UNKNOWN_WAY : waySchema.parse(JSON.parse(text));
+/** @param value Null in entries of older versions and of requests whose worker died. */
+export function parseWay(value: unknown): RequestWay {
+  return value === null ? UNKNOWN_WAY : waySchema.parse(value);
 }

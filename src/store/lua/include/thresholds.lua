@@ -9,8 +9,8 @@
 local LISTED_ALERTS = 10000
 
 local THRESHOLDS = {
-  { field = 'budget_cents', kind = 'budget', percents = { 80, 100 } },
-  { field = 'hard_cap_cents', kind = 'hard_cap', percents = { 90, 100 } },
+  { kind = 'budget', percents = { 80, 100 } },
+  { kind = 'hard_cap', percents = { 90, 100 } },
 }
 
 -- A UUID version 7. Lua's random numbers are the same in every run here, so its tail is a hash of what makes the alert
@@ -48,12 +48,17 @@ local function write_message(names, message)
   redis.call('XADD', names.outbox, '*', unpack(entry))
 end
 
--- Fires what one subject, the key or the organization, has reached. `amounts`: field of a record -> cents or ''.
-local function fire_subject(message, names, amounts, subject, alert)
+-- Fires what one subject, the key or the organization, has reached. `record`: where its amounts stand.
+local function fire_subject(message, names, record, subject, alert)
+  local budget, hard_cap = read_amounts(record)
+  local amounts = { budget = budget or '', hard_cap = hard_cap or '' }
+  if amounts.budget == '' and amounts.hard_cap == '' then
+    return
+  end
   local spent = names.spent and names.spent[subject] or number_or_zero(redis.call('HGET', names.spend, subject))
   for _, threshold in ipairs(THRESHOLDS) do
-    local amount_cents = amounts[threshold.field]
-    local amount = tonumber(amount_cents or '') or 0
+    local amount_cents = amounts[threshold.kind]
+    local amount = tonumber(amount_cents) or 0
     for _, percent in ipairs(threshold.percents) do
       -- At most 9 * 10^15, so exact. Of nothing everything is spent from the start: that is no news.
       if amount > 0 and spent >= amount * percent * 10000 then
@@ -67,28 +72,20 @@ local function fire_subject(message, names, amounts, subject, alert)
   end
 end
 
-local function has_amount(amounts)
-  return (amounts.budget_cents or '') ~= '' or (amounts.hard_cap_cents or '') ~= ''
-end
-
 -- Fires what the spend of a month has reached and tells the delivery. Returns how many alerts that were, as text.
--- names: { organization, key (nil: not the key's), spend, fired, outbox, alerts, spent (move_spend's, nil: it is read) };
+-- names: { organization, key (nil: not the key's), spend, fired, outbox, alerts, spent (by subject, nil: it is read) };
 -- only_key: not the organization's.
 local function fire_thresholds(names, key_id, month, expires_at_ms, only_key)
   local message = {}
-  local owner = redis.call('HMGET', names.organization, 'currency', 'budget_cents', 'hard_cap_cents')
+  local currency = redis.call('HGET', names.organization, 'currency') or ''
   if names.key then
-    local key = redis.call('HMGET', names.key, 'name', 'budget_cents', 'hard_cap_cents')
-    local amounts = { budget_cents = key[2], hard_cap_cents = key[3] }
-    local alert = { scope = 'key', key_id = key_id, key_name = key[1] or '', currency = owner[1] or '', month = month }
-    if has_amount(amounts) then
-      fire_subject(message, names, amounts, 'key:' .. key_id, alert)
-    end
+    local name = redis.call('HGET', names.key, 'name') or ''
+    local alert = { scope = 'key', key_id = key_id, key_name = name, currency = currency, month = month }
+    fire_subject(message, names, names.key, 'key:' .. key_id, alert)
   end
-  local amounts = { budget_cents = owner[2], hard_cap_cents = owner[3] }
-  if not only_key and has_amount(amounts) then
-    local alert = { scope = 'organization', key_id = '', key_name = '', currency = owner[1] or '', month = month }
-    fire_subject(message, names, amounts, 'organization', alert)
+  if not only_key then
+    local alert = { scope = 'organization', key_id = '', key_name = '', currency = currency, month = month }
+    fire_subject(message, names, names.organization, 'organization', alert)
   end
   if #message > 0 then
     if redis.call('PTTL', names.fired) == -1 then

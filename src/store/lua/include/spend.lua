@@ -1,0 +1,49 @@
+-- What counts: a month's spend and a day's usage.
+
+-- Figures of a month go when its retention ends.
+local function keep_until(key, expires_at_ms)
+  if redis.call('PTTL', key) == -1 then
+    redis.call('PEXPIREAT', key, expires_at_ms)
+  end
+end
+
+-- Moves a month's spend by a difference in microcents, `text` as such. Returns what organization and key have spent then;
+-- nil when nothing moved.
+local function move_spend(spend, key_id, difference, text, expires_at_ms)
+  if difference == 0 then
+    return nil
+  end
+  local organization_spent = redis.call('HINCRBY', spend, 'organization', text)
+  local key_spent = redis.call('HINCRBY', spend, 'key:' .. key_id, text)
+  -- In a hash that has just come to be, every field began with this difference.
+  if organization_spent == difference then
+    keep_until(spend, expires_at_ms)
+  end
+  return organization_spent, key_spent
+end
+
+-- The figures of a usage row, which are also fields of a request's record. Records and rows of schema 1 have the first
+-- seven; what is not there is 0.
+local USAGE_FIGURES = { 'requests', 'input', 'cached', 'output', 'reasoning', 'estimated', 'microcents', 'cache_write',
+  'cache_write_1h', 'input_audio', 'output_audio' }
+
+-- What the fields of a usage row begin with. `tag_row`: '' for requests without tags.
+local function usage_row(key_id, model, tag_row)
+  return key_id .. ':' .. model .. (tag_row ~= '' and '#' .. tag_row or '') .. ':'
+end
+
+-- Adds differences to a usage row: texts in the order of USAGE_FIGURES, from `texts[first]` on. (One HMGET and one HSET of
+-- them all take more, with the numbers that they have to be made into.)
+local function add_usage(usage, row, texts, first, expires_at_ms)
+  local sum, added
+  for position = 1, #USAGE_FIGURES do
+    local text = texts[first + position - 1]
+    if text ~= '0' then
+      sum, added = redis.call('HINCRBY', usage, row .. USAGE_FIGURES[position], text), text
+    end
+  end
+  -- As in move_spend: only then can the hash be one that has just come to be.
+  if added and sum == tonumber(added) then
+    keep_until(usage, expires_at_ms)
+  end
+end
