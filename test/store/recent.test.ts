@@ -166,6 +166,44 @@ describe("findRequest", () => {
     });
   });
 
+  it("tells a refusal that a version before this one has written", async () => {
+    const key = await createTestKey(test.store);
+    const { requestId } = await createIdentity(test.store, key);
+    const entry = {
+      id: requestId,
+      key: key.keyId,
+      route: ROUTE,
+      decision: "rate_limited",
+      bucket: "requests",
+      rpm: "60",
+      hard_cap_cents: "",
+      max_concurrent: "",
+      expires_at: "",
+      spent: "0",
+      currency: "USD",
+      organization_hard_cap_cents: "",
+      organization_spent: "0",
+      remaining: "0",
+      capacity: "10",
+      retry_after: "1",
+      concurrent: "",
+    };
+    await test.client.xadd(`igw:{${key.organizationId}}:refused`, "*", ...Object.entries(entry).flat());
+    const found = await test.store.findRequest(key.organizationId, requestId, key.keyId);
+    expect(found).toMatchObject({ route: ROUTE, refusal: "rate_limited", status: null, keyId: key.keyId });
+    expect(found?.checks.at(-1)).toEqual({
+      name: "rate_limit",
+      passed: false,
+      figures: {
+        bucket: "requests",
+        requests_per_minute: 60,
+        burst: 10,
+        remaining: 0,
+        retry_after_seconds: 1,
+      },
+    });
+  });
+
   it("tells every text and figure as it was", async () => {
     const key = await createTestKey(test.store);
     const identity = {

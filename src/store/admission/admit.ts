@@ -18,19 +18,10 @@ import {
 } from "../redis/keys.ts";
 import { dayAt, monthAt } from "../../calendar.ts";
 import { amountAt, integerAt, integerOrNullAt, textAt } from "../redis/parse-reply.ts";
-import { KEY_SETTINGS } from "../../settings/key.ts";
-import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
 import { ADMISSION_DECISIONS } from "../types/decision.ts";
-import type {
-  AdmitInput,
-  AdmitResult,
-  AdmittedKey,
-  AdmittedOrganization,
-  KeyReference,
-  KnownKeyResult,
-} from "../types/admission.ts";
-import { createSettingsReader } from "./read-settings.ts";
-import { ADMITTED_AT, AT, OUTCOME } from "../redis/reply-layouts.ts";
+import type { AdmitInput, AdmitResult, KeyReference } from "../types/admission.ts";
+import { type AdmittedSettings, knownSettings, rememberSettings } from "./read-settings.ts";
+import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 
 /** @see AdmissionStore.lookUpKey */
 export async function findKeyReference(
@@ -44,17 +35,11 @@ export async function findKeyReference(
 
 /** @see AdmissionStore.admit */
 export async function admit(context: StoreContext, input: AdmitInput): Promise<AdmitResult> {
-  const { organizationId, keyId } = input;
+  const { keyId } = input;
+  const known = knownSettings(keyId);
   const reply = await runInMonth(context, (month) =>
     context.client.igwAdmit(
-      keyRecordKey(organizationId, keyId),
-      organizationKey(organizationId),
-      requestBucketKey(organizationId, keyId),
-      countBucketKey(organizationId, keyId),
-      spendKey(organizationId, month.name),
-      inflightKey(organizationId, keyId),
-      refusedKey(organizationId),
-      holdsKey(organizationId),
+      ...admitKeys(input, month.name),
       keyId,
       input.presentedHash,
       String(month.startMs),
@@ -63,52 +48,56 @@ export async function admit(context: StoreContext, input: AdmitInput): Promise<A
       input.route,
       input.bucket,
       input.metered ? "1" : "0",
+      known?.version ?? "",
     ),
   );
-  return parseAdmitResult(reply, input);
+  return parseAdmitResult(reply, input, known);
 }
 
-function parseAdmitResult(reply: readonly unknown[], input: AdmitInput): AdmitResult {
+/** KEYS of `admit.lua`. */
+export function admitKeys({ organizationId, keyId }: KeyReference, month: string): string[] {
+  return [
+    keyRecordKey(organizationId, keyId),
+    organizationKey(organizationId),
+    requestBucketKey(organizationId, keyId),
+    countBucketKey(organizationId, keyId),
+    spendKey(organizationId, month),
+    inflightKey(organizationId, keyId),
+    refusedKey(organizationId),
+    holdsKey(organizationId),
+  ];
+}
+
+/** @param known The settings whose version was sent: the reply has none when they are still those. */
+function parseAdmitResult(
+  reply: readonly unknown[],
+  { keyId, organizationId }: AdmitInput,
+  known: AdmittedSettings | null,
+): AdmitResult {
   const decision = ADMISSION_DECISIONS.find((known) => known === reply[OUTCOME]);
   if (decision === undefined) throw new TypeError("admit replied a decision that is not known");
-  const timeMs = integerAt(reply, AT.admit.timeMs);
+  const at = AT.admit;
+  const timeMs = integerAt(reply, at.timeMs);
   if (decision === "unknown_key") return { decision, timeMs };
+  const version = textAt(reply, at.settingsVersion);
+  const settings =
+    version === "" && known !== null ? known : rememberSettings(keyId, version, reply[at.settings]);
   return {
     decision,
     timeMs,
     month: monthAt(timeMs).name,
     day: dayAt(timeMs).name,
-    key: parseKey(reply, input.keyId),
-    organization: parseOrganization(reply, input.organizationId),
-    ...parseLimits(reply),
-  };
-}
-
-const readKeySettings = createSettingsReader(KEY_SETTINGS, ADMITTED_AT.key);
-const readOrganizationSettings = createSettingsReader(ORGANIZATION_SETTINGS, ADMITTED_AT.organization);
-
-function parseKey(reply: readonly unknown[], id: string): AdmittedKey {
-  return {
-    ...readKeySettings(reply),
-    id,
-    display: textAt(reply, AT.admit.keyDisplay),
-    spentMicrocents: amountAt(reply, AT.admit.keySpent),
-  };
-}
-
-function parseOrganization(reply: readonly unknown[], id: string): AdmittedOrganization {
-  return {
-    ...readOrganizationSettings(reply),
-    id,
-    spentMicrocents: amountAt(reply, AT.admit.organizationSpent),
-  };
-}
-
-function parseLimits(
-  reply: readonly unknown[],
-): Pick<KnownKeyResult, "bucket" | "concurrentRequests" | "isEntered"> {
-  const at = AT.admit;
-  return {
+    key: {
+      id: keyId,
+      display: settings.display,
+      spentMicrocents: amountAt(reply, at.keySpent),
+      ...settings.key,
+    },
+    organization: {
+      id: organizationId,
+      spentMicrocents: amountAt(reply, at.organizationSpent),
+      ...settings.organization,
+    },
     bucket: {
       remaining: integerAt(reply, at.remaining),
       capacity: integerAt(reply, at.capacity),

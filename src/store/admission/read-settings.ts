@@ -1,32 +1,83 @@
-/** The settings in the reply of an admission, read by their tables. */
+/** The settings that an admission tells, read by their tables. */
+import { KEY_SETTINGS } from "../../settings/key.ts";
+import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
 import type { AdmittedOf, StoredSettings } from "../../settings/setting.ts";
 import { admittedRows } from "../../settings/table.ts";
 import { setBounded } from "../../set-bounded.ts";
-import { textAt } from "../redis/parse-reply.ts";
+import { parseArray, textAt } from "../redis/parse-reply.ts";
+import { ADMITTED_AT } from "../redis/reply-layouts.ts";
 
-/** Values that are JSON in Redis, by their text: read once and not with every request. Most keys have none. */
+export interface AdmittedSettings {
+  /** What `lua/admit.lua` calls them; see `lua/include/stamp.lua`. */
+  readonly version: string;
+  /** What people know the key by: its first and last characters. */
+  readonly display: string;
+  readonly key: AdmittedOf<typeof KEY_SETTINGS>;
+  readonly organization: AdmittedOf<typeof ORGANIZATION_SETTINGS>;
+  /** Of their texts. */
+  readonly characters: number;
+}
+
+/** As last told, by key id, the oldest first. */
+const known = new Map<string, AdmittedSettings>();
+/** Of all texts that are known: some 20,000 keys, or 600 with an organization's 100 names of models; 20 MB. */
+const MAX_KNOWN_CHARACTERS = 3_000_000;
+let knownCharacters = 0;
+
+/** Values that are JSON themselves, by their text, since keys of an organization share them. */
 const MAX_KNOWN_VALUES = 500;
 
-type Parse = (text: string) => unknown;
+const readKeySettings = createReader(KEY_SETTINGS, ADMITTED_AT.key);
+const readOrganizationSettings = createReader(ORGANIZATION_SETTINGS, ADMITTED_AT.organization);
+
+/** What a key's settings were when last told, or null: whether they still are is for Redis to say. */
+export function knownSettings(keyId: string): AdmittedSettings | null {
+  return known.get(keyId) ?? null;
+}
 
 /**
- * @param first Where the first of them stands in the reply; '' there: the default.
- * @returns A reader, which throws what the kinds throw when a text is none that this program writes.
+ * Reads what an admission tells of a key's settings, and keeps it.
+ * @param told The list that `lua/admit.lua` replies.
+ * @throws TypeError, or what the settings' kinds throw, when it is none that this program writes.
  */
-export function createSettingsReader<Table extends StoredSettings>(
+export function rememberSettings(keyId: string, version: string, told: unknown): AdmittedSettings {
+  const texts = parseArray(told);
+  const settings = {
+    version,
+    display: textAt(texts, ADMITTED_AT.display),
+    key: readKeySettings(texts),
+    organization: readOrganizationSettings(texts),
+    characters: texts.join("").length,
+  };
+  forget(keyId);
+  known.set(keyId, settings);
+  knownCharacters += settings.characters;
+  for (const oldest of known.keys()) {
+    if (knownCharacters <= MAX_KNOWN_CHARACTERS) break;
+    forget(oldest);
+  }
+  return settings;
+}
+
+function forget(keyId: string): void {
+  knownCharacters -= known.get(keyId)?.characters ?? 0;
+  known.delete(keyId);
+}
+
+/** @param first Where the first of them stands among the texts; '' there: the default. */
+function createReader<Table extends StoredSettings>(
   table: Table,
   first: number,
-): (reply: readonly unknown[]) => AdmittedOf<Table> {
-  const readers = admittedRows(table).map(([name, row], index) => ({
+): (texts: readonly unknown[]) => AdmittedOf<Table> {
+  const readers = admittedRows(table).map(([name, row]) => ({
     name,
-    position: first + index,
     none: row.default,
     parse: remember((text) => row.kind.parse(text)),
   }));
-  return (reply) => {
+  return (texts) => {
     const settings: Record<string, unknown> = {};
-    for (const { name, position, none, parse } of readers) {
-      const text = textAt(reply, position);
+    for (const [index, { name, none, parse }] of readers.entries()) {
+      const text = textAt(texts, first + index);
       settings[name] = text === "" && none !== undefined ? none : parse(text);
     }
     // Each row's kind made its value, which a loop over the rows hides from TypeScript.
@@ -34,13 +85,13 @@ export function createSettingsReader<Table extends StoredSettings>(
   };
 }
 
-function remember(parse: Parse): Parse {
-  const known = new Map<string, unknown>();
+function remember(parse: (text: string) => unknown): (text: string) => unknown {
+  const values = new Map<string, unknown>();
   return (text) => {
     if (!/^[[{]/.test(text)) return parse(text);
-    if (known.has(text)) return known.get(text);
+    if (values.has(text)) return values.get(text);
     const value = parse(text);
-    setBounded(known, text, value, MAX_KNOWN_VALUES);
+    setBounded(values, text, value, MAX_KNOWN_VALUES);
     return value;
   };
 }

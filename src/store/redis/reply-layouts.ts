@@ -10,13 +10,12 @@ import { admittedRows } from "../../settings/table.ts";
 interface ReplyLayout {
   readonly file: string;
   readonly fields: readonly string[];
-  /** Behind the fields. */
+  /** The list that is the field of this name. */
   readonly settings?: readonly string[];
 }
 
 const ADMIT_FIELDS = [
   "timeMs",
-  "keyDisplay",
   "keySpent",
   "organizationSpent",
   "remaining",
@@ -25,6 +24,8 @@ const ADMIT_FIELDS = [
   "retryAfterSeconds",
   "concurrent",
   "entered",
+  "settingsVersion",
+  "settings",
 ] as const;
 
 const KEY_FIELDS = admittedFields("key", KEY_SETTINGS);
@@ -35,7 +36,11 @@ function admittedFields(owner: string, table: StoredSettings): string[] {
 }
 
 export const REPLY_LAYOUTS = {
-  admit: { file: "admit.lua", fields: ADMIT_FIELDS, settings: [...KEY_FIELDS, ...ORGANIZATION_FIELDS] },
+  admit: {
+    file: "admit.lua",
+    fields: ADMIT_FIELDS,
+    settings: ["keyDisplay", ...KEY_FIELDS, ...ORGANIZATION_FIELDS],
+  },
   monthChanged: { file: "admit.lua", fields: ["timeMs"] },
   held: { file: "hold.lua", fields: ["tagRow"] },
   concurrencyLimited: { file: "hold.lua", fields: ["limit"] },
@@ -69,9 +74,8 @@ function positionsOf(layout: ReplyLayout): Record<string, number> {
   return Object.fromEntries(layout.fields.map((field, index) => [field, index + 1]));
 }
 
-const FIRST_SETTING = ADMIT_FIELDS.length + 1;
-/** Where the settings begin that an admission brings along, each owner's in the order of its table. */
-export const ADMITTED_AT = { key: FIRST_SETTING, organization: FIRST_SETTING + KEY_FIELDS.length } as const;
+/** Among the settings that an admission tells: the key's display, and where each owner's begin, in the order of its table. */
+export const ADMITTED_AT = { display: 0, key: 1, organization: 1 + KEY_FIELDS.length } as const;
 
 /** Where the outcome of every reply stands. */
 export const OUTCOME = 0;

@@ -6,7 +6,7 @@ import { describeChecks } from "../admission/checks.ts";
 import type { StoreContext } from "../context.ts";
 import { timeOfId } from "../ids.ts";
 import { recentKey, refusedKey } from "../redis/keys.ts";
-import { parseInteger, parseIntegerOrNull } from "../redis/parse-reply.ts";
+import { parseArray, parseInteger, parseIntegerOrNull, textAt } from "../redis/parse-reply.ts";
 import { ADMISSION_DECISIONS } from "../types/decision.ts";
 import type { AdmissionDecision } from "../types/decision.ts";
 import type { Check, RecentRequest, RecentRequestStore } from "../types/reporting.ts";
@@ -23,6 +23,26 @@ const FILTER_BATCH = 200;
 const MAX_FILTERED = 2_000;
 /** How far the clock of the worker that made the id may be off Redis's. */
 const CLOCK_SKEW_MS = 60_000;
+
+/** What stands where in the list `refused` of an entry, as `lua/admit.lua` writes it; new ones come last. */
+const REFUSED_FIELDS = [
+  "key",
+  "route",
+  "decision",
+  "bucket",
+  "rpm",
+  "hard_cap_cents",
+  "max_concurrent",
+  "expires_at",
+  "spent",
+  "currency",
+  "organization_hard_cap_cents",
+  "organization_spent",
+  "remaining",
+  "capacity",
+  "retry_after",
+  "concurrent",
+] as const;
 
 type Fields = EntryFields["texts"];
 
@@ -154,7 +174,7 @@ async function scanFor(
 
 function parseEntry([entryId, items]: [string, string[]]): [string, RecentRequest] {
   const entry = parseEntryFields(items);
-  const fields = entry.texts;
+  const fields = nameRefusedTexts(entry.texts);
   const recordedAtMs = Number(entryId.split("-")[0]);
   const request = {
     requestId: fields["id"] ?? "",
@@ -173,6 +193,15 @@ function parseEntry([entryId, items]: [string, string[]]): [string, RecentReques
     costMicrocents: BigInt(fields["microcents"] ?? "0"),
   };
   return [entryId, request];
+}
+
+/** A refusal's texts by their names, which an older version's entry has as fields. */
+function nameRefusedTexts(texts: Fields): Fields {
+  const { refused } = texts;
+  if (refused === undefined) return texts;
+  const list = parseArray(refused);
+  const named = REFUSED_FIELDS.map((name, position) => [name, textAt(list, position)]);
+  return { ...texts, ...Object.fromEntries(named) };
 }
 
 function parseOutcome(
