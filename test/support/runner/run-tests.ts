@@ -38,8 +38,10 @@ interface TestRun {
   readonly output: string;
 }
 
-const NOTHING_RAN: TestSummary = { passed: 0, failed: 0, skipped: 0, retried: [] };
-const NO_SUMMARY: TestSummary = { ...NOTHING_RAN, failed: 1 };
+const NOTHING_RAN: TestSummary = { passed: 0, failed: [], skipped: 0, retried: [] };
+const NO_SUMMARY: TestSummary = { ...NOTHING_RAN, failed: ["vitest ended before it had a summary"] };
+const NO_TEST_FAILED =
+  "no test, but its run: a floor of coverage was missed, or an error came outside of the tests";
 const NO_RUN: TestRun = { code: 1, interrupted: false, summary: null, output: "" };
 
 /** What the tests start besides Node, as the environment variables by which they find it. */
@@ -90,7 +92,7 @@ export async function runTests(
   }
   const summary = addUp(ended);
   process.stdout.write(`\n${formatClosing(summary)}\n`);
-  return summary.failed === 0 ? 0 : 1;
+  return summary.failed.length === 0 ? 0 : 1;
 }
 
 /** The first one writes to the terminal; what the others wrote comes after it, each as a whole. */
@@ -135,19 +137,27 @@ function addRun(
 ): TestSummary {
   return {
     passed: total.passed + passed,
-    failed: total.failed + (code !== 0 && failed === 0 ? 1 : failed),
+    failed: [...total.failed, ...(code !== 0 && failed.length === 0 ? [NO_TEST_FAILED] : failed)],
     skipped: total.skipped + skipped,
     retried: [...total.retried, ...retried],
   };
 }
 
-/** Which tests were tried more than once and, as the last line, `N passed, N failed[, N skipped]`. */
+/**
+ * Which tests failed, which were tried more than once and, as the last line, `N passed, N failed[, N skipped]`: what is left
+ * to read where only the end of the output was kept.
+ */
 export function formatClosing({ passed, failed, skipped, retried }: TestSummary): string {
   return [
+    ...(failed.length > 0 ? [`${failed.length} failed:`, ...failed.map(indent)] : []),
     `${retried.length} retried${retried.length > 0 ? ":" : ""}`,
-    ...retried.map((name) => `  ${name}`),
-    `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`,
+    ...retried.map(indent),
+    `${passed} passed, ${failed.length} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`,
   ].join("\n");
+}
+
+function indent(line: string): string {
+  return `  ${line}`;
 }
 
 async function runVitest(

@@ -4,13 +4,18 @@ import type { TestModule } from "vitest/node";
 /** Names the file that the summary is written to. */
 export const SUMMARY_FILE = "TEST_SUMMARY_FILE";
 
+const MAX_MESSAGE_LENGTH = 200;
+
 /** How a run of the tests went. */
 export interface TestSummary {
   readonly passed: number;
-  /** With files that failed though none of their tests did: they could not be loaded or set up. */
-  readonly failed: number;
+  /**
+   * Each test that failed: its full name and the beginning of its error. So is each file that failed though none of its
+   * tests did: it could not be loaded or set up.
+   */
+  readonly failed: readonly string[];
   readonly skipped: number;
-  /** Full names of the tests that were tried more than once. */
+  /** The tests that were tried more than once, with the beginning of the error that the first try ended in. */
   readonly retried: readonly string[];
 }
 
@@ -21,16 +26,28 @@ export default class SummaryReporter {
   }
 }
 
-export function summarize(modules: readonly Pick<TestModule, "children" | "state">[]): TestSummary {
+type Summarized = Pick<TestModule, "children" | "errors" | "relativeModuleId" | "state">;
+
+export function summarize(modules: readonly Summarized[]): TestSummary {
   const count = { passed: 0, failed: 0, skipped: 0, pending: 0 };
+  const failed: string[] = [];
   const retried: string[] = [];
   for (const module of modules) {
-    const failedBefore = count.failed;
+    const failedBefore = failed.length;
     for (const test of module.children.allTests()) {
-      count[test.result().state] += 1;
-      if ((test.diagnostic()?.retryCount ?? 0) > 0) retried.push(test.fullName);
+      const { state, errors } = test.result();
+      count[state] += 1;
+      if (state === "failed") failed.push(describeFailure(test.fullName, errors));
+      if ((test.diagnostic()?.retryCount ?? 0) > 0) retried.push(describeFailure(test.fullName, errors));
     }
-    if (module.state() === "failed" && count.failed === failedBefore) count.failed += 1;
+    if (module.state() === "failed" && failed.length === failedBefore) {
+      failed.push(describeFailure(module.relativeModuleId, module.errors()));
+    }
   }
-  return { passed: count.passed, failed: count.failed, skipped: count.skipped + count.pending, retried };
+  return { passed: count.passed, failed, skipped: count.skipped + count.pending, retried };
+}
+
+function describeFailure(name: string, errors: readonly { readonly message: string }[] | undefined): string {
+  const message = errors?.[0]?.message.split("\n")[0] ?? "";
+  return message === "" ? name : `${name}: ${message.slice(0, MAX_MESSAGE_LENGTH)}`;
 }

@@ -12,53 +12,73 @@ function projectNames(): readonly string[] {
 }
 
 /** A file of tests, as vitest hands it to a reporter. */
-function moduleOf(state: string, tests: readonly { state: string; retryCount?: number }[]): Module {
+function moduleOf(
+  state: string,
+  tests: readonly { state: string; retryCount?: number; message?: string }[],
+  errors: readonly { message: string }[] = [],
+): Module {
   const cases = tests.map((test, index) => ({
     fullName: `test ${index}`,
-    result: () => ({ state: test.state }),
+    result: () => ({ state: test.state, errors: [{ message: test.message ?? "" }] }),
     diagnostic: () => ({ retryCount: test.retryCount ?? 0 }),
   }));
-  return { state: () => state, children: { allTests: () => cases.values() } } as unknown as Module;
+  const children = { allTests: () => cases.values() };
+  return {
+    state: () => state,
+    errors: () => errors,
+    relativeModuleId: "a.test.ts",
+    children,
+  } as unknown as Module;
 }
 
 describe("the closing lines of a run of the tests", () => {
   it.each([
-    { name: "all passed", modules: [moduleOf("passed", [{ state: "passed" }])], last: "1 passed, 0 failed" },
+    {
+      name: "all passed",
+      modules: [moduleOf("passed", [{ state: "passed" }])],
+      lines: ["0 retried", "1 passed, 0 failed"],
+    },
     {
       name: "some failed and some were skipped",
       modules: [
-        moduleOf("failed", [{ state: "failed" }, { state: "passed" }]),
+        moduleOf("failed", [{ state: "failed", message: "expected 1\nto be 2" }, { state: "passed" }]),
         moduleOf("passed", [{ state: "skipped" }]),
       ],
-      last: "1 passed, 1 failed, 1 skipped",
+      lines: ["1 failed:", "  test 0: expected 1", "0 retried", "1 passed, 1 failed, 1 skipped"],
     },
     {
       name: "a file could not be loaded",
-      modules: [moduleOf("passed", [{ state: "passed" }]), moduleOf("failed", [])],
-      last: "1 passed, 1 failed",
+      modules: [
+        moduleOf("passed", [{ state: "passed" }]),
+        moduleOf("failed", [], [{ message: "no module" }]),
+      ],
+      lines: ["1 failed:", "  a.test.ts: no module", "0 retried", "1 passed, 1 failed"],
     },
     {
       name: "a file could not be set up, so that its tests did not run",
       modules: [moduleOf("failed", [{ state: "skipped" }])],
-      last: "0 passed, 1 failed, 1 skipped",
+      lines: ["1 failed:", "  a.test.ts", "0 retried", "0 passed, 1 failed, 1 skipped"],
     },
-  ])("count when $name", ({ modules, last }) => {
-    expect(formatClosing(summarize(modules))).toBe(`0 retried\n${last}`);
+  ])("count, and name what failed, when $name", ({ modules, lines }) => {
+    expect(formatClosing(summarize(modules)).split("\n")).toEqual(lines);
   });
 
-  it("name every test that was tried more than once, whether it passed then or not", () => {
+  it("name every test that was tried more than once, whether it passed then or not, and why", () => {
     const module = moduleOf("failed", [
-      { state: "passed", retryCount: 1 },
+      { state: "passed", retryCount: 1, message: "too late" },
       { state: "passed" },
       { state: "failed", retryCount: 1 },
     ]);
-    expect(formatClosing(summarize([module]))).toBe("2 retried:\n  test 0\n  test 2\n2 passed, 1 failed");
+    expect(formatClosing(summarize([module]))).toBe(
+      "1 failed:\n  test 2\n2 retried:\n  test 0: too late\n  test 2\n2 passed, 1 failed",
+    );
   });
 
   it.each([
     {
       name: "vitest ended without a summary",
       runs: [{ code: 1, summary: null }],
+      why: "vitest ended before it had a summary",
       last: "0 passed, 1 failed",
     },
     {
@@ -67,10 +87,11 @@ describe("the closing lines of a run of the tests", () => {
         { code: 1, summary: summarize([moduleOf("passed", [{ state: "passed" }])]) },
         { code: 0, summary: summarize([moduleOf("passed", [{ state: "passed" }])]) },
       ],
+      why: "no test, but its run: a floor of coverage was missed, or an error came outside of the tests",
       last: "2 passed, 1 failed",
     },
-  ])("report a failure when $name", ({ runs, last }) => {
-    expect(formatClosing(addUp(runs))).toBe(`0 retried\n${last}`);
+  ])("report a failure when $name", ({ runs, why, last }) => {
+    expect(formatClosing(addUp(runs))).toBe(`1 failed:\n  ${why}\n0 retried\n${last}`);
   });
 
   it("are of both runs together, with a failed test counted once", () => {
@@ -83,7 +104,9 @@ describe("the closing lines of a run of the tests", () => {
         ]),
       },
     ];
-    expect(formatClosing(addUp(runs))).toBe("1 retried:\n  test 0\n3 passed, 1 failed, 1 skipped");
+    expect(formatClosing(addUp(runs))).toBe(
+      "1 failed:\n  test 0\n1 retried:\n  test 0\n3 passed, 1 failed, 1 skipped",
+    );
   });
 });
 
