@@ -1,9 +1,9 @@
 /**
  * One metered request after its admission, phase by phase: body → model → hold → upstream → answer → charge.
  *
- * It conducts the stages and decides nothing that belongs to one of them. A request is routed only after its hold is
- * placed; the last piece of an answer is given out only after its final charge is on record; whatever way the exchange
- * ends, it is settled exactly once. When Redis fails at the hold, the request is refused.
+ * It conducts the stages and decides nothing that belongs to one of them. A request is routed only when it is on record;
+ * the last piece of an answer is given out only after its final charge is, or (of a brief one) is on its way; whatever way
+ * the exchange ends, it is settled exactly once. When Redis fails at the hold, the request is refused.
  */
 import type { Catalog, Model } from "../catalog/catalog.ts";
 import { GatewayError } from "../errors.ts";

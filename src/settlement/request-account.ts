@@ -89,6 +89,8 @@ export class RequestAccount {
   #worstCaseMicrocents: bigint | null = null;
   #progress: Promise<boolean> | null = null;
   #settling: Promise<Settled> | null = null;
+  /** No charge was due yet, not even the one that makes the record. */
+  #isBrief = true;
   /** A command of this request was never answered, so its record must not be deleted. */
   hasUnansweredCommand = false;
   /** The file of the journal that has this request's line, while Redis has no record of it. */
@@ -171,6 +173,7 @@ export class RequestAccount {
   /** Makes the record of a request that has none, as long as it has not generated anything. Never rejects. */
   async chargeOpening(): Promise<void> {
     if (this.#settling !== null || this.#progress !== null || this.#sequence > 0) return;
+    this.#isBrief = false;
     await this.#watch(this.#options.keeper.charge(openingCharge(this.opened, this.promptFloorPrice), this));
   }
 
@@ -182,7 +185,10 @@ export class RequestAccount {
     return isAcknowledged;
   }
 
-  /** The final charge. The first call decides; every further one waits for it and gets its result. Never rejects. */
+  /**
+   * The final charge. The first call decides; every further one gets its result. Resolves when the client may hear of the
+   * end. Never rejects.
+   */
   settle(outcome: Outcome, result: ClientResult): Promise<Settled> {
     this.#settling ??= this.#settle(outcome, result);
     return this.#settling;
@@ -195,8 +201,11 @@ export class RequestAccount {
     this.#learn(settled);
     const ending = { settled, outcome, result };
     this.#options.keeper.onCounted(this, ending);
-    await this.#charge(settled, null, ending);
-    this.#end();
+    // Should this process die before Redis has the charge of a brief request, the journal's line still has its prompt, and
+    // what is missing was generated in the last two seconds: no more than of a request in flight.
+    const mayEnd = this.#isBrief && this.begunIn !== null;
+    const charged = this.#charge(settled, null, ending).then(() => this.#end());
+    if (!mayEnd) await charged;
     return settled;
   }
 
@@ -298,6 +307,7 @@ export class RequestAccount {
   /** @param ending Null while the request goes on: `estimate` is then what it may have come to. */
   #charge(settled: Settled, estimate: Settled | null, ending: Ending | null): Promise<boolean> {
     this.#sequence += 1;
+    this.#isBrief = false;
     const { currency } = this;
     const input: ChargeInput = {
       totalMicrocents: settled.costMicrocents,

@@ -223,6 +223,13 @@ describe("the last piece of an answer", () => {
     ['"stop_reason":"end_turn"', MESSAGES_PATH, messagesBody()],
   ] as const;
 
+  /** Before its first progress, an answer's charge is on its way only (`begun-requests.test.ts`). */
+  async function waitForRecord({ organizationId }: CreatedKey): Promise<void> {
+    await chat.upstream.waitForRequests(1);
+    const readRecords = () => redis.keys(`igw:{${organizationId}}:request:*`);
+    await waitFor("its record", async () => (await readRecords()).length === 1);
+  }
+
   /** Answers when the gate is opened; what was asked to stream has begun before. */
   function answerBehind(gate: Gate): void {
     const rest = [finishChunk(), usageChunk(USAGE)];
@@ -248,7 +255,7 @@ describe("the last piece of an answer", () => {
           if (soFar.includes(mark)) seenAtMs.push(performance.now());
         },
       });
-      await chat.upstream.waitForRequests(1);
+      await waitForRecord(key);
       const pausedAtMs = performance.now();
       await redis.client("PAUSE", SHORT_PAUSE_MS, "ALL");
       gate.release();
@@ -279,7 +286,7 @@ describe("the last piece of an answer", () => {
           if (soFar.includes(mark)) spoolAtMark.push(readSpool());
         },
       });
-      await chat.upstream.waitForRequests(1);
+      await waitForRecord(key);
       await redis.client("PAUSE", LONG_PAUSE_MS, "ALL");
       gate.release();
       const answer = await sent;

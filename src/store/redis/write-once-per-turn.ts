@@ -1,9 +1,10 @@
 import type { Redis } from "ioredis";
+import { sendCommandsAtTurnEnd } from "../../turn-end.ts";
 
 /**
- * Makes commands of one turn of the event loop leave in one write: each write is a system call that wakes Redis up, and
- * costs more than its command. Unlike ioredis's automatic pipelines, no command waits for the answers of those before it,
- * and each stays one of its own, so that it works with a Cluster whose slots are moving.
+ * Makes commands of one turn of the event loop leave in one write. Unlike ioredis's automatic pipelines, no command waits
+ * for the answers of those before it, and each stays one of its own, so that it works with a Cluster whose slots are
+ * moving.
  */
 export function writeOncePerTurn(client: Redis): void {
   const send = client.sendCommand.bind(client);
@@ -13,8 +14,7 @@ export function writeOncePerTurn(client: Redis): void {
       const socket = client.stream;
       isCorked = true;
       socket.cork();
-      // After what has arrived in this turn was read: whatever follows from it has been sent then.
-      setImmediate(() => {
+      sendCommandsAtTurnEnd(() => {
         isCorked = false;
         socket.uncork();
       });

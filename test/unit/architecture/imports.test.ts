@@ -28,6 +28,7 @@ const SHARED = [
   "shorten.ts",
   "tags.ts",
   "token-usage.ts",
+  "turn-end.ts",
   "wait.ts",
 ];
 

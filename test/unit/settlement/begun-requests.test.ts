@@ -60,6 +60,42 @@ describe("an entered request", () => {
     expect(seen.forgotten).toEqual([requestId]);
   });
 
+  it("that ends before its first tick does not wait for its charge, which is not forgotten", async () => {
+    const answers: (() => void)[] = [];
+    const charge = () =>
+      new Promise<{ outcome: "applied" }>((resolve) => answers.push(() => resolve({ outcome: "applied" })));
+    const { settlement, seen, disk, begin } = open({ charge });
+    const account = await begin();
+    const { requestId } = account.identity;
+    await account.settle("complete", OK);
+    expect(seen.charges).toMatchObject([{ requestId, sequence: 1, final: OK }]);
+    expect(disk.left).toBe(0);
+    expect(settlement.figures).toMatchObject({ openHolds: 1, unacknowledgedCharges: 1 });
+    const stopped = settlement.stop(10_000);
+    answers[0]?.();
+    await stopped;
+    expect(disk.left).toBe(1);
+    expect(seen.forgotten).toEqual([requestId]);
+  });
+
+  it("that ends after its first tick waits for its charge", async () => {
+    const answers: (() => void)[] = [];
+    const charge = () =>
+      new Promise<{ outcome: "applied" }>((resolve) => answers.push(() => resolve({ outcome: "applied" })));
+    const { begin } = open({ charge });
+    const account = await begin();
+    const ticked = account.chargeOpening();
+    let isOver = false;
+    const settled = account.settle("complete", OK).then(() => (isOver = true));
+    answers[0]?.();
+    await ticked;
+    await new Promise(setImmediate);
+    expect(isOver).toBe(false);
+    expect(answers).toHaveLength(2);
+    answers[1]?.();
+    await settled;
+  });
+
   it.each([
     { why: "was admitted more than a second ago", sinceAdmissionMs: 1_001 },
     { why: "was admitted by a clock that is a second ahead", sinceAdmissionMs: -1_001 },

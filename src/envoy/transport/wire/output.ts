@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { sendRepliesAtTurnEnd } from "../../../turn-end.ts";
 
 /** Frames of one turn of the event loop lie here one after another; a new piece of memory begins where one is full. */
 const SLAB_BYTES = 64 * 1024;
@@ -8,8 +9,7 @@ const COPY_LIMIT_BYTES = 4 * 1024;
 const CONGESTED_BYTES = 1024 * 1024;
 
 /**
- * What a connection sends. Everything of one turn of the event loop leaves in one write: a system call and Envoy's
- * waking up cost more than making a reply.
+ * What a connection sends. Everything of one turn of the event loop leaves in one write.
  */
 export class Output {
   readonly #socket: Socket;
@@ -45,7 +45,7 @@ export class Output {
     }
     if (!this.#isScheduled) {
       this.#isScheduled = true;
-      setImmediate(this.#flushLater);
+      sendRepliesAtTurnEnd(this.#flushLater);
     }
     const at = this.#end;
     this.#end += bytes;
