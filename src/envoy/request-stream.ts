@@ -22,7 +22,7 @@ import type { HttpHeaders__Output } from "./messages/generated/envoy/service/ext
 import type { ProcessingRequest__Output } from "./messages/generated/envoy/service/ext_proc/v3/ProcessingRequest.ts";
 import type { ProcessingResponse } from "./messages/generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
 import type { Struct } from "./messages/generated/google/protobuf/Struct.ts";
-import { type Headers, namesOf, parseHeaderMap } from "./messages/headers.ts";
+import { findHeader, type Headers, namesOf, parseHeaderMap } from "./messages/headers.ts";
 import { formatMetadata } from "./messages/metadata.ts";
 import { ADMISSION_HEADER } from "./names.ts";
 import {
@@ -125,20 +125,20 @@ export class RequestStream implements ProcessListener {
   #onRequestHeaders(message: HttpHeaders__Output): Promise<void> | undefined {
     // A second exchange would leave the first one's hold open for ever.
     if (this.#admission !== null) throw new Error("Envoy sent a request's headers twice");
-    const headers = parseHeaderMap(message.headers);
-    const admissionHeader = headers[ADMISSION_HEADER];
+    const admissionHeader = findHeader(message.headers, ADMISSION_HEADER);
     if (admissionHeader === undefined) {
-      this.#refuseUnadmitted(headers);
+      this.#refuseUnadmitted(parseHeaderMap(message.headers));
       return undefined;
     }
     const admission = parseAdmissionHeader(admissionHeader);
     this.#admission = admission;
     this.#requestHeaderNames = namesOf(message.headers);
-    this.#query = queryOf(headers[":path"] ?? "");
+    this.#query = queryOf(findHeader(message.headers, ":path") ?? "");
     const { localEndpoints, createExchange, createCount, protocols } = this.#services;
     if (METERED_ENDPOINTS.has(admission.endpoint)) {
       this.#exchange = createExchange(admission, protocols[admission.protocol]);
-      this.#exchange.wantsCost = headers[INCLUDE_COST_HEADER]?.trim().toLowerCase() === "true";
+      const wish = findHeader(message.headers, INCLUDE_COST_HEADER);
+      this.#exchange.wantsCost = wish?.trim().toLowerCase() === "true";
     } else if (admission.endpoint === "count_tokens") {
       this.#exchange = createCount(admission);
     }
@@ -149,7 +149,7 @@ export class RequestStream implements ProcessListener {
       return undefined;
     }
     return this.#replyOrRefuse(async () =>
-      createImmediateReply(await localEndpoints.answer(admission, headers)),
+      createImmediateReply(await localEndpoints.answer(admission, parseHeaderMap(message.headers))),
     );
   }
 
@@ -175,14 +175,16 @@ export class RequestStream implements ProcessListener {
       return undefined;
     }
     const received = message.response_headers;
-    const headers = parseHeaderMap(received?.headers);
-    const status = Number(headers[":status"]);
+    const find = (name: string): string | undefined => findHeader(received?.headers, name);
+    const status = Number(find(":status"));
     const names = namesOf(received?.headers);
     return this.#replyOrRefuse(() => {
       const attributes = message.attributes?.[ATTRIBUTES]?.fields;
       const mode = exchange.onResponseStart({
         status,
-        headers,
+        contentType: find("content-type"),
+        contentEncoding: find("content-encoding"),
+        retryAfter: find("retry-after"),
         codeDetails: attributes?.["response.code_details"]?.stringValue ?? "",
         attempts: attributes?.["upstream.request_attempt_count"]?.numberValue ?? 1,
         endOfStream: received?.end_of_stream === true,

@@ -100,7 +100,7 @@ export class CountExchange implements UpstreamCall {
     const { status, endOfStream } = start;
     if (status === 404) return this.#estimate(this.#requireAsked());
     if (status >= 200 && status <= 299 && !endOfStream) return "whole";
-    const retryAfter = start.headers["retry-after"] ?? null;
+    const retryAfter = start.retryAfter ?? null;
     if (!REQUEST_ERRORS.has(status) || endOfStream) throw this.#upstreamError(status, retryAfter, EMPTY);
     this.#error = { status, retryAfter };
     return "whole";

@@ -167,9 +167,8 @@ export class Exchange implements UpstreamCall {
     this.#services.reached.note(model.upstream);
     this.#way.answered(start.status);
     if (start.status < 200 || start.status > 299) return this.#onErrorStart(start);
-    const contentType = start.headers["content-type"] ?? "";
+    const { contentType = "", contentEncoding: encoding = "identity" } = start;
     const isStream = /^text\/event-stream\b/i.test(contentType);
-    const encoding = start.headers["content-encoding"] ?? "identity";
     const problem =
       (encoding !== "identity" && `content-encoding ${encoding}`) ||
       (isStream && !request.stream && "an event stream in answer to a request without `stream`") ||
@@ -290,7 +289,7 @@ export class Exchange implements UpstreamCall {
   }
 
   async #onErrorStart(start: ResponseStart): Promise<ResponseMode> {
-    const retryAfter = start.headers["retry-after"] ?? null;
+    const retryAfter = start.retryAfter ?? null;
     if (!REQUEST_ERRORS.has(start.status) || start.endOfStream) {
       throw await this.#upstreamError(start.status, retryAfter, EMPTY);
     }

@@ -19,8 +19,10 @@ export type ResponseMode = "stream" | "whole";
 
 export interface ResponseStart {
   readonly status: number;
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Of the response's headers what decides anything. Undefined: there is none. */
+  readonly contentType: string | undefined;
+  readonly contentEncoding: string | undefined;
+  readonly retryAfter: string | undefined;
   /** Envoy's `response.code_details`. */
   readonly codeDetails: string;
   /** Envoy's `upstream.request_attempt_count`: how many of the upstream's servers were tried. */

@@ -12,7 +12,9 @@ import { createRecordingMeter } from "./meter-fixture.ts";
 const NATIVE = "    protocols: [messages, responses]\n    upstream_model: native\n";
 const FOUND: ResponseStart = {
   status: 200,
-  headers: {},
+  contentType: "application/json",
+  contentEncoding: undefined,
+  retryAfter: undefined,
   codeDetails: "via_upstream",
   attempts: 1,
   endOfStream: false,

@@ -13,7 +13,9 @@ import { createRecordingMeter } from "./meter-fixture.ts";
 
 const JSON_START: ResponseStart = {
   status: 200,
-  headers: { "content-type": "application/json" },
+  contentType: "application/json",
+  contentEncoding: undefined,
+  retryAfter: undefined,
   codeDetails: "via_upstream",
   attempts: 1,
   endOfStream: false,
@@ -71,13 +73,13 @@ describe("an exchange whose upstream does not answer as it should", () => {
     },
     {
       name: "answers with an event stream that was not asked for",
-      start: { headers: { "content-type": "text/event-stream" } },
+      start: { contentType: "text/event-stream" },
       code: "upstream_error",
       isFree: false,
     },
     {
       name: "answers in an encoding that was not asked for",
-      start: { headers: { "content-encoding": "br" } },
+      start: { contentType: undefined, contentEncoding: "br" },
       code: "upstream_error",
       isFree: false,
     },
