@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { createRedisClient, type RedisClient, waitUntilReady } from "../../src/store/redis/client.ts";
 import { createStore } from "../../src/store/redis-store.ts";
 import { checkSchema, SCHEMA_VERSION } from "../../src/store/redis/schema.ts";
-import { type PrivateRedis, startRedis } from "../support/redis.ts";
+import { type PrivateRedis, startRedis, startRedisCluster } from "../support/redis.ts";
 import { waitFor } from "../support/wait.ts";
 import {
   admitInput,
@@ -42,6 +42,21 @@ describe("createRedisClient", () => {
     await client.script("FLUSH");
     const admissions = await Promise.all([1, 2, 3].map(() => admitKnown(store, key)));
     expect(new Set(admissions.map(({ bucket }) => bucket.remaining))).toEqual(new Set([8, 7, 6]));
+  });
+
+  it("connects to a cluster once, also when its nodes take longer to connect than to tell their slots", async () => {
+    const cluster = await startRedisCluster();
+    cleanUps.push(() => cluster.stop());
+    let reconnects = 0;
+    // Many at the same time, so that most nodes are late.
+    const connecting = Array.from({ length: 30 }, async () => {
+      const client = createRedisClient({ cluster: cluster.urls, onError: () => undefined });
+      cleanUps.push(() => client.disconnect());
+      client.on("reconnecting", () => (reconnects += 1));
+      await waitUntilReady(client, 60_000);
+    });
+    await Promise.all(connecting);
+    expect(reconnects).toBe(0);
   });
 
   it("gives a command up whose answer does not come, and never sends it again", async () => {

@@ -165,6 +165,10 @@ function connectCluster(urls: readonly string[], options: RedisConnectionOptions
       // Certificates name hosts, not addresses.
       ...(tls === null ? {} : { dnsLookup: (host, callback) => callback(null, host) }),
       enableOfflineQueue: false,
+      // It asks a node that may not be connected yet, is refused then, and makes all connections anew, which a busy machine
+      // can go on with for long. `waitUntilReady` looks at the nodes themselves; a cluster that is down says so to each
+      // command.
+      enableReadyCheck: false,
       clusterRetryStrategy: retryStrategy,
       clusterNodeRetryStrategy: retryStrategy,
       slotsRefreshInterval: SLOTS_REFRESH_MS,
