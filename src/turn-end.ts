@@ -5,10 +5,13 @@
  * Redis first: when Envoy, and after it the client, hears that a request is over, its charge is on its way, and is counted
  * before whatever the client asks next; nor does it end with this process.
  */
+import { createDeferred } from "./deferred.ts";
+
 type Work = () => void;
 
 let forRedis: Work[] = [];
 let forEnvoy: Work[] = [];
+let sent: { readonly promise: Promise<void>; readonly resolve: () => void } | null = null;
 let isPlanned = false;
 
 /** Sends commands. */
@@ -17,24 +20,40 @@ export function sendCommandsAtTurnEnd(send: Work): void {
   plan();
 }
 
+/** Resolves when the commands of this turn have been written: what is replied then still leaves with the turn's replies. */
+export function commandsSent(): Promise<void> {
+  plan();
+  sent ??= createDeferred<void>();
+  return sent.promise;
+}
+
 /** Sends replies; after all commands of the turn. */
 export function sendRepliesAtTurnEnd(send: Work): void {
   forEnvoy.push(send);
   plan();
 }
 
-/** After what has arrived in this turn was read: whatever follows from it is there then. */
+/** After what has arrived in this turn was read. Two steps: what waits for the first one goes on between them. */
 function plan(): void {
   if (isPlanned) return;
   isPlanned = true;
-  setImmediate(endTurn);
+  setImmediate(sendCommands);
+  setImmediate(sendReplies);
 }
 
-function endTurn(): void {
-  const [commands, replies] = [forRedis, forEnvoy];
+function sendCommands(): void {
+  const work = forRedis;
   forRedis = [];
+  for (const send of work) send();
+  sent?.resolve();
+  sent = null;
+}
+
+function sendReplies(): void {
+  const work = forEnvoy;
   forEnvoy = [];
   isPlanned = false;
-  for (const send of commands) send();
-  for (const send of replies) send();
+  for (const send of work) send();
+  // Commands that came between the two steps.
+  if (forRedis.length > 0 || sent !== null) plan();
 }

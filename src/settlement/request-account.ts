@@ -20,6 +20,7 @@ import type { Answer, DescribeCost, Observation } from "../translation/client-pr
 import { NO_TOKENS, plainTokens, type TokenUsage } from "../token-usage.ts";
 import type { JournalFile } from "../spool/open-journal.ts";
 import { type OpenedRequest, openingCharge } from "../spool/opened-request.ts";
+import { commandsSent } from "../turn-end.ts";
 import type { TokenEstimator, TokenSubject } from "./token-estimator.ts";
 
 /** What a request came to. */
@@ -205,7 +206,7 @@ export class RequestAccount {
     // what is missing was generated in the last two seconds: no more than of a request in flight.
     const mayEnd = this.#isBrief && this.begunIn !== null;
     const charged = this.#charge(settled, null, ending).then(() => this.#end());
-    if (!mayEnd) await charged;
+    await (mayEnd ? commandsSent() : charged);
     return settled;
   }
 

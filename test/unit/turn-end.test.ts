@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { sendCommandsAtTurnEnd, sendRepliesAtTurnEnd } from "../../src/turn-end.ts";
+import { commandsSent, sendCommandsAtTurnEnd, sendRepliesAtTurnEnd } from "../../src/turn-end.ts";
 
 it("sends a turn's commands before its replies, whichever came first, after all that the turn still does", async () => {
   const seen: string[] = [];
@@ -11,14 +11,38 @@ it("sends a turn's commands before its replies, whichever came first, after all 
   expect(seen).toEqual(["rest of the turn", "command", "command of a promise", "reply"]);
 });
 
-it("sends what comes while it sends at the end of the next turn", async () => {
+it("sends what comes while replies go out at the end of the next turn", async () => {
   const seen: string[] = [];
-  sendCommandsAtTurnEnd(() => {
-    seen.push("command");
+  sendRepliesAtTurnEnd(() => {
+    seen.push("reply");
+    sendCommandsAtTurnEnd(() => seen.push("next command"));
     sendRepliesAtTurnEnd(() => seen.push("next reply"));
   });
   await new Promise(setImmediate);
-  expect(seen).toEqual(["command"]);
+  expect(seen).toEqual(["reply"]);
   await new Promise(setImmediate);
-  expect(seen).toEqual(["command", "next reply"]);
+  expect(seen).toEqual(["reply", "next command", "next reply"]);
+});
+
+it("lets who waits for the commands reply in the same turn", async () => {
+  const seen: string[] = [];
+  const replyOnceSent = async (): Promise<void> => {
+    await commandsSent();
+    seen.push("sent");
+    sendRepliesAtTurnEnd(() => seen.push("its reply"));
+    sendCommandsAtTurnEnd(() => seen.push("late command"));
+  };
+  sendCommandsAtTurnEnd(() => seen.push("command"));
+  const replied = replyOnceSent();
+  sendRepliesAtTurnEnd(() => seen.push("reply"));
+  setImmediate(() => seen.push("next work"));
+  await replied;
+  await new Promise(setImmediate);
+  await new Promise(setImmediate);
+  expect(seen).toEqual(["command", "sent", "reply", "its reply", "next work", "late command"]);
+});
+
+it("says so too when there is no command", async () => {
+  await commandsSent();
+  await expect(commandsSent()).resolves.toBeUndefined();
 });
