@@ -90,8 +90,6 @@ export class RequestAccount {
   #worstCaseMicrocents: bigint | null = null;
   #progress: Promise<boolean> | null = null;
   #settling: Promise<Settled> | null = null;
-  /** No charge was due yet, not even the one that makes the record. */
-  #isBrief = true;
   /** A command of this request was never answered, so its record must not be deleted. */
   hasUnansweredCommand = false;
   /** The file of the journal that has this request's line, while Redis has no record of it. */
@@ -174,7 +172,6 @@ export class RequestAccount {
   /** Makes the record of a request that has none, as long as it has not generated anything. Never rejects. */
   async chargeOpening(): Promise<void> {
     if (this.#settling !== null || this.#progress !== null || this.#sequence > 0) return;
-    this.#isBrief = false;
     await this.#watch(this.#options.keeper.charge(openingCharge(this.opened, this.promptFloorPrice), this));
   }
 
@@ -202,11 +199,12 @@ export class RequestAccount {
     this.#learn(settled);
     const ending = { settled, outcome, result };
     this.#options.keeper.onCounted(this, ending);
-    // Should this process die before Redis has the charge of a brief request, the journal's line still has its prompt, and
-    // what is missing was generated in the last two seconds: no more than of a request in flight.
-    const mayEnd = this.#isBrief && this.begunIn !== null;
+    // The request was brief: no charge was due, and the journal alone has it. Should this process die before Redis has its
+    // charge, that line still has its prompt, and what is missing was generated in the last two seconds: no more than of a
+    // request in flight.
+    const isBrief = this.begunIn !== null && this.#progress === null && !this.hasUnansweredCommand;
     const charged = this.#charge(settled, null, ending).then(() => this.#end());
-    await (mayEnd ? commandsSent() : charged);
+    await (isBrief ? commandsSent() : charged);
     return settled;
   }
 
@@ -308,7 +306,6 @@ export class RequestAccount {
   /** @param ending Null while the request goes on: `estimate` is then what it may have come to. */
   #charge(settled: Settled, estimate: Settled | null, ending: Ending | null): Promise<boolean> {
     this.#sequence += 1;
-    this.#isBrief = false;
     const { currency } = this;
     const input: ChargeInput = {
       totalMicrocents: settled.costMicrocents,

@@ -46,6 +46,14 @@ function open(script: StoreScript = {}) {
   return { settlement, seen, disk, begin };
 }
 
+/** A Redis whose answer to each charge comes when the test says so. */
+function holdAnswers() {
+  const answers: (() => void)[] = [];
+  const charge = () =>
+    new Promise<{ outcome: "applied" }>((resolve) => answers.push(() => resolve({ outcome: "applied" })));
+  return { charge, answers };
+}
+
 describe("an entered request", () => {
   it("goes upstream on its line of the journal, and its final charge is all that Redis gets", async () => {
     const { settlement, seen, disk, begin } = open();
@@ -61,9 +69,7 @@ describe("an entered request", () => {
   });
 
   it("that ends before its first tick does not wait for its charge, which is not forgotten", async () => {
-    const answers: (() => void)[] = [];
-    const charge = () =>
-      new Promise<{ outcome: "applied" }>((resolve) => answers.push(() => resolve({ outcome: "applied" })));
+    const { charge, answers } = holdAnswers();
     const { settlement, seen, disk, begin } = open({ charge });
     const account = await begin();
     const { requestId } = account.identity;
@@ -79,9 +85,7 @@ describe("an entered request", () => {
   });
 
   it("that ends after its first tick waits for its charge", async () => {
-    const answers: (() => void)[] = [];
-    const charge = () =>
-      new Promise<{ outcome: "applied" }>((resolve) => answers.push(() => resolve({ outcome: "applied" })));
+    const { charge, answers } = holdAnswers();
     const { begin } = open({ charge });
     const account = await begin();
     const ticked = account.chargeOpening();
