@@ -12,6 +12,7 @@ import type { Struct__Output } from "./generated/google/protobuf/Struct.ts";
 import type { Value__Output } from "./generated/google/protobuf/Value.ts";
 import { ProtobufReader, Unusual } from "./protobuf-reader.ts";
 
+type BodyMode = NonNullable<NonNullable<ProcessingRequest__Output["protocol_config"]>["request_body_mode"]>;
 type Http = NonNullable<NonNullable<AttributeContext__Output["request"]>["http"]>;
 
 /** A message to be filled in, field by field. */
@@ -22,7 +23,8 @@ const CHECK_FIELDS = [1];
 const ATTRIBUTES_FIELDS = [4, 10];
 const REQUEST_FIELDS = [2];
 const HTTP_FIELDS = [1, 2, 3, 4, 5, 6, 9, 10];
-const PROCESSING_FIELDS = [2, 3, 4, 5, 6, 7, 9];
+const PROCESSING_FIELDS = [2, 3, 4, 5, 6, 7, 9, 11];
+const PROTOCOL_CONFIG_FIELDS = [1];
 const HTTP_HEADERS_FIELDS = [1, 3];
 const BODY_FIELDS = [1, 2];
 const TRAILERS_FIELDS = [1];
@@ -56,6 +58,11 @@ export function decodeProcessingRequest(bytes: Buffer): ProcessingRequest__Outpu
     if (tag === 0x4a) {
       message.attributes ??= {};
       readMapEntry(reader, message.attributes, readStruct);
+      continue;
+    }
+    if (tag === 0x5a) {
+      once(message.protocol_config);
+      message.protocol_config = readProtocolConfig(reader);
       continue;
     }
     // One of the oneof's members, and only one.
@@ -142,6 +149,32 @@ function readTrailers(reader: ProtobufReader): HttpTrailers {
       message.trailers = readHeaderMap(reader);
     } else {
       skip(reader, tag, TRAILERS_FIELDS);
+    }
+  }
+  checkEnd(reader, end);
+  return message;
+}
+
+/** By number. */
+const BODY_MODES: readonly (BodyMode | undefined)[] = [
+  "NONE",
+  "STREAMED",
+  "BUFFERED",
+  undefined,
+  "FULL_DUPLEX_STREAMED",
+];
+
+function readProtocolConfig(reader: ProtobufReader): { request_body_mode?: BodyMode } {
+  const message: { request_body_mode?: BodyMode } = {};
+  const end = reader.readEnd();
+  while (reader.at < end) {
+    const tag = reader.readUInt32();
+    if (tag === 0x08) {
+      const mode = BODY_MODES[reader.readUInt32()];
+      if (mode === undefined) throw new Unusual("a mode without a name");
+      message.request_body_mode = mode;
+    } else {
+      skip(reader, tag, PROTOCOL_CONFIG_FIELDS);
     }
   }
   checkEnd(reader, end);

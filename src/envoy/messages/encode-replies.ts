@@ -31,6 +31,10 @@ const APPEND_ACTIONS: Enum = new Map([
   ["OVERWRITE_IF_EXISTS_OR_ADD", 2],
   ["OVERWRITE_IF_EXISTS", 3],
 ]);
+const STATUSES: Enum = new Map([
+  ["CONTINUE", 0],
+  ["CONTINUE_AND_REPLACE", 1],
+]);
 const HEADER_MODES: Enum = new Map([
   ["DEFAULT", 0],
   ["SEND", 1],
@@ -111,10 +115,10 @@ function writePhase({ response }: { response?: CommonResponse | null }): void {
 }
 
 function writeCommon({ status, header_mutation, body_mutation, clear_route_cache }: CommonResponse): void {
-  if (isSet(status)) throw new Rare();
   if (isSet(clear_route_cache)) writer.boolean(0x28, clear_route_cache);
   if (isSet(body_mutation)) writeMessage(0x1a, body_mutation, writeBodyMutation);
   if (isSet(header_mutation)) writeMessage(0x12, header_mutation, writeHeaderMutation);
+  if (isSet(status)) writer.varint(0x08, mapEnum(STATUSES, status));
 }
 
 function writeBodyMutation({ body, clear_body, streamed_response }: BodyMutation): void {

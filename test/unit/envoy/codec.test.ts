@@ -93,7 +93,7 @@ const CHECK_REPLIES: CheckReplies = {
   dynamic_metadata: STRUCT,
 };
 
-const REQUESTS: Full<Omit<ProcessingRequest__Output, "request" | "attributes">> = {
+const REQUESTS: Full<Omit<ProcessingRequest__Output, "request" | "attributes" | "protocol_config">> = {
   request_headers: { headers: HEADER_MAP, end_of_stream: true },
   response_headers: { headers: HEADER_MAP, end_of_stream: true },
   request_body: { body: BODY, end_of_stream: true },
@@ -146,7 +146,8 @@ describe("codec", () => {
     "carries a whole ProcessingRequest with %s",
     (member) => {
       const attributes = { "envoy.filters.http.ext_proc": STRUCT };
-      const request = { attributes, [member]: REQUESTS[member], request: member };
+      const protocol_config = { request_body_mode: "FULL_DUPLEX_STREAMED" } as const;
+      const request = { attributes, protocol_config, [member]: REQUESTS[member], request: member };
       const carried = PROCESS.decodeRequest(PROCESS.encodeRequest(request));
       expect(withDigests(carried)).toEqual(withDigests(request));
     },

@@ -92,11 +92,15 @@ const checkResponse = fc
   )
   .map(([message, member]) => ({ ...message, ...member }) as CheckResponse);
 
+const bodyMode = fc.constantFrom("NONE", "STREAMED", "BUFFERED", "FULL_DUPLEX_STREAMED");
 const httpHeaders = some({ headers: headerMap, end_of_stream: fc.boolean() });
 const httpBody = some({ body: bytes, end_of_stream: fc.boolean() });
 const processingRequest = fc
   .tuple(
-    some({ attributes: fc.dictionary(text, struct, { maxKeys: 3 }) }),
+    some({
+      attributes: fc.dictionary(text, struct, { maxKeys: 3 }),
+      protocol_config: some({ request_body_mode: bodyMode }),
+    }),
     oneOf({
       request_headers: httpHeaders,
       response_headers: httpHeaders,
@@ -122,7 +126,6 @@ const phase = some({
   }),
 });
 const headerMode = fc.constantFrom("DEFAULT", "SEND", "SKIP");
-const bodyMode = fc.constantFrom("NONE", "STREAMED", "BUFFERED", "FULL_DUPLEX_STREAMED");
 const processingResponse = fc
   .tuple(
     some({

@@ -36,6 +36,15 @@ const YOUNGER = new Map([
     ".envoy.service.ext_proc.v3.BodyMutation.streamed_response",
     "single - .envoy.service.ext_proc.v3.StreamedBodyResponse = 3 oneof mutation",
   ],
+  [
+    ".envoy.service.ext_proc.v3.ProcessingRequest.protocol_config",
+    "single - .envoy.service.ext_proc.v3.ProtocolConfiguration = 11 oneof -",
+  ],
+  [".envoy.service.ext_proc.v3.ProtocolConfiguration", "message"],
+  [
+    ".envoy.service.ext_proc.v3.ProtocolConfiguration.request_body_mode",
+    "single - .envoy.extensions.filters.http.ext_proc.v3.ProcessingMode.BodySendMode = 1 oneof -",
+  ],
   [".envoy.service.ext_proc.v3.StreamedBodyResponse", "message"],
   [".envoy.service.ext_proc.v3.StreamedBodyResponse.body", "single - bytes = 1 oneof -"],
   [".envoy.service.ext_proc.v3.StreamedBodyResponse.end_of_stream", "single - bool = 2 oneof -"],
