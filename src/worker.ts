@@ -83,6 +83,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     logger,
     clock: systemClock,
     budget,
+    maxMessageBytes: maxMessageBytesOf(config),
     reached: new ReachedUpstreams(options.channel),
     meter: telemetry.meter,
     isReady: () => isOpen() && !draining,
@@ -136,6 +137,11 @@ async function settleAll(server: EnvoyServer, settlement: Settlement, boundMs: n
   await settlement.stop(Math.max(0, end - systemClock.monotonicMs()));
 }
 
+/** The largest message of Envoy's, and the largest body: one that the edge lets pass, with what comes around it. */
+function maxMessageBytesOf({ limits }: Config): number {
+  return Math.max(limits.maxBodyBytes, MIN_EDGE_BODY_BYTES) + MESSAGE_OVERHEAD_BYTES;
+}
+
 function createServer(
   config: Config,
   address: string,
@@ -146,7 +152,7 @@ function createServer(
     transport: config.sidecar.transport,
     address: parseAddress(address),
     handlers,
-    maxMessageBytes: Math.max(config.limits.maxBodyBytes, MIN_EDGE_BODY_BYTES) + MESSAGE_OVERHEAD_BYTES,
+    maxMessageBytes: maxMessageBytesOf(config),
     tls: config.sidecar.tls,
     onCertificateProblem: (error) =>
       logger.warn({ err: error }, "the renewed certificates cannot be used, the old ones stay"),
@@ -197,6 +203,7 @@ interface Parts {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly budget: BodyBudget;
+  readonly maxMessageBytes: number;
   readonly reached: ReachedUpstreams;
   readonly meter: RequestMeter;
   readonly isReady: () => boolean;
@@ -251,6 +258,7 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     createCount: (admission) => new CountExchange(admission, countServices),
     localEndpoints,
     protocols: PROTOCOLS,
+    collecting: { budget, maxBytes: parts.maxMessageBytes },
     onUnadmitted: () => meter.unadmitted(),
     logger: { ...errorLog, warn: (fields: object, message: string) => logger.warn(fields, message) },
   };

@@ -1,7 +1,7 @@
 /**
- * ext_proc: one stream per request that was admitted. Envoy sends the request's headers, its whole body, the response's
- * headers and the response's body. Each message gets exactly one reply, in order; pieces of a streamed response are
- * answered by those that the client gets, however many, and by the end of its response.
+ * ext_proc: one stream per request that was admitted. Envoy sends the request's headers and its body behind them, without
+ * waiting in between, and so the response. One reply answers the whole request, one the whole response; a streamed response
+ * is answered by its headers, by the pieces that the client gets, however many, and by the end of its response.
  *
  * What must never happen here: a request that carries no admission goes on (a filter chain in which ext_authz was
  * skipped would otherwise be an open door), or a call that owes a reply ends with OK (Envoy would let the request pass
@@ -11,6 +11,7 @@ import { GatewayError } from "../errors.ts";
 import { parseAdmissionHeader } from "../exchange/admission-header.ts";
 import type { LocalEndpoints } from "../exchange/local-endpoints.ts";
 import type { ResponseMode, ResponsePiece, UpstreamCall } from "../exchange/upstream-call.ts";
+import { CollectedBody, type CollectedBodyOptions } from "../exchange/collected-body.ts";
 import { METERED_ENDPOINTS } from "../exchange/endpoints.ts";
 import { namesToRemoveDownstream, namesToRemoveUpstream } from "../exchange/header-policy.ts";
 import { type Header, type Reply, createErrorReply } from "../exchange/reply.ts";
@@ -22,23 +23,26 @@ import type { HttpHeaders__Output } from "./messages/generated/envoy/service/ext
 import type { ProcessingRequest__Output } from "./messages/generated/envoy/service/ext_proc/v3/ProcessingRequest.ts";
 import type { ProcessingResponse } from "./messages/generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
 import type { Struct } from "./messages/generated/google/protobuf/Struct.ts";
-import { findHeader, type Headers, namesOf, parseHeaderMap } from "./messages/headers.ts";
+import { findHeader, type Headers, namesOf, parseHeaderMap, queryOf } from "./messages/headers.ts";
 import { formatMetadata } from "./messages/metadata.ts";
 import { ADMISSION_HEADER } from "./names.ts";
 import {
   AWAIT_BODY,
+  type ChangedHeaders,
   NOTHING_IN_BODY,
   NOTHING_IN_HEADERS,
   NOTHING_IN_REQUEST_TRAILERS,
   NOTHING_IN_TRAILERS,
+  createBodyRouteReply,
   createChunkReply,
   createLastChunkReply,
   createImmediateReply,
-  createResponseStartReply,
   createRouteReply,
-  createWholeBodyReply,
+  createStreamStartReply,
+  createWholeReply,
 } from "./messages/format-replies.ts";
 import type { ProcessCall, ProcessListener } from "./transport/contract.ts";
+import { TurnPieces } from "./turn-pieces.ts";
 
 export interface StreamServices {
   readonly createExchange: (admission: Admission, protocol: Protocol) => UpstreamCall;
@@ -46,6 +50,8 @@ export interface StreamServices {
   readonly createCount: (admission: Admission) => UpstreamCall;
   readonly localEndpoints: LocalEndpoints;
   readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
+  /** Bounds of what is kept of bodies that are under way; Envoy refuses larger requests first. */
+  readonly collecting: CollectedBodyOptions;
   /** A request came without an admission; for an alarm. */
   readonly onUnadmitted?: () => void;
   readonly logger: Logger<"warn" | "error">;
@@ -53,10 +59,16 @@ export interface StreamServices {
 
 /** Under which name Envoy sends the attributes that this filter has asked for. */
 const ATTRIBUTES = "envoy.filters.http.ext_proc";
+/** What `protocol_config` says where the body comes behind the headers, unasked. */
+const BEHIND_HEADERS = "FULL_DUPLEX_STREAMED";
 const EMPTY = new Uint8Array(0);
 const COST_HEADER = "x-request-cost";
 /** A client's wish for the cost in the usage of its answer. */
 const INCLUDE_COST_HEADER = "x-include-cost";
+
+type BodyMode = NonNullable<ProcessingRequest__Output["protocol_config"]>["request_body_mode"];
+/** Null: nothing is replied yet. */
+type Made = ProcessingResponse | null;
 
 export class RequestStream implements ProcessListener {
   readonly #call: ProcessCall;
@@ -67,16 +79,26 @@ export class RequestStream implements ProcessListener {
   #exchange: UpstreamCall | null = null;
   #requestHeaderNames: string[] = [];
   #query = "";
-  #streams = false;
+  /** Envoy waits for the reply to the headers, and then sends the whole body in one message. */
+  #isBodyAskedFor = false;
+  #isRequestWhole = false;
+  /** Of the request, then of a response that is not streamed. */
+  readonly #body: CollectedBody;
+  /** What to change in the headers of a response that is collected; null: it is streamed, or has not begun. */
+  #collecting: ChangedHeaders | null = null;
   /** The access log knows whose request it is. */
   #isIdentityTold = false;
-  /** Pieces for the client of this turn of the event loop. */
-  #chunks: Uint8Array[] = [];
+  readonly #pieces = new TurnPieces((bytes) => {
+    if (!this.#ended) this.#call.reply(createChunkReply(bytes));
+  });
+  /** The client has an answer of ours: what Envoy has sent besides is nobody's any more. */
+  #isAnswered = false;
   #ended = false;
 
   constructor(call: ProcessCall, services: StreamServices) {
     this.#call = call;
     this.#services = services;
+    this.#body = new CollectedBody(services.collecting);
   }
 
   onMessage(message: ProcessingRequest__Output): void {
@@ -99,6 +121,7 @@ export class RequestStream implements ProcessListener {
 
   onEnd(): void {
     this.#ended = true;
+    this.#body.take();
     const settle = this.#exchange?.onEnd();
     settle?.catch((error: unknown) =>
       this.#services.logger.error({ err: error }, "an exchange could not be settled"),
@@ -107,63 +130,86 @@ export class RequestStream implements ProcessListener {
 
   /** A promise only where the reply has to wait for something: chunks of a stream are answered at once. */
   #handle(message: ProcessingRequest__Output): Promise<void> | undefined {
-    if (this.#ended) return undefined;
+    if (this.#ended || this.#isAnswered) return undefined;
     try {
       if (message.response_body !== undefined) return this.#onResponseBody(message.response_body);
-      if (message.request_headers !== undefined) return this.#onRequestHeaders(message.request_headers);
+      if (message.request_headers !== undefined) {
+        return this.#onRequestHeaders(message.request_headers, message.protocol_config?.request_body_mode);
+      }
       if (message.request_body !== undefined) return this.#onRequestBody(message.request_body);
       if (message.response_headers !== undefined) return this.#onResponseHeaders(message);
       if (message.response_trailers !== undefined) return this.#onResponseTrailers();
-      if (message.request_trailers !== undefined) this.#call.reply(NOTHING_IN_REQUEST_TRAILERS);
-      else this.#breakOff(new Error("Envoy sent a message of a kind that nobody asked for"));
+      if (message.request_trailers !== undefined) return this.#onRequestTrailers();
+      this.#breakOff(new Error("Envoy sent a message of a kind that nobody asked for"));
     } catch (error) {
       this.#breakOff(error);
     }
     return undefined;
   }
 
-  #onRequestHeaders(message: HttpHeaders__Output): Promise<void> | undefined {
+  #onRequestHeaders(
+    received: HttpHeaders__Output,
+    bodyMode: BodyMode | undefined,
+  ): Promise<void> | undefined {
     // A second exchange would leave the first one's hold open for ever.
     if (this.#admission !== null) throw new Error("Envoy sent a request's headers twice");
-    const admissionHeader = findHeader(message.headers, ADMISSION_HEADER);
+    const admissionHeader = findHeader(received.headers, ADMISSION_HEADER);
     if (admissionHeader === undefined) {
-      this.#refuseUnadmitted(parseHeaderMap(message.headers));
+      this.#refuseUnadmitted(parseHeaderMap(received.headers));
       return undefined;
     }
     const admission = parseAdmissionHeader(admissionHeader);
     this.#admission = admission;
-    this.#requestHeaderNames = namesOf(message.headers);
-    this.#query = queryOf(findHeader(message.headers, ":path") ?? "");
+    this.#requestHeaderNames = namesOf(received.headers);
+    this.#query = queryOf(findHeader(received.headers, ":path"));
     const { localEndpoints, createExchange, createCount, protocols } = this.#services;
     if (METERED_ENDPOINTS.has(admission.endpoint)) {
       this.#exchange = createExchange(admission, protocols[admission.protocol]);
-      const wish = findHeader(message.headers, INCLUDE_COST_HEADER);
+      const wish = findHeader(received.headers, INCLUDE_COST_HEADER);
       this.#exchange.wantsCost = wish?.trim().toLowerCase() === "true";
     } else if (admission.endpoint === "count_tokens") {
       this.#exchange = createCount(admission);
     }
     if (this.#exchange !== null) {
+      this.#isBodyAskedFor = bodyMode !== BEHIND_HEADERS;
       // Envoy sends no body message for a request without a body.
-      if (message.end_of_stream === true) return this.#onWholeRequest(this.#exchange, EMPTY);
-      this.#reply(AWAIT_BODY);
+      if (received.end_of_stream === true) return this.#onWholeRequest(this.#exchange);
+      if (this.#isBodyAskedFor) this.#reply(AWAIT_BODY);
       return undefined;
     }
     return this.#replyOrRefuse(async () =>
-      createImmediateReply(await localEndpoints.answer(admission, parseHeaderMap(message.headers))),
+      createImmediateReply(await localEndpoints.answer(admission, parseHeaderMap(received.headers))),
     );
   }
 
   #onRequestBody(message: HttpBody__Output): Promise<void> | undefined {
-    if (this.#exchange === null) throw new Error("Envoy sent a body that nobody asked for");
-    return this.#onWholeRequest(this.#exchange, message.body ?? EMPTY);
+    const exchange = this.#exchange;
+    if (exchange === null) throw new Error("Envoy sent a body that nobody asked for");
+    const problem = this.#body.add(message.body, "request_too_large");
+    if (problem !== null) return this.#replyOrRefuse(() => Promise.reject(problem));
+    // One that was asked for is whole, whether it says so or not: trailers may follow it.
+    if (!this.#isBodyAskedFor && message.end_of_stream !== true) return undefined;
+    return this.#onWholeRequest(exchange);
   }
 
-  #onWholeRequest(exchange: UpstreamCall, body: Uint8Array): Promise<void> | undefined {
+  /** They are the end of a body that came behind its headers. */
+  #onRequestTrailers(): Promise<void> | undefined {
+    if (this.#exchange !== null && !this.#isRequestWhole) return this.#onWholeRequest(this.#exchange);
+    this.#call.reply(NOTHING_IN_REQUEST_TRAILERS);
+    return undefined;
+  }
+
+  #onWholeRequest(exchange: UpstreamCall): Promise<void> | undefined {
+    // A second one would leave the first one's hold open for ever.
+    if (this.#isRequestWhole) throw new Error("Envoy sent more than a whole request");
+    this.#isRequestWhole = true;
     return this.#replyOrRefuse(async () => {
-      const route = await exchange.onRequestBody(body, this.#query);
+      const route = await exchange.onRequestBody(this.#body.take(), this.#query);
       if ("status" in route) return createImmediateReply(route);
-      const remove = namesToRemoveUpstream(this.#requestHeaderNames, route.forwardedHeaders);
-      return createRouteReply(route, remove, this.#nextMetadata());
+      const removeHeaders = namesToRemoveUpstream(this.#requestHeaderNames, route.forwardedHeaders);
+      const { upstream, path, body } = route;
+      const create = this.#isBodyAskedFor ? createBodyRouteReply : createRouteReply;
+      return create({ upstream, path, body, removeHeaders }, this.#nextMetadata());
     });
   }
 
@@ -189,25 +235,30 @@ export class RequestStream implements ProcessListener {
         attempts: attributes?.["upstream.request_attempt_count"]?.numberValue ?? 1,
         endOfStream: received?.end_of_stream === true,
       });
-      const start = (decided: ResponseMode | Reply): ProcessingResponse =>
+      const start = (decided: ResponseMode | Reply): ProcessingResponse | null =>
         this.#startResponse(exchange, decided, status, names);
       return mode instanceof Promise ? mode.then(start) : start(mode);
     });
   }
 
+  /** Null: the reply comes with the end of the body. */
   #startResponse(
     exchange: UpstreamCall,
     mode: ResponseMode | Reply,
     status: number,
     names: string[],
-  ): ProcessingResponse {
+  ): ProcessingResponse | null {
     if (typeof mode !== "string") return createImmediateReply(mode);
-    this.#streams = mode === "stream";
-    const set: Header[] = [];
     // An answer is an answer: 201, 206 or 299 would tell a client of what it did not ask for.
-    if (status > 200 && status < 300) set.push([":status", "200"]);
-    if (this.#streams) set.push(["content-type", exchange.contentType], ["cache-control", "no-cache"]);
-    return createResponseStartReply(mode, set, namesToRemoveDownstream(names));
+    const set: Header[] = status > 200 && status < 300 ? [[":status", "200"]] : [];
+    set.push(["content-type", exchange.contentType]);
+    const remove = namesToRemoveDownstream(names);
+    if (mode === "stream") {
+      set.push(["cache-control", "no-cache"]);
+      return createStreamStartReply({ set, remove });
+    }
+    this.#collecting = { set, remove };
+    return null;
   }
 
   #onResponseBody(message: HttpBody__Output): Promise<void> | undefined {
@@ -216,32 +267,26 @@ export class RequestStream implements ProcessListener {
       this.#call.reply(NOTHING_IN_BODY);
       return undefined;
     }
-    const body = message.body ?? EMPTY;
-    if (!this.#streams) return this.#onWholeResponse(exchange, body);
-    const piece = exchange.onChunk(body, message.end_of_stream === true);
+    const isLast = message.end_of_stream === true;
+    if (this.#collecting !== null) {
+      const problem = this.#body.add(message.body, "upstream_error");
+      if (problem !== null) return this.#replyOrRefuse(() => exchange.onBodyRefused(problem));
+      return isLast ? this.#onWholeResponse(exchange, this.#collecting) : undefined;
+    }
+    const piece = exchange.onChunk(message.body ?? EMPTY, isLast);
     if (piece instanceof Promise) return this.#onLastPiece(piece);
-    if (piece.bytes.byteLength > 0) this.#addChunk(piece.bytes);
+    this.#pieces.add(piece.bytes);
     return undefined;
-  }
-
-  /** Pieces of one turn of the event loop leave as one message; none waits longer than its turn. */
-  #addChunk(bytes: Uint8Array): void {
-    if (this.#chunks.push(bytes) === 1) queueMicrotask(() => this.#sendChunks());
-  }
-
-  #sendChunks(): void {
-    const [first] = this.#chunks;
-    if (first === undefined) return;
-    const bytes = this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
-    this.#chunks = [];
-    if (!this.#ended) this.#call.reply(createChunkReply(bytes));
   }
 
   /** Where there are trailers, the piece before them was not marked as the last one. */
   #onResponseTrailers(): Promise<void> | undefined {
     const exchange = this.#exchange;
-    const piece = exchange !== null && this.#streams ? exchange.onChunk(EMPTY, true) : null;
-    if (exchange !== null && piece instanceof Promise) return this.#onLastPiece(piece);
+    if (exchange !== null) {
+      if (this.#collecting !== null) return this.#onWholeResponse(exchange, this.#collecting);
+      const piece = exchange.onChunk(EMPTY, true);
+      if (piece instanceof Promise) return this.#onLastPiece(piece);
+    }
     this.#reply(NOTHING_IN_TRAILERS);
     return undefined;
   }
@@ -251,22 +296,22 @@ export class RequestStream implements ProcessListener {
     this.#reply(createLastChunkReply(bytes, this.#nextMetadata()));
   }
 
-  #onWholeResponse(exchange: UpstreamCall, body: Uint8Array): Promise<void> | undefined {
+  #onWholeResponse(exchange: UpstreamCall, { set, remove }: ChangedHeaders): Promise<void> | undefined {
     return this.#replyOrRefuse(async () => {
-      const bytes = await exchange.onWholeBody(body);
-      const headers: Header[] = [["content-type", exchange.contentType], ...formatCostHeader(exchange)];
-      return createWholeBodyReply(bytes, headers, this.#nextMetadata());
+      const bytes = await exchange.onWholeBody(this.#body.take());
+      const headers = { set: [...set, ...formatCostHeader(exchange)], remove };
+      return createWholeReply(headers, bytes, this.#nextMetadata());
     });
   }
 
-  /** Sends what is made, or the error that it ends in as the client's answer: at once, unless it has to wait. */
-  #replyOrRefuse(make: () => ProcessingResponse | Promise<ProcessingResponse>): Promise<void> | undefined {
-    let response: ProcessingResponse;
+  /** Sends what is made, if anything, or the error that it ends in as the client's answer: at once, unless it has to wait. */
+  #replyOrRefuse(make: () => Made | Promise<Made>): Promise<void> | undefined {
+    let response: Made;
     try {
       const made = make();
       if (made instanceof Promise) {
         return made.then(
-          (reply) => this.#reply(reply),
+          (reply) => this.#replyWith(reply),
           (thrown: unknown) => this.#reply(this.#refuse(thrown)),
         );
       }
@@ -274,8 +319,12 @@ export class RequestStream implements ProcessListener {
     } catch (thrown) {
       response = this.#refuse(thrown);
     }
-    this.#reply(response);
+    this.#replyWith(response);
     return undefined;
+  }
+
+  #replyWith(response: Made): void {
+    if (response !== null) this.#reply(response);
   }
 
   #refuse(thrown: unknown): ProcessingResponse {
@@ -327,7 +376,8 @@ export class RequestStream implements ProcessListener {
   }
 
   #reply(response: ProcessingResponse): void {
-    this.#sendChunks();
+    this.#isAnswered ||= response.immediate_response !== undefined;
+    this.#pieces.flush();
     if (!this.#ended) this.#call.reply(response);
   }
 
@@ -342,12 +392,4 @@ export class RequestStream implements ProcessListener {
 
 function formatCostHeader({ formattedCost }: UpstreamCall): Header[] {
   return formattedCost === null ? [] : [[COST_HEADER, formattedCost]];
-}
-
-/** What stands between a path's first question mark and its second one, or its end. */
-function queryOf(path: string): string {
-  const start = path.indexOf("?");
-  if (start === -1) return "";
-  const end = path.indexOf("?", start + 1);
-  return end === -1 ? path.slice(start + 1) : path.slice(start + 1, end);
 }

@@ -28,18 +28,26 @@ export class BodyBudget {
    * @throws GatewayError 413 `request_too_large`, 503 `gateway_overloaded`; nothing is counted then.
    */
   reserve(bytes: number): void {
-    const { maxBodyBytes, maxBufferedBytes } = this.#limits;
+    const { maxBodyBytes } = this.#limits;
     if (bytes > maxBodyBytes) {
       const message = `The request body has ${bytes} bytes; this gateway takes at most ${maxBodyBytes}.`;
       throw new GatewayError("request_too_large", { message });
     }
-    if (this.#bufferedBytes > 0 && this.#bufferedBytes + bytes > maxBufferedBytes) {
+    this.hold(bytes);
+  }
+
+  /**
+   * The same for bytes that are not yet, or not, a client's whole body.
+   * @throws GatewayError 503 `gateway_overloaded`; nothing is counted then.
+   */
+  hold(bytes: number): void {
+    if (this.#bufferedBytes > 0 && this.#bufferedBytes + bytes > this.#limits.maxBufferedBytes) {
       throw new GatewayError("gateway_overloaded");
     }
     this.#bufferedBytes += bytes;
   }
 
-  /** Gives back what `reserve` counted. */
+  /** Gives back what `reserve` or `hold` counted. */
   release(bytes: number): void {
     this.#bufferedBytes -= bytes;
   }

@@ -119,6 +119,10 @@ export class CountExchange implements UpstreamCall {
     return body;
   }
 
+  async onBodyRefused(error: GatewayError): Promise<never> {
+    throw error;
+  }
+
   /** A count is no stream. */
   onChunk(): ResponsePiece {
     return { bytes: EMPTY, failed: null };

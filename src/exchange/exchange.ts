@@ -215,6 +215,11 @@ export class Exchange implements UpstreamCall {
     return output.bytes;
   }
 
+  async onBodyRefused(error: GatewayError): Promise<never> {
+    this.#way.failed(error.cause ?? error.code);
+    return this.#refuseResponse("broken", error);
+  }
+
   /**
    * The next bytes of a streamed response. Never throws after the stream has begun: errors are events in it. A promise
    * only where the answer's last piece waits for its charge.

@@ -61,6 +61,8 @@ export interface UpstreamCall {
    */
   onResponseStart(start: ResponseStart): ResponseMode | Promise<ResponseMode | Reply>;
   onWholeBody(body: Uint8Array): Promise<Uint8Array>;
+  /** The rest of such a body is not read. Throws the error once it is settled. */
+  onBodyRefused(error: GatewayError): Promise<never>;
   /** Never throws: what goes wrong in a stream is an event in it. */
   onChunk(chunk: Uint8Array, endOfStream: boolean): ResponsePiece | Promise<ResponsePiece>;
   /** The client was told an error. */

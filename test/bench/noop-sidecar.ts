@@ -1,7 +1,8 @@
 /**
  * A sidecar that decides nothing, on grpc-js and proto-loader as they come, whatever the gateway runs on and however it is
- * improved: the yardstick. It lets every request pass to one upstream, every byte as it came, with as many messages as the
- * gateway exchanges. What it costs is Envoy's two calls and nothing else. A process of its own:
+ * improved: the yardstick. It lets every request pass to one upstream, every byte as it came, by the usual modes of ext_proc:
+ * bodies that are asked for and come whole, a reply to each message. What it costs is Envoy's two calls and nothing else. A
+ * process of its own:
  * `<socket> <upstream> <path>`, ends on SIGTERM.
  */
 import { Server, ServerCredentials, type ServerDuplexStream, type ServerUnaryCall } from "@grpc/grpc-js";
@@ -17,21 +18,36 @@ import {
   type ProcessingRequest,
   type ProcessingResponse,
 } from "../../src/envoy/messages/codec.ts";
-import { parseHeaderMap } from "../../src/envoy/messages/headers.ts";
+import { formatRawHeader, parseHeaderMap } from "../../src/envoy/messages/headers.ts";
 import {
-  AWAIT_BODY,
+  createBodyRouteReply,
   createChunkReply,
   createLastChunkReply,
   createOkCheck,
-  createResponseStartReply,
-  createRouteReply,
-  createWholeBodyReply,
 } from "../../src/envoy/messages/format-replies.ts";
 
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 const EMPTY = new Uint8Array(0);
 const METADATA = { fields: {} };
 const PASSED = createOkCheck("", "", []);
+const AWAIT_BODY: ProcessingResponse = {
+  request_headers: { response: {} },
+  mode_override: {
+    request_header_mode: "SEND",
+    request_body_mode: "BUFFERED",
+    response_header_mode: "SEND",
+    response_body_mode: "BUFFERED",
+  },
+};
+const WHOLE_FOLLOWS: ProcessingResponse = { response_headers: { response: {} } };
+const STREAM_FOLLOWS: ProcessingResponse = {
+  ...WHOLE_FOLLOWS,
+  mode_override: {
+    response_header_mode: "SEND",
+    response_body_mode: "FULL_DUPLEX_STREAMED",
+    response_trailer_mode: "SEND",
+  },
+};
 
 const [socketPath = "", upstream = "", path = ""] = process.argv.slice(2);
 
@@ -80,16 +96,26 @@ function passThrough(reply: (response: ProcessingResponse) => void): (message: P
     if (request_headers !== undefined) {
       reply(AWAIT_BODY);
     } else if (request_body !== undefined) {
-      reply(createRouteReply({ upstream, path, body: request_body.body ?? EMPTY }, [], METADATA));
+      const routed = { upstream, path, body: request_body.body ?? EMPTY, removeHeaders: [] };
+      reply(createBodyRouteReply(routed, METADATA));
     } else if (response_headers !== undefined) {
       const headers = parseHeaderMap(response_headers.headers);
       streams = headers["content-type"] === "text/event-stream";
-      reply(createResponseStartReply(streams ? "stream" : "whole", [], []));
+      reply(streams ? STREAM_FOLLOWS : WHOLE_FOLLOWS);
     } else if (response_body !== undefined) {
       const body = response_body.body ?? EMPTY;
-      if (!streams) reply(createWholeBodyReply(body, [["content-type", "application/json"]], METADATA));
+      if (!streams) reply(createWholeReply(body));
       else if (response_body.end_of_stream === true) reply(createLastChunkReply(body, METADATA));
       else reply(createChunkReply(body));
     }
+  };
+}
+
+function createWholeReply(body: Uint8Array): ProcessingResponse {
+  const length = formatRawHeader("content-length", String(body.byteLength));
+  const set_headers = [formatRawHeader("content-type", "application/json"), length];
+  return {
+    response_body: { response: { header_mutation: { set_headers }, body_mutation: { body } } },
+    dynamic_metadata: METADATA,
   };
 }

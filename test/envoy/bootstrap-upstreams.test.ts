@@ -56,7 +56,8 @@ describe("credentials in headers of their own", () => {
       "proxy-authorization": "of the client",
     };
     const headersAt = async (name: string) => {
-      edge.sidecar.onProcess = (message) => (message.request_body ? route(name, CHAT) : passOn(message));
+      edge.sidecar.onProcess = (message) =>
+        message.request_body ? route(message, name, CHAT) : passOn(message);
       const answer = await send(edge.port, "POST", `${CHAT}?api-key=of-the-client`, theirs, "{}");
       expect(answer.status).toBe(200);
       return edge.upstream.requests.at(-1)!;
@@ -120,7 +121,8 @@ describe("an https upstream", () => {
     });
     try {
       const statusOf = async (name: string): Promise<number> => {
-        tls.sidecar.onProcess = (message) => (message.request_body ? route(name, CHAT) : passOn(message));
+        tls.sidecar.onProcess = (message) =>
+          message.request_body ? route(message, name, CHAT) : passOn(message);
         return (await send(tls.port, "POST", CHAT, AUTHORIZED, "{}")).status;
       };
       expect(await statusOf("named")).toBe(200);

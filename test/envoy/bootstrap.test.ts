@@ -110,7 +110,8 @@ describe("an admitted request", () => {
   });
 
   it("reaches an upstream without a credential without any", async () => {
-    edge.sidecar.onProcess = (message) => (message.request_body ? route("free", CHAT) : passOn(message));
+    edge.sidecar.onProcess = (message) =>
+      message.request_body ? route(message, "free", CHAT) : passOn(message);
     await send(edge.port, "POST", CHAT, { ...AUTHORIZED, "x-api-key": "good" }, "{}");
     expect(edge.upstream.requests).toHaveLength(1);
     expect(edge.upstream.requests[0]?.headers).not.toHaveProperty("authorization");

@@ -52,6 +52,40 @@ describe("size of request bodies", () => {
   });
 });
 
+describe("what the upstream gets of a body", () => {
+  it.each([
+    { name: "by length", chunked: false },
+    { name: "by chunks", chunked: true },
+  ])("has a length, and is not chunked, whether it came $name", async ({ chunked }) => {
+    chat.upstream.answer({ kind: "json", body: textCompletion("ok", null) });
+    const body = Buffer.from(JSON.stringify(chatBody()));
+    await chat.send(
+      chunked ? { chunks: [body.subarray(0, 9), body.subarray(9)], headers: JSON_TYPE } : { body },
+    );
+    const { headers, bodyBytes } = chat.upstream.lastRequest;
+    expect(headers["transfer-encoding"]).toBeUndefined();
+    expect(Number(headers["content-length"])).toBe(bodyBytes.length);
+  });
+});
+
+describe("size of answers", () => {
+  const answerOfSize = (bytes: number) =>
+    ({ kind: "json", body: textCompletion("x".repeat(bytes), null) }) as const;
+
+  it("passes one of 30 MiB", async () => {
+    chat.upstream.answer(answerOfSize(30 * 1024 * 1024));
+    const answer = await chat.send({ body: chatBody() });
+    expect(describeAnswer(answer)).toBe("200");
+    expect(answer.text.length).toBeGreaterThan(30 * 1024 * 1024);
+  });
+
+  it("says of one that is more than a worker keeps that the upstream failed", async () => {
+    chat.upstream.answer(answerOfSize(34 * 1024 * 1024));
+    const answer = await chat.send({ body: chatBody() });
+    expect(summarizeError(answer)).toMatchObject({ status: 502, code: "upstream_error", breaches: [] });
+  });
+});
+
 describe("bodies that are no chat request", () => {
   it.each([
     { name: "no body", body: "", code: "invalid_json" },

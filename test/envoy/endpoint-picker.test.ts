@@ -86,7 +86,7 @@ async function ask(body: string, headers: Record<string, string> = {}, upstream 
   const ends: string[] = [];
   edge.sidecar.onProcess = (message) => {
     if (message.response_headers) ends.push(JSON.stringify(message.attributes ?? {}));
-    return message.request_body ? route(upstream, PATH, body) : passOn(message);
+    return message.request_body ? route(message, upstream, PATH, body) : passOn(message);
   };
   const answer = await send(edge.port, "POST", PATH, { ...AUTHORIZED, ...headers }, '{"model":"acme/echo"}');
   const details = /code_details":\{"stringValue":"([^"]*)"/.exec(ends.join(""))?.[1];

@@ -83,7 +83,8 @@ afterAll(async () => {
 });
 
 async function ask(upstream: string, body = "{}"): Promise<number> {
-  edge.sidecar.onProcess = (message) => (message.request_body ? route(upstream, CHAT) : passOn(message));
+  edge.sidecar.onProcess = (message) =>
+    message.request_body ? route(message, upstream, CHAT) : passOn(message);
   return (await send(edge.port, "POST", CHAT, AUTHORIZED, body)).status;
 }
 
@@ -124,7 +125,7 @@ describe("a request whose connection could not be made", () => {
       const attributes = JSON.stringify(message.attributes ?? {});
       const count = /request_attempt_count":\{"numberValue":(\d)/.exec(attributes)?.[1];
       if (count !== undefined) attempts.push(count);
-      return message.request_body ? route("told", CHAT) : passOn(message);
+      return message.request_body ? route(message, "told", CHAT) : passOn(message);
     };
     for (let sent = 0; sent < 3; sent += 1) await send(edge.port, "POST", CHAT, AUTHORIZED, "{}");
     expect(attempts).toEqual(["2", "2", "2"]);

@@ -92,7 +92,7 @@ afterAll(async () => {
 /** What arrives at the upstream of a request whose body the sidecar has rewritten. */
 async function arriveAt(upstream: string, body: string): Promise<UpstreamRequest> {
   edge.sidecar.onProcess = (message) =>
-    message.request_body ? route(upstream, PATH, body) : passOn(message);
+    message.request_body ? route(message, upstream, PATH, body) : passOn(message);
   const theirs = {
     authorization: "Bearer good",
     "content-type": "application/json",

@@ -1,6 +1,6 @@
 /**
  * The HTTP filters, in the order in which a request passes them: remember the client's path → ext_authz → buffer →
- * ext_proc → router. The order is a lock: nothing buffers or reads a body before its key was admitted.
+ * ext_proc → length → router. The order is a lock: nothing buffers or reads a body before its key was admitted.
  */
 import {
   EDGE_METADATA_NAMESPACE,
@@ -15,6 +15,10 @@ import type { EdgeTimeouts, ResolvedOptions } from "./render-options.ts";
 import { oneLine, typed } from "./yaml-document.ts";
 import type { EnvoyNode } from "./yaml-document.ts";
 
+export const PROCESSING_FILTER = "envoy.filters.http.ext_proc";
+/** A second buffer filter, by a name of its own: what is set for the first one on a route is not for this one. */
+export const CONTENT_LENGTH_FILTER = "inference_gateway.content_length";
+
 /** `http_filters` of the HTTP connection manager. */
 export function createHttpFilters(maxRequestBytes: number, options: ResolvedOptions): EnvoyNode[] {
   return [
@@ -23,6 +27,7 @@ export function createHttpFilters(maxRequestBytes: number, options: ResolvedOpti
     createAdmissionFilter(options.timeouts),
     createBufferFilter(maxRequestBytes),
     createProcessingFilter(options.timeouts),
+    createContentLengthFilter(maxRequestBytes),
     createRouterFilter(),
   ];
 }
@@ -128,7 +133,7 @@ function createBufferFilter(maxRequestBytes: number): EnvoyNode {
 function createProcessingFilter(timeouts: EdgeTimeouts): EnvoyNode {
   return {
     "#": "Which model, in which protocol, and what it cost: one stream per admitted request.",
-    name: "envoy.filters.http.ext_proc",
+    name: PROCESSING_FILTER,
     typed_config: typed("envoy.extensions.filters.http.ext_proc.v3.ExternalProcessor", {
       "#grpc_service": "No timeout here: it would end the stream, and with it the client's answer.",
       grpc_service: { envoy_grpc: oneLine({ cluster_name: SIDECAR_CLUSTER }) },
@@ -137,7 +142,8 @@ function createProcessingFilter(timeouts: EdgeTimeouts): EnvoyNode {
       failure_mode_allow: false,
       "#processing_mode":
         "Only request headers unless the sidecar asks for more in its reply to them. With response headers on, every " +
-        "refusal of ext_authz would open a stream too.",
+        "refusal of ext_authz would open a stream too. The last route sends the request's body behind them: set here, " +
+        "that mode would keep the sidecar from asking.",
       processing_mode: {
         request_header_mode: "SEND",
         response_header_mode: "SKIP",
@@ -163,6 +169,39 @@ function createProcessingFilter(timeouts: EdgeTimeouts): EnvoyNode {
       forward_rules: {
         disallowed_headers: {
           patterns: ["authorization", "x-api-key", "cookie"].map((exact) => oneLine({ exact })),
+        },
+      },
+    }),
+  };
+}
+
+function createContentLengthFilter(maxRequestBytes: number): EnvoyNode {
+  return {
+    "#":
+      "ext_proc drops content-length of a body that it replaces; this filter, which gets that body in one piece, writes it. " +
+      "Some model servers take no chunked request.",
+    name: CONTENT_LENGTH_FILTER,
+    typed_config: typed("envoy.extensions.filters.http.buffer.v3.Buffer", {
+      max_request_bytes: maxRequestBytes,
+    }),
+  };
+}
+
+/**
+ * `typed_per_filter_config` of a route whose requests have their body sent behind their headers, without a wait for the
+ * sidecar's reply in between: it has the whole request at once and answers it in one.
+ */
+export function createBodyBehindHeaders(): EnvoyNode {
+  return {
+    [PROCESSING_FILTER]: typed("envoy.extensions.filters.http.ext_proc.v3.ExtProcPerRoute", {
+      overrides: {
+        processing_mode: {
+          request_header_mode: "SEND",
+          response_header_mode: "SKIP",
+          request_body_mode: "FULL_DUPLEX_STREAMED",
+          response_body_mode: "NONE",
+          request_trailer_mode: "SEND",
+          response_trailer_mode: "SKIP",
         },
       },
     }),

@@ -14,7 +14,7 @@ import { createConnectionManager } from "./connection-manager.ts";
 import { createListenerTls } from "./listener-tls.ts";
 import { createOverloadManager } from "./overload.ts";
 import { resolveOptions } from "./render-options.ts";
-import type { RenderOptions, ResolvedOptions } from "./render-options.ts";
+import type { EdgeTimeouts, RenderOptions, ResolvedOptions } from "./render-options.ts";
 import { createSidecarClusterTls } from "./sidecar-cluster-tls.ts";
 import { createSidecarCluster } from "./sidecar-cluster.ts";
 import { checkSocketPath, listSidecarEndpoints } from "./sidecar-endpoints.ts";
@@ -79,7 +79,7 @@ export function createBootstrap(config: Config, options: RenderOptions): Bootstr
     static_resources: {
       listeners: [createListener(config, resolved, places.secretsDirectory)],
       clusters: [
-        createSidecar(config, options, places.secretsDirectory),
+        createSidecar(config, options, places.secretsDirectory, resolved.timeouts),
         ...createUpstreamClusters(config, places),
         ...createTracingClusters(config.telemetry.otlp, places),
       ],
@@ -133,11 +133,16 @@ function createListener(config: Config, options: ResolvedOptions, secrets: strin
   };
 }
 
-function createSidecar(config: Config, options: RenderOptions, secrets: string): EnvoyNode {
+function createSidecar(
+  config: Config,
+  options: RenderOptions,
+  secrets: string,
+  timeouts: EdgeTimeouts,
+): EnvoyNode {
   const { tcp, tls } = config.sidecar;
   const host = options.sidecarHost ?? tcp?.host ?? "";
   const transport = createSidecarClusterTls(tls, host, secrets);
-  return createSidecarCluster(listSidecarEndpoints(config, options), transport);
+  return createSidecarCluster(listSidecarEndpoints(config, options), transport, timeouts);
 }
 
 function createUpstreamClusters(config: Config, places: AuthorityPlaces): EnvoyNode[] {

@@ -3,6 +3,7 @@
  * ext_proc, which is why the last route takes every path: where no route matches, ext_authz is passed over.
  */
 import { UPSTREAM_HEADER } from "../names.ts";
+import { CONTENT_LENGTH_FILTER, createBodyBehindHeaders, PROCESSING_FILTER } from "./filters.ts";
 import { formatSeconds } from "./render-options.ts";
 import type { ResolvedOptions } from "./render-options.ts";
 import { oneLine, typed } from "./yaml-document.ts";
@@ -107,6 +108,7 @@ function createLastRoute(options: ResolvedOptions): EnvoyNode {
       timeout: "0s",
       idle_timeout: idle,
     },
+    typed_per_filter_config: createBodyBehindHeaders(),
   };
 }
 
@@ -130,15 +132,21 @@ function createResponseHeader(key: string, value: string): EnvoyNode {
   return { header: oneLine({ key, value }), append_action: "OVERWRITE_IF_EXISTS_OR_ADD" };
 }
 
-const PER_ROUTE = { ext_authz: "ExtAuthzPerRoute", buffer: "BufferPerRoute", ext_proc: "ExtProcPerRoute" };
+/** Name of the filter and its message for a route. */
+const PER_ROUTE = {
+  ext_authz: ["envoy.filters.http.ext_authz", "ext_authz.v3.ExtAuthzPerRoute"],
+  buffer: ["envoy.filters.http.buffer", "buffer.v3.BufferPerRoute"],
+  ext_proc: [PROCESSING_FILTER, "ext_proc.v3.ExtProcPerRoute"],
+  content_length: [CONTENT_LENGTH_FILTER, "buffer.v3.BufferPerRoute"],
+} as const;
 
 /** `typed_per_filter_config` of a route or virtual host that these filters of the gateway pass over. */
-export function disableFilters(...names: readonly (keyof typeof PER_ROUTE)[]): EnvoyNode {
-  const filters = names.map((name): [string, EnvoyValue] => {
-    const message = `envoy.extensions.filters.http.${name}.v3.${PER_ROUTE[name]}`;
-    return [`envoy.filters.http.${name}`, oneLine(typed(message, { disabled: true }))];
+export function disableFilters(...filters: readonly (keyof typeof PER_ROUTE)[]): EnvoyNode {
+  const off = filters.map((filter): [string, EnvoyValue] => {
+    const [name, message] = PER_ROUTE[filter];
+    return [name, oneLine(typed(`envoy.extensions.filters.http.${message}`, { disabled: true }))];
   });
-  return Object.fromEntries(filters);
+  return Object.fromEntries(off);
 }
 
 /** Preflights carry no key: the filter answers them before ext_authz. */

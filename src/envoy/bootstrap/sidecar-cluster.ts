@@ -4,16 +4,24 @@
  */
 import { SIDECAR_CLUSTER } from "../names.ts";
 import { createCircuitBreakers, createHttpOptions, createOutlierDetection } from "./cluster-parts.ts";
+import { formatSeconds } from "./render-options.ts";
+import type { EdgeTimeouts } from "./render-options.ts";
 import type { SidecarEndpoint } from "./sidecar-endpoints.ts";
 import { oneLine } from "./yaml-document.ts";
 import type { EnvoyNode } from "./yaml-document.ts";
 
 /** Far above any number of requests in flight: each holds a gRPC stream, and Envoy's default of 1,024 answers 500. */
 const MAX_IN_FLIGHT = 1_000_000;
+/** Of the time after which a worker that hangs is given up: the pause before a PING; the rest is the wait for its answer. */
+const PING_SHARE = 0.2;
 const MEBIBYTE = 1024 ** 2;
 
 /** The cluster that ext_authz and ext_proc call; `transport` is its transport socket, where it has one. */
-export function createSidecarCluster(endpoints: readonly SidecarEndpoint[], transport: EnvoyNode): EnvoyNode {
+export function createSidecarCluster(
+  endpoints: readonly SidecarEndpoint[],
+  transport: EnvoyNode,
+  timeouts: EdgeTimeouts,
+): EnvoyNode {
   return {
     name: SIDECAR_CLUSTER,
     type: endpoints.every((endpoint) => "pipe" in endpoint || !endpoint.isName) ? "STATIC" : "STRICT_DNS",
@@ -30,7 +38,7 @@ export function createSidecarCluster(endpoints: readonly SidecarEndpoint[], tran
     "#circuit_breakers": "Every request in flight holds one gRPC stream; the default of 1,024 answers 500.",
     circuit_breakers: createCircuitBreakers(MAX_IN_FLIGHT, 0),
     ...createHealthWatch(),
-    typed_extension_protocol_options: createHttp2Options(),
+    typed_extension_protocol_options: createHttp2Options(timeouts),
     ...transport,
     load_assignment: {
       cluster_name: SIDECAR_CLUSTER,
@@ -66,7 +74,7 @@ function createHealthWatch(): EnvoyNode {
   };
 }
 
-function createHttp2Options(): EnvoyNode {
+function createHttp2Options({ processingSeconds }: EdgeTimeouts): EnvoyNode {
   return createHttpOptions({
     explicit_http_config: {
       http2_protocol_options: {
@@ -74,6 +82,12 @@ function createHttp2Options(): EnvoyNode {
           "Whole bodies travel both ways: the default window halves their throughput.",
         initial_stream_window_size: 4 * MEBIBYTE,
         initial_connection_window_size: 64 * MEBIBYTE,
+        "#connection_keepalive":
+          "A worker that hangs answers no PING: its calls end here, whatever they wait for, each with a 503.",
+        connection_keepalive: oneLine({
+          interval: formatSeconds(processingSeconds * PING_SHARE),
+          timeout: formatSeconds(processingSeconds * (1 - PING_SHARE)),
+        }),
       },
     },
   });

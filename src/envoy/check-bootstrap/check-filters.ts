@@ -134,14 +134,22 @@ function checkFilter(
   return checkSettings(found.at("typed_config"), right.at("typed_config"), rules);
 }
 
-/** The client's path is kept by a filter of a type that may stand elsewhere, too: see `checkClientPath`. */
+/**
+ * The client's path is kept by a filter of a type that may stand elsewhere, too: see `checkClientPath`. Of the two buffer
+ * filters each counts by its place among those of its type.
+ */
 function checkOrder(filters: YamlView, wanted: YamlView): BootstrapFinding[] {
   const all = filters.items();
   const order = wanted.items().filter((filter) => filter.typeName !== FILTERS.clientPath);
-  const positions = order.map((right) => ({
-    name: right.at("name").text.split(".").at(-1) ?? "",
-    index: all.findIndex((one) => one.typeName === right.typeName),
-  }));
+  const positions = order.map((right, place) => {
+    const before = order.slice(0, place).filter((one) => one.typeName === right.typeName).length;
+    const alike = all.filter((one) => one.typeName === right.typeName);
+    const found = alike[before];
+    return {
+      name: right.at("name").text.split(".").at(-1) ?? "",
+      index: found === undefined ? -1 : all.indexOf(found),
+    };
+  });
   const orderText = positions.map(({ name }) => name).join(" → ");
   const missing = positions.filter(({ index }) => index === -1);
   const findings = missing.flatMap(({ name }) =>

@@ -1,8 +1,15 @@
 /** Routes: nothing reaches an upstream but through the last route, and no path goes round ext_authz. */
 import { RESTRICTION_NAMES } from "../../exchange/route-restrictions.ts";
+import { PROCESSING_FILTER } from "../bootstrap/filters.ts";
 import { type BootstrapFinding, findAt, findUnless } from "./finding.ts";
 import { listOwnFilters, type Rendered } from "./rendered.ts";
-import { checkSettings, existsAsRendered, type SettingRule } from "./setting-rule.ts";
+import {
+  checkSettings,
+  existsAsRendered,
+  formatFlow,
+  isSameAsRendered,
+  type SettingRule,
+} from "./setting-rule.ts";
 import type { YamlView } from "./yaml-view.ts";
 
 const RETRY_RULE: SettingRule = {
@@ -27,6 +34,16 @@ const LAST_ROUTE_RULES: readonly SettingRule[] = [
   RETRY_RULE,
 ];
 
+/** Another one than this costs a round trip for each request, or a stream for each refusal; both work. */
+const BODY_MODE_RULE: SettingRule = {
+  check: "body_mode",
+  path: ["typed_per_filter_config", PROCESSING_FILTER],
+  holds: isSameAsRendered,
+  why: "the body would not come behind the request's headers, and each request would wait for the sidecar twice.",
+  write: (rendered) =>
+    `typed_per_filter_config: ${formatFlow({ [PROCESSING_FILTER]: rendered.at("typed_per_filter_config", PROCESSING_FILTER).value })}`,
+};
+
 const NOT_MATCH = new Set(["prefix"]);
 
 /** Findings in a connection manager's routes; `models` are the clusters that only the sidecar may choose, its own too. */
@@ -45,7 +62,7 @@ export function checkRoutes(
     });
   }
   const right = rendered.manager.at("route_config");
-  const lastRight = right.at("virtual_hosts", 0, "routes").items().at(-1)?.at("route") ?? right;
+  const lastRight = right.at("virtual_hosts", 0, "routes").items().at(-1) ?? right;
   const hosts = config.at("virtual_hosts").items();
   const domains = hosts.flatMap((host) => host.at("domains").items());
   const known = { models, others: listOtherFilters(manager) };
@@ -108,7 +125,10 @@ function checkLastRoute(routes: YamlView, lastRight: YamlView): BootstrapFinding
       fix: 'End with `match: {prefix: "/"}` and no other condition.',
     });
   }
-  return checkSettings(last.at("route"), lastRight, LAST_ROUTE_RULES);
+  return [
+    ...checkSettings(last.at("route"), lastRight.at("route"), LAST_ROUTE_RULES),
+    ...checkSettings(last, lastRight, [BODY_MODE_RULE]),
+  ];
 }
 
 function checkConnect(routes: YamlView): BootstrapFinding[] {

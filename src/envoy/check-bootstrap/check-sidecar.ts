@@ -2,7 +2,14 @@
 import { GRACEFUL_CLOSE_FLAG } from "../names.ts";
 import { findAt, findUnless, type BootstrapFinding } from "./finding.ts";
 import { HTTP_OPTIONS } from "../bootstrap/cluster-parts.ts";
-import { checkSettings, existsAsRendered, formatFlow, isAtLeast, type SettingRule } from "./setting-rule.ts";
+import {
+  checkSettings,
+  existsAsRendered,
+  formatFlow,
+  isAtLeast,
+  isAtLeastSeconds,
+  type SettingRule,
+} from "./setting-rule.ts";
 import type { YamlView } from "./yaml-view.ts";
 
 /** Node counts about 1,000 resets of one connection, then closes it. */
@@ -13,18 +20,27 @@ const FASTER_HEALTH_FIELDS = new Set(["unhealthy_interval", "no_traffic_healthy_
 const BREAKER_WHY =
   "every request in flight holds one gRPC stream; over the limit (1,024 by default) it is a 500.";
 
+const HTTP2 = [
+  "typed_extension_protocol_options",
+  HTTP_OPTIONS,
+  "explicit_http_config",
+  "http2_protocol_options",
+];
+
 const RULES: readonly SettingRule[] = [
   {
     check: "sidecar_http2",
-    path: [
-      "typed_extension_protocol_options",
-      HTTP_OPTIONS,
-      "explicit_http_config",
-      "http2_protocol_options",
-    ],
+    path: HTTP2,
     holds: existsAsRendered,
     why: "gRPC needs HTTP/2.",
     write: () => "http2_protocol_options: {}",
+  },
+  {
+    check: "sidecar_keepalive",
+    path: HTTP2,
+    holds: (view) => !view.exists || isAtLeastSeconds(1)(view.at("connection_keepalive", "timeout")),
+    why: "requests would wait fifteen minutes for a worker that hangs.",
+    write: [...HTTP2, "connection_keepalive"],
   },
   {
     check: "sidecar_health",

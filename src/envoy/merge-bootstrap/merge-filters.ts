@@ -1,5 +1,6 @@
 /** The HTTP filters: those that are missing go before the router, in their order; the operator's own stay where they are. */
 import type { YAMLMap } from "yaml";
+import { CONTENT_LENGTH_FILTER } from "../bootstrap/filters.ts";
 import type { EnvoyNode } from "../bootstrap/yaml-document.ts";
 import { FILTERS } from "../check-bootstrap/filter-types.ts";
 import { EDGE_METADATA_NAMESPACE, SIDECAR_CLUSTER } from "../names.ts";
@@ -83,7 +84,13 @@ function isThis({ type, value, place }: Filter, wanted: EnvoyNode): boolean {
   if (type.endsWith(FILTERS.clientPath)) {
     return JSON.stringify(value).includes(`"${EDGE_METADATA_NAMESPACE}"`);
   }
+  if (type.endsWith(FILTERS.buffer)) return isContentLength(value) === isContentLength(plain(wanted));
   return type.endsWith(FILTERS.headerMutation) ? isSame(place.node, wanted) : true;
+}
+
+/** There are two buffer filters, which only their names tell apart. */
+function isContentLength(value: unknown): boolean {
+  return (value as { name?: unknown }).name === CONTENT_LENGTH_FILTER;
 }
 
 function asksSidecar(value: unknown): boolean {

@@ -17,7 +17,7 @@ const HOST_NAME = "inference-gateway";
 
 const OFF: EnvoyNode = {
   "#typed_per_filter_config": "The inference gateway's filters are off for this virtual host.",
-  typed_per_filter_config: disableFilters("ext_authz", "buffer", "ext_proc"),
+  typed_per_filter_config: disableFilters("ext_authz", "buffer", "ext_proc", "content_length"),
 };
 
 /** @param domains Host names for the gateway; empty: all, or what its virtual host has already. */

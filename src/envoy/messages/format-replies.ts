@@ -1,7 +1,10 @@
 /** Plain values → Envoy's reply messages. Every append action is explicit: Envoy's default appends. */
 import type { Header, Reply } from "../../exchange/reply.ts";
 import type { Route } from "../../exchange/upstream-call.ts";
+import type { HeaderValueOption } from "./generated/envoy/config/core/v3/HeaderValueOption.ts";
 import type { CheckResponse } from "./generated/envoy/service/auth/v3/CheckResponse.ts";
+import type { CommonResponse } from "./generated/envoy/service/ext_proc/v3/CommonResponse.ts";
+import type { HeaderMutation } from "./generated/envoy/service/ext_proc/v3/HeaderMutation.ts";
 import type { ProcessingResponse } from "./generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
 import type { Struct } from "./generated/google/protobuf/Struct.ts";
 import { setBounded } from "../../set-bounded.ts";
@@ -58,15 +61,22 @@ export function createImmediateReply(reply: Reply, metadata?: Struct): Processin
   };
 }
 
-/** ext_proc, in reply to request headers: send the whole request body, then the response. */
+/**
+ * How a response comes: its headers and pieces of its body as they arrive, without a reply to each, trailers too, which
+ * are the end of a body that has them. An answer that is not streamed costs one reply this way, at its end. STREAMED would
+ * end a response only with its upstream, and Envoy would wait for us between two pieces; BUFFERED, between the headers and
+ * the body. Back-pressure reaches the upstream all the same: of a client that reads slowly, and of ourselves.
+ */
+const RESPONSE_MODES = {
+  response_header_mode: "SEND",
+  response_body_mode: "FULL_DUPLEX_STREAMED",
+  response_trailer_mode: "SEND",
+} as const;
+
+/** ext_proc, in reply to request headers, where Envoy does not send the body behind them: send the whole body. */
 export const AWAIT_BODY = constantReply({
   request_headers: { response: {} },
-  mode_override: {
-    request_header_mode: "SEND",
-    request_body_mode: "BUFFERED",
-    response_header_mode: "SEND",
-    response_body_mode: "BUFFERED",
-  },
+  mode_override: { request_header_mode: "SEND", request_body_mode: "BUFFERED", ...RESPONSE_MODES },
 });
 
 /** ext_proc, where there is nothing to change. */
@@ -76,98 +86,85 @@ export const NOTHING_IN_REQUEST_TRAILERS = constantReply({ request_trailers: {} 
 export const NOTHING_IN_TRAILERS = constantReply({ response_trailers: {} });
 const CONTENT_IS_JSON = formatRawHeader("content-type", "application/json");
 
-/** ext_proc, in reply to the request body: the new body, its upstream, and the headers that must not reach it. */
-export function createRouteReply(
-  route: Pick<Route, "upstream" | "path" | "body">,
-  removeHeaders: string[],
-  metadata: Struct,
-): ProcessingResponse {
-  return {
-    request_body: {
-      response: {
-        header_mutation: {
-          set_headers: [
-            formatRawHeader(UPSTREAM_HEADER, route.upstream),
-            formatRawHeader(":path", route.path),
-            CONTENT_IS_JSON,
-            formatRawHeader("content-length", String(route.body.byteLength)),
-          ],
-          remove_headers: removeHeaders,
-        },
-        body_mutation: { body: route.body },
-        clear_route_cache: true,
-      },
-    },
-    dynamic_metadata: metadata,
-  };
+/** What the upstream gets of a request. */
+export interface RoutedRequest extends Pick<Route, "upstream" | "path" | "body"> {
+  /** Headers that must not reach it. */
+  readonly removeHeaders: string[];
 }
 
 /**
- * How a streamed response comes: pieces without a reply to each, trailers too, which are the end of a stream that has
- * them. STREAMED would end a response only with its upstream, and Envoy would wait for us between two pieces.
- * Back-pressure reaches the upstream all the same: of a client that reads slowly, and of ourselves.
+ * ext_proc, in reply to a request's headers and all that came behind them: the new body, its upstream, and its headers.
+ * Envoy leaves the length of a body out that replaces another in one step; a filter behind writes it.
  */
-const STREAM_MODE = {
-  response_header_mode: "SEND",
-  response_body_mode: "FULL_DUPLEX_STREAMED",
-  response_trailer_mode: "SEND",
-} as const;
+export function createRouteReply(routed: RoutedRequest, metadata: Struct): ProcessingResponse {
+  const response = { status: "CONTINUE_AND_REPLACE", ...formatRoute(routed, []) } as const;
+  return { request_headers: { response }, mode_override: RESPONSE_MODES, dynamic_metadata: metadata };
+}
+
+/** The same in reply to a body that `AWAIT_BODY` asked for. */
+export function createBodyRouteReply(routed: RoutedRequest, metadata: Struct): ProcessingResponse {
+  const length = formatRawHeader("content-length", String(routed.body.byteLength));
+  return { request_body: { response: formatRoute(routed, [length]) }, dynamic_metadata: metadata };
+}
+
+function formatRoute(
+  { upstream, path, body, removeHeaders }: RoutedRequest,
+  further: readonly HeaderValueOption[],
+): CommonResponse {
+  return {
+    header_mutation: {
+      set_headers: [
+        formatRawHeader(UPSTREAM_HEADER, upstream),
+        formatRawHeader(":path", path),
+        CONTENT_IS_JSON,
+        ...further,
+      ],
+      remove_headers: removeHeaders,
+    },
+    body_mutation: { body },
+    clear_route_cache: true,
+  };
+}
+
+/** What is changed in a response's headers. */
+export interface ChangedHeaders {
+  readonly set: readonly Header[];
+  readonly remove: string[];
+}
 
 /** Upstreams answer with the same names of headers every time; those of errors and of a few more upstreams fit too. */
 const MAX_KEPT_STARTS = 64;
 const keptStarts = new Map<string, ProcessingResponse>();
 
-/** ext_proc, in reply to response headers: how the body is wanted, and which headers the client gets. */
-export function createResponseStartReply(
-  mode: "stream" | "whole",
-  headers: readonly Header[],
-  removeHeaders: string[],
-): ProcessingResponse {
-  const name = `${mode}\n${headers.join("\n")}\n\n${removeHeaders.join("\n")}`;
+/** ext_proc, in reply to the headers of a response that is streamed: which ones the client gets. */
+export function createStreamStartReply(headers: ChangedHeaders): ProcessingResponse {
+  const name = `${headers.set.join("\n")}\n\n${headers.remove.join("\n")}`;
   const kept = keptStarts.get(name);
   if (kept !== undefined) return kept;
-  const reply = constantReply(formatResponseStart(mode, headers, removeHeaders));
+  const header_mutation = formatMutation(headers);
+  const reply = constantReply({ response_headers: { response: { header_mutation } } });
   setBounded(keptStarts, name, reply, MAX_KEPT_STARTS);
   return reply;
 }
 
-function formatResponseStart(
-  mode: "stream" | "whole",
-  headers: readonly Header[],
-  removeHeaders: string[],
-): ProcessingResponse {
-  return {
-    response_headers: {
-      response: {
-        header_mutation: {
-          set_headers: headers.map(([name, value]) => formatRawHeader(name, value)),
-          remove_headers: removeHeaders,
-        },
-      },
-    },
-    ...(mode === "stream" ? { mode_override: STREAM_MODE } : {}),
-  };
-}
-
-/** ext_proc, in reply to the whole body of a response: the body that the client gets instead. */
-export function createWholeBodyReply(
+/** ext_proc, in reply to all of a response that is not streamed: the headers and the body that the client gets instead. */
+export function createWholeReply(
+  headers: ChangedHeaders,
   body: Uint8Array,
-  headers: readonly Header[],
   metadata: Struct,
 ): ProcessingResponse {
+  const response = {
+    status: "CONTINUE_AND_REPLACE",
+    header_mutation: formatMutation(headers),
+    body_mutation: { body },
+  } as const;
+  return { response_headers: { response }, dynamic_metadata: metadata };
+}
+
+function formatMutation({ set, remove }: ChangedHeaders): HeaderMutation {
   return {
-    response_body: {
-      response: {
-        header_mutation: {
-          set_headers: [
-            ...headers.map(([name, value]) => formatRawHeader(name, value)),
-            formatRawHeader("content-length", String(body.byteLength)),
-          ],
-        },
-        body_mutation: { body },
-      },
-    },
-    dynamic_metadata: metadata,
+    set_headers: set.map(([name, value]) => formatRawHeader(name, value)),
+    remove_headers: remove,
   };
 }
 

@@ -54,3 +54,11 @@ export function formatRawHeader(name: string, value: string): HeaderValueOption 
 export function formatTextHeader(name: string, value: string): HeaderValueOption {
   return { header: { key: name, value }, append_action: "OVERWRITE_IF_EXISTS_OR_ADD" };
 }
+
+/** Of a `:path`: what stands between its first question mark and its second one, or its end. */
+export function queryOf(path = ""): string {
+  const start = path.indexOf("?");
+  if (start === -1) return "";
+  const end = path.indexOf("?", start + 1);
+  return end === -1 ? path.slice(start + 1) : path.slice(start + 1, end);
+}

@@ -21,9 +21,11 @@ export interface ProcessTransport {
 export class ProcessStream implements ProcessCall {
   readonly #transport: ProcessTransport;
   readonly #listener: ProcessListener;
-  #repliesOwed = 0;
+  /** Of what has come of the request, and of the response, something is not answered. */
+  #owesRequest = false;
+  #owesResponse = false;
   /** From here on both sides send as they like: the response is streamed. */
-  #isDuplex = false;
+  #isStreaming = false;
   /** Nothing is sent or handed on any more: an immediate response was sent, or the call is over on our side. */
   #isAnswered = false;
   /** The upstream's response has come to its end: Envoy has no further message. */
@@ -39,26 +41,19 @@ export class ProcessStream implements ProcessCall {
 
   reply(response: ProcessingResponse): void {
     if (this.#isAnswered) return;
-    if (this.#isDuplex) {
+    if (this.#isStreaming) {
       this.#isAnswered = isLast(response);
       this.#transport.send(response);
       if (this.#isAnswered) this.#endIfComplete();
       return;
     }
-    if (this.#repliesOwed === 0) {
+    if (!this.#takeDebt(response)) {
       // Envoy breaks the client's connection on a reply that it did not ask for: the same, with a reason in its log.
       this.fail("a reply without a message");
       return;
     }
-    if (response.immediate_response === undefined) {
-      this.#repliesOwed -= 1;
-      this.#isDuplex = response.mode_override?.response_body_mode === "FULL_DUPLEX_STREAMED";
-    } else {
-      this.#repliesOwed = 0;
-      this.#isAnswered = true;
-    }
     this.#transport.send(response);
-    if (this.#repliesOwed === 0 && !this.#isDuplex) this.#endIfComplete();
+    if (!this.#owesReply && !this.#isStreaming) this.#endIfComplete();
   }
 
   fail(reason: string): void {
@@ -79,7 +74,8 @@ export class ProcessStream implements ProcessCall {
   /** A message of Envoy. */
   receive(request: ProcessingRequest): void {
     if (this.#isAnswered) return;
-    if (!this.#isDuplex) this.#repliesOwed += 1;
+    if (isOfRequest(request)) this.#owesRequest = true;
+    else if (!this.#isStreaming) this.#owesResponse = true;
     this.#isResponseComplete ||= isEndOfResponse(request);
     this.#listener.onMessage(request);
   }
@@ -87,7 +83,7 @@ export class ProcessStream implements ProcessCall {
   /** Envoy has half-closed: it is done with the stream, normally or since the client went away. */
   halfClose(): void {
     if (this.#isClosed) return;
-    if (this.#repliesOwed > 0) this.fail("the stream was closed before its last reply");
+    if (this.#owesReply) this.fail("the stream was closed before its last reply");
     else if (!this.#hasFailed) this.#endOk();
     this.close();
   }
@@ -98,6 +94,32 @@ export class ProcessStream implements ProcessCall {
     this.#isClosed = true;
     this.#isAnswered = true;
     this.#listener.onEnd();
+  }
+
+  get #owesReply(): boolean {
+    return this.#owesRequest || this.#owesResponse;
+  }
+
+  /** A reply answers all that has come of the request, or of the response, so far. False: nothing has. */
+  #takeDebt(response: ProcessingResponse): boolean {
+    if (response.immediate_response !== undefined) {
+      const owes = this.#owesReply;
+      this.#owesRequest = false;
+      this.#owesResponse = false;
+      this.#isAnswered = owes;
+      return owes;
+    }
+    if (isOfRequest(response)) {
+      const owes = this.#owesRequest;
+      this.#owesRequest = false;
+      return owes;
+    }
+    const owes = this.#owesResponse;
+    this.#owesResponse = false;
+    const { response_headers } = response;
+    this.#isStreaming =
+      response_headers !== undefined && response_headers?.response?.status !== "CONTINUE_AND_REPLACE";
+    return owes;
   }
 
   /**
@@ -115,6 +137,15 @@ export class ProcessStream implements ProcessCall {
     this.#hasEnded = true;
     this.#transport.endOk();
   }
+}
+
+/** Whether it is about the request, of Envoy's messages and of our replies. */
+function isOfRequest(message: ProcessingRequest | ProcessingResponse): boolean {
+  return (
+    message.request_headers !== undefined ||
+    message.request_body !== undefined ||
+    message.request_trailers !== undefined
+  );
 }
 
 /** Whether Envoy has given the whole response with it. */

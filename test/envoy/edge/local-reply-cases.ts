@@ -3,7 +3,7 @@ import type { ErrorCode } from "../../../src/errors.ts";
 import type { Edge } from "./edge.ts";
 import { send, sendRaw } from "./raw-client.ts";
 import type { RawResponse } from "./raw-client.ts";
-import { passOn, route } from "./sidecar-stand-in.ts";
+import { goOn, passOn, route } from "./sidecar-stand-in.ts";
 
 const AUTHORIZED = { authorization: "Bearer good" };
 
@@ -31,7 +31,7 @@ export const head = (path: string, ...lines: string[]): string =>
   [`POST ${path} HTTP/1.1`, "host: a", "authorization: Bearer good", ...lines].join("\r\n") + "\r\n";
 const viaUpstream = (name: string) => (edge: Edge, path: string) => {
   edge.sidecar.onProcess = (message) =>
-    message.request_body ? route(name, "/v1/chat/completions") : passOn(message);
+    message.request_body ? route(message, name, "/v1/chat/completions") : passOn(message);
   return post(edge, path);
 };
 
@@ -170,9 +170,8 @@ export const LOCAL_REPLY_CASES: readonly LocalReplyCase[] = [
     },
   },
   {
-    name: "a sidecar that does not answer ext_proc",
-    code: "gateway_unavailable",
-    message: LOST,
+    name: "a sidecar that lives and never answers ext_proc",
+    code: "upstream_timeout",
     seen: "admitted",
     act: (edge, path) => {
       edge.sidecar.onProcess = () => null;
@@ -208,7 +207,7 @@ export const LOCAL_REPLY_CASES: readonly LocalReplyCase[] = [
     code: "internal_error",
     seen: "admitted",
     act: (edge, path) => {
-      edge.sidecar.onProcess = (message) => (message.request_body ? { request_body: {} } : passOn(message));
+      edge.sidecar.onProcess = (message) => (message.request_body ? goOn() : passOn(message));
       return post(edge, path);
     },
   },

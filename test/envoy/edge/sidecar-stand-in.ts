@@ -140,37 +140,39 @@ export function deny(status: number, body: string, headers: Record<string, strin
   };
 }
 
-/** What the gateway does with a good request: body, then upstream and path, then the response's head. */
+/** What the gateway does with a good request: upstream and path, once the body has come, then the response's head. */
 export function passOn(message: ProcessingMessage): object | null {
-  if (message.request_headers) return askForBody();
-  if (message.request_body) return route("main", "/v1/chat/completions");
+  if (message.request_headers) return message.request_headers.end_of_stream ? goOn() : null;
+  if (message.request_body) return route(message, "main", "/v1/chat/completions");
   if (message.response_headers) return { response_headers: {} };
   return { response_body: {} };
 }
 
-export function askForBody(): object {
-  return {
-    request_headers: {},
-    mode_override: {
-      request_body_mode: "BUFFERED",
-      response_header_mode: "SEND",
-      response_body_mode: "NONE",
-    },
-  };
+/** Of a response its headers alone are wanted. */
+const HEADERS_OF_RESPONSE = { response_header_mode: "SEND", response_body_mode: "NONE" };
+
+/** In reply to request headers: the request goes on as it is. */
+export function goOn(): object {
+  return { request_headers: {}, mode_override: HEADERS_OF_RESPONSE };
 }
 
-export function route(upstream: string, path: string, body: string | null = null): object {
-  const written = body === null ? null : Buffer.from(body);
-  const set = [setHeader(UPSTREAM_HEADER, upstream), setHeader(":path", path)];
-  if (written !== null) set.push(setHeader("content-length", String(written.length)));
+/** In reply to a request whose body has come: where it goes, with this body in place of its own. */
+export function route(
+  { request_body }: ProcessingMessage,
+  upstream: string,
+  path: string,
+  body: string | null = null,
+): object {
   return {
-    request_body: {
+    request_headers: {
       response: {
-        header_mutation: { set_headers: set },
-        ...(written !== null && { body_mutation: { body: written } }),
+        status: "CONTINUE_AND_REPLACE",
+        header_mutation: { set_headers: [setHeader(UPSTREAM_HEADER, upstream), setHeader(":path", path)] },
+        body_mutation: { body: body === null ? (request_body?.body ?? Buffer.alloc(0)) : Buffer.from(body) },
         clear_route_cache: true,
       },
     },
+    mode_override: HEADERS_OF_RESPONSE,
   };
 }
 

@@ -125,6 +125,14 @@ export const EDGE_MUTATIONS: Mutation[] = [
     line: "explicit_http_config:",
   },
   {
+    check: "sidecar_keepalive",
+    name: "none",
+    after: SIDECAR,
+    find: "connection_keepalive:",
+    write: "# connection_keepalive:",
+    line: "http2_protocol_options:",
+  },
+  {
     check: "sidecar_health",
     name: "no gRPC check",
     find: "grpc_health_check: {}",

@@ -15,6 +15,14 @@ export const FILTER_MUTATIONS: Mutation[] = [
   },
   {
     check: "filter_order",
+    name: "nothing that writes content-length",
+    after: "- name: inference_gateway.content_length",
+    find: "buffer.v3.Buffer",
+    write: "buffer.v3.Other",
+    line: "http_filters:",
+  },
+  {
+    check: "filter_order",
     name: "ext_authz switched off",
     find: "- name: envoy.filters.http.ext_authz\n",
     write: "- disabled: true\n                    name: envoy.filters.http.ext_authz\n",
@@ -108,6 +116,7 @@ export const FILTER_MUTATIONS: Mutation[] = [
   {
     check: "processing_mode",
     name: "response headers",
+    after: EXT_PROC,
     find: "response_header_mode: SKIP",
     write: "response_header_mode: SEND",
     line: "response_header_mode",
@@ -132,6 +141,13 @@ export const FILTER_MUTATIONS: Mutation[] = [
     find: 'domains: ["*"]',
     write: 'domains: ["example.com"]',
     line: "virtual_hosts:",
+  },
+  {
+    check: "body_mode",
+    name: "bodies for the asking",
+    find: "request_body_mode: FULL_DUPLEX_STREAMED",
+    write: "request_body_mode: BUFFERED",
+    line: "envoy.filters.http.ext_proc:",
   },
   {
     check: "retries",

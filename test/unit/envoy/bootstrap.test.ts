@@ -121,10 +121,15 @@ describe("renderBootstrap", () => {
   });
 
   it("passes requests through ext_authz, buffer, ext_proc and router, in this order", () => {
-    const names = read(render()).manager.http_filters.map((filter) =>
-      filter.name.replace("envoy.filters.http.", ""),
-    );
-    expect(names).toEqual(["header_to_metadata", "ext_authz", "buffer", "ext_proc", "router"]);
+    const names = read(render()).manager.http_filters.map((filter) => filter.name.split(".").at(-1));
+    expect(names).toEqual([
+      "header_to_metadata",
+      "ext_authz",
+      "buffer",
+      "ext_proc",
+      "content_length",
+      "router",
+    ]);
   });
 
   it("fails closed in both filters that ask the sidecar", () => {

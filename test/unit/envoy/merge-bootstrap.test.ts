@@ -118,6 +118,7 @@ describe("what is an operator's own", () => {
       "ext_authz",
       "buffer",
       "ext_proc",
+      "content_length",
       "router",
     ]);
   });
@@ -133,6 +134,7 @@ describe("what is an operator's own", () => {
       ["ext_authz", true],
       ["buffer", true],
       ["ext_proc", true],
+      ["content_length", true],
     ]);
   });
 

@@ -4,6 +4,9 @@ import { ProcessStream } from "../../../src/envoy/transport/process-stream.ts";
 
 const MESSAGE = { request_headers: {} };
 const REPLY = { request_headers: {} };
+/** To all of a response. */
+const WHOLE = { response_headers: { response: { status: "CONTINUE_AND_REPLACE" } } } as const;
+const START = { response_headers: { response: {} } } as const;
 const IMMEDIATE = { immediate_response: { details: "gateway" } };
 
 describe("ProcessStream", () => {
@@ -38,7 +41,7 @@ describe("ProcessStream", () => {
   ])("ends with OK together with the reply to $name, once", ({ message }) => {
     stream.receive(message);
     expect(events).toEqual(["message"]);
-    stream.reply(REPLY);
+    stream.reply(WHOLE);
     expect(events).toEqual(["message", "reply", "ok"]);
     stream.halfClose();
     expect(events).toEqual(["message", "reply", "ok", "end"]);
@@ -49,7 +52,7 @@ describe("ProcessStream", () => {
       response_body: { response: { body_mutation: { streamed_response: { end_of_stream } } } },
     });
     stream.receive({ response_headers: {} });
-    stream.reply({ response_headers: {}, mode_override: { response_body_mode: "FULL_DUPLEX_STREAMED" } });
+    stream.reply(START);
     stream.receive({ response_body: { end_of_stream: true } });
     stream.reply(piece(false));
     expect(events).toEqual(["message", "reply", "message", "reply"]);
@@ -62,12 +65,35 @@ describe("ProcessStream", () => {
       response_body: { response: { body_mutation: { streamed_response: { end_of_stream: true } } } },
     };
     stream.receive({ response_headers: {} });
-    stream.reply({ response_headers: {}, mode_override: { response_body_mode: "FULL_DUPLEX_STREAMED" } });
+    stream.reply(START);
     stream.receive({ response_body: {} });
     stream.reply(last);
     expect(events).not.toContain("ok");
     stream.halfClose();
     expect(events.slice(-2)).toEqual(["ok", "end"]);
+  });
+
+  it("owes one reply to all that comes of a request, and one to all of a response", () => {
+    stream.receive(MESSAGE);
+    stream.receive({ request_body: {} });
+    stream.receive({ request_trailers: {} });
+    stream.reply(REPLY);
+    stream.receive({ response_headers: {} });
+    stream.receive({ response_body: {} });
+    stream.receive({ response_body: { end_of_stream: true } });
+    expect(events).not.toContain("ok");
+    stream.reply(WHOLE);
+    expect(events.slice(-2)).toEqual(["reply", "ok"]);
+    stream.halfClose();
+    expect(events.at(-1)).toBe("end");
+  });
+
+  it("owes a reply to the body that comes after the reply to its headers", () => {
+    stream.receive(MESSAGE);
+    stream.reply(REPLY);
+    stream.receive({ request_body: {} });
+    stream.halfClose();
+    expect(events.slice(-2)).toEqual(["error: the stream was closed before its last reply", "end"]);
   });
 
   it("ends with OK when every message is answered", () => {
@@ -80,7 +106,7 @@ describe("ProcessStream", () => {
 
   it("ends with an error when a reply is owed", () => {
     stream.receive(MESSAGE);
-    stream.receive(MESSAGE);
+    stream.receive({ response_headers: {} });
     stream.reply(REPLY);
     stream.halfClose();
     stream.close();
@@ -113,23 +139,28 @@ describe("ProcessStream", () => {
     expect(events).toEqual(["error: broken", "end"]);
   });
 
-  it("fails at a reply that nobody asked for", () => {
-    stream.reply(REPLY);
+  it.each([REPLY, WHOLE, IMMEDIATE])("fails at a reply that nobody asked for: %o", (reply) => {
+    stream.reply(reply);
     stream.close();
     expect(events).toEqual(["error: a reply without a message", "end"]);
   });
 
+  it.each([
+    { name: "the request", message: { response_headers: {} }, reply: REPLY },
+    { name: "the response", message: MESSAGE, reply: WHOLE },
+  ])("fails at a reply to $name of which nothing has come", ({ message, reply }) => {
+    stream.receive(message);
+    stream.reply(reply);
+    expect(events.at(-1)).toBe("error: a reply without a message");
+  });
+
   describe("while a response is streamed", () => {
-    const START = {
-      response_headers: {},
-      mode_override: { response_body_mode: "FULL_DUPLEX_STREAMED" },
-    } as const;
     const piece = (end_of_stream: boolean) => ({
       response_body: { response: { body_mutation: { streamed_response: { end_of_stream } } } },
     });
 
     beforeEach(() => {
-      stream.receive(MESSAGE);
+      stream.receive({ response_headers: {} });
       stream.reply(START);
       events.length = 0;
     });
@@ -137,7 +168,7 @@ describe("ProcessStream", () => {
     it("sends pieces that answer no message, and owes none to those that come", () => {
       stream.reply(piece(false));
       stream.reply(piece(false));
-      stream.receive(MESSAGE);
+      stream.receive({ response_body: {} });
       stream.halfClose();
       expect(events).toEqual(["reply", "reply", "message", "ok", "end"]);
     });

@@ -52,6 +52,9 @@ const ADMISSION: Admission = {
   rate: { limit: 60, capacity: 10, remaining: 9, resetMs: 1000, timeMs: 0 },
 };
 
+/** More than `limits.max_body_bytes`, as of the gateway's own. */
+export const MAX_MESSAGE_BYTES = 1_100_000;
+
 /** Resolves when it is true, or when a stream that does nothing more has had all the time it needs. */
 export async function settle(isSettled: () => boolean): Promise<void> {
   for (let turn = 0; turn < 20 && !isSettled(); turn += 1) await new Promise(setImmediate);
@@ -98,6 +101,7 @@ export function openStream(script: StoreScript & { countPrompt?: () => Promise<n
         meter,
       }),
       protocols: PROTOCOLS,
+      collecting: { budget: services.budget, maxBytes: MAX_MESSAGE_BYTES },
       logger,
     },
   );
@@ -109,7 +113,7 @@ export function openStream(script: StoreScript & { countPrompt?: () => Promise<n
     await settle(() => replies.length > expected);
     return replies;
   };
-  return { stream, send, replies, logged, seen, finished };
+  return { stream, send, replies, logged, seen, finished, budget: services.budget };
 }
 
 export function headers(fields: Record<string, string>, endOfStream = false): object {
@@ -117,9 +121,11 @@ export function headers(fields: Record<string, string>, endOfStream = false): ob
   return { headers: { headers: list }, end_of_stream: endOfStream };
 }
 
+/** As from the gateway's own bootstrap; `bodyMode` is another one's, null: not sent. */
 export function requestHeaders(
   admission: Partial<Admission> = {},
   fields: Record<string, string> = {},
+  bodyMode: string | null = "FULL_DUPLEX_STREAMED",
 ): object {
   const admissionHeader = formatAdmissionHeader({ ...ADMISSION, ...admission });
   return {
@@ -128,6 +134,7 @@ export function requestHeaders(
       [ADMISSION_HEADER]: admissionHeader,
       ...fields,
     }),
+    ...(bodyMode === null ? {} : { protocol_config: { request_body_mode: bodyMode } }),
   };
 }
 

@@ -2,6 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { ProcessingResponse } from "../../../src/envoy/messages/generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
 import { ADMISSION_HEADER, UPSTREAM_HEADER } from "../../../src/envoy/names.ts";
 import {
+  MAX_MESSAGE_BYTES,
+  MODEL,
   VALID,
   STREAMED,
   JSON_TYPE,
@@ -18,19 +20,20 @@ import {
 } from "./request-stream-fixture.ts";
 
 describe("RequestStream", () => {
-  it("answers each message of a request once, in order", async () => {
-    const { send, seen, stream, finished } = openStream();
+  it("answers the whole request once, and the whole response", async () => {
+    const { send, seen, stream, finished, replies } = openStream();
     await send(requestHeaders());
+    expect(replies).toEqual([]);
     await send(VALID);
-    await send(responseHeaders(JSON_TYPE));
-    const replies = await send(responseBody(COMPLETION));
+    expect(replies.map(kindOf)).toEqual(["request_headers"]);
+    await send(responseHeaders(JSON_TYPE), responseBody(COMPLETION, false));
+    expect(replies).toHaveLength(1);
+    await send(responseBody(""));
     stream.onEnd();
-    expect(replies.map(kindOf)).toEqual([
-      "request_headers",
-      "request_body",
-      "response_headers",
-      "response_body",
-    ]);
+    expect(replies.map(kindOf)).toEqual(["request_headers", "response_headers"]);
+    const [request, response] = replies as ProcessingResponse[];
+    expect(request?.request_headers?.response?.status).toBe("CONTINUE_AND_REPLACE");
+    expect(response?.response_headers?.response?.status).toBe("CONTINUE_AND_REPLACE");
     expect(seen.holds).toHaveLength(1);
     expect(seen.charges.filter(({ final }) => final !== null)).toHaveLength(1);
     // The end of the call, which comes after the answer, is not a second end.
@@ -67,13 +70,76 @@ describe("RequestStream", () => {
   it("answers in order what comes before the last reply was made", async () => {
     const { send } = openStream();
     const replies = await send(requestHeaders(), VALID, responseHeaders(JSON_TYPE), responseBody(COMPLETION));
-    await settle(() => replies.length >= 4);
-    expect(replies.map(kindOf)).toEqual([
-      "request_headers",
-      "request_body",
-      "response_headers",
-      "response_body",
-    ]);
+    await settle(() => replies.length >= 2);
+    expect(replies.map(kindOf)).toEqual(["request_headers", "response_headers"]);
+  });
+
+  it.each([
+    { name: "in pieces", end: [requestBody("")] },
+    { name: "in pieces, then trailers", end: [{ request_trailers: {} }] },
+  ])("takes a body that comes $name", async ({ end }) => {
+    const { send, seen, replies } = openStream();
+    const bytes = JSON.stringify({ model: MODEL, messages: [{ role: "user", content: "hi" }] });
+    const piece = (text: string) => ({ request_body: { body: Buffer.from(text), end_of_stream: false } });
+    await send(requestHeaders(), piece(bytes.slice(0, 20)), piece(bytes.slice(20)));
+    expect(replies).toEqual([]);
+    await send(...end);
+    await settle(() => replies.length > 0);
+    expect(replies.map(kindOf)).toEqual(["request_headers"]);
+    expect(seen.holds).toHaveLength(1);
+  });
+
+  it.each(["NONE", undefined])(
+    "asks for the body where Envoy's mode is %s, and answers that",
+    async (mode) => {
+      const { send } = openStream();
+      await send(requestHeaders({}, {}, mode ?? null));
+      const replies = await send(VALID);
+      expect(replies.map(kindOf)).toEqual(["request_headers", "request_body"]);
+      const [asked, routed] = replies as ProcessingResponse[];
+      expect(asked?.mode_override).toMatchObject({ request_body_mode: "BUFFERED" });
+      const set = routed?.request_body?.response?.header_mutation?.set_headers ?? [];
+      const length = set.find(({ header }) => header?.key === "content-length")?.header?.raw_value;
+      expect(Number(length)).toBe(routed?.request_body?.response?.body_mutation?.body?.length);
+    },
+  );
+
+  it("refuses a request that is more than a worker keeps of one", async () => {
+    const { send, seen } = openStream();
+    await send(requestHeaders());
+    const replies = await send(requestBody(" ".repeat(MAX_MESSAGE_BYTES + 1)));
+    expect(replies.map(kindOf)).toEqual(["immediate 413 request_too_large"]);
+    expect(seen.holds).toEqual([]);
+  });
+
+  it("hears nothing more of a request that it has refused", async () => {
+    const { send, stream, replies, logged, seen } = openStream();
+    stream.onMessage(requestHeaders());
+    const piece = (text: string) => ({ request_body: { body: Buffer.from(text), end_of_stream: false } });
+    await send(piece(" ".repeat(MAX_MESSAGE_BYTES + 1)), piece(" "), VALID);
+    await settle(() => replies.length > 1);
+    expect(replies.map(kindOf)).toEqual(["immediate 413 request_too_large"]);
+    expect([logged, seen.holds]).toEqual([[], []]);
+  });
+
+  it("tells a client of an answer that is more than a worker keeps of one, and charges what it was estimated at", async () => {
+    const { send, seen } = openStream();
+    await send(requestHeaders());
+    await send(VALID);
+    await send(responseHeaders(JSON_TYPE), responseBody(" ".repeat(MAX_MESSAGE_BYTES), false));
+    const replies = await send(responseBody(" ", false));
+    await settle(() => replies.length > 1);
+    expect(replies.map(kindOf)).toEqual(["request_headers", "immediate 502 upstream_error"]);
+    expect(seen.charges).toMatchObject([{ final: { status: 502, errorCode: "upstream_error" } }]);
+  });
+
+  it("keeps nothing of a body whose client went away", async () => {
+    const { send, stream, budget } = openStream();
+    await send(requestHeaders());
+    await send({ request_body: { body: Buffer.from("{"), end_of_stream: false } });
+    expect(budget.bufferedBytes).toBe(1);
+    stream.onEnd();
+    expect(budget.bufferedBytes).toBe(0);
   });
 
   it("passes chunks of a stream on at once, without a turn of the event loop", async () => {
@@ -136,8 +202,8 @@ describe("RequestStream", () => {
   it("sends upstream what the exchange says, and none of the client's credentials", async () => {
     const { send } = openStream();
     await send(requestHeaders({}, { authorization: "Bearer k", "x-api-key": "k", "anthropic-beta": "b" }));
-    const [, reply] = await send(VALID);
-    const mutation = (reply as ProcessingResponse).request_body?.response;
+    const [reply] = await send(VALID);
+    const mutation = (reply as ProcessingResponse).request_headers?.response;
     const set = Object.fromEntries(
       (mutation?.header_mutation?.set_headers ?? []).map(({ header }) => [
         header?.key,
@@ -174,7 +240,7 @@ describe("RequestStream", () => {
     const { send, seen } = openStream();
     await send(requestHeaders());
     const replies = await send(body);
-    expect(replies.map(kindOf)).toEqual(["request_headers", expect.stringContaining(expected)]);
+    expect(replies.map(kindOf)).toEqual([expect.stringContaining(expected)]);
     expect(seen.holds).toEqual([]);
     expect(seen.recorded).toMatchObject([{ requestId: "req_1" }]);
   });
@@ -182,7 +248,7 @@ describe("RequestStream", () => {
   it("refuses with 503 when the hold cannot be placed", async () => {
     const { send } = openStream({ hold: () => Promise.reject(new Error("away")) });
     await send(requestHeaders());
-    expect((await send(VALID)).map(kindOf)).toEqual(["request_headers", "immediate 503 gateway_unavailable"]);
+    expect((await send(VALID)).map(kindOf)).toEqual(["immediate 503 gateway_unavailable"]);
   });
 
   it("refuses with 500 what fails inside, and tells only the log why", async () => {
@@ -190,7 +256,7 @@ describe("RequestStream", () => {
     const { send, logged } = openStream({ countPrompt });
     await send(requestHeaders({ endpoint: "count_tokens", protocol: "messages" }));
     const replies = await send(VALID);
-    expect(replies.map(kindOf)).toEqual(["request_headers", "immediate 500 internal_error"]);
+    expect(replies.map(kindOf)).toEqual(["immediate 500 internal_error"]);
     expect(JSON.stringify(replies)).not.toContain("secret reason");
     expect(logged).toEqual(["a request failed"]);
   });
@@ -200,6 +266,7 @@ describe("RequestStream, when messages are not what they should be", () => {
   it.each<{ name: string; messages: object[] }>([
     { name: "a body before the headers", messages: [VALID] },
     { name: "headers twice", messages: [requestHeaders(), requestHeaders()] },
+    { name: "a body after the body's end", messages: [requestHeaders(), VALID, VALID] },
     { name: "a message of no kind", messages: [{}] },
     {
       name: "an admission that is none",
@@ -217,7 +284,7 @@ describe("RequestStream, when messages are not what they should be", () => {
     const { send } = openStream();
     await send(requestHeaders());
     const replies = await send(responseHeaders(JSON_TYPE));
-    expect(replies.map(kindOf)).toEqual(["request_headers", "immediate 500 internal_error"]);
+    expect(replies.map(kindOf)).toEqual(["immediate 500 internal_error"]);
   });
 
   it.each([
@@ -234,7 +301,7 @@ describe("RequestStream, when messages are not what they should be", () => {
     const { send, stream, seen } = openStream();
     await send(requestHeaders());
     stream.onEnd();
-    expect((await send(VALID)).map(kindOf)).toEqual(["request_headers"]);
+    expect(await send(VALID)).toEqual([]);
     expect(seen.holds).toEqual([]);
   });
 
@@ -249,7 +316,7 @@ describe("RequestStream, when messages are not what they should be", () => {
     stream.onEnd();
     place();
     await settle(() => seen.charges.length > 0);
-    expect(replies.map(kindOf)).toEqual(["request_headers"]);
+    expect(replies).toEqual([]);
     expect(seen.charges).toMatchObject([{ totalMicrocents: 0n, final: { status: 499 } }]);
     expect(finished).toMatchObject([{ status: 499, firstTokenMs: null }]);
   });
