@@ -11,7 +11,7 @@ import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config/schema.ts";
 import { resolveWorkerCount } from "./config/worker-count.ts";
 import { createCheckHandler } from "./envoy/check.ts";
-import { MIN_EDGE_BODY_BYTES } from "./envoy/bootstrap/body-limits.ts";
+import { createBodyLimits } from "./envoy/bootstrap/body-limits.ts";
 import { RequestStream } from "./envoy/request-stream.ts";
 import type { StreamServices } from "./envoy/request-stream.ts";
 import { createEnvoyServer, parseAddress } from "./envoy/server.ts";
@@ -72,7 +72,8 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     dashboard: config.dashboard,
   });
   const { maxBodyBytes, maxBufferedBytes } = config.limits;
-  const budget = new BodyBudget({ maxBodyBytes, maxBufferedBytes });
+  const { maxRequestBytes: maxUpstreamBytes } = createBodyLimits(maxBodyBytes);
+  const budget = new BodyBudget({ maxBodyBytes, maxUpstreamBytes, maxBufferedBytes });
   let draining = false;
   const handlers = createHandlers({
     store,
@@ -139,7 +140,7 @@ async function settleAll(server: EnvoyServer, settlement: Settlement, boundMs: n
 
 /** The largest message of Envoy's, and the largest body: one that the edge lets pass, with what comes around it. */
 function maxMessageBytesOf({ limits }: Config): number {
-  return Math.max(limits.maxBodyBytes, MIN_EDGE_BODY_BYTES) + MESSAGE_OVERHEAD_BYTES;
+  return createBodyLimits(limits.maxBodyBytes).maxRequestBytes + MESSAGE_OVERHEAD_BYTES;
 }
 
 function createServer(

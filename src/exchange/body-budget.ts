@@ -7,6 +7,8 @@ import { GatewayError } from "../errors.ts";
 export interface BodyLimits {
   /** `limits.max_body_bytes`. Envoy refuses larger ones first, except where its own buffers are larger than this. */
   readonly maxBodyBytes: number;
+  /** The largest body that may go upstream in the place of a client's: what Envoy takes back. */
+  readonly maxUpstreamBytes: number;
   /** `limits.max_buffered_bytes`. */
   readonly maxBufferedBytes: number;
 }
@@ -36,8 +38,16 @@ export class BodyBudget {
     this.hold(bytes);
   }
 
+  /** @throws GatewayError 413 `request_too_large`: what the upstream would get has grown too much. */
+  checkUpstreamBody(bytes: number): void {
+    const { maxUpstreamBytes } = this.#limits;
+    if (bytes <= maxUpstreamBytes) return;
+    const message = `The request body has ${bytes} bytes in the form that the model's server takes; this gateway sends at most ${maxUpstreamBytes}.`;
+    throw new GatewayError("request_too_large", { message });
+  }
+
   /**
-   * The same for bytes that are not yet, or not, a client's whole body.
+   * The same as `reserve` for bytes that are not yet, or not, a client's whole body.
    * @throws GatewayError 503 `gateway_overloaded`; nothing is counted then.
    */
   hold(bytes: number): void {

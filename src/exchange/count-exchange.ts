@@ -82,7 +82,9 @@ export class CountExchange implements UpstreamCall {
       this.#asked = asked;
       const { upstreamPath, createBody } = counting.upstream;
       const path = formatUpstreamPath(model, { upstreamPath, forwardedQuery }, query);
-      return { upstream: model.upstream, path, body: createBody(read, model), forwardedHeaders };
+      const upstreamBody = createBody(read, model);
+      budget.checkUpstreamBody(upstreamBody.byteLength);
+      return { upstream: model.upstream, path, body: upstreamBody, forwardedHeaders };
     } finally {
       budget.release(body.byteLength);
     }

@@ -131,6 +131,7 @@ export class Exchange implements UpstreamCall {
       const translation = chooseTranslation(this.#protocol, model, protocols);
       const request = translation.parseRequest(read);
       const upstreamBody = request.toUpstream(this.#target);
+      budget.checkUpstreamBody(upstreamBody.byteLength);
       const account = await settlement.open({
         admission: this.admission,
         model,

@@ -24,6 +24,8 @@ const NOT_CONNECTED = [
 ];
 const OVERFLOW = "upstream_reset_before_response_started{overflow";
 const MISCONFIGURED = ["cluster_not_found", "route_not_found", "maintenance_mode"];
+/** Envoy's limit is above the one that the body was held against before it left here. */
+const TOO_LARGE = "request_payload_too_large";
 const TIMED_OUT = [
   "response_timeout",
   "upstream_response_timeout",
@@ -64,6 +66,7 @@ export function mapLocalOutcome(
       wasReached: false,
     };
   }
+  if (startsWith(TOO_LARGE)) return { error: new GatewayError("request_too_large"), wasReached: false };
   if (TIMED_OUT.some(startsWith)) return { error: new GatewayError("upstream_timeout"), wasReached: true };
   return { error: new GatewayError("upstream_error", { cause: new Error(codeDetails) }), wasReached: true };
 }

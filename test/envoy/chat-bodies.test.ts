@@ -53,6 +53,15 @@ describe("size of request bodies", () => {
 });
 
 describe("what the upstream gets of a body", () => {
+  it("may be more than the largest that a client may send", async () => {
+    chat.upstream.answer({ kind: "json", body: textCompletion("ok", null) });
+    const empty = JSON.stringify(chatBody({ stream: true }, "")).length;
+    // The upstream is asked for usage besides.
+    const answer = await chat.send({ body: chatBody({ stream: true }, "x".repeat(MAX_BODY_BYTES - empty)) });
+    expect(describeAnswer(answer)).toBe("200");
+    expect(chat.upstream.lastRequest.bodyBytes.length).toBeGreaterThan(MAX_BODY_BYTES);
+  });
+
   it.each([
     { name: "by length", chunked: false },
     { name: "by chunks", chunked: true },

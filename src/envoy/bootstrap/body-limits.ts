@@ -7,7 +7,7 @@
  * connection's limit and one read of 16 KiB, on HTTP/2 the limit and one window.
  */
 export interface BodyLimits {
-  /** The largest body that is let through to the sidecar. */
+  /** The largest body that is let through to the sidecar, and the largest that it may put in its place. */
   readonly maxRequestBytes: number;
   readonly connectionBufferBytes: number;
   /** HTTP/2's window per stream. */
@@ -17,18 +17,19 @@ export interface BodyLimits {
 const KIBIBYTE = 1024;
 const MEBIBYTE = 1024 ** 2;
 
-/** Under this, HTTP/2's smallest window alone would be more than half of the limit. */
-export const MIN_EDGE_BODY_BYTES = 256 * KIBIBYTE;
+/**
+ * What a body may gain on its way through the sidecar: the upstream's own name of the model, `stream_options`, the form of
+ * another protocol. Envoy answers 413 to a body that is over its limit when it comes back, too. As much as lets HTTP/2's
+ * smallest window be less than half of any limit.
+ */
+const GROWTH_BYTES = 512 * KIBIBYTE;
 
 /** HTTP/2's own smallest and default window. */
 const MIN_WINDOW_BYTES = 64 * KIBIBYTE - 1;
 
-/**
- * The edge's limits for `limits.max_body_bytes`. A limit under 256 KiB is not the edge's to enforce: the sidecar, which
- * gets the whole body, refuses what is larger.
- */
+/** The edge's limits for `limits.max_body_bytes`. What is larger by less than a body may gain is the sidecar's to refuse. */
 export function createBodyLimits(maxBodyBytes: number): BodyLimits {
-  const maxRequestBytes = Math.max(MIN_EDGE_BODY_BYTES, maxBodyBytes);
+  const maxRequestBytes = maxBodyBytes + GROWTH_BYTES;
   const connectionBufferBytes = Math.min(MEBIBYTE, Math.floor(maxRequestBytes / 8));
   return {
     maxRequestBytes,

@@ -26,7 +26,7 @@ export function checkLimits(
   return [
     ...findUnless(limit.number === right, limit, {
       check: "body_limit",
-      message: `Envoy takes bodies of ${String(limit.value)} bytes, the gateway of ${maxBodyBytes} (limits.max_body_bytes).`,
+      message: `Envoy takes bodies of ${String(limit.value)} bytes; for ${maxBodyBytes} (limits.max_body_bytes) and what one may gain on its way it must be ${right}.`,
       fix: `Write \`max_request_bytes: ${right}\`, or change limits.max_body_bytes.`,
     }),
     ...checkBuffers(listener, manager, limit.number ?? 0, rendered),

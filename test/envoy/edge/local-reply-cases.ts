@@ -149,7 +149,7 @@ export const LOCAL_REPLY_CASES: readonly LocalReplyCase[] = [
     name: "a body over the limit, its length announced",
     code: "request_too_large",
     seen: "admitted",
-    act: (edge, path) => post(edge, path, "x".repeat(1_048_577)),
+    act: (edge, path) => post(edge, path, "x".repeat(1_572_865)),
   },
   {
     name: "a body over the limit, in chunks",
@@ -157,7 +157,7 @@ export const LOCAL_REPLY_CASES: readonly LocalReplyCase[] = [
     seen: "admitted",
     act: (edge, path) => {
       const chunk = `${(300_000).toString(16)}\r\n${"x".repeat(300_000)}\r\n`;
-      return sendRaw(edge.port, `${head(path, "transfer-encoding: chunked")}\r\n${chunk.repeat(4)}0\r\n\r\n`);
+      return sendRaw(edge.port, `${head(path, "transfer-encoding: chunked")}\r\n${chunk.repeat(6)}0\r\n\r\n`);
     },
   },
   {

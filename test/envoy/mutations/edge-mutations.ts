@@ -91,7 +91,7 @@ export const EDGE_MUTATIONS: Mutation[] = [
   {
     check: "body_limit",
     name: "another limit",
-    find: "max_request_bytes: 33554432",
+    find: "max_request_bytes: 34078720",
     write: "max_request_bytes: 16777216",
     line: "max_request_bytes",
   },
@@ -99,7 +99,7 @@ export const EDGE_MUTATIONS: Mutation[] = [
     check: "connection_buffer",
     name: "too large",
     find: "per_connection_buffer_limit_bytes: 1048576",
-    write: "per_connection_buffer_limit_bytes: 8400000",
+    write: "per_connection_buffer_limit_bytes: 9000000",
     line: "per_connection_buffer",
   },
   {

@@ -264,9 +264,9 @@ describe("renderBootstrap", () => {
   });
 
   it.each([
-    { max: 1024, filter: 262_144, connection: 32_768, window: 65_535 },
-    { max: 1_048_576, filter: 1_048_576, connection: 131_072, window: 131_072 },
-    { max: 33_554_432, filter: 33_554_432, connection: 1_048_576, window: 1_048_576 },
+    { max: 1024, filter: 525_312, connection: 65_664, window: 65_664 },
+    { max: 1_048_576, filter: 1_572_864, connection: 196_608, window: 196_608 },
+    { max: 33_554_432, filter: 34_078_720, connection: 1_048_576, window: 1_048_576 },
   ])(
     "keeps buffers in a proportion that lets a body of $max bytes through",
     ({ max, filter, connection, window }) => {

@@ -73,7 +73,11 @@ export function openStream(script: StoreScript & { countPrompt?: () => Promise<n
     catalog: () => catalog,
     protocols: PROTOCOLS,
     settlement,
-    budget: new BodyBudget({ maxBodyBytes: 1_000_000, maxBufferedBytes: 1_000_000 }),
+    budget: new BodyBudget({
+      maxBodyBytes: 1_000_000,
+      maxUpstreamBytes: 1_050_000,
+      maxBufferedBytes: 1_000_000,
+    }),
     reached: { has: () => true, note: () => undefined },
     nowMs: () => 0,
     logger,

@@ -3,7 +3,7 @@ import { BodyBudget } from "../../../src/exchange/body-budget.ts";
 
 describe("BodyBudget", () => {
   it("refuses what would pass the bound, and takes it when there is room again", () => {
-    const budget = new BodyBudget({ maxBodyBytes: 100, maxBufferedBytes: 100 });
+    const budget = new BodyBudget({ maxBodyBytes: 100, maxUpstreamBytes: 120, maxBufferedBytes: 100 });
     budget.reserve(60);
     expect(() => budget.reserve(41)).toThrow(expect.objectContaining({ code: "gateway_overloaded" }));
     budget.release(60);
@@ -12,16 +12,24 @@ describe("BodyBudget", () => {
   });
 
   it("takes a single body that is larger than the bound of all", () => {
-    const budget = new BodyBudget({ maxBodyBytes: 1000, maxBufferedBytes: 10 });
+    const budget = new BodyBudget({ maxBodyBytes: 1000, maxUpstreamBytes: 1200, maxBufferedBytes: 10 });
     budget.reserve(1000);
     expect(budget.bufferedBytes).toBe(1000);
   });
 
   it("refuses a body over the limit of one, and says both figures", () => {
-    const budget = new BodyBudget({ maxBodyBytes: 1000, maxBufferedBytes: 10_000 });
+    const budget = new BodyBudget({ maxBodyBytes: 1000, maxUpstreamBytes: 1200, maxBufferedBytes: 10_000 });
     expect(() => budget.reserve(1001)).toThrow(
       "The request body has 1001 bytes; this gateway takes at most 1000.",
     );
     expect(budget.bufferedBytes).toBe(0);
+  });
+
+  it("refuses what has grown too much for its upstream, and says both figures", () => {
+    const budget = new BodyBudget({ maxBodyBytes: 1000, maxUpstreamBytes: 1200, maxBufferedBytes: 10_000 });
+    budget.checkUpstreamBody(1200);
+    expect(() => budget.checkUpstreamBody(1201)).toThrow(
+      "The request body has 1201 bytes in the form that the model's server takes; this gateway sends at most 1200.",
+    );
   });
 });

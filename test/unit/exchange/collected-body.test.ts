@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { BodyBudget } from "../../../src/exchange/body-budget.ts";
 import { CollectedBody } from "../../../src/exchange/collected-body.ts";
 
-function createBody(limits = { maxBodyBytes: 10, maxBufferedBytes: 20 }) {
+function createBody(limits = { maxBodyBytes: 10, maxUpstreamBytes: 11, maxBufferedBytes: 20 }) {
   const budget = new BodyBudget(limits);
   return { budget, body: new CollectedBody({ budget, maxBytes: 12 }) };
 }

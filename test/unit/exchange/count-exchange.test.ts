@@ -24,7 +24,7 @@ const MESSAGES = [{ role: "user", content: "how many?" }];
 
 function open(protocol: ProtocolName = "messages", extra = "", reached = new Set<string>()) {
   const catalog = createCatalogOf([{ id: "acme/a", extra }, { id: "acme/b" }]);
-  const budget = new BodyBudget({ maxBodyBytes: 1_000, maxBufferedBytes: 1_000 });
+  const budget = new BodyBudget({ maxBodyBytes: 1_000, maxUpstreamBytes: 1_100, maxBufferedBytes: 1_000 });
   const { meter, finished } = createRecordingMeter();
   const asked: object[] = [];
   const held: number[] = [];

@@ -39,7 +39,7 @@ function create(reached = new Set<string>(), admission: Partial<Admission> = {})
     catalog: () => catalog,
     protocols: PROTOCOLS,
     settlement,
-    budget: new BodyBudget({ maxBodyBytes: 1_000, maxBufferedBytes: 1_000 }),
+    budget: new BodyBudget({ maxBodyBytes: 1_000, maxUpstreamBytes: 1_010, maxBufferedBytes: 1_000 }),
     reached: { has: (name) => reached.has(name), note: (name) => void reached.add(name) },
     nowMs: () => 0,
     logger: { warn: (fields) => void warnings.push(fields) },
@@ -56,6 +56,20 @@ async function errorOf(answer: unknown): Promise<GatewayError> {
   if (thrown instanceof GatewayError) return thrown;
   throw new Error("no GatewayError was thrown", { cause: thrown });
 }
+
+it("refuses a request that is too large for its upstream by what it gains on its way, and holds nothing", async () => {
+  const { exchange, seen } = create();
+  const bodyOf = (content: string) => ({
+    model: "acme/a",
+    stream: true,
+    messages: [{ role: "user", content }],
+  });
+  const empty = JSON.stringify(bodyOf("")).length;
+  // Every stream is asked for its usage.
+  const error = await errorOf(exchange.onRequestBody(bytesOf(bodyOf("x".repeat(1_000 - empty)))));
+  expect([error.code, error.message]).toEqual(["request_too_large", expect.stringContaining("at most 1010")]);
+  expect(seen.holds).toEqual([]);
+});
 
 describe("an exchange whose upstream does not answer as it should", () => {
   it.each([

@@ -17,6 +17,7 @@ describe("mapLocalOutcome", () => {
     ["upstream_response_timeout", "upstream_timeout", true],
     ["stream_idle_timeout", "upstream_timeout", true],
     ["cluster_not_found", "internal_error", false],
+    ["request_payload_too_large", "request_too_large", false],
     ["something_new", "upstream_error", true],
   ])("tells the client of %s as %s", (codeDetails, code, wasReached) => {
     const outcome = mapLocalOutcome(codeDetails, { startupSeconds: 10, wasEverReached: true });
