@@ -1,8 +1,8 @@
 /** The gateway's own Envoy in front of a sidecar that decides nothing (`noop-sidecar.ts`). */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { CONTENT_LENGTH_FILTER, PROCESSING_FILTER } from "../../src/envoy/bootstrap/filters.ts";
 import { SIDECAR_CLUSTER } from "../../src/envoy/names.ts";
+import { askForBodies } from "../support/ask-for-bodies.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { type EditableBootstrap, startSideEnvoy } from "../support/side-envoy.ts";
 
@@ -66,20 +66,4 @@ function pointAt({ clusters }: EditableBootstrap, socketPath: string): void {
     cluster_name: SIDECAR_CLUSTER,
     endpoints: [{ lb_endpoints: [endpoint] }],
   };
-}
-
-interface Route {
-  typed_per_filter_config?: Record<string, unknown>;
-}
-
-/** Bodies come for the asking, as ext_proc servers have them, and no filter has to write the length of one anew. */
-function askForBodies({ manager }: EditableBootstrap): void {
-  const { virtual_hosts: hosts } = manager["route_config"] as { virtual_hosts: { routes: Route[] }[] };
-  const last = hosts.at(-1)?.routes.at(-1);
-  if (last?.typed_per_filter_config?.[PROCESSING_FILTER] === undefined) {
-    throw new Error("the last route has no mode of ext_proc of its own");
-  }
-  Reflect.deleteProperty(last, "typed_per_filter_config");
-  const filters = manager["http_filters"] as { name: string }[];
-  manager["http_filters"] = filters.filter(({ name }) => name !== CONTENT_LENGTH_FILTER);
 }

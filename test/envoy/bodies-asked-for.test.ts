@@ -1,13 +1,13 @@
 /** An Envoy whose configuration is of before: bodies come for the asking, in another step than the request's headers. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CONTENT_LENGTH_FILTER, PROCESSING_FILTER } from "../../src/envoy/bootstrap/filters.ts";
 import { renderBootstrap } from "../../src/envoy/bootstrap/render-bootstrap.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { describeAnswer } from "../support/answer-checks.ts";
+import { askForBodies } from "../support/ask-for-bodies.ts";
 import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
 import { send } from "../support/http.ts";
 import { textCompletion } from "../support/scripted-answer.ts";
-import { type EditableBootstrap, type SideEnvoy, startSideEnvoy } from "../support/side-envoy.ts";
+import { type SideEnvoy, startSideEnvoy } from "../support/side-envoy.ts";
 
 const chat = withChatStack();
 let envoy: SideEnvoy;
@@ -21,17 +21,6 @@ beforeAll(async () => {
   });
 });
 afterAll(() => envoy.stop());
-
-function askForBodies({ manager }: EditableBootstrap): void {
-  const { virtual_hosts: hosts } = manager["route_config"] as {
-    virtual_hosts: { routes: { typed_per_filter_config?: Record<string, unknown> }[] }[];
-  };
-  const last = hosts[0]?.routes.at(-1);
-  expect(Object.keys(last?.typed_per_filter_config ?? {})).toEqual([PROCESSING_FILTER]);
-  delete last?.typed_per_filter_config;
-  const filters = manager["http_filters"] as { name: string }[];
-  manager["http_filters"] = filters.filter(({ name }) => name !== CONTENT_LENGTH_FILTER);
-}
 
 const post = (body: object) =>
   send(envoy.baseUrl, {

@@ -38,6 +38,7 @@ beforeAll(async () => {
       streamIdleSeconds: 3,
       admissionSeconds: 1,
       processingSeconds: 1,
+      hangSeconds: 10,
     },
     beforeStart: (folder) => {
       writeFileSync(join(folder, "run/secrets/keyless.yaml"), "resources: []\n");

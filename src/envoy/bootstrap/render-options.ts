@@ -15,6 +15,8 @@ export interface EdgeTimeouts {
   readonly admissionSeconds: number;
   /** One reply of the sidecar in an ext_proc stream; it does not time the upstream. */
   readonly processingSeconds: number;
+  /** A worker that answers no PING for so long hangs, and is given up with all its calls. Far above a busy event loop. */
+  readonly hangSeconds: number;
 }
 
 export interface RenderOptions {
@@ -55,6 +57,7 @@ const DEFAULT_TIMEOUTS: EdgeTimeouts = {
   streamIdleSeconds: 900,
   admissionSeconds: 2,
   processingSeconds: 5,
+  hangSeconds: 10,
 };
 
 const DEFAULT_DOCUMENTATION = "README.md and docs/ of inference-gateway";

@@ -74,7 +74,7 @@ function createHealthWatch(): EnvoyNode {
   };
 }
 
-function createHttp2Options({ processingSeconds }: EdgeTimeouts): EnvoyNode {
+function createHttp2Options({ hangSeconds }: EdgeTimeouts): EnvoyNode {
   return createHttpOptions({
     explicit_http_config: {
       http2_protocol_options: {
@@ -85,8 +85,8 @@ function createHttp2Options({ processingSeconds }: EdgeTimeouts): EnvoyNode {
         "#connection_keepalive":
           "A worker that hangs answers no PING: its calls end here, whatever they wait for, each with a 503.",
         connection_keepalive: oneLine({
-          interval: formatSeconds(processingSeconds * PING_SHARE),
-          timeout: formatSeconds(processingSeconds * (1 - PING_SHARE)),
+          interval: formatSeconds(hangSeconds * PING_SHARE),
+          timeout: formatSeconds(hangSeconds * (1 - PING_SHARE)),
         }),
       },
     },
