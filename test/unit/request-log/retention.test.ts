@@ -1,4 +1,12 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -107,9 +115,11 @@ describe("RequestLogRetention", () => {
       await retention.sweep();
     }
     await log.close();
-    expect(left()).toHaveLength(1);
+    // Files that were written since the last sweep are here still, on a busy machine several.
     await retention.sweep();
-    expect(left()).toHaveLength(1);
+    const [newest = "", ...others] = left();
+    expect(others).toEqual([]);
+    expect(readFileSync(join(seen.dir, newest), "utf8")).toContain(lines.at(-1));
   });
 
   it("leaves alone what is not a file of the log, and a folder that is not there yet", async () => {
