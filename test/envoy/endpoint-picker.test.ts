@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
 import { parseConfig } from "../../src/config/load.ts";
+import { CONTENT_LENGTH_FILTER } from "../../src/envoy/bootstrap/filters.ts";
 import { renderBootstrap } from "../../src/envoy/bootstrap/render-bootstrap.ts";
 import { checkBootstrap } from "../../src/envoy/check-bootstrap/check-bootstrap.ts";
 import { startEdge, UpstreamStandIn } from "./edge/edge.ts";
@@ -36,7 +37,9 @@ function addParts(text: string, pickerPort: number | null = null): string {
   const { listeners, clusters } = bootstrap.static_resources;
   const manager = listeners[0]!.filter_chains[0]!.filters[0]!.typed_config;
   const host = manager.route_config.virtual_hosts[0]!;
-  manager.http_filters.splice(-1, 0, PARTS["http_filter"]);
+  const filters = manager.http_filters as { name: string }[];
+  const length = filters.findIndex(({ name }) => name === CONTENT_LENGTH_FILTER);
+  manager.http_filters.splice(length, 0, PARTS["http_filter"]);
   host.routes.splice(-1, 0, PARTS["route"]);
   Object.assign(host, PARTS["virtual_host"]);
   const pool = clusters.find(({ name }) => name === "pool")!;
@@ -111,7 +114,9 @@ describe("an endpoint picker behind the gateway's ext_proc", () => {
     expect(statuses).toEqual([200, 200, 200, 200]);
     expect(countAll()).toEqual([0, 1, 2, 1]);
     expect(servers[2]!.requests[0]).toMatchObject({ path: PATH, body: '{"model":"echo","to":2}' });
-    expect(servers[2]!.requests[0]!.headers).not.toHaveProperty("authorization");
+    const { headers } = servers[2]!.requests[0]!;
+    expect(headers).not.toHaveProperty("authorization");
+    expect(headers).toMatchObject({ "content-length": "23" });
     expect(picker.bodies[0]).toBe('{"model":"echo","to":0}');
   });
 
