@@ -26,6 +26,12 @@ export const EDGE_METADATA_NAMESPACE = "inference_gateway_edge";
 export const EDGE_METADATA_PATH = "path";
 export const EDGE_METADATA_USER_AGENT = "user_agent";
 
+/** ext_proc by Envoy's own name: in the chain, in what a route sets for it, and over the attributes that it sends. */
+export const PROCESSING_FILTER = "envoy.filters.http.ext_proc";
+
+/** A second buffer filter, by a name of its own: what a route sets for the first one is not for this one. */
+export const CONTENT_LENGTH_FILTER = "inference_gateway.content_length";
+
 /** Dynamic metadata of ext_proc's replies for the access log; see `ACCESS_LOG_METADATA`. */
 export const METADATA_NAMESPACE = "inference_gateway";
 

@@ -25,7 +25,7 @@ import type { ProcessingResponse } from "./messages/generated/envoy/service/ext_
 import type { Struct } from "./messages/generated/google/protobuf/Struct.ts";
 import { findHeader, type Headers, namesOf, parseHeaderMap, queryOf } from "./messages/headers.ts";
 import { formatMetadata } from "./messages/metadata.ts";
-import { ADMISSION_HEADER } from "./names.ts";
+import { ADMISSION_HEADER, PROCESSING_FILTER } from "./names.ts";
 import {
   AWAIT_BODY,
   type ChangedHeaders,
@@ -57,8 +57,6 @@ export interface StreamServices {
   readonly logger: Logger<"warn" | "error">;
 }
 
-/** Under which name Envoy sends the attributes that this filter has asked for. */
-const ATTRIBUTES = "envoy.filters.http.ext_proc";
 /** What `protocol_config` says where the body comes behind the headers, unasked. */
 const BEHIND_HEADERS = "FULL_DUPLEX_STREAMED";
 const EMPTY = new Uint8Array(0);
@@ -225,7 +223,7 @@ export class RequestStream implements ProcessListener {
     const status = Number(find(":status"));
     const names = namesOf(received?.headers);
     return this.#replyOrRefuse(() => {
-      const attributes = message.attributes?.[ATTRIBUTES]?.fields;
+      const attributes = message.attributes?.[PROCESSING_FILTER]?.fields;
       const mode = exchange.onResponseStart({
         status,
         contentType: find("content-type"),
@@ -311,7 +309,7 @@ export class RequestStream implements ProcessListener {
       const made = make();
       if (made instanceof Promise) {
         return made.then(
-          (reply) => this.#replyWith(reply),
+          (reply) => this.#reply(reply),
           (thrown: unknown) => this.#reply(this.#refuse(thrown)),
         );
       }
@@ -319,12 +317,8 @@ export class RequestStream implements ProcessListener {
     } catch (thrown) {
       response = this.#refuse(thrown);
     }
-    this.#replyWith(response);
+    this.#reply(response);
     return undefined;
-  }
-
-  #replyWith(response: Made): void {
-    if (response !== null) this.#reply(response);
   }
 
   #refuse(thrown: unknown): ProcessingResponse {
@@ -375,7 +369,8 @@ export class RequestStream implements ProcessListener {
     return this.#admission;
   }
 
-  #reply(response: ProcessingResponse): void {
+  #reply(response: Made): void {
+    if (response === null) return;
     this.#isAnswered ||= response.immediate_response !== undefined;
     this.#pieces.flush();
     if (!this.#ended) this.#call.reply(response);

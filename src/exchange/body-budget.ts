@@ -5,7 +5,7 @@
 import { GatewayError } from "../errors.ts";
 
 export interface BodyLimits {
-  /** `limits.max_body_bytes`. Envoy refuses larger ones first, except where its own buffers are larger than this. */
+  /** `limits.max_body_bytes`. Envoy refuses first what is larger by more than a body may gain on its way. */
   readonly maxBodyBytes: number;
   /** The largest body that may go upstream in the place of a client's: what Envoy takes back. */
   readonly maxUpstreamBytes: number;

@@ -24,7 +24,7 @@ const NOT_CONNECTED = [
 ];
 const OVERFLOW = "upstream_reset_before_response_started{overflow";
 const MISCONFIGURED = ["cluster_not_found", "route_not_found", "maintenance_mode"];
-/** Envoy's limit is above the one that the body was held against before it left here. */
+/** The body was held against the rendered limit before it left here; an operator's own may be lower. */
 const TOO_LARGE = "request_payload_too_large";
 const TIMED_OUT = [
   "response_timeout",

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
 import { parseConfig } from "../../src/config/load.ts";
-import { CONTENT_LENGTH_FILTER } from "../../src/envoy/bootstrap/filters.ts";
+import { CONTENT_LENGTH_FILTER } from "../../src/envoy/names.ts";
 import { renderBootstrap } from "../../src/envoy/bootstrap/render-bootstrap.ts";
 import { checkBootstrap } from "../../src/envoy/check-bootstrap/check-bootstrap.ts";
 import { startEdge, UpstreamStandIn } from "./edge/edge.ts";

@@ -1,4 +1,4 @@
-import { CONTENT_LENGTH_FILTER, PROCESSING_FILTER } from "../../src/envoy/bootstrap/filters.ts";
+import { CONTENT_LENGTH_FILTER, PROCESSING_FILTER } from "../../src/envoy/names.ts";
 import type { EditableBootstrap } from "./side-envoy.ts";
 
 interface Route {

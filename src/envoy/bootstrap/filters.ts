@@ -3,10 +3,12 @@
  * ext_proc → length → router. The order is a lock: nothing buffers or reads a body before its key was admitted.
  */
 import {
+  CONTENT_LENGTH_FILTER,
   EDGE_METADATA_NAMESPACE,
   EDGE_METADATA_PATH,
   EDGE_METADATA_USER_AGENT,
   METADATA_NAMESPACE,
+  PROCESSING_FILTER,
   SIDECAR_CLUSTER,
 } from "../names.ts";
 import { REQUEST_ID } from "./formatters.ts";
@@ -14,10 +16,6 @@ import { formatSeconds } from "./render-options.ts";
 import type { EdgeTimeouts, ResolvedOptions } from "./render-options.ts";
 import { oneLine, typed } from "./yaml-document.ts";
 import type { EnvoyNode } from "./yaml-document.ts";
-
-export const PROCESSING_FILTER = "envoy.filters.http.ext_proc";
-/** A second buffer filter, by a name of its own: what is set for the first one on a route is not for this one. */
-export const CONTENT_LENGTH_FILTER = "inference_gateway.content_length";
 
 /** `http_filters` of the HTTP connection manager. */
 export function createHttpFilters(maxRequestBytes: number, options: ResolvedOptions): EnvoyNode[] {
@@ -121,8 +119,8 @@ function createAdmissionFilter(timeouts: EdgeTimeouts): EnvoyNode {
 function createBufferFilter(maxRequestBytes: number): EnvoyNode {
   return {
     "#":
-      "413 at once for a body over limits.max_body_bytes. Without this filter a body over the connection's buffer " +
-      "limit hangs in ext_proc's BUFFERED mode for ever.",
+      "413 at once for a body that is over limits.max_body_bytes by more than one may gain on its way. Without this filter " +
+      "a body over the connection's buffer limit hangs in ext_proc's BUFFERED mode for ever.",
     name: "envoy.filters.http.buffer",
     typed_config: typed("envoy.extensions.filters.http.buffer.v3.Buffer", {
       max_request_bytes: maxRequestBytes,

@@ -2,8 +2,8 @@
  * Routes. Public paths by exact path and method are answered by Envoy; everything else goes through ext_authz and
  * ext_proc, which is why the last route takes every path: where no route matches, ext_authz is passed over.
  */
-import { UPSTREAM_HEADER } from "../names.ts";
-import { CONTENT_LENGTH_FILTER, createBodyBehindHeaders, PROCESSING_FILTER } from "./filters.ts";
+import { CONTENT_LENGTH_FILTER, PROCESSING_FILTER, UPSTREAM_HEADER } from "../names.ts";
+import { createBodyBehindHeaders } from "./filters.ts";
 import { formatSeconds } from "./render-options.ts";
 import type { ResolvedOptions } from "./render-options.ts";
 import { oneLine, typed } from "./yaml-document.ts";

@@ -1,9 +1,8 @@
 /** The HTTP filters: those that are missing go before the router, in their order; the operator's own stay where they are. */
 import type { YAMLMap } from "yaml";
-import { CONTENT_LENGTH_FILTER } from "../bootstrap/filters.ts";
 import type { EnvoyNode } from "../bootstrap/yaml-document.ts";
 import { FILTERS } from "../check-bootstrap/filter-types.ts";
-import { EDGE_METADATA_NAMESPACE, SIDECAR_CLUSTER } from "../names.ts";
+import { CONTENT_LENGTH_FILTER, EDGE_METADATA_NAMESPACE, SIDECAR_CLUSTER } from "../names.ts";
 import { pathOf } from "./find-edge.ts";
 import { formatField, formatItem, plain } from "./format-part.ts";
 import { isSame, mergeFields, type Merging } from "./merge-fields.ts";

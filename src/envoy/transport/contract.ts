@@ -23,8 +23,8 @@ export interface EnvoyHandlers {
 /** Our side of an ext_proc stream. Its methods do nothing once the stream is over. */
 export interface ProcessCall {
   /**
-   * Answers the oldest message that has no reply yet; an `immediate_response` answers all and is the last one. Once a
-   * response is streamed (FULL_DUPLEX_STREAMED) replies are free, up to the one with its end.
+   * Answers all that has come of the request, or of the response, so far; an `immediate_response` answers both and is the
+   * last one. Once a reply to a response's headers leaves its body out, replies are free, up to the one with its end.
    */
   reply(response: ProcessingResponse): void;
   /** Ends with an error status: never OK while a reply is owed. The reason reaches Envoy's log. */

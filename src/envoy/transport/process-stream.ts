@@ -52,6 +52,8 @@ export class ProcessStream implements ProcessCall {
       this.fail("a reply without a message");
       return;
     }
+    this.#isAnswered = response.immediate_response !== undefined;
+    this.#isStreaming = beginsStream(response);
     this.#transport.send(response);
     if (!this.#owesReply && !this.#isStreaming) this.#endIfComplete();
   }
@@ -106,7 +108,6 @@ export class ProcessStream implements ProcessCall {
       const owes = this.#owesReply;
       this.#owesRequest = false;
       this.#owesResponse = false;
-      this.#isAnswered = owes;
       return owes;
     }
     if (isOfRequest(response)) {
@@ -116,9 +117,6 @@ export class ProcessStream implements ProcessCall {
     }
     const owes = this.#owesResponse;
     this.#owesResponse = false;
-    const { response_headers } = response;
-    this.#isStreaming =
-      response_headers !== undefined && response_headers?.response?.status !== "CONTINUE_AND_REPLACE";
     return owes;
   }
 
@@ -152,6 +150,11 @@ function isOfRequest(message: ProcessingRequest | ProcessingResponse): boolean {
 function isEndOfResponse({ response_headers, response_body, response_trailers }: ProcessingRequest): boolean {
   if (response_body !== undefined) return response_body.end_of_stream === true;
   return response_headers?.end_of_stream === true || response_trailers !== undefined;
+}
+
+/** Whether pieces of the response follow it: it answers the headers, and not the whole. */
+function beginsStream({ response_headers }: ProcessingResponse): boolean {
+  return response_headers !== undefined && response_headers?.response?.status !== "CONTINUE_AND_REPLACE";
 }
 
 /** Whether the client's response is complete with it. */
