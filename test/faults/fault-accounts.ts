@@ -97,7 +97,7 @@ function addUp(
     const account = upstream.accounts.get(each.id);
     used += usedBy(account);
     lostBound += lostBoundOf(each, account, faults);
-    excessBound += excessBoundOf(each, account);
+    excessBound += excessBoundOf(each, account, faults);
   }
   const failed = sent.filter(isFailure);
   return {
@@ -154,10 +154,14 @@ export function isAtRisk({ endedMs }: Sent, { unreplicated }: Faults): boolean {
 
 /**
  * A prompt is charged once its body was handed on, though the upstream may never have had it, or have failed after the
- * client had gone. What the gateway itself refused costs nothing.
+ * client had gone. What the gateway itself refused costs nothing; but whose worker died before Envoy had its word is
+ * refused by Envoy in the same words.
  */
-function excessBoundOf(sent: Sent, account: Account | undefined): bigint {
-  if (sent.isWhole || REFUSALS.has(sent.status) || NOTHING_SENT.has(sent.errorCode ?? "")) return 0n;
+function excessBoundOf(sent: Sent, account: Account | undefined, { workerDiedMs }: Faults): bigint {
+  const outlivedIt =
+    workerDiedMs !== undefined && sent.sentMs <= workerDiedMs && workerDiedMs <= sent.endedMs;
+  if (sent.isWhole || REFUSALS.has(sent.status)) return 0n;
+  if (NOTHING_SENT.has(sent.errorCode ?? "") && !outlivedIt) return 0n;
   const isUnseenError = sent.isAborted && account?.order.behavior === "status_500";
   return account === undefined || isUnseenError ? BigInt(sent.promptTokens) * PROMPT_MICROCENTS : 0n;
 }

@@ -174,8 +174,10 @@ const killInOutageScenario = {
     const pid = findWorkerPid(configFile, 0);
     const redisDiedMs = performance.now();
     await faults.redis.kill();
+    let workerDiedMs = redisDiedMs;
     try {
       await answered(1);
+      workerDiedMs = performance.now();
       process.kill(pid, "SIGKILL");
       await waitForNewWorker(configFile, pid, WORKERS);
       await answered(1);
@@ -183,7 +185,7 @@ const killInOutageScenario = {
       await faults.redis.restart();
     }
     await answered(1);
-    return { redisDiedMs };
+    return { redisDiedMs, workerDiedMs };
   },
   allowsFailures: true,
   settleMs: 2 * CLOSED_AFTER_MS,
