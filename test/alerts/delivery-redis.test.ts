@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { connectStore } from "../store/fixture.ts";
 import { startRedis, startRedisCluster } from "../support/redis.ts";
 import { waitFor } from "../support/wait.ts";
@@ -39,7 +39,9 @@ describe("delivery on a cluster of three", () => {
   it("hears of alerts of organizations on every node", async () => {
     const cluster = await startRedisCluster();
     const test = await connectStore({ cluster: cluster.urls }, () => cluster.stop());
+    onTestFinished(() => test.stop());
     const delivery = createDelivery(test);
+    onTestFinished(() => delivery.stop());
     delivery.start();
     for (let count = 0; count < 9; count += 1) {
       const key = await createHookedKey(test, receiver.url, { budgetCents: 10 });
@@ -47,7 +49,5 @@ describe("delivery on a cluster of three", () => {
       const states = await waitForStates(test, key, "webhook", ["delivered", "delivered"]);
       expect(states.map(({ attempts }) => attempts)).toEqual([1, 1]);
     }
-    await delivery.stop();
-    await test.stop();
   });
 });
