@@ -1,6 +1,6 @@
 /** A promise and what resolves it, for who waits for a thing that comes by an event. */
-export function createDeferred<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
-  let resolve: (value: T) => void = () => undefined;
+export function createDeferred<T>(): { promise: Promise<T>; resolve: (value: T | PromiseLike<T>) => void } {
+  let resolve: (value: T | PromiseLike<T>) => void = () => undefined;
   const promise = new Promise<T>((settle) => {
     resolve = settle;
   });

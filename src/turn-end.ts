@@ -9,10 +9,17 @@ import { createDeferred } from "./deferred.ts";
 
 type Work = () => void;
 
+let forCommands: Work[] = [];
 let forRedis: Work[] = [];
 let forEnvoy: Work[] = [];
 let sent: { readonly promise: Promise<void>; readonly resolve: () => void } | null = null;
 let isPlanned = false;
+
+/** Makes commands of what this turn has gathered, before its commands are sent. */
+export function makeCommandsAtTurnEnd(make: Work): void {
+  forCommands.push(make);
+  plan();
+}
 
 /** Sends commands. */
 export function sendCommandsAtTurnEnd(send: Work): void {
@@ -42,6 +49,9 @@ function plan(): void {
 }
 
 function sendCommands(): void {
+  const makes = forCommands;
+  forCommands = [];
+  for (const make of makes) make();
   const work = forRedis;
   forRedis = [];
   for (const send of work) send();
@@ -54,6 +64,6 @@ function sendReplies(): void {
   forEnvoy = [];
   isPlanned = false;
   for (const send of work) send();
-  // Commands that came between the two steps.
-  if (forRedis.length > 0 || sent !== null) plan();
+  // What came between the two steps.
+  if (forCommands.length > 0 || forRedis.length > 0 || sent !== null) plan();
 }

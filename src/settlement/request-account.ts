@@ -203,7 +203,7 @@ export class RequestAccount {
     // charge, that line still has its prompt, and what is missing was generated in the last two seconds: no more than of a
     // request in flight.
     const isBrief = this.begunIn !== null && this.#progress === null && !this.hasUnansweredCommand;
-    const charged = this.#charge(settled, null, ending).then(() => this.#end());
+    const charged = this.#charge(settled, null, ending, isBrief).then(() => this.#end());
     await (isBrief ? commandsSent() : charged);
     return settled;
   }
@@ -304,7 +304,12 @@ export class RequestAccount {
   }
 
   /** @param ending Null while the request goes on: `estimate` is then what it may have come to. */
-  #charge(settled: Settled, estimate: Settled | null, ending: Ending | null): Promise<boolean> {
+  #charge(
+    settled: Settled,
+    estimate: Settled | null,
+    ending: Ending | null,
+    isBrief = false,
+  ): Promise<boolean> {
     this.#sequence += 1;
     const { currency } = this;
     const input: ChargeInput = {
@@ -315,6 +320,7 @@ export class RequestAccount {
       estimated: settled.estimated,
       estimate: estimate === null ? null : formatEstimate(estimate, currency),
       final: ending === null ? null : formatFinal(ending, currency),
+      isBrief: isBrief ? true : undefined,
       ...this.identity,
     };
     return this.#options.keeper.charge(input, this);

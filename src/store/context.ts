@@ -4,6 +4,9 @@ import { monthAt } from "../calendar.ts";
 import type { CalendarPeriod } from "../calendar.ts";
 import { integerAt, parseArray } from "./redis/parse-reply.ts";
 import { AT, OUTCOME } from "./redis/reply-layouts.ts";
+import type { TurnBatches } from "./redis/turn-batches.ts";
+import type { FormattedCharge } from "./requests/formatted-charge.ts";
+import type { AdmitInput, AdmitResult } from "./types/admission.ts";
 import type { SpendFall } from "./types/settlement.ts";
 
 export interface StoreContext {
@@ -14,6 +17,10 @@ export interface StoreContext {
   readonly month: { current: CalendarPeriod };
   /** Alerts that the scripts of this process have fired. */
   readonly alerts: { fired: number };
+  /** @see admit */
+  readonly admissions: TurnBatches<AdmitInput, AdmitResult>;
+  /** @see chargeBrief */
+  readonly briefCharges: TurnBatches<FormattedCharge, boolean>;
   /** How often spend went down by a command of this process. */
   readonly spendFalls: Record<SpendFall, number>;
 }

@@ -10,6 +10,7 @@ import { createOrganizationStore } from "./management/organizations.ts";
 import { createSessionStore } from "./management/sessions.ts";
 import { createTokenStore } from "./management/tokens.ts";
 import type { RedisClient } from "./redis/client.ts";
+import { TurnBatches } from "./redis/turn-batches.ts";
 import { createRecentRequestStore } from "./requests/recent.ts";
 import { createRequestStore } from "./requests/requests.ts";
 import { createRun, type OperationMeter } from "./run.ts";
@@ -30,7 +31,15 @@ export function createStore({ client, usageMonths, isOpen = () => true, meter = 
   // A guess by this host's clock; the first answer of Redis puts it right.
   const month = { current: monthAt(Date.now()) };
   const spendFalls = { interim: 0, reaped: 0, correction: 0 };
-  const context: StoreContext = { client, usageMonths, month, alerts: { fired: 0 }, spendFalls };
+  const context: StoreContext = {
+    client,
+    usageMonths,
+    month,
+    alerts: { fired: 0 },
+    admissions: new TurnBatches(),
+    briefCharges: new TurnBatches(),
+    spendFalls,
+  };
   const run = createRun({ context, isOpen, meter });
   return {
     ...createAdmissionStore(run),

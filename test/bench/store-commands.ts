@@ -1,6 +1,6 @@
 /**
  * What the commands of one request cost: CPU time in Redis and in the process that sends them, on a private Redis, with
- * the record, caps and price of a usual request. The three commands run one kind after the other.
+ * the record, caps and price of a usual request. The commands run one kind after the other.
  *
  *   npx tsx test/bench/store-commands.ts [--requests 20000] [--callers 16]
  */
@@ -13,7 +13,7 @@ import { createId } from "../../src/store/ids.ts";
 import { createRedisClient, waitUntilReady } from "../../src/store/redis/client.ts";
 import { createStore } from "../../src/store/redis-store.ts";
 import type { Store } from "../../src/store/types.ts";
-import type { RequestIdentity } from "../../src/store/types/settlement.ts";
+import type { ChargeInput, RequestIdentity } from "../../src/store/types/settlement.ts";
 import { startRedis } from "../support/redis.ts";
 
 const ROUTE = "POST /v1/chat/completions";
@@ -52,7 +52,8 @@ async function run(store: Store): Promise<void> {
     ...FAR,
   });
   const [key, refusedKey] = [await createKey(store, id, 1_000_000), await createKey(store, id, 1)];
-  const identities = Array.from({ length: requests }, () => identify(id, key.keyId));
+  const identify = () => Array.from({ length: requests }, () => createIdentity(id, key.keyId));
+  const [held, brief] = [identify(), identify()];
   const admit = (caller: typeof key) => (identity: RequestIdentity) =>
     store.admit({
       ...caller,
@@ -62,17 +63,26 @@ async function run(store: Store): Promise<void> {
       metered: true,
     });
   // Not counted: code that is not optimized yet.
-  await measure(identities, admit(key));
+  await measure(held, admit(key));
   console.log("| command | µs of Redis's CPU | µs of the caller's CPU |");
   console.log("|---|---|---|");
-  const print = async (name: string, send: (identity: RequestIdentity) => Promise<unknown>) => {
+  const print = async (
+    name: string,
+    send: (identity: RequestIdentity) => Promise<unknown>,
+    identities = held,
+  ) => {
     const { redisUs, callerUs } = await measure(identities, send);
     console.log(`| ${name} | ${redisUs.toFixed(1)} | ${callerUs.toFixed(1)} |`);
   };
-  await print("admission", admit(key));
+  await print("admission", admit(key), brief);
   await print("admission, refused by the bucket", admit(refusedKey));
   await print("hold", (identity) => placeHold(store, identity));
-  await print("final charge", (identity) => charge(store, identity));
+  await print("final charge of a request with a hold", (identity) => store.charge(finalCharge(identity)));
+  await print(
+    "final charge of a brief request",
+    (identity) => store.charge({ ...finalCharge(identity), isBrief: true }),
+    brief,
+  );
 }
 
 async function createKey(store: Store, organizationId: string, requestsPerMinute: number) {
@@ -83,7 +93,7 @@ async function createKey(store: Store, organizationId: string, requestsPerMinute
   return { organizationId, keyId: record.id, presentedHash };
 }
 
-function identify(organizationId: string, keyId: string): RequestIdentity {
+function createIdentity(organizationId: string, keyId: string): RequestIdentity {
   const day = new Date().toISOString().slice(0, 10);
   const requestId = createId("req", Date.now());
   return { organizationId, keyId, requestId, month: day.slice(0, 7), day, model: MODEL, route: ROUTE };
@@ -94,8 +104,8 @@ function placeHold(store: Store, identity: RequestIdentity): Promise<unknown> {
   return store.hold({ ...identity, worstCaseMicrocents: null, ...floor, price: PRICE });
 }
 
-function charge(store: Store, identity: RequestIdentity): Promise<unknown> {
-  return store.charge({
+function finalCharge(identity: RequestIdentity): ChargeInput {
+  return {
     ...identity,
     totalMicrocents: 54_321n,
     sequence: 1,
@@ -104,7 +114,7 @@ function charge(store: Store, identity: RequestIdentity): Promise<unknown> {
     estimated: false,
     estimate: null,
     final: { status: 200, errorCode: null, checks: [PRICE] },
-  });
+  };
 }
 
 async function measure(

@@ -19,11 +19,11 @@ async function admitKnowing(key: TestKey, version: string): Promise<readonly unk
     key.hash,
     String(month.startMs),
     String(month.endMs),
-    admitInput(key).requestId,
-    ROUTE,
     "requests",
     "1",
     version,
+    admitInput(key).requestId,
+    ROUTE,
   );
   return parseArray(reply);
 }

@@ -1,39 +1,35 @@
 import { describe, expect, it } from "vitest";
-import type { RequestIdentity } from "../../src/store/types/settlement.ts";
 import { holdsKey, inflightKey, requestKey } from "../../src/store/redis/keys.ts";
 import {
   admitInput,
   chargeInput,
   createIdentity,
+  createRequest,
   createTestKey,
   FINAL,
   holdInput,
+  spentBy,
   withTestStore,
 } from "./fixture.ts";
 
 const test = withTestStore();
 
-async function createRequest(): Promise<RequestIdentity> {
-  return createIdentity(test.store, await createTestKey(test.store));
-}
-
-async function spentBy({ organizationId, keyId, month }: RequestIdentity): Promise<bigint> {
-  const figures = await test.store.readSpend(organizationId, month);
-  const key = figures.keyMicrocents.get(keyId) ?? 0n;
-  expect(figures.organizationMicrocents).toBe(key);
-  return key;
-}
+/** A request's only charge is sent in two ways, which come to the same. */
+const WAYS = [
+  { way: "as any other", changes: {} },
+  { way: "as a brief request's", changes: { isBrief: true } },
+] as const;
 
 describe("charge", () => {
   it("sets the total, up and down, and moves the usage row by the same differences", async () => {
-    const identity = await createRequest();
+    const identity = await createRequest(test.store);
     await test.store.hold(holdInput(identity));
     await test.store.charge(chargeInput(identity, 1, 500n, { estimated: true }));
-    expect(await spentBy(identity)).toBe(500n);
+    expect(await spentBy(test.store, identity)).toBe(500n);
     const further = { cacheWrite: 4, cacheWrite1h: 3, inputAudio: 1, outputAudio: 1 };
     const tokens = { input: 11, cachedInput: 5, output: 3, reasoning: 2, ...further };
     await test.store.charge(chargeInput(identity, 2, 200n, { tokens, final: FINAL }));
-    expect(await spentBy(identity)).toBe(200n);
+    expect(await spentBy(test.store, identity)).toBe(200n);
     const { rows } = await test.store.readUsage(identity.organizationId, identity.month);
     expect(rows).toEqual([
       {
@@ -69,7 +65,7 @@ describe("charge", () => {
     expect(await test.store.charge(chargeInput(identity, 0, 0n, changes))).toEqual({ outcome: "repeated" });
     await test.store.forget(identity.organizationId, [identity.requestId]);
     expect(await test.store.charge(chargeInput(identity, 0, 0n, changes))).toEqual({ outcome: "ended" });
-    expect(await spentBy(identity)).toBe(300n);
+    expect(await spentBy(test.store, identity)).toBe(300n);
     expect(await test.store.listOverdue(identity.organizationId, 10)).toEqual([]);
   });
 
@@ -86,122 +82,133 @@ describe("charge", () => {
   });
 
   it("ignores what is repeated, late or reordered", async () => {
-    const identity = await createRequest();
+    const identity = await createRequest(test.store);
     const last = chargeInput(identity, 3, 300n, { final: FINAL });
     expect(await test.store.charge(last)).toEqual({ outcome: "applied" });
     for (const late of [last, chargeInput(identity, 3, 999n), chargeInput(identity, 1, 100n)]) {
       expect(await test.store.charge(late)).toEqual({ outcome: "repeated" });
     }
-    expect(await spentBy(identity)).toBe(300n);
+    expect(await spentBy(test.store, identity)).toBe(300n);
   });
 
-  it("replaces the first and final charge in all figures and on the list, as any other", async () => {
-    const identity = await createRequest();
-    const further = { cacheWrite: 4, cacheWrite1h: 3, inputAudio: 2, outputAudio: 1 };
-    const tokens = { input: 11, cachedInput: 5, output: 3, reasoning: 2, ...further };
-    await test.store.charge(chargeInput(identity, 1, 500n, { tokens, estimated: true, final: FINAL }));
-    const fewer = { input: 9, cachedInput: 0, output: 3, reasoning: 0 };
-    const second = chargeInput(identity, 2, 200n, { tokens: fewer, final: FINAL });
-    for (const outcome of ["applied", "repeated"]) {
-      expect(await test.store.charge(second)).toEqual({ outcome });
-    }
-    expect(await test.store.charge(chargeInput(identity, 3, 300n))).toEqual({ outcome: "applied" });
-    expect(await spentBy(identity)).toBe(300n);
-    const { rows } = await test.store.readUsage(identity.organizationId, identity.month);
-    const counted = chargeInput(identity, 3, 300n).tokens;
-    expect(rows).toMatchObject([
-      {
-        requests: 1,
-        inputTokens: counted.input,
-        cachedInputTokens: counted.cachedInput,
-        outputTokens: counted.output,
-        reasoningTokens: counted.reasoning,
-        cacheWriteTokens: 0,
-        cacheWrite1hTokens: 0,
-        inputAudioTokens: 0,
-        outputAudioTokens: 0,
-        estimatedRequests: 0,
-        costMicrocents: 300n,
-      },
-    ]);
-    const listed = await test.store.listRequests(identity.organizationId, { limit: 5, after: null });
-    expect(listed.items.map(({ costMicrocents }) => costMicrocents)).toEqual([200n]);
-  });
+  it.each(WAYS)(
+    "$way: replaces the first and final charge in all figures and on the list, as any other",
+    async ({ changes }) => {
+      const identity = await createRequest(test.store);
+      const further = { cacheWrite: 4, cacheWrite1h: 3, inputAudio: 2, outputAudio: 1 };
+      const tokens = { input: 11, cachedInput: 5, output: 3, reasoning: 2, ...further };
+      await test.store.charge(
+        chargeInput(identity, 1, 500n, { tokens, estimated: true, final: FINAL, ...changes }),
+      );
+      const fewer = { input: 9, cachedInput: 0, output: 3, reasoning: 0 };
+      const second = chargeInput(identity, 2, 200n, { tokens: fewer, final: FINAL, ...changes });
+      for (const outcome of ["applied", "repeated"]) {
+        expect(await test.store.charge(second)).toEqual({ outcome });
+      }
+      expect(await test.store.charge(chargeInput(identity, 3, 300n))).toEqual({ outcome: "applied" });
+      expect(await spentBy(test.store, identity)).toBe(300n);
+      const { rows } = await test.store.readUsage(identity.organizationId, identity.month);
+      const counted = chargeInput(identity, 3, 300n).tokens;
+      expect(rows).toMatchObject([
+        {
+          requests: 1,
+          inputTokens: counted.input,
+          cachedInputTokens: counted.cachedInput,
+          outputTokens: counted.output,
+          reasoningTokens: counted.reasoning,
+          cacheWriteTokens: 0,
+          cacheWrite1hTokens: 0,
+          inputAudioTokens: 0,
+          outputAudioTokens: 0,
+          estimatedRequests: 0,
+          costMicrocents: 300n,
+        },
+      ]);
+      const listed = await test.store.listRequests(identity.organizationId, { limit: 5, after: null });
+      expect(listed.items.map(({ costMicrocents }) => costMicrocents)).toEqual([200n]);
+    },
+  );
 
-  it("leaves a record that programs of before, too, know a repeat, a late hold and a renewal by", async () => {
-    const identity = await createRequest();
-    await test.store.charge(chargeInput(identity, 3, 300n, { final: FINAL }));
-    const { organizationId, requestId, keyId, month, day, model } = identity;
-    const fields = ["state", "final", "seq", "key", "month", "day", "model"];
-    const record = await test.client.hmget(requestKey(organizationId, requestId), ...fields);
-    expect(record).toEqual(["closed", "1", "3", keyId, month, day, model]);
-    expect(await test.store.hold(holdInput(identity))).toMatchObject({ outcome: "exists" });
-    expect(await test.store.renew(organizationId, [identity])).toEqual(["ended"]);
-    const other = chargeInput({ ...identity, model: "acme/other" }, 3, 5n, { final: FINAL });
-    await expect(test.store.charge(other)).rejects.toThrow("MISMATCH");
-  });
+  it.each(WAYS)(
+    "$way: leaves a record that programs of before, too, know a repeat, a late hold and a renewal by",
+    async ({ changes }) => {
+      const identity = await createRequest(test.store);
+      await test.store.charge(chargeInput(identity, 3, 300n, { final: FINAL, ...changes }));
+      const { organizationId, requestId, keyId, month, day, model } = identity;
+      const fields = ["state", "final", "seq", "key", "month", "day", "model"];
+      const record = await test.client.hmget(requestKey(organizationId, requestId), ...fields);
+      expect(record).toEqual(["closed", "1", "3", keyId, month, day, model]);
+      expect(await test.store.hold(holdInput(identity))).toMatchObject({ outcome: "exists" });
+      expect(await test.store.renew(organizationId, [identity])).toEqual(["ended"]);
+      const other = chargeInput({ ...identity, model: "acme/other" }, 3, 5n, { final: FINAL, ...changes });
+      await expect(test.store.charge(other)).rejects.toThrow("MISMATCH");
+    },
+  );
 
-  it("counts once when 1,000 callers repeat it at once", async () => {
-    const identity = await createRequest();
+  it.each(WAYS)("$way: counts once when 1,000 callers repeat it at once", async ({ changes }) => {
+    const identity = await createRequest(test.store);
     const results = await Promise.all(
-      Array.from({ length: 1000 }, () => test.store.charge(chargeInput(identity, 1, 7n, { final: FINAL }))),
+      Array.from({ length: 1000 }, () =>
+        test.store.charge(chargeInput(identity, 1, 7n, { final: FINAL, ...changes })),
+      ),
     );
     expect(results.filter(({ outcome }) => outcome === "applied")).toHaveLength(1);
-    expect(await spentBy(identity)).toBe(7n);
+    expect(await spentBy(test.store, identity)).toBe(7n);
   });
 
-  it("adds up over 1,000 requests at once", async () => {
-    const first = await createRequest();
+  it.each(WAYS)("$way: adds up over 1,000 requests at once", async ({ changes }) => {
+    const first = await createRequest(test.store);
     await Promise.all(
       Array.from({ length: 1000 }, (_, index) =>
         test.store.charge(
           chargeInput({ ...first, requestId: `${first.requestId}-${index}` }, 1, BigInt(index), {
             final: FINAL,
+            ...changes,
           }),
         ),
       ),
     );
-    expect(await spentBy(first)).toBe(499_500n);
+    expect(await spentBy(test.store, first)).toBe(499_500n);
   });
 
   it("counts without a hold, and leaves a record that another closes when its owner dies", async () => {
-    const identity = await createRequest();
+    const identity = await createRequest(test.store);
     await test.store.charge(chargeInput(identity, 1, 40n));
-    expect(await spentBy(identity)).toBe(40n);
+    expect(await spentBy(test.store, identity)).toBe(40n);
     expect(await test.client.zcard(`igw:{${identity.organizationId}}:holds`)).toBe(1);
     await test.store.charge(chargeInput(identity, 2, 50n, { final: FINAL }));
-    expect(await spentBy(identity)).toBe(50n);
+    expect(await spentBy(test.store, identity)).toBe(50n);
     expect(await test.client.zcard(`igw:{${identity.organizationId}}:holds`)).toBe(0);
   });
 
   it("counts the request that never reached an upstream neither as spend nor as usage", async () => {
-    const identity = await createRequest();
+    const identity = await createRequest(test.store);
     const tokens = { input: 0, cachedInput: 0, output: 0, reasoning: 0 };
     await test.store.hold(holdInput(identity, { floorMicrocents: 9n, floorInputTokens: 9 }));
     await test.store.charge(
       chargeInput(identity, 1, 0n, { tokens, requests: 0, final: { ...FINAL, status: 503 } }),
     );
-    expect(await spentBy(identity)).toBe(0n);
+    expect(await spentBy(test.store, identity)).toBe(0n);
     expect((await test.store.readUsage(identity.organizationId, null)).rows).toEqual([]);
   });
 
   it.each([10n ** 14n - 1n, 10n ** 14n, 10n ** 14n + 1n, 2n ** 53n - 1n])(
     "is exact at %s microcents",
     async (total) => {
-      const identity = await createRequest();
+      const identity = await createRequest(test.store);
       await test.store.charge(chargeInput(identity, 1, total));
-      expect(await spentBy(identity)).toBe(total);
+      expect(await spentBy(test.store, identity)).toBe(total);
       await test.store.charge(chargeInput(identity, 2, total - 1n));
-      expect(await spentBy(identity)).toBe(total - 1n);
+      expect(await spentBy(test.store, identity)).toBe(total - 1n);
       await test.store.charge(chargeInput(identity, 3, 1n, { final: FINAL }));
-      expect(await spentBy(identity)).toBe(1n);
+      expect(await spentBy(test.store, identity)).toBe(1n);
       const { rows } = await test.store.readUsage(identity.organizationId, identity.month);
       expect(rows.map(({ costMicrocents }) => costMicrocents)).toEqual([1n]);
     },
   );
 
   it("refuses an amount that doubles do not hold, or that is negative", async () => {
-    const identity = await createRequest();
+    const identity = await createRequest(test.store);
     await expect(test.store.charge(chargeInput(identity, 1, 2n ** 53n))).rejects.toThrow(RangeError);
     await expect(test.store.charge(chargeInput(identity, 1, -1n))).rejects.toThrow(RangeError);
   });
@@ -209,31 +216,34 @@ describe("charge", () => {
   it.each(["keyId", "month", "day", "model"] as const)(
     "refuses another %s than the record's",
     async (field) => {
-      const identity = await createRequest();
+      const identity = await createRequest(test.store);
       await test.store.hold(holdInput(identity));
       const other = { keyId: "key_other", month: "2020-01", day: "2020-01-01", model: "acme/other" };
       const charge = chargeInput({ ...identity, [field]: other[field] }, 1, 5n);
       await expect(test.store.charge(charge)).rejects.toThrow("MISMATCH");
-      expect(await spentBy(identity)).toBe(0n);
+      expect(await spentBy(test.store, identity)).toBe(0n);
     },
   );
 
-  it("keeps figures until their month's retention ends, and a closed record for seven days", async () => {
-    const identity = { ...(await createRequest()), month: "2027-12", day: "2027-12-31" };
-    await test.store.charge(chargeInput(identity, 1, 5n, { final: FINAL }));
-    const key = (name: string) => `igw:{${identity.organizationId}}:${name}`;
-    const expected = Date.UTC(2029, 1, 1);
-    expect(await test.client.pexpiretime(key("spend:2027-12"))).toBe(expected);
-    expect(await test.client.pexpiretime(key("usage:2027-12-31"))).toBe(expected);
-    const ttl = await test.client.pttl(key(`request:${identity.requestId}`));
-    expect(ttl).toBeGreaterThan(6.9 * 86_400_000);
-    expect(ttl).toBeLessThanOrEqual(7 * 86_400_000);
-  });
+  it.each(WAYS)(
+    "$way: keeps figures until their month's retention ends, and a closed record for seven days",
+    async ({ changes }) => {
+      const identity = { ...(await createRequest(test.store)), month: "2027-12", day: "2027-12-31" };
+      await test.store.charge(chargeInput(identity, 1, 5n, { final: FINAL, ...changes }));
+      const key = (name: string) => `igw:{${identity.organizationId}}:${name}`;
+      const expected = Date.UTC(2029, 1, 1);
+      expect(await test.client.pexpiretime(key("spend:2027-12"))).toBe(expected);
+      expect(await test.client.pexpiretime(key("usage:2027-12-31"))).toBe(expected);
+      const ttl = await test.client.pttl(key(`request:${identity.requestId}`));
+      expect(ttl).toBeGreaterThan(6.9 * 86_400_000);
+      expect(ttl).toBeLessThanOrEqual(7 * 86_400_000);
+    },
+  );
 });
 
 describe("forget", () => {
   it("deletes closed records and leaves open ones", async () => {
-    const open = await createRequest();
+    const open = await createRequest(test.store);
     const closed = { ...open, requestId: `${open.requestId}-closed` };
     await test.store.hold(holdInput(open));
     await test.store.charge(chargeInput(closed, 1, 5n, { final: FINAL }));
@@ -241,11 +251,11 @@ describe("forget", () => {
     expect(await test.store.forget(open.organizationId, ids)).toBe(1);
     expect(await test.client.exists(`igw:{${open.organizationId}}:request:${closed.requestId}`)).toBe(0);
     expect(await test.client.exists(`igw:{${open.organizationId}}:request:${open.requestId}`)).toBe(1);
-    expect(await spentBy(open)).toBe(5n);
+    expect(await spentBy(test.store, open)).toBe(5n);
   });
 
   it("takes more than one batch", async () => {
-    const first = await createRequest();
+    const first = await createRequest(test.store);
     const ids = Array.from({ length: 1_050 }, (_, index) => `${first.requestId}-${index}`);
     await Promise.all(
       ids.map((requestId) =>

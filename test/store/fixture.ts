@@ -1,4 +1,5 @@
 /** A store on a private Redis, and what most tests of it begin with. */
+import { strict as assert } from "node:assert";
 import { createHash, randomUUID } from "node:crypto";
 import { Cluster } from "ioredis";
 import { afterAll, beforeAll, inject } from "vitest";
@@ -197,6 +198,11 @@ export function holdInput(identity: RequestIdentity, changes: Partial<HoldInput>
 }
 
 /** A charge of so many microcents, with as many tokens of each kind as tell a mix-up. */
+/** A new request of the only key of a new organization. */
+export async function createRequest(store: Store): Promise<RequestIdentity> {
+  return createIdentity(store, await createTestKey(store));
+}
+
 export function chargeInput(
   identity: RequestIdentity,
   sequence: number,
@@ -218,6 +224,17 @@ export function chargeInput(
 
 export const FINAL = { status: 200, errorCode: null, checks: [] } as const;
 
+/** What a request's key has spent in its month, and its organization, which has no other. */
+export async function spentBy(
+  store: Store,
+  { organizationId, keyId, month }: RequestIdentity,
+): Promise<bigint> {
+  const figures = await store.readSpend(organizationId, month);
+  const key = figures.keyMicrocents.get(keyId) ?? 0n;
+  assert.equal(figures.organizationMicrocents, key);
+  return key;
+}
+
 /** What is held for an organization or a key in a month, as it stands in Redis. */
 export async function readHeld(
   client: RedisClient,
@@ -226,4 +243,12 @@ export async function readHeld(
 ): Promise<bigint> {
   const spend = `igw:{${identity.organizationId}}:spend:${identity.month}`;
   return BigInt((await client.hget(spend, `held:${subject}`)) ?? "0");
+}
+
+/** How many scripts Redis has run. */
+export async function countScripts(client: RedisClient): Promise<number> {
+  const nodes = client instanceof Cluster ? client.nodes("master") : [client];
+  const stats = await Promise.all(nodes.map((node) => node.info("commandstats")));
+  const calls = [...stats.join("\n").matchAll(/cmdstat_eval(?:sha)?:calls=(\d+)/g)];
+  return calls.reduce((sum, [, count]) => sum + Number(count), 0);
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RequestIdentity } from "../../src/store/types/settlement.ts";
 import { canSetClock, openTimedStore, type TimedStore } from "./clock-fixture.ts";
 import { addTestKey, chargeInput, createIdentity, createTestKey, FINAL, holdInput } from "./fixture.ts";
-import { KEYS, REQUESTS, START, type Step } from "./spend-model.ts";
+import { type ChargeStep, KEYS, REQUESTS, START, type Step } from "./spend-model.ts";
 import { SpendRun } from "./spend-run.ts";
 
 const request = fc.integer({ min: 0, max: REQUESTS - 1 });
@@ -11,21 +11,26 @@ const total = fc.oneof(
   fc.bigInt({ min: 0n, max: 2_000n }),
   fc.constantFrom(10n ** 14n - 1n, 10n ** 14n, 10n ** 14n + 1n, 2n ** 53n - 1n),
 );
+const charge: fc.Arbitrary<ChargeStep> = fc.record({
+  kind: fc.constant("charge" as const),
+  request,
+  sequence: fc.integer({ min: 1, max: 6 }),
+  total,
+  estimate: total,
+  tokens: fc.integer({ min: 0, max: 1_000_000 }),
+  final: fc.boolean(),
+  brief: fc.boolean(),
+});
+const charges = fc.uniqueArray(charge, {
+  minLength: 2,
+  maxLength: REQUESTS,
+  selector: (each) => each.request,
+});
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constantFrom("hold" as const, "renew" as const), request }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("forget" as const), request }) },
-  {
-    weight: 8,
-    arbitrary: fc.record({
-      kind: fc.constant("charge" as const),
-      request,
-      sequence: fc.integer({ min: 1, max: 6 }),
-      total,
-      estimate: total,
-      tokens: fc.integer({ min: 0, max: 1_000_000 }),
-      final: fc.boolean(),
-    }),
-  },
+  { weight: 8, arbitrary: charge },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant("charges" as const), charges }) },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -91,11 +96,16 @@ describe.skipIf(!canSetClock)("what requests cost (sets Redis's clock: takes Lin
           );
           for (const [index, each] of totals.entries()) {
             const final = index === totals.length - 1 ? FINAL : null;
-            commands.push(() => store.charge(chargeInput(identity, index + 1, each, { final })));
+            const charged = chargeInput(identity, index + 1, each, { final });
+            commands.push(() => store.charge(charged));
+            if (final !== null) commands.push(() => store.charge({ ...charged, isBrief: true }));
           }
         }
-        // Any of them any number of times, then each at least once.
-        for (const pick of order) await commands[pick % commands.length]!();
+        // Any of them any number of times, alone or two in a turn, then each at least once.
+        const picked = order.map((pick) => commands[pick % commands.length]!);
+        for (const [index, command] of picked.entries()) {
+          await Promise.all(index % 3 === 0 ? [command(), picked.at(index - 1)!()] : [command()]);
+        }
         for (const command of commands) await command();
         const expected = requests.reduce((sum, totals) => sum + totals.at(-1)!, 0n);
         const { organizationMicrocents, organizationHeldMicrocents } = await store.readSpend(

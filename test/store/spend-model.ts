@@ -8,18 +8,24 @@ export const KEYS = 2;
 /** Of a hold. */
 const DEADLINE_MS = 30_000;
 
+export interface ChargeStep {
+  readonly kind: "charge";
+  readonly request: number;
+  readonly sequence: number;
+  readonly total: bigint;
+  /** Best estimate, of twice the tokens; none with a final charge. */
+  readonly estimate: bigint;
+  readonly tokens: number;
+  readonly final: boolean;
+  /** A final one only: its owner takes it for the request's only command, rightly or not. */
+  readonly brief: boolean;
+}
+
 export type Step =
   | { readonly kind: "hold" | "renew" | "forget"; readonly request: number }
-  | {
-      readonly kind: "charge";
-      readonly request: number;
-      readonly sequence: number;
-      readonly total: bigint;
-      /** Best estimate, of twice the tokens; none with a final charge. */
-      readonly estimate: bigint;
-      readonly tokens: number;
-      readonly final: boolean;
-    }
+  | ChargeStep
+  /** In one turn, each of another request. */
+  | { readonly kind: "charges"; readonly charges: readonly ChargeStep[] }
   | { readonly kind: "wait"; readonly milliseconds: number }
   /** What a supervisor saw, and when it acts on it: at once, or after the next step. */
   | { readonly kind: "close"; readonly stale: boolean }
@@ -70,7 +76,7 @@ export class SpendModel {
     return "held";
   }
 
-  charge(request: number, step: Extract<Step, { kind: "charge" }>): void {
+  charge(request: number, step: ChargeStep): void {
     const record = this.records.get(request) ?? this.#create(0n, 0n);
     this.records.set(request, record);
     if (step.sequence <= record.sequence) return;

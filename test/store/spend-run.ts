@@ -39,6 +39,10 @@ export class SpendRun {
       for (const sent of this.#sent.slice()) await this.apply(sent);
       return;
     }
+    if (each.kind === "charges") {
+      await Promise.all(each.charges.map((charge) => this.apply(charge)));
+      return;
+    }
     if (this.#forgotten.has(each.request)) return;
     const identity = this.#identities[each.request]!;
     if (each.kind === "forget") return this.#forget(each.request, identity);
@@ -63,7 +67,10 @@ export class SpendRun {
       const estimate = each.final
         ? null
         : { totalMicrocents: each.estimate, tokens: { ...tokens, input: 2 * each.tokens } };
-      await store.charge(chargeInput(identity, each.sequence, each.total, { tokens, estimate, final }));
+      const isBrief = each.final && each.brief ? true : undefined;
+      await store.charge(
+        chargeInput(identity, each.sequence, each.total, { tokens, estimate, final, isBrief }),
+      );
       model.charge(each.request, each);
     }
   }

@@ -1,5 +1,10 @@
 import { expect, it } from "vitest";
-import { commandsSent, sendCommandsAtTurnEnd, sendRepliesAtTurnEnd } from "../../src/turn-end.ts";
+import {
+  commandsSent,
+  makeCommandsAtTurnEnd,
+  sendCommandsAtTurnEnd,
+  sendRepliesAtTurnEnd,
+} from "../../src/turn-end.ts";
 
 it("sends a turn's commands before its replies, whichever came first, after all that the turn still does", async () => {
   const seen: string[] = [];
@@ -40,6 +45,23 @@ it("lets who waits for the commands reply in the same turn", async () => {
   await new Promise(setImmediate);
   await new Promise(setImmediate);
   expect(seen).toEqual(["command", "sent", "reply", "its reply", "next work", "late command"]);
+});
+
+it("makes commands of what was gathered before the turn's commands are sent, and of what comes later in the next", async () => {
+  const seen: string[] = [];
+  sendCommandsAtTurnEnd(() => seen.push("command"));
+  makeCommandsAtTurnEnd(() => {
+    seen.push("made");
+    sendCommandsAtTurnEnd(() => seen.push("its command"));
+  });
+  sendRepliesAtTurnEnd(() => {
+    seen.push("reply");
+    makeCommandsAtTurnEnd(() => seen.push("made later"));
+  });
+  await new Promise(setImmediate);
+  expect(seen).toEqual(["made", "command", "its command", "reply"]);
+  await new Promise(setImmediate);
+  expect(seen.slice(4)).toEqual(["made later"]);
 });
 
 it("says so too when there is no command", async () => {

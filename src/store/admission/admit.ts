@@ -1,7 +1,7 @@
 /**
  * May this key send this request: the key's record, the bucket, the limit of concurrent requests and both caps, decided
- * by one script on the organization's slot (`lua/admit.lua`). It is sent once; an error says nothing about whether the
- * token was taken.
+ * by one script on the organization's slot (`lua/admit.lua`): requests of one key that come in one turn share it. It is sent
+ * once; an error says nothing about whether the token was taken.
  */
 import { runInMonth } from "../context.ts";
 import type { StoreContext } from "../context.ts";
@@ -17,9 +17,9 @@ import {
   spendKey,
 } from "../redis/keys.ts";
 import { dayAt, monthAt } from "../../calendar.ts";
-import { amountAt, integerAt, integerOrNullAt, textAt } from "../redis/parse-reply.ts";
+import { amountAt, integerAt, integerOrNullAt, parseArray, textAt } from "../redis/parse-reply.ts";
 import { ADMISSION_DECISIONS } from "../types/decision.ts";
-import type { AdmitInput, AdmitResult, KeyReference } from "../types/admission.ts";
+import type { AdmitInput, AdmitResult, KeyReference, KnownKeyResult } from "../types/admission.ts";
 import { type AdmittedSettings, knownSettings, rememberSettings } from "./read-settings.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 
@@ -34,24 +34,41 @@ export async function findKeyReference(
 }
 
 /** @see AdmissionStore.admit */
-export async function admit(context: StoreContext, input: AdmitInput): Promise<AdmitResult> {
-  const { keyId } = input;
+export function admit(context: StoreContext, input: AdmitInput): Promise<AdmitResult> {
+  const { keyId, presentedHash, bucket, metered } = input;
+  const question = [keyId, presentedHash, bucket, metered].join();
+  return context.admissions.ask(question, input, (inputs) => admitAll(context, input, inputs));
+}
+
+type Question = Omit<AdmitInput, "requestId" | "route">;
+
+/** @param question What all of them ask. */
+async function admitAll(
+  context: StoreContext,
+  question: Question,
+  inputs: readonly AdmitInput[],
+): Promise<readonly AdmitResult[]> {
+  const { keyId } = question;
   const known = knownSettings(keyId);
+  const ofEach = inputs.flatMap(({ requestId, route }) => [requestId, route]);
   const reply = await runInMonth(context, (month) =>
     context.client.igwAdmit(
-      ...admitKeys(input, month.name),
+      ...admitKeys(question, month.name),
       keyId,
-      input.presentedHash,
+      question.presentedHash,
       String(month.startMs),
       String(month.endMs),
-      input.requestId,
-      input.route,
-      input.bucket,
-      input.metered ? "1" : "0",
+      question.bucket,
+      question.metered ? "1" : "0",
       known?.version ?? "",
+      ...ofEach,
     ),
   );
-  return parseAdmitResult(reply, input, known);
+  if (reply[OUTCOME] === "unknown_key") {
+    const timeMs = integerAt(reply, AT.unknownKey.timeMs);
+    return inputs.map(() => ({ decision: "unknown_key", timeMs }));
+  }
+  return parseAdmitReply(reply, question, known);
 }
 
 /** KEYS of `admit.lua`. */
@@ -69,42 +86,56 @@ export function admitKeys({ organizationId, keyId }: KeyReference, month: string
 }
 
 /** @param known The settings whose version was sent: the reply has none when they are still those. */
-function parseAdmitResult(
+function parseAdmitReply(
   reply: readonly unknown[],
-  { keyId, organizationId }: AdmitInput,
+  { keyId, organizationId }: Question,
   known: AdmittedSettings | null,
-): AdmitResult {
-  const decision = ADMISSION_DECISIONS.find((known) => known === reply[OUTCOME]);
-  if (decision === undefined) throw new TypeError("admit replied a decision that is not known");
+): AdmitResult[] {
   const at = AT.admit;
   const timeMs = integerAt(reply, at.timeMs);
-  if (decision === "unknown_key") return { decision, timeMs };
   const version = textAt(reply, at.settingsVersion);
   const settings =
     version === "" && known !== null ? known : rememberSettings(keyId, version, reply[at.settings]);
-  return {
-    decision,
-    timeMs,
-    month: monthAt(timeMs).name,
-    day: dayAt(timeMs).name,
-    key: {
-      id: keyId,
-      display: settings.display,
-      spentMicrocents: amountAt(reply, at.keySpent),
-      ...settings.key,
-    },
-    organization: {
-      id: organizationId,
-      spentMicrocents: amountAt(reply, at.organizationSpent),
-      ...settings.organization,
-    },
-    bucket: {
-      remaining: integerAt(reply, at.remaining),
-      capacity: integerAt(reply, at.capacity),
-      resetMs: integerAt(reply, at.resetMs),
-      retryAfterSeconds: integerAt(reply, at.retryAfterSeconds),
-    },
-    concurrentRequests: integerOrNullAt(reply, at.concurrent),
-    isEntered: textAt(reply, at.entered) !== "",
+  const { name: month } = monthAt(timeMs);
+  const { name: day } = dayAt(timeMs);
+  const key = {
+    id: keyId,
+    display: settings.display,
+    spentMicrocents: amountAt(reply, at.keySpent),
+    ...settings.key,
   };
+  const organization = {
+    id: organizationId,
+    spentMicrocents: amountAt(reply, at.organizationSpent),
+    ...settings.organization,
+  };
+  const capacity = integerAt(reply, at.capacity);
+  return parseArray(reply[at.requests]).map((item) => {
+    const request = parseArray(item);
+    const of = AT.admitRequest;
+    return {
+      decision: readDecision(request[OUTCOME]),
+      timeMs,
+      month,
+      day,
+      key,
+      organization,
+      bucket: {
+        remaining: integerAt(request, of.remaining),
+        capacity,
+        resetMs: integerAt(request, of.resetMs),
+        retryAfterSeconds: integerAt(request, of.retryAfterSeconds),
+      },
+      concurrentRequests: integerOrNullAt(request, of.concurrent),
+      isEntered: textAt(request, of.entered) !== "",
+    };
+  });
+}
+
+function readDecision(outcome: unknown): KnownKeyResult["decision"] {
+  const decision = ADMISSION_DECISIONS.find((known) => known === outcome);
+  if (decision === undefined || decision === "unknown_key") {
+    throw new TypeError("admit replied a decision that is not known");
+  }
+  return decision;
 }

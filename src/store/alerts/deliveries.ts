@@ -6,7 +6,14 @@ import { parseMessage } from "./alerts.ts";
 import { readChannels } from "./channels.ts";
 import { alertCourierKey, alertDeliveriesKey, alertOutboxKey } from "../redis/keys.ts";
 import { expiryOf } from "../../calendar.ts";
-import { formatCount, integerAt, parseArray, parseFields, textAt } from "../redis/parse-reply.ts";
+import {
+  formatCount,
+  integerAt,
+  parseArray,
+  parseFields,
+  textAt,
+  unknownOutcome,
+} from "../redis/parse-reply.ts";
 import { storeOf } from "../run.ts";
 import type { DeliveryStore } from "../types/alerts.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
@@ -95,8 +102,4 @@ export const createDeliveryStore = storeOf<DeliveryStore>({
 
 function timeOfEntry(entryId: string): number {
   return Number(entryId.split("-")[0]);
-}
-
-function unknownOutcome(outcome: string): TypeError {
-  return new TypeError(`a script replied an outcome that is not known: "${outcome}"`);
 }

@@ -1,19 +1,23 @@
--- May this key send this request? Checks in this order: key and organization, bucket, concurrency, caps.
+-- May this key send this request? Checks in this order: key and organization, bucket, concurrency, caps. Requests of one key
+-- that come in one turn of a worker are asked for together, and decided one after the other.
 --
 -- KEYS[1] key record            KEYS[2] organization          KEYS[3] bucket of requests
 -- KEYS[4] bucket of count_tokens  KEYS[5] spend of the month    KEYS[6] requests in flight of the key
 -- KEYS[7] stream of refused requests                           KEYS[8] holds (open requests by deadline)
 -- ARGV[1] key id                ARGV[2] SHA-256 of the presented key, hexadecimal
 -- ARGV[3] month's start, ms     ARGV[4] month's end (exclusive), ms
--- ARGV[5] request id            ARGV[6] route                 ARGV[7] 'requests' or 'count_tokens'
--- ARGV[8] '1': the call costs money, so caps and the limit of concurrent requests apply
--- ARGV[9] settings version that the caller knows the settings of, '' for none
+-- ARGV[5] 'requests' or 'count_tokens'
+-- ARGV[6] '1': the calls cost money, so caps and the limit of concurrent requests apply
+-- ARGV[7] settings version that the caller knows the settings of, '' for none
+-- ARGV[8..] of each request: its id, its route
 --
 -- Reply: {'month_changed', time ms}: TIME is outside of the month, nothing was changed; the only reply after which the
 --   caller may send it again.
 --   {'unknown_key', time ms}
---   JSON of {decision, time ms, key spent, organization spent, remaining, capacity, reset ms, retry after seconds, concurrent,
---   entered, settings version, settings}; the last two are '' when ARGV[9] is the version of the settings as they are. settings:
+--   JSON of {'decided', time ms, key spent, organization spent, capacity, settings version, settings, requests}; the
+--   settings and their version are '' when ARGV[7] is the version of the settings as they are.
+--   requests, for each: {decision, remaining, reset ms, retry after seconds, concurrent, entered}
+--   settings:
 --   {key display, key name, key requests per minute, key hard cap cents, key budget cents, key allowed models,
 --   key max concurrent requests, key expires at ms, key default tags, organization name, organization currency,
 --   organization hard cap cents, organization budget cents, organization strict caps, organization end user tag,
@@ -44,8 +48,8 @@ local key_record, organization, request_bucket, count_bucket = KEYS[1], KEYS[2],
 local spend, inflight, refused, holds = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
 local key_id, presented_hash = ARGV[1], ARGV[2]
 local month_start_ms, month_end_ms = tonumber(ARGV[3]), tonumber(ARGV[4])
-local request_id, route, bucket_name, metered = ARGV[5], ARGV[6], ARGV[7], ARGV[8] == '1'
-local known_version = ARGV[9]
+local bucket_name, metered, known_version = ARGV[5], ARGV[6] == '1', ARGV[7]
+local requests = { unpack(ARGV, 8) }
 
 -- How long an entry waits for its request's body and record, or for a worker that takes up what a dead one has begun.
 local ENTERED_MS = 60000
@@ -80,66 +84,82 @@ key_spent, organization_spent = key_spent or '0', organization_spent or '0'
 local capacity = request_capacity(rpm)
 local units = bucket_units(request_bucket, rpm, capacity, now_us)
 
--- One after the other, not in functions, which Redis would make anew for each request.
-local decision, retry_after_s, concurrent = 'admitted', 0, ''
+-- One after the other, not in functions, which Redis would make anew each time.
+local refusal
 if disabled == '1' then
-  decision = 'key_disabled'
+  refusal = 'key_disabled'
 elseif expires_at_ms and now_ms >= expires_at_ms then
-  decision = 'key_expired'
+  refusal = 'key_expired'
 elseif suspended == '1' then
-  decision = 'organization_suspended'
+  refusal = 'organization_suspended'
 end
-if decision == 'admitted' then
-  local is_counted = bucket_name == 'count_tokens'
-  local bucket, left = request_bucket, units
-  if is_counted then
-    bucket, left = count_bucket, bucket_units(count_bucket, rpm, count_capacity(rpm), now_us)
-  end
-  if left >= UNITS_PER_TOKEN then
-    left = left - UNITS_PER_TOKEN
-  else
-    decision, retry_after_s = 'rate_limited', math.ceil((UNITS_PER_TOKEN - left) / (rpm * 1000000))
-  end
-  -- On a refusal too: should the clock go back, nothing of what has come in until now is lost.
-  write_bucket(bucket, left, now_us)
-  if not is_counted then
-    units = left
-  end
+local is_counted = bucket_name == 'count_tokens'
+local bucket, left = request_bucket, units
+if is_counted and not refusal then
+  bucket, left = count_bucket, bucket_units(count_bucket, rpm, count_capacity(rpm), now_us)
 end
-if decision == 'admitted' and metered then
+
+-- What refuses all those that have a token, if anything does.
+local behind_bucket, concurrent = 'admitted', ''
+if not refusal and metered and left >= UNITS_PER_TOKEN then
   if max_concurrent then
     -- Those whose deadline has passed may be nobody's any more, which is for hold to find out.
     local others = redis.call('ZCOUNT', inflight, '(' .. integer(now_ms), '+inf')
     concurrent = integer(others)
     if others >= max_concurrent then
-      decision = 'concurrency_limited'
+      behind_bucket = 'concurrency_limited'
     end
   end
-  if decision == 'admitted' and key_cap_cents and tonumber(key_spent) >= key_cap_cents * 1000000 then
-    decision = 'key_cap_reached'
-  elseif decision == 'admitted' and organization_cap_cents
+  if behind_bucket == 'admitted' and key_cap_cents and tonumber(key_spent) >= key_cap_cents * 1000000 then
+    behind_bucket = 'key_cap_reached'
+  elseif behind_bucket == 'admitted' and organization_cap_cents
     and tonumber(organization_spent) >= organization_cap_cents * 1000000 then
-    decision = 'organization_cap_reached'
+    behind_bucket = 'organization_cap_reached'
   end
 end
 
-local remaining = math.floor(units / UNITS_PER_TOKEN)
-local entered = ''
-if decision ~= 'admitted' then
-  add_refused(refused, request_id, {
-    key_id, route, decision, bucket_name, rpm_text, key_cap or '', max_concurrent_text or '', expires_at or '', key_spent,
-    currency or '', organization_cap or '', organization_spent, integer(remaining), integer(capacity),
-    integer(retry_after_s), concurrent,
-  })
-elseif metered and strict_caps ~= '1' and not max_concurrent then
-  local deadline_ms = integer(now_ms + ENTERED_MS)
-  redis.call('ZADD', holds, deadline_ms, request_id)
-  redis.call('ZADD', inflight, deadline_ms, request_id)
-  entered = '1'
-  if string.sub(request_id, -2) == '00' then
-    -- Now and then, what nobody has taken out: with a limit hold does that.
-    redis.call('ZREMRANGEBYSCORE', inflight, '-inf', integer(now_ms - ABANDONED_MS))
+local can_enter = metered and strict_caps ~= '1' and not max_concurrent
+local deadline_ms = integer(now_ms + ENTERED_MS)
+local decided, entries, is_sweeping = {}, {}, false
+for position = 1, #requests, 2 do
+  local request_id, decision, retry_after_s, others = requests[position], refusal or behind_bucket, 0, concurrent
+  if not refusal then
+    if left >= UNITS_PER_TOKEN then
+      left = left - UNITS_PER_TOKEN
+    else
+      decision, retry_after_s, others = 'rate_limited', math.ceil((UNITS_PER_TOKEN - left) / (rpm * 1000000)), ''
+    end
+    if not is_counted then
+      units = left
+    end
   end
+  local remaining, entered = math.floor(units / UNITS_PER_TOKEN), ''
+  if decision ~= 'admitted' then
+    add_refused(refused, request_id, {
+      key_id, requests[position + 1], decision, bucket_name, rpm_text, key_cap or '', max_concurrent_text or '',
+      expires_at or '', key_spent, currency or '', organization_cap or '', organization_spent, integer(remaining),
+      integer(capacity), integer(retry_after_s), others,
+    })
+  elseif can_enter then
+    entries[#entries + 1] = deadline_ms
+    entries[#entries + 1] = request_id
+    entered = '1'
+    is_sweeping = is_sweeping or string.sub(request_id, -2) == '00'
+  end
+  decided[#decided + 1] = string.format('["%s","%d","%d","%d","%s","%s"]', decision, remaining,
+    math.ceil((capacity * UNITS_PER_TOKEN - units) / (rpm * 1000)), retry_after_s, others, entered)
+end
+if not refusal then
+  -- Where nothing was granted too: should the clock go back, nothing of what has come in until now is lost.
+  write_bucket(bucket, left, now_us)
+end
+if #entries > 0 then
+  redis.call('ZADD', holds, unpack(entries))
+  redis.call('ZADD', inflight, unpack(entries))
+end
+if is_sweeping then
+  -- Now and then, what nobody has taken out: with a limit hold does that.
+  redis.call('ZREMRANGEBYSCORE', inflight, '-inf', integer(now_ms - ABANDONED_MS))
 end
 
 local settings_version = settings_version_of(key_version, key_stamp, organization_version, organization_stamp)
@@ -163,6 +183,5 @@ else
   settings = write_list(texts)
 end
 -- As write_list would write it, at half the cost: none of these texts has what JSON would write differently.
-return string.format('["%s","%d","%s","%s","%d","%d","%d","%d","%s","%s","%s",%s]', decision, now_ms, key_spent,
-  organization_spent, remaining, capacity, math.ceil((capacity * UNITS_PER_TOKEN - units) / (rpm * 1000)), retry_after_s,
-  concurrent, entered, settings_version, settings)
+return string.format('["decided","%d","%s","%s","%d","%s",%s,[%s]]', now_ms, key_spent, organization_spent, capacity,
+  settings_version, settings, table.concat(decided, ','))

@@ -31,22 +31,22 @@
 -- max(0, worst - total) while open, 0 once closed; requests in flight of a key = its open records. Alerts are tested on
 -- the spend that caps are compared with.
 
--- Redis makes all functions and tables anew at each run, so those that only the other requests need stand behind the usual
--- one's return.
-
 -- @include integer.lua
 -- @include lists.lua
+-- @include time.lua
 -- @include spend.lua
 -- @include ended.lua
--- @include reached.lua
 -- @include tags.lua
+-- @include requests.lua
+-- @include reached.lua
+-- @include thresholds.lua
 
 local request, holds, spend, usage, inflight, recent = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local key_record, organization, fired_set, outbox, alerts = KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11]
 local combinations = KEYS[12]
 local entry, ARGV = ARGV[2], read_list(ARGV[1])
 local request_id, key_id, month, day, model, route = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local seq, final, FIRST_TOTAL, LAST_TOTAL, total_text = ARGV[7], ARGV[8] == '1', 9, 19, ARGV[15]
+local seq, final, FIRST_TOTAL = ARGV[7], ARGV[8] == '1', 9
 local expires_at_ms, price, estimate, estimate_further = ARGV[20], ARGV[21] or '', ARGV[22] or '', ARGV[23] or ''
 local tags, tag_row, only_entered = ARGV[24] or '', ARGV[25] or '', ARGV[26] == '1'
 
@@ -56,37 +56,6 @@ if not exists and only_entered and not redis.call('ZSCORE', holds, request_id) t
 end
 if not exists then
   tag_row = decide_tag_row(combinations, tags, tag_row, expires_at_ms)
-end
-
-local is_only_charge = final and not exists
-local organization_spent, key_spent
-if is_only_charge then
-  -- The usual request. All of it began at 0, so the texts that came are the differences. Its record is for repeats and what
-  -- comes late, and is deleted soon: figures as one text, and what a command is compared with, also by older programs.
-  organization_spent, key_spent = move_spend(spend, key_id, tonumber(total_text), total_text, expires_at_ms)
-  add_usage(usage, usage_row(key_id, model, tag_row), ARGV, FIRST_TOTAL, expires_at_ms)
-  redis.call('ZREM', holds, request_id)
-  redis.call('ZREM', inflight, request_id)
-  redis.call('HSET', request, 'state', 'closed', 'final', '1', 'seq', seq, 'key', key_id, 'month', month, 'day', day,
-    'model', model, 'tag_row', tag_row, 'totals', table.concat(ARGV, ' ', FIRST_TOTAL, LAST_TOTAL),
-    'entry', add_recent(recent, nil, request_id, entry))
-  redis.call('PEXPIRE', request, CLOSED_RECORD_MS)
-  if are_alerts_far(key_record, organization, spend, key_id, key_spent, organization_spent) then
-    return '["applied","0",""]'
-  end
-end
-
--- @include time.lua
--- @include requests.lua
--- @include thresholds.lua
-
-local function fire()
-  local spent = organization_spent and { organization = organization_spent, ['key:' .. key_id] = key_spent }
-  return fire_thresholds({ key = key_record, organization = organization, spend = spend, fired = fired_set,
-    outbox = outbox, alerts = alerts, spent = spent }, key_id, month, expires_at_ms)
-end
-if is_only_charge then
-  return write_list({ 'applied', fire(), '' })
 end
 
 local record = exists and read_request(request)
@@ -110,7 +79,7 @@ if record.state ~= 'open' and not final then
 end
 local total = totals[7]
 local difference = total - record.figures[7]
-organization_spent, key_spent = move_spend(spend, key_id, difference, integer(difference), expires_at_ms)
+local organization_spent, key_spent = move_spend(spend, key_id, difference, integer(difference), expires_at_ms)
 move_usage(usage, key_id, model, record.tag_row, record.figures, totals, expires_at_ms)
 
 local open = record.state == 'open' and not final
@@ -177,6 +146,7 @@ end
 local fired = '0'
 if (final or total > record.figures[7])
   and not are_alerts_far(key_record, organization, spend, key_id, key_spent, organization_spent) then
-  fired = fire()
+  fired = fire_thresholds({ key = key_record, organization = organization, spend = spend, fired = fired_set,
+    outbox = outbox, alerts = alerts, spent = spent_by(key_id, key_spent, organization_spent) }, key_id, month, expires_at_ms)
 end
 return write_list({ 'applied', fired, fell })

@@ -60,7 +60,7 @@ if record.seq == 0 or record.floor > totals[7] then
 end
 local difference = totals[7] - record.figures[7]
 local organization_spent, key_spent = move_spend(spend, key_id, difference, integer(difference), expires_at_ms)
-alert_names.spent = organization_spent and { organization = organization_spent, ['key:' .. key_id] = key_spent }
+alert_names.spent = spent_by(key_id, key_spent, organization_spent)
 move_usage(usage, key_id, record.model, record.tag_row, record.figures, totals, expires_at_ms)
 move_held(spend, key_id, -record.left)
 

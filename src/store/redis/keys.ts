@@ -92,3 +92,22 @@ export const alertKeys = (organizationId: string, month: string): readonly [stri
   alertOutboxKey(organizationId),
   alertListKey(organizationId),
 ];
+
+/** What a charge moves beside its request's record: KEYS of `charge.lua`, `close.lua` and `charge-brief.lua`, in their order. */
+export function chargedKeys({
+  organizationId,
+  keyId,
+  month,
+  day,
+}: Readonly<Record<"organizationId" | "keyId" | "month" | "day", string>>): string[] {
+  return [
+    holdsKey(organizationId),
+    spendKey(organizationId, month),
+    usageKey(organizationId, day),
+    inflightKey(organizationId, keyId),
+    recentKey(organizationId),
+    keyRecordKey(organizationId, keyId),
+    organizationKey(organizationId),
+    ...alertKeys(organizationId, month),
+  ];
+}

@@ -69,3 +69,7 @@ export function formatCount(count: number): string {
   if (!Number.isSafeInteger(count) || count < 0) throw new RangeError(`${count} is not a count`);
   return String(count);
 }
+
+export function unknownOutcome(outcome: string): TypeError {
+  return new TypeError(`a script replied an outcome that is not known: "${outcome}"`);
+}

@@ -14,20 +14,6 @@ interface ReplyLayout {
   readonly settings?: readonly string[];
 }
 
-const ADMIT_FIELDS = [
-  "timeMs",
-  "keySpent",
-  "organizationSpent",
-  "remaining",
-  "capacity",
-  "resetMs",
-  "retryAfterSeconds",
-  "concurrent",
-  "entered",
-  "settingsVersion",
-  "settings",
-] as const;
-
 const KEY_FIELDS = admittedFields("key", KEY_SETTINGS);
 const ORGANIZATION_FIELDS = admittedFields("organization", ORGANIZATION_SETTINGS);
 
@@ -38,14 +24,28 @@ function admittedFields(owner: string, table: StoredSettings): string[] {
 export const REPLY_LAYOUTS = {
   admit: {
     file: "admit.lua",
-    fields: ADMIT_FIELDS,
+    fields: [
+      "timeMs",
+      "keySpent",
+      "organizationSpent",
+      "capacity",
+      "settingsVersion",
+      "settings",
+      "requests",
+    ],
     settings: ["keyDisplay", ...KEY_FIELDS, ...ORGANIZATION_FIELDS],
   },
+  admitRequest: {
+    file: "admit.lua",
+    fields: ["remaining", "resetMs", "retryAfterSeconds", "concurrent", "entered"],
+  },
+  unknownKey: { file: "admit.lua", fields: ["timeMs"] },
   monthChanged: { file: "admit.lua", fields: ["timeMs"] },
   held: { file: "hold.lua", fields: ["tagRow"] },
   concurrencyLimited: { file: "hold.lua", fields: ["limit"] },
   capReached: { file: "hold.lua", fields: ["spent", "held", "capCents"] },
   charged: { file: "charge.lua", fields: ["alertsFired", "fell"] },
+  chargedBrief: { file: "charge-brief.lua", fields: ["alertsFired"] },
   closed: { file: "close.lua", fields: ["alertsFired"] },
   dayChanged: { file: "correct.lua", fields: ["timeMs"] },
   corrected: {

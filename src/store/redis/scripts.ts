@@ -22,6 +22,7 @@ export const SCRIPTS = {
   igwReadBuckets: { file: "read-buckets.lua" },
   igwHold: { file: "hold.lua", numberOfKeys: 7 },
   igwCharge: { file: "charge.lua", numberOfKeys: 12 },
+  igwChargeBrief: { file: "charge-brief.lua" },
   igwRenew: { file: "renew.lua" },
   igwClose: { file: "close.lua", numberOfKeys: 11 },
   igwForget: { file: "forget.lua" },

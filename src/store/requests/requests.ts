@@ -5,18 +5,18 @@
  */
 import { countFiredAlerts, countSpendFall } from "../context.ts";
 import {
-  alertKeys,
+  chargedKeys,
   holdsKey,
   inflightKey,
   keyRecordKey,
   organizationKey,
-  recentKey,
   requestKey,
   spendKey,
   tagCombinationsKey,
-  usageKey,
 } from "../redis/keys.ts";
-import { formatChargedEntry, formatChecks } from "./recent-entry.ts";
+import { chargeBrief } from "./brief-charges.ts";
+import { formatCharge, formatFurther } from "./formatted-charge.ts";
+import { formatChecks } from "./recent-entry.ts";
 import { expiryOf } from "../../calendar.ts";
 import {
   amountAt,
@@ -26,6 +26,7 @@ import {
   integerOrNullAt,
   parseArray,
   textAt,
+  unknownOutcome,
 } from "../redis/parse-reply.ts";
 import type {
   ChargeInput,
@@ -34,7 +35,6 @@ import type {
   RequestEstimate,
   RequestIdentity,
   RequestStore,
-  RequestTokens,
 } from "../types/settlement.ts";
 import type { Check } from "../types/reporting.ts";
 import { storeOf } from "../run.ts";
@@ -92,27 +92,23 @@ export const createRequestStore = storeOf<RequestStore>({
   },
 
   async charge(context, input) {
-    const { month, tokens, final } = input;
+    const charge = formatCharge(input);
+    if (input.isBrief === true && (await chargeBrief(context, charge))) return { outcome: "applied" };
+    const { month, final } = input;
     const reply = parseArray(
       await context.client.igwCharge(
-        ...chargeKeys(input),
+        requestKey(input.organizationId, input.requestId),
+        ...chargedKeys(input),
         tagCombinationsKey(input.organizationId, month),
         JSON.stringify([
           ...identityArguments(input),
           formatCount(input.sequence),
           final === null ? "0" : "1",
-          String(input.requests),
-          formatCount(tokens.input),
-          formatCount(tokens.cachedInput),
-          formatCount(tokens.output),
-          formatCount(tokens.reasoning),
-          input.estimated ? "1" : "0",
-          formatAmount(input.totalMicrocents),
-          ...listFurther(tokens),
+          ...charge.figures,
           String(expiryOf(month, context.usageMonths)),
           ...listRare(input),
         ]),
-        formatChargedEntry(input),
+        charge.entry,
       ),
     );
     const outcome = textAt(reply, OUTCOME);
@@ -171,7 +167,8 @@ export const createRequestStore = storeOf<RequestStore>({
     const { keyId, month, day } = record ?? NO_RECORD;
     const reply = parseArray(
       await context.client.igwClose(
-        ...chargeKeys({ organizationId, requestId, keyId, month, day }),
+        requestKey(organizationId, requestId),
+        ...chargedKeys({ organizationId, keyId, month, day }),
         requestId,
         keyId,
         month,
@@ -208,18 +205,13 @@ function identityArguments(identity: RequestIdentity): string[] {
   return [identity.requestId, identity.keyId, identity.month, identity.day, identity.model, identity.route];
 }
 
-/** Those that schema 1 does not know. */
-function listFurther({ cacheWrite, cacheWrite1h, inputAudio, outputAudio }: RequestTokens): string[] {
-  return [cacheWrite, cacheWrite1h, inputAudio, outputAudio].map((count) => formatCount(count ?? 0));
-}
-
 /** Most charges have none of these, and are read in less time without. */
 function listRare({ final, estimate, tags, tagRow, onlyIfEntered }: ChargeInput): string[] {
   if (estimate === null && (tags ?? "") === "" && onlyIfEntered !== true) return [];
   return [
     final === null ? formatPrice(estimate?.price) : "",
     formatEstimate(estimate),
-    estimate === null ? "" : listFurther(estimate.tokens).join(" "),
+    estimate === null ? "" : formatFurther(estimate.tokens).join(" "),
     tags ?? "",
     tagRow ?? "",
     onlyIfEntered === true ? "1" : "",
@@ -243,26 +235,4 @@ function parseRenewOutcome(outcome: string): RenewOutcome {
     return outcome;
   }
   throw unknownOutcome(outcome);
-}
-
-function unknownOutcome(outcome: string): TypeError {
-  return new TypeError(`a script replied an outcome that is not known: "${outcome}"`);
-}
-
-type ChargedRequest = Pick<RequestIdentity, "organizationId" | "requestId" | "keyId" | "month" | "day">;
-type ElevenKeys = [string, string, string, string, string, string, string, string, string, string, string];
-
-/** KEYS of `charge.lua` and `close.lua`, which move the same figures. */
-function chargeKeys({ organizationId, requestId, keyId, month, day }: ChargedRequest): ElevenKeys {
-  return [
-    requestKey(organizationId, requestId),
-    holdsKey(organizationId),
-    spendKey(organizationId, month),
-    usageKey(organizationId, day),
-    inflightKey(organizationId, keyId),
-    recentKey(organizationId),
-    keyRecordKey(organizationId, keyId),
-    organizationKey(organizationId),
-    ...alertKeys(organizationId, month),
-  ];
 }

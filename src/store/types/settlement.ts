@@ -92,6 +92,11 @@ export interface ChargeInput extends RequestIdentity {
    * is a record, or the request is still entered as its admission left it.
    */
   readonly onlyIfEntered?: true;
+  /**
+   * It is final and, as far as the request's owner knows, nothing of the request is on record yet: it can share a command
+   * with others of its turn. Where it is not so, it takes a command more.
+   */
+  readonly isBrief?: true | undefined;
 }
 
 /** The best estimate of what a request in flight has come to. */

@@ -3,7 +3,14 @@ import { createHash } from "node:crypto";
 import type { StoreContext } from "../context.ts";
 import { holdsKey, spendKey, tagCombinationsKey, usageKey } from "../redis/keys.ts";
 import { expiryOf } from "../../calendar.ts";
-import { amountAt, formatAmount, formatCount, parseArray, textAt } from "../redis/parse-reply.ts";
+import {
+  amountAt,
+  formatAmount,
+  formatCount,
+  parseArray,
+  textAt,
+  unknownOutcome,
+} from "../redis/parse-reply.ts";
 import type { LoggedUsageRows, RaiseUsageResult, UsageRow } from "../types/reporting.ts";
 import { OTHER_TAGS } from "../../tags.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
@@ -35,7 +42,7 @@ export async function raiseUsage(
   const outcome = textAt(reply, OUTCOME);
   if (outcome === "raised") return { outcome, addedMicrocents: amountAt(reply, AT.raised.addedMicrocents) };
   if (outcome === "enough" || outcome === "in_flight") return { outcome, addedMicrocents: 0n };
-  throw new TypeError(`raise-usage replied an outcome that is not known: ${outcome}`);
+  throw unknownOutcome(outcome);
 }
 
 function formatRow(row: UsageRow): string[] {

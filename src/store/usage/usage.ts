@@ -14,7 +14,14 @@ import {
 } from "../redis/keys.ts";
 import { dayAt, daysOf, expiryOf, monthAt, parseMonth } from "../../calendar.ts";
 import type { CalendarPeriod } from "../../calendar.ts";
-import { amountAt, integerAt, parseArray, parseInteger, textAt } from "../redis/parse-reply.ts";
+import {
+  amountAt,
+  integerAt,
+  parseArray,
+  parseInteger,
+  textAt,
+  unknownOutcome,
+} from "../redis/parse-reply.ts";
 import { NO_USAGE } from "../types/reporting.ts";
 import type { CorrectionDetails, CorrectResult, UsageRow } from "../types/reporting.ts";
 import { OTHER_TAGS } from "../../tags.ts";
@@ -129,7 +136,7 @@ function parseCorrection(reply: readonly unknown[], keyId: string | null): Corre
   const outcome = textAt(reply, OUTCOME);
   if (outcome === "not_found") return { outcome };
   if (outcome !== "applied" && outcome !== "repeated") {
-    throw new TypeError(`a script replied an outcome that is not known: "${outcome}"`);
+    throw unknownOutcome(outcome);
   }
   return {
     outcome,

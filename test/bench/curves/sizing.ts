@@ -1,4 +1,7 @@
-/** How many cores a rate of requests takes, by calculation from the CPU time of one request. */
+/**
+ * How many cores a rate of requests takes, by calculation from the CPU time of one request: of one among so many keys that
+ * no two requests of a turn share a command to Redis.
+ */
 import type { CurvePoint } from "./curve.ts";
 import { formatTable } from "../table.ts";
 
@@ -7,7 +10,7 @@ const RATES = [10, 1_000, 100_000];
 const USABLE = 0.5;
 
 /** One Redis runs its scripts on one core; where half of that is not enough, organizations are spread over a cluster. */
-export function formatSizing({ cpuMsPerRequest: cpu }: CurvePoint): string {
+export function formatSizing({ label, cpuMsPerRequest: cpu }: CurvePoint): string {
   const coresOf = (ms: number, rate: number): number => (ms * rate) / 1000 / USABLE;
   const rows = RATES.map((rate) => {
     const redis = Math.ceil(coresOf(cpu.redis, rate));
@@ -20,7 +23,7 @@ export function formatSizing({ cpuMsPerRequest: cpu }: CurvePoint): string {
   });
   const headings = ["requests per second", "workers (cores)", "Envoy threads (cores)", "Redis"];
   return [
-    `From the requests of 1 kB at 32 connections: ${cpu.sidecar.toFixed(2)} ms of worker, ${cpu.envoy.toFixed(2)} ms of Envoy ` +
+    `From the requests of 1 kB of ${label} keys in turn: ${cpu.sidecar.toFixed(2)} ms of worker, ${cpu.envoy.toFixed(2)} ms of Envoy ` +
       `and ${cpu.redis.toFixed(2)} ms of Redis each, every core used by half, at least two workers.`,
     "",
     formatTable(headings, rows),

@@ -31,7 +31,7 @@ export function writeCurves(curves: Curves): void {
 /** The text that stands in the document. */
 export function formatCurves({ date, machine, curves, streams }: Curves): string {
   const { cpu, cores, node, envoy, redis } = machine;
-  const base = curves.find(({ name }) => name === "connections")?.points.find(({ label }) => label === "32");
+  const base = curves.find(({ name }) => name === "keys")?.points.at(-1);
   return [
     `${date}, ${cores} cores of ${cpu}, Node ${node}, Envoy ${envoy}, Redis ${redis}; load generator and model server share the machine.`,
     ...curves.flatMap((curve) => [

@@ -7,14 +7,16 @@ const ADMIT = readScript("admit.lua");
 /** Redis knows it by its SHA-1; a worker's first admission sends the whole text. */
 const ADMIT_SHA = createHash("sha1").update(ADMIT).digest("hex");
 const ADMIT_TITLE = ADMIT.slice(0, ADMIT.indexOf("\n"));
+/** `evalsha <sha> 8 <8 keys> <7 arguments> <request id> <route> …` */
+const FIRST_REQUEST = 3 + 8 + 7;
 
 export interface RedisMonitor {
   /** Every command since the start, each as its words. */
   readonly commands: readonly (readonly string[])[];
   /** Commands whose words contain all of these texts. */
   find(...texts: readonly string[]): readonly (readonly string[])[];
-  /** Admissions of the key with this id. */
-  findAdmissions(keyId: string): readonly (readonly string[])[];
+  /** Ids of the requests whose admission was asked for, each time, of the key with this id. */
+  findAdmissions(keyId: string): readonly string[];
   /** Resolves when everything that Redis was sent before this call has been seen. */
   catchUp(): Promise<void>;
   stop(): void;
@@ -33,7 +35,9 @@ export async function startMonitor(socket: string): Promise<RedisMonitor> {
     commands,
     find,
     findAdmissions: (keyId) =>
-      find(keyId).filter((words) => words.some((word) => word === ADMIT_SHA || word.startsWith(ADMIT_TITLE))),
+      find(keyId)
+        .filter((words) => words.some((word) => word === ADMIT_SHA || word.startsWith(ADMIT_TITLE)))
+        .flatMap((words) => words.slice(FIRST_REQUEST).filter((_, index) => index % 2 === 0)),
     async catchUp() {
       marks += 1;
       const mark = `test-mark-${marks}-end`;

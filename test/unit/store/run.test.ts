@@ -2,6 +2,7 @@ import { Redis } from "ioredis";
 import { describe, expect, it } from "vitest";
 import { monthAt } from "../../../src/calendar.ts";
 import type { StoreContext } from "../../../src/store/context.ts";
+import { TurnBatches } from "../../../src/store/redis/turn-batches.ts";
 import { createRun } from "../../../src/store/run.ts";
 
 /** Connects to nothing. */
@@ -10,6 +11,8 @@ const context: StoreContext = {
   usageMonths: 13,
   month: { current: monthAt(0) },
   alerts: { fired: 0 },
+  admissions: new TurnBatches(),
+  briefCharges: new TurnBatches(),
   spendFalls: { interim: 0, reaped: 0, correction: 0 },
 };
 

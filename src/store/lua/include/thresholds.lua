@@ -72,6 +72,11 @@ local function fire_subject(message, names, record, subject, alert)
   end
 end
 
+-- What fire_thresholds is told of spend that has just moved; nil when it has not, so that it is read.
+local function spent_by(key_id, key_spent, organization_spent)
+  return organization_spent and { organization = organization_spent, ['key:' .. key_id] = key_spent }
+end
+
 -- Fires what the spend of a month has reached and tells the delivery. Returns how many alerts that were, as text.
 -- names: { organization, key (nil: not the key's), spend, fired, outbox, alerts, spent (by subject, nil: it is read) };
 -- only_key: not the organization's.

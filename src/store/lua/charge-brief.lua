@@ -1,0 +1,68 @@
+-- Sets what brief requests have cost: those that end with their first charge, before Redis has a record of them. So end most
+-- requests; those of one turn that count in the same usage row come together, and cost little more than one of them.
+-- charge.lua takes all other charges, and from then on these requests', too.
+--
+-- KEYS[1] holds                KEYS[2] spend of the month of admission   KEYS[3] usage of the day of admission
+-- KEYS[4] requests in flight of the key   KEYS[5] recent requests   KEYS[6] key record   KEYS[7] organization
+-- KEYS[8] alerts fired in the month of admission   KEYS[9] outbox of alerts   KEYS[10] list of alerts
+-- KEYS[11] combinations of tags in the month of admission; then for each request its record
+-- ARGV[1] the JSON of the list of these
+--   1 key id   2 month of admission   3 day of admission   4 model   5 tags, '' for none   6 tag row, '' when not known
+--   7 when the month's figures expire, ms
+--   8..18 sums over all requests: requests, input, cached, output, reasoning tokens, estimated, microcents, tokens written to
+--     a cache for 5 minutes, for an hour, input audio, output audio
+-- ARGV[n] then for each request: its id, sequence number, own figures in the order of the sums with one space between, and
+--   what the list of recent requests gets, see requests/recent-entry.ts
+--
+-- Reply: JSON of {'applied', alerts fired}; {'on_record'}: one of them has a record, and nothing was changed.
+--
+-- Keeps: what charge.lua keeps.
+
+-- @include integer.lua
+-- @include lists.lua
+-- @include spend.lua
+-- @include ended.lua
+-- @include reached.lua
+-- @include tags.lua
+
+local holds, spend, usage, inflight, recent, key_record = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local organization, fired_set, outbox, alerts, combinations = KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11]
+local shared = read_list(ARGV[1])
+local requests = { unpack(KEYS, 12) }
+local each = { unpack(ARGV, 2) }
+
+local key_id, month, day, model, tags, tag_row, expires_at_ms = unpack(shared)
+local FIRST_SUM, microcents = 8, shared[14]
+
+if redis.call('EXISTS', unpack(requests)) > 0 then
+  return '["on_record"]'
+end
+
+tag_row = decide_tag_row(combinations, tags, tag_row, expires_at_ms)
+-- All of them began at 0, so the sums are the differences, and the texts are good as they came.
+local organization_spent, key_spent = move_spend(spend, key_id, tonumber(microcents), microcents, expires_at_ms)
+add_usage(usage, usage_row(key_id, model, tag_row), shared, FIRST_SUM, expires_at_ms)
+
+local ids = {}
+for position, request in ipairs(requests) do
+  local id, seq, figures, entry = unpack(each, 4 * position - 3, 4 * position)
+  ids[position] = id
+  -- For repeats and what comes late, and deleted soon: figures as one text, and what a command is compared with, also by
+  -- older programs.
+  redis.call('HSET', request, 'state', 'closed', 'final', '1', 'seq', seq, 'key', key_id, 'month', month, 'day', day,
+    'model', model, 'tag_row', tag_row, 'totals', figures, 'entry', add_recent(recent, nil, id, entry))
+  redis.call('PEXPIRE', request, CLOSED_RECORD_MS)
+end
+redis.call('ZREM', holds, unpack(ids))
+redis.call('ZREM', inflight, unpack(ids))
+if are_alerts_far(key_record, organization, spend, key_id, key_spent, organization_spent) then
+  return '["applied","0"]'
+end
+
+-- Behind the usual return, since Redis makes all functions and tables anew at each run.
+-- @include time.lua
+-- @include thresholds.lua
+
+return write_list({ 'applied', fire_thresholds({ key = key_record, organization = organization, spend = spend,
+  fired = fired_set, outbox = outbox, alerts = alerts, spent = spent_by(key_id, key_spent, organization_spent) }, key_id,
+  month, expires_at_ms) })

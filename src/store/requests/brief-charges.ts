@@ -1,0 +1,65 @@
+/**
+ * Charges of brief requests, which end with their first one: all of one turn that count in the same usage row are one
+ * command (`lua/charge-brief.lua`).
+ */
+import { expiryOf } from "../../calendar.ts";
+import { countFiredAlerts, type StoreContext } from "../context.ts";
+import { chargedKeys, requestKey, tagCombinationsKey } from "../redis/keys.ts";
+import { parseArray, textAt, unknownOutcome } from "../redis/parse-reply.ts";
+import { AT, OUTCOME } from "../redis/reply-layouts.ts";
+import type { RequestIdentity } from "../types/settlement.ts";
+import type { FormattedCharge } from "./formatted-charge.ts";
+
+/** Whether it was charged. If not, it has a record or comes a second time in this turn: nothing was changed. */
+export function chargeBrief(context: StoreContext, charge: FormattedCharge): Promise<boolean> {
+  const { keyId, day, model, tags, tagRow } = charge.input;
+  // The day says the month, and a key its organization.
+  const row = [keyId, day, model, tagRow, tags].join("\n");
+  return context.briefCharges.ask(row, charge, (charges) => chargeAll(context, charge.input, charges));
+}
+
+/** @param row Says which row it is, as any of them does. */
+async function chargeAll(
+  context: StoreContext,
+  row: RequestIdentity,
+  charges: readonly FormattedCharge[],
+): Promise<boolean[]> {
+  const once = new Map(charges.map((charge) => [charge.input.requestId, charge]));
+  const isCharged = await chargeRow(context, row, [...once.values()]);
+  return charges.map((charge) => isCharged && once.get(charge.input.requestId) === charge);
+}
+
+/** All of them or, when one has a record, none. */
+async function chargeRow(
+  context: StoreContext,
+  { organizationId, keyId, month, day, model, tags, tagRow }: RequestIdentity,
+  charges: readonly FormattedCharge[],
+): Promise<boolean> {
+  const keys = [
+    ...chargedKeys({ organizationId, keyId, month, day }),
+    tagCombinationsKey(organizationId, month),
+    ...charges.map(({ input }) => requestKey(organizationId, input.requestId)),
+  ];
+  const expiry = String(expiryOf(month, context.usageMonths));
+  const shared = [keyId, month, day, model, tags ?? "", tagRow ?? "", expiry, ...sumOf(charges)];
+  const ofEach = charges.flatMap(({ input, figures, entry }) => [
+    input.requestId,
+    String(input.sequence),
+    figures.join(" "),
+    entry,
+  ]);
+  const reply = parseArray(
+    await context.client.igwChargeBrief(String(keys.length), ...keys, JSON.stringify(shared), ...ofEach),
+  );
+  const outcome = textAt(reply, OUTCOME);
+  if (outcome !== "applied" && outcome !== "on_record") throw unknownOutcome(outcome);
+  if (outcome === "applied") countFiredAlerts(context, reply, AT.chargedBrief.alertsFired);
+  return outcome === "applied";
+}
+
+/** Of each figure. Exact: a sum may be more than a number holds, and Redis adds 64 bits. */
+function sumOf(charges: readonly FormattedCharge[]): readonly string[] {
+  return charges
+    .map(({ figures }) => figures)
+    .reduce((sums, figures) => sums.map((sum, at) => String(BigInt(sum) + BigInt(figures[at] ?? "0"))));
+}
