@@ -5,7 +5,7 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:h
 import { connect as connectSocket, createServer } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 
-import { HEALTH_CHECK, PROCESS, type ProcessingRequest } from "../../src/envoy/messages/codec.ts";
+import { CHECK, HEALTH_CHECK, PROCESS, type ProcessingRequest } from "../../src/envoy/messages/codec.ts";
 import { formatPrefix } from "../../src/envoy/transport/wire/grpc-frames.ts";
 import { createEnvoyServer } from "../../src/envoy/server.ts";
 import { createGate, waitFor, withTimeout } from "../support/wait.ts";
@@ -262,6 +262,42 @@ describe.each(["wire", "grpc-js"] as const)("the %s transport behind Envoy", (tr
     expect((await pending).status).toBeGreaterThanOrEqual(500);
     expect(stack.unprocessed).toBe(0);
     expect(stack.handlers.ends.every(({ ends }) => ends === 1)).toBe(true);
+  });
+
+  it("does not send a client away that still sends new calls at a drain, but not for ever", async () => {
+    const socketPath = `${stack.sockets[0]}.drained`;
+    const handlers = new PassingHandlers();
+    const options = { transport, handlers, maxMessageBytes: 1024, address: { socketPath } };
+    const server = await createEnvoyServer(options);
+    await server.listen();
+    const session = connect("http://gateway", { createConnection: () => connectSocket(socketPath) });
+    const state = { awayMs: Number.NaN };
+    session.once("goaway", () => {
+      state.awayMs = performance.now();
+    });
+    const statuses = new Set<unknown>();
+    const check = async () => {
+      const headers = { ":method": "POST", ":path": CHECK.path, "content-type": "application/grpc" };
+      const stream = session.request(headers);
+      stream.on("trailers", (trailers) => statuses.add(trailers["grpc-status"]));
+      stream.resume().end(frame(CHECK.encodeRequest({})));
+      await withTimeout("the end of the call", once(stream, "close")).catch((error: unknown) => {
+        // Node's client breaks off what it was about to send.
+        if (Number.isNaN(state.awayMs)) throw error;
+      });
+    };
+    await check();
+    const startMs = performance.now();
+    const drained = server.drain(20_000);
+    const load = Array.from({ length: 4 }, async () => {
+      while (Number.isNaN(state.awayMs)) await check();
+    });
+    await Promise.all(load);
+    // Twice as long as without calls.
+    expect(state.awayMs - startMs).toBeGreaterThan(3_000);
+    expect([...statuses]).toEqual(["0"]);
+    await withTimeout("the drain", drained);
+    await server.close();
   });
 
   it("replaces a socket file that nobody listens on, and no other file", async () => {

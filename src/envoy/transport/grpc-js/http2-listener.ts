@@ -8,10 +8,10 @@ import type {
 } from "node:http2";
 import type { TLSSocket } from "node:tls";
 
-import { pause, waitAtMost } from "../../../wait.ts";
-import { HEALTH_WATCH } from "../../messages/codec.ts";
+import { waitAtMost } from "../../../wait.ts";
+import { HEALTH_CHECK, HEALTH_WATCH } from "../../messages/codec.ts";
 import type { EnvoyServerAddress, EnvoyServerOptions } from "../contract.ts";
-import { HEALTH_NOTICE_MS } from "../drain-times.ts";
+import { DrainNotice } from "../drain-notice.ts";
 import { isNamedClient } from "../sidecar-tls.ts";
 import { removeStaleSocket } from "../socket-file.ts";
 
@@ -37,6 +37,7 @@ export class Http2Listener {
   readonly #clientName: string | null;
   /** Connections and their calls under way. */
   readonly #sessions = new Map<Http2Session, number>();
+  readonly #notice = new DrainNotice();
   #openStreams = 0;
   #isDraining = false;
   #whenIdle: (() => void)[] = [];
@@ -54,6 +55,7 @@ export class Http2Listener {
     server.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
       // A watch stays open as long as its client likes; waiting for it would hold up the drain.
       if (headers[":path"] !== HEALTH_WATCH.path) this.#countStream(stream);
+      if (headers[":path"] !== HEALTH_CHECK.path) this.#notice.onCall();
     });
   }
 
@@ -89,7 +91,7 @@ export class Http2Listener {
   }
 
   async #empty(boundMs: number): Promise<void> {
-    if (this.#sessions.size > 0) await pause(Math.min(HEALTH_NOTICE_MS, boundMs / 2));
+    if (this.#sessions.size > 0) await this.#notice.wait(boundMs / 2);
     this.#server.close();
     await Promise.all([...this.#sessions].map(([session, calls]) => sendAway(session, calls > 0)));
     if (this.#openStreams > 0) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));

@@ -5,10 +5,10 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type TLSSocket } from "node:tls";
 
-import { pause, waitAtMost } from "../../../wait.ts";
-import { HEALTH_WATCH } from "../../messages/codec.ts";
+import { waitAtMost } from "../../../wait.ts";
+import { HEALTH_CHECK, HEALTH_WATCH } from "../../messages/codec.ts";
 import type { EnvoyServer, EnvoyServerOptions } from "../contract.ts";
-import { HEALTH_NOTICE_MS } from "../drain-times.ts";
+import { DrainNotice } from "../drain-notice.ts";
 import { createHealthService } from "../health-service.ts";
 import { isNamedClient, readSidecarCertificates, renewSidecarCertificates } from "../sidecar-tls.ts";
 import { removeStaleSocket } from "../socket-file.ts";
@@ -28,6 +28,7 @@ class WireServer implements EnvoyServer {
   readonly #server: Server;
   readonly #services: Services;
   readonly #connections = new Set<WireConnection>();
+  readonly #notice = new DrainNotice();
   #openStreams = 0;
   #isDraining = false;
   #whenIdle: (() => void)[] = [];
@@ -76,7 +77,7 @@ class WireServer implements EnvoyServer {
   }
 
   async #empty(boundMs: number): Promise<void> {
-    if (this.#connections.size > 0) await pause(Math.min(HEALTH_NOTICE_MS, boundMs / 2));
+    if (this.#connections.size > 0) await this.#notice.wait(boundMs / 2);
     this.#server.close();
     await Promise.all([...this.#connections].map(async (connection) => await connection.sendAway()));
     if (this.#openStreams > 0) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
@@ -111,6 +112,7 @@ class WireServer implements EnvoyServer {
       maxMessageBytes: this.#options.maxMessageBytes,
       onCall: (stream) => {
         if (isCounted(stream)) this.#openStreams += 1;
+        if (stream.headers.path !== HEALTH_CHECK.path) this.#notice.onCall();
         this.#services.serve(stream);
       },
       onCallClosed: (stream) => this.#onCallClosed(stream),

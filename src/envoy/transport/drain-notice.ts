@@ -1,0 +1,31 @@
+import { pause } from "../../wait.ts";
+
+/** Envoy checks health twice a second, and then sends new calls to other hosts by itself. */
+const NOTICE_MS = 1_500;
+/** Without a new call for so long, nobody sends any more. */
+const QUIET_MS = 500;
+/** For an Envoy that has too little of a processor to check in time, and goes on sending. */
+const MAX_NOTICE_MS = 5_000;
+
+/**
+ * The time between the first NOT_SERVING and the first GOAWAY, in which Envoy notices. Until then its connections must be
+ * accepted, or the requests on them fail.
+ */
+export class DrainNotice {
+  #calls = 0;
+
+  /** A client's request has brought a new call; checks of health are none. */
+  onCall(): void {
+    this.#calls += 1;
+  }
+
+  /** Resolves when no new calls come any more, after `boundMs` at the latest. */
+  async wait(boundMs: number): Promise<void> {
+    const endMs = performance.now() + Math.min(MAX_NOTICE_MS, boundMs);
+    await pause(Math.min(NOTICE_MS - QUIET_MS, boundMs));
+    for (let before = -1; before !== this.#calls && performance.now() < endMs;) {
+      before = this.#calls;
+      await pause(Math.min(QUIET_MS, endMs - performance.now()));
+    }
+  }
+}
