@@ -107,9 +107,9 @@ async function measureAll(
   const amount = {
     rounds: given.rounds ?? (given.quick ? 2 : 5),
     seconds: given.seconds ?? (given.quick ? 1 : 4),
-    // Less leaves the sidecar with code that is not yet optimized: at 130 requests per second the compiler still took a
-    // third of its CPU time after 20 s.
-    warmUpSeconds: given.quick ? 2 : 12,
+    // Less leaves the sidecars with code that is not yet optimized. The compiler takes four seconds of CPU time in all;
+    // after 12 s of `stream` at 1,000 requests per second it was still a third of what the gateway's took.
+    warmUpSeconds: given.quick ? 2 : 22,
     connections: given.connections,
   };
   const rows: ReportRow[] = [];
