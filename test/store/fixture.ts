@@ -197,12 +197,12 @@ export function holdInput(identity: RequestIdentity, changes: Partial<HoldInput>
   return { ...identity, worstCaseMicrocents: null, floorMicrocents: 0n, floorInputTokens: 0, ...changes };
 }
 
-/** A charge of so many microcents, with as many tokens of each kind as tell a mix-up. */
 /** A new request of the only key of a new organization. */
 export async function createRequest(store: Store): Promise<RequestIdentity> {
   return createIdentity(store, await createTestKey(store));
 }
 
+/** A charge of so many microcents, with as many tokens of each kind as tell a mix-up. */
 export function chargeInput(
   identity: RequestIdentity,
   sequence: number,

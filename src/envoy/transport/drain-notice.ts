@@ -1,4 +1,5 @@
 import { pause } from "../../wait.ts";
+import { HEALTH_CHECK, HEALTH_WATCH } from "../messages/codec.ts";
 
 /** Envoy checks health twice a second, and then sends new calls to other hosts by itself. */
 const NOTICE_MS = 1_500;
@@ -14,18 +15,19 @@ const MAX_NOTICE_MS = 5_000;
 export class DrainNotice {
   #calls = 0;
 
-  /** A client's request has brought a new call; checks of health are none. */
-  onCall(): void {
-    this.#calls += 1;
+  /** A new call has come. Questions after our health go on for as long as the connection does, and are none. */
+  onCall(path: string | undefined): void {
+    if (path !== HEALTH_CHECK.path && path !== HEALTH_WATCH.path) this.#calls += 1;
   }
 
   /** Resolves when no new calls come any more, after `boundMs` at the latest. */
   async wait(boundMs: number): Promise<void> {
     const endMs = performance.now() + Math.min(MAX_NOTICE_MS, boundMs);
     await pause(Math.min(NOTICE_MS - QUIET_MS, boundMs));
-    for (let before = -1; before !== this.#calls && performance.now() < endMs;) {
+    let before: number;
+    do {
       before = this.#calls;
       await pause(Math.min(QUIET_MS, endMs - performance.now()));
-    }
+    } while (this.#calls !== before && performance.now() < endMs);
   }
 }

@@ -9,7 +9,7 @@ import type {
 import type { TLSSocket } from "node:tls";
 
 import { waitAtMost } from "../../../wait.ts";
-import { HEALTH_CHECK, HEALTH_WATCH } from "../../messages/codec.ts";
+import { HEALTH_WATCH } from "../../messages/codec.ts";
 import type { EnvoyServerAddress, EnvoyServerOptions } from "../contract.ts";
 import { DrainNotice } from "../drain-notice.ts";
 import { isNamedClient } from "../sidecar-tls.ts";
@@ -55,7 +55,7 @@ export class Http2Listener {
     server.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
       // A watch stays open as long as its client likes; waiting for it would hold up the drain.
       if (headers[":path"] !== HEALTH_WATCH.path) this.#countStream(stream);
-      if (headers[":path"] !== HEALTH_CHECK.path) this.#notice.onCall();
+      this.#notice.onCall(headers[":path"]);
     });
   }
 

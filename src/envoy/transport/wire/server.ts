@@ -6,7 +6,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type TLSSocket } from "node:tls";
 
 import { waitAtMost } from "../../../wait.ts";
-import { HEALTH_CHECK, HEALTH_WATCH } from "../../messages/codec.ts";
+import { HEALTH_WATCH } from "../../messages/codec.ts";
 import type { EnvoyServer, EnvoyServerOptions } from "../contract.ts";
 import { DrainNotice } from "../drain-notice.ts";
 import { createHealthService } from "../health-service.ts";
@@ -112,7 +112,7 @@ class WireServer implements EnvoyServer {
       maxMessageBytes: this.#options.maxMessageBytes,
       onCall: (stream) => {
         if (isCounted(stream)) this.#openStreams += 1;
-        if (stream.headers.path !== HEALTH_CHECK.path) this.#notice.onCall();
+        this.#notice.onCall(stream.headers.path);
         this.#services.serve(stream);
       },
       onCallClosed: (stream) => this.#onCallClosed(stream),
