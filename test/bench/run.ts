@@ -9,7 +9,7 @@ import { measureCurves } from "./curves/measure-curves.ts";
 import { writeCurves } from "./curves/write-curves.ts";
 import { measureHeldStreams } from "./held-streams.ts";
 import { createLoadGenerator, type LoadGenerator } from "./load.ts";
-import { measureWorkload } from "./measure.ts";
+import { measureWorkload, SIDECAR_WARM_UP_SECONDS } from "./measure.ts";
 import { PROCESS_KINDS, readRssMegabytes } from "./processes.ts";
 import { describeMachine, formatReport, type Report, type ReportRow, summarizeWorkload } from "./report.ts";
 import { selectWorkloads, type Workload, WORKLOADS } from "./workloads.ts";
@@ -107,9 +107,7 @@ async function measureAll(
   const amount = {
     rounds: given.rounds ?? (given.quick ? 2 : 5),
     seconds: given.seconds ?? (given.quick ? 1 : 4),
-    // Less leaves the sidecars with code that is not yet optimized. The compiler takes four seconds of CPU time in all;
-    // after 12 s of `stream` at 1,000 requests per second it was still a third of what the gateway's took.
-    warmUpSeconds: given.quick ? 2 : 22,
+    warmUpSeconds: given.quick ? 2 : SIDECAR_WARM_UP_SECONDS,
     connections: given.connections,
   };
   const rows: ReportRow[] = [];

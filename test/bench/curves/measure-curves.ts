@@ -5,6 +5,7 @@ import { createOrganizations, fillKeys, KeyTable } from "../key-table.ts";
 import { measureHeldStreams } from "../held-streams.ts";
 import { KEY_MARK, type LoadGenerator } from "../load.ts";
 import { PROCESS_KINDS, type ProcessKind, readCpuMs, readEndedChildrenCpuMs } from "../processes.ts";
+import { SIDECAR_WARM_UP_SECONDS } from "../measure.ts";
 import { describeMachine } from "../report.ts";
 import { CHAT_PATH, chatBody } from "../workloads.ts";
 import type { Curve, CurvePoint, Curves, StreamPoint } from "./curve.ts";
@@ -28,7 +29,7 @@ interface Amounts {
 
 const WHOLE: Amounts = {
   seconds: 8,
-  warmUpSeconds: 4,
+  warmUpSeconds: SIDECAR_WARM_UP_SECONDS,
   workers: [1, 2, 4],
   connections: [1, 32, 256, 1_024],
   bodyBytes: [1_024, 102_400, 10_485_760],
