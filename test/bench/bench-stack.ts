@@ -5,13 +5,14 @@ import { Redis } from "ioredis";
 import { startChild } from "../support/child.ts";
 import { catalogEntry } from "../support/gateway-config.ts";
 import { type Stack, startStack } from "../support/stack.ts";
-import type { SideEnvoy } from "../support/side-envoy.ts";
-import { type NoopPair, startNoopPair } from "./noop-envoy.ts";
+import { startAiGatewayPair } from "./ai-gateway-pair.ts";
+import { startNoopPair } from "./noop-pair.ts";
 import { startPlainEnvoy } from "./plain-envoy.ts";
+import type { GatewayEnvoy } from "./processor-pair.ts";
 import { findProcesses, type Process, type ProcessKind } from "./processes.ts";
 import type { Side } from "./measure.ts";
 import { type Mock, startMock } from "./mock.ts";
-import { BENCH_MODEL, CHAT_PATH } from "./workloads.ts";
+import { BENCH_MODEL } from "./workloads.ts";
 
 const UPSTREAM = "mock";
 /** Caps that are checked on every request and never reached. */
@@ -23,13 +24,14 @@ export interface BenchOptions {
   readonly workers: number;
   /** Also a sidecar that decides nothing, behind an Envoy of its own. */
   readonly noop: boolean;
+  /** Also Envoy AI Gateway's ext_proc server, this program, behind an Envoy of its own; null: not. */
+  readonly aiGateway: string | null;
 }
 
 export interface BenchStack {
   readonly stack: Stack;
-  readonly plain: SideEnvoy;
-  readonly noop: NoopPair | null;
-  readonly mockUrl: string;
+  /** Null: a side that was not asked for. */
+  readonly baseUrls: Readonly<Record<Side, string | null>>;
   readonly mockName: Mock["name"];
   /** A key that is never refused, with both caps. */
   readonly key: string;
@@ -59,52 +61,43 @@ export async function startBenchStack(options: BenchOptions): Promise<BenchStack
     });
     stops.push(() => stack.stop());
     const processes = findProcesses(stack.child.pid);
-    const plain = await startPlain(stack, processes);
+    const gatewayEnvoy: GatewayEnvoy = { ...readEnvoy(processes), upstream: UPSTREAM, dir: stack.dir };
+    const plain = await startPlainEnvoy(gatewayEnvoy);
     stops.push(() => plain.stop());
-    const noop = options.noop ? await startNoop(stack, processes) : null;
-    stops.push(() => noop?.stop() ?? Promise.resolve());
+    const noop = options.noop ? await startNoopPair(gatewayEnvoy) : null;
+    stops.push(async () => noop?.stop());
+    const { aiGateway: program } = options;
+    const aiGateway = program === null ? null : await startAiGatewayPair(program, gatewayEnvoy);
+    stops.push(async () => aiGateway?.stop());
     const bySide: Record<Side, readonly Process[]> = {
-      mock: [mock.process],
-      plain: [mock.process, ...findProcesses(plain.child.pid)],
-      noop: noop === null ? [] : [mock.process, ...findNoopProcesses(noop)],
-      gateway: [mock.process, ...processes],
+      mock: [],
+      plain: findProcesses(plain.child.pid),
+      noop: noop?.processes ?? [],
+      aiGateway: aiGateway?.processes ?? [],
+      gateway: processes,
     };
     return {
       stack,
-      plain,
-      noop,
-      mockUrl: `http://127.0.0.1:${port}`,
+      baseUrls: {
+        mock: `http://127.0.0.1:${port}`,
+        plain: plain.baseUrl,
+        noop: noop?.baseUrl ?? null,
+        aiGateway: aiGateway?.baseUrl ?? null,
+        gateway: stack.baseUrl,
+      },
       mockName: mock.name,
       ...(await createKeys(stack)),
       versions: {
         envoy: await readEnvoyVersion(processes),
         redis: await readRedisVersion(stack),
       },
-      processes: (side, kind) => bySide[side].filter((process) => process.kind === kind),
+      processes: (side, kind) => [mock.process, ...bySide[side]].filter((process) => process.kind === kind),
       close,
     };
   } catch (thrown) {
     await close();
     throw thrown;
   }
-}
-
-function startPlain(stack: Stack, processes: readonly Process[]): Promise<SideEnvoy> {
-  return startPlainEnvoy({ ...readEnvoy(processes), upstream: UPSTREAM, dir: stack.dir });
-}
-
-function startNoop(stack: Stack, processes: readonly Process[]): Promise<NoopPair> {
-  return startNoopPair({
-    ...readEnvoy(processes),
-    upstream: UPSTREAM,
-    path: CHAT_PATH,
-    dir: stack.dir,
-  });
-}
-
-function findNoopProcesses({ sidecarPid, envoyPid }: NoopPair): Process[] {
-  const sidecar = findProcesses(sidecarPid).map((process) => ({ ...process, kind: "sidecar" as const }));
-  return [...sidecar, ...findProcesses(envoyPid)];
 }
 
 /** What the gateway's Envoy was started with. */

@@ -2,35 +2,32 @@
 import type { BenchStack } from "./bench-stack.ts";
 import type { LoadGenerator, LoadResult } from "./load.ts";
 import { PROCESS_KINDS, type ProcessKind, readCpuMs, readEndedChildrenCpuMs } from "./processes.ts";
-import type { Workload } from "./workloads.ts";
+import { CHAT_PATH, type Workload } from "./workloads.ts";
 
 export interface MeasureOptions {
   readonly rounds: number;
   readonly seconds: number;
-  /** Of the sides with a sidecar; the compiled ones have only connections to open. */
+  /** Of the sides with a sidecar on Node; the compiled ones have only connections to open. */
   readonly warmUpSeconds: number;
   readonly connections: number;
 }
 
 /**
  * `mock`: the load generator straight at the model server, the ceiling over all of them. `noop`: the gateway's Envoy with a
- * sidecar that decides nothing.
+ * sidecar that decides nothing. `aiGateway`: Envoy AI Gateway.
  */
-export type Side = "mock" | "plain" | "noop" | "gateway";
+const SIDES = ["mock", "plain", "noop", "aiGateway", "gateway"] as const;
+export type Side = (typeof SIDES)[number];
 
 export interface RoundResult extends LoadResult {
   /** CPU time per request by process, in milliseconds. */
   readonly cpuMsPerRequest: Readonly<Record<ProcessKind, number>>;
 }
 
-export interface WorkloadResult {
+/** The rounds of each side; none where it was not asked for, or does not know the workload. */
+export interface WorkloadResult extends Readonly<Record<Side, readonly RoundResult[]>> {
   readonly workload: string;
   readonly connections: number;
-  readonly mock: readonly RoundResult[];
-  readonly plain: readonly RoundResult[];
-  /** Empty where it was not asked for. */
-  readonly noop: readonly RoundResult[];
-  readonly gateway: readonly RoundResult[];
 }
 
 /**
@@ -48,9 +45,8 @@ export async function measureWorkload(
   options: MeasureOptions,
 ): Promise<WorkloadResult> {
   const connections = workload.connections ?? options.connections;
-  const rounds: Record<Side, RoundResult[]> = { mock: [], plain: [], noop: [], gateway: [] };
-  const sides: readonly Side[] =
-    bench.noop === null ? ["mock", "plain", "gateway"] : ["mock", "plain", "noop", "gateway"];
+  const rounds: Record<Side, RoundResult[]> = { mock: [], plain: [], noop: [], aiGateway: [], gateway: [] };
+  const sides = SIDES.filter((side) => takesPart(bench, side, workload));
   const run = async (side: Side, seconds: number): Promise<RoundResult> =>
     await runOnce(bench, generator, workload, side, { connections, seconds });
   // Sidecars first: a mock that runs on Node is warm after them.
@@ -63,8 +59,14 @@ export async function measureWorkload(
   return { workload: workload.name, connections, ...rounds };
 }
 
+function takesPart({ baseUrls }: BenchStack, side: Side, { path, status }: Workload): boolean {
+  // One OpenAI backend, and nothing to refuse anybody for.
+  if (side === "aiGateway" && (path !== CHAT_PATH || status !== 200)) return false;
+  return baseUrls[side] !== null;
+}
+
 function warmUpSecondsOf(side: Side, { warmUpSeconds }: MeasureOptions): number {
-  const isCompiled = side === "mock" || side === "plain";
+  const isCompiled = side !== "noop" && side !== "gateway";
   return isCompiled ? Math.min(warmUpSeconds, COMPILED_WARM_UP_SECONDS) : warmUpSeconds;
 }
 
@@ -76,15 +78,9 @@ async function runOnce(
   options: Pick<MeasureOptions, "seconds" | "connections">,
 ): Promise<RoundResult> {
   const before = readCpu(bench, side);
-  const baseUrls = {
-    mock: bench.mockUrl,
-    plain: bench.plain.baseUrl,
-    noop: bench.noop?.baseUrl ?? "",
-    gateway: bench.stack.baseUrl,
-  };
   const key = workload.status === 429 ? bench.refusedKey : bench.key;
   const result = await generator.run({
-    url: `${baseUrls[side]}${workload.path}`,
+    url: `${bench.baseUrls[side]}${workload.path}`,
     body: workload.body,
     headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
     connections: options.connections,

@@ -1,18 +1,10 @@
 /** Plain Envoy: the gateway's own bootstrap with everything of the gateway taken out of it. */
 import { type EditableBootstrap, type SideEnvoy, startSideEnvoy } from "../support/side-envoy.ts";
-
-export interface PlainEnvoyOptions {
-  /** The bootstrap that the gateway's Envoy runs with. */
-  readonly bootstrap: string;
-  /** As the gateway's Envoy was started. */
-  readonly concurrency: string | null;
-  readonly upstream: string;
-  readonly dir: string;
-}
+import type { GatewayEnvoy } from "./processor-pair.ts";
 
 /** Starts it and resolves when it answers. */
-export function startPlainEnvoy(options: PlainEnvoyOptions): Promise<SideEnvoy> {
-  const { bootstrap, dir, upstream, concurrency } = options;
+export function startPlainEnvoy(gateway: GatewayEnvoy): Promise<SideEnvoy> {
+  const { bootstrap, dir, upstream, concurrency } = gateway;
   return startSideEnvoy({
     bootstrap,
     dir,
@@ -23,7 +15,7 @@ export function startPlainEnvoy(options: PlainEnvoyOptions): Promise<SideEnvoy> 
 }
 
 /** No filter but the router, no access log, no header rules: every request straight to the one cluster. */
-function takeGatewayOut(bootstrap: EditableBootstrap, upstream: string): void {
+export function takeGatewayOut(bootstrap: EditableBootstrap, upstream: string): void {
   const { manager } = bootstrap;
   manager["http_filters"] = (manager["http_filters"] as { name: string }[]).filter(
     (filter) => filter.name === "envoy.filters.http.router",

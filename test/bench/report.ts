@@ -43,14 +43,17 @@ export interface ReportRow {
   readonly cpuMsPerRequest: Readonly<Record<ProcessKind, number>>;
   readonly plainEnvoyCpuMsPerRequest: number;
   /** The same Envoy with a sidecar that decides nothing; null where it was not measured. */
-  readonly noop: NoopFigures | null;
+  readonly noop: ProcessorFigures | null;
+  /** Envoy AI Gateway; null where it was not measured, missing in runs of before it could be. */
+  readonly aiGateway?: ProcessorFigures | null;
   /** CPU time of the sidecar per SSE event, in microseconds, or null. */
   readonly sidecarMicrosecondsPerEvent: number | null;
   readonly requests: number;
   readonly failures: number;
 }
 
-export interface NoopFigures {
+/** Another ext_proc server and its Envoy. */
+export interface ProcessorFigures {
   readonly requestsPerSecond: number;
   /** Of plain Envoy. */
   readonly ratio: number;
@@ -66,19 +69,19 @@ export function gatewayCpuMs(cpu: Readonly<Record<ProcessKind, number>>): number
 
 export function summarizeWorkload(result: WorkloadResult): ReportRow {
   const workload = WORKLOADS.find(({ name }) => name === result.workload);
-  const { mock, plain, noop, gateway } = result;
+  const { mock, plain, noop, aiGateway, gateway } = result;
   const gatewayRate = rateOf(gateway);
   const plainRate = rateOf(plain);
   const cpuMsPerRequest = mapCpu(gateway);
   const events = workload?.events ?? 0;
-  const noopFigures = noop.length === 0 ? null : summarizeNoop(noop, plainRate);
+  const noopFigures = summarizeProcessor(noop, plainRate);
   return {
     workload: result.workload,
     connections: result.connections,
     mockRequestsPerSecond: rateOf(mock),
     plainRequestsPerSecond: plainRate,
     gatewayRequestsPerSecond: gatewayRate,
-    spread: Math.max(...[plain, noop, gateway].map(spreadOf)),
+    spread: Math.max(...[plain, noop, aiGateway, gateway].map(spreadOf)),
     ratio: gatewayRate / plainRate,
     noopRatio: noopFigures === null ? null : gatewayRate / noopFigures.requestsPerSecond,
     target: workload?.target ?? null,
@@ -88,13 +91,18 @@ export function summarizeWorkload(result: WorkloadResult): ReportRow {
     cpuMsPerRequest,
     plainEnvoyCpuMsPerRequest: mapCpu(plain).envoy,
     noop: noopFigures,
+    aiGateway: summarizeProcessor(aiGateway, plainRate),
     sidecarMicrosecondsPerEvent: events === 0 ? null : (cpuMsPerRequest.sidecar * 1000) / events,
     requests: gateway.reduce((sum, round) => sum + round.requests, 0),
-    failures: [...mock, ...plain, ...noop, ...gateway].reduce((sum, round) => sum + round.failures, 0),
+    failures: [...mock, ...plain, ...noop, ...aiGateway, ...gateway].reduce(
+      (sum, round) => sum + round.failures,
+      0,
+    ),
   };
 }
 
-function summarizeNoop(rounds: readonly RoundResult[], plainRate: number): NoopFigures {
+function summarizeProcessor(rounds: readonly RoundResult[], plainRate: number): ProcessorFigures | null {
+  if (rounds.length === 0) return null;
   const { sidecar, envoy } = mapCpu(rounds);
   return {
     requestsPerSecond: rateOf(rounds),
@@ -149,6 +157,15 @@ const RATE_HEADINGS = [
   "gateway ÷ plain",
   "failures",
 ];
+const AI_GATEWAY_HEADINGS = [
+  "workload",
+  "AI Gateway req/s",
+  "gateway req/s",
+  "gateway ÷ AI Gateway",
+  "p50 ms: AI Gateway, gateway",
+  "CPU ms, processor + Envoy: AI Gateway",
+  "sidecar + Envoy + Redis: gateway",
+];
 const CPU_HEADINGS = [
   "workload",
   "p50 ms (plain, no-op)",
@@ -181,6 +198,7 @@ export function formatReport(report: Report): string {
     "",
     formatTable(CPU_HEADINGS, report.rows.map(formatCpu)),
     "",
+    ...formatBesideAiGateway(report.rows),
     ...formatAddedLatency(report.rows),
     `memory at the end: ${memory}`,
     ...(heldStreams === null ? [] : [formatHeldStreams(heldStreams)]),
@@ -205,7 +223,7 @@ function formatRates(row: ReportRow): string[] {
 
 function formatCpu(row: ReportRow): string[] {
   const { cpuMsPerRequest: cpu, noop } = row;
-  const ofNoop = (text: (figures: NoopFigures) => string): string => (noop === null ? "-" : text(noop));
+  const ofNoop = (text: (figures: ProcessorFigures) => string): string => (noop === null ? "-" : text(noop));
   return [
     `\`${row.workload}\``,
     `${row.gatewayP50Ms.toFixed(2)} (${row.plainP50Ms.toFixed(2)}, ${ofNoop(({ p50Ms }) => p50Ms.toFixed(2))})`,
@@ -221,6 +239,34 @@ function formatCpu(row: ReportRow): string[] {
   ];
 }
 
+function formatBesideAiGateway(rows: readonly ReportRow[]): string[] {
+  const cells = rows.flatMap((row) => {
+    const { aiGateway, cpuMsPerRequest: cpu } = row;
+    if (!aiGateway) return [];
+    const line = [
+      `\`${row.workload}\``,
+      formatRate(aiGateway.requestsPerSecond),
+      formatRate(row.gatewayRequestsPerSecond),
+      (row.gatewayRequestsPerSecond / aiGateway.requestsPerSecond).toFixed(2),
+      `${aiGateway.p50Ms.toFixed(2)}, ${row.gatewayP50Ms.toFixed(2)}`,
+      formatSum(aiGateway.sidecarCpuMsPerRequest, aiGateway.envoyCpuMsPerRequest),
+      formatSum(cpu.sidecar, cpu.envoy, cpu.redis),
+    ];
+    return [line];
+  });
+  if (cells.length === 0) return [];
+  return [
+    "Beside Envoy AI Gateway without keys, limits and costs:",
+    "",
+    formatTable(AI_GATEWAY_HEADINGS, cells),
+    "",
+  ];
+}
+
+function formatSum(...parts: readonly number[]): string {
+  return parts.map((part) => part.toFixed(3)).join(" + ");
+}
+
 function formatRate(value: number): string {
   return Math.round(value).toLocaleString("en");
 }
@@ -228,10 +274,12 @@ function formatRate(value: number): string {
 function formatAddedLatency(rows: readonly ReportRow[]): string[] {
   return rows
     .filter(({ connections }) => connections === 1)
-    .map(({ gatewayP50Ms, plainP50Ms, noop }) => {
-      const added = gatewayP50Ms - plainP50Ms;
-      const ofNoop = noop === null ? "" : `; the no-op pair ${(noop.p50Ms - plainP50Ms).toFixed(2)} ms`;
-      return `added latency at one connection, p50: ${added.toFixed(2)} ms (goal 1.10)${ofNoop}`;
+    .map(({ gatewayP50Ms, plainP50Ms, noop, aiGateway }) => {
+      const addedBy = (name: string, p50Ms: number | undefined): string =>
+        p50Ms === undefined ? "" : `; ${name} ${(p50Ms - plainP50Ms).toFixed(2)} ms`;
+      const added = (gatewayP50Ms - plainP50Ms).toFixed(2);
+      const others = addedBy("the no-op pair", noop?.p50Ms) + addedBy("AI Gateway", aiGateway?.p50Ms);
+      return `added latency at one connection, p50: ${added} ms (goal 1.10)${others}`;
     });
 }
 

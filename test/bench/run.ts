@@ -24,6 +24,7 @@ interface Options {
   readonly connections: number;
   readonly held?: number;
   readonly noop: boolean;
+  readonly aiGateway?: string;
   readonly json?: string;
   readonly keep: boolean;
   readonly curves: boolean;
@@ -49,7 +50,12 @@ const program = new Command("bench")
   .option("--seconds <n>", "seconds per round (4; quick: 1)", parseCount)
   .option("--connections <n>", "concurrent requests", parseCount, 32)
   .option("--held <n>", "also: memory with so many open streams, kept for 20 s", parseCount)
-  .option("--no-noop", "without the yardstick: the same Envoy with a sidecar that decides nothing")
+  .option("--noop", "with the yardstick, the same Envoy with a sidecar that decides nothing", true)
+  .option("--no-noop", "without it")
+  .option(
+    "--ai-gateway <program>",
+    "also: Envoy AI Gateway's ext_proc server, this program (docs/benchmarks.md)",
+  )
   .option("--json <file>", "writes every figure there")
   .option("--keep", "writes every figure to test/bench/results/, with 1,000 open streams", false)
   .option("--curves", "scaling curves instead: tables and pictures, to docs/", false)
@@ -73,6 +79,7 @@ async function main(given: Options, load: LoadGenerator): Promise<void> {
     transport: given.transport ?? null,
     workers: given.workers,
     noop: given.noop,
+    aiGateway: given.aiGateway ?? null,
   });
   const stop = (): void => {
     void bench.close().finally(() => process.exit(130));

@@ -199,7 +199,7 @@ async function withStack<Value>(
   workers: number,
   measure: (bench: BenchStack) => Promise<Value>,
 ): Promise<Value> {
-  const bench = await startBenchStack({ transport: null, workers, noop: false });
+  const bench = await startBenchStack({ transport: null, workers, noop: false, aiGateway: null });
   try {
     return await measure(bench);
   } finally {
