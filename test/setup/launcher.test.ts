@@ -35,6 +35,17 @@ describe("launch", () => {
     expect(readFileSync(join(dataDir, "demo-key"), "utf8").trim()).toBe("sk-igw-stand-in");
   });
 
+  it("starts a Redis that leaves its core to who has woken it", async () => {
+    const stack = await startStandInStack();
+    await waitForReadyLine(stack);
+    const { pid } = named(stack.processes(), "Redis");
+    // proc_pid_stat(5): the fields after the name begin with the third, the policy is the 41st.
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const policy = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[38];
+    const batch = "3";
+    expect(policy).toBe(batch);
+  });
+
   it("leaves no process and no lock after SIGTERM, and ends with 0", async () => {
     const stack = await startStandInStack();
     await waitForReadyLine(stack);
