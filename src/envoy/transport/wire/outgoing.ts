@@ -67,6 +67,7 @@ export class Outgoing {
     this.#enqueue(formatPrefix(messageBytes));
     for (const part of parts) this.#enqueue(part);
     this.pump();
+    this.#host.output.flushIfLarge();
   }
 
   /** A response that is no gRPC: its headers and its body. */

@@ -9,7 +9,13 @@ const COPY_LIMIT_BYTES = 4 * 1024;
 const CONGESTED_BYTES = 1024 * 1024;
 
 /**
- * What a connection sends. Everything of one turn of the event loop leaves in one write.
+ * From so many bytes on nothing waits for the rest of the turn, in which Envoy would have nothing to do: a twentieth more
+ * requests of 100 kB.
+ */
+const EARLY_BYTES = 64 * 1024;
+
+/**
+ * What a connection sends. Everything of one turn of the event loop leaves in one write, but for large messages.
  */
 export class Output {
   readonly #socket: Socket;
@@ -70,8 +76,17 @@ export class Output {
     this.#partsBytes += bytes.length;
   }
 
+  /** For the end of a message: half of one is of no use to the peer. */
+  flushIfLarge(): void {
+    if (this.#partsBytes + this.#end - this.#start >= EARLY_BYTES) this.#send();
+  }
+
   flush(): void {
     this.#isScheduled = false;
+    this.#send();
+  }
+
+  #send(): void {
     this.#seal();
     const parts = this.#parts;
     if (parts.length === 0) return;
