@@ -2,7 +2,7 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { Redis } from "ioredis";
-import { startChild } from "../support/child.ts";
+import { type Child, startChild } from "../support/child.ts";
 import { catalogEntry } from "../support/gateway-config.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import { startAiGatewayPair } from "./ai-gateway-pair.ts";
@@ -17,6 +17,9 @@ import { BENCH_MODEL } from "./workloads.ts";
 const UPSTREAM = "mock";
 /** Caps that are checked on every request and never reached. */
 const FAR_CAP_CENTS = 9_000_000_000;
+
+/** Characters of what a program that has ended wrote last. */
+const SHOWN_STDERR = 4_000;
 
 export interface BenchOptions {
   /** `sidecar.transport` of the configuration; its default when null. */
@@ -39,6 +42,8 @@ export interface BenchStack {
   readonly refusedKey: string;
   readonly versions: { readonly envoy: string; readonly redis: string };
   processes(side: Side, kind: ProcessKind): Process[];
+  /** Throws when a program of that side has ended, with what it wrote last. */
+  requireRunning(side: Side): void;
   close(): Promise<void>;
 }
 
@@ -76,6 +81,13 @@ export async function startBenchStack(options: BenchOptions): Promise<BenchStack
       aiGateway: aiGateway?.processes ?? [],
       gateway: processes,
     };
+    const childrenBySide: Record<Side, readonly Child[]> = {
+      mock: [mock.child],
+      plain: [plain.child],
+      noop: noop?.children ?? [],
+      aiGateway: aiGateway?.children ?? [],
+      gateway: [stack.child],
+    };
     return {
       stack,
       baseUrls: {
@@ -92,6 +104,12 @@ export async function startBenchStack(options: BenchOptions): Promise<BenchStack
         redis: await readRedisVersion(stack),
       },
       processes: (side, kind) => [mock.process, ...bySide[side]].filter((process) => process.kind === kind),
+      requireRunning: (side) => {
+        for (const { ended, stderr } of childrenBySide[side]) {
+          if (ended === null) continue;
+          throw new Error(`a program of "${side}" ended (${ended}):\n${stderr.slice(-SHOWN_STDERR)}`);
+        }
+      },
       close,
     };
   } catch (thrown) {

@@ -1,7 +1,13 @@
 /** One workload: rounds that alternate between plain Envoy and the gateway, so that both meet the same machine. */
 import type { BenchStack } from "./bench-stack.ts";
 import type { LoadGenerator, LoadResult } from "./load.ts";
-import { PROCESS_KINDS, type ProcessKind, readCpuMs, readEndedChildrenCpuMs } from "./processes.ts";
+import {
+  PROCESS_KINDS,
+  type ProcessKind,
+  readCpuMs,
+  readEndedChildrenCpuMs,
+  readMachineTicks,
+} from "./processes.ts";
 import { CHAT_PATH, type Workload } from "./workloads.ts";
 
 export interface MeasureOptions {
@@ -22,6 +28,8 @@ export type Side = (typeof SIDES)[number];
 export interface RoundResult extends LoadResult {
   /** CPU time per request by process, in milliseconds. */
   readonly cpuMsPerRequest: Readonly<Record<ProcessKind, number>>;
+  /** The part of the processors that this machine's host gave to others meanwhile, from 0 to 1. */
+  readonly stolen: number;
 }
 
 /** The rounds of each side; none where it was not asked for, or does not know the workload. */
@@ -78,6 +86,7 @@ async function runOnce(
   options: Pick<MeasureOptions, "seconds" | "connections">,
 ): Promise<RoundResult> {
   const before = readCpu(bench, side);
+  const ticksBefore = readMachineTicks();
   const key = workload.status === 429 ? bench.refusedKey : bench.key;
   const result = await generator.run({
     url: `${bench.baseUrls[side]}${workload.path}`,
@@ -87,9 +96,12 @@ async function runOnce(
     seconds: options.seconds,
     expectedStatus: side === "gateway" ? workload.status : 200,
   });
+  bench.requireRunning(side);
+  const ticks = readMachineTicks();
+  const stolen = (ticks.stolen - ticksBefore.stolen) / Math.max(1, ticks.all - ticksBefore.all);
   const after = readCpu(bench, side);
   const cpuMsPerRequest = mapKinds((kind) => (after[kind] - before[kind]) / Math.max(1, result.requests));
-  return { ...result, cpuMsPerRequest };
+  return { ...result, cpuMsPerRequest, stolen };
 }
 
 function readCpu(bench: BenchStack, side: Side): Record<ProcessKind, number> {

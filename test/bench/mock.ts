@@ -11,6 +11,7 @@ export interface Mock {
   readonly name: "compiled" | "node";
   readonly port: number;
   readonly process: Process;
+  readonly child: Child;
   stop(): Promise<void>;
 }
 
@@ -24,6 +25,7 @@ export async function startMock(name?: Mock["name"]): Promise<Mock> {
     name: program === null ? "node" : "compiled",
     port,
     process: { pid: child.pid, kind: "mock", args: [] },
+    child,
     async stop() {
       await child.stop(5_000);
       program?.remove();

@@ -44,6 +44,21 @@ export function readCpuMs(processes: readonly Process[]): number {
   return ticks * MS_PER_TICK;
 }
 
+/** CPU time of the whole machine since it began, in ticks: all of it, and what its host gave to others meanwhile. */
+export interface MachineTicks {
+  readonly all: number;
+  /** 0 where there is no host, or it does not say. */
+  readonly stolen: number;
+}
+
+/** @see https://man7.org/linux/man-pages/man5/proc_stat.5.html */
+export function readMachineTicks(): MachineTicks {
+  const [total = ""] = readFileSync("/proc/stat", "utf8").split("\n");
+  // user, nice, system, idle, iowait, irq, softirq, steal; what guests of this machine take is in the first of them.
+  const ticks = total.split(/\s+/u).slice(1, 9).map(Number);
+  return { all: ticks.reduce((sum, part) => sum + part, 0), stolen: ticks[7] ?? 0 };
+}
+
 /** CPU time of the programs that this process started and that have ended, in milliseconds. */
 export function readEndedChildrenCpuMs(): number {
   const fields = readStatFields(process.pid);

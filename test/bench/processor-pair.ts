@@ -19,6 +19,8 @@ export interface ProcessorPair {
   readonly baseUrl: string;
   /** The ext_proc server as `sidecar`, and its Envoy. */
   readonly processes: readonly Process[];
+  /** The two programs. */
+  readonly children: readonly Child[];
   stop(): Promise<void>;
 }
 
@@ -44,6 +46,7 @@ export async function startPair(
     return {
       baseUrl: envoy.baseUrl,
       processes: [...ofProcessor, ...findProcesses(envoy.child.pid)],
+      children: [processor, envoy.child],
       stop,
     };
   } catch (thrown) {

@@ -1,9 +1,8 @@
-/** The figures of a run, as tables of Markdown and as JSON. */
+/** The figures of a run, as they are kept in JSON. */
 import { cpus, totalmem } from "node:os";
 import type { HeldStreamsResult } from "./held-streams.ts";
 import { median, type RoundResult, type WorkloadResult } from "./measure.ts";
 import { PROCESS_KINDS, type ProcessKind } from "./processes.ts";
-import { formatTable } from "./table.ts";
 import { WORKLOADS } from "./workloads.ts";
 
 export interface Report {
@@ -32,14 +31,16 @@ export interface ReportRow {
   readonly gatewayRequestsPerSecond: number;
   /** Half of the range over the rounds, as a part of the median; of the side where that is most. */
   readonly spread: number;
-  /** Of the medians: gateway to plain Envoy. */
+  /** Gateway to plain Envoy, requests per second: the median of the rounds' quotients. */
   readonly ratio: number;
-  /** Of the medians: gateway to the no-op pair, and what it is meant to be; null where that was not measured or is not set. */
+  /** The same to the no-op pair, and what it is meant to be; null where that was not measured or is not set. */
   readonly noopRatio: number | null;
   readonly target: number | null;
   readonly plainP50Ms: number;
   readonly gatewayP50Ms: number;
   readonly gatewayP99Ms: number;
+  /** What the gateway's median latency is above that of plain Envoy: the median of the rounds' differences. */
+  readonly addedP50Ms?: number;
   readonly cpuMsPerRequest: Readonly<Record<ProcessKind, number>>;
   readonly plainEnvoyCpuMsPerRequest: number;
   /** The same Envoy with a sidecar that decides nothing; null where it was not measured. */
@@ -50,14 +51,19 @@ export interface ReportRow {
   readonly sidecarMicrosecondsPerEvent: number | null;
   readonly requests: number;
   readonly failures: number;
+  /** The part of the processors that the machine's host gave to others, on average over all rounds, from 0 to 1. */
+  readonly stolen?: number;
 }
 
 /** Another ext_proc server and its Envoy. */
 export interface ProcessorFigures {
   readonly requestsPerSecond: number;
-  /** Of plain Envoy. */
+  /** To plain Envoy. */
   readonly ratio: number;
+  /** Of the gateway to it. */
+  readonly gatewayRatio?: number;
   readonly p50Ms: number;
+  readonly addedP50Ms?: number;
   readonly sidecarCpuMsPerRequest: number;
   readonly envoyCpuMsPerRequest: number;
 }
@@ -70,44 +76,47 @@ export function gatewayCpuMs(cpu: Readonly<Record<ProcessKind, number>>): number
 export function summarizeWorkload(result: WorkloadResult): ReportRow {
   const workload = WORKLOADS.find(({ name }) => name === result.workload);
   const { mock, plain, noop, aiGateway, gateway } = result;
-  const gatewayRate = rateOf(gateway);
-  const plainRate = rateOf(plain);
+  const all = [...mock, ...plain, ...noop, ...aiGateway, ...gateway];
   const cpuMsPerRequest = mapCpu(gateway);
   const events = workload?.events ?? 0;
-  const noopFigures = summarizeProcessor(noop, plainRate);
+  const noopFigures = summarizeProcessor(noop, result);
   return {
     workload: result.workload,
     connections: result.connections,
     mockRequestsPerSecond: rateOf(mock),
-    plainRequestsPerSecond: plainRate,
-    gatewayRequestsPerSecond: gatewayRate,
+    plainRequestsPerSecond: rateOf(plain),
+    gatewayRequestsPerSecond: rateOf(gateway),
     spread: Math.max(...[plain, noop, aiGateway, gateway].map(spreadOf)),
-    ratio: gatewayRate / plainRate,
-    noopRatio: noopFigures === null ? null : gatewayRate / noopFigures.requestsPerSecond,
+    ratio: quotientOf(gateway, plain),
+    noopRatio: noopFigures === null ? null : quotientOf(gateway, noop),
     target: workload?.target ?? null,
     plainP50Ms: p50Of(plain),
     gatewayP50Ms: p50Of(gateway),
     gatewayP99Ms: median(gateway.map((round) => round.p99Ms)),
+    addedP50Ms: addedP50Of(gateway, plain),
     cpuMsPerRequest,
     plainEnvoyCpuMsPerRequest: mapCpu(plain).envoy,
     noop: noopFigures,
-    aiGateway: summarizeProcessor(aiGateway, plainRate),
+    aiGateway: summarizeProcessor(aiGateway, result),
     sidecarMicrosecondsPerEvent: events === 0 ? null : (cpuMsPerRequest.sidecar * 1000) / events,
     requests: gateway.reduce((sum, round) => sum + round.requests, 0),
-    failures: [...mock, ...plain, ...noop, ...aiGateway, ...gateway].reduce(
-      (sum, round) => sum + round.failures,
-      0,
-    ),
+    failures: all.reduce((sum, round) => sum + round.failures, 0),
+    stolen: all.reduce((sum, round) => sum + round.stolen, 0) / all.length,
   };
 }
 
-function summarizeProcessor(rounds: readonly RoundResult[], plainRate: number): ProcessorFigures | null {
+function summarizeProcessor(
+  rounds: readonly RoundResult[],
+  { plain, gateway }: WorkloadResult,
+): ProcessorFigures | null {
   if (rounds.length === 0) return null;
   const { sidecar, envoy } = mapCpu(rounds);
   return {
     requestsPerSecond: rateOf(rounds),
-    ratio: rateOf(rounds) / plainRate,
+    ratio: quotientOf(rounds, plain),
+    gatewayRatio: quotientOf(gateway, rounds),
     p50Ms: p50Of(rounds),
+    addedP50Ms: addedP50Of(rounds, plain),
     sidecarCpuMsPerRequest: sidecar,
     envoyCpuMsPerRequest: envoy,
   };
@@ -119,6 +128,28 @@ function rateOf(rounds: readonly RoundResult[]): number {
 
 function p50Of(rounds: readonly RoundResult[]): number {
   return median(rounds.map((round) => round.p50Ms));
+}
+
+/** A machine that changes its speed changes both sides of a round, which are measured one after the other. */
+function quotientOf(rounds: readonly RoundResult[], others: readonly RoundResult[]): number {
+  return medianOfPairs(rounds, others, (a, b) => a.requestsPerSecond / b.requestsPerSecond);
+}
+
+function addedP50Of(rounds: readonly RoundResult[], plain: readonly RoundResult[]): number {
+  return medianOfPairs(rounds, plain, (a, b) => a.p50Ms - b.p50Ms);
+}
+
+function medianOfPairs(
+  rounds: readonly RoundResult[],
+  others: readonly RoundResult[],
+  compare: (round: RoundResult, other: RoundResult) => number,
+): number {
+  return median(
+    rounds.flatMap((round, index) => {
+      const other = others[index];
+      return other === undefined ? [] : [compare(round, other)];
+    }),
+  );
 }
 
 function spreadOf(rounds: readonly RoundResult[]): number {
@@ -142,152 +173,4 @@ export function describeMachine(versions: { readonly envoy: string; readonly red
     node: process.version,
     ...versions,
   };
-}
-
-const RATE_HEADINGS = [
-  "workload",
-  "connections",
-  "mock alone req/s",
-  "plain Envoy req/s",
-  "no-op pair req/s",
-  "gateway req/s",
-  "±",
-  "gateway ÷ no-op",
-  "goal",
-  "gateway ÷ plain",
-  "failures",
-];
-const AI_GATEWAY_HEADINGS = [
-  "workload",
-  "AI Gateway req/s",
-  "gateway req/s",
-  "gateway ÷ AI Gateway",
-  "p50 ms: AI Gateway, gateway",
-  "CPU ms, processor + Envoy: AI Gateway",
-  "sidecar + Envoy + Redis: gateway",
-];
-const CPU_HEADINGS = [
-  "workload",
-  "p50 ms (plain, no-op)",
-  "p99 ms",
-  "sidecar ms (no-op)",
-  "Envoy ms (plain, no-op)",
-  "Redis ms",
-  "supervisor ms",
-  "gateway in all ms",
-  "mock ms",
-  "generator ms",
-  "µs/event",
-];
-
-export function formatReport(report: Report): string {
-  const { machine, memoryMegabytes, heldStreams } = report;
-  const memory = PROCESS_KINDS.filter((kind) => kind !== "generator")
-    .map((kind) => `${kind} ${memoryMegabytes[kind].toFixed(0)} MB`)
-    .join(", ");
-  return [
-    `${machine.cpu}, ${machine.cores} cores, ${machine.memoryGigabytes} GB, Node ${machine.node}, ` +
-      `Envoy ${machine.envoy}, Redis ${machine.redis}`,
-    Object.entries(report.options)
-      .map(([name, value]) => `${name} ${value}`)
-      .join(", "),
-    "",
-    formatTable(RATE_HEADINGS, report.rows.map(formatRates)),
-    "",
-    "CPU time per request, all processes of a kind together:",
-    "",
-    formatTable(CPU_HEADINGS, report.rows.map(formatCpu)),
-    "",
-    ...formatBesideAiGateway(report.rows),
-    ...formatAddedLatency(report.rows),
-    `memory at the end: ${memory}`,
-    ...(heldStreams === null ? [] : [formatHeldStreams(heldStreams)]),
-  ].join("\n");
-}
-
-function formatRates(row: ReportRow): string[] {
-  return [
-    `\`${row.workload}\``,
-    String(row.connections),
-    formatRate(row.mockRequestsPerSecond),
-    formatRate(row.plainRequestsPerSecond),
-    row.noop === null ? "" : formatRate(row.noop.requestsPerSecond),
-    formatRate(row.gatewayRequestsPerSecond),
-    `${(row.spread * 100).toFixed(0)} %`,
-    row.noopRatio === null ? "" : row.noopRatio.toFixed(2),
-    row.target === null ? "" : row.target.toFixed(2),
-    row.ratio.toFixed(3),
-    `${row.failures} of ${row.requests.toLocaleString("en")}`,
-  ];
-}
-
-function formatCpu(row: ReportRow): string[] {
-  const { cpuMsPerRequest: cpu, noop } = row;
-  const ofNoop = (text: (figures: ProcessorFigures) => string): string => (noop === null ? "-" : text(noop));
-  return [
-    `\`${row.workload}\``,
-    `${row.gatewayP50Ms.toFixed(2)} (${row.plainP50Ms.toFixed(2)}, ${ofNoop(({ p50Ms }) => p50Ms.toFixed(2))})`,
-    row.gatewayP99Ms.toFixed(1),
-    `${cpu.sidecar.toFixed(3)} (${ofNoop((figures) => figures.sidecarCpuMsPerRequest.toFixed(3))})`,
-    `${cpu.envoy.toFixed(3)} (${row.plainEnvoyCpuMsPerRequest.toFixed(3)}, ${ofNoop((figures) => figures.envoyCpuMsPerRequest.toFixed(3))})`,
-    cpu.redis.toFixed(3),
-    cpu.supervisor.toFixed(3),
-    gatewayCpuMs(cpu).toFixed(3),
-    cpu.mock.toFixed(3),
-    cpu.generator.toFixed(3),
-    row.sidecarMicrosecondsPerEvent === null ? "" : row.sidecarMicrosecondsPerEvent.toFixed(1),
-  ];
-}
-
-function formatBesideAiGateway(rows: readonly ReportRow[]): string[] {
-  const cells = rows.flatMap((row) => {
-    const { aiGateway, cpuMsPerRequest: cpu } = row;
-    if (!aiGateway) return [];
-    const line = [
-      `\`${row.workload}\``,
-      formatRate(aiGateway.requestsPerSecond),
-      formatRate(row.gatewayRequestsPerSecond),
-      (row.gatewayRequestsPerSecond / aiGateway.requestsPerSecond).toFixed(2),
-      `${aiGateway.p50Ms.toFixed(2)}, ${row.gatewayP50Ms.toFixed(2)}`,
-      formatSum(aiGateway.sidecarCpuMsPerRequest, aiGateway.envoyCpuMsPerRequest),
-      formatSum(cpu.sidecar, cpu.envoy, cpu.redis),
-    ];
-    return [line];
-  });
-  if (cells.length === 0) return [];
-  return [
-    "Beside Envoy AI Gateway without keys, limits and costs:",
-    "",
-    formatTable(AI_GATEWAY_HEADINGS, cells),
-    "",
-  ];
-}
-
-function formatSum(...parts: readonly number[]): string {
-  return parts.map((part) => part.toFixed(3)).join(" + ");
-}
-
-function formatRate(value: number): string {
-  return Math.round(value).toLocaleString("en");
-}
-
-function formatAddedLatency(rows: readonly ReportRow[]): string[] {
-  return rows
-    .filter(({ connections }) => connections === 1)
-    .map(({ gatewayP50Ms, plainP50Ms, noop, aiGateway }) => {
-      const addedBy = (name: string, p50Ms: number | undefined): string =>
-        p50Ms === undefined ? "" : `; ${name} ${(p50Ms - plainP50Ms).toFixed(2)} ms`;
-      const added = (gatewayP50Ms - plainP50Ms).toFixed(2);
-      const others = addedBy("the no-op pair", noop?.p50Ms) + addedBy("AI Gateway", aiGateway?.p50Ms);
-      return `added latency at one connection, p50: ${added} ms (goal 1.10)${others}`;
-    });
-}
-
-function formatHeldStreams(held: HeldStreamsResult): string {
-  const failures = Object.entries(held.failures).map(([reason, count]) => `${count} × ${reason}`);
-  return (
-    `${held.streams} open streams: sidecar ${held.sidecarBeforeMegabytes.toFixed(0)} MB before, ` +
-    `${held.sidecarOpenMegabytes.toFixed(0)} MB open, ${held.sidecarLaterMegabytes.toFixed(0)} MB later (goal 250); ` +
-    `Envoy ${held.envoyLaterMegabytes.toFixed(0)} MB; failures: ${failures.length === 0 ? "none" : failures.join(", ")}`
-  );
 }

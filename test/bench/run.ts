@@ -7,11 +7,12 @@ import { type BenchStack, startBenchStack } from "./bench-stack.ts";
 import { formatComparison } from "./compare.ts";
 import { measureCurves } from "./curves/measure-curves.ts";
 import { writeCurves } from "./curves/write-curves.ts";
+import { formatReport } from "./format-report.ts";
 import { measureHeldStreams } from "./held-streams.ts";
 import { createLoadGenerator, type LoadGenerator } from "./load.ts";
 import { measureWorkload, SIDECAR_WARM_UP_SECONDS } from "./measure.ts";
 import { PROCESS_KINDS, readRssMegabytes } from "./processes.ts";
-import { describeMachine, formatReport, type Report, type ReportRow, summarizeWorkload } from "./report.ts";
+import { describeMachine, type Report, type ReportRow, summarizeWorkload } from "./report.ts";
 import { selectWorkloads, type Workload, WORKLOADS } from "./workloads.ts";
 
 interface Options {
