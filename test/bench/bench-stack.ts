@@ -19,7 +19,7 @@ const UPSTREAM = "mock";
 const FAR_CAP_CENTS = 9_000_000_000;
 
 /** Characters of what a program that has ended wrote last. */
-const SHOWN_STDERR = 4_000;
+const SHOWN_STDERR = 16_000;
 
 export interface BenchOptions {
   /** `sidecar.transport` of the configuration; its default when null. */

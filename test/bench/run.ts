@@ -67,6 +67,9 @@ const generator = createLoadGenerator();
 try {
   if (options.curves) writeCurves(await measureCurves(generator, { quick: options.quick }));
   else await main(options, generator);
+} catch (thrown) {
+  console.error(`bench: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+  process.exitCode = 1;
 } finally {
   generator.close();
 }
