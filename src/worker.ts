@@ -16,6 +16,7 @@ import { RequestStream } from "./envoy/request-stream.ts";
 import type { StreamServices } from "./envoy/request-stream.ts";
 import { createEnvoyServer, parseAddress } from "./envoy/server.ts";
 import type { EnvoyHandlers, EnvoyServer } from "./envoy/transport/contract.ts";
+import { AdmissionsUnderWay } from "./exchange/admissions-under-way.ts";
 import { createAdmitRequest } from "./exchange/admit-request.ts";
 import { createLocalEndpoints } from "./exchange/local-endpoints.ts";
 import { BodyBudget } from "./exchange/body-budget.ts";
@@ -88,6 +89,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     reached: new ReachedUpstreams(options.channel),
     meter: telemetry.meter,
     isReady: () => isOpen() && !draining,
+    isOnlyWorker: isOnlyWorker(config),
     dashboard: config.dashboard,
   });
   const server = await createServer(config, address, handlers, logger);
@@ -136,6 +138,11 @@ async function settleAll(server: EnvoyServer, settlement: Settlement, boundMs: n
   const end = systemClock.monotonicMs() + boundMs;
   await server.drain(boundMs);
   await settlement.stop(Math.max(0, end - systemClock.monotonicMs()));
+}
+
+/** On a TCP port a cluster of Envoy's may have other hosts beside this one; a Unix socket is one process's. */
+function isOnlyWorker({ sidecar }: Config): boolean {
+  return sidecar.tcp === null && resolveWorkerCount(sidecar.workers) === 1;
 }
 
 /** The largest message of Envoy's, and the largest body: one that the edge lets pass, with what comes around it. */
@@ -208,6 +215,8 @@ interface Parts {
   readonly reached: ReachedUpstreams;
   readonly meter: RequestMeter;
   readonly isReady: () => boolean;
+  /** Envoy's calls come to this process alone. */
+  readonly isOnlyWorker: boolean;
   readonly dashboard: DashboardAddress;
 }
 
@@ -218,6 +227,8 @@ function createHandlers(parts: Parts): EnvoyHandlers {
   const currentCatalog = () => catalog.current;
   // In an outage every request fails in the same way.
   const errorLog = limitLog(logger);
+  const isSameWorker = () => parts.isOnlyWorker && isReady();
+  const underWay = new AdmissionsUnderWay({ isSameWorker, clock });
   const admitRequest = createAdmitRequest({
     directory,
     admit,
@@ -227,6 +238,7 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     isReady,
     logger: errorLog,
     meter,
+    underWay,
     dashboard: parts.dashboard,
   });
   const localEndpoints = createLocalEndpoints({
@@ -258,6 +270,7 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     createExchange: (admission, protocol) => new Exchange(admission, protocol, exchangeServices),
     createCount: (admission) => new CountExchange(admission, countServices),
     localEndpoints,
+    underWay,
     protocols: PROTOCOLS,
     collecting: { budget, maxBytes: parts.maxMessageBytes },
     onUnadmitted: () => meter.unadmitted(),

@@ -3,7 +3,8 @@
  * `src/exchange/admit-request.ts`; this turns Envoy's message into plain values and back. Whatever goes wrong inside
  * becomes a refusal: an error here must never let a request pass.
  */
-import { type AdmitRequest, NOBODY } from "../exchange/admit-request.ts";
+import type { AdmitRequest } from "../exchange/admit-request.ts";
+import { NOBODY } from "../exchange/decision.ts";
 import type { CheckRequest__Output } from "./messages/generated/envoy/service/auth/v3/CheckRequest.ts";
 import type { CheckResponse } from "./messages/generated/envoy/service/auth/v3/CheckResponse.ts";
 import { formatRefusalMetadata } from "./messages/metadata.ts";

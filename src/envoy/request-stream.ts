@@ -8,7 +8,6 @@
  * unprocessed).
  */
 import { GatewayError } from "../errors.ts";
-import { parseAdmissionHeader } from "../exchange/admission-header.ts";
 import type { LocalEndpoints } from "../exchange/local-endpoints.ts";
 import type { ResponseMode, ResponsePiece, UpstreamCall } from "../exchange/upstream-call.ts";
 import { CollectedBody, type CollectedBodyOptions } from "../exchange/collected-body.ts";
@@ -17,15 +16,16 @@ import { namesToRemoveDownstream, namesToRemoveUpstream } from "../exchange/head
 import { type Header, type Reply, createErrorReply } from "../exchange/reply.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { Logger } from "../logger.ts";
-import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";
+import type { Protocol } from "../translation/client-protocol.ts";
 import type { HttpBody__Output } from "./messages/generated/envoy/service/ext_proc/v3/HttpBody.ts";
 import type { HttpHeaders__Output } from "./messages/generated/envoy/service/ext_proc/v3/HttpHeaders.ts";
 import type { ProcessingRequest__Output } from "./messages/generated/envoy/service/ext_proc/v3/ProcessingRequest.ts";
 import type { ProcessingResponse } from "./messages/generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
 import type { Struct } from "./messages/generated/google/protobuf/Struct.ts";
-import { findHeader, type Headers, namesOf, parseHeaderMap, queryOf } from "./messages/headers.ts";
+import { findHeader, namesOf, parseHeaderMap, queryOf } from "./messages/headers.ts";
 import { formatMetadata } from "./messages/metadata.ts";
-import { ADMISSION_HEADER, PROCESSING_FILTER } from "./names.ts";
+import { PROCESSING_FILTER } from "./names.ts";
+import { type AdmissionReader, readAdmission, type ReadAdmission } from "./read-admission.ts";
 import {
   AWAIT_BODY,
   type ChangedHeaders,
@@ -44,16 +44,13 @@ import {
 import type { ProcessCall, ProcessListener } from "./transport/contract.ts";
 import { TurnPieces } from "./turn-pieces.ts";
 
-export interface StreamServices {
+export interface StreamServices extends AdmissionReader {
   readonly createExchange: (admission: Admission, protocol: Protocol) => UpstreamCall;
   /** For endpoints that count the tokens of a request. */
   readonly createCount: (admission: Admission) => UpstreamCall;
   readonly localEndpoints: LocalEndpoints;
-  readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
   /** Bounds of what is kept of bodies that are under way; Envoy refuses larger requests first. */
   readonly collecting: CollectedBodyOptions;
-  /** A request came without an admission; for an alarm. */
-  readonly onUnadmitted?: () => void;
   readonly logger: Logger<"warn" | "error">;
 }
 
@@ -77,6 +74,8 @@ export class RequestStream implements ProcessListener {
   #exchange: UpstreamCall | null = null;
   #requestHeaderNames: string[] = [];
   #query = "";
+  /** Headers of the response that ext_authz could not know yet. */
+  #lateHeaders: readonly Header[] = [];
   /** Envoy waits for the reply to the headers, and then sends the whole body in one message. */
   #isBodyAskedFor = false;
   #isRequestWhole = false;
@@ -151,12 +150,27 @@ export class RequestStream implements ProcessListener {
   ): Promise<void> | undefined {
     // A second exchange would leave the first one's hold open for ever.
     if (this.#admission !== null) throw new Error("Envoy sent a request's headers twice");
-    const admissionHeader = findHeader(received.headers, ADMISSION_HEADER);
-    if (admissionHeader === undefined) {
-      this.#refuseUnadmitted(parseHeaderMap(received.headers));
+    const read = readAdmission(received.headers, this.#services);
+    if (!(read instanceof Promise)) return this.#onAdmission(received, bodyMode, read);
+    return read.then((late) => {
+      const replied = this.#onAdmission(received, bodyMode, late);
+      // It was over before it was anybody's.
+      if (this.#ended) this.onEnd();
+      return replied;
+    });
+  }
+
+  #onAdmission(
+    received: HttpHeaders__Output,
+    bodyMode: BodyMode | undefined,
+    read: ReadAdmission,
+  ): Promise<void> | undefined {
+    if (read.kind === "refused") {
+      this.#reply(read.reply);
       return undefined;
     }
-    const admission = parseAdmissionHeader(admissionHeader);
+    const { admission } = read;
+    this.#lateHeaders = read.lateHeaders;
     this.#admission = admission;
     this.#requestHeaderNames = namesOf(received.headers);
     this.#query = queryOf(findHeader(received.headers, ":path"));
@@ -253,8 +267,9 @@ export class RequestStream implements ProcessListener {
     const remove = namesToRemoveDownstream(names);
     if (mode === "stream") {
       set.push(["cache-control", "no-cache"]);
-      return createStreamStartReply({ set, remove });
+      return createStreamStartReply({ set, remove }, this.#lateHeaders);
     }
+    set.push(...this.#lateHeaders);
     this.#collecting = { set, remove };
     return null;
   }
@@ -347,21 +362,6 @@ export class RequestStream implements ProcessListener {
     const exchange = this.#exchange;
     if (exchange === null || !exchange.settled?.costMicrocents) return reply;
     return { ...reply, headers: [...reply.headers, ...formatCostHeader(exchange)] };
-  }
-
-  #refuseUnadmitted(headers: Headers): void {
-    this.#services.onUnadmitted?.();
-    this.#services.logger.error(
-      { path: headers[":path"]?.split("?")[0] },
-      "a request without an admission was refused: ext_authz did not run before ext_proc; check the filter chain",
-    );
-    const context = { requestId: headers["x-request-id"] ?? "", protocol: "chat", rate: null } as const;
-    const reply = createErrorReply(
-      new GatewayError("internal_error"),
-      this.#services.protocols.chat,
-      context,
-    );
-    this.#reply(createImmediateReply(reply));
   }
 
   #admitted(): Admission {

@@ -13,6 +13,8 @@ const ESCAPED = /[^\x20-\x24\x26-\x2b\x2d-\x7b\x7d\x7e]/;
 const EACH_ESCAPED = new RegExp(ESCAPED, "g");
 const NON_ASCII = /[^\x20-\x7e]/g;
 const PRESENT = "=";
+/** No request id begins so. */
+const AWAITED = "awaited ";
 /** Which hold it needs before it goes upstream: one of its worst case, none, or (empty) one of its record. */
 const STRICT = "1";
 const ENTERED = "e";
@@ -118,6 +120,24 @@ export function parseAdmissionHeader(header: string): Admission {
     modelNames,
     rate: { limit, capacity, remaining, resetMs, timeMs },
   };
+}
+
+/** A request that goes on before its admission is decided. */
+export interface AwaitedRequest {
+  readonly requestId: string;
+  readonly protocol: ProtocolName;
+}
+
+/** In the place of an admission that is still under way (admissions-under-way.ts). */
+export function formatAwaitedHeader({ requestId, protocol }: AwaitedRequest): string {
+  return `${AWAITED}${requestId} ${protocol}`;
+}
+
+/** Null: the header is no such one. */
+export function parseAwaitedHeader(header: string): AwaitedRequest | null {
+  if (!header.startsWith(AWAITED)) return null;
+  const [requestId = "", protocol] = header.slice(AWAITED.length).split(" ");
+  return { requestId, protocol: protocol as ProtocolName };
 }
 
 /** Reads field after field. */

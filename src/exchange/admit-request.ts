@@ -2,12 +2,14 @@
  * May this request go on? Key → bucket → caps → endpoint, in this order; the first three in one step in Redis.
  *
  * Decided from the headers alone, before any body is read. Whatever goes wrong here is a refusal: an admission is never
- * given on a guess, and never asked for twice, because the first answer may only be late.
+ * given on a guess, and never asked for twice, because the first answer may only be late. Where ext_proc can wait for the
+ * decision in its place, ext_authz does not (admissions-under-way.ts).
  */
-import { type KeyDirectory } from "../auth/key-directory.ts";
+import type { Caller, KeyDirectory } from "../auth/key-directory.ts";
 import { invalidKey, readKey } from "../auth/read-key.ts";
 import { GatewayError } from "../errors.ts";
 import { createAdmissionError } from "../limits/admission-error.ts";
+import type { Admission } from "../limits/admission.ts";
 import type { RateState } from "../limits/rate-headers.ts";
 import type { Logger } from "../logger.ts";
 import type { DashboardAddress } from "../pages.ts";
@@ -17,7 +19,9 @@ import type { EnteredRequest } from "../store/types/settlement.ts";
 import { mergeTags, parseTagList } from "../tags.ts";
 import type { RequestMeter } from "../telemetry/request-meter.ts";
 import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";
-import { formatAdmissionHeader } from "./admission-header.ts";
+import { formatAdmissionHeader, formatAwaitedHeader } from "./admission-header.ts";
+import type { AdmissionsUnderWay } from "./admissions-under-way.ts";
+import { type Decision, NOBODY, type Refusal, type RefusalLog } from "./decision.ts";
 import { TAGS_HEADER } from "./header-policy.ts";
 import { describeEnd } from "./describe-end.ts";
 import { type Endpoint, type EndpointMatch, findEndpoint } from "./endpoints.ts";
@@ -27,6 +31,7 @@ import {
   createErrorReply,
   createJsonReply,
   formatContractHeaders,
+  formatIdHeaders,
 } from "./reply.ts";
 import { parseRouteRestrictions, restrictModels } from "./route-restrictions.ts";
 import { refuseEndpoint } from "./unknown-endpoint.ts";
@@ -45,22 +50,16 @@ export interface IncomingRequest {
 export type Verdict =
   /** The gateway's own answer to a probe: nobody's request, neither logged nor counted. */
   | { readonly kind: "answered"; readonly reply: Reply }
+  /** Also one whose admission is under way: ext_proc waits for it. */
   | {
       readonly kind: "admitted";
-      /** For ext_proc: `formatAdmissionHeader`. */
+      /** For ext_proc: `formatAdmissionHeader`, or `formatAwaitedHeader`. */
       readonly admissionHeader: string;
       readonly requestId: string;
       /** For whatever response the request gets. */
       readonly responseHeaders: readonly Header[];
     }
-  | { readonly kind: "refused"; readonly reply: Reply; readonly log: RefusalLog };
-
-/** What the access log tells of a request that ended here. */
-export interface RefusalLog {
-  readonly keyId: string | null;
-  readonly organizationId: string | null;
-  readonly errorCode: string | null;
-}
+  | Refusal;
 
 /** Never rejects. */
 export type AdmitRequest = (request: IncomingRequest) => Promise<Verdict>;
@@ -77,12 +76,21 @@ export interface AdmissionServices {
   readonly isReady: () => boolean;
   readonly logger: Logger<"error">;
   readonly meter: Pick<RequestMeter, "admitted" | "finished">;
+  /** Requests that go on before they are decided. */
+  readonly underWay: Pick<AdmissionsUnderWay, "mayPass" | "pass" | "learn">;
   /** Where the message of a 402 leads. */
   readonly dashboard: DashboardAddress;
 }
 
-/** No key is known. */
-export const NOBODY: RefusalLog = { keyId: null, organizationId: null, errorCode: null };
+/** A request, and what was read of it so far. */
+interface Asked {
+  readonly request: IncomingRequest;
+  readonly requestId: string;
+  readonly match: EndpointMatch;
+  readonly protocol: ProtocolName;
+  readonly route: string;
+  readonly startMs: number;
+}
 
 export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
   return async (request) => {
@@ -94,62 +102,70 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
       return { kind: "answered", reply: readinessReply(services.isReady(), requestId) };
     }
     const startMs = performance.now();
-    const route = formatRoute(request);
-    let rate: RateState | null = null;
-    let caller = NOBODY;
-    let entered: KnownKeyResult | null = null;
+    const asked: Asked = { request, requestId, match, protocol, route: formatRoute(request), startMs };
+    let caller: Caller;
     try {
-      const result = await admit(services, request, match, { requestId, route });
-      rate = rateState(result);
-      caller = { keyId: result.key.id, organizationId: result.organization.id, errorCode: null };
-      if (result.decision !== "admitted") {
-        throw createAdmissionError(result, match.endpoint.name, services.dashboard);
-      }
-      if (result.isEntered) entered = result;
-      refuseEndpoint(match.endpoint, request);
-      const tags = match.endpoint.isMetered ? readTagsHeader(request, result.key.defaultTags) : "";
-      services.meter.admitted((performance.now() - startMs) / 1000);
-      return admitted(result, rate, { match, protocol, requestId, request, route, tags });
+      caller = await findCaller(services, request);
     } catch (thrown) {
-      const error = GatewayError.from(thrown);
-      if (entered !== null) {
-        services.leave({ organizationId: entered.organization.id, keyId: entered.key.id, requestId });
-      }
-      if (error.status("chat") >= 500) {
-        services.logger.error(
-          { request_id: requestId, err: error.cause ?? error },
-          "a request could not be admitted",
-        );
-      }
-      const reply = createErrorReply(error, services.protocols[protocol], { requestId, protocol, rate });
-      const durationMs = performance.now() - startMs;
-      services.meter.admitted(durationMs / 1000);
-      const ended = { ...caller, requestId, endpoint: match.endpoint.name };
-      services.meter.finished(
-        describeEnd(ended, { status: reply.status, code: error.publicCode, durationMs }),
-      );
-      return { kind: "refused", reply, log: { ...caller, errorCode: error.publicCode } };
+      return refuse(services, asked, { thrown, caller: NOBODY, rate: null });
     }
+    const decided = decide(services, asked, caller);
+    if (services.underWay.mayPass(caller.keyId, bodyBytesOf(asked))) {
+      services.underWay.pass(requestId, decided);
+      const admissionHeader = formatAwaitedHeader({ requestId, protocol });
+      return { kind: "admitted", admissionHeader, requestId, responseHeaders: formatIdHeaders(requestId) };
+    }
+    const decision = await decided;
+    return decision.kind === "refused" ? decision : formatAdmitted(decision.admission);
   };
 }
 
-/** The answer of one Lua call; a key that is nobody's is refused without one. */
-async function admit(
-  services: AdmissionServices,
-  request: IncomingRequest,
-  { endpoint }: EndpointMatch,
-  { requestId, route }: { readonly requestId: string; readonly route: string },
-): Promise<KnownKeyResult> {
-  const caller = await services.directory.find(readKey(request.headers)).catch(throwUnavailable);
+/** A key that is nobody's is refused without a call. */
+async function findCaller({ directory }: AdmissionServices, request: IncomingRequest): Promise<Caller> {
+  const caller = await directory.find(readKey(request.headers)).catch(throwUnavailable);
   if (caller === null) throw invalidKey();
+  return caller;
+}
+
+/** Never rejects: whatever goes wrong is a refusal. */
+async function decide(services: AdmissionServices, asked: Asked, caller: Caller): Promise<Decision> {
+  const { request, requestId, match } = asked;
+  let rate: RateState | null = null;
+  let named = NOBODY;
+  let entered: KnownKeyResult | null = null;
+  try {
+    const result = await admit(services, asked, caller);
+    rate = rateState(result);
+    named = { keyId: result.key.id, organizationId: result.organization.id, errorCode: null };
+    if (result.decision !== "admitted") {
+      throw createAdmissionError(result, match.endpoint.name, services.dashboard);
+    }
+    if (result.isEntered) entered = result;
+    refuseEndpoint(match.endpoint, request);
+    const tags = match.endpoint.isMetered ? readTagsHeader(request, result.key.defaultTags) : "";
+    services.underWay.learn(caller.keyId, rate.remaining);
+    services.meter.admitted((performance.now() - asked.startMs) / 1000);
+    return { kind: "admitted", admission: createAdmission(result, rate, asked, tags) };
+  } catch (thrown) {
+    services.underWay.learn(caller.keyId, 0);
+    if (entered !== null) {
+      services.leave({ organizationId: entered.organization.id, keyId: entered.key.id, requestId });
+    }
+    return refuse(services, asked, { thrown, caller: named, rate });
+  }
+}
+
+/** The answer of one Lua call. */
+async function admit(services: AdmissionServices, asked: Asked, caller: Caller): Promise<KnownKeyResult> {
+  const { requestId, route, match } = asked;
   const question: AdmitInput = {
     organizationId: caller.organizationId,
     keyId: caller.keyId,
     presentedHash: caller.presentedHash,
     requestId,
     route,
-    bucket: endpoint.name === "count_tokens" ? "count_tokens" : "requests",
-    metered: endpoint.isMetered && endpoint.methods.includes(request.method) && !isEncoded(request),
+    bucket: match.endpoint.name === "count_tokens" ? "count_tokens" : "requests",
+    metered: isMeteredCall(asked),
   };
   // Not asked again after an error: it may have been executed.
   const result = await services.admit(question).catch(throwUnavailable);
@@ -160,25 +176,59 @@ async function admit(
   return result;
 }
 
+function refuse(
+  services: AdmissionServices,
+  { requestId, protocol, match, startMs }: Asked,
+  { thrown, caller, rate }: { thrown: unknown; caller: RefusalLog; rate: RateState | null },
+): Refusal {
+  const error = GatewayError.from(thrown);
+  if (error.status("chat") >= 500) {
+    services.logger.error(
+      { request_id: requestId, err: error.cause ?? error },
+      "a request could not be admitted",
+    );
+  }
+  const reply = createErrorReply(error, services.protocols[protocol], { requestId, protocol, rate });
+  const durationMs = performance.now() - startMs;
+  services.meter.admitted(durationMs / 1000);
+  const ended = { ...caller, requestId, endpoint: match.endpoint.name };
+  services.meter.finished(describeEnd(ended, { status: reply.status, code: error.publicCode, durationMs }));
+  return { kind: "refused", reply, log: { ...caller, errorCode: error.publicCode } };
+}
+
 function throwUnavailable(cause: unknown): never {
   throw new GatewayError("gateway_unavailable", { cause });
 }
 
-function admitted(
-  result: KnownKeyResult,
+/** One that goes upstream if nothing else refuses it. */
+function isMeteredCall({ match: { endpoint }, request }: Asked): boolean {
+  return endpoint.isMetered && endpoint.methods.includes(request.method) && !isEncoded(request);
+}
+
+/** `content-length` of a request that goes upstream; null: unknown, or it does not. */
+function bodyBytesOf(asked: Asked): number | null {
+  const length = asked.request.headers["content-length"];
+  return length !== undefined && isMeteredCall(asked) ? Number(length) : null;
+}
+
+function formatAdmitted(admission: Admission): Verdict {
+  const { requestId } = admission;
+  return {
+    kind: "admitted",
+    admissionHeader: formatAdmissionHeader(admission),
+    requestId,
+    responseHeaders: formatContractHeaders(admission),
+  };
+}
+
+function createAdmission(
+  { key, organization, month, day, isEntered }: KnownKeyResult,
   rate: RateState,
-  about: {
-    match: EndpointMatch;
-    protocol: ProtocolName;
-    requestId: string;
-    request: IncomingRequest;
-    route: string;
-    tags: string;
-  },
-): Verdict {
-  const { key, organization, month, day } = result;
-  const { match, protocol, requestId, request, route, tags } = about;
-  const admissionHeader = formatAdmissionHeader({
+  { match, protocol, requestId, request, route }: Asked,
+  tags: string,
+): Admission {
+  const restrictions = parseRouteRestrictions(request.extensions ?? {});
+  return {
     requestId,
     endpoint: match.endpoint.name,
     protocol,
@@ -190,22 +240,16 @@ function admitted(
     keyName: key.name,
     currency: organization.currency,
     strictCaps: organization.strictCaps,
-    isEntered: result.isEntered,
+    isEntered,
     concurrencyLimit: key.maxConcurrentRequests,
-    models: restrictModels(
-      key.allowedModels,
-      organization.id,
-      parseRouteRestrictions(request.extensions ?? {}),
-    ),
+    models: restrictModels(key.allowedModels, organization.id, restrictions),
     month,
     day,
     tags,
     keepsEndUser: organization.endUserTag,
     modelNames: hasModelNames(organization) ? organization.modelNames : null,
     rate,
-  });
-  const responseHeaders = formatContractHeaders({ requestId, protocol, rate });
-  return { kind: "admitted", admissionHeader, requestId, responseHeaders };
+  };
 }
 
 function hasModelNames({ modelNames }: KnownKeyResult["organization"]): boolean {

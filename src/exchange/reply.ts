@@ -24,12 +24,17 @@ export interface ReplyContext {
   readonly rate: RateState | null;
 }
 
+/** Those of the headers that every response carries that are known before its request is decided. */
+export function formatIdHeaders(requestId: string): Header[] {
+  return [
+    ["x-request-id", requestId],
+    ["request-id", requestId],
+  ];
+}
+
 /** The headers that every response to a client carries. */
 export function formatContractHeaders(context: ReplyContext): Header[] {
-  const headers: Header[] = [
-    ["x-request-id", context.requestId],
-    ["request-id", context.requestId],
-  ];
+  const headers = formatIdHeaders(context.requestId);
   if (context.rate === null) headers.push(["x-service-ratelimit-remaining", "0"]);
   else headers.push(...formatRateHeaders(context.rate, context.protocol));
   return headers;

@@ -102,7 +102,7 @@ export const METRICS = {
   ),
   authz: histogram(
     "inference_gateway_authz_duration_seconds",
-    "Latency that ext_authz adds: key, bucket, caps, Redis included.",
+    "Latency of an admission: key, bucket, caps, Redis included. Requests of one worker wait for Redis beside Envoy's next call.",
     LATENCY_SECONDS,
   ),
   requestBody: histogram(

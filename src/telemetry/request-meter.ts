@@ -96,7 +96,7 @@ export class RequestMeter {
     this.#chunk = chunk.series({});
   }
 
-  /** @param seconds What ext_authz took. */
+  /** @param seconds What the admission took. */
   admitted(seconds: number): void {
     this.#authz.observe(seconds);
   }

@@ -136,8 +136,18 @@ export interface ChangedHeaders {
 const MAX_KEPT_STARTS = 64;
 const keptStarts = new Map<string, ProcessingResponse>();
 
-/** ext_proc, in reply to the headers of a response that is streamed: which ones the client gets. */
-export function createStreamStartReply(headers: ChangedHeaders): ProcessingResponse {
+/**
+ * ext_proc, in reply to the headers of a response that is streamed: which ones the client gets.
+ * @param ofRequest Headers with values of this request alone.
+ */
+export function createStreamStartReply(
+  headers: ChangedHeaders,
+  ofRequest: readonly Header[] = [],
+): ProcessingResponse {
+  if (ofRequest.length > 0) {
+    const header_mutation = formatMutation({ ...headers, set: [...headers.set, ...ofRequest] });
+    return { response_headers: { response: { header_mutation } } };
+  }
   const name = `${headers.set.join("\n")}\n\n${headers.remove.join("\n")}`;
   const kept = keptStarts.get(name);
   if (kept !== undefined) return kept;

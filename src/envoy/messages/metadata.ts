@@ -1,11 +1,11 @@
 /** What the access log tells of a request beyond what Envoy knows, as ext_proc's dynamic metadata. */
-import type { RefusalLog } from "../../exchange/admit-request.ts";
+import type { RefusalLog } from "../../exchange/decision.ts";
 import type { UpstreamCall } from "../../exchange/upstream-call.ts";
 import type { Admission } from "../../limits/admission.ts";
 import type { Struct } from "./generated/google/protobuf/Struct.ts";
 import { METADATA_NAMESPACE } from "../names.ts";
 
-/** The same for a request that ext_authz refused, in the metadata that ext_authz itself keeps. */
+/** The same for a request that was not admitted, in the metadata that ext_authz itself keeps. */
 export function formatRefusalMetadata({ keyId, organizationId, errorCode }: RefusalLog): Struct {
   const known = { key_id: keyId, organization_id: organizationId, error_code: errorCode };
   const fields: Record<string, { stringValue: string }> = {};
@@ -13,6 +13,11 @@ export function formatRefusalMetadata({ keyId, organizationId, errorCode }: Refu
     if (value !== null) fields[name] = { stringValue: value };
   }
   return { fields };
+}
+
+/** The same where ext_proc says so. */
+export function formatLateRefusalMetadata(log: RefusalLog): Struct {
+  return { fields: { [METADATA_NAMESPACE]: { structValue: formatRefusalMetadata(log) } } };
 }
 
 /**

@@ -5,6 +5,7 @@ import type { ProcessingResponse } from "../../../src/envoy/messages/generated/e
 import { ADMISSION_HEADER } from "../../../src/envoy/names.ts";
 import { RequestStream } from "../../../src/envoy/request-stream.ts";
 import { formatAdmissionHeader } from "../../../src/exchange/admission-header.ts";
+import { AdmissionsUnderWay } from "../../../src/exchange/admissions-under-way.ts";
 import type { Admission } from "../../../src/limits/admission.ts";
 import { createLocalEndpoints } from "../../../src/exchange/local-endpoints.ts";
 import { BodyBudget } from "../../../src/exchange/body-budget.ts";
@@ -29,7 +30,7 @@ catalog:
   { baseDir: "/", env: {} },
 );
 
-const ADMISSION: Admission = {
+export const ADMISSION: Admission = {
   requestId: "req_1",
   endpoint: "chat_completions",
   protocol: "chat",
@@ -84,6 +85,7 @@ export function openStream(script: StoreScript & { countPrompt?: () => Promise<n
     meter,
   };
   const missing = () => Promise.reject(new Error("not in this test"));
+  const underWay = new AdmissionsUnderWay({ isSameWorker: () => true, clock: { monotonicMs: () => 0 } });
   const stream = new RequestStream(
     {
       reply: (response) => void replies.push(response),
@@ -104,6 +106,7 @@ export function openStream(script: StoreScript & { countPrompt?: () => Promise<n
         store: { getKey: missing, getOrganization: missing, readSpend: missing, findRequest: missing },
         meter,
       }),
+      underWay,
       protocols: PROTOCOLS,
       collecting: { budget: services.budget, maxBytes: MAX_MESSAGE_BYTES },
       logger,
@@ -117,7 +120,7 @@ export function openStream(script: StoreScript & { countPrompt?: () => Promise<n
     await settle(() => replies.length > expected);
     return replies;
   };
-  return { stream, send, replies, logged, seen, finished, budget: services.budget };
+  return { stream, send, replies, logged, seen, finished, underWay, budget: services.budget };
 }
 
 export function headers(fields: Record<string, string>, endOfStream = false): object {

@@ -1,6 +1,11 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formatAdmissionHeader, parseAdmissionHeader } from "../../../src/exchange/admission-header.ts";
+import {
+  formatAdmissionHeader,
+  formatAwaitedHeader,
+  parseAdmissionHeader,
+  parseAwaitedHeader,
+} from "../../../src/exchange/admission-header.ts";
 import type { Admission } from "../../../src/limits/admission.ts";
 
 const admission: Admission = {
@@ -78,5 +83,14 @@ describe("formatAdmissionHeader", () => {
 
   it.each(["", "{", '{"requestId":"req_1"}', "req_1|messages"])("is not read from %j", (header) => {
     expect(() => parseAdmissionHeader(header)).toThrow(SyntaxError);
+  });
+});
+
+describe("the header of a request whose admission is under way", () => {
+  it("comes back as it was, and no admission is taken for one", () => {
+    const awaited = { requestId: "req_1", protocol: "responses" } as const;
+    expect(parseAwaitedHeader(formatAwaitedHeader(awaited))).toEqual(awaited);
+    expect(parseAwaitedHeader(formatAdmissionHeader(admission))).toBeNull();
+    expect(() => parseAdmissionHeader(formatAwaitedHeader(awaited))).toThrow(SyntaxError);
   });
 });

@@ -2,7 +2,12 @@
 import { describe, expect, it } from "vitest";
 import { KeyDirectory } from "../../../src/auth/key-directory.ts";
 import { createKey, hashKey } from "../../../src/auth/key-format.ts";
-import { createAdmitRequest, type IncomingRequest } from "../../../src/exchange/admit-request.ts";
+import { AdmissionsUnderWay } from "../../../src/exchange/admissions-under-way.ts";
+import {
+  createAdmitRequest,
+  type IncomingRequest,
+  type Verdict,
+} from "../../../src/exchange/admit-request.ts";
 import type { AdmitInput, AdmitResult, KnownKeyResult } from "../../../src/store/types/admission.ts";
 import { PROTOCOLS } from "../../../src/translation/protocols.ts";
 import { createRecordingMeter } from "./meter-fixture.ts";
@@ -46,6 +51,7 @@ interface Script {
   readonly lookUp?: () => Promise<{ organizationId: string; keyId: string } | null>;
   readonly admit?: (input: AdmitInput) => Promise<AdmitResult>;
   readonly isReady?: boolean;
+  readonly isOnlyWorker?: boolean;
 }
 
 function open(script: Script = {}) {
@@ -58,6 +64,8 @@ function open(script: Script = {}) {
     },
   });
   const { meter, finished } = createRecordingMeter();
+  const isSameWorker = () => script.isOnlyWorker ?? false;
+  const underWay = new AdmissionsUnderWay({ isSameWorker, clock: { monotonicMs: () => 0 } });
   const admitRequest = createAdmitRequest({
     directory,
     admit: (input) => {
@@ -70,6 +78,7 @@ function open(script: Script = {}) {
     isReady: () => script.isReady ?? true,
     logger: { error: (fields) => void seen.logged.push(fields) },
     meter,
+    underWay,
     dashboard: { baseUrl: null, contact: null },
   });
   const send = (request: Partial<IncomingRequest> = {}) =>
@@ -86,7 +95,7 @@ function open(script: Script = {}) {
     const { error } = JSON.parse(verdict.reply.body) as { error: { code: string } };
     return `${verdict.reply.status} ${error.code}`;
   };
-  return { send, refusal, seen, finished };
+  return { send, refusal, seen, finished, underWay };
 }
 
 const away = () => Promise.reject(new Error("Redis is away: secret.internal"));
@@ -238,5 +247,79 @@ describe("createAdmitRequest", () => {
     expect(seen.admits[0]?.route).toHaveLength(200);
     await send({ path: `/v1/messages?key=${KEY}` });
     expect(seen.admits[1]?.route).toBe("POST /v1/messages");
+  });
+
+  describe("of the only worker, for a key whose last request was admitted", () => {
+    const headers = { authorization: `Bearer ${KEY}`, "content-length": "100" };
+    const admissionHeader = (verdict: Verdict) =>
+      "admissionHeader" in verdict ? verdict.admissionHeader : "";
+
+    it("lets a request pass before Redis has decided; ext_proc gets the decision, with what ext_authz could not say", async () => {
+      let answer: (result: AdmitResult) => void = () => undefined;
+      const answers = [Promise.resolve(ADMITTED), new Promise<AdmitResult>((resolve) => (answer = resolve))];
+      const { send, underWay } = open({ admit: () => answers.shift() ?? away(), isOnlyWorker: true });
+      const first = await send({ headers });
+      expect(admissionHeader(first)).toContain("|org_1|");
+      const second = await send({ headers });
+      expect(second).toEqual({
+        kind: "admitted",
+        admissionHeader: "awaited req_2 chat",
+        requestId: "req_2",
+        responseHeaders: [
+          ["x-request-id", "req_2"],
+          ["request-id", "req_2"],
+        ],
+      });
+      const awaited = underWay.take("req_2");
+      answer(ADMITTED);
+      expect(await awaited?.decided).toMatchObject({
+        kind: "admitted",
+        admission: { requestId: "req_2", organizationId: "org_1", rate: { remaining: 9 } },
+      });
+    });
+
+    it.each([
+      {
+        name: "Redis refuses it",
+        script: { decision: "key_cap_reached" as const },
+        code: "hard_cap_reached",
+      },
+      { name: "Redis does not answer", script: null, code: "gateway_unavailable" },
+    ])("refuses it then where $name, and waits for the next one again", async ({ script, code }) => {
+      const results = [ADMITTED, script === null ? null : { ...ADMITTED, ...script }];
+      const admit = () => {
+        const result = results.shift() ?? null;
+        return result === null ? away() : Promise.resolve(result);
+      };
+      const { send, refusal, underWay, finished } = open({ admit, isOnlyWorker: true });
+      await send({ headers });
+      expect((await send({ headers })).kind).toBe("admitted");
+      const decision = await underWay.take("req_2")?.decided;
+      expect(decision).toMatchObject({ kind: "refused", log: { errorCode: code } });
+      expect(finished).toMatchObject([{ requestId: "req_2", code }]);
+      expect(await refusal({ headers })).toBe("503 gateway_unavailable");
+    });
+
+    it("leaves Redis when it refuses for its headers what Redis has entered", async () => {
+      const { send, seen, underWay } = open({ isOnlyWorker: true });
+      await send({ headers });
+      await send({ headers: { ...headers, "x-tags": "no pair" } });
+      expect(await underWay.take("req_2")?.decided).toMatchObject({ reply: { status: 400 } });
+      expect(seen.left).toEqual([{ organizationId: "org_1", keyId: "key_1", requestId: "req_2" }]);
+    });
+
+    it.each([
+      { name: "its length is not known", request: { headers: { authorization: `Bearer ${KEY}` } } },
+      { name: "it goes to no upstream", request: { headers, method: "GET", path: "/v1/models" } },
+      { name: "it is refused for its method anyway", request: { headers, method: "PUT" } },
+      { name: "its body is compressed", request: { headers: { ...headers, "content-encoding": "gzip" } } },
+      { name: "it is a count of tokens", request: { headers, path: "/v1/messages/count_tokens" } },
+    ])("waits for Redis where $name", async ({ request }) => {
+      const { send, underWay } = open({ isOnlyWorker: true });
+      await send({ headers });
+      const verdict = await send(request);
+      expect(admissionHeader(verdict)).not.toBe("awaited req_2 chat");
+      expect(underWay.take("req_2")).toBeNull();
+    });
   });
 });

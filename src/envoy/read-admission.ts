@@ -1,0 +1,87 @@
+/**
+ * Whose request ext_proc has before it: what ext_authz has written into its admission header, or what has become of an
+ * admission that was under way then. Without either it is refused.
+ */
+import { GatewayError } from "../errors.ts";
+import { parseAdmissionHeader, parseAwaitedHeader } from "../exchange/admission-header.ts";
+import type { AdmissionsUnderWay } from "../exchange/admissions-under-way.ts";
+import type { Decision } from "../exchange/decision.ts";
+import { createErrorReply, type Header, type ReplyContext } from "../exchange/reply.ts";
+import type { Admission } from "../limits/admission.ts";
+import { formatRateHeaders } from "../limits/rate-headers.ts";
+import type { Logger } from "../logger.ts";
+import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";
+import { createImmediateReply } from "./messages/format-replies.ts";
+import type { HeaderMap__Output } from "./messages/generated/envoy/config/core/v3/HeaderMap.ts";
+import type { ProcessingResponse } from "./messages/generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
+import { findHeader } from "./messages/headers.ts";
+import { formatLateRefusalMetadata } from "./messages/metadata.ts";
+import { ADMISSION_HEADER } from "./names.ts";
+
+export interface AdmissionReader {
+  /** Requests that ext_authz has let pass before they were decided. */
+  readonly underWay: Pick<AdmissionsUnderWay, "take">;
+  readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
+  /** A request came without an admission; for an alarm. */
+  readonly onUnadmitted?: () => void;
+  readonly logger: Logger<"error">;
+}
+
+export type ReadAdmission =
+  | {
+      readonly kind: "admitted";
+      readonly admission: Admission;
+      /** Headers of the response that ext_authz could not know yet. */
+      readonly lateHeaders: readonly Header[];
+    }
+  | { readonly kind: "refused"; readonly reply: ProcessingResponse };
+
+/**
+ * A promise only where the decision is not there yet; it never rejects.
+ * @throws SyntaxError when the header is none of ours, which only a broken filter chain can cause.
+ */
+export function readAdmission(
+  headers: HeaderMap__Output | undefined,
+  reader: AdmissionReader,
+): ReadAdmission | Promise<ReadAdmission> {
+  const header = findHeader(headers, ADMISSION_HEADER);
+  if (header === undefined) return refuseUnadmitted(headers, reader);
+  const awaited = parseAwaitedHeader(header);
+  if (awaited === null) {
+    return { kind: "admitted", admission: parseAdmissionHeader(header), lateHeaders: [] };
+  }
+  const underWay = reader.underWay.take(awaited.requestId);
+  if (underWay === null) {
+    reader.logger.error(
+      { request_id: awaited.requestId },
+      "a request was refused whose admission is not under way here: the worker that had let it pass has ended",
+    );
+    return refuse(new GatewayError("gateway_unavailable"), { ...awaited, rate: null }, reader);
+  }
+  const { decision, decided } = underWay;
+  return decision === null ? decided.then(readDecision) : readDecision(decision);
+}
+
+function readDecision(decision: Decision): ReadAdmission {
+  if (decision.kind === "refused") {
+    const metadata = formatLateRefusalMetadata(decision.log);
+    return { kind: "refused", reply: createImmediateReply(decision.reply, metadata) };
+  }
+  const { admission } = decision;
+  return { ...decision, lateHeaders: formatRateHeaders(admission.rate, admission.protocol) };
+}
+
+function refuseUnadmitted(headers: HeaderMap__Output | undefined, reader: AdmissionReader): ReadAdmission {
+  reader.onUnadmitted?.();
+  reader.logger.error(
+    { path: findHeader(headers, ":path")?.split("?")[0] },
+    "a request without an admission was refused: ext_authz did not run before ext_proc; check the filter chain",
+  );
+  const requestId = findHeader(headers, "x-request-id") ?? "";
+  return refuse(new GatewayError("internal_error"), { requestId, protocol: "chat", rate: null }, reader);
+}
+
+function refuse(error: GatewayError, context: ReplyContext, { protocols }: AdmissionReader): ReadAdmission {
+  const reply = createErrorReply(error, protocols[context.protocol], context);
+  return { kind: "refused", reply: createImmediateReply(reply) };
+}

@@ -1,0 +1,168 @@
+/**
+ * Where Envoy reaches one worker alone, ext_authz lets a request of a known key pass before Redis has decided, and ext_proc
+ * refuses what is refused: with the same answer, before anything goes upstream.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { hashKey } from "../../src/auth/key-format.ts";
+import { chatBody, withChatStack } from "../support/chat-stack.ts";
+import { type HttpAnswer, readError } from "../support/http.ts";
+import { finishChunk, textChunk, textCompletion, usageChunk } from "../support/scripted-answer.ts";
+import type { CreatedKey } from "../support/test-key.ts";
+import { waitFor } from "../support/wait.ts";
+
+const USAGE = { promptTokens: 10, cachedTokens: 0, completionTokens: 5 };
+const alone = withChatStack();
+const together = withChatStack(() => ({ workers: 2 }));
+
+/** The request's line of the access log, found by its user agent: where a key is unknown, nothing else of ours is in it. */
+async function readLine(chat: typeof alone, userAgent: string): Promise<Record<string, unknown>> {
+  const file = join(chat.stack.dir, "data/logs/access.log");
+  const find = (): string | false =>
+    readFileSync(file, "utf8")
+      .split("\n")
+      .find((line) => line.includes(`"${userAgent}"`)) ?? false;
+  const line = await waitFor("the line of the access log", find, { timeoutMs: 30_000 });
+  return JSON.parse(line) as Record<string, unknown>;
+}
+
+/** Different with each answer; a cap that is reached takes its token before it refuses. */
+const OF_ITS_TIME = [
+  "date",
+  "x-request-id",
+  "request-id",
+  "x-ratelimit-reset-requests",
+  "x-ratelimit-remaining-requests",
+  "x-service-ratelimit-remaining",
+];
+
+/** What a client reads of a refusal, but for ids and times. */
+function comparable({ status, headers, text }: HttpAnswer): object {
+  const others = Object.entries(headers).filter(([name]) => !OF_ITS_TIME.includes(name));
+  const names = Object.keys(headers).toSorted();
+  return {
+    status,
+    names,
+    others: Object.fromEntries(others),
+    text: text.replaceAll(/req_[0-9a-f-]+/gu, "…"),
+  };
+}
+
+interface Case {
+  readonly name: string;
+  readonly change: (key: CreatedKey) => Promise<unknown>;
+  readonly refused: string;
+}
+
+const pathOf = ({ id, organizationId }: CreatedKey) => `/api/organizations/${organizationId}/keys/${id}`;
+const setKey = (body: object) => (key: CreatedKey) => alone.stack.admin("PATCH", pathOf(key), body);
+const CASES: readonly Case[] = [
+  { name: "its key is disabled", change: setKey({ disabled: true }), refused: "403 key_disabled" },
+  {
+    name: "its key's cap is reached",
+    change: setKey({ hard_cap_cents: 0 }),
+    refused: "402 hard_cap_reached",
+  },
+  {
+    name: "its organization is suspended",
+    change: ({ organizationId }) =>
+      alone.stack.admin("PATCH", `/api/organizations/${organizationId}`, { suspended: true }),
+    refused: "403 organization_suspended",
+  },
+  {
+    name: "its key is deleted",
+    change: (key) => alone.stack.admin("DELETE", pathOf(key)),
+    refused: "401 invalid_api_key",
+  },
+  {
+    name: "other hosts have emptied its bucket",
+    change: async ({ id, key, organizationId }) => {
+      const store = await alone.stack.store();
+      const asked = {
+        keyId: id,
+        organizationId,
+        presentedHash: hashKey(key),
+        route: "",
+        bucket: "requests",
+      } as const;
+      for (const requestId of Array.from({ length: 10 }, (_, index) => `req_other_${index}`)) {
+        await store.admit({ ...asked, requestId, metered: false });
+      }
+    },
+    refused: "429 rate_limit_exceeded",
+  },
+];
+
+describe("a request that passes ext_authz ahead of its admission", () => {
+  /** What the access log has to say of them; Envoy writes it every few seconds. */
+  const refusals: { userAgent: string; line: object }[] = [];
+
+  it.each(CASES)(
+    "is refused at ext_proc as ext_authz refuses the next one, when $name",
+    async ({ change, refused }) => {
+      const key = await alone.stack.createKey({ requestsPerMinute: 6 });
+      const send = (userAgent: string) =>
+        alone.send({ key: key.key, body: chatBody(), headers: { "user-agent": userAgent } });
+      expect((await send("first")).status).toBe(200);
+      await change(key);
+      alone.upstream.reset();
+      const [ahead, next] = [await send(`ahead-${key.id}`), await send(`next-${key.id}`)];
+      expect(`${ahead.status} ${readError(ahead).code}`).toBe(refused);
+      expect(comparable(ahead)).toEqual(comparable(next));
+      expect(alone.upstream.requests).toEqual([]);
+      refusals.push(
+        {
+          userAgent: `ahead-${key.id}`,
+          line: { code_details: "gateway", error_code: readError(ahead).code },
+        },
+        { userAgent: `next-${key.id}`, line: { code_details: "ext_authz_denied" } },
+      );
+    },
+  );
+
+  it("was one: the access log has its refusal as ext_proc's, and names its error", async () => {
+    expect(refusals).toHaveLength(CASES.length * 2);
+    for (const { userAgent, line } of refusals) {
+      expect(await readLine(alone, userAgent)).toMatchObject(line);
+    }
+  });
+
+  it.each(["a whole answer", "a stream"])(
+    "tells the client how much is left, exactly, with %s",
+    async (name) => {
+      const stream = name === "a stream";
+      const key = await alone.stack.createKey({ requestsPerMinute: 6 });
+      const left: unknown[] = [];
+      for (let sent = 0; sent < 3; sent += 1) {
+        if (stream) {
+          alone.upstream.answer({
+            kind: "events",
+            events: [textChunk("x"), finishChunk(), usageChunk(USAGE)],
+          });
+        } else alone.upstream.answer({ kind: "json", body: textCompletion("x", USAGE) });
+        const answer = await alone.send({ key: key.key, body: chatBody({ stream }) });
+        left.push(
+          answer.headers["x-service-ratelimit-remaining"],
+          answer.headers["x-ratelimit-remaining-requests"],
+        );
+      }
+      expect(left).toEqual(["9", "9", "8", "8", "7", "7"]);
+    },
+  );
+
+  it("waits at ext_authz where Envoy has two workers, of which ext_proc may call the other", async () => {
+    const key = await together.stack.createKey({ requestsPerMinute: 6 });
+    const headers = { "user-agent": `together-${key.id}` };
+    const send = (sent: Record<string, string> = {}) =>
+      together.send({ key: key.key, body: chatBody(), headers: sent });
+    // Both know the key.
+    for (let sent = 0; sent < 4; sent += 1) expect((await send()).status).toBe(200);
+    await together.stack.admin("PATCH", pathOf(key), { disabled: true });
+    const refused = await send(headers);
+    expect(refused.status).toBe(403);
+    expect(await readLine(together, headers["user-agent"])).toMatchObject({
+      code_details: "ext_authz_denied",
+    });
+  });
+});
