@@ -91,8 +91,13 @@ describe("an upstream that takes too long", () => {
 
 describe("a client that takes too long", () => {
   it("is told so by a 408 when its body does not arrive", async () => {
-    expect(await sendHalfBody()).toBe(408);
+    const key = await chat.stack.createKey({ requestsPerMinute: 6 });
+    expect(await sendHalfBody(key.key)).toEqual({ status: 408, remaining: "9" });
+    // This one has passed ext_authz ahead of its admission, and nobody has told Envoy how many are left.
+    expect(await sendHalfBody(key.key)).toEqual({ status: 408, remaining: "0" });
     expect(chat.upstream.requests).toHaveLength(0);
+    const answer = await chat.send({ key: key.key, body: chatBody() });
+    expect([answer.status, answer.headers["x-service-ratelimit-remaining"]]).toEqual([200, "7"]);
   });
 });
 
@@ -110,12 +115,15 @@ interface Route {
   readonly route?: Record<string, unknown>;
 }
 
-/** The status of the answer to a request whose body stops half-way. */
-function sendHalfBody(): Promise<number | undefined> {
-  const headers = { authorization: `Bearer ${chat.key.key}`, "content-length": "1000" };
+/** What answers a request whose body stops half-way. */
+function sendHalfBody(key: string): Promise<{ status: number | undefined; remaining: unknown }> {
+  const headers = { authorization: `Bearer ${key}`, "content-length": "1000" };
   return new Promise((resolve, reject) => {
     const started = request(`${impatient!.baseUrl}${CHAT_PATH}`, { method: "POST", headers }, (response) => {
-      resolve(response.statusCode);
+      resolve({
+        status: response.statusCode,
+        remaining: response.headers["x-service-ratelimit-remaining"],
+      });
       response.resume();
       started.destroy();
     });
