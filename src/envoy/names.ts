@@ -12,7 +12,7 @@ export const INTERNAL_HEADER_PREFIX = "x-igw-";
 /** By which an endpoint picker says where to, where one stands behind the gateway; never a client's. */
 export const ENDPOINT_HEADER = "x-gateway-destination-endpoint";
 
-/** Set by ext_authz's OK reply, read by ext_proc: the admission as one line of ASCII JSON. */
+/** Set by ext_authz's OK reply, read by ext_proc: the admission as one line of ASCII, or which one to wait for. */
 export const ADMISSION_HEADER = "x-igw-admission";
 
 /** Set by ext_proc: the cluster, which is the upstream's name in the configuration. */
