@@ -89,6 +89,8 @@ interface Asked {
   readonly match: EndpointMatch;
   readonly protocol: ProtocolName;
   readonly route: string;
+  /** It goes upstream if nothing else refuses it. */
+  readonly isMetered: boolean;
   readonly startMs: number;
 }
 
@@ -102,7 +104,9 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
       return { kind: "answered", reply: readinessReply(services.isReady(), requestId) };
     }
     const startMs = performance.now();
-    const asked: Asked = { request, requestId, match, protocol, route: formatRoute(request), startMs };
+    const route = formatRoute(request);
+    const isMetered = isMeteredCall(match.endpoint, request);
+    const asked: Asked = { request, requestId, match, protocol, route, isMetered, startMs };
     let caller: Caller;
     try {
       caller = await findCaller(services, request);
@@ -165,7 +169,7 @@ async function admit(services: AdmissionServices, asked: Asked, caller: Caller):
     requestId,
     route,
     bucket: match.endpoint.name === "count_tokens" ? "count_tokens" : "requests",
-    metered: isMeteredCall(asked),
+    metered: asked.isMetered,
   };
   // Not asked again after an error: it may have been executed.
   const result = await services.admit(question).catch(throwUnavailable);
@@ -200,15 +204,14 @@ function throwUnavailable(cause: unknown): never {
   throw new GatewayError("gateway_unavailable", { cause });
 }
 
-/** One that goes upstream if nothing else refuses it. */
-function isMeteredCall({ match: { endpoint }, request }: Asked): boolean {
+function isMeteredCall(endpoint: Endpoint, request: IncomingRequest): boolean {
   return endpoint.isMetered && endpoint.methods.includes(request.method) && !isEncoded(request);
 }
 
 /** `content-length` of a request that goes upstream; null: unknown, or it does not. */
-function bodyBytesOf(asked: Asked): number | null {
-  const length = asked.request.headers["content-length"];
-  return length !== undefined && isMeteredCall(asked) ? Number(length) : null;
+function bodyBytesOf({ request, isMetered }: Asked): number | null {
+  const length = request.headers["content-length"];
+  return length !== undefined && isMetered ? Number(length) : null;
 }
 
 function formatAdmitted(admission: Admission): Verdict {
