@@ -1,15 +1,21 @@
 import type { GatewayError } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../json-object.ts";
 import type { Answer, AnswerOutput, DescribeCost, Observation, ProtocolName } from "../client-protocol.ts";
-import { parseJsonText } from "../json/parse-json-text.ts";
-import { SseDecoder } from "../sse/decoder.ts";
+import { parseJsonText, tryParseJsonText } from "../json/parse-json-text.ts";
+import { SseDecoder, type SseEvent } from "../sse/decoder.ts";
 import { decodeCharacters, type EventBlock } from "../sse/event-block.ts";
 import { type EventReader, feedEvents } from "../sse/event-feed.ts";
 import { isUpstreamError } from "../upstream/error-text.ts";
 import { GeneratedText } from "../upstream/generated-text.ts";
 import { mapErrorInAnswer } from "../upstream/map-error.ts";
 import { findChoice, readFinishReason, readLogprobs, readMatchedStop } from "../upstream/read-choice.ts";
-import { asGatewayError, DONE, MAX_EVENT_BYTES, parseCompletion } from "../upstream/read-stream.ts";
+import {
+  asGatewayError,
+  isBlank,
+  isDone,
+  MAX_EVENT_BYTES,
+  parseCompletion,
+} from "../upstream/read-stream.ts";
 import { MAX_TEMPLATES, TextTemplate } from "../upstream/text-template.ts";
 
 interface ConversationAnswerOptions {
@@ -68,7 +74,7 @@ export abstract class ConversationAnswer implements Answer {
 
   end(): AnswerOutput {
     return this.#advance(() => {
-      for (const { data } of this.#decoder.end()) this.#readData(data);
+      for (const event of this.#decoder.end()) this.#readEvent(event);
       if (!this.#isFinal) this.#end(false);
     });
   }
@@ -111,7 +117,7 @@ export abstract class ConversationAnswer implements Answer {
       knowsAlike: () => this.#template !== null && this.#decoder.isBetweenEvents,
       readAlike: (block) => this.#readAlike(block),
       read: (bytes) => {
-        for (const { data } of this.#decoder.push(bytes)) this.#readData(data);
+        for (const event of this.#decoder.push(bytes)) this.#readEvent(event);
       },
     };
   }
@@ -125,16 +131,26 @@ export abstract class ConversationAnswer implements Answer {
     }
   }
 
-  #readData(data: string): void {
-    // After [DONE] nothing counts; an event without data is a keep-alive.
-    if (this.#isFinal || data === "") return;
-    if (data === DONE) {
+  #readEvent({ event, data }: SseEvent): void {
+    // After [DONE] nothing counts.
+    if (this.#isFinal) return;
+    if (event === "error") throw this.#readError(data);
+    // A keep-alive.
+    if (isBlank(data)) return;
+    if (isDone(data)) {
       this.#end(true);
       return;
     }
     const chunk = parseJsonText(data);
     this.writeChunk(chunk);
     if (this.#templatesLeft > 0) this.#learn(data, chunk);
+  }
+
+  /** An event of that name is an error whatever its data is. */
+  #readError(data: string): GatewayError {
+    const error = tryParseJsonText(data) ?? data;
+    this.generated.readError(error);
+    return mapErrorInAnswer(error, this.#options);
   }
 
   #learn(text: string, chunk: unknown): void {

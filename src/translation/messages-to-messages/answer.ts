@@ -54,6 +54,10 @@ export class MessagesAnswer extends PassThroughAnswer {
     return this.#hasStopReason ? formatEvent("message_stop", { type: "message_stop" }) : null;
   }
 
+  protected override mapError(value: unknown): GatewayError {
+    return isJsonObject(value) ? mapStreamError(value, this.options.model) : super.mapError(value);
+  }
+
   protected override formatFailure(error: GatewayError): string {
     return formatStreamError(error, this.options.requestId);
   }

@@ -4,11 +4,9 @@ import { encodeCharacters } from "../sse/event-block.ts";
 import { type EventReader, feedEvents } from "../sse/event-feed.ts";
 import { LineSplitter, SseLimitError } from "../sse/line-splitter.ts";
 import { isComment, readField } from "../sse/read-field.ts";
-import { asGatewayError, DONE, MAX_EVENT_BYTES } from "../upstream/read-stream.ts";
+import { asGatewayError, DONE, isBlank, isDone, MAX_EVENT_BYTES } from "../upstream/read-stream.ts";
 import { type ChunkRewriter, isChunk } from "./chunk-rewriter.ts";
 import { formatStreamError } from "./error-body.ts";
-
-const SPACE = 0x20;
 
 /**
  * Passes an upstream's event stream on, event by event, each as soon as it is complete: what it writes depends on the
@@ -123,6 +121,12 @@ export class AnswerStream {
       this.#data = this.#data === null ? data : `${this.#data}\n${data}`;
       return;
     }
+    if (name === "error") {
+      // llama.cpp tells an error in a field of its own; nothing else of its event counts.
+      this.#name = name;
+      this.#data = bytes.toString("utf8", valueStart, end);
+      return;
+    }
     if (name === "event") this.#name = bytes.toString("utf8", valueStart, end);
     this.#head += `${bytes.toString("utf8", start, end)}\n`;
   }
@@ -141,13 +145,15 @@ export class AnswerStream {
       if (head !== "" || isAfterComment) this.#write(`${head}\n`);
     } else if (isDone(data)) {
       this.#finish();
-    } else if (data.charCodeAt(0) > SPACE || data.trim() !== "") {
+    } else if (isError || !isBlank(data)) {
       const chunk = this.#rewriter.rewrite(data, isError);
       if (chunk !== null) this.#write(`${head}data: ${formatLines(chunk)}\n\n`);
     }
   }
 
+  /** @throws GatewayError when a choice broke off. */
   #finish(): void {
+    this.#rewriter.requireEnd();
     this.#isFinal = true;
     const held = this.#rewriter.takeHeld();
     if (held !== null) this.#write(`data: ${formatLines(held)}\n\n`);
@@ -160,15 +166,11 @@ export class AnswerStream {
     if (this.#isFinal) return;
     if (!this.#rewriter.isComplete) {
       throw new GatewayError("upstream_error", {
-        message: "The model's server ended the stream before the answer was complete.",
+        message: "The model's server broke off before the answer was complete.",
       });
     }
     this.#finish();
   }
-}
-
-function isDone(data: string): boolean {
-  return data.includes(DONE) && data.trim() === DONE;
 }
 
 /** JSON that came in several data lines goes out in several. */

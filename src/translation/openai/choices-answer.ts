@@ -1,8 +1,10 @@
 import { type JsonObject, isJsonObject } from "../../json-object.ts";
 import type { Answer, AnswerOutput, DescribeCost, Observation } from "../client-protocol.ts";
+import { requireEnd } from "../upstream/end-reasons.ts";
 import { isUpstreamError } from "../upstream/error-text.ts";
 import { GeneratedText } from "../upstream/generated-text.ts";
 import { mapErrorInAnswer } from "../upstream/map-error.ts";
+import { readFinishReason } from "../upstream/read-choice.ts";
 import { AnswerStream } from "./answer-stream.ts";
 import { ChunkRewriter } from "./chunk-rewriter.ts";
 import type { UsageVisibility } from "./stream-options.ts";
@@ -63,14 +65,18 @@ export class ChoicesAnswer implements Answer {
     this.#generated.readUsage(completion);
     const { choices } = completion;
     if (!Array.isArray(choices)) throw brokenAnswer("it has no `choices`");
-    for (const choice of choices) {
-      if (isJsonObject(choice)) this.#generated.readMessage(this.#protocol.readMessage(choice));
-    }
+    for (const choice of choices) if (isJsonObject(choice)) this.#readChoice(choice);
     const told = this.#tellCost(completion);
     const output = stream
       ? this.#protocol.play(told, model, usageVisibility !== "none")
       : replaceModel(answer, model, told === completion ? null : told["usage"]);
     return { bytes: Buffer.from(output, "utf8"), final: true, failed: null };
+  }
+
+  /** @throws GatewayError when the upstream broke it off. */
+  #readChoice(choice: JsonObject): void {
+    this.#generated.readMessage(this.#protocol.readMessage(choice));
+    requireEnd(readFinishReason(choice), true);
   }
 
   /** The completion with its cost among its usage, where the client has asked for it. */

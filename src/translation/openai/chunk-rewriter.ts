@@ -13,7 +13,9 @@ import { encodeCharacters, type EventBlock } from "../sse/event-block.ts";
 import type { GeneratedText } from "../upstream/generated-text.ts";
 import { MAX_TEMPLATES, TEXT_MARK, TextTemplate } from "../upstream/text-template.ts";
 import type { UsageVisibility } from "./stream-options.ts";
+import { isEndReason, requireEnd } from "../upstream/end-reasons.ts";
 import { isUpstreamError } from "../upstream/error-text.ts";
+import { readFinishReason } from "../upstream/read-choice.ts";
 
 /** A template, and what the client gets before and after its text. */
 interface LearnedTemplate {
@@ -47,6 +49,8 @@ export class ChunkRewriter {
   #templatesLeft = MAX_TEMPLATES;
   readonly #begunChoices = new Set<unknown>();
   readonly #finishedChoices = new Set<unknown>();
+  /** The `finish_reason` of a choice that has one and did not end. */
+  #brokenOffBy: string | null = null;
   #hasFinalUsage = false;
   /** The usage whose cost the client wants, held until the stream's end: a later chunk can change what it costs. */
   #held: HeldUsage | null = null;
@@ -72,6 +76,11 @@ export class ChunkRewriter {
   get isComplete(): boolean {
     const begun = this.#begunChoices.size;
     return this.#hasFinalUsage || (begun > 0 && begun === this.#finishedChoices.size);
+  }
+
+  /** @throws GatewayError when a choice's `finish_reason` says that the server broke it off. */
+  requireEnd(): void {
+    if (this.#brokenOffBy !== null) requireEnd(this.#brokenOffBy, true);
   }
 
   /** Whether there may be events for `rewriteAlike`. */
@@ -158,7 +167,7 @@ export class ChunkRewriter {
   #learn(text: string, [choice]: readonly unknown[], isUsageHidden: boolean): void {
     const textKey = this.#textKey;
     if (textKey === null || this.#templatesLeft === 0) return;
-    if (!isJsonObject(choice) || typeof choice["finish_reason"] === "string") return;
+    if (!isJsonObject(choice) || readFinishReason(choice) !== "") return;
     const template = TextTemplate.create({ text, textKey, readDelta: this.#readDelta });
     if (template === null) return;
     const { marked } = template;
@@ -187,8 +196,15 @@ export class ChunkRewriter {
       if (!isJsonObject(choice)) continue;
       this.#generated.readMessage(this.#readDelta(choice));
       this.#begunChoices.add(choice["index"]);
-      if (typeof choice["finish_reason"] === "string") this.#finishedChoices.add(choice["index"]);
+      this.#readEnd(choice);
     }
+  }
+
+  #readEnd(choice: JsonObject): void {
+    const reason = readFinishReason(choice);
+    if (reason === "") return;
+    this.#finishedChoices.add(choice["index"]);
+    if (!isEndReason(reason)) this.#brokenOffBy ??= reason;
   }
 
   #splice(

@@ -5,9 +5,10 @@ import { NestingError } from "../json/object-spans.ts";
 import { parseAnswer, replaceModel } from "../openai/whole-answer.ts";
 import { EventSlicer } from "../sse/event-slicer.ts";
 import { parseEvent } from "../sse/parse-event.ts";
+import { isUpstreamError } from "../upstream/error-text.ts";
 import { GeneratedText } from "../upstream/generated-text.ts";
 import { mapErrorInAnswer } from "../upstream/map-error.ts";
-import { asGatewayError, DONE, MAX_EVENT_BYTES } from "../upstream/read-stream.ts";
+import { asGatewayError, isBlank, isDone, MAX_EVENT_BYTES } from "../upstream/read-stream.ts";
 import { type Replacement, replaceValues } from "./replace-values.ts";
 
 export interface PassThroughAnswerOptions {
@@ -116,6 +117,11 @@ export abstract class PassThroughAnswer implements Answer {
   /** What completes a stream that its upstream closed without its last event; null: it is not complete. */
   protected abstract completeStream(): string | null;
 
+  /** What an error means that the upstream tells in its own way. @param value Its data, parsed where it is JSON. */
+  protected mapError(value: unknown): GatewayError {
+    return mapErrorInAnswer(value, this.options);
+  }
+
   /** What tells a client in mid-stream that the answer has failed. */
   protected abstract formatFailure(error: GatewayError): string;
 
@@ -146,14 +152,29 @@ export abstract class PassThroughAnswer implements Answer {
   #pass(raw: Buffer): void {
     const text = raw.toString("utf8");
     const { name, data } = parseEvent(text);
-    const event = data === null ? null : parseObject(data);
-    if (data === null || event === null) {
-      // `[DONE]` is a word of another protocol, which some servers add.
-      if (data?.trim() !== DONE) this.#write(Buffer.from(raw));
+    if (data === null) {
+      this.#write(Buffer.from(raw));
+    } else if (isDone(data)) {
+      // A word of another protocol, which some servers write in place of the last event, or add behind it.
+      this.#end();
+    } else if (name === "error" || !isBlank(data)) {
+      this.#passEvent(raw, { text, name, data });
+    }
+  }
+
+  #passEvent(raw: Buffer, { text, name, data }: { text: string; name: string | null; data: string }): void {
+    const event = parseObject(data);
+    const type = typeof event?.["type"] === "string" ? event["type"] : name;
+    if (isForeignError(type, name, event)) {
+      this.generated.readError(event);
+      this.#fail(this.mapError(event ?? data));
       return;
     }
-    const type = typeof event["type"] === "string" ? event["type"] : (name ?? "");
-    const meaning = this.readEvent(type, event);
+    if (event === null) {
+      this.#write(Buffer.from(raw));
+      return;
+    }
+    const meaning = this.readEvent(type ?? "", event);
     if (meaning.failed !== null && meaning.isHidden) {
       this.#fail(meaning.failed);
       return;
@@ -170,7 +191,7 @@ export abstract class PassThroughAnswer implements Answer {
     const rest = this.completeStream();
     if (rest === null) {
       throw new GatewayError("upstream_error", {
-        message: "The model's server ended the stream before the answer was complete.",
+        message: "The model's server broke off before the answer was complete.",
       });
     }
     this.#write(ENCODER.encode(rest));
@@ -185,6 +206,15 @@ export abstract class PassThroughAnswer implements Answer {
   #write(bytes: Uint8Array): void {
     this.#output.push(bytes);
   }
+}
+
+/**
+ * An error that is not in the protocol's form, by the name of its event or by what its data has in it: the client, which
+ * looks for the type `error`, would not see it.
+ */
+function isForeignError(type: string | null, name: string | null, event: JsonObject | null): boolean {
+  if (type === "error" && event !== null && event["type"] === "error") return false;
+  return name === "error" || (type === null && isUpstreamError(event));
 }
 
 /** Null for what is no JSON object: it is passed on unread. */

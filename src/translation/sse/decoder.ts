@@ -11,7 +11,7 @@ export interface SseEvent {
 
 /**
  * Reads server-sent events from bytes that arrive split anywhere. Comments and the fields `id` and `retry` are passed
- * over; an event without data is none. Memory is bounded by `maxEventBytes`, time is linear in the bytes.
+ * over; an event without data is none, and a field `error` is an event of that name. Memory is bounded by `maxEventBytes`, time is linear in the bytes.
  * Unlike a browser, it counts a last event that no blank line ends: upstreams leave it out.
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
  */
@@ -86,6 +86,13 @@ export class SseDecoder {
     const { name, valueStart } = readField(bytes, start, end);
     if (name === "data") this.#data.push(bytes.toString("utf8", valueStart, end));
     else if (name === "event") this.#name = bytes.toString("utf8", valueStart, end);
+    else if (name === "error") this.#setError(bytes.toString("utf8", valueStart, end));
+  }
+
+  /** llama.cpp tells an error in a field of its own; nothing else of its event counts. */
+  #setError(text: string): void {
+    this.#name = "error";
+    this.#data = [text];
   }
 
   #dispatch(): void {

@@ -1,3 +1,5 @@
+import { ERROR_MEMBER } from "./read-field.ts";
+
 /** An event of a stream that passes through, as its reader sees it. */
 export interface ParsedEvent {
   /** Value of its `event` field, or null. */
@@ -6,7 +8,11 @@ export interface ParsedEvent {
   readonly data: string | null;
 }
 
-/** Reads one event's lines. @param text With or without the blank line at its end. */
+/**
+ * Reads one event's lines. A field `error` (llama.cpp) is an event of that name, and a line that is a JSON object
+ * with an error in it is data, as in `readField`.
+ * @param text With or without the blank line at its end.
+ */
 export function parseEvent(text: string): ParsedEvent {
   let name: string | null = null;
   let data: string | null = null;
@@ -16,6 +22,10 @@ export function parseEvent(text: string): ParsedEvent {
       data = data === null ? value : `${data}\n${value}`;
     } else if (line.startsWith("event:")) {
       name = line.slice(line[6] === " " ? 7 : 6);
+    } else if (line.startsWith("error:")) {
+      return { name: "error", data: line.slice(line[6] === " " ? 7 : 6) };
+    } else if (line.startsWith("{") && line.includes(ERROR_MEMBER)) {
+      data = line;
     }
   }
   return { name, data };

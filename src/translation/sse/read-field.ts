@@ -1,5 +1,8 @@
 const COLON = 0x3a;
+const OPENING_BRACE = 0x7b;
 const SPACE = 0x20;
+/** Of the object that servers write as it is where they fail. */
+export const ERROR_MEMBER = '"error"';
 
 /** A line of an event stream that is neither empty nor a comment. */
 export interface SseField {
@@ -24,7 +27,10 @@ export function isComment(bytes: Buffer, start: number): boolean {
   return bytes[start] === COLON;
 }
 
-/** Reads a line's field; a line without a colon is a field without a value. */
+/**
+ * Reads a line's field; a line without a colon is a field without a value. A line that is a JSON object with an error in
+ * it is data: servers that fail in mid-stream write one as it is.
+ */
 export function readField(bytes: Buffer, start: number, end: number): SseField {
   if (isData(bytes, start, end)) {
     const valueStart = start + DATA.length;
@@ -32,6 +38,9 @@ export function readField(bytes: Buffer, start: number, end: number): SseField {
       name: "data",
       valueStart: valueStart < end && bytes[valueStart] === SPACE ? valueStart + 1 : valueStart,
     };
+  }
+  if (bytes[start] === OPENING_BRACE && bytes.subarray(start, end).includes(ERROR_MEMBER)) {
+    return { name: "data", valueStart: start };
   }
   // Not indexOf, which would look through all lines that follow when this one has no colon.
   let nameEnd = start;

@@ -70,7 +70,7 @@ export class DeltaSequencer {
     this.#buffered.buffer(growth);
     if (call === this.#open) {
       this.#writeArguments(call);
-      if (!call.isComplete) return;
+      if (!call.isOver) return;
       this.#open = null;
       this.#drain();
     } else if (this.#open === null && this.#isFirstOpenable()) {
@@ -116,7 +116,7 @@ export class DeltaSequencer {
   #openCall(call: ToolCall): void {
     this.#start(call);
     this.#writeArguments(call);
-    if (!call.isComplete) this.#open = call;
+    if (!call.isOver) this.#open = call;
   }
 
   #writeArguments(call: ToolCall): void {

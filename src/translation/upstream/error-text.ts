@@ -1,5 +1,5 @@
 import { asBuffer } from "../../as-buffer.ts";
-import { isJsonObject } from "../../json-object.ts";
+import { isJsonObject, type JsonObject } from "../../json-object.ts";
 import { isUtf8 } from "node:buffer";
 
 /** What an upstream says about an error, whatever server it is; null where it says nothing. */
@@ -41,7 +41,7 @@ export function parseUpstreamError(status: number, body: Uint8Array): UpstreamEr
 export function readUpstreamError(value: unknown): UpstreamErrorText {
   if (typeof value === "string") return { ...NOTHING, message: shorten(value, MAX_MESSAGE_CHARACTERS) };
   if (!isJsonObject(value)) return NOTHING;
-  const { error } = value;
+  const error = findError(value);
   if (typeof error === "string" && error !== "") {
     return { ...readFields(value), message: shorten(error, MAX_MESSAGE_CHARACTERS) };
   }
@@ -50,9 +50,15 @@ export function readUpstreamError(value: unknown): UpstreamErrorText {
   return fields.message === null ? { ...fields, message: readDetail(value["detail"]) } : fields;
 }
 
-/** Whether a parsed answer or chunk is an upstream's error instead. */
+/** Whether a parsed answer or chunk is an upstream's error instead, or one of its choices is (OpenRouter). */
 export function isUpstreamError(value: unknown): boolean {
-  return isJsonObject(value) && (Boolean(value["error"]) || value["object"] === "error");
+  return isJsonObject(value) && (Boolean(findError(value)) || value["object"] === "error");
+}
+
+function findError({ error, choices }: JsonObject): unknown {
+  if (Boolean(error) || !Array.isArray(choices)) return error;
+  for (const choice of choices) if (isJsonObject(choice) && Boolean(choice["error"])) return choice["error"];
+  return error;
 }
 
 function readFields(fields: Record<string, unknown>): UpstreamErrorText {

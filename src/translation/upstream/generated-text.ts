@@ -44,7 +44,7 @@ export class GeneratedText implements Observation {
   }
 
   get generatedText(): string {
-    return this.#text.bytes.toString("utf8");
+    return this.#text.toString();
   }
 
   /** Usage and service tier of a chunk or an answer; of each the last that is not null counts. */

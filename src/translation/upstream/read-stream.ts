@@ -11,6 +11,21 @@ export const MAX_EVENT_BYTES = 16 * 1_048_576;
 /** The data of the event that ends a stream. */
 export const DONE = "[DONE]";
 
+/** What is longer is no keep-alive. */
+const MAX_BLANK_CHARACTERS = 64;
+
+/** Whether an event's data says that the stream is over. */
+export function isDone(data: string): boolean {
+  return data.includes(DONE) && data.trim() === DONE;
+}
+
+/** Whether an event's data says nothing: white space, or the `null` that llama.cpp begins some streams with. */
+export function isBlank(data: string): boolean {
+  if (data.length > MAX_BLANK_CHARACTERS) return false;
+  const text = data.trim();
+  return text === "" || text === "null";
+}
+
 /** A whole answer. @throws GatewayError `upstream_error` when it is no JSON. */
 export function parseCompletion(body: Uint8Array): unknown {
   try {

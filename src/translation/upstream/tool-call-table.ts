@@ -75,7 +75,7 @@ export class ToolCallTable {
   #findAt(index: number, delta: ToolCallDelta): ToolCall | null {
     const call = this.#byIndex.get(index) ?? null;
     if (delta.id === "" && delta.name === "") {
-      const isAdrift = call === null || (call.isComplete && /\S/.test(delta.arguments));
+      const isAdrift = call === null || (call.isOver && /\S/.test(delta.arguments));
       return isAdrift ? (this.#findOpen() ?? call) : call;
     }
     if (call === null) return null;

@@ -10,6 +10,9 @@ export interface ToolCallDelta {
   readonly arguments: string;
 }
 
+/** More characters than this are no empty object. */
+const MAX_EMPTY_CHARACTERS = 64;
+
 /** One tool call of a stream, collected from its pieces. */
 export class ToolCall {
   id = "";
@@ -17,13 +20,19 @@ export class ToolCall {
   name = "";
   /** Nothing can be added to the name any more. */
   isNameSettled = false;
-  readonly #scanner = new JsonObjectScanner();
+  #scanner = new JsonObjectScanner();
   /** Arguments that have not been sent. */
   #pending = "";
+  #isSettled = false;
 
   /** Whether its arguments are a complete object. */
   get isComplete(): boolean {
     return this.#scanner.isComplete;
+  }
+
+  /** Whether no arguments can follow: servers begin with `{}` where the real ones are still to come. */
+  get isOver(): boolean {
+    return this.isComplete && !this.#isPlaceholder;
   }
 
   /** Characters that are kept for it. */
@@ -33,25 +42,33 @@ export class ToolCall {
 
   /**
    * Takes a piece: the first id counts, pieces of the name are put together unless one repeats it, and what comes after
-   * the arguments' end is dropped.
+   * the arguments' end is dropped, but for an object behind an empty one, which takes its place.
    */
   add(delta: ToolCallDelta): void {
     if (this.id === "") this.id = delta.id;
     if (!this.isNameSettled && delta.name !== this.name) this.name += delta.name;
     if (delta.arguments === "") return;
     this.isNameSettled ||= this.name !== "";
+    if (this.#isPlaceholder && /^\s*\{/.test(delta.arguments)) {
+      this.#scanner = new JsonObjectScanner();
+      this.#pending = "";
+    }
     this.#pending += delta.arguments.slice(0, this.#scanner.scan(delta.arguments));
   }
 
   /** Arguments that can be sent now: those of an object, as they come. */
   takeArguments(): string {
-    if (this.#scanner.kind !== "object") return "";
-    return this.#take();
+    return this.#scanner.kind === "object" ? this.takeText() : "";
   }
 
   /** The same whatever they are, for a protocol that takes them as text; white space alone says nothing. */
   takeText(): string {
-    return this.#scanner.kind === "blank" ? "" : this.#take();
+    return this.#scanner.kind === "blank" || this.#isPlaceholder ? "" : this.#take();
+  }
+
+  /** Nothing more will come: what there is of the arguments is what was meant. */
+  settle(): void {
+    this.#isSettled = true;
   }
 
   /** The rest of the arguments at the end of the answer, made an object where they are none; empty for `{}`. */
@@ -61,7 +78,14 @@ export class ToolCall {
     return Object.keys(input).length === 0 ? "" : formatJson(input);
   }
 
+  /** Whether the arguments came as one `{}`, of which nothing was sent. */
+  get #isPlaceholder(): boolean {
+    if (this.#isSettled || !this.isComplete || this.#pending.length > MAX_EMPTY_CHARACTERS) return false;
+    return /^\s*\{\s*\}$/.test(this.#pending);
+  }
+
   #take(): string {
+    this.settle();
     const taken = this.#pending;
     this.#pending = "";
     return taken;

@@ -4,6 +4,7 @@ import { convertUsage, createUsage } from "../usage.ts";
 import { isJsonObject, type JsonObject } from "../../../json-object.ts";
 import type { AnswerSettings } from "../answer-settings.ts";
 import { mapStopReason } from "./map-stop-reason.ts";
+import { requireEnd } from "../../upstream/end-reasons.ts";
 import { findChoice, readFinishReason, readMatchedStop } from "../../upstream/read-choice.ts";
 import { readContent, readReasoning, readRefusal } from "../../upstream/read-message.ts";
 import { readToolCalls } from "./read-tool-calls.ts";
@@ -22,7 +23,7 @@ export function convertCompletion(completion: JsonObject, settings: AnswerSettin
   const toolUses = readToolCalls(message, settings);
   const refusal = readRefusal(message);
   const ending = {
-    finishReason: readFinishReason(choice),
+    reason: requireEnd(readFinishReason(choice), true),
     matchedStop: readMatchedStop(choice),
     hasToolUse: toolUses.length > 0,
     refusal,

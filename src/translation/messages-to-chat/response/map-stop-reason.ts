@@ -1,9 +1,9 @@
+import type { EndReason } from "../../upstream/end-reasons.ts";
 import type { Stop } from "../message.ts";
 
 /** What is known when an answer ends. */
 export interface Ending {
-  /** The upstream's `finish_reason`; empty when it gave none. */
-  readonly finishReason: string;
+  readonly reason: EndReason;
   readonly matchedStop: string | null;
   readonly hasToolUse: boolean;
   /** The refusal's text; empty when there is none. */
@@ -12,9 +12,9 @@ export interface Ending {
 
 /** Why the message ended, in the words of the Messages protocol. */
 export function mapStopReason(ending: Ending, stopSequences: ReadonlySet<string>): Stop {
-  const { finishReason, matchedStop, hasToolUse, refusal } = ending;
-  if (finishReason === "length" || finishReason === "max_tokens") return createStop("max_tokens");
-  if (finishReason === "content_filter" || refusal !== "") {
+  const { reason, matchedStop, hasToolUse, refusal } = ending;
+  if (reason === "length") return createStop("max_tokens");
+  if (reason === "content_filter" || refusal !== "") {
     const explanation = refusal === "" ? null : refusal;
     return { ...createStop("refusal"), stop_details: { type: "refusal", category: null, explanation } };
   }

@@ -5,6 +5,7 @@ import { isJsonObject, type JsonObject } from "../../../json-object.ts";
 import type { GeneratedText } from "../../upstream/generated-text.ts";
 import type { AnswerSettings } from "../answer-settings.ts";
 import { mapStopReason } from "../response/map-stop-reason.ts";
+import { isEndReason, requireEnd } from "../../upstream/end-reasons.ts";
 import { findChoice, readFinishReason, readMatchedStop } from "../../upstream/read-choice.ts";
 import { readContent, readReasoning, readRefusal } from "../../upstream/read-message.ts";
 import { BlockWriter } from "./block-writer.ts";
@@ -86,16 +87,13 @@ export class StreamTranslator {
    * @throws GatewayError when it ended before the answer did: a half answer is never passed off as a whole one.
    */
   end(isDone: boolean): void {
-    if (!isDone && this.#finishReason === "") {
-      const message = "The upstream stream ended before the message was complete.";
-      throw new GatewayError("upstream_error", { message });
-    }
+    const reason = requireEnd(this.#finishReason, isDone);
     if (!this.#hasChoice || this.#startUsage === null) {
       throw new GatewayError("upstream_error", { cause: new Error("a stream without a choice") });
     }
     if (this.#finishReason === "") this.#sequencer.end();
     const ending = {
-      finishReason: this.#finishReason,
+      reason,
       matchedStop: this.#matchedStop,
       hasToolUse: this.#writer.hasToolUse,
       refusal: this.#refusal,
@@ -137,8 +135,9 @@ export class StreamTranslator {
     this.#generated.readMessage(delta);
     if (isJsonObject(delta)) this.#readDelta(delta);
     this.#finishReason = readFinishReason(choice);
-    // Nothing of the answer follows: what was held back for an order that is now known goes out at once.
-    if (this.#finishReason !== "") this.#sequencer.end();
+    // Nothing of the answer follows: what was held back for an order that is now known goes out at once. What the server
+    // broke off stays open, a call that is cut in its arguments above all.
+    if (isEndReason(this.#finishReason)) this.#sequencer.end();
   }
 
   #readDelta(delta: JsonObject): void {

@@ -1,3 +1,4 @@
+import type { EndReason } from "../../upstream/end-reasons.ts";
 import type { ResponseObject } from "../response.ts";
 
 /** How a response ended. */
@@ -5,15 +6,16 @@ export type Ending = Pick<ResponseObject, "incomplete_details"> & {
   readonly status: "completed" | "incomplete";
 };
 
-/** @param finishReason The upstream's; empty when it gave none. A refusal is an answer like others. */
-export function mapEnding(finishReason: string): Ending {
-  switch (finishReason) {
-    case "length":
-    case "max_tokens":
-      return { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } };
-    case "content_filter":
-      return { status: "incomplete", incomplete_details: { reason: "content_filter" } };
-    default:
-      return { status: "completed", incomplete_details: null };
-  }
+const COMPLETED: Ending = { status: "completed", incomplete_details: null };
+
+/** A refusal is an answer like others. */
+const ENDINGS: Readonly<Record<EndReason, Ending>> = {
+  stop: COMPLETED,
+  tool_calls: COMPLETED,
+  length: { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } },
+  content_filter: { status: "incomplete", incomplete_details: { reason: "content_filter" } },
+};
+
+export function mapEnding(reason: EndReason): Ending {
+  return ENDINGS[reason];
 }

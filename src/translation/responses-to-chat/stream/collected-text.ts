@@ -37,6 +37,6 @@ export class CollectedText {
   }
 
   toString(): string {
-    return this.#buffer.bytes.toString("utf8");
+    return this.#buffer.toString();
   }
 }

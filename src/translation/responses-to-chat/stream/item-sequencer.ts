@@ -66,7 +66,10 @@ export class ItemSequencer {
   /** Nothing more will come: everything goes out, a call without a name excepted, which nobody could run. */
   end(): void {
     for (const call of this.#nameless) if (call.name !== "") this.#start(call);
-    for (const call of this.#open.keys()) this.#advance(call);
+    for (const call of this.#open.keys()) {
+      call.settle();
+      this.#advance(call);
+    }
     if (this.#prose.length > 0) for (const call of this.#open.keys()) this.#close(call);
     this.#writeProse();
   }
@@ -83,7 +86,7 @@ export class ItemSequencer {
 
   #advance(call: ToolCall): void {
     this.#writeArguments(call);
-    if (!call.isComplete || !this.#open.has(call)) return;
+    if (!call.isOver || !this.#open.has(call)) return;
     this.#close(call);
     if (this.#open.size === 0) this.#writeProse();
   }

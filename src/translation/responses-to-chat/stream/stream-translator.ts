@@ -2,6 +2,7 @@ import { GatewayError } from "../../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../../json-object.ts";
 import { NO_TOKENS } from "../../../token-usage.ts";
 import type { GeneratedText } from "../../upstream/generated-text.ts";
+import { isEndReason, requireEnd } from "../../upstream/end-reasons.ts";
 import { findChoice, readFinishReason, readLogprobs } from "../../upstream/read-choice.ts";
 import { readContent, readReasoning, readRefusal } from "../../upstream/read-message.ts";
 import { requireChunk } from "../../upstream/require-chunk.ts";
@@ -79,14 +80,11 @@ export class StreamTranslator {
    * @throws GatewayError when it ended before the answer did: a half answer is never passed off as a whole one.
    */
   end(isWhole: boolean): ResponseObject {
-    if (!isWhole && this.#finishReason === "") {
-      const message = "The upstream stream ended before the response was complete.";
-      throw new GatewayError("upstream_error", { message });
-    }
+    const reason = requireEnd(this.#finishReason, isWhole);
     if (!this.#hasChoice) {
       throw new GatewayError("upstream_error", { cause: new Error("an answer without a choice") });
     }
-    const ending = mapEnding(this.#finishReason);
+    const ending = mapEnding(reason);
     this.#sequencer.end();
     const output = this.#writer.end(ending.status === "incomplete");
     const response = {
@@ -157,8 +155,9 @@ export class StreamTranslator {
     this.#output.generated.readMessage(delta);
     if (isJsonObject(delta)) this.#readDelta(delta, readLogprobs(choice));
     this.#finishReason = readFinishReason(choice);
-    // Nothing of the answer follows: what was held back for an order that is now known goes out at once.
-    if (this.#finishReason !== "") this.#sequencer.end();
+    // Nothing of the answer follows: what was held back for an order that is now known goes out at once. What the server
+    // broke off stays open, a call that is cut in its arguments above all.
+    if (isEndReason(this.#finishReason)) this.#sequencer.end();
   }
 
   #readDelta(delta: JsonObject, logprobs: readonly JsonObject[]): void {

@@ -41,7 +41,7 @@ describe("stop reasons", () => {
     expect(stopsOf({ message: { refusal: "No." } })).toEqual(stop("refusal", details("No.")));
   });
 
-  it.each(["stop", "tool_calls", "function_call", "eos_token", "whatever"])(
+  it.each(["stop", "tool_calls", "function_call", "eos_token", "tool_use"])(
     "[stop.tool_use] %s with a tool call",
     (finish_reason) => {
       expect(stopsOf({ choice: { finish_reason }, message: { tool_calls } })).toEqual(stop("tool_use"));
@@ -61,7 +61,7 @@ describe("stop reasons", () => {
     },
   );
 
-  it.each(["stop", "eos_token", "tool_calls", "unknown"])(
+  it.each(["stop", "eos_token", "tool_calls", "COMPLETE"])(
     "[stop.end_turn] %s without a tool call",
     (finish_reason) => {
       expect(stopsOf({ choice: { finish_reason } })).toEqual(stop("end_turn"));

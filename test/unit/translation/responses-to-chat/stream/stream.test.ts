@@ -90,7 +90,7 @@ describe("a stream", () => {
 
   it("[responses.stream.done_early] is done with a call as soon as its arguments are whole", () => {
     const answer = createAnswer({ stream: true });
-    const { bytes } = answer.push(encode(toolChunk({ index: 0, id: "a", name: "f", arguments: "{}" })));
+    const { bytes } = answer.push(encode(toolChunk({ index: 0, id: "a", name: "f", arguments: '{"x":1}' })));
     expect(new TextDecoder().decode(bytes)).toContain("response.output_item.done");
   });
 

@@ -1,0 +1,76 @@
+import { GatewayError } from "../../errors.ts";
+
+/** How an answer came to its end, in the words of OpenAI's chat completions. */
+export type EndReason = "stop" | "length" | "tool_calls" | "content_filter";
+
+/**
+ * Every `finish_reason` that is an end of an answer, in lower case, by the words of OpenAI, Anthropic, Cohere, Gemini,
+ * Mistral, TGI, vLLM and Zhipu. The list is closed: what is not in it (`abort`, `error`, `network_error`,
+ * `insufficient_system_resource`) says that the server broke off.
+ */
+const END_REASONS: Readonly<Record<string, EndReason>> = {
+  stop: "stop",
+  eos: "stop",
+  eos_token: "stop",
+  stop_sequence: "stop",
+  end_turn: "stop",
+  complete: "stop",
+  completed: "stop",
+  length: "length",
+  max_tokens: "length",
+  max_length: "length",
+  max_output_tokens: "length",
+  model_length: "length",
+  model_context_window_exceeded: "length",
+  repetition: "length",
+  tool_calls: "tool_calls",
+  tool_call: "tool_calls",
+  tool_use: "tool_calls",
+  function_call: "tool_calls",
+  content_filter: "content_filter",
+  content_filtered: "content_filter",
+  guardrail_intervened: "content_filter",
+  refusal: "content_filter",
+  sensitive: "content_filter",
+  error_toxic: "content_filter",
+  safety: "content_filter",
+  recitation: "content_filter",
+  blocklist: "content_filter",
+  prohibited_content: "content_filter",
+  spii: "content_filter",
+};
+
+/** As much of an unknown reason as is logged. */
+const MAX_TOLD_CHARACTERS = 40;
+
+/** Whether the answer ended: false where the server broke it off. @param finishReason The upstream's, not empty. */
+export function isEndReason(finishReason: string): boolean {
+  return Object.hasOwn(END_REASONS, finishReason.toLowerCase());
+}
+
+/**
+ * How an answer ended whose last piece was there.
+ * @param finishReason The upstream's; empty when it gave none.
+ * @param isDone The upstream said that the answer is over (`[DONE]`, a whole JSON body), and did not just close.
+ * @throws GatewayError `upstream_error` when it did not end: a half answer is never passed off as a whole one.
+ */
+export function requireEnd(finishReason: string, isDone: boolean): EndReason {
+  if (finishReason === "") {
+    if (isDone) return "stop";
+    throw createBrokenOff("the stream was closed");
+  }
+  const reason = END_REASONS[finishReason.toLowerCase()];
+  if (reason === undefined || !isEndReason(finishReason)) throw createBrokenOff(describeReason(finishReason));
+  return reason;
+}
+
+function createBrokenOff(how: string): GatewayError {
+  return new GatewayError("upstream_error", {
+    message: "The model's server broke off before the answer was complete.",
+    cause: new Error(`an answer without an end: ${how}`),
+  });
+}
+
+function describeReason(finishReason: string): string {
+  return `finish_reason ${JSON.stringify(finishReason.slice(0, MAX_TOLD_CHARACTERS))}`;
+}
