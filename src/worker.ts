@@ -58,11 +58,16 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const { config, index, address } = options;
   const logger = createLogger(`worker-${index}`);
   const telemetry = createWorkerTelemetry(config, options);
-  const { store, close, isOpen } = await openStoreInBackground(config, logger, telemetry);
+  const spend = new GraceSpend();
+  const opened = await openStoreInBackground(config, logger, {
+    redisMeter: telemetry.redisMeter,
+    ownSpend: spend,
+  });
+  const { store, close, isOpen } = opened;
   const catalog = new CatalogReference(createCatalog(config));
   const estimator = new TokenEstimator(new Tokenizer({ logger }));
-  const grace = createGrace(config, index, store, logger);
-  const { outage, spend, spool, workers } = grace;
+  const grace = createGrace(config, { index, store, spend, logger });
+  const { outage, spool, workers } = grace;
   const dir = requestLogFolder(config);
   const requestLog = new RequestLog({ dir, writer: `worker-${index}`, clock: systemClock, logger });
   const shared = { store, estimator, clock: systemClock, logger, outage, spend, spool };
@@ -168,11 +173,13 @@ function createServer(
 }
 
 /** What carries requests and charges over the time in which Redis is out of reach. */
-function createGrace(config: Config, index: number, store: Store, logger: Logger) {
+function createGrace(
+  config: Config,
+  { index, store, spend, logger }: { index: number; store: Store; spend: GraceSpend; logger: Logger },
+) {
   const { graceSeconds, spool: dir, spoolMaxBytes } = config.settlement;
   const workersOfHost = resolveWorkerCount(config.sidecar.workers);
   const outage = new GraceOutage({ clock: systemClock, graceMs: graceSeconds * 1000, logger });
-  const spend = new GraceSpend();
   const generation = createGeneration(systemClock.nowMs(), process.pid);
   const spool = new Spool({
     dir,
@@ -183,7 +190,6 @@ function createGrace(config: Config, index: number, store: Store, logger: Logger
     store,
     clock: systemClock,
     logger,
-    onAcknowledged: (charge) => spend.acknowledged(charge),
   });
   const workerId = `${hostname()}-${index}-${generation}`;
   const workers = new GraceWorkers({ store, workerId, workersOfHost, outage });
@@ -198,7 +204,7 @@ function createGrace(config: Config, index: number, store: Store, logger: Logger
       isBehind: () => !spool.isEmpty,
       leave: ({ metered, ...request }) => settlement.leave({ isEntered: metered, ...request }),
     });
-  return { outage, spend, spool, workers, createAdmit };
+  return { outage, spool, workers, createAdmit };
 }
 
 interface Parts {

@@ -27,7 +27,7 @@ export interface GraceAdmissionOptions {
   /** Asks Redis. */
   readonly admit: Admit;
   readonly outage: GraceOutage;
-  readonly spend: GraceSpend;
+  readonly spend: Pick<GraceSpend, "of">;
   readonly clock: Pick<Clock, "monotonicMs">;
   /** How many workers, of all hosts, share a key's rate; at least 1. */
   readonly shares: () => number;
@@ -45,10 +45,7 @@ interface LastKnown {
   readonly atMs: number;
   /** Redis does not have all charges of this organization that this worker has counted: some wait in the spool. */
   readonly isBehind: boolean;
-  /**
-   * Spend by Redis's account, less what this worker had counted of it: what it counts since is added again. Of before the
-   * outage, as long as Redis is behind.
-   */
+  /** Spend by Redis's account without what this worker has charged of it. Of before the outage, as long as Redis is behind. */
   readonly keyMicrocents: bigint;
   readonly organizationMicrocents: bigint;
   /** From an outage before, too: what it granted then is not granted again. */
@@ -107,18 +104,15 @@ function remember(
   }
   const before = known.get(input.presentedHash);
   const isSameRate = before?.result.key.requestsPerMinute === result.key.requestsPerMinute;
-  const { organizationId, keyId } = input;
-  const own = options.spend.of({ organizationId, keyId, month: result.month });
-  const { key, organization } = result;
+  const { key, organization, own } = result;
   // The spool has other organizations' charges, too, whose node of a cluster may be away for hours.
-  const isBehind = options.isBehind() && own.organization.unacknowledged > 0n;
+  const isBehind = options.isBehind() && own.isBehind;
   const bases =
     isBehind && before?.result.month === result.month
       ? before
       : {
-          keyMicrocents: key.spentMicrocents + own.key.unacknowledged - own.key.counted,
-          organizationMicrocents:
-            organization.spentMicrocents + own.organization.unacknowledged - own.organization.counted,
+          keyMicrocents: key.spentMicrocents - own.keyMicrocents,
+          organizationMicrocents: organization.spentMicrocents - own.organizationMicrocents,
         };
   const entry: LastKnown = {
     result,
@@ -194,15 +188,15 @@ function addOwnCount(
   { result, keyMicrocents, organizationMicrocents }: LastKnown,
   { organizationId, keyId }: AdmitInput,
   month: string,
-  spend: GraceSpend,
+  spend: GraceAdmissionOptions["spend"],
 ): Pick<KnownKeyResult, "key" | "organization"> {
   const own = spend.of({ organizationId, keyId, month });
   const isSameMonth = month === result.month;
   return {
-    key: { ...result.key, spentMicrocents: own.key.counted + (isSameMonth ? keyMicrocents : 0n) },
+    key: { ...result.key, spentMicrocents: own.key + (isSameMonth ? keyMicrocents : 0n) },
     organization: {
       ...result.organization,
-      spentMicrocents: own.organization.counted + (isSameMonth ? organizationMicrocents : 0n),
+      spentMicrocents: own.organization + (isSameMonth ? organizationMicrocents : 0n),
     },
   };
 }

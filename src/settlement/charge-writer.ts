@@ -9,7 +9,7 @@ import type { Logger } from "../logger.ts";
 import type { Store } from "../store/types.ts";
 import type { ChargeInput } from "../store/types/settlement.ts";
 import { pause, waitAtMost } from "../wait.ts";
-import { isRefusedCharge } from "../spool/refused-charge.ts";
+import { isRefusedCharge } from "../store/requests/refused-charge.ts";
 import type { Spool } from "../spool/spool.ts";
 
 export interface ChargeWriterOptions {
@@ -17,8 +17,8 @@ export interface ChargeWriterOptions {
   readonly clock: Clock;
   readonly logger: Logger<"warn" | "error">;
   readonly spool: Pick<Spool, "append">;
-  /** Learns what was counted, and what of it is acknowledged. */
-  readonly spend: GraceSpend;
+  /** Learns what was counted; what of it is acknowledged the store tells it. */
+  readonly spend: Pick<GraceSpend, "counted">;
 }
 
 /** Hears what becomes of a request's charges. */
@@ -69,25 +69,20 @@ export class ChargeWriter {
       return this.#writeLate(charge, listener, { startedMs, error });
     }
     this.#unacknowledged -= 1;
-    this.#onAcknowledged(charge, listener);
+    listener.onRecord();
     return true;
   }
 
   async #tryOnce(charge: ChargeInput, listener: ChargeListener): Promise<boolean> {
     try {
       await this.#options.store.charge(charge);
-      this.#onAcknowledged(charge, listener);
+      listener.onRecord();
       return true;
     } catch {
       // Not worth a line: it would be one for each stream every two seconds.
       listener.onUnanswered();
       return false;
     }
-  }
-
-  #onAcknowledged(charge: ChargeInput, { onRecord }: ChargeListener): void {
-    this.#options.spend.acknowledged(charge);
-    onRecord();
   }
 
   /** Whether the charge is safe on this host's disk. */
@@ -143,7 +138,7 @@ export class ChargeWriter {
       });
       try {
         await store.charge(charge);
-        this.#onAcknowledged(charge, listener);
+        listener.onRecord();
         return true;
       } catch (again) {
         error = again;

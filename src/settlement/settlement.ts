@@ -72,8 +72,8 @@ export interface SettlementOptions {
   readonly requestLog: Pick<RequestLog, "write" | "close">;
   /** For charges that Redis does not take, and requests that it has no record of yet. */
   readonly spool: Pick<Spool, "append" | "stop" | "journal">;
-  /** Learns what was counted, and what of it is acknowledged. */
-  readonly spend: GraceSpend;
+  /** Learns what was counted. */
+  readonly spend: Pick<GraceSpend, "counted">;
   /** Whether requests may go upstream without a hold in Redis. */
   readonly outage: GraceOutage;
   /** How many workers share a key's limits in the grace time. */

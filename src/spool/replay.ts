@@ -3,8 +3,7 @@ import { join } from "node:path";
 import type { Clock } from "../clock.ts";
 import type { Logger } from "../logger.ts";
 import type { Store } from "../store/types.ts";
-import type { ChargeInput } from "../store/types/settlement.ts";
-import { isRefusedCharge } from "./refused-charge.ts";
+import { isRefusedCharge } from "../store/requests/refused-charge.ts";
 import { chargeOf, formatSpoolLine, type SpoolEntry } from "./entry.ts";
 import { readSpoolLines, removeSpoolFile, type SpoolLine } from "./segment.ts";
 import type { SpoolFile } from "./writer.ts";
@@ -14,7 +13,6 @@ export interface SpoolReplayOptions {
   readonly store: Pick<Store, "charge">;
   readonly clock: Pick<Clock, "nowMs">;
   readonly logger: Logger<"info" | "error">;
-  readonly onAcknowledged?: (charge: ChargeInput) => void;
 }
 
 /** What has become of the entries so far. */
@@ -85,7 +83,7 @@ export class SpoolReplay {
   }
 
   async #sendLine(file: SpoolFile, { entry, endOffset }: SpoolLine): Promise<void> {
-    const { store, clock, logger, onAcknowledged } = this.#options;
+    const { store, clock, logger } = this.#options;
     if (entry === null) {
       this.#counts.damagedLines += 1;
       logger.error(
@@ -100,16 +98,14 @@ export class SpoolReplay {
       this.#counts.expiredEntries += 1;
       return this.#setAside(entry, "a charge in the spool is older than six days and is not sent");
     }
-    const charge = chargeOf(entry);
     try {
-      await store.charge(charge);
+      await store.charge(chargeOf(entry));
     } catch (error) {
       if (!isRefusedCharge(error)) throw error;
       this.#counts.rejectedEntries += 1;
       await this.#setAside(entry, "a charge in the spool contradicts what is on record and is not sent");
     }
     this.#counts.replayedEntries += 1;
-    onAcknowledged?.(charge);
   }
 
   async #setAside(entry: SpoolEntry, message: string): Promise<void> {

@@ -18,7 +18,6 @@ import { join } from "node:path";
 import type { Clock } from "../clock.ts";
 import type { Logger } from "../logger.ts";
 import type { Store } from "../store/types.ts";
-import type { ChargeInput } from "../store/types/settlement.ts";
 import { pause, waitAtMost } from "../wait.ts";
 import { formatSpoolLine, type SpoolEntry } from "./entry.ts";
 import { claimSpoolFiles, type SpoolFileKind, type SpoolOwner } from "./files.ts";
@@ -34,8 +33,6 @@ export interface SpoolOptions extends SpoolOwner {
   readonly store: Pick<Store, "charge">;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** A charge of the spool is on record. */
-  readonly onAcknowledged?: (charge: ChargeInput) => void;
 }
 
 const FIRST_RETRY_MS = 50;

@@ -7,6 +7,7 @@ import { AT, OUTCOME } from "./redis/reply-layouts.ts";
 import type { TurnBatches } from "./redis/turn-batches.ts";
 import type { FormattedCharge } from "./requests/formatted-charge.ts";
 import type { AdmitInput, AdmitResult } from "./types/admission.ts";
+import type { OwnSpend } from "./types/own-spend.ts";
 import type { SpendFall } from "./types/settlement.ts";
 
 export interface StoreContext {
@@ -23,6 +24,8 @@ export interface StoreContext {
   readonly briefCharges: TurnBatches<FormattedCharge, boolean>;
   /** How often spend went down by a command of this process. */
   readonly spendFalls: Record<SpendFall, number>;
+  /** Hears what becomes of this process's charges. */
+  readonly ownSpend: OwnSpend;
 }
 
 export function countSpendFall(context: StoreContext, cause: SpendFall): void {

@@ -13,6 +13,7 @@ import { createStore } from "./redis-store.ts";
 import { checkSchema, SchemaError } from "./redis/schema.ts";
 import type { OperationMeter } from "./run.ts";
 import type { Store } from "./types.ts";
+import { NO_OWN_SPEND, type OwnSpend } from "./types/own-spend.ts";
 
 /** A Redis that is only just starting reads its append-only file first. */
 const READY_TIMEOUT_MS = 30_000;
@@ -29,6 +30,7 @@ export interface OpenStoreOptions {
   /** The client's own when left out. */
   readonly commandTimeoutMs?: number;
   readonly redisMeter?: OperationMeter | null;
+  readonly ownSpend?: OwnSpend;
 }
 
 export interface OpenStore {
@@ -168,8 +170,11 @@ export function connectTo(
   });
 }
 
-function storeOptions(config: StoreSettings, { redisMeter = null }: OpenStoreOptions) {
-  return { usageMonths: config.retention.usageMonths, meter: redisMeter };
+function storeOptions(
+  config: StoreSettings,
+  { redisMeter = null, ownSpend = NO_OWN_SPEND }: OpenStoreOptions,
+) {
+  return { usageMonths: config.retention.usageMonths, meter: redisMeter, ownSpend };
 }
 
 function formatAddress({ mode, urls, name }: RedisSettings): RedisAddress {

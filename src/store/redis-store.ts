@@ -15,6 +15,7 @@ import { createRecentRequestStore } from "./requests/recent.ts";
 import { createRequestStore } from "./requests/requests.ts";
 import { createRun, type OperationMeter } from "./run.ts";
 import type { Store } from "./types.ts";
+import { NO_OWN_SPEND, type OwnSpend } from "./types/own-spend.ts";
 import { createUsageStore } from "./usage/usage.ts";
 
 export interface StoreOptions {
@@ -24,10 +25,17 @@ export interface StoreOptions {
   /** Until then every operation rejects without asking Redis. Open from the start when left out. */
   readonly isOpen?: () => boolean;
   readonly meter?: OperationMeter | null;
+  readonly ownSpend?: OwnSpend;
 }
 
 /** The client stays the caller's: it connects and disconnects it. */
-export function createStore({ client, usageMonths, isOpen = () => true, meter = null }: StoreOptions): Store {
+export function createStore({
+  client,
+  usageMonths,
+  isOpen = () => true,
+  meter = null,
+  ownSpend = NO_OWN_SPEND,
+}: StoreOptions): Store {
   // A guess by this host's clock; the first answer of Redis puts it right.
   const month = { current: monthAt(Date.now()) };
   const spendFalls = { interim: 0, reaped: 0, correction: 0 };
@@ -39,6 +47,7 @@ export function createStore({ client, usageMonths, isOpen = () => true, meter = 
     admissions: new TurnBatches(),
     briefCharges: new TurnBatches(),
     spendFalls,
+    ownSpend,
   };
   const run = createRun({ context, isOpen, meter });
   return {

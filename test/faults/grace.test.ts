@@ -28,9 +28,41 @@ async function answersAlways({ key }: CreatedKey): Promise<boolean> {
   return true;
 }
 
+/** Of one prompt of forty tokens and one generated. */
+const COST_CENTS = 42;
+
 describe("while Redis is away", () => {
+  it("refuses nothing for a cap that spend has not reached, however the answers before it arrived", async () => {
+    const clients = 8;
+    const each = 6;
+    const spentCents = clients * each * COST_CENTS;
+    const created = Array.from({ length: 12 }, () => faults.createTenants(spentCents + COST_CENTS - 1));
+    const keys = (await Promise.all(created)).map(({ capped }) => capped);
+    // Charges and admissions of a key beside one another, on the connection of either worker.
+    const runClients = keys.flatMap(({ key }) =>
+      Array.from({ length: clients }, async () => {
+        for (let count = 0; count < each; count += 1) expect((await ask(key)).status).toBe(200);
+      }),
+    );
+    await Promise.all(runClients);
+    await faults.redis.kill();
+    const last = await Promise.all(keys.map(({ key }) => ask(key)));
+    expect(
+      last.map((answer) => [answer.status, answer.status === 200 ? "" : readError(answer).message]),
+    ).toEqual(keys.map(() => [200, ""]));
+    await faults.redis.restart();
+    await faults.waitUntilSettled(keys, 15_000);
+    const spends = await Promise.all(
+      keys.map(({ organizationId }) => faults.store.readSpend(organizationId, null)),
+    );
+    expect(spends.map(({ organizationMicrocents }) => organizationMicrocents)).toEqual(
+      keys.map(() => BigInt(spentCents + COST_CENTS) * 1_000_000n),
+    );
+  });
+
   it("known keys go on for the grace time and are then told to wait, until Redis answers again", async () => {
     const { open, strict } = tenants;
+    const before = faults.upstream.accounts.size;
     expect(await answersAlways(open)).toBe(true);
     expect(await answersAlways(strict)).toBe(true);
     await faults.redis.kill();
@@ -60,11 +92,11 @@ describe("while Redis is away", () => {
     await waitFor("every worker to find Redis again", () => answersAlways(strict));
     expect((await ask(open.key)).status).toBe(200);
     await faults.waitUntilSettled(Object.values(tenants), 15_000);
-    const used = [...faults.upstream.accounts.values()].length;
+    const used = faults.upstream.accounts.size;
     const spends = await Promise.all(
       [open, strict].map(({ organizationId }) => faults.store.readSpend(organizationId, null)),
     );
     const charged = spends.reduce((sum, { organizationMicrocents }) => sum + organizationMicrocents, 0n);
-    expect(charged).toBe(BigInt(used) * 42_000_000n);
+    expect(charged).toBe(BigInt(used - before) * BigInt(COST_CENTS) * 1_000_000n);
   });
 });

@@ -1,4 +1,4 @@
-/** Stands between the gateway and a real Redis: makes its answers late, or other than they are. */
+/** Stands between the gateway and a real Redis: makes its answers late, arrive together, or other than they are. */
 import { connect, createServer, type Socket } from "node:net";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -10,12 +10,15 @@ export interface RedisProxy {
   delayMs: number;
   /** What becomes of a piece of an answer; of the same length, since answers carry theirs. */
   rewrite: ((answer: Buffer) => Buffer) | null;
+  /** Keeps every answer from now on until one of a connection has this text in it, and hands on all of that in one piece. */
+  holdUntil(text: string): void;
   close(): Promise<void>;
 }
 
 /** @param target `unix:///…/redis.sock` */
 export async function startRedisProxy(target: string): Promise<RedisProxy> {
   const sockets = new Set<Socket>();
+  let awaited: string | null = null;
   const server = createServer((client) => {
     const redis = connect({ path: new URL(target).pathname });
     for (const [socket, other] of [
@@ -30,8 +33,13 @@ export async function startRedisProxy(target: string): Promise<RedisProxy> {
       });
     }
     client.pipe(redis);
+    let held = Buffer.alloc(0);
     redis.on("data", (piece: Buffer) => {
-      const answer = proxy.rewrite?.(piece) ?? piece;
+      held = Buffer.concat([held, piece]);
+      if (awaited !== null && !held.includes(awaited)) return;
+      awaited = null;
+      const answer = proxy.rewrite?.(held) ?? held;
+      held = Buffer.alloc(0);
       if (proxy.delayMs === 0) client.write(answer);
       // Timers of the same length run in the order in which they were set.
       else setTimeout(() => client.destroyed || client.write(answer), proxy.delayMs);
@@ -43,6 +51,9 @@ export async function startRedisProxy(target: string): Promise<RedisProxy> {
     url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
     delayMs: 0,
     rewrite: null,
+    holdUntil: (text) => {
+      awaited = text;
+    },
     close: async () => {
       const closed = once(server, "close");
       server.close();

@@ -16,9 +16,11 @@ import {
   requestBucketKey,
   spendKey,
 } from "../redis/keys.ts";
+import { inReplyOrder } from "../redis/in-reply-order.ts";
 import { dayAt, monthAt } from "../../calendar.ts";
 import { amountAt, integerAt, integerOrNullAt, parseArray, textAt } from "../redis/parse-reply.ts";
 import { ADMISSION_DECISIONS } from "../types/decision.ts";
+import { NOTHING_OWN, type OwnInReply } from "../types/own-spend.ts";
 import type { AdmitInput, AdmitResult, KeyReference, KnownKeyResult } from "../types/admission.ts";
 import { type AdmittedSettings, knownSettings, rememberSettings } from "./read-settings.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
@@ -48,11 +50,12 @@ async function admitAll(
   question: Question,
   inputs: readonly AdmitInput[],
 ): Promise<readonly AdmitResult[]> {
-  const { keyId } = question;
+  const { organizationId, keyId } = question;
   const known = knownSettings(keyId);
   const ofEach = inputs.flatMap(({ requestId, route }) => [requestId, route]);
-  const reply = await runInMonth(context, (month) =>
-    context.client.igwAdmit(
+  let own = NOTHING_OWN;
+  const reply = await runInMonth(context, (month) => {
+    const command = context.client.igwAdmit(
       ...admitKeys(question, month.name),
       keyId,
       question.presentedHash,
@@ -62,13 +65,17 @@ async function admitAll(
       question.metered ? "1" : "0",
       known?.version ?? "",
       ...ofEach,
-    ),
-  );
+    );
+    return inReplyOrder(command, (answered) => {
+      own = context.ownSpend.inReply({ organizationId, keyId, month: month.name });
+      return answered;
+    });
+  });
   if (reply[OUTCOME] === "unknown_key") {
     const timeMs = integerAt(reply, AT.unknownKey.timeMs);
     return inputs.map(() => ({ decision: "unknown_key", timeMs }));
   }
-  return parseAdmitReply(reply, question, known);
+  return parseAdmitReply(reply, question, { known, own });
 }
 
 /** KEYS of `admit.lua`. */
@@ -85,11 +92,14 @@ export function admitKeys({ organizationId, keyId }: KeyReference, month: string
   ];
 }
 
-/** @param known The settings whose version was sent: the reply has none when they are still those. */
+/**
+ * @param sent.known The settings whose version was sent: the reply has none when they are still those.
+ * @param sent.own As of this reply.
+ */
 function parseAdmitReply(
   reply: readonly unknown[],
   { keyId, organizationId }: Question,
-  known: AdmittedSettings | null,
+  { known, own }: { readonly known: AdmittedSettings | null; readonly own: OwnInReply },
 ): AdmitResult[] {
   const at = AT.admit;
   const timeMs = integerAt(reply, at.timeMs);
@@ -128,6 +138,7 @@ function parseAdmitReply(
       },
       concurrentRequests: integerOrNullAt(request, of.concurrent),
       isEntered: textAt(request, of.entered) !== "",
+      own,
     };
   });
 }

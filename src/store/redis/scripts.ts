@@ -87,11 +87,12 @@ function runScript(
   keysAndArguments: readonly string[],
 ): Promise<unknown> {
   const { lua, sha, isSent } = script;
-  if (!isSent) {
-    script.isSent = true;
-    return send(client, "eval", formatArguments(lua, script, keysAndArguments));
-  }
-  return send(client, "evalsha", formatArguments(sha, script, keysAndArguments)).catch((error: unknown) => {
+  script.isSent = true;
+  const sent = isSent
+    ? send(client, "evalsha", formatArguments(sha, script, keysAndArguments))
+    : send(client, "eval", formatArguments(lua, script, keysAndArguments));
+  // Of each reply as many promises: see in-reply-order.ts.
+  return sent.catch((error: unknown) => {
     // Another node, or one that was started again.
     if (error instanceof Error && error.message.startsWith("NOSCRIPT")) {
       return send(client, "eval", formatArguments(lua, script, keysAndArguments));

@@ -4,8 +4,9 @@
  */
 import { expiryOf } from "../../calendar.ts";
 import { countFiredAlerts, type StoreContext } from "../context.ts";
+import { hearCharges } from "./hear-charges.ts";
 import { chargedKeys, requestKey, tagCombinationsKey } from "../redis/keys.ts";
-import { parseArray, textAt, unknownOutcome } from "../redis/parse-reply.ts";
+import { textAt, unknownOutcome } from "../redis/parse-reply.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 import type { RequestIdentity } from "../types/settlement.ts";
 import type { FormattedCharge } from "./formatted-charge.ts";
@@ -48,9 +49,14 @@ async function chargeRow(
     figures.join(" "),
     entry,
   ]);
-  const reply = parseArray(
-    await context.client.igwChargeBrief(String(keys.length), ...keys, JSON.stringify(shared), ...ofEach),
+  const command = context.client.igwChargeBrief(
+    String(keys.length),
+    ...keys,
+    JSON.stringify(shared),
+    ...ofEach,
   );
+  const inputs = charges.map(({ input }) => input);
+  const reply = await hearCharges(context, inputs, command);
   const outcome = textAt(reply, OUTCOME);
   if (outcome !== "applied" && outcome !== "on_record") throw unknownOutcome(outcome);
   if (outcome === "applied") countFiredAlerts(context, reply, AT.chargedBrief.alertsFired);

@@ -16,6 +16,7 @@ import {
 } from "../redis/keys.ts";
 import { chargeBrief } from "./brief-charges.ts";
 import { formatCharge, formatFurther } from "./formatted-charge.ts";
+import { hearCharges } from "./hear-charges.ts";
 import { formatChecks } from "./recent-entry.ts";
 import { expiryOf } from "../../calendar.ts";
 import {
@@ -95,22 +96,21 @@ export const createRequestStore = storeOf<RequestStore>({
     const charge = formatCharge(input);
     if (input.isBrief === true && (await chargeBrief(context, charge))) return { outcome: "applied" };
     const { month, final } = input;
-    const reply = parseArray(
-      await context.client.igwCharge(
-        requestKey(input.organizationId, input.requestId),
-        ...chargedKeys(input),
-        tagCombinationsKey(input.organizationId, month),
-        JSON.stringify([
-          ...identityArguments(input),
-          formatCount(input.sequence),
-          final === null ? "0" : "1",
-          ...charge.figures,
-          String(expiryOf(month, context.usageMonths)),
-          ...listRare(input),
-        ]),
-        charge.entry,
-      ),
+    const command = context.client.igwCharge(
+      requestKey(input.organizationId, input.requestId),
+      ...chargedKeys(input),
+      tagCombinationsKey(input.organizationId, month),
+      JSON.stringify([
+        ...identityArguments(input),
+        formatCount(input.sequence),
+        final === null ? "0" : "1",
+        ...charge.figures,
+        String(expiryOf(month, context.usageMonths)),
+        ...listRare(input),
+      ]),
+      charge.entry,
     );
+    const reply = await hearCharges(context, [input], command);
     const outcome = textAt(reply, OUTCOME);
     if (outcome !== "applied" && outcome !== "repeated" && outcome !== "ended") throw unknownOutcome(outcome);
     if (outcome === "applied") {

@@ -3,6 +3,7 @@ import type { KEY_SETTINGS } from "../../settings/key.ts";
 import type { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
 import type { AdmittedOf } from "../../settings/setting.ts";
 import type { AdmissionDecision } from "./decision.ts";
+import type { OwnInReply } from "./own-spend.ts";
 import type { BucketFill } from "./reporting.ts";
 
 /** Which record a key's hash belongs to. The pair never changes, so it may be cached for ever. */
@@ -73,6 +74,8 @@ export interface KnownKeyResult {
    * a record there. False: it needs a hold.
    */
   readonly isEntered: boolean;
+  /** What of both spends is this process's own. */
+  readonly own: OwnInReply;
 }
 
 /** Of the settings what requests still need once they are admitted: `inAdmission` in their tables. */

@@ -9,6 +9,7 @@ import {
   type Verdict,
 } from "../../../src/exchange/admit-request.ts";
 import type { AdmitInput, AdmitResult, KnownKeyResult } from "../../../src/store/types/admission.ts";
+import { NOTHING_OWN } from "../../../src/store/types/own-spend.ts";
 import { PROTOCOLS } from "../../../src/translation/protocols.ts";
 import { createRecordingMeter } from "./meter-fixture.ts";
 
@@ -45,6 +46,7 @@ const ADMITTED: KnownKeyResult = {
   bucket: { remaining: 9, capacity: 10, resetMs: 1000, retryAfterSeconds: 0 },
   concurrentRequests: null,
   isEntered: true,
+  own: NOTHING_OWN,
 };
 
 interface Script {

@@ -3,6 +3,7 @@ import { createGraceAdmission } from "../../../src/grace/grace-admission.ts";
 import { GraceOutage } from "../../../src/grace/grace-outage.ts";
 import { GraceSpend } from "../../../src/grace/grace-spend.ts";
 import type { AdmitInput, KnownKeyResult } from "../../../src/store/types/admission.ts";
+import { NOTHING_OWN } from "../../../src/store/types/own-spend.ts";
 
 const CENT = 1_000_000n;
 const MINUTE_MS = 60_000;
@@ -31,6 +32,7 @@ function createResult(changes: Changes): KnownKeyResult {
     bucket: { remaining: 59, capacity: 60, resetMs: 100, retryAfterSeconds: 0 },
     concurrentRequests: null,
     isEntered: true,
+    own: NOTHING_OWN,
     ...changes,
     key: {
       id: "key_1",
@@ -85,7 +87,7 @@ async function createOutage(
     leave: ({ requestId }) => void left.push(requestId),
     admit: async () => {
       if (isAway) throw failure;
-      return answer;
+      return { ...answer, own: spend.inReply({ ...INPUT, month: answer.month }) };
     },
     isBehind: () => isBehind,
     outage,

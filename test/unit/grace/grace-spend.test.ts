@@ -5,9 +5,14 @@ import type { ChargeInput } from "../../../src/store/types/settlement.ts";
 
 const REQUEST = { organizationId: "org_1", keyId: "key_1", requestId: "req_1", month: "2026-11" };
 
-function charge(totalMicrocents: bigint, sequence: number, isFinal = false): ChargeInput {
+function charge(
+  totalMicrocents: bigint,
+  sequence: number,
+  { isFinal = false, requestId = REQUEST.requestId } = {},
+): ChargeInput {
   return {
     ...REQUEST,
+    requestId,
     day: "2026-11-21",
     model: "acme/echo-small",
     route: "POST /v1/chat/completions",
@@ -22,17 +27,22 @@ function charge(totalMicrocents: bigint, sequence: number, isFinal = false): Cha
 }
 
 describe("GraceSpend", () => {
-  it("knows of each key and organization what was counted and what of it Redis has not acknowledged", () => {
+  it("knows of each key and organization what was counted and what of it is in Redis's figures", () => {
     const spend = new GraceSpend();
     spend.counted(REQUEST, 5n);
     spend.counted({ ...REQUEST, keyId: "key_2", requestId: "req_2" }, 7n);
     spend.acknowledged(charge(5n, 1));
     spend.counted(REQUEST, 8n);
-    expect(spend.of(REQUEST)).toEqual({
-      key: { counted: 8n, unacknowledged: 3n },
-      organization: { counted: 15n, unacknowledged: 10n },
+    expect(spend.of(REQUEST)).toEqual({ key: 8n, organization: 15n });
+    const own = { keyMicrocents: 5n, organizationMicrocents: 5n, isBehind: true };
+    expect(spend.inReply(REQUEST)).toEqual(own);
+    const december = { ...REQUEST, month: "2026-12" };
+    expect(spend.of(december)).toEqual({ key: 0n, organization: 0n });
+    expect(spend.inReply(december)).toEqual({
+      keyMicrocents: 0n,
+      organizationMicrocents: 0n,
+      isBehind: false,
     });
-    expect(spend.of({ ...REQUEST, month: "2026-12" }).key).toEqual({ counted: 0n, unacknowledged: 0n });
   });
 
   it("passes over an acknowledgement that is older than one before", () => {
@@ -40,28 +50,125 @@ describe("GraceSpend", () => {
     spend.counted(REQUEST, 9n);
     spend.acknowledged(charge(9n, 2));
     spend.acknowledged(charge(4n, 0));
-    expect(spend.of(REQUEST).key).toEqual({ counted: 9n, unacknowledged: 0n });
+    expect(spend.inReply(REQUEST)).toMatchObject({ keyMicrocents: 9n, isBehind: false });
   });
 
   it("passes over what it never counted: an earlier process's", () => {
     const spend = new GraceSpend();
-    spend.acknowledged(charge(9n, 2, true));
-    expect(spend.of(REQUEST).key).toEqual({ counted: 0n, unacknowledged: 0n });
+    spend.acknowledged(charge(9n, 2, { isFinal: true }));
+    spend.unanswered(charge(9n, 2));
+    expect(spend.inReply(REQUEST)).toMatchObject({ keyMicrocents: 0n, isBehind: false });
   });
 
-  it("has nothing unacknowledged once every request has its final acknowledgement, whatever was lost before", () => {
-    const steps = fc.array(fc.tuple(fc.bigInt({ min: 0n, max: 100n }), fc.boolean()), { minLength: 1 });
+  it("takes what was not answered as in Redis until it is acknowledged, and Redis as behind", () => {
+    const spend = new GraceSpend();
+    spend.counted(REQUEST, 9n);
+    spend.unanswered(charge(9n, 1));
+    expect(spend.inReply(REQUEST)).toMatchObject({ keyMicrocents: 9n, isBehind: true });
+    spend.counted(REQUEST, 7n);
+    spend.acknowledged(charge(7n, 2, { isFinal: true }));
+    expect(spend.inReply(REQUEST)).toMatchObject({ keyMicrocents: 7n, isBehind: false });
+  });
+
+  it("shows what was spent, whatever arrives in which order: never twice, and short of it by what was lost alone", () => {
+    const step = fc.oneof(
+      { weight: 4, arbitrary: fc.record({ charge: fc.nat(3), by: fc.integer({ min: -5, max: 50 }) }) },
+      { weight: 2, arbitrary: fc.constant("admit" as const) },
+      { weight: 4, arbitrary: fc.record({ deliver: fc.integer({ min: 1, max: 6 }) }) },
+      { weight: 1, arbitrary: fc.record({ breakAfter: fc.nat(6) }) },
+    );
     fc.assert(
-      fc.property(steps, (totals) => {
-        const spend = new GraceSpend();
-        totals.forEach(([total, isAcknowledged], index) => {
-          spend.counted(REQUEST, total);
-          if (isAcknowledged) spend.acknowledged(charge(total, index + 1));
-        });
-        const last = totals.at(-1)![0];
-        spend.acknowledged(charge(last, totals.length + 1, true));
-        expect(spend.of(REQUEST).key).toEqual({ counted: last, unacknowledged: 0n });
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const line = new Line();
+        for (const each of steps) {
+          if (each === "admit") line.admit();
+          else if ("charge" in each) line.charge(each.charge, BigInt(each.by));
+          else if ("deliver" in each) line.deliver(each.deliver);
+          else line.breakAfter(each.breakAfter);
+          const { shown, spent, isAllAnswered } = line;
+          expect([shown, spent, isAllAnswered ? shown === spent : shown <= spent]).toEqual([
+            shown,
+            spent,
+            true,
+          ]);
+        }
       }),
+      { numRuns: 2_000 },
     );
   });
 });
+
+/** A connection to a Redis that is played by its rule: it executes commands in their order and answers in that order. */
+class Line {
+  readonly #spend = new GraceSpend();
+  /** By request: what it was charged last, and under which number. */
+  readonly #sent = new Map<string, ChargeInput>();
+  readonly #inRedis = new Map<string, bigint>();
+  /** Not executed yet. */
+  #commands: (ChargeInput | "admit")[] = [];
+  #base = 0n;
+  /** What was lost since the last admission's reply, or before it. */
+  readonly #lost = new Set<string>();
+  #isBaseSure = true;
+
+  charge(request: number, by: bigint): void {
+    const requestId = `req_${request}`;
+    const last = this.#sent.get(requestId) ?? charge(0n, 0, { requestId });
+    const total = last.totalMicrocents + by < 0n ? 0n : last.totalMicrocents + by;
+    const next = charge(total, last.sequence + 1, { requestId });
+    this.#sent.set(requestId, next);
+    this.#spend.counted(next, total);
+    this.#commands.push(next);
+  }
+
+  admit(): void {
+    this.#commands.push("admit");
+  }
+
+  deliver(count: number): void {
+    for (const command of this.#commands.splice(0, count)) this.#execute(command, true);
+  }
+
+  /** Executes so many more commands; of no one there is an answer. */
+  breakAfter(count: number): void {
+    const lost = this.#commands;
+    this.#commands = [];
+    for (const command of lost.slice(0, count)) this.#execute(command, false);
+    for (const command of lost) {
+      if (command === "admit") continue;
+      this.#lost.add(command.requestId);
+      this.#spend.unanswered(command);
+    }
+  }
+
+  #execute(command: ChargeInput | "admit", isAnswered: boolean): void {
+    if (command !== "admit") {
+      this.#inRedis.set(command.requestId, command.totalMicrocents);
+      if (!isAnswered) return;
+      this.#lost.delete(command.requestId);
+      this.#spend.acknowledged(command);
+    } else if (isAnswered) {
+      const { keyMicrocents } = this.#spend.inReply(REQUEST);
+      this.#base = sum(this.#inRedis.values()) - keyMicrocents;
+      this.#isBaseSure = this.#lost.size === 0;
+    }
+  }
+
+  /** What caps are compared with while Redis is away. */
+  get shown(): bigint {
+    return this.#base + this.#spend.of(REQUEST).key;
+  }
+
+  get spent(): bigint {
+    return sum([...this.#sent.values()].map(({ totalMicrocents }) => totalMicrocents));
+  }
+
+  /** When the last admission was answered, all charges sent before it were. */
+  get isAllAnswered(): boolean {
+    return this.#isBaseSure;
+  }
+}
+
+function sum(amounts: Iterable<bigint>): bigint {
+  return [...amounts].reduce((total, amount) => total + amount, 0n);
+}

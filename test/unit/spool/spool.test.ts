@@ -69,16 +69,6 @@ describe("Spool", () => {
     expect(new Set(ids)).toEqual(new Set(["req_1", "req_2", "req_3"]));
   });
 
-  it("tells who counts that a charge is on record", async () => {
-    const { open, redis } = await createSpoolTest();
-    const acknowledged: string[] = [];
-    const spool = open({ onAcknowledged: ({ requestId }) => void acknowledged.push(requestId) });
-    await spool.append(chargeEntry("req_1"));
-    redis.isAway = false;
-    await waitFor("the acknowledgement", () => acknowledged.length === 1);
-    expect(acknowledged).toEqual(["req_1"]);
-  });
-
   it("refuses what would make it larger than it may be, and counts that", async () => {
     const { open } = await createSpoolTest();
     const entry = chargeEntry("req_1");

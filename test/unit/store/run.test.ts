@@ -4,6 +4,7 @@ import { monthAt } from "../../../src/calendar.ts";
 import type { StoreContext } from "../../../src/store/context.ts";
 import { TurnBatches } from "../../../src/store/redis/turn-batches.ts";
 import { createRun } from "../../../src/store/run.ts";
+import { NO_OWN_SPEND } from "../../../src/store/types/own-spend.ts";
 
 /** Connects to nothing. */
 const context: StoreContext = {
@@ -14,6 +15,7 @@ const context: StoreContext = {
   admissions: new TurnBatches(),
   briefCharges: new TurnBatches(),
   spendFalls: { interim: 0, reaped: 0, correction: 0 },
+  ownSpend: NO_OWN_SPEND,
 };
 
 function open({ isOpen = true } = {}) {
