@@ -222,9 +222,9 @@ export class RequestAccount {
     const { usage } = observation;
     const isKnown = usage !== null && (outcome === "complete" || !isUsageBehind(observation));
     if (isKnown) return this.#price(usage, false);
-    const { estimator, model } = this.#options;
+    const { estimator } = this.#options;
     // Never fewer than what has counted as spend already.
-    const fewest = estimator.fewestOutputTokens(model.id, observation);
+    const fewest = estimator.fewestOutputTokens(this.#subject, observation);
     return estimator
       .countOutput(this.#subject, observation)
       .then((tokens) => this.#estimate(usage, Math.max(tokens, fewest)));
@@ -243,11 +243,12 @@ export class RequestAccount {
    */
   #countAtLeast(observation: Observation): Settled {
     const { usage } = observation;
-    const { estimator, model, promptTextBytes, largestOutputTokens } = this.#options;
+    const { estimator, promptTextBytes, largestOutputTokens } = this.#options;
     const reported = usage !== null && !isUsageBehind(observation) ? usage.outputTokens : null;
-    const fewest = () => Math.min(largestOutputTokens, estimator.fewestOutputTokens(model.id, observation));
+    const fewest = () =>
+      Math.min(largestOutputTokens, estimator.fewestOutputTokens(this.#subject, observation));
     const tokens: TokenUsage = {
-      ...(usage ?? plainTokens(estimator.fewestPromptTokens(model.id, promptTextBytes), 0)),
+      ...(usage ?? plainTokens(estimator.fewestPromptTokens(this.#subject, promptTextBytes), 0)),
       outputTokens: reported ?? fewest(),
     };
     const inputTokens = promptTokensOf(tokens);

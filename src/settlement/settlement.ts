@@ -37,7 +37,7 @@ import type { RequestLog } from "../request-log/request-log.ts";
 import { openInSpool } from "./open-in-spool.ts";
 import type { Spool } from "../spool/spool.ts";
 import { formatRequestLogLine, type LoggedRequest } from "../request-log/line.ts";
-import type { TokenEstimator } from "./token-estimator.ts";
+import { subjectOf, type TokenEstimator } from "./token-estimator.ts";
 import { TagRows } from "./tag-rows.ts";
 import { type ExceededOverhead, TemplateWatch } from "./template-watch.ts";
 import { largestOutputTokens, worstCaseMicrocents } from "./worst-case.ts";
@@ -275,10 +275,10 @@ export class Settlement {
     return null;
   }
 
-  #worstCase({ model, request, upstreamBytes }: OpenInput, price: Price): bigint {
+  #worstCase({ admission, model, request, upstreamBytes }: OpenInput, price: Price): bigint {
     const { hasTools } = request.promptSize();
-    const learnedOverheadTokens = this.#options.estimator.overheadTokens(model.id, hasTools);
-    return worstCaseMicrocents({ request, upstreamBytes, learnedOverheadTokens, model, price });
+    const learned = this.#options.estimator.overheadTokens(subjectOf(admission, model), hasTools);
+    return worstCaseMicrocents({ request, upstreamBytes, learnedOverheadTokens: learned, model, price });
   }
 
   #onCounted(account: RequestAccount, { settled, outcome, result }: Ending): void {
@@ -298,16 +298,16 @@ export class Settlement {
     const { admission, model, request, bodyBytes } = input;
     const { estimator } = this.#options;
     const { promptTokens, prompts } = request;
-    const prompt = measurePromptBytes(request, bodyBytes);
-    const subject = { model: model.id, organizationId: admission.organizationId };
-    const estimate = promptTokens ?? estimator.estimatePrompt(subject, prompt.bytes) + prompt.mediaTokens;
+    const { bytes, mediaTokens } = measurePromptBytes(request, bodyBytes);
+    const subject = subjectOf(admission, model);
+    const estimate = promptTokens ?? estimator.estimatePrompt(subject, bytes) + mediaTokens;
     return new RequestAccount({
       identity: identifyRequest(input, this.#tagRows),
       model,
       price,
       currency: admission.currency,
-      promptBytes: prompt.mediaTokens === 0 && promptTokens === null ? prompt.bytes : null,
-      promptTextBytes: promptTokens === null ? prompt.bytes : 0,
+      promptBytes: mediaTokens === 0 && promptTokens === null ? bytes : null,
+      promptTextBytes: promptTokens === null ? bytes : 0,
       estimatedInputTokens: Math.min(estimate, prompts * model.contextWindow),
       largestOutputTokens: largestOutputTokens(request, model),
       estimator,

@@ -2,7 +2,7 @@ import type { Model } from "../catalog/catalog.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { ClientRequest } from "../translation/client-protocol.ts";
 import { MAX_BYTES_TO_LEARN_OVERHEAD } from "./learned-overhead.ts";
-import type { TokenEstimator } from "./token-estimator.ts";
+import { subjectOf, type TokenEstimator } from "./token-estimator.ts";
 import { configuredOverheadTokens } from "./worst-case.ts";
 
 /** Prompts of a model whose chat template took more tokens than `gateway.yaml` says. */
@@ -49,10 +49,11 @@ export class TemplateWatch {
   }: WatchedRequest): ((promptTokens: number) => void) | null {
     // Measuring is not for free, and long texts hide a template.
     if (!admission.strictCaps && upstreamBytes > MAX_BYTES_TO_LEARN_OVERHEAD) return null;
-    const { hasMedia, hasTools, messages } = request.promptSize();
-    // No chat template stands around prompts and texts that are no messages.
-    if (hasMedia || messages === 0) return null;
-    const subject = { model: model.id, organizationId: admission.organizationId };
+    const { hasMedia, hasTools, messages, isWhole } = request.promptSize();
+    // No chat template stands around prompts and texts that are no messages; and what the model's server adds (a search,
+    // a tool of its own, a stored file) is no template.
+    if (hasMedia || messages === 0 || !isWhole) return null;
+    const subject = subjectOf(admission, model);
     const configured = configuredOverheadTokens(model, hasTools);
     return (promptTokens) => {
       this.#estimator.learnOverhead(subject, { upstreamBytes, hasTools, promptTokens });

@@ -3,6 +3,7 @@
  * whose usage is known. Off the path, for what is charged in the end: a tokenizer in a thread of its own, and bytes where
  * that fails. Every figure that rests on an estimate is marked as such.
  */
+import { type Clock, systemClock } from "../clock.ts";
 import type { Observation } from "../translation/client-protocol.ts";
 import { FewestTokens } from "./fewest-tokens.ts";
 import { type CountedPrompt, LearnedOverhead } from "./learned-overhead.ts";
@@ -13,6 +14,13 @@ import { MAX_TOKENIZER_BYTES, type Tokenizer } from "./tokenizer.ts";
 export interface TokenSubject {
   readonly model: string;
   readonly organizationId: string;
+}
+
+export function subjectOf(
+  { organizationId }: { readonly organizationId: string },
+  { id }: { readonly id: string },
+): TokenSubject {
+  return { model: id, organizationId };
 }
 
 /** What a request whose usage the upstream told came to. */
@@ -38,9 +46,11 @@ export class TokenEstimator {
   /** One entry per catalog model. */
   readonly #models = new Map<string, LearnedModel>();
   readonly #tokenizer: Pick<Tokenizer, "count">;
+  readonly #clock: Pick<Clock, "monotonicMs">;
 
-  constructor(tokenizer: Pick<Tokenizer, "count">) {
+  constructor(tokenizer: Pick<Tokenizer, "count">, clock: Pick<Clock, "monotonicMs"> = systemClock) {
     this.#tokenizer = tokenizer;
+    this.#clock = clock;
   }
 
   /** Prompt tokens of so many bytes of a request; at least 1. */
@@ -56,13 +66,14 @@ export class TokenEstimator {
   }
 
   /** The fewest tokens that a prompt of so many bytes can have. */
-  fewestPromptTokens(model: string, promptBytes: number): number {
-    return this.#of(model).fewest.prompt(promptBytes);
+  fewestPromptTokens({ model, organizationId }: TokenSubject, promptBytes: number): number {
+    return this.#of(model).fewest.prompt(organizationId, promptBytes);
   }
 
   /** The fewest tokens that what was generated so far can have. */
-  fewestOutputTokens(model: string, { generatedBytes, generatedDeltas }: Generated): number {
-    return this.#of(model).fewest.output({ bytes: generatedBytes, deltas: generatedDeltas });
+  fewestOutputTokens({ model, organizationId }: TokenSubject, generated: Generated): number {
+    const { generatedBytes: bytes, generatedDeltas: deltas } = generated;
+    return this.#of(model).fewest.output(organizationId, { bytes, deltas });
   }
 
   /** Output tokens of a whole answer, by the tokenizer. Takes at most the tokenizer's timeout; never rejects. */
@@ -87,22 +98,24 @@ export class TokenEstimator {
     const { promptBytes, promptTokens, generatedBytes, generatedDeltas, outputTokens } = known;
     if (promptBytes !== null && promptTokens > 0) {
       prompt.learn(organizationId, promptBytes, promptTokens);
-      fewest.learnPrompt(promptBytes, promptTokens);
+      fewest.learnPrompt(organizationId, promptBytes, promptTokens);
     }
     if (generatedBytes > 0 && outputTokens > 0) {
       output.learn(organizationId, generatedBytes, outputTokens);
-      fewest.learnOutput({ bytes: generatedBytes, deltas: generatedDeltas, tokens: outputTokens });
+      const shown = { bytes: generatedBytes, deltas: generatedDeltas, tokens: outputTokens };
+      fewest.learnOutput(organizationId, shown);
     }
   }
 
-  /** The most tokens that the model's chat template has been seen to add. */
-  overheadTokens(model: string, hasTools: boolean): number {
-    return this.#of(model).overhead.tokens(hasTools);
+  /** The most tokens that the model's chat template has lately been seen to add. */
+  overheadTokens({ model, organizationId }: TokenSubject, hasTools: boolean): number {
+    return this.#of(model).overhead.tokens(organizationId, hasTools, this.#clock.monotonicMs());
   }
 
   learnOverhead({ model, organizationId }: TokenSubject, counted: CountedPrompt): void {
     const { overhead, prompt } = this.#of(model);
-    overhead.learn(counted, prompt.lineOf(organizationId).tokensPerByte);
+    const { tokensPerByte } = prompt.lineOf(organizationId);
+    overhead.learn(organizationId, counted, tokensPerByte, this.#clock.monotonicMs());
   }
 
   #of(model: string): LearnedModel {

@@ -103,6 +103,8 @@ export interface PromptSize {
   readonly hasTools: boolean;
   /** UTF-8 bytes of a predicted output, which is billed as output where the answer is another. */
   readonly predictionBytes: number;
+  /** All that the model gets to read stands in the body: no tool, search or store of its server adds to it. */
+  readonly isWhole: boolean;
   /** What makes the cost of the request boundless; left out where nothing does. */
   readonly unbounded?: { readonly param: string; readonly reason: string } | undefined;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
-import { CHAT_UPSTREAM_MODEL } from "../support/gateway-config.ts";
+import { catalogEntry, CHAT_UPSTREAM_MODEL } from "../support/gateway-config.ts";
 import { type HttpAnswer, readError, send as sendTo } from "../support/http.ts";
 import { parseMetrics, sumOf } from "../support/metrics-page.ts";
 import { finishChunk, textChunk, textCompletion, usageChunk } from "../support/scripted-answer.ts";
@@ -19,7 +19,14 @@ import {
   worstGoldCents,
 } from "./metering-figures.ts";
 
-const chat = withChatStack(() => ({ catalog: METERED_CATALOG, workers: 2 }));
+/** Models at 100 microcents a token, whose prompts no other test has counted. */
+const SEARCH_MODEL = "acme/search";
+const EXCEPTION_MODEL = "acme/exception";
+const UNSEEN = [SEARCH_MODEL, EXCEPTION_MODEL].map((id) =>
+  catalogEntry({ id, prices: { USD: { input: "1", cached_input: "1", output: "1" } } }),
+);
+
+const chat = withChatStack(() => ({ catalog: [...METERED_CATALOG, ...UNSEEN], workers: 2 }));
 /** Twenty cents at GOLD_MODEL. */
 const USAGE = { promptTokens: 10, cachedTokens: 0, completionTokens: 5 };
 const STRICT = { strictCaps: true, name: "Acme" };
@@ -238,6 +245,31 @@ describe("strict caps", () => {
     const page = await sendTo(chat.stack.adminUrl, { path: "/metrics" });
     const exceeded = sumOf(parseMetrics(page.text), "inference_gateway_prompt_overhead_exceeded_total");
     expect(exceeded).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ["searches of the model's server", SEARCH_MODEL, { web_search_options: {} }, TEMPLATE_TOKENS],
+    ["prompts that came to 90,000 tokens", EXCEPTION_MODEL, {}, 1_024],
+  ])("hold for others no more than a template, after %s of another organization", async (...given) => {
+    const [name, model, fields, templateTokens] = given;
+    const other = await chat.stack.createKey({ name });
+    const usage = { promptTokens: 90_000, cachedTokens: 0, completionTokens: 1 };
+    chat.upstream.answer({ kind: "json", body: textCompletion("x", usage) });
+    const odd = chatBody({ model, max_tokens: 1, ...fields });
+    for (let sent = 0; sent < 12; sent += 1) {
+      expect((await chat.send({ key: other.key, body: odd })).status).toBe(200);
+    }
+    const key = await chat.stack.createKey({ hardCapCents: 100_000 }, STRICT);
+    const gate = createGate();
+    chat.upstream.answer({ kind: "json", before: gate, body: textCompletion("x", USAGE) });
+    const body = chatBody({ model, max_tokens: 1 });
+    const held = chat.send({ key: key.key, body });
+    await chat.upstream.waitForRequests(13);
+    const spend = await (await chat.stack.store()).readSpend(key.organizationId, null);
+    gate.release();
+    expect((await held).status).toBe(200);
+    const sentBytes = JSON.stringify({ ...body, model: CHAT_UPSTREAM_MODEL }).length;
+    expect(spend.organizationHeldMicrocents).toBe(BigInt(sentBytes + templateTokens + 1) * 100n);
   });
 
   it("take effect on a request that was admitted before they were switched on", async () => {

@@ -20,6 +20,8 @@ export function measurePrompt(request: ParsedRequest): PromptSize {
     hasMedia: messages.some(hasMedia),
     hasTools: tools.length > 0,
     predictionBytes: 0,
+    // It is written here, and nothing that refers to something is taken.
+    isWhole: true,
   };
 }
 

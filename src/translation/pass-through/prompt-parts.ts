@@ -9,6 +9,7 @@ export class PromptParts {
   messages = 0;
   hasTools = false;
   unbounded: PromptSize["unbounded"] = undefined;
+  #hasUnknownFields = false;
   readonly #texts: string[] = [];
 
   /** A text; anything else counts as nothing. */
@@ -32,6 +33,11 @@ export class PromptParts {
     }
   }
 
+  /** @param known Fields of which it is known what they add to the prompt. */
+  findUnknown({ members }: Pick<JsonBody, "members">, known: ReadonlySet<string>): void {
+    this.#hasUnknownFields ||= members.some(({ key }) => !known.has(key));
+  }
+
   get text(): string {
     return this.#texts.join("\n");
   }
@@ -43,6 +49,7 @@ export class PromptParts {
       hasMedia: this.media > 0,
       hasTools: this.hasTools,
       predictionBytes: 0,
+      isWhole: !this.#hasUnknownFields && this.media === 0 && this.unbounded === undefined,
       unbounded: this.unbounded,
     };
   }

@@ -55,7 +55,14 @@ const REQUEST: Pick<
   "model" | "promptSize" | "prompts" | "promptTokens" | "maxOutputTokens" | "choices" | "serviceTier"
 > = {
   model: "acme/echo",
-  promptSize: () => ({ textBytes: 50, messages: 1, hasMedia: false, hasTools: false, predictionBytes: 0 }),
+  promptSize: () => ({
+    textBytes: 50,
+    messages: 1,
+    hasMedia: false,
+    hasTools: false,
+    predictionBytes: 0,
+    isWhole: true,
+  }),
   maxOutputTokens: null,
   choices: 1,
   prompts: 1,

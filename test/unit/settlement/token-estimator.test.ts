@@ -143,9 +143,9 @@ describe("the fewest tokens", () => {
 
   it("are one for each 128 bytes, and one for each delta, before anything was reported", () => {
     const estimator = new TokenEstimator(NOT_COUNTED);
-    expect(estimator.fewestPromptTokens(MODEL, 180_000)).toBe(1_406);
-    expect(estimator.fewestOutputTokens(MODEL, { generatedBytes: 1_280, generatedDeltas: 3 })).toBe(10);
-    expect(estimator.fewestOutputTokens(MODEL, { generatedBytes: 1_280, generatedDeltas: 30 })).toBe(30);
+    expect(estimator.fewestPromptTokens(SUBJECT, 180_000)).toBe(1_406);
+    expect(estimator.fewestOutputTokens(SUBJECT, { generatedBytes: 1_280, generatedDeltas: 3 })).toBe(10);
+    expect(estimator.fewestOutputTokens(SUBJECT, { generatedBytes: 1_280, generatedDeltas: 30 })).toBe(30);
   });
 
   it("only ever fall, to what an upstream reported", () => {
@@ -154,8 +154,77 @@ describe("the fewest tokens", () => {
     estimator.learn(SUBJECT, known({ generatedBytes: 4_000, generatedDeltas: 1_000, outputTokens: 20 }));
     estimator.learn(SUBJECT, known({ promptBytes: 100, promptTokens: 100 }));
     estimator.learn(SUBJECT, known({ generatedBytes: 10, generatedDeltas: 1, outputTokens: 20 }));
-    expect(estimator.fewestPromptTokens(MODEL, 180_000)).toBe(180);
-    expect(estimator.fewestOutputTokens(MODEL, { generatedBytes: 4_000, generatedDeltas: 1_000 })).toBe(20);
+    expect(estimator.fewestPromptTokens(SUBJECT, 180_000)).toBe(180);
+    expect(estimator.fewestOutputTokens(SUBJECT, { generatedBytes: 4_000, generatedDeltas: 1_000 })).toBe(20);
+  });
+});
+
+describe("the fewest tokens for others than who has shown them", () => {
+  const made = { promptBytes: 1_000_000, promptTokens: 1, ...NO_OUTPUT };
+  const cut = { ...NO_PROMPT, generatedBytes: 4_000, generatedDeltas: 1_000, outputTokens: 20 };
+  const third = { model: MODEL, organizationId: "org_3" };
+
+  it("stay as they are, whatever one organization sends", () => {
+    const estimator = new TokenEstimator(NOT_COUNTED);
+    for (const known of times(50, made)) estimator.learn(SUBJECT, known);
+    estimator.learn(SUBJECT, cut);
+    expect(estimator.fewestPromptTokens(SUBJECT, 180_000)).toBe(0);
+    expect(estimator.fewestPromptTokens(OTHER, 180_000)).toBe(1_406);
+    expect(estimator.fewestOutputTokens(OTHER, { generatedBytes: 10, generatedDeltas: 100 })).toBe(100);
+  });
+
+  it("fall to what two organizations have shown", () => {
+    const estimator = new TokenEstimator(NOT_COUNTED);
+    estimator.learn(SUBJECT, made);
+    estimator.learn(OTHER, { ...made, promptBytes: 1_000, promptTokens: 1 });
+    expect(estimator.fewestPromptTokens(third, 180_000)).toBe(180);
+    expect(estimator.fewestPromptTokens(SUBJECT, 180_000)).toBe(0);
+  });
+});
+
+describe("the chat template's tokens", () => {
+  const TEN_MINUTES_MS = 600_000;
+  const usual = { upstreamBytes: 150, hasTools: false, promptTokens: 60 };
+  const odd = { ...usual, promptTokens: 90_000 };
+
+  it("that one organization's prompts have shown hold no more than 1,024 for another", () => {
+    const estimator = new TokenEstimator(NOT_COUNTED);
+    for (const counted of times(50, odd)) estimator.learnOverhead(SUBJECT, counted);
+    expect(estimator.overheadTokens(SUBJECT, false)).toBeGreaterThan(89_000);
+    expect(estimator.overheadTokens(OTHER, false)).toBe(1_024);
+    expect(estimator.overheadTokens({ ...OTHER, model: "acme/other" }, false)).toBe(0);
+    expect(estimator.overheadTokens(SUBJECT, true)).toBe(0);
+  });
+
+  it("are known to the organization itself and to others as long as prompts show them", () => {
+    const clock = { monotonicMs: () => now };
+    let now = 0;
+    const estimator = new TokenEstimator(NOT_COUNTED, clock);
+    const counted = { ...usual, promptTokens: 450 };
+    for (; now < 10 * TEN_MINUTES_MS; now += TEN_MINUTES_MS / 4) {
+      estimator.learnOverhead(SUBJECT, counted);
+      for (const subject of [SUBJECT, OTHER]) {
+        expect(estimator.overheadTokens(subject, false)).toBeGreaterThan(400);
+      }
+    }
+  });
+
+  it("fall again when it was an exception, for the organization itself as well", () => {
+    const clock = { monotonicMs: () => now };
+    let now = 0;
+    const estimator = new TokenEstimator(NOT_COUNTED, clock);
+    estimator.learnOverhead(SUBJECT, odd);
+    for (; now < 2 * TEN_MINUTES_MS; now += 1_000) estimator.learnOverhead(SUBJECT, usual);
+    expect(estimator.overheadTokens(SUBJECT, false)).toBeLessThan(64);
+    expect(estimator.overheadTokens(OTHER, false)).toBeLessThan(64);
+  });
+
+  it("fall again when nothing is sent any more", () => {
+    let now = 0;
+    const estimator = new TokenEstimator(NOT_COUNTED, { monotonicMs: () => now });
+    estimator.learnOverhead(SUBJECT, odd);
+    now = 2 * TEN_MINUTES_MS;
+    expect(estimator.overheadTokens(SUBJECT, false)).toBe(0);
   });
 });
 

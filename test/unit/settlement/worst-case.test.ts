@@ -17,7 +17,14 @@ const GIVEN = {
   tiers: [],
   serviceTiers: [],
 };
-const SIZE = { textBytes: 100, messages: 2, hasMedia: false, hasTools: false, predictionBytes: 0 };
+const SIZE = {
+  textBytes: 100,
+  messages: 2,
+  hasMedia: false,
+  hasTools: false,
+  predictionBytes: 0,
+  isWhole: true,
+};
 const UPSTREAM_BYTES = 116;
 
 interface WorstCaseOf {

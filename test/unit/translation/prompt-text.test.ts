@@ -63,7 +63,14 @@ describe("measurePromptBytes", () => {
     },
   };
   const measured = (hasMedia: boolean) => ({
-    promptSize: () => ({ textBytes: 50, messages: 1, hasMedia, hasTools: false, predictionBytes: 0 }),
+    promptSize: () => ({
+      textBytes: 50,
+      messages: 1,
+      hasMedia,
+      hasTools: false,
+      predictionBytes: 0,
+      isWhole: true,
+    }),
   });
 
   it("takes the body's own bytes where they are text", () => {

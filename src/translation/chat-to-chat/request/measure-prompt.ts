@@ -1,5 +1,5 @@
 import type { PromptSize } from "../../client-protocol.ts";
-import { isJsonObject } from "../../../json-object.ts";
+import { isJsonObject, type JsonObject } from "../../../json-object.ts";
 import { type JsonBody } from "../../json/parse-body.ts";
 
 /** Content parts that are text; any other kind may be worth any number of tokens. */
@@ -7,6 +7,47 @@ const TEXT_PARTS: ReadonlySet<unknown> = new Set(["text", "refusal", "thinking"]
 
 /** Fields whose value is the prompt's text too, rendered by the model's chat template as the JSON that it is. */
 const SCHEMA_FIELDS: ReadonlySet<string> = new Set(["tools", "functions", "response_format"]);
+
+/** Fields that add nothing to the prompt but what stands in them; another may have the model's server add to it. */
+const WHOLE_FIELDS: ReadonlySet<string> = new Set([
+  "model",
+  "messages",
+  "tools",
+  "tool_choice",
+  "parallel_tool_calls",
+  "functions",
+  "function_call",
+  "response_format",
+  "max_tokens",
+  "max_completion_tokens",
+  "n",
+  "best_of",
+  "stop",
+  "stream",
+  "stream_options",
+  "temperature",
+  "top_k",
+  "top_p",
+  "min_p",
+  "frequency_penalty",
+  "presence_penalty",
+  "repetition_penalty",
+  "logit_bias",
+  "logprobs",
+  "top_logprobs",
+  "seed",
+  "reasoning_effort",
+  "verbosity",
+  "metadata",
+  "prompt_cache_key",
+  "safety_identifier",
+  "service_tier",
+  "store",
+  "user",
+]);
+
+/** Tools that the client runs. */
+const CLIENT_TOOLS: ReadonlySet<unknown> = new Set(["function", "custom"]);
 
 /** Words of the protocol rather than of the prompt. */
 const STRUCTURE_FIELDS: ReadonlySet<string> = new Set(["role", "type"]);
@@ -31,7 +72,15 @@ export function measurePrompt(
     if (key === "prediction") predictionBytes += Buffer.byteLength(body.text.slice(valueStart, valueEnd));
     if (SCHEMA_FIELDS.has(key)) textBytes += Buffer.byteLength(body.text.slice(valueStart, valueEnd));
   }
-  return { textBytes, messages: messages.length, hasMedia, hasTools: hasTools(body.value), predictionBytes };
+  return {
+    textBytes,
+    messages: messages.length,
+    hasMedia,
+    hasTools: hasTools(body.value),
+    predictionBytes,
+    isWhole:
+      !hasMedia && body.members.every(({ key }) => WHOLE_FIELDS.has(key)) && hasClientTools(body.value),
+  };
 }
 
 /** UTF-8 bytes of every string in a value: arguments and names of tool calls, refusals, reasoning. */
@@ -45,6 +94,10 @@ function countText(value: unknown, leaveOut?: string): number {
     if (key !== leaveOut && !STRUCTURE_FIELDS.has(key)) bytes += countText(entry);
   }
   return bytes;
+}
+
+function hasClientTools({ tools }: JsonObject): boolean {
+  return !Array.isArray(tools) || tools.every((tool) => isJsonObject(tool) && CLIENT_TOOLS.has(tool["type"]));
 }
 
 function hasTools({ tools, functions }: Readonly<Record<string, unknown>>): boolean {

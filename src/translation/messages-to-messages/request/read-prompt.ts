@@ -5,6 +5,26 @@ import { PromptParts } from "../../pass-through/prompt-parts.ts";
 /** Fields that are read here. */
 const FIELDS = ["system", "messages", "tools", "mcp_servers", "container"] as const;
 
+/** Fields that add nothing to the prompt but what stands in them; another may have the model's server add to it. */
+const WHOLE_FIELDS: ReadonlySet<string> = new Set([
+  "model",
+  "max_tokens",
+  "system",
+  "messages",
+  "tools",
+  "tool_choice",
+  "thinking",
+  "output_config",
+  "cache_control",
+  "metadata",
+  "service_tier",
+  "stop_sequences",
+  "stream",
+  "temperature",
+  "top_k",
+  "top_p",
+]);
+
 /** Tools that the client runs, by the beginning of their type; a tool without a type is one of the client's own. */
 const CLIENT_TOOLS = /^(?:custom$|bash_|text_editor_|memory_|computer_)/;
 
@@ -13,6 +33,7 @@ export function readPrompt(body: RequestBody): PromptParts {
   const parts = new PromptParts();
   const { system, messages, tools, output_config: outputConfig } = body.value;
   parts.findRepeated(body, FIELDS);
+  parts.findUnknown(body, WHOLE_FIELDS);
   readContent(system, parts);
   for (const message of toArray(messages)) {
     parts.messages += 1;

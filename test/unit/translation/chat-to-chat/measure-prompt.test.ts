@@ -43,6 +43,7 @@ describe("ChatRequest.promptSize", () => {
       hasMedia: false,
       hasTools: false,
       predictionBytes: 0,
+      isWhole: true,
     });
   });
 
@@ -67,11 +68,24 @@ describe("ChatRequest.promptSize", () => {
       hasMedia: false,
       hasTools: true,
       predictionBytes: 0,
+      isWhole: true,
     });
   });
 
   it("takes a chat template of the client's own for what bytes cannot tell: it can repeat them", () => {
     expect(parseFields({ chat_template: "{{ 'x' * 9999 }}" }).promptSize()).toMatchObject({ hasMedia: true });
+  });
+
+  it.each([
+    ["a search of the model's server", { web_search_options: {} }],
+    ["a tool of the model's server", { tools: [{ type: "web_search" }] }],
+    ["a field that nobody here knows", { plugins: [{ id: "web" }] }],
+    [
+      "a picture",
+      { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: "x" } }] }] },
+    ],
+  ])("says that the prompt is not whole with %s", (_name, fields) => {
+    expect(parseFields(fields).promptSize().isWhole).toBe(false);
   });
 
   it("counts a predicted output apart", () => {
