@@ -165,6 +165,9 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
+/** Every code of the gateway's own that a client may read: as long as this list is closed, a code may be a label. */
+export type OwnCode = ErrorCode | "context_length_exceeded";
+
 /** Some SDKs ignore or give up on waits from 60 seconds on. */
 const MAX_RETRY_AFTER_SECONDS = 59;
 
@@ -173,8 +176,10 @@ export interface ErrorOptions {
   readonly message?: string;
   /** Path of the offending field in the request body, "messages.2.content". */
   readonly param?: string;
-  /** Replaces the code in the body: an upstream's own code for a 400. */
-  readonly publicCode?: string;
+  /** Replaces the code in the body. */
+  readonly publicCode?: OwnCode;
+  /** The same with a code that an upstream made up. */
+  readonly upstreamCode?: string;
   /** Seconds, any number; clamped to 1 to 59. */
   readonly retryAfterSeconds?: number;
   /** Further fields of the error object: scope, spent_cents … */
@@ -190,8 +195,10 @@ export class GatewayError extends Error {
   override readonly name = "GatewayError";
   readonly code: ErrorCode;
   readonly type: ErrorType;
-  /** The code that the client reads. */
+  /** The code that the client reads; an upstream may have made it up. */
   readonly publicCode: string;
+  /** The gateway's own code of it, for metrics. */
+  readonly ownCode: OwnCode;
   readonly param: string | null;
   /** Whole seconds, 1 to 59, or null. */
   readonly retryAfterSeconds: number | null;
@@ -208,7 +215,8 @@ export class GatewayError extends Error {
     Error.stackTraceLimit = stackTraceLimit;
     this.code = code;
     this.type = definition.type ?? errorTypeOf(definition.status);
-    this.publicCode = options.publicCode ?? code;
+    this.ownCode = options.publicCode ?? code;
+    this.publicCode = options.upstreamCode ?? this.ownCode;
     this.param = options.param ?? null;
     const seconds = options.retryAfterSeconds ?? definition.retryAfterSeconds;
     this.retryAfterSeconds = seconds === undefined ? null : clampRetryAfterSeconds(seconds);

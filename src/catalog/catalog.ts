@@ -85,7 +85,11 @@ export class Catalog {
 
   /** The models that a viewer can use, in the order of the file. */
   listFor(viewer: ModelViewer): Model[] {
-    return this.models.filter((model) => isUsable(model, viewer));
+    const allowed = viewer.models === null ? null : new Set(viewer.models);
+    return this.models.filter(
+      (model) =>
+        model.replacedBy === null && (allowed?.has(model.id) ?? true) && model.prices.has(viewer.currency),
+    );
   }
 
   /** The model that a name stands for, without the organization's default. A name whose target is gone: undefined. */
@@ -243,10 +247,6 @@ function finalSuccessor(id: string | null, successors: ReadonlyMap<string, strin
   let current = id;
   for (let next = current; next !== null; next = successors.get(next) ?? null) current = next;
   return current;
-}
-
-function isUsable(model: Model, viewer: ModelViewer): boolean {
-  return model.replacedBy === null && isAllowed(model, viewer) && model.prices.has(viewer.currency);
 }
 
 function isAllowed(model: Model, viewer: ModelViewer): boolean {

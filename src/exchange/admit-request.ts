@@ -196,7 +196,7 @@ function refuse(
   const durationMs = performance.now() - startMs;
   services.meter.admitted(durationMs / 1000);
   const ended = { ...caller, requestId, endpoint: match.endpoint.name };
-  services.meter.finished(describeEnd(ended, { status: reply.status, code: error.publicCode, durationMs }));
+  services.meter.finished(describeEnd(ended, { status: reply.status, error, durationMs }));
   return { kind: "refused", reply, log: { ...caller, errorCode: error.publicCode } };
 }
 

@@ -131,7 +131,7 @@ export class CountExchange implements UpstreamCall {
   }
 
   onRefused(error: GatewayError): void {
-    this.#finished(error.status(this.admission.protocol), error.publicCode);
+    this.#finished(error.status(this.admission.protocol), error);
   }
 
   async onEnd(): Promise<void> {
@@ -165,10 +165,10 @@ export class CountExchange implements UpstreamCall {
   }
 
   /** The first call counts. */
-  #finished(status: number, code: string | null): void {
+  #finished(status: number, error: GatewayError | null): void {
     if (this.#isFinished) return;
     this.#isFinished = true;
     const durationMs = performance.now() - this.#startedMs;
-    this.#services.meter.finished(describeEnd(this.admission, { status, code, durationMs }));
+    this.#services.meter.finished(describeEnd(this.admission, { status, error, durationMs }));
   }
 }

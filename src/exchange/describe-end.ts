@@ -1,3 +1,4 @@
+import type { GatewayError } from "../errors.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { FinishedRequest } from "../telemetry/request-meter.ts";
 
@@ -6,8 +7,9 @@ export type Ended = Pick<Admission, "requestId" | "endpoint"> &
   Partial<Pick<FinishedRequest, "organizationId" | "keyId" | "currency">>;
 
 /** How it ended; what is left out it did not come to. */
-export type End = Pick<FinishedRequest, "status" | "code" | "durationMs"> &
-  Partial<Pick<FinishedRequest, "model" | "settled" | "usageContradiction" | "firstTokenMs">>;
+export type End = Pick<FinishedRequest, "status" | "durationMs"> & {
+  readonly error: Pick<GatewayError, "publicCode" | "ownCode"> | null;
+} & Partial<Pick<FinishedRequest, "model" | "settled" | "usageContradiction" | "firstTokenMs">>;
 
 /** The one event that metrics and the log know a request by, made where its end is known. */
 export function describeEnd(ended: Ended, end: End): FinishedRequest {
@@ -21,7 +23,8 @@ export function describeEnd(ended: Ended, end: End): FinishedRequest {
     currency,
     model,
     status: end.status,
-    code: end.code,
+    code: end.error?.publicCode ?? null,
+    ownCode: end.error?.ownCode ?? null,
     settled,
     usageContradiction,
     durationMs: end.durationMs,

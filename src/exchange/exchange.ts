@@ -254,7 +254,7 @@ export class Exchange implements UpstreamCall {
         error,
       );
     }
-    this.#finished(told);
+    this.#finished(told, error);
   }
 
   /**
@@ -275,7 +275,7 @@ export class Exchange implements UpstreamCall {
       this.#logUpstream(output.failed);
     }
     await this.#settle(output.failed === null ? "complete" : howItFailed(answer), result);
-    this.#finished(result);
+    this.#finished(result, output.failed);
     return { bytes: output.bytes, failed: output.failed };
   }
 
@@ -327,12 +327,12 @@ export class Exchange implements UpstreamCall {
   }
 
   /** The first call counts: what comes later is the end of what was told already. */
-  #finished({ status, errorCode }: ClientResult): void {
+  #finished({ status }: ClientResult, error: GatewayError | null = null): void {
     if (this.#isFinished) return;
     this.#isFinished = true;
     const end = {
       status,
-      code: errorCode,
+      error,
       model: this.modelId,
       settled: this.#settled,
       usageContradiction: this.#observation?.usageContradiction ?? null,

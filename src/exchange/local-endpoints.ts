@@ -39,15 +39,15 @@ async function telling(
   answer: () => Promise<Reply>,
 ): Promise<Reply> {
   const startMs = performance.now();
-  const tell = (status: number, code: string | null): void =>
-    meter.finished(describeEnd(admission, { status, code, durationMs: performance.now() - startMs }));
+  const tell = (status: number, error: GatewayError | null): void =>
+    meter.finished(describeEnd(admission, { status, error, durationMs: performance.now() - startMs }));
   try {
     const reply = await answer();
     tell(reply.status, null);
     return reply;
   } catch (thrown) {
     const error = GatewayError.from(thrown);
-    tell(error.status(admission.protocol), error.publicCode);
+    tell(error.status(admission.protocol), error);
     throw thrown;
   }
 }

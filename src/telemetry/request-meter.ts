@@ -1,4 +1,5 @@
 /** What is counted and logged of each request: once, at its end. */
+import type { OwnCode } from "../errors.ts";
 import { TOKEN_KINDS, TOKEN_NAMES, type TokenUsage } from "../token-usage.ts";
 import type { Metrics } from "./metrics.ts";
 import type { CounterSeries, HistogramSeries } from "./series.ts";
@@ -14,7 +15,10 @@ export interface FinishedRequest {
   /** Of the catalog. */
   readonly model: string | null;
   readonly status: number;
+  /** As the client reads it, which an upstream may have made up: for the log. */
   readonly code: string | null;
+  /** The gateway's own: for metrics, whose labels come from closed lists. */
+  readonly ownCode: OwnCode | null;
   /** Null: not metered, or refused before it was. */
   readonly settled: {
     readonly tokens: TokenUsage;
@@ -63,7 +67,7 @@ interface ChargedSeries {
 
 /** Labels are kept for so many organizations of a worker; the rest is `other`. */
 export const MAX_ORGANIZATION_LABELS = 100;
-const REFUSALS: ReadonlyMap<string, string> = new Map([
+const REFUSALS: ReadonlyMap<OwnCode, string> = new Map([
   ["rate_limit_exceeded", "bucket"],
   ["concurrency_limit_exceeded", "concurrency"],
   ["hard_cap_reached", "key_cap"],
@@ -82,7 +86,7 @@ export class RequestMeter {
   readonly #organizations = new Set<string>();
   /** By model (none: '') and endpoint. */
   readonly #routes = new Map<string, Map<string, RouteSeries>>();
-  readonly #refusals: ReadonlyMap<string, CounterSeries>;
+  readonly #refusals: ReadonlyMap<OwnCode, CounterSeries>;
   readonly #authz: HistogramSeries;
   readonly #requestBody: HistogramSeries;
   readonly #chunk: HistogramSeries;
@@ -123,7 +127,7 @@ export class RequestMeter {
   /** Never throws. */
   finished(request: FinishedRequest): void {
     const { metrics, logger } = this.#options;
-    const { route, status, code, model, settled } = request;
+    const { route, status, ownCode: code, model, settled } = request;
     const series = this.#seriesOf(model ?? "", route);
     childOf(series.requests, code === null ? status : `${status} ${code}`, () =>
       metrics.requests.series({ route, model: model ?? "", status: String(status), code: code ?? "" }),

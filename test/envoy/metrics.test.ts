@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { METRICS } from "../../src/telemetry/metric-definitions.ts";
 import { chatBody, withChatStack } from "../support/chat-stack.ts";
-import { send } from "../support/http.ts";
+import { readError, send } from "../support/http.ts";
 import { parseMetrics, type Sample, sumOf } from "../support/metrics-page.ts";
 import {
   finishChunk,
@@ -93,6 +93,25 @@ describe("GET /metrics under load", () => {
     expect(sumOf(samples, METRICS.workersReporting.name)).toBe(2);
     expect(sumOf(samples, METRICS.unadmitted.name)).toBe(0);
     await waitFor("no hold to be open", async () => sumOf(await scrape(), METRICS.openHolds.name) === 0);
+  });
+
+  it("has no label that an upstream made up as its error's code", async () => {
+    const key = await chat.stack.createKey();
+    let made = 0;
+    chat.upstream.answer((): ScriptedAnswer => {
+      made += 1;
+      return { kind: "json", status: 400, body: { error: { message: "no", code: `made_up_${made}` } } };
+    });
+    for (let sent = 0; sent < 5; sent += 1) {
+      const answer = await chat.send({ key: key.key, body: chatBody() });
+      expect(readError(answer).code).toMatch(/^made_up_\d$/);
+    }
+    const labels = { status: "400", code: "invalid_parameter" };
+    const page = await waitFor("all of them to be counted", async () => {
+      const samples = await scrape();
+      return sumOf(samples, METRICS.requests.name, labels) >= 5 && samples;
+    });
+    expect(JSON.stringify(page)).not.toContain("made_up");
   });
 
   it("has every metric of the table, and none that is not in it", async () => {

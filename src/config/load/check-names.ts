@@ -29,12 +29,22 @@ function collectNames(file: unknown, section: string, field: string): (string | 
 }
 
 function findDuplicates(names: readonly (string | null)[], section: string, field: string): CrossProblem[] {
+  const places = placesOf(names);
   return names.flatMap((name, index) => {
-    const first = names.indexOf(name);
-    if (name === null || first === index) return [];
+    const first = name === null ? index : places.get(name);
+    if (first === index) return [];
     const message = `\`${name}\` is the ${field} of ${section}[${first}] already`;
     return [{ path: [section, index, field], message }];
   });
+}
+
+/** Where each name stands first. */
+function placesOf(names: readonly (string | null)[]): ReadonlyMap<string, number> {
+  const places = new Map<string, number>();
+  for (const [index, name] of names.entries()) {
+    if (name !== null && !places.has(name)) places.set(name, index);
+  }
+  return places;
 }
 
 function checkUpstreamNames(file: unknown, known: ReadonlySet<string>): CrossProblem[] {
@@ -49,22 +59,24 @@ function checkUpstreamNames(file: unknown, known: ReadonlySet<string>): CrossPro
 
 function checkSuccessors(file: unknown, ids: readonly (string | null)[]): CrossProblem[] {
   const successors = collectNames(file, "catalog", "replaced_by");
-  const successorOf = (id: string): string | null => successors[ids.indexOf(id)] ?? null;
+  const places = placesOf(ids);
+  const circles = new CircleFinder((id) => successors[places.get(id) ?? -1] ?? null);
   return successors.flatMap((successor, index) => {
     if (successor === null) return [];
     const path = ["catalog", index, "replaced_by"];
-    if (!ids.includes(successor)) {
-      const known = ids.filter((id) => id !== null);
-      return [{ path, message: `no model has the id \`${successor}\`${formatSuggestion(successor, known)}` }];
+    if (!places.has(successor)) {
+      const hint = formatSuggestion(successor, places.keys());
+      return [{ path, message: `no model has the id \`${successor}\`${hint}` }];
     }
-    const isCircle = endsInCircle(successor, successorOf);
-    return isCircle ? [{ path, message: `\`${successor}\` is itself replaced, in a circle` }] : [];
+    return circles.leadsInto(successor)
+      ? [{ path, message: `\`${successor}\` is itself replaced, in a circle` }]
+      : [];
   });
 }
 
 /** An alias that is an id would hide that model, and one that two models have would be either. */
 function checkAliases(file: unknown, ids: readonly (string | null)[]): CrossProblem[] {
-  const idPlaces = new Map(ids.flatMap((id, index) => (id === null ? [] : [[id, index] as const])));
+  const idPlaces = placesOf(ids);
   const places = new Map<string, string>();
   return itemsOf(valueAt(file, "catalog")).flatMap((model, index) =>
     itemsOf(valueAt(model, "aliases")).flatMap((item, position): CrossProblem[] => {
@@ -85,11 +97,24 @@ function checkAliases(file: unknown, ids: readonly (string | null)[]): CrossProb
   );
 }
 
-function endsInCircle(start: string, successorOf: (id: string) => string | null): boolean {
-  const seen = new Set<string>();
-  for (let id: string | null = start; id !== null; id = successorOf(id)) {
-    if (seen.has(id)) return true;
-    seen.add(id);
+/** Which models are replaced in a circle, in the end; each is looked at once, however long the chains are. */
+class CircleFinder {
+  readonly #successorOf: (id: string) => string | null;
+  readonly #known = new Map<string, boolean>();
+
+  constructor(successorOf: (id: string) => string | null) {
+    this.#successorOf = successorOf;
   }
-  return false;
+
+  leadsInto(start: string): boolean {
+    const way = new Set<string>();
+    let id: string | null = start;
+    while (id !== null && !way.has(id) && !this.#known.has(id)) {
+      way.add(id);
+      id = this.#successorOf(id);
+    }
+    const isCircle = id !== null && (this.#known.get(id) ?? true);
+    for (const passed of way) this.#known.set(passed, isCircle);
+    return isCircle;
+  }
 }

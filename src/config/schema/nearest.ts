@@ -54,13 +54,51 @@ export function formatSuggestion(name: string, candidates: Iterable<string>): st
 
 function rankNearest(name: string, candidates: Iterable<string>): Candidate[] {
   const wanted = name.slice(0, MAX_COMPARED_CHARACTERS).toLowerCase();
+  const letters = new LetterCount(wanted);
   const near: Candidate[] = [];
   for (const candidate of candidates) {
     const known = candidate.slice(0, MAX_COMPARED_CHARACTERS).toLowerCase();
     const allowed = Math.max(2, Math.floor(Math.max(wanted.length, known.length) / 3));
     if (Math.abs(wanted.length - known.length) > allowed) continue;
+    if (letters.leastDistance(known) > allowed) continue;
     const distance = editDistance(wanted, known);
     if (distance <= allowed && distance < known.length) near.push({ candidate, distance });
   }
   return near.sort((a, b) => a.distance - b.distance || (a.candidate < b.candidate ? -1 : 1));
+}
+
+const LETTERS = 128;
+
+/**
+ * How often a text has each letter. It says at once of most texts that they are far from another: a client that asks for a
+ * model which is not there is told what it may have meant, out of thousands, and everybody waits for that.
+ */
+class LetterCount {
+  readonly #counts = new Int16Array(LETTERS);
+  readonly #surplus = new Int16Array(LETTERS);
+
+  constructor(text: string) {
+    for (let index = 0; index < text.length; index += 1) {
+      addAt(this.#counts, text.charCodeAt(index) % LETTERS, 1);
+    }
+  }
+
+  /** No edit distance to the other text is less: each edit gives or takes one letter at most, or changes one for another. */
+  leastDistance(other: string): number {
+    this.#surplus.set(this.#counts);
+    for (let index = 0; index < other.length; index += 1) {
+      addAt(this.#surplus, other.charCodeAt(index) % LETTERS, -1);
+    }
+    let missing = 0;
+    let extra = 0;
+    for (const surplus of this.#surplus) {
+      if (surplus > 0) missing += surplus;
+      else extra -= surplus;
+    }
+    return Math.max(missing, extra);
+  }
+}
+
+function addAt(counts: Int16Array, index: number, difference: number): void {
+  counts[index] = (counts[index] ?? 0) + difference;
 }

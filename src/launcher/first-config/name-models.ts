@@ -20,15 +20,14 @@ export function nameModels(
   const named: NamedModel[] = [];
   const nameless: string[] = [];
   // What a server calls one model is never made up for another.
-  const taken = new Set(models.map(({ id }) => id));
+  const names = new FreeNames(models.map(({ id }) => id));
   for (const model of models) {
     const wanted = CATALOG_ID.test(model.id) ? model.id : makeId(model.id, vendor);
     if (wanted === null) {
       nameless.push(model.id);
       continue;
     }
-    const catalogId = wanted === model.id ? wanted : findFree(wanted, taken);
-    taken.add(catalogId);
+    const catalogId = wanted === model.id ? wanted : names.take(wanted);
     const alias = catalogId !== model.id && ALIAS.test(model.id) ? model.id : null;
     named.push({ ...model, catalogId, alias });
   }
@@ -44,9 +43,25 @@ function makeId(id: string, vendor: string): string | null {
   return last === undefined ? null : `${vendor}/${last}`;
 }
 
-function findFree(wanted: string, taken: ReadonlySet<string>): string {
-  for (let number = 1; ; number += 1) {
-    const id = number === 1 ? wanted : `${wanted}-${number}`;
-    if (!taken.has(id)) return id;
+/** Makes names that nobody has: "local/a", "local/a-2", …. A server may call thousands of models nearly the same. */
+class FreeNames {
+  readonly #taken: Set<string>;
+  /** The last number that a name has got; all below it are taken. */
+  readonly #numbers = new Map<string, number>();
+
+  constructor(taken: Iterable<string>) {
+    this.#taken = new Set(taken);
+  }
+
+  take(wanted: string): string {
+    let number = this.#numbers.get(wanted) ?? 0;
+    let name: string;
+    do {
+      number += 1;
+      name = number === 1 ? wanted : `${wanted}-${number}`;
+    } while (this.#taken.has(name));
+    this.#numbers.set(wanted, number);
+    this.#taken.add(name);
+    return name;
   }
 }

@@ -10,6 +10,8 @@ export class ToolNames {
   readonly #maxCharacters: number;
   /** Upstream's name → client's name, of the declared tools. */
   readonly #originals = new Map<string, string>();
+  /** Upstream's names in order, from when they are first asked for: those that begin alike stand behind each other. */
+  #sorted: readonly string[] | null = null;
 
   /** @param maxCharacters Null: no limit. */
   constructor(declared: readonly string[], maxCharacters: number | null) {
@@ -31,9 +33,19 @@ export class ToolNames {
   /** Whether the upstream's name is a declared one, and not the beginning of another: no fragment can follow. */
   isWhole(name: string): boolean {
     if (!this.#originals.has(name)) return false;
-    for (const other of this.#originals.keys()) {
-      if (other.length > name.length && other.startsWith(name)) return false;
-    }
-    return true;
+    this.#sorted ??= [...this.#originals.keys()].sort();
+    return this.#sorted[findPlace(this.#sorted, name) + 1]?.startsWith(name) !== true;
   }
+}
+
+/** Where a text stands that is in a sorted list. */
+function findPlace(sorted: readonly string[], text: string): number {
+  let first = 0;
+  let last = sorted.length - 1;
+  while (first < last) {
+    const middle = (first + last) >>> 1;
+    if ((sorted[middle] ?? "") < text) first = middle + 1;
+    else last = middle;
+  }
+  return first;
 }

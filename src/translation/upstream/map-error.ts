@@ -3,7 +3,7 @@
  * the client's own request (400, 413, 422) and not about the gateway's account there; everything else goes to the log,
  * as the error's cause. A client's 429 always means a limit of its key, so an upstream's 429 becomes `model_overloaded`.
  */
-import { GatewayError } from "../../errors.ts";
+import { type ErrorOptions, GatewayError } from "../../errors.ts";
 import { isAccountError } from "./account-error.ts";
 import { CONTEXT_LENGTH_EXCEEDED, describeContextOverflow, isContextOverflow } from "./context-overflow.ts";
 import type { ProtocolName } from "../client-protocol.ts";
@@ -96,21 +96,24 @@ function createRequestError(
   options: { protocol: ProtocolName; model: string; cause: Error },
 ): GatewayError {
   const overflow = options.protocol === "messages" ? describeContextOverflow(text) : null;
-  const code = readCode(text, options.protocol);
+  const { protocol } = options;
   return new GatewayError("invalid_parameter", {
     message:
       overflow ?? text.message ?? `The server of ${options.model} refused the request without saying why.`,
     cause: options.cause,
-    ...(code !== null && { publicCode: code }),
+    ...readCode(text, protocol),
     ...(text.param !== null && { param: text.param }),
   });
 }
 
 /** Clients of Responses know an overflow of the context window by its code, whatever the server's words are. */
-function readCode(text: UpstreamErrorText, protocol: ProtocolName): string | null {
-  if (protocol === "responses" && isContextOverflow(text)) return CONTEXT_LENGTH_EXCEEDED;
+function readCode(
+  text: UpstreamErrorText,
+  protocol: ProtocolName,
+): Pick<ErrorOptions, "publicCode" | "upstreamCode"> {
+  if (protocol === "responses" && isContextOverflow(text)) return { publicCode: CONTEXT_LENGTH_EXCEEDED };
   // A numeric code in quotes repeats the status; it tells a client nothing.
-  return text.code !== null && !/^\d+$/.test(text.code) ? text.code : null;
+  return text.code !== null && !/^\d+$/.test(text.code) ? { upstreamCode: text.code } : {};
 }
 
 function formatWait(seconds: number | null): { retryAfterSeconds?: number } {

@@ -2,6 +2,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import { getLogLevel, setLogLevel } from "../../../src/telemetry/log-level.ts";
 import { createMetrics, type Metrics } from "../../../src/telemetry/metrics.ts";
 import { MetricsHub } from "../../../src/telemetry/metrics-hub.ts";
+import { describeEnd } from "../../../src/exchange/describe-end.ts";
+import { GatewayError } from "../../../src/errors.ts";
 import { MAX_ORGANIZATION_LABELS, RequestMeter } from "../../../src/telemetry/request-meter.ts";
 import { parseMetrics, sumOf } from "../../support/metrics-page.ts";
 import { NO_TOKENS } from "../../../src/token-usage.ts";
@@ -109,6 +111,7 @@ describe("RequestMeter", () => {
     model: "acme/a",
     status: 200,
     code: null,
+    ownCode: null,
     usageContradiction: null,
     durationMs: 1000,
     firstTokenMs: 200,
@@ -158,5 +161,23 @@ describe("RequestMeter", () => {
     // What an upstream makes up is no label.
     const unpriced = { model: "acme/a", service_tier: "other" };
     expect(sumOf(page, "inference_gateway_unpriced_service_tiers_total", unpriced)).toBe(1);
+  });
+
+  it("takes no code that an upstream made up as a label, nor counts it as a refusal", async () => {
+    const metrics = createMetrics();
+    const meter = new RequestMeter({ metrics, logger: { isOn: false, write: () => undefined } });
+    for (const upstreamCode of [
+      "hard_cap_reached",
+      ...Array.from({ length: 50 }, (_, at) => `made_up_${at}`),
+    ]) {
+      const error = new GatewayError("invalid_parameter", { upstreamCode });
+      meter.finished(
+        describeEnd({ requestId: "req_1", endpoint: "messages" }, { status: 400, error, durationMs: 1 }),
+      );
+    }
+    const page = parseMetrics(await metrics.registry.metrics());
+    const rows = page.filter(({ name }) => name === "inference_gateway_requests_total");
+    expect(rows.map(({ labels, value }) => [labels["code"], value])).toEqual([["invalid_parameter", 51]]);
+    expect(sumOf(page, "inference_gateway_refusals_total")).toBe(0);
   });
 });

@@ -117,7 +117,8 @@ function dropLoneReasoning(messages: readonly ParsedMessage[]): ParsedMessage[] 
   let turn: ParsedMessage[] = [];
   const endTurn = (): void => {
     const isAnswered = turn.some(hasContent);
-    kept.push(...turn.filter(({ role }) => isAnswered || role !== "assistant"));
+    // `push(...turn)` would put every message on the call stack.
+    for (const one of turn) if (isAnswered || one.role !== "assistant") kept.push(one);
     turn = [];
   };
   for (const message of messages) {

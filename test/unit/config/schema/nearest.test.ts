@@ -1,3 +1,4 @@
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import { editDistance, findNearest, formatSuggestion } from "../../../../src/config/schema/nearest.ts";
@@ -22,6 +23,24 @@ describe("findNearest", () => {
       "upstream",
       "upstreams",
     ]);
+  });
+
+  it("finds what a comparison with every name finds", () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: "grapheme", maxLength: 12 }),
+        fc.array(fc.string({ maxLength: 12 })),
+        (name, names) => {
+          const wanted = name.toLowerCase();
+          const near = names.filter((known) => {
+            const distance = editDistance(wanted, known.toLowerCase());
+            const allowed = Math.max(2, Math.floor(Math.max(wanted.length, known.length) / 3));
+            return distance <= allowed && distance < known.length;
+          });
+          expect(findNearest(name, names, names.length).sort()).toEqual(near.sort());
+        },
+      ),
+    );
   });
 
   it("does not suggest a name that would be rewritten whole", () => {

@@ -35,7 +35,7 @@ describe("errors on the messages routes", () => {
   it("[errors.envelope] names the field of a 400, and an upstream's own code", () => {
     const error = new GatewayError("invalid_parameter", {
       param: "messages.0",
-      publicCode: "string_above_max_length",
+      upstreamCode: "string_above_max_length",
     });
     expect(JSON.parse(PROTOCOLS.messages.formatError(error, null))).toMatchObject({
       error: {
