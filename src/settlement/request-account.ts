@@ -220,8 +220,7 @@ export class RequestAccount {
     const observation = this.#answer?.observation;
     if (observation === undefined) return this.#estimate(null, 0);
     const { usage } = observation;
-    const isKnown = usage !== null && (outcome === "complete" || !isUsageBehind(observation));
-    if (isKnown) return this.#price(usage, false);
+    if (usage !== null && !observation.isUsageBehind) return this.#price(usage, false);
     const { estimator } = this.#options;
     // Never fewer than what has counted as spend already.
     const fewest = estimator.fewestOutputTokens(this.#subject, observation);
@@ -232,7 +231,7 @@ export class RequestAccount {
 
   #estimateSoFar(observation: Observation): Settled {
     const { usage } = observation;
-    if (usage !== null && !isUsageBehind(observation)) return this.#price(usage, false);
+    if (usage !== null && !observation.isUsageBehind) return this.#price(usage, false);
     return this.#estimate(usage, this.#options.estimator.estimateOutput(this.#subject, observation));
   }
 
@@ -244,15 +243,12 @@ export class RequestAccount {
   #countAtLeast(observation: Observation): Settled {
     const { usage } = observation;
     const { estimator, promptTextBytes, largestOutputTokens } = this.#options;
-    const reported = usage !== null && !isUsageBehind(observation) ? usage.outputTokens : null;
-    const fewest = () =>
-      Math.min(largestOutputTokens, estimator.fewestOutputTokens(this.#subject, observation));
-    const tokens: TokenUsage = {
-      ...(usage ?? plainTokens(estimator.fewestPromptTokens(this.#subject, promptTextBytes), 0)),
-      outputTokens: reported ?? fewest(),
-    };
+    const known = usage ?? plainTokens(estimator.fewestPromptTokens(this.#subject, promptTextBytes), 0);
+    const isReported = usage !== null && !observation.isUsageBehind;
+    const fewest = isReported ? 0 : estimator.fewestOutputTokens(this.#subject, observation);
+    const outputTokens = Math.max(known.outputTokens, Math.min(largestOutputTokens, fewest));
+    const tokens: TokenUsage = { ...known, outputTokens };
     const inputTokens = promptTokensOf(tokens);
-    const { outputTokens } = tokens;
     const cost = leastCost(this.price, { inputTokens, outputTokens });
     return { ...this.#price(tokens, true), costMicrocents: cost };
   }
@@ -269,11 +265,11 @@ export class RequestAccount {
       : { ...settled, costMicrocents: limit };
   }
 
-  /** The prompt as the upstream counted it, where it did; estimated tokens have the plain price of their side. */
-  #estimate(usage: TokenUsage | null, outputTokens: number): Settled {
-    const prompt = usage ?? plainTokens(this.estimatedInputTokens, 0);
-    const capped = Math.min(outputTokens, this.#options.largestOutputTokens);
-    return this.#price({ ...prompt, outputTokens: capped, reasoningTokens: 0, outputAudioTokens: 0 }, true);
+  /** What the upstream counted, where it did, and beyond it what is estimated, at the plain price of its side. */
+  #estimate(usage: TokenUsage | null, estimatedOutput: number): Settled {
+    const known = usage ?? plainTokens(this.estimatedInputTokens, 0);
+    const capped = Math.min(estimatedOutput, this.#options.largestOutputTokens);
+    return this.#price({ ...known, outputTokens: Math.max(known.outputTokens, capped) }, true);
   }
 
   /** At the service tier that the upstream has named, and the size of the whole prompt. */
@@ -352,11 +348,6 @@ function formatTokens(tokens: TokenUsage): RequestTokens {
     inputAudio: tokens.inputAudioTokens,
     outputAudio: tokens.outputAudioTokens,
   };
-}
-
-/** Some upstreams send the prompt's tokens with their first chunk, and all others with the last: text without tokens. */
-function isUsageBehind({ usage, generatedBytes }: Observation): boolean {
-  return usage?.outputTokens === 0 && generatedBytes > 0;
 }
 
 function checkOf({ charged, tokens: further }: Settled, currency: string): Check {

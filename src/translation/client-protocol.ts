@@ -152,6 +152,11 @@ export interface AnswerContext {
 export interface Observation {
   /** The last not-null usage that the upstream sent, or null. */
   readonly usage: TokenUsage | null;
+  /**
+   * That usage cannot be the whole answer's: something was generated behind the chunk that had it, or something was and it
+   * tells no output.
+   */
+  readonly isUsageBehind: boolean;
   /** What does not fit together in that usage, or null. */
   readonly usageContradiction: UsageContradiction | null;
   /** The service tier that the upstream named last, in its own words and lower case; null when it named none. */
@@ -162,7 +167,7 @@ export interface Observation {
   readonly generatedBytes: number;
   /** Deltas that carried generated text: about one token each from most upstreams. */
   readonly generatedDeltas: number;
-  /** The generated text for a tokenizer, as far as it fits into 1 MiB; only used when `usage` is null. */
+  /** The generated text for a tokenizer, as far as it fits into 1 MiB; only used without a usage, or when that is behind. */
   readonly generatedText: string;
 }
 

@@ -80,7 +80,6 @@ const SHAPES: readonly (readonly [
     [12, 0, 50],
   ],
   ["with null details", { prompt_tokens: 11, completion_tokens: 7, prompt_tokens_details: null }, [11, 0, 7]],
-  ["with no generated tokens", { prompt_tokens: 11, completion_tokens: 0 }, [11, 0, 0]],
   ["of a million tokens", { prompt_tokens: 1_000_000, completion_tokens: 123_457 }, [1_000_000, 0, 123_457]],
 ];
 

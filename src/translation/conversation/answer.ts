@@ -126,6 +126,7 @@ export abstract class ConversationAnswer implements Answer {
   #readAlike(block: EventBlock): void {
     const template = this.#template;
     if (template === null) return;
+    this.generated.startChunk();
     for (let text = template.take(block); text !== null; text = template.take(block)) {
       this.writeText(text.unescaped ?? (block.isAscii ? text.escaped : decodeCharacters(text.escaped)));
     }
@@ -142,6 +143,7 @@ export abstract class ConversationAnswer implements Answer {
       return;
     }
     const chunk = parseJsonText(data);
+    this.generated.startChunk();
     this.writeChunk(chunk);
     if (this.#templatesLeft > 0) this.#learn(data, chunk);
   }

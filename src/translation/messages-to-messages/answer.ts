@@ -5,14 +5,14 @@ import { formatStreamError } from "../messages-to-chat/error-body.ts";
 import { type EventMeaning, ORDINARY, PassThroughAnswer } from "../pass-through/answer.ts";
 import { formatEvent } from "../sse/encoder.ts";
 import { isUpstreamError } from "../upstream/error-text.ts";
-import { readMessageUsage } from "../upstream/usage.ts";
+import { mergeMessageUsage, readMessageUsage } from "../upstream/usage.ts";
 import { playMessage } from "./response/play-message.ts";
 import { mapStreamError } from "./stream/map-stream-error.ts";
 
 /** One answer of an upstream that speaks Messages. */
 export class MessagesAnswer extends PassThroughAnswer {
-  /** The message of `message_start`. */
-  #start: JsonObject = {};
+  /** Of a stream, as far as it was told. */
+  #usage: JsonObject = {};
   #hasStopReason = false;
 
   protected override isError(answer: JsonObject): boolean {
@@ -64,11 +64,10 @@ export class MessagesAnswer extends PassThroughAnswer {
 
   #readStart(message: unknown): EventMeaning {
     if (!isJsonObject(message)) return ORDINARY;
-    this.#start = message;
     const { usage } = message;
     // The output that is told here is a beginning; how much it is going to be is told at the end.
-    const prompt = isJsonObject(usage) ? { ...usage, output_tokens: 0 } : usage;
-    this.generated.report(readMessageUsage(prompt), message);
+    if (isJsonObject(usage)) this.#usage = { ...usage, output_tokens: 0 };
+    this.generated.report(readMessageUsage(this.#usage), message);
     const { model } = this.options;
     return { ...ORDINARY, replacement: { member: "message", values: { model } } };
   }
@@ -76,7 +75,8 @@ export class MessagesAnswer extends PassThroughAnswer {
   #readDelta({ delta, usage }: JsonObject): EventMeaning {
     if (isJsonObject(delta) && typeof delta["stop_reason"] === "string") this.#hasStopReason = true;
     if (!isJsonObject(usage)) return ORDINARY;
-    this.generated.report(readMessageUsage(this.#start["usage"], usage), { usage });
+    this.#usage = mergeMessageUsage(this.#usage, usage);
+    this.generated.report(readMessageUsage(this.#usage), { usage });
     const described = this.describeUsage(usage);
     return described === null
       ? ORDINARY

@@ -94,6 +94,7 @@ export class ChunkRewriter {
    */
   rewriteAlike(block: EventBlock): string {
     if (this.#learned === null) return "";
+    this.#generated.startChunk();
     const { template, eventBefore, eventAfter } = this.#learned;
     let output = "";
     let plain = "";
@@ -121,6 +122,7 @@ export class ChunkRewriter {
    * @throws GatewayError when it is an error of the upstream or no chunk at all.
    */
   rewrite(text: string, isError: boolean): string | null {
+    this.#generated.startChunk();
     const alike = isError ? null : this.#rewriteOne(text);
     if (alike !== null) return alike;
     const { chunk, members } = parseChunk(text);

@@ -163,6 +163,7 @@ export abstract class PassThroughAnswer implements Answer {
   }
 
   #passEvent(raw: Buffer, { text, name, data }: { text: string; name: string | null; data: string }): void {
+    this.generated.startChunk();
     const event = parseObject(data);
     const type = typeof event?.["type"] === "string" ? event["type"] : name;
     if (isForeignError(type, name, event)) {

@@ -18,6 +18,9 @@ export class GeneratedText implements Observation {
   isRefused = false;
   generatedBytes = 0;
   generatedDeltas = 0;
+  /** The chunk that is being read had the usage: it counts what else is in that chunk. */
+  #isInUsageChunk = false;
+  #hasMoreThanUsage = false;
   readonly #describeCost: DescribeCost | null;
   readonly #text = new TextBuffer({ maxBytes: MAX_TEXT_BYTES });
   #isTextFull = false;
@@ -31,9 +34,13 @@ export class GeneratedText implements Observation {
     return this.#describeCost !== null;
   }
 
-  /** What the usage so far costs, as fields of a usage; none where nobody asked, or there is no usage. */
+  get isUsageBehind(): boolean {
+    return this.#hasMoreThanUsage || (this.usage?.outputTokens === 0 && this.generatedBytes > 0);
+  }
+
+  /** What the usage so far costs, as fields of a usage; none where nobody asked, or no usage tells it. */
   describeCost(): Partial<CostReport> {
-    return this.usage === null || this.#describeCost === null
+    return this.usage === null || this.isUsageBehind || this.#describeCost === null
       ? {}
       : this.#describeCost(this.usage, this.serviceTier);
   }
@@ -47,6 +54,11 @@ export class GeneratedText implements Observation {
     return this.#text.toString();
   }
 
+  /** What is read from here on came in another chunk than what was read before. */
+  startChunk(): void {
+    this.#isInUsageChunk = false;
+  }
+
   /** Usage and service tier of a chunk or an answer; of each the last that is not null counts. */
   readUsage(answer: Readonly<Record<string, unknown>>): void {
     this.report(readUsage(answer["usage"]), answer);
@@ -57,6 +69,8 @@ export class GeneratedText implements Observation {
     this.serviceTier = readServiceTier(answer) ?? this.serviceTier;
     if (reported === null) return;
     this.usage = reported.tokens;
+    this.#isInUsageChunk = true;
+    this.#hasMoreThanUsage = false;
     this.usageContradiction = reported.contradiction;
   }
 
@@ -84,14 +98,14 @@ export class GeneratedText implements Observation {
       for (const call of tool_calls) if (isJsonObject(call)) this.#addCall(call["function"]);
     }
     this.#addCall(function_call);
-    if (this.generatedBytes > before) this.generatedDeltas += 1;
+    if (this.generatedBytes > before) this.#addPieces(1);
   }
 
   /** As `readMessage` of a delta that has this text alone. */
   readText(text: string): void {
     if (text === "") return;
     this.#append(text);
-    this.generatedDeltas += 1;
+    this.#addPieces(1);
   }
 
   /**
@@ -102,7 +116,7 @@ export class GeneratedText implements Observation {
   readCharacters(bytes: string, pieces: number): void {
     if (pieces === 0) return;
     this.generatedBytes += bytes.length;
-    this.generatedDeltas += pieces;
+    this.#addPieces(pieces);
     if (!this.#isTextFull) this.#isTextFull = !this.#text.append(bytes, "latin1");
   }
 
@@ -110,7 +124,12 @@ export class GeneratedText implements Observation {
   readPiece(texts: readonly unknown[]): void {
     const before = this.generatedBytes;
     for (const text of texts) this.#add(text);
-    if (this.generatedBytes > before) this.generatedDeltas += 1;
+    if (this.generatedBytes > before) this.#addPieces(1);
+  }
+
+  #addPieces(count: number): void {
+    this.generatedDeltas += count;
+    if (this.usage !== null && !this.#isInUsageChunk) this.#hasMoreThanUsage = true;
   }
 
   #addCall(call: unknown): void {

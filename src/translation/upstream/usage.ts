@@ -45,17 +45,31 @@ export function readResponseUsage(value: unknown): ReportedUsage | null {
   return readForm(value, USAGE_FORMS.responses);
 }
 
+/** The usage of a message of Anthropic's Messages protocol, as `readUsage`. */
+export function readMessageUsage(value: unknown): ReportedUsage | null {
+  return readForm(value, USAGE_FORMS.messages);
+}
+
 /**
- * The usage of a message of Anthropic's Messages protocol, as `readUsage`. Of a stream: that of `message_start` and the
- * last of `message_delta`, whose figures are totals of the whole message and replace those before them.
- * @param start The `usage` of a message, or of the one in `message_start`.
- * @param delta The `usage` of `message_delta`; left out where there is none (yet).
+ * The usage of a streamed message after one more `message_delta`. Its figures are totals of the whole message and replace
+ * those before them; one that is impossible is not told, and totals do not fall.
  */
-export function readMessageUsage(start: unknown, delta?: unknown): ReportedUsage | null {
-  if (!isJsonObject(delta)) return readForm(start, USAGE_FORMS.messages);
-  const told = Object.entries(delta).filter(([, figure]) => figure !== null);
-  const merged = { ...(isJsonObject(start) ? start : {}), ...Object.fromEntries(told) };
-  return readForm(merged, USAGE_FORMS.messages);
+export function mergeMessageUsage(before: JsonObject, delta: JsonObject): JsonObject {
+  const isTold = (figure: unknown): boolean => isJsonObject(figure) || isTokenCount(figure);
+  const told = Object.fromEntries(Object.entries(delta).filter(([, figure]) => isTold(figure)));
+  const merged = { ...before, ...told };
+  const { output_tokens: outputBefore } = before;
+  const { output_tokens: output } = merged;
+  const outputTokens =
+    isTokenCount(outputBefore) && isTokenCount(output) ? Math.max(outputBefore, output) : output;
+  const prompt = countMessagePrompt(merged) < countMessagePrompt(before) ? before : {};
+  return { ...merged, ...prompt, output_tokens: outputTokens };
+}
+
+/** Prompt tokens of a message, those of caches included. */
+function countMessagePrompt(usage: JsonObject): number {
+  const { prompt, cached, cacheWrite } = USAGE_FORMS.messages;
+  return [[prompt], cached, cacheWrite].reduce((sum, paths) => sum + readFigure(usage, paths), 0);
 }
 
 /** The tokens alone of `readUsage`. */

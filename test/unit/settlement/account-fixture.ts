@@ -27,6 +27,7 @@ export const OK = { status: 200, errorCode: null };
 export const NOTHING_YET: Observation = {
   usage: null,
   usageContradiction: null,
+  isUsageBehind: false,
   serviceTier: null,
   isRefused: false,
   generatedBytes: 0,

@@ -78,26 +78,31 @@ describe("RequestAccount.settle", () => {
     expect(charges[0]).toMatchObject({ totalMicrocents: 0n, requests });
   });
 
-  it("takes a broken answer's text where the usage so far says that there is none", async () => {
-    const { account, observe } = createAccount({ counted: 6 });
-    observe({
-      usage: { ...USAGE, outputTokens: 0, reasoningTokens: 0 },
-      generatedBytes: 20,
-      generatedDeltas: 5,
-    });
-    const settled = await account.settle("broken", OK);
-    expect(settled.tokens).toMatchObject({ inputTokens: 30, cachedInputTokens: 20, outputTokens: 6 });
-    expect(settled.estimated).toBe(true);
-  });
+  it.each(["broken", "complete"] as const)(
+    "takes the text of a %s answer where its usage is behind it",
+    async (outcome) => {
+      const { account, observe } = createAccount({ counted: 6 });
+      observe({
+        usage: { ...USAGE, outputTokens: 0, reasoningTokens: 0 },
+        isUsageBehind: true,
+        generatedBytes: 20,
+        generatedDeltas: 5,
+      });
+      const settled = await account.settle(outcome, OK);
+      expect(settled.tokens).toMatchObject({ inputTokens: 30, cachedInputTokens: 20, outputTokens: 6 });
+      expect(settled.estimated).toBe(true);
+    },
+  );
 
-  it("believes a complete answer's usage that says so", async () => {
+  it("never takes less than a usage says that is behind", async () => {
     const { account, observe } = createAccount({ counted: 6 });
     observe({
-      usage: { ...USAGE, outputTokens: 0, reasoningTokens: 0 },
+      usage: { ...USAGE, outputTokens: 9 },
+      isUsageBehind: true,
       generatedBytes: 20,
       generatedDeltas: 5,
     });
-    expect(await account.settle("complete", OK)).toMatchObject({ estimated: false, costMicrocents: 32n });
+    expect((await account.settle("complete", OK)).tokens.outputTokens).toBe(9);
   });
 
   it("is decided by its first call", async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { NO_TOKENS } from "../../../../src/token-usage.ts";
 import {
+  mergeMessageUsage,
   parseUsage,
   readMessageUsage,
   readResponseUsage,
@@ -309,8 +310,19 @@ describe("the forms of usage", () => {
   it("messages streamed: what `message_delta` says replaces what `message_start` said, the rest stays", () => {
     const start = { ...message, output_tokens: 1, cache_read_input_tokens: 5 };
     const delta = { output_tokens: 100, cache_read_input_tokens: 600, cache_creation: null };
-    expect(readMessageUsage(start, delta)).toEqual({ tokens: messageTokens, contradiction: null });
-    expect(readMessageUsage(start, undefined)?.tokens.outputTokens).toBe(1);
+    const merged = mergeMessageUsage(start, delta);
+    expect(readMessageUsage(merged)).toEqual({ tokens: messageTokens, contradiction: null });
+  });
+
+  it.each([
+    ["none", {}],
+    ["null", { output_tokens: null, input_tokens: null }],
+    ["negative", { output_tokens: -1, input_tokens: -1 }],
+    ["fractional", { output_tokens: 200.5, input_tokens: 2_000.5 }],
+    ["a text", { output_tokens: "200", input_tokens: "2000" }],
+    ["less than before", { output_tokens: 99, input_tokens: 0, cache_read_input_tokens: 0 }],
+  ])("messages streamed: figures that are %s change nothing", (_name, delta) => {
+    expect(readMessageUsage(mergeMessageUsage(message, delta))?.tokens).toEqual(messageTokens);
   });
 
   it("messages whose lifetimes are not the writes: the writes count, an hour's first", () => {
