@@ -103,6 +103,13 @@ describe("checkBootstrap", () => {
     expect(checkBootstrap(text, readConfig())).toEqual([]);
   });
 
+  it("finds connections without a limit of calls where the workers take them by Node's HTTP/2", () => {
+    const yaml = GATEWAY.replace(PLAIN_SIDECAR, "sidecar: {workers: 2, sockets: run, transport: grpc-js}");
+    const config = parseConfig(yaml, { baseDir: dir, source: "gateway.yaml", secrets: "none" });
+    expect(checkBootstrap(renderBootstrap(config), config)).toEqual([]);
+    expect(checkBootstrap(rendered, config)).toMatchObject([{ check: "sidecar_short_connections" }]);
+  });
+
   it("says what lies elsewhere instead of calling it right", () => {
     const text = `dynamic_resources: {cds_config: {ads: {}}}\n${rendered.replace("- name: local", "- name: other")}`;
     expect(checkBootstrap(text, readConfig())).toMatchObject([

@@ -16,6 +16,7 @@ export const LONG_FILES: Readonly<Record<string, number>> = {
   "test/dashboard/many.test.ts": 30,
   "test/dashboard/usage.test.ts": 30,
   "test/dashboard/webhooks.test.ts": 30,
+  "test/envoy/resets.test.ts": 70,
   "test/setup/up.test.ts": 60,
   "test/envoy/render-into.test.ts": 60,
   "test/envoy/endurance.test.ts": 55,

@@ -11,6 +11,24 @@ export function createHttpOptions(options: EnvoyNode): EnvoyNode {
   return { [HTTP_OPTIONS]: typed(HTTP_OPTIONS, options) };
 }
 
+/** The largest that HTTP/2 and Envoy know. */
+const OUT_OF_REACH = 2 ** 31 - 1;
+
+/**
+ * `http2_protocol_options` of connections that the requests of all tenants share: none of their bounds is met by what
+ * clients do. A client that takes its requests back, or does not read its answers, is bounded on its own connection.
+ */
+export const SHARED_CONNECTION: EnvoyNode = {
+  "#initial_connection_window_size":
+    "Answers that their clients do not read hold this window: with a smaller one a few of them stop all others.",
+  initial_connection_window_size: OUT_OF_REACH,
+  "#max_outbound_frames":
+    "Every request that its client takes back is a frame here. Over the limit Envoy breaks the connection off, and with " +
+    "it the streams of everybody else.",
+  max_outbound_frames: OUT_OF_REACH,
+  max_outbound_control_frames: OUT_OF_REACH,
+};
+
 /** `circuit_breakers`, of which only those of retries are meant to break. */
 export function createCircuitBreakers(mostInFlight: number, mostRetries: number): EnvoyNode {
   return {

@@ -44,6 +44,11 @@ interface ListenerNode extends EnvoyNode {
 /** Top-level fields that the gateway needs, beside listeners and clusters, of whichever bootstrap. */
 export const TOP_LEVEL = ["layered_runtime", "grpc_async_client_manager_config"];
 
+/** Envoy's own protection of a downstream connection: half as many early resets close it. */
+const RESET_LIMIT = "overload.premature_reset_total_stream_count";
+/** An agent that gives up dozens of requests at once stays below. */
+const MAX_EARLY_RESETS = 200;
+
 /** 0600. */
 const OWNER_ONLY = 0o600;
 
@@ -103,6 +108,10 @@ function createRuntime(): EnvoyNode {
             "Without it Envoy resets each finished ext_proc stream, and after about 1,000 resets Node closes the " +
             "connection under the requests in flight.",
           [GRACEFUL_CLOSE_FLAG]: true,
+          [`#${RESET_LIMIT}`]:
+            "A connection ends with whoever takes half of so many requests back within a second of their begin (rapid " +
+            "resets); by default of 500.",
+          [RESET_LIMIT]: MAX_EARLY_RESETS,
         },
       },
     ],
@@ -139,10 +148,14 @@ function createSidecar(
   secrets: string,
   timeouts: EdgeTimeouts,
 ): EnvoyNode {
-  const { tcp, tls } = config.sidecar;
+  const { tcp, tls, transport } = config.sidecar;
   const host = options.sidecarHost ?? tcp?.host ?? "";
-  const transport = createSidecarClusterTls(tls, host, secrets);
-  return createSidecarCluster(listSidecarEndpoints(config, options), transport, timeouts);
+  return createSidecarCluster({
+    server: transport,
+    endpoints: listSidecarEndpoints(config, options),
+    transportSocket: createSidecarClusterTls(tls, host, secrets),
+    timeouts,
+  });
 }
 
 function createUpstreamClusters(config: Config, places: AuthorityPlaces): EnvoyNode[] {

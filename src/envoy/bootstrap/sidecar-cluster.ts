@@ -2,8 +2,14 @@
  * The sidecar's cluster: one endpoint per worker process. Health checks and outlier detection keep requests away from a
  * worker that is starting, draining or gone; with none left, ext_authz fails at once and the client gets a 503.
  */
+import type { Config } from "../../config/schema.ts";
 import { SIDECAR_CLUSTER } from "../names.ts";
-import { createCircuitBreakers, createHttpOptions, createOutlierDetection } from "./cluster-parts.ts";
+import {
+  createCircuitBreakers,
+  createHttpOptions,
+  createOutlierDetection,
+  SHARED_CONNECTION,
+} from "./cluster-parts.ts";
 import { formatSeconds } from "./render-options.ts";
 import type { EdgeTimeouts } from "./render-options.ts";
 import type { SidecarEndpoint } from "./sidecar-endpoints.ts";
@@ -16,12 +22,21 @@ const MAX_IN_FLIGHT = 1_000_000;
 const PING_SHARE = 0.2;
 const MEBIBYTE = 1024 ** 2;
 
-/** The cluster that ext_authz and ext_proc call; `transport` is its transport socket, where it has one. */
-export function createSidecarCluster(
-  endpoints: readonly SidecarEndpoint[],
-  transport: EnvoyNode,
-  timeouts: EdgeTimeouts,
-): EnvoyNode {
+/** Node closes a connection with more than 1,000 resets at once: one that begins fewer calls never meets that. */
+export const MAX_CALLS_PER_NODE_CONNECTION = 900;
+
+export interface SidecarClusterOptions {
+  /** What the workers take calls by: `sidecar.transport`. */
+  readonly server: Config["sidecar"]["transport"];
+  readonly endpoints: readonly SidecarEndpoint[];
+  /** The cluster's transport socket, where it has one. */
+  readonly transportSocket: EnvoyNode;
+  readonly timeouts: EdgeTimeouts;
+}
+
+/** The cluster that ext_authz and ext_proc call. */
+export function createSidecarCluster(options: SidecarClusterOptions): EnvoyNode {
+  const { endpoints, transportSocket } = options;
   return {
     name: SIDECAR_CLUSTER,
     type: endpoints.every((endpoint) => "pipe" in endpoint || !endpoint.isName) ? "STATIC" : "STRICT_DNS",
@@ -38,8 +53,8 @@ export function createSidecarCluster(
     "#circuit_breakers": "Every request in flight holds one gRPC stream; the default of 1,024 answers 500.",
     circuit_breakers: createCircuitBreakers(MAX_IN_FLIGHT, 0),
     ...createHealthWatch(),
-    typed_extension_protocol_options: createHttp2Options(timeouts),
-    ...transport,
+    typed_extension_protocol_options: createHttp2Options(options),
+    ...transportSocket,
     load_assignment: {
       cluster_name: SIDECAR_CLUSTER,
       endpoints: [{ lb_endpoints: endpoints.map(createLbEndpoint) }],
@@ -74,14 +89,15 @@ function createHealthWatch(): EnvoyNode {
   };
 }
 
-function createHttp2Options({ hangSeconds }: EdgeTimeouts): EnvoyNode {
+function createHttp2Options({ server, timeouts: { hangSeconds } }: SidecarClusterOptions): EnvoyNode {
   return createHttpOptions({
+    ...(server === "grpc-js" ? createShortConnections() : {}),
     explicit_http_config: {
       http2_protocol_options: {
         "#initial_stream_window_size":
           "Whole bodies travel both ways: the default window halves their throughput.",
         initial_stream_window_size: 4 * MEBIBYTE,
-        initial_connection_window_size: 64 * MEBIBYTE,
+        ...SHARED_CONNECTION,
         "#connection_keepalive":
           "A worker that hangs answers no PING: its calls end here, whatever they wait for, each with a 503.",
         connection_keepalive: oneLine({
@@ -91,6 +107,15 @@ function createHttp2Options({ hangSeconds }: EdgeTimeouts): EnvoyNode {
       },
     },
   });
+}
+
+function createShortConnections(): EnvoyNode {
+  return {
+    "#common_http_protocol_options":
+      "Node's HTTP/2 closes a connection with more than 1,000 resets at once, each of a request that its client took " +
+      "back: a connection with fewer calls cannot get there. Envoy opens the next one while open calls run on.",
+    common_http_protocol_options: { max_requests_per_connection: MAX_CALLS_PER_NODE_CONNECTION },
+  };
 }
 
 function createLbEndpoint(endpoint: SidecarEndpoint): EnvoyNode {

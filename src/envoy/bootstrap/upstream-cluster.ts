@@ -1,6 +1,6 @@
 /** One cluster per upstream, of the upstream's name. */
 import type { UpstreamConfig } from "../../config/schema.ts";
-import { createCircuitBreakers, createHttpOptions } from "./cluster-parts.ts";
+import { createCircuitBreakers, createHttpOptions, SHARED_CONNECTION } from "./cluster-parts.ts";
 import { formatSeconds } from "./render-options.ts";
 import {
   createBalancing,
@@ -59,7 +59,7 @@ function createProtocolOptions(
       "is not used again, and nothing is ever sent twice.",
     common_http_protocol_options: { idle_timeout: "4s" },
     ...(usesTls
-      ? { auto_config: { ...http1, http2_protocol_options: oneLine({}) } }
+      ? { auto_config: { ...http1, http2_protocol_options: SHARED_CONNECTION } }
       : { explicit_http_config: http1 }),
     ...(canRetry ? { retry_policy: createRetryPolicy() } : {}),
     http_filters: filters,

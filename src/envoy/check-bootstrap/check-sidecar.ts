@@ -1,7 +1,8 @@
 /** The sidecar's cluster, and the runtime flag without which its connections are closed under requests in flight. */
 import { GRACEFUL_CLOSE_FLAG } from "../names.ts";
 import { findAt, findUnless, type BootstrapFinding } from "./finding.ts";
-import { HTTP_OPTIONS } from "../bootstrap/cluster-parts.ts";
+import { HTTP_OPTIONS, SHARED_CONNECTION } from "../bootstrap/cluster-parts.ts";
+import { MAX_CALLS_PER_NODE_CONNECTION } from "../bootstrap/sidecar-cluster.ts";
 import {
   checkSettings,
   existsAsRendered,
@@ -12,8 +13,6 @@ import {
 } from "./setting-rule.ts";
 import type { YamlView } from "./yaml-view.ts";
 
-/** Node counts about 1,000 resets of one connection, then closes it. */
-const MAX_REQUESTS_PER_CONNECTION = 900;
 /** Below this, a busy gateway answers 500 for want of a stream; Envoy's default is 1,024. */
 const LEAST_IN_FLIGHT = 10_000;
 const FASTER_HEALTH_FIELDS = new Set(["unhealthy_interval", "no_traffic_healthy_interval"]);
@@ -25,6 +24,14 @@ const HTTP2 = [
   HTTP_OPTIONS,
   "explicit_http_config",
   "http2_protocol_options",
+];
+
+const SHARED_FIELDS = Object.keys(SHARED_CONNECTION).filter((name) => !name.startsWith("#"));
+const SHORT_CONNECTIONS = [
+  "typed_extension_protocol_options",
+  HTTP_OPTIONS,
+  "common_http_protocol_options",
+  "max_requests_per_connection",
 ];
 
 const RULES: readonly SettingRule[] = [
@@ -41,6 +48,22 @@ const RULES: readonly SettingRule[] = [
     holds: (view) => !view.exists || isAtLeastSeconds(1)(view.at("connection_keepalive", "timeout")),
     why: "requests would wait fifteen minutes for a worker that hangs.",
     write: [...HTTP2, "connection_keepalive"],
+  },
+  {
+    check: "shared_connection",
+    path: HTTP2,
+    holds: (view, rendered) =>
+      !view.exists || SHARED_FIELDS.every((name) => view.at(name).number === rendered.at(name).number),
+    why: "what clients take back, or do not read, would end or stop the connection that all calls share.",
+    write: (rendered) =>
+      `http2_protocol_options: ${formatFlow(Object.fromEntries(SHARED_FIELDS.map((name) => [name, rendered.at(name).number])))}`,
+  },
+  {
+    check: "sidecar_short_connections",
+    path: SHORT_CONNECTIONS,
+    holds: (view, rendered) =>
+      !rendered.exists || (view.number ?? Infinity) <= (rendered.number ?? MAX_CALLS_PER_NODE_CONNECTION),
+    why: "with `sidecar.transport: grpc-js` Node closes a connection with more than 1,000 resets, and with it the streams of everybody.",
   },
   {
     check: "sidecar_health",
@@ -111,7 +134,7 @@ function checkGracefulClose(root: YamlView, cluster: YamlView): BootstrapFinding
     "common_http_protocol_options",
   );
   const most = options.at("max_requests_per_connection").number;
-  const isClosedEarly = most !== null && most <= MAX_REQUESTS_PER_CONNECTION;
+  const isClosedEarly = most !== null && most <= MAX_CALLS_PER_NODE_CONNECTION;
   const flag = layers
     .items()
     .map((layer) => layer.at("static_layer", GRACEFUL_CLOSE_FLAG))
@@ -121,7 +144,7 @@ function checkGracefulClose(root: YamlView, cluster: YamlView): BootstrapFinding
     message: "after about 1,000 finished streams Node closes a connection under the requests in flight.",
     fix:
       `Set \`${GRACEFUL_CLOSE_FLAG}: true\` in a static layer, or, where you cannot, ` +
-      `\`max_requests_per_connection: ${MAX_REQUESTS_PER_CONNECTION}\` in the cluster's common_http_protocol_options.`,
+      `\`max_requests_per_connection: ${MAX_CALLS_PER_NODE_CONNECTION}\` in the cluster's common_http_protocol_options.`,
   });
 }
 

@@ -133,6 +133,22 @@ export const EDGE_MUTATIONS: Mutation[] = [
     line: "http2_protocol_options:",
   },
   {
+    check: "shared_connection",
+    name: "few frames for all clients",
+    after: SIDECAR,
+    find: "max_outbound_control_frames: 2147483647",
+    write: "max_outbound_control_frames: 1000",
+    line: "http2_protocol_options:",
+  },
+  {
+    check: "shared_connection",
+    name: "a window that slow readers fill",
+    after: SIDECAR,
+    find: "initial_connection_window_size: 2147483647",
+    write: "initial_connection_window_size: 67108864",
+    line: "http2_protocol_options:",
+  },
+  {
     check: "sidecar_health",
     name: "no gRPC check",
     find: "grpc_health_check: {}",

@@ -60,13 +60,6 @@ describe("limits", () => {
     },
     { name: "updates of windows", frames: () => repeat(1_100, () => formatWindowUpdate(0, 1)) },
     {
-      name: "resets",
-      frames: () =>
-        repeat(25_000, (index) =>
-          Buffer.concat([formatCall(2 * index + 1, PROCESS.path), formatReset(2 * index + 1, ERROR.cancel)]),
-        ),
-    },
-    {
       name: "CONTINUATIONs",
       frames: () => [
         formatFrame(FRAME.headers, 0, 1, EMPTY),
@@ -82,6 +75,35 @@ describe("limits", () => {
     await client.write(...frames());
     expect(await client.waitForGoaway()).toBe(ERROR.enhanceYourCalm);
     await waitFor("no open call", () => wire.server.openStreams === 0);
+  });
+
+  it("leave a connection alone whose calls are reset, however many: each is a client's that went away", async () => {
+    const client = await open();
+    await client.write(
+      ...repeat(25_000, (index) =>
+        Buffer.concat([formatCall(2 * index + 1, PROCESS.path), formatReset(2 * index + 1, ERROR.cancel)]),
+      ),
+    );
+    const last = 50_001;
+    await client.write(formatCall(last, PROCESS.path), formatFrame(FRAME.data, FLAG.endStream, last, EMPTY));
+    expect(await client.waitForStatus(last)).toBe("0");
+    expect(client.find(FRAME.goaway)).toBeUndefined();
+    expect(wire.server.openStreams).toBe(0);
+  });
+
+  it("drop a check that is taken back in the same write", async () => {
+    const client = await open();
+    const request = CHECK.encodeRequest({ attributes: { request: { http: { path: "/never" } } } });
+    const takenBack = (id: number): Buffer =>
+      Buffer.concat([
+        formatCall(id, CHECK.path),
+        formatMessage(id, request, FLAG.endStream),
+        formatReset(id, ERROR.cancel),
+      ]);
+    await client.write(...repeat(100, (index) => takenBack(2 * index + 1)));
+    await client.write(formatCall(201, PROCESS.path), formatFrame(FRAME.data, FLAG.endStream, 201, EMPTY));
+    expect(await client.waitForStatus(201)).toBe("0");
+    expect(wire.checks.count).toBe(0);
   });
 
   it("refuse a frame that is larger than was announced", async () => {

@@ -21,6 +21,8 @@ export interface WireServer {
   readonly calls: ProcessCall[];
   /** How many calls have ended. */
   readonly ended: { count: number };
+  /** How many checks were asked. */
+  readonly checks: { count: number };
   /** What a body is answered with: itself, until a test says otherwise; null is no answer. */
   answer: (body: Buffer, call: ProcessCall) => Buffer | null;
   stop(): Promise<void>;
@@ -33,6 +35,7 @@ export async function startWireServer(address?: EnvoyServerAddress): Promise<Wir
   const bodies: string[][] = [];
   const calls: ProcessCall[] = [];
   const ended = { count: 0 };
+  const checks = { count: 0 };
   const openProcess = (call: ProcessCall): ProcessListener => {
     const own: string[] = [];
     bodies.push(own);
@@ -53,6 +56,7 @@ export async function startWireServer(address?: EnvoyServerAddress): Promise<Wir
     maxMessageBytes: MAX_MESSAGE_BYTES,
     handlers: {
       check: async ({ attributes }) => {
+        checks.count += 1;
         if (attributes?.request?.http?.path === "/never") await new Promise(() => {});
         return { status: { code: 0 } };
       },
@@ -67,6 +71,7 @@ export async function startWireServer(address?: EnvoyServerAddress): Promise<Wir
     bodies,
     calls,
     ended,
+    checks,
     answer: (body) => body,
     async stop() {
       await server.close();

@@ -1,5 +1,5 @@
 import { ConnectionError, ERROR } from "./frames.ts";
-import { IDLE_FRAMES, RESETS, WINDOW_UPDATES } from "./limits.ts";
+import { IDLE_FRAMES, WINDOW_UPDATES } from "./limits.ts";
 
 /** How often something may come: a burst, and a steady rate. */
 class FrameGuard {
@@ -30,16 +30,17 @@ class FrameGuard {
   }
 }
 
-/** For frames that cost us something and bring nothing. */
+/**
+ * For frames that cost us something and bring nothing, and that Envoy sends by itself alone. Resets are not among them:
+ * each is a client's that took its request back, so that a bound would end the connection for all clients.
+ */
 export class FrameGuards {
   readonly idleFrames = new FrameGuard(IDLE_FRAMES);
   readonly windowUpdates = new FrameGuard(WINDOW_UPDATES);
-  readonly resets = new FrameGuard(RESETS);
 
   /** Gives back what time has earned. */
   refill(passedMs: number): void {
     this.idleFrames.refill(passedMs);
     this.windowUpdates.refill(passedMs);
-    this.resets.refill(passedMs);
   }
 }

@@ -20,8 +20,6 @@ export const MAX_UNSENT_BYTES = 4 * MEBIBYTE;
 export const IDLE_FRAMES = { burst: 1_000, perSecond: 200 };
 /** Beyond two per DATA frame of ours and per call. */
 export const WINDOW_UPDATES = { burst: 1_000, perSecond: 200 };
-/** Beyond one per complete call: Envoy resets a call whose client went away, or each where it closes none gracefully. */
-export const RESETS = { burst: 10_000, perSecond: 1_000 };
 
 /** For what the peer owes: the preface, the acknowledgement of our SETTINGS, the rest of a block of headers. */
 export const OWED_WITHIN_MS = 10_000;

@@ -87,13 +87,17 @@ export class Services {
   }
 }
 
-/** One request message, whatever may follow. */
+/**
+ * One request message, whatever may follow. It is looked at once all that came with it has been read: of a flood of
+ * requests that clients take back, most resets come with what they reset, and cost a few bytes then, not a check.
+ */
 class UnaryService<Request> implements GrpcCallListener {
-  readonly onClose: () => void;
+  readonly #onClose: () => void;
   readonly #stream: WireStream;
   readonly #codec: Pick<MethodCodec<Request, unknown>, "decodeRequest">;
   readonly #handle: (request: Request) => void;
   #isHandled = false;
+  #isClosed = false;
 
   constructor(
     stream: WireStream,
@@ -104,14 +108,22 @@ class UnaryService<Request> implements GrpcCallListener {
     this.#stream = stream;
     this.#codec = codec;
     this.#handle = handle;
-    this.onClose = onClose;
+    this.#onClose = onClose;
   }
 
   onMessage(bytes: Buffer): void {
     if (this.#isHandled) return;
     this.#isHandled = true;
-    const request = parseMessage(this.#stream, this.#codec, bytes);
-    if (request !== null) this.#handle(request);
+    queueMicrotask(() => {
+      if (this.#isClosed) return;
+      const request = parseMessage(this.#stream, this.#codec, bytes);
+      if (request !== null) this.#handle(request);
+    });
+  }
+
+  onClose(): void {
+    this.#isClosed = true;
+    this.#onClose();
   }
 
   onHalfClose(): void {

@@ -104,7 +104,6 @@ export class Streams implements StreamHost {
 
   remove(stream: WireStream): void {
     if (!this.#table.remove(stream)) return;
-    if (stream.outgoing.isClosed) this.#guards.resets.give(1);
     stream.close();
     this.#sendQueue.remove(stream.outgoing);
     this.#events.onCallClosed(stream);
@@ -199,7 +198,6 @@ export class Streams implements StreamHost {
   receiveReset(id: number, payload: Buffer): void {
     if (payload.length !== 4) throw frameSizeError("an RST_STREAM of another size than 4");
     if (this.#isIdle(id)) throw protocolError("a reset of a stream that was not begun");
-    this.#guards.resets.take();
     const stream = this.#table.find(id);
     if (stream !== undefined) this.remove(stream);
   }

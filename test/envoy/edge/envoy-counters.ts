@@ -1,0 +1,25 @@
+/** Counters of a stack's Envoy, from its admin interface. */
+import { request } from "node:http";
+import { join } from "node:path";
+import type { Stack } from "../../support/stack.ts";
+
+/** One of the cluster `sidecar`; 0 as long as Envoy has none of that name. */
+export async function readSidecarCounter(stack: Stack, name: string): Promise<number> {
+  const text = await readStats(join(stack.dir, "run/envoy-admin.sock"), `^cluster\\.sidecar\\.${name}$`);
+  return Number(/: (\d+)\s*$/.exec(text)?.[1] ?? 0);
+}
+
+function readStats(socketPath: string, filter: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const asked = request({ socketPath, path: `/stats?filter=${encodeURIComponent(filter)}` }, (response) => {
+      let text = "";
+      response.setEncoding("utf8");
+      response.on("data", (piece: string) => {
+        text += piece;
+      });
+      response.on("end", () => resolve(text));
+    });
+    asked.on("error", reject);
+    asked.end();
+  });
+}
