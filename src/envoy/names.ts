@@ -32,6 +32,9 @@ export const PROCESSING_FILTER = "envoy.filters.http.ext_proc";
 /** A second buffer filter, by a name of its own: what a route sets for the first one is not for this one. */
 export const CONTENT_LENGTH_FILTER = "inference_gateway.content_length";
 
+/** The filter that refuses requests which call themselves gRPC. */
+export const GRPC_REFUSAL_FILTER = "inference_gateway.refuse_grpc";
+
 /** Dynamic metadata of ext_proc's replies for the access log; see `ACCESS_LOG_METADATA`. */
 export const METADATA_NAMESPACE = "inference_gateway";
 

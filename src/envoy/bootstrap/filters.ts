@@ -12,6 +12,7 @@ import {
   SIDECAR_CLUSTER,
 } from "../names.ts";
 import { REQUEST_ID } from "./formatters.ts";
+import { createGrpcRefusalFilter } from "./grpc-requests.ts";
 import { formatSeconds } from "./render-options.ts";
 import type { EdgeTimeouts, ResolvedOptions } from "./render-options.ts";
 import { oneLine, typed } from "./yaml-document.ts";
@@ -20,6 +21,7 @@ import type { EnvoyNode } from "./yaml-document.ts";
 /** `http_filters` of the HTTP connection manager. */
 export function createHttpFilters(maxRequestBytes: number, options: ResolvedOptions): EnvoyNode[] {
   return [
+    createGrpcRefusalFilter(),
     createClientTextFilter(),
     ...(options.corsAllowOrigins.length === 0 ? [] : [createPreflightHeadersFilter(), createCorsFilter()]),
     createAdmissionFilter(options.timeouts),

@@ -13,6 +13,7 @@ import { EDGE_METADATA_NAMESPACE, EDGE_METADATA_PATH, IMMEDIATE_RESPONSE_DETAILS
 import { createErrorBody as createMessagesErrorBody } from "../../translation/messages-to-chat/error-body.ts";
 import { createErrorBody } from "../../translation/openai/error-body.ts";
 import { REQUEST_ID } from "./formatters.ts";
+import { GRPC_REFUSAL_STATUS } from "./grpc-requests.ts";
 import { oneLine, typed } from "./yaml-document.ts";
 import type { EnvoyNode } from "./yaml-document.ts";
 
@@ -54,6 +55,12 @@ export const LOCAL_REPLIES: readonly LocalReplyRow[] = [
     when: "response.code == 426",
     code: "upgrade_not_supported",
     message: "HTTP/1.0 is not supported. Use HTTP/1.1 or HTTP/2.",
+  },
+  {
+    why: "a request that calls itself gRPC",
+    when: `response.code == ${GRPC_REFUSAL_STATUS}`,
+    code: "unsupported_media_type",
+    message: "Send the request body as JSON, with `content-type: application/json`: this API is not gRPC.",
   },
   { why: "headers over the limit", when: "response.code == 431", code: "request_header_fields_too_large" },
   { why: "body over limits.max_body_bytes", when: "response.code == 413", code: "request_too_large" },

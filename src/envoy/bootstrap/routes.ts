@@ -4,6 +4,7 @@
  */
 import { CONTENT_LENGTH_FILTER, PROCESSING_FILTER, UPSTREAM_HEADER } from "../names.ts";
 import { createBodyBehindHeaders } from "./filters.ts";
+import { createReplyRestorer, GRPC_REFUSAL_STATUS, GRPC_REQUESTS } from "./grpc-requests.ts";
 import { formatSeconds } from "./render-options.ts";
 import type { ResolvedOptions } from "./render-options.ts";
 import { oneLine, typed } from "./yaml-document.ts";
@@ -38,6 +39,7 @@ export function createRouteConfig(options: ResolvedOptions): EnvoyNode {
         domains: oneLine(["*"]),
         ...createCorsPolicy(options.corsAllowOrigins),
         routes: [
+          createGrpcRoute(),
           createTwoHostsRoute(),
           createPublicRoute("/healthz", "The process answers: for liveness probes.", HEALTH_BODY),
           createPublicRoute("/", "SDKs and command lines probe these without a key.", service),
@@ -48,6 +50,17 @@ export function createRouteConfig(options: ResolvedOptions): EnvoyNode {
         ],
       },
     ],
+  };
+}
+
+function createGrpcRoute(): EnvoyNode {
+  return {
+    "#":
+      "Envoy writes its reply to such a request in gRPC's form, status 200 and an empty body: the filter puts it back " +
+      "into ours.",
+    match: GRPC_REQUESTS,
+    direct_response: { status: GRPC_REFUSAL_STATUS },
+    typed_per_filter_config: { ...createReplyRestorer(), ...disableFilters("ext_authz", "ext_proc") },
   };
 }
 

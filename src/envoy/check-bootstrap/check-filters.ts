@@ -134,13 +134,13 @@ function checkFilter(
   return checkSettings(found.at("typed_config"), right.at("typed_config"), rules);
 }
 
-/**
- * The client's path is kept by a filter of a type that may stand elsewhere, too: see `checkClientPath`. Of the two buffer
- * filters each counts by its place among those of its type.
- */
+/** Of types that may stand elsewhere, too: see `checkClientPath`, and `checkGrpc` among the routes. */
+const ANYWHERE: ReadonlySet<string> = new Set([FILTERS.clientPath, FILTERS.lua]);
+
+/** Of the two buffer filters each counts by its place among those of its type. */
 function checkOrder(filters: YamlView, wanted: YamlView): BootstrapFinding[] {
   const all = filters.items();
-  const order = wanted.items().filter((filter) => filter.typeName !== FILTERS.clientPath);
+  const order = wanted.items().filter((filter) => !ANYWHERE.has(filter.typeName));
   const positions = order.map((right, place) => {
     const before = order.slice(0, place).filter((one) => one.typeName === right.typeName).length;
     const alike = all.filter((one) => one.typeName === right.typeName);

@@ -1,6 +1,6 @@
 /** Routes: nothing reaches an upstream but through the last route, and no path goes round ext_authz. */
 import { RESTRICTION_NAMES } from "../../exchange/route-restrictions.ts";
-import { PROCESSING_FILTER } from "../names.ts";
+import { GRPC_REFUSAL_FILTER, PROCESSING_FILTER } from "../names.ts";
 import { type BootstrapFinding, findAt, findUnless } from "./finding.ts";
 import { listOwnFilters, type Rendered } from "./rendered.ts";
 import {
@@ -85,7 +85,7 @@ export function checkRoutes(
 interface Known {
   /** Clusters that only the sidecar may choose. */
   readonly models: ReadonlySet<string>;
-  /** Names of filters of the operator's own, an endpoint picker's: they may be off. */
+  /** Names of all filters but ext_authz and the gateway's ext_proc; an endpoint picker's may be off. */
   readonly others: ReadonlySet<string>;
 }
 
@@ -101,6 +101,7 @@ function checkHost(host: YamlView, lastRight: YamlView, { models, others }: Know
   // A virtual host of services of the operator's own: what it does not match reaches nothing.
   if (towardsModels.length === 0 && routes.items().length > 0) return [];
   return [
+    ...checkGrpc(routes, others),
     ...checkLastRoute(routes, lastRight),
     ...checkConnect(routes),
     ...[host, ...towardsModels].flatMap((level) => checkBypass(level, others)),
@@ -129,6 +130,19 @@ function checkLastRoute(routes: YamlView, lastRight: YamlView): BootstrapFinding
     ...checkSettings(last.at("route"), lastRight.at("route"), LAST_ROUTE_RULES),
     ...checkSettings(last, lastRight, [BODY_MODE_RULE]),
   ];
+}
+
+/** By a route that has what the filter of this name does on it. */
+function checkGrpc(routes: YamlView, others: ReadonlySet<string>): BootstrapFinding[] {
+  const isRefused = routes
+    .items()
+    .some((route) => route.at("typed_per_filter_config", GRPC_REFUSAL_FILTER).exists);
+  return findUnless(isRefused && others.has(GRPC_REFUSAL_FILTER), routes, {
+    check: "grpc_requests",
+    message:
+      "nothing refuses requests with `content-type: application/grpc`: Envoy gives them every refusal as status 200 with an empty body.",
+    fix: `Take the first route and the filter \`${GRPC_REFUSAL_FILTER}\` over from \`inference-gateway envoy render\`.`,
+  });
 }
 
 function checkConnect(routes: YamlView): BootstrapFinding[] {

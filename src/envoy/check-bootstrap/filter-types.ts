@@ -8,5 +8,6 @@ export const FILTERS = {
   router: "router.v3.Router",
   credential: "credential_injector.v3.CredentialInjector",
   signing: "aws_request_signing.v3.AwsRequestSigning",
+  lua: "lua.v3.Lua",
   headerMutation: "header_mutation.v3.HeaderMutation",
 } as const;

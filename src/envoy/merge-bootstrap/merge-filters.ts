@@ -2,7 +2,12 @@
 import type { YAMLMap } from "yaml";
 import type { EnvoyNode } from "../bootstrap/yaml-document.ts";
 import { FILTERS } from "../check-bootstrap/filter-types.ts";
-import { CONTENT_LENGTH_FILTER, EDGE_METADATA_NAMESPACE, SIDECAR_CLUSTER } from "../names.ts";
+import {
+  CONTENT_LENGTH_FILTER,
+  GRPC_REFUSAL_FILTER,
+  EDGE_METADATA_NAMESPACE,
+  SIDECAR_CLUSTER,
+} from "../names.ts";
 import { pathOf } from "./find-edge.ts";
 import { formatField, formatItem, plain } from "./format-part.ts";
 import { isSame, mergeFields, type Merging } from "./merge-fields.ts";
@@ -84,6 +89,7 @@ function isThis({ type, value, place }: Filter, wanted: EnvoyNode): boolean {
     return JSON.stringify(value).includes(`"${EDGE_METADATA_NAMESPACE}"`);
   }
   if (type.endsWith(FILTERS.buffer)) return isContentLength(value) === isContentLength(plain(wanted));
+  if (type.endsWith(FILTERS.lua)) return (value as { name?: unknown }).name === GRPC_REFUSAL_FILTER;
   return type.endsWith(FILTERS.headerMutation) ? isSame(place.node, wanted) : true;
 }
 

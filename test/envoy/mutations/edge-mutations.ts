@@ -82,6 +82,13 @@ export const EDGE_MUTATIONS: Mutation[] = [
     line: "mappers:",
   },
   {
+    check: "grpc_requests",
+    name: "not refused",
+    find: /inference_gateway\.refuse_grpc:/g,
+    write: "other:",
+    line: "routes:",
+  },
+  {
     check: "graceful_close",
     name: "flag off",
     find: "ext_proc_graceful_grpc_close: true",

@@ -123,6 +123,7 @@ describe("renderBootstrap", () => {
   it("passes requests through ext_authz, buffer, ext_proc and router, in this order", () => {
     const names = read(render()).manager.http_filters.map((filter) => filter.name.split(".").at(-1));
     expect(names).toEqual([
+      "refuse_grpc",
       "header_to_metadata",
       "ext_authz",
       "buffer",
@@ -137,7 +138,7 @@ describe("renderBootstrap", () => {
     expect(asking.map((filter) => filter.typed_config["failure_mode_allow"])).toEqual([false, false]);
   });
 
-  it("ends its routes with one for every path, and passes over ext_authz only where it answers by itself: two Hosts, exact paths, CONNECT", () => {
+  it("ends its routes with one for every path, and passes over ext_authz only where it answers by itself: gRPC, two Hosts, exact paths, CONNECT", () => {
     const { routes } = read(render()).manager.route_config.virtual_hosts[0];
     expect(routes.at(-1)).toMatchObject({
       match: { prefix: "/" },
@@ -148,6 +149,7 @@ describe("renderBootstrap", () => {
     );
     expect(open.filter((route) => route["direct_response"] === undefined)).toEqual([]);
     expect(open.map(({ match }) => match)).toEqual([
+      { prefix: "/", headers: [{ name: "content-type", string_match: { prefix: "application/grpc" } }] },
       { prefix: "/", headers: [{ name: ":authority", string_match: { contains: "," } }] },
       expect.objectContaining({ path: "/healthz" }),
       expect.objectContaining({ path: "/" }),

@@ -114,6 +114,7 @@ describe("what is an operator's own", () => {
     const names = manager(merge(readFixture("front-proxy"))).http_filters.map(({ name }) => name);
     expect(names.map((name) => name.split(".").at(-1))).toEqual([
       "compressor",
+      "refuse_grpc",
       "header_to_metadata",
       "ext_authz",
       "buffer",
