@@ -30,11 +30,11 @@ export async function placeHold(
   { hold, admission, worstCase, dashboard }: PlaceHoldInput,
 ): Promise<PlacedHold> {
   let worstCaseMicrocents = admission.strictCaps ? worstCase() : null;
-  let result = await store.hold({ ...hold, worstCaseMicrocents });
+  let result = await store.hold(boundFloor(hold, worstCaseMicrocents));
   if (result.outcome === "worst_case_required") {
     // Strict caps were switched on between the admission and the hold.
     worstCaseMicrocents = worstCase();
-    result = await store.hold({ ...hold, worstCaseMicrocents });
+    result = await store.hold(boundFloor(hold, worstCaseMicrocents));
   }
   if (result.outcome === "held" || result.outcome === "exists") {
     return { worstCaseMicrocents, tagRow: result.tagRow };
@@ -42,4 +42,11 @@ export async function placeHold(
   // It was answered with a worst case: strict caps were switched off and on again meanwhile.
   if (result.outcome === "worst_case_required") return { worstCaseMicrocents, tagRow: undefined };
   throw createHoldError(result, admission, worstCaseMicrocents, dashboard);
+}
+
+/** What is charged when nobody ever reports a charge is an estimate, too: never above what is held. */
+function boundFloor(hold: PlaceHoldInput["hold"], worstCaseMicrocents: bigint | null): HoldInput {
+  const { floorMicrocents } = hold;
+  const isAbove = worstCaseMicrocents !== null && floorMicrocents > worstCaseMicrocents;
+  return { ...hold, floorMicrocents: isAbove ? worstCaseMicrocents : floorMicrocents, worstCaseMicrocents };
 }

@@ -8,16 +8,23 @@ export const MEDIA_TOKENS = 1_000;
 export interface PromptBytes {
   /** Bytes that tokens can be estimated from. */
   readonly bytes: number;
+  /** Bytes that are tokens for certain (`PromptSize.inkBytes`); 0 where they were not counted. */
+  readonly inkBytes: number;
   /** Tokens of what cannot be estimated by bytes: of one image, since how many there are is not counted; 0 without. */
   readonly mediaTokens: number;
 }
 
-/** The bytes of a request that are text: a picture's base64 is worth far fewer tokens than its length says. */
+/**
+ * The bytes of a request that are text: a picture's base64 is worth far fewer tokens than its length says, and what of the
+ * client's body does not go upstream (blanks, dropped content) is worth none.
+ */
 export function measurePromptBytes(
   request: Pick<ClientRequest, "promptSize">,
-  bodyBytes: number,
+  { bodyBytes, upstreamBytes }: { readonly bodyBytes: number; readonly upstreamBytes: number },
 ): PromptBytes {
-  if (bodyBytes < MEASURE_FROM_BYTES) return { bytes: bodyBytes, mediaTokens: 0 };
-  const { hasMedia, textBytes } = request.promptSize();
-  return hasMedia ? { bytes: textBytes, mediaTokens: MEDIA_TOKENS } : { bytes: bodyBytes, mediaTokens: 0 };
+  const whole = Math.min(bodyBytes, upstreamBytes);
+  if (bodyBytes < MEASURE_FROM_BYTES) return { bytes: whole, inkBytes: 0, mediaTokens: 0 };
+  const { hasMedia, textBytes, inkBytes } = request.promptSize();
+  const bytes = hasMedia ? textBytes : whole;
+  return { bytes, inkBytes: Math.min(bytes, inkBytes), mediaTokens: hasMedia ? MEDIA_TOKENS : 0 };
 }

@@ -21,6 +21,7 @@ import { NO_TOKENS, plainTokens, type TokenUsage } from "../token-usage.ts";
 import type { JournalFile } from "../spool/open-journal.ts";
 import { type OpenedRequest, openingCharge } from "../spool/opened-request.ts";
 import { commandsSent } from "../turn-end.ts";
+import type { EstimatedPrompt } from "./estimate-prompt.ts";
 import type { TokenEstimator, TokenSubject } from "./token-estimator.ts";
 
 /** What a request came to. */
@@ -42,17 +43,12 @@ export interface Ending {
   readonly result: ClientResult;
 }
 
-export interface AccountOptions {
+export interface AccountOptions extends EstimatedPrompt {
   readonly identity: RequestIdentity;
   readonly model: Pick<Model, "id">;
   /** In force when the hold was placed. */
   readonly price: Price;
   readonly currency: string;
-  /** What the prompt's tokens can be learned from; null when its bytes say nothing about them. */
-  readonly promptBytes: number | null;
-  /** Bytes of the prompt that are text, for the fewest tokens that it can have. */
-  readonly promptTextBytes: number;
-  readonly estimatedInputTokens: number;
   /** The most that the answers can have: no estimate goes beyond it. */
   readonly largestOutputTokens: number;
   readonly estimator: Pick<
@@ -132,8 +128,8 @@ export class RequestAccount {
     return this.#price(plainTokens(this.estimatedInputTokens, 0), true);
   }
 
-  /** Strict caps: progress is never charged above the worst case that is held. Null: no limit. */
-  limitProgress(worstCaseMicrocents: bigint | null): void {
+  /** Strict caps: no progress and no estimate is charged above the worst case that is held. Null: no limit. */
+  limitTo(worstCaseMicrocents: bigint | null): void {
     this.#worstCaseMicrocents = worstCaseMicrocents;
   }
 
@@ -242,8 +238,8 @@ export class RequestAccount {
    */
   #countAtLeast(observation: Observation): Settled {
     const { usage } = observation;
-    const { estimator, promptTextBytes, largestOutputTokens } = this.#options;
-    const known = usage ?? plainTokens(estimator.fewestPromptTokens(this.#subject, promptTextBytes), 0);
+    const { estimator, promptInkBytes, largestOutputTokens } = this.#options;
+    const known = usage ?? plainTokens(estimator.fewestPromptTokens(this.#subject, promptInkBytes), 0);
     const isReported = usage !== null && !observation.isUsageBehind;
     const fewest = isReported ? 0 : estimator.fewestOutputTokens(this.#subject, observation);
     const outputTokens = Math.max(known.outputTokens, Math.min(largestOutputTokens, fewest));
@@ -269,7 +265,7 @@ export class RequestAccount {
   #estimate(usage: TokenUsage | null, estimatedOutput: number): Settled {
     const known = usage ?? plainTokens(this.estimatedInputTokens, 0);
     const capped = Math.min(estimatedOutput, this.#options.largestOutputTokens);
-    return this.#price({ ...known, outputTokens: Math.max(known.outputTokens, capped) }, true);
+    return this.#limit(this.#price({ ...known, outputTokens: Math.max(known.outputTokens, capped) }, true));
   }
 
   /** At the service tier that the upstream has named, and the size of the whole prompt. */

@@ -20,7 +20,6 @@ import type { DashboardAddress } from "../pages.ts";
 import { isPricedTier, type Price, priceInForce } from "../pricing/price.ts";
 import type { Store } from "../store/types.ts";
 import type { ChargeInput, EnteredRequest, RequestIdentity } from "../store/types/settlement.ts";
-import type { ClientRequest } from "../translation/client-protocol.ts";
 import { NO_TOKENS } from "../token-usage.ts";
 import { ShortLivedMap } from "../short-lived-map.ts";
 import { pause } from "../wait.ts";
@@ -28,7 +27,7 @@ import { BegunRequests } from "./begun-requests.ts";
 import { ChargeWriter } from "./charge-writer.ts";
 import { identifyRequest } from "./identify-request.ts";
 import { placeHold } from "./place-hold.ts";
-import { measurePromptBytes } from "./prompt-bytes.ts";
+import { describeLargestPrompt, estimatePrompt, type SentPrompt } from "./estimate-prompt.ts";
 import { describeRefusal } from "./refusal-checks.ts";
 import { batches, eachOrganization, pushTo } from "./organization-batches.ts";
 import type { ClientResult } from "../request-log/line.ts";
@@ -37,20 +36,14 @@ import type { RequestLog } from "../request-log/request-log.ts";
 import { openInSpool } from "./open-in-spool.ts";
 import type { Spool } from "../spool/spool.ts";
 import { formatRequestLogLine, type LoggedRequest } from "../request-log/line.ts";
-import { subjectOf, type TokenEstimator } from "./token-estimator.ts";
+import type { TokenEstimator } from "./token-estimator.ts";
 import { TagRows } from "./tag-rows.ts";
 import { type ExceededOverhead, TemplateWatch } from "./template-watch.ts";
 import { largestOutputTokens, worstCaseMicrocents } from "./worst-case.ts";
 
-export interface OpenInput {
-  readonly admission: Admission;
-  readonly model: Model;
+export interface OpenInput extends SentPrompt {
   /** @see NamedModel */
   readonly requestedModel: string;
-  readonly request: ClientRequest;
-  readonly bodyBytes: number;
-  /** Of the body that goes upstream. */
-  readonly upstreamBytes: number;
 }
 
 /** What a request named as its model. */
@@ -203,7 +196,7 @@ export class Settlement {
     try {
       const { store, dashboard } = this.#options;
       const placed = await placeHold(store, { hold, admission, worstCase, dashboard });
-      account.limitProgress(placed.worstCaseMicrocents);
+      account.limitTo(placed.worstCaseMicrocents);
       account.countIn(placed.tagRow);
       this.#tagRows.decided(account.identity, placed.tagRow);
       this.#begun.onHeld();
@@ -275,10 +268,8 @@ export class Settlement {
     return null;
   }
 
-  #worstCase({ admission, model, request, upstreamBytes }: OpenInput, price: Price): bigint {
-    const { hasTools } = request.promptSize();
-    const learned = this.#options.estimator.overheadTokens(subjectOf(admission, model), hasTools);
-    return worstCaseMicrocents({ request, upstreamBytes, learnedOverheadTokens: learned, model, price });
+  #worstCase(input: OpenInput, price: Price): bigint {
+    return worstCaseMicrocents({ price, ...describeLargestPrompt(input, this.#options.estimator) });
   }
 
   #onCounted(account: RequestAccount, { settled, outcome, result }: Ending): void {
@@ -295,24 +286,18 @@ export class Settlement {
   }
 
   #createAccount(input: OpenInput, price: Price): RequestAccount {
-    const { admission, model, request, bodyBytes } = input;
+    const { admission, model, request } = input;
     const { estimator } = this.#options;
-    const { promptTokens, prompts } = request;
-    const { bytes, mediaTokens } = measurePromptBytes(request, bodyBytes);
-    const subject = subjectOf(admission, model);
-    const estimate = promptTokens ?? estimator.estimatePrompt(subject, bytes) + mediaTokens;
     return new RequestAccount({
       identity: identifyRequest(input, this.#tagRows),
       model,
       price,
       currency: admission.currency,
-      promptBytes: mediaTokens === 0 && promptTokens === null ? bytes : null,
-      promptTextBytes: promptTokens === null ? bytes : 0,
-      estimatedInputTokens: Math.min(estimate, prompts * model.contextWindow),
       largestOutputTokens: largestOutputTokens(request, model),
       estimator,
       onPromptCounted: this.#templates.watch(input),
       keeper: this.#keeper,
+      ...estimatePrompt(input, estimator),
     });
   }
 

@@ -7,13 +7,16 @@ import { GatewayError } from "../errors.ts";
 import { greatestCost, type Price } from "../pricing/price.ts";
 import type { ClientRequest } from "../translation/client-protocol.ts";
 
-export interface WorstCaseInput {
+export interface LargestPrompt {
   readonly request: Pick<ClientRequest, "promptSize" | "prompts" | "maxOutputTokens" | "choices">;
   /** Of the whole body that goes upstream: what the gateway does not know may be part of the prompt. */
   readonly upstreamBytes: number;
   /** The chat template's tokens as far as upstreams have shown them. */
   readonly learnedOverheadTokens: number;
   readonly model: WorstCaseModel;
+}
+
+export interface WorstCaseInput extends LargestPrompt {
   readonly price: Price;
 }
 
@@ -27,15 +30,26 @@ const MAX_HOLD_MICROCENTS = 2n ** 53n;
  * @throws GatewayError 400 `unsupported_parameter` for a request whose cost has no bound.
  */
 export function worstCaseMicrocents(input: WorstCaseInput): bigint {
-  const { request, upstreamBytes, learnedOverheadTokens, model, price } = input;
-  const { hasMedia, hasTools, predictionBytes, unbounded } = request.promptSize();
+  const { request, model, price } = input;
+  const { predictionBytes, unbounded } = request.promptSize();
   if (unbounded !== undefined) throw refuseUnbounded(unbounded);
-  const overhead = Math.max(configuredOverheadTokens(model, hasTools), learnedOverheadTokens);
-  const windows = request.prompts * model.contextWindow;
-  const inputTokens = hasMedia ? windows : Math.min(windows, upstreamBytes + overhead);
+  const inputTokens = largestPromptTokens(input);
   const outputTokens = largestOutputTokens(request, model) + predictionBytes;
   const cost = greatestCost(price, { inputTokens, outputTokens });
   return cost < MAX_HOLD_MICROCENTS ? cost : MAX_HOLD_MICROCENTS;
+}
+
+/** The most tokens that the prompt can have: no estimate is more than what is held for it. */
+export function largestPromptTokens({
+  request,
+  upstreamBytes,
+  learnedOverheadTokens,
+  model,
+}: LargestPrompt): number {
+  const { hasMedia, hasTools } = request.promptSize();
+  const overhead = Math.max(configuredOverheadTokens(model, hasTools), learnedOverheadTokens);
+  const windows = request.prompts * model.contextWindow;
+  return hasMedia ? windows : Math.min(windows, upstreamBytes + overhead);
 }
 
 function refuseUnbounded({

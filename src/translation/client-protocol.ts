@@ -97,6 +97,12 @@ export interface ClientRequest {
 export interface PromptSize {
   /** UTF-8 bytes of the text of messages, system, tools and response schema. */
   readonly textBytes: number;
+  /**
+   * Of that, what the model reads for certain, and as tokens: the conversation's texts without white space (see
+   * `countInkBytes`), and without what templates and servers may leave out: tools, schemas, reasoning, and in chats, whose
+   * templates cut reasoning out of them, earlier answers.
+   */
+  readonly inkBytes: number;
   readonly messages: number;
   /** Images, files or audio, or a chat template of the client's own: their tokens cannot be told from bytes. */
   readonly hasMedia: boolean;

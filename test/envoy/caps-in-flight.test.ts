@@ -168,7 +168,7 @@ describe("default caps", () => {
       correctionId: `corr_${key.id.slice(4)}`,
     });
     expect((await readSpend(chat.stack, key)).key).toBe(999_999n);
-    chat.upstream.answerNext({ kind: "json", body: textCompletion("x", { ...usage(0), promptTokens: 1 }) });
+    chat.upstream.answerNext({ kind: "json", body: textCompletion("", { ...usage(0), promptTokens: 1 }) });
     expect((await chat.send({ key: key.key, body: chatBody({ model: DOLLAR_MODEL }) })).status).toBe(200);
     expect((await readSpend(chat.stack, key)).key).toBe(1_000_099n);
     expect((await chat.send({ key: key.key, body: chatBody() })).status).toBe(402);

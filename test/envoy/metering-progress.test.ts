@@ -183,6 +183,31 @@ describe("progress", () => {
     },
   );
 
+  it.each([
+    ["between the fields of its body", { pad: " ".repeat(200_000), content: "hi" }],
+    ["in what it says", { pad: "", content: `hi${" \n".repeat(100_000)}` }],
+  ])(
+    "counts nothing for white space %s: another key would be refused for it",
+    async (_name, { pad, content }) => {
+      const key = await chat.stack.createKey();
+      const gate = createGate();
+      const usage = { promptTokens: 14, cachedTokens: 0, completionTokens: 10 };
+      const words = Array.from({ length: 10 }, () => textChunk(" word"));
+      chat.upstream.answer({ kind: "events", events: [...words, gate, finishChunk(), usageChunk(usage)] });
+      const text = JSON.stringify({ ...chatBody({ model: GOLD_MODEL, stream: true }, content) });
+      const headers = { "content-type": "application/json" };
+      const sent = chat.send({ key: key.key, headers, body: `{${pad}${text.slice(1)}` });
+      const during = await waitFor("progress to be visible", async () => {
+        const spent = await spentCents(key);
+        return spent > 0 && spent;
+      });
+      gate.release();
+      expect(describeAnswer(await sent)).toBe("200");
+      expect(await spentCents(key)).toBe(34);
+      expect(during).toBeLessThanOrEqual(34);
+    },
+  );
+
   it("follows the upstream's own count where every chunk has one", async () => {
     const key = await chat.stack.createKey();
     const [first, second] = [createGate(), createGate()];

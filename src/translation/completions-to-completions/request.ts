@@ -36,7 +36,15 @@ export class CompletionsRequest extends ReadRequest<Content> {
   protected override measure({ body, fields }: Content): PromptSize {
     const { hasMedia } = fields.prompts;
     const textBytes = Buffer.byteLength(body.text);
-    return { textBytes, messages: 0, hasMedia, hasTools: false, predictionBytes: 0, isWhole: true };
+    return {
+      textBytes,
+      inkBytes: 0,
+      messages: 0,
+      hasMedia,
+      hasTools: false,
+      predictionBytes: 0,
+      isWhole: true,
+    };
   }
 
   protected override convert({ body }: Content, { upstreamModel, profile }: ModelTarget): Uint8Array {

@@ -1,5 +1,6 @@
 import type { PromptSize } from "../client-protocol.ts";
 import { formatJson } from "../json/exact-json.ts";
+import { countInkBytes } from "../ink-bytes.ts";
 import { PARAGRAPH, type AssistantPart, type ParsedMessage, type UserPart } from "./parts.ts";
 import type { ParsedRequest } from "./parsed-request.ts";
 
@@ -7,15 +8,18 @@ import type { ParsedRequest } from "./parsed-request.ts";
 export function measurePrompt(request: ParsedRequest): PromptSize {
   const { system, messages, tools, responseFormat } = request;
   let textBytes = Buffer.byteLength(system);
+  let inkBytes = countInkBytes(system);
   let messageCount = system === "" ? 0 : 1;
   for (const message of messages) {
     textBytes += measureMessage(message);
+    inkBytes += measureInk(message);
     messageCount += countMessages(message);
   }
   if (tools.length > 0) textBytes += Buffer.byteLength(formatJson(tools));
   if (responseFormat !== null) textBytes += Buffer.byteLength(formatJson(responseFormat));
   return {
     textBytes,
+    inkBytes,
     messages: messageCount,
     hasMedia: messages.some(hasMedia),
     hasTools: tools.length > 0,
@@ -35,6 +39,16 @@ function measureMessage(message: ParsedMessage): number {
   if (message.role === "system") return Buffer.byteLength(message.text) + PARAGRAPH.length;
   let bytes = 0;
   for (const part of message.parts) bytes += measurePart(part) + PARAGRAPH.length;
+  return bytes;
+}
+
+function measureInk(message: ParsedMessage): number {
+  if (message.role === "system") return countInkBytes(message.text);
+  if (message.role === "assistant") return 0;
+  let bytes = 0;
+  for (const part of message.parts) {
+    if (part.kind === "text" || part.kind === "tool_result") bytes += countInkBytes(part.text);
+  }
   return bytes;
 }
 

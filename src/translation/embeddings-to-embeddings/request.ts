@@ -31,7 +31,15 @@ export class EmbeddingsRequest extends ReadRequest<Content> {
 
   protected override measure({ body, hasMedia }: Content): PromptSize {
     const textBytes = Buffer.byteLength(body.text);
-    return { textBytes, messages: 0, hasMedia, hasTools: false, predictionBytes: 0, isWhole: true };
+    return {
+      textBytes,
+      inkBytes: 0,
+      messages: 0,
+      hasMedia,
+      hasTools: false,
+      predictionBytes: 0,
+      isWhole: true,
+    };
   }
 
   protected override convert({ body }: Content, model: ModelTarget): Uint8Array {

@@ -1,5 +1,6 @@
 import { formatJson } from "../json/exact-json.ts";
 import type { JsonBody } from "../json/parse-body.ts";
+import { countInkBytes } from "../ink-bytes.ts";
 import type { PromptSize } from "../client-protocol.ts";
 
 /** Collects what of a body is put before the model, in the order of reading. Lenient: the upstream checks the body. */
@@ -11,9 +12,17 @@ export class PromptParts {
   unbounded: PromptSize["unbounded"] = undefined;
   #hasUnknownFields = false;
   readonly #texts: string[] = [];
+  #inkBytes = 0;
 
   /** A text; anything else counts as nothing. */
   addText(value: unknown): void {
+    if (typeof value !== "string" || value === "") return;
+    this.#texts.push(value);
+    this.#inkBytes += countInkBytes(value);
+  }
+
+  /** As `addText`, of what servers may leave out: reasoning, names of tools. */
+  addDroppable(value: unknown): void {
     if (typeof value === "string" && value !== "") this.#texts.push(value);
   }
 
@@ -45,6 +54,7 @@ export class PromptParts {
   get size(): PromptSize {
     return {
       textBytes: this.#texts.reduce((bytes, text) => bytes + Buffer.byteLength(text), 0),
+      inkBytes: this.#inkBytes,
       messages: this.messages,
       hasMedia: this.media > 0,
       hasTools: this.hasTools,

@@ -63,7 +63,7 @@ export function createAccount({ charge, counted = null }: FixtureOptions = {}): 
     price: PRICE,
     currency: "USD",
     promptBytes: 400,
-    promptTextBytes: 400,
+    promptInkBytes: 400,
     estimatedInputTokens: 100,
     largestOutputTokens: 50,
     estimator,

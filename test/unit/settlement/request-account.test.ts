@@ -201,13 +201,24 @@ describe("RequestAccount.chargeProgress", () => {
 
   it("is never above the worst case that is held", async () => {
     const { account, charges, observe } = createAccount();
-    account.limitProgress(125n);
+    account.limitTo(125n);
     observe({ generatedBytes: 4, generatedDeltas: 40 });
     await account.chargeProgress();
     observe({ generatedBytes: 4, generatedDeltas: 45 });
     await account.chargeProgress();
     expect(charges.map(({ totalMicrocents }) => totalMicrocents)).toEqual([125n]);
     expect(charges.map(({ estimate }) => estimate?.totalMicrocents)).toEqual([125n]);
+  });
+
+  it("ends in no estimate above the worst case that is held", async () => {
+    const { account, observe } = createAccount({ counted: 45 });
+    account.limitTo(125n);
+    observe({ generatedBytes: 4, generatedDeltas: 45 });
+    expect(await account.settle("complete", OK)).toMatchObject({ estimated: true, costMicrocents: 125n });
+    const told = createAccount();
+    told.account.limitTo(125n);
+    told.observe({ usage: { ...USAGE, outputTokens: 45 } });
+    expect((await told.account.settle("complete", OK)).costMicrocents).toBeGreaterThan(125n);
   });
 
   it("waits for the one before", async () => {

@@ -57,6 +57,7 @@ const REQUEST: Pick<
   model: "acme/echo",
   promptSize: () => ({
     textBytes: 50,
+    inkBytes: 50,
     messages: 1,
     hasMedia: false,
     hasTools: false,
@@ -71,14 +72,18 @@ const REQUEST: Pick<
 };
 
 /** What `open` is asked for; fields of the admission as given. */
-export function createOpenInput(admission: Partial<Admission> = {}, bodyBytes = 400): OpenInput {
+export function createOpenInput(
+  admission: Partial<Admission> = {},
+  bodyBytes = 400,
+  upstreamBytes = bodyBytes,
+): OpenInput {
   return {
     admission: { ...ADMISSION, ...admission },
     model: MODEL as Model,
     requestedModel: MODEL.id,
     request: REQUEST as ClientRequest,
     bodyBytes,
-    upstreamBytes: 58,
+    upstreamBytes,
   };
 }
 

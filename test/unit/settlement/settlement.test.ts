@@ -40,10 +40,17 @@ describe("Settlement.open", () => {
     expect(seen.holds[0]?.floorInputTokens).toBe(1_000);
   });
 
+  it("estimates no prompt beyond what strict caps hold for what goes upstream", async () => {
+    const { settlement, seen } = createSettlement();
+    await settlement.open(createOpenInput({}, 20_000, 82));
+    await settlement.open(createOpenInput({ strictCaps: true }, 20_000, 82));
+    expect(seen.holds.map(({ floorInputTokens }) => floorInputTokens <= 82)).toEqual([true, true]);
+  });
+
   it("holds the worst case with strict caps", async () => {
     const { settlement, seen } = createSettlement();
     await settlement.open(createOpenInput({ strictCaps: true }));
-    expect(seen.holds[0]?.worstCaseMicrocents).toBe(58n + 100n);
+    expect(seen.holds[0]?.worstCaseMicrocents).toBe(400n + 100n);
   });
 
   it("holds again with the worst case when strict caps were switched on meanwhile", async () => {
@@ -52,7 +59,7 @@ describe("Settlement.open", () => {
         Promise.resolve({ outcome: worstCaseMicrocents === null ? "worst_case_required" : "held" }),
     });
     await settlement.open(createOpenInput());
-    expect(seen.holds.map(({ worstCaseMicrocents }) => worstCaseMicrocents)).toEqual([null, 158n]);
+    expect(seen.holds.map(({ worstCaseMicrocents }) => worstCaseMicrocents)).toEqual([null, 500n]);
   });
 
   it("refuses with the cap's figures, and charges nothing", async () => {

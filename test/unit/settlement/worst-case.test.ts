@@ -19,6 +19,7 @@ const GIVEN = {
 };
 const SIZE = {
   textBytes: 100,
+  inkBytes: 80,
   messages: 2,
   hasMedia: false,
   hasTools: false,

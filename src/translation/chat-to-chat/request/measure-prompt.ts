@@ -1,5 +1,6 @@
 import type { PromptSize } from "../../client-protocol.ts";
 import { isJsonObject, type JsonObject } from "../../../json-object.ts";
+import { countInkBytes } from "../../ink-bytes.ts";
 import { type JsonBody } from "../../json/parse-body.ts";
 
 /** Content parts that are text; any other kind may be worth any number of tokens. */
@@ -58,12 +59,14 @@ export function measurePrompt(
   messages: readonly Readonly<Record<string, unknown>>[],
 ): PromptSize {
   let textBytes = 0;
+  let inkBytes = 0;
   let predictionBytes = 0;
   let hasMedia = body.members.some(({ key }) => key === "chat_template");
   for (const message of messages) {
     textBytes += countText(message, "content");
-    const { content } = message;
+    const { content, role } = message;
     for (const part of Array.isArray(content) ? content : [content]) {
+      if (role !== "assistant") inkBytes += countInk(part);
       if (isJsonObject(part) && !TEXT_PARTS.has(part["type"])) hasMedia = true;
       else textBytes += countText(part);
     }
@@ -74,6 +77,7 @@ export function measurePrompt(
   }
   return {
     textBytes,
+    inkBytes,
     messages: messages.length,
     hasMedia,
     hasTools: hasTools(body.value),
@@ -81,6 +85,11 @@ export function measurePrompt(
     isWhole:
       !hasMedia && body.members.every(({ key }) => WHOLE_FIELDS.has(key)) && hasClientTools(body.value),
   };
+}
+
+function countInk(part: unknown): number {
+  const text = isJsonObject(part) && part["type"] === "text" ? part["text"] : part;
+  return typeof text === "string" ? countInkBytes(text) : 0;
 }
 
 /** UTF-8 bytes of every string in a value: arguments and names of tool calls, refusals, reasoning. */

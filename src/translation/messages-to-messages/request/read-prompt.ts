@@ -57,15 +57,15 @@ function readBlock(block: JsonObject, parts: PromptParts): void {
       parts.addText(block["text"]);
       break;
     case "thinking":
-      parts.addText(block["thinking"]);
+      parts.addDroppable(block["thinking"]);
       // Where thinking is not shown, this is what carries it.
-      if (block["thinking"] === "") parts.addText(block["signature"]);
+      if (block["thinking"] === "") parts.addDroppable(block["signature"]);
       break;
     case "redacted_thinking":
-      parts.addText(block["data"]);
+      parts.addDroppable(block["data"]);
       break;
     case "tool_use":
-      parts.addText(block["name"]);
+      parts.addDroppable(block["name"]);
       parts.addJson(block["input"]);
       break;
     case "tool_reference":

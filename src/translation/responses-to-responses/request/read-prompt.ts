@@ -91,18 +91,18 @@ function readReasoning(
   { summary, content, encrypted_content: encrypted }: JsonObject,
   parts: PromptParts,
 ): void {
-  readParts(content, parts);
-  if (typeof encrypted === "string") parts.addText(encrypted);
-  else readParts(summary, parts);
+  readParts(content, parts, "addDroppable");
+  if (typeof encrypted === "string") parts.addDroppable(encrypted);
+  else readParts(summary, parts, "addDroppable");
 }
 
 /** A text, or parts of content; a part without a text is an image, a file or something unknown. */
-function readParts(content: unknown, parts: PromptParts): void {
-  parts.addText(content);
+function readParts(content: unknown, parts: PromptParts, add: "addText" | "addDroppable" = "addText"): void {
+  parts[add](content);
   for (const part of toArray(content)) {
     if (!isJsonObject(part)) continue;
     const text = part["text"] ?? part["refusal"];
-    if (typeof text === "string") parts.addText(text);
+    if (typeof text === "string") parts[add](text);
     else parts.media += 1;
   }
 }

@@ -37,7 +37,7 @@ describe("ChatRequest.promptSize", () => {
       bytes: 8,
     },
   ])("counts $name", ({ message, bytes }) => {
-    expect(parseFields({ messages: [message] }).promptSize()).toEqual({
+    expect(parseFields({ messages: [message] }).promptSize()).toMatchObject({
       textBytes: bytes,
       messages: 1,
       hasMedia: false,
@@ -62,7 +62,7 @@ describe("ChatRequest.promptSize", () => {
   it("counts the JSON of tools and response schema", () => {
     const tools = [{ type: "function", function: { name: "f", parameters: { type: "object" } } }];
     const responseFormat = { type: "json_schema", json_schema: { name: "s", schema: {} } };
-    expect(parseFields({ tools, response_format: responseFormat }).promptSize()).toEqual({
+    expect(parseFields({ tools, response_format: responseFormat }).promptSize()).toMatchObject({
       textBytes: 2 + JSON.stringify(tools).length + JSON.stringify(responseFormat).length,
       messages: 1,
       hasMedia: false,
@@ -86,6 +86,19 @@ describe("ChatRequest.promptSize", () => {
     ],
   ])("says that the prompt is not whole with %s", (_name, fields) => {
     expect(parseFields(fields).promptSize().isWhole).toBe(false);
+  });
+
+  it("counts as read for certain what stands in the conversation, without white space and earlier answers", () => {
+    const request = parseFields({
+      messages: [
+        { role: "system", content: "be  kind" },
+        { role: "user", content: [{ type: "text", text: "two\n\nwords" }] },
+        { role: "assistant", content: "<think>no</think>yes", reasoning_content: "why" },
+        { role: "tool", tool_call_id: "c1", content: " 42 " },
+      ],
+      tools: [{ type: "function", function: { name: "f" } }],
+    });
+    expect(request.promptSize().inkBytes).toBe("bekindtwowords42".length);
   });
 
   it("counts a predicted output apart", () => {

@@ -1,0 +1,86 @@
+/** Strict caps before answers that tell no usage: what is estimated is never more than what was held. */
+import { describe, expect, it } from "vitest";
+import { withChatStack } from "../support/chat-stack.ts";
+import { finishChunk, type ScriptedAnswer, textChunk, textCompletion } from "../support/scripted-answer.ts";
+import type { CreatedKey } from "../support/test-key.ts";
+import { waitFor } from "../support/wait.ts";
+import { GOLD_MODEL, MESSAGES_PATH, METERED_CATALOG, readSpend } from "./metering-figures.ts";
+
+const CAP_CENTS = 1_000;
+/** A cent for each byte that goes upstream and each token of the template, two for the only generated token. */
+const HELD_CENTS = 300;
+const DROPPED = "x".repeat(20_000);
+
+const chat = withChatStack(() => ({ catalog: METERED_CATALOG }));
+
+const messages = (content: unknown) => [{ role: "user", content }];
+/** What does not go upstream, in a body that is to be worth five times of the cap if its bytes counted. */
+const BODIES = [
+  { name: "blanks between its fields", body: { messages: messages("hi") }, blanks: 20_000 },
+  {
+    name: "content that is dropped",
+    body: {
+      messages: [
+        ...messages("hi"),
+        {
+          role: "assistant",
+          content: [
+            { type: "redacted_thinking", data: DROPPED },
+            { type: "text", text: "yes" },
+          ],
+        },
+        ...messages("go on"),
+      ],
+    },
+    blanks: 0,
+  },
+];
+
+const WORDS = Array.from({ length: 40 }, () => textChunk(" word"));
+const ENDINGS: readonly {
+  readonly ending: string;
+  readonly answer: ScriptedAnswer;
+  readonly stream: boolean;
+}[] = [
+  { ending: "a reset", answer: { kind: "reset" }, stream: false },
+  { ending: "a client that leaves", answer: { kind: "hang" }, stream: false },
+  {
+    ending: "a whole answer",
+    answer: { kind: "json", body: textCompletion(" word".repeat(40), null) },
+    stream: false,
+  },
+  { ending: "a whole stream", answer: { kind: "events", events: [...WORDS, finishChunk()] }, stream: true },
+  { ending: "a broken stream", answer: { kind: "events", events: WORDS, ending: "reset" }, stream: true },
+];
+
+async function sendAndSettle(key: CreatedKey, body: string, isAborted: boolean) {
+  const controller = new AbortController();
+  const headers = { "content-type": "application/json" };
+  const options = { path: MESSAGES_PATH, key: key.key, headers, body, signal: controller.signal };
+  const sent = chat.send(options).catch(() => undefined);
+  await chat.upstream.waitForRequests(1);
+  if (isAborted) controller.abort();
+  await sent;
+  const store = await chat.stack.store();
+  return waitFor("the request to be settled", async () => {
+    const { items } = await store.listRequests(key.organizationId, { limit: 1, after: null });
+    return items[0];
+  });
+}
+
+describe.each(BODIES)("a request with $name, under strict caps", ({ body, blanks }) => {
+  it.each(ENDINGS)(
+    "is never charged above what it held for it, with $ending",
+    async ({ answer, stream, ending }) => {
+      const key = await chat.stack.createKey({ hardCapCents: CAP_CENTS }, { strictCaps: true });
+      chat.upstream.answer(answer);
+      const text = JSON.stringify({ model: GOLD_MODEL, max_tokens: 1, stream, ...body });
+      const padded = `{${" ".repeat(blanks)}${text.slice(1)}`;
+      const row = await sendAndSettle(key, padded, ending === "a client that leaves");
+      expect(row).toMatchObject({ estimated: true });
+      const cents = Number((await readSpend(chat.stack, key)).key) / 1_000_000;
+      expect(cents).toBeGreaterThan(0);
+      expect(cents).toBeLessThanOrEqual(HELD_CENTS);
+    },
+  );
+});

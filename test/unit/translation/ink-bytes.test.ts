@@ -1,0 +1,28 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { countInkBytes } from "../../../src/translation/ink-bytes.ts";
+
+describe("countInkBytes", () => {
+  it.each([
+    ["a b\tc\r\n", 3],
+    ["Grüße", 7],
+    ["你好　世界", 12],
+    ["👋🏽 ok", 10],
+    [" \u0000\u007f\u00a0\u00ad\u2003\u200b\u2028\u2060\u3000\ufeff", 0],
+    ["–—…", 9],
+  ])("of %j is %d", (text, bytes) => {
+    expect(countInkBytes(text)).toBe(bytes);
+  });
+
+  it("is never more than the text's bytes, and the same however much white space is in it", () => {
+    const space = fc.constantFrom(" ", "\n", "\t", "\u00a0", "\u3000", "\u2009");
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.string({ unit: "grapheme" }), space)), (pieces) => {
+        const text = pieces.map(([word]) => word).join("");
+        const spaced = pieces.map(([word, white]) => word + white.repeat(9)).join("");
+        expect(countInkBytes(text)).toBeLessThanOrEqual(Buffer.byteLength(text));
+        expect(countInkBytes(spaced)).toBe(countInkBytes(text));
+      }),
+    );
+  });
+});
