@@ -88,6 +88,8 @@ export class RequestAccount {
   #settling: Promise<Settled> | null = null;
   /** A command of this request was never answered, so its record must not be deleted. */
   hasUnansweredCommand = false;
+  /** When it is charged next, see `chargeDue`. */
+  dueMs = 0;
   /** The file of the journal that has this request's line, while Redis has no record of it. */
   begunIn: JournalFile | null = null;
 

@@ -29,7 +29,8 @@ import { identifyRequest } from "./identify-request.ts";
 import { placeHold } from "./place-hold.ts";
 import { describeLargestPrompt, estimatePrompt, type SentPrompt } from "./estimate-prompt.ts";
 import { describeRefusal } from "./refusal-checks.ts";
-import { batches, eachOrganization, pushTo } from "./organization-batches.ts";
+import { chargeDue, DUE_INTERVAL_MS, FIRST_CHARGE_AFTER_MS } from "./charge-due.ts";
+import { eachOrganization, pushTo } from "./organization-batches.ts";
 import type { ClientResult } from "../request-log/line.ts";
 import { type AccountKeeper, type Ending, RequestAccount } from "./request-account.ts";
 import type { RequestLog } from "../request-log/request-log.ts";
@@ -75,8 +76,6 @@ export interface SettlementOptions {
   readonly dashboard: DashboardAddress;
 }
 
-/** Published: a worker that dies loses at most 2 s of a stream. The rest is for the way from the upstream to Redis. */
-const PROGRESS_INTERVAL_MS = 1_500;
 /** Holds expire after 30 s without a sign of life from their owner. */
 const RENEW_INTERVAL_MS = 10_000;
 const FORGET_INTERVAL_MS = 500;
@@ -122,7 +121,7 @@ export class Settlement {
 
   /** Starts the progress charges, renewals and deletions. */
   start(): void {
-    this.#every(PROGRESS_INTERVAL_MS, () => this.#chargeProgress());
+    this.#every(DUE_INTERVAL_MS, () => this.#chargeDue());
     this.#every(RENEW_INTERVAL_MS, () => this.#renew());
     this.#every(FORGET_INTERVAL_MS, () => this.#forget());
   }
@@ -179,6 +178,7 @@ export class Settlement {
     if (!(await this.#begun.begin(account, admission))) {
       await this.#hold(account, input, price);
     }
+    account.dueMs = this.#options.clock.monotonicMs() + FIRST_CHARGE_AFTER_MS;
     this.#open.set(account.identity.requestId, account);
     return account;
   }
@@ -344,16 +344,12 @@ export class Settlement {
     this.#timers.push(timer);
   }
 
-  /** In batches, so that an admission never waits for the charges of thousands of streams. */
-  async #chargeProgress(): Promise<void> {
-    for (const batch of batches([...this.#open.values()])) {
-      await Promise.all(batch.map((account) => this.#chargeProgressOf(account)));
-    }
-  }
-
-  async #chargeProgressOf(account: RequestAccount): Promise<void> {
-    await account.chargeProgress();
-    if (this.#begun.has(account)) await account.chargeOpening();
+  #chargeDue(): Promise<void> {
+    const nowMs = this.#options.clock.monotonicMs();
+    return chargeDue(this.#open.values(), nowMs, async (account) => {
+      await account.chargeProgress();
+      if (this.#begun.has(account)) await account.chargeOpening();
+    });
   }
 
   async #renew(): Promise<void> {

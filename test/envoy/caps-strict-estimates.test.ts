@@ -53,13 +53,15 @@ const ENDINGS: readonly {
   { ending: "a broken stream", answer: { kind: "events", events: WORDS, ending: "reset" }, stream: true },
 ];
 
-async function sendAndSettle(key: CreatedKey, body: string, isAborted: boolean) {
+/** What became of a request whose client leaves, where it does, once the upstream has it. */
+async function sendAndSettle(key: CreatedKey, body: string, leaves: boolean) {
   const controller = new AbortController();
-  const headers = { "content-type": "application/json" };
-  const options = { path: MESSAGES_PATH, key: key.key, headers, body, signal: controller.signal };
-  const sent = chat.send(options).catch(() => undefined);
+  const headers = { authorization: `Bearer ${key.key}`, "content-type": "application/json" };
+  const options = { method: "POST", headers, body, signal: controller.signal };
+  const read = async (): Promise<string> => (await fetch(chat.stack.baseUrl + MESSAGES_PATH, options)).text();
+  const sent = read().catch(() => undefined);
   await chat.upstream.waitForRequests(1);
-  if (isAborted) controller.abort();
+  if (leaves) controller.abort();
   await sent;
   const store = await chat.stack.store();
   return waitFor("the request to be settled", async () => {
