@@ -127,10 +127,12 @@ function checkSidecar(file: unknown): CrossProblem[] {
   }
   const host = textOf(valueAt(tcp, "host"));
   const isMeant = hasTls || valueAt(tcp, "allow_plaintext") === true;
-  if (host === null || isMeant || isLoopback(host)) return [];
-  const message =
-    `${host} is reached from outside this machine: give \`sidecar.tls\`, or \`allow_plaintext: true\` where a mesh ` +
-    "encrypts it";
+  if (host === null || isMeant) return [];
+  const message = isLoopback(host)
+    ? `every program on this machine, and in this pod, reaches ${host}: leave \`sidecar.tcp\` out (Unix sockets), give ` +
+      "`sidecar.tls`, or `allow_plaintext: true` where all of them are trusted"
+    : `${host} is reached from outside this machine: give \`sidecar.tls\`, or \`allow_plaintext: true\` where a mesh ` +
+      "encrypts it";
   return [{ path: ["sidecar", "tcp", "host"], message }];
 }
 

@@ -115,8 +115,8 @@ export function createSidecarSchema(source: SecretSource) {
       allow_plaintext: flag()
         .default(false)
         .describe(
-          "Allows a `sidecar.tcp.host` off loopback without `sidecar.tls`, where a mesh encrypts the connection. It " +
-            "carries keys and prompts, and whoever reaches it can spend in anybody's name.",
+          "Allows `sidecar.tcp` without `sidecar.tls`, on loopback too: where a mesh encrypts the connection, or where " +
+            "all that reaches it is trusted. It carries keys and prompts, and whoever reaches it can spend in anybody's name.",
         ),
     }),
     tls: orNull(createSidecarTlsSchema(source)),

@@ -53,7 +53,7 @@ export interface EnvoyServerOptions {
   readonly handlers: EnvoyHandlers;
   /** Limit of one message in either direction; larger ones end the call with an error. */
   readonly maxMessageBytes: number;
-  /** Mutual TLS; in the clear when left out, for Unix sockets and loopback. */
+  /** Mutual TLS; in the clear when left out, for Unix sockets and what the operator has allowed. */
   readonly tls?: SidecarTlsOptions | null;
   /** Renewed certificates that cannot be used; the old ones stay. */
   readonly onCertificateProblem?: (error: unknown) => void;

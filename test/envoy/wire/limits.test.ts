@@ -12,7 +12,7 @@ import {
   FRAME,
   SETTING,
 } from "../../../src/envoy/transport/wire/frames.ts";
-import { MAX_FRAME_BYTES } from "../../../src/envoy/transport/wire/limits.ts";
+import { MAX_FRAME_BYTES, MAX_QUEUED_BYTES } from "../../../src/envoy/transport/wire/limits.ts";
 import { waitFor } from "../../support/wait.ts";
 import { formatCall, formatGreeting, formatMessage, WireClient } from "../../support/wire-client.ts";
 import { MAX_MESSAGE_BYTES, startWireServer, type WireServer } from "./wire-server.ts";
@@ -146,6 +146,26 @@ describe("limits", () => {
     // The status waits behind what is not read, so the end of its time comes first.
     expect(await client.waitForReset(1)).toBe(ERROR.internalError);
     await waitFor("the end of the call", () => wire.ended.count === 1);
+  });
+
+  it("leave others their replies when those that some do not read have filled the connection", async () => {
+    const client = await open([[SETTING.initialWindowSize, 0]]);
+    const reply = Buffer.alloc(MAX_MESSAGE_BYTES - 1_000);
+    wire.answer = () => reply;
+    const calls = Math.ceil(MAX_QUEUED_BYTES / (2 * reply.length)) + 1;
+    const message = (id: number): Buffer => formatMessage(id, encodeBody("more"));
+    await client.write(
+      ...repeat(calls, (index) => {
+        const id = 2 * index + 1;
+        return Buffer.concat([formatCall(id, PROCESS.path), message(id), message(id)]);
+      }),
+    );
+    await waitFor("all of them", () => wire.bodies.flat().length > MAX_QUEUED_BYTES / reply.length);
+    wire.answer = () => Buffer.from("small");
+    const id = 100_001;
+    await client.write(formatCall(id, PROCESS.path), formatWindowUpdate(id, 1_000), message(id));
+    await waitFor("a reply", () => client.messages(id).length === 1);
+    expect(client.find(FRAME.goaway)).toBeUndefined();
   });
 
   it("end a call at its deadline", async () => {

@@ -29,7 +29,10 @@ export interface WireServer {
 }
 
 /** Answers checks with OK, but for the path `/never`, and bodies as `answer` says. */
-export async function startWireServer(address?: EnvoyServerAddress): Promise<WireServer> {
+export async function startWireServer(
+  address?: EnvoyServerAddress,
+  maxMessageBytes = MAX_MESSAGE_BYTES,
+): Promise<WireServer> {
   const folder = await mkdtemp(path.join(tmpdir(), "wire-"));
   const socketPath = path.join(folder, "server.sock");
   const bodies: string[][] = [];
@@ -53,7 +56,7 @@ export async function startWireServer(address?: EnvoyServerAddress): Promise<Wir
   const server = await createEnvoyServer({
     transport: "wire",
     address: address ?? { socketPath },
-    maxMessageBytes: MAX_MESSAGE_BYTES,
+    maxMessageBytes,
     handlers: {
       check: async ({ attributes }) => {
         checks.count += 1;

@@ -30,6 +30,17 @@ export class GrpcFrameReader {
     return this.#pendingBytes > 0;
   }
 
+  /** Of the message that is not whole. */
+  get pendingBytes(): number {
+    return this.#pendingBytes;
+  }
+
+  /** Nothing is read any more. */
+  drop(): void {
+    this.#pending = [];
+    this.#pendingBytes = 0;
+  }
+
   /**
    * The messages that this chunk completes, a part of `bytes`. Throws `GrpcFrameError` on a compressed or too large
    * message.

@@ -1,18 +1,27 @@
 /** What one connection may cost. Each limit is far above what Envoy needs, and small against a machine's memory. */
 const MEBIBYTE = 1024 * 1024;
 
-/** The default of 64 kB makes Envoy wait for us several times in each larger body: half the throughput at 100 kB. */
-export const STREAM_WINDOW_BYTES = 4 * MEBIBYTE;
+/**
+ * The default of 64 kB makes Envoy wait for us several times in each larger body: half the throughput at 100 kB. It is
+ * also what each stream may have sent of a message that is not whole, before anybody counts it.
+ */
+export const STREAM_WINDOW_BYTES = MEBIBYTE;
 /** Over all streams of a connection. Envoy has one or two connections per thread. */
 export const CONNECTION_WINDOW_BYTES = 64 * MEBIBYTE;
+/** Of messages that are not whole, over all streams of a connection: beyond, one at a time gets window. */
+export const HELD_BYTES = 64 * MEBIBYTE;
+/** With more, a call that adds to it fails: two hundred large messages have begun at once, and none is whole. */
+export const MAX_HELD_BYTES = 256 * MEBIBYTE;
 export const MAX_FRAME_BYTES = MEBIBYTE;
 /** Every request in flight is a stream or two; Envoy opens another connection for more. */
 export const MAX_CONCURRENT_STREAMS = 16_384;
 /** Encoded and decoded. Envoy's calls carry some 300 bytes of headers. */
 export const MAX_HEADER_BYTES = 64 * 1024;
 
-/** Replies that wait for a window or the socket, over all streams: from here on a call that adds to them fails. */
+/** Replies that wait for a window or the socket, over all streams: from here on a call fails that has more than its share. */
 export const MAX_QUEUED_BYTES = 256 * MEBIBYTE;
+/** Small replies of a call pass even then: it is not those that are read that have filled the connection. */
+export const QUEUED_SHARE_BYTES = 256 * 1024;
 /** Frames that the socket does not take. DATA waits elsewhere, so these are answers to a peer that reads nothing. */
 export const MAX_UNSENT_BYTES = 4 * MEBIBYTE;
 

@@ -3,8 +3,9 @@ import { GRPC_STATUS, type GrpcStatusCode } from "./grpc-status.ts";
 import type { CallHeaders } from "./call-headers.ts";
 import { ReceiveWindow } from "./flow-control.ts";
 import { ERROR, type ErrorCode, formatWindowUpdate } from "./frames.ts";
+import type { HeldBytes, Holder } from "./held-bytes.ts";
 import { encodeHeaderBlock } from "./hpack.ts";
-import { STREAM_WINDOW_BYTES } from "./limits.ts";
+import { QUEUED_SHARE_BYTES, STREAM_WINDOW_BYTES } from "./limits.ts";
 import { Outgoing, type SendHost } from "./outgoing.ts";
 
 /** What a call tells the service that it belongs to. */
@@ -20,6 +21,8 @@ export interface GrpcCallListener {
 /** A connection as its streams see it. */
 export interface StreamHost extends SendHost {
   readonly maxMessageBytes: number;
+  /** What its streams have received of messages that are not whole. */
+  readonly held: HeldBytes;
   /** All its streams together have too much that the peer does not read. */
   readonly isFull: boolean;
   /** Our side is done; reset the stream if the peer's is not soon. */
@@ -34,7 +37,7 @@ const MAX_REASON_LENGTH = 1_000;
 const OK_TRAILERS = encodeHeaderBlock([["grpc-status", "0"]]);
 
 /** One HTTP/2 stream, and the gRPC call on it: messages in both directions, and one status at the end. */
-export class WireStream {
+export class WireStream implements Holder {
   readonly id: number;
   readonly headers: CallHeaders;
   readonly outgoing: Outgoing;
@@ -47,8 +50,10 @@ export class WireStream {
   readonly #reader: GrpcFrameReader;
   #listener: GrpcCallListener | null = null;
   #receivedBytes = 0;
-  /** Messages and bytes of window, while the listener has paused. */
+  #heldBytes = 0;
+  /** While the listener has paused. */
   #buffered: Buffer[] = [];
+  /** Of the window: while the listener has paused, or others come first. */
   #withheldBytes = 0;
   #isPaused = false;
   #isRemoteClosed = false;
@@ -70,6 +75,14 @@ export class WireStream {
     return this.#isRemoteClosed;
   }
 
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
   /** Begins to read. */
   start(listener: GrpcCallListener): void {
     this.#listener = listener;
@@ -82,12 +95,16 @@ export class WireStream {
     for (const part of parts) bytes += part.length;
     if (bytes > maxMessageBytes) {
       this.fail(GRPC_STATUS.resourceExhausted, `a reply of ${bytes} bytes is over the limit`);
-    } else if (this.outgoing.queuedBytes > 2 * maxMessageBytes || this.#host.isFull) {
+    } else if (this.outgoing.queuedBytes > 2 * maxMessageBytes || this.#isOverShare(bytes)) {
       // Envoy stops sending when its own buffers are full, so this much unread means that it is stuck.
       this.fail(GRPC_STATUS.resourceExhausted, "replies are not read");
     } else {
       this.outgoing.sendMessage(parts, bytes);
     }
+  }
+
+  #isOverShare(bytes: number): boolean {
+    return this.#host.isFull && this.outgoing.queuedBytes + bytes > QUEUED_SHARE_BYTES;
   }
 
   /** Ends with OK after what was sent, however slowly that is read. */
@@ -121,15 +138,20 @@ export class WireStream {
   /** The listener is behind: it gets no message until `resume`, and the peer no more window. */
   pause(): void {
     this.#isPaused = true;
+    if (this.#heldBytes > 0) this.#host.held.wake();
   }
 
   resume(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
+    this.giveBackHeld();
+    this.#handOver(this.#buffered.splice(0));
+  }
+
+  giveBackHeld(): void {
     const withheld = this.#withheldBytes;
     this.#withheldBytes = 0;
     this.#giveBack(withheld);
-    this.#handOver(this.#buffered.splice(0));
   }
 
   /** Payload of a DATA frame, a part of `bytes`; `frameBytes` counts its padding too. */
@@ -149,6 +171,7 @@ export class WireStream {
       this.fail(GRPC_STATUS.resourceExhausted, error.message);
       return;
     }
+    if (!this.#hold(this.#reader.pendingBytes)) return;
     this.#giveBack(frameBytes);
     this.#handOver(messages);
   }
@@ -172,14 +195,35 @@ export class WireStream {
     if (this.#isOver) return;
     this.#isOver = true;
     this.outgoing.drop();
-    this.#buffered = [];
+    this.#forget();
     this.#listener?.onClose?.();
   }
 
   #end(trailers: Buffer): void {
     if (this.outgoing.isEnded) return;
-    this.#buffered = [];
+    this.#forget();
     this.outgoing.end(trailers);
+  }
+
+  /** What has come and is nobody's any more. */
+  #forget(): void {
+    this.#buffered = [];
+    this.#reader.drop();
+    this.#hold(0);
+  }
+
+  /** So much of a message that is not whole is kept. False: it is too much, and the call has failed. */
+  #hold(bytes: number): boolean {
+    const { held } = this.#host;
+    const before = this.#heldBytes;
+    if (bytes === before) return true;
+    this.#heldBytes = bytes;
+    if (bytes < before) held.release(this, before);
+    if (bytes === 0) return true;
+    held.add(this, bytes < before ? bytes : bytes - before);
+    if (!held.isFull) return true;
+    this.fail(GRPC_STATUS.resourceExhausted, "too many messages have begun and none is whole");
+    return false;
   }
 
   #handOver(messages: readonly Buffer[]): void {
@@ -191,7 +235,7 @@ export class WireStream {
   }
 
   #giveBack(bytes: number): void {
-    if (this.#isPaused) {
+    if (this.#isPaused || (this.#heldBytes > 0 && !this.#host.held.mayGrow(this))) {
       this.#withheldBytes += bytes;
       return;
     }

@@ -14,6 +14,7 @@ import {
   streamClosed,
 } from "./frames.ts";
 import type { FrameGuards } from "./frame-guards.ts";
+import { HeldBytes } from "./held-bytes.ts";
 import { readDependency, withoutPadding } from "./header-collector.ts";
 import { CONNECTION_WINDOW_BYTES, MAX_CONCURRENT_STREAMS } from "./limits.ts";
 import type { Outgoing } from "./outgoing.ts";
@@ -43,6 +44,7 @@ export class Streams implements StreamHost {
   readonly output: Output;
   readonly sendWindow = new SendWindow(DEFAULT_WINDOW_BYTES);
   readonly maxMessageBytes: number;
+  readonly held = new HeldBytes();
   readonly #peer: PeerSettings;
   readonly #guards: FrameGuards;
   readonly #events: StreamEvents;
