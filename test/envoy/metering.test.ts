@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { describeAnswer } from "../support/answer-checks.ts";
 import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
+import { CHAT_MODEL } from "../support/gateway-config.ts";
 import { finishChunk, type ScriptedAnswer, textChunk, textCompletion } from "../support/scripted-answer.ts";
 import {
   addKey,
@@ -96,6 +97,9 @@ const UNUSABLE: readonly (readonly [name: string, usage: unknown])[] = [
 
 const TEXT = "The quick brown fox jumps over the lazy dog, and then it rests for a while. ";
 
+const CHOICE = { index: 0, delta: {}, finish_reason: "stop" };
+const responsesBody = () => ({ model: CHAT_MODEL, input: "hello" });
+
 function streamed(last: object): ScriptedAnswer {
   return {
     kind: "events",
@@ -171,6 +175,28 @@ describe("what an answer costs", () => {
     });
     await chat.send({ key: key.key, body: chatBody({ stream: true }) });
     expect((await readSpend(chat.stack, key)).key).toBe(9n * 250n + 5n * 1_000n);
+  });
+
+  it.each([
+    [
+      "in the first choice, as Moonshot's",
+      (usage: object) => finishChunk("stop", { choices: [{ ...CHOICE, usage }] }),
+    ],
+    ["in a member of its own, as Groq's", (usage: object) => finishChunk("stop", { x_groq: { usage } })],
+  ])("is the upstream's own count where it stands %s", async (_name, makeLast) => {
+    const usage = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 };
+    for (const [path, makeBody] of [
+      [CHAT_PATH, chatBody],
+      [MESSAGES_PATH, messagesBody],
+      ["/v1/responses", () => ({ ...responsesBody(), stream: true })],
+    ] as const) {
+      const key = await chat.stack.createKey();
+      chat.upstream.answer({ kind: "events", events: [textChunk("hello there"), makeLast(usage)] });
+      const answer = await chat.send({ key: key.key, path, body: makeBody({ stream: true }) });
+      expect(describeAnswer(answer)).toBe("200");
+      expect((await readSpend(chat.stack, key)).key).toBe(100n * 250n + 20n * 1_000n);
+      expect(await readRequest(chat.stack, key, answer)).toMatchObject({ estimated: false });
+    }
   });
 
   it("stays the count that came when null usage follows", async () => {

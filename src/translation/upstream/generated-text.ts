@@ -2,7 +2,7 @@ import type { CostReport, DescribeCost, Observation, UsageContradiction } from "
 import type { TokenUsage } from "../../token-usage.ts";
 import { isJsonObject } from "../../json-object.ts";
 import { TextBuffer } from "../text-buffer.ts";
-import { type ReportedUsage, readServiceTier, readUsage } from "./usage.ts";
+import { findUsage, type ReportedUsage, readServiceTier, readUsage } from "./usage.ts";
 
 /** As much text as a tokenizer is given when an upstream reports no usage. */
 const MAX_TEXT_BYTES = 1_048_576;
@@ -61,7 +61,7 @@ export class GeneratedText implements Observation {
 
   /** Usage and service tier of a chunk or an answer; of each the last that is not null counts. */
   readUsage(answer: Readonly<Record<string, unknown>>): void {
-    this.report(readUsage(answer["usage"]), answer);
+    this.report(readUsage(findUsage(answer)), answer);
   }
 
   /** What was read of an answer's usage; null changes nothing. @param answer What may name a service tier. */

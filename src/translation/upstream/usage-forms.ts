@@ -44,8 +44,15 @@ const CHAT: UsageForm = {
     ["prompt_tokens_details", "cache_creation_tokens"],
     ["cache_creation_input_tokens"],
   ],
-  cacheWrite5m: [["prompt_tokens_details", "cache_creation_token_details", "ephemeral_5m_input_tokens"]],
-  cacheWrite1h: [["prompt_tokens_details", "cache_creation_token_details", "ephemeral_1h_input_tokens"]],
+  cacheWrite5m: [
+    ["prompt_tokens_details", "cache_creation_token_details", "ephemeral_5m_input_tokens"],
+    // Proxies that pass Anthropic's own on
+    ["cache_creation", "ephemeral_5m_input_tokens"],
+  ],
+  cacheWrite1h: [
+    ["prompt_tokens_details", "cache_creation_token_details", "ephemeral_1h_input_tokens"],
+    ["cache_creation", "ephemeral_1h_input_tokens"],
+  ],
   inputAudio: [["prompt_tokens_details", "audio_tokens"]],
   cachedAudio: [["prompt_tokens_details", "cached_tokens_details", "audio_tokens"]],
   reasoning: [["completion_tokens_details", "reasoning_tokens"]],

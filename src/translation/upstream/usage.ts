@@ -72,6 +72,17 @@ function countMessagePrompt(usage: JsonObject): number {
   return [[prompt], cached, cacheWrite].reduce((sum, paths) => sum + readFigure(usage, paths), 0);
 }
 
+/**
+ * The usage of a chat completion or a chunk, wherever the server puts it: beside the choices, in the first of them
+ * (Moonshot), or in a member of its own (Groq).
+ */
+export function findUsage({ usage, choices, x_groq: groq }: JsonObject): unknown {
+  if (isJsonObject(usage)) return usage;
+  const choice: unknown = Array.isArray(choices) ? choices[0] : null;
+  if (isJsonObject(choice) && isJsonObject(choice["usage"])) return choice["usage"];
+  return isJsonObject(groq) ? groq["usage"] : usage;
+}
+
 /** The tokens alone of `readUsage`. */
 export function parseUsage(value: unknown): TokenUsage | null {
   return readUsage(value)?.tokens ?? null;
@@ -90,7 +101,8 @@ export function readServiceTier(answer: JsonObject): string | null {
 function readForm(usage: unknown, form: UsageForm): ReportedUsage | null {
   if (!isJsonObject(usage)) return null;
   const told = follow(usage, form.prompt);
-  const completion = follow(usage, form.completion);
+  const total = readFigure(usage, form.total) || null;
+  const completion = follow(usage, form.completion) ?? completeFrom(total, told);
   if (!isTokenCount(told) || !isTokenCount(completion)) return null;
   const cached = readFigure(usage, form.cached);
   const cacheWrite5m = readFigure(usage, form.cacheWrite5m);
@@ -109,8 +121,13 @@ function readForm(usage: unknown, form: UsageForm): ReportedUsage | null {
     cachedAudio: readFigure(usage, form.cachedAudio),
     reasoning: readFigure(usage, form.reasoning),
     outputAudio: readFigure(usage, form.outputAudio),
-    total: readFigure(usage, form.total) || null,
+    total,
   });
+}
+
+/** The output that was left out, where the total tells it. */
+function completeFrom(total: number | null, prompt: unknown): number | undefined {
+  return total !== null && isTokenCount(prompt) && total >= prompt ? total - prompt : undefined;
 }
 
 function countTokens(figures: Figures): ReportedUsage {

@@ -7,6 +7,7 @@ import { mapStopReason } from "./map-stop-reason.ts";
 import { requireEnd } from "../../upstream/end-reasons.ts";
 import { findChoice, readFinishReason, readMatchedStop } from "../../upstream/read-choice.ts";
 import { readContent, readReasoning, readRefusal } from "../../upstream/read-message.ts";
+import { findUsage } from "../../upstream/usage.ts";
 import { readToolCalls } from "./read-tool-calls.ts";
 import { ThinkingSignature } from "./thinking-signature.ts";
 
@@ -42,7 +43,7 @@ export function convertCompletion(completion: JsonObject, settings: AnswerSettin
     ...mapStopReason(ending, settings.stopSequences),
     container: null,
     diagnostics: null,
-    usage: convertUsage(completion["usage"]) ?? createUsage(),
+    usage: convertUsage(findUsage(completion)) ?? createUsage(),
   };
 }
 

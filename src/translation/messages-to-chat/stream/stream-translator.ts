@@ -8,6 +8,7 @@ import { mapStopReason } from "../response/map-stop-reason.ts";
 import { isEndReason, requireEnd } from "../../upstream/end-reasons.ts";
 import { findChoice, readFinishReason, readMatchedStop } from "../../upstream/read-choice.ts";
 import { readContent, readReasoning, readRefusal } from "../../upstream/read-message.ts";
+import { findUsage } from "../../upstream/usage.ts";
 import { BlockWriter } from "./block-writer.ts";
 import { DeltaSequencer } from "../../upstream/delta-sequencer.ts";
 import { requireChunk } from "../../upstream/require-chunk.ts";
@@ -65,7 +66,7 @@ export class StreamTranslator {
    */
   readChunk(chunk: unknown): void {
     requireChunk(chunk, this.#generated, { protocol: "messages", model: this.#settings.model });
-    this.#usage = convertUsage(chunk["usage"]) ?? this.#usage;
+    this.#usage = convertUsage(findUsage(chunk)) ?? this.#usage;
     if (this.#startUsage === null) this.#start();
     const choice = findChoice(chunk);
     if (choice !== null && this.#finishReason === "") this.#readChoice(choice);

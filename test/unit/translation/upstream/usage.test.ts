@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { NO_TOKENS } from "../../../../src/token-usage.ts";
 import {
-  mergeMessageUsage,
   parseUsage,
   readMessageUsage,
   readResponseUsage,
@@ -248,6 +247,26 @@ describe("the forms of usage", () => {
       }),
     },
     {
+      form: "proxies of Anthropic: what was written, with its lifetimes, stands beside the prompt's details",
+      usage: {
+        ...chat,
+        prompt_tokens_details: { cached_tokens: 600 },
+        cache_creation_input_tokens: 300,
+        cache_creation: { ephemeral_5m_input_tokens: 200, ephemeral_1h_input_tokens: 100 },
+      },
+      tokens: inputs({
+        inputTokens: 400,
+        cachedInputTokens: 600,
+        cacheWriteTokens: 200,
+        cacheWrite1hTokens: 100,
+      }),
+    },
+    {
+      form: "the output is left out, and the total tells it",
+      usage: { prompt_tokens: 1000, total_tokens: 1100 },
+      tokens: inputs({ inputTokens: 1000 }),
+    },
+    {
       form: "xAI: reasoning stands beside the output",
       usage: { ...chat, total_tokens: 1130, completion_tokens_details: { reasoning_tokens: 30 } },
       tokens: inputs({ inputTokens: 1000, outputTokens: 130, reasoningTokens: 30 }),
@@ -305,24 +324,6 @@ describe("the forms of usage", () => {
   it("messages with lifetimes alone: their sum was written", () => {
     const { cache_creation_input_tokens: _, ...apart } = message;
     expect(readMessageUsage(apart)?.tokens).toEqual(messageTokens);
-  });
-
-  it("messages streamed: what `message_delta` says replaces what `message_start` said, the rest stays", () => {
-    const start = { ...message, output_tokens: 1, cache_read_input_tokens: 5 };
-    const delta = { output_tokens: 100, cache_read_input_tokens: 600, cache_creation: null };
-    const merged = mergeMessageUsage(start, delta);
-    expect(readMessageUsage(merged)).toEqual({ tokens: messageTokens, contradiction: null });
-  });
-
-  it.each([
-    ["none", {}],
-    ["null", { output_tokens: null, input_tokens: null }],
-    ["negative", { output_tokens: -1, input_tokens: -1 }],
-    ["fractional", { output_tokens: 200.5, input_tokens: 2_000.5 }],
-    ["a text", { output_tokens: "200", input_tokens: "2000" }],
-    ["less than before", { output_tokens: 99, input_tokens: 0, cache_read_input_tokens: 0 }],
-  ])("messages streamed: figures that are %s change nothing", (_name, delta) => {
-    expect(readMessageUsage(mergeMessageUsage(message, delta))?.tokens).toEqual(messageTokens);
   });
 
   it("messages whose lifetimes are not the writes: the writes count, an hour's first", () => {
