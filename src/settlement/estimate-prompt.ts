@@ -26,9 +26,9 @@ export interface EstimatedPrompt {
 type Estimator = Pick<TokenEstimator, "estimatePrompt" | "overheadTokens">;
 
 export function estimatePrompt(prompt: SentPrompt, estimator: Estimator): EstimatedPrompt {
-  const { admission, model, request } = prompt;
+  const { admission, model, request, bodyBytes } = prompt;
   const { promptTokens } = request;
-  const { bytes, inkBytes, mediaTokens } = measurePromptBytes(request, prompt);
+  const { bytes, inkBytes, mediaTokens } = measurePromptBytes(request, bodyBytes);
   const estimate = promptTokens ?? estimator.estimatePrompt(subjectOf(admission, model), bytes) + mediaTokens;
   return {
     promptBytes: mediaTokens === 0 && promptTokens === null ? bytes : null,

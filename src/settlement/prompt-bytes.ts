@@ -14,17 +14,14 @@ export interface PromptBytes {
   readonly mediaTokens: number;
 }
 
-/**
- * The bytes of a request that are text: a picture's base64 is worth far fewer tokens than its length says, and what of the
- * client's body does not go upstream (blanks, dropped content) is worth none.
- */
+/** The bytes of a request that are text: a picture's base64 is worth far fewer tokens than its length says. */
 export function measurePromptBytes(
   request: Pick<ClientRequest, "promptSize">,
-  { bodyBytes, upstreamBytes }: { readonly bodyBytes: number; readonly upstreamBytes: number },
+  bodyBytes: number,
 ): PromptBytes {
-  const whole = Math.min(bodyBytes, upstreamBytes);
-  if (bodyBytes < MEASURE_FROM_BYTES) return { bytes: whole, inkBytes: 0, mediaTokens: 0 };
+  if (bodyBytes < MEASURE_FROM_BYTES) return { bytes: bodyBytes, inkBytes: 0, mediaTokens: 0 };
   const { hasMedia, textBytes, inkBytes } = request.promptSize();
-  const bytes = hasMedia ? textBytes : whole;
-  return { bytes, inkBytes: Math.min(bytes, inkBytes), mediaTokens: hasMedia ? MEDIA_TOKENS : 0 };
+  return hasMedia
+    ? { bytes: textBytes, inkBytes, mediaTokens: MEDIA_TOKENS }
+    : { bytes: bodyBytes, inkBytes, mediaTokens: 0 };
 }

@@ -74,25 +74,18 @@ describe("measurePromptBytes", () => {
     }),
   });
 
-  const sent = (bytes: number) => ({ bodyBytes: bytes, upstreamBytes: bytes });
-
   it("takes the body's own bytes where they are text", () => {
-    const measure = measurePromptBytes(measured(false), sent(100_000));
+    const measure = measurePromptBytes(measured(false), 100_000);
     expect(measure).toEqual({ bytes: 100_000, inkBytes: 40, mediaTokens: 0 });
   });
 
-  it("takes no bytes of a body that do not go upstream", () => {
-    const blanks = { bodyBytes: 100_000, upstreamBytes: 30 };
-    expect(measurePromptBytes(measured(false), blanks)).toEqual({ bytes: 30, inkBytes: 30, mediaTokens: 0 });
-  });
-
   it("takes only the text's bytes beside images", () => {
-    const measure = measurePromptBytes(measured(true), sent(100_000));
+    const measure = measurePromptBytes(measured(true), 100_000);
     expect(measure).toEqual({ bytes: 50, inkBytes: 40, mediaTokens: 1_000 });
   });
 
   it("does not measure small bodies", () => {
-    const measure = measurePromptBytes(unmeasured, sent(8_191));
+    const measure = measurePromptBytes(unmeasured, 8_191);
     expect(measure).toEqual({ bytes: 8_191, inkBytes: 0, mediaTokens: 0 });
   });
 });
