@@ -2,6 +2,8 @@
  * Composition root of what runs once per host, beside the workers (worker.ts): management API, dashboard, alerts,
  * retention, closing of requests whose worker is gone.
  */
+import { type HealthServer, startHealthServer } from "./admin/health-server.ts";
+import { isReady } from "./admin/is-ready.ts";
 import { startAdminServer } from "./admin/server.ts";
 import { createAlertDelivery } from "./alerts/create-alert-delivery.ts";
 import { CatalogReference } from "./catalog/catalog-reference.ts";
@@ -62,6 +64,7 @@ export async function startSupervisorServices(
     ...telemetry.admin,
     logger,
   });
+  const health = await openHealthPort(options, store);
   const pagesUrl = config.dashboard.baseUrl ?? admin.url;
   const alerts = createAlertDelivery({ config, store, client, pagesUrl, clock: systemClock, logger });
   void opening.opened.then(() => repairInBackground(store, logger));
@@ -79,11 +82,22 @@ export async function startSupervisorServices(
     },
     async close() {
       await admin.close();
+      await health?.close();
       for (const task of tasks) await task.stop();
       telemetry.hub.stop();
       opening.close();
     },
   };
+}
+
+/** Null: health is asked on the admin port alone. */
+async function openHealthPort(
+  { config: { admin }, areWorkersReady }: SupervisorServicesOptions,
+  store: Store,
+): Promise<HealthServer | null> {
+  if (admin.healthPort === null) return null;
+  const isServing = (): Promise<boolean> => isReady({ store, areWorkersReady });
+  return await startHealthServer({ host: admin.host, port: admin.healthPort, isReady: isServing });
 }
 
 /** Tidies what a crash between two slots can have left. It reads everything, and nothing waits for it. */

@@ -15,6 +15,7 @@ import { convertError } from "./convert-error.ts";
 import { addDashboard } from "./dashboard/dashboard.tsx";
 import type { AdminApp, AdminAppOptions, AdminEnvironment } from "./app-options.ts";
 import { FailureLimit, withFailureLimit } from "./failure-limit.ts";
+import { isReady } from "./is-ready.ts";
 import { addMetrics } from "./metrics-route.ts";
 import { authenticate, type Principal } from "./principal.ts";
 
@@ -45,14 +46,10 @@ export function createAdminApp(options: AdminAppOptions): AdminApp {
   return app;
 }
 
-function addHealth(app: AdminApp, { store, areWorkersReady = () => true }: AdminAppOptions): void {
+function addHealth(app: AdminApp, options: AdminAppOptions): void {
   app.get("/healthz", (context) => context.json({ status: "ok" }));
   app.get("/readyz", async (context) => {
-    const isRedisThere = await store.timeMs().then(
-      () => true,
-      () => false,
-    );
-    const ready = isRedisThere && areWorkersReady();
+    const ready = await isReady(options);
     return context.json({ status: ready ? "ready" : "not_ready" }, ready ? 200 : 503);
   });
 }

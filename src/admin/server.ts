@@ -7,6 +7,7 @@
 import { readFileSync } from "node:fs";
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { getRequestListener } from "@hono/node-server";
 import { formatHost, isLoopback } from "../local-url.ts";
@@ -43,6 +44,8 @@ const KEEP_ALIVE_TIMEOUT_MS = 15_000;
 const IDLE_TIMEOUT_MS = 120_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_CONNECTIONS = 1_000;
+/** Half: whoever takes all that one address may have leaves as many for all others. */
+const MAX_CONNECTIONS_PER_ADDRESS = 500;
 const CLOSE_BOUND_MS = 2_000;
 
 /**
@@ -53,7 +56,7 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
   requirePrivacy(options);
   const server = createHttpServer(options);
   server.maxConnections = MAX_CONNECTIONS;
-  server.setTimeout(options.idleTimeoutMs ?? IDLE_TIMEOUT_MS);
+  boundConnections(server, options.idleTimeoutMs ?? IDLE_TIMEOUT_MS);
   server.on("clientError", answerBrokenRequest);
   // Node would answer 417 by itself, without our headers; what is expected changes nothing here.
   server.on("checkExpectation", (incoming, outgoing) => server.emit("request", incoming, outgoing));
@@ -65,6 +68,24 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
     });
   });
   return { url: urlOf(server, options), close: () => close(server) };
+}
+
+/** So many of one address, and none for long that does not ask: neither before its first request nor within one. */
+function boundConnections(server: Server, idleTimeoutMs: number): void {
+  const perAddress = new Map<string, number>();
+  server.on("connection", (socket: Socket) => {
+    const address = socket.remoteAddress ?? "";
+    const count = (perAddress.get(address) ?? 0) + 1;
+    perAddress.set(address, count);
+    socket.once("close", () => {
+      const left = (perAddress.get(address) ?? 1) - 1;
+      if (left === 0) perAddress.delete(address);
+      else perAddress.set(address, left);
+    });
+    if (count > MAX_CONNECTIONS_PER_ADDRESS) socket.destroy();
+  });
+  server.setTimeout(HEADERS_TIMEOUT_MS);
+  server.prependListener("request", ({ socket }: IncomingMessage) => void socket.setTimeout(idleTimeoutMs));
 }
 
 /** The configuration says so too; this holds for whoever starts the server in another way. */
@@ -94,7 +115,8 @@ function createHttpServer(options: AdminServerOptions): Server {
   if (options.tls === null) return createServer(limits, listener);
   const { certFile, keyFile } = options.tls;
   const files = { cert: readFileSync(certFile), key: readFileSync(keyFile) };
-  const server = createTlsServer({ ...limits, ...files, minVersion: "TLSv1.2" }, listener);
+  const secure = { minVersion: "TLSv1.2", handshakeTimeout: HEADERS_TIMEOUT_MS } as const;
+  const server = createTlsServer({ ...limits, ...files, ...secure }, listener);
   const watcher = watchFiles([certFile, keyFile], () => renew(server, options.tls, options.logger));
   server.once("close", () => watcher.close());
   return server;

@@ -84,6 +84,9 @@ function listAddresses(config: Config) {
   return [
     { field: "listen.port", host: listen.host, port: listen.port },
     { field: "admin.port", host: admin.host, port: admin.port },
+    ...(admin.healthPort === null
+      ? []
+      : [{ field: "admin.health_port", host: admin.host, port: admin.healthPort }]),
   ];
 }
 

@@ -22,7 +22,7 @@ interface Container {
   readonly volumeMounts: readonly { readonly mountPath: string }[];
   readonly restartPolicy?: string;
   readonly securityContext: Record<string, unknown>;
-  readonly livenessProbe?: { httpGet: { path: string } };
+  readonly livenessProbe?: { httpGet: { path: string; port: string } };
   readonly readinessProbe?: { httpGet: { path: string; scheme?: string } };
 }
 interface Manifest {
@@ -126,6 +126,7 @@ describe.skipIf(missing !== null)("deploy/helm, rendered", () => {
       "/healthz",
       "/healthz",
     ]);
+    expect(spec.containers[0]?.livenessProbe?.httpGet.port).toBe("health");
   });
 
   it("restarts pods for everything but the catalog, which is read again by itself", async () => {
@@ -158,6 +159,7 @@ describe.skipIf(missing !== null)("deploy/helm, rendered", () => {
     expect(spec.initContainers).toBeUndefined();
     expect(spec.containers[0]?.ports).toEqual([
       { name: "admin", containerPort: 10001 },
+      { name: "health", containerPort: 10002 },
       { name: "grpc-0", containerPort: 9000 },
       { name: "grpc-1", containerPort: 9001 },
     ]);

@@ -55,7 +55,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end -}}
 {{- $own := dict
   "listen" $listen
-  "admin" (dict "host" "0.0.0.0" "port" 10001 "allow_plain_http" true "operator_token" (dict "file" "/etc/gateway-secrets/operator/token"))
+  "admin" (dict "host" "0.0.0.0" "port" 10001 "health_port" 10002 "allow_plain_http" true "operator_token" (dict "file" "/etc/gateway-secrets/operator/token"))
   "sidecar" $sidecar
   "data_dir" "/var/lib/inference-gateway"
   "redis" $redis

@@ -100,9 +100,15 @@ function checkAdmin(file: unknown): CrossProblem[] {
     problems.push({ path: ["admin", "host"], message });
   }
   const port = numberOf(valueAt(admin, "port"), 10_001);
-  if (port !== 0 && port === numberOf(valueAt(file, "listen", "port"), 10_000)) {
+  const listenPort = numberOf(valueAt(file, "listen", "port"), 10_000);
+  if (port !== 0 && port === listenPort) {
     const message = `expected another port than \`listen.port\`, found ${port} for both`;
     problems.push({ path: ["admin", "port"], message });
+  }
+  const healthPort = numberOf(valueAt(admin, "health_port"), 0);
+  if (healthPort !== 0 && [port, listenPort].includes(healthPort)) {
+    const message = `expected another port than \`admin.port\` and \`listen.port\`, found ${healthPort} twice`;
+    problems.push({ path: ["admin", "health_port"], message });
   }
   return problems;
 }

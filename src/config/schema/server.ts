@@ -50,6 +50,10 @@ export function createAdminSchema(source: SecretSource) {
     port: port()
       .default(10_001)
       .describe("Port of the dashboard and the management API; 0 takes a free one."),
+    health_port: orNull(port()).describe(
+      "A port for `/healthz` and `/readyz` alone, on `admin.host`, in the clear: nothing that happens on `admin.port` " +
+        "keeps probes from it.",
+    ),
     operator_token: described(
       orNull(secret(source)),
       "Token of the operator, who may do everything on the management API.",

@@ -34,7 +34,7 @@ export function createConnectionManager(
       ...createClientIdentity(options.trustedHops),
       early_header_mutation_extensions: [createEarlyMutation(otlp !== null)],
       ...createTimeouts(options.timeouts),
-      ...createProtocolLimits(limits.streamWindowBytes),
+      ...createProtocolLimits(limits.streamWindowBytes, options.timeouts),
       access_log: [createAccessLog(options.accessLogFile)],
       ...createTracing(otlp),
       "#local_reply_config": "Envoy's own replies in the gateway's shape, see docs/envoy.md.",
@@ -115,11 +115,12 @@ function createTimeouts(timeouts: EdgeTimeouts): EnvoyNode {
   };
 }
 
-function createProtocolLimits(streamWindowBytes: number): EnvoyNode {
+function createProtocolLimits(streamWindowBytes: number, { connectionIdleSeconds }: EdgeTimeouts): EnvoyNode {
   return {
     max_request_headers_kb: 60,
     common_http_protocol_options: {
-      idle_timeout: "3600s",
+      "#idle_timeout": "Longer than load balancers keep a connection (600 s), which are to close it first.",
+      idle_timeout: formatSeconds(connectionIdleSeconds),
       max_headers_count: 100,
       "#headers_with_underscores_action": "Some servers take x_api_key for x-api-key.",
       headers_with_underscores_action: "DROP_HEADER",

@@ -13,7 +13,7 @@ import { createBodyLimits } from "./body-limits.ts";
 import { createConnectionManager } from "./connection-manager.ts";
 import { createListenerTls } from "./listener-tls.ts";
 import { createOverloadManager } from "./overload.ts";
-import { resolveOptions } from "./render-options.ts";
+import { formatSeconds, resolveOptions } from "./render-options.ts";
 import type { EdgeTimeouts, RenderOptions, ResolvedOptions } from "./render-options.ts";
 import { createSidecarClusterTls } from "./sidecar-cluster-tls.ts";
 import { createSidecarCluster } from "./sidecar-cluster.ts";
@@ -22,7 +22,7 @@ import { createTracingClusters } from "./tracing.ts";
 import { createUpstreamCluster } from "./upstream-cluster.ts";
 import { listCredentialFiles } from "./upstream-secrets.ts";
 import { type AuthorityPlaces, findSystemCaFile } from "./upstream-tls.ts";
-import { formatEnvoyYaml, oneLine } from "./yaml-document.ts";
+import { formatEnvoyYaml, oneLine, typed } from "./yaml-document.ts";
 import type { EnvoyNode } from "./yaml-document.ts";
 
 const HEADING =
@@ -126,6 +126,7 @@ function secretsFolder({ sidecar }: Pick<Config, "sidecar">, given?: string): st
 function createListener(config: Config, options: ResolvedOptions, secrets: string): ListenerNode {
   const { host, port, tls } = config.listen;
   const limits = createBodyLimits(config.limits.maxBodyBytes);
+  const first = formatSeconds(options.timeouts.requestHeadersSeconds);
   return {
     name: "gateway",
     address: { socket_address: oneLine({ address: host, port_value: port }) },
@@ -133,12 +134,29 @@ function createListener(config: Config, options: ResolvedOptions, secrets: strin
       "What is read while ext_authz decides; the buffer filter raises it for admitted requests. Keep it at an eighth of " +
       "max_request_bytes or less: with a larger one, bodies hang instead of being passed on or refused.",
     per_connection_buffer_limit_bytes: limits.connectionBufferBytes,
+    ...createFirstBytesWait(first),
     filter_chains: [
       {
         ...createListenerTls(tls, secrets),
+        "#transport_socket_connect_timeout": "A TLS handshake that does not come to its end.",
+        transport_socket_connect_timeout: first,
         filters: [createConnectionManager(limits, options, config.telemetry.otlp)],
       },
     ],
+  };
+}
+
+function createFirstBytesWait(wait: string): EnvoyNode {
+  return {
+    "#listener_filters":
+      "Waits for a connection's first bytes, before anything is made for it; one that stays silent is closed.",
+    listener_filters: [
+      {
+        name: "envoy.filters.listener.http_inspector",
+        typed_config: typed("envoy.extensions.filters.listener.http_inspector.v3.HttpInspector"),
+      },
+    ],
+    listener_filters_timeout: wait,
   };
 }
 

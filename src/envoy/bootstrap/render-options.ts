@@ -5,8 +5,10 @@
 
 /** Seconds of each wait at the edge. Fractions are allowed. */
 export interface EdgeTimeouts {
-  /** Request headers, from the first byte. */
+  /** A connection's first bytes or its TLS handshake, and each request's headers from their first byte. */
   readonly requestHeadersSeconds: number;
+  /** A connection without a request. Longer than load balancers keep one (600 s), which are to close it first. */
+  readonly connectionIdleSeconds: number;
   /** A whole request, headers and body: what is slower gets 408. */
   readonly requestSeconds: number;
   /** Nothing sent or received on a stream: SDKs wait 10 minutes for answers that are not streamed. */
@@ -53,6 +55,7 @@ export interface ResolvedOptions {
 
 const DEFAULT_TIMEOUTS: EdgeTimeouts = {
   requestHeadersSeconds: 10,
+  connectionIdleSeconds: 620,
   requestSeconds: 60,
   streamIdleSeconds: 900,
   admissionSeconds: 2,

@@ -36,7 +36,14 @@ describe("parseConfig", () => {
     const { upstreams: _, catalog: __, ...rest } = parse(good);
     expect(rest).toEqual({
       listen: { host: "127.0.0.1", port: 10_000, tls: null },
-      admin: { host: "127.0.0.1", port: 10_001, operatorToken: null, tls: null, allowPlainHttp: false },
+      admin: {
+        host: "127.0.0.1",
+        port: 10_001,
+        healthPort: null,
+        operatorToken: null,
+        tls: null,
+        allowPlainHttp: false,
+      },
       sidecar: { workers: "auto", sockets: "/etc/gateway/run", tcp: null, tls: null, transport: "wire" },
       dataDir: "/etc/gateway/data",
       redis: null,

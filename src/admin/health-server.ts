@@ -1,0 +1,79 @@
+/**
+ * Health on a port of its own, for probes: whatever happens on the admin port, they are answered. It knows two paths,
+ * says no secret and takes no body; a connection is answered once, and with too many at once the oldest ends, so that
+ * nobody can keep a probe out by staying.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { SECURITY_HEADERS } from "./http/security-headers.ts";
+
+export interface HealthServerOptions {
+  readonly host: string;
+  /** 0: a free one. */
+  readonly port: number;
+  /** Whether requests would be served. Never rejects. */
+  readonly isReady: () => Promise<boolean>;
+}
+
+export interface HealthServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+const MAX_CONNECTIONS = 256;
+/** A probe asks at once, and for little. */
+const TIMEOUT_MS = 5_000;
+
+/** Listens. @throws Error when the port is taken. */
+export async function startHealthServer(options: HealthServerOptions): Promise<HealthServer> {
+  const connections = new Set<Socket>();
+  const server = createServer(
+    { headersTimeout: TIMEOUT_MS, requestTimeout: TIMEOUT_MS, maxHeaderSize: 4_096 },
+    (request, response) => void answer(request, response, options),
+  );
+  server.setTimeout(TIMEOUT_MS);
+  server.on("connection", (socket) => {
+    connections.add(socket);
+    socket.once("close", () => connections.delete(socket));
+    const [oldest] = connections;
+    if (connections.size > MAX_CONNECTIONS) oldest?.destroy();
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(options.port, options.host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      const closed = new Promise<void>((resolve) => {
+        server.close(() => resolve());
+      });
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { isReady }: HealthServerOptions,
+): Promise<void> {
+  const path = request.url?.split("?", 1)[0];
+  for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
+  response.setHeader("connection", "close");
+  response.setHeader("content-type", "application/json");
+  if (path === "/healthz") {
+    response.end(JSON.stringify({ status: "ok" }));
+  } else if (path === "/readyz") {
+    const ready = await isReady();
+    response.statusCode = ready ? 200 : 503;
+    response.end(JSON.stringify({ status: ready ? "ready" : "not_ready" }));
+  } else {
+    response.statusCode = 404;
+    response.end(JSON.stringify({ status: "not_found" }));
+  }
+}

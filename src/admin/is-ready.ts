@@ -1,0 +1,13 @@
+import type { AdminAppOptions } from "./app-options.ts";
+
+/** Whether the workers and Redis are there. Never rejects. */
+export async function isReady({
+  store,
+  areWorkersReady = () => true,
+}: Pick<AdminAppOptions, "store" | "areWorkersReady">): Promise<boolean> {
+  const isRedisThere = await store.timeMs().then(
+    () => true,
+    () => false,
+  );
+  return isRedisThere && areWorkersReady();
+}
