@@ -17,7 +17,7 @@ export async function floodWithResets(port: number, connections: number, resetsE
   const bytes = Buffer.concat([formatGreeting(), ...pieces]);
   await Promise.all(
     sockets.map(async (socket) => {
-      const closed = once(socket, "close");
+      const closed = untilClosed(socket);
       // Envoy has read all of it by the time that it answers our end, or has closed the connection before.
       socket.end(bytes);
       await closed;
@@ -32,12 +32,17 @@ export async function floodWithCloses(port: number, connections: number): Promis
     while (left > 0) {
       left -= 1;
       const socket = await open(port);
-      const closed = once(socket, "close");
+      const closed = untilClosed(socket);
       socket.write(formatHead(), () => socket.resetAndDestroy());
       await closed;
     }
   };
   await Promise.all(Array.from({ length: CONNECTING_AT_ONCE }, work));
+}
+
+/** Whether by an end or a reset: Envoy resets what it has not read all of. */
+function untilClosed(socket: Socket): Promise<void> {
+  return new Promise((resolve) => socket.once("close", () => resolve()));
 }
 
 async function open(port: number): Promise<Socket> {
