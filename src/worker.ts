@@ -93,7 +93,8 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     maxMessageBytes: maxMessageBytesOf(config),
     reached: new ReachedUpstreams(options.channel),
     meter: telemetry.meter,
-    isReady: () => isOpen() && !draining,
+    isServing: () => isOpen() && !draining,
+    isGraceOver: () => outage.isGraceOver,
     isOnlyWorker: isOnlyWorker(config),
     dashboard: config.dashboard,
   });
@@ -220,20 +221,23 @@ interface Parts {
   readonly maxMessageBytes: number;
   readonly reached: ReachedUpstreams;
   readonly meter: RequestMeter;
-  readonly isReady: () => boolean;
+  /** Whether Envoy should send requests here: past the grace time too, where it is this worker that says why not. */
+  readonly isServing: () => boolean;
+  /** Redis is out of reach, and every request is refused for it. */
+  readonly isGraceOver: () => boolean;
   /** Envoy's calls come to this process alone. */
   readonly isOnlyWorker: boolean;
   readonly dashboard: DashboardAddress;
 }
 
 function createHandlers(parts: Parts): EnvoyHandlers {
-  const { store, admit, catalog, estimator, settlement, logger, clock, budget, reached, meter, isReady } =
+  const { store, admit, catalog, estimator, settlement, logger, clock, budget, reached, meter, isServing } =
     parts;
   const directory = new KeyDirectory({ lookUp: (hash) => store.lookUpKey(hash), clock });
   const currentCatalog = () => catalog.current;
   // In an outage every request fails in the same way.
   const errorLog = limitLog(logger);
-  const isSameWorker = () => parts.isOnlyWorker && isReady();
+  const isSameWorker = () => parts.isOnlyWorker && isServing();
   const underWay = new AdmissionsUnderWay({ isSameWorker, clock });
   const admitRequest = createAdmitRequest({
     directory,
@@ -241,7 +245,7 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     leave: (request) => settlement.leave({ isEntered: true, ...request }),
     protocols: PROTOCOLS,
     createRequestId: () => createId("req", clock.nowMs()),
-    isReady,
+    isReady: () => isServing() && !parts.isGraceOver(),
     logger: errorLog,
     meter,
     underWay,
@@ -285,6 +289,6 @@ function createHandlers(parts: Parts): EnvoyHandlers {
   return {
     check: createCheckHandler(admitRequest),
     openProcess: (call) => new RequestStream(call, streamServices),
-    isServing: isReady,
+    isServing,
   };
 }

@@ -72,7 +72,7 @@ export interface AdmissionServices {
   readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
   /** `req_` + UUID v7. */
   readonly createRequestId: () => string;
-  /** Whether requests would be served: Redis has answered, the catalog is loaded, no drain has begun. */
+  /** Whether a request could be admitted: Redis answers or the grace time is not over, no drain has begun. */
   readonly isReady: () => boolean;
   readonly logger: Logger<"error">;
   readonly meter: Pick<RequestMeter, "admitted" | "finished">;

@@ -33,6 +33,12 @@ export class GraceOutage {
     return this.#allSinceMs !== null;
   }
 
+  /** It has been out of reach for longer than any request may go on without it. */
+  get isGraceOver(): boolean {
+    if (this.#allSinceMs === null) return false;
+    return this.#options.clock.monotonicMs() - this.#allSinceMs >= this.#options.graceMs;
+  }
+
   /** Redis answered, for this organization or (null) for none in particular. */
   reached(organizationId: string | null): void {
     if (this.#allSinceMs !== null) {

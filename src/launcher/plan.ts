@@ -7,7 +7,9 @@ import { withLock } from "../setup/lock.js";
 import { ensureRedisServer } from "../setup/redis.ts";
 import { createToolContext } from "../setup/tool-context.ts";
 import { applyOverrides, type ConfigOverrides } from "../supervisor/config-overrides.ts";
-import { type DataLock, lockData } from "./data-lock.ts";
+import { requireUnused } from "../supervisor/socket-lock.ts";
+import { listWorkerSockets } from "../supervisor/worker-addresses.ts";
+import { type FolderLock, lockData } from "./folder-lock.ts";
 import { defaultDataDir, writeDefaultConfig } from "./default-config.ts";
 import { findFreePort, requireFree } from "./ports.ts";
 import { openSocketFolder, type SocketFolder } from "./socket-folder.ts";
@@ -22,7 +24,8 @@ export interface Plan {
   /** Null where the configuration names a Redis. */
   readonly redisProgram: string | null;
   readonly logDir: string;
-  readonly lock: DataLock;
+  /** Of the data and, where it is not a temporary folder, of the sockets. */
+  readonly locks: readonly FolderLock[];
   readonly sockets: SocketFolder;
   /** Only without a configuration. */
   readonly demoUpstream: DemoUpstream | null;
@@ -37,11 +40,12 @@ export interface Plan {
 export async function makePlan(givenFile: string | null): Promise<Plan> {
   const { configFile, lock, demoUpstream, ...opened } = await openConfig(givenFile);
   const loaded = loadConfig(configFile);
-  const dataLock = lock ?? (await lockData(loaded.dataDir));
+  const locks = [lock ?? (await lockData(loaded.dataDir))];
   try {
     const { host, port } = loaded.listen;
-    await requireFree(listAddresses(loaded));
     const sockets = opened.sockets ?? (await openSocketFolder(loaded.sidecar.sockets));
+    if (sockets.lock !== null) locks.push(sockets.lock);
+    await requireFree(listAddresses(loaded));
     const overrides: ConfigOverrides = {
       ...(sockets.isTemporary ? { sockets: sockets.path } : {}),
       ...(loaded.redis === null ? { privateRedis: join(sockets.path, "redis.sock") } : {}),
@@ -50,9 +54,10 @@ export async function makePlan(givenFile: string | null): Promise<Plan> {
     const programs = await findPrograms(loaded);
     const logDir = join(loaded.dataDir, "logs");
     const config = applyOverrides(loaded, overrides);
-    return { configFile, config, overrides, ...programs, logDir, lock: dataLock, sockets, demoUpstream };
+    await requireUnused(listSockets(config, overrides));
+    return { configFile, config, overrides, ...programs, logDir, locks, sockets, demoUpstream };
   } catch (error) {
-    dataLock.release();
+    for (const one of locks) one.release();
     await demoUpstream?.close();
     throw error;
   }
@@ -61,7 +66,7 @@ export async function makePlan(givenFile: string | null): Promise<Plan> {
 interface OpenedConfig {
   readonly configFile: string;
   /** Null: still to be taken, on the folder that the configuration names. */
-  readonly lock: DataLock | null;
+  readonly lock: FolderLock | null;
   readonly sockets: SocketFolder | null;
   readonly demoUpstream: DemoUpstream | null;
 }
@@ -77,6 +82,10 @@ async function openConfig(givenFile: string | null): Promise<OpenedConfig> {
   const demoUpstream = await startDemoUpstream({ host: "127.0.0.1", port: 0 });
   const values = { dataDir, sockets: sockets.path, demoUrl: demoUpstream.url };
   return { configFile: writeDefaultConfig(values), lock, sockets, demoUpstream };
+}
+
+function listSockets(config: Config, { privateRedis }: ConfigOverrides): readonly string[] {
+  return [...listWorkerSockets(config), ...(privateRedis === undefined ? [] : [privateRedis])];
 }
 
 function listAddresses(config: Config) {

@@ -84,10 +84,10 @@ export class Stack {
     await this.#serve?.stop(SERVE_STOP_MS);
     await this.#redis?.stop(REDIS_STOP_MS);
     await this.#cleanUp();
-    this.#plan.lock.release();
+    for (const lock of this.#plan.locks) lock.release();
   }
 
-  /** Ends everything at once. The lock on the data stays: a next start waits for what is still ending. */
+  /** Ends everything at once. The locks stay: a next start waits for what is still ending. */
   kill(): void {
     this.#credentials?.close();
     for (const process of this.#processes) process.kill();
@@ -100,7 +100,7 @@ export class Stack {
   }
 
   #note(): void {
-    this.#plan.lock.noteProcesses(this.#processes);
+    for (const lock of this.#plan.locks) lock.noteProcesses(this.#processes);
   }
 
   async #startRedis(): Promise<void> {

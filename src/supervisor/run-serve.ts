@@ -12,7 +12,6 @@ import { type ConfigState, writeConfigState } from "../config/reload/config-stat
 import { ConfigReloader, type ReloaderOptions } from "../config/reload.ts";
 import { fingerprint } from "../config/reload/watch-files.ts";
 import type { Config } from "../config/schema.ts";
-import { ConnectTimeoutError, tryConnect } from "../connect.ts";
 import type { Logger } from "../logger.ts";
 import { applyOverrides, type ConfigOverrides, pickOverrides } from "./config-overrides.ts";
 import type { SupervisorServices, SupervisorServicesOptions } from "./gateway-parts.ts";
@@ -20,9 +19,10 @@ import type { ServeReport } from "./messages.ts";
 import { onParentGone } from "./parent-process.ts";
 import { keepDemoKey, readDemoKey, resolveOperatorToken } from "./secret-file.ts";
 import { type RunningGateway, writeRunningGateway } from "./running-gateway.ts";
+import { lockSockets, requireUnused } from "./socket-lock.ts";
 import { StartError } from "./start-error.ts";
 import { Supervisor, type WorkerCrash } from "./supervisor.ts";
-import { listWorkerAddresses } from "./worker-addresses.ts";
+import { listWorkerAddresses, listWorkerSockets } from "./worker-addresses.ts";
 import type { WorkerEntry } from "./worker-slot.ts";
 
 export interface ServeOptions {
@@ -42,7 +42,6 @@ export interface ServeOptions {
 
 /** The launcher is gone and has taken Envoy along: there are no streams to wait for. */
 const ORPHAN_DRAIN_MS = 3_000;
-const TAKEN_PROBE_MS = 1_000;
 
 /** Starts everything and resolves once it runs; the process ends by signal. Throws what kept it from starting. */
 export async function runServe(options: ServeOptions): Promise<void> {
@@ -64,10 +63,11 @@ async function start(options: ServeOptions): Promise<void> {
   const written = options.loadConfig();
   const config = applyOverrides(written, options.overrides);
   requireRedis(config);
-  mkdirSync(config.dataDir, { recursive: true });
-  mkdirSync(config.sidecar.sockets, { recursive: true, mode: 0o700 });
   const addresses = listWorkerAddresses(config);
-  await requireUnused(addresses);
+  const sockets = listWorkerSockets(config);
+  if (sockets.length > 0) lockSockets(config.sidecar.sockets);
+  await requireUnused(sockets);
+  mkdirSync(config.dataDir, { recursive: true });
   const note = createNote(options, config.dataDir);
   note({ adminUrl: null });
   const onRestart = (crash: WorkerCrash): void => log.error(crash, "worker ended unasked, starting another");
@@ -157,28 +157,6 @@ function requireRedis(config: Config): void {
     "`serve` needs a Redis: set `redis.url` (or `redis.cluster`, `redis.sentinels`) in the configuration, " +
       "or use `inference-gateway up`, which starts a private one.",
   );
-}
-
-/** A second gateway on the same sockets would take them from under the first. */
-async function requireUnused(addresses: readonly string[]): Promise<void> {
-  for (const address of addresses) {
-    const path = /^unix:(.+)$/.exec(address)?.[1];
-    if (path !== undefined && (await isTaken(path))) {
-      throw new StartError(
-        `Another gateway listens on ${path}: stop it, or set another \`sidecar.sockets\`.`,
-      );
-    }
-  }
-}
-
-/** Who takes the connection late holds the socket, too. */
-async function isTaken(path: string): Promise<boolean> {
-  try {
-    await tryConnect({ address: { path } }, TAKEN_PROBE_MS);
-    return true;
-  } catch (error) {
-    return error instanceof ConnectTimeoutError;
-  }
 }
 
 /** Runs what ends the process once; asked again, `abort`. */

@@ -11,3 +11,9 @@ export function listWorkerAddresses(config: Config): readonly string[] {
     return `${tcp.host}:${tcp.port + index}`;
   });
 }
+
+/** The Unix sockets among them, as paths: all or none. */
+export function listWorkerSockets(config: Config): readonly string[] {
+  if (config.sidecar.tcp !== null) return [];
+  return listWorkerAddresses(config).map((address) => address.slice("unix:".length));
+}

@@ -3,13 +3,27 @@
  * (`grace_seconds: 0`), so that each refusal shows.
  */
 import { once } from "node:events";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { Agent, type IncomingMessage, request as startRequest } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { parse, stringify } from "yaml";
 import { inflightKey, requestBucketKey } from "../../src/store/redis/keys.ts";
 import { summarizeError } from "../support/answer-checks.ts";
 import { CHAT_PATH, chatBody } from "../support/chat-stack.ts";
+import { startChild } from "../support/child.ts";
+import { findFreePort } from "../support/free-port.ts";
 import { type HttpAnswer, readEvents, send, type SendOptions } from "../support/http.ts";
 import { runLoad } from "../support/running-load.ts";
 import { finishChunk, textChunk } from "../support/scripted-answer.ts";
@@ -290,5 +304,45 @@ describe("a Redis that dies under load and comes back", () => {
     await stack.redis.restart();
     await waitForHealthyWorkers(stack.sockets, WORKERS, 20_000);
     await waitFor("served again", async () => (await post()).status === 200);
+  });
+});
+
+describe("/readyz of a gateway whose workers cannot open connections to Redis any more", () => {
+  it("is 503 once no request can be admitted, and 200 when they can again", async () => {
+    const readiness = async () => (await send(stack.baseUrl, { path: "/readyz" })).status;
+    const socket = new URL(stack.redis.url).pathname;
+    const elsewhere = `${socket}.away`;
+    renameSync(socket, elsewhere);
+    onTestFinished(() => {
+      if (existsSync(elsewhere)) renameSync(elsewhere, socket);
+    });
+    // What is open serves on.
+    await waitFor("ready", async () => (await readiness()) === 200);
+    expect((await post()).status).toBe(200);
+    await redis.call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+    await waitFor("not ready", async () => (await readiness()) === 503);
+    expect(describeRefusal(await post())).toEqual(UNAVAILABLE);
+    renameSync(elsewhere, socket);
+    await waitFor("served again", async () => (await post()).status === 200);
+    await waitFor("ready again", async () => (await readiness()) === 200);
+  });
+});
+
+describe("a second `serve` on the same sockets", () => {
+  it("refuses to start before it touches anything, and the first serves on", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "igw-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const config = parse(readFileSync(stack.configFile, "utf8")) as Record<string, object>;
+    const ports = { admin: { port: await findFreePort() }, listen: { port: await findFreePort() } };
+    const sidecar = { ...config["sidecar"], sockets: stack.sockets };
+    const file = join(folder, "gateway.yaml");
+    writeFileSync(file, stringify({ ...config, ...ports, sidecar }));
+    const second = startChild(process.execPath, ["dist/main.js", "serve", "--config", file]);
+    expect(await second.waitForEnd()).toBe(1);
+    expect(second.stderr).toContain(
+      `Another gateway (process ${stack.serve.pid}) has its sockets in ${stack.sockets}: stop it, or set another \`sidecar.sockets\`.`,
+    );
+    expect(readdirSync(folder)).toEqual(["gateway.yaml"]);
+    expect((await post()).status).toBe(200);
   });
 });

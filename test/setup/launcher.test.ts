@@ -1,10 +1,12 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createServer } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { tryConnect } from "../../src/connect.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { waitFor } from "../support/wait.ts";
 import {
+  createTestFolder,
   type NotedProcess,
   startStandInStack,
   listSurvivors,
@@ -16,6 +18,10 @@ const named = (processes: readonly NotedProcess[], name: string): NotedProcess =
   if (found === undefined) throw new Error(`there is no ${name}`);
   return found;
 };
+
+/** What stands in a folder; a socket that was made anew has another inode. */
+const listWithInodes = (folder: string) =>
+  readdirSync(folder).map((name) => ({ name, inode: statSync(join(folder, name)).ino }));
 
 describe("launch", () => {
   it("prints one JSON line on stdout when the stack is ready, and the same token and key on a second start", async () => {
@@ -166,5 +172,31 @@ describe("launch, when it cannot start", () => {
     const second = await startStandInStack({ overrides: { data_dir: join(first.folder, "data") } });
     expect(await second.child.waitForEnd()).toBe(1);
     expect(second.child.stderr).toContain(`Another gateway (process ${first.child.pid})`);
+  });
+
+  it("refuses a folder of sockets that another launcher uses, and leaves that one's private Redis reachable", async () => {
+    const first = await startStandInStack();
+    await waitForReadyLine(first);
+    const sockets = join(first.folder, "run");
+    const before = listWithInodes(sockets);
+    const second = await startStandInStack({ overrides: { data_dir: "data", sidecar: { sockets } } });
+    expect(await second.child.waitForEnd()).toBe(1);
+    expect(second.child.stderr).toContain(
+      `Another gateway (process ${first.child.pid}) has its sockets in ${sockets}: stop it, or set another \`sidecar.sockets\`.`,
+    );
+    expect(listWithInodes(sockets)).toEqual(before);
+    expect(second.processes()).toEqual([]);
+    await expect(tryConnect({ address: { path: join(sockets, "redis.sock") } })).resolves.toBeGreaterThan(0);
+  });
+
+  it("refuses a folder of sockets in which somebody listens whose processes cannot be seen", async () => {
+    const folder = createTestFolder();
+    const path = join(folder, "redis.sock");
+    const server = createServer().listen(path);
+    onTestFinished(() => void server.close());
+    const stack = await startStandInStack({ overrides: { data_dir: "data", sidecar: { sockets: folder } } });
+    expect(await stack.child.waitForEnd()).toBe(1);
+    expect(stack.child.stderr).toContain(`Another gateway listens on ${path}: stop it`);
+    expect(stack.processes()).toEqual([]);
   });
 });

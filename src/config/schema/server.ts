@@ -106,8 +106,8 @@ export function createSidecarSchema(source: SecretSource) {
     sockets: path(source)
       .prefault("run")
       .describe(
-        "Folder for Unix sockets: one per worker, Envoy's admin interface, a private Redis. The longest socket " +
-          "path in it may have 107 bytes.",
+        "Folder for Unix sockets: one per worker, Envoy's admin interface, a private Redis. One gateway has it, and a " +
+          "second one refuses to start. The longest socket path in it may have 107 bytes.",
       ),
     tcp: sectionOrNull({
       host: host().describe(

@@ -58,7 +58,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   doctor: ["alerts", "config", "envoy", "store"],
   setup: [],
   // Composition, processes and commands: they put the others together, and no stage knows them.
-  supervisor: ["config", "envoy"],
+  supervisor: ["config", "envoy", "setup"],
   launcher: ["config", "demo", "envoy", "setup", "supervisor"],
   "worker.ts": [
     "auth",

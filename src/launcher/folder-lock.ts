@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { tryLock } from "../setup/lock.js";
 import { isRunning } from "../setup/process-identity.js";
+import { describeHolder, socketLockPath } from "../supervisor/socket-lock.ts";
 import { pause } from "../wait.ts";
 import { LaunchError } from "./launch-error.ts";
 import type { ManagedProcess } from "./managed-process.ts";
@@ -8,24 +9,33 @@ import type { ManagedProcess } from "./managed-process.ts";
 const ABANDONED_BOUND_MS = 15_000;
 const POLL_MS = 50;
 
-/** The right to use a data folder; there is one launcher at a time, since two Redis would ruin the same file. */
-export interface DataLock {
-  /** Notes what runs on the data, so that a later start can wait for it should this process be killed. */
+/** The right to use a folder, one launcher at a time. */
+export interface FolderLock {
+  /** Notes what runs in the folder, so that a later start can wait for it should this process be killed. */
   noteProcesses(processes: readonly ManagedProcess[]): void;
   release(): void;
 }
 
+/** Takes the data folder: two Redis would ruin the same file. Waits and throws as `lockFolder` does. */
+export function lockData(dataDir: string): Promise<FolderLock> {
+  return lockFolder(
+    join(dataDir, "up.lock"),
+    (pid) => `Another gateway (process ${pid}) runs on ${dataDir}: stop it, or set another \`data_dir\`.`,
+  );
+}
+
+/** Takes the folder of the sockets, as `serve` alone does. Waits and throws as `lockFolder` does. */
+export function lockSocketFolder(folder: string): Promise<FolderLock> {
+  return lockFolder(socketLockPath(folder), (pid) => describeHolder(folder, pid));
+}
+
 /**
- * Takes the data folder. Where a killed launcher left processes that are still ending, waits for them.
- * @throws LaunchError when another launcher uses the folder, or what was left does not end.
+ * Takes a folder by its lock file. Where a killed launcher left processes that are still ending, waits for them.
+ * @throws LaunchError when another process has the folder, or what was left does not end.
  */
-export async function lockData(dataDir: string): Promise<DataLock> {
-  const { lock, holder } = tryLock(join(dataDir, "up.lock"));
-  if (lock === null) {
-    throw new LaunchError(
-      `Another gateway (process ${holder.pid}) runs on ${dataDir}: stop it, or set another \`data_dir\`.`,
-    );
-  }
+async function lockFolder(path: string, describe: (pid: number) => string): Promise<FolderLock> {
+  const { lock, holder } = tryLock(path);
+  if (lock === null) throw new LaunchError(describe(holder.pid));
   try {
     await waitForEnd(parseProcesses(lock.abandoned?.note));
   } catch (error) {
