@@ -44,6 +44,8 @@ interface ErrorDefinition {
   readonly message: string;
   /** Seconds until it makes sense to try again, where the place that throws knows nothing better. */
   readonly retryAfterSeconds?: number;
+  /** Only somebody who changes something can help: it stays however often it is tried. */
+  readonly isPermanent?: boolean;
 }
 
 export const ERRORS = {
@@ -128,6 +130,13 @@ export const ERRORS = {
     status: 502,
     message:
       "The model's server refused the gateway's credential. The operator of this gateway must renew it.",
+    isPermanent: true,
+  },
+  upstream_model_not_found: {
+    status: 502,
+    message:
+      "The model's server knows no such model or endpoint. The operator of this gateway must correct its name or address.",
+    isPermanent: true,
   },
   model_starting: {
     status: 503,
@@ -237,8 +246,8 @@ export class GatewayError extends Error {
 
   /** What `x-should-retry` says: the SDKs obey it before they look at the status. */
   get shouldRetry(): boolean {
-    const { status } = ERRORS[this.code];
-    return status === 429 || status >= 500;
+    const { status, isPermanent }: ErrorDefinition = ERRORS[this.code];
+    return isPermanent !== true && (status === 429 || status >= 500);
   }
 }
 

@@ -96,9 +96,13 @@ export function createFailureRows(overloadedStatus: 503 | 529): readonly Failure
       answer: failure(401),
       expected: { ...BROKEN, code: "upstream_authentication_failed" },
     },
-    { name: "a 402", answer: failure(402), expected: { status: 502, type: "api_error" } },
+    {
+      name: "a 402",
+      answer: failure(402),
+      expected: { ...BROKEN, code: "upstream_authentication_failed" },
+    },
     { name: "a 403", answer: failure(403), expected: { status: 502, type: "api_error" } },
-    { name: "a 404", answer: failure(404), expected: BROKEN },
+    { name: "a 404", answer: failure(404), expected: { ...BROKEN, code: "upstream_model_not_found" } },
     {
       name: "a 429 with Retry-After",
       answer: failure(429, { "retry-after": "7" }),

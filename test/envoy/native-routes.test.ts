@@ -135,7 +135,7 @@ describe("a messages request to an upstream that speaks messages", () => {
     [401, "authentication_error", 502, "upstream_authentication_failed"],
     [429, "rate_limit_error", 529, "model_overloaded"],
     [529, "overloaded_error", 529, "model_overloaded"],
-    [404, "not_found_error", 502, "upstream_error"],
+    [404, "not_found_error", 502, "upstream_model_not_found"],
   ])(
     "[native.http_errors] maps a %d of the upstream, and tells nothing of its own credential",
     async (given, type, status, code) => {

@@ -43,12 +43,15 @@ describe("GatewayError", () => {
     },
   );
 
-  it.each(["invalid_api_key", "hard_cap_reached", "model_not_found"] as const)(
-    "has %s not tried again",
-    (code) => {
-      expect(new GatewayError(code).shouldRetry).toBe(false);
-    },
-  );
+  it.each([
+    "invalid_api_key",
+    "hard_cap_reached",
+    "model_not_found",
+    "upstream_authentication_failed",
+    "upstream_model_not_found",
+  ] as const)("has %s not tried again", (code) => {
+    expect(new GatewayError(code).shouldRetry).toBe(false);
+  });
 });
 
 describe("the table of errors in docs/api.md", () => {

@@ -1,11 +1,39 @@
+/**
+ * Whether an upstream says that a prompt does not fit its model's context window. Agents shorten their conversation when
+ * they are told so, and hang on the same request for good when they are not. Each server has words of its own, and
+ * changes them: what counts is that a message names the room there is and that it was exceeded, in any order.
+ */
 import type { UpstreamErrorText } from "./error-text.ts";
 
 /** OpenAI's code for it. */
 export const CONTEXT_LENGTH_EXCEEDED = "context_length_exceeded";
 
-/** How OpenAI, vLLM, SGLang, llama.cpp and Ollama say that a prompt does not fit. */
-const OVERFLOW =
-  /maximum context length|model's context length|available context size|exceeds? (?:the )?(?:model's )?(?:maximum )?context (?:window|length|size)|input length exceeds/i;
+/** As `error.code` or `error.type`: OpenAI, Anthropic's proxies, llama.cpp, LiteLLM. */
+const OVERFLOW_NAMES: ReadonlySet<string> = new Set([
+  CONTEXT_LENGTH_EXCEEDED,
+  "context_window_exceeded",
+  "model_context_window_exceeded",
+  "exceed_context_size_error",
+  "contextwindowexceedederror",
+]);
+
+/** The room there is. */
+const ROOM =
+  /context[ _-]?(?:length|window|size|limit|overflow)|(?:model|sequence|input|prompt)[ _-]length|max_model_len|token limit|input tokens?\b|prompt token|(?:number of|total) tokens|\bn_ctx\b/i;
+/** That it was exceeded. */
+const EXCEEDED =
+  /exceed|overflow|too (?:long|large|many)|(?:long|great|larg|small)er than|over the limit|reduce|(?:cannot|must|should) (?:be|have|exceed)|only supports?|\bhowever\b|\bbut\b/i;
+/** What says both at once. */
+const PROMPT_TOO_LONG =
+  /\b(?:prompt|inputs?|conversation)\b[^.]{0,40}(?:\btoo long\b|\btoo many tokens\b|\bexceeds? max)|maximum context (?:length|window|size)|reduce the length of the (?:messages|prompt|input)|`inputs`[^.]{0,60}must (?:be|have)[^.]{0,20}\d/i;
+/** A prompt's tokens beside the most there may be, where no word of the room is there. */
+const TOKENS_BESIDE_LIMIT = /(\d{3,})[^\d]{1,80}tokens?\b|tokens?\b[^\d]{1,80}(\d{3,})/i;
+
+/** The limit of an answer, which no shorter prompt helps: vLLM, SGLang, Anthropic, OpenAI. */
+const ABOUT_OUTPUT =
+  /^\W*(?:[\w ]{0,40}: ?)?\W*(?:the )?(?:max_(?:completion_|new_|output_)?tokens|maxOutputTokens|maximum (?:completion|output) tokens)\b|\b(?:number of|supports at most \d+) (?:completion|output) tokens|\bthinking\b|\bbudget_tokens\b/i;
+/** A limit in time, which a wait helps. */
+const ABOUT_RATE = /\bper (?:minute|min|second|hour|day)\b|\b[rt]p[md]\b|rate limit/i;
 
 const LIMIT = /context (?:length|window|size)(?: is| of)?\s*\(?\s*(\d+)/i;
 const INPUT = [
@@ -19,26 +47,47 @@ const OUTPUT = [
   /max_(?:completion_)?tokens'? is too large: (\d+)/i,
 ];
 
-/**
- * The upstream's words about a context window that is too small in the words of Anthropic's API, which clients search
- * for to shorten the conversation by themselves; null when the error is about something else.
- */
-export function describeContextOverflow(error: UpstreamErrorText): string | null {
-  if (!isContextOverflow(error)) return null;
-  const text = error.message ?? "";
-  const limit = findNumber([LIMIT], text);
-  const input = findNumber(INPUT, text);
-  const output = findNumber(OUTPUT, text);
-  if (limit === null || input === null || output === null) return `prompt is too long: ${text}`;
-  return (
-    `input length and \`max_tokens\` exceed context limit: ${input} + ${output} > ${limit}, ` +
-    "decrease input length or `max_tokens` and try again"
-  );
-}
+/** Behind it stands what the request had in it, if anything: some servers repeat it. */
+const READ_CHARACTERS = 1_000;
 
 /** Whether an upstream says that a prompt does not fit its model's context window. */
-export function isContextOverflow({ message, code }: UpstreamErrorText): boolean {
-  return code === CONTEXT_LENGTH_EXCEEDED || OVERFLOW.test(message ?? "");
+export function isContextOverflow(error: UpstreamErrorText): boolean {
+  const isNamed = [error.code, error.type].some((name) => OVERFLOW_NAMES.has(name?.toLowerCase() ?? ""));
+  if (isNamed) return true;
+  const words = readWords(error);
+  if (ABOUT_OUTPUT.test(words) || ABOUT_RATE.test(words)) return false;
+  if (PROMPT_TOO_LONG.test(words)) return true;
+  return EXCEEDED.test(words) && (ROOM.test(words) || isPromptAboveLimit(words));
+}
+
+/**
+ * The upstream's words about it in the words of Anthropic's API, which clients search for to shorten the conversation, or
+ * to ask for a shorter answer, by themselves; null when the error is about something else.
+ */
+export function describeContextOverflow(error: UpstreamErrorText): string | null {
+  const words = readWords(error);
+  const limit = findNumber([LIMIT], words);
+  const input = findNumber(INPUT, words);
+  const output = findNumber(OUTPUT, words);
+  if (limit !== null && input !== null && output !== null) {
+    return (
+      `input length and \`max_tokens\` exceed context limit: ${input} + ${output} > ${limit}, ` +
+      "decrease input length or `max_tokens` and try again"
+    );
+  }
+  return isContextOverflow(error) ? `prompt is too long: ${error.message ?? ""}` : null;
+}
+
+/** "The input token count (1196265) exceeds the maximum number of tokens allowed (1048575)." */
+function isPromptAboveLimit(words: string): boolean {
+  const isAboutPrompt = /\b(?:prompt|inputs?|messages|requested?)\b/i.test(words);
+  if (!isAboutPrompt || !TOKENS_BESIDE_LIMIT.test(words)) return false;
+  const numbers = words.match(/\d{3,}/g) ?? [];
+  return new Set(numbers).size > 1;
+}
+
+function readWords({ message }: UpstreamErrorText): string {
+  return message?.slice(0, READ_CHARACTERS) ?? "";
 }
 
 function findNumber(patterns: readonly RegExp[], text: string): string | null {

@@ -37,8 +37,12 @@ export function parseUpstreamError(status: number, body: Uint8Array): UpstreamEr
   }
 }
 
-/** The same for a value that has been parsed already: an answer of status 200, a chunk of a stream. */
+/**
+ * The same for a value that has been parsed already: an answer of status 200, a chunk of a stream. A list counts by its
+ * first entry (Gemini), `message` and `detail` may hold what others have at the top (vLLM's validation, LiteLLM).
+ */
 export function readUpstreamError(value: unknown): UpstreamErrorText {
+  if (Array.isArray(value)) return readUpstreamError(value[0]);
   if (typeof value === "string") return { ...NOTHING, message: shorten(value, MAX_MESSAGE_CHARACTERS) };
   if (!isJsonObject(value)) return NOTHING;
   const error = findError(value);
@@ -47,7 +51,13 @@ export function readUpstreamError(value: unknown): UpstreamErrorText {
   }
   if (isJsonObject(error)) return readFields(error);
   const fields = readFields(value);
-  return fields.message === null ? { ...fields, message: readDetail(value["detail"]) } : fields;
+  return fields.message === null && Array.isArray(error) ? { ...fields, ...readListed(error) } : fields;
+}
+
+/** The message of a list's first entry, which is one or has one. */
+function readListed([first]: readonly unknown[]): Pick<UpstreamErrorText, "message"> {
+  const { message } = isJsonObject(first) || typeof first === "string" ? readUpstreamError(first) : NOTHING;
+  return { message };
 }
 
 /** Whether a parsed answer or chunk is an upstream's error instead, or one of its choices is (OpenRouter). */
@@ -62,9 +72,9 @@ function findError({ error, choices }: JsonObject): unknown {
 }
 
 function readFields(fields: Record<string, unknown>): UpstreamErrorText {
-  const { message, code, type, param } = fields;
+  const { message, detail, msg, code, type, param } = fields;
   return {
-    message: readText(message, MAX_MESSAGE_CHARACTERS),
+    message: readMessage(message) ?? readMessage(detail) ?? readText(msg, MAX_MESSAGE_CHARACTERS),
     code: readText(code, 100),
     type: readText(type, 100),
     param: readText(param, 200),
@@ -83,8 +93,17 @@ function readStatus(value: unknown): number | null {
     : null;
 }
 
+/** A text, or an object that has it under a name of its own (`{detail: …}`, `{error: "text"}`), or FastAPI's list. */
+function readMessage(message: unknown): string | null {
+  if (Array.isArray(message)) return readDetails(message);
+  if (!isJsonObject(message)) return readText(message, MAX_MESSAGE_CHARACTERS);
+  const { detail, error } = message;
+  const told = message["message"] ?? (isJsonObject(error) ? error["message"] : error);
+  return readText(told, MAX_MESSAGE_CHARACTERS) ?? readDetails(detail);
+}
+
 /** FastAPI: a text, or a list of `{loc: ["body", "messages"], msg: "field required"}`. */
-function readDetail(detail: unknown): string | null {
+function readDetails(detail: unknown): string | null {
   if (!Array.isArray(detail)) return readText(detail, MAX_MESSAGE_CHARACTERS);
   const parts = detail.slice(0, 5).flatMap((entry: unknown) => {
     if (!isJsonObject(entry) || typeof entry["msg"] !== "string") return [];

@@ -1,7 +1,8 @@
 /**
  * What a client is told when an upstream answers with an error. The upstream's own text passes only where it is about
- * the client's own request (400, 413, 422) and not about the gateway's account there; everything else goes to the log,
- * as the error's cause. A client's 429 always means a limit of its key, so an upstream's 429 becomes `model_overloaded`.
+ * the client's own request (400, 413, 422; a 500 that says so) and not about the gateway's account there; everything else
+ * goes to the log, as the error's cause. A client's 429 always means a limit of its key, so an upstream's 429 becomes
+ * `model_overloaded`, unless it is about the account: then nothing is to be tried again.
  */
 import { type ErrorOptions, GatewayError } from "../../errors.ts";
 import { isAccountError } from "./account-error.ts";
@@ -29,6 +30,9 @@ interface Wait {
   readonly retryAfterSeconds: number | null;
   readonly startupSeconds: number | null;
 }
+
+/** "image input is not supported": of a part of the request, at the beginning of what the server says. */
+const UNSUPPORTED = /^.{0,60}\b(?:is|are) not supported\b|^unsupported param/i;
 
 const NO_WAIT: Wait = { retryAfterSeconds: null, startupSeconds: null };
 
@@ -71,13 +75,17 @@ function mapStatus(
       if (isAccountError(text)) return new GatewayError("upstream_authentication_failed", { cause });
       return createRequestError(text, { protocol, model, cause });
     case 401:
+    case 402:
     case 403:
       return new GatewayError("upstream_authentication_failed", { cause });
+    case 404:
+      return new GatewayError("upstream_model_not_found", { cause });
     case 408:
     case 504:
       return new GatewayError("upstream_timeout", { cause });
     case 429:
     case 529:
+      if (isAccountError(text)) return new GatewayError("upstream_authentication_failed", { cause });
       return new GatewayError("model_overloaded", { cause, ...formatWait(wait.retryAfterSeconds) });
     case 503:
       return new GatewayError("model_starting", {
@@ -85,10 +93,16 @@ function mapStatus(
         ...formatWait(wait.retryAfterSeconds ?? wait.startupSeconds),
       });
     default:
-      return new GatewayError(isAccountError(text) ? "upstream_authentication_failed" : "upstream_error", {
-        cause,
-      });
+      if (isAccountError(text)) return new GatewayError("upstream_authentication_failed", { cause });
+      if (isRequestFault(status, text)) return createRequestError(text, { protocol, model, cause });
+      return new GatewayError("upstream_error", { cause });
   }
+}
+
+/** Servers that answer 500 to what is wrong with a request: llama.cpp to an image for a model that sees none. */
+function isRequestFault(status: number, text: UpstreamErrorText): boolean {
+  if (status !== 500) return false;
+  return isContextOverflow(text) || UNSUPPORTED.test(text.message ?? "");
 }
 
 function createRequestError(
@@ -96,22 +110,18 @@ function createRequestError(
   options: { protocol: ProtocolName; model: string; cause: Error },
 ): GatewayError {
   const overflow = options.protocol === "messages" ? describeContextOverflow(text) : null;
-  const { protocol } = options;
   return new GatewayError("invalid_parameter", {
     message:
       overflow ?? text.message ?? `The server of ${options.model} refused the request without saying why.`,
     cause: options.cause,
-    ...readCode(text, protocol),
+    ...readCode(text),
     ...(text.param !== null && { param: text.param }),
   });
 }
 
-/** Clients of Responses know an overflow of the context window by its code, whatever the server's words are. */
-function readCode(
-  text: UpstreamErrorText,
-  protocol: ProtocolName,
-): Pick<ErrorOptions, "publicCode" | "upstreamCode"> {
-  if (protocol === "responses" && isContextOverflow(text)) return { publicCode: CONTEXT_LENGTH_EXCEEDED };
+/** Agents know an overflow of the context window by its code, whatever the server's words are. */
+function readCode(text: UpstreamErrorText): Pick<ErrorOptions, "publicCode" | "upstreamCode"> {
+  if (isContextOverflow(text)) return { publicCode: CONTEXT_LENGTH_EXCEEDED };
   // A numeric code in quotes repeats the status; it tells a client nothing.
   return text.code !== null && !/^\d+$/.test(text.code) ? { upstreamCode: text.code } : {};
 }

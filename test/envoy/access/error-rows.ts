@@ -60,6 +60,8 @@ export interface ProvokedError {
   readonly fields?: object;
   /** Further headers. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** `x-should-retry`, where it does not follow from the status. */
+  readonly shouldRetry?: "false";
   readonly retryAfter?: string;
   /** "none": no key is known, so remaining is 0 and no rate is named. "unread": Envoy has not read the headers either. */
   readonly caller?: "none" | "unread";
@@ -275,6 +277,12 @@ export const PROVOKED: Readonly<Partial<Record<ErrorCode, ProvokedError>>> = {
   upstream_authentication_failed: {
     provoke: upstreamSays({ kind: "json", status: 401, body: ERROR_BODY }),
     message: /^The model's server refused the gateway's credential\. /,
+    shouldRetry: "false",
+  },
+  upstream_model_not_found: {
+    provoke: upstreamSays({ kind: "json", status: 404, body: ERROR_BODY }),
+    message: /^The model's server knows no such model or endpoint\. /,
+    shouldRetry: "false",
   },
   model_starting: {
     provoke: upstreamSays({ kind: "json", status: 503, headers: { "retry-after": "9" }, body: ERROR_BODY }),

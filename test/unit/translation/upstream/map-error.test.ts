@@ -87,8 +87,8 @@ describe("mapUpstreamError", () => {
     { status: 504, code: "upstream_timeout", retryAfterSeconds: null },
     { status: 401, code: "upstream_authentication_failed", retryAfterSeconds: null },
     { status: 403, code: "upstream_authentication_failed", retryAfterSeconds: null },
-    { status: 402, code: "upstream_error", retryAfterSeconds: null },
-    { status: 404, code: "upstream_error", retryAfterSeconds: null },
+    { status: 402, code: "upstream_authentication_failed", retryAfterSeconds: null },
+    { status: 404, code: "upstream_model_not_found", retryAfterSeconds: null },
     { status: 302, code: "upstream_error", retryAfterSeconds: null },
     { status: 500, code: "upstream_error", retryAfterSeconds: null },
     { status: 502, code: "upstream_error", retryAfterSeconds: null },
@@ -233,6 +233,53 @@ describe("mapUpstreamError", () => {
     expect(map(400, body, { protocol: "messages" }).message).toBe(
       `prompt is too long: ${body.error.message}`,
     );
+  });
+
+  it.each(["chat", "completions", "responses", "messages"] as const)(
+    "has the code of an overflow of the context on %s, whatever the upstream's is",
+    (protocol) => {
+      const message = "request (66202 tokens) exceeds the available context size (65536 tokens)";
+      for (const status of [400, 413, 422, 500]) {
+        const error = map(status, { error: { message, code: status } }, { protocol });
+        expect(error.status(protocol)).toBe(400);
+        expect(error).toMatchObject({ publicCode: "context_length_exceeded" });
+      }
+    },
+  );
+
+  it("tells the client what of its request is not supported, also where the server calls it a 500", () => {
+    const message = "image input is not supported - hint: you may need to provide the mmproj";
+    expect(map(500, { error: { code: 500, message } })).toMatchObject({ code: "invalid_parameter", message });
+    expect(map(500, { error: { message: "worker died, which is not a state that is supported" } }).code).toBe(
+      "upstream_error",
+    );
+  });
+
+  it.each([
+    { status: 429, error: { type: "insufficient_quota", message: "You exceeded your current quota." } },
+    { status: 429, error: { type: "exceeded_current_quota_error", message: "Your account is suspended." } },
+    { status: 429, error: { message: "Insufficient Balance" } },
+    {
+      status: 402,
+      error: { message: "This request requires more credits, or fewer max_tokens.", code: 402 },
+    },
+  ])("has $error.message of status $status not tried again: it is the operator's affair", (row) => {
+    const error = map(row.status, { error: row.error });
+    expect(error.code).toBe("upstream_authentication_failed");
+    expect(error.shouldRetry).toBe(false);
+    expect(error.message).not.toContain(row.error.message);
+  });
+
+  it.each([
+    { message: { detail: [{ loc: ["body", "messages", 0], msg: "the reason" }] }, object: "error" },
+    { detail: { error: "the reason" } },
+    { detail: { message: "the reason" } },
+    { code: 1210, msg: "the reason" },
+    { error: ["the reason"] },
+    { error: [{ message: "the reason" }] },
+    [{ error: { code: 400, message: "the reason" } }],
+  ])("finds the reason wherever the server puts it: %j", (body) => {
+    expect(map(400, body).message).toContain("the reason");
   });
 
   it("leaves the upstream's words alone on the chat route, and on other errors", () => {
