@@ -12,6 +12,7 @@ import type { ModelProfile, ModelTarget, UpstreamProtocol } from "../translation
 import { parsePrice } from "../money.ts";
 import { createPrice, type PriceList } from "../pricing/price.ts";
 import { type GivenRates, RATE_NAMES } from "../pricing/rates.ts";
+import { chooseMaxTokensField } from "./max-tokens-field.ts";
 import { findOwnName, type ModelNames } from "./model-names.ts";
 import { listUpstreamProtocols } from "./upstream-protocols.ts";
 import { shorten } from "../shorten.ts";
@@ -187,11 +188,13 @@ export function createCatalog(config: Pick<Config, "catalog" | "upstreams">): Ca
 
 function createModel(
   entry: ModelConfig,
-  { pathPrefix, protocols }: Pick<UpstreamConfig, "pathPrefix" | "protocols">,
+  { pathPrefix, protocols, endpoints }: Pick<UpstreamConfig, "pathPrefix" | "protocols" | "endpoints">,
   replacedBy: string | null,
 ): Model {
+  const maxTokensField = entry.profile.maxTokensField ?? chooseMaxTokensField(endpoints);
   return Object.freeze({
     ...entry,
+    profile: { ...entry.profile, maxTokensField },
     vendor: entry.id.slice(0, entry.id.indexOf("/")),
     pathPrefix,
     protocols: listUpstreamProtocols(entry.capabilities, entry.protocols ?? protocols),

@@ -32,6 +32,7 @@ import { recordName } from "./record-name.ts";
 import { WayMeter } from "./way-meter.ts";
 import type { ResponseMode, ResponsePiece, ResponseStart, Route, UpstreamCall } from "./upstream-call.ts";
 import type { ReachedUpstreams } from "./reached-upstreams.ts";
+import { UpstreamDraft } from "./upstream-draft.ts";
 import { isFromUpstream, mapLocalOutcome, REQUEST_ERRORS } from "./upstream-outcome.ts";
 
 export interface ExchangeServices {
@@ -130,15 +131,15 @@ export class Exchange implements UpstreamCall {
       this.#target = targetOf(model, read.model);
       const translation = chooseTranslation(this.#protocol, model, protocols);
       const request = translation.parseRequest(read);
-      const upstreamBody = request.toUpstream(this.#target);
-      budget.checkUpstreamBody(upstreamBody.byteLength);
+      const draft = new UpstreamDraft(request, this.#target, this.admission.strictCaps);
+      budget.checkUpstreamBody(draft.byteLength);
       const account = await settlement.open({
         admission: this.admission,
         model,
         requestedModel,
         request,
         bodyBytes: body.byteLength,
-        upstreamBytes: upstreamBody.byteLength,
+        upstream: draft,
       });
       this.#request = request;
       this.#account = account;
@@ -148,7 +149,7 @@ export class Exchange implements UpstreamCall {
       meter.routed((performance.now() - startMs) / 1000);
       const { forwardedHeaders = [] } = translation;
       const path = formatUpstreamPath(model, translation, query);
-      return { upstream: model.upstream, path, body: upstreamBody, forwardedHeaders };
+      return { upstream: model.upstream, path, body: draft.bytes, forwardedHeaders };
     } catch (thrown) {
       if (this.#account === null) settlement.leave(this.admission);
       throw thrown;
@@ -377,8 +378,8 @@ export class Exchange implements UpstreamCall {
 
 /** Answers carry the name that the client asked for. */
 function targetOf(model: Model, name: string): ModelTarget {
-  const { id, upstreamModel, profile } = model;
-  return id === name ? model : { id: name, upstreamModel, profile };
+  const { id, upstreamModel, maxOutputTokens, profile } = model;
+  return id === name ? model : { id: name, upstreamModel, maxOutputTokens, profile };
 }
 
 /** An error in an answer of status 200 is one all the same: where it came before anything was generated, it is free. */

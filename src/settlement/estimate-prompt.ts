@@ -10,8 +10,14 @@ export interface SentPrompt {
   readonly model: Model;
   readonly request: ClientRequest;
   readonly bodyBytes: number;
-  /** Of the body that goes upstream. */
-  readonly upstreamBytes: number;
+  readonly upstream: UpstreamForm;
+}
+
+/** The body that goes upstream. */
+export interface UpstreamForm {
+  readonly byteLength: number;
+  /** Gives it the form that strict caps demand. @throws GatewayError 400 where it has none. */
+  becomeStrict(): void;
 }
 
 /** What is known of a prompt before the upstream has counted it. */
@@ -39,17 +45,17 @@ export function estimatePrompt(prompt: SentPrompt, estimator: Estimator): Estima
 
 /** What the most tokens of a prompt depend on. Measures the prompt, which is not for free. */
 export function describeLargestPrompt(
-  { admission, model, request, upstreamBytes }: SentPrompt,
+  { admission, model, request, upstream }: SentPrompt,
   estimator: Pick<Estimator, "overheadTokens">,
 ): LargestPrompt {
   const { hasTools } = request.promptSize();
   const learnedOverheadTokens = estimator.overheadTokens(subjectOf(admission, model), hasTools);
-  return { request, upstreamBytes, learnedOverheadTokens, model };
+  return { request, upstreamBytes: upstream.byteLength, learnedOverheadTokens, model };
 }
 
 /** Never more than strict caps hold for it: a token for each byte that goes upstream, and the chat template. */
 function bound(estimate: number, prompt: SentPrompt, estimator: Estimator): number {
-  const { model, request, upstreamBytes } = prompt;
-  if (estimate <= upstreamBytes) return Math.min(estimate, request.prompts * model.contextWindow);
+  const { model, request, upstream } = prompt;
+  if (estimate <= upstream.byteLength) return Math.min(estimate, request.prompts * model.contextWindow);
   return Math.min(estimate, largestPromptTokens(describeLargestPrompt(prompt, estimator)));
 }

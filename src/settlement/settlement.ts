@@ -269,6 +269,7 @@ export class Settlement {
   }
 
   #worstCase(input: OpenInput, price: Price): bigint {
+    input.upstream.becomeStrict();
     return worstCaseMicrocents({ price, ...describeLargestPrompt(input, this.#options.estimator) });
   }
 

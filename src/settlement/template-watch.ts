@@ -18,8 +18,7 @@ export interface WatchedRequest {
   readonly admission: Admission;
   readonly model: Model;
   readonly request: ClientRequest;
-  /** Of the body that goes upstream. */
-  readonly upstreamBytes: number;
+  readonly upstream: { readonly byteLength: number };
 }
 
 /** Watches what chat templates add to prompts, which only upstreams can tell: strict caps must hold it beforehand. */
@@ -41,12 +40,8 @@ export class TemplateWatch {
    * What is done with the prompt's tokens once the upstream has told them: learns the template's, and counts prompts
    * whose template was larger than configured. Nothing where their bytes could not say it.
    */
-  watch({
-    admission,
-    model,
-    request,
-    upstreamBytes,
-  }: WatchedRequest): ((promptTokens: number) => void) | null {
+  watch({ admission, model, request, upstream }: WatchedRequest): ((promptTokens: number) => void) | null {
+    const upstreamBytes = upstream.byteLength;
     // Measuring is not for free, and long texts hide a template.
     if (!admission.strictCaps && upstreamBytes > MAX_BYTES_TO_LEARN_OVERHEAD) return null;
     const { hasMedia, hasTools, messages, isWhole } = request.promptSize();

@@ -7,7 +7,7 @@
  * `error-body.ts` writes errors, `request/` reads and converts a body, `response/` a whole answer, `stream/` a streamed
  * one. What they share is beside them: `read-request.ts` (all requests), `conversation/` (what those that translate have
  * in common: a conversation as chat messages, and how its answer is read), `openai/` and `pass-through/` (what passes as
- * it is), `upstream/` (what upstreams answer, read leniently), `json/` and `sse/`. `protocols.ts` puts them together.
+ * it is), `upstream/` (what upstreams answer, read leniently), `fields/` (which of a client's own fields reach an upstream), `json/` and `sse/`. `protocols.ts` puts them together.
  */
 import type { GatewayError } from "../errors.ts";
 import type { TokenUsage } from "../token-usage.ts";
@@ -23,7 +23,10 @@ export type UpstreamProtocol = (typeof UPSTREAM_PROTOCOLS)[number] | "embeddings
 
 /** How one model's upstream wants to be spoken to; see docs/messages.md for each field. */
 export interface ModelProfile {
-  readonly maxTokensField: "max_tokens" | "max_completion_tokens";
+  /** The names of the limit of output tokens in chat completions. */
+  readonly maxTokensField: (typeof MAX_TOKENS_FIELDS)[number];
+  /** Fields of clients that pass under strict caps beside those of `harmless-fields.ts`. */
+  readonly passthroughFields: readonly string[];
   /** The supported set, in ascending order; empty: never send `reasoning_effort`. */
   readonly reasoningEfforts: readonly ReasoningEffort[];
   readonly reasoningHistory: "reasoning_content" | "reasoning" | "drop";
@@ -40,6 +43,8 @@ export interface ModelProfile {
   readonly userField: "user" | "safety_identifier" | null;
 }
 
+export const MAX_TOKENS_FIELDS = ["max_tokens", "max_completion_tokens", "both"] as const;
+
 export const REASONING_EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
 
@@ -49,6 +54,8 @@ export interface ModelTarget {
   readonly id: string;
   /** The upstream's own name of the model. */
   readonly upstreamModel: string;
+  /** The longest answer. */
+  readonly maxOutputTokens: number;
   readonly profile: ModelProfile;
 }
 
@@ -68,7 +75,7 @@ export interface ClientRequest {
   /** Catalog id as the client wrote it. */
   readonly model: string;
   readonly stream: boolean;
-  /** The larger of `max_completion_tokens` and `max_tokens`, or null when neither was given. */
+  /** The client's limit, under whichever name; null when it gave none. */
   readonly maxOutputTokens: number | null;
   /**
    * How many answers are generated over all prompts: `n` of each, or `best_of` where that is more; 1 where a protocol has
@@ -87,12 +94,16 @@ export interface ClientRequest {
   promptSize(): PromptSize;
   /**
    * The body for the upstream.
-   * @throws GatewayError 400 where the model's profile cannot represent the request.
+   * @param caps Strict ones demand a limit of output, and nothing of which is not known what it costs.
+   * @throws GatewayError 400 where the model's profile cannot represent the request, or the caps do not let it pass.
    */
-  toUpstream(model: ModelTarget): Uint8Array;
+  toUpstream(model: ModelTarget, caps?: Caps): Uint8Array;
   /** The reader of this request's answer; `toUpstream` was called before with the same model. */
   createAnswer(context: AnswerContext): Answer;
 }
+
+/** How an organization's caps count what is in flight. */
+export type Caps = "default" | "strict";
 
 export interface PromptSize {
   /** UTF-8 bytes of the text of messages, system, tools and response schema. */

@@ -2,6 +2,7 @@ import { GatewayError } from "../errors.ts";
 import type {
   Answer,
   AnswerContext,
+  Caps,
   ClientRequest,
   ModelTarget,
   PromptSize,
@@ -14,6 +15,12 @@ export type RequestFacts = Pick<
   "model" | "stream" | "maxOutputTokens" | "endUser" | "serviceTier"
 > &
   Partial<Pick<ClientRequest, "choices" | "prompts" | "promptTokens">>;
+
+/** For whom a body is written. */
+export interface UpstreamTerms {
+  readonly model: ModelTarget;
+  readonly strictCaps: boolean;
+}
 
 /**
  * A client's request whose body was read. The content is let go when the answer begins: a stream may last for minutes,
@@ -52,10 +59,10 @@ export abstract class ReadRequest<Content> implements ClientRequest {
 
   /**
    * Not callable after `createAnswer`.
-   * @throws GatewayError 400 where the model's profile cannot represent the request.
+   * @throws GatewayError 400 where the model's profile cannot represent the request, or the caps do not let it pass.
    */
-  toUpstream(model: ModelTarget): Uint8Array {
-    return this.convert(this.content, model);
+  toUpstream(model: ModelTarget, caps: Caps = "default"): Uint8Array {
+    return this.convert(this.content, { model, strictCaps: caps === "strict" });
   }
 
   /** Callable once. */
@@ -67,7 +74,7 @@ export abstract class ReadRequest<Content> implements ClientRequest {
 
   protected abstract measure(content: Content): PromptSize;
 
-  protected abstract convert(content: Content, model: ModelTarget): Uint8Array;
+  protected abstract convert(content: Content, terms: UpstreamTerms): Uint8Array;
 
   protected abstract answer(content: Content, context: AnswerContext): Answer;
 

@@ -125,8 +125,7 @@ describe("strict caps", () => {
   });
 
   it("take the model's maximum where the request names none", async () => {
-    const body = JSON.stringify({ ...chatBody(), model: CHAT_UPSTREAM_MODEL });
-    const worst = body.length + TEMPLATE_TOKENS + 200;
+    const worst = worstGoldCents(100);
     const key = await chat.stack.createKey({ hardCapCents: worst - 1 }, STRICT);
     const refused = await chat.send({ key: key.key, body: chatBody({ model: GOLD_MODEL }) });
     expect(readError(refused).message).toContain(`this request may cost up to ${formatDollars(worst)}`);
@@ -209,7 +208,7 @@ describe("strict caps", () => {
 
   it.each([
     ["documents", { documents: [{ title: "a", text: "word ".repeat(2_000) }] }],
-    ["an unknown field", { retrieved: "word ".repeat(2_000) }],
+    ["a field that the operator lets pass", { retrieved: "word ".repeat(2_000) }],
     ["chat_template_kwargs", { chat_template_kwargs: { context: "word ".repeat(2_000) } }],
     ["a chat template of its own", { chat_template: "{{ 'word ' * 2000 }}" }],
     ["a prediction", { prediction: { type: "content", content: "word ".repeat(2_000) } }],
@@ -222,6 +221,33 @@ describe("strict caps", () => {
     );
     expect(statuses).toEqual([402, 402, 402]);
     expect((await readSpend(chat.stack, key)).key).toBe(0n);
+    expect(await readHeldCents(key)).toBe(0);
+  });
+
+  it("let no server read another limit than the one that is held", async () => {
+    const key = await chat.stack.createKey({}, STRICT);
+    chat.upstream.answer({ kind: "json", body: textCompletion("x", USAGE) });
+    for (const fields of [{ n_predict: -1 }, { max_completion_tokens: 900 }, { Max_New_Tokens: 900 }]) {
+      expect((await sendGold(key, 5, fields)).status).toBe(200);
+      const { body } = chat.upstream.lastRequest;
+      const expected = { model: CHAT_UPSTREAM_MODEL, max_tokens: 5, max_completion_tokens: 5 };
+      expect(body).toEqual({ ...chatBody(), ...expected });
+    }
+    expect((await chat.send({ key: key.key, body: chatBody({ model: GOLD_MODEL }) })).status).toBe(200);
+    expect(chat.upstream.lastRequest.body).toMatchObject({ max_tokens: 100, max_completion_tokens: 100 });
+  });
+
+  it.each([
+    [{ tomorrow: 1 }, "tomorrow", "passthrough_fields"],
+    [{ n_cmpl: 9 }, "n_cmpl", "write `n`"],
+    [{ provider: { order: ["dear"] } }, "provider", "chosen by `model` alone"],
+  ])("refuse %j by its name before the upstream sees it", async (fields, param, hint) => {
+    const key = await chat.stack.createKey({}, STRICT);
+    const refused = await sendGold(key, 5, fields);
+    expect(refused.status).toBe(400);
+    expect(readError(refused)).toMatchObject({ code: "unsupported_parameter", param });
+    expect(readError(refused).message).toContain(hint);
+    expect(chat.upstream.requests).toHaveLength(0);
     expect(await readHeldCents(key)).toBe(0);
   });
 
@@ -268,7 +294,8 @@ describe("strict caps", () => {
     const spend = await (await chat.stack.store()).readSpend(key.organizationId, null);
     gate.release();
     expect((await held).status).toBe(200);
-    const sentBytes = JSON.stringify({ ...body, model: CHAT_UPSTREAM_MODEL }).length;
+    const sent = { ...body, model: CHAT_UPSTREAM_MODEL, max_completion_tokens: 1 };
+    const sentBytes = JSON.stringify(sent).length;
     expect(spend.organizationHeldMicrocents).toBe(BigInt(sentBytes + templateTokens + 1) * 100n);
   });
 

@@ -46,6 +46,7 @@ describe("the messages route", () => {
     expect(chat.upstream.lastRequest.body).toEqual({
       model: CHAT_UPSTREAM_MODEL,
       max_tokens: 1_000,
+      max_completion_tokens: 1_000,
       messages: [
         { role: "system", content: "Be brief." },
         { role: "user", content: "hello big world" },

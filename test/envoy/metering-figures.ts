@@ -33,6 +33,7 @@ export const METERED_CATALOG: readonly CatalogEntry[] = [
     id: GOLD_MODEL,
     max_output_tokens: 100,
     prices: { USD: { input: "10000", cached_input: "1000", output: "20000" } },
+    profile: { passthrough_fields: ["retrieved"] },
   }),
   catalogEntry({
     id: ODD_MODEL,
@@ -64,7 +65,8 @@ export const TEMPLATE_TOKENS = 64;
 
 /** What a small chat with GOLD_MODEL can cost at most: a cent for each byte that goes upstream, two for each token of its answers. */
 export function worstGoldCents(maxTokens: number, fields: { n?: number } = {}): number {
-  const body = { ...chatBody(), model: CHAT_UPSTREAM_MODEL, max_tokens: maxTokens, ...fields };
+  const limit = { max_tokens: maxTokens, max_completion_tokens: maxTokens };
+  const body = { ...chatBody(), model: CHAT_UPSTREAM_MODEL, ...limit, ...fields };
   return JSON.stringify(body).length + TEMPLATE_TOKENS + 2 * maxTokens * (fields.n ?? 1);
 }
 

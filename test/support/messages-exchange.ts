@@ -18,6 +18,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 export const DEFAULT_PROFILE: ModelProfile = {
   maxTokensField: "max_tokens",
+  passthroughFields: [],
   reasoningEfforts: REASONING_EFFORTS,
   reasoningHistory: "reasoning_content",
   topK: "forward",
@@ -34,7 +35,12 @@ export const DEFAULT_PROFILE: ModelProfile = {
 export const ESTIMATED_INPUT_TOKENS = 77;
 
 export function createModel(profile: Partial<ModelProfile> = {}): ModelTarget {
-  return { id: "acme/echo", upstreamModel: "echo-7b", profile: { ...DEFAULT_PROFILE, ...profile } };
+  return {
+    id: "acme/echo",
+    upstreamModel: "echo-7b",
+    maxOutputTokens: 1_000_000,
+    profile: { ...DEFAULT_PROFILE, ...profile },
+  };
 }
 
 /** `msg_1`, `toolu_1`, `toolu_2` … */

@@ -1,13 +1,27 @@
-import { REASONING_EFFORTS } from "../../translation/client-protocol.ts";
-import { choice, choices, described, flag, integer, orNull, section } from "./fields.ts";
+import { findCostField } from "../../translation/fields/cost-fields.ts";
+import { MAX_TOKENS_FIELDS, REASONING_EFFORTS } from "../../translation/client-protocol.ts";
+import { choice, choices, described, flag, integer, list, orNull, section, text } from "./fields.ts";
+
+const passthroughField = text("the name of a field of a request's body").refine(
+  (name) => findCostField(name) === undefined,
+  { error: "this field is never passed: it decides how much is generated, or which model answers" },
+);
 
 /** What the upstream can be sent. */
 const SUPPORT_FIELDS = {
-  max_tokens_field: choice(["max_tokens", "max_completion_tokens"])
-    .default("max_tokens")
-    .describe(
-      "Field that carries the limit of output tokens; OpenAI's reasoning models refuse `max_tokens`.",
-    ),
+  max_tokens_field: described(
+    orNull(choice(MAX_TOKENS_FIELDS)),
+    "Field that carries the limit of output tokens in chat completions, whatever a client called it: OpenAI's reasoning models refuse `max_tokens`, Ollama and transformers ignore `max_completion_tokens`.",
+    {
+      default:
+        "`both`; at OpenAI and Azure `max_completion_tokens`, at Google and Mistral `max_tokens`, since these refuse to get both",
+    },
+  ),
+  passthrough_fields: described(
+    list(passthroughField, "names of fields").default([]),
+    "Fields of clients that pass under strict caps beside those known to be harmless: fields of which you know that they cannot make an answer cost more.",
+    { type: "list of names of fields" },
+  ),
   reasoning_efforts: described(
     choices(REASONING_EFFORTS, "reasoning efforts")
       .transform((given) => REASONING_EFFORTS.filter((effort) => given.includes(effort)))

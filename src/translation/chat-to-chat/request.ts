@@ -1,18 +1,19 @@
-import type { Answer, AnswerContext, ModelTarget, PromptSize, RequestBody } from "../client-protocol.ts";
+import type { Answer, AnswerContext, PromptSize, RequestBody } from "../client-protocol.ts";
+import { chatLimitNames, limitOutput } from "../fields/output-limit.ts";
 import type { JsonBody } from "../json/parse-body.ts";
 import { createChatAnswer } from "./answer.ts";
 import { measurePrompt } from "./request/measure-prompt.ts";
 import { type ChatFields, readChatFields } from "./request/read-fields.ts";
 import { mapUsageVisibility } from "../openai/stream-options.ts";
 import { createUpstreamBody } from "../openai/upstream-body.ts";
-import { ReadRequest } from "../read-request.ts";
+import { ReadRequest, type UpstreamTerms } from "../read-request.ts";
 
 interface Content {
   readonly body: JsonBody;
   readonly fields: ChatFields;
 }
 
-/** A client's chat completion request; its upstream form differs in the model and the wish for usage only. */
+/** A client's chat completion request; what its upstream gets is what `createUpstreamBody` says. */
 export class ChatRequest extends ReadRequest<Content> {
   readonly protocol = "chat";
 
@@ -28,9 +29,11 @@ export class ChatRequest extends ReadRequest<Content> {
     return measurePrompt(body, fields.messages);
   }
 
-  protected override convert({ body }: Content, { upstreamModel, profile }: ModelTarget): Uint8Array {
-    const stream = this.stream ? { isContinuous: profile.continuousUsage } : null;
-    return createUpstreamBody(body, { model: upstreamModel, stream });
+  protected override convert({ body }: Content, terms: UpstreamTerms): Uint8Array {
+    const { model, strictCaps } = terms;
+    const stream = this.stream ? { isContinuous: model.profile.continuousUsage } : null;
+    const limit = limitOutput(chatLimitNames(model), this.maxOutputTokens, terms);
+    return createUpstreamBody(body, { protocol: this.protocol, model, stream, limit, strictCaps });
   }
 
   protected override answer({ fields: { streamOptions } }: Content, context: AnswerContext): Answer {

@@ -1,18 +1,19 @@
-import type { Answer, AnswerContext, ModelTarget, PromptSize, RequestBody } from "../client-protocol.ts";
+import type { Answer, AnswerContext, PromptSize, RequestBody } from "../client-protocol.ts";
+import { limitOutput } from "../fields/output-limit.ts";
 import type { JsonBody } from "../json/parse-body.ts";
 import { readAskedServiceTier, readEndUser } from "../openai/request-fields.ts";
 import { mapUsageVisibility } from "../openai/stream-options.ts";
 import { createUpstreamBody } from "../openai/upstream-body.ts";
 import { createCompletionsAnswer } from "./answer.ts";
 import { type CompletionsFields, readCompletionsFields } from "./request/read-fields.ts";
-import { ReadRequest } from "../read-request.ts";
+import { ReadRequest, type UpstreamTerms } from "../read-request.ts";
 
 interface Content {
   readonly body: JsonBody;
   readonly fields: CompletionsFields;
 }
 
-/** A client's completion request; its upstream form differs in the model and the wish for usage only. */
+/** A client's completion request; what its upstream gets is what `createUpstreamBody` says. */
 export class CompletionsRequest extends ReadRequest<Content> {
   readonly protocol = "completions";
 
@@ -23,7 +24,8 @@ export class CompletionsRequest extends ReadRequest<Content> {
     const facts = {
       model: body.model,
       stream,
-      maxOutputTokens,
+      // Some servers take 0 for no limit: how much there will be is not known.
+      maxOutputTokens: maxOutputTokens === 0 ? null : maxOutputTokens,
       endUser: readEndUser(body.value),
       serviceTier: readAskedServiceTier(body.value),
       prompts: prompts.count,
@@ -47,9 +49,11 @@ export class CompletionsRequest extends ReadRequest<Content> {
     };
   }
 
-  protected override convert({ body }: Content, { upstreamModel, profile }: ModelTarget): Uint8Array {
-    const stream = this.stream ? { isContinuous: profile.continuousUsage } : null;
-    return createUpstreamBody(body, { model: upstreamModel, stream });
+  protected override convert({ body, fields }: Content, terms: UpstreamTerms): Uint8Array {
+    const { model, strictCaps } = terms;
+    const stream = this.stream ? { isContinuous: model.profile.continuousUsage } : null;
+    const limit = limitOutput(["max_tokens"], fields.maxOutputTokens, terms);
+    return createUpstreamBody(body, { protocol: this.protocol, model, stream, limit, strictCaps });
   }
 
   protected override answer({ fields }: Content, { model, requestId }: AnswerContext): Answer {

@@ -4,15 +4,18 @@ import { ToolNames } from "./tool-names.ts";
 import { clampEffort } from "./clamp-effort.ts";
 import { convertTurn } from "./convert-turn.ts";
 import { invalidField, unsupportedField } from "../json/field-error.ts";
+import { chatLimitNames, limitOutput } from "../fields/output-limit.ts";
 import { formatUserId } from "./format-user-id.ts";
 import { orderTurns } from "./order-turns.ts";
+import type { UpstreamTerms } from "../read-request.ts";
 import type { ParsedRequest, ToolChoice } from "./parsed-request.ts";
 
 /**
  * The chat completion request for one model's upstream.
  * @throws GatewayError 400 where the model's profile cannot represent the request.
  */
-export function convertRequest(request: ParsedRequest, model: ModelTarget): ChatRequestBody {
+export function convertRequest(request: ParsedRequest, terms: UpstreamTerms): ChatRequestBody {
+  const { model } = terms;
   const { profile } = model;
   const toolNames = createToolNames(request, model);
   const { system, turns } = orderTurns(request.system, request.messages, profile.systemMid);
@@ -24,7 +27,7 @@ export function convertRequest(request: ParsedRequest, model: ModelTarget): Chat
   return {
     model: model.upstreamModel,
     messages,
-    [profile.maxTokensField]: request.maxTokens ?? undefined,
+    ...convertLimit(request, terms),
     ...convertStream(request, model),
     ...convertSampling(request, model),
     ...convertTools(request, toolNames),
@@ -47,6 +50,11 @@ export function createToolNames(request: ParsedRequest, model: ModelTarget): Too
     request.tools.map(({ name }) => name),
     model.profile.toolNameMax,
   );
+}
+
+function convertLimit({ maxTokens }: ParsedRequest, terms: UpstreamTerms): Partial<ChatRequestBody> {
+  const { names, tokens } = limitOutput(chatLimitNames(terms.model), maxTokens, terms);
+  return tokens === null ? {} : Object.fromEntries(names.map((name) => [name, tokens]));
 }
 
 /** Usage is always asked for: it is what a request is billed by. */

@@ -1,6 +1,6 @@
-import type { ModelTarget, PromptSize } from "../client-protocol.ts";
+import type { PromptSize } from "../client-protocol.ts";
 import { formatJson } from "../json/exact-json.ts";
-import { ReadRequest } from "../read-request.ts";
+import { ReadRequest, type UpstreamTerms } from "../read-request.ts";
 import { convertRequest } from "./convert-request.ts";
 import { measurePrompt } from "./measure-prompt.ts";
 import type { ParsedRequest } from "./parsed-request.ts";
@@ -17,7 +17,7 @@ export abstract class ConversationRequest<Content extends ParsedRequest> extends
     return measurePrompt(content);
   }
 
-  protected override convert(content: Content, model: ModelTarget): Uint8Array {
-    return Buffer.from(formatJson(convertRequest(content, model)), "utf8");
+  protected override convert(content: Content, terms: UpstreamTerms): Uint8Array {
+    return Buffer.from(formatJson(convertRequest(content, terms)), "utf8");
   }
 }

@@ -1,20 +1,22 @@
-import type { Answer, AnswerContext, ModelTarget, PromptSize, RequestBody } from "../client-protocol.ts";
+import type { Answer, AnswerContext, PromptSize, RequestBody } from "../client-protocol.ts";
 import type { JsonBody } from "../json/parse-body.ts";
 import { EXPECTED_PROMPTS, measurePrompts, type Prompts } from "../openai/prompts.ts";
 import { invalid, missing, readAskedServiceTier, readEndUser } from "../openai/request-fields.ts";
 import { createUpstreamBody } from "../openai/upstream-body.ts";
 import { EmbeddingsAnswer } from "./answer.ts";
-import { ReadRequest } from "../read-request.ts";
+import { ReadRequest, type UpstreamTerms } from "../read-request.ts";
 
 /** Those that no body may give in two ways. */
 export const EMBEDDINGS_FIELDS: ReadonlySet<string> = new Set(["model", "input", "messages"]);
+
+const NOTHING_GENERATED = { names: [], tokens: null } as const;
 
 interface Content {
   readonly body: JsonBody;
   readonly hasMedia: boolean;
 }
 
-/** A client's embeddings request; its upstream form differs in the model's name only. */
+/** A client's embeddings request; what its upstream gets is what `createUpstreamBody` says. */
 export class EmbeddingsRequest extends ReadRequest<Content> {
   readonly protocol = "embeddings";
 
@@ -42,8 +44,9 @@ export class EmbeddingsRequest extends ReadRequest<Content> {
     };
   }
 
-  protected override convert({ body }: Content, model: ModelTarget): Uint8Array {
-    return createUpstreamBody(body, { model: model.upstreamModel, stream: null });
+  protected override convert({ body }: Content, { model, strictCaps }: UpstreamTerms): Uint8Array {
+    const { protocol } = this;
+    return createUpstreamBody(body, { protocol, model, stream: null, limit: NOTHING_GENERATED, strictCaps });
   }
 
   protected override answer(_content: Content, { model }: AnswerContext): Answer {

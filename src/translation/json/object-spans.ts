@@ -86,10 +86,18 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
 
 /** The edits that take the members with this key out, each with the comma that belongs to it. */
 export function removeMembers(members: readonly MemberSpan[], key: string): Edit[] {
+  return removeWhere(members, (member) => member.key === key);
+}
+
+/** The edits that take some members out, each with the comma that belongs to it. */
+export function removeWhere(
+  members: readonly MemberSpan[],
+  isRemoved: (member: MemberSpan) => boolean,
+): Edit[] {
   const edits: Edit[] = [];
   let isAfterKept = false;
   for (const [index, member] of members.entries()) {
-    if (member.key !== key) isAfterKept = true;
+    if (!isRemoved(member)) isAfterKept = true;
     else if (isAfterKept) {
       edits.push({ start: members[index - 1]?.valueEnd ?? 0, end: member.valueEnd, replacement: "" });
     } else {

@@ -1,6 +1,7 @@
 import type { ModelTarget, PromptSize, PromptText, RequestBody } from "../client-protocol.ts";
-import { createUpstreamBody } from "../openai/upstream-body.ts";
-import { ReadRequest } from "../read-request.ts";
+import { limitOutput } from "../fields/output-limit.ts";
+import { createUpstreamBody, renameModel } from "../openai/upstream-body.ts";
+import { ReadRequest, type UpstreamTerms } from "../read-request.ts";
 import { readServiceTier } from "../upstream/usage.ts";
 import type { PromptParts } from "./prompt-parts.ts";
 
@@ -12,7 +13,7 @@ export interface PassThroughFields {
 
 /** A client's body with the upstream's name of the model; every other character stays. */
 export function createBody(body: RequestBody, { upstreamModel }: ModelTarget): Uint8Array {
-  return createUpstreamBody(body, { model: upstreamModel, stream: null });
+  return renameModel(body, upstreamModel);
 }
 
 /** What a client calls its user; null: it says nothing. */
@@ -20,7 +21,8 @@ export function readUser(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-/** A client's request to an upstream that speaks the same protocol: every byte goes on as it is, but for the model. */
+/** A client's request to an upstream that speaks the same protocol: every byte goes on as it is, but for the model's
+ * name and the fields of `cost-fields.ts`. */
 export abstract class PassThroughRequest extends ReadRequest<RequestBody> {
   constructor(body: RequestBody, { stream, maxOutputTokens, endUser }: PassThroughFields) {
     const { model, value } = body;
@@ -33,6 +35,9 @@ export abstract class PassThroughRequest extends ReadRequest<RequestBody> {
     return this.readPrompt(this.content);
   }
 
+  /** The protocol's name of the limit of output tokens. */
+  protected abstract readonly limitName: string;
+
   /** What of the body is put before the model. */
   protected abstract readPrompt(body: RequestBody): PromptParts;
 
@@ -40,7 +45,10 @@ export abstract class PassThroughRequest extends ReadRequest<RequestBody> {
     return this.readPrompt(body).size;
   }
 
-  protected override convert(body: RequestBody, model: ModelTarget): Uint8Array {
-    return createBody(body, model);
+  protected override convert(body: RequestBody, terms: UpstreamTerms): Uint8Array {
+    const { protocol } = this;
+    const { model, strictCaps } = terms;
+    const limit = limitOutput([this.limitName], this.maxOutputTokens, terms);
+    return createUpstreamBody(body, { protocol, model, stream: null, limit, strictCaps });
   }
 }

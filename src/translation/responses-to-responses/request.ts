@@ -12,6 +12,7 @@ import { refuseReferences } from "./request/refuse-references.ts";
 /** A client's Responses request to an upstream that speaks Responses. */
 export class ResponsesRequest extends PassThroughRequest {
   readonly protocol = "responses";
+  protected readonly limitName = "max_output_tokens";
 
   /** @throws GatewayError 400 naming the field and what was expected. */
   constructor(body: RequestBody, purpose: "answer" | "input_tokens") {

@@ -8,7 +8,6 @@ import { describe, expect, it } from "vitest";
 import { ConfigError } from "../../../src/config/config-error.ts";
 import { loadConfig, parseConfig, type ParseOptions } from "../../../src/config/load.ts";
 import type { Config } from "../../../src/config/schema.ts";
-import type { ModelProfile } from "../../../src/translation/client-protocol.ts";
 
 const good = readFileSync(new URL("../../fixtures/config/good.yaml", import.meta.url), "utf8");
 
@@ -123,9 +122,9 @@ describe("parseConfig", () => {
       promptOverheadTokensWithTools: 600,
       prices: { USD: [{ from: null, input: "2.50", output: "10.00", tiers: [], serviceTiers: [] }] },
     });
-    const profile: ModelProfile | undefined = model?.profile;
-    expect(profile).toEqual({
-      maxTokensField: "max_tokens",
+    expect(model?.profile).toEqual({
+      maxTokensField: null,
+      passthroughFields: [],
       reasoningEfforts: ["none", "minimal", "low", "medium", "high", "xhigh", "max"],
       reasoningHistory: "reasoning_content",
       topK: "forward",

@@ -83,7 +83,7 @@ export function createOpenInput(
     requestedModel: MODEL.id,
     request: REQUEST as ClientRequest,
     bodyBytes,
-    upstreamBytes,
+    upstream: { byteLength: upstreamBytes, becomeStrict: () => undefined },
   };
 }
 

@@ -1,4 +1,5 @@
 import { isJsonObject } from "../../../json-object.ts";
+import { readAskedLimit } from "../../fields/output-limit.ts";
 import type { JsonBody } from "../../json/parse-body.ts";
 import {
   invalid,
@@ -20,7 +21,7 @@ export interface ChatFields {
   readonly choices: number;
   /** In lower case. */
   readonly serviceTier: string | null;
-  /** The larger of `max_completion_tokens` and `max_tokens`, or null. */
+  /** The smallest limit that it gives under any name, or null. */
   readonly maxOutputTokens: number | null;
   readonly endUser: string | null;
 }
@@ -42,11 +43,11 @@ export const CHAT_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /** @throws GatewayError 400 naming the field, what was found and what was expected. */
-export function readChatFields({ value }: JsonBody): ChatFields {
+export function readChatFields(body: JsonBody): ChatFields {
+  const { value } = body;
   const messages = readMessages(value["messages"]);
   const stream = readFlag(value, "stream");
-  const maxCompletionTokens = readInteger(value, "max_completion_tokens");
-  const maxTokens = readInteger(value, "max_tokens");
+  for (const name of ["max_completion_tokens", "max_tokens"]) readInteger(value, name);
   return {
     messages,
     stream,
@@ -54,10 +55,7 @@ export function readChatFields({ value }: JsonBody): ChatFields {
     endUser: readEndUser(value),
     choices: Math.max(readChoices(value, "n"), readChoices(value, "best_of")),
     serviceTier: readAskedServiceTier(value),
-    maxOutputTokens:
-      maxCompletionTokens === null || maxTokens === null
-        ? (maxCompletionTokens ?? maxTokens)
-        : Math.max(maxCompletionTokens, maxTokens),
+    maxOutputTokens: readAskedLimit(body),
   };
 }
 

@@ -1,4 +1,5 @@
 import { type JsonObject } from "../../../json-object.ts";
+import { readAskedLimit } from "../../fields/output-limit.ts";
 import type { JsonBody } from "../../json/parse-body.ts";
 import { EXPECTED_PROMPTS, measurePrompts, type Prompts } from "../../openai/prompts.ts";
 import {
@@ -17,6 +18,7 @@ export interface CompletionsFields {
   readonly prompts: Prompts;
   /** Answers to each prompt that are generated and billed: the larger of `n` and `best_of`. */
   readonly answersPerPrompt: number;
+  /** The smallest limit that it gives under any name, or null; 0 asks for nothing but the prompt's figures. */
   readonly maxOutputTokens: number | null;
   /** `n`: answers to each prompt that the client gets. */
   readonly choicesPerPrompt: number;
@@ -47,7 +49,7 @@ export function readCompletionsFields(body: JsonBody): CompletionsFields {
     prompts: readPrompts(value),
     choicesPerPrompt,
     answersPerPrompt: Math.max(choicesPerPrompt, readChoices(value, "best_of")),
-    maxOutputTokens: readInteger(value, "max_tokens", { min: 0 }),
+    maxOutputTokens: readInteger(value, "max_tokens", { min: 0 }) === 0 ? 0 : readAskedLimit(body),
     echo: readFlag(value, "echo") ? measureEcho(value["prompt"]) : null,
   };
 }

@@ -6,7 +6,6 @@ const FIELD = "client_metadata";
 
 /** The body without what Codex tells in it about its user's installation; every other character stays. */
 export function withoutClientMetadata(body: RequestBody): RequestBody {
-  if (!body.members.some(({ key }) => key === FIELD)) return body;
-  const text = applyEdits(body.text, removeMembers(body.members, FIELD));
-  return withText(body, text);
+  const edits = removeMembers(body.members, FIELD);
+  return edits.length === 0 ? body : withText(body, applyEdits(body.text, edits));
 }

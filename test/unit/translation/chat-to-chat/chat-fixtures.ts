@@ -3,6 +3,7 @@ import { parseWith } from "../../../support/parse-with.ts";
 
 const profile: ModelProfile = {
   maxTokensField: "max_tokens",
+  passthroughFields: [],
   reasoningEfforts: [],
   reasoningHistory: "drop",
   topK: "forward",
@@ -17,7 +18,12 @@ const profile: ModelProfile = {
 };
 
 export function createModel(changes: Partial<ModelProfile> = {}): ModelTarget {
-  return { id: "acme/chat", upstreamModel: "Org/Chat-32B", profile: { ...profile, ...changes } };
+  return {
+    id: "acme/chat",
+    upstreamModel: "Org/Chat-32B",
+    maxOutputTokens: 1_000_000,
+    profile: { ...profile, ...changes },
+  };
 }
 
 /** The answer's reader of a request with these fields besides model and messages. */

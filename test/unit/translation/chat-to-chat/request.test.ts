@@ -194,9 +194,9 @@ describe("a chat request", () => {
     { name: "fewer tries than answers", fields: { n: 3, best_of: null }, expected: { choices: 3 } },
     { name: "max_tokens alone", fields: { max_tokens: 10 }, expected: { maxOutputTokens: 10 } },
     {
-      name: "the larger of both limits",
-      fields: { max_tokens: 10, max_completion_tokens: 20 },
-      expected: { maxOutputTokens: 20 },
+      name: "the smallest limit, whatever a server calls it",
+      fields: { max_tokens: 20, max_completion_tokens: 30, n_predict: 10, max_new_tokens: -1 },
+      expected: { maxOutputTokens: 10 },
     },
     {
       name: "unknown fields",

@@ -58,7 +58,12 @@ describe("promptSize", () => {
     const request = parse();
     const size = request.promptSize();
     request.createAnswer({
-      model: { id: "acme/echo", upstreamModel: "e", profile: { toolNameMax: null } as never },
+      model: {
+        id: "acme/echo",
+        maxOutputTokens: 100,
+        upstreamModel: "e",
+        profile: { toolNameMax: null } as never,
+      },
       estimatedInputTokens: 1,
       nowMs: () => 0,
       requestId: "req_1",

@@ -1,0 +1,88 @@
+/**
+ * Fields of request bodies that decide how much is generated or which model answers, in the dialects of all servers: the
+ * one table of them. A server reads the names that it knows and ignores the others, and which those are nobody here can
+ * tell, so on every way on which a client's own fields reach an upstream one limit goes along, under the name that the
+ * upstream is known to read, and nothing else of this table. docs/api.md has it for people.
+ */
+
+export type CostField =
+  /** A name of the limit of output tokens: it goes upstream under the model's own name for it. */
+  | { readonly kind: "limit" }
+  /** How many answers there are, where the protocol has such a field. */
+  | { readonly kind: "choices" }
+  /** A wish without which the answer is an answer all the same: it is taken off. */
+  | { readonly kind: "dropped" }
+  /** Without it the answer would be another: it is refused, with what to send instead. */
+  | { readonly kind: "refused"; readonly instead: string };
+
+const LIMIT = { kind: "limit" } as const;
+const CHOICES = { kind: "choices" } as const;
+const DROPPED = { kind: "dropped" } as const;
+const refused = (instead: string) => ({ kind: "refused", instead }) as const;
+
+const WRITE_N = refused("write `n`");
+const NO_NESTING = refused("write the fields in it beside `model`");
+const ONE_MODEL = refused("the model's server is chosen by `model` alone; leave it out");
+
+const COST_FIELDS: Readonly<Record<string, CostField>> = {
+  max_tokens: LIMIT,
+  max_completion_tokens: LIMIT,
+  max_output_tokens: LIMIT,
+  // transformers, TGI
+  max_new_tokens: LIMIT,
+  // llama.cpp
+  n_predict: LIMIT,
+  // Ollama
+  num_predict: LIMIT,
+  max_tokens_to_sample: LIMIT,
+  max_gen_len: LIMIT,
+  max_gen_toks: LIMIT,
+  // With the prompt in it: no other name says the same.
+  max_length: DROPPED,
+  n: CHOICES,
+  best_of: CHOICES,
+  // llama.cpp, transformers, Google, Cohere
+  n_cmpl: WRITE_N,
+  num_return_sequences: WRITE_N,
+  candidate_count: WRITE_N,
+  num_generations: WRITE_N,
+  num_completions: WRITE_N,
+  // transformers, Google, SGLang, TGI, Ollama, LiteLLM
+  generation_config: NO_NESTING,
+  sampling_params: NO_NESTING,
+  parameters: NO_NESTING,
+  options: NO_NESTING,
+  extra_body: NO_NESTING,
+  // OpenRouter, LiteLLM, Anthropic
+  models: DROPPED,
+  route: DROPPED,
+  fallbacks: DROPPED,
+  context_window_fallbacks: DROPPED,
+  context_window_fallback_dict: DROPPED,
+  content_policy_fallbacks: DROPPED,
+  provider: ONE_MODEL,
+  preset: ONE_MODEL,
+  plugins: ONE_MODEL,
+  api_base: ONE_MODEL,
+  base_url: ONE_MODEL,
+  api_key: ONE_MODEL,
+  custom_llm_provider: ONE_MODEL,
+  model_list: ONE_MODEL,
+  model_id: ONE_MODEL,
+  deployment_id: ONE_MODEL,
+  specific_deployment: ONE_MODEL,
+};
+
+const BY_FOLDED_NAME: ReadonlyMap<string, CostField> = new Map(
+  Object.entries(COST_FIELDS).map(([name, field]) => [fold(name), field]),
+);
+
+/** Of a field in whatever letters: servers differ in whether `maxTokens` or `Max_Tokens` is `max_tokens` to them. */
+export function findCostField(name: string): CostField | undefined {
+  return BY_FOLDED_NAME.get(fold(name));
+}
+
+/** By way of upper case, so that the long s and the Kelvin sign fold as they do in case-insensitive JSON readers. */
+function fold(name: string): string {
+  return name.replace(/[_-]/g, "").toUpperCase().toLowerCase();
+}

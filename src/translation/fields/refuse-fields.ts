@@ -1,0 +1,40 @@
+import type { ModelTarget, ProtocolName } from "../client-protocol.ts";
+import { shorten, unsupportedField } from "../json/field-error.ts";
+import type { JsonBody } from "../json/parse-body.ts";
+import { findCostField } from "./cost-fields.ts";
+import { HARMLESS_FIELDS } from "./harmless-fields.ts";
+
+/** On which terms a client's own fields go upstream. */
+export interface FieldTerms {
+  readonly protocol: ProtocolName;
+  readonly model: Pick<ModelTarget, "id" | "profile">;
+  readonly strictCaps: boolean;
+}
+
+/**
+ * Refuses what would have another model answer, or more be generated than the gateway can see; under strict caps also
+ * every field of which is not known that it cannot.
+ * @throws GatewayError 400 naming the field, and what to do.
+ */
+export function refuseFields({ text, members }: JsonBody, { protocol, model, strictCaps }: FieldTerms): void {
+  const harmless = HARMLESS_FIELDS[protocol];
+  for (const { key, valueStart, valueEnd } of members) {
+    if (harmless.has(key)) continue;
+    const field = findCostField(key);
+    if (field?.kind === "refused" && text.slice(valueStart, valueEnd) !== "null") {
+      throw unsupportedField(shorten(key), `this field does not reach a model's server; ${field.instead}`);
+    }
+    if (!strictCaps || field !== undefined || model.profile.passthroughFields.includes(key)) continue;
+    throw unsupportedField(
+      shorten(key),
+      "it is not known whether this field changes what a request costs, so this organization's strict caps do not let " +
+        `it pass; leave it out, or have it listed in \`passthrough_fields\` in the profile of \`${model.id}\``,
+    );
+  }
+}
+
+/** Whether a field does not go upstream: of a closed list, in whatever letters. */
+export function isTakenOff(key: string, protocol: ProtocolName): boolean {
+  if (HARMLESS_FIELDS[protocol].has(key)) return false;
+  return findCostField(key) !== undefined;
+}
