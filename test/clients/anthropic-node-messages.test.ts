@@ -46,6 +46,7 @@ describe.each(SDKS)("messages of $name", (sdk) => {
     expect(chat.upstream.lastRequest.body).toEqual({
       model: CHAT_UPSTREAM_MODEL,
       max_tokens: 1_000,
+      max_completion_tokens: 1_000,
       messages: [{ role: "user", content: "hello big world" }],
     });
   });

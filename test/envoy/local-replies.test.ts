@@ -260,7 +260,7 @@ function expectedReply(row: Omit<LocalReplyCase, "name" | "act">, target: Route)
   const protocol = row.hasRoute === false ? "chat" : target.protocol;
   const definition: { status: number; message: string; retryAfterSeconds?: number } = ERRORS[row.code];
   const { status, retryAfterSeconds } = definition;
-  const { type } = new GatewayError(row.code);
+  const { type, shouldRetry } = new GatewayError(row.code);
   const id = "<id>";
   const error = {
     message: row.message ?? definition.message,
@@ -276,7 +276,7 @@ function expectedReply(row: Omit<LocalReplyCase, "name" | "act">, target: Route)
       server: "inference-gateway",
       "content-type": "application/json",
       "x-service-ratelimit-remaining": row.seen === "admitted" ? REMAINING : "0",
-      "x-should-retry": String(status >= 500),
+      "x-should-retry": String(shouldRetry),
       "x-request-id": id,
       "request-id": id,
       ...(retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) }),
