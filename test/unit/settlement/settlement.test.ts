@@ -58,8 +58,15 @@ describe("Settlement.open", () => {
       hold: ({ worstCaseMicrocents }) =>
         Promise.resolve({ outcome: worstCaseMicrocents === null ? "worst_case_required" : "held" }),
     });
-    await settlement.open(createOpenInput());
-    expect(seen.holds.map(({ worstCaseMicrocents }) => worstCaseMicrocents)).toEqual([null, 500n]);
+    // The strict form of the body is longer: it has a limit of output.
+    const upstream = {
+      byteLength: 400,
+      becomeStrict: () => {
+        upstream.byteLength = 430;
+      },
+    };
+    await settlement.open({ ...createOpenInput(), upstream });
+    expect(seen.holds.map(({ worstCaseMicrocents }) => worstCaseMicrocents)).toEqual([null, 430n + 100n]);
   });
 
   it("refuses with the cap's figures, and charges nothing", async () => {
