@@ -7,6 +7,7 @@ import { loadConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { requireInTime } from "../wait.ts";
 import { checkConfiguration } from "./check-configuration.ts";
+import { checkAnswers } from "./check-answers.ts";
 import { checkEnvoy } from "./check-envoy.ts";
 import { checkFolders } from "./check-folders.ts";
 import { checkDashboardUrl, checkPublicUrl } from "./check-addresses.ts";
@@ -47,6 +48,7 @@ export async function examineRunning(config: Config): Promise<DoctorFinding[]> {
     upstreams: () => checkUpstreams(config),
     "upstreams.credentials": async () => checkCredentials(config),
     "upstreams.state": () => checkUpstreamState(config),
+    "upstreams.answers": () => checkAnswers(config),
     "catalog.prompt_overhead": () => checkTemplates(config),
     folders: () => checkFolders(config),
     smtp: () => checkSmtp(config),

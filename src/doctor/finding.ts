@@ -40,6 +40,12 @@ export const FINDINGS = {
   upstream_refuses_credential: warningThat(
     "An upstream has answered 401 or 403 to the gateway's own credential since Envoy's start.",
   ),
+  upstream_model_unknown: warningThat(
+    "A model's server has answered 404 since the workers' start: it knows no such model or path.",
+  ),
+  upstream_refuses_account: warningThat(
+    "A model's server has refused requests for the gateway's account there since the workers' start.",
+  ),
   upstream_all_unhealthy: problemThat("Envoy holds every endpoint of an upstream for unhealthy."),
   upstream_endpoint_unhealthy: warningThat("Envoy holds an endpoint of an upstream for unhealthy."),
   prompt_overhead_exceeded: warningThat(

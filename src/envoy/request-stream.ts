@@ -11,6 +11,7 @@ import { GatewayError } from "../errors.ts";
 import type { LocalEndpoints } from "../exchange/local-endpoints.ts";
 import type { ResponseMode, ResponsePiece, UpstreamCall } from "../exchange/upstream-call.ts";
 import { CollectedBody, type CollectedBodyOptions } from "../exchange/collected-body.ts";
+import { ErrorBody } from "../exchange/error-body.ts";
 import { METERED_ENDPOINTS } from "../exchange/endpoints.ts";
 import { namesToRemoveDownstream, namesToRemoveUpstream } from "../exchange/header-policy.ts";
 import { type Header, type Reply, createErrorReply } from "../exchange/reply.ts";
@@ -24,6 +25,7 @@ import type { ProcessingResponse } from "./messages/generated/envoy/service/ext_
 import type { Struct } from "./messages/generated/google/protobuf/Struct.ts";
 import { findHeader, namesOf, parseHeaderMap, queryOf } from "./messages/headers.ts";
 import { formatMetadata } from "./messages/metadata.ts";
+import { MessageTurns } from "./message-turns.ts";
 import { PROCESSING_FILTER } from "./names.ts";
 import { type AdmissionReader, readAdmission, type ReadAdmission } from "./read-admission.ts";
 import {
@@ -68,8 +70,7 @@ type Made = ProcessingResponse | null;
 export class RequestStream implements ProcessListener {
   readonly #call: ProcessCall;
   readonly #services: StreamServices;
-  /** The reply that is being worked on; messages that come meanwhile wait for it. */
-  #pending: Promise<void> | null = null;
+  readonly #turns: MessageTurns;
   #admission: Admission | null = null;
   #exchange: UpstreamCall | null = null;
   #requestHeaderNames: string[] = [];
@@ -83,6 +84,8 @@ export class RequestStream implements ProcessListener {
   readonly #body: CollectedBody;
   /** What to change in the headers of a response that is collected; null: it is streamed, or has not begun. */
   #collecting: ChangedHeaders | null = null;
+  /** Of a response that is an error. */
+  #errorBody: ErrorBody | null = null;
   /** The access log knows whose request it is. */
   #isIdentityTold = false;
   readonly #pieces = new TurnPieces((bytes) => {
@@ -95,30 +98,18 @@ export class RequestStream implements ProcessListener {
   constructor(call: ProcessCall, services: StreamServices) {
     this.#call = call;
     this.#services = services;
+    this.#turns = new MessageTurns(call, (error) => this.#breakOff(error));
     this.#body = new CollectedBody(services.collecting);
   }
 
   onMessage(message: ProcessingRequest__Output): void {
-    const before = this.#pending;
-    // One may wait here, since it is read already; more of them stay with Envoy.
-    if (before !== null) this.#call.pause();
-    const started = before === null ? this.#handle(message) : before.then(() => this.#handle(message));
-    if (started === undefined) return;
-    const finish = (): void => {
-      if (this.#pending !== pending) return;
-      this.#pending = null;
-      this.#call.resume();
-    };
-    const pending: Promise<void> = started.then(finish, (error: unknown) => {
-      this.#breakOff(error);
-      finish();
-    });
-    this.#pending = pending;
+    this.#turns.take(() => this.#handle(message));
   }
 
   onEnd(): void {
     this.#ended = true;
     this.#body.take();
+    this.#errorBody?.drop();
     const settle = this.#exchange?.onEnd();
     settle?.catch((error: unknown) =>
       this.#services.logger.error({ err: error }, "an exchange could not be settled"),
@@ -261,6 +252,14 @@ export class RequestStream implements ProcessListener {
     names: string[],
   ): ProcessingResponse | null {
     if (typeof mode !== "string") return createImmediateReply(mode);
+    if (mode === "error") {
+      this.#errorBody = new ErrorBody({
+        budget: this.#services.collecting.budget,
+        onRead: (body) => this.#replyOrRefuse(() => exchange.onErrorBody(body)),
+        onLate: (replied) => this.#turns.waitFor(replied),
+      });
+      return null;
+    }
     // An answer is an answer: 201, 206 or 299 would tell a client of what it did not ask for.
     const set: Header[] = status > 200 && status < 300 ? [[":status", "200"]] : [];
     set.push(["content-type", exchange.contentType]);
@@ -281,6 +280,7 @@ export class RequestStream implements ProcessListener {
       return undefined;
     }
     const isLast = message.end_of_stream === true;
+    if (this.#errorBody !== null) return this.#errorBody.add(message.body ?? EMPTY, isLast);
     if (this.#collecting !== null) {
       const problem = this.#body.add(message.body, "upstream_error");
       if (problem !== null) return this.#replyOrRefuse(() => exchange.onBodyRefused(problem));
@@ -296,6 +296,7 @@ export class RequestStream implements ProcessListener {
   #onResponseTrailers(): Promise<void> | undefined {
     const exchange = this.#exchange;
     if (exchange !== null) {
+      if (this.#errorBody !== null) return this.#errorBody.end();
       if (this.#collecting !== null) return this.#onWholeResponse(exchange, this.#collecting);
       const piece = exchange.onChunk(EMPTY, true);
       if (piece instanceof Promise) return this.#onLastPiece(piece);

@@ -1,6 +1,6 @@
 /**
  * `POST /v1/messages/count_tokens` and `POST /v1/responses/input_tokens`. An upstream that speaks the protocol is asked;
- * where it has no such endpoint (404), and for upstreams that are translated to, the prompt's tokens are estimated by a
+ * where it has no such endpoint (404, 405, 501), and for upstreams that are translated to, the prompt's tokens are estimated by a
  * tokenizer. Nothing is held and nothing is charged.
  */
 import type { Catalog, Model } from "../catalog/catalog.ts";
@@ -19,7 +19,7 @@ import { chooseTranslation, formatUpstreamPath } from "./choose-translation.ts";
 import { describeEnd } from "./describe-end.ts";
 import { createJsonReply, type Reply } from "./reply.ts";
 import type { ReachedUpstreams } from "./reached-upstreams.ts";
-import { isFromUpstream, mapLocalOutcome, REQUEST_ERRORS } from "./upstream-outcome.ts";
+import { isFromUpstream, mapLocalOutcome } from "./upstream-outcome.ts";
 import type { ResponseMode, ResponsePiece, ResponseStart, Route, UpstreamCall } from "./upstream-call.ts";
 
 export interface CountServices {
@@ -42,6 +42,8 @@ interface Asked {
 const EMPTY = new Uint8Array(0);
 /** As in `Exchange`: the client went away. */
 const CLIENT_GONE_STATUS = 499;
+/** An upstream that has no endpoint to count at; servers that route by the path alone know it, but not its method. */
+const HAS_NO_COUNT: ReadonlySet<number> = new Set([404, 405, 501]);
 
 export class CountExchange implements UpstreamCall {
   readonly admission: Admission;
@@ -100,18 +102,13 @@ export class CountExchange implements UpstreamCall {
     }
     reached.note(model.upstream);
     const { status, endOfStream } = start;
-    if (status === 404) return this.#estimate(this.#requireAsked());
+    if (HAS_NO_COUNT.has(status)) return this.#estimate(this.#requireAsked());
     if (status >= 200 && status <= 299 && !endOfStream) return "whole";
-    const retryAfter = start.retryAfter ?? null;
-    if (!REQUEST_ERRORS.has(status) || endOfStream) throw this.#upstreamError(status, retryAfter, EMPTY);
-    this.#error = { status, retryAfter };
-    return "whole";
+    this.#error = { status, retryAfter: start.retryAfter ?? null };
+    return endOfStream ? this.onErrorBody(EMPTY) : "error";
   }
 
   async onWholeBody(body: Uint8Array): Promise<Uint8Array> {
-    if (this.#error !== null) {
-      throw this.#upstreamError(this.#error.status, this.#error.retryAfter, body);
-    }
     const counted = parseCompletion(body);
     if (!isJsonObject(counted) || !Number.isSafeInteger(counted["input_tokens"])) {
       const cause = new Error("the upstream's count has no `input_tokens`");
@@ -119,6 +116,11 @@ export class CountExchange implements UpstreamCall {
     }
     this.#finished(200, null);
     return body;
+  }
+
+  async onErrorBody(body: Uint8Array): Promise<never> {
+    if (this.#error === null) throw createOrderError("an error's body came without its start");
+    throw this.#upstreamError(this.#error.status, this.#error.retryAfter, body);
   }
 
   async onBodyRefused(error: GatewayError): Promise<never> {
@@ -160,8 +162,7 @@ export class CountExchange implements UpstreamCall {
 
   #requireAsked(): Asked {
     if (this.#asked !== null) return this.#asked;
-    const cause = new Error("a response began before a request was routed");
-    throw new GatewayError("internal_error", { cause });
+    throw createOrderError("a response began before a request was routed");
   }
 
   /** The first call counts. */
@@ -171,4 +172,8 @@ export class CountExchange implements UpstreamCall {
     const durationMs = performance.now() - this.#startedMs;
     this.#services.meter.finished(describeEnd(this.admission, { status, error, durationMs }));
   }
+}
+
+function createOrderError(message: string): GatewayError {
+  return new GatewayError("internal_error", { cause: new Error(message) });
 }

@@ -33,7 +33,7 @@ import { WayMeter } from "./way-meter.ts";
 import type { ResponseMode, ResponsePiece, ResponseStart, Route, UpstreamCall } from "./upstream-call.ts";
 import type { ReachedUpstreams } from "./reached-upstreams.ts";
 import { UpstreamDraft } from "./upstream-draft.ts";
-import { isFromUpstream, mapLocalOutcome, REQUEST_ERRORS } from "./upstream-outcome.ts";
+import { isFromUpstream, mapLocalOutcome } from "./upstream-outcome.ts";
 
 export interface ExchangeServices {
   readonly catalog: () => Catalog;
@@ -199,10 +199,7 @@ export class Exchange implements UpstreamCall {
    */
   async onWholeBody(body: Uint8Array): Promise<Uint8Array> {
     const expectation = this.#expectation;
-    if (expectation.kind === "error") {
-      throw await this.#upstreamError(expectation.status, expectation.retryAfter, body);
-    }
-    if (expectation.kind === "nothing") return EMPTY;
+    if (expectation.kind !== "answer") return EMPTY;
     let output: AnswerOutput;
     try {
       output = expectation.answer.translateBody(body);
@@ -215,6 +212,11 @@ export class Exchange implements UpstreamCall {
     await this.#settle("complete", SUCCESS);
     this.#finished(SUCCESS);
     return output.bytes;
+  }
+
+  async onErrorBody(body: Uint8Array): Promise<never> {
+    const { status, retryAfter } = this.#failedStart();
+    throw await this.#upstreamError(status, retryAfter, body);
   }
 
   async onBodyRefused(error: GatewayError): Promise<never> {
@@ -265,7 +267,7 @@ export class Exchange implements UpstreamCall {
   async onEnd(): Promise<void> {
     this.#ended = true;
     if (!this.#hasBody) this.#services.settlement.leave(this.admission);
-    await this.#settle("broken", CLIENT_GONE);
+    await this.#settle(this.#expectation.kind === "error" ? "refused_by_upstream" : "broken", CLIENT_GONE);
     this.#finished(CLIENT_GONE);
   }
 
@@ -295,13 +297,9 @@ export class Exchange implements UpstreamCall {
     throw error;
   }
 
-  async #onErrorStart(start: ResponseStart): Promise<ResponseMode> {
-    const retryAfter = start.retryAfter ?? null;
-    if (!REQUEST_ERRORS.has(start.status) || start.endOfStream) {
-      throw await this.#upstreamError(start.status, retryAfter, EMPTY);
-    }
-    this.#expectation = { kind: "error", status: start.status, retryAfter };
-    return "whole";
+  #onErrorStart(start: ResponseStart): ResponseMode | Promise<never> {
+    this.#expectation = { kind: "error", status: start.status, retryAfter: start.retryAfter ?? null };
+    return start.endOfStream ? this.onErrorBody(EMPTY) : "error";
   }
 
   /** An upstream that answers with an error status has generated nothing: the request costs nothing. */
@@ -360,6 +358,12 @@ export class Exchange implements UpstreamCall {
       });
     }
     return { model, target, account, request };
+  }
+
+  #failedStart(): Extract<Expectation, { kind: "error" }> {
+    if (this.#expectation.kind === "error") return this.#expectation;
+    const cause = new Error("an error's body came without its start");
+    throw new GatewayError("internal_error", { cause });
   }
 
   #logUpstream(error: GatewayError, status?: number): void {

@@ -14,8 +14,8 @@ export interface Route {
   readonly forwardedHeaders: readonly string[];
 }
 
-/** How the body of an upstream's response is to be read. */
-export type ResponseMode = "stream" | "whole";
+/** How the body of an upstream's response is to be read: piece by piece, all of it, or as much as says what went wrong. */
+export type ResponseMode = "stream" | "whole" | "error";
 
 export interface ResponseStart {
   readonly status: number;
@@ -61,7 +61,9 @@ export interface UpstreamCall {
    */
   onResponseStart(start: ResponseStart): ResponseMode | Promise<ResponseMode | Reply>;
   onWholeBody(body: Uint8Array): Promise<Uint8Array>;
-  /** The rest of such a body is not read. Throws the error once it is settled. */
+  /** The beginning of an error response's body. Throws the error once it is settled. */
+  onErrorBody(body: Uint8Array): Promise<never>;
+  /** The rest of a whole body is not read. Throws the error once it is settled. */
   onBodyRefused(error: GatewayError): Promise<never>;
   /** Never throws: what goes wrong in a stream is an event in it. */
   onChunk(chunk: Uint8Array, endOfStream: boolean): ResponsePiece | Promise<ResponsePiece>;

@@ -33,9 +33,6 @@ const TIMED_OUT = [
   "upstream_per_try",
 ];
 
-/** Statuses whose body is read: what the upstream says about the client's own request is passed on. */
-export const REQUEST_ERRORS: ReadonlySet<number> = new Set([400, 413, 422]);
-
 /** Whether the response came from an upstream; false for what Envoy answered in its place. */
 export function isFromUpstream(codeDetails: string): boolean {
   return codeDetails === "via_upstream" || codeDetails === "";

@@ -36,8 +36,18 @@ export function failure(status: number, headers: Record<string, string> = {}): S
   return { kind: "json", status, headers, body: openaiError(SECRET_TEXT) };
 }
 
+const TOO_HIGH = "temperature is too high";
+const NO_IMAGES =
+  "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj";
+
 function refusal(status: number, fields: object = {}): ScriptedAnswer {
-  return { kind: "json", status, body: openaiError("temperature is too high", fields) };
+  return { kind: "json", status, body: openaiError(TOO_HIGH, fields) };
+}
+
+/** An error whose body begins so, and goes on without an end. */
+function endless(status: number, begin: string): ScriptedAnswer {
+  const headers = { "content-type": "application/json" };
+  return { kind: "bytes", status, headers, pieces: [begin], ending: "hang" };
 }
 
 function page(type: string): ScriptedAnswer {
@@ -47,7 +57,7 @@ function page(type: string): ScriptedAnswer {
 const INVALID = {
   status: 400,
   type: "invalid_request_error",
-  message: expect.stringContaining("temperature is too high") as string,
+  message: expect.stringContaining(TOO_HIGH) as string,
 };
 export const BROKEN = { status: 502, type: "api_error", code: "upstream_error" };
 
@@ -77,19 +87,39 @@ export function createFailureRows(overloadedStatus: 503 | 529): readonly Failure
       answer: {
         kind: "json",
         status: 400,
-        body: { object: "error", message: "temperature is too high", type: "BadRequestError", code: 400 },
+        body: { object: "error", message: TOO_HIGH, type: "BadRequestError", code: 400 },
       },
       expected: { ...INVALID, code: "invalid_parameter" },
     },
     {
       name: "Ollama's 400",
-      answer: { kind: "json", status: 400, body: { error: "temperature is too high" } },
+      answer: { kind: "json", status: 400, body: { error: TOO_HIGH } },
       expected: INVALID,
     },
     {
       name: "a 301",
       answer: failure(301, { location: "http://10.0.0.1/" }),
       expected: { status: 502, type: "api_error" },
+    },
+    {
+      name: "a 500 that means the request",
+      answer: { kind: "json", status: 500, body: openaiError(NO_IMAGES) },
+      expected: { ...INVALID, message: expect.stringContaining(NO_IMAGES) as string },
+    },
+    {
+      name: "a 422 in FastAPI's words",
+      answer: { kind: "json", status: 422, body: { detail: [{ loc: ["body"], msg: TOO_HIGH }] } },
+      expected: INVALID,
+    },
+    {
+      name: "a 400 that repeats a whole input",
+      answer: { kind: "json", status: 400, body: openaiError(`${TOO_HIGH}: ${"x".repeat(300_000)}`) },
+      expected: INVALID,
+    },
+    {
+      name: "a 400 whose body never ends",
+      answer: endless(400, `{"error":{"message":"${TOO_HIGH}","type":"x"},"trace":"`),
+      expected: INVALID,
     },
     {
       name: "a 401",
@@ -103,6 +133,17 @@ export function createFailureRows(overloadedStatus: 503 | 529): readonly Failure
     },
     { name: "a 403", answer: failure(403), expected: { status: 502, type: "api_error" } },
     { name: "a 404", answer: failure(404), expected: { ...BROKEN, code: "upstream_model_not_found" } },
+    {
+      name: "a 429 of an empty account",
+      answer: { kind: "json", status: 429, body: openaiError(SECRET_TEXT, { code: "insufficient_quota" }) },
+      expected: { ...BROKEN, code: "upstream_authentication_failed" },
+    },
+    {
+      name: "a 429 of an empty account, whose body never ends",
+      answer: endless(429, `{"error":{"message":"You exceeded your current quota (${SECRET_TEXT})`),
+      expected: { ...BROKEN, code: "upstream_authentication_failed" },
+    },
+    { name: "a 503 whose body never ends", answer: endless(503, SECRET_TEXT), expected: STARTING },
     {
       name: "a 429 with Retry-After",
       answer: failure(429, { "retry-after": "7" }),

@@ -22,7 +22,7 @@ export function explainEnd(request: ExplainedRequest, currency: string): string 
     return `Its client went away${after(request)}, before the end. What was generated until then is charged: ${costOf(request, currency)}.`;
   }
   if (code === null && status < 400) return explainAnswer(request, currency);
-  const cause = explainUpstream(request.upstream);
+  const cause = explainUpstream(request);
   const told = `the client was told ${status}${code === null ? "" : ` ${code}`}`;
   if (status < 400) {
     return `The answer broke off${after(request)}${cause === null ? "" : `: ${cause}`}. What was generated until then is charged: ${costOf(request, currency)}.`;

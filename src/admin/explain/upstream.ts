@@ -17,14 +17,23 @@ const ENVOY_CAUSES: readonly (readonly [prefix: string, words: string])[] = [
   ["cluster_not_found", "is not in Envoy's configuration"],
 ];
 
+/** What only the operator can end, by the code that the client is told. */
+const OPERATORS_CAUSES: Readonly<Record<string, string>> = {
+  upstream_model_not_found: " (it knows no such model, or no such path)",
+  upstream_authentication_failed: " (it refuses the gateway's account or credential there)",
+};
+
 /** "the upstream local answered 503: no replica"; null: there is nothing to say of it. */
-export function explainUpstream(upstream: ExplainedRequest["upstream"]): string | null {
+export function explainUpstream({
+  upstream,
+  error_code: code,
+}: Pick<ExplainedRequest, "upstream" | "error_code">): string | null {
   if (upstream === null) return null;
   const { name, status, cause } = upstream;
   const subject = `the upstream ${name}`;
   const known = ENVOY_CAUSES.find(([prefix]) => cause?.startsWith(prefix))?.[1];
   if (known !== undefined) return `${subject} ${known} (${cause})`;
-  const said = cause === null ? "" : `: ${cause}`;
-  if (status !== null) return `${subject} answered ${status}${said}`;
+  const said = cause === null ? "" : `: ${cause.replace(/\.$/, "")}`;
+  if (status !== null) return `${subject} answered ${status}${OPERATORS_CAUSES[code ?? ""] ?? ""}${said}`;
   return said === "" ? `${subject} did not answer` : `${subject} failed${said}`;
 }

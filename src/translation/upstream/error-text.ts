@@ -16,8 +16,8 @@ export interface UpstreamErrorText {
 /** Some servers repeat the whole input in their message. */
 const MAX_MESSAGE_CHARACTERS = 2_000;
 const MAX_PLAIN_TEXT_CHARACTERS = 500;
-/** More than this is no error message; it is not worth parsing. */
-const MAX_BODY_BYTES = 1_048_576;
+/** Of a body that was cut within its message. */
+const CUT_MESSAGE = /"(?:message|detail|error|msg)"\s*:\s*"((?:[^"\\]|\\.)+)/;
 
 const NOTHING: UpstreamErrorText = { message: null, code: null, type: null, param: null, status: null };
 
@@ -26,14 +26,36 @@ const NOTHING: UpstreamErrorText = { message: null, code: null, type: null, para
  * (`error: "text"`), FastAPI (`detail`), and plain text, of which the first 500 characters count on a 4xx. Never throws.
  */
 export function parseUpstreamError(status: number, body: Uint8Array): UpstreamErrorText {
-  if (body.byteLength === 0 || body.byteLength > MAX_BODY_BYTES || !isUtf8(body)) return NOTHING;
-  const text = asBuffer(body).toString("utf8");
+  const text = readText(decodeWhole(body), Number.POSITIVE_INFINITY);
+  if (text === null) return NOTHING;
   try {
     return readUpstreamError(JSON.parse(text));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     const isReadable = status >= 400 && status < 500 && !/^\s*</.test(text);
-    return isReadable ? { ...NOTHING, message: shorten(text.trim(), MAX_PLAIN_TEXT_CHARACTERS) } : NOTHING;
+    const plain = isReadable ? shorten(text.trim(), MAX_PLAIN_TEXT_CHARACTERS) : null;
+    return { ...NOTHING, message: readCutMessage(text) ?? plain };
+  }
+}
+
+/** Without a last character of which only the first bytes are there; "" where it is no UTF-8. */
+function decodeWhole(body: Uint8Array): string {
+  for (let cut = 0; cut < 4 && cut < body.byteLength; cut++) {
+    const whole = body.subarray(0, body.byteLength - cut);
+    if (isUtf8(whole)) return asBuffer(whole).toString("utf8");
+  }
+  return "";
+}
+
+/** Of JSON whose end is missing: servers repeat a whole input in their message, and only the beginning is read. */
+function readCutMessage(text: string): string | null {
+  if (!/^\s*[[{]/.test(text)) return null;
+  const escaped = CUT_MESSAGE.exec(text.slice(0, 2 * MAX_MESSAGE_CHARACTERS))?.[1];
+  if (escaped === undefined) return null;
+  try {
+    return readText(JSON.parse(`"${escaped}"`), MAX_MESSAGE_CHARACTERS);
+  } catch {
+    return null;
   }
 }
 

@@ -37,13 +37,20 @@ async function examineEndpoints(world: DoctorWorld, isOneUp: boolean, code: stri
   }
 }
 
-async function examineRefusal(world: DoctorWorld): Promise<Report> {
+async function examineRefusal(
+  world: DoctorWorld,
+  given: number,
+  said = "who are you?",
+  count = 1,
+): Promise<Report> {
   const upstream = await startUpstream();
   const stack = await startStack({ upstreams: [{ name: "local", url: upstream.url, path_prefix: "/v1" }] });
   try {
-    upstream.answer({ kind: "json", status: 401, body: openaiError("who are you?") });
-    const { status } = await stack.send({ path: CHAT_PATH, body: chatBody({}) });
-    if (status !== 502) throw new Error(`expected a 502 for the upstream's 401, found ${status}`);
+    for (let sent = 0; sent < count; sent++) {
+      upstream.answer({ kind: "json", status: given, body: openaiError(said) });
+      const { status } = await stack.send({ path: CHAT_PATH, body: chatBody({}) });
+      if (status !== 502) throw new Error(`expected a 502 for the upstream's ${given}, found ${status}`);
+    }
     return await world.examineFile(stack.configFile);
   } finally {
     await stack.stop();
@@ -89,8 +96,22 @@ export const UPSTREAM_FAULTS = {
   upstream_refuses_credential: [
     {
       name: "it answers 401",
-      provoke: examineRefusal,
+      provoke: (world) => examineRefusal(world, 401),
       says: /Upstream local has answered 401 \(1 times\) since Envoy's start/,
+    },
+  ],
+  upstream_model_unknown: [
+    {
+      name: "it answers 404",
+      provoke: (world) => examineRefusal(world, 404, "The model `echo-7b` does not exist.", 2),
+      says: /^acme\/echo-small \(`.+` at local\): its server has refused 2 of its requests with 404: it knows no such model/m,
+    },
+  ],
+  upstream_refuses_account: [
+    {
+      name: "it answers 429 since its account is empty",
+      provoke: (world) => examineRefusal(world, 429, "You exceeded your current quota."),
+      says: /its server has refused 1 of its requests for the gateway's account there: its credential, its balance/,
     },
   ],
   upstream_all_unhealthy: [

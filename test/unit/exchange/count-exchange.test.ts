@@ -119,11 +119,11 @@ describe("counting a prompt's tokens where the upstream speaks the protocol", ()
     },
   );
 
-  it("estimates where the upstream has no such endpoint", async () => {
+  it.each([404, 405, 501])("estimates where the upstream has no such endpoint: %d", async (status) => {
     const { exchange, send, asked, finished } = open("messages", NATIVE);
     const tools = [{ type: "web_search_20260101", name: "web_search" }];
     await send({ model: "acme/a", messages: MESSAGES, tools });
-    const reply = await exchange.onResponseStart({ ...FOUND, status: 404 });
+    const reply = await exchange.onResponseStart({ ...FOUND, status });
     expect(reply).toMatchObject({ status: 200, body: '{"input_tokens":5}' });
     expect(asked).toMatchObject([{ text: `how many?\n${JSON.stringify(tools[0])}` }]);
     expect(finished).toMatchObject([{ status: 200 }]);
@@ -136,7 +136,8 @@ describe("counting a prompt's tokens where the upstream speaks the protocol", ()
   ])("tells a %d of the upstream as it is told elsewhere", async (status, code) => {
     const { exchange, send } = open("messages", NATIVE);
     await send({ model: "acme/a", messages: MESSAGES });
-    await expect(exchange.onResponseStart({ ...FOUND, status })).rejects.toMatchObject({ code });
+    const start = exchange.onResponseStart({ ...FOUND, status, endOfStream: true });
+    await expect(start).rejects.toMatchObject({ code });
   });
 
   it("passes the upstream's words about the request on, and nothing that is no count", async () => {
@@ -145,9 +146,9 @@ describe("counting a prompt's tokens where the upstream speaks the protocol", ()
     await expect(exchange.onWholeBody(bytesOf({ tokens: 7 }))).rejects.toMatchObject({
       code: "upstream_error",
     });
-    expect(await exchange.onResponseStart({ ...FOUND, status: 400 })).toBe("whole");
+    expect(await exchange.onResponseStart({ ...FOUND, status: 400 })).toBe("error");
     const error = bytesOf({ type: "error", error: { type: "invalid_request_error", message: "bad tools" } });
-    await expect(exchange.onWholeBody(error)).rejects.toMatchObject({
+    await expect(exchange.onErrorBody(error)).rejects.toMatchObject({
       code: "invalid_parameter",
       message: "bad tools",
     });

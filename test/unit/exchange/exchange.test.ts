@@ -98,7 +98,12 @@ describe("an exchange whose upstream does not answer as it should", () => {
       isFree: false,
     },
     { name: "answers without a body", start: { endOfStream: true }, code: "upstream_error", isFree: false },
-    { name: "fails", start: { status: 500 }, code: "upstream_error", isFree: true },
+    {
+      name: "fails",
+      start: { status: 500, endOfStream: true },
+      code: "upstream_error",
+      isFree: true,
+    },
   ])("is settled once and refused with $code when it $name", async ({ start, code, isFree }) => {
     const { exchange, seen } = await route();
     const error = await errorOf(exchange.onResponseStart({ ...JSON_START, ...start }));
@@ -123,14 +128,37 @@ describe("an exchange whose upstream does not answer as it should", () => {
 
   it("passes on what the upstream says about the client's own request, and charges nothing", async () => {
     const { exchange, finished, warnings } = await route();
-    expect(await exchange.onResponseStart({ ...JSON_START, status: 400 })).toBe("whole");
+    expect(await exchange.onResponseStart({ ...JSON_START, status: 400 })).toBe("error");
     const body = bytesOf({ error: { message: "temperature: too hot", type: "invalid_request_error" } });
-    const error = await errorOf(exchange.onWholeBody(body));
+    const error = await errorOf(exchange.onErrorBody(body));
     exchange.onRefused(error);
     expect([error.status("chat"), error.message]).toEqual([400, expect.stringContaining("too hot")]);
     expect(exchange.settled?.costMicrocents).toBe(0n);
     expect(finished).toMatchObject([{ status: 400 }]);
     expect(warnings).toHaveLength(1);
+  });
+
+  it.each([
+    { status: 402, message: "Top up.", code: "upstream_authentication_failed" },
+    { status: 404, message: "The model `echo` does not exist.", code: "upstream_model_not_found" },
+    { status: 429, message: "You exceeded your current quota.", code: "upstream_authentication_failed" },
+    { status: 429, message: "Slow down.", code: "model_overloaded" },
+    { status: 500, message: "image input is not supported", code: "invalid_parameter" },
+    { status: 503, message: "Loading model", code: "model_starting" },
+  ])("reads why the upstream answers $status: $message", async ({ status, message, code }) => {
+    const { exchange, warnings } = await route();
+    expect(await exchange.onResponseStart({ ...JSON_START, status })).toBe("error");
+    const error = await errorOf(exchange.onErrorBody(bytesOf({ error: { message } })));
+    expect(error.code).toBe(code);
+    expect((error.cause as Error).message).toBe(`upstream status ${status}: ${message}`);
+    expect(warnings).toHaveLength(1);
+  });
+
+  it("costs nothing when the client goes while an error is being read", async () => {
+    const { exchange } = await route();
+    await exchange.onResponseStart({ ...JSON_START, status: 429 });
+    await exchange.onEnd();
+    expect(exchange.settled?.costMicrocents).toBe(0n);
   });
 
   it("tells the client of a body that cannot be read, and is settled once", async () => {

@@ -115,6 +115,28 @@ describe("the sentence on a request", () => {
       sentence: "The upstream local answered 500: out of memory; the client was told 502 upstream_error.",
     },
     {
+      name: "an upstream that knows no such model",
+      request: {
+        status: 502,
+        error_code: "upstream_model_not_found",
+        cost_microcents: 0,
+        upstream: { name: "local", status: 404, cause: "The model `echo-7b` does not exist." },
+      },
+      sentence:
+        "The upstream local answered 404 (it knows no such model, or no such path): The model `echo-7b` does not exist; the client was told 502 upstream_model_not_found.",
+    },
+    {
+      name: "an upstream at which the gateway's account is empty",
+      request: {
+        status: 502,
+        error_code: "upstream_authentication_failed",
+        cost_microcents: 0,
+        upstream: { name: "local", status: 429, cause: "You exceeded your current quota" },
+      },
+      sentence:
+        "The upstream local answered 429 (it refuses the gateway's account or credential there): You exceeded your current quota; the client was told 502 upstream_authentication_failed.",
+    },
+    {
       name: "an upstream that is not there",
       request: {
         status: 503,

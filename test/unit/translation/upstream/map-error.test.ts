@@ -8,7 +8,7 @@ import {
 function map(status: number, body: unknown = "", changes: Partial<UpstreamFailure> = {}) {
   return mapUpstreamError({
     status,
-    body: Buffer.from(typeof body === "string" ? body : JSON.stringify(body)),
+    body: Buffer.isBuffer(body) ? body : Buffer.from(typeof body === "string" ? body : JSON.stringify(body)),
     retryAfter: null,
     startupSeconds: 40,
     model: "acme/chat",
@@ -51,6 +51,24 @@ describe("mapUpstreamError", () => {
       status: 413,
       body: `  ${"x".repeat(600)}`,
       expected: { message: `${"x".repeat(499)}…` },
+    },
+    {
+      name: "JSON that is cut in its message, and in a character",
+      status: 400,
+      body: Buffer.from(`{"error": {"code": 400, "message": "\\"${"x".repeat(3_000)}é`).subarray(0, -1),
+      expected: { message: `"${"x".repeat(1_998)}…` },
+    },
+    {
+      name: "JSON that is cut behind its message",
+      status: 422,
+      body: '{"detail":"temperature: too \\u0068ot","input":[1,2,3',
+      expected: { message: "temperature: too hot" },
+    },
+    {
+      name: "bytes that are no text",
+      status: 400,
+      body: Buffer.from([0x7b, 0xff, 0xfe, 0x80, 0x80]),
+      expected: { message: "The server of acme/chat refused the request without saying why." },
     },
     {
       name: "a web page",
