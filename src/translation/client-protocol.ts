@@ -40,6 +40,8 @@ export interface ModelProfile {
   readonly systemMid: "fold" | "keep";
   readonly prefill: "plain" | "vllm" | "refuse";
   readonly continuousUsage: boolean;
+  /** Whether usage is asked for in streams; where it is not, it is read from where it comes unasked, or estimated. */
+  readonly streamOptions: "forward" | "drop";
   readonly userField: "user" | "safety_identifier" | null;
 }
 

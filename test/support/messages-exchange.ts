@@ -29,6 +29,7 @@ export const DEFAULT_PROFILE: ModelProfile = {
   systemMid: "fold",
   prefill: "plain",
   continuousUsage: false,
+  streamOptions: "forward",
   userField: "user",
 };
 

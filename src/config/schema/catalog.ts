@@ -1,5 +1,6 @@
 import * as z from "zod";
 
+import { REASONING_EFFORTS } from "../../translation/client-protocol.ts";
 import { choices, described, integer, list, mapping, orNull, text } from "./fields.ts";
 import { modelName, NAME_VALUES } from "./model-names.ts";
 import { createPricesSchema } from "./prices.ts";
@@ -79,7 +80,7 @@ function createCapacityShape() {
     capabilities: choices(CAPABILITIES, "capabilities")
       .default([])
       .describe(
-        "What the model can do. `vision` lets the messages and responses routes take images and documents. " +
+        "What the model can do. `vision` lets the messages and responses routes take images and documents, `reasoning` send an effort. " +
           "`embeddings` and `completions` are `POST /v1/embeddings` and `POST /v1/completions`; a model with " +
           "one of them has chat, messages and responses only with `chat` beside it, every other model has them.",
       ),
@@ -115,6 +116,7 @@ export function createCatalogSchema() {
     profile: createProfileSchema(),
   }).transform((given) => {
     const vision = given.capabilities.includes("vision");
+    const reasons = given.capabilities.includes("reasoning");
     const overhead = given.prompt_overhead_tokens;
     return {
       ...given,
@@ -127,6 +129,7 @@ export function createCatalogSchema() {
         ...given.profile,
         images: given.profile.images ?? vision,
         files: given.profile.files ?? vision,
+        reasoning_efforts: given.profile.reasoning_efforts ?? (reasons ? [...REASONING_EFFORTS] : []),
       },
     };
   });

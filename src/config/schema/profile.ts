@@ -25,10 +25,10 @@ const SUPPORT_FIELDS = {
   reasoning_efforts: described(
     choices(REASONING_EFFORTS, "reasoning efforts")
       .transform((given) => REASONING_EFFORTS.filter((effort) => given.includes(effort)))
-      .prefault([...REASONING_EFFORTS]),
+      .optional(),
     "Values of `reasoning_effort` that the upstream knows, for requests that are translated; chat completions pass theirs on as it is. Another one becomes the nearest lower, else the " +
       "lowest; with an empty list the field is never sent.",
-    { default: "all" },
+    { default: "all where `capabilities` has `reasoning`, else none: such models refuse it" },
   ),
   reasoning_history: choice(["reasoning_content", "reasoning", "drop"])
     .default("reasoning_content")
@@ -65,6 +65,11 @@ const FORM_FIELDS = {
   continuous_usage: flag()
     .default(false)
     .describe("Asks for usage in every chunk (vLLM, SGLang), so that `message_start` is exact."),
+  stream_options: choice(["forward", "drop"])
+    .default("forward")
+    .describe(
+      "Whether usage is asked for in streams (`stream_options`), which some servers refuse. With `drop` it is read where it comes unasked, else estimated; `continuous_usage` does nothing then.",
+    ),
   user_field: choice(["user", "safety_identifier", "none"])
     .default("user")
     .transform((value) => (value === "none" ? null : value))

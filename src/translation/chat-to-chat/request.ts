@@ -4,7 +4,7 @@ import type { JsonBody } from "../json/parse-body.ts";
 import { createChatAnswer } from "./answer.ts";
 import { measurePrompt } from "./request/measure-prompt.ts";
 import { type ChatFields, readChatFields } from "./request/read-fields.ts";
-import { mapUsageVisibility } from "../openai/stream-options.ts";
+import { mapUsageVisibility, wishForUsage } from "../openai/stream-options.ts";
 import { createUpstreamBody } from "../openai/upstream-body.ts";
 import { ReadRequest, type UpstreamTerms } from "../read-request.ts";
 
@@ -31,7 +31,7 @@ export class ChatRequest extends ReadRequest<Content> {
 
   protected override convert({ body }: Content, terms: UpstreamTerms): Uint8Array {
     const { model, strictCaps } = terms;
-    const stream = this.stream ? { isContinuous: model.profile.continuousUsage } : null;
+    const stream = this.stream ? wishForUsage(model.profile) : null;
     const limit = limitOutput(chatLimitNames(model), this.maxOutputTokens, terms);
     return createUpstreamBody(body, { protocol: this.protocol, model, stream, limit, strictCaps });
   }
@@ -43,7 +43,7 @@ export class ChatRequest extends ReadRequest<Content> {
     return createChatAnswer({
       model: model.id,
       stream: this.stream,
-      usageVisibility: mapUsageVisibility(options, model.profile.continuousUsage),
+      usageVisibility: mapUsageVisibility(options, wishForUsage(model.profile)),
       requestId,
       describeCost,
     });

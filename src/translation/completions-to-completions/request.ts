@@ -2,7 +2,7 @@ import type { Answer, AnswerContext, PromptSize, RequestBody } from "../client-p
 import { limitOutput } from "../fields/output-limit.ts";
 import type { JsonBody } from "../json/parse-body.ts";
 import { readAskedServiceTier, readEndUser } from "../openai/request-fields.ts";
-import { mapUsageVisibility } from "../openai/stream-options.ts";
+import { mapUsageVisibility, wishForUsage } from "../openai/stream-options.ts";
 import { createUpstreamBody } from "../openai/upstream-body.ts";
 import { createCompletionsAnswer } from "./answer.ts";
 import { type CompletionsFields, readCompletionsFields } from "./request/read-fields.ts";
@@ -51,7 +51,7 @@ export class CompletionsRequest extends ReadRequest<Content> {
 
   protected override convert({ body, fields }: Content, terms: UpstreamTerms): Uint8Array {
     const { model, strictCaps } = terms;
-    const stream = this.stream ? { isContinuous: model.profile.continuousUsage } : null;
+    const stream = this.stream ? wishForUsage(model.profile) : null;
     const limit = limitOutput(["max_tokens"], fields.maxOutputTokens, terms);
     return createUpstreamBody(body, { protocol: this.protocol, model, stream, limit, strictCaps });
   }
@@ -61,7 +61,7 @@ export class CompletionsRequest extends ReadRequest<Content> {
     return createCompletionsAnswer({
       model: model.id,
       stream: this.stream,
-      usageVisibility: mapUsageVisibility(streamOptions, model.profile.continuousUsage),
+      usageVisibility: mapUsageVisibility(streamOptions, wishForUsage(model.profile)),
       echoCharacters: (choice) => (echo === null ? 0 : echoOf(echo, choice, choicesPerPrompt)),
       requestId,
     });

@@ -6,6 +6,7 @@ import { convertTurn } from "./convert-turn.ts";
 import { invalidField, unsupportedField } from "../json/field-error.ts";
 import { chatLimitNames, limitOutput } from "../fields/output-limit.ts";
 import { formatUserId } from "./format-user-id.ts";
+import { wishForUsage } from "../openai/stream-options.ts";
 import { orderTurns } from "./order-turns.ts";
 import type { UpstreamTerms } from "../read-request.ts";
 import type { ParsedRequest, ToolChoice } from "./parsed-request.ts";
@@ -57,10 +58,12 @@ function convertLimit({ maxTokens }: ParsedRequest, terms: UpstreamTerms): Parti
   return tokens === null ? {} : Object.fromEntries(names.map((name) => [name, tokens]));
 }
 
-/** Usage is always asked for: it is what a request is billed by. */
+/** Usage is asked for wherever the server lets it: it is what a request is billed by. */
 function convertStream(request: ParsedRequest, { profile }: ModelTarget): Partial<ChatRequestBody> {
   if (!request.stream) return {};
-  const continuous = profile.continuousUsage ? ({ continuous_usage_stats: true } as const) : {};
+  const wish = wishForUsage(profile);
+  if (wish === null) return { stream: true };
+  const continuous = wish.isContinuous ? ({ continuous_usage_stats: true } as const) : {};
   return { stream: true, stream_options: { include_usage: true, ...continuous } };
 }
 

@@ -1,3 +1,4 @@
+import type { ModelProfile } from "../client-protocol.ts";
 import { applyEdits, type Edit, findMembers } from "../json/object-spans.ts";
 
 /** Which `usage` fields of an upstream's stream the client gets to see: those that it would get without a gateway. */
@@ -9,13 +10,23 @@ interface StreamOptions {
   readonly continuous_usage_stats?: unknown;
 }
 
+/** How a stream's usage is asked for. */
+export interface UsageWish {
+  readonly isContinuous: boolean;
+}
+
+/** Null: it is not, and no `stream_options` go upstream. */
+export function wishForUsage({
+  streamOptions,
+  continuousUsage,
+}: Pick<ModelProfile, "streamOptions" | "continuousUsage">): UsageWish | null {
+  return streamOptions === "drop" ? null : { isContinuous: continuousUsage };
+}
+
 /** What a client that sent these `stream_options` expects of its stream. */
-export function mapUsageVisibility(
-  options: StreamOptions | null,
-  isContinuousAdded: boolean,
-): UsageVisibility {
+export function mapUsageVisibility(options: StreamOptions | null, wish: UsageWish | null): UsageVisibility {
   if (options?.include_usage !== true) return "none";
-  return isContinuousAdded && options.continuous_usage_stats !== true ? "last" : "all";
+  return wish?.isContinuous === true && options.continuous_usage_stats !== true ? "last" : "all";
 }
 
 /**

@@ -4,13 +4,13 @@ import { isTakenOff, refuseFields } from "../fields/refuse-fields.ts";
 import { editBytes } from "../json/edit-bytes.ts";
 import { applyEdits, type Edit, type MemberSpan, removeWhere } from "../json/object-spans.ts";
 import type { JsonBody } from "../json/parse-body.ts";
-import { formatStreamOptions } from "./stream-options.ts";
+import { formatStreamOptions, type UsageWish } from "./stream-options.ts";
 
 export interface UpstreamBodyOptions {
   readonly protocol: ProtocolName;
   readonly model: Pick<ModelTarget, "id" | "upstreamModel" | "profile">;
-  /** How usage is wished for in a stream; null: no stream was asked for, or its usage comes unasked. */
-  readonly stream: { readonly isContinuous: boolean } | null;
+  /** Null: no stream was asked for, or its usage comes unasked. */
+  readonly stream: UsageWish | null;
   readonly limit: OutputLimit;
   readonly strictCaps: boolean;
 }
@@ -22,9 +22,11 @@ export interface UpstreamBodyOptions {
  */
 export function createUpstreamBody(body: JsonBody, options: UpstreamBodyOptions): Uint8Array {
   refuseFields(body, options);
-  const { protocol, limit } = options;
+  const { protocol, limit, model } = options;
   const { text, members } = body;
-  const isRemoved = ({ key }: MemberSpan) => isTakenOff(key, protocol) && !limit.names.includes(key);
+  const isUnasked = model.profile.streamOptions === "drop";
+  const isRemoved = ({ key }: MemberSpan) =>
+    (isTakenOff(key, protocol) && !limit.names.includes(key)) || (isUnasked && key === "stream_options");
   const removals = removeWhere(members, isRemoved);
   const edits = members.flatMap((member): Edit[] => {
     const replacement = replaceValue(member.key, text.slice(member.valueStart, member.valueEnd), options);

@@ -8,6 +8,7 @@ import { describe, expect, it } from "vitest";
 import { ConfigError } from "../../../src/config/config-error.ts";
 import { loadConfig, parseConfig, type ParseOptions } from "../../../src/config/load.ts";
 import type { Config } from "../../../src/config/schema.ts";
+import { REASONING_EFFORTS } from "../../../src/translation/client-protocol.ts";
 
 const good = readFileSync(new URL("../../fixtures/config/good.yaml", import.meta.url), "utf8");
 
@@ -125,7 +126,7 @@ describe("parseConfig", () => {
     expect(model?.profile).toEqual({
       maxTokensField: null,
       passthroughFields: [],
-      reasoningEfforts: ["none", "minimal", "low", "medium", "high", "xhigh", "max"],
+      reasoningEfforts: [],
       reasoningHistory: "reasoning_content",
       topK: "forward",
       images: true,
@@ -135,8 +136,14 @@ describe("parseConfig", () => {
       systemMid: "fold",
       prefill: "plain",
       continuousUsage: false,
+      streamOptions: "forward",
       userField: "user",
     });
+  });
+
+  it("lets efforts be sent to a model that reasons", () => {
+    const text = good.replace("    prices:", "    capabilities: [reasoning]\n    prices:");
+    expect(parse(text).catalog[0]?.profile.reasoningEfforts).toEqual(REASONING_EFFORTS);
   });
 
   it("lets a profile contradict the capabilities, and keeps efforts in ascending order", () => {

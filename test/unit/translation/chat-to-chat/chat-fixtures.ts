@@ -14,6 +14,7 @@ const profile: ModelProfile = {
   systemMid: "fold",
   prefill: "plain",
   continuousUsage: false,
+  streamOptions: "forward",
   userField: "user",
 };
 

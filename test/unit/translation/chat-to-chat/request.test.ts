@@ -268,6 +268,18 @@ describe("ChatRequest.toUpstream", () => {
     expect(convert(sent, createModel({ continuousUsage: true }))).toContain(`"stream_options":${expected}`);
   });
 
+  it.each(["", ',"stream_options":{"include_usage":true,"x":1}'])(
+    "asks a server for no usage that refuses to be asked%s",
+    (options) => {
+      const sent = `{"model":"m",${MESSAGES},"stream":true${options}}`;
+      const model = createModel({ streamOptions: "drop", continuousUsage: true });
+      expect(JSON.parse(convert(sent, model))).toEqual({
+        ...JSON.parse(`{"model":"m",${MESSAGES},"stream":true}`),
+        model: model.upstreamModel,
+      });
+    },
+  );
+
   it("writes a model name that needs escapes as JSON", () => {
     const text = convert(`{"model":"m",${MESSAGES}}`, { ...createModel(), upstreamModel: 'a"b\\ż' });
     expect(JSON.parse(text)).toMatchObject({ model: 'a"b\\ż' });

@@ -162,6 +162,12 @@ describe("model profile", () => {
     expect(decode(first.bytes)).toContain('"input_tokens":12');
   });
 
+  it("[profile.stream_options] asks a server for no usage that refuses to be asked", () => {
+    const profile = { streamOptions: "drop", continuousUsage: true } as const;
+    expect(toChat({ stream: true }, profile)).toMatchObject({ stream: true });
+    expect(toChat({ stream: true }, profile)).not.toHaveProperty("stream_options");
+  });
+
   it("[profile.user_field] names the field, or leaves it out", () => {
     const fields = { metadata: { user_id: "u" } };
     expect(toChat(fields, { userField: "safety_identifier" })).toMatchObject({ safety_identifier: "u" });
