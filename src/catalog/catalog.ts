@@ -208,7 +208,7 @@ function createModel(
 }
 
 type PriceConfig = ModelConfig["prices"][string][number];
-type RatesConfig = Omit<PriceConfig, "from" | "tiers" | "serviceTiers">;
+type RatesConfig = Omit<PriceConfig, "from" | "tiers" | "serviceTiers" | "serverTools">;
 
 /** As the configuration has checked it: not empty, in order. */
 function createPriceList(entries: readonly PriceConfig[]): PriceList {
@@ -217,6 +217,9 @@ function createPriceList(entries: readonly PriceConfig[]): PriceList {
       ...parseSchedule(entry),
       from: entry.from,
       serviceTiers: entry.serviceTiers.map((tier) => ({ ...parseSchedule(tier), name: tier.name })),
+      serverTools: new Map(
+        entry.serverTools.map(({ name, price }) => [name, price === null ? null : requirePrice(price)]),
+      ),
     }),
   );
   if (first === undefined) throw new Error("a list of prices is empty");

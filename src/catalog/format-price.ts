@@ -19,6 +19,8 @@ export interface ShownPrice extends ShownSchedule {
   /** UTC day; null: from the beginning. */
   readonly from: string | null;
   readonly service_tiers: Readonly<Record<string, ShownSchedule>>;
+  /** Per thousand uses; null: they pass without a price. */
+  readonly server_tools: Readonly<Record<string, string | null>>;
 }
 
 /** What a model costs in one currency now, and what it will. */
@@ -34,9 +36,18 @@ export function formatPrices(prices: PriceList, nowMs: number): ShownPrices {
   };
 }
 
-function formatOne({ from, base, serviceTiers }: Price): ShownPrice {
+function formatOne({ from, base, serviceTiers, serverTools }: Price): ShownPrice {
+  const tools = Array.from(
+    serverTools,
+    ([name, rate]) => [name, rate === null ? null : formatPrice(rate)] as const,
+  );
   const tiers = Array.from(serviceTiers, ([name, schedule]) => [name, formatSchedule(schedule)] as const);
-  return { ...formatSchedule(base), from, service_tiers: Object.fromEntries(tiers) };
+  return {
+    ...formatSchedule(base),
+    from,
+    service_tiers: Object.fromEntries(tiers),
+    server_tools: Object.fromEntries(tools),
+  };
 }
 
 function formatSchedule({ plain: { rates }, tiers }: Schedule): ShownSchedule {

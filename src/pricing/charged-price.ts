@@ -6,6 +6,7 @@
 import { TOKEN_NAMES, type TokenUsage } from "../token-usage.ts";
 import type { ChosenRates } from "./price.ts";
 import { completeRates, FALLBACKS, RATE_NAMES, type Rates } from "./rates.ts";
+import { type ChargedTool, NO_TOOLS } from "./tool-charges.ts";
 
 /** The figures of a check named "price". */
 export type PriceFigures = Readonly<Record<string, string | number | boolean | null>>;
@@ -18,6 +19,9 @@ export interface PriceCheck {
 }
 
 const PER_MILLION = "_microcents_per_million";
+/** Of a server tool. */
+const PER_THOUSAND = "_microcents_per_thousand";
+const USES = "_uses";
 
 /** A price in the words of each record. */
 interface KeptWords {
@@ -86,11 +90,13 @@ export interface KeptPrice {
   readonly charged: ChosenRates;
   readonly currency: string;
   readonly further: FurtherTokens;
+  /** Uses of server tools that have a price. */
+  readonly tools: readonly ChargedTool[];
 }
 
-/** The same object for all requests at a price that have no further tokens. */
+/** The same object for all requests at a price that have no further tokens and no uses of tools. */
 export function describePrice(price: KeptPrice): PriceCheck {
-  if (hasAny(price.further)) return createCheck(price);
+  if (price.tools.length > 0 || hasAny(price.further)) return createCheck(price);
   const words = wordsOf(price.charged);
   if (words.check?.figures["currency"] !== price.currency) words.check = createCheck(price);
   return words.check;
@@ -106,19 +112,20 @@ function hasAny(further: FurtherTokens): boolean {
 }
 
 /** Counts of 0 are left out. */
-export function formatPriceFigures({ charged, currency, further }: KeptPrice): PriceFigures {
-  const counts: Record<string, number> = {};
+export function formatPriceFigures({ charged, currency, further, tools }: KeptPrice): PriceFigures {
+  const counts: Record<string, number | string> = {};
   for (const kind of FURTHER_TOKENS) if (further[kind] !== 0) counts[TOKEN_NAMES[kind]] = further[kind];
+  for (const { name, uses, rate } of tools) {
+    counts[`${name}${USES}`] = uses;
+    counts[`${name}${PER_THOUSAND}`] = String(rate);
+  }
   const { rates, place } = wordsOf(charged);
   return { currency, ...rates, ...counts, ...place };
 }
 
 /** Null: the figures are not those of a price. */
 export function parsePriceFigures(figures: PriceFigures): KeptPrice | null {
-  const read = (name: string): bigint | undefined => {
-    const figure = figures[figureOf(name)];
-    return typeof figure === "string" && /^\d{1,20}$/.test(figure) ? BigInt(figure) : undefined;
-  };
+  const read = (name: string): bigint | undefined => readRate(figures[figureOf(name)]);
   const given = Object.fromEntries(RATE_NAMES.map(({ rate, name }) => [rate, read(name)]));
   const { input, output } = given;
   const { currency, service_tier: serviceTier, above_prompt_tokens: size, price_from: from } = figures;
@@ -126,6 +133,7 @@ export function parsePriceFigures(figures: PriceFigures): KeptPrice | null {
   return {
     currency,
     further: readFurther(figures),
+    tools: readTools(figures),
     charged: {
       rates: completeRates({ ...given, input, output }),
       serviceTier: typeof serviceTier === "string" ? serviceTier : null,
@@ -133,6 +141,20 @@ export function parsePriceFigures(figures: PriceFigures): KeptPrice | null {
       from: typeof from === "string" ? from : null,
     },
   };
+}
+
+function readRate(figure: PriceFigures[string] | undefined): bigint | undefined {
+  return typeof figure === "string" && /^\d{1,20}$/.test(figure) ? BigInt(figure) : undefined;
+}
+
+function readTools(figures: PriceFigures): readonly ChargedTool[] {
+  const tools = Object.entries(figures).flatMap(([figure, value]): ChargedTool[] => {
+    if (!figure.endsWith(PER_THOUSAND)) return [];
+    const name = figure.slice(0, -PER_THOUSAND.length);
+    const [uses, rate] = [figures[`${name}${USES}`], readRate(value)];
+    return typeof uses === "number" && rate !== undefined ? [{ name, uses, rate }] : [];
+  });
+  return tools.length === 0 ? NO_TOOLS : tools;
 }
 
 function readFurther(figures: PriceFigures): FurtherTokens {

@@ -5,24 +5,27 @@ import type { TokenUsage } from "../token-usage.ts";
 import { parsePriceFigures, type PriceFigures } from "./charged-price.ts";
 import type { ChosenRates } from "./price.ts";
 import { costMicrocents, costParts } from "./rates.ts";
+import type { ChargedTool } from "./tool-charges.ts";
 
 export interface ChargedTokens {
   readonly tokens: TokenUsage;
+  readonly tools: readonly ChargedTool[];
   readonly charged: ChosenRates;
   readonly currency: string;
 }
 
-export function reportCost({ tokens, charged, currency }: ChargedTokens): CostReport {
+export function reportCost({ tokens, tools, charged, currency }: ChargedTokens): CostReport {
   return {
-    cost: formatDecimal(costMicrocents(tokens, charged.rates)),
+    cost: formatDecimal(costMicrocents(tokens, charged.rates, tools)),
     cost_currency: currency,
     cost_details: {
       service_tier: charged.serviceTier ?? "default",
       above_prompt_tokens: charged.abovePromptTokens,
       price_from: charged.from,
-      parts: costParts(tokens, charged.rates).map((part) => ({
+      parts: costParts(tokens, charged.rates, tools).map((part) => ({
         name: part.name,
         tokens: part.tokens,
+        ...(part.uses === null ? {} : { uses: part.uses }),
         price: formatPrice(part.rate),
         cost: formatProduct(part.amount),
       })),
@@ -46,8 +49,8 @@ export function reportRecordedCost(request: RecordedCost): CostReport | null {
   const figures = request.checks.find(({ name }) => name === "price")?.figures;
   const kept = figures === undefined || cost === 0n ? null : parsePriceFigures(figures);
   if (kept === null) return null;
-  const { charged, currency, further } = kept;
+  const { charged, currency, further, tools } = kept;
   const tokens = { inputTokens, cachedInputTokens, outputTokens, reasoningTokens, ...further };
   // As it was charged, even where that is not what its tokens come to.
-  return { ...reportCost({ tokens, charged, currency }), cost: formatDecimal(cost) };
+  return { ...reportCost({ tokens, tools, charged, currency }), cost: formatDecimal(cost) };
 }

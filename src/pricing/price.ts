@@ -3,6 +3,7 @@
  * gets is decided once, when its usage is known; what it can come to at least and at most is known before.
  */
 import { completeRates, costMicrocents, type GivenRates, type Rates } from "./rates.ts";
+import type { ToolPrices } from "./tool-charges.ts";
 import { plainTokens } from "../token-usage.ts";
 import { DEFAULT_SERVICE_TIERS } from "../translation/upstream/service-tiers.ts";
 
@@ -37,6 +38,8 @@ export interface Price {
   readonly base: Schedule;
   /** By the name that upstreams answer with, in lower case. */
   readonly serviceTiers: ReadonlyMap<string, Schedule>;
+  /** Of tools that run at the model's server, at every service tier and size of prompt. */
+  readonly serverTools: ToolPrices;
   /** The cheapest that a token or a request can get, whichever rates it ends at. */
   readonly cheapest: Rates;
 }
@@ -51,7 +54,11 @@ export interface GivenSchedule extends GivenRates {
 export interface GivenPrice extends GivenSchedule {
   readonly from: string | null;
   readonly serviceTiers: readonly (GivenSchedule & { readonly name: string })[];
+  /** Left out: none has a price. */
+  readonly serverTools?: ToolPrices;
 }
+
+const NO_PRICES: ToolPrices = new Map();
 
 export function createPrice(given: GivenPrice): Price {
   const { from } = given;
@@ -69,7 +76,7 @@ export function createPrice(given: GivenPrice): Price {
     output: smallest(all.flatMap((one) => [one.output, one.reasoning, one.outputAudio])),
     request: smallest(all.map((one) => one.request)),
   });
-  return Object.freeze({ from, base, serviceTiers, cheapest });
+  return Object.freeze({ from, base, serviceTiers, serverTools: given.serverTools ?? NO_PRICES, cheapest });
 }
 
 /** The price that is in force at a time, by the UTC day that it falls on. */

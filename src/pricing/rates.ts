@@ -4,6 +4,7 @@
  */
 import { formatPrice } from "../money.ts";
 import type { TokenUsage } from "../token-usage.ts";
+import { type ChargedTool, NO_TOOLS, toolAmount } from "./tool-charges.ts";
 
 /** Microcents per million tokens; but `request`, which is in microcents. */
 export interface Rates {
@@ -27,9 +28,13 @@ export type BilledTokens = TokenUsage;
 
 /** What one part of a request came to. */
 export interface CostPart {
-  readonly name: PartName;
-  /** Null: the fee of the request. */
+  /** Of a rate, or of a server tool. */
+  readonly name: string;
+  /** Null: the fee of the request, or uses of a tool. */
   readonly tokens: number | null;
+  /** Of a server tool; null: it is none. */
+  readonly uses: number | null;
+  /** Per million tokens, per request, or per thousand uses. */
   readonly rate: bigint;
   /** Exact, in millionths of a microcent. */
   readonly amount: bigint;
@@ -105,7 +110,11 @@ export function promptTokensOf(tokens: Pick<TokenUsage, "inputTokens" | "cachedI
 }
 
 /** The cost of a request in microcents, rounded up once, on the sum. */
-export function costMicrocents(tokens: BilledTokens, rates: Rates): bigint {
+export function costMicrocents(
+  tokens: BilledTokens,
+  rates: Rates,
+  tools: readonly ChargedTool[] = NO_TOOLS,
+): bigint {
   const { cacheWriteTokens, cacheWrite1hTokens, inputAudioTokens, reasoningTokens, outputAudioTokens } =
     tokens;
   let sum = rates.request * TOKENS_PER_PRICE_UNIT;
@@ -120,11 +129,16 @@ export function costMicrocents(tokens: BilledTokens, rates: Rates): bigint {
   add(tokens.outputTokens - reasoningTokens - outputAudioTokens, rates.output);
   add(reasoningTokens, rates.reasoning);
   add(outputAudioTokens, rates.outputAudio);
+  for (const tool of tools) sum += toolAmount(tool);
   return roundUp(sum);
 }
 
 /** The parts of a cost, exact, without those of which there is nothing: they add up to it before it is rounded up. */
-export function costParts(tokens: BilledTokens, rates: Rates): CostPart[] {
+export function costParts(
+  tokens: BilledTokens,
+  rates: Rates,
+  tools: readonly ChargedTool[] = NO_TOOLS,
+): CostPart[] {
   const { cacheWriteTokens, cacheWrite1hTokens, inputAudioTokens, reasoningTokens, outputAudioTokens } =
     tokens;
   const counts: Readonly<Record<Exclude<keyof Rates, "request">, number>> = {
@@ -137,17 +151,21 @@ export function costParts(tokens: BilledTokens, rates: Rates): CostPart[] {
     reasoning: reasoningTokens,
     outputAudio: outputAudioTokens,
   };
-  return RATE_NAMES.flatMap(({ rate: field, name }): CostPart[] => {
+  const ofRates = RATE_NAMES.flatMap(({ rate: field, name }): CostPart[] => {
     const rate = rates[field];
     if (field === "request") {
-      return rate === 0n ? [] : [{ name, tokens: null, rate, amount: rate * TOKENS_PER_PRICE_UNIT }];
+      return rate === 0n
+        ? []
+        : [{ name, tokens: null, uses: null, rate, amount: rate * TOKENS_PER_PRICE_UNIT }];
     }
     const count = counts[field];
-    return count === 0 ? [] : [{ name, tokens: count, rate, amount: BigInt(count) * rate }];
+    return count === 0 ? [] : [{ name, tokens: count, uses: null, rate, amount: BigInt(count) * rate }];
   });
+  const ofTools = tools.map((tool): CostPart => ({ ...tool, tokens: null, amount: toolAmount(tool) }));
+  return [...ofRates, ...ofTools];
 }
 
 /** Millionths of a microcent as whole microcents: the only rounding of a cost. */
-function roundUp(amount: bigint): bigint {
+export function roundUp(amount: bigint): bigint {
   return (amount + TOKENS_PER_PRICE_UNIT - 1n) / TOKENS_PER_PRICE_UNIT;
 }

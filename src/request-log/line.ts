@@ -5,6 +5,7 @@ import type { RequestWay } from "../store/types/reporting.ts";
 import type { RequestIdentity } from "../store/types/settlement.ts";
 import { formatChargedPrice } from "../pricing/charged-price.ts";
 import type { ChosenRates } from "../pricing/price.ts";
+import type { ChargedTool } from "../pricing/tool-charges.ts";
 import { OTHER_TAGS, readTags } from "../tags.ts";
 import type { TokenUsage } from "../token-usage.ts";
 
@@ -31,6 +32,7 @@ export interface LoggedRequest {
   readonly outcome: Outcome | "refused";
   readonly result: ClientResult;
   readonly tokens: TokenUsage;
+  readonly tools: readonly ChargedTool[];
   readonly estimated: boolean;
   readonly costMicrocents: bigint;
 }
@@ -76,6 +78,7 @@ export function formatRequestLogLine(request: LoggedRequest, settledAtMs: number
     `,"currency":${formatJsonText(request.currency)}` +
     `,"tags":${formatTags(identity.tags)}` +
     `,"tag_row":${formatJsonText(formatTagRow(identity))}` +
+    `,"server_tools":${formatTools(request.tools)}` +
     `,"prices":${price === null ? null : formatChargedPrice(price)}` +
     `,"cost_microcents":${request.costMicrocents}}`
   );
@@ -85,6 +88,14 @@ export function formatRequestLogLine(request: LoggedRequest, settledAtMs: number
 function formatTagRow({ tagRow }: LoggedRequest["identity"]): "own" | "other" | null {
   if (tagRow === undefined) return null;
   return tagRow === OTHER_TAGS ? "other" : "own";
+}
+
+/** What each was used and costs: microcents per thousand uses. */
+function formatTools(tools: readonly ChargedTool[]): string {
+  const members = tools.map(
+    ({ name, uses, rate }) => `"${name}":{"uses":${uses},"microcents_per_thousand":${rate}}`,
+  );
+  return `{${members.join(",")}}`;
 }
 
 function formatTags(tags: string | undefined): string {

@@ -7,6 +7,8 @@ import { describePrice } from "../pricing/charged-price.ts";
 import { type ChosenRates, chooseRates, isPricedTier, leastCost, type Price } from "../pricing/price.ts";
 import { reportCost } from "../pricing/cost-report.ts";
 import { costMicrocents, promptTokensOf } from "../pricing/rates.ts";
+import { type ChargedTool, chargeTools, NO_TOOLS } from "../pricing/tool-charges.ts";
+import { NO_USES } from "../server-tools.ts";
 import type { ClientResult, Outcome } from "../request-log/line.ts";
 import type { Check } from "../store/types/reporting.ts";
 import type {
@@ -27,6 +29,8 @@ import type { TokenEstimator, TokenSubject } from "./token-estimator.ts";
 /** What a request came to. */
 export interface Settled {
   readonly tokens: TokenUsage;
+  /** Uses of server tools that have a price. */
+  readonly tools: readonly ChargedTool[];
   readonly costMicrocents: bigint;
   /** The tokens are an estimate: the upstream told no usable usage. */
   readonly estimated: boolean;
@@ -111,9 +115,10 @@ export class RequestAccount {
   }
 
   /** For the client, while the answer is read. */
-  readonly describeCost: DescribeCost = (tokens, serviceTier) => {
+  readonly describeCost: DescribeCost = ({ usage: tokens, serviceTier, toolUses }) => {
     const charged = chooseRates(this.price, serviceTier, promptTokensOf(tokens));
-    return reportCost({ tokens, charged, currency: this.currency });
+    const tools = chargeTools(this.price.serverTools, toolUses);
+    return reportCost({ tokens, tools, charged, currency: this.currency });
   };
 
   /** What is charged when nobody ever tells what was used: the prompt's estimate. */
@@ -270,18 +275,20 @@ export class RequestAccount {
     return this.#limit(this.#price({ ...known, outputTokens: Math.max(known.outputTokens, capped) }, true));
   }
 
-  /** At the service tier that the upstream has named, and the size of the whole prompt. */
+  /** At the service tier that the upstream has named, and the size of the whole prompt; with the tools that it ran. */
   #price(tokens: TokenUsage, estimated: boolean): Settled {
-    const named = this.#answer?.observation.serviceTier ?? null;
+    const { serviceTier: named = null, toolUses = NO_USES } = this.#answer?.observation ?? {};
     const charged = chooseRates(this.price, named, promptTokensOf(tokens));
     const unpricedServiceTier = named === null || isPricedTier(this.price, named) ? null : named;
-    const cost = costMicrocents(tokens, charged.rates);
-    return { tokens, costMicrocents: cost, estimated, charged, unpricedServiceTier };
+    const tools = chargeTools(this.price.serverTools, toolUses);
+    const cost = costMicrocents(tokens, charged.rates, tools);
+    return { tokens, tools, costMicrocents: cost, estimated, charged, unpricedServiceTier };
   }
 
   /** Not even the fee of a request. */
   #nothing(): Settled {
-    return { ...this.#price(NO_TOKENS, false), costMicrocents: 0n, unpricedServiceTier: null };
+    const nothing = { tools: NO_TOOLS, costMicrocents: 0n, unpricedServiceTier: null };
+    return { ...this.#price(NO_TOKENS, false), ...nothing };
   }
 
   #learn({ tokens, estimated }: Settled): void {
@@ -348,6 +355,6 @@ function formatTokens(tokens: TokenUsage): RequestTokens {
   };
 }
 
-function checkOf({ charged, tokens: further }: Settled, currency: string): Check {
-  return describePrice({ charged, currency, further });
+function checkOf({ charged, tokens: further, tools }: Settled, currency: string): Check {
+  return describePrice({ charged, currency, further, tools });
 }

@@ -18,6 +18,7 @@ import type { GraceSpend } from "../grace/grace-spend.ts";
 import type { Logger } from "../logger.ts";
 import type { DashboardAddress } from "../pages.ts";
 import { isPricedTier, type Price, priceInForce } from "../pricing/price.ts";
+import { NO_TOOLS } from "../pricing/tool-charges.ts";
 import type { Store } from "../store/types.ts";
 import type { ChargeInput, EnteredRequest, RequestIdentity } from "../store/types/settlement.ts";
 import { NO_TOKENS } from "../token-usage.ts";
@@ -38,6 +39,7 @@ import { openInSpool } from "./open-in-spool.ts";
 import type { Spool } from "../spool/spool.ts";
 import { formatRequestLogLine, type LoggedRequest } from "../request-log/line.ts";
 import type { TokenEstimator } from "./token-estimator.ts";
+import { refuseUnpricedTools } from "./server-tools.ts";
 import { TagRows } from "./tag-rows.ts";
 import { type ExceededOverhead, TemplateWatch } from "./template-watch.ts";
 import { largestOutputTokens, worstCaseMicrocents } from "./worst-case.ts";
@@ -165,7 +167,7 @@ export class Settlement {
 
   /**
    * Puts a request on record that is about to go upstream: in this host's journal, or by its hold.
-   * @throws GatewayError 400 for a service tier without a price, 402 when a cap is reached, 429 when the key has as many requests in flight as it may, 503 when
+   * @throws GatewayError 400 for a service tier or a tool of the model's server without a price, 402 when a cap is reached, 429 when the key has as many requests in flight as it may, 503 when
    * Redis cannot be reached.
    */
   async open(input: OpenInput): Promise<RequestAccount> {
@@ -174,6 +176,7 @@ export class Settlement {
     if (prices === undefined) throw new GatewayError("model_not_available_in_currency");
     const price = priceInForce(prices, this.#options.clock.nowMs());
     refuseUnpricedTier(price, model, input.request.serviceTier);
+    refuseUnpricedTools(price, model, input.request.serverTools);
     const account = this.#createAccount(input, price);
     if (!(await this.#begun.begin(account, admission))) {
       await this.#hold(account, input, price);
@@ -239,6 +242,7 @@ export class Settlement {
       outcome: "refused",
       result,
       tokens: NO_TOKENS,
+      tools: NO_TOOLS,
       estimated: false,
       costMicrocents: 0n,
     });
@@ -281,6 +285,7 @@ export class Settlement {
       outcome,
       result,
       tokens: settled.tokens,
+      tools: settled.tools,
       estimated: settled.estimated,
       costMicrocents: settled.costMicrocents,
     });

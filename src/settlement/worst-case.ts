@@ -3,12 +3,15 @@
  * keeps its own limits.
  */
 import type { Model } from "../catalog/catalog.ts";
-import { GatewayError } from "../errors.ts";
 import { greatestCost, type Price } from "../pricing/price.ts";
 import type { ClientRequest } from "../translation/client-protocol.ts";
+import { boundToolUse, refuseUnbounded } from "./server-tools.ts";
 
 export interface LargestPrompt {
-  readonly request: Pick<ClientRequest, "promptSize" | "prompts" | "maxOutputTokens" | "choices">;
+  readonly request: Pick<
+    ClientRequest,
+    "promptSize" | "prompts" | "maxOutputTokens" | "choices" | "serverTools"
+  >;
   /** Of the whole body that goes upstream: what the gateway does not know may be part of the prompt. */
   readonly upstreamBytes: number;
   /** The chat template's tokens as far as upstreams have shown them. */
@@ -25,17 +28,21 @@ const MAX_HOLD_MICROCENTS = 2n ** 53n;
 
 /**
  * Microcents. A text has at most as many tokens as UTF-8 bytes, and a message's JSON more bytes than a template adds to
- * it; media, and templates of the client's own, count as a full context window. Each of several prompts may fill one. At
- * the dearest of all service tiers and sizes of prompt.
+ * it; media, and templates of the client's own, count as a full context window. Each of several prompts may fill one, and
+ * so may the prompt that a tool of the model's server gives its result to. At the dearest of all service tiers and sizes of
+ * prompt.
  * @throws GatewayError 400 `unsupported_parameter` for a request whose cost has no bound.
  */
 export function worstCaseMicrocents(input: WorstCaseInput): bigint {
   const { request, model, price } = input;
   const { predictionBytes, unbounded } = request.promptSize();
   if (unbounded !== undefined) throw refuseUnbounded(unbounded);
-  const inputTokens = largestPromptTokens(input);
+  const tools = boundToolUse(price, request.serverTools);
+  // Each use has the whole conversation read again, and what the tool found with it.
+  const again = tools.uses === 0 ? null : (tools.uses + 1) * model.contextWindow;
+  const inputTokens = again ?? largestPromptTokens(input);
   const outputTokens = largestOutputTokens(request, model) + predictionBytes;
-  const cost = greatestCost(price, { inputTokens, outputTokens });
+  const cost = greatestCost(price, { inputTokens, outputTokens }) + tools.microcents;
   return cost < MAX_HOLD_MICROCENTS ? cost : MAX_HOLD_MICROCENTS;
 }
 
@@ -50,17 +57,6 @@ export function largestPromptTokens({
   const overhead = Math.max(configuredOverheadTokens(model, hasTools), learnedOverheadTokens);
   const windows = request.prompts * model.contextWindow;
   return hasMedia ? windows : Math.min(windows, upstreamBytes + overhead);
-}
-
-function refuseUnbounded({
-  param,
-  reason,
-}: {
-  readonly param: string;
-  readonly reason: string;
-}): GatewayError {
-  const message = `${param}: ${reason}, so what it costs has no bound; this organization's strict caps do not allow it`;
-  return new GatewayError("unsupported_parameter", { message, param });
 }
 
 /** The chat template's tokens as `gateway.yaml` says them. */

@@ -10,6 +10,7 @@
  * it is), `upstream/` (what upstreams answer, read leniently), `fields/` (which of a client's own fields reach an upstream), `json/` and `sse/`. `protocols.ts` puts them together.
  */
 import type { GatewayError } from "../errors.ts";
+import type { ToolUses } from "../server-tools.ts";
 import type { TokenUsage } from "../token-usage.ts";
 import type { JsonBody } from "./json/parse-body.ts";
 
@@ -86,6 +87,8 @@ export interface ClientRequest {
   readonly choices: number;
   /** The service tier that the upstream is asked for; null: none. */
   readonly serviceTier: string | null;
+  /** Tools that it lets the model's server run. */
+  readonly serverTools: readonly AskedTool[];
   /** Whom the client names as its own user, as it wrote it; null: nobody. */
   readonly endUser: string | null;
   /** How many prompts there are, each of which may fill the context window: 1 in a conversation. */
@@ -103,6 +106,20 @@ export interface ClientRequest {
   /** The reader of this request's answer; `toUpstream` was called before with the same model. */
   createAnswer(context: AnswerContext): Answer;
 }
+
+/** A tool that a request lets the model's server run. */
+export interface AskedTool {
+  /** As prices name it. */
+  readonly name: string;
+  /** Where the request asks for it: "tools.0". */
+  readonly param: string;
+  readonly bound: ToolBound;
+}
+
+/** The most uses of a tool: its own, those of all tools together, or none, with the field that would bound them. */
+export type ToolBound =
+  | { readonly kind: "own" | "shared"; readonly uses: number }
+  | { readonly kind: "none"; readonly param: string; readonly reason: string };
 
 /** How an organization's caps count what is in flight. */
 export type Caps = "default" | "strict";
@@ -142,18 +159,24 @@ export interface CostReport {
     readonly price_from: string | null;
     /** They add up to `cost` before it is rounded up to eight decimals. */
     readonly parts: readonly {
+      /** Of a price, or of a server tool. */
       readonly name: string;
-      /** Null: the fee of the request. */
+      /** Null: the fee of the request, or a tool. */
       readonly tokens: number | null;
-      /** Per million tokens. */
+      /** Of a server tool; left out of all others. */
+      readonly uses?: number;
+      /** Per million tokens, or per thousand uses. */
       readonly price: string;
       readonly cost: string;
     }[];
   };
 }
 
-/** The cost of a usage at the service tier that the upstream has named. */
-export type DescribeCost = (usage: TokenUsage, serviceTier: string | null) => CostReport;
+/** What of an observation decides what it costs. */
+export type BilledUsage = Pick<Observation, "serviceTier" | "toolUses"> & { readonly usage: TokenUsage };
+
+/** The cost of a usage at the service tier that the upstream has named, with the tools that it ran. */
+export type DescribeCost = (billed: BilledUsage) => CostReport;
 
 export interface AnswerContext {
   readonly model: ModelTarget;
@@ -180,6 +203,8 @@ export interface Observation {
   readonly usageContradiction: UsageContradiction | null;
   /** The service tier that the upstream named last, in its own words and lower case; null when it named none. */
   readonly serviceTier: string | null;
+  /** Uses of tools that ran at the upstream's server: as its usage tells, else as many as the answer shows. */
+  readonly toolUses: ToolUses;
   /** The upstream sent an error before it generated anything, in an answer of status 200: it costs nothing. */
   readonly isRefused: boolean;
   /** UTF-8 bytes of generated text, reasoning and tool arguments so far. */

@@ -17,11 +17,20 @@ import { STATE_FIELDS } from "./responses-to-chat/request/refuse-state.ts";
 import { responsesToChat } from "./responses-to-chat/translation.ts";
 import { responsesToResponses } from "./responses-to-responses/translation.ts";
 
-const MESSAGES_FIELDS: ReadonlySet<string> = new Set(["model", "max_tokens", "stream"]);
+const MESSAGES_FIELDS: ReadonlySet<string> = new Set([
+  "model",
+  "max_tokens",
+  "stream",
+  "tools",
+  "mcp_servers",
+  "container",
+]);
 const RESPONSES_FIELDS: ReadonlySet<string> = new Set([
   "model",
   "max_output_tokens",
   "stream",
+  "tools",
+  "max_tool_calls",
   ...STATE_FIELDS,
 ]);
 

@@ -2,19 +2,24 @@ import { GatewayError } from "../errors.ts";
 import type {
   Answer,
   AnswerContext,
+  AskedTool,
   Caps,
   ClientRequest,
   ModelTarget,
   PromptSize,
   ProtocolName,
 } from "./client-protocol.ts";
+import { NO_SERVER_TOOLS } from "./fields/server-tools.ts";
 
-/** What is known of a request once its body was read; what may be left out is as in a conversation: 1, 1 and null. */
+/**
+ * What is known of a request once its body was read; what may be left out is as in a conversation that is translated: 1,
+ * 1, null and none.
+ */
 export type RequestFacts = Pick<
   ClientRequest,
   "model" | "stream" | "maxOutputTokens" | "endUser" | "serviceTier"
 > &
-  Partial<Pick<ClientRequest, "choices" | "prompts" | "promptTokens">>;
+  Partial<Pick<ClientRequest, "choices" | "prompts" | "promptTokens" | "serverTools">>;
 
 /** For whom a body is written. */
 export interface UpstreamTerms {
@@ -33,6 +38,7 @@ export abstract class ReadRequest<Content> implements ClientRequest {
   readonly maxOutputTokens: number | null;
   readonly choices: number;
   readonly serviceTier: string | null;
+  readonly serverTools: readonly AskedTool[];
   readonly endUser: string | null;
   readonly prompts: number;
   readonly promptTokens: number | null;
@@ -45,6 +51,7 @@ export abstract class ReadRequest<Content> implements ClientRequest {
     this.maxOutputTokens = facts.maxOutputTokens;
     this.choices = facts.choices ?? 1;
     this.serviceTier = facts.serviceTier;
+    this.serverTools = facts.serverTools ?? NO_SERVER_TOOLS;
     this.endUser = facts.endUser;
     this.prompts = facts.prompts ?? 1;
     this.promptTokens = facts.promptTokens ?? null;

@@ -26,6 +26,7 @@ catalog:
           request: "0.01"
           tiers: [{above_prompt_tokens: 200000, input: "4.00", output: "12.00"}]
           service_tiers: {batch: {input: "1.00", output: "4.00"}}
+          server_tools: {web_search: "10.00", mcp: {unpriced: true}}
         - {from: 2999-01-01, input: "1.50", output: "6.00"}
   - {id: acme/plain, upstream: local, upstream_model: p, context_window: 1000, max_output_tokens: 100,
      prices: {USD: {input: "0.10", output: "0.20"}}}
@@ -65,6 +66,7 @@ describe("the Models page", () => {
       "0.01 a request",
       "above 200,000 prompt tokens: input 4.00, cached input 4.00, output 12.00",
       "batch: input 1.00, cached input 1.00, output 4.00",
+      "web search 10.00 per thousand uses",
       "from 2999-01-01: input 1.50, cached input 1.50, output 6.00",
     ]);
     expect(text).toContain("also rich-latest, gpt-rich");

@@ -6,15 +6,24 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { withChatStack } from "../support/chat-stack.ts";
 import { ensureClaudeCode, runClaude } from "../support/claude-code.ts";
 import { ensureCodex, openCodex } from "../support/codex.ts";
-import { CHAT_MODEL, CHAT_UPSTREAM_MODEL } from "../support/gateway-config.ts";
+import { catalogEntry, CHAT_MODEL, CHAT_UPSTREAM_MODEL } from "../support/gateway-config.ts";
 import { messagesStream, namedEvent, responsesStream } from "../support/native-exchange.ts";
 import type { ScriptedAnswer } from "../support/scripted-answer.ts";
 import type { RecordedRequest } from "../support/upstream.ts";
 import { PYTHON_SDKS, withPythonSdk } from "./anthropic-python-sdks.ts";
 import { messageParams, SDKS, textOf } from "./anthropic-sdks.ts";
 
+/** As `CHAT_MODEL`, with a price for the search that Codex offers it. */
+const SEARCHING_MODEL = "acme/searching";
 const chat = withChatStack((upstream) => ({
   upstreams: [{ name: "local", url: upstream.url, protocols: ["messages", "responses"] }],
+  catalog: [
+    catalogEntry(),
+    catalogEntry({
+      id: SEARCHING_MODEL,
+      prices: { USD: { input: "1", output: "1", server_tools: { web_search: "10.00" } } },
+    }),
+  ],
 }));
 
 const stream = (text: string): ScriptedAnswer => ({
@@ -149,19 +158,39 @@ const codex = await ensureCodex();
 describe.skipIf(codex.missing !== null)(
   `Codex before an upstream that speaks responses${codex.missing === null ? "" : ` (skipped: ${codex.missing})`}`,
   () => {
-    it("answers a prompt, and tells the upstream nothing about its user", async () => {
+    const sayHello = async (model: string, settings: readonly string[] = []) => {
       chat.upstream.answer(stream(responsesStream(CHAT_UPSTREAM_MODEL)));
       const session = await openCodex({
         program: codex.path ?? "",
         baseUrl: chat.stack.baseUrl,
         apiKey: chat.key.key,
-        model: CHAT_MODEL,
+        model,
+        settings,
       });
       onTestFinished(() => session.cleanUp());
-      expect(await session.run("Say hello.")).toMatchObject({ answer: "Grüße 👋", errors: [], exitCode: 0 });
+      return session.run("Say hello.");
+    };
+
+    it("shows the setting that its own search needs at a model that has no price for it", async () => {
+      const { exitCode, errors } = await sayHello(CHAT_MODEL);
+      expect(exitCode).not.toBe(0);
+      expect(errors.join()).toContain("the tool `web_search` runs at the model's server");
+      expect(errors.join()).toContain("`server_tools`");
+      expect(chat.upstream.requests).toEqual([]);
+    });
+
+    it("answers without that price once its own search is turned off", async () => {
+      const run = await sayHello(CHAT_MODEL, ['web_search = "disabled"']);
+      expect(run).toMatchObject({ answer: "Grüße 👋", errors: [], exitCode: 0 });
+    });
+
+    it("answers a prompt, and tells the upstream nothing about its user", async () => {
+      const run = await sayHello(SEARCHING_MODEL);
+      expect(run).toMatchObject({ answer: "Grüße 👋", errors: [], exitCode: 0 });
       const { body, headers, path } = chat.upstream.lastRequest;
       expect(path).toBe("/v1/responses");
       expect(body).toMatchObject({ model: CHAT_UPSTREAM_MODEL, stream: true });
+      expect(JSON.stringify(body?.["tools"])).toContain('"type":"web_search"');
       expect(Object.keys(body ?? {})).not.toContain("client_metadata");
       expect(
         Object.keys(headers).filter((name) => /codex|openai|session|thread|originator/u.test(name)),

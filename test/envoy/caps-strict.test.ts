@@ -22,8 +22,12 @@ import {
 /** Models at 100 microcents a token, whose prompts no other test has counted. */
 const SEARCH_MODEL = "acme/search";
 const EXCEPTION_MODEL = "acme/exception";
+const UNPRICED = { web_search: { unpriced: true } };
 const UNSEEN = [SEARCH_MODEL, EXCEPTION_MODEL].map((id) =>
-  catalogEntry({ id, prices: { USD: { input: "1", cached_input: "1", output: "1" } } }),
+  catalogEntry({
+    id,
+    prices: { USD: { input: "1", cached_input: "1", output: "1", server_tools: UNPRICED } },
+  }),
 );
 
 const chat = withChatStack(() => ({ catalog: [...METERED_CATALOG, ...UNSEEN], workers: 2 }));

@@ -10,7 +10,14 @@ const NATIVE_MODEL = "acme/native";
 const BOTH_MODEL = "acme/both";
 /** Microcents a token: 100 for input, 10 from the cache, 125 and 200 to write to it, 400 for output. */
 const PRICES = {
-  USD: { input: "1", cached_input: "0.1", cache_write: "1.25", cache_write_1h: "2", output: "4" },
+  USD: {
+    input: "1",
+    cached_input: "0.1",
+    cache_write: "1.25",
+    cache_write_1h: "2",
+    output: "4",
+    server_tools: { web_search: { unpriced: true } },
+  },
 };
 /** What `messagesStream` comes to: 10 of input, 5 cached, 4 and 3 written, 20 of output. */
 const MESSAGE_COST = 10n * 100n + 5n * 10n + 4n * 125n + 3n * 200n + 20n * 400n;
@@ -181,12 +188,12 @@ describe("strict caps before an upstream that speaks messages", () => {
     expect((await send([{ type: "text", text: "hello" }])).status).toBe(200);
   });
 
-  it("[native.strict_caps] refuse tools that run at the server, which are taken without them", async () => {
+  it("[native.strict_caps] refuse tools that run at the server without a bound, which are taken without them", async () => {
     const key = await chat.stack.createKey({}, { strictCaps: true });
     const tools = [{ type: "web_search_20260101", name: "web_search" }];
     const answer = await chat.send({ path: MESSAGES_PATH, body: messages({ tools }), key: key.key });
     expect(answer.status).toBe(400);
-    expect(readError(answer)).toMatchObject({ code: "unsupported_parameter", param: "tools.0" });
+    expect(readError(answer)).toMatchObject({ code: "unsupported_parameter", param: "tools.0.max_uses" });
     expect(chat.upstream.requests).toEqual([]);
   });
 });

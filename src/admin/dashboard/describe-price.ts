@@ -17,12 +17,14 @@ export function describeOtherPrices(price: Price): string[] {
     ...describeOthers(price),
     ...describeTiers(price, ""),
     ...describeServiceTiers(price, ""),
+    ...describeServerTools(price, ""),
     ...price.announced.flatMap((later) => {
       const day = `from ${later.from ?? ""}`;
       return [
         `${day}: ${describeAll(later)}`,
         ...describeTiers(later, `${day}, `),
         ...describeServiceTiers(later, `${day}, `),
+        ...describeServerTools(later, `${day}, `),
       ];
     }),
   ];
@@ -33,6 +35,14 @@ function describeServiceTiers(price: DatedPrice, prefix: string): string[] {
     `${prefix}${name}: ${describeAll(schedule)}`,
     ...describeTiers(schedule, `${prefix}${name}, `),
   ]);
+}
+
+function describeServerTools(price: DatedPrice, prefix: string): string[] {
+  return Object.entries(price.server_tools).map(([name, amount]) =>
+    amount === null
+      ? `${prefix}${spellOut(name)} without a price`
+      : `${prefix}${spellOut(name)} ${amount} per thousand uses`,
+  );
 }
 
 function describeTiers({ tiers }: Schedule, prefix: string): string[] {

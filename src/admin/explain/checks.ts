@@ -56,6 +56,7 @@ function explainCap(figures: Figures, currency: string): string {
 }
 
 const PRICE = /^(.+)_microcents_per_million$/;
+const TOOL_PRICE = /^(.+)_microcents_per_thousand$/;
 
 /** "per million tokens: input 3.00, cached input 0.30, output 15.00 USD" */
 function explainPrices(figures: Figures, currency: string): string {
@@ -63,10 +64,15 @@ function explainPrices(figures: Figures, currency: string): string {
     const kind = PRICE.exec(name)?.[1];
     return kind === undefined || price === null ? [] : [`${spellOut(kind)} ${formatPrice(BigInt(price))}`];
   });
+  const tools = Object.entries(figures).flatMap(([name, price]) => {
+    const tool = TOOL_PRICE.exec(name)?.[1];
+    return tool === undefined ? [] : [`${spellOut(tool)} ${formatPrice(BigInt(price ?? 0))} ${currency}`];
+  });
   const { request_microcents: fee, service_tier: tier, above_prompt_tokens: size } = figures;
   return [
     `per million tokens: ${prices.join(", ")} ${currency}`,
     ...(fee === undefined ? [] : [`${formatPrice(BigInt(fee ?? 0))} ${currency} a request`]),
+    ...(tools.length === 0 ? [] : [`per thousand uses: ${tools.join(", ")}`]),
     ...(typeof tier === "string" ? [`service tier ${tier}`] : []),
     ...(typeof size === "number" ? [`for prompts above ${formatCount(size)} tokens`] : []),
   ].join("; ");

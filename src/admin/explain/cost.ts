@@ -10,7 +10,9 @@ export interface ExplainedPart {
   readonly name: string;
   /** Null: what is not counted in tokens, or of which the record does not keep how many there were. */
   readonly tokens: number | null;
-  /** Per million, as gateway.yaml has it: "3.00". Null with `tokens`. */
+  /** Of a tool that ran at the model's server; null: it is none. */
+  readonly uses: number | null;
+  /** Per million tokens or per thousand uses, as gateway.yaml has it: "3.00". Null for what is counted in neither. */
   readonly price: string | null;
   /** To its last digit: "0.003702". */
   readonly amount: string;
@@ -40,20 +42,23 @@ export function explainCost(request: Priced): ExplainedCost | null {
     reasoningTokens: request.reasoning_tokens,
     ...kept.further,
   };
-  const parts = costParts(tokens, kept.charged.rates);
+  const parts = costParts(tokens, kept.charged.rates, kept.tools);
   const known = parts.reduce((sum, { amount }) => sum + amount, 0n);
   const charged = BigInt(request.cost_microcents) * TOKENS_PER_PRICE_UNIT;
   const rounding = charged - known;
   const isRounding = rounding >= 0n && rounding < TOKENS_PER_PRICE_UNIT;
   return {
     parts: [
-      ...parts.map(({ name, tokens: count, rate, amount }) => ({
+      ...parts.map(({ name, tokens: count, uses, rate, amount }) => ({
         name: name === "request" ? "fee of the request" : spellOut(name),
         tokens: count,
-        price: count === null ? null : formatPrice(rate),
+        uses,
+        price: count === null && uses === null ? null : formatPrice(rate),
         amount: formatAmount(amount),
       })),
-      ...(isRounding ? [] : [{ name: UNTOLD, tokens: null, price: null, amount: formatAmount(rounding) }]),
+      ...(isRounding
+        ? []
+        : [{ name: UNTOLD, tokens: null, uses: null, price: null, amount: formatAmount(rounding) }]),
     ],
     sum: formatAmount(isRounding ? known : charged),
     charged: formatAmount(charged),

@@ -29,6 +29,9 @@ const shownPrice = {
   service_tiers: z
     .record(z.string(), z.strictObject(schedule))
     .describe("Prices of requests that the upstream serves at a tier of this name."),
+  server_tools: z
+    .record(z.string(), z.string().nullable())
+    .describe("Tools that run at the model's server, per thousand uses; null: they pass without a price."),
 };
 const catalogPrice = answer("CatalogPrice", {
   ...shownPrice,

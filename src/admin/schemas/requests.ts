@@ -77,8 +77,12 @@ const requestFields = {
       parts: z.array(
         z.strictObject({
           name: z.string(),
-          tokens: z.int().nullable().describe("Null: the fee of the request."),
-          price: z.string().describe("Per million tokens, a decimal."),
+          tokens: z.int().nullable().describe("Null: the fee of the request, or a server tool."),
+          uses: z
+            .int()
+            .optional()
+            .describe("Of a tool that ran at the model's server; left out of all others."),
+          price: z.string().describe("Per million tokens, or per thousand uses, a decimal."),
           cost: z.string().describe("An exact decimal of the currency."),
         }),
       ),
@@ -142,12 +146,19 @@ export const explainedRequest = answer("ExplainedRequest", {
           parts: z.array(
             z.strictObject({
               name: z.string(),
-              tokens: count().nullable().describe("Null: a fee, or what the record keeps no count of."),
+              tokens: count()
+                .nullable()
+                .describe("Null: a fee, a tool, or what the record keeps no count of."),
+              uses: count().nullable().describe("Of a tool that ran at the model's server."),
               price: z
                 .string()
                 .nullable()
-                .meta({ description: "Per million tokens; null with `tokens`.", examples: ["3.00"] }),
-              amount: z.string().describe("Tokens times price, to the last digit."),
+                .meta({
+                  description:
+                    "Per million tokens or per thousand uses; null for what is counted in neither.",
+                  examples: ["3.00"],
+                }),
+              amount: z.string().describe("Tokens or uses times price, to the last digit."),
             }),
           ),
           sum: z.string(),

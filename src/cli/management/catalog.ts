@@ -75,7 +75,10 @@ function listRates(price: JsonObject): NamedRates[] {
 }
 
 function formatOthers(rates: JsonObject): string {
-  return listOtherRates(rates)
-    .map((name) => `${name} ${formatValue(rates[name])}`)
-    .join(", ");
+  // Of a whole price; the rates of a tier have none of their own.
+  const tools = Object.entries((rates["server_tools"] ?? {}) as JsonObject);
+  return [
+    ...listOtherRates(rates).map((name) => `${name} ${formatValue(rates[name])}`),
+    ...tools.map(([name, price]) => `${name} ${price === null ? "unpriced" : `${formatValue(price)}/1000`}`),
+  ].join(", ");
 }

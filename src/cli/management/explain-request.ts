@@ -84,8 +84,8 @@ function formatCost(screen: Screen, cost: JsonObject | null, request: JsonObject
     ["COST", "TOKENS", "PER MILLION", "AMOUNT"],
     parts.map((part) => [
       String(part["name"]),
-      formatValue(part["tokens"]),
-      formatValue(part["price"]),
+      part["uses"] === null ? formatValue(part["tokens"]) : `${formatValue(part["uses"])} uses`,
+      part["uses"] === null ? formatValue(part["price"]) : `${formatValue(part["price"])} per thousand`,
       String(part["amount"]),
     ]),
   );

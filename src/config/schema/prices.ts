@@ -1,6 +1,7 @@
 import * as z from "zod";
 
 import { parsePrice } from "../../money.ts";
+import { nameServerTool, SERVER_TOOL_FORM } from "../../server-tools.ts";
 import { DEFAULT_SERVICE_TIERS } from "../../translation/upstream/service-tiers.ts";
 import { explainCurrency } from "./currencies.ts";
 import { described, integer, list, mapping, ofType } from "./fields.ts";
@@ -89,8 +90,32 @@ function explainTier(name: string): string | null {
     : "expected a service tier as upstreams name it, in lower case, such as `flex` or `priority`";
 }
 
+const toolName = z.string().superRefine((name, context) => {
+  if (SERVER_TOOL_FORM.test(name) && nameServerTool(name) === name) return;
+  const message =
+    nameServerTool(name) === "unknown"
+      ? "expected a tool of the model's server, in lower case, such as `web_search`"
+      : `\`${name}\` is a version: write \`${nameServerTool(name)}\`, which is the price of each`;
+  context.addIssue({ code: "custom", message });
+});
+
+/** Null: uses pass without a price. */
+const toolPrice = z.unknown().transform((value, context): string | null => {
+  if (typeof value === "string" && parsePrice(value) !== null) return value;
+  const isUnpriced = z.strictObject({ unpriced: z.literal(true) }).safeParse(value).success;
+  if (isUnpriced) return null;
+  const message = `expected a price per thousand uses in quotes such as "10.00", or \`{unpriced: true}\``;
+  context.addIssue({ code: "custom", message });
+  return z.NEVER;
+});
+
 const PRICE = {
   ...SCHEDULE,
+  server_tools: described(
+    z.record(toolName, toolPrice).default({}),
+    "Tools that run at the model's server, such as `web_search`, `web_fetch`, `code_interpreter`, `code_execution`, `file_search`, `image_generation` and `mcp`, whatever their version: what a thousand uses cost, or `{unpriced: true}`, which lets the tool pass and charges its tokens alone. A request with a tool that is not here is a 400.",
+    { type: "mapping of tool to decimal string or `{unpriced: true}`", unit: "per thousand uses" },
+  ),
   service_tiers: described(
     z.record(tierName, mapping(SCHEDULE)).default({}),
     "Prices of requests that the upstream answers at a tier such as `flex`, `priority` or `batch`, each with `tiers` of its own where it has some.",
@@ -150,9 +175,10 @@ function explainDay(index: number, from: string | undefined, before: string | un
 }
 
 /** Names that operators choose become values, so that nothing takes them for fields. */
-function arrange({ from, service_tiers: serviceTiers, ...schedule }: GivenPrice) {
+function arrange({ from, service_tiers: serviceTiers, server_tools: serverTools, ...schedule }: GivenPrice) {
   return {
     ...schedule,
+    server_tools: Object.entries(serverTools).map(([name, price]) => ({ name, price })),
     from: from ?? null,
     service_tiers: Object.entries(serviceTiers).map(([name, own]) => ({ ...own, name })),
   };

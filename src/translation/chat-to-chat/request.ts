@@ -1,5 +1,6 @@
 import type { Answer, AnswerContext, PromptSize, RequestBody } from "../client-protocol.ts";
 import { chatLimitNames, limitOutput } from "../fields/output-limit.ts";
+import { readChatTools } from "../fields/server-tools.ts";
 import type { JsonBody } from "../json/parse-body.ts";
 import { createChatAnswer } from "./answer.ts";
 import { measurePrompt } from "./request/measure-prompt.ts";
@@ -22,11 +23,14 @@ export class ChatRequest extends ReadRequest<Content> {
     const fields = readChatFields(body);
     const { model } = body;
     const { stream, maxOutputTokens, endUser, serviceTier, choices } = fields;
-    super({ model, stream, maxOutputTokens, endUser, serviceTier, choices }, { body, fields });
+    const serverTools = readChatTools(body.value);
+    super({ model, stream, maxOutputTokens, endUser, serviceTier, choices, serverTools }, { body, fields });
   }
 
   protected override measure({ body, fields }: Content): PromptSize {
-    return measurePrompt(body, fields.messages);
+    const size = measurePrompt(body, fields.messages);
+    // What runs at the model's server adds what it finds.
+    return { ...size, isWhole: size.isWhole && this.serverTools.length === 0 };
   }
 
   protected override convert({ body }: Content, terms: UpstreamTerms): Uint8Array {

@@ -3,6 +3,7 @@
  * pass under strict caps. What stands in them was read, is counted by its bytes, or has no weight.
  */
 import type { ProtocolName } from "../client-protocol.ts";
+import { CHAT_SEARCH_FIELDS } from "./server-tools.ts";
 
 const COMMON = ["model", "service_tier", "user", "safety_identifier", "metadata", "store"];
 
@@ -74,6 +75,8 @@ const CHAT = [
   "n",
   "best_of",
   "tools",
+  // They have no bound, which is said of them by itself.
+  ...CHAT_SEARCH_FIELDS,
   "tool_choice",
   "parallel_tool_calls",
   "functions",

@@ -21,6 +21,7 @@ export class MessagesAnswer extends PassThroughAnswer {
 
   protected override readWhole(message: JsonObject): void {
     this.generated.report(readMessageUsage(message["usage"]), message);
+    this.generated.tools.readUsage(message["usage"]);
     for (const block of toArray(message["content"])) this.#readBlock(block);
   }
 
@@ -76,6 +77,7 @@ export class MessagesAnswer extends PassThroughAnswer {
     if (isJsonObject(delta) && typeof delta["stop_reason"] === "string") this.#hasStopReason = true;
     if (!isJsonObject(usage)) return ORDINARY;
     this.#usage = mergeMessageUsage(this.#usage, usage);
+    this.generated.tools.readUsage(usage);
     this.generated.report(readMessageUsage(this.#usage), { usage });
     const described = this.describeUsage(usage);
     return described === null
@@ -86,6 +88,7 @@ export class MessagesAnswer extends PassThroughAnswer {
   /** Text, thinking, and arguments of tools, in a block or in a piece of one. */
   #readBlock(block: unknown): void {
     if (!isJsonObject(block)) return;
+    this.generated.tools.readBlock(block);
     const { text, thinking, partial_json: partialJson, name, input } = block;
     const hasInput = isJsonObject(input) && Object.keys(input).length > 0;
     this.generated.readPiece([text, thinking, partialJson, name, hasInput ? formatJson(input) : null]);

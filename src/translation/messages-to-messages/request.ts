@@ -1,6 +1,7 @@
 import { readMaxTokens } from "../messages-to-chat/request/parse-request.ts";
 import { isJsonObject } from "../../json-object.ts";
 import type { Answer, AnswerContext, RequestBody } from "../client-protocol.ts";
+import { readMessagesTools } from "../fields/server-tools.ts";
 import { readOptionalBoolean } from "../json/read-field.ts";
 import type { PromptParts } from "../pass-through/prompt-parts.ts";
 import { PassThroughRequest, readUser } from "../pass-through/request.ts";
@@ -19,6 +20,7 @@ export class MessagesRequest extends PassThroughRequest {
     super(body, {
       stream: !isCount && (readOptionalBoolean(stream, "stream") ?? false),
       endUser: isJsonObject(metadata) ? readUser(metadata["user_id"]) : null,
+      serverTools: readMessagesTools(body.value),
       maxOutputTokens: isCount ? null : readMaxTokens(maxTokens, 0),
     });
   }

@@ -1,4 +1,4 @@
-import type { ModelTarget, PromptSize, PromptText, RequestBody } from "../client-protocol.ts";
+import type { AskedTool, ModelTarget, PromptSize, PromptText, RequestBody } from "../client-protocol.ts";
 import { limitOutput } from "../fields/output-limit.ts";
 import { createUpstreamBody, renameModel } from "../openai/upstream-body.ts";
 import { ReadRequest, type UpstreamTerms } from "../read-request.ts";
@@ -9,6 +9,7 @@ export interface PassThroughFields {
   readonly stream: boolean;
   readonly maxOutputTokens: number | null;
   readonly endUser: string | null;
+  readonly serverTools: readonly AskedTool[];
 }
 
 /** A client's body with the upstream's name of the model; every other character stays. */
@@ -24,10 +25,10 @@ export function readUser(value: unknown): string | null {
 /** A client's request to an upstream that speaks the same protocol: every byte goes on as it is, but for the model's
  * name and the fields of `cost-fields.ts`. */
 export abstract class PassThroughRequest extends ReadRequest<RequestBody> {
-  constructor(body: RequestBody, { stream, maxOutputTokens, endUser }: PassThroughFields) {
+  constructor(body: RequestBody, fields: PassThroughFields) {
     const { model, value } = body;
     const serviceTier = readServiceTier({ service_tier: value["service_tier"] });
-    super({ model, stream, maxOutputTokens, endUser, serviceTier }, body);
+    super({ model, serviceTier, ...fields }, body);
   }
 
   /** Not callable after `createAnswer`. */
@@ -42,7 +43,9 @@ export abstract class PassThroughRequest extends ReadRequest<RequestBody> {
   protected abstract readPrompt(body: RequestBody): PromptParts;
 
   protected override measure(body: RequestBody): PromptSize {
-    return this.readPrompt(body).size;
+    const { size } = this.readPrompt(body);
+    // What runs at the model's server adds what it finds.
+    return { ...size, isWhole: size.isWhole && this.serverTools.length === 0 };
   }
 
   protected override convert(body: RequestBody, terms: UpstreamTerms): Uint8Array {

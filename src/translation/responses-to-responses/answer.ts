@@ -59,7 +59,10 @@ export class ResponsesAnswer extends PassThroughAnswer {
     if (typeof sequenceNumber === "number") this.#sequenceNumber = sequenceNumber;
     if (type.endsWith(".delta") && !type.includes(".audio.")) this.generated.readPiece([delta]);
     if (type === "response.output_item.added" && isJsonObject(item)) this.generated.readPiece([item["name"]]);
-    if (type === "response.output_item.done") this.#items.add(item);
+    if (type === "response.output_item.done") {
+      this.#items.add(item);
+      this.generated.tools.readItem(item);
+    }
     if (type === "error") return this.#readError(event);
     return WITH_RESPONSE.has(type) && isJsonObject(response) ? this.#readResponse(type, response) : ORDINARY;
   }
@@ -113,7 +116,10 @@ export class ResponsesAnswer extends PassThroughAnswer {
   }
 
   #readUsage(response: JsonObject): void {
-    this.generated.report(readResponseUsage(response["usage"]), response);
+    const { usage, output } = response;
+    this.generated.tools.readItems(output);
+    this.generated.tools.readUsage(usage);
+    this.generated.report(readResponseUsage(usage), response);
   }
 
   #readItem(item: unknown): void {

@@ -1,5 +1,6 @@
 import { readMaxOutputTokens } from "../responses-to-chat/request/parse-request.ts";
 import type { Answer, AnswerContext, RequestBody } from "../client-protocol.ts";
+import { readResponsesTools } from "../fields/server-tools.ts";
 import { readOptionalBoolean } from "../json/read-field.ts";
 import type { PromptParts } from "../pass-through/prompt-parts.ts";
 import { PassThroughRequest, readUser } from "../pass-through/request.ts";
@@ -22,7 +23,12 @@ export class ResponsesRequest extends PassThroughRequest {
     const stream = readOptionalBoolean(body.value["stream"], "stream") ?? false;
     const { safety_identifier: safetyIdentifier, user } = body.value;
     const endUser = readUser(safetyIdentifier) ?? readUser(user);
-    super(withoutClientMetadata(body), { stream: purpose === "answer" && stream, maxOutputTokens, endUser });
+    super(withoutClientMetadata(body), {
+      stream: purpose === "answer" && stream,
+      maxOutputTokens,
+      endUser,
+      serverTools: readResponsesTools(body.value),
+    });
   }
 
   protected override readPrompt(body: RequestBody): PromptParts {

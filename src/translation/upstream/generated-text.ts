@@ -1,7 +1,9 @@
 import type { CostReport, DescribeCost, Observation, UsageContradiction } from "../client-protocol.ts";
+import type { ToolUses } from "../../server-tools.ts";
 import type { TokenUsage } from "../../token-usage.ts";
 import { isJsonObject } from "../../json-object.ts";
 import { TextBuffer } from "../text-buffer.ts";
+import { ServerToolUses } from "./server-tool-uses.ts";
 import { findUsage, type ReportedUsage, readServiceTier, readUsage } from "./usage.ts";
 
 /** As much text as a tokenizer is given when an upstream reports no usage. */
@@ -21,6 +23,8 @@ export class GeneratedText implements Observation {
   /** The chunk that is being read had the usage: it counts what else is in that chunk. */
   #isInUsageChunk = false;
   #hasMoreThanUsage = false;
+  /** Of tools that run at the upstream's server. */
+  readonly tools = new ServerToolUses();
   readonly #describeCost: DescribeCost | null;
   readonly #text = new TextBuffer({ maxBytes: MAX_TEXT_BYTES });
   #isTextFull = false;
@@ -38,11 +42,16 @@ export class GeneratedText implements Observation {
     return this.#hasMoreThanUsage || (this.usage?.outputTokens === 0 && this.generatedBytes > 0);
   }
 
+  get toolUses(): ToolUses {
+    return this.tools.uses;
+  }
+
   /** What the usage so far costs, as fields of a usage; none where nobody asked, or no usage tells it. */
   describeCost(): Partial<CostReport> {
-    return this.usage === null || this.isUsageBehind || this.#describeCost === null
+    const { usage, serviceTier, toolUses } = this;
+    return usage === null || this.isUsageBehind || this.#describeCost === null
       ? {}
-      : this.#describeCost(this.usage, this.serviceTier);
+      : this.#describeCost({ usage, serviceTier, toolUses });
   }
 
   /** A usage with what it costs, see `describeCost`. */
@@ -61,7 +70,9 @@ export class GeneratedText implements Observation {
 
   /** Usage and service tier of a chunk or an answer; of each the last that is not null counts. */
   readUsage(answer: Readonly<Record<string, unknown>>): void {
-    this.report(readUsage(findUsage(answer)), answer);
+    const usage = findUsage(answer);
+    this.tools.readUsage(usage);
+    this.report(readUsage(usage), answer);
   }
 
   /** What was read of an answer's usage; null changes nothing. @param answer What may name a service tier. */
@@ -89,7 +100,9 @@ export class GeneratedText implements Observation {
   readMessage(message: unknown): void {
     if (!isJsonObject(message)) return;
     const before = this.generatedBytes;
-    const { content, reasoning_content, reasoning, refusal, tool_calls, function_call } = message;
+    const { content, reasoning_content, reasoning, refusal, tool_calls, function_call, annotations } =
+      message;
+    if (annotations !== undefined) this.tools.readAnnotations(annotations);
     // Servers that send both send the same text twice.
     this.#add(typeof reasoning_content === "string" ? reasoning_content : reasoning);
     this.#add(content);

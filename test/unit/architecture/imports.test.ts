@@ -23,6 +23,7 @@ const SHARED = [
   "private-file.ts",
   "pages.ts",
   "scrub.ts",
+  "server-tools.ts",
   "set-bounded.ts",
   "short-lived-map.ts",
   "shorten.ts",

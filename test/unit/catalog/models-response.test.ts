@@ -73,6 +73,7 @@ describe("listModels", () => {
         from: null,
         tiers: [],
         service_tiers: {},
+        server_tools: {},
         announced: [],
       },
       supported_features: [],

@@ -113,6 +113,10 @@ describe("what a request can come to", () => {
       }),
     );
   const part = fc.integer({ min: 0, max: 200 });
+  const tools = fc.uniqueArray(
+    fc.record({ name: fc.constantFrom("web_search", "mcp"), uses: fc.nat(), rate: amount }),
+    { selector: ({ name }) => name },
+  );
   const usages = createUsageArbitrary(200).map(({ usage }) => usage);
   const tier = fc.constantFrom(null, "flex", "priority", "unknown");
 
@@ -132,11 +136,11 @@ describe("what a request can come to", () => {
 
   it("is kept with the request so that its records say the same rates again", () => {
     fc.assert(
-      fc.property(prices, usages, tier, (price, usage, named) => {
+      fc.property(prices, usages, tier, tools, (price, usage, named, tools) => {
         const charged = chooseRates(price, named, promptTokensOf(usage));
         const { cacheWriteTokens, cacheWrite1hTokens, inputAudioTokens, outputAudioTokens } = usage;
         const further = { cacheWriteTokens, cacheWrite1hTokens, inputAudioTokens, outputAudioTokens };
-        const kept = { charged, currency: "EUR", further };
+        const kept = { charged, currency: "EUR", further, tools };
         const figures = formatPriceFigures(kept);
         expect(parsePriceFigures(JSON.parse(JSON.stringify(figures)) as typeof figures)).toEqual(kept);
       }),

@@ -84,16 +84,26 @@ describe("costParts", () => {
   it("names what was used alone, exactly", () => {
     const used = { ...NO_TOKENS, inputTokens: 3, cacheWriteTokens: 1 };
     expect(costParts(used, { ...RATES, cacheWrite: 1n, request: 0n })).toEqual([
-      { name: "input", tokens: 2, rate: 1_000_000n, amount: 2_000_000n },
-      { name: "cache_write", tokens: 1, rate: 1n, amount: 1n },
+      { name: "input", tokens: 2, uses: null, rate: 1_000_000n, amount: 2_000_000n },
+      { name: "cache_write", tokens: 1, uses: null, rate: 1n, amount: 1n },
     ]);
   });
 
+  it("has the uses of tools in it, a thousandth of their price each", () => {
+    const search = { name: "web_search", uses: 3, rate: 1_000_000_001n };
+    expect(costParts(NO_TOKENS, { ...RATES, request: 0n }, [search])).toEqual([
+      { ...search, tokens: null, amount: 3_000_000_003_000n },
+    ]);
+    // 3,000,000.003 microcents
+    expect(costMicrocents(NO_TOKENS, { ...RATES, request: 0n }, [search])).toBe(3_000_001n);
+  });
+
   it("adds up to the cost before it is rounded up", () => {
+    const tools = fc.array(fc.record({ name: fc.string(), uses: fc.nat(), rate: fc.bigInt({ min: 0n }) }));
     fc.assert(
-      fc.property(tokens, rates, ({ usage }, given) => {
-        const sum = costParts(usage, given).reduce((total, { amount }) => total + amount, 0n);
-        const cost = costMicrocents(usage, given) * 1_000_000n;
+      fc.property(tokens, rates, tools, ({ usage }, given, used) => {
+        const sum = costParts(usage, given, used).reduce((total, { amount }) => total + amount, 0n);
+        const cost = costMicrocents(usage, given, used) * 1_000_000n;
         expect(cost - sum >= 0n && cost - sum < 1_000_000n).toBe(true);
       }),
     );

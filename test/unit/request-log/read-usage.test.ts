@@ -16,6 +16,7 @@ const REQUEST: LoggedRequest = {
   price: null,
   outcome: "complete",
   result: { status: 200, errorCode: null },
+  tools: [],
   tokens: { ...NO_TOKENS, inputTokens: 1, cachedInputTokens: 2, outputTokens: 3, reasoningTokens: 1 },
   estimated: false,
   costMicrocents: 2n ** 53n + 1n,

@@ -124,6 +124,7 @@ describe("formatRequestLogLine", () => {
     price: chooseRates(PRICE, null, 3),
     outcome: "complete",
     result: OK,
+    tools: [],
     tokens: { ...NO_TOKENS, inputTokens: 1, cachedInputTokens: 2, outputTokens: 3, reasoningTokens: 1 },
     estimated: true,
     costMicrocents: 123_456_789_012_345_678_901n,

@@ -1,4 +1,5 @@
 /** An account whose charges are recorded, and answers whose observation the test sets. */
+import { NO_USES } from "../../../src/server-tools.ts";
 import { createPrice } from "../../../src/pricing/price.ts";
 import { type Ending, RequestAccount } from "../../../src/settlement/request-account.ts";
 import { TokenEstimator } from "../../../src/settlement/token-estimator.ts";
@@ -29,6 +30,7 @@ export const NOTHING_YET: Observation = {
   usageContradiction: null,
   isUsageBehind: false,
   serviceTier: null,
+  toolUses: NO_USES,
   isRefused: false,
   generatedBytes: 0,
   generatedDeltas: 0,

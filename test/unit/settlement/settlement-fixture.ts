@@ -52,7 +52,14 @@ const MODEL: Pick<
 
 const REQUEST: Pick<
   ClientRequest,
-  "model" | "promptSize" | "prompts" | "promptTokens" | "maxOutputTokens" | "choices" | "serviceTier"
+  | "model"
+  | "promptSize"
+  | "prompts"
+  | "promptTokens"
+  | "maxOutputTokens"
+  | "choices"
+  | "serviceTier"
+  | "serverTools"
 > = {
   model: "acme/echo",
   promptSize: () => ({
@@ -69,6 +76,7 @@ const REQUEST: Pick<
   prompts: 1,
   promptTokens: null,
   serviceTier: null,
+  serverTools: [],
 };
 
 /** What `open` is asked for; fields of the admission as given. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createPrice, type GivenPrice } from "../../../src/pricing/price.ts";
+import type { AskedTool } from "../../../src/translation/client-protocol.ts";
 import { largestOutputTokens, worstCaseMicrocents } from "../../../src/settlement/worst-case.ts";
 
 const MODEL = {
@@ -36,12 +37,13 @@ interface WorstCaseOf {
   readonly upstreamBytes?: number;
   readonly learnedOverheadTokens?: number;
   readonly price?: Partial<GivenPrice>;
+  readonly serverTools?: readonly AskedTool[];
 }
 
 function worstOf(input: WorstCaseOf = {}): bigint {
-  const { size = {}, maxOutputTokens = 10, choices = 1, prompts = 1 } = input;
+  const { size = {}, maxOutputTokens = 10, choices = 1, prompts = 1, serverTools = [] } = input;
   return worstCaseMicrocents({
-    request: { promptSize: () => ({ ...SIZE, ...size }), maxOutputTokens, choices, prompts },
+    request: { promptSize: () => ({ ...SIZE, ...size }), maxOutputTokens, choices, prompts, serverTools },
     upstreamBytes: input.upstreamBytes ?? UPSTREAM_BYTES,
     learnedOverheadTokens: input.learnedOverheadTokens ?? 0,
     model: MODEL,
@@ -116,6 +118,22 @@ describe("worstCaseMicrocents", () => {
     // No prompt of these bytes is as large.
     const tiers = [{ ...large, abovePromptTokens: 180 }];
     expect(worstOf({ maxOutputTokens: 0, price: { serviceTiers, tiers } })).toBe(540n);
+  });
+
+  it("takes a context window more for each use of a tool at the model's server, and what the uses cost", () => {
+    const serverTools = [{ name: "web_search", param: "tools.0", bound: { kind: "own", uses: 2 } }] as const;
+    const prices = new Map([["web_search", 7_000n]]);
+    expect(worstOf({ serverTools, price: { serverTools: prices } })).toBe(3n * 10_000n + 1_000n + 14n);
+    // A prompt of three windows is at the price of its size.
+    const tiers = [{ abovePromptTokens: 20_000, input: 2_000_000n, output: 100_000_000n }];
+    expect(worstOf({ serverTools, price: { tiers } })).toBe(60_000n + 1_000n);
+  });
+
+  it("takes no more where a tool may not be used", () => {
+    const serverTools = [
+      { name: "web_search", param: "tools[0]", bound: { kind: "shared", uses: 0 } },
+    ] as const;
+    expect(worstOf({ serverTools })).toBe(worstOf());
   });
 
   it("is rounded up to a whole microcent", () => {

@@ -9,6 +9,8 @@ import { Time } from "../parts/time.tsx";
 import { Timeline } from "../parts/timeline.tsx";
 import type { ExplainedRequestView } from "../views.ts";
 
+type CostPartView = NonNullable<ExplainedRequestView["explanation"]["cost"]>["parts"][number];
+
 const ONE = "/api/organizations/{organization}/requests/{request}";
 
 export async function showRequest(page: OrganizationPageCall): Promise<PageAnswer> {
@@ -114,6 +116,11 @@ const COST_COLUMNS = [
   { label: "cost", kind: "number" },
 ] as const;
 
+function formatQuantity({ tokens, uses }: Pick<CostPartView, "tokens" | "uses">): string {
+  if (uses !== null) return `${formatCount(uses)} uses`;
+  return tokens === null ? "" : formatCount(tokens);
+}
+
 function Cost({ request, currency }: { request: ExplainedRequestView; currency: string }) {
   const { cost } = request.explanation;
   if (cost === null) return null;
@@ -135,10 +142,12 @@ function Cost({ request, currency }: { request: ExplainedRequestView; currency: 
           <tr>
             <th scope="row">{part.name}</th>
             <Cell label="tokens" kind="number">
-              {part.tokens === null ? "" : formatCount(part.tokens)}
+              {formatQuantity(part)}
             </Cell>
             <Cell label="price per million" kind="number">
-              {part.price === null ? "" : `× ${prices[index]} ${currency}`}
+              {part.price === null
+                ? ""
+                : `× ${prices[index]} ${currency}${part.uses === null ? "" : " per thousand"}`}
             </Cell>
             <Cell label="cost" kind="number">
               = {amounts[index]} {currency}

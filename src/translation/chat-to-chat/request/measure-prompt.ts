@@ -1,5 +1,5 @@
 import type { PromptSize } from "../../client-protocol.ts";
-import { isJsonObject, type JsonObject } from "../../../json-object.ts";
+import { isJsonObject } from "../../../json-object.ts";
 import { countInkBytes } from "../../ink-bytes.ts";
 import { type JsonBody } from "../../json/parse-body.ts";
 
@@ -47,9 +47,6 @@ const WHOLE_FIELDS: ReadonlySet<string> = new Set([
   "user",
 ]);
 
-/** Tools that the client runs. */
-const CLIENT_TOOLS: ReadonlySet<unknown> = new Set(["function", "custom"]);
-
 /** Words of the protocol rather than of the prompt. */
 const STRUCTURE_FIELDS: ReadonlySet<string> = new Set(["role", "type"]);
 
@@ -82,8 +79,7 @@ export function measurePrompt(
     hasMedia,
     hasTools: hasTools(body.value),
     predictionBytes,
-    isWhole:
-      !hasMedia && body.members.every(({ key }) => WHOLE_FIELDS.has(key)) && hasClientTools(body.value),
+    isWhole: !hasMedia && body.members.every(({ key }) => WHOLE_FIELDS.has(key)),
   };
 }
 
@@ -103,10 +99,6 @@ function countText(value: unknown, leaveOut?: string): number {
     if (key !== leaveOut && !STRUCTURE_FIELDS.has(key)) bytes += countText(entry);
   }
   return bytes;
-}
-
-function hasClientTools({ tools }: JsonObject): boolean {
-  return !Array.isArray(tools) || tools.every((tool) => isJsonObject(tool) && CLIENT_TOOLS.has(tool["type"]));
 }
 
 function hasTools({ tools, functions }: Readonly<Record<string, unknown>>): boolean {

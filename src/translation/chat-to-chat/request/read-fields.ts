@@ -1,4 +1,5 @@
 import { isJsonObject } from "../../../json-object.ts";
+import { CHAT_SEARCH_FIELDS } from "../../fields/server-tools.ts";
 import { readAskedLimit } from "../../fields/output-limit.ts";
 import type { JsonBody } from "../../json/parse-body.ts";
 import {
@@ -40,6 +41,7 @@ export const CHAT_FIELDS: ReadonlySet<string> = new Set([
   "functions",
   "response_format",
   "service_tier",
+  ...CHAT_SEARCH_FIELDS,
 ]);
 
 /** @throws GatewayError 400 naming the field, what was found and what was expected. */

@@ -25,9 +25,6 @@ const WHOLE_FIELDS: ReadonlySet<string> = new Set([
   "top_p",
 ]);
 
-/** Tools that the client runs, by the beginning of their type; a tool without a type is one of the client's own. */
-const CLIENT_TOOLS = /^(?:custom$|bash_|text_editor_|memory_|computer_)/;
-
 /** Reads the prompt of a Messages request as far as the gateway must know it. Never throws. */
 export function readPrompt(body: RequestBody): PromptParts {
   const parts = new PromptParts();
@@ -39,9 +36,11 @@ export function readPrompt(body: RequestBody): PromptParts {
     parts.messages += 1;
     if (isJsonObject(message)) readContent(message["content"], parts);
   }
-  for (const [index, tool] of toArray(tools).entries()) readTool(tool, index, parts);
+  for (const tool of toArray(tools)) {
+    parts.hasTools = true;
+    parts.addJson(tool);
+  }
   if (isJsonObject(outputConfig)) parts.addJson(outputConfig["format"]);
-  findServerSide(body.value, parts);
   return parts;
 }
 
@@ -94,21 +93,4 @@ function readDocument({ source, title, context }: JsonObject, parts: PromptParts
   if (source["type"] === "text") parts.addText(source["data"]);
   else if (source["type"] === "content") readContent(source["content"], parts);
   else parts.media += 1;
-}
-
-function readTool(tool: unknown, index: number, parts: PromptParts): void {
-  parts.hasTools = true;
-  parts.addJson(tool);
-  const type = isJsonObject(tool) ? (tool["type"] ?? "custom") : null;
-  if (typeof type !== "string" || CLIENT_TOOLS.test(type)) return;
-  parts.unbounded ??= { param: `tools.${index}`, reason: "runs at the model's server" };
-}
-
-function findServerSide({ mcp_servers: servers, container }: JsonObject, parts: PromptParts): void {
-  if (toArray(servers).length > 0) {
-    parts.unbounded ??= { param: "mcp_servers", reason: "has tools that run at the model's server" };
-  }
-  if (container !== undefined && container !== null) {
-    parts.unbounded ??= { param: "container", reason: "is for tools that run at the model's server" };
-  }
 }

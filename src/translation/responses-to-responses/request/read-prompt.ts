@@ -33,16 +33,6 @@ const WHOLE_FIELDS: ReadonlySet<string> = new Set([
   "user",
 ]);
 
-/** Tools that the client runs. */
-const CLIENT_TOOLS: ReadonlySet<unknown> = new Set([
-  "function",
-  "custom",
-  "local_shell",
-  "apply_patch",
-  "computer",
-  "computer_use_preview",
-]);
-
 /** Items of which the model reads what stands in them. */
 const TEXT_ITEMS: ReadonlySet<unknown> = new Set([
   "function_call",
@@ -59,31 +49,31 @@ export function readPrompt(body: RequestBody): PromptParts {
   const { instructions, input, tools, text } = body.value;
   parts.findRepeated(body, FIELDS);
   parts.findUnknown(body, WHOLE_FIELDS);
-  readItems(instructions, "instructions", parts);
-  readItems(input, "input", parts);
-  readTools(tools, "tools", parts);
+  readItems(instructions, parts);
+  readItems(input, parts);
+  readTools(tools, parts);
   if (isJsonObject(text)) parts.addJson(text["format"]);
   return parts;
 }
 
-function readItems(items: unknown, path: string, parts: PromptParts): void {
+function readItems(items: unknown, parts: PromptParts): void {
   parts.addText(items);
   if (typeof items === "string") parts.messages += 1;
-  for (const [index, item] of toArray(items).entries()) {
+  for (const item of toArray(items)) {
     parts.messages += 1;
-    if (isJsonObject(item)) readItem(item, `${path}[${index}]`, parts);
+    if (isJsonObject(item)) readItem(item, parts);
   }
 }
 
 /** What is not known to be text may be worth any number of tokens. */
-function readItem(item: JsonObject, path: string, parts: PromptParts): void {
+function readItem(item: JsonObject, parts: PromptParts): void {
   const { type, content, output } = item;
   if (type === undefined || type === null || type === "message") readParts(content, parts);
   else if (type === "reasoning") readReasoning(item, parts);
   else if (TEXT_ITEMS.has(type)) parts.addJson(item);
   else if (typeof type === "string" && type.endsWith("_call_output")) readParts(output, parts);
   else if (type === "additional_tools" || type === "tool_search_output") {
-    readTools(item["tools"], `${path}.tools`, parts);
+    readTools(item["tools"], parts);
   } else parts.media += 1;
 }
 
@@ -107,19 +97,9 @@ function readParts(content: unknown, parts: PromptParts, add: "addText" | "addDr
   }
 }
 
-function readTools(tools: unknown, path: string, parts: PromptParts): void {
-  for (const [index, tool] of toArray(tools).entries()) {
+function readTools(tools: unknown, parts: PromptParts): void {
+  for (const tool of toArray(tools)) {
     parts.hasTools = true;
-    if (!isJsonObject(tool)) continue;
-    if (tool["type"] === "namespace") readTools(tool["tools"], `${path}[${index}].tools`, parts);
-    parts.addJson(tool);
-    if (isClientTool(tool)) continue;
-    parts.unbounded ??= { param: `${path}[${index}]`, reason: "runs at the model's server" };
+    if (isJsonObject(tool)) parts.addJson(tool);
   }
-}
-
-function isClientTool({ type, execution, environment }: JsonObject): boolean {
-  if (type === "tool_search") return execution === "client";
-  if (type === "shell") return isJsonObject(environment) && environment["type"] === "local";
-  return type === "namespace" || CLIENT_TOOLS.has(type);
 }

@@ -177,9 +177,9 @@ describe("explain", () => {
   it("gives the cost as tokens times prices, with one rounding up on the sum", () => {
     expect(explain(REQUEST, "USD", null).cost).toEqual({
       parts: [
-        { name: "input", tokens: 1234, price: "3.00", amount: "0.003702" },
-        { name: "cached input", tokens: 1, price: "0.30", amount: "0.0000003" },
-        { name: "output", tokens: 20, price: "15.00", amount: "0.0003" },
+        { name: "input", tokens: 1234, uses: null, price: "3.00", amount: "0.003702" },
+        { name: "cached input", tokens: 1, uses: null, price: "0.30", amount: "0.0000003" },
+        { name: "output", tokens: 20, uses: null, price: "15.00", amount: "0.0003" },
       ],
       sum: "0.0040023",
       charged: "0.0040023",
@@ -208,11 +208,31 @@ describe("explain", () => {
     expect(cost?.charged).toBe("0.0040523");
   });
 
+  it("gives each tool of the model's server as a part of its own, and its price in the check", () => {
+    const figures = {
+      ...PRICE.figures,
+      web_search_uses: 2,
+      web_search_microcents_per_thousand: "1000000000",
+    };
+    const request = { ...REQUEST, checks: [{ ...PRICE, figures }], cost_microcents: 2_400_230 };
+    const { cost, checks } = explain(request, "USD", null);
+    const part = { name: "web search", tokens: null, uses: 2, price: "10.00", amount: "0.02" };
+    expect(cost?.parts.at(-1)).toEqual(part);
+    expect(cost?.sum).toBe("0.0240023");
+    expect(checks[0]?.text).toContain("; per thousand uses: web search 10.00 USD");
+  });
+
   it("says what the parts of its record do not come to, whichever of the two is more", () => {
     const costOf = (cost_microcents: number) => explain({ ...REQUEST, cost_microcents }, "USD", null).cost;
     expect([costOf(400_330), costOf(400_130)].map((cost) => [cost?.parts.at(-1), cost?.sum])).toEqual([
-      [{ name: "not told by its record", tokens: null, price: null, amount: "0.000001" }, "0.0040033"],
-      [{ name: "not told by its record", tokens: null, price: null, amount: "-0.000001" }, "0.0040013"],
+      [
+        { name: "not told by its record", tokens: null, uses: null, price: null, amount: "0.000001" },
+        "0.0040033",
+      ],
+      [
+        { name: "not told by its record", tokens: null, uses: null, price: null, amount: "-0.000001" },
+        "0.0040013",
+      ],
     ]);
   });
 

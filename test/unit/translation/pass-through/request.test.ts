@@ -89,19 +89,6 @@ describe("the size of a prompt that passes through", () => {
   });
 
   it.each([
-    ["messages", { tools: [{ type: "web_search_20260101", name: "web_search" }] }, "tools.0"],
-    ["messages", { tools: [{ name: "mine" }, { type: "code_execution_20250825" }] }, "tools.1"],
-    ["messages", { mcp_servers: [{ url: "https://a.b" }] }, "mcp_servers"],
-    ["messages", { container: "container_1" }, "container"],
-    ["responses", { tools: [{ type: "web_search" }] }, "tools[0]"],
-    ["responses", { tools: [{ type: "namespace", tools: [{ type: "mcp" }] }] }, "tools[0].tools[0]"],
-    ["responses", item({ type: "additional_tools", tools: [{ type: "file_search" }] }), "input[0].tools[0]"],
-    ["responses", { tools: [{ type: "tool_search" }] }, "tools[0]"],
-  ] as const)("[responses.native.strict_caps] of %s has no bound with %j", (name, fields, param) => {
-    expect(parseNative(name, fields).promptSize().unbounded?.param).toBe(param);
-  });
-
-  it.each([
     [
       "messages",
       { tools: [{ name: "a" }, { type: "custom" }, { type: "bash_20250124" }, { type: "memory_1" }] },
@@ -111,12 +98,26 @@ describe("the size of a prompt that passes through", () => {
       { tools: [{ type: "function" }, { type: "custom" }, { type: "tool_search", execution: "client" }] },
     ],
     ["responses", { tools: [{ type: "shell", environment: { type: "local" } }] }],
-  ] as const)("of %s has one with the client's own tools: %j", (name, fields) => {
-    expect(parseNative(name, fields).promptSize()).toMatchObject({ hasTools: true, unbounded: undefined });
+  ] as const)("of %s is whole with the client's own tools: %j", (name, fields) => {
+    expect(parseNative(name, fields).promptSize()).toMatchObject({ hasTools: true, isWhole: true });
+  });
+
+  it.each([
+    ["messages", { tools: [{ type: "web_search_20250305", name: "web_search", max_uses: 1 }] }],
+    ["responses", { tools: [{ type: "web_search" }], max_tool_calls: 1 }],
+  ] as const)("of %s is not whole with a tool that adds what it finds: %j", (name, fields) => {
+    expect(parseNative(name, fields).promptSize()).toMatchObject({ hasTools: true, isWhole: false });
   });
 
   it("has no bound where what it is read from is given twice", () => {
-    const body = '{"model":"a/b","max_tokens":1,"tools":[{"type":"web_search_1"}],"tools":[]}';
-    expect(parseNative("messages", body).promptSize().unbounded?.param).toBe("tools");
+    const body = '{"model":"a/b","max_tokens":1,"messages":[{"role":"user","content":"hi"}],"messages":[]}';
+    expect(parseNative("messages", body).promptSize().unbounded?.param).toBe("messages");
+  });
+
+  it.each([
+    ["messages", '{"model":"a/b","max_tokens":1,"tools":[{"type":"web_search_1"}],"tools":[]}', "tools"],
+    ["responses", '{"model":"a/b","input":"a","max_tool_calls":9,"max_tool_calls":1}', "max_tool_calls"],
+  ] as const)("of %s gives its tools and their limits once: %s", (name, body, param) => {
+    expect(describeError(() => parseNative(name, body))).toContain(`\`${param}\` is given more than once`);
   });
 });

@@ -1,0 +1,282 @@
+/** What tools cost that run at the model's server: charged to the microcent, held under strict caps, or refused. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
+import { catalogEntry } from "../support/gateway-config.ts";
+import { type HttpAnswer, readError } from "../support/http.ts";
+import { namedEvent } from "../support/native-exchange.ts";
+import { type ScriptedAnswer, textCompletion } from "../support/scripted-answer.ts";
+import type { CreatedKey } from "../support/test-key.ts";
+import { createGate, waitFor } from "../support/wait.ts";
+import { messagesBody, MESSAGES_PATH, readRequest, readSpend, readUsageTotals } from "./metering-figures.ts";
+
+const RESPONSES_PATH = "/v1/responses";
+const TOOLS_MODEL = "acme/tools";
+const PLAIN_MODEL = "acme/plain";
+/** Microcents: 100 a token of input, 400 of output, a million a search, 3,000,000.01 an interpreter. */
+const USD = {
+  input: "1",
+  output: "4",
+  server_tools: { web_search: "10.00", code_interpreter: "30.0000001", file_search: { unpriced: true } },
+};
+const SIZE = { context_window: 10_000, max_output_tokens: 1_000 };
+const chat = withChatStack((upstream) => ({
+  upstreams: [{ name: "local", url: upstream.url, protocols: ["chat", "messages", "responses"] }],
+  catalog: [
+    catalogEntry({ id: TOOLS_MODEL, prices: { USD }, ...SIZE }),
+    catalogEntry({ id: PLAIN_MODEL, prices: { USD: { input: "1", output: "4" } }, ...SIZE }),
+  ],
+}));
+
+/** 10 × 100 + 20 × 400 */
+const TOKENS_COST = 9_000;
+const USAGE = { input_tokens: 10, output_tokens: 20 };
+const SEARCHES = { ...USAGE, server_tool_use: { web_search_requests: 3 } };
+const SEARCH_BLOCK = { type: "server_tool_use", id: "s1", name: "web_search", input: { query: "x" } };
+const MESSAGE = {
+  id: "msg_1",
+  type: "message",
+  role: "assistant",
+  model: "x",
+  content: [SEARCH_BLOCK, { type: "text", text: "Hi" }],
+  stop_reason: "end_turn",
+  usage: SEARCHES,
+};
+const CALLS = [
+  { type: "web_search_call", id: "w1", status: "completed", action: { type: "search", query: "x" } },
+  {
+    type: "web_search_call",
+    id: "w2",
+    status: "completed",
+    action: { type: "open_page", url: "https://a.b" },
+  },
+  { type: "code_interpreter_call", id: "c1", status: "completed", container_id: "cntr_1" },
+  { type: "message", id: "m1", role: "assistant", content: [{ type: "output_text", text: "Hi" }] },
+];
+const RESPONSE = {
+  id: "r1",
+  object: "response",
+  status: "completed",
+  model: "x",
+  output: CALLS,
+  usage: USAGE,
+};
+const SEARCH_TOOL = { type: "web_search_20250305", name: "web_search" };
+
+const json = (body: object): ScriptedAnswer => ({ kind: "json", body });
+const stream = (...pieces: string[]): ScriptedAnswer => ({
+  kind: "bytes",
+  headers: { "content-type": "text/event-stream" },
+  pieces,
+});
+const messageEvents = [
+  namedEvent("message_start", {
+    message: { ...MESSAGE, content: [], usage: { ...USAGE, output_tokens: 1 } },
+  }),
+  namedEvent("content_block_start", { index: 0, content_block: SEARCH_BLOCK }),
+  namedEvent("content_block_stop", { index: 0 }),
+  namedEvent("content_block_start", { index: 1, content_block: { type: "text", text: "" } }),
+  namedEvent("content_block_delta", { index: 1, delta: { type: "text_delta", text: "Hi" } }),
+  namedEvent("content_block_stop", { index: 1 }),
+  namedEvent("message_delta", { delta: { stop_reason: "end_turn" }, usage: SEARCHES }),
+  namedEvent("message_stop"),
+];
+const responseEvents = [
+  namedEvent("response.created", { sequence_number: 0, response: { ...RESPONSE, output: [], usage: null } }),
+  ...CALLS.map((item, index) =>
+    namedEvent("response.output_item.done", { sequence_number: index + 1, output_index: index, item }),
+  ),
+  namedEvent("response.completed", { sequence_number: 9, response: RESPONSE }),
+];
+const COMPLETION = textCompletion("Hi", null, {
+  usage: { prompt_tokens: 10, completion_tokens: 20, server_tool_use: { web_search_requests: 3 } },
+});
+
+const ROUTES = {
+  messages: {
+    path: MESSAGES_PATH,
+    body: (fields: object = {}) => messagesBody({ model: TOOLS_MODEL, tools: [SEARCH_TOOL], ...fields }),
+    param: "tools.0",
+  },
+  responses: {
+    path: RESPONSES_PATH,
+    body: (fields: object = {}) => ({
+      model: TOOLS_MODEL,
+      input: "hello",
+      tools: [{ type: "web_search" }, { type: "code_interpreter", container: { type: "auto" } }],
+      ...fields,
+    }),
+    param: "tools[0]",
+  },
+  chat: {
+    path: CHAT_PATH,
+    body: (fields: object = {}) => chatBody({ model: TOOLS_MODEL, web_search_options: {}, ...fields }),
+    param: "web_search_options",
+  },
+} as const;
+type RouteName = keyof typeof ROUTES;
+
+function ask(key: CreatedKey, route: RouteName, fields: object = {}): Promise<HttpAnswer> {
+  const { path, body } = ROUTES[route];
+  return chat.stack.send({ path, key: key.key, body: body(fields) });
+}
+
+/** The line of a request in the log of requests, once it is there. */
+async function readLine(answer: HttpAnswer): Promise<Record<string, unknown>> {
+  const folder = join(chat.stack.dir, "data/requests");
+  const find = () =>
+    readdirSync(folder)
+      .flatMap((name) => readFileSync(join(folder, name), "utf8").split("\n"))
+      .find((line) => line.includes(String(answer.headers["x-request-id"])));
+  await waitFor("the line of the log", () => find() !== undefined);
+  return JSON.parse(find() ?? "") as Record<string, unknown>;
+}
+
+const search = (uses: number) => ({
+  name: "web_search",
+  tokens: null,
+  uses,
+  price: "10.00",
+  cost: `0.0${uses}000000`,
+});
+
+describe("a tool that runs at the model's server and has a price", () => {
+  it.each([
+    ["messages", "a JSON answer", json(MESSAGE), {}, 3_000_000],
+    ["messages", "a stream", stream(...messageEvents), { stream: true }, 3_000_000],
+    ["responses", "a JSON answer", json(RESPONSE), {}, 1_000_000 + 3_000_001],
+    ["responses", "a stream", stream(...responseEvents), { stream: true }, 1_000_000 + 3_000_001],
+    ["chat", "a JSON answer", json(COMPLETION), {}, 3_000_000],
+  ] as const)(
+    "is charged for each use beside the tokens: %s with %s",
+    async (route, _form, answer, fields, tools) => {
+      const key = await chat.stack.createKey();
+      chat.upstream.answer(answer);
+      const told = await ask(key, route, { ...fields, usage: { include: true } });
+      expect(told.status).toBe(200);
+      const microcents = TOKENS_COST + tools;
+      const amount = BigInt(microcents);
+      expect(await readSpend(chat.stack, key)).toEqual({ key: amount, organization: amount });
+      expect((await readUsageTotals(chat.stack, key)).costMicrocents).toBe(amount);
+      expect(told.text).toContain(`"cost":"${(microcents / 1e8).toFixed(8)}"`);
+      const uses = route === "responses" ? 1 : 3;
+      const row = await readRequest(chat.stack, key, told);
+      expect(row).toMatchObject({ cost_microcents: microcents, estimated: false });
+      const { parts } = row.cost_details as { readonly parts: readonly object[] };
+      expect(parts).toContainEqual(search(uses));
+      const line = await readLine(told);
+      expect(line).toMatchObject({ cost_microcents: microcents });
+      expect(line["server_tools"]).toMatchObject({
+        web_search: { uses, microcents_per_thousand: 1_000_000_000 },
+      });
+      const path = `/api/organizations/${key.organizationId}/requests/${String(told.headers["x-request-id"])}`;
+      const { explanation } = await chat.stack.admin("GET", path);
+      expect(JSON.stringify(explanation)).toContain(`"name":"web search","tokens":null,"uses":${uses}`);
+    },
+  );
+
+  it("is charged for what a stream had shown when it broke off", async () => {
+    const key = await chat.stack.createKey();
+    chat.upstream.answer(stream(...messageEvents.slice(0, 6)));
+    const answer = await ask(key, "messages", { stream: true });
+    const { cost_details: details } = await readRequest(chat.stack, key, answer);
+    expect((details as { readonly parts: readonly object[] }).parts).toContainEqual(search(1));
+  });
+
+  it("is shown with the model's prices", async () => {
+    const answer = await chat.stack.send({ path: `/v1/models/${TOOLS_MODEL}`, key: chat.key.key });
+    expect(answer.json()["pricing"]).toMatchObject({
+      server_tools: { web_search: "10.00", code_interpreter: "30.0000001", file_search: null },
+    });
+  });
+});
+
+describe("a tool that runs at the model's server and has no price", () => {
+  it.each(Object.keys(ROUTES) as RouteName[])(
+    "[native.server_tools] is a 400 of %s that names the setting",
+    async (route) => {
+      const key = await chat.stack.createKey();
+      const answer = await ask(key, route, { model: PLAIN_MODEL });
+      expect(answer.status).toBe(400);
+      expect(readError(answer)).toMatchObject({ code: "unsupported_parameter", param: ROUTES[route].param });
+      expect(readError(answer).message).toMatch(
+        /`web_search` runs at the model's server.*`server_tools`.*unpriced/,
+      );
+      expect(chat.upstream.requests).toEqual([]);
+      expect((await readSpend(chat.stack, key)).key).toBe(0n);
+    },
+  );
+
+  it("[responses.native.server_tools] passes where its row says `unpriced: true`, for the price of its tokens", async () => {
+    const key = await chat.stack.createKey();
+    const output = [{ type: "file_search_call", status: "completed" }, ...CALLS.slice(3)];
+    chat.upstream.answer(json({ ...RESPONSE, output }));
+    const tools = [{ type: "file_search", vector_store_ids: ["vs_1"] }];
+    expect((await ask(key, "responses", { tools })).status).toBe(200);
+    expect((await readSpend(chat.stack, key)).key).toBe(BigInt(TOKENS_COST));
+  });
+
+  it("costs nothing to count", async () => {
+    const body = ROUTES.messages.body({ model: PLAIN_MODEL });
+    chat.upstream.answer(json({ input_tokens: 9 }));
+    const answer = await chat.stack.send({ path: `${MESSAGES_PATH}/count_tokens`, key: chat.key.key, body });
+    expect(answer.status).toBe(200);
+  });
+});
+
+describe("strict caps", () => {
+  /** A context window for each search and one more, 5 tokens of output, and the searches. */
+  const worst = (uses: number) => BigInt((uses + 1) * 10_000 * 100 + 5 * 400 + uses * 1_000_000);
+
+  it.each([
+    ["messages", { max_tokens: 5, tools: [{ ...SEARCH_TOOL, max_uses: 3 }] }],
+    ["responses", { max_output_tokens: 5, max_tool_calls: 3, tools: [{ type: "web_search" }] }],
+  ] as const)(
+    "[native.strict_caps] hold of %s the searches and the context windows that they have read again",
+    async (route, fields) => {
+      const cents = Number(worst(3) / 1_000_000n) + 1;
+      const poor = await chat.stack.createKey({ hardCapCents: cents - 1 }, { strictCaps: true });
+      const refused = await ask(poor, route, fields);
+      expect([refused.status, readError(refused).code]).toEqual([402, "hard_cap_reached"]);
+      expect(chat.upstream.requests).toEqual([]);
+      const key = await chat.stack.createKey({ hardCapCents: cents }, { strictCaps: true });
+      const gate = createGate();
+      // Three searches, each of which has filled the window.
+      const usage = { ...SEARCHES, input_tokens: 40_000, output_tokens: 5 };
+      const output = [CALLS[0], CALLS[0], CALLS[0], CALLS[3]];
+      const body = route === "messages" ? { ...MESSAGE, usage } : { ...RESPONSE, output, usage };
+      chat.upstream.answer({ kind: "json", before: gate, body });
+      const sent = ask(key, route, fields);
+      await chat.upstream.waitForRequests(1);
+      const { organizationHeldMicrocents: held } = await (
+        await chat.stack.store()
+      ).readSpend(key.organizationId, null);
+      expect(held).toBe(worst(3));
+      gate.release();
+      expect((await sent).status).toBe(200);
+      expect((await readSpend(chat.stack, key)).key).toBe(worst(3));
+    },
+  );
+
+  it.each([
+    ["messages", {}, "tools.0.max_uses"],
+    [
+      "messages",
+      { tools: [{ ...SEARCH_TOOL, type: "web_search_20260209", max_uses: 1 }] },
+      "tools.0.allowed_callers",
+    ],
+    ["responses", {}, "max_tool_calls"],
+    ["chat", {}, "web_search_options"],
+  ] as const)(
+    "refuse a tool of %s that nothing bounds, %j, by the field: %s",
+    async (route, fields, param) => {
+      const key = await chat.stack.createKey({}, { strictCaps: true });
+      const answer = await ask(key, route, fields);
+      expect(answer.status).toBe(400);
+      expect(readError(answer)).toMatchObject({ code: "unsupported_parameter", param });
+      expect(readError(answer).message).toContain("so what it costs has no bound");
+      expect(chat.upstream.requests).toEqual([]);
+    },
+  );
+});
