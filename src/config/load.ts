@@ -12,6 +12,7 @@ import { checkSettings } from "./load/check-settings.ts";
 import { ConfigError, formatProblem, type ConfigProblem } from "./config-error.ts";
 import { explainLiteLlm } from "./load/explain-litellm.ts";
 import { describeIssues, problemAt } from "./load/issues.ts";
+import { writeOutServers } from "../model-servers/presets.ts";
 import { createConfigSchema, type Config } from "./schema.ts";
 import { readYaml, type YamlSource } from "./load/yaml-source.ts";
 
@@ -64,7 +65,7 @@ export function parseConfig(text: string, options: ParseOptions): Config {
   if (foreign !== null) throw new ConfigError(name, foreign);
 
   const secretSource = { baseDir, env };
-  const result = createConfigSchema(secretSource).safeParse(source.value);
+  const result = createConfigSchema(secretSource).safeParse(writeOutServers(source.value));
   const crossProblems = [
     ...checkNames(source.value),
     ...checkSettings(source.value, baseDir),

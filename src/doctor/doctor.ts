@@ -15,6 +15,7 @@ import { checkUpstreams } from "./check-network.ts";
 import { checkCredentials, checkUpstreamState } from "./check-upstream-state.ts";
 import { checkSmtp, checkWebhooks } from "./check-notifications.ts";
 import { checkRedis, withRedis } from "./check-redis.ts";
+import { checkServers } from "./check-servers.ts";
 import { checkTemplates } from "./check-templates.ts";
 import { checkWorkers } from "./check-workers.ts";
 import { type DoctorFinding, found, ok, reasonOf } from "./finding.ts";
@@ -31,12 +32,23 @@ export async function examine(
 ): Promise<DoctorFinding[]> {
   const config = readConfig(configFile);
   if (Array.isArray(config)) return config;
-  return [ok("configuration", `${configFile} is valid.`), ...(await examineRunning(toInForce(config)))];
+  const inForce = toInForce(config);
+  const checks = { ...listChecks(inForce), "upstreams.models": () => checkServers(inForce) };
+  return [ok("configuration", `${configFile} is valid.`), ...(await runAll(checks))];
 }
 
-/** The same for a configuration that is read already, as it is in force. Never rejects. */
+/**
+ * The same for a configuration that is read already, as it is in force, without asking model servers for anything. Never
+ * rejects.
+ */
 export async function examineRunning(config: Config): Promise<DoctorFinding[]> {
-  const checks: Readonly<Record<string, () => Promise<DoctorFinding[]>>> = {
+  return runAll(listChecks(config));
+}
+
+type Checks = Readonly<Record<string, () => Promise<DoctorFinding[]>>>;
+
+function listChecks(config: Config): Checks {
+  return {
     "configuration.running": () => checkConfiguration(config),
     redis: () =>
       withRedis(config, async (client) => [
@@ -55,6 +67,9 @@ export async function examineRunning(config: Config): Promise<DoctorFinding[]> {
     public_base_url: () => checkPublicUrl(config),
     "dashboard.base_url": () => checkDashboardUrl(config),
   };
+}
+
+async function runAll(checks: Checks): Promise<DoctorFinding[]> {
   const all = await Promise.all(Object.entries(checks).map(([name, check]) => runBounded(name, check)));
   return all.flat();
 }

@@ -46,6 +46,11 @@ export const FINDINGS = {
   upstream_refuses_account: warningThat(
     "A model's server has refused requests for the gateway's account there since the workers' start.",
   ),
+  model_server_unnamed: warningThat(
+    "A model server is known by its list of models, and `server` says nothing or something else.",
+  ),
+  upstream_model_unlisted: warningThat("A model server's list has no model of the catalog's name."),
+  context_window_too_large: warningThat("A model server takes fewer tokens than `context_window` says."),
   upstream_all_unhealthy: problemThat("Envoy holds every endpoint of an upstream for unhealthy."),
   upstream_endpoint_unhealthy: warningThat("Envoy holds an endpoint of an upstream for unhealthy."),
   prompt_overhead_exceeded: warningThat(

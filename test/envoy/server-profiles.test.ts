@@ -1,4 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, describe, expect, it } from "vitest";
 import { chatBody, withChatStack } from "../support/chat-stack.ts";
 import { catalogEntry } from "../support/gateway-config.ts";
 import { finishChunk, textChunk, textCompletion, usageChunk } from "../support/scripted-answer.ts";
@@ -7,14 +9,40 @@ import { readRequest } from "./metering-figures.ts";
 const PLAIN = "acme/plain";
 const SHY = "acme/shy";
 
+/** Of a server that keeps its connections. */
+const connections = new Set<unknown>();
+const server = createServer((request, response) => {
+  connections.add(request.socket);
+  request.resume().once("end", () => {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify(textCompletion("ok", null)));
+  });
+});
+afterAll(() => server.close());
+
+async function startKeeping(): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
 /** A model that does not reason, and one whose server refuses to be asked for usage. */
-const chat = withChatStack(() => ({
-  catalog: [
-    catalogEntry(),
-    catalogEntry({ id: PLAIN, capabilities: ["tools"], max_output_tokens: 4_096 }),
-    catalogEntry({ id: SHY, profile: { stream_options: "drop" } }),
-  ],
-}));
+const chat = withChatStack(async (upstream) => {
+  const url = await startKeeping();
+  return {
+    upstreams: [
+      { name: "local", url: upstream.url },
+      { name: "kept", url },
+      { name: "once", url, server: "llama.cpp" },
+    ],
+    catalog: [
+      catalogEntry(),
+      catalogEntry({ id: "acme/kept", upstream: "kept" }),
+      catalogEntry({ id: "acme/once", upstream: "once" }),
+      catalogEntry({ id: PLAIN, capabilities: ["tools"], max_output_tokens: 4_096 }),
+      catalogEntry({ id: SHY, profile: { stream_options: "drop" } }),
+    ],
+  };
+});
 
 const HELLO = [{ role: "user", content: "hi" }];
 
@@ -69,5 +97,22 @@ describe("a server that refuses `stream_options`", () => {
     chat.upstream.answer({ kind: "events", events: [textChunk("ok"), finishChunk(), usageChunk(USAGE)] });
     await chat.send({ body: chatBody({ stream: true }) });
     expect(chat.upstream.lastRequest.body).toMatchObject({ stream_options: { include_usage: true } });
+  });
+});
+
+describe("a connection to an upstream", () => {
+  it.each([
+    { model: "acme/kept", name: "takes one request after the other", most: 1 },
+    {
+      model: "acme/once",
+      name: "takes a single request where the server's connections are not to be used again",
+      most: 5,
+    },
+  ])("$name", async ({ model, most }) => {
+    connections.clear();
+    for (let sent = 0; sent < 5; sent++) {
+      expect((await chat.send({ body: chatBody({ model }) })).status).toBe(200);
+    }
+    expect(connections.size).toBe(most);
   });
 });

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
+import { writeFirstConfig } from "../../src/launcher/first-config/write-first-config.ts";
 import { runCli } from "../cli/run-cli.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { findFreePort } from "../support/free-port.ts";
@@ -28,9 +29,17 @@ interface ModelServer {
 /** A model server whose `GET /v1/models` answers so; with `key` it answers 401 without it. */
 async function startModelServer(
   list: unknown,
-  options: { key?: string; status?: number } = {},
+  options: {
+    key?: string;
+    status?: number;
+    /** What Ollama's own API shows of its models. */
+    shown?: Readonly<Record<string, object>>;
+    /** So often it says that it is loading its model. */
+    loadingAnswers?: number;
+  } = {},
 ): Promise<ModelServer> {
   const chats: Record<string, unknown>[] = [];
+  let loading = options.loadingAnswers ?? 0;
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const pieces: Buffer[] = [];
     for await (const piece of request) pieces.push(piece as Buffer);
@@ -40,6 +49,12 @@ async function startModelServer(
     };
     if (options.key !== undefined && request.headers.authorization !== `Bearer ${options.key}`) {
       return reply(401, { error: { message: "no key" } });
+    }
+    if (loading-- > 0) return reply(503, { error: { code: 503, message: "Loading model" } });
+    if (request.method === "POST" && request.url === "/api/show") {
+      const { model } = JSON.parse(Buffer.concat(pieces).toString()) as { model: string };
+      const shown = options.shown?.[model];
+      return shown === undefined ? reply(404, { error: "not found" }) : reply(200, shown);
     }
     if (request.method === "GET" && request.url === "/v1/models") return reply(options.status ?? 200, list);
     if (request.method !== "POST") return reply(404, {});
@@ -53,6 +68,20 @@ async function startModelServer(
     server.closeAllConnections();
   });
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, chats };
+}
+
+/** The `gateway.yaml` that is written for it. */
+async function writeFirst({ url }: ModelServer): Promise<unknown> {
+  const file = join(createTestFolder(), "gateway.yaml");
+  const notices: string[] = [];
+  await writeFirstConfig({
+    upstream: url,
+    keyVariable: null,
+    file,
+    notice: (line) => void notices.push(line),
+  });
+  expect(notices.join("\n")).toContain("All prices are 0");
+  return parse(readFileSync(file, "utf8"));
 }
 
 function startUp(folder: string, args: readonly string[], env: Record<string, string> = {}): Child {
@@ -141,6 +170,39 @@ describe("up --upstream", () => {
     expect(
       (await runCli(["key", "list", "--json"], { cwd: folder, env: { TEST_MODEL_KEY: KEY } })).code,
     ).toBe(0);
+  });
+
+  it("knows Ollama by its list, and asks it for windows and capabilities", async () => {
+    const list = ["llama3.2:latest", "nomic", "gone"].map((id) => ({
+      id,
+      object: "model",
+      owned_by: "library",
+    }));
+    const shown = {
+      "llama3.2:latest": {
+        model_info: { "general.architecture": "llama", "llama.context_length": 131_072 },
+        capabilities: ["completion", "tools", "thinking"],
+      },
+      nomic: { model_info: { "nomic.context_length": 2_048 }, capabilities: ["embedding"] },
+    };
+    const server = await startModelServer({ data: list }, { shown });
+    expect(await writeFirst(server)).toMatchObject({
+      upstreams: [{ server: "ollama" }],
+      catalog: [
+        { upstream_model: "llama3.2:latest", context_window: 131_072, capabilities: ["tools", "reasoning"] },
+        { upstream_model: "nomic", context_window: 2_048, capabilities: ["embeddings"] },
+        { upstream_model: "gone", context_window: 131_072 },
+      ],
+    });
+  });
+
+  it("waits for llama.cpp to load its model, and takes the window that it was started with", async () => {
+    const data = [{ id: "tiny.gguf", owned_by: "llamacpp", meta: { n_ctx: 4_096, n_ctx_train: 131_072 } }];
+    const server = await startModelServer({ data }, { loadingAnswers: 2 });
+    expect(await writeFirst(server)).toMatchObject({
+      upstreams: [{ server: "llama.cpp" }],
+      catalog: [{ upstream_model: "tiny.gguf", context_window: 4_096 }],
+    });
   });
 
   it("writes over no file that is there", async () => {

@@ -1,4 +1,16 @@
-import { described, integer, list, mapping, orNull, path, sectionOrNull, text } from "./fields.ts";
+import { MODEL_SERVER_NAMES } from "../../model-servers/presets.ts";
+import {
+  choice,
+  described,
+  flag,
+  integer,
+  list,
+  mapping,
+  orNull,
+  path,
+  sectionOrNull,
+  text,
+} from "./fields.ts";
 import type { SecretSource } from "../secret.ts";
 import { createCredentialSchema } from "./upstreams/credentials.ts";
 import { createPlaceFields } from "./upstreams/endpoints.ts";
@@ -45,6 +57,11 @@ export function createUpstreamsSchema(source: SecretSource) {
       .describe(
         'What stands before `/chat/completions`, `/messages` and `/responses` at the upstream; `""` for nothing.',
       ),
+    server: described(
+      orNull(choice(MODEL_SERVER_NAMES)),
+      "What serves there: sets what that server wants, of this upstream and of its models' profiles, where this file does not ([list](#model-servers)).",
+      { default: "nothing is known of it" },
+    ),
     protocols: protocols()
       .default(["chat"])
       .describe("What the upstream speaks; `messages` and `responses` then pass to it as they are."),
@@ -60,6 +77,11 @@ export function createUpstreamsSchema(source: SecretSource) {
     connect_timeout_seconds: integer(1, 60, "seconds")
       .default(5)
       .describe("How long a connection may take to be made."),
+    connection_reuse: flag()
+      .default(true)
+      .describe(
+        "Whether a connection takes further requests. `false` for a server that closes it behind an answer though it has promised to keep it: a request that comes in that moment is lost.",
+      ),
   }).transform(({ url, urls, endpoints = [], credential, credentials, ...rest }) => ({
     ...rest,
     credentials: credentials ?? (credential === undefined ? [] : [credential]),

@@ -38,26 +38,32 @@ export function createUpstreamCluster(upstream: UpstreamConfig, files: UpstreamF
     ...createHealth(upstream),
     typed_extension_protocol_options: createProtocolOptions(
       createUpstreamFilters(upstream, files.credentials, files.speaksMessages),
-      {
-        usesTls,
-        canRetry,
-      },
+      { usesTls, canRetry, reusesConnections: upstream.connectionReuse },
     ),
     ...(usesTls ? { transport_socket: createUpstreamTls(upstream, files) } : {}),
     load_assignment: createLoadAssignment(upstream),
   };
 }
 
+interface ConnectionTerms {
+  readonly usesTls: boolean;
+  readonly canRetry: boolean;
+  readonly reusesConnections: boolean;
+}
+
 function createProtocolOptions(
   filters: readonly EnvoyNode[],
-  { usesTls, canRetry }: { readonly usesTls: boolean; readonly canRetry: boolean },
+  { usesTls, canRetry, reusesConnections }: ConnectionTerms,
 ): EnvoyNode {
   const http1 = { http_protocol_options: oneLine({}) };
   return createHttpOptions({
     "#common_http_protocol_options":
       "Shorter than the keep-alive of common model servers (5 s): a connection that the server is about to close " +
       "is not used again, and nothing is ever sent twice.",
-    common_http_protocol_options: { idle_timeout: "4s" },
+    common_http_protocol_options: {
+      idle_timeout: "4s",
+      ...(reusesConnections ? {} : { max_requests_per_connection: 1 }),
+    },
     ...(usesTls
       ? { auto_config: { ...http1, http2_protocol_options: SHARED_CONNECTION } }
       : { explicit_http_config: http1 }),

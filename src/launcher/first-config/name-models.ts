@@ -1,5 +1,5 @@
 /** Under which catalog ids the models of a server are offered: `<vendor>/<model>`, near what the server calls them. */
-import type { ServerModel } from "./ask-models.ts";
+import type { ServerModel } from "../../model-servers/server-model.ts";
 
 /** A model with the names that clients may write for it. */
 export interface NamedModel extends ServerModel {

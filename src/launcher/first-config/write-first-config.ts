@@ -9,7 +9,8 @@ import { parseConfig } from "../../config/load.ts";
 import { VARIABLE_NAME_FORM } from "../../config/secret.ts";
 import { LaunchError } from "../launch-error.ts";
 import { findFreePort, isFree } from "../ports.ts";
-import { askModels, type ModelServer } from "./ask-models.ts";
+import { askModels, type ServerModels } from "../../model-servers/ask-models.ts";
+import { AskError } from "../../model-servers/fetch-answer.ts";
 import { formatFirstConfig, UNKNOWN_CONTEXT_WINDOW } from "./format-first-config.ts";
 import { nameModels } from "./name-models.ts";
 
@@ -35,7 +36,8 @@ export async function writeFirstConfig(options: FirstConfigOptions): Promise<voi
   const { keyVariable, file, notice } = options;
   refuseExisting(file);
   const place = parsePlace(options.upstream, keyVariable);
-  const { models, strange } = await askModels({ baseUrl: place.baseUrl, keyVariable });
+  const onLoading = (): void => notice(`${place.baseUrl} is loading its model: waiting for it.`);
+  const { models, strange, server } = await ask(place.baseUrl, keyVariable, onLoading);
   const { named, nameless } = nameModels(models, place.name);
   for (const id of [...strange, ...nameless.map((name) => JSON.stringify(name))]) {
     notice(`Left out: ${id}, of which no model's name can be made.`);
@@ -49,6 +51,7 @@ export async function writeFirstConfig(options: FirstConfigOptions): Promise<voi
   const text = formatFirstConfig({
     ...place,
     keyVariable,
+    server,
     models: named,
     host: HOST,
     ports: { listen, admin },
@@ -66,6 +69,29 @@ export async function writeFirstConfig(options: FirstConfigOptions): Promise<voi
       `The server does not tell the context window of ${ids}: ${UNKNOWN_CONTEXT_WINDOW} is written, set it there too.`,
     );
   }
+}
+
+async function ask(baseUrl: string, variable: string | null, onLoading: () => void): Promise<ServerModels> {
+  const key = readKey(variable);
+  const headers: Record<string, string> = key === null ? {} : { authorization: `Bearer ${key}` };
+  const explainRefusal = (url: string, status: number): string =>
+    variable === null
+      ? `${url} answers ${status}, it needs a key: put it into an environment variable and name that by \`--upstream-key-env NAME\`.`
+      : `${url} answers ${status}: it refuses the key in the environment variable ${variable}.`;
+  try {
+    return await askModels(baseUrl, { headers, explainRefusal }, onLoading);
+  } catch (error) {
+    if (error instanceof AskError) throw new LaunchError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+function readKey(variable: string | null): string | null {
+  if (variable === null) return null;
+  const key = process.env[variable] ?? "";
+  if (/^[\x21-\x7e]+$/.test(key)) return key;
+  const problem = key === "" ? "is not set" : "has characters that no key has";
+  throw new LaunchError(`The environment variable ${variable} of \`--upstream-key-env\` ${problem}.`);
 }
 
 function refuseExisting(file: string): void {
@@ -86,7 +112,8 @@ function write(file: string, text: string): void {
   }
 }
 
-interface Place extends Pick<ModelServer, "baseUrl"> {
+interface Place {
+  readonly baseUrl: string;
   /** Of the upstream, and the vendor of models whose names have none. */
   readonly name: string;
   readonly origin: string;

@@ -58,6 +58,20 @@ async function examineRefusal(
   }
 }
 
+/** A server of which nothing but its list of models is asked. */
+async function examineListing(world: DoctorWorld, data: readonly object[], server?: string): Promise<Report> {
+  const upstream = await startUpstream();
+  try {
+    upstream.answer({ kind: "json", body: { object: "list", data } });
+    const named = server === undefined ? {} : { server };
+    return await world.examine({
+      upstreams: [{ name: "local", url: upstream.url, path_prefix: "/v1", ...named }],
+    });
+  } finally {
+    await upstream.close();
+  }
+}
+
 function examineCredential(world: DoctorWorld, text: string | null): Promise<Report> {
   const url = `http://127.0.0.1:${world.closedPort}`;
   const upstreams = [{ name: "local", url, credential: { file: "credential.txt" } }];
@@ -112,6 +126,33 @@ export const UPSTREAM_FAULTS = {
       name: "it answers 429 since its account is empty",
       provoke: (world) => examineRefusal(world, 429, "You exceeded your current quota."),
       says: /its server has refused 1 of its requests for the gateway's account there: its credential, its balance/,
+    },
+  ],
+  model_server_unnamed: [
+    {
+      name: "Ollama serves, and the file does not say so",
+      provoke: (world) => examineListing(world, [{ id: "echo", owned_by: "library" }]),
+      says: /^Upstream local is Ollama by its list of models, and `server` does not say so\.$/m,
+    },
+    {
+      name: "llama.cpp serves where vLLM was written",
+      provoke: (world) => examineListing(world, [{ id: "echo", owned_by: "llamacpp" }], "vllm"),
+      says: /is llama\.cpp's `llama-server` by its list of models, and `server` says `vllm`\.$/m,
+    },
+  ],
+  upstream_model_unlisted: [
+    {
+      name: "the server has another",
+      provoke: (world) => examineListing(world, [{ id: "other" }]),
+      says: /^acme\/echo-small: the server of local lists no model `echo`\.$/m,
+    },
+  ],
+  context_window_too_large: [
+    {
+      name: "the server was started with less",
+      provoke: (world) =>
+        examineListing(world, [{ id: "echo", meta: { n_ctx: 4_096, n_ctx_train: 131_072 } }]),
+      says: /^acme\/echo-small: `context_window` is 128000, and its server takes 4096 tokens\.$/m,
     },
   ],
   upstream_all_unhealthy: [

@@ -39,7 +39,8 @@ const SHARED = [
  */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   translation: [],
-  config: ["translation"],
+  "model-servers": [],
+  config: ["model-servers", "translation"],
   settings: ["config"],
   pricing: ["translation"],
   catalog: ["config", "pricing", "translation"],
@@ -56,11 +57,11 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   envoy: ["config", "exchange", "limits", "translation"],
   admin: ["alerts", "auth", "catalog", "config", "limits", "pricing", "settings", "store", "telemetry"],
   demo: ["auth", "config", "settings", "store"],
-  doctor: ["alerts", "config", "envoy", "store"],
+  doctor: ["alerts", "config", "envoy", "model-servers", "store"],
   setup: [],
   // Composition, processes and commands: they put the others together, and no stage knows them.
   supervisor: ["config", "envoy", "setup"],
-  launcher: ["config", "demo", "envoy", "setup", "supervisor"],
+  launcher: ["config", "demo", "envoy", "model-servers", "setup", "supervisor"],
   "worker.ts": [
     "auth",
     "catalog",

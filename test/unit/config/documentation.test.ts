@@ -4,6 +4,7 @@ import { parse } from "yaml";
 import { describe, expect, it } from "vitest";
 
 import { parseConfig } from "../../../src/config/load.ts";
+import { MODEL_SERVERS } from "../../../src/model-servers/presets.ts";
 import { listFields, renderReference } from "./field-reference.ts";
 
 const page = new URL("../../../docs/configuration.md", import.meta.url);
@@ -36,12 +37,40 @@ function isWithin(path: string, field: string): boolean {
   return path.startsWith(`${field}.`) || path.startsWith(`${field}[`);
 }
 
+function renderServers(): string {
+  const rows = Object.entries(MODEL_SERVERS).map(([name, { title, upstream, profile }]) => {
+    const cells = [upstream, profile].map((fields) =>
+      Object.entries(fields)
+        .map(([field, value]) => `\`${field}: ${formatValue(value)}\``)
+        .join(", "),
+    );
+    return `| \`${name}\` | ${title} | ${cells.join(" | ")} |`;
+  });
+  return [
+    "| `server` | what it is | of the upstream | of its models' `profile` |",
+    "|---|---|---|---|",
+    ...rows,
+  ].join("\n");
+}
+
+function formatValue(value: unknown): string {
+  return Array.isArray(value) ? `[${value.join(", ")}]` : String(value);
+}
+
 describe("docs/configuration.md", () => {
   it("has a reference that equals the schema: every field, default and unit (vitest -u renews it)", async () => {
     const reference = renderReference(listFields());
     const renewed = text.replace(
       /(<!-- reference: begin -->\n).*(<!-- reference: end -->)/s,
       (_, begin: string, end: string) => `${begin}\n${reference}\n\n${end}`,
+    );
+    await expect(renewed).toMatchFileSnapshot(page.pathname);
+  });
+
+  it("lists what the names of model servers set (vitest -u renews it)", async () => {
+    const renewed = text.replace(
+      /(<!-- model servers: begin -->\n).*(<!-- model servers: end -->)/s,
+      (_, begin: string, end: string) => `${begin}\n${renderServers()}\n\n${end}`,
     );
     await expect(renewed).toMatchFileSnapshot(page.pathname);
   });

@@ -74,6 +74,8 @@ describe("parseConfig", () => {
         protocols: ["chat"],
         credentials: [],
         awsSigning: null,
+        server: null,
+        connectionReuse: true,
         healthCheck: null,
         slowStartSeconds: null,
         tls: null,

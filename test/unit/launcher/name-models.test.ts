@@ -3,7 +3,7 @@ import { nameModels } from "../../../src/launcher/first-config/name-models.ts";
 
 const named = (ids: readonly string[]): string[] =>
   nameModels(
-    ids.map((id) => ({ id, contextWindow: null })),
+    ids.map((id) => ({ id, contextWindow: null, capabilities: null })),
     "local",
   ).named.map(({ catalogId }) => catalogId);
 

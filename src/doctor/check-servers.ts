@@ -1,0 +1,76 @@
+/** Model servers by what they say of themselves: what serves, which models, with which context window. */
+import type { Config, UpstreamConfig } from "../config/schema.ts";
+import { formatHost } from "../local-url.ts";
+import { askModels, type ServerModels } from "../model-servers/ask-models.ts";
+import { AskError } from "../model-servers/fetch-answer.ts";
+import { MODEL_SERVERS } from "../model-servers/presets.ts";
+import { type DoctorFinding, found, ok } from "./finding.ts";
+
+/** A server without a list of models, or behind a signature, is nothing to warn of. */
+export async function checkServers(config: Config): Promise<DoctorFinding[]> {
+  const all = await Promise.all(
+    config.upstreams.map(async (upstream) => {
+      const told = upstream.awsSigning === null ? await ask(upstream) : null;
+      return told === null ? [] : judge(config, upstream, told);
+    }),
+  );
+  return all.flat();
+}
+
+/** Null: it does not say. Whether it can be reached at all is looked at elsewhere. */
+async function ask({ endpoints, pathPrefix, credentials }: UpstreamConfig): Promise<ServerModels | null> {
+  const [first] = endpoints;
+  if (first === undefined) return null;
+  const origin = `${first.usesTls ? "https" : "http"}://${formatHost(first.host)}:${first.port}`;
+  const readable = credentials.filter(({ secret }) => secret.explainAbsence() === null);
+  const headers = Object.fromEntries(
+    readable.map(({ header, prefix, secret }) => [header, `${prefix}${secret.reveal()}`]),
+  );
+  const explainRefusal = (url: string, status: number): string => `${url} answers ${status}`;
+  try {
+    return await askModels(`${origin}${pathPrefix}`, { headers, explainRefusal });
+  } catch (error) {
+    if (error instanceof AskError) return null;
+    throw error;
+  }
+}
+
+function judge(config: Config, upstream: UpstreamConfig, told: ServerModels): DoctorFinding[] {
+  const models = config.catalog.filter((model) => model.upstream === upstream.name);
+  const findings = [...judgeServer(upstream, told), ...models.flatMap((model) => judgeModel(model, told))];
+  return findings.length > 0
+    ? findings
+    : [ok(checkOf(upstream), `The server of ${upstream.name} lists the models that the catalog has of it.`)];
+}
+
+function judgeServer(upstream: UpstreamConfig, { server }: ServerModels): DoctorFinding[] {
+  if (server === null || server === upstream.server) return [];
+  const { title } = MODEL_SERVERS[server];
+  const written =
+    upstream.server === null ? "`server` does not say so" : `\`server\` says \`${upstream.server}\``;
+  const message = `Upstream ${upstream.name} is ${title} by its list of models, and ${written}.`;
+  const fix = `Write \`server: ${server}\` at this upstream: it sets what that server wants (docs/configuration.md, "Model servers").`;
+  return [found("model_server_unnamed", checkOf(upstream), { message, fix })];
+}
+
+function judgeModel(
+  { id, upstream, upstreamModel, contextWindow }: Config["catalog"][number],
+  { models }: ServerModels,
+): DoctorFinding[] {
+  const check = checkOf({ name: upstream });
+  const listed = models.find((model) => model.id === upstreamModel);
+  if (listed === undefined) {
+    const message = `${id}: the server of ${upstream} lists no model \`${upstreamModel}\`.`;
+    const names = models.slice(0, 5).map((model) => `\`${model.id}\``);
+    const fix = `Write one of its names as \`upstream_model\` (${names.join(", ")}${models.length > 5 ? ", …" : ""}), or load the model there.`;
+    return [found("upstream_model_unlisted", check, { message, fix })];
+  }
+  if (listed.contextWindow === null || listed.contextWindow >= contextWindow) return [];
+  const message = `${id}: \`context_window\` is ${contextWindow}, and its server takes ${listed.contextWindow} tokens.`;
+  const fix = `Set it to ${listed.contextWindow}, or start the server with more: clients are told the catalog's.`;
+  return [found("context_window_too_large", check, { message, fix })];
+}
+
+function checkOf({ name }: Pick<UpstreamConfig, "name">): string {
+  return `upstream.${name}.models`;
+}

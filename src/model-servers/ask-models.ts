@@ -1,0 +1,86 @@
+/**
+ * What a model server says of its models, by `GET {base URL}/models` as OpenAI's API has it. Every way in which that
+ * can fail is one sentence for the person who has just typed the URL.
+ */
+import { isJsonObject } from "../json-object.ts";
+import { askOllama } from "./ask-ollama.ts";
+import { AskError, type Asker, fetchLoaded, parseJson } from "./fetch-answer.ts";
+import { findModelServer, type ModelServer } from "./presets.ts";
+import { isTokenCount, type ServerModel } from "./server-model.ts";
+
+const MAX_SHOWN_CHARACTERS = 80;
+
+export interface ServerModels {
+  readonly models: readonly ServerModel[];
+  /** What else stands in its list. */
+  readonly strange: readonly string[];
+  /** What it is, by its own words; null: they do not say. */
+  readonly server: ModelServer | null;
+}
+
+/**
+ * The models of a server, none twice.
+ * @param baseUrl Without a slash at its end: "http://127.0.0.1:8000/v1".
+ * @param onLoading Called once where the server is loading its model, which is waited for; null: nobody waits.
+ * @throws AskError in one sentence: no connection, a key that is missing or refused, an answer that is no list.
+ */
+export async function askModels(
+  baseUrl: string,
+  asker: Asker,
+  onLoading: (() => void) | null = null,
+): Promise<ServerModels> {
+  const url = `${baseUrl}/models`;
+  const list = readList(url, await fetchLoaded(url, asker, onLoading));
+  const models = new Map<string, ServerModel>();
+  const strange: string[] = [];
+  for (const entry of list) {
+    const model = readModel(entry);
+    if (model === null) strange.push(show(isJsonObject(entry) && "id" in entry ? entry["id"] : entry));
+    else models.set(model.id, model);
+  }
+  const server = readServer(list);
+  const found = [...models.values()];
+  if (server !== "ollama") return { models: found, strange, server };
+  return { models: await askOllama(baseUrl, asker, found), strange, server };
+}
+
+/** By what it says of whose its models are: all of them the same. */
+function readServer(list: readonly unknown[]): ModelServer | null {
+  const owners = new Set(list.map((entry) => (isJsonObject(entry) ? entry["owned_by"] : undefined)));
+  return owners.size === 1 ? findModelServer([...owners][0]) : null;
+}
+
+function readList(url: string, text: string): readonly unknown[] {
+  const value = parseJson(text);
+  if (value === undefined) {
+    throw new AskError(
+      `${url} answers with something that is not JSON: is it the base URL of an OpenAI API?`,
+    );
+  }
+  const list = isJsonObject(value) ? value["data"] : value;
+  if (!Array.isArray(list)) {
+    throw new AskError(
+      `${url} answers with JSON that is no list of models: is it the base URL of an OpenAI API?`,
+    );
+  }
+  if (list.length === 0) throw new AskError(`${url} lists no models: load one there, then start again.`);
+  return list;
+}
+
+/** Where servers say how much a model takes: vLLM and SGLang, OpenRouter and LM Studio, Mistral, llama.cpp. */
+const CONTEXT_FIELDS = ["max_model_len", "context_length", "max_context_length", "context_window"];
+
+function readModel(entry: unknown): ServerModel | null {
+  if (!isJsonObject(entry)) return null;
+  const { id, meta } = entry;
+  if (typeof id !== "string" || !/^[\x21-\x7e]{1,200}$/.test(id)) return null;
+  // What it was started with, else what the model could take.
+  const loaded = isJsonObject(meta) ? [meta["n_ctx"], meta["n_ctx_train"]] : [];
+  const told = [...CONTEXT_FIELDS.map((field) => entry[field]), ...loaded].find(isTokenCount);
+  return { id, contextWindow: told ?? null, capabilities: null };
+}
+
+function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? "undefined";
+  return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text;
+}

@@ -1,0 +1,111 @@
+/**
+ * Servers of models that are known by name: what each wants otherwise than the general defaults, so that `server: ollama`
+ * on an upstream says it all. What `gateway.yaml` says itself counts before it. docs/configuration.md has the table.
+ */
+import { isJsonObject, type JsonObject } from "../json-object.ts";
+
+/** Fields as the file has them. */
+export interface ModelServerPreset {
+  /** Its name for people. */
+  readonly title: string;
+  /** What an entry of its list of models has as `owned_by`; null: nothing by which it could be known. */
+  readonly ownedBy: string | null;
+  /** Of `upstreams[]`. */
+  readonly upstream: JsonObject;
+  /** Of `catalog[].profile`, for each model of it. */
+  readonly profile: JsonObject;
+}
+
+export const MODEL_SERVERS = {
+  "llama.cpp": {
+    title: "llama.cpp's `llama-server`",
+    ownedBy: "llamacpp",
+    // Its own messages and responses pass over schemas in silence; its connections end behind a stream.
+    upstream: { protocols: ["chat"], connection_reuse: false },
+    profile: { max_tokens_field: "max_tokens" },
+  },
+  ollama: {
+    title: "Ollama",
+    ownedBy: "library",
+    upstream: { protocols: ["chat"] },
+    profile: { max_tokens_field: "max_tokens", reasoning_efforts: [] },
+  },
+  vllm: {
+    title: "vLLM",
+    ownedBy: "vllm",
+    upstream: { protocols: ["chat", "messages", "responses"] },
+    profile: { continuous_usage: true, prefill: "vllm", reasoning_history: "reasoning" },
+  },
+  sglang: {
+    title: "SGLang",
+    ownedBy: "sglang",
+    upstream: { protocols: ["chat"] },
+    profile: { continuous_usage: true },
+  },
+  transformers: {
+    title: "`transformers serve`",
+    ownedBy: null,
+    upstream: { protocols: ["chat"] },
+    // It refuses fields that it does not know.
+    profile: {
+      max_tokens_field: "max_tokens",
+      top_k: "drop",
+      reasoning_efforts: [],
+      reasoning_history: "drop",
+    },
+  },
+  litellm: {
+    title: "LiteLLM's proxy",
+    ownedBy: null,
+    upstream: { protocols: ["chat"] },
+    profile: { max_tokens_field: "max_tokens" },
+  },
+  lmstudio: {
+    title: "LM Studio",
+    ownedBy: "organization_owner",
+    upstream: { protocols: ["chat"] },
+    profile: { max_tokens_field: "max_tokens", reasoning_efforts: [] },
+  },
+  tgi: {
+    title: "Text Generation Inference",
+    ownedBy: null,
+    upstream: { protocols: ["chat"] },
+    profile: { max_tokens_field: "max_tokens", reasoning_efforts: [], max_stop: 4 },
+  },
+} as const satisfies Readonly<Record<string, ModelServerPreset>>;
+
+export type ModelServer = keyof typeof MODEL_SERVERS;
+
+export const MODEL_SERVER_NAMES = Object.keys(MODEL_SERVERS) as [ModelServer, ...ModelServer[]];
+
+function isModelServer(name: unknown): name is ModelServer {
+  return typeof name === "string" && Object.hasOwn(MODEL_SERVERS, name);
+}
+
+/** The server whose list of models this `owned_by` stands in; null: none that is known. */
+export function findModelServer(ownedBy: unknown): ModelServer | null {
+  return (
+    MODEL_SERVER_NAMES.find((name) => MODEL_SERVERS[name].ownedBy === ownedBy && ownedBy !== null) ?? null
+  );
+}
+
+/** The file with what its `server`s stand for written out. Takes it as it is, wrong or not: the schema comes after it. */
+export function writeOutServers(file: unknown): unknown {
+  if (!isJsonObject(file)) return file;
+  const { upstreams, catalog } = file;
+  if (!Array.isArray(upstreams) || !Array.isArray(catalog)) return file;
+  const servers = new Map<unknown, ModelServerPreset>();
+  const writtenOut = upstreams.map((upstream: unknown) => {
+    if (!isJsonObject(upstream) || !isModelServer(upstream["server"])) return upstream;
+    const preset = MODEL_SERVERS[upstream["server"]];
+    servers.set(upstream["name"], preset);
+    return { ...preset.upstream, ...upstream };
+  });
+  const models = catalog.map((model: unknown) => {
+    const preset = isJsonObject(model) ? servers.get(model["upstream"]) : undefined;
+    if (!isJsonObject(model) || preset === undefined) return model;
+    const { profile = {} } = model;
+    return isJsonObject(profile) ? { ...model, profile: { ...preset.profile, ...profile } } : model;
+  });
+  return { ...file, upstreams: writtenOut, catalog: models };
+}
