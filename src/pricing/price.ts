@@ -5,7 +5,7 @@
 import { completeRates, costMicrocents, type GivenRates, type Rates } from "./rates.ts";
 import type { ToolPrices } from "./tool-charges.ts";
 import { plainTokens } from "../token-usage.ts";
-import { DEFAULT_SERVICE_TIERS } from "../translation/upstream/service-tiers.ts";
+import { DEFAULT_SERVICE_TIERS, withoutPlace } from "../translation/upstream/service-tiers.ts";
 
 /** The rates that a request is charged at, and where in the price they stand. */
 export interface ChosenRates {
@@ -98,13 +98,20 @@ export function isPricedTier(price: Price, serviceTier: string): boolean {
 }
 
 /**
- * The rates of a request: of the service tier that the upstream answered with (one without a price is charged as the
- * default) and of the size of its whole prompt. The same object for each request that is charged so.
+ * The rates of a request: of the service tier that the upstream answered with (where it has no price, of the same at any
+ * place, else of the default) and of the size of its whole prompt. The same object for each request that is charged so.
  */
 export function chooseRates(price: Price, serviceTier: string | null, promptTokens: number): ChosenRates {
-  const own = serviceTier === null ? undefined : price.serviceTiers.get(serviceTier);
-  const { plain, tiers } = own ?? price.base;
+  const { plain, tiers } = findSchedule(price, serviceTier) ?? price.base;
   return tiers.findLast(({ abovePromptTokens }) => promptTokens > abovePromptTokens) ?? plain;
+}
+
+function findSchedule({ serviceTiers }: Price, serviceTier: string | null): Schedule | undefined {
+  if (serviceTier === null || serviceTiers.size === 0) return undefined;
+  const own = serviceTiers.get(serviceTier);
+  if (own !== undefined) return own;
+  const anywhere = withoutPlace(serviceTier);
+  return anywhere === null ? undefined : serviceTiers.get(anywhere);
 }
 
 /** What a request has cost at least that had so many tokens, whichever rates it ends at. */

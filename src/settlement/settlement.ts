@@ -9,7 +9,6 @@
  * spool.
  */
 import type { Clock } from "../clock.ts";
-import type { Model } from "../catalog/catalog.ts";
 import { GatewayError } from "../errors.ts";
 import type { Admission } from "../limits/admission.ts";
 import { createConcurrencyError, fitsShare } from "../limits/concurrency-limit.ts";
@@ -17,7 +16,7 @@ import type { GraceOutage } from "../grace/grace-outage.ts";
 import type { GraceSpend } from "../grace/grace-spend.ts";
 import type { Logger } from "../logger.ts";
 import type { DashboardAddress } from "../pages.ts";
-import { isPricedTier, type Price, priceInForce } from "../pricing/price.ts";
+import { type Price, priceInForce } from "../pricing/price.ts";
 import { NO_TOOLS } from "../pricing/tool-charges.ts";
 import type { Store } from "../store/types.ts";
 import type { ChargeInput, EnteredRequest, RequestIdentity } from "../store/types/settlement.ts";
@@ -39,6 +38,7 @@ import { openInSpool } from "./open-in-spool.ts";
 import type { Spool } from "../spool/spool.ts";
 import { formatRequestLogLine, type LoggedRequest } from "../request-log/line.ts";
 import type { TokenEstimator } from "./token-estimator.ts";
+import { refuseUnpricedTier } from "./refuse-tier.ts";
 import { refuseUnpricedTools } from "./server-tools.ts";
 import { TagRows } from "./tag-rows.ts";
 import { type ExceededOverhead, TemplateWatch } from "./template-watch.ts";
@@ -175,7 +175,7 @@ export class Settlement {
     const prices = model.prices.get(admission.currency);
     if (prices === undefined) throw new GatewayError("model_not_available_in_currency");
     const price = priceInForce(prices, this.#options.clock.nowMs());
-    refuseUnpricedTier(price, model, input.request.serviceTier);
+    refuseUnpricedTier(price, model, input.request);
     refuseUnpricedTools(price, model, input.request.serverTools);
     const account = this.#createAccount(input, price);
     if (!(await this.#begun.begin(account, admission))) {
@@ -375,13 +375,4 @@ export class Settlement {
       eachOrganization(left, (...batch) => store.leave(...batch)),
     ]);
   }
-}
-
-/** A request that asks for a service tier must know what it costs; a model that has none passes the wish on. */
-function refuseUnpricedTier(price: Price, model: Model, asked: string | null): void {
-  const { serviceTiers } = price;
-  if (asked === null || serviceTiers.size === 0 || isPricedTier(price, asked)) return;
-  const known = ["auto", "default", ...serviceTiers.keys()].map((name) => `\`${name}\``).join(", ");
-  const message = `\`service_tier\` must be one of ${known} for the model \`${model.id}\`: no other has a price.`;
-  throw new GatewayError("invalid_parameter", { message, param: "service_tier" });
 }

@@ -13,6 +13,7 @@ import type { GatewayError } from "../errors.ts";
 import type { ToolUses } from "../server-tools.ts";
 import type { TokenUsage } from "../token-usage.ts";
 import type { JsonBody } from "./json/parse-body.ts";
+import type { TierField } from "./upstream/service-tiers.ts";
 
 /** Which protocol a route speaks; it decides the envelope of errors too. */
 export type ProtocolName = "chat" | "messages" | "responses" | "embeddings" | "completions";
@@ -85,8 +86,10 @@ export interface ClientRequest {
    * neither.
    */
   readonly choices: number;
-  /** The service tier that the upstream is asked for; null: none. */
+  /** The service tier that the upstream is asked for, as answers name it; null: none. */
   readonly serviceTier: string | null;
+  /** The field that asks for it. */
+  readonly tierField: TierField;
   /** Tools that it lets the model's server run. */
   readonly serverTools: readonly AskedTool[];
   /** Whom the client names as its own user, as it wrote it; null: nobody. */

@@ -15,6 +15,7 @@ import { formatErrorBody } from "./openai/error-body.ts";
 import { readModel, refuseAmbiguousKeys } from "./openai/request-fields.ts";
 import { STATE_FIELDS } from "./responses-to-chat/request/refuse-state.ts";
 import { responsesToChat } from "./responses-to-chat/translation.ts";
+import { TIER_FIELDS } from "./upstream/service-tiers.ts";
 import { responsesToResponses } from "./responses-to-responses/translation.ts";
 
 const MESSAGES_FIELDS: ReadonlySet<string> = new Set([
@@ -24,6 +25,7 @@ const MESSAGES_FIELDS: ReadonlySet<string> = new Set([
   "tools",
   "mcp_servers",
   "container",
+  ...TIER_FIELDS,
 ]);
 const RESPONSES_FIELDS: ReadonlySet<string> = new Set([
   "model",
@@ -31,6 +33,7 @@ const RESPONSES_FIELDS: ReadonlySet<string> = new Set([
   "stream",
   "tools",
   "max_tool_calls",
+  ...TIER_FIELDS,
   ...STATE_FIELDS,
 ]);
 

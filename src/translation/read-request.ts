@@ -10,16 +10,17 @@ import type {
   ProtocolName,
 } from "./client-protocol.ts";
 import { NO_SERVER_TOOLS } from "./fields/server-tools.ts";
+import type { TierField } from "./upstream/service-tiers.ts";
 
 /**
  * What is known of a request once its body was read; what may be left out is as in a conversation that is translated: 1,
- * 1, null and none.
+ * 1, null, none and `service_tier`.
  */
 export type RequestFacts = Pick<
   ClientRequest,
   "model" | "stream" | "maxOutputTokens" | "endUser" | "serviceTier"
 > &
-  Partial<Pick<ClientRequest, "choices" | "prompts" | "promptTokens" | "serverTools">>;
+  Partial<Pick<ClientRequest, "choices" | "prompts" | "promptTokens" | "serverTools" | "tierField">>;
 
 /** For whom a body is written. */
 export interface UpstreamTerms {
@@ -38,6 +39,7 @@ export abstract class ReadRequest<Content> implements ClientRequest {
   readonly maxOutputTokens: number | null;
   readonly choices: number;
   readonly serviceTier: string | null;
+  readonly tierField: TierField;
   readonly serverTools: readonly AskedTool[];
   readonly endUser: string | null;
   readonly prompts: number;
@@ -51,6 +53,7 @@ export abstract class ReadRequest<Content> implements ClientRequest {
     this.maxOutputTokens = facts.maxOutputTokens;
     this.choices = facts.choices ?? 1;
     this.serviceTier = facts.serviceTier;
+    this.tierField = facts.tierField ?? "service_tier";
     this.serverTools = facts.serverTools ?? NO_SERVER_TOOLS;
     this.endUser = facts.endUser;
     this.prompts = facts.prompts ?? 1;

@@ -118,7 +118,7 @@ const PRICE = {
   ),
   service_tiers: described(
     z.record(tierName, mapping(SCHEDULE)).default({}),
-    "Prices of requests that the upstream answers at a tier such as `flex`, `priority` or `batch`, each with `tiers` of its own where it has some.",
+    "Prices of requests that the upstream answers at a tier such as `flex`, `priority` or `batch`, each with `tiers` of its own where it has some. A speed and a place are tiers, too: `fast`, `us`, `fast-us`.",
     { type: "mapping of tier to prices" },
   ),
 };

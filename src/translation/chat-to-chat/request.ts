@@ -7,6 +7,7 @@ import { measurePrompt } from "./request/measure-prompt.ts";
 import { type ChatFields, readChatFields } from "./request/read-fields.ts";
 import { mapUsageVisibility, wishForUsage } from "../openai/stream-options.ts";
 import { createUpstreamBody } from "../openai/upstream-body.ts";
+import { findTierField } from "../upstream/service-tiers.ts";
 import { ReadRequest, type UpstreamTerms } from "../read-request.ts";
 
 interface Content {
@@ -23,8 +24,10 @@ export class ChatRequest extends ReadRequest<Content> {
     const fields = readChatFields(body);
     const { model } = body;
     const { stream, maxOutputTokens, endUser, serviceTier, choices } = fields;
+    const tierField = findTierField(body.value);
     const serverTools = readChatTools(body.value);
-    super({ model, stream, maxOutputTokens, endUser, serviceTier, choices, serverTools }, { body, fields });
+    const facts = { model, stream, maxOutputTokens, endUser, serviceTier, tierField, choices, serverTools };
+    super(facts, { body, fields });
   }
 
   protected override measure({ body, fields }: Content): PromptSize {

@@ -75,7 +75,9 @@ const CHAT = [
   "n",
   "best_of",
   "tools",
-  // They have no bound, which is said of them by itself.
+  // What they may cost is said of them by itself.
+  "speed",
+  "inference_geo",
   ...CHAT_SEARCH_FIELDS,
   "tool_choice",
   "parallel_tool_calls",
@@ -151,6 +153,9 @@ const MESSAGES = [
   "thinking",
   "metadata",
   "service_tier",
+  // What they may cost is said of them by itself.
+  "speed",
+  "inference_geo",
   "output_config",
   "output_format",
   "cache_control",

@@ -78,7 +78,8 @@ export class MessagesAnswer extends PassThroughAnswer {
     if (!isJsonObject(usage)) return ORDINARY;
     this.#usage = mergeMessageUsage(this.#usage, usage);
     this.generated.tools.readUsage(usage);
-    this.generated.report(readMessageUsage(this.#usage), { usage });
+    // What it names beside figures may have been told at the beginning alone.
+    this.generated.report(readMessageUsage(this.#usage), { usage: { ...this.#usage, ...usage } });
     const described = this.describeUsage(usage);
     return described === null
       ? ORDINARY

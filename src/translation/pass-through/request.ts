@@ -2,7 +2,7 @@ import type { AskedTool, ModelTarget, PromptSize, PromptText, RequestBody } from
 import { limitOutput } from "../fields/output-limit.ts";
 import { createUpstreamBody, renameModel } from "../openai/upstream-body.ts";
 import { ReadRequest, type UpstreamTerms } from "../read-request.ts";
-import { readServiceTier } from "../upstream/usage.ts";
+import { findTierField, nameServiceTier } from "../upstream/service-tiers.ts";
 import type { PromptParts } from "./prompt-parts.ts";
 
 export interface PassThroughFields {
@@ -27,8 +27,7 @@ export function readUser(value: unknown): string | null {
 export abstract class PassThroughRequest extends ReadRequest<RequestBody> {
   constructor(body: RequestBody, fields: PassThroughFields) {
     const { model, value } = body;
-    const serviceTier = readServiceTier({ service_tier: value["service_tier"] });
-    super({ model, serviceTier, ...fields }, body);
+    super({ model, serviceTier: nameServiceTier(value), tierField: findTierField(value), ...fields }, body);
   }
 
   /** Not callable after `createAnswer`. */

@@ -1,12 +1,11 @@
 import { isJsonObject, type JsonObject } from "../../json-object.ts";
 import type { UsageContradiction } from "../client-protocol.ts";
 import type { TokenUsage } from "../../token-usage.ts";
+import { nameServiceTier } from "./service-tiers.ts";
 import { type FigurePath, USAGE_FORMS, type UsageForm } from "./usage-forms.ts";
 
 /** No context window comes near it: a larger figure is a broken upstream, not a bill. */
 const MAX_TOKENS = 1_000_000_000;
-/** No service tier has a longer name. */
-const MAX_TIER_CHARACTERS = 32;
 
 /** The usage of an answer, and what does not fit in it; null when everything does. */
 export interface ReportedUsage {
@@ -89,13 +88,13 @@ export function parseUsage(value: unknown): TokenUsage | null {
 }
 
 /**
- * The service tier that a chat completion, a chunk, a response, a message or a usage object names (OpenAI beside the
- * usage, Anthropic in it); null when it names none.
+ * The service tier that a chat completion, a chunk, a response or a message names (OpenAI beside the usage, Anthropic in
+ * it, where its speed and its place are as well); null when it names none.
  */
-export function readServiceTier(answer: JsonObject): string | null {
-  const { service_tier: beside, usage } = answer;
-  const tier = beside ?? (isJsonObject(usage) ? usage["service_tier"] : null);
-  return typeof tier === "string" && tier !== "" ? tier.slice(0, MAX_TIER_CHARACTERS).toLowerCase() : null;
+export function readServiceTier({ service_tier: beside, usage }: JsonObject): string | null {
+  if (!isJsonObject(usage)) return nameServiceTier({ service_tier: beside });
+  const { service_tier: within, speed, inference_geo: place } = usage;
+  return nameServiceTier({ service_tier: beside ?? within, speed, inference_geo: place });
 }
 
 function readForm(usage: unknown, form: UsageForm): ReportedUsage | null {

@@ -53,6 +53,11 @@ describe("chooseRates", () => {
     expect(inputAt(tier, 0)).toBe(10n);
   });
 
+  it("takes the same tier's at any place where the place has no price", () => {
+    expect(["flex-us", "us", "x-us"].map((tier) => inputAt(tier, 0))).toEqual([5n, 10n, 10n]);
+    expect(isPricedTier(price, "flex-us")).toBe(false);
+  });
+
   it("knows which service tiers have a price", () => {
     expect(
       ["flex", "default", "auto", "standard", "priority"].map((tier) => isPricedTier(price, tier)),

@@ -59,6 +59,7 @@ const REQUEST: Pick<
   | "maxOutputTokens"
   | "choices"
   | "serviceTier"
+  | "tierField"
   | "serverTools"
 > = {
   model: "acme/echo",
@@ -76,6 +77,7 @@ const REQUEST: Pick<
   prompts: 1,
   promptTokens: null,
   serviceTier: null,
+  tierField: "service_tier",
   serverTools: [],
 };
 

@@ -41,7 +41,20 @@ describe("the protocols", () => {
 
   it.each([
     ["chat", ["model", "max_tokens", "max_completion_tokens", "stream", "web_search_options"]],
-    ["messages", ["model", "max_tokens", "stream", "tools", "mcp_servers", "container"]],
+    [
+      "messages",
+      [
+        "model",
+        "max_tokens",
+        "stream",
+        "tools",
+        "mcp_servers",
+        "container",
+        "speed",
+        "inference_geo",
+        "service_tier",
+      ],
+    ],
     ["responses", ["model", "max_output_tokens", "stream", "tools", "previous_response_id", "background"]],
   ] as const)(
     "[native.twice] refuse a body of %s that gives one of %j twice, or in other letters",

@@ -12,6 +12,7 @@ import {
   readChoices,
   readStreamOptions,
 } from "../../openai/request-fields.ts";
+import { nameServiceTier, TIER_FIELDS } from "../../upstream/service-tiers.ts";
 
 /** What the gateway reads of a chat completion request; everything else is between client and upstream. */
 export interface ChatFields {
@@ -40,7 +41,7 @@ export const CHAT_FIELDS: ReadonlySet<string> = new Set([
   "tools",
   "functions",
   "response_format",
-  "service_tier",
+  ...TIER_FIELDS,
   ...CHAT_SEARCH_FIELDS,
 ]);
 
@@ -56,7 +57,7 @@ export function readChatFields(body: JsonBody): ChatFields {
     streamOptions: readStreamOptions(value),
     endUser: readEndUser(value),
     choices: Math.max(readChoices(value, "n"), readChoices(value, "best_of")),
-    serviceTier: readAskedServiceTier(value),
+    serviceTier: nameServiceTier({ ...value, service_tier: readAskedServiceTier(value) }),
     maxOutputTokens: readAskedLimit(body),
   };
 }

@@ -375,6 +375,11 @@ describe("readServiceTier", () => {
   it.each([
     { name: "beside the usage", answer: { service_tier: "flex" }, tier: "flex" },
     { name: "in the usage", answer: { service_tier: null, usage: { service_tier: "batch" } }, tier: "batch" },
+    { name: "as a speed", answer: { usage: { service_tier: "standard", speed: "fast" } }, tier: "fast" },
+    { name: "as no speed", answer: { usage: { service_tier: "batch", speed: "standard" } }, tier: "batch" },
+    { name: "as a place", answer: { usage: { service_tier: "standard", inference_geo: "US" } }, tier: "us" },
+    { name: "as no place", answer: { usage: { inference_geo: "not_available" } }, tier: null },
+    { name: "as both", answer: { usage: { speed: "fast", inference_geo: "us" } }, tier: "fast-us" },
     { name: "in capitals", answer: { service_tier: "ON_DEMAND" }, tier: "on_demand" },
     { name: "not at all", answer: { usage: null }, tier: null },
     { name: "as nothing", answer: { service_tier: "" }, tier: null },
