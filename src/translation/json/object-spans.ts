@@ -4,8 +4,9 @@
  * closing quote, so a long one costs next to nothing.
  *
  * It does not check that the text is JSON (`JSON.parse` does), but it ends on any text in linear time, which is why it
- * may and should run before: it bounds the nesting, on which `JSON.parse` spends seconds.
+ * may and should run before: it bounds what `JSON.parse` spends seconds on (`json-bounds.ts`).
  */
+import { JsonBoundError, JsonCount, MAX_NESTING, NESTING_ALONE } from "./json-bounds.ts";
 
 /** One member of an object; the offsets are indices into the text. */
 export interface MemberSpan {
@@ -24,14 +25,6 @@ export interface Edit {
   readonly replacement: string;
 }
 
-/** Deeper JSON is refused: no real request comes near it. */
-export const MAX_NESTING = 512;
-
-/** The text nests deeper than `MAX_NESTING`. */
-export class NestingError extends Error {
-  override readonly name = "NestingError";
-}
-
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const COLON = 0x3a;
@@ -43,14 +36,16 @@ const CLOSING_BRACE = 0x7d;
 
 /**
  * The members of the object that begins at `start` or after white space there.
+ * @param bounds Those of a text that is parsed next.
  * @returns null when the text is not an object or visibly broken; a list says nothing about its values.
- * @throws NestingError
+ * @throws JsonBoundError
  */
-export function findMembers(text: string, start = 0): MemberSpan[] | null {
+export function findMembers(text: string, start = 0, bounds = NESTING_ALONE): MemberSpan[] | null {
+  const count = new JsonCount(bounds);
   let index = skipSpace(text, start);
   if (text.charCodeAt(index) !== OPENING_BRACE) {
     // No object, but an array must not be too deep for JSON.parse either.
-    skipValue(text, index);
+    skipValue(text, index, count);
     return null;
   }
   const members: MemberSpan[] = [];
@@ -58,17 +53,19 @@ export function findMembers(text: string, start = 0): MemberSpan[] | null {
   if (text.charCodeAt(index) === CLOSING_BRACE) return members;
   for (;;) {
     if (text.charCodeAt(index) !== QUOTE) return null;
+    count.addNode();
     const keyEnd = skipString(text, index);
     const colon = skipSpace(text, keyEnd);
     if (text.charCodeAt(colon) !== COLON) return null;
     const valueStart = skipSpace(text, colon + 1);
-    const valueEnd = skipValue(text, valueStart);
+    const valueEnd = skipValue(text, valueStart, count);
     if (valueEnd === valueStart) return null;
     members.push({ key: readKey(text, index, keyEnd), start: index, valueStart, valueEnd });
     index = skipSpace(text, valueEnd);
     const separator = text.charCodeAt(index);
     if (separator === CLOSING_BRACE) return members;
     if (separator !== COMMA) return null;
+    count.addComma();
     index = skipSpace(text, index + 1);
   }
 }
@@ -144,22 +141,29 @@ export function skipString(text: string, start: number): number {
   return text.length;
 }
 
-function skipValue(text: string, start: number): number {
+function skipValue(text: string, start: number, count: JsonCount): number {
   const first = text.charCodeAt(start);
-  if (first === QUOTE) return skipString(text, start);
+  if (first === QUOTE) {
+    count.addNode();
+    return skipString(text, start);
+  }
   if (first !== OPENING_BRACE && first !== OPENING_BRACKET) return skipScalar(text, start);
   let depth = 0;
   let index = start;
   while (index < text.length) {
     const code = text.charCodeAt(index);
     if (code === QUOTE) {
+      count.addNode();
       index = skipString(text, index);
       continue;
     }
     index += 1;
-    if (code === OPENING_BRACE || code === OPENING_BRACKET) {
+    if (code === COMMA) {
+      count.addComma();
+    } else if (code === OPENING_BRACE || code === OPENING_BRACKET) {
+      count.addNode();
       depth += 1;
-      if (depth > MAX_NESTING) throw new NestingError(`JSON nested deeper than ${MAX_NESTING} levels`);
+      if (depth > MAX_NESTING) throw new JsonBoundError(`is nested deeper than ${MAX_NESTING} levels`);
     } else if (code === CLOSING_BRACE || code === CLOSING_BRACKET) {
       depth -= 1;
       if (depth === 0) return index;

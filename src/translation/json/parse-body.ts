@@ -2,7 +2,8 @@ import { asBuffer } from "../../as-buffer.ts";
 import { isAscii, isUtf8, transcode } from "node:buffer";
 import { GatewayError } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../json-object.ts";
-import { findMembers, MAX_NESTING, type MemberSpan, NestingError } from "./object-spans.ts";
+import { JsonBoundError, REQUEST_BOUNDS } from "./json-bounds.ts";
+import { findMembers, type MemberSpan } from "./object-spans.ts";
 
 const LARGE_BYTES = 4 * 1024;
 
@@ -29,16 +30,16 @@ export function parseJsonBody(body: Uint8Array, parse: (text: string) => unknown
   const text = decode(bytes);
   if (text.trimStart() === "") throw invalid("The request body is blank: a JSON object is expected.");
   try {
-    // In this order: the nesting is bounded before JSON.parse sees it.
-    const members = findMembers(text);
+    // In this order: what it consists of is bounded before JSON.parse sees it.
+    const members = findMembers(text, 0, REQUEST_BOUNDS);
     const value = parse(text);
     if (!isJsonObject(value) || members === null) {
       throw invalid(`The request body must be a JSON object, not ${describeJson(value)}.`);
     }
     return { text, bytes, value, members };
   } catch (error) {
-    if (error instanceof NestingError) {
-      throw invalid(`The request body is nested deeper than ${MAX_NESTING} levels.`);
+    if (error instanceof JsonBoundError) {
+      throw invalid(`The request body ${error.excess}, which is the most that is taken: send less at once.`);
     }
     if (error instanceof SyntaxError) throw invalid(`The request body is not valid JSON: ${error.message}.`);
     throw error;

@@ -1,13 +1,8 @@
 import { GatewayError } from "../../errors.ts";
 import { mapErrorInAnswer } from "../upstream/map-error.ts";
-import {
-  applyEdits,
-  type Edit,
-  findMembers,
-  type MemberSpan,
-  NestingError,
-  removeMembers,
-} from "../json/object-spans.ts";
+import { applyEdits, type Edit, findMembers, type MemberSpan, removeMembers } from "../json/object-spans.ts";
+import { isUnreadable } from "../json/parse-json-text.ts";
+import { ANSWER_BOUNDS } from "../json/json-bounds.ts";
 import { isJsonObject, type JsonObject } from "../../json-object.ts";
 import { encodeCharacters, type EventBlock } from "../sse/event-block.ts";
 import type { GeneratedText } from "../upstream/generated-text.ts";
@@ -237,11 +232,11 @@ function parseChunk(text: string): {
   members: MemberSpan[] | null;
 } {
   try {
-    const members = findMembers(text);
+    const members = findMembers(text, 0, ANSWER_BOUNDS);
     const chunk: unknown = JSON.parse(text);
     return { chunk: isJsonObject(chunk) ? chunk : null, members };
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof NestingError) return { chunk: null, members: null };
+    if (isUnreadable(error)) return { chunk: null, members: null };
     throw error;
   }
 }

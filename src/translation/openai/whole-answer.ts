@@ -2,6 +2,7 @@
 import { asBuffer } from "../../as-buffer.ts";
 import { GatewayError } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../json-object.ts";
+import { ANSWER_BOUNDS, NESTING_ALONE } from "../json/json-bounds.ts";
 import { formatJson, parseExactJson } from "../json/exact-json.ts";
 import { applyEdits, type Edit, findMembers, type MemberSpan } from "../json/object-spans.ts";
 
@@ -15,18 +16,21 @@ export interface ParsedAnswer extends AnswerText {
   readonly value: JsonObject;
 }
 
-/** @throws GatewayError `upstream_error` when it visibly is no JSON object. Values are not checked. */
-export function readAnswerText(body: Uint8Array): AnswerText {
+/**
+ * @param bounds Those of an answer that is parsed next.
+ * @throws GatewayError `upstream_error` when it visibly is no JSON object. Values are not checked.
+ */
+export function readAnswerText(body: Uint8Array, bounds = NESTING_ALONE): AnswerText {
   const decoded = asBuffer(body).toString("utf8");
   const text = decoded.startsWith("\uFEFF") ? decoded.slice(1) : decoded;
-  const members = guardJson(() => findMembers(text));
+  const members = guardJson(() => findMembers(text, 0, bounds));
   if (members === null) throw brokenAnswer("it is not a JSON object");
   return { text, members };
 }
 
 /** @throws GatewayError `upstream_error` when it is no JSON object. */
 export function parseAnswer(body: Uint8Array): ParsedAnswer {
-  const { text, members } = readAnswerText(body);
+  const { text, members } = readAnswerText(body, ANSWER_BOUNDS);
   const value = guardJson(() => parseExactJson(text));
   if (!isJsonObject(value)) throw brokenAnswer("it is not a JSON object");
   return { text, members, value };

@@ -1,7 +1,7 @@
 import { GatewayError } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../json-object.ts";
 import type { Answer, AnswerOutput, DescribeCost, Observation, ProtocolName } from "../client-protocol.ts";
-import { NestingError } from "../json/object-spans.ts";
+import { boundJsonText, isUnreadable } from "../json/parse-json-text.ts";
 import { parseAnswer, replaceModel } from "../openai/whole-answer.ts";
 import { EventSlicer } from "../sse/event-slicer.ts";
 import { parseEvent } from "../sse/parse-event.ts";
@@ -221,10 +221,11 @@ function isForeignError(type: string | null, name: string | null, event: JsonObj
 /** Null for what is no JSON object: it is passed on unread. */
 function parseObject(data: string): JsonObject | null {
   try {
+    boundJsonText(data);
     const value: unknown = JSON.parse(data);
     return isJsonObject(value) ? value : null;
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof NestingError) return null;
+    if (isUnreadable(error)) return null;
     throw error;
   }
 }

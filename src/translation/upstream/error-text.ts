@@ -1,6 +1,8 @@
 import { asBuffer } from "../../as-buffer.ts";
 import { isJsonObject, type JsonObject } from "../../json-object.ts";
 import { isUtf8 } from "node:buffer";
+import { JsonBoundError } from "../json/json-bounds.ts";
+import { boundJsonText } from "../json/parse-json-text.ts";
 
 /** What an upstream says about an error, whatever server it is; null where it says nothing. */
 export interface UpstreamErrorText {
@@ -29,8 +31,10 @@ export function parseUpstreamError(status: number, body: Uint8Array): UpstreamEr
   const text = readText(decodeWhole(body), Number.POSITIVE_INFINITY);
   if (text === null) return NOTHING;
   try {
+    boundJsonText(text);
     return readUpstreamError(JSON.parse(text));
   } catch (error) {
+    if (error instanceof JsonBoundError) return NOTHING;
     if (!(error instanceof SyntaxError)) throw error;
     const isReadable = status >= 400 && status < 500 && !/^\s*</.test(text);
     const plain = isReadable ? shorten(text.trim(), MAX_PLAIN_TEXT_CHARACTERS) : null;

@@ -1,8 +1,7 @@
 /** What every reader of an upstream's answer has in common. */
 import { asBuffer } from "../../as-buffer.ts";
 import { GatewayError } from "../../errors.ts";
-import { NestingError } from "../json/object-spans.ts";
-import { parseJsonText } from "../json/parse-json-text.ts";
+import { isUnreadable, parseJsonText } from "../json/parse-json-text.ts";
 import { SseLimitError } from "../sse/line-splitter.ts";
 
 /** The largest event that is read: far above any chunk, even one with an image or all arguments of a tool call in it. */
@@ -37,7 +36,6 @@ export function parseCompletion(body: Uint8Array): unknown {
 
 /** What the upstream did wrong is told as such; anything else is ours. */
 export function asGatewayError(error: unknown): GatewayError {
-  const isProtocolError =
-    error instanceof SyntaxError || error instanceof NestingError || error instanceof SseLimitError;
+  const isProtocolError = isUnreadable(error) || error instanceof SseLimitError;
   return isProtocolError ? new GatewayError("upstream_error", { cause: error }) : GatewayError.from(error);
 }

@@ -40,6 +40,12 @@ describe("parseExactJson", () => {
   );
 });
 
+it("refuses very many integers beyond 2^53, each of which would be made a bigint", () => {
+  const list = (count: number) => `[${Array.from({ length: count }, () => "12345678901234567").join()}]`;
+  expect(parseExactJson(list(100_000))).toHaveLength(100_000);
+  expect(() => parseExactJson(list(100_001))).toThrow(/more than 100,000 integers/);
+});
+
 describe("formatJson", () => {
   it("writes a bigint as the integer that it is, and everything else as JSON.stringify does", () => {
     const value = {

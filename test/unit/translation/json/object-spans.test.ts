@@ -1,11 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-  applyEdits,
-  findMembers,
-  MAX_NESTING,
-  NestingError,
-  removeMembers,
-} from "../../../../src/translation/json/object-spans.ts";
+import { JsonBoundError, MAX_NESTING } from "../../../../src/translation/json/json-bounds.ts";
+import { applyEdits, findMembers, removeMembers } from "../../../../src/translation/json/object-spans.ts";
 
 function readPairs(text: string): [string, string][] | null {
   return (
@@ -84,9 +79,9 @@ describe("findMembers", () => {
   it("takes the deepest nesting allowed and refuses one more, in objects and arrays, ended or not", () => {
     const nest = (levels: number): string => `{"a":${"[".repeat(levels)}${"]".repeat(levels)}}`;
     expect(findMembers(nest(MAX_NESTING))).toHaveLength(1);
-    expect(() => findMembers(nest(MAX_NESTING + 1))).toThrow(NestingError);
-    expect(() => findMembers("[".repeat(100_000))).toThrow(NestingError);
-    expect(() => findMembers('{"a":'.repeat(100_000))).toThrow(NestingError);
+    expect(() => findMembers(nest(MAX_NESTING + 1))).toThrow(JsonBoundError);
+    expect(() => findMembers("[".repeat(100_000))).toThrow(JsonBoundError);
+    expect(() => findMembers('{"a":'.repeat(100_000))).toThrow(JsonBoundError);
   });
 });
 

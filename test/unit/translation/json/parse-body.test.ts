@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { parseJsonBody } from "../../../../src/translation/json/parse-body.ts";
 
+const listNames = (count: number): string =>
+  Array.from({ length: count + 1 }, (_, index) => `"n${index}":1`).join();
+
 describe("parseJsonBody", () => {
   it.each([
     { name: "an empty body", body: "", message: /empty/ },
@@ -19,11 +22,33 @@ describe("parseJsonBody", () => {
       body: `{"a":${"[".repeat(5_000_000)}`,
       message: /nested deeper than 512/,
     },
+    {
+      name: "a body of very many objects",
+      body: `{"a":[${"{},".repeat(250_000)}1]}`,
+      message: /more than 250,000 objects, lists, strings and names of fields.*send less/,
+    },
+    {
+      name: "a body of very many names",
+      body: `{${listNames(250_000)}}`,
+      message: /more than 250,000 objects/,
+    },
+    {
+      name: "a body of very many numbers",
+      body: `{"a":[${"1,".repeat(2_000_001)}1]}`,
+      message: /more than 2,000,000 values/,
+    },
   ])("refuses $name as invalid_json", ({ body, message }) => {
     const bytes = typeof body === "string" ? Buffer.from(body) : body;
     expect(() => parseJsonBody(bytes)).toThrow(
       expect.objectContaining({ code: "invalid_json", message: expect.stringMatching(message) }),
     );
+  });
+
+  it("takes as many objects and numbers as it says, and any number of brackets and commas in a string", () => {
+    const objects = `{"a":[${"{},".repeat(249_995)}{}],"b":"${"[{,".repeat(300_000)}"}`;
+    expect(parseJsonBody(Buffer.from(objects)).value["a"]).toHaveLength(249_996);
+    const numbers = `{"a":[${"1,".repeat(2_000_000)}1]}`;
+    expect(parseJsonBody(Buffer.from(numbers)).value["a"]).toHaveLength(2_000_001);
   });
 
   it("drops a BOM", () => {
