@@ -273,7 +273,10 @@ describe("a responses request to an upstream that speaks responses", () => {
     ["previous_response_id", { previous_response_id: "resp_1" }],
     ["conversation", { conversation: "conv_1" }],
     ["background", { background: true }],
+    ["background", { background: "true" }],
+    ["background", { background: 1 }],
     ["input[0]", { input: [{ type: "item_reference", id: "rs_1" }] }],
+    ["input[0]", { input: [{ id: "msg_1" }] }],
   ])("[responses.native.state] is refused when it asks for state: %s", async (param, fields) => {
     const answer = await chat.send({ path, body: responses(fields) });
     expect(answer.status).toBe(400);

@@ -18,7 +18,8 @@ export function refuseState(body: JsonObject): void {
   for (const { field, reason } of REFUSED) {
     if (body[field] !== undefined && body[field] !== null) throw unsupportedField(field, reason);
   }
-  if (body["background"] === true) {
+  // Servers take "true" and 1 for it as well.
+  if (body["background"] !== undefined && body["background"] !== null && body["background"] !== false) {
     throw unsupportedField(
       "background",
       "this gateway stores no responses; leave `background` out and use `stream: true` for long answers",

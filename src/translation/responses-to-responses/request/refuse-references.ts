@@ -1,4 +1,4 @@
-import { isJsonObject } from "../../../json-object.ts";
+import { isJsonObject, type JsonObject } from "../../../json-object.ts";
 import { unsupportedField } from "../../json/field-error.ts";
 
 /**
@@ -7,10 +7,16 @@ import { unsupportedField } from "../../json/field-error.ts";
  */
 export function refuseReferences(input: unknown): void {
   if (!Array.isArray(input)) return;
-  const index = input.findIndex((item) => isJsonObject(item) && item["type"] === "item_reference");
+  const index = input.findIndex((item) => isJsonObject(item) && isReference(item));
   if (index === -1) return;
   throw unsupportedField(
     `input[${index}]`,
     "this gateway stores no responses; send the item whole (in the Vercel AI SDK: `providerOptions.openai.store = false`)",
   );
+}
+
+/** By its type in whatever letters, or without one: what has neither a type nor a role says nothing but an id. */
+function isReference({ type, role, id }: JsonObject): boolean {
+  if (typeof type === "string") return type.trim().toLowerCase() === "item_reference";
+  return typeof role !== "string" && id !== undefined && id !== null;
 }

@@ -6,6 +6,8 @@ const MESSAGES = `{ "max_tokens": 1e2, "model":"acme/echo","cache_control":{"typ
   "messages":[{"role":"user","content":[{"type":"text","text":"Hi \\u00e9","cache_control":{"type":"ephemeral"}}]}],
   "id": 12345678901234567890, "tomorrow": [1.50], "tomorrow": null }`;
 
+const REFERENCE = "400 unsupported_parameter input[0]: this gateway stores no responses; send the item whole";
+
 describe("a request to an upstream that speaks its protocol", () => {
   it("goes on byte for byte, but for the model's name", () => {
     const body = decode(parseNative("messages", MESSAGES).toUpstream(createModel()));
@@ -20,13 +22,21 @@ describe("a request to an upstream that speaks its protocol", () => {
     ["responses", { previous_response_id: "resp_1" }, "400 unsupported_parameter previous_response_id: "],
     ["responses", { conversation: "conv_1" }, "400 unsupported_parameter conversation: "],
     ["responses", { background: true }, "400 unsupported_parameter background: "],
-    [
-      "responses",
-      { input: [{ type: "item_reference", id: "rs_1" }] },
-      "400 unsupported_parameter input[0]: this gateway stores no responses; send the item whole",
-    ],
+    ["responses", { background: "true" }, "400 unsupported_parameter background: "],
+    ["responses", { background: 1 }, "400 unsupported_parameter background: "],
+    ["responses", { background: {} }, "400 unsupported_parameter background: "],
+    ["responses", { input: [{ type: "item_reference", id: "rs_1" }] }, REFERENCE],
+    ["responses", { input: [{ id: "msg_1" }] }, REFERENCE],
+    ["responses", { input: [{ type: null, id: "msg_1" }] }, REFERENCE],
+    ["responses", { input: [{ type: 7, role: null, id: "msg_1" }] }, REFERENCE],
+    ["responses", { input: [{ type: "Item_Reference ", id: "msg_1" }] }, REFERENCE],
   ] as const)("of %s is refused with %j", (name, fields, error) => {
     expect(describeError(() => parseNative(name, fields))).toContain(error);
+  });
+
+  it("of responses may have messages without a type, and say that it does not run in the background", () => {
+    const input = [{ id: "msg_1", role: "user", content: "Hi" }];
+    expect(parseNative("responses", { input, background: false }).promptSize().messages).toBe(1);
   });
 
   it("of responses goes on without what Codex tells of its user's installation, and else as it is", () => {

@@ -117,7 +117,9 @@ describe("a Responses request", () => {
       );
     }
     expect(refusal({ prompt: { id: "p" } })).toMatch(/^400 unsupported_parameter prompt: /);
-    expect(refusal({ background: true })).toMatch(/^400 unsupported_parameter background: /);
+    for (const background of [true, "true", 1]) {
+      expect(refusal({ background })).toMatch(/^400 unsupported_parameter background: /);
+    }
     toChat({ previous_response_id: null, conversation: null, prompt: null, background: false });
   });
 
