@@ -30,6 +30,8 @@ export interface Model extends ModelTarget {
   readonly upstream: string;
   /** Stands before the endpoint's path at the upstream: "/v1", or empty. */
   readonly pathPrefix: string;
+  /** Headers of clients that its upstream gets beside those that every upstream gets, in lower case. */
+  readonly forwardHeaders: readonly string[];
   /** What its upstream speaks for this model; at least one. */
   readonly protocols: ReadonlySet<UpstreamProtocol>;
   readonly upstreamModel: string;
@@ -186,9 +188,11 @@ export function createCatalog(config: Pick<Config, "catalog" | "upstreams">): Ca
   );
 }
 
+type Upstream = Pick<UpstreamConfig, "pathPrefix" | "protocols" | "endpoints" | "forwardHeaders">;
+
 function createModel(
   entry: ModelConfig,
-  { pathPrefix, protocols, endpoints }: Pick<UpstreamConfig, "pathPrefix" | "protocols" | "endpoints">,
+  { pathPrefix, protocols, endpoints, forwardHeaders }: Upstream,
   replacedBy: string | null,
 ): Model {
   const maxTokensField = entry.profile.maxTokensField ?? chooseMaxTokensField(endpoints);
@@ -197,6 +201,7 @@ function createModel(
     profile: { ...entry.profile, maxTokensField },
     vendor: entry.id.slice(0, entry.id.indexOf("/")),
     pathPrefix,
+    forwardHeaders,
     protocols: listUpstreamProtocols(entry.capabilities, entry.protocols ?? protocols),
     capabilities: new Set<string>(entry.capabilities),
     replacedBy,

@@ -13,7 +13,13 @@ import type { ResponseMode, ResponsePiece, UpstreamCall } from "../exchange/upst
 import { CollectedBody, type CollectedBodyOptions } from "../exchange/collected-body.ts";
 import { ErrorBody } from "../exchange/error-body.ts";
 import { METERED_ENDPOINTS } from "../exchange/endpoints.ts";
-import { namesToRemoveDownstream, namesToRemoveUpstream } from "../exchange/header-policy.ts";
+import { INCLUDE_COST_HEADER } from "../header-names.ts";
+import {
+  BETA_HEADER,
+  changesForUpstream,
+  namesToRemoveDownstream,
+  type RequestHeaders,
+} from "../exchange/header-policy.ts";
 import { type Header, type Reply, createErrorReply } from "../exchange/reply.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { Logger } from "../logger.ts";
@@ -60,8 +66,6 @@ export interface StreamServices extends AdmissionReader {
 const BEHIND_HEADERS = "FULL_DUPLEX_STREAMED";
 const EMPTY = new Uint8Array(0);
 const COST_HEADER = "x-request-cost";
-/** A client's wish for the cost in the usage of its answer. */
-const INCLUDE_COST_HEADER = "x-include-cost";
 
 type BodyMode = NonNullable<ProcessingRequest__Output["protocol_config"]>["request_body_mode"];
 /** Null: nothing is replied yet. */
@@ -73,7 +77,7 @@ export class RequestStream implements ProcessListener {
   readonly #turns: MessageTurns;
   #admission: Admission | null = null;
   #exchange: UpstreamCall | null = null;
-  #requestHeaderNames: string[] = [];
+  #requestHeaders: RequestHeaders = { names: [] };
   #query = "";
   /** Headers of the response that ext_authz could not know yet. */
   #lateHeaders: readonly Header[] = [];
@@ -163,7 +167,10 @@ export class RequestStream implements ProcessListener {
     const { admission } = read;
     this.#lateHeaders = read.lateHeaders;
     this.#admission = admission;
-    this.#requestHeaderNames = namesOf(received.headers);
+    this.#requestHeaders = {
+      names: namesOf(received.headers),
+      betas: findHeader(received.headers, BETA_HEADER),
+    };
     this.#query = queryOf(findHeader(received.headers, ":path"));
     const { localEndpoints, createExchange, createCount, protocols } = this.#services;
     if (METERED_ENDPOINTS.has(admission.endpoint)) {
@@ -209,10 +216,9 @@ export class RequestStream implements ProcessListener {
     return this.#replyOrRefuse(async () => {
       const route = await exchange.onRequestBody(this.#body.take(), this.#query);
       if ("status" in route) return createImmediateReply(route);
-      const removeHeaders = namesToRemoveUpstream(this.#requestHeaderNames, route.forwardedHeaders);
-      const { upstream, path, body } = route;
       const create = this.#isBodyAskedFor ? createBodyRouteReply : createRouteReply;
-      return create({ upstream, path, body, removeHeaders }, this.#nextMetadata());
+      const headers = changesForUpstream(this.#requestHeaders, route);
+      return create({ ...route, ...headers }, this.#nextMetadata());
     });
   }
 

@@ -22,7 +22,7 @@ import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";
 import { formatAdmissionHeader, formatAwaitedHeader } from "./admission-header.ts";
 import type { AdmissionsUnderWay } from "./admissions-under-way.ts";
 import { type Decision, NOBODY, type Refusal, type RefusalLog } from "./decision.ts";
-import { TAGS_HEADER } from "./header-policy.ts";
+import { TAGS_HEADER } from "../header-names.ts";
 import { describeEnd } from "./describe-end.ts";
 import { type Endpoint, type EndpointMatch, findEndpoint } from "./endpoints.ts";
 import {

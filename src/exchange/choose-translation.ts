@@ -34,6 +34,15 @@ export function listEndpoints(
   return listMeteredPaths((name) => findTranslation(protocols[name], model) !== null);
 }
 
+/** Headers of clients that the upstream gets beside those that every one gets. */
+export function listForwarded(
+  { forwardHeaders }: Pick<Model, "forwardHeaders">,
+  { forwardedHeaders = [] }: Pick<Translation, "forwardedHeaders">,
+): readonly string[] {
+  if (forwardHeaders.length === 0) return forwardedHeaders;
+  return forwardedHeaders.length === 0 ? forwardHeaders : [...forwardedHeaders, ...forwardHeaders];
+}
+
 /** Where a request goes at its upstream: of the client's query only what the upstream's protocol has. */
 export function formatUpstreamPath(
   { pathPrefix }: Pick<Model, "pathPrefix">,

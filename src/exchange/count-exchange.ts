@@ -15,7 +15,7 @@ import type { PromptText, Protocol, ProtocolName, TokenCounting } from "../trans
 import { mapUpstreamError } from "../translation/upstream/map-error.ts";
 import { parseCompletion } from "../translation/upstream/read-stream.ts";
 import type { BodyBudget } from "./body-budget.ts";
-import { chooseTranslation, formatUpstreamPath } from "./choose-translation.ts";
+import { chooseTranslation, formatUpstreamPath, listForwarded } from "./choose-translation.ts";
 import { describeEnd } from "./describe-end.ts";
 import { createJsonReply, type Reply } from "./reply.ts";
 import type { ReachedUpstreams } from "./reached-upstreams.ts";
@@ -77,7 +77,8 @@ export class CountExchange implements UpstreamCall {
       const model = catalog().requireModel(read.model, this.admission);
       this.#model = model;
       const translation = chooseTranslation(protocol, model, protocols);
-      const { counting, forwardedHeaders = [], forwardedQuery = [] } = translation;
+      const { counting, forwardedQuery = [] } = translation;
+      const forwardedHeaders = listForwarded(model, translation);
       if (counting === null) throw new GatewayError("unknown_endpoint");
       const asked = { model, counting, prompt: counting.readPrompt(read, model) };
       if (counting.upstream === null) return await this.#estimate(asked);
@@ -86,7 +87,8 @@ export class CountExchange implements UpstreamCall {
       const path = formatUpstreamPath(model, { upstreamPath, forwardedQuery }, query);
       const upstreamBody = createBody(read, model);
       budget.checkUpstreamBody(upstreamBody.byteLength);
-      return { upstream: model.upstream, path, body: upstreamBody, forwardedHeaders };
+      const { upstream, contextWindow } = model;
+      return { upstream, path, body: upstreamBody, forwardedHeaders, contextWindow };
     } finally {
       budget.release(body.byteLength);
     }

@@ -26,7 +26,7 @@ import type {
 import { takeCostWish } from "../translation/cost-wish.ts";
 import { mapUpstreamError } from "../translation/upstream/map-error.ts";
 import type { BodyBudget } from "./body-budget.ts";
-import { chooseTranslation, formatUpstreamPath } from "./choose-translation.ts";
+import { chooseTranslation, formatUpstreamPath, listForwarded } from "./choose-translation.ts";
 import { describeEnd } from "./describe-end.ts";
 import { recordName } from "./record-name.ts";
 import { WayMeter } from "./way-meter.ts";
@@ -147,9 +147,10 @@ export class Exchange implements UpstreamCall {
       if (this.#ended) await this.#settle("not_sent", CLIENT_GONE);
       this.#way.handOver(model.upstream);
       meter.routed((performance.now() - startMs) / 1000);
-      const { forwardedHeaders = [] } = translation;
+      const forwardedHeaders = listForwarded(model, translation);
       const path = formatUpstreamPath(model, translation, query);
-      return { upstream: model.upstream, path, body: draft.bytes, forwardedHeaders };
+      const { upstream, contextWindow } = model;
+      return { upstream, path, body: draft.bytes, forwardedHeaders, contextWindow };
     } catch (thrown) {
       if (this.#account === null) settlement.leave(this.admission);
       throw thrown;

@@ -12,6 +12,8 @@ export interface Route {
   readonly body: Uint8Array;
   /** Request headers that go along though they are of a client's protocol. */
   readonly forwardedHeaders: readonly string[];
+  /** The model's, in tokens: what asks for a larger one does not go along. */
+  readonly contextWindow: number;
 }
 
 /** How the body of an upstream's response is to be read: piece by piece, all of it, or as much as says what went wrong. */

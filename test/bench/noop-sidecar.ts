@@ -96,7 +96,7 @@ function passThrough(reply: (response: ProcessingResponse) => void): (message: P
     if (request_headers !== undefined) {
       reply(AWAIT_BODY);
     } else if (request_body !== undefined) {
-      const routed = { upstream, path, body: request_body.body ?? EMPTY, removeHeaders: [] };
+      const routed = { upstream, path, body: request_body.body ?? EMPTY, setHeaders: [], removeHeaders: [] };
       reply(createBodyRouteReply(routed, METADATA));
     } else if (response_headers !== undefined) {
       const headers = parseHeaderMap(response_headers.headers);

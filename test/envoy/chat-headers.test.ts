@@ -1,16 +1,61 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { describeAnswer } from "../support/answer-checks.ts";
 import { chatBody, withChatStack } from "../support/chat-stack.ts";
-import { catalogEntry } from "../support/gateway-config.ts";
+import { CHAT_MODEL, catalogEntry } from "../support/gateway-config.ts";
 import { startUpstream } from "../support/upstream.ts";
 
 const guarded = await startUpstream();
 const CREDENTIAL = "upstream-secret-1";
 const GUARDED_MODEL = "acme/guarded";
+const NATIVE_MODEL = "acme/native";
+const WIDE_MODEL = "acme/wide";
+
+/** By which a provider, or a server before it, can be steered to another model, account, deployment or price. */
+const STEERING = [
+  "x-amzn-bedrock-guardrailidentifier",
+  "x-amzn-bedrock-performanceconfig-latency",
+  "x-amzn-sagemaker-target-model",
+  "x-amz-target",
+  "azureml-model-deployment",
+  "ocp-apim-subscription-key",
+  "x-ms-client-principal",
+  "x-goog-user-project",
+  "x-goog-request-params",
+  "x-gateway-inference-objective",
+  "x-gateway-destination-endpoint",
+  "x-data-parallel-rank",
+  "x-http-method-override",
+  "x-original-url",
+  "x-rewrite-url",
+  "private-token",
+  "job-token",
+  "openai-organization",
+  "openai-project",
+  "x-portkey-provider",
+  "x-litellm-api-key",
+  "helicone-target-url",
+  "http-referer",
+  "x-title",
+  "idempotency-key",
+  "x-custom-of-tomorrow",
+];
+const HELLO = [{ role: "user", content: "hi" }];
+const ROUTES = [
+  { path: "/v1/chat/completions", body: { messages: HELLO } },
+  { path: "/v1/messages", body: { messages: HELLO, max_tokens: 5 } },
+  { path: "/v1/responses", body: { input: "hi" } },
+].flatMap((route) => [CHAT_MODEL, NATIVE_MODEL].map((model) => ({ ...route, model })));
+const COUNT = { path: "/v1/messages/count_tokens", body: { messages: HELLO }, model: NATIVE_MODEL };
 
 const chat = withChatStack((upstream) => ({
   upstreams: [
     { name: "local", url: upstream.url, path_prefix: "/v1" },
+    {
+      name: "native",
+      url: upstream.url,
+      protocols: ["chat", "messages", "responses"],
+      forward_headers: ["X-Session-Affinity", "openai-beta"],
+    },
     {
       name: "guarded",
       url: guarded.url,
@@ -18,7 +63,12 @@ const chat = withChatStack((upstream) => ({
       credential: { env: "TEST_UPSTREAM_CREDENTIAL" },
     },
   ],
-  catalog: [catalogEntry(), catalogEntry({ id: GUARDED_MODEL, upstream: "guarded" })],
+  catalog: [
+    catalogEntry(),
+    catalogEntry({ id: GUARDED_MODEL, upstream: "guarded" }),
+    catalogEntry({ id: NATIVE_MODEL, upstream: "native" }),
+    catalogEntry({ id: WIDE_MODEL, upstream: "native", context_window: 1_000_000 }),
+  ],
   env: { TEST_UPSTREAM_CREDENTIAL: CREDENTIAL },
 }));
 
@@ -57,6 +107,42 @@ describe("header policy towards an upstream", () => {
     const forbidden = Object.keys(seen.headers).filter((header) => header === name || prefix.test(header));
     expect(forbidden).toEqual([]);
     expect(seen.headers.authorization).toBeUndefined();
+  });
+
+  it.each([...ROUTES, COUNT])(
+    "takes off every header that is not on its list: $path, $model",
+    async ({ path, body, model }) => {
+      const headers = {
+        ...Object.fromEntries(STEERING.map((name) => [name, "1"])),
+        "X-Session-Affinity": "s-1",
+        "OpenAI-Beta": "b-1",
+        "user-agent": "tester/1",
+        traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+      };
+      await chat.send({ path, body: { model, ...body }, headers });
+      const seen = chat.upstream.lastRequest.headers;
+      expect(STEERING.filter((name) => name in seen)).toEqual([]);
+      expect(seen).toMatchObject({ "user-agent": "tester/1", "content-type": "application/json" });
+      expect(seen["traceparent"]).toContain("0af7651916cd43dd8448eb211c80319c");
+      const listed = model === NATIVE_MODEL ? ["s-1", "b-1"] : [undefined, undefined];
+      expect([seen["x-session-affinity"], seen["openai-beta"]]).toEqual(listed);
+    },
+  );
+
+  it.each([
+    { model: NATIVE_MODEL, betas: "a-1, context-1m-2025-08-07", seen: "a-1" },
+    { model: NATIVE_MODEL, betas: "context-1m-2025-08-07", seen: undefined },
+    { model: WIDE_MODEL, betas: "a-1,context-1m-2025-08-07", seen: "a-1,context-1m-2025-08-07" },
+  ])("lets $model have no larger window than its own: $betas", async ({ model, betas, seen }) => {
+    for (const path of ["/v1/messages", "/v1/messages/count_tokens"]) {
+      await chat.send({
+        path,
+        body: { model, messages: HELLO, ...(path === "/v1/messages" && { max_tokens: 5 }) },
+        headers: { "anthropic-beta": betas },
+      });
+      expect(chat.upstream.lastRequest.path).toContain(path);
+      expect(chat.upstream.lastRequest.headers["anthropic-beta"]).toBe(seen);
+    }
   });
 
   it("never shows an upstream the client's key, whichever header it came in", async () => {

@@ -13,6 +13,7 @@ import {
 } from "./fields.ts";
 import type { SecretSource } from "../secret.ts";
 import { createCredentialSchema } from "./upstreams/credentials.ts";
+import { forwardedHeader } from "./upstreams/header-name.ts";
 import { createPlaceFields } from "./upstreams/endpoints.ts";
 import { createAwsSigningSchema, createGoogleRefusal } from "./upstreams/signing.ts";
 import { protocols } from "./protocols.ts";
@@ -44,6 +45,20 @@ function createTlsSchema(source: SecretSource) {
   });
 }
 
+/** How connections to it are made and used. */
+function createConnectionFields() {
+  return {
+    connect_timeout_seconds: integer(1, 60, "seconds")
+      .default(5)
+      .describe("How long a connection may take to be made."),
+    connection_reuse: flag()
+      .default(true)
+      .describe(
+        "Whether a connection takes further requests. `false` for a server that closes it behind an answer though it has promised to keep it: a request that comes in that moment is lost.",
+      ),
+  };
+}
+
 /** `upstreams`: the servers of models. `url`, `urls` and `endpoints` come out as `endpoints`, `credential` as `credentials`. */
 export function createUpstreamsSchema(source: SecretSource) {
   const upstream = mapping({
@@ -71,17 +86,15 @@ export function createUpstreamsSchema(source: SecretSource) {
       "Several headers with a secret each, written as `credential` is and instead of it.",
       { type: "list of credentials" },
     ),
+    forward_headers: described(
+      list(forwardedHeader(), "names of headers").default([]),
+      "Headers of clients that reach this upstream beside those that reach every one ([list](api.md#header-policy)): headers of which you know that no client can reach with them what it may not.",
+      { type: "list of header names" },
+    ),
     aws_signing: createAwsSigningSchema(source),
     gcp_authn: createGoogleRefusal(),
     tls: createTlsSchema(source),
-    connect_timeout_seconds: integer(1, 60, "seconds")
-      .default(5)
-      .describe("How long a connection may take to be made."),
-    connection_reuse: flag()
-      .default(true)
-      .describe(
-        "Whether a connection takes further requests. `false` for a server that closes it behind an answer though it has promised to keep it: a request that comes in that moment is lost.",
-      ),
+    ...createConnectionFields(),
   }).transform(({ url, urls, endpoints = [], credential, credentials, ...rest }) => ({
     ...rest,
     credentials: credentials ?? (credential === undefined ? [] : [credential]),

@@ -36,14 +36,14 @@ const REMOVED_PREFIXES = [INTERNAL_HEADER_PREFIX, ...PREFIXES_NOT_FOR_UPSTREAMS,
 
 /** `http_filters` of an upstream's cluster. */
 export function createUpstreamFilters(
-  { awsSigning, endpoints }: UpstreamConfig,
+  { awsSigning, endpoints, forwardHeaders }: UpstreamConfig,
   credentials: readonly CredentialFile[],
   speaksMessages: boolean,
 ): EnvoyNode[] {
   const [endpoint] = endpoints;
   const isSigned = awsSigning !== null && endpoint !== undefined;
   return [
-    createHeaderRemoval(credentials, speaksMessages),
+    createHeaderRemoval(credentials, speaksMessages, forwardHeaders),
     ...credentials.map(createCredentialFilter),
     ...(isSigned ? [createSigningFilter(awsSigning, formatAuthority(endpoint))] : []),
     {
@@ -53,19 +53,28 @@ export function createUpstreamFilters(
   ];
 }
 
-function createHeaderRemoval(credentials: readonly CredentialFile[], speaksMessages: boolean): EnvoyNode {
+/** @param forwarded What the operator lets through: the sidecar takes off all else of its prefix. */
+function createHeaderRemoval(
+  credentials: readonly CredentialFile[],
+  speaksMessages: boolean,
+  forwarded: readonly string[],
+): EnvoyNode {
   const own = [
     ...(speaksMessages ? MESSAGES_HEADERS_NOT_FOR_UPSTREAMS : []),
     ...credentials.map(({ header }) => header),
   ];
-  const prefixes = REMOVED_PREFIXES.filter((prefix) => !speaksMessages || prefix !== MESSAGES_PREFIX);
+  const removed = HEADERS_NOT_FOR_UPSTREAMS.filter((name) => !forwarded.includes(name));
+  const prefixes = REMOVED_PREFIXES.filter(
+    (prefix) =>
+      !(speaksMessages && prefix === MESSAGES_PREFIX) && !forwarded.some((name) => name.startsWith(prefix)),
+  );
   return {
     "#": "The client's key and everything about client and gateway, whether a credential follows or not.",
     name: "envoy.filters.http.header_mutation",
     typed_config: typed("envoy.extensions.filters.http.header_mutation.v3.HeaderMutation", {
       mutations: {
         request_mutations: [
-          ...[...new Set([...HEADERS_NOT_FOR_UPSTREAMS, ...own])].map((name) => oneLine({ remove: name })),
+          ...[...new Set([...removed, ...own])].map((name) => oneLine({ remove: name })),
           ...prefixes.map((prefix) => oneLine({ remove_on_match: { key_matcher: { prefix } } })),
         ],
       },

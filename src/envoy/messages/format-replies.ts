@@ -88,6 +88,8 @@ const CONTENT_IS_JSON = formatRawHeader("content-type", "application/json");
 
 /** What the upstream gets of a request. */
 export interface RoutedRequest extends Pick<Route, "upstream" | "path" | "body"> {
+  /** In the place of the client's. */
+  readonly setHeaders: readonly Header[];
   /** Headers that must not reach it. */
   readonly removeHeaders: string[];
 }
@@ -108,7 +110,7 @@ export function createBodyRouteReply(routed: RoutedRequest, metadata: Struct): P
 }
 
 function formatRoute(
-  { upstream, path, body, removeHeaders }: RoutedRequest,
+  { upstream, path, body, setHeaders, removeHeaders }: RoutedRequest,
   further: readonly HeaderValueOption[],
 ): CommonResponse {
   return {
@@ -117,6 +119,7 @@ function formatRoute(
         formatRawHeader(UPSTREAM_HEADER, upstream),
         formatRawHeader(":path", path),
         CONTENT_IS_JSON,
+        ...setHeaders.map(([name, value]) => formatRawHeader(name, value)),
         ...further,
       ],
       remove_headers: removeHeaders,

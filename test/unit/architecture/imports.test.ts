@@ -14,6 +14,7 @@ const SHARED = [
   "deferred.ts",
   "errors.ts",
   "finding.ts",
+  "header-names.ts",
   "json-object.ts",
   "json-text.ts",
   "local-url.ts",

@@ -76,6 +76,7 @@ describe("parseConfig", () => {
         awsSigning: null,
         server: null,
         connectionReuse: true,
+        forwardHeaders: [],
         healthCheck: null,
         slowStartSeconds: null,
         tls: null,
@@ -86,6 +87,23 @@ describe("parseConfig", () => {
         ],
       },
     ]);
+  });
+
+  it("gives the headers that reach an upstream in lower case", () => {
+    const text = good.replace("catalog:", "    forward_headers: [X-Session, openai-beta]\ncatalog:");
+    expect(parse(text).upstreams[0]?.forwardHeaders).toEqual(["x-session", "openai-beta"]);
+  });
+
+  it.each([
+    ["Authorization", "is what clients send to this gateway; it never reaches an upstream"],
+    ["x-tags", "is what clients send to this gateway"],
+    ["Host", "belongs to the connection, to the request or to the gateway"],
+    ["x-igw-upstream", "belongs to the connection, to the request or to the gateway"],
+    ['":path"', "expected the name of a header: letters, digits and `-`"],
+    ['"x a"', "expected the name of a header: letters, digits and `-`"],
+  ])("lets no operator list %s among them", (name, says) => {
+    const text = good.replace("catalog:", `    forward_headers: [${name}]\ncatalog:`);
+    expect(problemsOf(text).join()).toContain(says);
   });
 
   it.each([

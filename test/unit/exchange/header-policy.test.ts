@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { namesToRemoveDownstream, namesToRemoveUpstream } from "../../../src/exchange/header-policy.ts";
+import {
+  limitBetas,
+  namesToRemoveDownstream,
+  namesToRemoveUpstream,
+} from "../../../src/exchange/header-policy.ts";
 
 describe("namesToRemoveUpstream", () => {
   it("takes off credentials, the client's traces and what the gateway answers for", () => {
@@ -30,17 +34,37 @@ describe("namesToRemoveUpstream", () => {
     expect(namesToRemoveUpstream([...names, ...names])).toEqual(names);
   });
 
-  it("leaves everything else, pseudo-headers included", () => {
-    expect(
-      namesToRemoveUpstream([
-        ":path",
-        "content-type",
-        "user-agent",
-        "x-custom",
-        "x-igw-path",
-        "x-forwarded-proto",
-      ]),
-    ).toEqual([]);
+  it("takes off what nobody knows, however often it comes", () => {
+    expect(namesToRemoveUpstream(["x-custom", "x-custom", "accept"])).toEqual(["x-custom"]);
+    expect(namesToRemoveUpstream(["x-custom"])).toEqual(["x-custom"]);
+    const long = `x-${"a".repeat(100)}`;
+    expect(namesToRemoveUpstream([long])).toEqual([long]);
+  });
+
+  it("leaves what every upstream gets, and what Envoy needs until then", () => {
+    const names = [":path", "content-type", "content-length", "accept", "user-agent", "x-request-id"];
+    const trace = ["traceparent", "tracestate", "b3", "x-b3-traceid"];
+    const envoys = ["x-igw-path", "x-forwarded-proto", "x-envoy-original-path"];
+    expect(namesToRemoveUpstream([...names, ...trace, ...envoys])).toEqual([]);
+  });
+
+  it("leaves what the protocol and the operator name", () => {
+    const names = ["anthropic-version", "x-session", "anthropic-beta"];
+    expect(namesToRemoveUpstream(names, ["anthropic-version", "x-session"])).toEqual(["anthropic-beta"]);
+  });
+});
+
+describe("limitBetas", () => {
+  it.each([
+    ["a-2025-01-01,context-1m-2025-08-07,b", 200_000, "a-2025-01-01,b"],
+    ["context-1m-2025-08-07", 200_000, ""],
+    ["a, Context-500K-x", 200_000, "a"],
+    ["context-1m", 999_999, ""],
+    ["context-1m-2025-08-07", 1_000_000, "context-1m-2025-08-07"],
+    ["context-management-2025-06-27,interleaved-thinking-2025-05-14", 8_000, null],
+    ["context-200k-2026-01-01", 200_000, null],
+  ])("leaves of %s what a window of %d tokens has room for", (betas, window, kept) => {
+    expect(limitBetas(betas, window)).toBe(kept ?? betas);
   });
 });
 

@@ -1,8 +1,10 @@
 /** What an upstream asks of its callers: secrets, each in a header of its own. Only Envoy reads them. */
 import * as z from "zod";
 
+import { isReservedHeader } from "../../../header-names.ts";
+import { headerName } from "./header-name.ts";
 import { Secret, VARIABLE_NAME_FORM, type SecretSource } from "../../secret.ts";
-import { described, mapping, ofType, SECRET_EXPECTATION, text, VARIABLE_EXPECTATION } from "../fields.ts";
+import { described, mapping, ofType, SECRET_EXPECTATION, VARIABLE_EXPECTATION } from "../fields.ts";
 
 /** One header with a secret in it. */
 export interface UpstreamCredential {
@@ -16,36 +18,7 @@ export interface UpstreamCredential {
 const DEFAULT_HEADER = "authorization";
 const BEARER = "Bearer ";
 
-/** The connection's own, and those by which Envoy and the sidecar say where a request goes and what it carries. */
-const RESERVED_HEADERS: ReadonlySet<string> = new Set([
-  // RFC 9110, section 7.6.1.
-  "connection",
-  "keep-alive",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-  "host",
-  "content-length",
-  "content-type",
-  "content-encoding",
-  "accept",
-  "accept-encoding",
-  "expect",
-  "user-agent",
-  "via",
-  "forwarded",
-  "x-request-id",
-  "traceparent",
-  "tracestate",
-]);
-const RESERVED_PREFIXES: readonly string[] = ["x-igw-", "x-envoy-", "x-forwarded-"];
-
-const HEADER = text(
-  "the name of a header: letters, digits and `-`",
-  /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,126}[A-Za-z0-9])?$/,
-).refine((name) => !isReserved(name.toLowerCase()), {
+const HEADER = headerName().refine((name) => !isReservedHeader(name.toLowerCase()), {
   error: (issue) =>
     `\`${String(issue.input)}\` belongs to the connection, to the request or to the gateway: no credential goes there`,
 });
@@ -53,10 +26,6 @@ const PREFIX_EXPECTATION = 'expected a text of at most 128 printable ASCII chara
 const PREFIX = ofType(z.string({ error: PREFIX_EXPECTATION }), "string")
   .max(128, { error: PREFIX_EXPECTATION })
   .regex(/^[\x20-\x7e]*$/, { error: PREFIX_EXPECTATION });
-
-function isReserved(name: string): boolean {
-  return RESERVED_HEADERS.has(name) || RESERVED_PREFIXES.some((prefix) => name.startsWith(prefix));
-}
 
 /** What was found is never shown: it may be the secret itself. */
 function createFields() {

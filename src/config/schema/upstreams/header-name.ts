@@ -1,0 +1,26 @@
+import {
+  CLIENT_CREDENTIAL_HEADERS,
+  INCLUDE_COST_HEADER,
+  isReservedHeader,
+  TAGS_HEADER,
+} from "../../../header-names.ts";
+import { text } from "../fields.ts";
+
+/** The name of a request's header, in whatever letters. */
+export const headerName = () =>
+  text("the name of a header: letters, digits and `-`", /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,126}[A-Za-z0-9])?$/);
+
+const OWN: readonly string[] = [...CLIENT_CREDENTIAL_HEADERS, TAGS_HEADER, INCLUDE_COST_HEADER];
+
+/** A header of clients that may reach an upstream; comes out in lower case. */
+export const forwardedHeader = () =>
+  headerName()
+    .refine((name) => !isReservedHeader(name.toLowerCase()), {
+      error: (issue) =>
+        `\`${String(issue.input)}\` belongs to the connection, to the request or to the gateway, which see to it`,
+    })
+    .refine((name) => !OWN.includes(name.toLowerCase()), {
+      error: (issue) =>
+        `\`${String(issue.input)}\` is what clients send to this gateway; it never reaches an upstream`,
+    })
+    .transform((name) => name.toLowerCase());

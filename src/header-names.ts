@@ -1,0 +1,47 @@
+/** Names of HTTP headers, in lower case, that more than one stage must know. */
+
+/** By which clients send their own keys: none of them ever reaches an upstream. */
+export const CLIENT_CREDENTIAL_HEADERS: readonly string[] = [
+  "authorization",
+  "proxy-authorization",
+  "x-api-key",
+  // Azure's and Google's clients.
+  "api-key",
+  "x-goog-api-key",
+  "cookie",
+];
+
+/** What a client tells the gateway alone: whose cost a request is, and that it wishes to see it. */
+export const TAGS_HEADER = "x-tags";
+export const INCLUDE_COST_HEADER = "x-include-cost";
+
+/** The connection's own, and those by which Envoy and the sidecar say where a request goes and what it carries. */
+const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
+  // RFC 9110, section 7.6.1.
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "host",
+  "content-length",
+  "content-type",
+  "content-encoding",
+  "accept",
+  "accept-encoding",
+  "expect",
+  "user-agent",
+  "via",
+  "forwarded",
+  "x-request-id",
+  "traceparent",
+  "tracestate",
+]);
+const INTERNAL_PREFIXES: readonly string[] = ["x-igw-", "x-envoy-", "x-forwarded-"];
+
+/** Whether a header belongs to the connection, to the request or to the gateway. */
+export function isReservedHeader(name: string): boolean {
+  return CONNECTION_HEADERS.has(name) || INTERNAL_PREFIXES.some((prefix) => name.startsWith(prefix));
+}
