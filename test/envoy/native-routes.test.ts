@@ -106,6 +106,14 @@ describe("a messages request to an upstream that speaks messages", () => {
     expect(row).toMatchObject({ estimated: false, cached_input_tokens: 5, output_tokens: 20 });
   });
 
+  it("[native.usage] costs its compactions, too, which stand beside its own figures", async () => {
+    const key = await chat.stack.createKey();
+    const compaction = '{"type":"compaction","input_tokens":1000,"output_tokens":50}';
+    chat.upstream.answer(json(MESSAGE.replace('"usage":{', `"usage":{"iterations":[${compaction}],`)));
+    await chat.send({ path: MESSAGES_PATH, body: messages(), key: key.key });
+    expect((await readSpend(chat.stack, key)).key).toBe(MESSAGE_COST + 1_000n * 100n + 50n * 400n);
+  });
+
   it("[native.stream] is streamed byte for byte but for the model's name: pings, comments and unknown events too", async () => {
     chat.upstream.answer(stream(messagesStream(CHAT_UPSTREAM_MODEL)));
     const { text, headers } = await chat.send({ path: MESSAGES_PATH, body: messages({ stream: true }) });
@@ -186,6 +194,20 @@ describe("strict caps before an upstream that speaks messages", () => {
     chat.upstream.answer(json(MESSAGE));
     expect((await send([image])).status).toBe(402);
     expect((await send([{ type: "text", text: "hello" }])).status).toBe(200);
+  });
+
+  it("[native.strict_caps] let the context be cleared, and refuse what has the model write a summary of it", async () => {
+    const key = await chat.stack.createKey({}, { strictCaps: true });
+    chat.upstream.answer(json(MESSAGE));
+    const send = (type: string) => {
+      const body = messages({ context_management: { edits: [{ type }] } });
+      return chat.send({ path: MESSAGES_PATH, body, key: key.key });
+    };
+    expect((await send("clear_thinking_20251015")).status).toBe(200);
+    const refused = await send("compact_20260112");
+    expect(refused.status).toBe(400);
+    expect(readError(refused)).toMatchObject({ param: "context_management.edits.0" });
+    expect(chat.upstream.requests).toHaveLength(1);
   });
 
   it("[native.strict_caps] refuse tools that run at the server without a bound, which are taken without them", async () => {

@@ -2,7 +2,7 @@ import type { ModelTarget, ProtocolName } from "../client-protocol.ts";
 import { shorten, unsupportedField } from "../json/field-error.ts";
 import type { JsonBody } from "../json/parse-body.ts";
 import { findCostField } from "./cost-fields.ts";
-import { HARMLESS_FIELDS } from "./harmless-fields.ts";
+import { isHarmlessField } from "./known-fields.ts";
 
 /** On which terms a client's own fields go upstream. */
 export interface FieldTerms {
@@ -17,9 +17,8 @@ export interface FieldTerms {
  * @throws GatewayError 400 naming the field, and what to do.
  */
 export function refuseFields({ text, members }: JsonBody, { protocol, model, strictCaps }: FieldTerms): void {
-  const harmless = HARMLESS_FIELDS[protocol];
   for (const { key, valueStart, valueEnd } of members) {
-    if (harmless.has(key)) continue;
+    if (isHarmlessField(protocol, key)) continue;
     const field = findCostField(key);
     if (field?.kind === "refused" && text.slice(valueStart, valueEnd) !== "null") {
       throw unsupportedField(shorten(key), `this field does not reach a model's server; ${field.instead}`);
@@ -35,6 +34,6 @@ export function refuseFields({ text, members }: JsonBody, { protocol, model, str
 
 /** Whether a field does not go upstream: of a closed list, in whatever letters. */
 export function isTakenOff(key: string, protocol: ProtocolName): boolean {
-  if (HARMLESS_FIELDS[protocol].has(key)) return false;
+  if (isHarmlessField(protocol, key)) return false;
   return findCostField(key) !== undefined;
 }

@@ -1,7 +1,8 @@
 import { formatJson } from "../json/exact-json.ts";
 import type { JsonBody } from "../json/parse-body.ts";
 import { countInkBytes } from "../ink-bytes.ts";
-import type { PromptSize } from "../client-protocol.ts";
+import type { PromptSize, ProtocolName } from "../client-protocol.ts";
+import { isWholeField } from "../fields/known-fields.ts";
 
 /** Collects what of a body is put before the model, in the order of reading. Lenient: the upstream checks the body. */
 export class PromptParts {
@@ -42,9 +43,9 @@ export class PromptParts {
     }
   }
 
-  /** @param known Fields of which it is known what they add to the prompt. */
-  findUnknown({ members }: Pick<JsonBody, "members">, known: ReadonlySet<string>): void {
-    this.#hasUnknownFields ||= members.some(({ key }) => !known.has(key));
+  /** Fields of which it is not known what they add to the prompt. */
+  findUnknown({ members }: Pick<JsonBody, "members">, protocol: ProtocolName): void {
+    this.#hasUnknownFields ||= members.some(({ key }) => !isWholeField(protocol, key));
   }
 
   get text(): string {

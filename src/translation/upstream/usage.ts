@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../json-object.ts";
+import { isJsonObject, toArray, type JsonObject } from "../../json-object.ts";
 import type { UsageContradiction } from "../client-protocol.ts";
 import type { TokenUsage } from "../../token-usage.ts";
 import { nameServiceTier } from "./service-tiers.ts";
@@ -46,7 +46,24 @@ export function readResponseUsage(value: unknown): ReportedUsage | null {
 
 /** The usage of a message of Anthropic's Messages protocol, as `readUsage`. */
 export function readMessageUsage(value: unknown): ReportedUsage | null {
-  return readForm(value, USAGE_FORMS.messages);
+  return readForm(isJsonObject(value) ? addCompactions(value) : value, USAGE_FORMS.messages);
+}
+
+/** The figures of a message that its compactions have beside it. */
+const COMPACTED = ["input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
+const MAX_ITERATIONS = 1_000;
+
+/** A compaction is generated and billed beside the message, whose own figures do not count it. */
+function addCompactions(usage: JsonObject): JsonObject {
+  const compactions = toArray(usage["iterations"])
+    .slice(0, MAX_ITERATIONS)
+    .filter((iteration) => isJsonObject(iteration) && iteration["type"] === "compaction");
+  if (compactions.length === 0 || !isTokenCount(usage["input_tokens"])) return usage;
+  const sums = COMPACTED.map((name) => {
+    const figures = [usage, ...(compactions as JsonObject[])].map((each) => readFigure(each, [[name]]));
+    return [name, figures.reduce((sum, figure) => sum + figure, 0)];
+  });
+  return { ...usage, ...Object.fromEntries(sums) };
 }
 
 /**
@@ -54,7 +71,8 @@ export function readMessageUsage(value: unknown): ReportedUsage | null {
  * those before them; one that is impossible is not told, and totals do not fall.
  */
 export function mergeMessageUsage(before: JsonObject, delta: JsonObject): JsonObject {
-  const isTold = (figure: unknown): boolean => isJsonObject(figure) || isTokenCount(figure);
+  const isTold = (figure: unknown): boolean =>
+    isJsonObject(figure) || Array.isArray(figure) || isTokenCount(figure);
   const told = Object.fromEntries(Object.entries(delta).filter(([, figure]) => isTold(figure)));
   const merged = { ...before, ...told };
   const { output_tokens: outputBefore } = before;

@@ -1,5 +1,6 @@
 import type { PromptSize } from "../../client-protocol.ts";
 import { isJsonObject } from "../../../json-object.ts";
+import { isWholeField } from "../../fields/known-fields.ts";
 import { countInkBytes } from "../../ink-bytes.ts";
 import { type JsonBody } from "../../json/parse-body.ts";
 
@@ -8,44 +9,6 @@ const TEXT_PARTS: ReadonlySet<unknown> = new Set(["text", "refusal", "thinking"]
 
 /** Fields whose value is the prompt's text too, rendered by the model's chat template as the JSON that it is. */
 const SCHEMA_FIELDS: ReadonlySet<string> = new Set(["tools", "functions", "response_format"]);
-
-/** Fields that add nothing to the prompt but what stands in them; another may have the model's server add to it. */
-const WHOLE_FIELDS: ReadonlySet<string> = new Set([
-  "model",
-  "messages",
-  "tools",
-  "tool_choice",
-  "parallel_tool_calls",
-  "functions",
-  "function_call",
-  "response_format",
-  "max_tokens",
-  "max_completion_tokens",
-  "n",
-  "best_of",
-  "stop",
-  "stream",
-  "stream_options",
-  "temperature",
-  "top_k",
-  "top_p",
-  "min_p",
-  "frequency_penalty",
-  "presence_penalty",
-  "repetition_penalty",
-  "logit_bias",
-  "logprobs",
-  "top_logprobs",
-  "seed",
-  "reasoning_effort",
-  "verbosity",
-  "metadata",
-  "prompt_cache_key",
-  "safety_identifier",
-  "service_tier",
-  "store",
-  "user",
-]);
 
 /** Words of the protocol rather than of the prompt. */
 const STRUCTURE_FIELDS: ReadonlySet<string> = new Set(["role", "type"]);
@@ -79,7 +42,7 @@ export function measurePrompt(
     hasMedia,
     hasTools: hasTools(body.value),
     predictionBytes,
-    isWhole: !hasMedia && body.members.every(({ key }) => WHOLE_FIELDS.has(key)),
+    isWhole: !hasMedia && body.members.every(({ key }) => isWholeField("chat", key)),
   };
 }
 

@@ -3,34 +3,16 @@ import type { RequestBody } from "../../client-protocol.ts";
 import { PromptParts } from "../../pass-through/prompt-parts.ts";
 
 /** Fields that are read here. */
-const FIELDS = ["system", "messages", "tools", "mcp_servers", "container"] as const;
-
-/** Fields that add nothing to the prompt but what stands in them; another may have the model's server add to it. */
-const WHOLE_FIELDS: ReadonlySet<string> = new Set([
-  "model",
-  "max_tokens",
-  "system",
-  "messages",
-  "tools",
-  "tool_choice",
-  "thinking",
-  "output_config",
-  "cache_control",
-  "metadata",
-  "service_tier",
-  "stop_sequences",
-  "stream",
-  "temperature",
-  "top_k",
-  "top_p",
-]);
+const FIELDS = ["system", "messages", "tools", "context_management"] as const;
+/** Edits of the context that take something of it away. */
+const CLEARING = /^clear_/;
 
 /** Reads the prompt of a Messages request as far as the gateway must know it. Never throws. */
 export function readPrompt(body: RequestBody): PromptParts {
   const parts = new PromptParts();
   const { system, messages, tools, output_config: outputConfig } = body.value;
   parts.findRepeated(body, FIELDS);
-  parts.findUnknown(body, WHOLE_FIELDS);
+  parts.findUnknown(body, "messages");
   readContent(system, parts);
   for (const message of toArray(messages)) {
     parts.messages += 1;
@@ -41,7 +23,22 @@ export function readPrompt(body: RequestBody): PromptParts {
     parts.addJson(tool);
   }
   if (isJsonObject(outputConfig)) parts.addJson(outputConfig["format"]);
+  findOtherEdits(body.value["context_management"], parts);
   return parts;
+}
+
+/** Some have the server's model write a summary first, and read it. */
+function findOtherEdits(management: unknown, parts: PromptParts): void {
+  if (!isJsonObject(management)) return;
+  const { edits, ...others } = management;
+  const wrong = toArray(edits).findIndex((edit) => {
+    const type = isJsonObject(edit) ? edit["type"] : null;
+    return typeof type !== "string" || !CLEARING.test(type);
+  });
+  const [other] = Object.keys(others);
+  if (wrong === -1 && other === undefined) return;
+  const param = `context_management.${wrong === -1 ? other : `edits.${wrong}`}`;
+  parts.unbounded ??= { param, reason: "may have the model's server generate more than the answer" };
 }
 
 function readContent(content: unknown, parts: PromptParts): void {

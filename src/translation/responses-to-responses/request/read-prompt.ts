@@ -5,34 +5,6 @@ import { PromptParts } from "../../pass-through/prompt-parts.ts";
 /** Fields that are read here. */
 const FIELDS = ["instructions", "input", "tools"] as const;
 
-/** Fields that add nothing to the prompt but what stands in them; another may have the model's server add to it. */
-const WHOLE_FIELDS: ReadonlySet<string> = new Set([
-  "model",
-  "input",
-  "instructions",
-  "tools",
-  "tool_choice",
-  "parallel_tool_calls",
-  "max_output_tokens",
-  "max_tool_calls",
-  "reasoning",
-  "text",
-  "include",
-  "metadata",
-  "prompt_cache_key",
-  "prompt_cache_retention",
-  "safety_identifier",
-  "service_tier",
-  "store",
-  "stream",
-  "stream_options",
-  "temperature",
-  "top_logprobs",
-  "top_p",
-  "truncation",
-  "user",
-]);
-
 /** Items of which the model reads what stands in them. */
 const TEXT_ITEMS: ReadonlySet<unknown> = new Set([
   "function_call",
@@ -48,7 +20,7 @@ export function readPrompt(body: RequestBody): PromptParts {
   const parts = new PromptParts();
   const { instructions, input, tools, text } = body.value;
   parts.findRepeated(body, FIELDS);
-  parts.findUnknown(body, WHOLE_FIELDS);
+  parts.findUnknown(body, "responses");
   readItems(instructions, parts);
   readItems(input, parts);
   readTools(tools, parts);

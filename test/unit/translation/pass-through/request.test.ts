@@ -125,6 +125,24 @@ describe("the size of a prompt that passes through", () => {
   });
 
   it.each([
+    [
+      { edits: [{ type: "clear_thinking_20251015", keep: "all" }, { type: "clear_tool_uses_20250919" }] },
+      null,
+    ],
+    [{ edits: [] }, null],
+    [null, null],
+    [
+      { edits: [{ type: "clear_tool_uses_20250919" }, { type: "compact_20260112" }] },
+      "context_management.edits.1",
+    ],
+    [{ edits: [{}] }, "context_management.edits.0"],
+    [{ compact: true }, "context_management.compact"],
+  ])("has a bound with edits of the context that take away, and no others: %j", (management, param) => {
+    const { unbounded } = parseNative("messages", { context_management: management }).promptSize();
+    expect(unbounded?.param ?? null).toBe(param);
+  });
+
+  it.each([
     ["messages", '{"model":"a/b","max_tokens":1,"tools":[{"type":"web_search_1"}],"tools":[]}', "tools"],
     ["responses", '{"model":"a/b","input":"a","max_tool_calls":9,"max_tool_calls":1}', "max_tool_calls"],
   ] as const)("of %s gives its tools and their limits once: %s", (name, body, param) => {
