@@ -237,8 +237,10 @@ describe("strict caps", () => {
       const expected = { model: CHAT_UPSTREAM_MODEL, max_tokens: 5, max_completion_tokens: 5 };
       expect(body).toEqual({ ...chatBody(), ...expected });
     }
-    expect((await chat.send({ key: key.key, body: chatBody({ model: GOLD_MODEL }) })).status).toBe(200);
-    expect(chat.upstream.lastRequest.body).toMatchObject({ max_tokens: 100, max_completion_tokens: 100 });
+    for (const model of [GOLD_MODEL, "gold"]) {
+      expect((await chat.send({ key: key.key, body: chatBody({ model }) })).status).toBe(200);
+      expect(chat.upstream.lastRequest.body).toMatchObject({ max_tokens: 100, max_completion_tokens: 100 });
+    }
   });
 
   it.each([

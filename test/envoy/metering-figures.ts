@@ -31,6 +31,7 @@ export const METERED_CATALOG: readonly CatalogEntry[] = [
   catalogEntry(),
   catalogEntry({
     id: GOLD_MODEL,
+    aliases: ["gold"],
     max_output_tokens: 100,
     prices: { USD: { input: "10000", cached_input: "1000", output: "20000" } },
     profile: { passthrough_fields: ["retrieved"] },

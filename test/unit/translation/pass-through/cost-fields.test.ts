@@ -43,9 +43,17 @@ describe("the limit of output tokens", () => {
     ["several names, the smallest of them", { max_tokens: 9, n_predict: 7, max_new_tokens: 8 }, both(7)],
     ["a name that would win at llama.cpp", { max_tokens: 7, n_predict: -1 }, both(7)],
     ["a name in other letters", { MaxNewTokens: 7, "Max-Length": 900 }, both(7)],
+    // A Kelvin sign and a long s, which fold to k and s in readers of JSON that do not mind case.
+    ["a name in letters that fold to others", { "max_new_to\u212aen\u017f": 7 }, both(7)],
     ["no name", {}, {}],
   ])("is one, however a client gives it: by %s", (_how, fields, expected) => {
     expect(rest("chat", fields)).toEqual(expected);
+  });
+
+  it("of 0 tokens of a completion says nothing of how many there will be, since some servers take it for none", () => {
+    const body = { model: "acme/echo", prompt: "Hi", max_tokens: 0 };
+    const request = parseWith("completions", Buffer.from(JSON.stringify(body)), "completions");
+    expect(request.maxOutputTokens).toBeNull();
   });
 
   it("goes along under the names that the profile says", () => {
@@ -95,6 +103,14 @@ describe("fields by which another model answers, or more is generated", () => {
       expect(describeError(() => native.toUpstream(createModel()))).toContain(name);
     },
   );
+
+  it("are counted where the protocol has them, and taken off elsewhere", () => {
+    expect(rest("chat", { n: 2, best_of: 3 })).toEqual({ n: 2, best_of: 3 });
+    expect(rest("completions", { n: 2, best_of: 3 })).toEqual({ n: 2, best_of: 3 });
+    expect(rest("embeddings", { n: 2, best_of: 3 })).toEqual({});
+    const native = parseNative("messages", { n: 2, best_of: 3 }).toUpstream(createModel());
+    expect(Object.keys(JSON.parse(Buffer.from(native).toString()) as object)).not.toContain("n");
+  });
 
   it("pass by when they say nothing", () => {
     expect(rest("chat", { provider: null })).toEqual({});
