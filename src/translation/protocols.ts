@@ -34,6 +34,8 @@ const RESPONSES_FIELDS: ReadonlySet<string> = new Set([
   "tools",
   "max_tool_calls",
   ...TIER_FIELDS,
+  "input",
+  "instructions",
   ...STATE_FIELDS,
 ]);
 

@@ -299,7 +299,17 @@ describe("a responses request to an upstream that speaks responses", () => {
     ["background", { background: 1 }],
     ["input[0]", { input: [{ type: "item_reference", id: "rs_1" }] }],
     ["input[0]", { input: [{ id: "msg_1" }] }],
-  ])("[responses.native.state] is refused when it asks for state: %s", async (param, fields) => {
+    [
+      "input[1]",
+      {
+        input: [
+          { role: "user", content: "hi" },
+          { id: "msg_1", type: null },
+        ],
+      },
+    ],
+    ["instructions[0]", { instructions: [{ id: "msg_1" }] }],
+  ])("[responses.native.state] is refused when it asks for state: %s, %j", async (param, fields) => {
     const answer = await chat.send({ path, body: responses(fields) });
     expect(answer.status).toBe(400);
     expect(readError(answer)).toMatchObject({ code: "unsupported_parameter", param });

@@ -74,15 +74,15 @@ const COST_FIELDS: Readonly<Record<string, CostField>> = {
 };
 
 const BY_FOLDED_NAME: ReadonlyMap<string, CostField> = new Map(
-  Object.entries(COST_FIELDS).map(([name, field]) => [fold(name), field]),
+  Object.entries(COST_FIELDS).map(([name, field]) => [foldFieldName(name), field]),
 );
 
 /** Of a field in whatever letters: servers differ in whether `maxTokens` or `Max_Tokens` is `max_tokens` to them. */
 export function findCostField(name: string): CostField | undefined {
-  return BY_FOLDED_NAME.get(fold(name));
+  return BY_FOLDED_NAME.get(foldFieldName(name));
 }
 
 /** By way of upper case, so that the long s and the Kelvin sign fold as they do in case-insensitive JSON readers. */
-function fold(name: string): string {
+export function foldFieldName(name: string): string {
   return name.replace(/[_-]/g, "").toUpperCase().toLowerCase();
 }

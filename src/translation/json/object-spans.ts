@@ -70,6 +70,19 @@ export function findMembers(text: string, start = 0, bounds = NESTING_ALONE): Me
   }
 }
 
+/** Where the elements of the array begin that stands at `start`; of anything else, and of what is visibly broken, none. */
+export function* eachElement(text: string, start: number): Generator<number> {
+  if (text.charCodeAt(start) !== OPENING_BRACKET) return;
+  let index = skipSpace(text, start + 1);
+  while (index < text.length && text.charCodeAt(index) !== CLOSING_BRACKET) {
+    yield index;
+    const end = skipValue(text, index, new JsonCount(NESTING_ALONE));
+    if (end === index) return;
+    index = skipSpace(text, end);
+    if (text.charCodeAt(index) === COMMA) index = skipSpace(text, index + 1);
+  }
+}
+
 /** The text with the edits made, which must be in order and must not overlap. */
 export function applyEdits(text: string, edits: readonly Edit[]): string {
   let result = "";

@@ -69,14 +69,18 @@ export function readAskedServiceTier({ service_tier: tier }: JsonObject): string
  * cheap model would be charged and an expensive one used. Some servers also match keys without regard to case.
  * @throws GatewayError 400 naming the field.
  */
-export function refuseAmbiguousKeys({ members }: JsonBody, fields: ReadonlySet<string>): void {
+export function refuseAmbiguousKeys(
+  { members }: Pick<JsonBody, "members">,
+  fields: ReadonlySet<string>,
+  path = "",
+): void {
   const seen = new Set<string>();
   for (const { key } of members) {
     if (fields.has(key)) {
       if (seen.has(key)) {
         throw new GatewayError("invalid_parameter", {
-          message: `\`${key}\` is given more than once: give it once.`,
-          param: key,
+          message: `\`${path}${key}\` is given more than once: give it once.`,
+          param: path + key,
         });
       }
       seen.add(key);
@@ -85,8 +89,8 @@ export function refuseAmbiguousKeys({ members }: JsonBody, fields: ReadonlySet<s
     const folded = foldCase(key);
     if (fields.has(folded)) {
       throw new GatewayError("invalid_parameter", {
-        message: `There is no field ${JSON.stringify(key)}: write it \`${folded}\`.`,
-        param: key,
+        message: `There is no field ${JSON.stringify(path + key)}: write it \`${path}${folded}\`.`,
+        param: path + key,
       });
     }
   }

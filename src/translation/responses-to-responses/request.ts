@@ -18,7 +18,7 @@ export class ResponsesRequest extends PassThroughRequest {
   /** @throws GatewayError 400 naming the field and what was expected. */
   constructor(body: RequestBody, purpose: "answer" | "input_tokens") {
     refuseState(body.value);
-    refuseReferences(body.value["input"]);
+    refuseReferences(body);
     const maxOutputTokens = readMaxOutputTokens(body.value["max_output_tokens"]);
     const stream = readOptionalBoolean(body.value["stream"], "stream") ?? false;
     const { safety_identifier: safetyIdentifier, user } = body.value;

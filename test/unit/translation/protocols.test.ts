@@ -55,7 +55,10 @@ describe("the protocols", () => {
         "service_tier",
       ],
     ],
-    ["responses", ["model", "max_output_tokens", "stream", "tools", "previous_response_id", "background"]],
+    [
+      "responses",
+      ["model", "max_output_tokens", "stream", "tools", "input", "previous_response_id", "background"],
+    ],
   ] as const)(
     "[native.twice] refuse a body of %s that gives one of %j twice, or in other letters",
     (name, fields) => {

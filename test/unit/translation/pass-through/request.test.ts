@@ -34,9 +34,66 @@ describe("a request to an upstream that speaks its protocol", () => {
     expect(describeError(() => parseNative(name, fields))).toContain(error);
   });
 
-  it("of responses may have messages without a type, and say that it does not run in the background", () => {
-    const input = [{ id: "msg_1", role: "user", content: "Hi" }];
-    expect(parseNative("responses", { input, background: false }).promptSize().messages).toBe(1);
+  it.each([
+    { background: "true" },
+    { background: 1 },
+    { background: {} },
+    { Background: true },
+    { previous_response_id: "" },
+    { previousResponseId: "resp_1" },
+    { conversation: { id: "conv_1" } },
+    { Prompt: { id: "pmpt_1" } },
+  ])("[responses.native.state] of responses asks for state in any form of it: %j", (fields) => {
+    const [name] = Object.keys(fields);
+    expect(describeError(() => parseNative("responses", fields))).toMatch(
+      new RegExp(`^400 (?:unsupported|invalid)_parameter .*${name}`),
+    );
+  });
+
+  it.each([
+    [{ id: "msg_1" }],
+    [{ id: "msg_1", type: null }],
+    [{ id: "msg_1", type: "" }],
+    [{ id: "msg_1", type: "Item_Reference" }],
+    [{ id: "msg_1", type: " item-reference" }],
+    [{ id: "msg_1", type: "item_reference", role: "user", content: "hi" }],
+    [{ id: "msg_1", role: "user" }],
+    [{ id: "msg_1", role: "user", content: null }],
+    [{ id: "msg_1", type: "message", role: "assistant", status: "completed" }],
+    [{ id: "rs_1", type: "reasoning" }],
+  ])("[responses.native.state] of responses refers to an item of anybody's with %j", (reference) => {
+    const whole = { role: "user", content: "hi" };
+    for (const [fields, path] of [
+      [{ input: [whole, reference] }, "input[1]"],
+      [{ input: reference }, "input"],
+      [{ instructions: [reference] }, "instructions[0]"],
+    ] as const) {
+      expect(describeError(() => parseNative("responses", fields))).toMatch(
+        `400 unsupported_parameter ${path}: this gateway stores no responses; send the item whole`,
+      );
+    }
+  });
+
+  it.each([
+    ['{"type":"item_reference","id":"msg_1","type":"message","role":"user","content":"hi"}', "input[1].type"],
+    ['{"id":"msg_1","role":"user","content":"hi","ID":"msg_1"}', "input[1].ID"],
+    ['{"Type":"item_reference","id":"msg_1","role":"user","content":"hi"}', "input[1].Type"],
+  ])("[responses.native.state] of responses has no item that can be read in two ways: %s", (item, path) => {
+    const body = `{"model":"acme/echo","input":[ {"role":"user","content":"hi"} , ${item} ]}`;
+    expect(describeError(() => parseNative("responses", body))).toContain(`400 invalid_parameter`);
+    expect(describeError(() => parseNative("responses", body))).toContain(path);
+  });
+
+  it.each([
+    { role: "user", content: "item_reference" },
+    { id: "msg_1", role: "assistant", content: [{ type: "output_text", text: "hi" }] },
+    { id: "msg_1", type: "message", role: "assistant", status: "completed", content: [] },
+    { id: "rs_1", type: "reasoning", summary: [] },
+    { id: "fc_1", type: "function_call", call_id: "call_1", name: "f", arguments: "{}" },
+    { role: "user" },
+  ])("of responses goes on with a whole item, also one with an id: %j", (item) => {
+    const fields = { input: [item], background: false, previous_response_id: null };
+    expect(parseNative("responses", fields).model).toBe("acme/echo");
   });
 
   it("of responses goes on without what Codex tells of its user's installation, and else as it is", () => {
