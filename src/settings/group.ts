@@ -11,6 +11,7 @@ import {
   defaultsOf,
   type DescriptionOf,
   describeSettings,
+  recordSettings,
 } from "./table.ts";
 
 export interface GroupKind<Members extends Settings> extends Kind<
@@ -45,6 +46,7 @@ export function group<const Members extends Settings>(members: Members): GroupKi
     stored,
     convert: (wanted, current) => ({ ...current, ...convertSettings(members, wanted, current) }),
     describe: (value) => describeSettings(members, value),
+    record: (value) => recordSettings(members, value),
     ...asJson(stored),
   };
 }

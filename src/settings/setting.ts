@@ -33,8 +33,10 @@ export interface Kind<Value, Input = Value, Output = Value> {
   readonly stored: z.ZodType<Value>;
   /** @param current What it is now: what is left out of a group stays. */
   convert(input: Input, current: Value): Value;
-  /** As the API and the audit log show it. Never with a secret. */
+  /** As the API shows it. Never with a secret. */
   describe(value: Value): Output;
+  /** As the audit log has it, where `describe` shows values alike that are not. Never with a secret. */
+  record?(value: Value): unknown;
   /** As the field of a Redis hash; '' stands for none. */
   format(value: Value): string;
   /** @throws TypeError, ZodError, SyntaxError when the text has not the form that `format` writes. */

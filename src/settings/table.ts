@@ -75,7 +75,19 @@ export function convertSettings<Table extends Settings>(
   return Object.fromEntries(converted) as Partial<RecordOf<Table>>;
 }
 
-/** As the API and the audit log show them. Never with a secret. */
+/** As the audit log has them: what differs as it is kept differs here. Never with a secret. */
+export function recordSettings<Table extends Settings>(
+  table: Table,
+  record: RecordOf<Table>,
+): DescriptionOf<Table> {
+  const recorded = Object.entries(table).map(([name, { apiName, kind }]) => [
+    apiName,
+    kind.record === undefined ? kind.describe(record[name]) : kind.record(record[name]),
+  ]);
+  return Object.fromEntries(recorded) as DescriptionOf<Table>;
+}
+
+/** As the API shows them. Never with a secret. */
 export function describeSettings<Table extends Settings>(
   table: Table,
   record: RecordOf<Table>,

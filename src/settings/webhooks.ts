@@ -2,6 +2,7 @@
  * The kind of setting that is a list of webhooks: each with a format and a choice of alerts. What lets somebody send in
  * the organization's name, the URLs of Slack and Teams and PagerDuty's routing keys, is taken and never given back whole.
  */
+import { createHash } from "node:crypto";
 import * as z from "zod";
 import { formatTimeOrNull } from "../calendar.ts";
 import { record } from "./input-schemas.ts";
@@ -20,6 +21,7 @@ const MAX_WEBHOOKS = 10;
 /** Events API v2, United States; the European one is `https://events.eu.pagerduty.com/v2/enqueue`. */
 const PAGERDUTY_URL = "https://events.pagerduty.com/v2/enqueue";
 const SHOWN_CHARACTERS = 4;
+const FINGERPRINT_CHARACTERS = 8;
 
 /** Without what was found, which is a secret. */
 const ROUTING_KEY_EXPECTATION = "must be the 32 letters and digits of an integration key";
@@ -44,7 +46,9 @@ const input = z
         .string({ error: ROUTING_KEY_EXPECTATION })
         .regex(/^[0-9A-Za-z]{32}$/, { error: ROUTING_KEY_EXPECTATION })
         .optional()
-        .describe("Of `pagerduty`, and required there: the integration key of a service."),
+        .describe(
+          "Of `pagerduty`, and required there, with another URL once more: the integration key of a service.",
+        ),
       alerts: z
         .array(z.enum(WEBHOOK_ALERTS, { error: `expected one of ${WEBHOOK_ALERTS.join(", ")}` }), {
           error: "expected a list of alerts",
@@ -105,6 +109,7 @@ export function webhooks(): Kind<readonly FurtherWebhook[], z.output<typeof inpu
     convert: (wanted, current) =>
       wanted.map((one) => convertOne(one, current.find(({ id }) => id === one.id) ?? null)),
     describe: (list) => list.map(describeOne),
+    record: (list) => list.map(recordOne),
     ...asJson(stored),
   };
 }
@@ -114,12 +119,14 @@ function convertOne(wanted: WantedWebhook, current: FurtherWebhook | null): Furt
   const url = wanted.url ?? current?.url ?? PAGERDUTY_URL;
   const isSet = wanted.url !== undefined || wanted.routing_key !== undefined;
   const { disabledAtMs } = current ?? {};
+  const kept = url === current?.url ? current : null;
   return {
     id: current?.id ?? "",
     format,
     url,
-    routingKey: format === "pagerduty" ? (wanted.routing_key ?? current?.routingKey ?? null) : null,
-    secrets: url === current?.url ? current.secrets : [],
+    // A secret goes nowhere but where it was given for.
+    routingKey: format === "pagerduty" ? (wanted.routing_key ?? kept?.routingKey ?? null) : null,
+    secrets: kept?.secrets ?? [],
     alerts: WEBHOOK_ALERTS.filter((alert) =>
       (wanted.alerts ?? current?.alerts ?? WEBHOOK_ALERTS).includes(alert),
     ),
@@ -138,6 +145,15 @@ function describeOne(webhook: FurtherWebhook) {
     alerts: [...alerts],
     disabled_at: formatTimeOrNull(disabledAtMs),
   };
+}
+
+/** Two that are shown alike may lead to different places: a fingerprint of what is hidden tells them apart. */
+function recordOne(webhook: FurtherWebhook) {
+  const shown = describeOne(webhook);
+  const { format, url, routingKey } = webhook;
+  if (format === "standard") return shown;
+  const hash = createHash("sha256").update(`${url}\n${routingKey ?? ""}`);
+  return { ...shown, fingerprint: hash.digest("hex").slice(0, FINGERPRINT_CHARACTERS) };
 }
 
 /** The whole URL only where it lets nobody send. */
@@ -172,7 +188,11 @@ function explainOne(one: WantedWebhook, known: FurtherWebhook | undefined): read
   if (format !== "pagerduty" && one.routing_key !== undefined) {
     return ["routing_key", "is for `pagerduty` alone"];
   }
-  if (known !== undefined) return null;
+  if (known !== undefined) {
+    const isElsewhere = one.url !== undefined && one.url !== known.url;
+    if (format !== "pagerduty" || !isElsewhere || one.routing_key !== undefined) return null;
+    return ["routing_key", "is required with another URL: the one that is kept goes nowhere else"];
+  }
   if (format === "pagerduty") return one.routing_key === undefined ? ["routing_key", "is required"] : null;
   return one.url === undefined ? ["url", "is required"] : null;
 }

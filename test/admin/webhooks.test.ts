@@ -42,6 +42,10 @@ async function read(path: string): Promise<Shown[]> {
   return ((await admin.ok("GET", path))["notifications"] as { webhooks: Shown[] }).webhooks;
 }
 
+interface AuditedWebhooks {
+  readonly notifications: { readonly webhooks: readonly { url: string; fingerprint: string }[] };
+}
+
 describe("notifications.webhooks", () => {
   it("are made with ids, all alerts where none were chosen, and a secret that is shown once", async () => {
     const path = await createPath();
@@ -116,6 +120,44 @@ describe("notifications.webhooks", () => {
     expect(told).not.toContain("s3cret");
     expect(told).not.toContain(ROUTING_KEY);
     expect(told).not.toContain("whsec_");
+  });
+
+  it("leave a trace in the audit log where what is hidden of them alone was changed", async () => {
+    const path = await createPath();
+    const [slack] = await set(path, [{ format: "slack", url: SLACK_URL }]);
+    const other = SLACK_URL.replace("T000", "T666");
+    const [changed] = await set(path, [{ id: slack!.id, url: other }]);
+    expect(changed).toEqual(slack);
+    const audit = await admin.ok("GET", `${path}/audit`);
+    const [entry] = audit["data"] as { before: AuditedWebhooks; after: AuditedWebhooks }[];
+    const [before, after] = [entry!.before, entry!.after].map(
+      ({ notifications }) => notifications.webhooks[0],
+    );
+    expect(before!.url).toBe(after!.url);
+    expect(before!.fingerprint).toMatch(/^[0-9a-f]{8}$/);
+    expect(after!.fingerprint).not.toBe(before!.fingerprint);
+    expect(JSON.stringify(audit)).not.toMatch(/T000|T666/);
+  });
+
+  it("take no routing key along to another address", async () => {
+    const path = await createPath();
+    const [pager] = await set(path, [{ format: "pagerduty", routing_key: ROUTING_KEY }]);
+    const elsewhere = { id: pager!.id, url: receiver.url };
+    const body = { notifications: { webhooks: [elsewhere] } };
+    expect(await admin.refused("PATCH", path, { body })).toMatchObject({
+      status: 400,
+      param: "notifications.webhooks.0.routing_key",
+    });
+    const key = "f".repeat(32);
+    const [moved] = await set(path, [{ ...elsewhere, routing_key: key }]);
+    await admin.ok("POST", `${path}/webhooks/${moved!.id}/test`);
+    const sent = JSON.stringify(receiver.received);
+    expect(sent).toContain(key);
+    expect(sent).not.toContain(ROUTING_KEY);
+    // The same address again is none.
+    expect(await set(path, [{ id: pager!.id, url: receiver.url, alerts: ["budget_80"] }])).toMatchObject([
+      { routing_key: "…ffff" },
+    ]);
   });
 
   it.each([

@@ -1,16 +1,16 @@
 import { wholeCents } from "../../money.ts";
 import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
 import { organizationStateOf } from "../../settings/state.ts";
-import { describeSettings } from "../../settings/table.ts";
+import { describeSettings, recordSettings } from "../../settings/table.ts";
 import type { AuditFields } from "../../store/types/audit.ts";
 import type { OrganizationRecord } from "../../store/types/management.ts";
 import type { SpendFigures } from "../../store/types/reporting.ts";
 import type { NewWebhookSecrets } from "./change-organization.ts";
 import type { ApiServices } from "./route.ts";
 
-/** What a person has set, in the words of the API. Without the webhook's secret. */
-export function describeOrganization(record: OrganizationRecord) {
-  return describeSettings(ORGANIZATION_SETTINGS, record) satisfies AuditFields;
+/** What a person has set, for the audit log. Without the webhook's secret. */
+export function recordOrganization(record: OrganizationRecord) {
+  return recordSettings(ORGANIZATION_SETTINGS, record) satisfies AuditFields;
 }
 
 /** An organization as the API shows it. A webhook's secret is only there in the answer that sets its URL. */
@@ -19,7 +19,7 @@ export function formatOrganization(
   spend: SpendFigures,
   newSecrets: NewWebhookSecrets = new Map(),
 ) {
-  const settings = describeOrganization(record);
+  const settings = describeSettings(ORGANIZATION_SETTINGS, record);
   const { notifications } = settings;
   const { webhook, webhooks } = notifications;
   const withSecret = <Shown extends object>(channel: string, shown: Shown) => {

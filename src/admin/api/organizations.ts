@@ -17,7 +17,7 @@ import type { Page } from "../../store/types/page.ts";
 import type { Principal } from "../principal.ts";
 import { changeCurrent } from "./change-current.ts";
 import { type NewWebhookSecrets, planOrganizationChange } from "./change-organization.ts";
-import { describeOrganization, formatOrganization, readOrganizationSpend } from "./format-organization.ts";
+import { recordOrganization, formatOrganization, readOrganizationSpend } from "./format-organization.ts";
 import { answerList, parsePage } from "./list-answer.ts";
 import { describeChange, describeUpdate } from "./record-change.ts";
 import { defineOrganizationRoute, defineRoute } from "./route.ts";
@@ -45,7 +45,7 @@ const create = defineRoute({
           action: "organization.created",
           target: { type: "organization", id: made.id, name: made.name },
           before: null,
-          after: describeOrganization(made),
+          after: recordOrganization(made),
         },
         call,
       ),
@@ -117,8 +117,8 @@ const change = defineOrganizationRoute({
         {
           action: "organization.updated",
           target: { type: "organization", id: current.id, name: after.name },
-          before: describeOrganization(current),
-          after: describeOrganization(after),
+          before: recordOrganization(current),
+          after: recordOrganization(after),
         },
         call,
       );
