@@ -4,12 +4,18 @@
  * and not before it.
  *
  * Only where nothing but speed depends on it: a request that goes through ext_proc, to this very worker, with a body that
- * Envoy has buffered by then anyway, of a key whose last request here was admitted and left room for those under way. What
- * this guesses wrong is refused all the same, one step later.
+ * Envoy has buffered by then anyway, of a key whose last request here was admitted and left room for those of its own that
+ * are not decided. What this guesses wrong is refused all the same, one step later.
+ *
+ * A client that goes away before its body has come is never heard of again, and its decision stays until nobody can come
+ * for it. So what is kept is shared: nobody has more of it than a part of what is free, and what one key
+ * leaves behind neither stops another's requests here nor counts against its own once they are decided.
  */
+import type { Caller } from "../auth/key-directory.ts";
 import type { Clock } from "../clock.ts";
 import { setBounded } from "../set-bounded.ts";
 import { ShortLivedMap } from "../short-lived-map.ts";
+import { Tally } from "../tally.ts";
 import type { Decision } from "./decision.ts";
 
 export interface UnderWayOptions {
@@ -26,7 +32,10 @@ export interface AwaitedAdmission {
   decision: Decision | null;
 }
 
-interface Entry extends AwaitedAdmission {
+/** Whose request it is. */
+type Owner = Pick<Caller, "keyId" | "organizationId">;
+
+interface Entry extends AwaitedAdmission, Owner {
   readonly requestId: string;
   readonly sinceMs: number;
 }
@@ -35,6 +44,12 @@ interface Entry extends AwaitedAdmission {
 const MAX_BODY_BYTES = 128 * 1024;
 /** Some 2 kB each. Beyond it ext_authz waits. */
 const MAX_AWAITED = 10_000;
+/**
+ * A key, and an organization, has at most this part of what is still free. However many take all that they may, something
+ * is left for the next, while one alone, with nobody beside it, has what it can use.
+ */
+const KEY_SHARE = 1 / 16;
+const ORGANIZATION_SHARE = 1 / 4;
 /** Nobody comes for it any more: Envoy gives a request and its body a minute. */
 const ABANDONED_AFTER_MS = 90_000;
 const MAX_KEYS = 100_000;
@@ -43,6 +58,11 @@ export class AdmissionsUnderWay {
   readonly #options: UnderWayOptions;
   /** By request id, the oldest first. */
   readonly #awaited = new ShortLivedMap<string, Entry>();
+  /** Of these, how many a key and an organization have. */
+  readonly #ofKey = new Tally();
+  readonly #ofOrganization = new Tally();
+  /** By key id: requests that Redis has not decided, whether or not anybody waits for them. */
+  readonly #undecided = new Tally();
   /** By key id: whole requests that its last admission here has left it. */
   readonly #room = new Map<string, number>();
 
@@ -51,21 +71,25 @@ export class AdmissionsUnderWay {
   }
 
   /** @param bodyBytes `content-length` of a request that goes through ext_proc; null: it does not, or nobody knows. */
-  mayPass(keyId: string, bodyBytes: number | null): boolean {
+  mayPass(owner: Owner, bodyBytes: number | null): boolean {
     const isSmall = bodyBytes !== null && bodyBytes <= MAX_BODY_BYTES;
     if (!isSmall || !this.#options.isSameWorker()) return false;
     this.#dropAbandoned();
-    const { size } = this.#awaited;
-    return size < MAX_AWAITED && (this.#room.get(keyId) ?? 0) > size;
+    const { keyId } = owner;
+    return this.#hasShare(owner) && (this.#room.get(keyId) ?? 0) > this.#undecided.of(keyId);
   }
 
   /** The request goes on; `take` is called next. */
-  pass(requestId: string, decided: Promise<Decision>): void {
+  pass(requestId: string, { keyId, organizationId }: Owner, decided: Promise<Decision>): void {
     const sinceMs = this.#options.clock.monotonicMs();
-    const entry: Entry = { requestId, decided, decision: null, sinceMs };
+    const entry: Entry = { requestId, keyId, organizationId, decided, decision: null, sinceMs };
     this.#awaited.set(requestId, entry);
+    this.#ofKey.add(keyId, 1);
+    this.#ofOrganization.add(organizationId, 1);
+    this.#undecided.add(keyId, 1);
     const keep = (decision: Decision): void => {
       entry.decision = decision;
+      this.#undecided.add(keyId, -1);
     };
     void decided.then(keep);
   }
@@ -73,7 +97,7 @@ export class AdmissionsUnderWay {
   /** For the one who waits for it; null: another process let it pass. */
   take(requestId: string): AwaitedAdmission | null {
     const awaited = this.#awaited.get(requestId) ?? null;
-    this.#awaited.delete(requestId);
+    if (awaited !== null) this.#drop(awaited);
     return awaited;
   }
 
@@ -84,9 +108,23 @@ export class AdmissionsUnderWay {
 
   #dropAbandoned(): void {
     const beforeMs = this.#options.clock.monotonicMs() - ABANDONED_AFTER_MS;
-    for (const { requestId, sinceMs } of this.#awaited.values()) {
-      if (sinceMs >= beforeMs) return;
-      this.#awaited.delete(requestId);
+    for (const entry of this.#awaited.values()) {
+      if (entry.sinceMs >= beforeMs) return;
+      this.#drop(entry);
     }
+  }
+
+  #drop({ requestId, keyId, organizationId }: Entry): void {
+    this.#awaited.delete(requestId);
+    this.#ofKey.add(keyId, -1);
+    this.#ofOrganization.add(organizationId, -1);
+  }
+
+  #hasShare({ keyId, organizationId }: Owner): boolean {
+    const free = MAX_AWAITED - this.#awaited.size;
+    return (
+      this.#ofKey.of(keyId) < free * KEY_SHARE &&
+      this.#ofOrganization.of(organizationId) < free * ORGANIZATION_SHARE
+    );
   }
 }

@@ -114,8 +114,8 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
       return refuse(services, asked, { thrown, caller: NOBODY, rate: null });
     }
     const decided = decide(services, asked, caller);
-    if (services.underWay.mayPass(caller.keyId, bodyBytesOf(asked))) {
-      services.underWay.pass(requestId, decided);
+    if (services.underWay.mayPass(caller, bodyBytesOf(asked))) {
+      services.underWay.pass(requestId, caller, decided);
       const admissionHeader = formatAwaitedHeader({ requestId, protocol });
       return { kind: "admitted", admissionHeader, requestId, responseHeaders: formatIdHeaders(requestId) };
     }

@@ -3,10 +3,13 @@
  * refuses what is refused: with the same answer, before anything goes upstream.
  */
 import { readFileSync } from "node:fs";
+import { type ClientRequest, request as startRequest } from "node:http";
 import { join } from "node:path";
+import { Redis } from "ioredis";
 import { describe, expect, it } from "vitest";
 import { hashKey } from "../../src/auth/key-format.ts";
-import { chatBody, withChatStack } from "../support/chat-stack.ts";
+import { holdsKey } from "../../src/store/redis/keys.ts";
+import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
 import { type HttpAnswer, readError } from "../support/http.ts";
 import { finishChunk, textChunk, textCompletion, usageChunk } from "../support/scripted-answer.ts";
 import type { CreatedKey } from "../support/test-key.ts";
@@ -164,5 +167,42 @@ describe("a request that passes ext_authz ahead of its admission", () => {
     expect(await readLine(together, headers["user-agent"])).toMatchObject({
       code_details: "ext_authz_denied",
     });
+  });
+});
+
+/** Sends the headers of a request whose body does not come. */
+function sendHeadersAlone({ key }: CreatedKey): ClientRequest {
+  const { hostname, port } = new URL(alone.stack.baseUrl);
+  const headers = { authorization: `Bearer ${key}`, "content-length": "100" };
+  const request = startRequest({ hostname, port, path: CHAT_PATH, method: "POST", headers });
+  request.on("error", () => undefined);
+  request.flushHeaders();
+  return request;
+}
+
+describe("a key that abandons hundreds of requests behind their headers", () => {
+  const ABANDONED = 300;
+
+  it("leaves another key's requests their way ahead of the admission", async () => {
+    const hostile = await alone.stack.createKey({ requestsPerMinute: 6_000 });
+    expect((await alone.send({ key: hostile.key, body: chatBody() })).status).toBe(200);
+    const redis = new Redis(join(alone.stack.dir, "run/redis.sock"));
+    try {
+      const requests = Array.from({ length: ABANDONED }, () => sendHeadersAlone(hostile));
+      const entered = () => redis.zcard(holdsKey(hostile.organizationId));
+      await waitFor("all are admitted", async () => (await entered()) >= ABANDONED);
+      for (const request of requests) request.destroy();
+    } finally {
+      redis.disconnect();
+    }
+    const other = await alone.stack.createKey({ requestsPerMinute: 6 });
+    const userAgent = `other-${other.id}`;
+    const send = (name: string) =>
+      alone.send({ key: other.key, body: chatBody(), headers: { "user-agent": name } });
+    expect((await send("first")).status).toBe(200);
+    await setKey({ disabled: true })(other);
+    expect((await send(userAgent)).status).toBe(403);
+    // It went ahead: ext_proc refused it.
+    expect(await readLine(alone, userAgent)).toMatchObject({ code_details: "gateway" });
   });
 });

@@ -29,6 +29,7 @@ const SHARED = [
   "short-lived-map.ts",
   "shorten.ts",
   "tags.ts",
+  "tally.ts",
   "token-usage.ts",
   "turn-end.ts",
   "wait.ts",

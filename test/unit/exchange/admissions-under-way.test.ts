@@ -3,7 +3,8 @@ import { AdmissionsUnderWay } from "../../../src/exchange/admissions-under-way.t
 import { type Decision, NOBODY } from "../../../src/exchange/decision.ts";
 
 const REFUSED: Decision = { kind: "refused", reply: { status: 429, headers: [], body: "" }, log: NOBODY };
-const KEY = "key_1";
+const KEY = { keyId: "key_1", organizationId: "org_1" };
+const OTHER = { keyId: "key_2", organizationId: "org_2" };
 
 function open({ isSameWorker = true } = {}) {
   const clock = { nowMs: 0 };
@@ -20,9 +21,9 @@ describe("an admission under way", () => {
   it("is waited for by ext_authz until a request of the key was admitted, and again once one was refused", () => {
     const { underWay } = open();
     const seen = [underWay.mayPass(KEY, 100)];
-    underWay.learn(KEY, 9);
-    seen.push(underWay.mayPass(KEY, 100), underWay.mayPass("key_2", 100));
-    underWay.learn(KEY, 0);
+    underWay.learn(KEY.keyId, 9);
+    seen.push(underWay.mayPass(KEY, 100), underWay.mayPass(OTHER, 100));
+    underWay.learn(KEY.keyId, 0);
     seen.push(underWay.mayPass(KEY, 100));
     expect(seen).toEqual([false, true, false, false]);
   });
@@ -33,32 +34,33 @@ describe("an admission under way", () => {
     { name: "a length that is none", bodyBytes: Number.NaN },
   ])("is waited for by ext_authz with $name", ({ bodyBytes }) => {
     const { underWay } = open();
-    underWay.learn(KEY, 9);
+    underWay.learn(KEY.keyId, 9);
     expect(underWay.mayPass(KEY, bodyBytes)).toBe(false);
     expect(underWay.mayPass(KEY, 128 * 1024)).toBe(true);
   });
 
   it("is waited for by ext_authz where ext_proc may call another worker", () => {
     const { underWay } = open({ isSameWorker: false });
-    underWay.learn(KEY, 9);
+    underWay.learn(KEY.keyId, 9);
     expect(underWay.mayPass(KEY, 100)).toBe(false);
   });
 
-  it("passes no more requests than the key's bucket has left", () => {
+  it("passes no more requests than the key's bucket has left, those counted that are not decided", async () => {
     const { underWay } = open();
-    underWay.learn(KEY, 2);
-    for (const requestId of ["req_1", "req_2"]) {
+    underWay.learn(KEY.keyId, 2);
+    const decided = Promise.resolve(REFUSED);
+    for (const [requestId, decision] of [["req_1", never] as const, ["req_2", decided] as const]) {
       expect(underWay.mayPass(KEY, 100)).toBe(true);
-      underWay.pass(requestId, never);
+      underWay.pass(requestId, KEY, decision);
     }
     expect(underWay.mayPass(KEY, 100)).toBe(false);
-    underWay.take("req_1");
+    await decided;
     expect(underWay.mayPass(KEY, 100)).toBe(true);
   });
 
   it("is given to the first who comes for it, before its decision and after it", async () => {
     const { underWay } = open();
-    underWay.pass("req_1", Promise.resolve(REFUSED));
+    underWay.pass("req_1", KEY, Promise.resolve(REFUSED));
     const awaited = underWay.take("req_1");
     expect(awaited?.decision).toBeNull();
     expect(await awaited?.decided).toBe(REFUSED);
@@ -68,20 +70,72 @@ describe("an admission under way", () => {
 
   it("is forgotten when nobody has come for it in a minute and a half", () => {
     const { underWay, clock } = open();
-    underWay.learn(KEY, 2);
-    for (const requestId of ["req_1", "req_2"]) underWay.pass(requestId, never);
+    underWay.learn(KEY.keyId, 1_000_000);
+    underWay.pass("req_1", KEY, never);
     clock.nowMs = 90_000;
-    expect(underWay.mayPass(KEY, 100)).toBe(false);
-    clock.nowMs = 90_001;
-    expect(underWay.mayPass(KEY, 100)).toBe(true);
-    expect(underWay.take("req_1")).toBeNull();
+    underWay.mayPass(KEY, 100);
+    expect(underWay.take("req_1")).not.toBeNull();
+    underWay.pass("req_2", KEY, never);
+    clock.nowMs = 180_001;
+    underWay.mayPass(KEY, 100);
+    expect(underWay.take("req_2")).toBeNull();
+  });
+});
+
+/** Requests that pass and that nobody comes for, as long as they are let through; how many. */
+function abandon(underWay: AdmissionsUnderWay, owners: readonly (typeof KEY)[]): number {
+  let passed = 0;
+  for (let before = -1; before < passed;) {
+    before = passed;
+    for (const owner of owners) {
+      underWay.learn(owner.keyId, 1_000_000);
+      if (!underWay.mayPass(owner, 100)) continue;
+      underWay.pass(`req_${passed}`, owner, Promise.resolve(REFUSED));
+      passed += 1;
+    }
+  }
+  return passed;
+}
+
+describe("requests that are abandoned behind their headers", () => {
+  it("stop no other key's, however many they are", async () => {
+    const { underWay } = open();
+    underWay.learn(KEY.keyId, 600);
+    underWay.learn(OTHER.keyId, 1);
+    for (let sent = 0; sent < 120; sent += 1) underWay.pass(`req_${sent}`, KEY, Promise.resolve(REFUSED));
+    await Promise.resolve();
+    expect([underWay.mayPass(OTHER, 100), underWay.mayPass(KEY, 100)]).toEqual([true, true]);
   });
 
-  it("never takes more than so much memory: ext_authz waits for what is beyond it", () => {
+  it.each([
+    { whose: "one key", owners: [KEY], atMost: 10_000 / 16 },
+    {
+      whose: "an organization's hundred keys",
+      owners: Array.from({ length: 100 }, (_, index) => ({ ...KEY, keyId: `key_1_${index}` })),
+      atMost: 10_000 / 4,
+    },
+    {
+      whose: "a thousand organizations",
+      owners: Array.from({ length: 1_000 }, (_, index) => ({
+        keyId: `k_${index}`,
+        organizationId: `o_${index}`,
+      })),
+      atMost: 9_999,
+    },
+  ])("of $whose take their share of the memory and leave some for the next", ({ owners, atMost }) => {
     const { underWay } = open();
-    underWay.learn(KEY, 1_000_000);
-    let passed = 0;
-    for (; passed < 20_000 && underWay.mayPass(KEY, 100); passed += 1) underWay.pass(`req_${passed}`, never);
-    expect(passed).toBe(10_000);
+    const passed = abandon(underWay, owners);
+    expect(passed).toBeGreaterThan(atMost / 2);
+    expect(passed).toBeLessThanOrEqual(atMost);
+    underWay.learn(OTHER.keyId, 1);
+    expect(underWay.mayPass(OTHER, 100)).toBe(true);
+  });
+
+  it("have their share back when somebody has come for them", () => {
+    const { underWay } = open();
+    const passed = abandon(underWay, [KEY]);
+    expect(underWay.mayPass(KEY, 100)).toBe(false);
+    for (let taken = 0; taken < passed; taken += 1) underWay.take(`req_${taken}`);
+    expect(abandon(underWay, [KEY])).toBeGreaterThanOrEqual(passed);
   });
 });

@@ -1,0 +1,16 @@
+import { ShortLivedMap } from "./short-lived-map.ts";
+
+/** How many there are of each name. It has no more names than there are counts above 0. */
+export class Tally {
+  readonly #counts = new ShortLivedMap<string, number>();
+
+  of(name: string): number {
+    return this.#counts.get(name) ?? 0;
+  }
+
+  add(name: string, difference: number): void {
+    const count = this.of(name) + difference;
+    if (count > 0) this.#counts.set(name, count);
+    else this.#counts.delete(name);
+  }
+}
