@@ -6,7 +6,7 @@ import { dirname } from "node:path";
  * says.
  */
 export function writePrivateFile(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true });
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${process.pid}`;
   // A new file: an old one would keep the mode that it has.
   rmSync(draft, { force: true });

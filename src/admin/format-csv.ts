@@ -1,7 +1,7 @@
 /** Tables for spreadsheets: RFC 4180, and nothing in a cell that a spreadsheet would run. */
 
-/** What a cell that is a formula begins with (OWASP, "CSV Injection"). */
-const FORMULA = /^[=+\-@\t\r]/;
+/** What a cell that is a formula begins with (OWASP, "CSV Injection"), the full-width forms of the signs among it. */
+const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
 const SPECIAL = /[",\r\n]/;
 
 /**

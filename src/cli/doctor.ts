@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import type { DoctorFinding } from "../doctor/finding.ts";
 import { findLocalConfig } from "./local-gateway.ts";
 import { CommandError } from "./management/command-error.ts";
+import { cleanText } from "./terminal/cell.ts";
 import { type Level, openScreen, type Screen } from "./terminal/screen.ts";
 
 const MARKS = { ok: "ok     ", warning: "WARNING", problem: "PROBLEM" } as const;
@@ -74,8 +75,8 @@ function formatJson({ check, level, code, message, since, fix }: DoctorFinding):
 }
 
 function formatFinding(screen: Screen, { check, level, message, since, fix }: DoctorFinding): string {
-  const lines = [`${screen.paint(COLOURS[level], MARKS[level])}  ${check}: ${message}`];
+  const lines = [`${screen.paint(COLOURS[level], MARKS[level])}  ${check}: ${cleanText(message)}`];
   if (since !== null) lines.push(screen.paint("quiet", `         since ${since}`));
-  if (fix !== null) lines.push(`         → ${fix}`);
+  if (fix !== null) lines.push(`         → ${cleanText(fix)}`);
   return lines.join("\n");
 }

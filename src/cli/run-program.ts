@@ -1,6 +1,7 @@
 import { type Command, CommanderError } from "commander";
 import { UsageError } from "./management/command-error.ts";
 import { createStackProgram, isStackCommand } from "./stack-program.ts";
+import { cleanLines } from "./terminal/cell.ts";
 import { openScreen } from "./terminal/screen.ts";
 
 /** A command line that nobody can run: unknown command, missing option. */
@@ -28,7 +29,7 @@ export async function runProgram(argv: readonly string[]): Promise<number | null
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_EXIT_CODE;
     const screen = openScreen(process.stderr, { env: process.env });
-    process.stderr.write(`${screen.paint("bad", formatFailure(error))}\n`);
+    process.stderr.write(`${screen.paint("bad", cleanLines(formatFailure(error)))}\n`);
     return error instanceof UsageError ? USAGE_EXIT_CODE : 1;
   }
 }

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { Config } from "../config/schema.ts";
 import { entryFile } from "../package-files.ts";
 import { CommandError } from "./management/command-error.ts";
+import { cleanText } from "./terminal/cell.ts";
 import { openScreen } from "./terminal/screen.ts";
 
 /** `up`: the whole stack on one machine. */
@@ -50,7 +51,7 @@ async function tellProblems(config: Config): Promise<void> {
   if (problems.length === 0) return;
   const screen = openScreen(process.stderr, { env: process.env });
   const lines = problems.map(({ message, fix }) => {
-    return `  ${screen.paint("bad", message)}${fix === null ? "" : ` → ${fix}`}\n`;
+    return `  ${screen.paint("bad", cleanText(message))}${fix === null ? "" : ` → ${cleanText(fix)}`}\n`;
   });
   process.stderr.write(`What is wrong already:\n${lines.join("")}\n`);
 }
@@ -66,7 +67,7 @@ async function writeFirstConfigFile(options: UpCommandOptions): Promise<string |
   }
   const { writeFirstConfig } = await import("../launcher/first-config/write-first-config.ts");
   const file = config ?? "gateway.yaml";
-  const notice = (line: string): void => void process.stderr.write(`${line}\n`);
+  const notice = (line: string): void => void process.stderr.write(`${cleanText(line)}\n`);
   await writeFirstConfig({ upstream, keyVariable: upstreamKeyEnv, file, notice });
   return file;
 }

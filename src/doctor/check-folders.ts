@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { access, readdir, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
-import { type DoctorFinding, found, ok, reasonOf } from "./finding.ts";
+import { type DoctorFinding, type FindingCode, found, ok, reasonOf } from "./finding.ts";
 
 const GROUP_AND_OTHERS = 0o077;
 const OTHERS = 0o007;
@@ -13,10 +13,9 @@ const STALE_SPOOL_MS = 60_000;
 
 export async function checkFolders(config: Config): Promise<DoctorFinding[]> {
   const { dataDir, settlement, sidecar } = config;
-  const sockets =
-    sidecar.tcp === null ? [await checkPrivate("sockets", sidecar.sockets, "sidecar.sockets")] : [];
+  const sockets = sidecar.tcp === null ? [await checkPrivate("sockets", sidecar.sockets, SOCKETS)] : [];
   return [
-    await checkPrivate("data_dir", dataDir, "data_dir"),
+    await checkPrivate("data_dir", dataDir, DATA),
     ...(await checkTokenFile(dataDir)),
     await checkWritable("spool.folder", settlement.spool, "settlement.spool"),
     ...(await checkSpace(settlement.spool, settlement.spoolMaxBytes)),
@@ -57,14 +56,36 @@ async function checkParent(check: string, folder: string, field: string): Promis
   }
 }
 
-async function checkPrivate(check: string, folder: string, field: string): Promise<DoctorFinding> {
+interface Privacy {
+  readonly field: string;
+  readonly code: FindingCode;
+  /** What comes of it when it is open. */
+  readonly risk: string;
+}
+
+const SOCKETS: Privacy = {
+  field: "sidecar.sockets",
+  code: "sockets_open",
+  risk: "whoever reaches a socket there can ask the gateway to admit requests",
+};
+const DATA: Privacy = {
+  field: "data_dir",
+  code: "data_dir_open",
+  risk: "spool, logs and configuration lie there, which are nobody else's business",
+};
+
+async function checkPrivate(
+  check: string,
+  folder: string,
+  { field, code, risk }: Privacy,
+): Promise<DoctorFinding> {
   const writable = await checkWritable(check, folder, field);
   if (writable.level !== "ok") return writable;
   const state = await stat(folder).catch(() => null);
-  if (state === null || (state.mode & OTHERS) === 0 || check === "data_dir") return writable;
+  if (state === null || (state.mode & OTHERS) === 0) return writable;
   const mode = (state.mode & 0o777).toString(8);
-  const fix = `chmod o-rwx ${folder}: whoever reaches a socket there can ask the gateway to admit requests.`;
-  return found("sockets_open", check, {
+  const fix = `chmod o-rwx ${folder}: ${risk}.`;
+  return found(code, check, {
     message: `${folder} is open to every user of this host (mode ${mode}).`,
     fix,
   });

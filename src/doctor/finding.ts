@@ -72,6 +72,7 @@ export const FINDINGS = {
   folder_is_none: problemThat("A file is where a folder should be."),
   folder_cannot_be_made: problemThat("A folder is not there and cannot be made."),
   sockets_open: warningThat("Every user of this host reaches the workers' sockets."),
+  data_dir_open: warningThat("Every user of this host can look into the gateway's data."),
   operator_token_readable: problemThat("Others can read the operator's token."),
   spool_space_short: warningThat("The disk has less room than the spool may take."),
   spool_reported: problemThat("Charges that Redis will not take wait for a person."),

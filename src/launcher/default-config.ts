@@ -19,7 +19,7 @@ export interface DefaultConfigValues {
 /** Writes the built-in configuration into its data folder and returns the file's path. */
 export function writeDefaultConfig(values: DefaultConfigValues): string {
   const path = join(values.dataDir, "gateway.yaml");
-  mkdirSync(values.dataDir, { recursive: true });
+  mkdirSync(values.dataDir, { recursive: true, mode: 0o700 });
   writeFileSync(path, fillTemplate(readFileSync(TEMPLATE, "utf8"), values));
   return path;
 }

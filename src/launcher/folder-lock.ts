@@ -1,4 +1,5 @@
-import { join } from "node:path";
+import { mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { tryLock } from "../setup/lock.js";
 import { isRunning } from "../setup/process-identity.js";
 import { describeHolder, socketLockPath } from "../supervisor/socket-lock.ts";
@@ -34,6 +35,8 @@ export function lockSocketFolder(folder: string): Promise<FolderLock> {
  * @throws LaunchError when another process has the folder, or what was left does not end.
  */
 async function lockFolder(path: string, describe: (pid: number) => string): Promise<FolderLock> {
+  // The lock's folder is the data's, which is nobody else's business.
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const { lock, holder } = tryLock(path);
   if (lock === null) throw new LaunchError(describe(holder.pid));
   try {

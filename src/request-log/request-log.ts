@@ -109,7 +109,7 @@ export class RequestLog {
   /** The first part of the day that has room. */
   async #openFile(day: string): Promise<OpenFile> {
     const { dir, writer, maxFileBytes } = this.#options;
-    await mkdir(dir, { recursive: true });
+    await mkdir(dir, { recursive: true, mode: 0o700 });
     for (let part = 0; ; part += 1) {
       const handle = await open(join(dir, `${day}.${writer}.${part}.jsonl`), "a", FILE_MODE);
       const { size } = await handle.stat();

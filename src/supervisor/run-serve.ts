@@ -67,7 +67,7 @@ async function start(options: ServeOptions): Promise<void> {
   const sockets = listWorkerSockets(config);
   if (sockets.length > 0) lockSockets(config.sidecar.sockets);
   await requireUnused(sockets);
-  mkdirSync(config.dataDir, { recursive: true });
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const note = createNote(options, config.dataDir);
   note({ adminUrl: null });
   const onRestart = (crash: WorkerCrash): void => log.error(crash, "worker ended unasked, starting another");

@@ -35,6 +35,7 @@ describe("launch", () => {
     });
     expect(stack.child.stdoutLines).toHaveLength(1);
     const dataDir = join(stack.folder, "data");
+    expect(statSync(dataDir).mode & 0o777).toBe(0o700);
     for (const file of ["operator-token", "demo-key"]) {
       expect(statSync(join(dataDir, file)).mode & 0o777).toBe(0o600);
     }

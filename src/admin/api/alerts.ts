@@ -13,7 +13,7 @@ import type { OrganizationRecord } from "../../store/types/management.ts";
 import { AdminError, invalidField } from "../admin-error.ts";
 import { alert, alertPage, redelivery } from "../schemas/alert.ts";
 import { AUDIT_CURSOR } from "../schemas/audit-entry.ts";
-import { pageQuery } from "../schemas/page.ts";
+import { isInStreams, pageQuery } from "../schemas/page.ts";
 import { answerList, parsePage } from "./list-answer.ts";
 import { defineOrganizationRoute } from "./route.ts";
 
@@ -24,7 +24,7 @@ const list = defineOrganizationRoute({
   path: PATH,
   operationId: "listAlerts",
   summary: "Alerts with the state of each delivery, newest first; about 10,000 are kept.",
-  query: pageQuery(AUDIT_CURSOR),
+  query: pageQuery(AUDIT_CURSOR, isInStreams),
   answers: { 200: alertPage },
   handleInOrganization: async ({ organization, query }, { store, dashboardUrl = null }) => {
     const { id, notifications } = organization;

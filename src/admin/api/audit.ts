@@ -1,6 +1,6 @@
 /** `GET …/audit`: who changed what, when, from what to what. */
 import { AUDIT_CURSOR, auditPage } from "../schemas/audit-entry.ts";
-import { pageQuery } from "../schemas/page.ts";
+import { isInStreams, pageQuery } from "../schemas/page.ts";
 import { answerList, parsePage } from "./list-answer.ts";
 import { defineOrganizationRoute } from "./route.ts";
 
@@ -9,7 +9,7 @@ const list = defineOrganizationRoute({
   path: "/api/organizations/{organization}/audit",
   operationId: "listAuditEntries",
   summary: "Every change of the organization, its keys and tokens, newest first; about 10,000 are kept.",
-  query: pageQuery(AUDIT_CURSOR),
+  query: pageQuery(AUDIT_CURSOR, isInStreams),
   answers: { 200: auditPage },
   handleInOrganization: async ({ organization, query }, { store }) =>
     answerList(await store.listAuditEntries(organization.id, parsePage(query)), (entry) => ({

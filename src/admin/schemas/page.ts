@@ -8,16 +8,19 @@ const MAX_PAGE_LIMIT = 100;
 const limitError = `expected a whole number from 1 to ${MAX_PAGE_LIMIT}`;
 const AFTER_EXPECTATION = "expected `next` of the page before";
 
+/** What of texts in the form of a list's `next` can be one. */
+type IsPlace = (text: string) => boolean;
+
 /**
  * Query of a list.
  * @param after The form of this list's `next`.
  */
-export function pageQuery(after: RegExp) {
-  return record(pageFields(after));
+export function pageQuery(after: RegExp, isPlace?: IsPlace) {
+  return record(pageFields(after, isPlace));
 }
 
 /** The same fields, for a list that takes more than these. */
-export function pageFields(after: RegExp) {
+export function pageFields(after: RegExp, isPlace: IsPlace = () => true) {
   return {
     limit: z
       .int({ error: limitError })
@@ -28,9 +31,28 @@ export function pageFields(after: RegExp) {
     after: z
       .string({ error: AFTER_EXPECTATION })
       .regex(after, { error: AFTER_EXPECTATION })
+      .refine(isPlace, { error: AFTER_EXPECTATION })
       .optional()
       .describe("`next` of the page before; the first page when left out."),
   };
+}
+
+const LARGEST_ID_PART = 2n ** 64n - 1n;
+
+/**
+ * Whether every place of it can be an entry's of a Redis stream, "-" for the end of one left out: others Redis refuses.
+ * @see https://redis.io/docs/latest/develop/data-types/streams/#entry-ids
+ */
+export function isInStreams(cursor: string): boolean {
+  return cursor
+    .split("_")
+    .filter((place) => place !== "-")
+    .every((place) => {
+      // Told together with a text that has not the form of one.
+      if (!/^\d+-\d+$/.test(place)) return false;
+      const [time = 0n, sequence = 0n] = place.split("-").map((part) => BigInt(part));
+      return time <= LARGEST_ID_PART && sequence <= LARGEST_ID_PART && (time > 0n || sequence > 0n);
+    });
 }
 
 export type PageQuery = z.output<ReturnType<typeof pageQuery>>;

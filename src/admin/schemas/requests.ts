@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { record, timestamp } from "../../settings/input-schemas.ts";
 import { answer, count, moment, tagFilter } from "./fields.ts";
-import { pageFields, pageOf } from "./page.ts";
+import { isInStreams, pageFields, pageOf } from "./page.ts";
 
 /** Two places in two streams, or the end of one: what the store gives as `next`. */
 const REQUEST_CURSOR = /^(?:\d{1,20}-\d{1,20}|-)_(?:\d{1,20}-\d{1,20}|-)$/;
@@ -11,7 +11,7 @@ const STATUS_EXPECTATION =
 const ID_EXPECTATION = "expected a part of a request id: req_, hexadecimal digits and hyphens";
 
 export const requestQuery = record({
-  ...pageFields(REQUEST_CURSOR),
+  ...pageFields(REQUEST_CURSOR, isInStreams),
   key_id: z.string().max(100).optional().describe("Only this key's."),
   model: z.string().max(200).optional().describe("Only this model's."),
   upstream: z.string().max(200).optional().describe("Only those that were handed to this upstream."),

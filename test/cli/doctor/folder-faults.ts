@@ -84,6 +84,17 @@ export const FOLDER_FAULTS = {
       says: /mode 777/,
     },
   ],
+  data_dir_open: [
+    {
+      name: "the data's folder has mode 755",
+      provoke: (world) =>
+        world.examine({}, async (folder) => {
+          await mkdir(join(folder, "data"));
+          await chmod(join(folder, "data"), 0o755);
+        }),
+      says: /data is open to every user of this host \(mode 755\)/,
+    },
+  ],
   operator_token_readable: [
     {
       name: "the token's file has mode 644",
