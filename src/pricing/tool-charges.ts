@@ -16,6 +16,7 @@ export const NO_TOOLS: readonly ChargedTool[] = Object.freeze([]);
 
 /** Amounts are in millionths of a microcent, as products of tokens are. */
 const PER_USE = 1_000n;
+const MILLION = 1_000_000n;
 
 /** The same empty list for every request without such uses. */
 export function chargeTools(prices: ToolPrices, uses: ToolUses): readonly ChargedTool[] {
@@ -26,6 +27,14 @@ export function chargeTools(prices: ToolPrices, uses: ToolUses): readonly Charge
     if (rate !== null && count > 0) charged.push({ name, uses: count, rate });
   }
   return charged.length === 0 ? NO_TOOLS : charged;
+}
+
+/** What of a cost is for tools, in whole microcents: rounded up, as the cost is, and never more than that. */
+export function toolMicrocents(tools: readonly ChargedTool[], costMicrocents: bigint): bigint {
+  if (tools.length === 0) return 0n;
+  const amount = tools.reduce((sum, tool) => sum + toolAmount(tool), 0n);
+  const rounded = (amount + MILLION - 1n) / MILLION;
+  return rounded < costMicrocents ? rounded : costMicrocents;
 }
 
 /** Exact, in millionths of a microcent. */

@@ -4,6 +4,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import * as z from "zod";
+import { type ChargedTool, toolMicrocents } from "../pricing/tool-charges.ts";
 import { formatTags, OTHER_TAGS } from "../tags.ts";
 import { TOKEN_KINDS, TOKEN_NAMES } from "../token-usage.ts";
 import { NO_USAGE, type UsageFigures, type UsageRow } from "../store/types/reporting.ts";
@@ -54,6 +55,9 @@ const lineSchema = z.object({
   cache_write_1h_tokens: z.number().default(0),
   input_audio_tokens: z.number().default(0),
   output_audio_tokens: z.number().default(0),
+  server_tools: z
+    .record(z.string(), z.object({ uses: z.number().int(), microcents_per_thousand: z.number().int() }))
+    .default({}),
   estimated: z.boolean(),
   // Lines from before there were tags have neither.
   tags: z.record(z.string(), z.string()).default({}),
@@ -131,6 +135,14 @@ function rowOf(rows: Map<string, Map<string, MutableRow>>, line: Line): MutableR
   return row;
 }
 
+function toolsOf({ server_tools: tools }: Line): ChargedTool[] {
+  return Object.entries(tools).map(([name, { uses, microcents_per_thousand: rate }]) => ({
+    name,
+    uses,
+    rate: BigInt(rate),
+  }));
+}
+
 function add(figures: MutableFigures, line: Line, cost: bigint): void {
   for (const kind of TOKEN_KINDS) {
     figures[kind] += line[TOKEN_NAMES[kind]];
@@ -138,4 +150,5 @@ function add(figures: MutableFigures, line: Line, cost: bigint): void {
   figures.requests += 1;
   figures.estimatedRequests += line.estimated ? 1 : 0;
   figures.costMicrocents += cost;
+  figures.toolMicrocents += toolMicrocents(toolsOf(line), cost);
 }

@@ -7,7 +7,7 @@ import { describePrice } from "../pricing/charged-price.ts";
 import { type ChosenRates, chooseRates, isPricedTier, leastCost, type Price } from "../pricing/price.ts";
 import { reportCost } from "../pricing/cost-report.ts";
 import { costMicrocents, promptTokensOf } from "../pricing/rates.ts";
-import { type ChargedTool, chargeTools, NO_TOOLS } from "../pricing/tool-charges.ts";
+import { type ChargedTool, chargeTools, NO_TOOLS, toolMicrocents } from "../pricing/tool-charges.ts";
 import { NO_USES } from "../server-tools.ts";
 import type { ClientResult, Outcome } from "../request-log/line.ts";
 import type { Check } from "../store/types/reporting.ts";
@@ -253,7 +253,7 @@ export class RequestAccount {
     const tokens: TokenUsage = { ...known, outputTokens };
     const inputTokens = promptTokensOf(tokens);
     const cost = leastCost(this.price, { inputTokens, outputTokens });
-    return { ...this.#price(tokens, true), costMicrocents: cost };
+    return { ...this.#price(tokens, true), tools: NO_TOOLS, costMicrocents: cost };
   }
 
   get #subject(): TokenSubject {
@@ -316,6 +316,7 @@ export class RequestAccount {
     const { currency } = this;
     const input: ChargeInput = {
       totalMicrocents: settled.costMicrocents,
+      toolMicrocents: toolsOf(settled),
       sequence: this.#sequence,
       tokens: formatTokens(settled.tokens),
       requests: ending?.outcome === "not_sent" ? 0 : 1,
@@ -332,6 +333,7 @@ export class RequestAccount {
 function formatEstimate(estimate: Settled, currency: string): RequestEstimate {
   return {
     totalMicrocents: estimate.costMicrocents,
+    toolMicrocents: toolsOf(estimate),
     tokens: formatTokens(estimate.tokens),
     price: checkOf(estimate, currency),
   };
@@ -340,6 +342,11 @@ function formatEstimate(estimate: Settled, currency: string): RequestEstimate {
 function formatFinal({ settled, result }: Ending, currency: string): FinalFigures {
   const { status, errorCode, way } = result;
   return { status, errorCode, way, checks: [checkOf(settled, currency)] };
+}
+
+/** Most requests have none, and then nothing is said. */
+function toolsOf({ tools, costMicrocents: cost }: Settled): bigint | undefined {
+  return tools.length === 0 ? undefined : toolMicrocents(tools, cost);
 }
 
 function formatTokens(tokens: TokenUsage): RequestTokens {

@@ -58,6 +58,8 @@ const entrySchema = z.discriminatedUnion("kind", [
     charge: z.object({
       ...identityFields,
       totalMicrocents: amount,
+      // Lines of older versions do not have it.
+      toolMicrocents: amount.optional(),
       sequence: count,
       tokens: z.object({
         input: count,

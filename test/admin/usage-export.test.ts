@@ -35,7 +35,9 @@ beforeAll(async () => {
           const key = { organizationId: organization, keyId, hash: "" };
           const identity = { ...(await createIdentity(admin.store, key)), month: MONTH, day, model, tags };
           await admin.store.hold(holdInput(identity));
-          await admin.store.charge(chargeInput(identity, 1, (cost += 1_000_003n), { final: FINAL }));
+          await admin.store.charge(
+            chargeInput(identity, 1, (cost += 1_000_003n), { toolMicrocents: 7n, final: FINAL }),
+          );
         }
       }
     }
@@ -92,6 +94,7 @@ describe("an export of a month's usage", () => {
       "cache_write_1h_tokens",
       "input_audio_tokens",
       "output_audio_tokens",
+      "server_tool_microcents",
     ]) {
       expect(columns).toContain(column);
     }
@@ -117,6 +120,19 @@ describe("an export of a month's usage", () => {
       sumOf(focus.map((row) => row["x_CostMicrocents"])),
     ];
     expect(new Set(sums)).toEqual(new Set([await spent()]));
+  });
+
+  it("has what of it was for tools of the model's server in a column of its own, in each format", async () => {
+    const csv = parseCsv(await text("&format=csv")).rows;
+    const focus = parseCsv(await text("&format=focus")).rows;
+    const lines = (await text("&format=jsonl")).trimEnd().split("\n");
+    const told = [
+      csv.map((row) => Number(row["server_tool_microcents"])),
+      focus.map((row) => Number(row["x_ServerToolMicrocents"])),
+      lines.map((line) => (JSON.parse(line) as Record<string, unknown>)["server_tool_microcents"]),
+    ];
+    const requests = csv.map((row) => (row["model"] === "" ? 0 : Number(row["requests"])));
+    expect(told).toEqual([0, 1, 2].map(() => requests.map((count) => 7 * count)));
   });
 
   it("is JSON lines with tags as an object", async () => {

@@ -14,12 +14,16 @@ let organization = "";
 const keys: string[] = [];
 let today = "";
 
+/** What of each request's cost is for tools. */
+const TOOL_MICROCENTS = 10;
+
 /** One settled request: 10 input, 3 cached, 7 output, 1 reasoning tokens. */
 async function spend(keyId: string, model: string, microcents: bigint): Promise<string> {
   const key: TestKey = { organizationId: organization, keyId, hash: "" };
   const identity = { ...(await createIdentity(admin.store, key)), model };
   await admin.store.hold(holdInput(identity));
-  await admin.store.charge(chargeInput(identity, 1, microcents, { final: FINAL }));
+  const toolMicrocents = BigInt(TOOL_MICROCENTS);
+  await admin.store.charge(chargeInput(identity, 1, microcents, { toolMicrocents, final: FINAL }));
   today = identity.day;
   return identity.requestId;
 }
@@ -51,6 +55,7 @@ const figures = (requests: number, costMicrocents: number) => ({
   estimated_requests: 0,
   cost_microcents: costMicrocents,
   cost_cents: Math.floor(costMicrocents / 1_000_000),
+  server_tool_microcents: TOOL_MICROCENTS * requests,
 });
 
 describe("GET …/usage", () => {
@@ -125,17 +130,19 @@ describe("GET …/usage", () => {
     expect(answer.text.split("\r\n")).toEqual([
       "key_id,model,requests,input_tokens,cached_input_tokens,output_tokens,reasoning_tokens,cache_write_tokens," +
         "cache_write_1h_tokens,input_audio_tokens,output_audio_tokens,estimated_requests," +
-        "cost_microcents,cost_cents,currency",
-      `${keys[0]},acme/echo-large,1,10,3,7,1,0,0,0,0,0,400000,0,USD`,
-      `${keys[0]},acme/echo-small,2,20,6,14,2,0,0,0,0,0,2500000,2,USD`,
-      `${keys[1]},acme/echo-small,1,10,3,7,1,0,0,0,0,0,250000,0,USD`,
+        "cost_microcents,cost_cents,currency,server_tool_microcents",
+      `${keys[0]},acme/echo-large,1,10,3,7,1,0,0,0,0,0,400000,0,USD,10`,
+      `${keys[0]},acme/echo-small,2,20,6,14,2,0,0,0,0,0,2500000,2,USD,20`,
+      `${keys[1]},acme/echo-small,1,10,3,7,1,0,0,0,0,0,250000,0,USD,10`,
       "",
     ]);
   });
 
   it("gives a CSV with nothing but its header for a month without requests", async () => {
     const path = `/api/organizations/${organization}/usage?month=2020-01&group_by=day&format=csv`;
-    expect((await admin.call("GET", path)).text).toMatch(/^day,requests,[a-z0-9_,]+,currency\r\n$/);
+    expect((await admin.call("GET", path)).text).toMatch(
+      /^day,requests,[a-z0-9_,]+,currency,server_tool_microcents\r\n$/,
+    );
   });
 
   it.each([

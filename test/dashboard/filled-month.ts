@@ -103,6 +103,7 @@ async function fillDay(store: Store, organizationId: string, { day, position, ag
           outputAudioTokens: 0,
           estimatedRequests: 0,
           costMicrocents: BigInt(cost),
+          toolMicrocents: 0n,
         };
         return store.raiseUsage(organizationId, { day, keyId: row.keyId, model, rows: [row] }, []);
       }),

@@ -43,6 +43,7 @@ describe.skipIf(CHROMIUM === null)(`the figures of Usage${SKIPPED_WHY}`, () => {
       outputAudioTokens: 0,
       estimatedRequests: 0,
       costMicrocents: BigInt(units * MICROCENTS_PER_UNIT),
+      toolMicrocents: 0n,
     };
     await admin.store.raiseUsage(id, { day, keyId, model, rows: [row] }, []);
   }

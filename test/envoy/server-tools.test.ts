@@ -2,13 +2,26 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { readLoggedUsage } from "../../src/request-log/read-usage.ts";
+import { verifyUsage } from "../../src/request-log/verify-usage.ts";
 import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
 import { catalogEntry } from "../support/gateway-config.ts";
 import { type HttpAnswer, readError } from "../support/http.ts";
-import { namedEvent } from "../support/native-exchange.ts";
-import { type ScriptedAnswer, textCompletion } from "../support/scripted-answer.ts";
 import type { CreatedKey } from "../support/test-key.ts";
 import { createGate, waitFor } from "../support/wait.ts";
+import {
+  TOKENS_COST,
+  SEARCHES,
+  MESSAGE,
+  CALLS,
+  RESPONSE,
+  SEARCH_TOOL,
+  json,
+  stream,
+  messageEvents,
+  responseEvents,
+  COMPLETION,
+} from "./server-tool-answers.ts";
 import { messagesBody, MESSAGES_PATH, readRequest, readSpend, readUsageTotals } from "./metering-figures.ts";
 
 const RESPONSES_PATH = "/v1/responses";
@@ -28,70 +41,6 @@ const chat = withChatStack((upstream) => ({
     catalogEntry({ id: PLAIN_MODEL, prices: { USD: { input: "1", output: "4" } }, ...SIZE }),
   ],
 }));
-
-/** 10 × 100 + 20 × 400 */
-const TOKENS_COST = 9_000;
-const USAGE = { input_tokens: 10, output_tokens: 20 };
-const SEARCHES = { ...USAGE, server_tool_use: { web_search_requests: 3 } };
-const SEARCH_BLOCK = { type: "server_tool_use", id: "s1", name: "web_search", input: { query: "x" } };
-const MESSAGE = {
-  id: "msg_1",
-  type: "message",
-  role: "assistant",
-  model: "x",
-  content: [SEARCH_BLOCK, { type: "text", text: "Hi" }],
-  stop_reason: "end_turn",
-  usage: SEARCHES,
-};
-const CALLS = [
-  { type: "web_search_call", id: "w1", status: "completed", action: { type: "search", query: "x" } },
-  {
-    type: "web_search_call",
-    id: "w2",
-    status: "completed",
-    action: { type: "open_page", url: "https://a.b" },
-  },
-  { type: "code_interpreter_call", id: "c1", status: "completed", container_id: "cntr_1" },
-  { type: "message", id: "m1", role: "assistant", content: [{ type: "output_text", text: "Hi" }] },
-];
-const RESPONSE = {
-  id: "r1",
-  object: "response",
-  status: "completed",
-  model: "x",
-  output: CALLS,
-  usage: USAGE,
-};
-const SEARCH_TOOL = { type: "web_search_20250305", name: "web_search" };
-
-const json = (body: object): ScriptedAnswer => ({ kind: "json", body });
-const stream = (...pieces: string[]): ScriptedAnswer => ({
-  kind: "bytes",
-  headers: { "content-type": "text/event-stream" },
-  pieces,
-});
-const messageEvents = [
-  namedEvent("message_start", {
-    message: { ...MESSAGE, content: [], usage: { ...USAGE, output_tokens: 1 } },
-  }),
-  namedEvent("content_block_start", { index: 0, content_block: SEARCH_BLOCK }),
-  namedEvent("content_block_stop", { index: 0 }),
-  namedEvent("content_block_start", { index: 1, content_block: { type: "text", text: "" } }),
-  namedEvent("content_block_delta", { index: 1, delta: { type: "text_delta", text: "Hi" } }),
-  namedEvent("content_block_stop", { index: 1 }),
-  namedEvent("message_delta", { delta: { stop_reason: "end_turn" }, usage: SEARCHES }),
-  namedEvent("message_stop"),
-];
-const responseEvents = [
-  namedEvent("response.created", { sequence_number: 0, response: { ...RESPONSE, output: [], usage: null } }),
-  ...CALLS.map((item, index) =>
-    namedEvent("response.output_item.done", { sequence_number: index + 1, output_index: index, item }),
-  ),
-  namedEvent("response.completed", { sequence_number: 9, response: RESPONSE }),
-];
-const COMPLETION = textCompletion("Hi", null, {
-  usage: { prompt_tokens: 10, completion_tokens: 20, server_tool_use: { web_search_requests: 3 } },
-});
 
 const ROUTES = {
   messages: {
@@ -159,6 +108,10 @@ describe("a tool that runs at the model's server and has a price", () => {
       const amount = BigInt(microcents);
       expect(await readSpend(chat.stack, key)).toEqual({ key: amount, organization: amount });
       expect((await readUsageTotals(chat.stack, key)).costMicrocents).toBe(amount);
+      const usage = `/api/organizations/${key.organizationId}/usage`;
+      expect(await chat.stack.admin("GET", usage)).toMatchObject({
+        data: [{ cost_microcents: microcents, server_tool_microcents: tools }],
+      });
       expect(told.text).toContain(`"cost":"${(microcents / 1e8).toFixed(8)}"`);
       const uses = route === "responses" ? 1 : 3;
       const row = await readRequest(chat.stack, key, told);
@@ -175,6 +128,21 @@ describe("a tool that runs at the model's server and has a price", () => {
       expect(JSON.stringify(explanation)).toContain(`"name":"web search","tokens":null,"uses":${uses}`);
     },
   );
+
+  it("is the same in the log of requests as in Redis, which `usage verify` holds against each other", async () => {
+    const key = await chat.stack.createKey();
+    chat.upstream.answer(json(RESPONSE));
+    const told = await ask(key, "responses");
+    const { month } = await readLine(told);
+    const logged = await readLoggedUsage(join(chat.stack.dir, "data/requests"), String(month));
+    const [row] = logged.rows.get(key.organizationId) ?? [];
+    expect(row).toMatchObject({
+      toolMicrocents: 4_000_001n,
+      costMicrocents: BigInt(TOKENS_COST) + 4_000_001n,
+    });
+    const { differences } = await verifyUsage(await chat.stack.store(), String(month), logged);
+    expect(differences).toEqual([]);
+  });
 
   it("is charged for what a stream had shown when it broke off", async () => {
     const key = await chat.stack.createKey();

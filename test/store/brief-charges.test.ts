@@ -28,13 +28,15 @@ describe("charges of brief requests", () => {
     await brief({ ...first, requestId: `${first.requestId}0` }, 0n);
     const before = await countScripts(test.client);
     const charged = await Promise.all(
-      identities.map((identity, index) => brief(identity, BigInt(index + 1))),
+      identities.map((identity, index) => brief(identity, BigInt(index + 1), { toolMicrocents: 1n })),
     );
     expect(charged).toEqual([APPLIED, APPLIED, APPLIED]);
     expect((await countScripts(test.client)) - before).toBe(1);
     expect(await spentBy(test.store, first)).toBe(6n);
     const { rows } = await test.store.readUsage(first.organizationId, first.month);
-    expect(rows).toMatchObject([{ requests: 4, inputTokens: 40, outputTokens: 28, costMicrocents: 6n }]);
+    expect(rows).toMatchObject([
+      { requests: 4, inputTokens: 40, outputTokens: 28, costMicrocents: 6n, toolMicrocents: 3n },
+    ]);
     const { items } = await test.store.listRequests(first.organizationId, { limit: 3, after: null });
     expect(items.map(({ costMicrocents, requestId }) => ({ costMicrocents, requestId }))).toEqual(
       identities

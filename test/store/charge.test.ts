@@ -28,7 +28,7 @@ describe("charge", () => {
     expect(await spentBy(test.store, identity)).toBe(500n);
     const further = { cacheWrite: 4, cacheWrite1h: 3, inputAudio: 1, outputAudio: 1 };
     const tokens = { input: 11, cachedInput: 5, output: 3, reasoning: 2, ...further };
-    await test.store.charge(chargeInput(identity, 2, 200n, { tokens, final: FINAL }));
+    await test.store.charge(chargeInput(identity, 2, 200n, { tokens, toolMicrocents: 60n, final: FINAL }));
     expect(await spentBy(test.store, identity)).toBe(200n);
     const { rows } = await test.store.readUsage(identity.organizationId, identity.month);
     expect(rows).toEqual([
@@ -48,8 +48,20 @@ describe("charge", () => {
         outputAudioTokens: 1,
         estimatedRequests: 0,
         costMicrocents: 200n,
+        toolMicrocents: 60n,
       },
     ]);
+  });
+
+  it("goes on with the record of a brief request that an older program charged, which had no tools", async () => {
+    const identity = await createRequest(test.store);
+    await test.store.charge(chargeInput(identity, 1, 200n, { final: FINAL, isBrief: true }));
+    const record = requestKey(identity.organizationId, identity.requestId);
+    const totals = await test.client.hget(record, "totals");
+    await test.client.hset(record, "totals", totals!.split(" ").slice(0, -1).join(" "));
+    await test.store.charge(chargeInput(identity, 2, 300n, { toolMicrocents: 100n, final: FINAL }));
+    const { rows } = await test.store.readUsage(identity.organizationId, identity.month);
+    expect(rows).toMatchObject([{ requests: 1, costMicrocents: 300n, toolMicrocents: 100n }]);
   });
 
   it("by another than the owner makes a record only as long as the request is entered", async () => {

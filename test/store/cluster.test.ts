@@ -87,7 +87,7 @@ describe("the store on a cluster of three", () => {
     await store.charge(chargeInput(identity, 1, 10n));
     const before = (await store.readUsage(key.organizationId, null)).rows[0]!;
     const { day, model } = identity;
-    const rows = [{ ...before, costMicrocents: 25n, outputTokens: 1 }];
+    const rows = [{ ...before, costMicrocents: 25n, toolMicrocents: 9n, outputTokens: 1 }];
     const logged = { day, keyId: key.keyId, model, rows };
     expect((await store.raiseUsage(key.organizationId, logged, [""])).outcome).toBe("in_flight");
     await store.charge(chargeInput(identity, 2, 10n, { final: FINAL }));
@@ -101,7 +101,7 @@ describe("the store on a cluster of three", () => {
       addedMicrocents: 0n,
     });
     const raised = await store.readUsage(key.organizationId, null);
-    expect(raised.rows).toEqual([{ ...settled, costMicrocents: 25n }]);
+    expect(raised.rows).toEqual([{ ...settled, costMicrocents: 25n, toolMicrocents: 9n }]);
     const spend = await store.readSpend(key.organizationId, null);
     expect([spend.organizationMicrocents, spend.keyMicrocents.get(key.keyId)]).toEqual([25n, 25n]);
   });

@@ -76,7 +76,12 @@ describe.skipIf(!canSetClock)("a request's deadline (sets Redis's clock: takes L
     await timed.store.hold(holdInput(identity, { floorMicrocents: 70n, price: priceOf("held") }));
     const tokens = { input: 9, cachedInput: 2, output: 8, reasoning: 1 };
     const further = { cacheWrite: 4, cacheWrite1h: 3, inputAudio: 2, outputAudio: 5 };
-    const estimate = { totalMicrocents: 95n, tokens: { ...tokens, ...further }, price: priceOf("estimated") };
+    const estimate = {
+      totalMicrocents: 95n,
+      toolMicrocents: 30n,
+      tokens: { ...tokens, ...further },
+      price: priceOf("estimated"),
+    };
     await timed.store.charge(chargeInput(identity, 1, 90n, { tokens, estimate }));
     advance(30_000);
     expect(await closeOverdue(key)).toEqual(["closed"]);
@@ -89,6 +94,7 @@ describe.skipIf(!canSetClock)("a request's deadline (sets Redis's clock: takes L
         inputAudioTokens: 2,
         outputAudioTokens: 5,
         costMicrocents: 95n,
+        toolMicrocents: 30n,
       },
     ]);
     const { items } = await timed.store.listRequests(key.organizationId, { limit: 1, after: null });

@@ -22,11 +22,15 @@ const COUNTS = [
   "estimatedRequests",
 ] as const;
 
+/** Behind all others, since it came later. */
+const TOOL_COLUMN = FIGURE_NAMES.toolMicrocents;
+
 interface Total {
   /** In the order of the groups. */
   readonly values: readonly (string | null)[];
   readonly counts: Record<(typeof COUNTS)[number], number>;
   costMicrocents: bigint;
+  toolMicrocents: bigint;
 }
 
 const show = defineOrganizationRoute({
@@ -43,7 +47,11 @@ const show = defineOrganizationRoute({
     const groups = parseGroups(query.group_by);
     const totals = sumUsage(filterUsage(read.rows, query), groups);
     if (query.format !== "csv") {
-      const data = totals.map((total) => ({ ...formatGroups(total, groups), ...formatFigures(total) }));
+      const data = totals.map((total) => ({
+        ...formatGroups(total, groups),
+        ...formatFigures(total),
+        [TOOL_COLUMN]: Number(total.toolMicrocents),
+      }));
       const { currency } = organization;
       const body = { month, currency, tag_combinations: formatTagCombinations(read), data };
       return { status: 200, body };
@@ -95,13 +103,14 @@ function sumUsage(rows: readonly UsageRow[], groups: readonly UsageGroup[]): Tot
     totals.set(name, total);
     for (const count of COUNTS) total.counts[count] += row[count];
     total.costMicrocents += row.costMicrocents;
+    total.toolMicrocents += row.toolMicrocents;
   }
   return [...totals.entries()].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, total]) => total);
 }
 
 function createTotal(values: Total["values"]): Total {
-  const { costMicrocents, ...counts } = NO_USAGE;
-  return { values, counts, costMicrocents };
+  const { costMicrocents, toolMicrocents, ...counts } = NO_USAGE;
+  return { values, counts, costMicrocents, toolMicrocents };
 }
 
 /** The tags that were asked for are one member. */
@@ -131,11 +140,12 @@ function formatCsv(totals: readonly Total[], groups: readonly UsageGroup[], curr
   );
   const figures = Object.keys(formatFigures(createTotal([])));
   const lines = [
-    [...columns, ...figures, "currency"],
+    [...columns, ...figures, "currency", TOOL_COLUMN],
     ...totals.map((total) => [
       ...total.values.map((value) => value ?? ""),
       ...Object.values(formatFigures(total)),
       currency,
+      Number(total.toolMicrocents),
     ]),
   ];
   return lines.map(formatCsvLine).join("");

@@ -32,6 +32,7 @@ const COLUMNS: readonly ExportColumn[] = [
   ["cost_microcents", ({ costMicrocents }) => costMicrocents],
   ["cost", ({ costMicrocents }) => formatDecimal(costMicrocents)],
   ["currency", ({ organization }) => organization.currency],
+  ["server_tool_microcents", ({ toolMicrocents }) => toolMicrocents],
 ];
 
 export const EXPORT_FORMATS: Readonly<Record<ExportFormatName, ExportFormat>> = {

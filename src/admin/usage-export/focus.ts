@@ -67,6 +67,7 @@ export const FOCUS_COLUMNS: readonly ExportColumn[] = [
   ["x_ReasoningTokens", ({ reasoningTokens }) => reasoningTokens],
   ["x_Requests", ({ requests }) => requests],
   ["x_RowId", ({ id }) => id],
+  ["x_ServerToolMicrocents", ({ toolMicrocents }) => toolMicrocents],
   ["x_TagsAreOther", ({ tags }) => (tags === OTHER_TAGS ? "true" : "false")],
 ];
 

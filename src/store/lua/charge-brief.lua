@@ -9,8 +9,8 @@
 -- ARGV[1] the JSON of the list of these
 --   1 key id   2 month of admission   3 day of admission   4 model   5 tags, '' for none   6 tag row, '' when not known
 --   7 when the month's figures expire, ms
---   8..18 sums over all requests: requests, input, cached, output, reasoning tokens, estimated, microcents, tokens written to
---     a cache for 5 minutes, for an hour, input audio, output audio
+--   8..19 sums over all requests: requests, input, cached, output, reasoning tokens, estimated, microcents, tokens written to
+--     a cache for 5 minutes, for an hour, input audio, output audio, microcents of server tools
 -- ARGV[n] then for each request: its id, sequence number, own figures in the order of the sums with one space between, and
 --   what the list of recent requests gets, see requests/recent-entry.ts
 --

@@ -6,7 +6,7 @@
 -- ARGV[1] key id              ARGV[2] model                ARGV[3] when the month's figures expire, ms
 -- ARGV[4] how many rows the log has, one for each combination of tags; behind it for each row: tag row and tags, '' for
 --   none, and the figures to raise to: requests, input, cached, output, reasoning tokens, estimated, microcents,
---   tokens written to a cache for 5 minutes, for an hour, input audio, output audio
+--   tokens written to a cache for 5 minutes, for an hour, input audio, output audio, microcents of server tools
 -- ARGV[n] behind them: the tag rows that only Redis has
 --
 -- Reply: {'raised', added microcents}; {'enough'}: nothing is missing; {'in_flight'}: requests of the organization are

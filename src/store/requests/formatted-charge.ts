@@ -1,5 +1,5 @@
 import { formatAmount, formatCount } from "../redis/parse-reply.ts";
-import type { ChargeInput, RequestTokens } from "../types/settlement.ts";
+import type { ChargeInput } from "../types/settlement.ts";
 import { formatChargedEntry } from "./recent-entry.ts";
 
 /** A charge with what its script takes of it. */
@@ -22,17 +22,17 @@ export function formatCharge(input: ChargeInput): FormattedCharge {
     formatCount(tokens.reasoning),
     estimated ? "1" : "0",
     formatAmount(totalMicrocents),
-    ...formatFurther(tokens),
+    ...formatFurther(input),
   ];
   return { input, figures, entry: formatChargedEntry(input) };
 }
 
 /** Those that schema 1 does not know. */
 export function formatFurther({
-  cacheWrite,
-  cacheWrite1h,
-  inputAudio,
-  outputAudio,
-}: RequestTokens): string[] {
-  return [cacheWrite, cacheWrite1h, inputAudio, outputAudio].map((count) => formatCount(count ?? 0));
+  tokens,
+  toolMicrocents = 0n,
+}: Pick<ChargeInput, "tokens" | "toolMicrocents">): string[] {
+  const { cacheWrite, cacheWrite1h, inputAudio, outputAudio } = tokens;
+  const counts = [cacheWrite, cacheWrite1h, inputAudio, outputAudio].map((count) => formatCount(count ?? 0));
+  return [...counts, formatAmount(toolMicrocents)];
 }

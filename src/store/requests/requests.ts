@@ -211,7 +211,7 @@ function listRare({ final, estimate, tags, tagRow, onlyIfEntered }: ChargeInput)
   return [
     final === null ? formatPrice(estimate?.price) : "",
     formatEstimate(estimate),
-    estimate === null ? "" : formatFurther(estimate.tokens).join(" "),
+    estimate === null ? "" : formatFurther(estimate).join(" "),
     tags ?? "",
     tagRow ?? "",
     onlyIfEntered === true ? "1" : "",

@@ -114,6 +114,8 @@ export interface UsageRow extends TokenUsage {
   readonly requests: number;
   readonly estimatedRequests: number;
   readonly costMicrocents: bigint;
+  /** What of it is for tools that ran at the model's server. */
+  readonly toolMicrocents: bigint;
 }
 
 export interface MonthUsage {
@@ -134,6 +136,7 @@ export const FIGURE_NAMES = {
   ...TOKEN_NAMES,
   estimatedRequests: "estimated_requests",
   costMicrocents: "cost_microcents",
+  toolMicrocents: "server_tool_microcents",
 } as const satisfies Record<keyof UsageFigures, string>;
 
 /** The figures of a row in which nothing is counted yet. */
@@ -142,6 +145,7 @@ export const NO_USAGE: UsageFigures = {
   ...NO_TOKENS,
   estimatedRequests: 0,
   costMicrocents: 0n,
+  toolMicrocents: 0n,
 };
 
 /** A bucket of requests, in whole requests. */

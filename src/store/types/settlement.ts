@@ -76,6 +76,8 @@ export interface ChargeInput extends RequestIdentity {
    * with the final charge; before it a lower bound, which no later charge should have to take back.
    */
   readonly totalMicrocents: bigint;
+  /** What of it is for tools that ran at the model's server. Left out, as in spools of older versions: nothing. */
+  readonly toolMicrocents?: bigint | undefined;
   /** From 1, larger with every charge of this request. */
   readonly sequence: number;
   /** Totals, like the cost. */
@@ -102,6 +104,8 @@ export interface ChargeInput extends RequestIdentity {
 /** The best estimate of what a request in flight has come to. */
 export interface RequestEstimate {
   readonly totalMicrocents: bigint;
+  /** As of a charge. */
+  readonly toolMicrocents?: bigint | undefined;
   readonly tokens: RequestTokens;
   /** The price that it was made with, for the list of recent requests; left out where it is not known. */
   readonly price?: Check;

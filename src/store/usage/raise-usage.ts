@@ -60,6 +60,7 @@ function formatRow(row: UsageRow): string[] {
     formatCount(row.cacheWrite1hTokens),
     formatCount(row.inputAudioTokens),
     formatCount(row.outputAudioTokens),
+    formatAmount(row.toolMicrocents),
   ];
 }
 

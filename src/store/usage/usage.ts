@@ -191,6 +191,7 @@ function parseDay(day: string, fields: Fields, combinations: Fields): UsageRow[]
     rows.set(subject, row);
     const count = COUNTS[figure as keyof typeof COUNTS];
     if (figure === "microcents") row.costMicrocents = BigInt(value);
+    else if (figure === "tools") row.toolMicrocents = BigInt(value);
     else if (count !== undefined) row[count] = parseInteger(value);
   }
   return [...rows.entries()].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, row]) => row);

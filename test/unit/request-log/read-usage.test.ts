@@ -77,6 +77,25 @@ describe("readLoggedUsage", () => {
     expect((await readLoggedUsage(dir, "2026-11")).rows.size).toBe(0);
   });
 
+  it("adds up what of the cost was for server tools, rounded up request by request; older lines have none", async () => {
+    const tools = [{ name: "web_search", uses: 3, rate: 1_000_000_001n }];
+    const used = { tools, costMicrocents: 5_000_000n };
+    const {
+      server_tools: _tools,
+      cost_microcents: _cost,
+      ...older
+    } = JSON.parse(line(used)) as Record<string, unknown>;
+    const text = [
+      line(used),
+      // Never more than the whole: a strict cap's hold was less.
+      line({ ...used, costMicrocents: 2n }),
+      JSON.stringify({ ...older, cost_microcents: 7 }),
+    ].join("\n");
+    const dir = await createFolder({ "2026-11-21.worker-0.0.jsonl": text });
+    const [row] = (await readLoggedUsage(dir, "2026-11")).rows.get(REQUEST.identity.organizationId) ?? [];
+    expect(row).toMatchObject({ costMicrocents: 5_000_009n, toolMicrocents: 3_000_003n });
+  });
+
   it("counts torn lines and goes on", async () => {
     const dir = await createFolder({ "2026-11-21.worker-0.0.jsonl": `${line().slice(0, 80)}\n${line()}\n` });
     expect(await readLoggedUsage(dir, "2026-11")).toMatchObject({ requests: 1, damagedLines: 1 });
@@ -99,6 +118,7 @@ const ROW: UsageRow = {
   outputAudioTokens: 0,
   estimatedRequests: 0,
   costMicrocents: 5n,
+  toolMicrocents: 0n,
 };
 
 function createStore(spent: bigint, ofKey: bigint, rows: readonly UsageRow[]) {
@@ -150,7 +170,7 @@ describe("verifyUsage", () => {
     reasoningTokens: "reasoning_tokens",
     outputAudioTokens: "output_audio_tokens",
     estimatedRequests: "estimated_requests",
-  } as const satisfies Omit<Record<keyof UsageFigures, string>, "costMicrocents">;
+  } as const satisfies Omit<Record<keyof UsageFigures, string>, "costMicrocents" | "toolMicrocents">;
   it.each(Object.entries(counts))(
     "says that %s differ, in which row and by how much",
     async (field, figure) => {

@@ -67,6 +67,13 @@ describe("a line of the spool", () => {
     expect(parseSpoolLine(line.slice(0, -1))).toEqual(chargeEntry("req_1"));
   });
 
+  it("keeps what of a charge is for server tools, which lines of older versions do not say", () => {
+    const entry = chargeEntry("req_1", { totalMicrocents: 9n, toolMicrocents: 2n ** 53n - 1n });
+    expect(parseSpoolLine(formatSpoolLine(entry).slice(0, -1))).toEqual(entry);
+    const older = parseSpoolLine(formatSpoolLine(chargeEntry("req_1")).slice(0, -1));
+    expect(older).not.toHaveProperty("charge.toolMicrocents");
+  });
+
   it("is refused when it is torn at any byte", () => {
     const line = formatSpoolLine(chargeEntry("req_1")).slice(0, -1);
     for (let length = 0; length < line.length; length += 1) {

@@ -51,15 +51,19 @@ end
 local function read_request(request)
   local fields = redis.call('HMGET', request, 'state', 'final', 'seq', 'worst', 'left', 'floor', 'floor_input', 'month',
     'day', 'key', 'model', 'route', 'entry', 'requests', 'input', 'cached', 'output', 'reasoning', 'estimated',
-    'microcents', 'cache_write', 'cache_write_1h', 'input_audio', 'output_audio', 'estimate', 'reaped', 'tags',
+    'microcents', 'cache_write', 'cache_write_1h', 'input_audio', 'output_audio', 'tools', 'estimate', 'reaped', 'tags',
     'tag_row', 'estimate_further', 'price', 'totals')
   if not fields[1] then
     return nil
   end
-  local totals, figures = fields[31] or '', {}
+  local totals, figures = fields[32] or '', {}
   if totals ~= '' then
     for figure in string.gmatch(totals, '%d+') do
       figures[#figures + 1] = tonumber(figure)
+    end
+    -- Older programs write fewer.
+    for position = #figures + 1, #USAGE_FIGURES do
+      figures[position] = 0
     end
   else
     for position = 1, #USAGE_FIGURES do
@@ -70,7 +74,7 @@ local function read_request(request)
     state = fields[1], final = fields[2] == '1', seq = number_or_zero(fields[3]), worst = number_or_zero(fields[4]),
     left = number_or_zero(fields[5]), floor = number_or_zero(fields[6]), floor_input = number_or_zero(fields[7]),
     month = fields[8], day = fields[9], key = fields[10], model = fields[11], route = fields[12], entry = fields[13],
-    figures = figures, estimate = parse_estimate(fields[25], fields[29]), reaped = fields[26] == '1',
-    tags = fields[27] or '', tag_row = fields[28] or '', price = fields[30] or '', has_totals = totals ~= '',
+    figures = figures, estimate = parse_estimate(fields[26], fields[30]), reaped = fields[27] == '1',
+    tags = fields[28] or '', tag_row = fields[29] or '', price = fields[31] or '', has_totals = totals ~= '',
   }
 end

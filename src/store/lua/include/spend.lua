@@ -23,9 +23,9 @@ local function move_spend(spend, key_id, difference, text, expires_at_ms)
 end
 
 -- The figures of a usage row, which are also fields of a request's record. Records and rows of schema 1 have the first
--- seven; what is not there is 0.
+-- seven, older ones of schema 2 all but the last, which is the microcents of server tools; what is not there is 0.
 local USAGE_FIGURES = { 'requests', 'input', 'cached', 'output', 'reasoning', 'estimated', 'microcents', 'cache_write',
-  'cache_write_1h', 'input_audio', 'output_audio' }
+  'cache_write_1h', 'input_audio', 'output_audio', 'tools' }
 
 -- What the fields of a usage row begin with. `tag_row`: '' for requests without tags.
 local function usage_row(key_id, model, tag_row)

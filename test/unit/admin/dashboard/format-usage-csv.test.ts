@@ -19,6 +19,7 @@ const ROW: UsageRowView = {
   estimated_requests: 0,
   cost_microcents: 123_456,
   cost_cents: 0,
+  server_tool_microcents: 0,
 };
 const NAMES = new Map([["key_1", "ci"]]);
 

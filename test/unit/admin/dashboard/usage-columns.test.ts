@@ -23,6 +23,7 @@ function row(fields: Partial<UsageRowView>): UsageRowView {
     estimated_requests: 0,
     cost_microcents: 0,
     cost_cents: 0,
+    server_tool_microcents: 0,
     ...fields,
   };
 }
