@@ -16,3 +16,11 @@ export function formatHost(host: string): string {
 export function isLoopback(host: string): boolean {
   return /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/.test(host);
 }
+
+/**
+ * Whether the host of a parsed URL is an address of this machine's loopback: 127.0.0.0/8 or ::1. No name is one, not even
+ * `localhost`: who answers for it is up to a resolver.
+ */
+export function isLoopbackAddress(hostname: string): boolean {
+  return hostname === "[::1]" || (isIP(hostname) === 4 && hostname.startsWith("127."));
+}

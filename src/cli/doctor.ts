@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import { resolve } from "node:path";
 import type { DoctorFinding } from "../doctor/finding.ts";
-import { findLocalConfig } from "./local-gateway.ts";
 import { CommandError } from "./management/command-error.ts";
+import { requireHarmlessFolder } from "./management/config-connection.ts";
 import { cleanText } from "./terminal/cell.ts";
 import { type Level, openScreen, type Screen } from "./terminal/screen.ts";
 
@@ -34,7 +34,7 @@ async function doctorAction(options: { config?: string; json?: true }): Promise<
   const { examine, isSound } = await import("../doctor/doctor.ts");
   const { applyOverrides } = await import("../supervisor/config-overrides.ts");
   const { readRunningGateway } = await import("../supervisor/running-gateway.ts");
-  const file = options.config ?? requireLocalConfig();
+  const file = options.config ?? (await requireLocalConfig());
   const findings = await examine(file, (config) => {
     const running = readRunningGateway(config.dataDir);
     return running?.configFile === resolve(file) ? applyOverrides(config, running.overrides) : config;
@@ -49,8 +49,8 @@ async function doctorAction(options: { config?: string; json?: true }): Promise<
 }
 
 /** @throws CommandError */
-function requireLocalConfig(): string {
-  const file = findLocalConfig();
+async function requireLocalConfig(): Promise<string> {
+  const file = await requireHarmlessFolder();
   if (file !== null) return file;
   throw new CommandError(
     "No gateway runs, or has run, from this folder, and there is no gateway.yaml: give --config.",

@@ -83,9 +83,10 @@ async function runUntilStopped(stack: Stack, requests: StopRequests): Promise<nu
 function describeStack(options: LaunchOptions, stack: Stack, plan: Plan, ready: ServeReady): StackFacts {
   const { config, logDir } = plan;
   if (ready.demoKey === null) throw new LaunchError("The gateway made no demo key.");
+  const adminUrl = ready.adminUrl ?? formatLocalUrl(config.admin.host, config.admin.port);
   return {
     baseUrl: stack.baseUrl,
-    adminUrl: ready.adminUrl ?? formatLocalUrl(config.admin.host, config.admin.port),
+    adminUrl,
     adminToken: resolveOperatorToken(config),
     demoKey: ready.demoKey,
     model: findChatModel(config),
@@ -98,6 +99,8 @@ function describeStack(options: LaunchOptions, stack: Stack, plan: Plan, ready: 
       calledAs: process.argv[1] ?? "",
       configFile: options.configFile,
       dataDir: config.dataDir,
+      adminUrl,
+      isTokenConfigured: config.admin.operatorToken !== null,
     }),
   };
 }

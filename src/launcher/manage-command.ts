@@ -1,4 +1,5 @@
 import { basename, join, resolve } from "node:path";
+import { isLoopbackAddress } from "../local-url.ts";
 
 export interface ManageCommandInput {
   /** The folder that the stack was started from, and the next command is run in. */
@@ -12,6 +13,9 @@ export interface ManageCommandInput {
   /** Null: the built-in configuration. */
   readonly configFile: string | null;
   readonly dataDir: string;
+  readonly adminUrl: string;
+  /** The configuration refers to the operator's token, which is then not in its data folder. */
+  readonly isTokenConfigured: boolean;
 }
 
 /**
@@ -19,9 +23,11 @@ export interface ManageCommandInput {
  * can be called there, and `--config` where the folder alone does not lead to the stack.
  */
 export function formatManageCommand(input: ManageCommandInput): string {
-  const { cwd, configFile, dataDir } = input;
-  const isFound = configFile === null || dataDir === join(cwd, "data");
-  const config = isFound ? "" : ` --config ${quote(resolve(cwd, configFile))}`;
+  const { cwd, configFile, dataDir, adminUrl, isTokenConfigured } = input;
+  const isFound = dataDir === join(cwd, "data");
+  const isTrusted = isLoopbackAddress(new URL(adminUrl).hostname) && !isTokenConfigured;
+  const config =
+    configFile === null || (isFound && isTrusted) ? "" : ` --config ${quote(resolve(cwd, configFile))}`;
   return `${formatProgram(input)} org list${config}`;
 }
 

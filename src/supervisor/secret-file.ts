@@ -16,11 +16,9 @@ const TOKEN_BYTES = 32;
  * @throws Error when the configured secret is not set, or `data_dir` cannot be written.
  */
 export function resolveOperatorToken(config: Config): string {
-  const configured = config.admin.operatorToken;
-  if (configured !== null) return configured.reveal();
+  const known = readOperatorToken(config);
+  if (known !== null) return known;
   const path = join(config.dataDir, OPERATOR_TOKEN_FILE);
-  const kept = readSecretFile(path);
-  if (kept !== null) return kept;
   const draft = `${path}.${process.pid}`;
   writePrivateFile(draft, `igw_op_${randomBytes(TOKEN_BYTES).toString("base64url")}`);
   try {
@@ -34,6 +32,15 @@ export function resolveOperatorToken(config: Config): string {
   const token = readSecretFile(path);
   if (token === null) throw new Error(`${path} cannot be read back`);
   return token;
+}
+
+/**
+ * The same for whoever only asks: null where the gateway has made none yet. One that no gateway has read opens nothing.
+ *
+ * @throws Error when the configured secret is not set.
+ */
+export function readOperatorToken({ admin, dataDir }: Config): string | null {
+  return admin.operatorToken?.reveal() ?? readSecretFile(join(dataDir, OPERATOR_TOKEN_FILE));
 }
 
 /** The demo key of an earlier run, or null. */

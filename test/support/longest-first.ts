@@ -24,6 +24,7 @@ export const LONG_FILES: Readonly<Record<string, number>> = {
   "test/envoy/config-check-envoy.test.ts": 50,
   "test/setup/launcher.test.ts": 50,
   "test/cli/login.test.ts": 45,
+  "test/cli/foreign-folder.test.ts": 45,
   "test/envoy/metering-load.test.ts": 40,
   "test/cli/doctor-findings.test.ts": 35,
   "test/clients/anthropic-python-errors.test.ts": 30,

@@ -1,22 +1,26 @@
 /**
  * Where the management API is and with which token: what the command line says, else the environment, else the
- * gateway that runs, or has run, from this folder, else what `login` has kept. A token that was found on this machine is
- * only ever sent to the address that it was found with.
+ * gateway that runs, or has run, from this folder, else what `login` has kept. A token goes to the address that was named
+ * beside it, or that it was found with: a variable's never to one that a file says.
  */
 import type { Command } from "commander";
-import { existsSync, readFileSync } from "node:fs";
-import { formatLocalUrl } from "../../local-url.ts";
-import { findLocalConfig } from "../local-gateway.ts";
+import { readFileSync } from "node:fs";
 import { AdminClient } from "./admin-client.ts";
 import { CommandError } from "./command-error.ts";
+import { connectByConfig, connectByFolder } from "./config-connection.ts";
 import { type KeptLogin, loginFile, readKeptLogin } from "./kept-login.ts";
 
-/** Every management command has them. */
-export interface ConnectionOptions {
-  readonly adminUrl?: string;
-  readonly token?: string;
-  readonly tokenFile?: string;
-  readonly config?: string;
+/** What a command line, or the environment, says of the connection. */
+interface Named {
+  readonly url: string | null;
+  readonly token: string | null;
+}
+
+export interface NamedConnection {
+  readonly commandLine: Named;
+  readonly environment: Named;
+  /** A variable names none. */
+  readonly config: string | null;
 }
 
 export interface Connection {
@@ -54,18 +58,36 @@ export function addAddressOptions(command: Command): Command {
   return command;
 }
 
+/**
+ * What was named, by whom: an option has its variable's value where it is not on the command line.
+ * @throws CommandError when a token's file cannot be read.
+ */
+export function readNamedConnection(command: Command): NamedConnection {
+  const named = (by: "cli" | "env"): Named => {
+    const valueOf = (name: string): string | null =>
+      command.getOptionValueSource(name) === by ? String(command.getOptionValue(name)) : null;
+    return { url: valueOf("adminUrl"), token: valueOf("token") ?? readTokenFile(valueOf("tokenFile")) };
+  };
+  const config: unknown = command.getOptionValue("config");
+  return {
+    commandLine: named("cli"),
+    environment: named("env"),
+    config: typeof config === "string" ? config : null,
+  };
+}
+
 /** @throws CommandError when there is no token, or a file cannot be read. */
-export async function findConnection(options: ConnectionOptions): Promise<Connection> {
-  const token = readGivenToken(options);
-  const { adminUrl: url, config = null } = options;
-  if (url !== undefined && token !== null) return { url: checkUrl(url), token, source: GIVEN };
-  if (url !== undefined && config === null) return connectByLogin(checkUrl(url));
-  const file = config ?? findLocalConfig();
-  if (file !== null) {
-    const found = await readConfig(file, token);
-    return { url: checkUrl(url ?? found.url), token: found.token, source: token === null ? file : GIVEN };
+export async function findConnection(named: NamedConnection): Promise<Connection> {
+  const { commandLine, environment, config } = named;
+  if (config !== null) {
+    const { url, token } = await connectByConfig(config, commandLine);
+    return { url: checkUrl(url), token, source: commandLine.token === null ? config : GIVEN };
   }
-  if (token !== null) return { url: DEFAULT_URL, token, source: GIVEN };
+  const { url, token } = pickNamed({ commandLine, environment });
+  if (token !== null) return { url: checkUrl(url ?? DEFAULT_URL), token, source: GIVEN };
+  if (url !== null) return connectByLogin(checkUrl(url));
+  const found = await connectByFolder();
+  if (found !== null) return { url: checkUrl(found.url), token: found.token, source: found.file };
   const kept = readKeptLogin();
   if (kept !== null) return connectBy(kept);
   throw new CommandError(
@@ -73,6 +95,11 @@ export async function findConnection(options: ConnectionOptions): Promise<Connec
       "gateway's configuration. `inference-gateway up` prints the operator's token; started without --config it is found " +
       "in its folder.",
   );
+}
+
+/** Address and token without a configuration; the command line first. */
+export function pickNamed({ commandLine, environment }: Omit<NamedConnection, "config">): Named {
+  return { url: commandLine.url ?? environment.url, token: commandLine.token ?? environment.token };
 }
 
 /** The client of a connection. @throws CommandError when the token cannot be one. */
@@ -93,11 +120,10 @@ export function checkUrl(url: string): string {
   return url.replace(/\/+$/, "");
 }
 
-/** Null: none was given. @throws CommandError when its file cannot be read. */
-export function readGivenToken({ token, tokenFile }: ConnectionOptions): string | null {
-  if (token !== undefined || tokenFile === undefined) return token ?? null;
+function readTokenFile(file: string | null): string | null {
+  if (file === null) return null;
   try {
-    return readFileSync(tokenFile, "utf8").trim();
+    return readFileSync(file, "utf8").trim();
   } catch (error) {
     throw new CommandError(`The token file cannot be read: ${String(error)}`, { cause: error });
   }
@@ -114,27 +140,4 @@ function connectByLogin(url: string): Connection {
 
 function connectBy({ url, token }: KeptLogin): Connection {
   return { url: checkUrl(url), token, source: `the login in ${loginFile()}` };
-}
-
-async function readConfig(file: string, given: string | null): Promise<{ url: string; token: string }> {
-  const { loadConfig } = await import("../../config/load.ts");
-  const { resolveOperatorToken } = await import("../../supervisor/secret-file.ts");
-  const { readRunningGateway } = await import("../../supervisor/running-gateway.ts");
-  const config = loadConfig(file, { secrets: "none" });
-  const { host, port, tls, operatorToken } = config.admin;
-  // A free port of each start, which only the running gateway knows.
-  const runningUrl = port === 0 ? (readRunningGateway(config.dataDir)?.adminUrl ?? null) : null;
-  if (port === 0 && runningUrl === null) {
-    throw new CommandError(
-      `${file} has \`admin.port: 0\`, a free port of each start, and does not run: start it, or give --admin-url.`,
-    );
-  }
-  // Never made here: a token that no gateway has read opens nothing.
-  if (given === null && operatorToken === null && !existsSync(config.dataDir)) {
-    throw new CommandError(
-      `${file}: there is no operator's token yet in ${config.dataDir}: start the gateway first.`,
-    );
-  }
-  const url = runningUrl ?? formatLocalUrl(host, port, tls === null ? "http" : "https");
-  return { url, token: given ?? resolveOperatorToken(config) };
 }

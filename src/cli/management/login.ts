@@ -7,10 +7,10 @@ import { CommandError } from "./command-error.ts";
 import {
   addAddressOptions,
   checkUrl,
-  type ConnectionOptions,
   createClient,
   DEFAULT_URL,
-  readGivenToken,
+  pickNamed,
+  readNamedConnection,
 } from "./connection.ts";
 import { forgetLogin, keepLogin, loginFile } from "./kept-login.ts";
 import { addCommands, addExamples, type GlobalCommandRow } from "./management-command.ts";
@@ -25,7 +25,7 @@ export function addLoginCommands(program: Command): void {
       "Keeps the management API's address and a token for this user, once the API has taken them. The token is asked for " +
         "without showing it, or read from --token-file, IGW_ADMIN_TOKEN or standard input.",
     )
-    .action((options: ConnectionOptions) => loginAction(options));
+    .action(() => loginAction(login));
   addAddressOptions(login);
   addExamples(login, [
     "login",
@@ -63,9 +63,10 @@ const whoami: GlobalCommandRow = {
   },
 };
 
-async function loginAction(options: ConnectionOptions): Promise<void> {
-  const url = checkUrl(options.adminUrl ?? DEFAULT_URL);
-  const token = readGivenToken(options) ?? (await readToken(url));
+async function loginAction(command: Command): Promise<void> {
+  const named = pickNamed(readNamedConnection(command));
+  const url = checkUrl(named.url ?? DEFAULT_URL);
+  const token = named.token ?? (await readToken(url));
   const access = await readAccess(createClient({ url, token }), token);
   keepLogin({ url, token });
   process.stdout.write(

@@ -5,13 +5,13 @@ import type { AdminClient, JsonObject } from "./admin-client.ts";
 import {
   addConnectionOptions,
   type Connection,
-  type ConnectionOptions,
   createClient,
   findConnection,
+  readNamedConnection,
 } from "./connection.ts";
 import { findOrganization, organizationPath } from "./find.ts";
 
-export interface ManagementOptions extends ConnectionOptions {
+export interface ManagementOptions {
   readonly json?: true;
   readonly wide?: true;
   readonly yes?: true;
@@ -81,7 +81,7 @@ function addCommand(parent: Command, row: GlobalCommandRow | OrganizationCommand
   addExamples(command, row.examples);
   command.action(async () => {
     const options: ManagementOptions = command.opts();
-    const connection = await findConnection(options);
+    const connection = await findConnection(readNamedConnection(command));
     const client = createClient(connection);
     print(options, await runRow(row, { client, connection, options, argument: command.args[0] ?? "" }));
   });

@@ -8,6 +8,8 @@ const INPUT = {
   calledAs: "/srv/gateway/dist/main.js",
   configFile: null,
   dataDir: "/srv/gateway/data",
+  adminUrl: "http://127.0.0.1:10001",
+  isTokenConfigured: false,
 };
 
 describe("formatManageCommand", () => {
@@ -32,6 +34,16 @@ describe("formatManageCommand", () => {
       name: "one of this folder is not",
       input: { configFile: "gateway.yaml" },
       line: "npx inference-gateway org list",
+    },
+    {
+      name: "one of this folder is named where it refers to the token",
+      input: { configFile: "gateway.yaml", isTokenConfigured: true },
+      line: "npx inference-gateway org list --config /srv/gateway/gateway.yaml",
+    },
+    {
+      name: "one of this folder is named where it leads to no address of this machine",
+      input: { configFile: "gateway.yaml", adminUrl: "https://gateway.example.com:10001" },
+      line: "npx inference-gateway org list --config /srv/gateway/gateway.yaml",
     },
   ])("$name", ({ input, line }) => {
     expect(formatManageCommand({ ...INPUT, ...input })).toBe(line);

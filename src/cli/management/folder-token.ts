@@ -1,0 +1,50 @@
+import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from "node:fs";
+import { dirname, sep } from "node:path";
+
+/** More than a token has. */
+const MAX_TOKEN_BYTES = 4_096;
+
+/** What a folder's token file has, null where there is none; or why it may be something else's. */
+export type FolderToken = { readonly text: string | null } | { readonly problem: string };
+
+/**
+ * The token that a gateway has left in a folder: of a file that lies within it, without links that lead out, is a plain one
+ * and the user's own. Anything else may be another secret of the user under a token's name.
+ */
+export function readFolderToken(path: string, folder: string): FolderToken {
+  try {
+    const real = `${realpathSync(dirname(path))}${sep}`;
+    if (!real.startsWith(withSeparator(realpathSync(folder)))) {
+      return { problem: `takes the operator's token from outside this folder, ${path}` };
+    }
+    return readPlainFile(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return { text: null };
+    if (code === "ELOOP") return { problem: `its token file ${path} is a link` };
+    return { problem: `its token file ${path} cannot be read (${String(code)})` };
+  }
+}
+
+function readPlainFile(path: string): FolderToken {
+  // Without waiting: a pipe would have nobody at its other end.
+  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const state = fstatSync(file);
+    if (!state.isFile()) return { problem: `its token file ${path} is no plain file` };
+    if (state.nlink > 1) return { problem: `its token file ${path} is a file of another place, too` };
+    if (process.getuid !== undefined && state.uid !== process.getuid()) {
+      return { problem: `its token file ${path} is another user's` };
+    }
+    if (state.size > MAX_TOKEN_BYTES) return { problem: `its token file ${path} is too long for a token` };
+    const bytes = Buffer.alloc(MAX_TOKEN_BYTES);
+    const text = bytes.toString("utf8", 0, readSync(file, bytes)).trim();
+    return { text: text === "" ? null : text };
+  } finally {
+    closeSync(file);
+  }
+}
+
+function withSeparator(folder: string): string {
+  return folder.endsWith(sep) ? folder : `${folder}${sep}`;
+}

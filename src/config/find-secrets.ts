@@ -1,0 +1,8 @@
+import { Secret } from "./secret.ts";
+
+/** Every secret that a configuration, or a part of one, refers to. */
+export function findSecrets(value: unknown): readonly Secret[] {
+  if (value instanceof Secret) return [value];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.values(value).flatMap((member) => findSecrets(member));
+}
