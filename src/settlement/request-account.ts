@@ -224,6 +224,7 @@ export class RequestAccount {
     if (observation === undefined) return this.#estimate(null, 0);
     const { usage } = observation;
     if (usage !== null && !observation.isUsageBehind) return this.#price(usage, false);
+    if (outcome === "complete" && observation.isOfNothing) return this.#nothing();
     const { estimator } = this.#options;
     // Never fewer than what has counted as spend already.
     const fewest = estimator.fewestOutputTokens(this.#subject, observation);

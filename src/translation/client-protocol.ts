@@ -202,6 +202,8 @@ export interface Observation {
    * tells no output.
    */
   readonly isUsageBehind: boolean;
+  /** The last usage says that nothing was used, and nothing was generated. */
+  readonly isOfNothing: boolean;
   /** What does not fit together in that usage, or null. */
   readonly usageContradiction: UsageContradiction | null;
   /** The service tier that the upstream named last, in its own words and lower case; null when it named none. */

@@ -21,7 +21,7 @@ export class MessagesAnswer extends PassThroughAnswer {
 
   protected override readWhole(message: JsonObject): void {
     this.generated.report(readMessageUsage(message["usage"]), message);
-    this.generated.tools.readUsage(message["usage"]);
+    this.generated.noteUsage(message["usage"]);
     for (const block of toArray(message["content"])) this.#readBlock(block);
   }
 
@@ -77,7 +77,7 @@ export class MessagesAnswer extends PassThroughAnswer {
     if (isJsonObject(delta) && typeof delta["stop_reason"] === "string") this.#hasStopReason = true;
     if (!isJsonObject(usage)) return ORDINARY;
     this.#usage = mergeMessageUsage(this.#usage, usage);
-    this.generated.tools.readUsage(usage);
+    this.generated.noteUsage(this.#usage);
     // What it names beside figures may have been told at the beginning alone.
     this.generated.report(readMessageUsage(this.#usage), { usage: { ...this.#usage, ...usage } });
     const described = this.describeUsage(usage);

@@ -118,7 +118,7 @@ export class ResponsesAnswer extends PassThroughAnswer {
   #readUsage(response: JsonObject): void {
     const { usage, output } = response;
     this.generated.tools.readItems(output);
-    this.generated.tools.readUsage(usage);
+    this.generated.noteUsage(usage);
     this.generated.report(readResponseUsage(usage), response);
   }
 

@@ -4,7 +4,7 @@ import type { TokenUsage } from "../../token-usage.ts";
 import { isJsonObject } from "../../json-object.ts";
 import { TextBuffer } from "../text-buffer.ts";
 import { ServerToolUses } from "./server-tool-uses.ts";
-import { findUsage, type ReportedUsage, readServiceTier, readUsage } from "./usage.ts";
+import { findUsage, isUsageOfNothing, type ReportedUsage, readServiceTier, readUsage } from "./usage.ts";
 
 /** As much text as a tokenizer is given when an upstream reports no usage. */
 const MAX_TEXT_BYTES = 1_048_576;
@@ -23,6 +23,9 @@ export class GeneratedText implements Observation {
   /** The chunk that is being read had the usage: it counts what else is in that chunk. */
   #isInUsageChunk = false;
   #hasMoreThanUsage = false;
+  #isNothingTold = false;
+  /** Something was generated that is no text. */
+  #hasMedia = false;
   /** Of tools that run at the upstream's server. */
   readonly tools = new ServerToolUses();
   readonly #describeCost: DescribeCost | null;
@@ -40,6 +43,17 @@ export class GeneratedText implements Observation {
 
   get isUsageBehind(): boolean {
     return this.#hasMoreThanUsage || (this.usage?.outputTokens === 0 && this.generatedBytes > 0);
+  }
+
+  get isOfNothing(): boolean {
+    if (!this.#isNothingTold || this.usage !== null) return false;
+    return this.generatedBytes === 0 && !this.#hasMedia && this.toolUses.size === 0;
+  }
+
+  /** What a usage says beside its tokens. */
+  noteUsage(usage: unknown): void {
+    this.tools.readUsage(usage);
+    this.#isNothingTold = isUsageOfNothing(usage);
   }
 
   get toolUses(): ToolUses {
@@ -71,7 +85,7 @@ export class GeneratedText implements Observation {
   /** Usage and service tier of a chunk or an answer; of each the last that is not null counts. */
   readUsage(answer: Readonly<Record<string, unknown>>): void {
     const usage = findUsage(answer);
-    this.tools.readUsage(usage);
+    if (usage !== undefined && usage !== null) this.noteUsage(usage);
     this.report(readUsage(usage), answer);
   }
 
@@ -103,6 +117,7 @@ export class GeneratedText implements Observation {
     const { content, reasoning_content, reasoning, refusal, tool_calls, function_call, annotations } =
       message;
     if (annotations !== undefined) this.tools.readAnnotations(annotations);
+    if (isJsonObject(message["audio"]) || Array.isArray(message["images"])) this.#hasMedia = true;
     // Servers that send both send the same text twice.
     this.#add(typeof reasoning_content === "string" ? reasoning_content : reasoning);
     this.#add(content);

@@ -100,6 +100,19 @@ export function findUsage({ usage, choices, x_groq: groq }: JsonObject): unknown
   return isJsonObject(groq) ? groq["usage"] : usage;
 }
 
+/** Whether a usage, of whatever protocol, says that nothing was used at all: neither prompt nor output. */
+export function isUsageOfNothing(usage: unknown): boolean {
+  return (
+    isJsonObject(usage) &&
+    Object.values(USAGE_FORMS).some(
+      ({ prompt, completion }) => follow(usage, prompt) === 0 && follow(usage, completion) === 0,
+    ) &&
+    Object.values(USAGE_FORMS).every(({ cached, cacheWrite, total }) =>
+      [cached, cacheWrite, total].every((paths) => readFigure(usage, paths) === 0),
+    )
+  );
+}
+
 /** The tokens alone of `readUsage`. */
 export function parseUsage(value: unknown): TokenUsage | null {
   return readUsage(value)?.tokens ?? null;

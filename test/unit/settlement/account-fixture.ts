@@ -29,6 +29,7 @@ export const NOTHING_YET: Observation = {
   usage: null,
   usageContradiction: null,
   isUsageBehind: false,
+  isOfNothing: false,
   serviceTier: null,
   toolUses: NO_USES,
   isRefused: false,
