@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { resolve } from "node:path";
+import type { Config } from "../config/schema.ts";
 import type { DoctorFinding } from "../doctor/finding.ts";
 import { CommandError } from "./management/command-error.ts";
 import { requireHarmlessFolder } from "./management/config-connection.ts";
@@ -35,10 +36,11 @@ async function doctorAction(options: { config?: string; json?: true }): Promise<
   const { applyOverrides } = await import("../supervisor/config-overrides.ts");
   const { readRunningGateway } = await import("../supervisor/running-gateway.ts");
   const file = options.config ?? (await requireLocalConfig());
-  const findings = await examine(file, (config) => {
+  const toInForce = (config: Config): Config => {
     const running = readRunningGateway(config.dataDir);
     return running?.configFile === resolve(file) ? applyOverrides(config, running.overrides) : config;
-  });
+  };
+  const findings = await examine(file, toInForce, options.config !== undefined);
   const ok = isSound(findings);
   process.stdout.write(
     options.json === true

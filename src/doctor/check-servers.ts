@@ -6,11 +6,18 @@ import { AskError } from "../model-servers/fetch-answer.ts";
 import { MODEL_SERVERS } from "../model-servers/presets.ts";
 import { type DoctorFinding, found, ok } from "./finding.ts";
 
-/** A server without a list of models, or behind a signature, is nothing to warn of. */
-export async function checkServers(config: Config): Promise<DoctorFinding[]> {
+/**
+ * A server without a list of models, or behind a signature, is nothing to warn of.
+ * @param isTrusted The configuration was named by who asks: its upstreams get the credentials that it has for them.
+ */
+export async function checkServers(
+  config: Config,
+  { isTrusted }: { readonly isTrusted: boolean },
+): Promise<DoctorFinding[]> {
   const all = await Promise.all(
     config.upstreams.map(async (upstream) => {
-      const told = upstream.awsSigning === null ? await ask(upstream) : null;
+      const isAsked = upstream.awsSigning === null && (isTrusted || upstream.credentials.length === 0);
+      const told = isAsked ? await ask(upstream) : null;
       return told === null ? [] : judge(config, upstream, told);
     }),
   );

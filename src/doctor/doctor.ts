@@ -25,15 +25,17 @@ const CHECK_BOUND_MS = 20_000;
 /**
  * All findings, in the order in which a person should read them. Never rejects.
  * @param toInForce What the running gateway has decided over what the file says.
+ * @param isTrusted Who asks has named the file, and it does not merely lie in a folder.
  */
 export async function examine(
   configFile: string,
   toInForce: (config: Config) => Config = (config) => config,
+  isTrusted = true,
 ): Promise<DoctorFinding[]> {
   const config = readConfig(configFile);
   if (Array.isArray(config)) return config;
   const inForce = toInForce(config);
-  const checks = { ...listChecks(inForce), "upstreams.models": () => checkServers(inForce) };
+  const checks = { ...listChecks(inForce), "upstreams.models": () => checkServers(inForce, { isTrusted }) };
   return [ok("configuration", `${configFile} is valid.`), ...(await runAll(checks))];
 }
 

@@ -176,6 +176,14 @@ describe("org list in somebody else's folder", () => {
 });
 
 describe("doctor in somebody else's folder", () => {
+  it("sends no upstream a credential until the file is named", async () => {
+    write(join(folder, "gateway.yaml"), config().replace("127.0.0.1:9", `127.0.0.1:${port}`));
+    await igw("doctor");
+    expect(received).not.toContain(SECRET);
+    await igw("doctor --config gateway.yaml");
+    expect(received).toContain(SECRET);
+  });
+
   it.each([
     {
       name: "a variable as Redis's password",
