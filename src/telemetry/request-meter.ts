@@ -79,7 +79,17 @@ const OPERATIONS: ReadonlyMap<string, string> = new Map([
   ["completions", "text_completion"],
 ]);
 /** Names that upstreams give to service tiers; a label must not take whatever one makes up. */
-const KNOWN_TIERS: ReadonlySet<string> = new Set(["batch", "flex", "performance", "priority", "scale"]);
+const KNOWN_TIERS: ReadonlySet<string> = new Set([
+  "batch",
+  "batch-us",
+  "fast",
+  "fast-us",
+  "flex",
+  "performance",
+  "priority",
+  "scale",
+  "us",
+]);
 
 export class RequestMeter {
   readonly #options: RequestMeterOptions;

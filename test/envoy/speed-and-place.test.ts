@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { withChatStack } from "../support/chat-stack.ts";
 import { catalogEntry } from "../support/gateway-config.ts";
-import { readError } from "../support/http.ts";
+import { readError, send } from "../support/http.ts";
 import { namedEvent } from "../support/native-exchange.ts";
 import { textCompletion } from "../support/scripted-answer.ts";
 import type { CreatedKey } from "../support/test-key.ts";
@@ -63,6 +63,15 @@ describe("a speed and a place", () => {
     const answer = await ask(key, {});
     expect(await readSpend(chat.stack, key)).toMatchObject({ key: BigInt(microcents) });
     expect((await readRequest(chat.stack, key, answer)).cost_details).toMatchObject({ service_tier: tier });
+  });
+
+  it("without a price are counted under their name, so that the alarm tells which it is", async () => {
+    chat.upstream.answer({ kind: "json", body: { ...MESSAGE, usage: { ...TOKENS, inference_geo: "us" } } });
+    expect((await ask(chat.key, { model: PLAIN_MODEL })).status).toBe(200);
+    const { text } = await send(chat.stack.adminUrl, { path: "/metrics" });
+    expect(text).toMatch(
+      /inference_gateway_unpriced_service_tiers_total\{[^}]*model="acme\/plain",service_tier="us"[^}]*\} 1/,
+    );
   });
 
   it("of a stream may be told in parts, at its beginning and at its end", async () => {

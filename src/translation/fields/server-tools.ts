@@ -56,11 +56,14 @@ export function readChatTools(body: JsonObject): AskedTool[] {
     isJsonObject(tool) && !isChatClientTool(tool) ? [boundless(nameChatTool(tool), `tools.${index}`)] : [],
   );
   for (const field of CHAT_SEARCH_FIELDS) {
-    const value = body[field];
-    const isAsked = value !== undefined && value !== null && value !== false;
-    if (isAsked) asked.push(boundless("web_search", field));
+    if (isSearchAsked(body[field])) asked.push(boundless("web_search", field));
   }
   return asked;
+}
+
+function isSearchAsked(value: unknown): boolean {
+  if (isJsonObject(value)) return value["mode"] !== "off";
+  return value !== undefined && value !== null && value !== false;
 }
 
 function isChatClientTool({ type, function: own }: JsonObject): boolean {

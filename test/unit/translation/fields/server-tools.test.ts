@@ -113,5 +113,6 @@ describe("tools of chats that run at the model's server", () => {
     ]);
     expect(found.every(({ bound }) => bound.kind === "none")).toBe(true);
     expect(chat({ tools: [], web_search_options: null, enable_search: false })).toEqual([]);
+    expect(chat({ search_parameters: { mode: "off" } })).toEqual([]);
   });
 });
