@@ -4,7 +4,8 @@ import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
 import type { LoggedUsage } from "../request-log/read-usage.ts";
 import { requestLogFolder } from "../request-log/request-log.ts";
-import type { UsageDifference, UsageRebuild, UsageVerification } from "../request-log/verify-usage.ts";
+import type { UsageRebuild } from "../request-log/rebuild-usage.ts";
+import type { UsageDifference, UsageVerification } from "../request-log/verify-usage.ts";
 import type { Store } from "../store/types.ts";
 import { CommandError } from "./management/command-error.ts";
 
@@ -34,8 +35,9 @@ export function addUsageVerifyCommands(program: Command): void {
     usage
       .command("rebuild")
       .description(
-        "Raises a month's spend and usage to what the log of requests says: for a Redis that was restored from an older " +
-          "snapshot. Lowers nothing, and changes nothing for an organization with requests in flight.",
+        "Raises a month's spend and usage to what the log of requests says, for a Redis that was restored from an older " +
+          "snapshot, and charges requests that others have closed at an estimate as their log says. What lies in a spool " +
+          "counts once, before and after. Raises nothing of an organization with requests in flight.",
       ),
   ).action((options: VerifyOptions) => rebuild(options));
 }
@@ -70,9 +72,11 @@ async function verify(options: VerifyOptions): Promise<void> {
 async function rebuild(options: VerifyOptions): Promise<void> {
   await withStore(options, async (store, month, dir) => {
     if (dir === null) throw new CommandError("There is no log of requests to rebuild from: give --requests.");
-    const { rebuildUsage } = await import("../request-log/verify-usage.ts");
+    const { rebuildUsage } = await import("../request-log/rebuild-usage.ts");
+    const { readLateCharges } = await import("../request-log/read-usage.ts");
     const logged = await readLog(dir, month);
-    const result = await rebuildUsage(store, logged);
+    const nowMs = await store.timeMs();
+    const result = await rebuildUsage(store, logged, () => readLateCharges(dir, month, nowMs));
     if (result.inFlight.length > 0) process.exitCode = 1;
     process.stdout.write(options.json ? formatJson({ month, ...result }) : formatRebuild(month, result));
   });
@@ -135,7 +139,9 @@ function formatVerification(verification: UsageVerification, logged: LoggedUsage
 const MEANINGS: Readonly<Record<UsageDifference["kind"], string>> = {
   spend_of_organization: "spend of the organization is not the sum of its usage rows",
   spend_of_key: "spend of the key is not the sum of its usage rows",
-  missing_in_redis: "the log of requests says more than Redis: `usage rebuild` brings it back",
+  missing_in_redis:
+    "the log of requests says more than Redis: charges wait in a spool, which a gateway that runs sends, or are lost: " +
+    "`usage rebuild` brings them back, and counts none twice",
   missing_in_log:
     "Redis says more than the log of requests: a worker died before it wrote, or a log is missing",
   in_other_tag_row: "Redis has it in another row of tags than the log of requests",
@@ -148,8 +154,13 @@ function formatDifference(difference: UsageDifference): string {
   return `  ${subject}: ${figure}: expected ${expected}, found ${found} (${found - expected}); ${MEANINGS[kind]}`;
 }
 
-function formatRebuild(month: string, { raisedRows, addedMicrocents, inFlight }: UsageRebuild): string {
-  const done = `${month}: raised ${raisedRows} usage rows, added ${addedMicrocents} microcents.\n`;
+function formatRebuild(
+  month: string,
+  { raisedRows, addedMicrocents, settledRequests, inFlight }: UsageRebuild,
+): string {
+  const done =
+    `${month}: charged ${settledRequests} requests as their log says, raised ${raisedRows} usage rows, ` +
+    `added ${addedMicrocents} microcents.\n`;
   if (inFlight.length === 0) return done;
   return `${done}Requests are in flight, nothing was changed, try again: ${inFlight.join(", ")}\n`;
 }

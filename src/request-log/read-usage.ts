@@ -7,6 +7,7 @@ import * as z from "zod";
 import { type ChargedTool, toolMicrocents } from "../pricing/tool-charges.ts";
 import { formatTags, OTHER_TAGS } from "../tags.ts";
 import { TOKEN_KINDS, TOKEN_NAMES } from "../token-usage.ts";
+import { type ChargeInput, LOGGED_SEQUENCE } from "../store/types/settlement.ts";
 import { NO_USAGE, type UsageFigures, type UsageRow } from "../store/types/reporting.ts";
 
 /** Of one organization, day, key, model and combination of tags. */
@@ -43,6 +44,10 @@ const lineSchema = z.object({
   organization_id: z.string(),
   key_id: z.string(),
   model: z.string().nullable(),
+  route: z.string().default(""),
+  status: z.number().default(0),
+  error_code: z.string().nullable().default(null),
+  settled_at: z.string().default(""),
   outcome: z.string(),
   month: z.string(),
   day: z.string(),
@@ -64,6 +69,7 @@ const lineSchema = z.object({
   tag_row: z.enum(["own", "other"]).nullable().default(null),
 });
 type Line = z.output<typeof lineSchema>;
+type ChargedLine = Line & { readonly model: string };
 
 /** Requests that count in the usage: those that went upstream. */
 const UNCOUNTED = new Set(["refused", "not_sent"]);
@@ -73,25 +79,96 @@ const UNCOUNTED = new Set(["refused", "not_sent"]);
  * @throws the file system's error when there is no such folder.
  */
 export async function readLoggedUsage(dir: string, month: string): Promise<LoggedUsage> {
-  const names = (await readdir(dir)).filter((name) => isOfMonth(name, month)).sort();
   const rows = new Map<string, Map<string, MutableRow>>();
-  const counts = { requests: 0, damagedLines: 0 };
+  const counts: ReadCounts = { files: 0, damagedLines: 0 };
+  let requests = 0;
+  for await (const { line, costMicrocents } of readCharged(dir, month, counts)) {
+    requests += 1;
+    const row = rowOf(rows, line);
+    add(row, line, costMicrocents);
+    if (row.tags !== "" && line.tag_row === null) add(row.undecided, line, costMicrocents);
+  }
+  const byOrganization = [...rows].map(([id, own]) => [id, [...own.values()]] as const);
+  return { month, rows: new Map(byOrganization), requests, ...counts };
+}
+
+interface ReadCounts {
+  files: number;
+  damagedLines: number;
+}
+
+interface Charged {
+  readonly line: ChargedLine;
+  readonly costMicrocents: bigint;
+}
+
+/** The lines of a month's requests that were charged, each request once, whatever the files say. */
+async function* readCharged(dir: string, month: string, counts: ReadCounts): AsyncGenerator<Charged> {
+  const names = (await readdir(dir)).filter((name) => isOfMonth(name, month)).sort();
   for (const name of names) {
+    counts.files += 1;
+    // A write that a full disk cut short is repeated in the same file.
+    const seen = new Set<string>();
     const lines = createInterface({ input: createReadStream(join(dir, name)), crlfDelay: Infinity });
     for await (const text of lines) {
       if (text === "") continue;
       const line = parseLine(text);
       if (line === null) counts.damagedLines += 1;
-      else if (line.month === month && line.model !== null && !UNCOUNTED.has(line.outcome)) {
-        counts.requests += 1;
-        const row = rowOf(rows, line);
-        add(row, line, costOf(text));
-        if (row.tags !== "" && line.tag_row === null) add(row.undecided, line, costOf(text));
+      else if (isCharged(line, month) && !seen.has(line.request_id)) {
+        seen.add(line.request_id);
+        yield { line, costMicrocents: costOf(text) };
       }
     }
   }
-  const byOrganization = [...rows].map(([id, own]) => [id, [...own.values()]] as const);
-  return { month, rows: new Map(byOrganization), files: names.length, ...counts };
+}
+
+function isCharged(line: Line, month: string): line is ChargedLine {
+  return line.month === month && line.model !== null && !UNCOUNTED.has(line.outcome);
+}
+
+/** For so long a record answers repeats, and a spool sends what it has for a day less. */
+const LATE_MS = 7 * 86_400_000;
+
+/** The final charges of a month's requests that have ended so lately that their owners' own may be still to come. */
+export async function* readLateCharges(
+  dir: string,
+  month: string,
+  nowMs: number,
+): AsyncGenerator<ChargeInput> {
+  for await (const { line, costMicrocents } of readCharged(dir, month, { files: 0, damagedLines: 0 })) {
+    if (Date.parse(line.settled_at) >= nowMs - LATE_MS) yield toCharge(line, costMicrocents);
+  }
+}
+
+function toCharge(line: ChargedLine, totalMicrocents: bigint): ChargeInput {
+  const tags = formatTags(new Map(Object.entries(line.tags)));
+  return {
+    organizationId: line.organization_id,
+    keyId: line.key_id,
+    requestId: line.request_id,
+    month: line.month,
+    day: line.day,
+    model: line.model,
+    route: line.route,
+    ...(tags === "" ? {} : { tags }),
+    totalMicrocents,
+    toolMicrocents: toolMicrocents(toolsOf(line), totalMicrocents),
+    sequence: LOGGED_SEQUENCE,
+    tokens: {
+      input: line.input_tokens,
+      cachedInput: line.cached_input_tokens,
+      output: line.output_tokens,
+      reasoning: line.reasoning_tokens,
+      cacheWrite: line.cache_write_tokens,
+      cacheWrite1h: line.cache_write_1h_tokens,
+      inputAudio: line.input_audio_tokens,
+      outputAudio: line.output_audio_tokens,
+    },
+    requests: 1,
+    estimated: line.estimated,
+    estimate: null,
+    final: { status: line.status, errorCode: line.error_code, checks: [] },
+  };
 }
 
 /** Files are named after the day on which requests ended, which may be in a later month than their admission. */

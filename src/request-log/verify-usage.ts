@@ -1,7 +1,6 @@
 /**
  * Holds three accounts of a month against each other: spend (what caps see), usage rows (what people see) and the log of
- * requests (what was counted, request by request). Says every difference and puts none right; `rebuildUsage` does, in
- * one direction only.
+ * requests (what was counted, request by request). Says every difference and puts none right; `rebuildUsage` does.
  */
 import type { Store } from "../store/types.ts";
 import { FIGURE_NAMES, type UsageFigures, type UsageRow } from "../store/types/reporting.ts";
@@ -167,7 +166,7 @@ function sum(rows: readonly UsageFigures[], figure: Figure): bigint {
 }
 
 /** By day, key and model. */
-function groupRows<Row extends UsageRow>(rows: readonly Row[]): Map<string, Row[]> {
+export function groupRows<Row extends UsageRow>(rows: readonly Row[]): Map<string, Row[]> {
   const groups = new Map<string, Row[]>();
   for (const row of rows) {
     const name = `${row.day} ${row.keyId} ${row.model}`;
@@ -176,36 +175,4 @@ function groupRows<Row extends UsageRow>(rows: readonly Row[]): Map<string, Row[
     else group.push(row);
   }
   return groups;
-}
-
-export interface UsageRebuild {
-  /** Rows that were raised. */
-  readonly raisedRows: number;
-  readonly addedMicrocents: bigint;
-  /** Organizations with requests in flight: nothing of theirs was changed. */
-  readonly inFlight: readonly string[];
-}
-
-/** Raises spend and usage to what the log of requests says. Lowers nothing; a repeat changes nothing. */
-export async function rebuildUsage(
-  store: Pick<Store, "raiseUsage" | "readUsage">,
-  logged: LoggedUsage,
-): Promise<UsageRebuild> {
-  const inFlight = new Set<string>();
-  let raisedRows = 0;
-  let addedMicrocents = 0n;
-  for (const [organizationId, rows] of logged.rows) {
-    const known = groupRows((await store.readUsage(organizationId, logged.month)).rows);
-    for (const [name, own] of groupRows(rows)) {
-      const [first] = own;
-      if (first === undefined) continue;
-      const { day, keyId, model } = first;
-      const tagsInRedis = (known.get(name) ?? []).map(({ tags }) => tags);
-      const result = await store.raiseUsage(organizationId, { day, keyId, model, rows: own }, tagsInRedis);
-      if (result.outcome === "in_flight") inFlight.add(organizationId);
-      if (result.outcome === "raised") raisedRows += 1;
-      addedMicrocents += result.addedMicrocents;
-    }
-  }
-  return { raisedRows, addedMicrocents, inFlight: [...inFlight] };
 }

@@ -4,8 +4,8 @@
  */
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { readLoggedUsage } from "../../src/request-log/read-usage.ts";
-import { rebuildUsage } from "../../src/request-log/verify-usage.ts";
+import { readLateCharges, readLoggedUsage } from "../../src/request-log/read-usage.ts";
+import { rebuildUsage } from "../../src/request-log/rebuild-usage.ts";
 import { startRedisWithSentinels } from "../support/redis-sentinel.ts";
 import { startReplicatedCluster } from "../support/replicated-cluster.ts";
 import { type Faults, IN_TRANSIT_MS, isAtRisk, usedBy } from "./fault-accounts.ts";
@@ -68,8 +68,10 @@ async function countRecovery(
   const readCharged = async (tenant: keyof Tenants): Promise<bigint> =>
     (await store.readSpend(tenants[tenant].organizationId, month)).organizationMicrocents;
   const before = await Promise.all(NAMES.map(readCharged));
-  const logged = await readLoggedUsage(join(stack.dir, "data/requests"), month);
-  await rebuildUsage(store, logged);
+  const dir = join(stack.dir, "data/requests");
+  const logged = await readLoggedUsage(dir, month);
+  const nowMs = await store.timeMs();
+  await rebuildUsage(store, logged, () => readLateCharges(dir, month, nowMs));
   const after = await Promise.all(NAMES.map(readCharged));
   const problems: string[] = [];
   for (const [index, tenant] of NAMES.entries()) {

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readLoggedUsage } from "../../src/request-log/read-usage.ts";
-import { rebuildUsage, verifyUsage } from "../../src/request-log/verify-usage.ts";
+import { readLateCharges, readLoggedUsage } from "../../src/request-log/read-usage.ts";
+import { rebuildUsage } from "../../src/request-log/rebuild-usage.ts";
+import { verifyUsage } from "../../src/request-log/verify-usage.ts";
 import { holdsKey, requestBucketKey } from "../../src/store/redis/keys.ts";
 import { addTestKey, type CreatedKey } from "../support/test-key.ts";
 import { createGate, waitFor } from "../support/wait.ts";
@@ -184,7 +185,10 @@ describe("the log of requests", () => {
   it("brings back what a Redis that was restored from an older snapshot has lost, once", async () => {
     const { store, redis } = faults;
     const month = new Date(await store.timeMs()).toISOString().slice(0, 7);
-    const logged = await readLoggedUsage(join(faults.stack.dir, "data/requests"), month);
+    const dir = join(faults.stack.dir, "data/requests");
+    const nowMs = await store.timeMs();
+    const rebuild = () => rebuildUsage(store, logged, () => readLateCharges(dir, month, nowMs));
+    const logged = await readLoggedUsage(dir, month);
     const before = await verifyUsage(store, month, logged);
     const [organizationId] = [...logged.rows.keys()];
     const keys = (await redis.command("KEYS", `igw:{${organizationId}}:[su]*`)) as string[];
@@ -199,12 +203,12 @@ describe("the log of requests", () => {
       return holds.every((count) => count === 0);
     };
     await waitFor("nothing to be in flight", isQuiet, { timeoutMs: 120_000 });
-    expect(await rebuildUsage(store, logged)).toMatchObject({
+    expect(await rebuild()).toMatchObject({
       addedMicrocents: before.spentMicrocents - damaged.spentMicrocents,
       inFlight: [],
     });
     expect(await verifyUsage(store, month, logged)).toEqual(before);
-    expect((await rebuildUsage(store, logged)).raisedRows).toBe(0);
+    expect((await rebuild()).raisedRows).toBe(0);
   });
 });
 

@@ -26,6 +26,7 @@ export const SCRIPTS = {
   igwRenew: { file: "renew.lua" },
   igwClose: { file: "close.lua", numberOfKeys: 11 },
   igwForget: { file: "forget.lua" },
+  igwMarkLogged: { file: "mark-logged.lua" },
   igwListOverdue: { file: "list-overdue.lua", numberOfKeys: 1 },
   igwCorrect: { file: "correct.lua", numberOfKeys: 9 },
   igwRaiseUsage: { file: "raise-usage.lua", numberOfKeys: 4 },

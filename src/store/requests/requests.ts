@@ -29,6 +29,7 @@ import {
   textAt,
   unknownOutcome,
 } from "../redis/parse-reply.ts";
+import { LOGGED_SEQUENCE } from "../types/settlement.ts";
 import type {
   ChargeInput,
   OverdueRequest,
@@ -189,6 +190,32 @@ export const createRequestStore = storeOf<RequestStore>({
       deleted += Number(await context.client.igwForget(String(keys.length), ...keys));
     }
     return deleted;
+  },
+
+  async markLogged(context, organizationId, charges, { mark }) {
+    const unsettled: ChargeInput[] = [];
+    for (let start = 0; start < charges.length; start += BATCH) {
+      const batch = charges.slice(start, start + BATCH);
+      const reply = parseArray(
+        await context.client.igwMarkLogged(
+          String(batch.length + 1),
+          holdsKey(organizationId),
+          ...batch.map(({ requestId }) => requestKey(organizationId, requestId)),
+          mark ? "1" : "",
+          formatCount(LOGGED_SEQUENCE),
+          ...batch.flatMap((charge) => [
+            charge.keyId,
+            charge.month,
+            charge.day,
+            charge.model,
+            formatCharge(charge).figures.join(" "),
+          ]),
+        ),
+      );
+      if (reply.length === 0) return null;
+      unsettled.push(...batch.filter((_, position) => textAt(reply, position) === "1"));
+    }
+    return unsettled;
   },
 
   async leave({ client }, organizationId, requests) {

@@ -101,6 +101,9 @@ export interface ChargeInput extends RequestIdentity {
   readonly isBrief?: true | undefined;
 }
 
+/** Above every charge of a request's owner: of a final charge that the log of requests tells of. */
+export const LOGGED_SEQUENCE = 2 ** 52;
+
 /** The best estimate of what a request in flight has come to. */
 export interface RequestEstimate {
   readonly totalMicrocents: bigint;
@@ -176,6 +179,17 @@ export interface RequestStore {
    * answered: a charge that comes after it would be counted again. Returns how many were deleted.
    */
   forget(organizationId: string, requestIds: readonly string[]): Promise<number>;
+  /**
+   * Looks at requests of one organization that the log has as ended, by their final charges, and gives those back that have
+   * a record without one: closed by another, or their charge is still under way. With `mark` those without a record get
+   * one, so that a final charge which comes later is a repeat; null: not while requests of the organization are in flight.
+   * May be repeated.
+   */
+  markLogged(
+    organizationId: string,
+    charges: readonly ChargeInput[],
+    options: { readonly mark: boolean },
+  ): Promise<readonly ChargeInput[] | null>;
   /** Takes requests out that their admission entered and that will not go upstream. Only by the owner. */
   leave(organizationId: string, requests: readonly EnteredRequest[]): Promise<void>;
 }

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { formatRequestLogLine, type LoggedRequest } from "../../../src/request-log/line.ts";
 import { type LoggedRow, type LoggedUsage, readLoggedUsage } from "../../../src/request-log/read-usage.ts";
-import { rebuildUsage, verifyUsage } from "../../../src/request-log/verify-usage.ts";
+import { rebuildUsage } from "../../../src/request-log/rebuild-usage.ts";
+import { verifyUsage } from "../../../src/request-log/verify-usage.ts";
 import { NO_USAGE, type UsageFigures, type UsageRow } from "../../../src/store/types/reporting.ts";
 import { OTHER_TAGS } from "../../../src/tags.ts";
 import { IDENTITY } from "../spool/spool-fixture.ts";
@@ -22,8 +23,15 @@ const REQUEST: LoggedRequest = {
   costMicrocents: 2n ** 53n + 1n,
 };
 
-const line = (changes: Partial<LoggedRequest> = {}): string =>
-  formatRequestLogLine({ ...REQUEST, ...changes }, 0);
+let lines = 0;
+/** Of a request of its own. */
+const line = ({ identity = REQUEST.identity, ...changes }: Partial<LoggedRequest> = {}): string => {
+  lines += 1;
+  return formatRequestLogLine(
+    { ...REQUEST, ...changes, identity: { ...identity, requestId: `req_${lines}` } },
+    0,
+  );
+};
 
 async function createFolder(files: Readonly<Record<string, string>>): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), "igw-log-"));
@@ -94,6 +102,15 @@ describe("readLoggedUsage", () => {
     const dir = await createFolder({ "2026-11-21.worker-0.0.jsonl": text });
     const [row] = (await readLoggedUsage(dir, "2026-11")).rows.get(REQUEST.identity.organizationId) ?? [];
     expect(row).toMatchObject({ costMicrocents: 5_000_009n, toolMicrocents: 3_000_003n });
+  });
+
+  it("counts a request once, though a write that was cut short stands there twice", async () => {
+    const [first, other] = [line(), line({ costMicrocents: 7n })];
+    const text = `${first}\n${other.slice(0, 40)}\n${first}\n${other}\n${other}\n`;
+    const dir = await createFolder({ "2026-11-21.worker-0.0.jsonl": text });
+    const logged = await readLoggedUsage(dir, "2026-11");
+    expect(logged).toMatchObject({ requests: 2, damagedLines: 1 });
+    expect(logged.rows.get("org_1")).toMatchObject([{ requests: 2, costMicrocents: 2n ** 53n + 8n }]);
   });
 
   it("counts torn lines and goes on", async () => {
@@ -262,10 +279,18 @@ describe("rebuildUsage", () => {
           asked.push(...rows.map(({ costMicrocents }) => costMicrocents));
           return { outcome: "in_flight", addedMicrocents: 0n };
         },
+        markLogged: () => Promise.resolve([]),
+        charge: () => Promise.resolve({ outcome: "repeated" }),
       },
       logOf(6n),
+      async function* () {},
     );
     expect(asked).toEqual([6n]);
-    expect(result).toEqual({ raisedRows: 0, addedMicrocents: 0n, inFlight: ["org_1"] });
+    expect(result).toEqual({
+      raisedRows: 0,
+      addedMicrocents: 0n,
+      settledRequests: 0,
+      inFlight: ["org_1"],
+    });
   });
 });

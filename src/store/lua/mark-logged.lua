@@ -1,0 +1,29 @@
+-- Looks at requests of an organization that the log has as ended. With ARGV[1] = '1' those without a record get one, as their final charge
+-- would have left it: whoever sends that later, from a spool or from memory, changes nothing any more.
+--
+-- KEYS[1] open requests by deadline, then for each request its record
+-- ARGV[1] '1': mark            ARGV[2] sequence number of the marks, above all others
+-- ARGV[n] then for each request: key id, month, day, model, figures in the order of USAGE_FIGURES with one space between
+--
+-- Reply: for each request '1' where it has a record without a final charge, else '0'. {}: requests of the organization are
+--   under way, and nothing was to be marked meanwhile.
+
+-- @include ended.lua
+
+local holds, requests = KEYS[1], { unpack(KEYS, 2) }
+local mark, seq, FIRST, EACH = ARGV[1] == '1', ARGV[2], 3, 5
+local replies = {}
+if mark and redis.call('ZCARD', holds) > 0 then
+  return replies
+end
+for position, request in ipairs(requests) do
+  local state, final = unpack(redis.call('HMGET', request, 'state', 'final'))
+  replies[position] = state and final ~= '1' and '1' or '0'
+  if mark and not state then
+    local key, month, day, model, figures = unpack(ARGV, FIRST + (position - 1) * EACH, FIRST + position * EACH - 1)
+    redis.call('HSET', request, 'state', 'closed', 'final', '1', 'seq', seq, 'key', key, 'month', month, 'day', day,
+      'model', model, 'totals', figures)
+    redis.call('PEXPIRE', request, CLOSED_RECORD_MS)
+  end
+end
+return replies
