@@ -101,9 +101,23 @@ export class RequestLog {
     if (this.#file !== null && (this.#file.day !== day || this.#file.bytes >= this.#options.maxFileBytes)) {
       await this.#closeFile();
     }
-    this.#file ??= await this.#openFile(day);
-    await this.#file.handle.appendFile(text);
-    this.#file.bytes += Buffer.byteLength(text);
+    const file = (this.#file ??= await this.#openFile(day));
+    try {
+      await file.handle.appendFile(text);
+    } catch (error) {
+      await this.#cutBack(file);
+      throw error;
+    }
+    file.bytes += Buffer.byteLength(text);
+  }
+
+  /** What a full disk has taken of a write is taken off again: the whole write is repeated, and its lines would be twice. */
+  async #cutBack({ handle, bytes }: OpenFile): Promise<void> {
+    try {
+      await handle.truncate(bytes);
+    } catch (error) {
+      this.#options.logger.error({ err: error }, "a line of the log of requests may be there twice");
+    }
   }
 
   /** The first part of the day that has room. */
@@ -116,7 +130,7 @@ export class RequestLog {
       if (size < maxFileBytes) {
         // What a crash or a full disk has left may have no end: an empty line hurts no reader, a joined one does.
         if (size > 0) await handle.appendFile("\n");
-        return { handle, day, bytes: size };
+        return { handle, day, bytes: size === 0 ? 0 : size + 1 };
       }
       await handle.close();
     }

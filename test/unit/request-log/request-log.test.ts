@@ -1,7 +1,10 @@
 import * as fc from "fast-check";
+import { execFile } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { formatRequestLogLine } from "../../../src/request-log/line.ts";
 import { RequestLog, type RequestLogOptions } from "../../../src/request-log/request-log.ts";
@@ -44,6 +47,18 @@ function readFiles(): Record<string, string[]> {
 }
 
 describe("RequestLog", () => {
+  it("has each line once, and whole, after a disk that took a part of a write", async () => {
+    const program = fileURLToPath(new URL("write-to-full-disk.ts", import.meta.url));
+    const dir = join(seen.dir, "requests");
+    const command = 'ulimit -S -f 20 && exec "$0" --import tsx "$1" "$2" 50';
+    const { stdout } = await promisify(execFile)("bash", ["-c", command, process.execPath, program, dir]);
+    expect(Number(stdout)).toBeGreaterThan(0);
+    const lines = Object.values(readFiles()).flat();
+    expect(lines.map((line) => (JSON.parse(line) as { line: number }).line)).toEqual(
+      Array.from({ length: 50 }, (_, index) => index),
+    );
+  });
+
   it("writes each line in the order it came, to the file of the day and the writer", async () => {
     const log = open();
     const lines = Array.from({ length: 1_000 }, (_, index) => `{"n":${index}}`);
