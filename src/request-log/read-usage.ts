@@ -104,7 +104,7 @@ interface Charged {
 
 /** The lines of a month's requests that were charged, each request once, whatever the files say. */
 async function* readCharged(dir: string, month: string, counts: ReadCounts): AsyncGenerator<Charged> {
-  const names = (await readdir(dir)).filter((name) => isOfMonth(name, month)).sort();
+  const names = (await readdir(dir)).filter((name) => canHave(name, month)).sort();
   for (const name of names) {
     counts.files += 1;
     // A write that a full disk cut short is repeated in the same file.
@@ -171,10 +171,17 @@ function toCharge(line: ChargedLine, totalMicrocents: bigint): ChargeInput {
   };
 }
 
-/** Files are named after the day on which requests ended, which may be in a later month than their admission. */
-function isOfMonth(name: string, month: string): boolean {
+/** By which a host's clock may be behind Redis's, which says what month it is. */
+const CLOCK_BEHIND_MS = 7 * 86_400_000;
+
+/**
+ * Whether a file can have requests of a month: it is named after the day, by its host's clock, on which they ended, which
+ * may be in a later month than their admission.
+ */
+function canHave(name: string, month: string): boolean {
   const day = FILE.exec(name)?.[1];
-  return day !== undefined && day.slice(0, 7) >= month;
+  const first = new Date(Date.parse(`${month}-01`) - CLOCK_BEHIND_MS).toISOString().slice(0, 10);
+  return day !== undefined && day >= first;
 }
 
 function parseLine(text: string): Line | null {

@@ -104,6 +104,16 @@ describe("readLoggedUsage", () => {
     expect(row).toMatchObject({ costMicrocents: 5_000_009n, toolMicrocents: 3_000_003n });
   });
 
+  it("finds requests in files that a clock behind Redis's has named after the month before", async () => {
+    const identity = { ...REQUEST.identity, month: "2026-12", day: "2026-12-01" };
+    const dir = await createFolder({
+      "2026-11-24.worker-0.0.jsonl": `${line({ identity })}\n`,
+      "2026-11-30.worker-0.0.jsonl": `${line()}\n${line({ identity })}\n`,
+      "2026-11-23.worker-0.0.jsonl": "torn\n",
+    });
+    expect(await readLoggedUsage(dir, "2026-12")).toMatchObject({ requests: 2, files: 2, damagedLines: 0 });
+  });
+
   it("counts a request once, though a write that was cut short stands there twice", async () => {
     const [first, other] = [line(), line({ costMicrocents: 7n })];
     const text = `${first}\n${other.slice(0, 40)}\n${first}\n${other}\n${other}\n`;
