@@ -13,6 +13,9 @@ export interface BodyLimits {
   readonly maxBufferedBytes: number;
 }
 
+/** Beside so much of others a single body of any size is taken: else what requests keep could shut large ones out. */
+const KEPT_SHARE = 1 / 4;
+
 export class BodyBudget {
   readonly #limits: BodyLimits;
   #bufferedBytes = 0;
@@ -26,7 +29,7 @@ export class BodyBudget {
   }
 
   /**
-   * Counts so many more bytes as buffered. A single body always fits an empty budget.
+   * Counts so many more bytes as buffered. A single body always fits a budget that is nearly empty.
    * @throws GatewayError 413 `request_too_large`, 503 `gateway_overloaded`; nothing is counted then.
    */
   reserve(bytes: number): void {
@@ -48,10 +51,14 @@ export class BodyBudget {
 
   /**
    * The same as `reserve` for bytes that are not yet, or not, a client's whole body.
+   * @param ownBytes What the same body has counted already: it is not what it waits for.
    * @throws GatewayError 503 `gateway_overloaded`; nothing is counted then.
    */
-  hold(bytes: number): void {
-    if (this.#bufferedBytes > 0 && this.#bufferedBytes + bytes > this.#limits.maxBufferedBytes) {
+  hold(bytes: number, ownBytes = 0): void {
+    const { maxBufferedBytes } = this.#limits;
+    const othersBytes = this.#bufferedBytes - ownBytes;
+    const isAlone = othersBytes <= maxBufferedBytes * KEPT_SHARE;
+    if (!isAlone && this.#bufferedBytes + bytes > maxBufferedBytes) {
       throw new GatewayError("gateway_overloaded");
     }
     this.#bufferedBytes += bytes;

@@ -19,6 +19,8 @@ import { chooseTranslation, formatUpstreamPath, listForwarded } from "./choose-t
 import { describeEnd } from "./describe-end.ts";
 import { createJsonReply, type Reply } from "./reply.ts";
 import type { ReachedUpstreams } from "./reached-upstreams.ts";
+import { HeldBody } from "./held-body.ts";
+import { measureParsed, measureText } from "../translation/json/measure-memory.ts";
 import { isFromUpstream, mapLocalOutcome } from "./upstream-outcome.ts";
 import type { ResponseMode, ResponsePiece, ResponseStart, Route, UpstreamCall } from "./upstream-call.ts";
 
@@ -57,11 +59,14 @@ export class CountExchange implements UpstreamCall {
   #model: Model | null = null;
   #asked: Asked | null = null;
   #error: { readonly status: number; readonly retryAfter: string | null } | null = null;
+  readonly #held: HeldBody;
   #isFinished = false;
+  #hasEnded = false;
 
   constructor(admission: Admission, services: CountServices) {
     this.admission = admission;
     this.#services = services;
+    this.#held = new HeldBody(services.budget);
   }
 
   get modelId(): string | null {
@@ -70,7 +75,8 @@ export class CountExchange implements UpstreamCall {
 
   async onRequestBody(body: Uint8Array, query: string): Promise<Route | Reply> {
     const { budget, catalog, protocols } = this.#services;
-    budget.reserve(body.byteLength);
+    this.#held.reserve(body.byteLength);
+    let keptBytes = 0;
     try {
       const protocol = protocols[this.admission.protocol];
       const read = protocol.readBody(body);
@@ -81,8 +87,10 @@ export class CountExchange implements UpstreamCall {
       const forwardedHeaders = listForwarded(model, translation);
       if (counting === null) throw new GatewayError("unknown_endpoint");
       const asked = { model, counting, prompt: counting.readPrompt(read, model) };
+      this.#held.add(measureParsed(read) + measureText(asked.prompt.text));
       if (counting.upstream === null) return await this.#estimate(asked);
       this.#asked = asked;
+      keptBytes = measureText(asked.prompt.text);
       const { upstreamPath, createBody } = counting.upstream;
       const path = formatUpstreamPath(model, { upstreamPath, forwardedQuery }, query);
       const upstreamBody = createBody(read, model);
@@ -90,7 +98,7 @@ export class CountExchange implements UpstreamCall {
       const { upstream, contextWindow } = model;
       return { upstream, path, body: upstreamBody, forwardedHeaders, contextWindow };
     } finally {
-      budget.release(body.byteLength);
+      this.#held.letGo(this.#hasEnded ? 0 : keptBytes);
     }
   }
 
@@ -139,6 +147,8 @@ export class CountExchange implements UpstreamCall {
   }
 
   async onEnd(): Promise<void> {
+    this.#hasEnded = true;
+    this.#held.letGo(0);
     this.#finished(CLIENT_GONE_STATUS, null);
   }
 

@@ -25,8 +25,11 @@ import type {
 } from "../translation/client-protocol.ts";
 import { takeCostWish } from "../translation/cost-wish.ts";
 import { mapUpstreamError } from "../translation/upstream/map-error.ts";
+import { howItFailed, joinOutputs } from "./answer-output.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import { chooseTranslation, formatUpstreamPath, listForwarded } from "./choose-translation.ts";
+import { HeldBody } from "./held-body.ts";
+import { measureParsed } from "../translation/json/measure-memory.ts";
 import { describeEnd } from "./describe-end.ts";
 import { recordName } from "./record-name.ts";
 import { WayMeter } from "./way-meter.ts";
@@ -76,6 +79,7 @@ export class Exchange implements UpstreamCall {
   #ended = false;
   /** From here on it is `onRequestBody` that says whether the request goes upstream. */
   #hasBody = false;
+  readonly #held: HeldBody;
   readonly #way = new WayMeter();
   #isFinished = false;
 
@@ -83,6 +87,7 @@ export class Exchange implements UpstreamCall {
     this.admission = admission;
     this.#protocol = protocol;
     this.#services = services;
+    this.#held = new HeldBody(services.budget);
   }
 
   /** "0.00123400 USD": what the request cost, once it is settled. */
@@ -119,8 +124,9 @@ export class Exchange implements UpstreamCall {
     const { budget, catalog, protocols, settlement, meter } = this.#services;
     const startMs = performance.now();
     this.#way.reach("bodyMs");
-    budget.reserve(body.byteLength);
+    this.#held.reserve(body.byteLength);
     this.#hasBody = true;
+    let keptBytes = 0;
     try {
       const { body: read, wantsCost } = takeCostWish(this.#protocol.readBody(body));
       if (wantsCost) this.wantsCost = true;
@@ -133,6 +139,7 @@ export class Exchange implements UpstreamCall {
       const request = translation.parseRequest(read);
       const draft = new UpstreamDraft(request, this.#target, this.admission.strictCaps);
       budget.checkUpstreamBody(draft.byteLength);
+      this.#held.add(measureParsed(read) + draft.byteLength);
       const account = await settlement.open({
         admission: this.admission,
         model,
@@ -141,6 +148,8 @@ export class Exchange implements UpstreamCall {
         bodyBytes: body.byteLength,
         upstream: draft,
       });
+      request.letGo(this.#target);
+      keptBytes = request.keptBytes;
       this.#request = request;
       this.#account = account;
       // The client went away while the hold was being placed: nothing will be sent.
@@ -155,7 +164,7 @@ export class Exchange implements UpstreamCall {
       if (this.#account === null) settlement.leave(this.admission);
       throw thrown;
     } finally {
-      budget.release(body.byteLength);
+      this.#held.letGo(this.#ended ? 0 : keptBytes);
     }
   }
 
@@ -267,6 +276,7 @@ export class Exchange implements UpstreamCall {
    */
   async onEnd(): Promise<void> {
     this.#ended = true;
+    if (this.#request !== null) this.#held.letGo(0);
     if (!this.#hasBody) this.#services.settlement.leave(this.admission);
     await this.#settle(this.#expectation.kind === "error" ? "refused_by_upstream" : "broken", CLIENT_GONE);
     this.#finished(CLIENT_GONE);
@@ -385,14 +395,4 @@ export class Exchange implements UpstreamCall {
 function targetOf(model: Model, name: string): ModelTarget {
   const { id, upstreamModel, maxOutputTokens, profile } = model;
   return id === name ? model : { id: name, upstreamModel, maxOutputTokens, profile };
-}
-
-/** An error in an answer of status 200 is one all the same: where it came before anything was generated, it is free. */
-function howItFailed({ observation }: Answer): Outcome {
-  return observation.isRefused ? "refused_by_upstream" : "broken";
-}
-
-function joinOutputs(first: AnswerOutput, second: AnswerOutput): AnswerOutput {
-  if (first.bytes.byteLength === 0) return second;
-  return { ...second, bytes: Buffer.concat([first.bytes, second.bytes]) };
 }

@@ -174,7 +174,7 @@ export const METRICS = {
   ),
   bufferedBytes: gauge(
     "inference_gateway_buffered_bytes",
-    "Bytes of request bodies that a worker holds, against limits.max_buffered_bytes.",
+    "Memory that a worker holds for bodies, against limits.max_buffered_bytes.",
     ["process"],
   ),
   eventLoopLag: gauge(

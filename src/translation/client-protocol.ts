@@ -106,6 +106,10 @@ export interface ClientRequest {
    * @throws GatewayError 400 where the model's profile cannot represent the request, or the caps do not let it pass.
    */
   toUpstream(model: ModelTarget, caps?: Caps): Uint8Array;
+  /** About how much memory stays in use once the body was let go: what the answer depends on, and repeats. */
+  readonly keptBytes: number;
+  /** The body is on its way to this model, and what of it the answer does not depend on is not needed any more. */
+  letGo(model: ModelTarget): void;
   /** The reader of this request's answer; `toUpstream` was called before with the same model. */
   createAnswer(context: AnswerContext): Answer;
 }

@@ -20,7 +20,10 @@ export type RequestFacts = Pick<
   ClientRequest,
   "model" | "stream" | "maxOutputTokens" | "endUser" | "serviceTier"
 > &
-  Partial<Pick<ClientRequest, "choices" | "prompts" | "promptTokens" | "serverTools" | "tierField">>;
+  Partial<Pick<ClientRequest, "choices" | "prompts" | "promptTokens" | "serverTools" | "tierField">> & {
+    /** As `ClientRequest.keptBytes`. */
+    readonly keptBytes: number;
+  };
 
 /** For whom a body is written. */
 export interface UpstreamTerms {
@@ -29,10 +32,11 @@ export interface UpstreamTerms {
 }
 
 /**
- * A client's request whose body was read. The content is let go when the answer begins: a stream may last for minutes,
- * and a conversation may have megabytes.
+ * A client's request whose body was read. The content is let go as soon as the request is routed: a model may take
+ * minutes, and a conversation may have megabytes.
+ * @typeParam Kept What of the content the answer depends on; it must not refer to the rest.
  */
-export abstract class ReadRequest<Content> implements ClientRequest {
+export abstract class ReadRequest<Content, Kept> implements ClientRequest {
   abstract readonly protocol: ProtocolName;
   readonly model: string;
   readonly stream: boolean;
@@ -44,7 +48,9 @@ export abstract class ReadRequest<Content> implements ClientRequest {
   readonly endUser: string | null;
   readonly prompts: number;
   readonly promptTokens: number | null;
+  readonly keptBytes: number;
   #content: Content | null;
+  #kept: { readonly value: Kept } | null = null;
   #promptSize: PromptSize | null = null;
 
   constructor(facts: RequestFacts, content: Content) {
@@ -58,37 +64,45 @@ export abstract class ReadRequest<Content> implements ClientRequest {
     this.endUser = facts.endUser;
     this.prompts = facts.prompts ?? 1;
     this.promptTokens = facts.promptTokens ?? null;
+    this.keptBytes = facts.keptBytes;
     this.#content = content;
   }
 
-  /** Not callable for the first time after `createAnswer`. */
+  /** Not callable for the first time after `letGo`. */
   promptSize(): PromptSize {
     this.#promptSize ??= this.measure(this.content);
     return this.#promptSize;
   }
 
   /**
-   * Not callable after `createAnswer`.
+   * Not callable after `letGo`.
    * @throws GatewayError 400 where the model's profile cannot represent the request, or the caps do not let it pass.
    */
   toUpstream(model: ModelTarget, caps: Caps = "default"): Uint8Array {
     return this.convert(this.content, { model, strictCaps: caps === "strict" });
   }
 
-  /** Callable once. */
-  createAnswer(context: AnswerContext): Answer {
-    const { content } = this;
+  letGo(model: ModelTarget): void {
+    this.#kept ??= { value: this.keep(this.content, model) };
     this.#content = null;
-    return this.answer(content, context);
+  }
+
+  /** Lets the body go. */
+  createAnswer(context: AnswerContext): Answer {
+    const { value } = (this.#kept ??= { value: this.keep(this.content, context.model) });
+    this.#content = null;
+    return this.answer(value, context);
   }
 
   protected abstract measure(content: Content): PromptSize;
 
   protected abstract convert(content: Content, terms: UpstreamTerms): Uint8Array;
 
-  protected abstract answer(content: Content, context: AnswerContext): Answer;
+  protected abstract keep(content: Content, model: ModelTarget): Kept;
 
-  /** Not there after `createAnswer`. */
+  protected abstract answer(kept: Kept, context: AnswerContext): Answer;
+
+  /** Not there after `letGo`. */
   protected get content(): Content {
     if (this.#content !== null) return this.#content;
     throw new GatewayError("internal_error", { cause: new Error("the request's body was let go") });

@@ -1,6 +1,7 @@
 import type { Answer, AnswerContext, PromptSize, RequestBody } from "../client-protocol.ts";
 import { chatLimitNames, limitOutput } from "../fields/output-limit.ts";
 import { readChatTools } from "../fields/server-tools.ts";
+import { measureFields } from "../json/measure-memory.ts";
 import type { JsonBody } from "../json/parse-body.ts";
 import { createChatAnswer } from "./answer.ts";
 import { measurePrompt } from "./request/measure-prompt.ts";
@@ -10,13 +11,16 @@ import { createUpstreamBody } from "../openai/upstream-body.ts";
 import { findTierField } from "../upstream/service-tiers.ts";
 import { ReadRequest, type UpstreamTerms } from "../read-request.ts";
 
+/** What stays of a body beside the names of its model and tools. */
+const KEPT_FIELDS: ReadonlySet<string> = new Set(["stream_options", "user", "safety_identifier"]);
+
 interface Content {
   readonly body: JsonBody;
   readonly fields: ChatFields;
 }
 
 /** A client's chat completion request; what its upstream gets is what `createUpstreamBody` says. */
-export class ChatRequest extends ReadRequest<Content> {
+export class ChatRequest extends ReadRequest<Content, ChatFields["streamOptions"]> {
   readonly protocol = "chat";
 
   /** @throws GatewayError 400 naming the field and what was expected. */
@@ -26,8 +30,9 @@ export class ChatRequest extends ReadRequest<Content> {
     const { stream, maxOutputTokens, endUser, serviceTier, choices } = fields;
     const tierField = findTierField(body.value);
     const serverTools = readChatTools(body.value);
-    const facts = { model, stream, maxOutputTokens, endUser, serviceTier, tierField, choices, serverTools };
-    super(facts, { body, fields });
+    const keptBytes = measureFields(body, KEPT_FIELDS);
+    const told = { model, stream, maxOutputTokens, endUser, serviceTier, tierField, choices, serverTools };
+    super({ ...told, keptBytes }, { body, fields });
   }
 
   protected override measure({ body, fields }: Content): PromptSize {
@@ -43,7 +48,11 @@ export class ChatRequest extends ReadRequest<Content> {
     return createUpstreamBody(body, { protocol: this.protocol, model, stream, limit, strictCaps });
   }
 
-  protected override answer({ fields: { streamOptions } }: Content, context: AnswerContext): Answer {
+  protected override keep({ fields }: Content): ChatFields["streamOptions"] {
+    return fields.streamOptions;
+  }
+
+  protected override answer(streamOptions: ChatFields["streamOptions"], context: AnswerContext): Answer {
     const { model, requestId, describeCost = null } = context;
     // The cost stands in the usage, so who asks for it sees both.
     const options = describeCost === null ? streamOptions : { ...streamOptions, include_usage: true };

@@ -1,5 +1,6 @@
 import type { Answer, AnswerContext, PromptSize, RequestBody } from "../client-protocol.ts";
 import { limitOutput } from "../fields/output-limit.ts";
+import { measureFields } from "../json/measure-memory.ts";
 import type { JsonBody } from "../json/parse-body.ts";
 import { readAskedServiceTier, readEndUser } from "../openai/request-fields.ts";
 import { mapUsageVisibility, wishForUsage } from "../openai/stream-options.ts";
@@ -8,13 +9,19 @@ import { createCompletionsAnswer } from "./answer.ts";
 import { type CompletionsFields, readCompletionsFields } from "./request/read-fields.ts";
 import { ReadRequest, type UpstreamTerms } from "../read-request.ts";
 
+const KEPT_FIELDS: ReadonlySet<string> = new Set(["stream_options", "user", "safety_identifier"]);
+/** The length of one prompt, where prompts are repeated. */
+const ECHO_BYTES = 8;
+
+type Kept = Pick<CompletionsFields, "streamOptions" | "echo" | "choicesPerPrompt">;
+
 interface Content {
   readonly body: JsonBody;
   readonly fields: CompletionsFields;
 }
 
 /** A client's completion request; what its upstream gets is what `createUpstreamBody` says. */
-export class CompletionsRequest extends ReadRequest<Content> {
+export class CompletionsRequest extends ReadRequest<Content, Kept> {
   readonly protocol = "completions";
 
   /** @throws GatewayError 400 naming the field and what was expected. */
@@ -31,6 +38,7 @@ export class CompletionsRequest extends ReadRequest<Content> {
       prompts: prompts.count,
       promptTokens: prompts.tokens,
       choices: prompts.count * answersPerPrompt,
+      keptBytes: measureFields(body, KEPT_FIELDS) + (fields.echo?.length ?? 0) * ECHO_BYTES,
     };
     super(facts, { body, fields });
   }
@@ -56,8 +64,12 @@ export class CompletionsRequest extends ReadRequest<Content> {
     return createUpstreamBody(body, { protocol: this.protocol, model, stream, limit, strictCaps });
   }
 
-  protected override answer({ fields }: Content, { model, requestId }: AnswerContext): Answer {
-    const { streamOptions, echo, choicesPerPrompt } = fields;
+  protected override keep({ fields: { streamOptions, echo, choicesPerPrompt } }: Content): Kept {
+    return { streamOptions, echo, choicesPerPrompt };
+  }
+
+  protected override answer(kept: Kept, { model, requestId }: AnswerContext): Answer {
+    const { streamOptions, echo, choicesPerPrompt } = kept;
     return createCompletionsAnswer({
       model: model.id,
       stream: this.stream,

@@ -6,11 +6,15 @@ import { measurePrompt } from "./measure-prompt.ts";
 import type { ParsedRequest } from "./parsed-request.ts";
 
 /** A client's request in a protocol that is translated: its conversation goes to the upstream as chat messages. */
-export abstract class ConversationRequest<Content extends ParsedRequest> extends ReadRequest<Content> {
-  constructor(content: Content) {
+export abstract class ConversationRequest<Content extends ParsedRequest, Kept> extends ReadRequest<
+  Content,
+  Kept
+> {
+  /** @param keptBytes As `ClientRequest.keptBytes`. */
+  constructor(content: Content, keptBytes: number) {
     const { model, stream, maxTokens: maxOutputTokens, userId: endUser } = content;
     const serviceTier = content.serviceTier?.toLowerCase() ?? null;
-    super({ model, stream, maxOutputTokens, endUser, serviceTier }, content);
+    super({ model, stream, maxOutputTokens, endUser, serviceTier, keptBytes }, content);
   }
 
   protected override measure(content: Content): PromptSize {

@@ -1,4 +1,5 @@
 import type { Answer, AnswerContext, PromptSize, RequestBody } from "../client-protocol.ts";
+import { measureFields } from "../json/measure-memory.ts";
 import type { JsonBody } from "../json/parse-body.ts";
 import { EXPECTED_PROMPTS, measurePrompts, type Prompts } from "../openai/prompts.ts";
 import { invalid, missing, readAskedServiceTier, readEndUser } from "../openai/request-fields.ts";
@@ -9,6 +10,8 @@ import { ReadRequest, type UpstreamTerms } from "../read-request.ts";
 /** Those that no body may give in two ways. */
 export const EMBEDDINGS_FIELDS: ReadonlySet<string> = new Set(["model", "input", "messages"]);
 
+const KEPT_FIELDS: ReadonlySet<string> = new Set(["user", "safety_identifier"]);
+
 const NOTHING_GENERATED = { names: [], tokens: null } as const;
 
 interface Content {
@@ -17,7 +20,7 @@ interface Content {
 }
 
 /** A client's embeddings request; what its upstream gets is what `createUpstreamBody` says. */
-export class EmbeddingsRequest extends ReadRequest<Content> {
+export class EmbeddingsRequest extends ReadRequest<Content, null> {
   readonly protocol = "embeddings";
 
   /** @throws GatewayError 400 naming the field and what was expected. */
@@ -27,8 +30,8 @@ export class EmbeddingsRequest extends ReadRequest<Content> {
     const { count: prompts, tokens: promptTokens, hasMedia } = readInput(body);
     const { model } = body;
     // Nothing is generated.
-    const facts = { model, stream: false, maxOutputTokens: 0, endUser, serviceTier, prompts, promptTokens };
-    super(facts, { body, hasMedia });
+    const told = { model, stream: false, maxOutputTokens: 0, endUser, serviceTier, prompts, promptTokens };
+    super({ ...told, keptBytes: measureFields(body, KEPT_FIELDS) }, { body, hasMedia });
   }
 
   protected override measure({ body, hasMedia }: Content): PromptSize {
@@ -49,7 +52,11 @@ export class EmbeddingsRequest extends ReadRequest<Content> {
     return createUpstreamBody(body, { protocol, model, stream: null, limit: NOTHING_GENERATED, strictCaps });
   }
 
-  protected override answer(_content: Content, { model }: AnswerContext): Answer {
+  protected override keep(): null {
+    return null;
+  }
+
+  protected override answer(_kept: null, { model }: AnswerContext): Answer {
     return new EmbeddingsAnswer(model.id);
   }
 }

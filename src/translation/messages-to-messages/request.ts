@@ -29,10 +29,7 @@ export class MessagesRequest extends PassThroughRequest {
     return readPrompt(body);
   }
 
-  protected override answer(
-    _body: RequestBody,
-    { model, requestId, describeCost = null }: AnswerContext,
-  ): Answer {
+  protected override answer(_kept: null, { model, requestId, describeCost = null }: AnswerContext): Answer {
     return new MessagesAnswer({
       protocol: "messages",
       model: model.id,

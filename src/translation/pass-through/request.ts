@@ -1,9 +1,12 @@
 import type { AskedTool, ModelTarget, PromptSize, PromptText, RequestBody } from "../client-protocol.ts";
+import { measureFields } from "../json/measure-memory.ts";
 import { limitOutput } from "../fields/output-limit.ts";
 import { createUpstreamBody, renameModel } from "../openai/upstream-body.ts";
 import { ReadRequest, type UpstreamTerms } from "../read-request.ts";
 import { findTierField, nameServiceTier } from "../upstream/service-tiers.ts";
 import type { PromptParts } from "./prompt-parts.ts";
+
+const KEPT_FIELDS: ReadonlySet<string> = new Set(["user", "safety_identifier", "metadata", "service_tier"]);
 
 export interface PassThroughFields {
   readonly stream: boolean;
@@ -24,15 +27,21 @@ export function readUser(value: unknown): string | null {
 
 /** A client's request to an upstream that speaks the same protocol: every byte goes on as it is, but for the model's
  * name and the fields of `cost-fields.ts`. */
-export abstract class PassThroughRequest extends ReadRequest<RequestBody> {
+export abstract class PassThroughRequest extends ReadRequest<RequestBody, null> {
   constructor(body: RequestBody, fields: PassThroughFields) {
     const { model, value } = body;
-    super({ model, serviceTier: nameServiceTier(value), tierField: findTierField(value), ...fields }, body);
+    const keptBytes = measureFields(body, KEPT_FIELDS);
+    const tier = { serviceTier: nameServiceTier(value), tierField: findTierField(value) };
+    super({ model, keptBytes, ...tier, ...fields }, body);
   }
 
-  /** Not callable after `createAnswer`. */
+  /** Not callable after `letGo`. */
   promptText(): PromptText {
     return this.readPrompt(this.content);
+  }
+
+  protected override keep(): null {
+    return null;
   }
 
   /** The protocol's name of the limit of output tokens. */

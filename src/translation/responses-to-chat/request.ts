@@ -1,6 +1,8 @@
-import type { Answer, AnswerContext, RequestBody } from "../client-protocol.ts";
+import type { Answer, AnswerContext, ModelTarget, RequestBody } from "../client-protocol.ts";
 import { createToolNames } from "../conversation/convert-request.ts";
 import { ConversationRequest } from "../conversation/request.ts";
+import { measureFieldsBeside } from "../json/measure-memory.ts";
+import type { AnswerSettings } from "./answer-settings.ts";
 import { ResponsesAnswer } from "./answer.ts";
 import { type CreateId, createRandomIds } from "./ids.ts";
 import {
@@ -15,27 +17,39 @@ export interface ResponsesRequestOptions {
   readonly createId?: CreateId;
 }
 
+/** What stays of a body: a response repeats nearly all that stands beside the conversation. */
+const LET_GO_FIELDS: ReadonlySet<string> = new Set(["input"]);
+
+type Kept = Pick<AnswerSettings, "reasoning" | "carriesReasoning" | "toolNames" | "toolTable" | "toldBack">;
+
 /** A client's Responses request. */
-export class ResponsesRequest extends ConversationRequest<ParsedResponsesRequest> {
+export class ResponsesRequest extends ConversationRequest<ParsedResponsesRequest, Kept> {
   readonly protocol = "responses";
   readonly #createId: CreateId;
 
   /** @throws GatewayError 400 naming the field and what was expected. */
   constructor(body: RequestBody, { purpose, createId = createRandomIds }: ResponsesRequestOptions) {
-    super(parseRequestBody(body, purpose));
+    super(parseRequestBody(body, purpose), measureFieldsBeside(body, LET_GO_FIELDS));
     this.#createId = createId;
   }
 
-  protected override answer(content: ParsedResponsesRequest, context: AnswerContext): Answer {
+  protected override keep(content: ParsedResponsesRequest, model: ModelTarget): Kept {
+    const { reasoning, wantsCarrier, toolTable, toldBack } = content;
+    return {
+      reasoning,
+      carriesReasoning: wantsCarrier && model.profile.reasoningHistory !== "drop",
+      toolNames: createToolNames(content, model),
+      toolTable,
+      toldBack,
+    };
+  }
+
+  protected override answer(kept: Kept, context: AnswerContext): Answer {
     const { model, nowMs } = context;
     return new ResponsesAnswer({
       model: model.id,
-      stream: content.stream,
-      reasoning: content.reasoning,
-      carriesReasoning: content.wantsCarrier && model.profile.reasoningHistory !== "drop",
-      toolNames: createToolNames(content, model),
-      toolTable: content.toolTable,
-      toldBack: content.toldBack,
+      stream: this.stream,
+      ...kept,
       estimatedInputTokens: context.estimatedInputTokens,
       createdAt: toSeconds(nowMs()),
       now: () => toSeconds(nowMs()),

@@ -36,7 +36,7 @@ export class ResponsesRequest extends PassThroughRequest {
   }
 
   protected override answer(
-    _body: RequestBody,
+    _kept: null,
     { model, requestId, nowMs, describeCost = null }: AnswerContext,
   ): Answer {
     return new ResponsesAnswer(

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { BodyBudget } from "../../../src/exchange/body-budget.ts";
+import { HeldBody } from "../../../src/exchange/held-body.ts";
 
 describe("BodyBudget", () => {
   it("refuses what would pass the bound, and takes it when there is room again", () => {
@@ -9,6 +10,23 @@ describe("BodyBudget", () => {
     budget.release(60);
     budget.reserve(41);
     expect(budget.bufferedBytes).toBe(41);
+  });
+
+  it("takes a body of any size, and what is made of it, beside a quarter of the bound that others keep", () => {
+    const budget = new BodyBudget({ maxBodyBytes: 100, maxUpstreamBytes: 120, maxBufferedBytes: 100 });
+    budget.hold(25);
+    const body = new HeldBody(budget);
+    body.reserve(90);
+    body.add(200);
+    expect(budget.bufferedBytes).toBe(315);
+    const second = new HeldBody(budget);
+    expect(() => second.reserve(1)).toThrow(expect.objectContaining({ code: "gateway_overloaded" }));
+    body.letGo(10);
+    second.reserve(40);
+    expect(() => second.add(30)).toThrow(expect.objectContaining({ code: "gateway_overloaded" }));
+    second.letGo(0);
+    body.letGo(20);
+    expect(budget.bufferedBytes).toBe(35);
   });
 
   it("takes a single body that is larger than the bound of all", () => {

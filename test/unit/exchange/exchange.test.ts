@@ -35,17 +35,18 @@ function create(reached = new Set<string>(), admission: Partial<Admission> = {})
   const { settlement, seen } = createSettlement();
   const { meter, finished } = createRecordingMeter();
   const warnings: object[] = [];
+  const budget = new BodyBudget({ maxBodyBytes: 1_000, maxUpstreamBytes: 1_010, maxBufferedBytes: 1_000 });
   const exchange = new Exchange({ ...ADMISSION, ...admission }, PROTOCOLS.chat, {
     catalog: () => catalog,
     protocols: PROTOCOLS,
     settlement,
-    budget: new BodyBudget({ maxBodyBytes: 1_000, maxUpstreamBytes: 1_010, maxBufferedBytes: 1_000 }),
+    budget,
     reached: { has: (name) => reached.has(name), note: (name) => void reached.add(name) },
     nowMs: () => 0,
     logger: { warn: (fields) => void warnings.push(fields) },
     meter,
   });
-  return { exchange, settlement, seen, finished, warnings };
+  return { exchange, settlement, budget, seen, finished, warnings };
 }
 
 async function errorOf(answer: unknown): Promise<GatewayError> {
@@ -69,6 +70,28 @@ it("refuses a request that is too large for its upstream by what it gains on its
   const error = await errorOf(exchange.onRequestBody(bytesOf(bodyOf("x".repeat(1_000 - empty)))));
   expect([error.code, error.message]).toEqual(["request_too_large", expect.stringContaining("at most 1010")]);
   expect(seen.holds).toEqual([]);
+});
+
+it("counts a body with all that is made of it until it goes upstream, and then what the answer depends on", async () => {
+  const { exchange, budget } = create();
+  const body = { model: "acme/a", user: "u".repeat(50), messages: [{ role: "user", content: "hi" }] };
+  const routed = exchange.onRequestBody(bytesOf(body));
+  // What came, its text, what was parsed of it, and what goes upstream.
+  expect(budget.bufferedBytes).toBeGreaterThan(3.5 * bytesOf(body).byteLength);
+  await routed;
+  expect(budget.bufferedBytes).toBe(2 * JSON.stringify(body.user).length);
+  await exchange.onEnd();
+  expect(budget.bufferedBytes).toBe(0);
+});
+
+it("counts nothing of a body that was refused, or whose client has left meanwhile", async () => {
+  const refused = create();
+  await errorOf(refused.exchange.onRequestBody(bytesOf({ model: "acme/none", messages: [] })));
+  const left = create();
+  const routed = left.exchange.onRequestBody(bytesOf({ model: "acme/a", user: "u", messages: [{}] }));
+  await left.exchange.onEnd();
+  await routed;
+  expect([refused.budget.bufferedBytes, left.budget.bufferedBytes]).toEqual([0, 0]);
 });
 
 describe("an exchange whose upstream does not answer as it should", () => {
