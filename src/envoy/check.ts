@@ -5,6 +5,7 @@
  */
 import type { AdmitRequest } from "../exchange/admit-request.ts";
 import { NOBODY } from "../exchange/decision.ts";
+import type { CheckCall } from "./transport/contract.ts";
 import type { CheckRequest__Output } from "./messages/generated/envoy/service/auth/v3/CheckRequest.ts";
 import type { CheckResponse } from "./messages/generated/envoy/service/auth/v3/CheckResponse.ts";
 import { formatRefusalMetadata } from "./messages/metadata.ts";
@@ -13,15 +14,16 @@ import { createDeniedCheck, createOkCheck } from "./messages/format-replies.ts";
 /** The handler of `envoy.service.auth.v3.Authorization/Check`. Never rejects. */
 export function createCheckHandler(
   admitRequest: AdmitRequest,
-): (request: CheckRequest__Output) => Promise<CheckResponse> {
-  return async (request) => {
+): (request: CheckRequest__Output, call: CheckCall) => Promise<CheckResponse> {
+  return async (request, call) => {
     const http = request.attributes?.request?.http;
-    const verdict = await admitRequest({
+    const incoming = {
       method: http?.method ?? "",
       path: http?.path ?? "",
       headers: http?.headers ?? {},
       extensions: request.attributes?.context_extensions ?? {},
-    });
+    };
+    const verdict = await admitRequest(incoming, call);
     if (verdict.kind === "admitted") {
       return createOkCheck(verdict.admissionHeader, verdict.requestId, verdict.responseHeaders);
     }

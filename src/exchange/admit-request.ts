@@ -61,13 +61,19 @@ export type Verdict =
     }
   | Refusal;
 
+/** Who waits for the verdict. */
+export interface Asker {
+  /** Nobody does any more: the client has taken its request back, which then never goes on. */
+  readonly isOver: boolean;
+}
+
 /** Never rejects. */
-export type AdmitRequest = (request: IncomingRequest) => Promise<Verdict>;
+export type AdmitRequest = (request: IncomingRequest, asker: Asker) => Promise<Verdict>;
 
 export interface AdmissionServices {
   readonly directory: KeyDirectory;
   readonly admit: Admit;
-  /** A request is refused that its admission has entered in Redis. */
+  /** A request does not go on that its admission has entered in Redis. */
   readonly leave: (request: EnteredRequest & Pick<AdmitInput, "organizationId">) => void;
   readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
   /** `req_` + UUID v7. */
@@ -95,7 +101,7 @@ interface Asked {
 }
 
 export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
-  return async (request) => {
+  return async (request, asker) => {
     const requestId = services.createRequestId();
     const match = findEndpoint(request.path);
     const protocol = protocolOf(match.endpoint, request);
@@ -120,7 +126,9 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
       return { kind: "admitted", admissionHeader, requestId, responseHeaders: formatIdHeaders(requestId) };
     }
     const decision = await decided;
-    return decision.kind === "refused" ? decision : formatAdmitted(decision.admission);
+    if (decision.kind === "refused") return decision;
+    if (asker.isOver) leave(services, decision.admission);
+    return formatAdmitted(decision.admission);
   };
 }
 
@@ -157,6 +165,11 @@ async function decide(services: AdmissionServices, asked: Asked, caller: Caller)
     }
     return refuse(services, asked, { thrown, caller: named, rate });
   }
+}
+
+/** It never goes on. Where its admission did not enter it (grace time), Redis may still do so. */
+function leave(services: AdmissionServices, { organizationId, keyId, requestId }: Admission): void {
+  services.leave({ organizationId, keyId, requestId });
 }
 
 /** The answer of one Lua call. */

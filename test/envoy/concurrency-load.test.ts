@@ -10,21 +10,19 @@ import { readError, type SendOptions } from "../support/http.ts";
 import type { CreatedKey } from "../support/test-key.ts";
 import { waitFor } from "../support/wait.ts";
 import { withStack } from "../support/with-stack.ts";
+import { RunningRequests } from "../support/running-requests.ts";
 
 const LIMIT = 5;
 const CLIENTS = 24;
-const REQUESTS = 30;
+const REQUESTS = 100;
 const MAX_BODY_BYTES = 100_000;
-const upstream = { running: 0, most: 0, begun: 0 };
+const upstream = new RunningRequests();
 let server: Server;
 
 /** Streams for a while, one event in 5 ms, and counts what runs at a time. */
 async function startUpstream(): Promise<string> {
   server = createServer((incoming, response) => {
-    upstream.begun += 1;
-    upstream.running += 1;
-    upstream.most = Math.max(upstream.most, upstream.running);
-    response.on("close", () => (upstream.running -= 1));
+    upstream.add(incoming, response);
     let left = 1 + (upstream.begun % 7);
     const timer = setInterval(() => {
       if (!response.headersSent) response.writeHead(200, { "content-type": "text/event-stream" });
@@ -112,6 +110,6 @@ describe("a limit of 5 under 24 clients that finish, leave, upload too much or s
       "429 concurrency_limit_exceeded",
       "left",
     ]);
-    await waitFor("nothing runs at the upstream", () => upstream.running === 0);
+    await waitFor("nothing runs at the upstream", () => upstream.size === 0);
   });
 });

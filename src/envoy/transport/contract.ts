@@ -13,11 +13,17 @@ import type { SidecarTlsOptions } from "./sidecar-tls.ts";
 /** What a server does with Envoy's calls. */
 export interface EnvoyHandlers {
   /** ext_authz. Never rejects. */
-  check(request: CheckRequest): Promise<CheckResponse>;
+  check(request: CheckRequest, call: CheckCall): Promise<CheckResponse>;
   /** One call per ext_proc stream. Never throws. */
   openProcess(call: ProcessCall): ProcessListener;
   /** gRPC health: SERVING or NOT_SERVING. */
   isServing(): boolean;
+}
+
+/** Our side of an ext_authz call. */
+export interface CheckCall {
+  /** Nobody waits for the reply any more: Envoy has taken the call back, or its time is over. */
+  readonly isOver: boolean;
 }
 
 /** Our side of an ext_proc stream. Its methods do nothing once the stream is over. */

@@ -31,7 +31,7 @@
 -- among those in flight: the body is still to come, and hold takes it. What is refused here has no hope of one, and need
 -- not be uploaded. A request whose hold would refuse nothing (no strict caps, no such limit) is entered here among the
 -- holds and in flight, so that a limit counts it from when it is set: its final charge takes it out, and as long as it is
--- among the holds that has not come.
+-- among the holds that has not come. Its deadlines there differ, which those of a request with a record never do.
 
 -- What decides is read from the records each time. The rest of the settings is the same from one request to the next, and
 -- is told only to a caller that does not know it: by a settings version that never stands for two states of the records,
@@ -53,6 +53,10 @@ local requests = { unpack(ARGV, 8) }
 
 -- How long an entry waits for its request's body and record, or for a worker that takes up what a dead one has begun.
 local ENTERED_MS = 60000
+-- How long it counts among those in flight. A request goes upstream on its entry within a second of its admission and has
+-- a record two seconds later; the rest is for a worker that is late, up to where Envoy gives it up. What takes longer to come
+-- asks hold for a place of its own, and nobody tells of a client that goes away before its body has come.
+local ENTERED_IN_FLIGHT_MS = 10000
 -- Past its deadline for so long, a request in flight is nobody's: a worker that stood still would have come back.
 local ABANDONED_MS = 3600000
 
@@ -120,7 +124,8 @@ end
 
 local can_enter = metered and strict_caps ~= '1' and not max_concurrent
 local deadline_ms = integer(now_ms + ENTERED_MS)
-local decided, entries, is_sweeping = {}, {}, false
+local in_flight_deadline_ms = integer(now_ms + ENTERED_IN_FLIGHT_MS)
+local decided, held_entries, in_flight_entries, is_sweeping = {}, {}, {}, false
 for position = 1, #requests, 2 do
   local request_id, decision, retry_after_s, others = requests[position], refusal or behind_bucket, 0, concurrent
   if not refusal then
@@ -141,8 +146,10 @@ for position = 1, #requests, 2 do
       integer(capacity), integer(retry_after_s), others,
     })
   elseif can_enter then
-    entries[#entries + 1] = deadline_ms
-    entries[#entries + 1] = request_id
+    held_entries[#held_entries + 1] = deadline_ms
+    held_entries[#held_entries + 1] = request_id
+    in_flight_entries[#in_flight_entries + 1] = in_flight_deadline_ms
+    in_flight_entries[#in_flight_entries + 1] = request_id
     entered = '1'
     is_sweeping = is_sweeping or string.sub(request_id, -2) == '00'
   end
@@ -153,9 +160,9 @@ if not refusal then
   -- Where nothing was granted too: should the clock go back, nothing of what has come in until now is lost.
   write_bucket(bucket, left, now_us)
 end
-if #entries > 0 then
-  redis.call('ZADD', holds, unpack(entries))
-  redis.call('ZADD', inflight, unpack(entries))
+if #held_entries > 0 then
+  redis.call('ZADD', holds, unpack(held_entries))
+  redis.call('ZADD', inflight, unpack(in_flight_entries))
 end
 if is_sweeping then
   -- Now and then, what nobody has taken out: with a limit hold does that.

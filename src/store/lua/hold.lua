@@ -43,19 +43,22 @@ if strict and worst_text == '' then
 end
 local worst = strict and tonumber(worst_text) or 0
 
--- A place ends when its record is closed, not at its deadline: the owner may come back. Only what has no hold any more,
--- since its record is gone or never came, is removed; so many at a time that nobody waits for it.
+-- A place ends when its record is closed, not at its deadline: the owner may come back. Removed is what has no record: its
+-- deadline among the holds is another, as its admission left it, or it has none there any more; so many at a time that
+-- nobody waits for it. The request's own entry takes no place from it.
 local function has_free_place(max_concurrent)
-  if redis.call('ZCARD', inflight) < max_concurrent then
+  local own = redis.call('ZSCORE', inflight, request_id) and 1 or 0
+  if redis.call('ZCARD', inflight) - own < max_concurrent then
     return true
   end
-  local overdue = redis.call('ZRANGEBYSCORE', inflight, '-inf', integer(now_ms), 'LIMIT', 0, 100)
-  for _, id in ipairs(overdue) do
-    if not redis.call('ZSCORE', holds, id) then
+  local overdue = redis.call('ZRANGEBYSCORE', inflight, '-inf', integer(now_ms), 'WITHSCORES', 'LIMIT', 0, 100)
+  for position = 1, #overdue, 2 do
+    local id, deadline_ms = overdue[position], overdue[position + 1]
+    if id ~= request_id and redis.call('ZSCORE', holds, id) ~= deadline_ms then
       redis.call('ZREM', inflight, id)
     end
   end
-  return redis.call('ZCARD', inflight) < max_concurrent
+  return redis.call('ZCARD', inflight) - own < max_concurrent
 end
 
 local max_concurrent = tonumber(key[2] or '')

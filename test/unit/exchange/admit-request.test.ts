@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { KeyDirectory } from "../../../src/auth/key-directory.ts";
 import { createKey, hashKey } from "../../../src/auth/key-format.ts";
+import { createDeferred } from "../../../src/deferred.ts";
 import { AdmissionsUnderWay } from "../../../src/exchange/admissions-under-way.ts";
 import {
   createAdmitRequest,
@@ -83,13 +84,16 @@ function open(script: Script = {}) {
     underWay,
     dashboard: { baseUrl: null, contact: null },
   });
-  const send = (request: Partial<IncomingRequest> = {}) =>
-    admitRequest({
-      method: "POST",
-      path: "/v1/chat/completions",
-      headers: { authorization: `Bearer ${KEY}` },
-      ...request,
-    });
+  const send = (request: Partial<IncomingRequest> = {}, asker = { isOver: false }) =>
+    admitRequest(
+      {
+        method: "POST",
+        path: "/v1/chat/completions",
+        headers: { authorization: `Bearer ${KEY}` },
+        ...request,
+      },
+      asker,
+    );
   /** Status and code of the refusal. */
   const refusal = async (request: Partial<IncomingRequest> = {}): Promise<string> => {
     const verdict = await send(request);
@@ -103,6 +107,20 @@ function open(script: Script = {}) {
 const away = () => Promise.reject(new Error("Redis is away: secret.internal"));
 
 describe("createAdmitRequest", () => {
+  it.each([
+    { what: "has entered", isEntered: true },
+    { what: "may still enter, late", isEntered: false },
+  ])("gives up what Redis $what when the client has gone meanwhile", async ({ isEntered }) => {
+    const admitted = createDeferred<AdmitResult>();
+    const { send, seen } = open({ admit: () => admitted.promise });
+    const asker = { isOver: false };
+    const verdict = send({}, asker);
+    asker.isOver = true;
+    admitted.resolve({ ...ADMITTED, isEntered });
+    await verdict;
+    expect(seen.left).toMatchObject([{ organizationId: "org_1", requestId: "req_1" }]);
+  });
+
   it("asks Redis once for each request, under an id of its own", async () => {
     const { send, seen } = open();
     const verdict = await send();

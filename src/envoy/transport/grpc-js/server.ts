@@ -133,18 +133,22 @@ function addCheck(server: Server, handlers: EnvoyHandlers): void {
     "unary",
     CHECK,
     (call: ServerUnaryCall<CheckRequest, CheckResponse>, callback: sendUnaryData<CheckResponse>) =>
-      void answerCheck(handlers, call.request, callback),
+      void answerCheck(handlers, call, callback),
   );
 }
 
 async function answerCheck(
   handlers: EnvoyHandlers,
-  request: CheckRequest,
+  call: ServerUnaryCall<CheckRequest, CheckResponse>,
   callback: sendUnaryData<CheckResponse>,
 ): Promise<void> {
   let response: CheckResponse;
   try {
-    response = await handlers.check(request);
+    response = await handlers.check(call.request, {
+      get isOver() {
+        return call.cancelled;
+      },
+    });
   } catch (error) {
     // Only if the handler breaks its promise never to reject. Envoy refuses the request.
     const name = error instanceof Error ? error.name : "unknown";

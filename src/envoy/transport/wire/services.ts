@@ -54,7 +54,7 @@ export class Services {
   async #answerCheck(stream: WireStream, request: Parameters<EnvoyHandlers["check"]>[0]): Promise<void> {
     this.#checks += 1;
     try {
-      sendMessage(stream, CHECK, await this.#handlers.check(request));
+      sendMessage(stream, CHECK, await this.#handlers.check(request, stream));
       stream.end();
     } catch (error) {
       // Only if the handler breaks its promise never to reject. Envoy refuses the request.

@@ -70,6 +70,11 @@ export class WireStream implements Holder {
     });
   }
 
+  /** The call has had its end: nothing that is sent reaches the peer any more. */
+  get isOver(): boolean {
+    return this.#isOver || this.outgoing.isEnded;
+  }
+
   /** The peer sends nothing more. */
   get isRemoteClosed(): boolean {
     return this.#isRemoteClosed;
