@@ -6,6 +6,7 @@ import { checkBootstrap } from "../envoy/check-bootstrap/check-bootstrap.ts";
 import { type BootstrapFinding, formatFinding } from "../envoy/check-bootstrap/finding.ts";
 import { type Validation, validateWithEnvoy } from "../envoy/check-bootstrap/validate-with-envoy.ts";
 import { configCheck, type ConfigCheckOptions } from "./config-check.ts";
+import { cleanScreen, escapeHidden } from "../plain-text.ts";
 import { openScreen } from "./terminal/screen.ts";
 
 export interface ConfigCheckEnvoyOptions extends ConfigCheckOptions {
@@ -62,7 +63,7 @@ function report(
   if (json) {
     const told = findings.map(formatJson);
     stdout.write(
-      `${JSON.stringify({ ok, file: options.file, envoy: envoyFile, findings: told, validation })}\n`,
+      `${escapeHidden(JSON.stringify({ ok, file: options.file, envoy: envoyFile, findings: told, validation }))}\n`,
     );
     return ok ? 0 : 1;
   }
@@ -73,7 +74,7 @@ function report(
   if (validation?.outcome === "refused") {
     lines.push(`${screen.paint("bad", `Envoy refuses ${envoyFile}`)}: ${validation.message}`);
   }
-  if (lines.length > 0) stderr.write(`${lines.join("\n")}\n`);
+  if (lines.length > 0) stderr.write(cleanScreen(`${lines.join("\n")}\n`));
   const mark = openScreen(stdout, { env }).paint("good", "ok");
   if (ok) stdout.write(`${mark}: ${envoyFile} fits ${options.file}; ${describeValidation(validation)}\n`);
   return ok ? 0 : 1;

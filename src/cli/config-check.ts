@@ -1,6 +1,7 @@
 import { ConfigError, formatProblem } from "../config/config-error.ts";
 import { loadConfig, type LoadOptions } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
+import { cleanScreen, escapeHidden } from "../plain-text.ts";
 import { openScreen, type OutputStream, type Screen } from "./terminal/screen.ts";
 
 /** Where a command writes; `process.stdout` is one. */
@@ -27,13 +28,13 @@ export async function configCheck(options: ConfigCheckOptions): Promise<number> 
     stdout.write(
       json
         ? formatJson({ ok: true, file, ...summarize(config) })
-        : formatSummary(openScreen(stdout, { env }), file, config),
+        : cleanScreen(formatSummary(openScreen(stdout, { env }), file, config)),
     );
     return 0;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     if (json) stdout.write(formatJson({ ok: false, file, problems: error.problems }));
-    else stderr.write(formatProblems(openScreen(stderr, { env }), file, error));
+    else stderr.write(cleanScreen(formatProblems(openScreen(stderr, { env }), file, error)));
     return 1;
   }
 }
@@ -80,5 +81,5 @@ function formatProblems(screen: Screen, file: string, error: ConfigError): strin
 }
 
 function formatJson(value: unknown): string {
-  return `${JSON.stringify(value)}\n`;
+  return `${escapeHidden(JSON.stringify(value))}\n`;
 }

@@ -2,9 +2,9 @@ import type { Command } from "commander";
 import { resolve } from "node:path";
 import type { Config } from "../config/schema.ts";
 import type { DoctorFinding } from "../doctor/finding.ts";
+import { cleanText, escapeHidden } from "../plain-text.ts";
 import { CommandError } from "./management/command-error.ts";
 import { requireHarmlessFolder } from "./management/config-connection.ts";
-import { cleanText } from "./terminal/cell.ts";
 import { type Level, openScreen, type Screen } from "./terminal/screen.ts";
 
 const MARKS = { ok: "ok     ", warning: "WARNING", problem: "PROBLEM" } as const;
@@ -44,7 +44,7 @@ async function doctorAction(options: { config?: string; json?: true }): Promise<
   const ok = isSound(findings);
   process.stdout.write(
     options.json === true
-      ? `${JSON.stringify({ ok, findings: findings.map(formatJson) })}\n`
+      ? `${escapeHidden(JSON.stringify({ ok, findings: findings.map(formatJson) }))}\n`
       : formatFindings(openScreen(process.stdout, { env: process.env }), findings),
   );
   process.exitCode = ok ? 0 : 1;

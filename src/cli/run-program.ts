@@ -1,7 +1,7 @@
 import { type Command, CommanderError } from "commander";
+import { cleanLines } from "../plain-text.ts";
 import { UsageError } from "./management/command-error.ts";
 import { createStackProgram, isStackCommand } from "./stack-program.ts";
-import { cleanLines } from "./terminal/cell.ts";
 import { openScreen } from "./terminal/screen.ts";
 
 /** A command line that nobody can run: unknown command, missing option. */

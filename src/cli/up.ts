@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import type { Config } from "../config/schema.ts";
 import { entryFile } from "../package-files.ts";
+import { cleanText } from "../plain-text.ts";
 import { CommandError } from "./management/command-error.ts";
-import { cleanText } from "./terminal/cell.ts";
 import { openScreen } from "./terminal/screen.ts";
 
 /** `up`: the whole stack on one machine. */

@@ -8,6 +8,7 @@ import type { Logger } from "../logger.ts";
 import type { RequestLineLogger } from "./request-meter.ts";
 import { followLogLevel, type LogLevel } from "./log-level.ts";
 import { LogOutput } from "./log-output.ts";
+import { escapeHidden } from "../plain-text.ts";
 import { scrub } from "../scrub.ts";
 
 const CREDENTIAL_FIELDS = [
@@ -77,7 +78,7 @@ function lineOptions(component: string) {
   return {
     base: { component, pid: process.pid },
     timestamp: stdTimeFunctions.isoTime,
-    hooks: { streamWrite: scrub },
+    hooks: { streamWrite: (line: string) => escapeHidden(scrub(line)) },
     serializers: { err: serializeError },
   };
 }

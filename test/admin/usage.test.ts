@@ -305,4 +305,14 @@ describe("…/requests", () => {
       expect(refusal).toMatchObject({ status: 400, param: "after" });
     },
   );
+
+  it.each(["from", "to"])(
+    "refuses a ?%s before 1970, which no entry of a list is from, with 400",
+    async (name) => {
+      expect(await admin.refused("GET", `${path()}?${name}=1960-01-01`)).toMatchObject({
+        status: 400,
+        param: name,
+      });
+    },
+  );
 });

@@ -114,6 +114,35 @@ describe("what more than one fits", () => {
   });
 });
 
+describe("a hostile server", () => {
+  const HOSTILE = "a\u009b2J\u202eb\u2028c\nd\u001b[8m";
+
+  it.each([
+    {
+      name: "names",
+      status: 200,
+      body: { data: [{ id: "org_1", name: HOSTILE }], has_more: false, next: null },
+    },
+    { name: "errors", status: 400, body: { error: { message: HOSTILE } } },
+  ])("gets nothing of its $name obeyed by the terminal, as text or as JSON", async ({ status, body }) => {
+    const server = createServer((_request, response) => response.writeHead(status).end(JSON.stringify(body)));
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const env = { IGW_ADMIN_URL: `http://127.0.0.1:${port}`, IGW_ADMIN_TOKEN: "any" };
+    // In JSON a line break is told as one.
+    for (const { more, shown } of [
+      { more: [], shown: "c\ufffdd" },
+      { more: ["--json"], shown: "" },
+    ]) {
+      const { stdout, stderr } = await runCli(["org", "list", ...more], { env });
+      expect(`${stdout}${stderr}`).not.toMatch(/[^\n\x20-\x7e\ufffd]/);
+      expect(`${stdout}${stderr}`).toContain(shown);
+    }
+    server.close();
+  });
+});
+
 describe("the connection", () => {
   it("is read from a configuration and its data folder", async () => {
     const config = join(dir, "gateway.yaml");

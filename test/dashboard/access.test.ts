@@ -149,6 +149,15 @@ describe("access to the dashboard", () => {
     expect(answers.map(({ status }) => status)).toEqual([403, 403, 403]);
   });
 
+  it.each(["x", "0-0", "99999999999999999999-0"])(
+    "refuses to list alerts behind what is no place in the list: %s",
+    async (after) => {
+      const cookie = cookieOf(await signIn());
+      const { status, text } = await get(`/organizations/${own}/alerts?after=${after}`, cookie);
+      expect([status, text]).toEqual([400, expect.stringContaining("expected `next` of the page before")]);
+    },
+  );
+
   it("shows no alert where the organization has turned the channel off", async () => {
     const stack = getStack();
     const quiet = String(

@@ -48,11 +48,11 @@ export function text(maximum: number) {
 const MOMENT_EXPECTATION = "expected a day such as 2026-11-21 or a time such as 2026-11-21T14:03:00Z";
 const MOMENT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 const DAY_TEXT = /^\d{4}-\d{2}-\d{2}$/;
-/** A UTC day or an RFC 3339 time, as Unix milliseconds. @param edge Which end of a day is meant. */
+/** A UTC day or an RFC 3339 time from 1970 on, as Unix milliseconds. @param edge Which end of a day is meant. */
 export function moment(edge: "start" | "end") {
   return z
     .string({ error: MOMENT_EXPECTATION })
-    .refine((text) => MOMENT.test(text) && !Number.isNaN(Date.parse(text)), { error: MOMENT_EXPECTATION })
+    .refine((text) => MOMENT.test(text) && Date.parse(text) >= 0, { error: MOMENT_EXPECTATION })
     .transform((text) => Date.parse(text) + (edge === "end" && DAY_TEXT.test(text) ? DAY_MS : 0))
     .meta({ examples: ["2026-11-21", "2026-11-21T14:03:00Z"] });
 }

@@ -1,4 +1,5 @@
 /** Calls of the management API. What is refused or cannot be reached becomes a sentence for the person at the shell. */
+import { cleanText } from "../../plain-text.ts";
 import { CommandError } from "./command-error.ts";
 
 const TIMEOUT_MS = 30_000;
@@ -171,7 +172,7 @@ function describeRefusal(status: number, text: string): string {
     status === 401
       ? " Give it with `inference-gateway login`, IGW_ADMIN_TOKEN, --token-file, or --config; `inference-gateway up` prints it when it starts."
       : "";
-  return `${String(error["message"])}${help}${request}`;
+  return `${cleanText(String(error["message"]))}${help}${cleanText(request)}`;
 }
 
 function readError(text: string): JsonObject | null {

@@ -1,5 +1,6 @@
 /** What all management commands share: connection, `--json`, `--wide`, `--yes`, examples. */
 import type { Command } from "commander";
+import { cleanScreen, escapeHidden } from "../../plain-text.ts";
 import { openScreen, type Screen } from "../terminal/screen.ts";
 import type { AdminClient, JsonObject } from "./admin-client.ts";
 import {
@@ -111,11 +112,12 @@ async function runRow(
   return row.runInOrganization({ ...call, organization, path: organizationPath(organization) });
 }
 
+/** A text alone is data, a CSV or a key: a pipe gets it as it is. */
 function print({ json, wide }: ManagementOptions, output: CommandOutput): void {
-  if (typeof output === "string") process.stdout.write(output);
-  else if (json) process.stdout.write(`${JSON.stringify(output.json)}\n`);
+  if (typeof output === "string") process.stdout.write(process.stdout.isTTY ? cleanScreen(output) : output);
+  else if (json) process.stdout.write(`${escapeHidden(JSON.stringify(output.json))}\n`);
   else {
     const screen = openScreen(process.stdout, { env: process.env, isWide: wide === true });
-    process.stdout.write(output.text(screen));
+    process.stdout.write(cleanScreen(output.text(screen)));
   }
 }

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { endOfShortId } from "../terminal/short-id.ts";
 import { formatTable } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
+import { cleanText, escapeHidden } from "../../plain-text.ts";
 import { CommandError } from "./command-error.ts";
 import { confirm } from "./confirm.ts";
 import {
@@ -130,8 +131,8 @@ export async function testWebhook(
     const text = `The endpoint answered ${String(result["status"])} (${duration}).\n`;
     return { json: result, text: () => text };
   }
-  if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`);
-  throw new CommandError(`The test did not arrive (${duration}): ${String(result["error"])}.`);
+  if (options.json) process.stdout.write(`${escapeHidden(JSON.stringify(result))}\n`);
+  throw new CommandError(`The test did not arrive (${duration}): ${cleanText(String(result["error"]))}.`);
 }
 
 function addAddressOptions(command: Command): Command {

@@ -5,23 +5,7 @@ const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
 /** What it shows on the character before, or not at all. */
 const ZERO_WIDTH = /[\p{Mn}\p{Me}\p{Cf}]/u;
-/**
- * Escape sequences begin with one, and bidirectional marks have a line read otherwise than it is: none of what others
- * have named may reach the terminal.
- * @see https://www.unicode.org/reports/tr9/#Directional_Formatting_Characters
- */
-const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 const CUT_MARK = "…";
-
-/** Without characters that a terminal would obey. */
-export function cleanText(text: string): string {
-  return text.replace(CONTROL, "\ufffd");
-}
-
-/** The same of several lines, whose breaks are ours. */
-export function cleanLines(text: string): string {
-  return text.split("\n").map(cleanText).join("\n");
-}
 
 /** In columns of a terminal. */
 export function widthOf(text: string): number {

@@ -1,5 +1,6 @@
 /** Text for people at a terminal. */
-import { cleanText, cutText, widthOf, wrapText } from "./cell.ts";
+import { cleanText } from "../../plain-text.ts";
+import { cutText, widthOf, wrapText } from "./cell.ts";
 import { fitColumns } from "./fit-columns.ts";
 import type { Level, Screen } from "./screen.ts";
 import { isShortId, shortenId } from "./short-id.ts";

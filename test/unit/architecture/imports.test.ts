@@ -21,6 +21,7 @@ const SHARED = [
   "logger.ts",
   "money.ts",
   "package-files.ts",
+  "plain-text.ts",
   "private-file.ts",
   "pages.ts",
   "scrub.ts",

@@ -1,5 +1,8 @@
 /** @jsxImportSource hono/jsx */
 /** *Alerts*: what was reached, who was told, and sending again. */
+import { checkInput } from "../../http/check-input.ts";
+import { AUDIT_CURSOR } from "../../schemas/audit-entry.ts";
+import { isInStreams, pageQuery } from "../../schemas/page.ts";
 import { type OrganizationPageCall, type PageAnswer, type PageRoute, showPage } from "../page.ts";
 import { AlertList, REDELIVER } from "../parts/alert-list.tsx";
 import { Form } from "../parts/fields.tsx";
@@ -8,11 +11,13 @@ import { Older } from "../parts/older.tsx";
 
 const PATH = "/organizations/:organization/alerts";
 const SHOWN = 50;
+const QUERY = pageQuery(AUDIT_CURSOR, isInStreams);
 
 async function showAlerts(page: OrganizationPageCall): Promise<PageAnswer> {
   const { organization } = page;
   if (!organization.notifications.dashboard) return showThatOff(page);
-  const after = page.query.get("after");
+  const wanted = page.query.get("after");
+  const { after = null } = checkInput(QUERY, wanted === null ? {} : { after: wanted });
   const { items, next } = await page.options.store.listAlerts(organization.id, {
     limit: SHOWN,
     after,
