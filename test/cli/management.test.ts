@@ -245,7 +245,7 @@ describe("usage, requests, token, audit, catalog", () => {
     expect(shown.stdout).toMatch(/DAY +KEY +MODEL +REQUESTS +INPUT +CACHED +OUTPUT +COST\n/);
     expect(shown.stdout).toMatch(/ci +\(correction\) +0 +0 +0 +0 +12\.49875 USD\n/);
     const csv = await ok("usage show --org", org, "--group-by key --csv");
-    expect(csv.stdout).toMatch(/^key_id,requests,.*\r\nkey_\S+,0,0,0,0,0,0,1249875000,1249,USD\r\n$/);
+    expect(csv.stdout).toMatch(/^key_id,requests,.*\r\nkey_\S+,0,0,0,0,0,0,1249875000,1249,USD,0\r\n$/);
     const json = await ok("usage show --org", org, "--json");
     expect(json.json()).toMatchObject({ currency: "USD", data: [{ cost_cents: 1249 }] });
     const empty = await ok("usage show --org", org, "--month 2020-01 --group-by day");

@@ -67,7 +67,7 @@ function mapStatus(
   options: { protocol: ProtocolName; model: string; wait: Wait },
 ): GatewayError {
   const { protocol, model, wait } = options;
-  const cause = new Error(`upstream status ${status}: ${text.message ?? "no message"}`);
+  const cause = new Error(`upstream status ${status}: ${describeText(status, text)}`);
   switch (status) {
     case 400:
     case 413:
@@ -97,6 +97,19 @@ function mapStatus(
       if (isRequestFault(status, text)) return createRequestError(text, { protocol, model, cause });
       return new GatewayError("upstream_error", { cause });
   }
+}
+
+/** What a server writes when it refuses a credential, or speaks of one. */
+const OF_CREDENTIAL =
+  /\bkey\b|\btoken\b|credential|authori[sz]|authenticat|bearer|signature|password|secret/i;
+/** Long words, and those with digits among their letters. */
+const LIKE_CREDENTIAL = /(?=[\w.~+/=-]*\d)[\w.~+/=-]{12,}|[\w.~+/=-]{20,}/g;
+
+/** For the log: a server may repeat the credential that it got, which only Envoy would recognise. */
+function describeText(status: number, { message }: UpstreamErrorText): string {
+  if (message === null) return "no message";
+  const isOfCredential = status === 401 || status === 403 || OF_CREDENTIAL.test(message);
+  return isOfCredential ? message.replace(LIKE_CREDENTIAL, "[redacted]") : message;
 }
 
 /** Servers that answer 500 to what is wrong with a request: llama.cpp to an image for a model that sees none. */

@@ -118,6 +118,17 @@ describe("mapUpstreamError", () => {
   });
 
   it.each([
+    { status: 401, message: "bad upstream-credential-4f8b2c6d" },
+    { status: 403, message: "abcdefghijklmnopqrstuvwxyz may not" },
+    { status: 500, message: "no such key: Bearer sk.proj_4f8b2c6d" },
+    { status: 429, message: "the token AbCdEfGh1234 is over its quota" },
+  ])("keeps of $status $message no word that can be the credential", ({ status, message }) => {
+    const cause = (map(status, { error: { message } }).cause as Error).message;
+    expect(cause).toContain("[redacted]");
+    expect(cause).not.toMatch(/4f8b2c6d|abcdefg|AbCd/);
+  });
+
+  it.each([
     {
       name: "Anthropic's balance",
       status: 400,
