@@ -21,7 +21,8 @@ const MAX_WEBHOOKS = 10;
 /** Events API v2, United States; the European one is `https://events.eu.pagerduty.com/v2/enqueue`. */
 const PAGERDUTY_URL = "https://events.pagerduty.com/v2/enqueue";
 const SHOWN_CHARACTERS = 4;
-const FINGERPRINT_CHARACTERS = 8;
+/** 128 bits: with fewer, whoever chooses URLs finds two of one fingerprint, and changes one to the other unseen. */
+const FINGERPRINT_CHARACTERS = 32;
 
 /** Without what was found, which is a secret. */
 const ROUTING_KEY_EXPECTATION = "must be the 32 letters and digits of an integration key";

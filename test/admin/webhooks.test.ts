@@ -134,7 +134,7 @@ describe("notifications.webhooks", () => {
       ({ notifications }) => notifications.webhooks[0],
     );
     expect(before!.url).toBe(after!.url);
-    expect(before!.fingerprint).toMatch(/^[0-9a-f]{8}$/);
+    expect(before!.fingerprint).toMatch(/^[0-9a-f]{32}$/);
     expect(after!.fingerprint).not.toBe(before!.fingerprint);
     expect(JSON.stringify(audit)).not.toMatch(/T000|T666/);
   });

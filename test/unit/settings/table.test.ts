@@ -9,6 +9,7 @@ import {
   describeSettings,
   formatFields,
   parseFields,
+  recordSettings,
 } from "../../../src/settings/table.ts";
 
 const SOURCE = path.resolve(import.meta.dirname, "../../../src");
@@ -38,6 +39,25 @@ describe("a table of settings", () => {
       currency: "USD",
       notifications: { dashboard: false, emails: [], webhook: null, webhooks: [] },
     });
+  });
+
+  it("records what differs as it is kept as different, where it is shown alike, and shows no secret", () => {
+    const record = (url: string, routingKey: string | null = null) => {
+      const format = routingKey === null ? ("slack" as const) : ("pagerduty" as const);
+      const webhook = { id: "webhook_1", format, url, routingKey, secrets: [], alerts: [] };
+      return recordSettings(ORGANIZATION_SETTINGS, {
+        ...defaultsOf(ORGANIZATION_SETTINGS),
+        name: "Acme",
+        currency: "USD",
+        notifications: { dashboard: true, emails: [], webhook: null, webhooks: [webhook] },
+      });
+    };
+    const slack = record("https://hooks.slack.com/services/T000/tail");
+    expect(slack).not.toEqual(record("https://hooks.slack.com/services/T001/tail"));
+    expect(slack).toEqual(record("https://hooks.slack.com/services/T000/tail"));
+    const pager = record("https://events.example/", `0${"a".repeat(31)}`);
+    expect(pager).not.toEqual(record("https://events.example/", `1${"a".repeat(31)}`));
+    expect(JSON.stringify([slack, pager])).not.toMatch(/T000|0a{31}/);
   });
 
   it("refuses a record without what every one has", () => {
