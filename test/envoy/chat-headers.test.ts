@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { describeAnswer } from "../support/answer-checks.ts";
 import { chatBody, withChatStack } from "../support/chat-stack.ts";
-import { CHAT_MODEL, catalogEntry } from "../support/gateway-config.ts";
+import { CHAT_MODEL, CHAT_UPSTREAM_MODEL, catalogEntry } from "../support/gateway-config.ts";
 import { startUpstream } from "../support/upstream.ts";
 
 const guarded = await startUpstream();
@@ -9,6 +9,8 @@ const CREDENTIAL = "upstream-secret-1";
 const GUARDED_MODEL = "acme/guarded";
 const NATIVE_MODEL = "acme/native";
 const WIDE_MODEL = "acme/wide";
+const TEXT_MODEL = "acme/text";
+const EMBED_MODEL = "acme/embed";
 
 /** By which a provider, or a server before it, can be steered to another model, account, deployment or price. */
 const STEERING = [
@@ -45,7 +47,13 @@ const ROUTES = [
   { path: "/v1/messages", body: { messages: HELLO, max_tokens: 5 } },
   { path: "/v1/responses", body: { input: "hi" } },
 ].flatMap((route) => [CHAT_MODEL, NATIVE_MODEL].map((model) => ({ ...route, model })));
-const COUNT = { path: "/v1/messages/count_tokens", body: { messages: HELLO }, model: NATIVE_MODEL };
+const OTHER_ROUTES = [
+  { path: "/v1/messages/count_tokens", body: { messages: HELLO }, model: NATIVE_MODEL },
+  { path: "/v1/responses/input_tokens", body: { input: "hi" }, model: NATIVE_MODEL },
+  { path: "/v1/completions", body: { prompt: "hi" }, model: TEXT_MODEL },
+  { path: "/v1/embeddings", body: { input: "hi" }, model: EMBED_MODEL },
+];
+const WINDOW = "context-1m-2025-08-07";
 
 const chat = withChatStack((upstream) => ({
   upstreams: [
@@ -68,6 +76,8 @@ const chat = withChatStack((upstream) => ({
     catalogEntry({ id: GUARDED_MODEL, upstream: "guarded" }),
     catalogEntry({ id: NATIVE_MODEL, upstream: "native" }),
     catalogEntry({ id: WIDE_MODEL, upstream: "native", context_window: 1_000_000 }),
+    catalogEntry({ id: TEXT_MODEL, capabilities: ["completions"] }),
+    catalogEntry({ id: EMBED_MODEL, capabilities: ["embeddings"], max_output_tokens: undefined }),
   ],
   env: { TEST_UPSTREAM_CREDENTIAL: CREDENTIAL },
 }));
@@ -109,7 +119,7 @@ describe("header policy towards an upstream", () => {
     expect(seen.headers.authorization).toBeUndefined();
   });
 
-  it.each([...ROUTES, COUNT])(
+  it.each([...ROUTES, ...OTHER_ROUTES])(
     "takes off every header that is not on its list: $path, $model",
     async ({ path, body, model }) => {
       const headers = {
@@ -130,20 +140,45 @@ describe("header policy towards an upstream", () => {
   );
 
   it.each([
-    { model: NATIVE_MODEL, betas: "a-1, context-1m-2025-08-07", seen: "a-1" },
-    { model: NATIVE_MODEL, betas: "context-1m-2025-08-07", seen: undefined },
-    { model: WIDE_MODEL, betas: "a-1,context-1m-2025-08-07", seen: "a-1,context-1m-2025-08-07" },
+    { model: NATIVE_MODEL, betas: `a-1, ${WINDOW}`, seen: "a-1" },
+    { model: NATIVE_MODEL, betas: WINDOW, seen: undefined },
+    { model: NATIVE_MODEL, betas: ["a-1", WINDOW, "a-2"], seen: "a-1,a-2" },
+    { model: WIDE_MODEL, betas: `a-1,${WINDOW}`, seen: `a-1,${WINDOW}` },
   ])("lets $model have no larger window than its own: $betas", async ({ model, betas, seen }) => {
-    for (const path of ["/v1/messages", "/v1/messages/count_tokens"]) {
+    for (const hardCap of [null, 100_000]) {
+      const key = await chat.stack.createKey({}, { hardCapCents: hardCap, strictCaps: hardCap !== null });
+      for (const path of ["/v1/messages", "/v1/messages/count_tokens"]) {
+        await chat.send({
+          path,
+          key: key.key,
+          body: { model, messages: HELLO, ...(path === "/v1/messages" && { max_tokens: 5 }) },
+          headers: { "anthropic-beta": betas },
+        });
+        expect(chat.upstream.lastRequest.path).toContain(path);
+        expect(chat.upstream.lastRequest.headers["anthropic-beta"]).toBe(seen);
+      }
+    }
+    expect(chat.upstream.requests).toHaveLength(4);
+  });
+
+  it.each([
+    { path: "/v1/messages", limit: { max_tokens: 5 } },
+    { path: "/v1/messages/count_tokens", limit: {} },
+  ])(
+    "lets a body ask for no larger window, nor for another model's server: $path",
+    async ({ path, limit }) => {
+      const body = { model: NATIVE_MODEL, messages: HELLO, ...limit };
       await chat.send({
         path,
-        body: { model, messages: HELLO, ...(path === "/v1/messages" && { max_tokens: 5 }) },
-        headers: { "anthropic-beta": betas },
+        body: { ...body, anthropic_beta: [WINDOW], Betas: [WINDOW], fallbacks: ["a"] },
       });
-      expect(chat.upstream.lastRequest.path).toContain(path);
-      expect(chat.upstream.lastRequest.headers["anthropic-beta"]).toBe(seen);
-    }
-  });
+      expect(chat.upstream.lastRequest.body).toEqual({ ...body, model: CHAT_UPSTREAM_MODEL });
+      const refused = await chat.send({ path, body: { ...body, api_base: "http://elsewhere.example" } });
+      expect(refused.status).toBe(400);
+      expect(refused.text).toContain("api_base");
+      expect(chat.upstream.requests).toHaveLength(1);
+    },
+  );
 
   it("never shows an upstream the client's key, whichever header it came in", async () => {
     await chat.send({ body: chatBody(), headers: { "x-api-key": chat.key.key } });

@@ -60,6 +60,9 @@ const COST_FIELDS: Readonly<Record<string, CostField>> = {
   context_window_fallbacks: DROPPED,
   context_window_fallback_dict: DROPPED,
   content_policy_fallbacks: DROPPED,
+  // Bedrock, Vertex AI: the header's names of features, a larger context window among them. What passes comes in the header.
+  anthropic_beta: DROPPED,
+  betas: DROPPED,
   provider: ONE_MODEL,
   preset: ONE_MODEL,
   plugins: ONE_MODEL,

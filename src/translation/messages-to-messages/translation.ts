@@ -6,9 +6,11 @@
  * It must never change a value that it does not have to know, let two readings of one body differ in the model or in a
  * limit, or throw out of a stream that has begun.
  */
-import type { Translation } from "../client-protocol.ts";
-import { createBody } from "../pass-through/request.ts";
+import type { ModelTarget, RequestBody, Translation } from "../client-protocol.ts";
+import { createCountBody } from "../pass-through/request.ts";
 import { MessagesRequest } from "./request.ts";
+
+const createBody = (body: RequestBody, model: ModelTarget) => createCountBody("messages", body, model);
 
 export const messagesToMessages: Translation = {
   upstreamPath: "/messages",

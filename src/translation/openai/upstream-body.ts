@@ -38,16 +38,6 @@ export function createUpstreamBody(body: JsonBody, options: UpstreamBodyOptions)
   return edit(body, [...additions, ...inOrder]);
 }
 
-/** The body with the upstream's name of the model; every other character stays. */
-export function renameModel(body: JsonBody, upstreamModel: string): Uint8Array {
-  const named = body.members.filter(({ key }) => key === "model");
-  const replacement = JSON.stringify(upstreamModel);
-  return edit(
-    body,
-    named.map(({ valueStart, valueEnd }) => ({ start: valueStart, end: valueEnd, replacement })),
-  );
-}
-
 /** What a value becomes; null: it stays. */
 function replaceValue(key: string, value: string, options: UpstreamBodyOptions): string | null {
   const { model, stream, limit } = options;

@@ -1,11 +1,19 @@
-import type { AskedTool, ModelTarget, PromptSize, PromptText, RequestBody } from "../client-protocol.ts";
+import type {
+  AskedTool,
+  ModelTarget,
+  PromptSize,
+  PromptText,
+  ProtocolName,
+  RequestBody,
+} from "../client-protocol.ts";
 import { measureFields } from "../json/measure-memory.ts";
-import { limitOutput } from "../fields/output-limit.ts";
-import { createUpstreamBody, renameModel } from "../openai/upstream-body.ts";
+import { limitOutput, type OutputLimit } from "../fields/output-limit.ts";
+import { createUpstreamBody } from "../openai/upstream-body.ts";
 import { ReadRequest, type UpstreamTerms } from "../read-request.ts";
 import { findTierField, nameServiceTier } from "../upstream/service-tiers.ts";
 import type { PromptParts } from "./prompt-parts.ts";
 
+const NO_LIMIT: OutputLimit = { names: [], tokens: null };
 const KEPT_FIELDS: ReadonlySet<string> = new Set(["user", "safety_identifier", "metadata", "service_tier"]);
 
 export interface PassThroughFields {
@@ -15,9 +23,13 @@ export interface PassThroughFields {
   readonly serverTools: readonly AskedTool[];
 }
 
-/** A client's body with the upstream's name of the model; every other character stays. */
-export function createBody(body: RequestBody, { upstreamModel }: ModelTarget): Uint8Array {
-  return renameModel(body, upstreamModel);
+/**
+ * A client's body to an endpoint that counts: with the upstream's name of the model and without the fields of
+ * `cost-fields.ts`, a limit too; every other character stays. A count costs nothing, so strict caps ask no more of it.
+ * @throws GatewayError 400 for a field that would have another model's server count.
+ */
+export function createCountBody(protocol: ProtocolName, body: RequestBody, model: ModelTarget): Uint8Array {
+  return createUpstreamBody(body, { protocol, model, stream: null, limit: NO_LIMIT, strictCaps: false });
 }
 
 /** What a client calls its user; null: it says nothing. */

@@ -4,18 +4,18 @@
  * an answer could not be charged, and what one client had stored another could ask for.
  */
 import type { ModelTarget, RequestBody, Translation } from "../client-protocol.ts";
-import { createBody } from "../pass-through/request.ts";
+import { createCountBody } from "../pass-through/request.ts";
 import { withoutClientMetadata } from "./request/client-metadata.ts";
 import { ResponsesRequest } from "./request.ts";
 
-const createCountBody = (body: RequestBody, model: ModelTarget) =>
-  createBody(withoutClientMetadata(body), model);
+const createBody = (body: RequestBody, model: ModelTarget) =>
+  createCountBody("responses", withoutClientMetadata(body), model);
 
 export const responsesToResponses: Translation = {
   upstreamPath: "/responses",
   parseRequest: (body) => new ResponsesRequest(body, "answer"),
   counting: {
-    upstream: { upstreamPath: "/responses/input_tokens", createBody: createCountBody },
+    upstream: { upstreamPath: "/responses/input_tokens", createBody },
     readPrompt: (body) => new ResponsesRequest(body, "input_tokens").promptText(),
     formatCount: (tokens) => ({ object: "response.input_tokens", input_tokens: tokens }),
   },
