@@ -15,7 +15,7 @@ const PRICE_DECIMALS = 8;
 const PRODUCT_DECIMALS = PRICE_DECIMALS + 6;
 export const MIN_SHOWN_DECIMALS = 2;
 const PRICE_PATTERN = /^(\d{1,7})(?:\.(\d{1,8}))?$/;
-const CENTS_PATTERN = /^(\d{1,12})(?:\.(\d{1,2}))?$/;
+const CENTS_PATTERN = /^(\d{1,12})(?:\.(\d{2}))?$/;
 const SIGNED_PATTERN = /^([+-]?)(\d{1,8})(?:\.(\d{1,8}))?$/;
 
 /**
@@ -30,10 +30,10 @@ export function parsePrice(text: string): bigint | null {
   return BigInt(whole + fraction.padEnd(PRICE_DECIMALS, "0"));
 }
 
-/** "50" or "50.00" in cents; null for anything that is not a decimal of at most two digits behind the point. */
+/** "50" or "50.00" in cents; null for anything else, such as "10,50", which is 10.50 to some and 1,050 to others. */
 export function parseCents(text: string): number | null {
   const match = CENTS_PATTERN.exec(text);
-  return match === null ? null : Number(`${match[1]}${(match[2] ?? "").padEnd(2, "0")}`);
+  return match === null ? null : Number(`${match[1]}${match[2] ?? "00"}`);
 }
 
 /** "-0.00125" in microcents; null for anything that is not a decimal of at most eight digits behind the point. */

@@ -53,7 +53,14 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
     await page.goto(path);
     await page.getByLabel("Name").fill("renamed");
     await page.getByLabel("Requests per minute").fill("6,000");
-    await page.getByLabel("Monthly hard cap").fill("12.5");
+    await page.getByLabel("Monthly hard cap").fill("12,50");
+    expect(await page.locator("output[for=hard_cap_cents]").textContent()).toContain("not an amount");
+    await page.getByRole("button", { name: "Save" }).click();
+    expect(await page.locator("#hard_cap_cents-problem").textContent()).toContain("such as 50 or 50.00");
+    await page.getByLabel("Requests per minute").fill("6000");
+    await page.getByLabel("Monthly hard cap").fill("1012.50");
+    expect(await page.locator("output[for=hard_cap_cents]").textContent()).toBe("= 1,012.50 USD");
+    await page.getByLabel("Monthly hard cap").fill("12.50");
     await page.getByLabel("Monthly budget").fill("10");
     await page.getByLabel("Requests at the same time").fill("3");
     await page.getByLabel("Expires (UTC)").fill("2099-12-31T23:59");
@@ -126,7 +133,7 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
   it("sets everything of the organization, and reads the webhook's secret once", async () => {
     await page.goto(`${base}/settings`);
     await page.getByLabel("Name").fill("Acme Ltd");
-    await page.getByLabel("Monthly hard cap", { exact: true }).fill("1,000");
+    await page.getByLabel("Monthly hard cap", { exact: true }).fill("1000");
     await page.getByLabel("Monthly budget", { exact: true }).fill("800.00");
     await page.getByLabel("Strict caps").check();
     await page.getByLabel("This dashboard").uncheck();

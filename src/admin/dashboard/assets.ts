@@ -5,6 +5,7 @@ import type { AdminApp } from "../app-options.ts";
 const ASSETS = {
   "dashboard.css": "text/css; charset=utf-8",
   "dashboard.js": "text/javascript; charset=utf-8",
+  "describe-amount.js": "text/javascript; charset=utf-8",
   "describe-rate.js": "text/javascript; charset=utf-8",
   "icon.svg": "image/svg+xml",
 } as const;

@@ -30,7 +30,7 @@ export class FormValues extends URLSearchParams {
 
 /**
  * The body of an API call; "notifications.emails" becomes a member of `notifications`.
- * @throws AdminError 400 for an amount that is no decimal.
+ * @throws AdminError 400 for an amount that is neither "50" nor "50.00".
  */
 export function readBody(form: FormValues, fields: Fields): Record<string, unknown> {
   const body: Record<string, unknown> = {};
@@ -83,12 +83,11 @@ function readField(form: FormValues, path: string, kind: FieldKind): unknown {
 
 /** What is no number goes on as it is: the schema says what it expects. */
 function wholeOf(text: string): number | string {
-  const digits = text.replaceAll(",", "");
-  return /^-?\d{1,15}(?:\.\d+)?$/.test(digits) ? Number(digits) : text;
+  return /^-?\d{1,15}(?:\.\d+)?$/.test(text) ? Number(text) : text;
 }
 
 function centsOf(text: string): number | typeof INVALID_AMOUNT {
-  return parseCents(text.replaceAll(",", "")) ?? INVALID_AMOUNT;
+  return parseCents(text) ?? INVALID_AMOUNT;
 }
 
 /** A browser's `datetime-local`, which the page says is UTC. */

@@ -56,7 +56,7 @@ export function textsOfForm(settings: readonly FormSetting[], form: FormValues):
 /**
  * The body of an API call.
  * @param current What is changed, as the API shows it; null for what is made new.
- * @throws AdminError 400 for an amount that is no decimal.
+ * @throws AdminError 400 for an amount that is neither "50" nor "50.00".
  */
 export function readSettings(
   settings: readonly FormSetting[],

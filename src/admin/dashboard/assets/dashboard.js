@@ -1,6 +1,7 @@
 // @ts-nocheck -- runs in browsers, whose types this repository does not load.
-// Every page works without this file; it copies secrets, asks before what cannot be undone, explains a rate while it is
-// typed, follows the list of requests, and adds the reader's own time to every time.
+// Every page works without this file; it copies secrets, asks before what cannot be undone, explains a rate and an
+// amount while it is typed, follows the list of requests, and adds the reader's own time to every time.
+import { describeAmount } from "./describe-amount.js";
 import { describeRate } from "./describe-rate.js";
 
 for (const button of document.querySelectorAll("[data-copy]")) {
@@ -81,10 +82,24 @@ function ask(question, answer, onYes) {
 for (const input of document.querySelectorAll("[data-rate]")) {
   const hint = document.getElementById(`${input.id}-hint`);
   input.addEventListener("input", () => {
-    const rate = Number(input.value.replaceAll(",", ""));
+    const rate = Number(input.value);
     if (!Number.isInteger(rate) || rate < 1 || hint === null) return;
     hint.textContent = describeRate(rate);
   });
+}
+
+for (const output of document.querySelectorAll("[data-amount]")) {
+  const input = document.getElementById(output.htmlFor.value);
+  const show = () => {
+    output.textContent = describeAmount(
+      input.value,
+      output.dataset.currency,
+      output.dataset.amount === "signed",
+    );
+  };
+  input.addEventListener("input", show);
+  // What a browser has kept of a form.
+  window.addEventListener("pageshow", show);
 }
 
 // Names of organizations while one is typed.

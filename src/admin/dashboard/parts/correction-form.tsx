@@ -79,7 +79,7 @@ export function CorrectionForm({ page, problems, keys, models, id }: CorrectionF
           label="Amount"
           value={page.form.text("amount")}
           problems={problems}
-          suffix={page.organization.currency}
+          amount={{ currency: page.organization.currency, signed: true }}
           hint="A credit is negative: -12.50. Left out for usage from outside."
         />
         <OutsideUsage page={page} problems={problems} models={models} />

@@ -1,6 +1,7 @@
 /** @jsxImportSource hono/jsx */
 import type { Child } from "hono/jsx";
 import { spellOut } from "../../format.ts";
+import { describeAmount } from "../assets/describe-amount.js";
 import type { PageCall } from "../page.ts";
 import type { Problems } from "../form.ts";
 
@@ -35,7 +36,8 @@ interface InputProps {
 interface FieldProps extends InputProps {
   readonly value: string;
   readonly type?: string;
-  readonly suffix?: string;
+  /** Its currency ("" where it is not known yet) stands beside it, with what is understood of an amount. */
+  readonly amount?: { readonly currency: string; readonly signed?: boolean };
   readonly required?: boolean;
   readonly autocomplete?: string;
   readonly inputmode?: "numeric" | "decimal" | "email" | "url";
@@ -45,7 +47,7 @@ interface FieldProps extends InputProps {
 
 /** One input with its label, its hint and what is wrong with it. */
 export function Field(props: FieldProps) {
-  const { name, label, value, problems, hint, type = "text", suffix, disabled } = props;
+  const { name, label, value, problems, hint, type = "text", amount, disabled } = props;
   const problem = problems.get(name);
   return (
     <div class="field">
@@ -63,10 +65,26 @@ export function Field(props: FieldProps) {
           data-rate={props.rate ? "yes" : undefined}
           {...describedBy(name, hint, problem)}
         />
-        {suffix === undefined ? null : <span class="suffix">{suffix}</span>}
+        {amount === undefined ? null : <Understood name={name} value={value} {...amount} />}
       </span>
       <Hints name={name} hint={hint} problem={problem} />
     </div>
+  );
+}
+
+interface UnderstoodProps {
+  readonly name: string;
+  readonly value: string;
+  readonly currency: string;
+  readonly signed?: boolean;
+}
+
+/** An amount as it will be saved; the script keeps it while one is typed. */
+function Understood({ name, value, currency, signed = false }: UnderstoodProps) {
+  return (
+    <output class="suffix" for={name} data-amount={signed ? "signed" : "cents"} data-currency={currency}>
+      {describeAmount(value, currency, signed)}
+    </output>
   );
 }
 

@@ -66,7 +66,7 @@ function SettingField({ setting, texts, problems, currency, catalog, disabled, h
 
 function inputOf(notation: FormSetting["row"]["kind"]["notation"], currency: string | undefined) {
   if (notation === "amount") {
-    return { inputmode: "decimal", ...(currency === undefined ? {} : { suffix: currency }) } as const;
+    return { inputmode: "decimal", amount: { currency: currency ?? "" } } as const;
   }
   if (notation === "whole" || notation === "rate") return { inputmode: "numeric" } as const;
   if (notation === "webhook") return { inputmode: "url" } as const;

@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { describeAmount } from "../../../../src/admin/dashboard/assets/describe-amount.js";
 import { describeRate } from "../../../../src/admin/dashboard/assets/describe-rate.js";
 import { fitLine } from "../../../../src/admin/dashboard/parts/plot.tsx";
 import { alignDecimals, formatMoney } from "../../../../src/admin/format.ts";
 import { measureProgress } from "../../../../src/admin/dashboard/month-figures.ts";
 import { isCapReached, isOverCap, spendingOf } from "../../../../src/admin/dashboard/spending.ts";
 import { bucketCapacity } from "../../../../src/limits/bucket-capacity.ts";
+import { parseCents, parseSignedAmount } from "../../../../src/money.ts";
 
 describe("describeRate", () => {
   it.each([
@@ -23,6 +25,42 @@ describe("describeRate", () => {
       if (!describeRate(rate).endsWith(`, bursts of ${burst}`)) wrong.push(rate);
     }
     expect(wrong).toEqual([]);
+  });
+});
+
+describe("describeAmount", () => {
+  it.each([
+    ["", "USD", false, "USD"],
+    ["1050", "USD", false, "= 1,050.00 USD"],
+    [" 10.50 ", "EUR", false, "= 10.50 EUR"],
+    ["10", "", false, "= 10.00"],
+    ["10,50", "USD", false, "not an amount: write 50 or 50.00"],
+    ["-0.00125", "USD", true, "= -0.00125 USD"],
+  ])("says of %j in %j (signed: %s): %s", (text, currency, isSigned, said) => {
+    expect(describeAmount(text, currency, isSigned)).toBe(said);
+  });
+
+  it("understands what the server takes, and nothing else", () => {
+    const texts = [
+      "0",
+      "00",
+      "5.",
+      ".5",
+      "5.0",
+      "5.00",
+      "5.000",
+      "1,000",
+      "1e3",
+      "+5",
+      "-5",
+      "0.12345678",
+      "٥",
+    ];
+    for (const length of [8, 9, 12, 13]) texts.push("9".repeat(length));
+    const understood = (isSigned: boolean) =>
+      texts.filter((text) => describeAmount(text, "USD", isSigned).startsWith("="));
+    expect(understood(false)).toEqual(texts.filter((text) => parseCents(text) !== null));
+    expect(understood(true)).toEqual(texts.filter((text) => parseSignedAmount(text) !== null));
   });
 });
 

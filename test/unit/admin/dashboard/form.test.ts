@@ -10,9 +10,10 @@ import {
 
 describe("readBody", () => {
   it.each<{ name: string; kind: FieldKind; form: string; value: unknown }>([
-    { name: "an amount in cents", kind: "amount", form: "f=1%2C234.5", value: 123_450 },
+    { name: "an amount in cents", kind: "amount", form: "f=1234.50", value: 123_450 },
     { name: "no amount as null", kind: "amount", form: "f=", value: null },
-    { name: "a whole number", kind: "whole", form: "f=6%2C000", value: 6000 },
+    { name: "a whole number", kind: "whole", form: "f=6000", value: 6000 },
+    { name: "a number with a comma for the schema as it is", kind: "rate", form: "f=1%2C5", value: "1,5" },
     { name: "no number for the schema as it is", kind: "whole", form: "f=many", value: "many" },
     { name: "a number that is left to the API not at all", kind: "default", form: "f=", value: undefined },
     { name: "a checkbox", kind: "flag", form: "f=yes", value: true },
@@ -37,9 +38,12 @@ describe("readBody", () => {
     });
   });
 
-  it.each(["ten", "1.234", "-1"])("refuses the amount %s", (amount) => {
-    expect(() => readBody(new FormValues(`f=${amount}`), { f: "amount" })).toThrow(AdminError);
-  });
+  it.each(["ten", "1.234", "-1", "10,50", "99,90", "1,000", "1,000.00", "12.5"])(
+    "refuses the amount %s",
+    (amount) => {
+      expect(() => readBody(new FormValues(`f=${amount}`), { f: "amount" })).toThrow(AdminError);
+    },
+  );
 });
 
 describe("pickChanges", () => {
