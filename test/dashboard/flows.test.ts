@@ -228,6 +228,37 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
     expect(await page.evaluate("document.activeElement.textContent.trim()")).toBe("Create an API key");
   });
 
+  it("is still signed in where a mail's link is followed, and sees the field that it names", async () => {
+    const link = `${base}/settings#hard_cap_cents`;
+    await page.route("http://mail.example/", (route) =>
+      route.fulfill({ contentType: "text/html", body: `<a href="${link}">Raise the cap</a>` }),
+    );
+    await page.goto("http://mail.example/");
+    await page.getByRole("link", { name: "Raise the cap" }).click();
+    await page.getByRole("heading", { name: "Settings" }).first().waitFor();
+    expect(page.url()).toBe(link);
+  });
+
+  it.each([{ javaScriptEnabled: true }, { javaScriptEnabled: false }])(
+    "comes to the field that a link names after the sign-in, also at the second try: %j",
+    async (options) => {
+      const link = `${base}/settings#hard_cap_cents`;
+      const signedOut = await open(options);
+      await signedOut.goto(link);
+      for (const token of ["wrong", getStack().adminToken]) {
+        await signedOut.getByLabel("Token").fill(token);
+        await signedOut.getByRole("button", { name: "Sign in" }).click();
+      }
+      await signedOut.getByRole("button", { name: "Sign out" }).waitFor();
+      expect(signedOut.url()).toBe(link);
+    },
+  );
+
+  it("makes a token that only reads unless somebody says more", async () => {
+    await page.goto(`${base}/tokens`);
+    expect(await page.getByLabel("Role").inputValue()).toBe("viewer");
+  });
+
   it("deletes all keys after a leak", async () => {
     const { secret } = await createKey("leaked");
     await page.goto(`${base}/keys`);

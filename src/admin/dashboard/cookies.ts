@@ -1,4 +1,8 @@
-/** The dashboard's cookies: never read by scripts, never sent with a request that another site has begun. */
+/**
+ * The dashboard's cookies, which no script reads. The session's comes along where somebody follows a link of another site
+ * (of an alert's mail), and nothing is changed by a GET; with what another site sends by itself, a form too, it does not.
+ * The sign-in page's is sent with nothing that another site has begun.
+ */
 import type { Context } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import { SESSION_MS } from "./session.ts";
@@ -13,7 +17,7 @@ export function readSession(context: Context): string | null {
 }
 
 export function writeSession(context: Context, secret: string): void {
-  setCookie(context, SESSION, secret, { ...attributes(context), maxAge: SESSION_MS / 1000 });
+  setCookie(context, SESSION, secret, { ...attributes(context), sameSite: "Lax", maxAge: SESSION_MS / 1000 });
 }
 
 export function clearSession(context: Context): void {

@@ -16,7 +16,8 @@ export function SignInPage({ formToken, next, problem }: SignInProps) {
           {problem}
         </p>
       )}
-      <form method="post" action="/sign-in" class="card">
+      {/* Without an action it goes to the page's own address, so that a #field in it outlives the sign-in. */}
+      <form method="post" class="card">
         <input type="hidden" name="form_token" value={formToken} />
         <input type="hidden" name="next" value={next} />
         <div class="field">
@@ -38,8 +39,9 @@ export function SignInPage({ formToken, next, problem }: SignInProps) {
         <button type="submit">Sign in</button>
       </form>
       <p class="quiet">
-        The operator's token is printed by <code>npm start</code> and kept in{" "}
-        <code>data_dir/operator-token</code>. Organization tokens are made on the page Tokens.
+        The operator's token is the one that <code>admin.operator_token</code> in <code>gateway.yaml</code>{" "}
+        names; where that is not set, it is in the file <code>operator-token</code> of the gateway's{" "}
+        <code>data_dir</code>. Organization tokens are made on the page Tokens.
       </p>
     </Layout>
   );

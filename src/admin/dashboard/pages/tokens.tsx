@@ -97,9 +97,10 @@ function TokenTable({ page, tokens }: { page: OrganizationPageCall; tokens: read
   );
 }
 
+/** The first one is chosen: whoever wants more says so. */
 const ROLES = [
-  { value: "admin", label: "admin: reads and changes" },
   { value: "viewer", label: "viewer: only reads" },
+  { value: "admin", label: "admin: reads and changes" },
 ];
 
 function CreationForm({ page, problems }: { page: OrganizationPageCall; problems: Problems }) {
