@@ -95,6 +95,15 @@ export function assistantBlocks(...content: unknown[]): ChatRequestBody["message
   ]).slice(1);
 }
 
+/** The chat messages that blocks with the results of one turn's calls become. */
+export function resultBlocks(...results: { tool_use_id: string; [name: string]: unknown }[]) {
+  const calls = results.map(({ tool_use_id: id }) => ({ type: "tool_use", id, name: "f", input: {} }));
+  return toChatMessages([
+    { role: "assistant", content: calls },
+    { role: "user", content: results },
+  ]).slice(1);
+}
+
 /** What a client is told: "400 invalid_parameter top_k: Input should be …". Throws when nothing was refused. */
 export function refusal(fields: Json, profile: Partial<ModelProfile> = {}): string {
   return describeError(() => toChat(fields, profile));

@@ -84,7 +84,7 @@ export function createTextParts(text: string): TextPart[] {
 }
 
 /** Tells the model where to look: the tool role takes text only. */
-const ATTACHED = "[The result is attached in the next message.]";
+export const ATTACHED = "[The result is attached in the next message.]";
 
 /** What a tool returned: its texts are one, its media stand apart. */
 export function createToolResult(toolUseId: string, content: readonly TextOrMedia[]): ToolResultPart {

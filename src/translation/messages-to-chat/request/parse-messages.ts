@@ -1,3 +1,4 @@
+import { answerCalls } from "../../conversation/answer-calls.ts";
 import { ReasoningUnpacker } from "../../conversation/carried-reasoning.ts";
 import { invalidField, missingField } from "../../json/field-error.ts";
 import { parseAssistantContent } from "./assistant-content.ts";
@@ -15,7 +16,7 @@ export function parseMessages(value: unknown): ParsedMessage[] {
   if (!messages.some(hasContent)) {
     throw invalidField("messages", "at least one message with content is required");
   }
-  return messages;
+  return answerCalls(messages);
 }
 
 function parseMessage(value: unknown, path: string, unpacker: ReasoningUnpacker): ParsedMessage {

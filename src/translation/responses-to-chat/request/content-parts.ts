@@ -31,6 +31,17 @@ export function readTexts(content: unknown, path: string): string[] {
   return parseList(content, path, parseTextPart).map(({ text }) => text);
 }
 
+/**
+ * What one of Codex's agents tells another. What it encrypts at OpenAI is what the model has written as the argument of a
+ * call, and in the clear behind this gateway.
+ * @throws GatewayError 400
+ */
+export function parseAgentContent({ fields, path }: TypedObject): TextOrMedia[] {
+  return parseList(fields["content"], `${path}.content`, (part) =>
+    part.type === "encrypted_content" ? readText(part, "encrypted_content") : parsePart(part),
+  );
+}
+
 function parseList<Part>(
   content: unknown,
   path: string,

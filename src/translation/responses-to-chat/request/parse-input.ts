@@ -1,5 +1,6 @@
+import { answerCalls, tellOutput } from "../../conversation/answer-calls.ts";
 import { ReasoningUnpacker } from "../../conversation/carried-reasoning.ts";
-import { PARAGRAPH, type ParsedMessage } from "../../conversation/parts.ts";
+import { PARAGRAPH, type ParsedMessage, type UserPart } from "../../conversation/parts.ts";
 import { invalidField, missingField, quote, unsupportedField } from "../../json/field-error.ts";
 import type { ToolTable } from "../tool-table.ts";
 import {
@@ -9,7 +10,8 @@ import {
   parseToolSearchCall,
   parseToolSearchOutput,
 } from "./call-items.ts";
-import { parseContent, readTexts } from "./content-parts.ts";
+import { readOptionalString } from "../../json/read-field.ts";
+import { parseAgentContent, parseContent, readTexts } from "./content-parts.ts";
 import type { Item } from "./items.ts";
 import { readReasoningItem } from "./reasoning-item.ts";
 
@@ -39,7 +41,7 @@ export function parseInput(items: readonly Item[], table: ToolTable): ParsedMess
   if (!messages.some(hasContent)) {
     throw invalidField("input", "at least one message with content is required");
   }
-  return messages;
+  return answerCalls(messages);
 }
 
 function parseItem(item: Item, context: Context): ParsedMessage[] {
@@ -52,7 +54,9 @@ function parseItem(item: Item, context: Context): ParsedMessage[] {
       return [{ role: "assistant", parts: [parseCustomCall(item, context.table)] }];
     case "function_call_output":
     case "custom_tool_call_output":
-      return [{ role: "user", parts: [parseCallOutput(item)] }];
+      return [{ role: "user", parts: parseOutput(item) }];
+    case "agent_message":
+      return [{ role: "user", parts: parseAgentContent(item) }];
     case "tool_search_call":
       if (isServerSide(item)) return [];
       return [{ role: "assistant", parts: [parseToolSearchCall(item, context.table)] }];
@@ -89,6 +93,14 @@ function parseMessage({ fields, path }: Item): ParsedMessage {
     default:
       throw invalidField(`${path}.role`, "Input should be 'user', 'assistant', 'system' or 'developer'");
   }
+}
+
+/** Codex begins a turn (an automation, a thread that was handed over) by the output of a tool that nobody has called. */
+function parseOutput(item: Item): UserPart[] {
+  const { fields, path } = item;
+  if (typeof fields["call_id"] === "string" && fields["call_id"] !== "") return [parseCallOutput(item)];
+  const name = readOptionalString(fields["name"], `${path}.name`);
+  return tellOutput(name, parseContent(fields["output"] ?? "", `${path}.output`));
 }
 
 function parseReasoning(item: Item, { unpacker }: Context): ParsedMessage[] {

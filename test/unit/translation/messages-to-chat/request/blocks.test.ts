@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { assistantBlocks, refusal, userBlocks } from "../../../../support/messages-exchange.ts";
+import { assistantBlocks, refusal, resultBlocks, userBlocks } from "../../../../support/messages-exchange.ts";
 
 const inUser = (block: unknown) => refusal({ messages: [{ role: "user", content: [block] }] });
 const inAssistant = (block: unknown) =>
@@ -136,7 +136,7 @@ describe("content blocks", () => {
   });
 
   it("[blocks.tool_result] is a tool message; in an assistant message it is refused", () => {
-    expect(userBlocks({ type: "tool_result", tool_use_id: "functions.f:0", content: "ok" })).toEqual([
+    expect(resultBlocks({ type: "tool_result", tool_use_id: "functions.f:0", content: "ok" })).toEqual([
       { role: "tool", tool_call_id: "functions.f:0", content: "ok" },
     ]);
     expect(inUser({ type: "tool_result" })).toContain(`${AT_USER}.tool_use_id: Field required`);
@@ -163,13 +163,11 @@ describe("content blocks", () => {
       caller: { type: "direct" },
       toolset_name: "t",
     };
-    expect(assistantBlocks(block)).toEqual([
-      {
-        role: "assistant",
-        content: null,
-        tool_calls: [{ id: "a", type: "function", function: { name: "f", arguments: '{"x":[1]}' } }],
-      },
-    ]);
+    expect(assistantBlocks(block)[0]).toEqual({
+      role: "assistant",
+      content: null,
+      tool_calls: [{ id: "a", type: "function", function: { name: "f", arguments: '{"x":[1]}' } }],
+    });
     for (const input of [undefined, null, "x", []]) {
       expect(inAssistant({ ...block, input })).toContain(`${AT_ASSISTANT}.input: Input should be an object`);
     }
@@ -227,7 +225,7 @@ describe("content blocks", () => {
 
 describe("tool results", () => {
   const result = (content?: unknown, more: object = {}) =>
-    userBlocks({ type: "tool_result", tool_use_id: "a", content, ...more })[0]!.content;
+    resultBlocks({ type: "tool_result", tool_use_id: "a", content, ...more })[0]!.content;
   const text = (value: string) => ({ type: "text", text: value });
   const picture = image({ type: "url", url: "https://example.com/a.png" });
 
@@ -246,7 +244,7 @@ describe("tool results", () => {
   it("[tool_result.media] goes into the user message after all results", () => {
     const url = { type: "image_url", image_url: { url: "https://example.com/a.png" } };
     expect(
-      userBlocks(
+      resultBlocks(
         { type: "tool_result", tool_use_id: "a", content: [text("see"), picture] },
         { type: "tool_result", tool_use_id: "b", content: [document(pdf)] },
       ),

@@ -230,14 +230,25 @@ describe("principles", () => {
     }
   });
 
-  it("[principles.pairing] results without calls and calls without results are passed on", () => {
-    const orphan = user([{ type: "tool_result", tool_use_id: "nobody", content: "r" }]);
-    const open = assistant([{ type: "tool_use", id: "a", name: "f", input: {} }]);
-    expect(toChatMessages([orphan, open, user("b")]).map(({ role }) => role)).toEqual([
-      "tool",
-      "assistant",
-      "user",
+  it("[principles.pairing] a call that was interrupted has a result that says so, a result without a call is text", () => {
+    const result = (id: string) => ({ type: "tool_result", tool_use_id: id, content: "r" });
+    const open = assistant(["a", "b"].map((id) => ({ type: "tool_use", id, name: "f", input: {} })));
+    const interrupted = "[There is no output of this call: it was interrupted.]";
+    expect(toChatMessages([user([result("nobody")]), open, user([result("b"), result("b")])])).toMatchObject([
+      { role: "user", content: "[Output of a tool:]\n\nr" },
+      { role: "assistant", tool_calls: [{ id: "a" }, { id: "b" }] },
+      { role: "tool", tool_call_id: "b", content: "r" },
+      { role: "tool", tool_call_id: "a", content: interrupted },
+      { role: "user", content: "[Output of a tool:]\n\nr" },
     ]);
+    // An id of a former round, and one that comes twice.
+    const again = [open, user([result("a"), result("b")]), open, user("go on")];
+    expect(toChatMessages(again).slice(4)).toEqual([
+      { role: "tool", tool_call_id: "a", content: interrupted },
+      { role: "tool", tool_call_id: "b", content: interrupted },
+      { role: "user", content: "go on" },
+    ]);
+    expect(toChatMessages([user("x"), open]).slice(2)).toHaveLength(2);
   });
 
   it("[principles.linear] ten megabytes, 200 tools and 200 parallel calls go through", () => {

@@ -76,7 +76,7 @@ describe("turns", () => {
       { role: "user", content: "note" },
       { role: "assistant", content: "b" },
     ]);
-    expect(toChatMessages([user("x"), calls, system("note")]).slice(2)).toEqual([
+    expect(toChatMessages([user("x"), calls, system("note")]).slice(3)).toEqual([
       { role: "user", content: "note" },
     ]);
   });
@@ -136,7 +136,7 @@ describe("turns", () => {
   it("[turns.user] results come first, then their media, then the rest in order", () => {
     const content = [text("before"), toolResult("a", [image]), image, toolResult("b"), text("after")];
     const url = { type: "image_url", image_url: { url: image.source.url } };
-    expect(toChatMessages([user(content)])).toEqual([
+    expect(toChatMessages([assistant([toolUse("a"), toolUse("b")]), user(content)]).slice(1)).toEqual([
       { role: "tool", tool_call_id: "a", content: "[The result is attached in the next message.]" },
       { role: "tool", tool_call_id: "b", content: "b" },
       { role: "user", content: [url, text("before"), url, text("after")] },

@@ -104,8 +104,40 @@ describe("an item", () => {
       { role: "user", content: [{ type: "image_url", image_url: { url: IMAGE.image_url } }] },
     ]);
     expect(toChatMessages([USER, CALL, { ...OUTPUT, output: null }])[2]).toMatchObject({ content: "" });
-    expect(refusal({ input: [USER, CALL, { ...OUTPUT, call_id: undefined }] })).toMatch(
-      / input\[2\]\.call_id: /,
+  });
+
+  it("[responses.items.orphan] an output of a call that is not there is text of the user's, also without an id", () => {
+    const task = { type: "function_call_output", name: "create_thread", output: "fix the build" };
+    expect(toChatMessages([task])).toEqual([
+      { role: "user", content: "[Output of the tool create_thread:]\n\nfix the build" },
+    ]);
+    expect(toChatMessages([USER, { ...OUTPUT, output: [IMAGE] }])[0]).toMatchObject({
+      content: [{ text: "Hello" }, { text: "[Output of a tool:]" }, { type: "image_url" }],
+    });
+  });
+
+  it("[responses.items.interrupted] a call without an output has one that says so", () => {
+    expect(toChatMessages([USER, CALL, { role: "user", content: "go on" }]).slice(2)).toEqual([
+      {
+        role: "tool",
+        tool_call_id: "c1",
+        content: "[There is no output of this call: it was interrupted.]",
+      },
+      { role: "user", content: "go on" },
+    ]);
+  });
+
+  it("[responses.items.agent_message] what one agent tells another is text of the user's, what is called encrypted too", () => {
+    const content = [
+      { type: "input_text", text: "Payload:" },
+      { type: "encrypted_content", encrypted_content: "count the files" },
+    ];
+    const message = { type: "agent_message", author: "/root", recipient: "/root/sub", content };
+    expect(toChatMessages([USER, message])).toEqual([
+      { role: "user", content: "Hello\n\nPayload:\n\ncount the files" },
+    ]);
+    expect(refusal({ input: [{ ...message, content: [{ type: "encrypted_content" }] }] })).toContain(
+      "input[0].content[0].encrypted_content",
     );
   });
 
