@@ -73,6 +73,46 @@ describe("a messages request to an upstream that speaks messages", () => {
     expect(chat.upstream.lastRequest.bodyBytes.toString()).toBe(expected);
   });
 
+  it.each([
+    {
+      rule: "native.own_thinking",
+      path: "/v1/messages",
+      body: (own: boolean) => {
+        const blocks = [
+          { type: "thinking", thinking: "T", signature: "gw.GF59wG" },
+          { type: "text", text: "x" },
+        ];
+        return messages({
+          messages: [
+            { role: "user", content: "hello" },
+            { role: "assistant", content: own ? blocks : blocks.slice(1) },
+            { role: "user", content: "go on" },
+          ],
+        });
+      },
+    },
+    {
+      rule: "responses.native.own_reasoning",
+      path: "/v1/responses",
+      body: (own: boolean) => {
+        const item = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "gw1.eAFLSU0tUCj" };
+        return responses({ input: [...(own ? [item] : []), { role: "user", content: "go on" }] });
+      },
+    },
+  ])(
+    "[$rule] reaches it without what this gateway has signed, also to be counted",
+    async ({ path, body }) => {
+      const counted = path === "/v1/messages" ? `${path}/count_tokens` : `${path}/input_tokens`;
+      for (const asked of [path, counted]) {
+        await chat.send({ path: asked, body: body(true) });
+        expect(chat.upstream.lastRequest.path).toContain(asked);
+        const { max_tokens: _limit, ...kept } = { max_tokens: null, ...body(false) };
+        expect(chat.upstream.lastRequest.body).toMatchObject({ ...kept, model: CHAT_UPSTREAM_MODEL });
+        expect(chat.upstream.lastRequest.bodyBytes.toString()).not.toMatch(/gw1?\./u);
+      }
+    },
+  );
+
   it("[native.headers] reaches it with the protocol's version, its betas and `beta=true`, and nothing else", async () => {
     await sendText();
     const { path, headers } = chat.upstream.lastRequest;

@@ -32,6 +32,14 @@ export function packReasoning(reasoning: Uint8Array): string {
   return PREFIX + deflateSync(reasoning, { level: COMPRESSION_LEVEL }).toString("base64url");
 }
 
+/** Marks a signature as this gateway's, of a thinking block whose text the client reads: no proof of anything. */
+export const SIGNATURE_PREFIX = "gw.";
+
+/** Whether this gateway has signed or packed it. */
+export function isOwnSignature(text: string): boolean {
+  return text.startsWith(SIGNATURE_PREFIX) || isOwnCarrier(text);
+}
+
 /** Whether `packReasoning` made it; another's can only be read by who made it. */
 export function isOwnCarrier(text: string): boolean {
   return text.startsWith(PREFIX);

@@ -70,14 +70,22 @@ export function findMembers(text: string, start = 0, bounds = NESTING_ALONE): Me
   }
 }
 
-/** Where the elements of the array begin that stands at `start`; of anything else, and of what is visibly broken, none. */
-export function* eachElement(text: string, start: number): Generator<number> {
+/** Where an element of an array, or a member of an object, begins and where its value ends. */
+export type ElementSpan = Pick<MemberSpan, "start" | "valueEnd">;
+
+/** The elements of the array that stands at `start`; of anything else, and of what is visibly broken, none. */
+export function listElements(text: string, start: number): ElementSpan[] {
+  return Array.from(eachElement(text, start));
+}
+
+/** The same, one by one. */
+export function* eachElement(text: string, start: number): Generator<ElementSpan> {
   if (text.charCodeAt(start) !== OPENING_BRACKET) return;
   let index = skipSpace(text, start + 1);
   while (index < text.length && text.charCodeAt(index) !== CLOSING_BRACKET) {
-    yield index;
     const end = skipValue(text, index, new JsonCount(NESTING_ALONE));
     if (end === index) return;
+    yield { start: index, valueEnd: end };
     index = skipSpace(text, end);
     if (text.charCodeAt(index) === COMMA) index = skipSpace(text, index + 1);
   }
@@ -99,15 +107,15 @@ export function removeMembers(members: readonly MemberSpan[], key: string): Edit
   return removeWhere(members, (member) => member.key === key);
 }
 
-/** The edits that take some members out, each with the comma that belongs to it. */
-export function removeWhere(
-  members: readonly MemberSpan[],
-  isRemoved: (member: MemberSpan) => boolean,
+/** The edits that take some members or elements out, each with the comma that belongs to it. */
+export function removeWhere<Span extends ElementSpan>(
+  members: readonly Span[],
+  isRemoved: (member: Span, index: number) => boolean,
 ): Edit[] {
   const edits: Edit[] = [];
   let isAfterKept = false;
   for (const [index, member] of members.entries()) {
-    if (!isRemoved(member)) isAfterKept = true;
+    if (!isRemoved(member, index)) isAfterKept = true;
     else if (isAfterKept) {
       edits.push({ start: members[index - 1]?.valueEnd ?? 0, end: member.valueEnd, replacement: "" });
     } else {

@@ -3,6 +3,7 @@ import { isJsonObject } from "../../json-object.ts";
 import type { Answer, AnswerContext, RequestBody } from "../client-protocol.ts";
 import { readMessagesTools } from "../fields/server-tools.ts";
 import { readOptionalBoolean } from "../json/read-field.ts";
+import { withoutOwnThinking } from "../pass-through/own-carriers.ts";
 import type { PromptParts } from "../pass-through/prompt-parts.ts";
 import { PassThroughRequest, readUser } from "../pass-through/request.ts";
 import { MessagesAnswer } from "./answer.ts";
@@ -17,7 +18,7 @@ export class MessagesRequest extends PassThroughRequest {
   constructor(body: RequestBody, purpose: "answer" | "count_tokens") {
     const { max_tokens: maxTokens, stream, metadata } = body.value;
     const isCount = purpose === "count_tokens";
-    super(body, {
+    super(withoutOwnThinking(body), {
       stream: !isCount && (readOptionalBoolean(stream, "stream") ?? false),
       endUser: isJsonObject(metadata) ? readUser(metadata["user_id"]) : null,
       serverTools: readMessagesTools(body.value),

@@ -7,10 +7,12 @@
  * limit, or throw out of a stream that has begun.
  */
 import type { ModelTarget, RequestBody, Translation } from "../client-protocol.ts";
+import { withoutOwnThinking } from "../pass-through/own-carriers.ts";
 import { createCountBody } from "../pass-through/request.ts";
 import { MessagesRequest } from "./request.ts";
 
-const createBody = (body: RequestBody, model: ModelTarget) => createCountBody("messages", body, model);
+const createBody = (body: RequestBody, model: ModelTarget) =>
+  createCountBody("messages", withoutOwnThinking(body), model);
 
 export const messagesToMessages: Translation = {
   upstreamPath: "/messages",

@@ -2,6 +2,7 @@ import { readMaxOutputTokens } from "../responses-to-chat/request/parse-request.
 import type { Answer, AnswerContext, RequestBody } from "../client-protocol.ts";
 import { readResponsesTools } from "../fields/server-tools.ts";
 import { readOptionalBoolean } from "../json/read-field.ts";
+import { withoutOwnReasoning } from "../pass-through/own-carriers.ts";
 import type { PromptParts } from "../pass-through/prompt-parts.ts";
 import { PassThroughRequest, readUser } from "../pass-through/request.ts";
 import { refuseState } from "../responses-to-chat/request/refuse-state.ts";
@@ -23,7 +24,7 @@ export class ResponsesRequest extends PassThroughRequest {
     const stream = readOptionalBoolean(body.value["stream"], "stream") ?? false;
     const { safety_identifier: safetyIdentifier, user } = body.value;
     const endUser = readUser(safetyIdentifier) ?? readUser(user);
-    super(withoutClientMetadata(body), {
+    super(withoutOwnReasoning(withoutClientMetadata(body)), {
       stream: purpose === "answer" && stream,
       maxOutputTokens,
       endUser,

@@ -1,9 +1,6 @@
 import { createHash, type Hash } from "node:crypto";
-import { MAX_CARRIED_BYTES, packReasoning } from "../../conversation/carried-reasoning.ts";
+import { MAX_CARRIED_BYTES, packReasoning, SIGNATURE_PREFIX } from "../../conversation/carried-reasoning.ts";
 import { TextBuffer } from "../../text-buffer.ts";
-
-/** Marks a signature as this gateway's: no proof of anything. */
-const PREFIX = "gw.";
 
 /**
  * The signature of a thinking block. The protocol demands a string, and clients drop unsigned thinking when they send
@@ -33,6 +30,6 @@ export class ThinkingSignature {
   /** Callable once, at the block's end. */
   end(): string {
     if (this.#carried !== null) return packReasoning(this.#carried.bytes);
-    return this.#upstream ?? PREFIX + this.#hash.digest("base64url");
+    return this.#upstream ?? SIGNATURE_PREFIX + this.#hash.digest("base64url");
   }
 }

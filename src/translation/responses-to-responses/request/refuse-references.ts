@@ -31,8 +31,8 @@ export function refuseReferences({ text, value, members }: JsonBody): void {
 
 function refuseTwoReadings(text: string, start: number, field: string): void {
   let index = 0;
-  for (const elementStart of eachElement(text, start)) {
-    const members = findMembers(text, elementStart) ?? [];
+  for (const element of eachElement(text, start)) {
+    const members = findMembers(text, element.start) ?? [];
     refuseAmbiguousKeys({ members }, TELLING_FIELDS, `${field}[${index}].`);
     index += 1;
   }
