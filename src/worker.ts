@@ -13,7 +13,8 @@ import { resolveWorkerCount } from "./config/worker-count.ts";
 import { createCheckHandler } from "./envoy/check.ts";
 import { createBodyLimits } from "./envoy/bootstrap/body-limits.ts";
 import { RequestStream } from "./envoy/request-stream.ts";
-import type { StreamServices } from "./envoy/request-stream.ts";
+import { SilenceWatch } from "./envoy/silence-watch.ts";
+import type { StreamServices } from "./envoy/stream-services.ts";
 import { createEnvoyServer, parseAddress } from "./envoy/server.ts";
 import type { EnvoyHandlers, EnvoyServer } from "./envoy/transport/contract.ts";
 import { AdmissionsUnderWay } from "./exchange/admissions-under-way.ts";
@@ -283,6 +284,7 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     underWay,
     protocols: PROTOCOLS,
     collecting: { budget, maxBytes: parts.maxMessageBytes },
+    silence: new SilenceWatch(),
     onUnadmitted: () => meter.unadmitted(),
     logger: { ...errorLog, warn: (fields: object, message: string) => logger.warn(fields, message) },
   };

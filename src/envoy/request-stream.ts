@@ -8,9 +8,8 @@
  * unprocessed).
  */
 import { GatewayError } from "../errors.ts";
-import type { LocalEndpoints } from "../exchange/local-endpoints.ts";
 import type { ResponseMode, ResponsePiece, UpstreamCall } from "../exchange/upstream-call.ts";
-import { CollectedBody, type CollectedBodyOptions } from "../exchange/collected-body.ts";
+import { CollectedBody } from "../exchange/collected-body.ts";
 import { ErrorBody } from "../exchange/error-body.ts";
 import { METERED_ENDPOINTS } from "../exchange/endpoints.ts";
 import { INCLUDE_COST_HEADER } from "../header-names.ts";
@@ -20,10 +19,8 @@ import {
   namesToRemoveDownstream,
   type RequestHeaders,
 } from "../exchange/header-policy.ts";
-import { type Header, type Reply, createErrorReply } from "../exchange/reply.ts";
+import { type Header, type Reply, createErrorReply, formatCostHeader } from "../exchange/reply.ts";
 import type { Admission } from "../limits/admission.ts";
-import type { Logger } from "../logger.ts";
-import type { Protocol } from "../translation/client-protocol.ts";
 import type { HttpBody__Output } from "./messages/generated/envoy/service/ext_proc/v3/HttpBody.ts";
 import type { HttpHeaders__Output } from "./messages/generated/envoy/service/ext_proc/v3/HttpHeaders.ts";
 import type { ProcessingRequest__Output } from "./messages/generated/envoy/service/ext_proc/v3/ProcessingRequest.ts";
@@ -33,7 +30,7 @@ import { findHeader, namesOf, parseHeaderMap, queryOf } from "./messages/headers
 import { formatMetadata } from "./messages/metadata.ts";
 import { MessageTurns } from "./message-turns.ts";
 import { PROCESSING_FILTER } from "./names.ts";
-import { type AdmissionReader, readAdmission, type ReadAdmission } from "./read-admission.ts";
+import { readAdmission, type ReadAdmission } from "./read-admission.ts";
 import {
   AWAIT_BODY,
   type ChangedHeaders,
@@ -49,23 +46,14 @@ import {
   createStreamStartReply,
   createWholeReply,
 } from "./messages/format-replies.ts";
+import type { StreamServices } from "./stream-services.ts";
 import type { ProcessCall, ProcessListener } from "./transport/contract.ts";
+import type { Watched } from "./silence-watch.ts";
 import { TurnPieces } from "./turn-pieces.ts";
-
-export interface StreamServices extends AdmissionReader {
-  readonly createExchange: (admission: Admission, protocol: Protocol) => UpstreamCall;
-  /** For endpoints that count the tokens of a request. */
-  readonly createCount: (admission: Admission) => UpstreamCall;
-  readonly localEndpoints: LocalEndpoints;
-  /** Bounds of what is kept of bodies that are under way; Envoy refuses larger requests first. */
-  readonly collecting: CollectedBodyOptions;
-  readonly logger: Logger<"warn" | "error">;
-}
 
 /** What `protocol_config` says where the body comes behind the headers, unasked. */
 const BEHIND_HEADERS = "FULL_DUPLEX_STREAMED";
 const EMPTY = new Uint8Array(0);
-const COST_HEADER = "x-request-cost";
 
 type BodyMode = NonNullable<ProcessingRequest__Output["protocol_config"]>["request_body_mode"];
 /** Null: nothing is replied yet. */
@@ -93,8 +81,11 @@ export class RequestStream implements ProcessListener {
   /** The access log knows whose request it is. */
   #isIdentityTold = false;
   readonly #pieces = new TurnPieces((bytes) => {
+    this.#silence?.told();
     if (!this.#ended) this.#call.reply(createChunkReply(bytes));
   });
+  /** Of a response that is streamed. */
+  #silence: Watched | null = null;
   /** The client has an answer of ours: what Envoy has sent besides is nobody's any more. */
   #isAnswered = false;
   #ended = false;
@@ -112,6 +103,7 @@ export class RequestStream implements ProcessListener {
 
   onEnd(): void {
     this.#ended = true;
+    this.#silence?.end();
     this.#body.take();
     this.#errorBody?.drop();
     const settle = this.#exchange?.onEnd();
@@ -272,6 +264,10 @@ export class RequestStream implements ProcessListener {
     const remove = namesToRemoveDownstream(names);
     if (mode === "stream") {
       set.push(["cache-control", "no-cache"]);
+      this.#silence = this.#services.silence.watch({
+        tellAlive: () => this.#pieces.add(Buffer.from(exchange.keepAlive)),
+        giveUp: () => this.#turns.waitFor(this.#onLastPiece(exchange.onSilence())),
+      });
       return createStreamStartReply({ set, remove }, this.#lateHeaders);
     }
     set.push(...this.#lateHeaders);
@@ -292,6 +288,7 @@ export class RequestStream implements ProcessListener {
       if (problem !== null) return this.#replyOrRefuse(() => exchange.onBodyRefused(problem));
       return isLast ? this.#onWholeResponse(exchange, this.#collecting) : undefined;
     }
+    this.#silence?.heard();
     const piece = exchange.onChunk(message.body ?? EMPTY, isLast);
     if (piece instanceof Promise) return this.#onLastPiece(piece);
     this.#pieces.add(piece.bytes);
@@ -319,7 +316,7 @@ export class RequestStream implements ProcessListener {
   #onWholeResponse(exchange: UpstreamCall, { set, remove }: ChangedHeaders): Promise<void> | undefined {
     return this.#replyOrRefuse(async () => {
       const bytes = await exchange.onWholeBody(this.#body.take());
-      const headers = { set: [...set, ...formatCostHeader(exchange)], remove };
+      const headers = { set: [...set, ...formatCostHeader(exchange.formattedCost)], remove };
       return createWholeReply(headers, bytes, this.#nextMetadata());
     });
   }
@@ -368,7 +365,7 @@ export class RequestStream implements ProcessListener {
     const reply = createErrorReply(error, this.#services.protocols[admission.protocol], admission);
     const exchange = this.#exchange;
     if (exchange === null || !exchange.settled?.costMicrocents) return reply;
-    return { ...reply, headers: [...reply.headers, ...formatCostHeader(exchange)] };
+    return { ...reply, headers: [...reply.headers, ...formatCostHeader(exchange.formattedCost)] };
   }
 
   #admitted(): Admission {
@@ -390,8 +387,4 @@ export class RequestStream implements ProcessListener {
     );
     if (!this.#ended) this.#call.fail("internal error");
   }
-}
-
-function formatCostHeader({ formattedCost }: UpstreamCall): Header[] {
-  return formattedCost === null ? [] : [[COST_HEADER, formattedCost]];
 }

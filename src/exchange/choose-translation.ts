@@ -1,7 +1,7 @@
 /** How a client's request is carried to its model's upstream, and what a client is told where it cannot be. */
 import type { Model } from "../catalog/catalog.ts";
 import { GatewayError } from "../errors.ts";
-import type { Protocol, ProtocolName, Translation } from "../translation/client-protocol.ts";
+import type { ModelTarget, Protocol, ProtocolName, Translation } from "../translation/client-protocol.ts";
 import { listMeteredPaths } from "./endpoints.ts";
 
 /** What the upstream speaks itself passes through; chat is what everything else is translated to. */
@@ -32,6 +32,12 @@ export function listEndpoints(
   protocols: Readonly<Record<ProtocolName, Protocol>>,
 ): string[] {
   return listMeteredPaths((name) => findTranslation(protocols[name], model) !== null);
+}
+
+/** The model under the name that the client asked for, which its answer carries. */
+export function targetOf(model: Model, name: string): ModelTarget {
+  const { id, upstreamModel, maxOutputTokens, profile } = model;
+  return id === name ? model : { id: name, upstreamModel, maxOutputTokens, profile };
 }
 
 /** Headers of clients that the upstream gets beside those that every one gets. */

@@ -22,7 +22,14 @@ import type { ReachedUpstreams } from "./reached-upstreams.ts";
 import { HeldBody } from "./held-body.ts";
 import { measureParsed, measureText } from "../translation/json/measure-memory.ts";
 import { isFromUpstream, mapLocalOutcome } from "./upstream-outcome.ts";
-import type { ResponseMode, ResponsePiece, ResponseStart, Route, UpstreamCall } from "./upstream-call.ts";
+import {
+  createOrderError,
+  type ResponseMode,
+  type ResponsePiece,
+  type ResponseStart,
+  type Route,
+  type UpstreamCall,
+} from "./upstream-call.ts";
 
 export interface CountServices {
   readonly catalog: () => Catalog;
@@ -142,6 +149,14 @@ export class CountExchange implements UpstreamCall {
     return { bytes: EMPTY, failed: null };
   }
 
+  get keepAlive(): string {
+    return "";
+  }
+
+  async onSilence(): Promise<ResponsePiece> {
+    return this.onChunk();
+  }
+
   onRefused(error: GatewayError): void {
     this.#finished(error.status(this.admission.protocol), error);
   }
@@ -184,8 +199,4 @@ export class CountExchange implements UpstreamCall {
     const durationMs = performance.now() - this.#startedMs;
     this.#services.meter.finished(describeEnd(this.admission, { status, error, durationMs }));
   }
-}
-
-function createOrderError(message: string): GatewayError {
-  return new GatewayError("internal_error", { cause: new Error(message) });
 }

@@ -5,15 +5,13 @@
  * the last piece of an answer is given out only after its final charge is, or (of a brief one) is on its way; whatever way
  * the exchange ends, it is settled exactly once. When Redis fails at the hold, the request is refused.
  */
-import type { Catalog, Model } from "../catalog/catalog.ts";
+import type { Model } from "../catalog/catalog.ts";
 import { GatewayError } from "../errors.ts";
 import type { Admission } from "../limits/admission.ts";
-import type { Logger } from "../logger.ts";
 import { formatDecimal } from "../money.ts";
 import type { ClientResult, Outcome } from "../request-log/line.ts";
 import type { RequestAccount, Settled } from "../settlement/request-account.ts";
-import type { NamedModel, Settlement } from "../settlement/settlement.ts";
-import type { RequestMeter } from "../telemetry/request-meter.ts";
+import type { NamedModel } from "../settlement/settlement.ts";
 import type {
   Answer,
   AnswerOutput,
@@ -21,33 +19,27 @@ import type {
   ModelTarget,
   Observation,
   Protocol,
-  ProtocolName,
 } from "../translation/client-protocol.ts";
 import { takeCostWish } from "../translation/cost-wish.ts";
 import { mapUpstreamError } from "../translation/upstream/map-error.ts";
 import { howItFailed, joinOutputs } from "./answer-output.ts";
-import type { BodyBudget } from "./body-budget.ts";
-import { chooseTranslation, formatUpstreamPath, listForwarded } from "./choose-translation.ts";
+import { chooseTranslation, formatUpstreamPath, listForwarded, targetOf } from "./choose-translation.ts";
+import type { ExchangeServices } from "./exchange-services.ts";
 import { HeldBody } from "./held-body.ts";
 import { measureParsed } from "../translation/json/measure-memory.ts";
 import { describeEnd } from "./describe-end.ts";
 import { recordName } from "./record-name.ts";
 import { WayMeter } from "./way-meter.ts";
-import type { ResponseMode, ResponsePiece, ResponseStart, Route, UpstreamCall } from "./upstream-call.ts";
-import type { ReachedUpstreams } from "./reached-upstreams.ts";
+import {
+  createOrderError,
+  type ResponseMode,
+  type ResponsePiece,
+  type ResponseStart,
+  type Route,
+  type UpstreamCall,
+} from "./upstream-call.ts";
 import { UpstreamDraft } from "./upstream-draft.ts";
 import { isFromUpstream, mapLocalOutcome } from "./upstream-outcome.ts";
-
-export interface ExchangeServices {
-  readonly catalog: () => Catalog;
-  readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
-  readonly settlement: Settlement;
-  readonly budget: BodyBudget;
-  readonly reached: Pick<ReachedUpstreams, "has" | "note">;
-  readonly nowMs: () => number;
-  readonly logger: Logger<"warn">;
-  readonly meter: Pick<RequestMeter, "routed" | "retried" | "chunk" | "finished">;
-}
 
 const SUCCESS: ClientResult = { status: 200, errorCode: null };
 /** The client went away before the end of its answer: the status that access logs use for it since nginx. */
@@ -246,7 +238,8 @@ export class Exchange implements UpstreamCall {
     const output =
       endOfStream && !pushed.final && pushed.failed === null ? joinOutputs(pushed, answer.end()) : pushed;
     const isOver = output.failed !== null || output.final || endOfStream;
-    if (output.bytes.byteLength > 0 || isOver) this.#way.reach("firstTokenMs");
+    const isAnswer = output.bytes.byteLength > 0 && output.isKeepAlive !== true;
+    if (isAnswer || isOver) this.#way.reach("firstTokenMs");
     if (!isOver) {
       this.#services.meter.chunk((performance.now() - startMs) / 1000);
       return { bytes: output.bytes, failed: null };
@@ -254,6 +247,18 @@ export class Exchange implements UpstreamCall {
     // What comes after the last piece, or after an error event, is nobody's any more.
     this.#expectation = { kind: "nothing" };
     return this.#finishStream(answer, output);
+  }
+
+  get keepAlive(): string {
+    return this.#expectation.kind === "answer" ? this.#expectation.answer.keepAlive : "";
+  }
+
+  async onSilence(): Promise<ResponsePiece> {
+    if (this.#expectation.kind !== "answer") return NOTHING_MORE;
+    const { answer } = this.#expectation;
+    this.#expectation = { kind: "nothing" };
+    const cause = new Error("the upstream was silent for too long in mid-answer");
+    return this.#finishStream(answer, answer.fail(new GatewayError("upstream_timeout", { cause })));
   }
 
   /** The client was told an error. One that came before the hold is put on the list of recent requests here. */
@@ -364,17 +369,14 @@ export class Exchange implements UpstreamCall {
   #opened(): { model: Model; target: ModelTarget; account: RequestAccount; request: ClientRequest } {
     const [model, target, account, request] = [this.#model, this.#target, this.#account, this.#request];
     if (model === null || target === null || account === null || request === null) {
-      throw new GatewayError("internal_error", {
-        cause: new Error("a response began before a request was routed"),
-      });
+      throw createOrderError("a response began before a request was routed");
     }
     return { model, target, account, request };
   }
 
   #failedStart(): Extract<Expectation, { kind: "error" }> {
     if (this.#expectation.kind === "error") return this.#expectation;
-    const cause = new Error("an error's body came without its start");
-    throw new GatewayError("internal_error", { cause });
+    throw createOrderError("an error's body came without its start");
   }
 
   #logUpstream(error: GatewayError, status?: number): void {
@@ -389,10 +391,4 @@ export class Exchange implements UpstreamCall {
       "the upstream failed",
     );
   }
-}
-
-/** Answers carry the name that the client asked for. */
-function targetOf(model: Model, name: string): ModelTarget {
-  const { id, upstreamModel, maxOutputTokens, profile } = model;
-  return id === name ? model : { id: name, upstreamModel, maxOutputTokens, profile };
 }

@@ -40,6 +40,11 @@ export function formatContractHeaders(context: ReplyContext): Header[] {
   return headers;
 }
 
+/** What a whole answer's header tells of what it cost; null: nothing. */
+export function formatCostHeader(formattedCost: string | null): Header[] {
+  return formattedCost === null ? [] : [["x-request-cost", formattedCost]];
+}
+
 /** An answer with a JSON body, contract headers included. */
 export function createJsonReply(status: number, body: unknown, context: ReplyContext): Reply {
   return {

@@ -1,5 +1,5 @@
 /** What Envoy's stream of one admitted request with a body is told and answers, phase by phase. */
-import type { GatewayError } from "../errors.ts";
+import { GatewayError } from "../errors.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { Settled } from "../settlement/request-account.ts";
 import type { Reply } from "./reply.ts";
@@ -69,8 +69,17 @@ export interface UpstreamCall {
   onBodyRefused(error: GatewayError): Promise<never>;
   /** Never throws: what goes wrong in a stream is an event in it. */
   onChunk(chunk: Uint8Array, endOfStream: boolean): ResponsePiece | Promise<ResponsePiece>;
+  /** What tells the client of a stream that it goes on; "" while nothing is streamed. */
+  readonly keepAlive: string;
+  /** The upstream of a stream has been silent for too long: its last piece, as `onChunk`. */
+  onSilence(): Promise<ResponsePiece>;
   /** The client was told an error. */
   onRefused(error: GatewayError): void;
   /** It is over, whichever way. Never throws. */
   onEnd(): Promise<void>;
+}
+
+/** Envoy's messages came in an order that they never come in. */
+export function createOrderError(message: string): GatewayError {
+  return new GatewayError("internal_error", { cause: new Error(message) });
 }

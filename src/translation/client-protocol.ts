@@ -231,6 +231,8 @@ export interface AnswerOutput {
   readonly final: boolean;
   /** The upstream failed after the stream had begun: `bytes` ends with an error event, nothing may follow. */
   readonly failed: GatewayError | null;
+  /** Nothing of the answer is in the bytes: they tell that it goes on. */
+  readonly isKeepAlive?: boolean;
 }
 
 /** One upstream answer of status 2xx on its way to the client. */
@@ -244,6 +246,10 @@ export interface Answer {
   push(chunk: Uint8Array): AnswerOutput;
   /** The upstream's stream has ended. Never throws. */
   end(): AnswerOutput;
+  /** The stream is given up: it ends in this error's event. Never throws. */
+  fail(error: GatewayError): AnswerOutput;
+  /** What tells a client between two events that its stream goes on. */
+  readonly keepAlive: string;
   readonly observation: Observation;
   /** Content type of what the client gets. */
   readonly contentType: "application/json" | "text/event-stream";

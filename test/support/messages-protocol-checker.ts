@@ -10,13 +10,14 @@ const DELTAS_OF_BLOCK: Readonly<Record<string, readonly string[]>> = {
   tool_use: ["input_json_delta"],
 };
 
-/** Reads the text of a stream. Throws on anything but `event:` and `data:` lines and single blank lines. */
+/** Reads the text of a stream. Throws on anything but `event:` and `data:` lines, comments and single blank lines. */
 export function parseMessageEvents(text: string): MessageEvent[] {
   if (text === "") return [];
   demand(text.endsWith("\n\n"), `the stream does not end with an event's end: ${text.slice(-80)}`);
   return text
     .slice(0, -2)
     .split("\n\n")
+    .filter((block) => !/^:[^\n]*$/.test(block))
     .map((block) => {
       const match = /^event: ([a-z_]+)\ndata: (\{[^\n]*\})$/.exec(block);
       if (match === null) throw new Error(`not an event: ${block.slice(0, 200)}`);

@@ -33,6 +33,7 @@ interface ConversationAnswerOptions {
  */
 export abstract class ConversationAnswer implements Answer {
   readonly contentType: Answer["contentType"];
+  abstract readonly keepAlive: string;
   protected readonly generated: GeneratedText;
   readonly #options: ConversationAnswerOptions;
   readonly #decoder = new SseDecoder({ maxEventBytes: MAX_EVENT_BYTES });
@@ -41,6 +42,8 @@ export abstract class ConversationAnswer implements Answer {
   #template: TextTemplate | null = null;
   #templatesLeft = MAX_TEMPLATES;
   #output = "";
+  /** Something in it is more than a sign of life. */
+  #hasAnswer = false;
   #isFinal = false;
   #failed: GatewayError | null = null;
 
@@ -79,6 +82,12 @@ export abstract class ConversationAnswer implements Answer {
     });
   }
 
+  fail(error: GatewayError): AnswerOutput {
+    return this.#advance(() => {
+      throw error;
+    });
+  }
+
   /** The whole answer, as one body or, where the client asked for a stream, as that stream. */
   protected abstract writeCompletion(completion: JsonObject): void;
 
@@ -96,6 +105,7 @@ export abstract class ConversationAnswer implements Answer {
 
   /** Text for the client; it goes out with the bytes that brought it. */
   protected write(text: string): void {
+    this.#hasAnswer = true;
     this.#output += text;
   }
 
@@ -136,8 +146,10 @@ export abstract class ConversationAnswer implements Answer {
     // After [DONE] nothing counts.
     if (this.#isFinal) return;
     if (event === "error") throw this.#readError(data);
-    // A keep-alive.
-    if (isBlank(data)) return;
+    if (isBlank(data)) {
+      this.#output += this.keepAlive;
+      return;
+    }
     if (isDone(data)) {
       this.#end(true);
       return;
@@ -174,6 +186,8 @@ export abstract class ConversationAnswer implements Answer {
   #takeOutput(): AnswerOutput {
     const bytes = Buffer.from(this.#output, "utf8");
     this.#output = "";
-    return { bytes, final: this.#isFinal, failed: this.#failed };
+    const isKeepAlive = !this.#hasAnswer;
+    this.#hasAnswer = false;
+    return { bytes, final: this.#isFinal, failed: this.#failed, isKeepAlive };
   }
 }

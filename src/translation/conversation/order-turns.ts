@@ -44,11 +44,11 @@ class TurnList {
   }
 
   addUser(parts: readonly UserPart[]): void {
-    if (parts.length > 0) {
-      const last = this.#turns.at(-1);
-      if (last?.role === "user") append(last.parts, parts);
-      else this.#turns.push({ role: "user", parts: [...parts] });
-    }
+    // Nothing but empty texts: the message disappears.
+    if (parts.length === 0) return;
+    const last = this.#turns.at(-1);
+    if (last?.role === "user") append(last.parts, parts);
+    else this.#turns.push({ role: "user", parts: [...parts] });
     this.#hasOpenCalls = false;
     this.#placeWaiting();
   }

@@ -1,4 +1,5 @@
 import type { Answer, AnswerOutput, Observation } from "../client-protocol.ts";
+import type { GatewayError } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../json-object.ts";
 import { parseJsonText } from "../json/parse-json-text.ts";
 import {
@@ -18,6 +19,7 @@ const NOTHING: AnswerOutput = { bytes: new Uint8Array(0), final: false, failed: 
 /** The answer to one embeddings request, passed through. */
 export class EmbeddingsAnswer implements Answer {
   readonly contentType = "application/json";
+  readonly keepAlive = "";
   readonly #model: string;
   readonly #observed = new GeneratedText();
 
@@ -53,6 +55,10 @@ export class EmbeddingsAnswer implements Answer {
 
   end(): AnswerOutput {
     return NOTHING;
+  }
+
+  fail(failed: GatewayError): AnswerOutput {
+    return { ...NOTHING, failed };
   }
 }
 

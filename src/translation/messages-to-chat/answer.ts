@@ -2,6 +2,7 @@ import type { GatewayError } from "../../errors.ts";
 import type { JsonObject } from "../../json-object.ts";
 import { ConversationAnswer } from "../conversation/answer.ts";
 import { formatJson } from "../json/exact-json.ts";
+import { KEEP_ALIVE, PING } from "../sse/encoder.ts";
 import { findChoice } from "../upstream/read-choice.ts";
 import type { AnswerSettings } from "./answer-settings.ts";
 import { formatStreamError } from "./error-body.ts";
@@ -30,6 +31,11 @@ export class MessagesAnswer extends ConversationAnswer {
       },
       generated: this.generated,
     });
+  }
+
+  /** `message_start` is the first event. */
+  override get keepAlive(): string {
+    return this.#translator.hasStarted ? PING : KEEP_ALIVE;
   }
 
   protected override writeCompletion(completion: JsonObject): void {

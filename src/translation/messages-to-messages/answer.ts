@@ -3,7 +3,7 @@ import { isJsonObject, toArray, type JsonObject } from "../../json-object.ts";
 import { formatJson } from "../json/exact-json.ts";
 import { formatStreamError } from "../messages-to-chat/error-body.ts";
 import { type EventMeaning, ORDINARY, PassThroughAnswer } from "../pass-through/answer.ts";
-import { formatEvent } from "../sse/encoder.ts";
+import { formatEvent, KEEP_ALIVE, PING } from "../sse/encoder.ts";
 import { isUpstreamError } from "../upstream/error-text.ts";
 import { mergeMessageUsage, readMessageUsage } from "../upstream/usage.ts";
 import { playMessage } from "./response/play-message.ts";
@@ -13,7 +13,13 @@ import { mapStreamError } from "./stream/map-stream-error.ts";
 export class MessagesAnswer extends PassThroughAnswer {
   /** Of a stream, as far as it was told. */
   #usage: JsonObject = {};
+  #hasStarted = false;
   #hasStopReason = false;
+
+  /** `message_start` is the first event. */
+  override get keepAlive(): string {
+    return this.#hasStarted ? PING : KEEP_ALIVE;
+  }
 
   protected override isError(answer: JsonObject): boolean {
     return isUpstreamError(answer);
@@ -64,6 +70,7 @@ export class MessagesAnswer extends PassThroughAnswer {
   }
 
   #readStart(message: unknown): EventMeaning {
+    this.#hasStarted = true;
     if (!isJsonObject(message)) return ORDINARY;
     const { usage } = message;
     // The output that is told here is a beginning; how much it is going to be is told at the end.

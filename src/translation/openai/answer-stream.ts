@@ -62,6 +62,15 @@ export class AnswerStream {
     return this.#takeOutput();
   }
 
+  fail(error: GatewayError): AnswerOutput {
+    if (!this.#isOver()) {
+      this.#guard(() => {
+        throw error;
+      });
+    }
+    return this.#takeOutput();
+  }
+
   #isOver(): boolean {
     return this.#isFinal || this.#failed !== null;
   }

@@ -1,5 +1,7 @@
 import { type JsonObject, isJsonObject } from "../../json-object.ts";
 import type { Answer, AnswerOutput, DescribeCost, Observation } from "../client-protocol.ts";
+import type { GatewayError } from "../../errors.ts";
+import { KEEP_ALIVE } from "../sse/encoder.ts";
 import { requireEnd } from "../upstream/end-reasons.ts";
 import { isUpstreamError } from "../upstream/error-text.ts";
 import { GeneratedText } from "../upstream/generated-text.ts";
@@ -35,6 +37,7 @@ export interface ChoicesProtocol {
 
 /** The answer to one request for choices, passed through. */
 export class ChoicesAnswer implements Answer {
+  readonly keepAlive = KEEP_ALIVE;
   readonly contentType: Answer["contentType"];
   readonly #options: ChoicesAnswerOptions;
   readonly #protocol: ChoicesProtocol;
@@ -94,6 +97,11 @@ export class ChoicesAnswer implements Answer {
   end(): AnswerOutput {
     this.#stream ??= this.#createStream();
     return this.#stream.end();
+  }
+
+  fail(error: GatewayError): AnswerOutput {
+    this.#stream ??= this.#createStream();
+    return this.#stream.fail(error);
   }
 
   #createStream(): AnswerStream {

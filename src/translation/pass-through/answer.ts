@@ -51,6 +51,7 @@ export const ORDINARY: EventMeaning = Object.freeze({
  */
 export abstract class PassThroughAnswer implements Answer {
   readonly contentType: Answer["contentType"];
+  abstract readonly keepAlive: string;
   protected readonly options: PassThroughAnswerOptions;
   protected readonly generated: GeneratedText;
   readonly #slicer: EventSlicer;
@@ -99,6 +100,12 @@ export abstract class PassThroughAnswer implements Answer {
     return this.#advance(() => {
       this.#slicer.end();
       if (!this.#isOver()) this.#end();
+    });
+  }
+
+  fail(error: GatewayError): AnswerOutput {
+    return this.#advance(() => {
+      throw error;
     });
   }
 

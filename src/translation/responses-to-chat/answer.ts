@@ -1,6 +1,7 @@
 import type { GatewayError } from "../../errors.ts";
 import type { JsonObject } from "../../json-object.ts";
 import { ConversationAnswer } from "../conversation/answer.ts";
+import { KEEP_ALIVE } from "../sse/encoder.ts";
 import { DONE } from "../upstream/read-stream.ts";
 import type { AnswerSettings } from "./answer-settings.ts";
 import { numberCalls } from "./response/number-calls.ts";
@@ -10,10 +11,10 @@ import { StreamTranslator } from "./stream/stream-translator.ts";
 /** After so many chunks of which the client sees nothing (hidden reasoning) a comment tells it that the answer goes on. */
 const SILENT_CHUNKS_PER_COMMENT = 32;
 const DONE_EVENT = `data: ${DONE}\n\n`;
-const COMMENT = ": in progress\n\n";
 
 /** One answer of a chat completion upstream on its way to a Responses client. */
 export class ResponsesAnswer extends ConversationAnswer {
+  readonly keepAlive = KEEP_ALIVE;
   readonly #settings: AnswerSettings;
   readonly #translator: StreamTranslator;
   readonly #events: EventWriter;
@@ -70,7 +71,7 @@ export class ResponsesAnswer extends ConversationAnswer {
   #countSilence(read: () => void): void {
     this.#silentChunks += 1;
     read();
-    if (this.#silentChunks > SILENT_CHUNKS_PER_COMMENT) this.#writeEvent(COMMENT);
+    if (this.#silentChunks > SILENT_CHUNKS_PER_COMMENT) this.#writeEvent(KEEP_ALIVE);
   }
 
   #writeEvent(text: string): void {

@@ -8,7 +8,7 @@ import {
   type PassThroughAnswerOptions,
 } from "../pass-through/answer.ts";
 import { createErrorFields, createResponseError } from "../responses-to-chat/error-body.ts";
-import { formatEvent } from "../sse/encoder.ts";
+import { formatEvent, KEEP_ALIVE } from "../sse/encoder.ts";
 import { isAccountError } from "../upstream/account-error.ts";
 import { isUpstreamError, readUpstreamError } from "../upstream/error-text.ts";
 import { mapErrorInAnswer } from "../upstream/map-error.ts";
@@ -27,6 +27,7 @@ const WITH_RESPONSE: ReadonlySet<string> = new Set([
 
 /** One answer of an upstream that speaks Responses. */
 export class ResponsesAnswer extends PassThroughAnswer {
+  readonly keepAlive = KEEP_ALIVE;
   readonly #nowMs: () => number;
   /** The last that an event had in it. */
   #response: JsonObject | null = null;

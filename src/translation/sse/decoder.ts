@@ -10,8 +10,9 @@ export interface SseEvent {
 }
 
 /**
- * Reads server-sent events from bytes that arrive split anywhere. Comments and the fields `id` and `retry` are passed
- * over; an event without data is none, and a field `error` is an event of that name. Memory is bounded by `maxEventBytes`, time is linear in the bytes.
+ * Reads server-sent events from bytes that arrive split anywhere. The fields `id` and `retry` are passed over; an event
+ * without data is none, but one of comments alone, by which a server tells that it is still there, has empty data; and a
+ * field `error` is an event of that name. Memory is bounded by `maxEventBytes`, time is linear in the bytes.
  * Unlike a browser, it counts a last event that no blank line ends: upstreams leave it out.
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
  */
@@ -23,6 +24,7 @@ export class SseDecoder {
   #data: string[] = [];
   #eventBytes = 0;
   #limitError: SseLimitError | null = null;
+  #hasComment = false;
 
   constructor(options: { maxEventBytes: number }) {
     this.#maxEventBytes = options.maxEventBytes;
@@ -36,7 +38,8 @@ export class SseDecoder {
 
   /** The next byte begins an event, and not the first one. */
   get isBetweenEvents(): boolean {
-    return this.#name === null && this.#data.length === 0 && this.#lines.isBetweenLines;
+    if (this.#name !== null || this.#data.length > 0 || this.#hasComment) return false;
+    return this.#lines.isBetweenLines;
   }
 
   /**
@@ -80,7 +83,10 @@ export class SseDecoder {
       this.#dispatch();
       return;
     }
-    if (isComment(bytes, start)) return;
+    if (isComment(bytes, start)) {
+      this.#hasComment = true;
+      return;
+    }
     this.#eventBytes += end - start;
     if (this.#eventBytes > this.#maxEventBytes) throw new SseLimitError(this.#maxEventBytes);
     const { name, valueStart } = readField(bytes, start, end);
@@ -99,7 +105,10 @@ export class SseDecoder {
     if (this.#data.length > 0) {
       this.#events.push({ event: this.#name === "" ? null : this.#name, data: this.#data.join("\n") });
       this.#data = [];
+    } else if (this.#hasComment) {
+      this.#events.push({ event: null, data: "" });
     }
+    this.#hasComment = false;
     this.#name = null;
     this.#eventBytes = 0;
   }

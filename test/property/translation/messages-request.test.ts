@@ -72,6 +72,15 @@ describe("messages request", () => {
     );
   });
 
+  it("answers each call once, right behind it, and has no result of another", () => {
+    fc.assert(
+      fc.property(conversation, (messages) => {
+        expect(findUnpaired(toChatMessages(messages))).toEqual([]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   it("is translated or refused with a 400, whatever it holds", () => {
     const names = [
       "system",
@@ -117,14 +126,38 @@ describe("messages request", () => {
   });
 });
 
+/** Ids of calls that are not answered before the next turn, and of results that answer none. */
+function findUnpaired(messages: ReturnType<typeof toChatMessages>): string[] {
+  const unpaired: string[] = [];
+  let open: string[] = [];
+  for (const message of messages) {
+    if (message.role === "tool") {
+      const at = open.indexOf(message.tool_call_id);
+      if (at === -1) unpaired.push(message.tool_call_id);
+      else open.splice(at, 1);
+      continue;
+    }
+    unpaired.push(...open);
+    open = message.role === "assistant" ? (message.tool_calls ?? []).map(({ id }) => id) : [];
+  }
+  return [...unpaired, ...open];
+}
+
 /** What of a message's content must be found in the upstream's request. */
 function listPieces(content: unknown): string[] {
   const blocks = Array.isArray(content) ? content : [{ type: "text", text: content }];
   return blocks.map((block: Record<string, string>) => {
     if (block["type"] === "tool_use") return `"id":"${block["id"]}"`;
-    if (block["type"] === "tool_result") return `"tool_call_id":"${block["tool_use_id"]}"`;
-    return JSON.stringify(block["text"] ?? "").slice(1, -1);
+    // Its text stands for it: of what answers no call, nothing else is left.
+    if (block["type"] === "tool_result") {
+      return typeof block["content"] === "string" ? escape(block["content"]) : "";
+    }
+    return escape(block["text"] ?? "");
   });
+}
+
+function escape(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
 }
 
 function findError(attempt: () => unknown): unknown {

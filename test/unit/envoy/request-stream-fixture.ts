@@ -4,6 +4,7 @@ import { parseConfig } from "../../../src/config/load.ts";
 import type { ProcessingResponse } from "../../../src/envoy/messages/generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
 import { ADMISSION_HEADER } from "../../../src/envoy/names.ts";
 import { RequestStream } from "../../../src/envoy/request-stream.ts";
+import type { SilentStream } from "../../../src/envoy/silence-watch.ts";
 import { formatAdmissionHeader } from "../../../src/exchange/admission-header.ts";
 import { AdmissionsUnderWay } from "../../../src/exchange/admissions-under-way.ts";
 import type { Admission } from "../../../src/limits/admission.ts";
@@ -65,6 +66,8 @@ export async function settle(isSettled: () => boolean): Promise<void> {
 export function openStream(script: StoreScript & { countPrompt?: () => Promise<number> } = {}) {
   const replies: (ProcessingResponse | string)[] = [];
   const logged: string[] = [];
+  /** Streams that are watched for silence. */
+  const silent: SilentStream[] = [];
   const { settlement, seen } = createSettlement(script);
   const catalog = createCatalog(CONFIG);
   const log = (_fields: object, message: string) => void logged.push(message);
@@ -108,6 +111,12 @@ export function openStream(script: StoreScript & { countPrompt?: () => Promise<n
       }),
       underWay,
       protocols: PROTOCOLS,
+      silence: {
+        watch: (one) => {
+          silent.push(one);
+          return { heard: () => undefined, told: () => undefined, end: () => undefined };
+        },
+      },
       collecting: { budget: services.budget, maxBytes: MAX_MESSAGE_BYTES },
       logger,
     },
@@ -120,7 +129,7 @@ export function openStream(script: StoreScript & { countPrompt?: () => Promise<n
     await settle(() => replies.length > expected);
     return replies;
   };
-  return { stream, send, replies, logged, seen, finished, underWay, budget: services.budget };
+  return { stream, send, replies, logged, silent, seen, finished, underWay, budget: services.budget };
 }
 
 export function headers(fields: Record<string, string>, endOfStream = false): object {

@@ -158,6 +158,32 @@ describe("RequestStream", () => {
     expect(replies).toHaveLength(before + 1);
   });
 
+  it("ends a stream whose upstream never says anything again in an error of time, and charges what was generated", async () => {
+    const { send, stream, replies, silent, seen, finished } = openStream();
+    await send(requestHeaders());
+    await send(STREAMED);
+    await send(responseHeaders({ "content-type": "text/event-stream" }));
+    await send(
+      responseBody('data: {"model":"echo","choices":[{"index":0,"delta":{"content":"hi"}}]}\n\n', false),
+    );
+    const pieceOf = (reply: ProcessingResponse | string | undefined) =>
+      (reply as ProcessingResponse).response_body?.response?.body_mutation?.streamed_response;
+    silent[0]?.tellAlive();
+    await Promise.resolve();
+    expect(pieceOf(replies.at(-1))?.body?.toString()).toBe(": in progress\n\n");
+    silent[0]?.giveUp();
+    await settle(() => finished.length > 0);
+    expect(finished).toMatchObject([{ code: "upstream_timeout" }]);
+    expect(pieceOf(replies.at(-1))?.body?.toString()).toContain('"code":"upstream_timeout"');
+    expect(pieceOf(replies.at(-1))?.end_of_stream).toBe(true);
+    const before = replies.length;
+    silent[0]?.tellAlive();
+    stream.onEnd();
+    await settle(() => replies.length > before);
+    expect(replies).toHaveLength(before);
+    expect(seen.charges.filter(({ final }) => final !== null)).toHaveLength(1);
+  });
+
   it("passes chunks that came in one turn on as one message, in their order", async () => {
     const { send, stream, replies } = openStream();
     await send(requestHeaders());

@@ -60,6 +60,11 @@ export class StreamTranslator {
     this.#calls = new ToolCallTable(createCallId, (updated) => this.#sequencer.updateCall(updated));
   }
 
+  /** Whether `message_start` was told. */
+  get hasStarted(): boolean {
+    return this.#startUsage !== null;
+  }
+
   /**
    * One parsed chunk.
    * @throws GatewayError what the upstream reports, or that it broke the protocol; nothing may follow.

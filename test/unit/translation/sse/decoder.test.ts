@@ -25,7 +25,7 @@ describe("SseDecoder", () => {
     { name: "CRLF split between pieces", pieces: ["data: a\r", "\n\r", "\n"], expected: [message("a")] },
     { name: "an empty piece inside CRLF", pieces: ["data: a\r", "", "\n", "\r\n"], expected: [message("a")] },
     { name: "several data lines", pieces: ["data: a\ndata:b\ndata\n\n"], expected: [message("a\nb\n")] },
-    { name: "comments", pieces: [": ping\n\n:\ndata: a\n: x\n\n"], expected: [message("a")] },
+    { name: "comments", pieces: [": ping\n:\n\n:\ndata: a\n: x\n\n"], expected: [message(""), message("a")] },
     {
       name: "an event name",
       pieces: ["event: ping\ndata: a\n\ndata: b\n\n"],

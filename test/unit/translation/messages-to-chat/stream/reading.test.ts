@@ -75,9 +75,25 @@ describe("reading the upstream's stream", () => {
     ["no blank line at the end", `data: ${hello}\n\ndata: [DONE]`],
     ["empty data", `data:\n\ndata: ${hello}\n\ndata: [DONE]\n\n`],
   ])("[stream.lines] %s are read", (_name, text) => {
-    expect(run(text)).toEqual(HELLO);
-    expect(run(...Array.from(text))).toEqual(HELLO);
+    for (const pieces of [[text], Array.from(text)]) {
+      expect(run(...pieces).filter((event) => event !== "ping")).toEqual(HELLO);
+    }
   });
+
+  it.each([": processing\n\n", "data:\n\n", "data: null\n\n"])(
+    "[stream.keep_alive] %j is told to the client",
+    (alive) => {
+      const answer = createAnswer({ stream: true });
+      const before = answer.push(encode(alive));
+      // `message_start` is the first event.
+      expect(decode(before.bytes)).toBe(": in progress\n\n");
+      expect(before.isKeepAlive).toBe(true);
+      expect(answer.push(encode(chunk({ content: "Hello" }))).isKeepAlive).toBe(false);
+      const between = answer.push(encode(alive));
+      expect(decode(between.bytes)).toBe('event: ping\ndata: {"type":"ping"}\n\n');
+      expect(between.isKeepAlive).toBe(true);
+    },
+  );
 
   it("[stream.done] nothing after [DONE] counts", () => {
     expect(run(event(hello), DONE, chunk({ content: "more" }), event("{"), DONE)).toEqual(HELLO);

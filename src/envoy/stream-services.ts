@@ -1,0 +1,20 @@
+/** What every ext_proc stream of a worker uses. */
+import type { CollectedBodyOptions } from "../exchange/collected-body.ts";
+import type { LocalEndpoints } from "../exchange/local-endpoints.ts";
+import type { UpstreamCall } from "../exchange/upstream-call.ts";
+import type { Admission } from "../limits/admission.ts";
+import type { Logger } from "../logger.ts";
+import type { Protocol } from "../translation/client-protocol.ts";
+import type { AdmissionReader } from "./read-admission.ts";
+import type { SilenceWatch } from "./silence-watch.ts";
+
+export interface StreamServices extends AdmissionReader {
+  readonly createExchange: (admission: Admission, protocol: Protocol) => UpstreamCall;
+  /** For endpoints that count the tokens of a request. */
+  readonly createCount: (admission: Admission) => UpstreamCall;
+  readonly localEndpoints: LocalEndpoints;
+  /** Bounds of what is kept of bodies that are under way; Envoy refuses larger requests first. */
+  readonly collecting: CollectedBodyOptions;
+  readonly silence: Pick<SilenceWatch, "watch">;
+  readonly logger: Logger<"warn" | "error">;
+}

@@ -1,0 +1,19 @@
+/** What every metered request of a worker uses. */
+import type { Catalog } from "../catalog/catalog.ts";
+import type { Logger } from "../logger.ts";
+import type { Settlement } from "../settlement/settlement.ts";
+import type { RequestMeter } from "../telemetry/request-meter.ts";
+import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";
+import type { BodyBudget } from "./body-budget.ts";
+import type { ReachedUpstreams } from "./reached-upstreams.ts";
+
+export interface ExchangeServices {
+  readonly catalog: () => Catalog;
+  readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
+  readonly settlement: Settlement;
+  readonly budget: BodyBudget;
+  readonly reached: Pick<ReachedUpstreams, "has" | "note">;
+  readonly nowMs: () => number;
+  readonly logger: Logger<"warn">;
+  readonly meter: Pick<RequestMeter, "routed" | "retried" | "chunk" | "finished">;
+}
