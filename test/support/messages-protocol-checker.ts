@@ -7,6 +7,7 @@ export interface MessageEvent {
 const DELTAS_OF_BLOCK: Readonly<Record<string, readonly string[]>> = {
   text: ["text_delta"],
   thinking: ["thinking_delta", "signature_delta"],
+  redacted_thinking: [],
   tool_use: ["input_json_delta"],
 };
 

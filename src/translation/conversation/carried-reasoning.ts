@@ -29,7 +29,15 @@ const COMPRESSION_LEVEL = 1;
 
 /** @param reasoning UTF-8, at most `MAX_CARRIED_BYTES`. */
 export function packReasoning(reasoning: Uint8Array): string {
-  return PREFIX + deflateSync(reasoning, { level: COMPRESSION_LEVEL }).toString("base64url");
+  return packText(PREFIX, reasoning);
+}
+
+/** Of what `call-carrier.ts` packs. */
+export const CALL_PREFIX = "gw2.";
+
+/** @param text UTF-8, at most `MAX_CARRIED_BYTES`. */
+export function packText(prefix: string, text: Uint8Array): string {
+  return prefix + deflateSync(text, { level: COMPRESSION_LEVEL }).toString("base64url");
 }
 
 /** Marks a signature as this gateway's, of a thinking block whose text the client reads: no proof of anything. */
@@ -37,7 +45,7 @@ export const SIGNATURE_PREFIX = "gw.";
 
 /** Whether this gateway has signed or packed it. */
 export function isOwnSignature(text: string): boolean {
-  return text.startsWith(SIGNATURE_PREFIX) || isOwnCarrier(text);
+  return text.startsWith(SIGNATURE_PREFIX) || text.startsWith(CALL_PREFIX) || isOwnCarrier(text);
 }
 
 /** Whether `packReasoning` made it; another's can only be read by who made it. */
@@ -50,10 +58,10 @@ export class ReasoningUnpacker {
   #leftBytes = MAX_UNPACKED_BYTES;
 
   /** The reasoning; empty when the signature is another's, broken, or unpacks to too much: it is never an error. */
-  unpack(signature: string): string {
-    if (!isOwnCarrier(signature) || signature.length > MAX_SIGNATURE_CHARACTERS) return "";
+  unpack(signature: string, prefix: string = PREFIX): string {
+    if (!signature.startsWith(prefix) || signature.length > MAX_SIGNATURE_CHARACTERS) return "";
     if (this.#leftBytes <= 0) return "";
-    const bytes = inflate(signature.slice(PREFIX.length), Math.min(MAX_CARRIED_BYTES, this.#leftBytes));
+    const bytes = inflate(signature.slice(prefix.length), Math.min(MAX_CARRIED_BYTES, this.#leftBytes));
     // How far a broken one came is not known; a small one costs a call into zlib all the same.
     this.#leftBytes -= Math.max(bytes?.byteLength ?? MAX_CARRIED_BYTES, MIN_COST_BYTES);
     return bytes === null ? "" : decode(bytes);

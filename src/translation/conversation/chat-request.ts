@@ -3,6 +3,7 @@
  * leaves it out.
  * @see https://platform.openai.com/docs/api-reference/chat/create
  */
+import type { JsonObject } from "../../json-object.ts";
 import type { ReasoningEffort } from "../client-protocol.ts";
 
 export type ChatContentPart =
@@ -20,6 +21,8 @@ export interface ChatToolCall {
   readonly id: string;
   readonly type: "function";
   readonly function: { readonly name: string; readonly arguments: string };
+  readonly extra_content?: JsonObject | undefined;
+  readonly provider_specific_fields?: JsonObject | undefined;
 }
 
 export type ChatMessage =
@@ -31,6 +34,7 @@ export type ChatMessage =
       readonly content: string | null;
       readonly reasoning_content?: string | undefined;
       readonly reasoning?: string | undefined;
+      readonly reasoning_details?: readonly JsonObject[] | undefined;
       readonly tool_calls?: readonly ChatToolCall[] | undefined;
     };
 

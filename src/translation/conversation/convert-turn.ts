@@ -1,12 +1,16 @@
+import type { JsonObject } from "../../json-object.ts";
 import type { ModelTarget } from "../client-protocol.ts";
 import type { ChatContentPart, ChatMessage, ChatToolCall } from "./chat-request.ts";
 import type { ToolNames } from "./tool-names.ts";
 import { unsupportedField } from "../json/field-error.ts";
 import {
   type AssistantPart,
+  type CallCarrierPart,
+  type CallFields,
   type MediaPart,
   PARAGRAPH,
   type TextOrMedia,
+  type ToolUsePart,
   type Turn,
   type UserPart,
 } from "./parts.ts";
@@ -57,18 +61,22 @@ function convertMedia(part: MediaPart, model: ModelTarget): ChatContentPart {
 
 function convertAssistantTurn(
   parts: readonly AssistantPart[],
-  { profile }: ModelTarget,
+  { id: modelId, profile }: ModelTarget,
   toolNames: ToolNames,
 ): ChatMessage[] {
   const text = joinSentences(parts);
   const thoughts = parts.flatMap((part) => (part.kind === "thinking" ? [part.thinking] : []));
   const reasoning =
     thoughts.length === 0 || profile.reasoningHistory === "drop" ? undefined : thoughts.join(PARAGRAPH);
-  const calls = parts.flatMap((part): ChatToolCall[] => {
-    if (part.kind !== "tool_use") return [];
-    const name = toolNames.toUpstream(part.name);
-    return [{ id: part.id, type: "function", function: { name, arguments: part.arguments } }];
+  const carried = parts
+    .filter((part) => part.kind === "call_carrier")
+    .filter(({ model }) => model === modelId);
+  const withFields = carried.filter(({ fields }) => fields !== null);
+  const fields = new Map(withFields.map((carrier) => [carrier.callId, carrier.fields]));
+  const calls = parts.flatMap((part) => {
+    return part.kind === "tool_use" ? [convertCall(part, fields.get(part.id), toolNames)] : [];
   });
+  const details = listDetails(carried, calls);
   if (text === "" && calls.length === 0 && reasoning === undefined) return [];
   return [
     {
@@ -76,9 +84,31 @@ function convertAssistantTurn(
       content: text === "" ? null : text,
       reasoning_content: profile.reasoningHistory === "reasoning_content" ? reasoning : undefined,
       reasoning: profile.reasoningHistory === "reasoning" ? reasoning : undefined,
+      reasoning_details: profile.reasoningHistory === "drop" || details.length === 0 ? undefined : details,
       tool_calls: calls.length === 0 ? undefined : calls,
     },
   ];
+}
+
+function convertCall(
+  { id, name, arguments: args }: ToolUsePart,
+  fields: CallFields | null | undefined,
+  toolNames: ToolNames,
+): ChatToolCall {
+  return {
+    id,
+    type: "function",
+    function: { name: toolNames.toUpstream(name), arguments: args },
+    extra_content: fields?.extra_content,
+    provider_specific_fields: fields?.provider_specific_fields,
+  };
+}
+
+/** Those of calls that are there. */
+function listDetails(carried: readonly CallCarrierPart[], calls: readonly ChatToolCall[]): JsonObject[] {
+  if (carried.length === 0) return [];
+  const ids = new Set(calls.map(({ id }) => id));
+  return carried.filter(({ callId }) => ids.has(callId)).flatMap(({ details }) => details);
 }
 
 /** Text blocks in a row are one text, which citations cut into pieces; other blocks in between end a paragraph. */

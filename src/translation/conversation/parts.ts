@@ -2,6 +2,7 @@
  * A conversation between the two protocols: checked, free of wire details, and independent of the model's profile,
  * so that one reading of the body serves the check, the measure and the translation.
  */
+import type { JsonObject } from "../../json-object.ts";
 
 export interface TextPart {
   readonly kind: "text";
@@ -55,13 +56,34 @@ export interface ThinkingPart {
   readonly thinking: string;
 }
 
+/** What a call itself may have beside its function: Gemini's, and LiteLLM's name of it. */
+export interface CallFields {
+  readonly extra_content: JsonObject | undefined;
+  readonly provider_specific_fields: JsonObject | undefined;
+}
+
+export interface CarriedCall {
+  /** Catalog id: another model's server gets nothing of it. */
+  readonly model: string;
+  /** The id by which the client knows the call. */
+  readonly callId: string;
+  readonly fields: CallFields | null;
+  /** OpenRouter's `reasoning_details` before the call. */
+  readonly details: readonly JsonObject[];
+}
+
+/** What the server of `model` wants back with a call of the same turn. */
+export interface CallCarrierPart extends CarriedCall {
+  readonly kind: "call_carrier";
+}
+
 /** Stands where a block was dropped or two messages were merged: the texts on its sides are not one sentence. */
 export interface GapPart {
   readonly kind: "gap";
 }
 
 export type UserPart = TextPart | MediaPart | ToolResultPart;
-export type AssistantPart = TextPart | ToolUsePart | ThinkingPart | GapPart;
+export type AssistantPart = TextPart | ToolUsePart | ThinkingPart | CallCarrierPart | GapPart;
 
 /** One message of the client's list, its blocks translated. */
 export type ParsedMessage =

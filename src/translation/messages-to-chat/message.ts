@@ -21,7 +21,7 @@ export interface Message {
 }
 
 /** `citations` and `caller` are left out on purpose: a null there breaks the Vercel AI SDK 6. */
-export type ContentBlock = TextBlock | ThinkingBlock | ToolUseBlock;
+export type ContentBlock = TextBlock | ThinkingBlock | RedactedThinkingBlock | ToolUseBlock;
 
 export interface TextBlock {
   readonly type: "text";
@@ -32,6 +32,11 @@ export interface ThinkingBlock {
   readonly type: "thinking";
   readonly thinking: string;
   readonly signature: string;
+}
+
+export interface RedactedThinkingBlock {
+  readonly type: "redacted_thinking";
+  readonly data: string;
 }
 
 export interface ToolUseBlock {

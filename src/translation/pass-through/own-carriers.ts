@@ -66,8 +66,10 @@ function keep(element: unknown, fate: Fate): unknown[] {
 }
 
 function isOwnThinking(block: unknown): boolean {
-  if (!isJsonObject(block) || block["type"] !== "thinking") return false;
-  return typeof block["signature"] === "string" && isOwnSignature(block["signature"]);
+  if (!isJsonObject(block)) return false;
+  const { type, signature, data } = block;
+  if (type === "redacted_thinking") return typeof data === "string" && isOwnSignature(data);
+  return type === "thinking" && typeof signature === "string" && isOwnSignature(signature);
 }
 
 function isOwnReasoning({ type, encrypted_content: carrier }: JsonObject): boolean {

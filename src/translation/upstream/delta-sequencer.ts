@@ -1,5 +1,6 @@
 import type { ToolNames } from "../conversation/tool-names.ts";
 import { BufferedCharacters } from "./buffered-characters.ts";
+import type { CallReasoning } from "./call-reasoning.ts";
 import type { ToolCall } from "./tool-call.ts";
 import type { UpdatedCall } from "./tool-call-table.ts";
 
@@ -13,6 +14,8 @@ export interface AnswerWriter {
   setSignature(signature: string): void;
   writeText(text: string): void;
   writeRefusal(text: string): void;
+  /** What the client carries for the upstream, before the call it belongs to, or behind all of them. */
+  writeCallCarrier(carrier: string): void;
   startToolCall(id: string, name: string): void;
   /** Arguments of the tool call that was started last; empty ones say nothing. */
   writeArguments(json: string): void;
@@ -34,6 +37,7 @@ export class DeltaSequencer {
   readonly #writer: AnswerWriter;
   readonly #toolNames: ToolNames;
   readonly #createCallId: () => string;
+  readonly #callReasoning: CallReasoning;
   readonly #usedIds = new Set<string>();
   readonly #buffered = new BufferedCharacters();
   /** The call that is being written and whose arguments go on. */
@@ -41,10 +45,14 @@ export class DeltaSequencer {
   #waiting: (Prose | ToolCall)[] = [];
 
   /** @param options.createCallId Makes an id in the client's protocol, for a call that has none of its own. */
-  constructor(writer: AnswerWriter, options: { toolNames: ToolNames; createCallId: () => string }) {
+  constructor(
+    writer: AnswerWriter,
+    options: { toolNames: ToolNames; createCallId: () => string; callReasoning: CallReasoning },
+  ) {
     this.#writer = writer;
     this.#toolNames = options.toolNames;
     this.#createCallId = options.createCallId;
+    this.#callReasoning = options.callReasoning;
   }
 
   /** @throws GatewayError when too much would have to be buffered. */
@@ -90,6 +98,7 @@ export class DeltaSequencer {
       }
     }
     this.#waiting = [];
+    for (const carrier of this.#callReasoning.end()) this.#writer.writeCallCarrier(carrier);
     this.#writer.end();
   }
 
@@ -140,6 +149,8 @@ export class DeltaSequencer {
     const id = call.id === "" || this.#usedIds.has(call.id) ? this.#createCallId() : call.id;
     this.#usedIds.add(id);
     call.isNameSettled = true;
+    const carrier = this.#callReasoning.startCall(call, id);
+    if (carrier !== null) this.#writer.writeCallCarrier(carrier);
     this.#writer.startToolCall(id, this.#toolNames.toClient(call.name));
   }
 

@@ -1,5 +1,8 @@
 import { GatewayError } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../json-object.ts";
+import { readCallFields } from "../conversation/call-carrier.ts";
+import type { CallFields } from "../conversation/parts.ts";
+import { MAX_CARRIED_BYTES } from "../conversation/carried-reasoning.ts";
 import { formatJson } from "../json/exact-json.ts";
 import { readString } from "./read-message.ts";
 import { ToolCall, type ToolCallDelta } from "./tool-call.ts";
@@ -35,6 +38,7 @@ export class ToolCallTable {
   readonly #onUpdate: (updated: UpdatedCall) => void;
   #last: ToolCall | null = null;
   #functionCallId = "";
+  #fieldCharacters = 0;
 
   /** @param createCallId Makes an id in the client's protocol, for a call that has none of its own. */
   constructor(createCallId: () => string, onUpdate: (updated: UpdatedCall) => void) {
@@ -60,16 +64,26 @@ export class ToolCallTable {
   #update(entry: unknown, place: number | null): void {
     if (!isJsonObject(entry)) return;
     const delta = readDelta(entry);
-    if (delta.id === "" && delta.name === "" && delta.arguments === "") return;
+    const fields = this.#readFields(entry);
+    if (delta.id === "" && delta.name === "" && delta.arguments === "" && fields === null) return;
     const index = typeof entry["index"] === "number" ? entry["index"] : null;
     const known = index === null ? this.#findWithoutIndex(delta, place) : this.#findAt(index, delta);
     const call = known ?? this.#create(index);
     const heldBefore = call.heldCharacters;
+    call.fields ??= fields;
     call.add(delta);
     if (call.id !== "" && !this.#byId.has(call.id)) this.#byId.set(call.id, call);
     if (place !== null && place < MAX_CALLS) this.#byPlace[place] = call;
     this.#last = call;
     this.#onUpdate({ call, isNew: known === null, growth: call.heldCharacters - heldBefore });
+  }
+
+  /** Within a bound for all calls: what is over it is left out. */
+  #readFields(entry: JsonObject): CallFields | null {
+    const fields = readCallFields(entry);
+    if (fields === null) return null;
+    this.#fieldCharacters += formatJson(fields).length;
+    return this.#fieldCharacters > MAX_CARRIED_BYTES ? null : fields;
   }
 
   #findAt(index: number, delta: ToolCallDelta): ToolCall | null {

@@ -1,3 +1,4 @@
+import type { CallFields } from "../conversation/parts.ts";
 import { formatJson } from "../json/exact-json.ts";
 import { parseToolInput } from "./tool-input.ts";
 import { JsonObjectScanner } from "./json-object-scanner.ts";
@@ -18,6 +19,8 @@ export class ToolCall {
   id = "";
   /** The upstream's name. */
   name = "";
+  /** What it is to be given back with; the first that comes counts. */
+  fields: CallFields | null = null;
   /** Nothing can be added to the name any more. */
   isNameSettled = false;
   #scanner = new JsonObjectScanner();

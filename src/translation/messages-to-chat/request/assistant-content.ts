@@ -1,3 +1,4 @@
+import { unpackCall } from "../../conversation/call-carrier.ts";
 import type { ReasoningUnpacker } from "../../conversation/carried-reasoning.ts";
 import { formatJson } from "../../json/exact-json.ts";
 import { invalidField, quote } from "../../json/field-error.ts";
@@ -36,7 +37,7 @@ function parseAssistantBlock(block: Block, unpacker: ReasoningUnpacker): Assista
     case "thinking":
       return [parseThinkingBlock(block, unpacker)];
     case "redacted_thinking":
-      return [GAP];
+      return [unpackCall(block.fields["data"], unpacker) ?? GAP];
     default:
       if (SERVER_BLOCKS.test(block.type)) return [GAP];
       if (!USER_BLOCKS.has(block.type)) throw unsupportedBlock(block);

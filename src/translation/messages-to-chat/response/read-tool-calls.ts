@@ -1,20 +1,27 @@
-import type { ToolUseBlock } from "../message.ts";
+import type { RedactedThinkingBlock, ToolUseBlock } from "../message.ts";
 import { isJsonObject, type JsonObject } from "../../../json-object.ts";
 import type { AnswerSettings } from "../answer-settings.ts";
 import { readString } from "../../upstream/read-message.ts";
+import { readCallFields } from "../../conversation/call-carrier.ts";
+import { createCallReasoning } from "./create-call-reasoning.ts";
 import { parseToolInput } from "../../upstream/tool-input.ts";
 
 /**
  * The tool calls of a whole answer, in order. An upstream's ids go through unchanged: Kimi and Mistral depend on their
  * own format. A missing or repeated one is replaced; a call without a name cannot be run and is dropped.
  */
-export function readToolCalls(message: JsonObject, settings: AnswerSettings): ToolUseBlock[] {
+export function readToolCalls(
+  message: JsonObject,
+  settings: AnswerSettings,
+): (ToolUseBlock | RedactedThinkingBlock)[] {
   const { tool_calls, function_call } = message;
   const hasCalls = Array.isArray(tool_calls) && tool_calls.length > 0;
   // Servers that send both send the same call twice.
   const calls: unknown[] = hasCalls ? tool_calls : [{ function: function_call }];
   const usedIds = new Set<string>();
-  const blocks: ToolUseBlock[] = [];
+  const blocks: (ToolUseBlock | RedactedThinkingBlock)[] = [];
+  const reasoning = createCallReasoning(settings);
+  reasoning.readMessage(message);
   for (const call of calls) {
     const called = isJsonObject(call) ? call["function"] : null;
     if (!isJsonObject(call) || !isJsonObject(called)) continue;
@@ -23,6 +30,8 @@ export function readToolCalls(message: JsonObject, settings: AnswerSettings): To
     const given = readString(call["id"]);
     const id = given === "" || usedIds.has(given) ? settings.ids.toolUseId() : given;
     usedIds.add(id);
+    const data = reasoning.startCall({ fields: readCallFields(call) }, id);
+    if (data !== null) blocks.push({ type: "redacted_thinking", data });
     blocks.push({
       type: "tool_use",
       id,

@@ -4,7 +4,7 @@ import type { AnswerSettings } from "../answer-settings.ts";
 import { ThinkingSignature } from "../response/thinking-signature.ts";
 
 /** A refusal is text in a block of its own. */
-type BlockKind = "text" | "refusal" | "thinking" | "tool_use";
+type BlockKind = "text" | "refusal" | "thinking" | "redacted_thinking" | "tool_use";
 
 type BlockSettings = Pick<AnswerSettings, "thinking" | "carriesReasoning">;
 
@@ -63,6 +63,11 @@ export class BlockWriter implements AnswerWriter {
       this.#start("refusal", { type: "text", text: "" });
     }
     this.#delta({ type: "text_delta", text });
+  }
+
+  writeCallCarrier(data: string): void {
+    this.#bufferedSpace = "";
+    this.#start("redacted_thinking", { type: "redacted_thinking", data });
   }
 
   startToolCall(id: string, name: string): void {

@@ -10,6 +10,8 @@ import { findChoice, readFinishReason, readMatchedStop } from "../../upstream/re
 import { readContent, readReasoning, readRefusal } from "../../upstream/read-message.ts";
 import { findUsage } from "../../upstream/usage.ts";
 import { BlockWriter } from "./block-writer.ts";
+import type { CallReasoning } from "../../upstream/call-reasoning.ts";
+import { createCallReasoning } from "../response/create-call-reasoning.ts";
 import { DeltaSequencer } from "../../upstream/delta-sequencer.ts";
 import { requireChunk } from "../../upstream/require-chunk.ts";
 import { ToolCallTable } from "../../upstream/tool-call-table.ts";
@@ -38,6 +40,7 @@ export class StreamTranslator {
   readonly #writer: BlockWriter;
   readonly #sequencer: DeltaSequencer;
   readonly #calls: ToolCallTable;
+  readonly #callReasoning: CallReasoning;
   readonly #generated: GeneratedText;
   #startUsage: MessageUsage | null = null;
   #usage: MessageUsage | null = null;
@@ -56,7 +59,10 @@ export class StreamTranslator {
     };
     this.#writer = new BlockWriter(this.#emit, settings);
     const createCallId = (): string => settings.ids.toolUseId();
-    this.#sequencer = new DeltaSequencer(this.#writer, { toolNames: settings.toolNames, createCallId });
+    this.#callReasoning = createCallReasoning(settings);
+    const { toolNames } = settings;
+    const sequencing = { toolNames, createCallId, callReasoning: this.#callReasoning };
+    this.#sequencer = new DeltaSequencer(this.#writer, sequencing);
     this.#calls = new ToolCallTable(createCallId, (updated) => this.#sequencer.updateCall(updated));
   }
 
@@ -156,6 +162,7 @@ export class StreamTranslator {
     if (text !== "") this.#sequencer.addProse("text", text);
     const refusal = readRefusal(delta);
     if (refusal !== "") this.#addRefusal(refusal);
+    this.#callReasoning.readMessage(delta);
     this.#calls.read(delta);
   }
 

@@ -1,4 +1,5 @@
 import { answerCalls, tellOutput } from "../../conversation/answer-calls.ts";
+import { unpackCall } from "../../conversation/call-carrier.ts";
 import { ReasoningUnpacker } from "../../conversation/carried-reasoning.ts";
 import { PARAGRAPH, type ParsedMessage, type UserPart } from "../../conversation/parts.ts";
 import { invalidField, missingField, quote, unsupportedField } from "../../json/field-error.ts";
@@ -25,6 +26,9 @@ const COMPACTED_ITEMS: ReadonlySet<string> = new Set([
   "compaction_summary",
   "compaction_trigger",
 ]);
+
+/** What says nothing by itself. */
+const SILENT_PARTS: ReadonlySet<string> = new Set(["thinking", "call_carrier", "gap"]);
 
 interface Context {
   readonly table: ToolTable;
@@ -104,6 +108,8 @@ function parseOutput(item: Item): UserPart[] {
 }
 
 function parseReasoning(item: Item, { unpacker }: Context): ParsedMessage[] {
+  const carrier = unpackCall(item.fields["encrypted_content"], unpacker);
+  if (carrier !== null) return [{ role: "assistant", parts: [carrier] }];
   const thinking = readReasoningItem(item, unpacker);
   return thinking === "" ? [] : [{ role: "assistant", parts: [{ kind: "thinking", thinking }] }];
 }
@@ -145,7 +151,7 @@ function dropLoneReasoning(messages: readonly ParsedMessage[]): ParsedMessage[] 
 }
 
 function hasContent(message: ParsedMessage): boolean {
-  return message.role !== "system" && message.parts.some(({ kind }) => kind !== "thinking" && kind !== "gap");
+  return message.role !== "system" && message.parts.some(({ kind }) => !SILENT_PARTS.has(kind));
 }
 
 function refuseItem({ type, path }: Item): Error {

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../../json-object.ts";
 import { BufferedCharacters } from "../../upstream/buffered-characters.ts";
+import type { CallReasoning } from "../../upstream/call-reasoning.ts";
 import type { ToolCall } from "../../upstream/tool-call.ts";
 import type { UpdatedCall } from "../../upstream/tool-call-table.ts";
 import type { AnswerSettings } from "../answer-settings.ts";
@@ -22,6 +23,7 @@ interface Prose {
 export class ItemSequencer {
   readonly #writer: OutputWriter;
   readonly #settings: SequencerSettings;
+  readonly #callReasoning: CallReasoning;
   readonly #buffered = new BufferedCharacters();
   readonly #usedIds = new Set<string>();
   /** Calls that cannot be begun yet. */
@@ -30,7 +32,8 @@ export class ItemSequencer {
   readonly #open = new Map<ToolCall, number>();
   #prose: Prose[] = [];
 
-  constructor(writer: OutputWriter, settings: SequencerSettings) {
+  constructor(writer: OutputWriter, settings: SequencerSettings, callReasoning: CallReasoning) {
+    this.#callReasoning = callReasoning;
     this.#writer = writer;
     this.#settings = settings;
   }
@@ -70,6 +73,7 @@ export class ItemSequencer {
       call.settle();
       this.#advance(call);
     }
+    for (const carrier of this.#callReasoning.end()) this.#writer.writeCallCarrier(carrier);
     if (this.#prose.length > 0) for (const call of this.#open.keys()) this.#close(call);
     this.#writeProse();
   }
@@ -80,6 +84,8 @@ export class ItemSequencer {
     this.#usedIds.add(callId);
     call.isNameSettled = true;
     this.#nameless.delete(call);
+    const carrier = this.#callReasoning.startCall(call, callId);
+    if (carrier !== null) this.#writer.writeCallCarrier(carrier);
     const tool = toolTable.find(toolNames.toClient(call.name));
     this.#open.set(call, this.#writer.startCall({ callId, tool }));
   }

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../json-object.ts";
 import type { AnswerSettings } from "../answer-settings.ts";
 import type { IdKind } from "../ids.ts";
-import type { ItemEvent, ItemStatus, OutputItem } from "../response.ts";
+import type { ItemEvent, ItemStatus, OutputItem, ReasoningItem } from "../response.ts";
 import type { ToolKind } from "../tool-table.ts";
 import { CallWriter, type StartedCall } from "./call-writer.ts";
 import { AnswerBudget } from "./collected-text.ts";
@@ -29,6 +29,8 @@ export class OutputWriter {
   readonly #items: (OutputItem | null)[] = [];
   readonly #open = new Map<number, OpenItem>();
   #prose: { readonly index: number; readonly writer: MessageWriter | ReasoningWriter } | null = null;
+  /** Of what the model said last. */
+  #lastIndex = -1;
   #bufferedSpace = "";
   #heldLogprobs: JsonObject[] = [];
   #hasCall = false;
@@ -62,6 +64,22 @@ export class OutputWriter {
     writer.writeRefusal(text);
   }
 
+  /** What the client carries for the upstream: an item of reasoning without a text. */
+  writeCallCarrier(carrier: string): void {
+    this.#bufferedSpace = "";
+    this.#heldLogprobs = [];
+    this.#closeProse("completed");
+    const last = this.#lastIndex;
+    const { id, outputIndex } = this.#begin("rs");
+    // Behind a call that was cut short it does not hide that.
+    this.#lastIndex = last;
+    const added: ReasoningItem = { id, type: "reasoning", status: "in_progress", summary: [] };
+    const done: ReasoningItem = { ...added, status: "completed", encrypted_content: carrier };
+    this.#items[outputIndex] = done;
+    this.#emit({ type: "response.output_item.added", output_index: outputIndex, item: added });
+    this.#emit({ type: "response.output_item.done", output_index: outputIndex, item: done });
+  }
+
   /** @returns the output index, by which the call is written to and closed. */
   startCall(call: StartedCall): number {
     this.#bufferedSpace = "";
@@ -90,7 +108,7 @@ export class OutputWriter {
    */
   end(isIncomplete: boolean): OutputItem[] {
     if (!this.#hasCall) this.#releaseSpace();
-    const last = this.#items.length - 1;
+    const last = this.#lastIndex;
     for (const index of this.#open.keys()) {
       this.#close(index, isIncomplete && index === last ? "incomplete" : "completed");
     }
@@ -141,6 +159,7 @@ export class OutputWriter {
   #begin(kind: IdKind): ItemContext {
     const outputIndex = this.#items.length;
     this.#items.push(null);
+    this.#lastIndex = outputIndex;
     return { id: this.#settings.createId(kind), outputIndex, emit: this.#emit, budget: this.#budget };
   }
 

@@ -5,6 +5,7 @@ import type { GeneratedText } from "../../upstream/generated-text.ts";
 import { isEndReason, requireEnd } from "../../upstream/end-reasons.ts";
 import { findChoice, readFinishReason, readLogprobs } from "../../upstream/read-choice.ts";
 import { readContent, readReasoning, readRefusal } from "../../upstream/read-message.ts";
+import { CallReasoning } from "../../upstream/call-reasoning.ts";
 import { requireChunk } from "../../upstream/require-chunk.ts";
 import { ToolCallTable } from "../../upstream/tool-call-table.ts";
 import type { AnswerSettings } from "../answer-settings.ts";
@@ -38,6 +39,7 @@ export class StreamTranslator {
   readonly #writer: OutputWriter;
   readonly #sequencer: ItemSequencer;
   readonly #calls: ToolCallTable;
+  readonly #callReasoning: CallReasoning;
   readonly #id: string;
   #isStarted = false;
   #hasChoice = false;
@@ -48,7 +50,8 @@ export class StreamTranslator {
     this.#output = output;
     this.#id = settings.createId("resp" satisfies IdKind);
     this.#writer = new OutputWriter(output.onItem, settings);
-    this.#sequencer = new ItemSequencer(this.#writer, settings);
+    this.#callReasoning = new CallReasoning(settings);
+    this.#sequencer = new ItemSequencer(this.#writer, settings, this.#callReasoning);
     this.#calls = new ToolCallTable(
       () => settings.createId("call"),
       (updated) => this.#sequencer.updateCall(updated),
@@ -169,6 +172,7 @@ export class StreamTranslator {
     if (text !== "") this.#sequencer.addProse("text", text, logprobs);
     const refusal = readRefusal(delta);
     if (refusal !== "") this.#sequencer.addProse("refusal", refusal);
+    this.#callReasoning.readMessage(delta);
     this.#calls.read(delta);
   }
 }

@@ -1,0 +1,42 @@
+/**
+ * What a server wants back with the calls of its answer, so that the model goes on with its own reasoning (Gemini refuses
+ * a call without its thought signature), packed for the client to carry as reasoning that it cannot read: `gw2.` and the
+ * base64url of a zlib stream of JSON. It is no secret and no proof: who sends chat completions could send the same.
+ */
+import { isJsonObject, type JsonObject, toArray } from "../../json-object.ts";
+import { formatJson } from "../json/exact-json.ts";
+import { tryParseJsonText } from "../json/parse-json-text.ts";
+import { CALL_PREFIX, MAX_CARRIED_BYTES, packText, type ReasoningUnpacker } from "./carried-reasoning.ts";
+import type { CallCarrierPart, CallFields, CarriedCall } from "./parts.ts";
+
+/** Null: the call has none. */
+export function readCallFields(call: JsonObject): CallFields | null {
+  const { extra_content: extra, provider_specific_fields: specific } = call;
+  if (!isJsonObject(extra) && !isJsonObject(specific)) return null;
+  return {
+    extra_content: isJsonObject(extra) ? extra : undefined,
+    provider_specific_fields: isJsonObject(specific) ? specific : undefined,
+  };
+}
+
+/** Null: it is too much to be carried. */
+export function packCall({ model, callId, fields, details }: CarriedCall): string | null {
+  const bytes = Buffer.from(formatJson({ model, call: callId, fields, details }), "utf8");
+  return bytes.byteLength > MAX_CARRIED_BYTES ? null : packText(CALL_PREFIX, bytes);
+}
+
+/** Null: it is none, broken, or too much. Never an error. */
+export function unpackCall(carrier: unknown, unpacker: ReasoningUnpacker): CallCarrierPart | null {
+  if (typeof carrier !== "string" || !carrier.startsWith(CALL_PREFIX)) return null;
+  const carried = tryParseJsonText(unpacker.unpack(carrier, CALL_PREFIX));
+  if (!isJsonObject(carried)) return null;
+  const { model, call: callId, fields, details } = carried;
+  if (typeof model !== "string" || typeof callId !== "string") return null;
+  return {
+    kind: "call_carrier",
+    model,
+    callId,
+    fields: isJsonObject(fields) ? readCallFields(fields) : null,
+    details: toArray(details).filter(isJsonObject),
+  };
+}
