@@ -37,6 +37,8 @@ class TurnList {
   readonly #systemMid: ModelProfile["systemMid"];
   /** System texts that wait until the results of tool calls are there. */
   #waiting: string[] = [];
+  /** What waits for the call that it belongs to: by itself it is no turn. */
+  #carriers: AssistantPart[] = [];
   #hasOpenCalls = false;
 
   constructor(systemMid: ModelProfile["systemMid"]) {
@@ -50,6 +52,7 @@ class TurnList {
     if (last?.role === "user") append(last.parts, parts);
     else this.#turns.push({ role: "user", parts: [...parts] });
     this.#hasOpenCalls = false;
+    this.#carriers = [];
     this.#placeWaiting();
   }
 
@@ -58,7 +61,12 @@ class TurnList {
     if (!parts.some(({ kind }) => kind !== "gap")) return;
     const last = this.#turns.at(-1);
     if (last?.role === "assistant") append(last.parts, [{ kind: "gap" }, ...parts]);
-    else this.#turns.push({ role: "assistant", parts: [...parts] });
+    else if (parts.every(({ kind }) => kind === "gap" || kind === "call_carrier")) {
+      append(this.#carriers, parts);
+    } else {
+      this.#turns.push({ role: "assistant", parts: [...this.#carriers, ...parts] });
+      this.#carriers = [];
+    }
     if (parts.some(({ kind }) => kind === "tool_use")) this.#hasOpenCalls = true;
   }
 

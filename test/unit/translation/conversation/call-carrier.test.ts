@@ -167,6 +167,16 @@ describe("what is carried for a call", () => {
     expect(messages.assistantBlocks(...content)[0]).toMatchObject({ tool_calls: [{ id: "a" }] });
   });
 
+  it("makes no turn of its own where the client has left the call out", () => {
+    const data = packCall({ model: "acme/echo", callId: "a", fields: null, details: [TEXT_DETAIL] });
+    const turns = [
+      { role: "user", content: "A" },
+      { role: "assistant", content: [{ type: "redacted_thinking", data }] },
+      { role: "user", content: "B" },
+    ];
+    expect(messages.toChatMessages(turns)).toEqual([{ role: "user", content: "A\n\nB" }]);
+  });
+
   it("has no details where thinking is disabled, but the signature without which a call is refused", () => {
     const answer = { reasoning_details: [TEXT_DETAIL], tool_calls: [call("a", signed("S"))] };
     const sent = overMessages(answer, { thinking: { type: "disabled" } });
