@@ -38,6 +38,11 @@ export const ADMIN_ERRORS = {
     message:
       "The currency of an organization cannot be changed once there is spend or a request in flight. Make another organization.",
   },
+  idempotency_key_reused: {
+    status: 409,
+    message:
+      "Another call was made with this `Idempotency-Key`, and nothing was changed now. Repeat that call as it was, or send this one with a key of its own.",
+  },
   webhook_not_set: {
     status: 409,
     message: "The organization has no webhook. Set `notifications.webhook.url` first.",

@@ -206,6 +206,39 @@ describe("POST …/spend-corrections", () => {
     expect((await admin.ok("GET", `/api/organizations/${id}/audit`))["data"]).toHaveLength(2);
   });
 
+  it("is refused with the Idempotency-Key of another, also when both come at once", async () => {
+    const id = await createOrganization(admin);
+    const key = await createApiKey(admin, id);
+    const headers = { "idempotency-key": "refund-42" };
+    const body = { amount_cents: 5, reason: "x" };
+    await admin.ok("POST", path(id), { headers, body });
+    for (const other of [{ amount_cents: 6 }, { reason: "y" }, { key_id: key.id }]) {
+      expect(await admin.refused("POST", path(id), { headers, body: { ...body, ...other } })).toMatchObject({
+        status: 409,
+        code: "idempotency_key_reused",
+      });
+    }
+    // The same in another unit and order is the same.
+    const same = { reason: "x", amount_microcents: 5_000_000 };
+    expect(await admin.ok("POST", path(id), { headers, body: same })).toMatchObject({ repeated: true });
+    const together = await Promise.all(
+      [1, 2, 3, 4].map((cents) =>
+        admin.call("POST", path(id), {
+          headers: { "idempotency-key": "at-once" },
+          body: { amount_cents: cents, reason: "x" },
+        }),
+      ),
+    );
+    expect(together.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([
+      201, 409, 409, 409,
+    ]);
+    const [counted] = together.filter(({ status }) => status === 201);
+    const { amount_microcents: amount } = counted!.json() as { amount_microcents: number };
+    expect(await admin.ok("GET", `/api/organizations/${id}`)).toMatchObject({
+      spent_microcents: 5_000_000 + amount,
+    });
+  });
+
   it("is in the audit log, with its reason", async () => {
     const id = await createOrganization(admin);
     await admin.ok("POST", path(id), { body: { amount_cents: -5, reason: "goodwill" } });

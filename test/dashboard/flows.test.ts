@@ -275,8 +275,17 @@ describe.skipIf(CHROMIUM === null)(`an administrator in the dashboard${SKIPPED_W
     await operator.goto(`${base}/usage`);
     await operator.getByLabel("Amount").fill("-0.5");
     await operator.getByLabel("Reason").fill("refund");
+    const sent = await operator.locator("#correct ~ form input[name=id]").inputValue();
     await operator.getByRole("button", { name: "Correct" }).click();
     await operator.getByText("The spend is corrected.").waitFor();
+    // The same form again, gone back to and changed.
+    await operator
+      .locator("#correct ~ form input[name=id]")
+      .evaluate((input, id) => input.setAttribute("value", id), sent);
+    await operator.getByLabel("Amount").fill("-0.75");
+    await operator.getByLabel("Reason").fill("refund");
+    await operator.getByRole("button", { name: "Correct" }).click();
+    await operator.getByText("This form was sent before with other values").waitFor();
     expect((await getStack().admin("GET", api))["spent_cents"]).toBe(-50);
     await operator.goto(`${base}/settings`);
     await operator.getByLabel("Suspended").check();

@@ -6,7 +6,7 @@ import { MICROCENTS_PER_CENT, wholeCents } from "../../money.ts";
 import type { AuditFields } from "../../store/types/audit.ts";
 import type { CorrectionDetails } from "../../store/types/reporting.ts";
 import { createId } from "../../store/ids.ts";
-import { invalidField } from "../admin-error.ts";
+import { AdminError, invalidField } from "../admin-error.ts";
 import {
   outsideUsage,
   spendCorrection,
@@ -25,7 +25,7 @@ const create = defineOrganizationRoute({
   description:
     "In place of an amount it takes the tokens of a model that did not pass the gateway, such as those of a batch job, " +
     "and charges them at the catalog's price in force now. With an `Idempotency-Key` a repeat changes nothing, for as long as the month's figures are kept: send one, and a lost " +
-    "answer is no problem.",
+    "answer is no problem. Another call with the same key is a 409.",
   access: "operator",
   body: spendCorrectionCreation,
   usesIdempotencyKey: true,
@@ -36,7 +36,9 @@ const create = defineOrganizationRoute({
     const keyId = body.key_id ?? null;
     const now = await store.timeMs();
     const id = call.idempotencyKey === null ? createId("corr", now) : `corr_${digest(call.idempotencyKey)}`;
+    const asked = digestOf(body);
     const earlier = call.idempotencyKey === null ? null : await store.findCorrection(organization.id, id);
+    refuseOther(readDetails(earlier), asked);
     // A repeat goes by the first one: its model may have left the catalog since.
     const details =
       readDetails(earlier) ?? createDetails(body, organization.currency, services.catalog(), now);
@@ -50,7 +52,8 @@ const create = defineOrganizationRoute({
       return describeChange({ action: "spend.corrected", target, before: null, after }, call);
     };
     const amountMicrocents = BigInt(amount);
-    const correction = { organizationId, keyId, correctionId: id, amountMicrocents, details };
+    const kept = { ...details, asked };
+    const correction = { organizationId, keyId, correctionId: id, amountMicrocents, details: kept };
     const result =
       keyId !== null && key === null
         ? ({ outcome: "not_found" } as const)
@@ -59,11 +62,15 @@ const create = defineOrganizationRoute({
       throw invalidField("key_id", "there is no such key in this organization");
     }
     const repeated = result.outcome === "repeated";
+    const first = readDetails(result.details) ?? details;
+    // Two calls with one key may come at once.
+    refuseOther(first, asked);
+    const { asked: _asked, ...told } = first;
     const answer = {
       id,
       repeated,
       month: result.month,
-      ...(readDetails(result.details) ?? details),
+      ...told,
       organization_spent_microcents: Number(result.organizationMicrocents),
       organization_spent_cents: wholeCents(result.organizationMicrocents),
       key_spent_microcents: result.keyMicrocents === null ? null : Number(result.keyMicrocents),
@@ -78,6 +85,8 @@ const detailsSchema = z.object({
   amount_microcents: z.int(),
   outside_usage: outsideUsage.nullable(),
   reason: z.string(),
+  /** What was asked for, see `digestOf`; not there in those of before it was kept. */
+  asked: z.string().exactOptional(),
 });
 
 type Details = z.infer<typeof detailsSchema>;
@@ -109,9 +118,21 @@ function withoutNone(usage: AuditFields): AuditFields {
   return Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== null && value !== 0));
 }
 
+/** @throws AdminError 409 where the first call of this id asked for something else. */
+function refuseOther(first: Details | null, asked: string): void {
+  if (first?.asked !== undefined && first.asked !== asked) throw new AdminError("idempotency_key_reused");
+}
+
+/** Of what a call asks for, in whichever order and unit it says so. */
+function digestOf({ key_id: keyId, amount_cents: cents, reason, ...body }: SpendCorrectionCreation): string {
+  const microcents = body.amount_microcents ?? (cents === undefined ? null : cents * MICROCENTS_PER_CENT);
+  // Of a value that a schema has read, the members come in the schema's order.
+  return digest(JSON.stringify([keyId ?? null, microcents, body.outside_usage ?? null, reason]));
+}
+
 /** What a caller chose may be anything; in Redis it has one form. */
-function digest(idempotencyKey: string): string {
-  return createHash("sha256").update(idempotencyKey).digest("hex").slice(0, 32);
+function digest(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 32);
 }
 
 export const spendCorrectionRoutes = [create];

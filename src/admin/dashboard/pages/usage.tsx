@@ -282,14 +282,25 @@ async function exportUsage(page: OrganizationPageCall): Promise<PageAnswer> {
 function correctSpend(page: OrganizationPageCall): Promise<PageAnswer> {
   return submit({
     send: async () => {
-      await page.api("POST /api/organizations/{organization}/spend-corrections", {
-        body: readCorrection(page.form),
-        idempotencyKey: page.form.text("id"),
-      });
+      const idempotencyKey = page.form.text("id");
+      await page
+        .api("POST /api/organizations/{organization}/spend-corrections", {
+          body: readCorrection(page.form),
+          idempotencyKey,
+        })
+        .catch(tellOfFirst);
       return { redirect: `${page.base}/usage?done=corrected` };
     },
     refused: (problems) => renderUsage(page, problems),
   });
+}
+
+/** A form that was sent, gone back to, changed and sent again. */
+function tellOfFirst(thrown: unknown): never {
+  if (!(thrown instanceof AdminError) || thrown.code !== "idempotency_key_reused") throw thrown;
+  const message =
+    "This form was sent before with other values, and those were counted. Open the page anew for another correction.";
+  throw new AdminError("invalid_parameter", { message });
 }
 
 export const usagePageRoutes: readonly PageRoute[] = [
