@@ -48,7 +48,7 @@ describe("org", () => {
     const changed = await ok(
       "org set",
       name,
-      "--hard-cap none --budget 0.5 --no-strict-caps --email none --key-rpm none --json",
+      "--hard-cap none --budget 0.50 --no-strict-caps --email none --key-rpm none --json",
     );
     expect(changed.json()).toMatchObject({
       hard_cap_cents: null,
