@@ -8,6 +8,8 @@ import { messagesBody } from "./metering-figures.ts";
 
 /** Envoy drops gRPC clients that no request has asked for in 50 s, whether a stream still uses them or not. */
 const LONG_MS = 55_000;
+/** By which a client of a silent stream has heard something again. */
+const SIGN_OF_LIFE_MS = 16_000;
 const chat = withChatStack();
 
 describe("an answer that takes a minute while nothing else happens", () => {
@@ -19,20 +21,22 @@ describe("an answer that takes a minute while nothing else happens", () => {
     const streamed = sendMessages(chat, { body });
     await chat.upstream.waitForRequests(1);
     chat.upstream.answerNext({ kind: "json", body: textCompletion("late", null), before: gate });
-    const whole = chat.send({ body: chatBody() });
+    const whole = chat.send({ body: chatBody(), timeoutMs: 2 * LONG_MS });
     await chat.upstream.waitForRequests(2);
     chat.upstream.answerNext(stream);
-    const givenUp = sendMessages(chat, { body, timeoutMs: LONG_MS }).catch(String);
-    setTimeout(() => gate.release(), LONG_MS + 1_000);
+    const startMs = performance.now();
+    const isLong = () => performance.now() - startMs > LONG_MS;
+    const givenUp = sendMessages(chat, { body, onData: () => (isLong() ? "abort" : undefined) });
+    setTimeout(() => gate.release(), LONG_MS + SIGN_OF_LIFE_MS);
 
     expect(streamedText(readMessageStream(await streamed, "message_stop"))).toBe("one");
     expect(describeAnswer(await whole)).toBe("200");
-    expect(await givenUp).toContain("in time");
+    expect((await givenUp).complete).toBe(false);
     // What ends Envoy comes with the end of the calls to the sidecar, after the client has its answer.
     for (let count = 0; count < 20; count += 1) {
       expect(describeAnswer(await chat.send({ body: chatBody() }))).toBe("200");
     }
     expect(chat.stack.readLogs()).not.toContain("Segmentation fault");
     expect(chat.stack.child.ended).toBeNull();
-  }, 90_000);
+  }, 120_000);
 });
