@@ -3,11 +3,12 @@
  * (and more), while a model reads a long prompt or thinks: so the client is told that its answer goes on. And since a
  * stream in which something is said is not idle to Envoy, an upstream that never says anything again is given up here.
  */
+import { DEFAULT_TIMEOUTS } from "./bootstrap/render-options.ts";
 
 /** How long a client hears nothing at the most. */
 const KEEP_ALIVE_MS = 15_000;
-/** As long as Envoy lets a stream be idle: SDKs wait ten minutes. */
-const GIVEN_UP_MS = 900_000;
+/** As long as Envoy lets a stream be idle. */
+const GIVEN_UP_MS = DEFAULT_TIMEOUTS.streamIdleSeconds * 1000;
 /** What happened since the last tick is not looked at more closely: one timer serves all streams, and no clock is read. */
 const TICK_MS = KEEP_ALIVE_MS / 2;
 const GIVEN_UP_TICKS = Math.ceil(GIVEN_UP_MS / TICK_MS);

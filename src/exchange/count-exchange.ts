@@ -22,14 +22,8 @@ import type { ReachedUpstreams } from "./reached-upstreams.ts";
 import { HeldBody } from "./held-body.ts";
 import { measureParsed, measureText } from "../translation/json/measure-memory.ts";
 import { isFromUpstream, mapLocalOutcome } from "./upstream-outcome.ts";
-import {
-  createOrderError,
-  type ResponseMode,
-  type ResponsePiece,
-  type ResponseStart,
-  type Route,
-  type UpstreamCall,
-} from "./upstream-call.ts";
+import { createOrderError } from "./order-error.ts";
+import type { ResponseMode, ResponsePiece, ResponseStart, Route, UpstreamCall } from "./upstream-call.ts";
 
 export interface CountServices {
   readonly catalog: () => Catalog;

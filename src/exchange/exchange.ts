@@ -30,14 +30,8 @@ import { measureParsed } from "../translation/json/measure-memory.ts";
 import { describeEnd } from "./describe-end.ts";
 import { recordName } from "./record-name.ts";
 import { WayMeter } from "./way-meter.ts";
-import {
-  createOrderError,
-  type ResponseMode,
-  type ResponsePiece,
-  type ResponseStart,
-  type Route,
-  type UpstreamCall,
-} from "./upstream-call.ts";
+import { createOrderError } from "./order-error.ts";
+import type { ResponseMode, ResponsePiece, ResponseStart, Route, UpstreamCall } from "./upstream-call.ts";
 import { UpstreamDraft } from "./upstream-draft.ts";
 import { isFromUpstream, mapLocalOutcome } from "./upstream-outcome.ts";
 

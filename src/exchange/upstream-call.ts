@@ -1,5 +1,5 @@
 /** What Envoy's stream of one admitted request with a body is told and answers, phase by phase. */
-import { GatewayError } from "../errors.ts";
+import type { GatewayError } from "../errors.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { Settled } from "../settlement/request-account.ts";
 import type { Reply } from "./reply.ts";
@@ -77,9 +77,4 @@ export interface UpstreamCall {
   onRefused(error: GatewayError): void;
   /** It is over, whichever way. Never throws. */
   onEnd(): Promise<void>;
-}
-
-/** Envoy's messages came in an order that they never come in. */
-export function createOrderError(message: string): GatewayError {
-  return new GatewayError("internal_error", { cause: new Error(message) });
 }

@@ -37,11 +37,11 @@ const create = defineOrganizationRoute({
     const now = await store.timeMs();
     const id = call.idempotencyKey === null ? createId("corr", now) : `corr_${digest(call.idempotencyKey)}`;
     const asked = digestOf(body);
-    const earlier = call.idempotencyKey === null ? null : await store.findCorrection(organization.id, id);
-    refuseOther(readDetails(earlier), asked);
+    const found = call.idempotencyKey === null ? null : await store.findCorrection(organization.id, id);
+    const earlier = readDetails(found);
+    refuseOther(earlier, asked);
     // A repeat goes by the first one: its model may have left the catalog since.
-    const details =
-      readDetails(earlier) ?? createDetails(body, organization.currency, services.catalog(), now);
+    const details = earlier ?? createDetails(body, organization.currency, services.catalog(), now);
     const { amount_microcents: amount, outside_usage: usage, reason } = details;
     const organizationId = organization.id;
     const key = keyId === null ? null : await store.getKey({ organizationId, keyId });
@@ -103,11 +103,11 @@ function createDetails(
   catalog: Catalog,
   nowMs: number,
 ): Details {
-  const { outside_usage: given, amount_cents: cents = 0, reason } = body;
+  const { outside_usage: given, reason } = body;
   const priced = given === undefined ? null : priceOutsideUsage(given, currency, catalog, nowMs);
   return {
     key_id: body.key_id ?? null,
-    amount_microcents: priced?.microcents ?? body.amount_microcents ?? cents * MICROCENTS_PER_CENT,
+    amount_microcents: priced?.microcents ?? readMicrocents(body) ?? 0,
     outside_usage: priced?.usage ?? null,
     reason,
   };
@@ -124,10 +124,16 @@ function refuseOther(first: Details | null, asked: string): void {
 }
 
 /** Of what a call asks for, in whichever order and unit it says so. */
-function digestOf({ key_id: keyId, amount_cents: cents, reason, ...body }: SpendCorrectionCreation): string {
-  const microcents = body.amount_microcents ?? (cents === undefined ? null : cents * MICROCENTS_PER_CENT);
+function digestOf(body: SpendCorrectionCreation): string {
+  const { key_id: keyId = null, outside_usage: usage = null, reason } = body;
   // Of a value that a schema has read, the members come in the schema's order.
-  return digest(JSON.stringify([keyId ?? null, microcents, body.outside_usage ?? null, reason]));
+  return digest(JSON.stringify([keyId, readMicrocents(body), usage, reason]));
+}
+
+/** The amount, in whichever unit it is given; null where there is usage in its place. */
+function readMicrocents(body: SpendCorrectionCreation): number | null {
+  const { amount_cents: cents, amount_microcents: microcents } = body;
+  return microcents ?? (cents === undefined ? null : cents * MICROCENTS_PER_CENT);
 }
 
 /** What a caller chose may be anything; in Redis it has one form. */

@@ -53,7 +53,7 @@ export interface ResolvedOptions {
   readonly timeouts: EdgeTimeouts;
 }
 
-const DEFAULT_TIMEOUTS: EdgeTimeouts = {
+export const DEFAULT_TIMEOUTS: EdgeTimeouts = {
   requestHeadersSeconds: 10,
   connectionIdleSeconds: 620,
   requestSeconds: 60,

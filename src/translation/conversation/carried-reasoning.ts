@@ -8,6 +8,11 @@ import { isUtf8 } from "node:buffer";
 import { deflateSync, inflateSync } from "node:zlib";
 
 const PREFIX = "gw1.";
+/** Of what `call-carrier.ts` packs. */
+export const CALL_PREFIX = "gw2.";
+/** Marks a signature as this gateway's, of a thinking block whose text the client reads: no proof of anything. */
+export const SIGNATURE_PREFIX = "gw.";
+const OWN_PREFIXES = [PREFIX, CALL_PREFIX, SIGNATURE_PREFIX];
 
 /** The longest reasoning that one signature carries, in UTF-8: about 128,000 tokens. */
 export const MAX_CARRIED_BYTES = 512 * 1_024;
@@ -32,20 +37,14 @@ export function packReasoning(reasoning: Uint8Array): string {
   return packText(PREFIX, reasoning);
 }
 
-/** Of what `call-carrier.ts` packs. */
-export const CALL_PREFIX = "gw2.";
-
 /** @param text UTF-8, at most `MAX_CARRIED_BYTES`. */
 export function packText(prefix: string, text: Uint8Array): string {
   return prefix + deflateSync(text, { level: COMPRESSION_LEVEL }).toString("base64url");
 }
 
-/** Marks a signature as this gateway's, of a thinking block whose text the client reads: no proof of anything. */
-export const SIGNATURE_PREFIX = "gw.";
-
 /** Whether this gateway has signed or packed it. */
 export function isOwnSignature(text: string): boolean {
-  return text.startsWith(SIGNATURE_PREFIX) || text.startsWith(CALL_PREFIX) || isOwnCarrier(text);
+  return OWN_PREFIXES.some((prefix) => text.startsWith(prefix));
 }
 
 /** Whether `packReasoning` made it; another's can only be read by who made it. */

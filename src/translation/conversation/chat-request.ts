@@ -5,6 +5,7 @@
  */
 import type { JsonObject } from "../../json-object.ts";
 import type { ReasoningEffort } from "../client-protocol.ts";
+import type { CallFields } from "./parts.ts";
 
 export type ChatContentPart =
   | { readonly type: "text"; readonly text: string }
@@ -17,12 +18,10 @@ export type ChatContentPart =
       readonly file: { readonly filename?: string | undefined; readonly file_data: string };
     };
 
-export interface ChatToolCall {
+export interface ChatToolCall extends Partial<CallFields> {
   readonly id: string;
   readonly type: "function";
   readonly function: { readonly name: string; readonly arguments: string };
-  readonly extra_content?: JsonObject | undefined;
-  readonly provider_specific_fields?: JsonObject | undefined;
 }
 
 export type ChatMessage =

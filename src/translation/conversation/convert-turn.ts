@@ -71,11 +71,12 @@ function convertAssistantTurn(
   const carried = parts
     .filter((part) => part.kind === "call_carrier")
     .filter(({ model }) => model === modelId);
-  const withFields = carried.filter(({ fields }) => fields !== null);
-  const fields = new Map(withFields.map((carrier) => [carrier.callId, carrier.fields]));
-  const calls = parts.flatMap((part) => {
-    return part.kind === "tool_use" ? [convertCall(part, fields.get(part.id), toolNames)] : [];
-  });
+  const fields = new Map(
+    carried.flatMap((carrier) => (carrier.fields === null ? [] : [[carrier.callId, carrier.fields]])),
+  );
+  const calls = parts
+    .filter((part) => part.kind === "tool_use")
+    .map((part) => convertCall(part, fields.get(part.id), toolNames));
   const details = listDetails(carried, calls);
   if (text === "" && calls.length === 0 && reasoning === undefined) return [];
   return [
@@ -92,16 +93,10 @@ function convertAssistantTurn(
 
 function convertCall(
   { id, name, arguments: args }: ToolUsePart,
-  fields: CallFields | null | undefined,
+  fields: CallFields | undefined,
   toolNames: ToolNames,
 ): ChatToolCall {
-  return {
-    id,
-    type: "function",
-    function: { name: toolNames.toUpstream(name), arguments: args },
-    extra_content: fields?.extra_content,
-    provider_specific_fields: fields?.provider_specific_fields,
-  };
+  return { id, type: "function", function: { name: toolNames.toUpstream(name), arguments: args }, ...fields };
 }
 
 /** Those of calls that are there. */

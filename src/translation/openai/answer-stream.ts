@@ -44,35 +44,31 @@ export class AnswerStream {
 
   /** Once the stream is over, `final` or `failed` stays as it is and no bytes come any more. */
   push(chunk: Uint8Array): AnswerOutput {
-    if (!this.#isOver()) {
-      this.#guard(() => {
-        feedEvents(chunk, this.#reader);
-      });
-    }
-    return this.#takeOutput();
+    return this.#advance(() => {
+      feedEvents(chunk, this.#reader);
+    });
   }
 
   end(): AnswerOutput {
-    if (!this.#isOver()) {
-      this.#guard(() => {
-        this.#lines.end();
-        if (!this.#isOver()) this.#endStream();
-      });
-    }
-    return this.#takeOutput();
+    return this.#advance(() => {
+      this.#lines.end();
+      if (!this.#isOver()) this.#endStream();
+    });
   }
 
   fail(error: GatewayError): AnswerOutput {
-    if (!this.#isOver()) {
-      this.#guard(() => {
-        throw error;
-      });
-    }
-    return this.#takeOutput();
+    return this.#advance(() => {
+      throw error;
+    });
   }
 
   #isOver(): boolean {
     return this.#isFinal || this.#failed !== null;
+  }
+
+  #advance(read: () => void): AnswerOutput {
+    if (!this.#isOver()) this.#guard(read);
+    return this.#takeOutput();
   }
 
   #guard(read: () => void): void {

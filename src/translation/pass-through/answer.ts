@@ -104,9 +104,7 @@ export abstract class PassThroughAnswer implements Answer {
   }
 
   fail(error: GatewayError): AnswerOutput {
-    return this.#advance(() => {
-      throw error;
-    });
+    return this.#advance(() => this.#fail(error));
   }
 
   /** Whether a whole answer is an error in the place of one. */

@@ -11,6 +11,11 @@ import { withoutClientMetadata } from "./request/client-metadata.ts";
 import { readPrompt } from "./request/read-prompt.ts";
 import { refuseReferences } from "./request/refuse-references.ts";
 
+/** The body without what is no business of the model's server, or what that would refuse. */
+export function forUpstream(body: RequestBody): RequestBody {
+  return withoutOwnReasoning(withoutClientMetadata(body));
+}
+
 /** A client's Responses request to an upstream that speaks Responses. */
 export class ResponsesRequest extends PassThroughRequest {
   readonly protocol = "responses";
@@ -24,7 +29,7 @@ export class ResponsesRequest extends PassThroughRequest {
     const stream = readOptionalBoolean(body.value["stream"], "stream") ?? false;
     const { safety_identifier: safetyIdentifier, user } = body.value;
     const endUser = readUser(safetyIdentifier) ?? readUser(user);
-    super(withoutOwnReasoning(withoutClientMetadata(body)), {
+    super(forUpstream(body), {
       stream: purpose === "answer" && stream,
       maxOutputTokens,
       endUser,

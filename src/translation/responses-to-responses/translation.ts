@@ -4,13 +4,11 @@
  * an answer could not be charged, and what one client had stored another could ask for.
  */
 import type { ModelTarget, RequestBody, Translation } from "../client-protocol.ts";
-import { withoutOwnReasoning } from "../pass-through/own-carriers.ts";
 import { createCountBody } from "../pass-through/request.ts";
-import { withoutClientMetadata } from "./request/client-metadata.ts";
-import { ResponsesRequest } from "./request.ts";
+import { forUpstream, ResponsesRequest } from "./request.ts";
 
 const createBody = (body: RequestBody, model: ModelTarget) =>
-  createCountBody("responses", withoutOwnReasoning(withoutClientMetadata(body)), model);
+  createCountBody("responses", forUpstream(body), model);
 
 export const responsesToResponses: Translation = {
   upstreamPath: "/responses",

@@ -72,12 +72,7 @@ export function Field(props: FieldProps) {
   );
 }
 
-interface UnderstoodProps {
-  readonly name: string;
-  readonly value: string;
-  readonly currency: string;
-  readonly signed?: boolean;
-}
+type UnderstoodProps = Pick<FieldProps, "name" | "value"> & NonNullable<FieldProps["amount"]>;
 
 /** An amount as it will be saved; the script keeps it while one is typed. */
 function Understood({ name, value, currency, signed = false }: UnderstoodProps) {

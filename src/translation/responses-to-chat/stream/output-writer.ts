@@ -66,9 +66,7 @@ export class OutputWriter {
 
   /** What the client carries for the upstream: an item of reasoning without a text. */
   writeCallCarrier(carrier: string): void {
-    this.#bufferedSpace = "";
-    this.#heldLogprobs = [];
-    this.#closeProse("completed");
+    this.#endProse();
     const last = this.#lastIndex;
     const { id, outputIndex } = this.#begin("rs");
     // Behind a call that was cut short it does not hide that.
@@ -82,10 +80,8 @@ export class OutputWriter {
 
   /** @returns the output index, by which the call is written to and closed. */
   startCall(call: StartedCall): number {
-    this.#bufferedSpace = "";
-    this.#heldLogprobs = [];
+    this.#endProse();
     this.#hasCall = true;
-    this.#closeProse("completed");
     const context = this.#begin(CALL_IDS[call.tool.kind]);
     this.#open.set(context.outputIndex, new CallWriter(context, call));
     return context.outputIndex;
@@ -161,6 +157,13 @@ export class OutputWriter {
     this.#items.push(null);
     this.#lastIndex = outputIndex;
     return { id: this.#settings.createId(kind), outputIndex, emit: this.#emit, budget: this.#budget };
+  }
+
+  /** Before a call: white space that waits is dropped. */
+  #endProse(): void {
+    this.#bufferedSpace = "";
+    this.#heldLogprobs = [];
+    this.#closeProse("completed");
   }
 
   #closeProse(status: ItemStatus): void {

@@ -132,7 +132,7 @@ describe("an item", () => {
       { type: "input_text", text: "Payload:" },
       { type: "encrypted_content", encrypted_content: "count the files" },
     ];
-    const message = { type: "agent_message", author: "/root", recipient: "/root/sub", content };
+    const message = { type: "agent_message", author: "lead", recipient: "lead/sub", content };
     expect(toChatMessages([USER, message])).toEqual([
       { role: "user", content: "Hello\n\nPayload:\n\ncount the files" },
     ]);
