@@ -7,6 +7,7 @@ import {
   ATTACHED,
   createTextParts,
   createToolResult,
+  isNoTurn,
   type ParsedMessage,
   type ToolResultPart,
   type UserPart,
@@ -21,7 +22,7 @@ export function answerCalls(messages: readonly ParsedMessage[]): ParsedMessage[]
   // Results come behind the calls of an assistant's turn, however many messages either is.
   let isAnswering = false;
   for (const message of messages) {
-    if (message.role === "assistant" && message.parts.some(({ kind }) => kind !== "gap")) {
+    if (message.role === "assistant" && !isNoTurn(message.parts)) {
       if (isAnswering) {
         open.close(answered);
         open = new OpenCalls();

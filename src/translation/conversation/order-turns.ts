@@ -1,5 +1,12 @@
 import type { ModelProfile } from "../client-protocol.ts";
-import { type AssistantPart, PARAGRAPH, type ParsedMessage, type Turn, type UserPart } from "./parts.ts";
+import {
+  type AssistantPart,
+  isNoTurn,
+  PARAGRAPH,
+  type ParsedMessage,
+  type Turn,
+  type UserPart,
+} from "./parts.ts";
 
 /** A conversation as chat templates take it: one system prompt, then turns of changing roles. */
 export interface OrderedConversation {
@@ -61,7 +68,7 @@ class TurnList {
     if (!parts.some(({ kind }) => kind !== "gap")) return;
     const last = this.#turns.at(-1);
     if (last?.role === "assistant") append(last.parts, [{ kind: "gap" }, ...parts]);
-    else if (parts.every(({ kind }) => kind === "gap" || kind === "call_carrier")) {
+    else if (isNoTurn(parts)) {
       append(this.#carriers, parts);
     } else {
       this.#turns.push({ role: "assistant", parts: [...this.#carriers, ...parts] });

@@ -97,6 +97,11 @@ export type Turn =
   | { readonly role: "assistant"; readonly parts: AssistantPart[] }
   | { readonly role: "system"; readonly text: string };
 
+/** Whether an assistant's message with these parts is no turn: what it has, if anything, belongs to the next one. */
+export function isNoTurn(parts: readonly AssistantPart[]): boolean {
+  return parts.every(({ kind }) => kind === "gap" || kind === "call_carrier");
+}
+
 /** What stands between texts that are parts of their own. */
 export const PARAGRAPH = "\n\n";
 

@@ -183,4 +183,21 @@ describe("what is carried for a call", () => {
     expect(sent?.["tool_calls"]).toMatchObject([signed("S")]);
     expect(sent).not.toHaveProperty("reasoning_details");
   });
+
+  it("does not stand between a call and its result where it is all that a message holds", () => {
+    const use = (id: string) => ({ type: "tool_use", id, name: "f", input: {} });
+    const result = (id: string) => ({ type: "tool_result", tool_use_id: id, content: id });
+    const carried = { model: "acme/echo", callId: "c", fields: null, details: [TEXT_DETAIL] };
+    const sent = messages.toChatMessages([
+      { role: "user", content: "hi" },
+      { role: "assistant", content: [use("a"), use("b")] },
+      { role: "user", content: [result("a")] },
+      { role: "assistant", content: [{ type: "redacted_thinking", data: packCall(carried) }] },
+      { role: "user", content: [result("b")] },
+    ]);
+    expect(sent.slice(2)).toEqual([
+      { role: "tool", tool_call_id: "a", content: "a" },
+      { role: "tool", tool_call_id: "b", content: "b" },
+    ]);
+  });
 });
