@@ -120,6 +120,12 @@ export const ERRORS = {
     message: "The API key's limit of concurrent requests is reached. Try again when one of them has ended.",
     retryAfterSeconds: 1,
   },
+  upload_limit_exceeded: {
+    status: 429,
+    message:
+      "The API key has as many bytes of request bodies on their way as it may. Try again when one of them has arrived.",
+    retryAfterSeconds: 1,
+  },
   request_header_fields_too_large: { status: 431, message: "The request's headers are too large." },
   internal_error: {
     status: 500,

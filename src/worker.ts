@@ -21,6 +21,7 @@ import { AdmissionsUnderWay } from "./exchange/admissions-under-way.ts";
 import { createAdmitRequest } from "./exchange/admit-request.ts";
 import { createLocalEndpoints } from "./exchange/local-endpoints.ts";
 import { BodyBudget } from "./exchange/body-budget.ts";
+import { Uploads } from "./exchange/uploads.ts";
 import { CountExchange } from "./exchange/count-exchange.ts";
 import { Exchange } from "./exchange/exchange.ts";
 import { ReachedUpstreams } from "./exchange/reached-upstreams.ts";
@@ -78,9 +79,16 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     shares: () => workers.count,
     dashboard: config.dashboard,
   });
-  const { maxBodyBytes, maxBufferedBytes } = config.limits;
+  const { maxBodyBytes, maxBufferedBytes, maxUploadBytes } = config.limits;
   const { maxRequestBytes: maxUpstreamBytes } = createBodyLimits(maxBodyBytes);
   const budget = new BodyBudget({ maxBodyBytes, maxUpstreamBytes, maxBufferedBytes });
+  const uploads = new Uploads({
+    store,
+    maxUploadBytes,
+    maxRequestBytes: maxUpstreamBytes,
+    isOutOfReach: () => outage.isOut,
+    logger: limitLog(logger),
+  });
   let draining = false;
   const handlers = createHandlers({
     store,
@@ -91,6 +99,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     logger,
     clock: systemClock,
     budget,
+    uploads,
     maxMessageBytes: maxMessageBytesOf(config),
     reached: new ReachedUpstreams(options.channel),
     meter: telemetry.meter,
@@ -219,6 +228,7 @@ interface Parts {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly budget: BodyBudget;
+  readonly uploads: Uploads;
   readonly maxMessageBytes: number;
   readonly reached: ReachedUpstreams;
   readonly meter: RequestMeter;
@@ -250,6 +260,7 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     logger: errorLog,
     meter,
     underWay,
+    uploads: parts.uploads,
     dashboard: parts.dashboard,
   });
   const localEndpoints = createLocalEndpoints({
@@ -284,6 +295,7 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     underWay,
     protocols: PROTOCOLS,
     collecting: { budget, maxBytes: parts.maxMessageBytes },
+    uploads: parts.uploads,
     silence: new SilenceWatch(),
     onUnadmitted: () => meter.unadmitted(),
     logger: { ...errorLog, warn: (fields: object, message: string) => logger.warn(fields, message) },

@@ -106,6 +106,7 @@ export class RequestStream implements ProcessListener {
     this.#silence?.end();
     this.#body.take();
     this.#errorBody?.drop();
+    if (!this.#isRequestWhole) this.#endUpload();
     const settle = this.#exchange?.onEnd();
     settle?.catch((error: unknown) =>
       this.#services.logger.error({ err: error }, "an exchange could not be settled"),
@@ -205,6 +206,7 @@ export class RequestStream implements ProcessListener {
     // A second one would leave the first one's hold open for ever.
     if (this.#isRequestWhole) throw new Error("Envoy sent more than a whole request");
     this.#isRequestWhole = true;
+    this.#endUpload();
     return this.#replyOrRefuse(async () => {
       const route = await exchange.onRequestBody(this.#body.take(), this.#query);
       if ("status" in route) return createImmediateReply(route);
@@ -212,6 +214,11 @@ export class RequestStream implements ProcessListener {
       const headers = changesForUpstream(this.#requestHeaders, route);
       return create({ ...route, ...headers }, this.#nextMetadata());
     });
+  }
+
+  /** The body is counted here from now on, or nobody sends it any more. */
+  #endUpload(): void {
+    if (this.#admission !== null) this.#services.uploads.end(this.#admission);
   }
 
   #onResponseHeaders(message: ProcessingRequest__Output): Promise<void> | undefined {

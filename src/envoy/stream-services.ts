@@ -1,6 +1,7 @@
 /** What every ext_proc stream of a worker uses. */
 import type { CollectedBodyOptions } from "../exchange/collected-body.ts";
 import type { LocalEndpoints } from "../exchange/local-endpoints.ts";
+import type { Uploads } from "../exchange/uploads.ts";
 import type { UpstreamCall } from "../exchange/upstream-call.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { Logger } from "../logger.ts";
@@ -15,6 +16,8 @@ export interface StreamServices extends AdmissionReader {
   readonly localEndpoints: LocalEndpoints;
   /** Bounds of what is kept of bodies that are under way; Envoy refuses larger requests first. */
   readonly collecting: CollectedBodyOptions;
+  /** Told when a body has come, or never will. */
+  readonly uploads: Pick<Uploads, "end">;
   readonly silence: Pick<SilenceWatch, "watch">;
   readonly logger: Logger<"warn" | "error">;
 }

@@ -21,6 +21,7 @@ const ENTERED = "e";
 
 /** What few requests have; left out where they have not. */
 interface Others {
+  readonly uploadBytes?: number | undefined;
   readonly keepsEndUser?: true | undefined;
   readonly modelNames?: NonNullable<Admission["modelNames"]> | undefined;
 }
@@ -97,7 +98,7 @@ export function parseAdmissionHeader(header: string): Admission {
   const resetMs = Number(fields.next(","));
   const timeMs = Number(fields.next());
   const tags = unescape(fields.next());
-  const { keepsEndUser = false, modelNames = null } = parseOthers(fields.rest());
+  const { uploadBytes = null, keepsEndUser = false, modelNames = null } = parseOthers(fields.rest());
   return {
     requestId,
     endpoint,
@@ -112,6 +113,7 @@ export function parseAdmissionHeader(header: string): Admission {
     strictCaps: hold === STRICT,
     isEntered: hold === ENTERED,
     concurrencyLimit: concurrencyLimit === "" ? null : Number(concurrencyLimit),
+    uploadBytes,
     models: models === "" ? null : parseModels(models.slice(1)),
     month,
     day,
@@ -172,9 +174,10 @@ function parseModels(text: string): string[] {
   return text === "" ? [] : text.split(",").map(unescape);
 }
 
-function formatOthers({ keepsEndUser, modelNames }: Admission): string {
-  if (!keepsEndUser && modelNames === null) return "";
+function formatOthers({ uploadBytes, keepsEndUser, modelNames }: Admission): string {
+  if (uploadBytes === null && !keepsEndUser && modelNames === null) return "";
   const others: Others = {
+    uploadBytes: uploadBytes ?? undefined,
     keepsEndUser: keepsEndUser ? true : undefined,
     modelNames: modelNames ?? undefined,
   };

@@ -35,6 +35,7 @@ import {
 } from "./reply.ts";
 import { parseRouteRestrictions, restrictModels } from "./route-restrictions.ts";
 import { refuseEndpoint } from "./unknown-endpoint.ts";
+import { declaredBytes, type Uploads } from "./uploads.ts";
 
 /** A request as ext_authz sees it. */
 export interface IncomingRequest {
@@ -84,6 +85,8 @@ export interface AdmissionServices {
   readonly meter: Pick<RequestMeter, "admitted" | "finished">;
   /** Requests that go on before they are decided. */
   readonly underWay: Pick<AdmissionsUnderWay, "mayPass" | "pass" | "learn">;
+  /** Bodies that come behind their admission. */
+  readonly uploads: Pick<Uploads, "bytesOf" | "begin" | "end">;
   /** Where the message of a 402 leads. */
   readonly dashboard: DashboardAddress;
 }
@@ -155,9 +158,10 @@ async function decide(services: AdmissionServices, asked: Asked, caller: Caller)
     if (result.isEntered) entered = result;
     refuseEndpoint(match.endpoint, request);
     const tags = match.endpoint.isMetered ? readTagsHeader(request, result.key.defaultTags) : "";
+    const uploadBytes = await beginUpload(services, asked, result);
     services.underWay.learn(caller.keyId, rate.remaining);
     services.meter.admitted((performance.now() - asked.startMs) / 1000);
-    return { kind: "admitted", admission: createAdmission(result, rate, asked, tags) };
+    return { kind: "admitted", admission: createAdmission(result, rate, asked, { tags, uploadBytes }) };
   } catch (thrown) {
     services.underWay.learn(caller.keyId, 0);
     if (entered !== null) {
@@ -168,8 +172,25 @@ async function decide(services: AdmissionServices, asked: Asked, caller: Caller)
 }
 
 /** It never goes on. Where its admission did not enter it (grace time), Redis may still do so. */
-function leave(services: AdmissionServices, { organizationId, keyId, requestId }: Admission): void {
+function leave(services: AdmissionServices, admission: Admission): void {
+  const { organizationId, keyId, requestId } = admission;
   services.leave({ organizationId, keyId, requestId });
+  services.uploads.end(admission);
+}
+
+/**
+ * What its body counts for; null: it is not counted.
+ * @throws GatewayError 413 `request_too_large`, 429 `upload_limit_exceeded`
+ */
+async function beginUpload(
+  { uploads }: AdmissionServices,
+  { request, requestId }: Asked,
+  { key, organization }: KnownKeyResult,
+): Promise<number | null> {
+  const bytes = uploads.bytesOf(request);
+  if (bytes === null) return null;
+  const upload = { organizationId: organization.id, keyId: key.id, requestId, bytes };
+  return (await uploads.begin(upload, key.name)) ? bytes : null;
 }
 
 /** The answer of one Lua call. */
@@ -223,8 +244,7 @@ function isMeteredCall(endpoint: Endpoint, request: IncomingRequest): boolean {
 
 /** `content-length` of a request that goes upstream; null: unknown, or it does not. */
 function bodyBytesOf({ request, isMetered }: Asked): number | null {
-  const length = request.headers["content-length"];
-  return length !== undefined && isMetered ? Number(length) : null;
+  return isMetered ? declaredBytes(request) : null;
 }
 
 function formatAdmitted(admission: Admission): Verdict {
@@ -241,7 +261,7 @@ function createAdmission(
   { key, organization, month, day, isEntered }: KnownKeyResult,
   rate: RateState,
   { match, protocol, requestId, request, route }: Asked,
-  tags: string,
+  { tags, uploadBytes }: Pick<Admission, "tags" | "uploadBytes">,
 ): Admission {
   const restrictions = parseRouteRestrictions(request.extensions ?? {});
   return {
@@ -258,6 +278,7 @@ function createAdmission(
     strictCaps: organization.strictCaps,
     isEntered,
     concurrencyLimit: key.maxConcurrentRequests,
+    uploadBytes,
     models: restrictModels(key.allowedModels, organization.id, restrictions),
     month,
     day,

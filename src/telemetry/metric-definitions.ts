@@ -33,7 +33,7 @@ export const METRICS = {
   ),
   refusals: counter(
     "inference_gateway_refusals_total",
-    "Requests refused by a limit: bucket, concurrency, a key's cap, an organization's cap.",
+    "Requests refused by a limit: bucket, concurrency, bodies on their way, a key's cap, an organization's cap.",
     ["reason"],
   ),
   unadmitted: counter(

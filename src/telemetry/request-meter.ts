@@ -70,6 +70,7 @@ export const MAX_ORGANIZATION_LABELS = 100;
 const REFUSALS: ReadonlyMap<OwnCode, string> = new Map([
   ["rate_limit_exceeded", "bucket"],
   ["concurrency_limit_exceeded", "concurrency"],
+  ["upload_limit_exceeded", "uploads"],
   ["hard_cap_reached", "key_cap"],
   ["org_hard_cap_reached", "organization_cap"],
 ]);

@@ -16,6 +16,11 @@ export function createLimitsSchema() {
       .describe(
         "What one worker holds of all bodies together, with what is made of them: some five times a body until it has gone upstream; over it 503 `gateway_overloaded`. At least `max_body_bytes`.",
       ),
+    max_upload_bytes: integer(KIBIBYTE, 64 * GIBIBYTE, "bytes")
+      .default(268_435_456)
+      .describe(
+        "What one key may have on its way to this gateway at a time, of request bodies of 64 KiB or more by their declared length; all keys of an organization together twice that; over it 429 `upload_limit_exceeded`. Over all workers and hosts; a single body is always taken.",
+      ),
   });
 }
 

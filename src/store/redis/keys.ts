@@ -48,6 +48,10 @@ export const holdsKey = (organizationId: string): string => `igw:{${organization
 /** Sorted set by deadline: requests in flight of a key that has a limit of them. */
 export const inflightKey = (organizationId: string, keyId: string): string =>
   `igw:{${organizationId}}:inflight:${keyId}`;
+/** Sorted set by deadline: bodies of an organization that are on their way, "<request id> <key id> <bytes>". */
+export const uploadsKey = (organizationId: string): string => `igw:{${organizationId}}:uploads`;
+/** Hash: `organization`, `key:<id>`: the bytes of these. */
+export const uploadBytesKey = (organizationId: string): string => `igw:{${organizationId}}:upload-bytes`;
 /** Stream: the last requests that were not refused at admission. */
 export const recentKey = (organizationId: string): string => `igw:{${organizationId}}:recent`;
 /** Stream: the last requests that were refused at admission. */

@@ -19,6 +19,8 @@ interface ScriptDefinition {
 /** Commands of the client, by name. `test/store/scripts.test.ts` holds the numbers against the header of each file. */
 export const SCRIPTS = {
   igwAdmit: { file: "admit.lua", numberOfKeys: 8 },
+  igwBeginUpload: { file: "begin-upload.lua", numberOfKeys: 2 },
+  igwEndUpload: { file: "end-upload.lua", numberOfKeys: 2 },
   igwReadBuckets: { file: "read-buckets.lua" },
   igwHold: { file: "hold.lua", numberOfKeys: 7 },
   igwCharge: { file: "charge.lua", numberOfKeys: 12 },

@@ -10,7 +10,7 @@ import { openaiError, type ScriptedAnswer } from "../../support/scripted-answer.
 import type { CreatedKey } from "../../support/test-key.ts";
 import type { KeySettings } from "../../../src/settings/key.ts";
 import type { OrganizationSettings } from "../../../src/settings/organization.ts";
-import { type RawResponse, send } from "../edge/raw-client.ts";
+import { type RawResponse, send, startUpload } from "../edge/raw-client.ts";
 import { killAllWorkers } from "./worker-processes.ts";
 
 export const WORKERS = 2;
@@ -110,6 +110,21 @@ async function fillPlaces(at: Provocation): Promise<RawResponse> {
   const second = await at.send(key);
   await first;
   return second;
+}
+
+/** Two bodies that do not come, of which one has room: the other one is answered. */
+async function fillUploads(at: Provocation): Promise<RawResponse> {
+  const { key } = await at.createKey({ name: "ci" });
+  const { path } = at.route;
+  const head = [
+    `POST ${path} HTTP/1.1`,
+    "host: gateway.example",
+    `authorization: Bearer ${key}`,
+    `content-length: ${MAX_BODY_BYTES}`,
+  ];
+  const port = Number(new URL(at.chat.stack.baseUrl).port);
+  const begun = [1, 2].map(() => startUpload(port, `${head.join("\r\n")}\r\n\r\n{ `));
+  return Promise.race(begun.map((upload) => upload.finish()));
 }
 
 async function pauseRedis(at: Provocation): Promise<RawResponse> {
@@ -262,6 +277,12 @@ export const PROVOKED: Readonly<Partial<Record<ErrorCode, ProvokedError>>> = {
     provoke: fillPlaces,
     message: /^API key "ci" has its limit of 1 concurrent request in flight\. /,
     retryAfter: "1",
+  },
+  upload_limit_exceeded: {
+    provoke: fillUploads,
+    message: /^API key "ci" may have 1048576 bytes of request bodies on their way at a time\. /,
+    retryAfter: "1",
+    closes: true,
   },
   request_header_fields_too_large: {
     provoke: (at) => at.send(at.chat.key.key, { headers: { large: "x".repeat(70_000) } }),

@@ -45,6 +45,7 @@ export const ADMISSION: Admission = {
   strictCaps: false,
   isEntered: false,
   concurrencyLimit: null,
+  uploadBytes: null,
   models: null,
   tags: "",
   keepsEndUser: false,
@@ -88,6 +89,8 @@ export function openStream(script: StoreScript & { countPrompt?: () => Promise<n
     meter,
   };
   const missing = () => Promise.reject(new Error("not in this test"));
+  /** Admissions whose body is on its way no longer. */
+  const endedUploads: string[] = [];
   const underWay = new AdmissionsUnderWay({ isSameWorker: () => true, clock: { monotonicMs: () => 0 } });
   const stream = new RequestStream(
     {
@@ -117,6 +120,7 @@ export function openStream(script: StoreScript & { countPrompt?: () => Promise<n
           return { heard: () => undefined, told: () => undefined, end: () => undefined };
         },
       },
+      uploads: { end: ({ requestId }) => void endedUploads.push(requestId) },
       collecting: { budget: services.budget, maxBytes: MAX_MESSAGE_BYTES },
       logger,
     },
@@ -129,7 +133,8 @@ export function openStream(script: StoreScript & { countPrompt?: () => Promise<n
     await settle(() => replies.length > expected);
     return replies;
   };
-  return { stream, send, replies, logged, silent, seen, finished, underWay, budget: services.budget };
+  const { budget } = services;
+  return { stream, send, replies, logged, silent, seen, finished, underWay, endedUploads, budget };
 }
 
 export function headers(fields: Record<string, string>, endOfStream = false): object {

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { ProcessingResponse } from "../../../src/envoy/messages/generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
 import { ADMISSION_HEADER, UPSTREAM_HEADER } from "../../../src/envoy/names.ts";
 import {
+  ADMISSION,
   MAX_MESSAGE_BYTES,
   MODEL,
   VALID,
@@ -140,6 +141,23 @@ describe("RequestStream", () => {
     expect(budget.bufferedBytes).toBe(1);
     stream.onEnd();
     expect(budget.bufferedBytes).toBe(0);
+  });
+
+  it("counts a body as on its way until all of it is here", async () => {
+    const { stream, send, endedUploads } = openStream();
+    stream.onMessage(requestHeaders({ uploadBytes: 100_000 }));
+    stream.onMessage({ request_body: { body: Buffer.from("{"), end_of_stream: false } });
+    expect(endedUploads).toEqual([]);
+    await send(requestBody("}"));
+    stream.onEnd();
+    expect(endedUploads).toEqual([ADMISSION.requestId]);
+  });
+
+  it("counts a body no longer whose client went away", async () => {
+    const { stream, endedUploads } = openStream();
+    stream.onMessage(requestHeaders({ uploadBytes: 100_000 }));
+    stream.onEnd();
+    expect(endedUploads).toEqual([ADMISSION.requestId]);
   });
 
   it("passes chunks of a stream on at once, without a turn of the event loop", async () => {

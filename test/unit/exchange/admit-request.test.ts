@@ -1,110 +1,10 @@
 /** Only what a real Redis cannot play: calls that fail, hang or answer in an order of the test's choice. */
 import { describe, expect, it } from "vitest";
-import { KeyDirectory } from "../../../src/auth/key-directory.ts";
-import { createKey, hashKey } from "../../../src/auth/key-format.ts";
+import { hashKey } from "../../../src/auth/key-format.ts";
 import { createDeferred } from "../../../src/deferred.ts";
-import { AdmissionsUnderWay } from "../../../src/exchange/admissions-under-way.ts";
-import {
-  createAdmitRequest,
-  type IncomingRequest,
-  type Verdict,
-} from "../../../src/exchange/admit-request.ts";
-import type { AdmitInput, AdmitResult, KnownKeyResult } from "../../../src/store/types/admission.ts";
-import { NOTHING_OWN } from "../../../src/store/types/own-spend.ts";
-import { PROTOCOLS } from "../../../src/translation/protocols.ts";
-import { createRecordingMeter } from "./meter-fixture.ts";
-
-const KEY = createKey();
-const ADMITTED: KnownKeyResult = {
-  decision: "admitted",
-  timeMs: Date.UTC(2026, 10, 21),
-  month: "2026-11",
-  day: "2026-11-21",
-  key: {
-    id: "key_1",
-    name: "ci",
-    display: "sk-igw-…1234",
-    requestsPerMinute: 60,
-    hardCapCents: null,
-    budgetCents: null,
-    allowedModels: null,
-    maxConcurrentRequests: null,
-    expiresAtMs: null,
-    defaultTags: null,
-    spentMicrocents: 0n,
-  },
-  organization: {
-    id: "org_1",
-    name: "Acme",
-    currency: "USD",
-    hardCapCents: null,
-    budgetCents: null,
-    strictCaps: false,
-    endUserTag: false,
-    modelNames: { aliases: {}, defaultModel: null },
-    spentMicrocents: 0n,
-  },
-  bucket: { remaining: 9, capacity: 10, resetMs: 1000, retryAfterSeconds: 0 },
-  concurrentRequests: null,
-  isEntered: true,
-  own: NOTHING_OWN,
-};
-
-interface Script {
-  readonly lookUp?: () => Promise<{ organizationId: string; keyId: string } | null>;
-  readonly admit?: (input: AdmitInput) => Promise<AdmitResult>;
-  readonly isReady?: boolean;
-  readonly isOnlyWorker?: boolean;
-}
-
-function open(script: Script = {}) {
-  const seen = { lookUps: 0, admits: [] as AdmitInput[], logged: [] as object[], left: [] as object[] };
-  const directory = new KeyDirectory({
-    clock: { nowMs: () => 0, monotonicMs: () => 0 },
-    lookUp: () => {
-      seen.lookUps += 1;
-      return script.lookUp?.() ?? Promise.resolve({ organizationId: "org_1", keyId: "key_1" });
-    },
-  });
-  const { meter, finished } = createRecordingMeter();
-  const isSameWorker = () => script.isOnlyWorker ?? false;
-  const underWay = new AdmissionsUnderWay({ isSameWorker, clock: { monotonicMs: () => 0 } });
-  const admitRequest = createAdmitRequest({
-    directory,
-    admit: (input) => {
-      seen.admits.push(input);
-      return script.admit?.(input) ?? Promise.resolve(ADMITTED);
-    },
-    leave: (request) => void seen.left.push(request),
-    protocols: PROTOCOLS,
-    createRequestId: () => `req_${seen.admits.length + 1}`,
-    isReady: () => script.isReady ?? true,
-    logger: { error: (fields) => void seen.logged.push(fields) },
-    meter,
-    underWay,
-    dashboard: { baseUrl: null, contact: null },
-  });
-  const send = (request: Partial<IncomingRequest> = {}, asker = { isOver: false }) =>
-    admitRequest(
-      {
-        method: "POST",
-        path: "/v1/chat/completions",
-        headers: { authorization: `Bearer ${KEY}` },
-        ...request,
-      },
-      asker,
-    );
-  /** Status and code of the refusal. */
-  const refusal = async (request: Partial<IncomingRequest> = {}): Promise<string> => {
-    const verdict = await send(request);
-    if (verdict.kind !== "refused") return verdict.kind;
-    const { error } = JSON.parse(verdict.reply.body) as { error: { code: string } };
-    return `${verdict.reply.status} ${error.code}`;
-  };
-  return { send, refusal, seen, finished, underWay };
-}
-
-const away = () => Promise.reject(new Error("Redis is away: secret.internal"));
+import type { Verdict } from "../../../src/exchange/admit-request.ts";
+import type { AdmitResult } from "../../../src/store/types/admission.ts";
+import { ADMITTED, away, KEY, openAdmission } from "./admit-request-fixture.ts";
 
 describe("createAdmitRequest", () => {
   it.each([
@@ -112,7 +12,7 @@ describe("createAdmitRequest", () => {
     { what: "may still enter, late", isEntered: false },
   ])("gives up what Redis $what when the client has gone meanwhile", async ({ isEntered }) => {
     const admitted = createDeferred<AdmitResult>();
-    const { send, seen } = open({ admit: () => admitted.promise });
+    const { send, seen } = openAdmission({ admit: () => admitted.promise });
     const asker = { isOver: false };
     const verdict = send({}, asker);
     asker.isOver = true;
@@ -122,7 +22,7 @@ describe("createAdmitRequest", () => {
   });
 
   it("asks Redis once for each request, under an id of its own", async () => {
-    const { send, seen } = open();
+    const { send, seen } = openAdmission();
     const verdict = await send();
     await send();
     expect(verdict.kind).toBe("admitted");
@@ -133,7 +33,7 @@ describe("createAdmitRequest", () => {
   });
 
   it("leaves Redis when it refuses for its headers what Redis has entered, and nothing that it admits", async () => {
-    const { send, refusal, seen } = open();
+    const { send, refusal, seen } = openAdmission();
     await send();
     expect(seen.left).toEqual([]);
     const headers = { authorization: `Bearer ${KEY}`, "x-tags": "no pair" };
@@ -147,7 +47,7 @@ describe("createAdmitRequest", () => {
   ])(
     "refuses with 503 when $name, asks no second time, and keeps the reason to the log",
     async ({ script, admits }) => {
-      const { send, seen } = open(script);
+      const { send, seen } = openAdmission(script);
       const verdict = await send();
       expect(verdict).toMatchObject({ kind: "refused", reply: { status: 503 } });
       expect(JSON.stringify(verdict)).not.toContain("secret.internal");
@@ -165,20 +65,22 @@ describe("createAdmitRequest", () => {
       request: { headers: { authorization: `Bearer ${KEY}`, "content-encoding": "gzip" } },
     },
   ])("asks for no caps and no place for $name", async ({ request }) => {
-    const { refusal, seen } = open({ admit: away });
+    const { refusal, seen } = openAdmission({ admit: away });
     expect(await refusal(request)).toBe("503 gateway_unavailable");
     expect(seen.admits).toMatchObject([{ metered: false }]);
   });
 
   it("asks nobody about a key with a wrong checksum", async () => {
-    const { refusal, seen } = open();
+    const { refusal, seen } = openAdmission();
     const wrong = KEY.endsWith("0") ? `${KEY.slice(0, -1)}1` : `${KEY.slice(0, -1)}0`;
     expect(await refusal({ headers: { "x-api-key": wrong } })).toBe("401 invalid_api_key");
     expect([seen.lookUps, seen.admits]).toEqual([0, []]);
   });
 
   it("looks a key up again once its record has said that the key is no longer its own", async () => {
-    const { refusal, seen } = open({ admit: () => Promise.resolve({ decision: "unknown_key", timeMs: 0 }) });
+    const { refusal, seen } = openAdmission({
+      admit: () => Promise.resolve({ decision: "unknown_key", timeMs: 0 }),
+    });
     expect([await refusal(), await refusal()]).toEqual(["401 invalid_api_key", "401 invalid_api_key"]);
     expect(seen.lookUps).toBe(2);
   });
@@ -189,7 +91,7 @@ describe("createAdmitRequest", () => {
     { method: "POST", path: "/v1/chat/completions/", refused: "404 unknown_endpoint" },
     { method: "POST", path: "/healthz", refused: "405 method_not_allowed" },
   ])("takes a token before it answers $method $path with $refused", async ({ method, path, refused }) => {
-    const { refusal, seen } = open();
+    const { refusal, seen } = openAdmission();
     expect(await refusal({ method, path })).toBe(refused);
     expect(seen.admits).toHaveLength(1);
   });
@@ -203,7 +105,7 @@ describe("createAdmitRequest", () => {
     { decision: "key_cap_reached", refused: "402 hard_cap_reached" },
     { decision: "organization_cap_reached", refused: "402 org_hard_cap_reached" },
   ] as const)("means $refused by $decision, whatever the endpoint", async ({ decision, refused }) => {
-    const { refusal } = open({ admit: () => Promise.resolve({ ...ADMITTED, decision }) });
+    const { refusal } = openAdmission({ admit: () => Promise.resolve({ ...ADMITTED, decision }) });
     expect(await refusal()).toBe(refused);
     expect(await refusal({ path: "/v1/nothing" })).toBe(refused);
   });
@@ -214,7 +116,7 @@ describe("createAdmitRequest", () => {
     { path: "/v1/chat/completions?a=b", bucket: "requests", metered: true },
     { path: "/v1/key", bucket: "requests", metered: false },
   ])("asks for the bucket of $bucket at $path", async ({ path, bucket, metered }) => {
-    const { send, seen } = open();
+    const { send, seen } = openAdmission();
     await send({ path });
     expect(seen.admits).toMatchObject([{ bucket, metered }]);
   });
@@ -223,7 +125,7 @@ describe("createAdmitRequest", () => {
     { isReady: true, status: 200 },
     { isReady: false, status: 503 },
   ])("answers readiness without a key, and takes no token ($status)", async ({ isReady, status }) => {
-    const { send, seen, finished } = open({ isReady });
+    const { send, seen, finished } = openAdmission({ isReady });
     const verdict = await send({ method: "GET", path: "/readyz", headers: {} });
     expect(verdict).toMatchObject({ kind: "answered", reply: { status } });
     expect(seen.admits).toEqual([]);
@@ -239,13 +141,13 @@ describe("createAdmitRequest", () => {
       admits: 1,
     },
   ])("tells readiness to no other method: $name", async ({ headers, refused, admits }) => {
-    const { refusal, seen } = open();
+    const { refusal, seen } = openAdmission();
     expect(await refusal({ method: "POST", path: "/readyz", headers })).toBe(refused);
     expect(seen.admits).toHaveLength(admits);
   });
 
   it("tells the end of what it refuses, once, with the id and the caller; of what goes on, nothing", async () => {
-    const { send, finished } = open();
+    const { send, finished } = openAdmission();
     await send();
     expect(finished).toEqual([]);
     await send({ method: "GET" });
@@ -262,7 +164,7 @@ describe("createAdmitRequest", () => {
   });
 
   it("shortens a route for the list of recent requests, and leaves its query out", async () => {
-    const { send, seen } = open();
+    const { send, seen } = openAdmission();
     await send({ path: `/v1/${"x".repeat(5_000)}?key=${KEY}` });
     expect(seen.admits[0]?.route).toHaveLength(200);
     await send({ path: `/v1/messages?key=${KEY}` });
@@ -277,7 +179,10 @@ describe("createAdmitRequest", () => {
     it("lets a request pass before Redis has decided; ext_proc gets the decision, with what ext_authz could not say", async () => {
       let answer: (result: AdmitResult) => void = () => undefined;
       const answers = [Promise.resolve(ADMITTED), new Promise<AdmitResult>((resolve) => (answer = resolve))];
-      const { send, underWay } = open({ admit: () => answers.shift() ?? away(), isOnlyWorker: true });
+      const { send, underWay } = openAdmission({
+        admit: () => answers.shift() ?? away(),
+        isOnlyWorker: true,
+      });
       const first = await send({ headers });
       expect(admissionHeader(first)).toContain("|org_1|");
       const second = await send({ headers });
@@ -311,7 +216,7 @@ describe("createAdmitRequest", () => {
         const result = results.shift() ?? null;
         return result === null ? away() : Promise.resolve(result);
       };
-      const { send, refusal, underWay, finished } = open({ admit, isOnlyWorker: true });
+      const { send, refusal, underWay, finished } = openAdmission({ admit, isOnlyWorker: true });
       await send({ headers });
       expect((await send({ headers })).kind).toBe("admitted");
       const decision = await underWay.take("req_2")?.decided;
@@ -321,7 +226,7 @@ describe("createAdmitRequest", () => {
     });
 
     it("leaves Redis when it refuses for its headers what Redis has entered", async () => {
-      const { send, seen, underWay } = open({ isOnlyWorker: true });
+      const { send, seen, underWay } = openAdmission({ isOnlyWorker: true });
       await send({ headers });
       await send({ headers: { ...headers, "x-tags": "no pair" } });
       expect(await underWay.take("req_2")?.decided).toMatchObject({ reply: { status: 400 } });
@@ -335,7 +240,7 @@ describe("createAdmitRequest", () => {
       { name: "its body is compressed", request: { headers: { ...headers, "content-encoding": "gzip" } } },
       { name: "it is a count of tokens", request: { headers, path: "/v1/messages/count_tokens" } },
     ])("waits for Redis where $name", async ({ request }) => {
-      const { send, underWay } = open({ isOnlyWorker: true });
+      const { send, underWay } = openAdmission({ isOnlyWorker: true });
       await send({ headers });
       const verdict = await send(request);
       expect(admissionHeader(verdict)).not.toBe("awaited req_2 chat");

@@ -26,6 +26,7 @@ export const ADMISSION: Admission = {
   strictCaps: false,
   isEntered: false,
   concurrencyLimit: null,
+  uploadBytes: null,
   models: null,
   tags: "",
   keepsEndUser: false,

@@ -1,0 +1,119 @@
+/** Uploads that begin and do not end, over HTTP/1.1 and HTTP/2. */
+import { once } from "node:events";
+import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp2 } from "node:http2";
+import { connect, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { onTestFinished } from "vitest";
+import { CHAT_PATH } from "../../support/chat-stack.ts";
+
+export type HttpVersion = "HTTP/1.1" | "HTTP/2";
+
+export interface UploadOptions {
+  readonly port: number;
+  readonly key: string;
+  readonly version: HttpVersion;
+  readonly path?: string;
+  /** What the whole body has. */
+  readonly bytes: number;
+  /** So many of them do not come. */
+  readonly missingBytes: number;
+  /** The length is not said: chunks, or frames until the last one. */
+  readonly isOfUnknownLength?: boolean;
+}
+
+export interface UnfinishedUpload {
+  /** "held": all that comes was sent, and nothing is answered so far; else the answer, as it came. */
+  readonly outcome: string;
+  /** What it is answered in the end. */
+  readonly answer: Promise<string>;
+  /** Its client goes away. */
+  leave(): void;
+}
+
+const PIECE = Buffer.alloc(256 * 1024, 0x20);
+
+/** Resolves once all that comes is sent, or Envoy has answered. What is held is left when the test is finished. */
+export async function beginUpload(options: UploadOptions): Promise<UnfinishedUpload> {
+  const { body, answer, leave } =
+    options.version === "HTTP/1.1" ? await openHttp1(options) : await openHttp2(options);
+  onTestFinished(leave);
+  const sent = sendPieces(body, options);
+  const outcome = await Promise.race([sent, answer]);
+  return { outcome, answer, leave };
+}
+
+interface Opened {
+  readonly body: Pick<Duplex, "write" | "once">;
+  readonly answer: Promise<string>;
+  readonly leave: () => void;
+}
+
+async function sendPieces(
+  body: Opened["body"],
+  { bytes, missingBytes, version, isOfUnknownLength = false }: UploadOptions,
+): Promise<"held"> {
+  const isChunked = version === "HTTP/1.1" && isOfUnknownLength;
+  for (let left = bytes - missingBytes; left > 0; left -= PIECE.length) {
+    const piece = PIECE.subarray(0, Math.min(left, PIECE.length));
+    if (isChunked) body.write(`${piece.length.toString(16)}\r\n`);
+    const isTaken = body.write(isChunked ? Buffer.concat([piece, Buffer.from("\r\n")]) : piece);
+    if (!isTaken) await new Promise((resolve) => body.once("drain", () => resolve(null)));
+  }
+  await new Promise((resolve) => body.write(Buffer.alloc(0), resolve));
+  return "held";
+}
+
+async function openHttp1(options: UploadOptions): Promise<Opened> {
+  const { port, key, path = CHAT_PATH, bytes, isOfUnknownLength = false } = options;
+  const socket = connect(port, "127.0.0.1");
+  const answer = readText(socket);
+  await once(socket, "connect");
+  const length = isOfUnknownLength ? "transfer-encoding: chunked" : `content-length: ${bytes}`;
+  const head = [`POST ${path} HTTP/1.1`, "host: gateway", `authorization: Bearer ${key}`, length];
+  socket.write(`${head.join("\r\n")}\r\ncontent-type: application/json\r\n\r\n`);
+  return { body: socket, answer, leave: () => void socket.destroy() };
+}
+
+/** Whatever has come by when the answer is whole or the connection ends. */
+function readText(socket: Socket): Promise<string> {
+  return new Promise((resolve) => {
+    let text = "";
+    socket.on("data", (piece: Buffer) => {
+      text += piece.toString();
+      const [, length] = /content-length: (\d+)/.exec(text) ?? [];
+      const end = text.indexOf("\r\n\r\n");
+      if (end !== -1 && text.length >= end + 4 + Number(length)) resolve(text);
+    });
+    socket.on("error", () => resolve(text));
+    socket.on("close", () => resolve(text));
+  });
+}
+
+async function openHttp2(options: UploadOptions): Promise<Opened> {
+  const { port, key, path = CHAT_PATH, bytes, isOfUnknownLength = false } = options;
+  const session = connectHttp2(`http://127.0.0.1:${port}`);
+  session.on("error", () => undefined);
+  const stream = session.request({
+    ":method": "POST",
+    ":path": path,
+    authorization: `Bearer ${key}`,
+    "content-type": "application/json",
+    ...(isOfUnknownLength ? {} : { "content-length": String(bytes) }),
+  });
+  return { body: stream, answer: readAnswer(session, stream), leave: () => session.destroy() };
+}
+
+function readAnswer(session: ClientHttp2Session, stream: ClientHttp2Stream): Promise<string> {
+  return new Promise((resolve) => {
+    let text = "";
+    stream.on("response", (headers) => {
+      text += `status ${headers[":status"]} `;
+    });
+    stream.on("data", (piece: Buffer) => {
+      text += piece.toString();
+    });
+    stream.on("end", () => resolve(text));
+    stream.on("error", () => resolve(text));
+    session.on("close", () => resolve(text));
+  });
+}

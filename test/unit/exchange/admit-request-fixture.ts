@@ -1,0 +1,134 @@
+/** What admits requests, with a Redis that answers as a test says. */
+import { KeyDirectory } from "../../../src/auth/key-directory.ts";
+import { createKey } from "../../../src/auth/key-format.ts";
+import { AdmissionsUnderWay } from "../../../src/exchange/admissions-under-way.ts";
+import { createAdmitRequest, type IncomingRequest } from "../../../src/exchange/admit-request.ts";
+import { Uploads } from "../../../src/exchange/uploads.ts";
+import type {
+  AdmitInput,
+  AdmitResult,
+  BegunUpload,
+  KnownKeyResult,
+  Upload,
+} from "../../../src/store/types/admission.ts";
+import { NOTHING_OWN } from "../../../src/store/types/own-spend.ts";
+import { PROTOCOLS } from "../../../src/translation/protocols.ts";
+import { createRecordingMeter } from "./meter-fixture.ts";
+
+export const KEY = createKey();
+const MAX_REQUEST_BYTES = 1_000_000;
+export const ADMITTED: KnownKeyResult = {
+  decision: "admitted",
+  timeMs: Date.UTC(2026, 10, 21),
+  month: "2026-11",
+  day: "2026-11-21",
+  key: {
+    id: "key_1",
+    name: "ci",
+    display: "sk-igw-…1234",
+    requestsPerMinute: 60,
+    hardCapCents: null,
+    budgetCents: null,
+    allowedModels: null,
+    maxConcurrentRequests: null,
+    expiresAtMs: null,
+    defaultTags: null,
+    spentMicrocents: 0n,
+  },
+  organization: {
+    id: "org_1",
+    name: "Acme",
+    currency: "USD",
+    hardCapCents: null,
+    budgetCents: null,
+    strictCaps: false,
+    endUserTag: false,
+    modelNames: { aliases: {}, defaultModel: null },
+    spentMicrocents: 0n,
+  },
+  bucket: { remaining: 9, capacity: 10, resetMs: 1000, retryAfterSeconds: 0 },
+  concurrentRequests: null,
+  isEntered: true,
+  own: NOTHING_OWN,
+};
+
+interface Script {
+  readonly lookUp?: () => Promise<{ organizationId: string; keyId: string } | null>;
+  readonly admit?: (input: AdmitInput) => Promise<AdmitResult>;
+  readonly beginUpload?: (upload: Upload) => Promise<BegunUpload>;
+  readonly isOutOfReach?: boolean;
+  readonly isReady?: boolean;
+  readonly isOnlyWorker?: boolean;
+}
+
+/** A caller of `createAdmitRequest` with these answers of Redis, and what was asked of it. */
+export function openAdmission(script: Script = {}) {
+  const seen = {
+    lookUps: 0,
+    admits: [] as AdmitInput[],
+    logged: [] as object[],
+    left: [] as object[],
+    begun: [] as number[],
+    arrived: [] as Upload[],
+  };
+  const directory = new KeyDirectory({
+    clock: { nowMs: () => 0, monotonicMs: () => 0 },
+    lookUp: () => {
+      seen.lookUps += 1;
+      return script.lookUp?.() ?? Promise.resolve({ organizationId: "org_1", keyId: "key_1" });
+    },
+  });
+  const { meter, finished } = createRecordingMeter();
+  const isSameWorker = () => script.isOnlyWorker ?? false;
+  const underWay = new AdmissionsUnderWay({ isSameWorker, clock: { monotonicMs: () => 0 } });
+  const logger = { error: (fields: object) => void seen.logged.push(fields) };
+  const uploads = new Uploads({
+    store: {
+      beginUpload: (upload) => {
+        seen.begun.push(upload.bytes);
+        return script.beginUpload?.(upload) ?? Promise.resolve("begun");
+      },
+      endUpload: async (upload) => void seen.arrived.push(upload),
+    },
+    maxUploadBytes: 4 * MAX_REQUEST_BYTES,
+    maxRequestBytes: MAX_REQUEST_BYTES,
+    isOutOfReach: () => script.isOutOfReach ?? false,
+    logger,
+  });
+  const admitRequest = createAdmitRequest({
+    directory,
+    admit: (input) => {
+      seen.admits.push(input);
+      return script.admit?.(input) ?? Promise.resolve(ADMITTED);
+    },
+    leave: (request) => void seen.left.push(request),
+    protocols: PROTOCOLS,
+    createRequestId: () => `req_${seen.admits.length + 1}`,
+    isReady: () => script.isReady ?? true,
+    logger,
+    meter,
+    underWay,
+    uploads,
+    dashboard: { baseUrl: null, contact: null },
+  });
+  const send = (request: Partial<IncomingRequest> = {}, asker = { isOver: false }) =>
+    admitRequest(
+      {
+        method: "POST",
+        path: "/v1/chat/completions",
+        headers: { authorization: `Bearer ${KEY}` },
+        ...request,
+      },
+      asker,
+    );
+  /** Status and code of the refusal. */
+  const refusal = async (request: Partial<IncomingRequest> = {}): Promise<string> => {
+    const verdict = await send(request);
+    if (verdict.kind !== "refused") return verdict.kind;
+    const { error } = JSON.parse(verdict.reply.body) as { error: { code: string } };
+    return `${verdict.reply.status} ${error.code}`;
+  };
+  return { send, refusal, seen, finished, underWay };
+}
+
+export const away = () => Promise.reject(new Error("Redis is away: secret.internal"));
