@@ -1,8 +1,9 @@
 /** How a client's request is carried to its model's upstream, and what a client is told where it cannot be. */
 import type { Model } from "../catalog/catalog.ts";
 import { GatewayError } from "../errors.ts";
+import type { EndpointName } from "../limits/admission.ts";
 import type { ModelTarget, Protocol, ProtocolName, Translation } from "../translation/client-protocol.ts";
-import { listMeteredPaths } from "./endpoints.ts";
+import { listAnsweringPaths } from "./endpoints.ts";
 
 /** What the upstream speaks itself passes through; chat is what everything else is translated to. */
 function findTranslation(
@@ -26,12 +27,19 @@ export function chooseTranslation(
   throw new GatewayError("endpoint_not_available_for_model", { message, param: "model" });
 }
 
+/** The translation at one of the protocol's endpoints. */
+export function atEndpoint(translation: Translation, endpoint: EndpointName): Translation {
+  if (endpoint !== "responses_compact") return translation;
+  if (translation.compaction === undefined) throw new GatewayError("unknown_endpoint");
+  return translation.compaction;
+}
+
 /** The paths at which a model is served. */
 export function listEndpoints(
   model: Pick<Model, "protocols">,
   protocols: Readonly<Record<ProtocolName, Protocol>>,
 ): string[] {
-  return listMeteredPaths((name) => findTranslation(protocols[name], model) !== null);
+  return listAnsweringPaths((name) => findTranslation(protocols[name], model) !== null);
 }
 
 /** The model under the name that the client asked for, which its answer carries. */

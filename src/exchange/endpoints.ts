@@ -24,6 +24,7 @@ export interface EndpointMatch {
 const CHAT: Endpoint = { name: "chat_completions", protocol: "chat", isMetered: true, methods: ["POST"] };
 const MESSAGES: Endpoint = { name: "messages", protocol: "messages", isMetered: true, methods: ["POST"] };
 const RESPONSES: Endpoint = { name: "responses", protocol: "responses", isMetered: true, methods: ["POST"] };
+const RESPONSES_COMPACT: Endpoint = { ...RESPONSES, name: "responses_compact" };
 const EMBEDDINGS: Endpoint = {
   name: "embeddings",
   protocol: "embeddings",
@@ -64,6 +65,7 @@ const BY_PATH: ReadonlyMap<string, Endpoint> = new Map([
   ["/v1/chat/completions", CHAT],
   ["/v1/messages", MESSAGES],
   ["/v1/responses", RESPONSES],
+  ["/v1/responses/compact", RESPONSES_COMPACT],
   ["/v1/embeddings", EMBEDDINGS],
   ["/v1/completions", COMPLETIONS],
   ["/v1/messages/count_tokens", COUNT_TOKENS],
@@ -112,10 +114,13 @@ function decode(encoded: string): string | null {
   }
 }
 
-/** Paths of the endpoints whose requests go upstream, of the protocols that are wanted. */
-export function listMeteredPaths(isWanted: (protocol: ProtocolName) => boolean): string[] {
+/** One of each protocol: where its models answer. */
+const ANSWERING: ReadonlySet<Endpoint> = new Set([CHAT, MESSAGES, RESPONSES, EMBEDDINGS, COMPLETIONS]);
+
+/** Paths of the endpoints at which models answer, of the protocols that are wanted. */
+export function listAnsweringPaths(isWanted: (protocol: ProtocolName) => boolean): string[] {
   return [...BY_PATH]
-    .filter(([, { isMetered, protocol }]) => isMetered && isWanted(protocol))
+    .filter(([, endpoint]) => ANSWERING.has(endpoint) && isWanted(endpoint.protocol))
     .map(([path]) => path);
 }
 

@@ -23,7 +23,13 @@ import type {
 import { takeCostWish } from "../translation/cost-wish.ts";
 import { mapUpstreamError } from "../translation/upstream/map-error.ts";
 import { howItFailed, joinOutputs } from "./answer-output.ts";
-import { chooseTranslation, formatUpstreamPath, listForwarded, targetOf } from "./choose-translation.ts";
+import {
+  atEndpoint,
+  chooseTranslation,
+  formatUpstreamPath,
+  listForwarded,
+  targetOf,
+} from "./choose-translation.ts";
 import type { ExchangeServices } from "./exchange-services.ts";
 import { HeldBody } from "./held-body.ts";
 import { measureParsed } from "../translation/json/measure-memory.ts";
@@ -121,7 +127,8 @@ export class Exchange implements UpstreamCall {
       const model = catalog().requireModel(read.model, this.admission);
       this.#model = model;
       this.#target = targetOf(model, read.model);
-      const translation = chooseTranslation(this.#protocol, model, protocols);
+      const chosen = chooseTranslation(this.#protocol, model, protocols);
+      const translation = atEndpoint(chosen, this.admission.endpoint);
       const request = translation.parseRequest(read);
       const draft = new UpstreamDraft(request, this.#target, this.admission.strictCaps);
       budget.checkUpstreamBody(draft.byteLength);

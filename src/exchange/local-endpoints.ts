@@ -77,6 +77,7 @@ async function answerWithoutBody(
     case "chat_completions":
     case "messages":
     case "responses":
+    case "responses_compact":
     case "embeddings":
     case "completions":
     case "count_tokens":

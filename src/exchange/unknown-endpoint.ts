@@ -22,8 +22,8 @@ const HINTS: readonly (readonly [prefix: string, hint: string])[] = [
   ["/v1/v1/", "The base URL has `/v1` once too often: Anthropic clients take it without a path."],
 ];
 
-/** What clients ask for by the id of an earlier response. `compact` is an endpoint of its own, which is not here. */
-const STORED_RESPONSE = /^\/v1\/responses\/(?!compact$)[^/]+(?:\/(?:cancel|input_items))?$/;
+/** What clients ask for by the id of an earlier response. */
+const STORED_RESPONSE = /^\/v1\/responses\/[^/]+(?:\/(?:cancel|input_items))?$/;
 
 /**
  * Refuses what is no endpoint, a method that it does not take, and a compressed body.

@@ -7,6 +7,7 @@ export type EndpointName =
   | "chat_completions"
   | "messages"
   | "responses"
+  | "responses_compact"
   | "embeddings"
   | "completions"
   | "count_tokens"

@@ -285,6 +285,8 @@ export interface Translation {
   readonly forwardedQuery?: readonly string[];
   /** @throws GatewayError 400 naming the field and what was expected. */
   parseRequest(body: RequestBody): ClientRequest;
+  /** The protocol's endpoint that sums a conversation up; left out: it has none. */
+  readonly compaction?: Translation;
   /** How tokens are counted without an answer; null: the protocol has no such endpoint. */
   readonly counting: TokenCounting | null;
 }

@@ -2,14 +2,13 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { chatBody, withChatStack } from "../support/chat-stack.ts";
-import { type CodexOptions, type CodexSession, ensureCodex, openCodex } from "../support/codex.ts";
+import { type CodexOptions, ensureCodex } from "../support/codex.ts";
 import { CHAT_MODEL, catalogEntry } from "../support/gateway-config.ts";
-import { type PassedRequest, startRecordingProxy } from "../support/recording-proxy.ts";
 import { openaiError, textChunk } from "../support/scripted-answer.ts";
-import type { RecordedRequest } from "../support/upstream.ts";
 import { waitFor } from "../support/wait.ts";
 import { answerByTurn, sentMessages, sentResults } from "./agent-requests.ts";
 import { type Call, callDeltas, deltaStream, textStream } from "./chat-answers.ts";
+import { openRecordedCodex, runCommand } from "./codex-runs.ts";
 
 const codex = await ensureCodex();
 const NOTE = codex.missing === null ? "" : ` (skipped: ${codex.missing})`;
@@ -24,46 +23,8 @@ const chat = withChatStack(() => ({
 /** Its own waits between tries add up to half a minute. */
 const FEW_TRIES = ["request_max_retries = 1", "stream_max_retries = 1"];
 
-async function open(
-  options: Partial<CodexOptions> = {},
-  beforeFirst?: () => Promise<void>,
-): Promise<CodexSession & { readonly passed: readonly PassedRequest[] }> {
-  const proxy = await startRecordingProxy(chat.stack.baseUrl, beforeFirst);
-  onTestFinished(() => proxy.close());
-  const session = await openCodex({
-    program: codex.path ?? "",
-    baseUrl: proxy.baseUrl,
-    apiKey: chat.key.key,
-    model: CHAT_MODEL,
-    ...options,
-  });
-  onTestFinished(() => session.cleanUp());
-  return { ...session, passed: proxy.passed };
-}
-
-/** The name of the tool that runs commands, as this version declares it. */
-function findShell(request: RecordedRequest): { name: string; argument: (command: string) => object } {
-  const tools = request.body?.["tools"] as {
-    function: { name: string; parameters: { properties: object } };
-  }[];
-  const shell = tools.find(
-    ({ function: { parameters } }) => "cmd" in parameters.properties || "command" in parameters.properties,
-  );
-  if (shell === undefined) throw new Error("there is no tool that runs commands");
-  const { name, parameters } = shell.function;
-  return {
-    name,
-    argument: (command) =>
-      "cmd" in parameters.properties
-        ? { cmd: command }
-        : { command: name === "shell" ? ["bash", "-lc", command] : command },
-  };
-}
-
-function runCommand(request: RecordedRequest, id: string, command: string): Call {
-  const shell = findShell(request);
-  return { id, name: shell.name, arguments: JSON.stringify(shell.argument(command)) };
-}
+const open = (options: Partial<CodexOptions> = {}, beforeFirst?: () => Promise<void>) =>
+  openRecordedCodex(chat, { program: codex.path ?? "", model: CHAT_MODEL, ...options }, beforeFirst);
 
 describe.skipIf(codex.missing !== null)(`Codex${NOTE}`, () => {
   it("[responses.principles.codex] answers a prompt by one streamed request, of which the upstream learns nothing about its user", async () => {

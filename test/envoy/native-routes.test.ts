@@ -356,6 +356,23 @@ describe("a responses request to an upstream that speaks responses", () => {
     expect(chat.upstream.requests).toEqual([]);
   });
 
+  it("[responses.native.compact] has the upstream compact a conversation, byte for byte, without a limit that this endpoint has not", async () => {
+    const key = await chat.stack.createKey();
+    const usage = { input_tokens: 10, output_tokens: 5, total_tokens: 15 };
+    const output = [{ type: "compaction", id: "cmp_1", encrypted_content: "gAAAAABo" }];
+    const body = { id: "resp_1", object: "response.compaction", created_at: 1, output, usage };
+    chat.upstream.answer(json(JSON.stringify(body)));
+    const text = `{"model":"${NATIVE_MODEL}", "input":[{"role":"user","content":"hi"}], "tomorrow":1.50}`;
+    const headers = { "content-type": "application/json" };
+    const answer = await chat.send({ path: `${path}/compact`, body: text, key: key.key, headers });
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([200, body]);
+    expect(chat.upstream.lastRequest.path).toBe(`${path}/compact`);
+    expect(chat.upstream.lastRequest.bodyBytes.toString()).toBe(
+      text.replace(NATIVE_MODEL, CHAT_UPSTREAM_MODEL),
+    );
+    expect((await readSpend(chat.stack, key)).key).toBe(10n * 100n + 5n * 400n);
+  });
+
   it("[responses.native.broken_stream] that breaks off ends in an error and in response.failed", async () => {
     const whole = responsesStream(CHAT_UPSTREAM_MODEL);
     chat.upstream.answer(stream(whole.slice(0, whole.indexOf("event: response.completed"))));

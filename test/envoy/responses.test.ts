@@ -167,10 +167,37 @@ describe("the endpoints under /v1/responses", () => {
     },
   );
 
-  it("[responses.endpoints.compact] answer compact with the 404 of an unknown endpoint", async () => {
-    const answer = await send({}, { path: `${PATH}/compact` });
-    expect(answer.status).toBe(404);
-    expect(JSON.parse(answer.text)).toMatchObject({ error: { code: "unknown_endpoint" } });
+  it("[responses.endpoints.compact] compact a conversation, charged exactly, so that the next request goes on from it", async () => {
+    chat.upstream.answerNext({ kind: "json", body: textCompletion("S: blue", USAGE) });
+    const compacted = await send({}, { path: `${PATH}/compact` });
+    expect(compacted.status).toBe(200);
+    const { object, output } = JSON.parse(compacted.text) as { object: string; output: { type: string }[] };
+    expect([object, ...output.map(({ type }) => type)]).toEqual([
+      "response.compaction",
+      "message",
+      "compaction",
+    ]);
+    expect(await readCost(String(compacted.headers["x-request-id"]))).toMatchObject({
+      route: "POST /v1/responses/compact",
+      status: 200,
+      input_tokens: 7,
+      output_tokens: 2,
+      estimated: false,
+    });
+    await send({ input: [...output, { role: "user", content: "Go on." }] });
+    expect(JSON.stringify(chat.upstream.lastRequest.body)).toContain("S: blue");
+  });
+
+  it("[responses.endpoints.compact] refuse compact without a key, at a cap, and by another method", async () => {
+    const path = `${PATH}/compact`;
+    expect((await send({}, { path, key: null })).status).toBe(401);
+    const { key } = await chat.stack.createKey({ hardCapCents: 0 });
+    expect((await send({}, { path, key })).status).toBe(402);
+    expect((await chat.send({ method: "GET", path })).status).toBe(405);
+    expect(JSON.parse((await send({ input: [] }, { path })).text)).toMatchObject({
+      error: { param: "input" },
+    });
+    expect(chat.upstream.requests).toHaveLength(0);
   });
 
   it("[responses.endpoints.method] answer other methods with a 405", async () => {

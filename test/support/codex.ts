@@ -49,9 +49,16 @@ export interface CodexEvent {
 export interface CodexSession {
   /** Folder in which it works. */
   readonly dir: string;
-  /** One headless run to its end. `resume`: goes on with the session of the run before. */
-  run(prompt: string, options?: { readonly resume?: boolean }): Promise<CodexRun>;
+  /** One headless run to its end. */
+  run(prompt: string, options?: RunOptions): Promise<CodexRun>;
   cleanUp(): Promise<void>;
+}
+
+export interface RunOptions {
+  /** Goes on with the session of the run before. */
+  readonly resume?: boolean;
+  /** When it resolves, its user presses Ctrl-C. */
+  readonly interruptWhen?: () => Promise<unknown>;
 }
 
 export interface CodexOptions {
@@ -76,7 +83,7 @@ export async function openCodex(options: CodexOptions): Promise<CodexSession> {
   await writeFile(join(home, ".codex", "config.toml"), formatConfig(options));
   return {
     dir,
-    run: (prompt, { resume = false } = {}) => runCodex(options, { home, dir, prompt, resume }),
+    run: (prompt, runOptions = {}) => runCodex(options, { home, dir, prompt, ...runOptions }),
     cleanUp: () => rm(home, { recursive: true, force: true }),
   };
 }
@@ -104,9 +111,9 @@ function formatConfig(options: CodexOptions): string {
 
 async function runCodex(
   { program, apiKey }: CodexOptions,
-  session: { readonly home: string; readonly dir: string; readonly prompt: string; readonly resume: boolean },
+  session: RunOptions & { readonly home: string; readonly dir: string; readonly prompt: string },
 ): Promise<CodexRun> {
-  const { home, dir, prompt, resume } = session;
+  const { home, dir, prompt, resume = false, interruptWhen } = session;
   const args = ["exec", ...(resume ? ["resume", "--last"] : []), "--json", "--skip-git-repo-check", prompt];
   const child = startChild(program, args, {
     cwd: dir,
@@ -119,6 +126,10 @@ async function runCodex(
     },
   });
   try {
+    if (interruptWhen !== undefined) {
+      await interruptWhen();
+      child.signal("SIGINT");
+    }
     const exitCode = await child.waitForEnd(90_000);
     const events = child.stdoutLines
       .filter((line) => line.startsWith("{"))

@@ -23,10 +23,10 @@ function countingIds(): CreateId {
   };
 }
 
-export function parse(fields: Json = {}): ResponsesRequest {
+export function parse(fields: Json = {}, purpose: "answer" | "compact" = "answer"): ResponsesRequest {
   const body = { model: "acme/echo", input: "Hello", ...fields };
   return new ResponsesRequest(PROTOCOLS.responses.readBody(encode(body)), {
-    purpose: "answer",
+    purpose,
     createId: countingIds(),
   });
 }

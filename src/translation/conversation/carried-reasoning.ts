@@ -10,9 +10,11 @@ import { deflateSync, inflateSync } from "node:zlib";
 const PREFIX = "gw1.";
 /** Of what `call-carrier.ts` packs. */
 export const CALL_PREFIX = "gw2.";
+/** Of what `compaction.ts` packs. */
+export const SUMMARY_PREFIX = "gw3.";
 /** Marks a signature as this gateway's, of a thinking block whose text the client reads: no proof of anything. */
 export const SIGNATURE_PREFIX = "gw.";
-const OWN_PREFIXES = [PREFIX, CALL_PREFIX, SIGNATURE_PREFIX];
+const OWN_PREFIXES = [PREFIX, CALL_PREFIX, SUMMARY_PREFIX, SIGNATURE_PREFIX];
 
 /** The longest reasoning that one signature carries, in UTF-8: about 128,000 tokens. */
 export const MAX_CARRIED_BYTES = 512 * 1_024;

@@ -12,7 +12,7 @@ import { readPrompt } from "./request/read-prompt.ts";
 /** A client's Messages request to an upstream that speaks Messages. */
 export class MessagesRequest extends PassThroughRequest {
   readonly protocol = "messages";
-  protected readonly limitName = "max_tokens";
+  protected readonly limitNames = ["max_tokens"];
 
   /** @throws GatewayError 400 naming the field and what was expected. */
   constructor(body: RequestBody, purpose: "answer" | "count_tokens") {

@@ -10,6 +10,12 @@ import type { ToolTable } from "./tool-table.ts";
  */
 export type ReasoningDisplay = "content" | "summary" | "hidden";
 
+/** A summary of the conversation is generated, in the place of an answer. */
+export interface Compaction {
+  /** What the answer of `compact` repeats of the conversation; null: the summary is an item of a response. */
+  readonly userMessages: readonly JsonObject[] | null;
+}
+
 /** All that the answer's translation needs to know of the request. */
 export interface AnswerSettings {
   /** Catalog id, what the client reads as `model`. */
@@ -22,6 +28,8 @@ export interface AnswerSettings {
   readonly toolNames: ToolNames;
   /** Flat names to the client's tools. */
   readonly toolTable: ToolTable;
+  /** Null: the model answers. */
+  readonly compaction: Compaction | null;
   /** What the response repeats of the request. */
   readonly toldBack: JsonObject;
   readonly estimatedInputTokens: number;

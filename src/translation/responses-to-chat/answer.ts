@@ -4,6 +4,8 @@ import { ConversationAnswer } from "../conversation/answer.ts";
 import { KEEP_ALIVE } from "../sse/encoder.ts";
 import { DONE } from "../upstream/read-stream.ts";
 import type { AnswerSettings } from "./answer-settings.ts";
+import type { ResponseObject } from "./response.ts";
+import { formatCompaction } from "./response/format-compaction.ts";
 import { numberCalls } from "./response/number-calls.ts";
 import { EventWriter } from "./stream/event-writer.ts";
 import { StreamTranslator } from "./stream/stream-translator.ts";
@@ -44,7 +46,7 @@ export class ResponsesAnswer extends ConversationAnswer {
   protected override writeCompletion(completion: JsonObject): void {
     this.#translator.readChunk(numberCalls(completion, this.#settings.createId));
     const response = this.#translator.end(true);
-    this.write(this.#settings.stream ? DONE_EVENT : this.#events.formatResponse(response));
+    this.write(this.#settings.stream ? DONE_EVENT : this.#formatWhole(response));
   }
 
   protected override writeChunk(chunk: unknown): void {
@@ -66,6 +68,13 @@ export class ResponsesAnswer extends ConversationAnswer {
     this.write(this.#events.formatError(error, this.#settings.requestId));
     this.#translator.fail(error);
     this.write(DONE_EVENT);
+  }
+
+  #formatWhole(response: ResponseObject): string {
+    const { compaction, createId } = this.#settings;
+    const userMessages = compaction?.userMessages ?? null;
+    if (userMessages === null) return this.#events.formatResponse(response);
+    return formatCompaction(response, { userMessages, createId });
   }
 
   #countSilence(read: () => void): void {

@@ -1,7 +1,7 @@
 import { createRandomId } from "../random-id.ts";
 
 /** What an id is of: its prefix, as OpenAI's. */
-export type IdKind = "resp" | "msg" | "rs" | "fc" | "ctc" | "tsc" | "call";
+export type IdKind = "resp" | "msg" | "rs" | "fc" | "ctc" | "tsc" | "cmp" | "call";
 
 /** Makes the ids that a response needs; a test pins them. */
 export type CreateId = (kind: IdKind) => string;

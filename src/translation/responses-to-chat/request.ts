@@ -5,11 +5,8 @@ import { measureFieldsBeside } from "../json/measure-memory.ts";
 import type { AnswerSettings } from "./answer-settings.ts";
 import { ResponsesAnswer } from "./answer.ts";
 import { type CreateId, createRandomIds } from "./ids.ts";
-import {
-  type ParsedResponsesRequest,
-  parseRequestBody,
-  type RequestPurpose,
-} from "./request/parse-request.ts";
+import { parseRequestBody } from "./request/parse-request.ts";
+import type { ParsedResponsesRequest, RequestPurpose } from "./request/parsed-request.ts";
 
 export interface ResponsesRequestOptions {
   readonly purpose: RequestPurpose;
@@ -20,7 +17,13 @@ export interface ResponsesRequestOptions {
 /** What stays of a body: a response repeats nearly all that stands beside the conversation. */
 const LET_GO_FIELDS: ReadonlySet<string> = new Set(["input"]);
 
-type Kept = Pick<AnswerSettings, "reasoning" | "carriesReasoning" | "toolNames" | "toolTable" | "toldBack">;
+/** The answer of `compact` repeats what the user has said. */
+const NO_FIELDS: ReadonlySet<string> = new Set();
+
+type Kept = Pick<
+  AnswerSettings,
+  "reasoning" | "carriesReasoning" | "toolNames" | "toolTable" | "compaction" | "toldBack"
+>;
 
 /** A client's Responses request. */
 export class ResponsesRequest extends ConversationRequest<ParsedResponsesRequest, Kept> {
@@ -29,17 +32,19 @@ export class ResponsesRequest extends ConversationRequest<ParsedResponsesRequest
 
   /** @throws GatewayError 400 naming the field and what was expected. */
   constructor(body: RequestBody, { purpose, createId = createRandomIds }: ResponsesRequestOptions) {
-    super(parseRequestBody(body, purpose), measureFieldsBeside(body, LET_GO_FIELDS));
+    const letGo = purpose === "compact" ? NO_FIELDS : LET_GO_FIELDS;
+    super(parseRequestBody(body, purpose), measureFieldsBeside(body, letGo));
     this.#createId = createId;
   }
 
   protected override keep(content: ParsedResponsesRequest, model: ModelTarget): Kept {
-    const { reasoning, wantsCarrier, toolTable, toldBack } = content;
+    const { reasoning, wantsCarrier, toolTable, compaction, toldBack } = content;
     return {
       reasoning,
       carriesReasoning: wantsCarrier && model.profile.reasoningHistory !== "drop",
       toolNames: createToolNames(content, model),
       toolTable,
+      compaction,
       toldBack,
     };
   }

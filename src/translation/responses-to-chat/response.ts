@@ -26,7 +26,7 @@ export interface ResponseObject {
   readonly service_tier: string;
 }
 
-export type OutputItem = MessageItem | ReasoningItem | CallItem;
+export type OutputItem = MessageItem | ReasoningItem | CallItem | CompactionItem;
 
 export interface MessageItem {
   readonly id: string;
@@ -58,6 +58,12 @@ export interface ReasoningItem {
   /** Left out where the text stands in the summary. */
   readonly content?: readonly ReasoningTextPart[];
   readonly encrypted_content?: string;
+}
+
+export interface CompactionItem {
+  readonly id: string;
+  readonly type: "compaction";
+  readonly encrypted_content: string;
 }
 
 /** `namespace` is left out of a tool that stands in none. */

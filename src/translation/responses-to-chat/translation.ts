@@ -13,9 +13,17 @@ import type { Translation } from "../client-protocol.ts";
 import { readPromptText } from "../conversation/prompt-text.ts";
 import { ResponsesRequest } from "./request.ts";
 
+/** `POST /v1/responses/compact`. */
+const compaction: Translation = {
+  upstreamPath: "/chat/completions",
+  parseRequest: (body) => new ResponsesRequest(body, { purpose: "compact" }),
+  counting: null,
+};
+
 export const responsesToChat: Translation = {
   upstreamPath: "/chat/completions",
   parseRequest: (body) => new ResponsesRequest(body, { purpose: "answer" }),
+  compaction,
   // `POST /v1/responses/input_tokens`: the same request, never streamed.
   counting: {
     upstream: null,

@@ -1,8 +1,9 @@
 import { readMaxOutputTokens } from "../responses-to-chat/request/parse-request.ts";
+import type { RequestPurpose } from "../responses-to-chat/request/parsed-request.ts";
 import type { Answer, AnswerContext, RequestBody } from "../client-protocol.ts";
 import { readResponsesTools } from "../fields/server-tools.ts";
 import { readOptionalBoolean } from "../json/read-field.ts";
-import { withoutOwnReasoning } from "../pass-through/own-carriers.ts";
+import { withoutOwnItems } from "../pass-through/own-carriers.ts";
 import type { PromptParts } from "../pass-through/prompt-parts.ts";
 import { PassThroughRequest, readUser } from "../pass-through/request.ts";
 import { refuseState } from "../responses-to-chat/request/refuse-state.ts";
@@ -11,18 +12,18 @@ import { withoutClientMetadata } from "./request/client-metadata.ts";
 import { readPrompt } from "./request/read-prompt.ts";
 import { refuseReferences } from "./request/refuse-references.ts";
 
-/** The body without what is no business of the model's server, or what that would refuse. */
+/** The body without what is no business of the model's server, or what that would refuse. @throws GatewayError 400 */
 export function forUpstream(body: RequestBody): RequestBody {
-  return withoutOwnReasoning(withoutClientMetadata(body));
+  return withoutOwnItems(withoutClientMetadata(body));
 }
 
 /** A client's Responses request to an upstream that speaks Responses. */
 export class ResponsesRequest extends PassThroughRequest {
   readonly protocol = "responses";
-  protected readonly limitName = "max_output_tokens";
+  protected readonly limitNames: readonly string[];
 
   /** @throws GatewayError 400 naming the field and what was expected. */
-  constructor(body: RequestBody, purpose: "answer" | "input_tokens") {
+  constructor(body: RequestBody, purpose: RequestPurpose) {
     refuseState(body.value);
     refuseReferences(body);
     const maxOutputTokens = readMaxOutputTokens(body.value["max_output_tokens"]);
@@ -35,6 +36,7 @@ export class ResponsesRequest extends PassThroughRequest {
       endUser,
       serverTools: readResponsesTools(body.value),
     });
+    this.limitNames = purpose === "compact" ? [] : ["max_output_tokens"];
   }
 
   protected override readPrompt(body: RequestBody): PromptParts {

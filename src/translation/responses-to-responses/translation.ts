@@ -10,9 +10,17 @@ import { forUpstream, ResponsesRequest } from "./request.ts";
 const createBody = (body: RequestBody, model: ModelTarget) =>
   createCountBody("responses", forUpstream(body), model);
 
+/** `POST /v1/responses/compact`. */
+const compaction: Translation = {
+  upstreamPath: "/responses/compact",
+  parseRequest: (body) => new ResponsesRequest(body, "compact"),
+  counting: null,
+};
+
 export const responsesToResponses: Translation = {
   upstreamPath: "/responses",
   parseRequest: (body) => new ResponsesRequest(body, "answer"),
+  compaction,
   counting: {
     upstream: { upstreamPath: "/responses/input_tokens", createBody },
     readPrompt: (body) => new ResponsesRequest(body, "input_tokens").promptText(),

@@ -9,6 +9,7 @@ describe("findEndpoint", () => {
     ["/v1/messages?beta=true", "messages", "messages", null],
     ["/v1/messages/count_tokens?beta=true", "count_tokens", "messages", null],
     ["/v1/responses", "responses", "responses", null],
+    ["/v1/responses/compact", "responses_compact", "responses", null],
     ["/v1/responses/input_tokens", "count_tokens", "responses", null],
     ["/v1/responses/resp_1", "unknown", "responses", null],
     ["/v1/key", "key", "chat", null],
@@ -31,16 +32,22 @@ describe("findEndpoint", () => {
     ]);
   });
 
-  it("counts only the three calls that cost money as metered", () => {
+  it("counts only the calls that cost money as metered", () => {
     const metered = [
       "/v1/chat/completions",
       "/v1/messages",
       "/v1/messages/count_tokens",
       "/v1/responses",
+      "/v1/responses/compact",
       "/v1/responses/input_tokens",
       "/v1/key",
       "/v1/models",
     ].filter((path) => findEndpoint(path).endpoint.isMetered);
-    expect(metered).toEqual(["/v1/chat/completions", "/v1/messages", "/v1/responses"]);
+    expect(metered).toEqual([
+      "/v1/chat/completions",
+      "/v1/messages",
+      "/v1/responses",
+      "/v1/responses/compact",
+    ]);
   });
 });

@@ -5,6 +5,9 @@ import { readObject, readTyped, type TypedObject } from "../../json/read-field.t
 /** One item of the input. */
 export type Item = TypedObject;
 
+/** Behind all other items: a summary of them is asked for in the place of an answer. */
+export const TRIGGER = "compaction_trigger";
+
 /** The items of `input`; a string is one user message. @throws GatewayError 400 */
 export function readItems(value: unknown, path: string): Item[] {
   if (value === undefined || value === null) throw missingField(path);

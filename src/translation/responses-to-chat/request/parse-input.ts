@@ -1,6 +1,7 @@
 import { answerCalls, tellOutput } from "../../conversation/answer-calls.ts";
 import { unpackCall } from "../../conversation/call-carrier.ts";
 import { ReasoningUnpacker } from "../../conversation/carried-reasoning.ts";
+import { readSummary, SUMMARY_ITEMS } from "../../conversation/compaction.ts";
 import { PARAGRAPH, type ParsedMessage, type UserPart } from "../../conversation/parts.ts";
 import { invalidField, missingField, quote, unsupportedField } from "../../json/field-error.ts";
 import type { ToolTable } from "../tool-table.ts";
@@ -13,19 +14,12 @@ import {
 } from "./call-items.ts";
 import { readOptionalString } from "../../json/read-field.ts";
 import { parseAgentContent, parseContent, readTexts } from "./content-parts.ts";
-import type { Item } from "./items.ts";
+import { type Item, TRIGGER } from "./items.ts";
 import { readReasoningItem } from "./reasoning-item.ts";
 
 /** What OpenAI's own servers did in an earlier turn: the text that follows carries the result. */
 const HOSTED_ITEMS =
   /^(?:web_search_call|file_search_call|code_interpreter_call|image_generation_call|mcp_.+)$/;
-
-/** A whole conversation that only its maker can read. */
-const COMPACTED_ITEMS: ReadonlySet<string> = new Set([
-  "compaction",
-  "compaction_summary",
-  "compaction_trigger",
-]);
 
 /** What says nothing by itself. */
 const SILENT_PARTS: ReadonlySet<string> = new Set(["thinking", "call_carrier", "gap"]);
@@ -33,6 +27,8 @@ const SILENT_PARTS: ReadonlySet<string> = new Set(["thinking", "call_carrier", "
 interface Context {
   readonly table: ToolTable;
   readonly unpacker: ReasoningUnpacker;
+  /** Of summaries, whose room no reasoning may take. */
+  readonly summaries: ReasoningUnpacker;
 }
 
 /**
@@ -40,7 +36,7 @@ interface Context {
  * @throws GatewayError 400, also when nothing but system text is left.
  */
 export function parseInput(items: readonly Item[], table: ToolTable): ParsedMessage[] {
-  const context = { table, unpacker: new ReasoningUnpacker() };
+  const context = { table, unpacker: new ReasoningUnpacker(), summaries: new ReasoningUnpacker() };
   const messages = dropLoneReasoning(items.flatMap((item) => parseItem(item, context)));
   if (!messages.some(hasContent)) {
     throw invalidField("input", "at least one message with content is required");
@@ -74,6 +70,7 @@ function parseItem(item: Item, context: Context): ParsedMessage[] {
     case "additional_tools":
       return [];
     default:
+      if (SUMMARY_ITEMS.has(item.type)) return parseSummary(item, context);
       if (HOSTED_ITEMS.test(item.type)) return [];
       throw refuseItem(item);
   }
@@ -112,6 +109,11 @@ function parseReasoning(item: Item, { unpacker }: Context): ParsedMessage[] {
   if (carrier !== null) return [{ role: "assistant", parts: [carrier] }];
   const thinking = readReasoningItem(item, unpacker);
   return thinking === "" ? [] : [{ role: "assistant", parts: [{ kind: "thinking", thinking }] }];
+}
+
+function parseSummary({ type, path, fields }: Item, { summaries }: Context): ParsedMessage[] {
+  const text = readSummary(fields["encrypted_content"], { type, path, unpacker: summaries });
+  return [{ role: "user", parts: [{ kind: "text", text }] }];
 }
 
 /** The AI SDK refers to reasoning by default; an answer that is only referred to would be lost without a word. */
@@ -155,10 +157,6 @@ function hasContent(message: ParsedMessage): boolean {
 }
 
 function refuseItem({ type, path }: Item): Error {
-  return unsupportedField(
-    path,
-    COMPACTED_ITEMS.has(type)
-      ? `a ${quote(type)} item can only be read by the server that made it; send the conversation itself`
-      : `unsupported item type ${quote(type)}`,
-  );
+  if (type === TRIGGER) return invalidField(path, `a ${quote(type)} must be the last item of the input`);
+  return unsupportedField(path, `unsupported item type ${quote(type)}`);
 }

@@ -1,6 +1,5 @@
 import type { JsonObject } from "../../../json-object.ts";
 import type { RequestBody } from "../../client-protocol.ts";
-import type { ParsedRequest } from "../../conversation/parsed-request.ts";
 import { invalidField } from "../../json/field-error.ts";
 import {
   readOptionalArray,
@@ -10,8 +9,7 @@ import {
   readOptionalObject,
   readOptionalString,
 } from "../../json/read-field.ts";
-import type { ReasoningDisplay } from "../answer-settings.ts";
-import type { ToolTable } from "../tool-table.ts";
+import { askForSummary, readCompaction, withoutTrigger } from "./compaction.ts";
 import { DeclaredTools } from "./declared-tools.ts";
 import { type Item, readItems } from "./items.ts";
 import { parseInput } from "./parse-input.ts";
@@ -19,23 +17,12 @@ import { parseReasoning } from "./parse-reasoning.ts";
 import { parseTextFormat } from "./parse-text-format.ts";
 import { parseToolChoice } from "./parse-tool-choice.ts";
 import { parseTools, type ToolsContext } from "./parse-tools.ts";
+import type { ParsedResponsesRequest, RequestPurpose } from "./parsed-request.ts";
 import { refuseState } from "./refuse-state.ts";
 import { readToldBack } from "./told-back.ts";
 
-/** A Responses request, checked: the conversation as every protocol has it, and what the answer needs to know. */
-export interface ParsedResponsesRequest extends ParsedRequest {
-  readonly toolTable: ToolTable;
-  readonly reasoning: ReasoningDisplay;
-  /** Whether the client wants reasoning packed, to give it back. */
-  readonly wantsCarrier: boolean;
-  readonly toldBack: JsonObject;
-}
-
 /** Items that bring tools of their own. */
 const TOOL_ITEMS: ReadonlySet<string> = new Set(["additional_tools", "tool_search_output"]);
-
-/** What is asked: an answer, or how many tokens the input has. */
-export type RequestPurpose = "answer" | "input_tokens";
 
 /** @throws GatewayError 400 naming the field and what was expected. */
 export function parseRequestBody(
@@ -43,14 +30,16 @@ export function parseRequestBody(
   purpose: RequestPurpose,
 ): ParsedResponsesRequest {
   refuseState(body);
-  const { system, items } = readConversation(body);
+  const { system, items: given } = readConversation(body);
+  const compaction = readCompaction(given, purpose);
+  const items = withoutTrigger(given);
   const tools = declareTools(body, items, { model });
   const choice = parseToolChoice(body["tool_choice"], tools, { model });
   const reasoning = parseReasoning(body);
   const toldBack = readToldBack(body, reasoning);
   const include = readInclude(body);
   const { allowed } = choice;
-  return {
+  const request: ParsedResponsesRequest = {
     model,
     maxTokens: readMaxOutputTokens(body["max_output_tokens"]),
     stream: purpose === "answer" && (readOptionalBoolean(body["stream"], "stream") ?? false),
@@ -73,8 +62,10 @@ export function parseRequestBody(
     toolTable: tools.table,
     reasoning: reasoning.display,
     wantsCarrier: include.has("reasoning.encrypted_content"),
+    compaction,
     toldBack,
   };
+  return compaction === null ? request : askForSummary(request);
 }
 
 /** @throws GatewayError 400 */

@@ -4,7 +4,7 @@ import type { CallReasoning } from "../../upstream/call-reasoning.ts";
 import type { ToolCall } from "../../upstream/tool-call.ts";
 import type { UpdatedCall } from "../../upstream/tool-call-table.ts";
 import type { AnswerSettings } from "../answer-settings.ts";
-import type { OutputWriter } from "./output-writer.ts";
+import type { ItemsWriter } from "./items-writer.ts";
 
 type SequencerSettings = Pick<AnswerSettings, "toolNames" | "toolTable" | "createId">;
 
@@ -21,7 +21,7 @@ interface Prose {
  * not take what follows a call for a part of it.
  */
 export class ItemSequencer {
-  readonly #writer: OutputWriter;
+  readonly #writer: ItemsWriter;
   readonly #settings: SequencerSettings;
   readonly #callReasoning: CallReasoning;
   readonly #buffered = new BufferedCharacters();
@@ -32,7 +32,7 @@ export class ItemSequencer {
   readonly #open = new Map<ToolCall, number>();
   #prose: Prose[] = [];
 
-  constructor(writer: OutputWriter, settings: SequencerSettings, callReasoning: CallReasoning) {
+  constructor(writer: ItemsWriter, settings: SequencerSettings, callReasoning: CallReasoning) {
     this.#callReasoning = callReasoning;
     this.#writer = writer;
     this.#settings = settings;

@@ -5,6 +5,7 @@ import type { ItemEvent, ItemStatus, OutputItem, ReasoningItem } from "../respon
 import type { ToolKind } from "../tool-table.ts";
 import { CallWriter, type StartedCall } from "./call-writer.ts";
 import { AnswerBudget } from "./collected-text.ts";
+import type { ItemsWriter } from "./items-writer.ts";
 import { MessageWriter } from "./message-writer.ts";
 import type { ItemContext, OpenItem } from "./open-item.ts";
 import { ReasoningWriter } from "./reasoning-writer.ts";
@@ -21,7 +22,7 @@ const CALL_IDS: Readonly<Record<ToolKind, IdKind>> = { function: "fc", custom: "
  * begins; calls may be open side by side. White space at the beginning of a text waits for what comes next, and is
  * dropped when that is a call.
  */
-export class OutputWriter {
+export class OutputWriter implements ItemsWriter {
   readonly #emit: (event: ItemEvent) => void;
   readonly #settings: WriterSettings;
   readonly #budget = new AnswerBudget();

@@ -14,7 +14,9 @@ import type { IdKind } from "../ids.ts";
 import { mapEnding } from "../response/map-ending.ts";
 import type { ItemEvent, OutputItem, ResponseEventType, ResponseObject } from "../response.ts";
 import { formatUsage, type ResponseUsage } from "../usage.ts";
+import { CompactionWriter } from "./compaction-writer.ts";
 import { ItemSequencer } from "./item-sequencer.ts";
+import type { ItemsWriter } from "./items-writer.ts";
 import { OutputWriter } from "./output-writer.ts";
 
 /** Bytes of a token, where an upstream tells no usage. */
@@ -36,7 +38,7 @@ export interface TranslatorOutput {
 export class StreamTranslator {
   readonly #settings: AnswerSettings;
   readonly #output: TranslatorOutput;
-  readonly #writer: OutputWriter;
+  readonly #writer: ItemsWriter;
   readonly #sequencer: ItemSequencer;
   readonly #calls: ToolCallTable;
   readonly #callReasoning: CallReasoning;
@@ -49,7 +51,10 @@ export class StreamTranslator {
     this.#settings = settings;
     this.#output = output;
     this.#id = settings.createId("resp" satisfies IdKind);
-    this.#writer = new OutputWriter(output.onItem, settings);
+    this.#writer =
+      settings.compaction === null
+        ? new OutputWriter(output.onItem, settings)
+        : new CompactionWriter(output.onItem, settings.createId);
     this.#callReasoning = new CallReasoning(settings);
     this.#sequencer = new ItemSequencer(this.#writer, settings, this.#callReasoning);
     this.#calls = new ToolCallTable(

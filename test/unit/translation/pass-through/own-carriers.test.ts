@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { packReasoning } from "../../../../src/translation/conversation/carried-reasoning.ts";
-import { createModel, decode } from "../../../support/messages-exchange.ts";
+import { packSummary } from "../../../../src/translation/conversation/compaction.ts";
+import { createModel, decode, describeError } from "../../../support/messages-exchange.ts";
 import { type NativeProtocol, parseNative } from "../../../support/native-exchange.ts";
 
 const PACKED = packReasoning(Buffer.from("deep thought"));
@@ -40,6 +41,21 @@ describe("a session that has changed its model to one whose server speaks the cl
       body(item("gAAAAABo"), USER),
     );
     expect(passed("responses", body(item(PACKED)))).toBe(body());
+  });
+
+  it("[responses.native.own_compaction] sends the summary that this gateway has packed as text, and another's as it is", () => {
+    const item = (carrier: string) => `{ "type":"compaction","id":"cmp_1", "encrypted_content":"${carrier}"}`;
+    const body = (...items: string[]) => `{"model":"acme/echo","input":[${items.join(" , ")}] }`;
+    const text = "The conversation up to here was replaced by this summary of it:\n\nS: é";
+    const message = { type: "message", role: "user", content: [{ type: "input_text", text }] };
+    const own = packSummary(Buffer.from("S: é")) ?? "";
+    const reasoning = `{"type":"reasoning","encrypted_content":"${PACKED}"}`;
+    expect(passed("responses", body(reasoning, USER, item(own), reasoning, item("gAAAAABo")))).toBe(
+      body(USER, JSON.stringify(message), item("gAAAAABo")),
+    );
+    expect(describeError(() => passed("responses", body(USER, item(own.slice(0, -6)))))).toMatch(
+      /^400 unsupported_parameter input\[1\]: a 'compaction' item can only be read/,
+    );
   });
 
   it("is measured without it", () => {

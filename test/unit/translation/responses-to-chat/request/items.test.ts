@@ -233,12 +233,6 @@ describe("an item", () => {
     expect(toChatMessages([USER, ...types.map((type) => ({ type, id: "x" }))])).toHaveLength(1);
   });
 
-  it("[responses.items.compaction] that only its maker can read is refused", () => {
-    expect(refusal({ input: [USER, { type: "compaction", encrypted_content: "x" }] })).toMatch(
-      /^400 unsupported_parameter input\[1\]: a 'compaction' item can only be read by the server that made it/,
-    );
-  });
-
   it("[responses.items.unknown] of another type is refused by its name", () => {
     expect(refusal({ input: [{ type: "local_shell_call" }] })).toBe(
       "400 unsupported_parameter input[0]: unsupported item type 'local_shell_call'",
