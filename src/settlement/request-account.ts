@@ -25,6 +25,7 @@ import { type OpenedRequest, openingCharge } from "../spool/opened-request.ts";
 import { commandsSent } from "../turn-end.ts";
 import type { EstimatedPrompt } from "./estimate-prompt.ts";
 import type { TokenEstimator, TokenSubject } from "./token-estimator.ts";
+import { type Asked, isUsageOfOne, withAllPrompts } from "./usage-of-one.ts";
 
 /** What a request came to. */
 export interface Settled {
@@ -53,6 +54,7 @@ export interface AccountOptions extends EstimatedPrompt {
   /** In force when the hold was placed. */
   readonly price: Price;
   readonly currency: string;
+  readonly asked: Asked;
   /** The most that the answers can have: no estimate goes beyond it. */
   readonly largestOutputTokens: number;
   readonly estimator: Pick<
@@ -223,20 +225,33 @@ export class RequestAccount {
     const observation = this.#answer?.observation;
     if (observation === undefined) return this.#estimate(null, 0);
     const { usage } = observation;
-    if (usage !== null && !observation.isUsageBehind) return this.#price(usage, false);
+    if (usage !== null && this.#tellsAll(observation)) return this.#price(usage, false);
     if (outcome === "complete" && observation.isOfNothing) return this.#nothing();
     const { estimator } = this.#options;
     // Never fewer than what has counted as spend already.
     const fewest = estimator.fewestOutputTokens(this.#subject, observation);
     return estimator
       .countOutput(this.#subject, observation)
-      .then((tokens) => this.#estimate(usage, Math.max(tokens, fewest)));
+      .then((tokens) =>
+        usage !== null && this.#tellsAll(observation, tokens)
+          ? this.#price(usage, false)
+          : this.#estimate(usage, Math.max(tokens, fewest)),
+      );
   }
 
   #estimateSoFar(observation: Observation): Settled {
     const { usage } = observation;
-    if (usage !== null && !observation.isUsageBehind) return this.#price(usage, false);
+    if (usage !== null && this.#tellsAll(observation)) return this.#price(usage, false);
     return this.#estimate(usage, this.#options.estimator.estimateOutput(this.#subject, observation));
+  }
+
+  /** Whether the upstream's usage is of all that was generated. @param counted By the tokenizer; left out: by bytes. */
+  #tellsAll(observation: Observation, counted?: number): boolean {
+    const { usage, isUsageBehind } = observation;
+    const { asked, estimator } = this.#options;
+    if (usage === null || isUsageBehind) return false;
+    if (asked.choices === 1) return true;
+    return !isUsageOfOne(usage, counted ?? estimator.estimateOutput(this.#subject, observation));
   }
 
   /**
@@ -271,7 +286,11 @@ export class RequestAccount {
 
   /** What the upstream counted, where it did, and beyond it what is estimated, at the plain price of its side. */
   #estimate(usage: TokenUsage | null, estimatedOutput: number): Settled {
-    const known = usage ?? plainTokens(this.estimatedInputTokens, 0);
+    const { estimatedInputTokens } = this;
+    const known =
+      usage === null
+        ? plainTokens(estimatedInputTokens, 0)
+        : withAllPrompts(usage, estimatedInputTokens, this.#options.asked);
     const capped = Math.min(estimatedOutput, this.#options.largestOutputTokens);
     return this.#limit(this.#price({ ...known, outputTokens: Math.max(known.outputTokens, capped) }, true));
   }

@@ -299,6 +299,8 @@ export class Settlement {
       model,
       price,
       currency: admission.currency,
+      // The request itself is not kept for as long as its answer takes.
+      asked: { choices: request.choices, prompts: request.prompts },
       largestOutputTokens: largestOutputTokens(request, model),
       estimator,
       onPromptCounted: this.#templates.watch(input),

@@ -5,7 +5,7 @@ import { catalogEntry } from "../support/gateway-config.ts";
 import { send } from "../support/http.ts";
 import { parseMetrics, sumOf } from "../support/metrics-page.ts";
 import { namedEvent } from "../support/native-exchange.ts";
-import { finishChunk, textChunk } from "../support/scripted-answer.ts";
+import { finishChunk, textChunk, textCompletion } from "../support/scripted-answer.ts";
 import { waitFor } from "../support/wait.ts";
 import { readRequest, readSpend } from "./metering-figures.ts";
 
@@ -129,5 +129,57 @@ describe("a usage that is behind what was streamed after it", () => {
     });
     const { row } = await stream(NATIVE_MODEL, "/v1/messages", MESSAGES);
     expect(row).toMatchObject({ input_tokens: 100, output_tokens: 9, estimated: false });
+  });
+});
+
+describe("a usage of one of several answers", () => {
+  const words = (count: number) => " word".repeat(count).trimStart();
+  const completion = (tokens: number, usage: object) => ({
+    ...textCompletion("", null),
+    choices: [0, 1, 2].map((index) => ({
+      index,
+      message: { role: "assistant", content: words(tokens) },
+      finish_reason: "stop",
+    })),
+    usage: { prompt_tokens: 100, ...usage },
+  });
+  const body = { model: CHAT_MODEL, n: 3, messages: MESSAGES.messages };
+
+  it("is no figure of three: all of them are charged, by an estimate that is marked", async () => {
+    const key = await chat.stack.createKey();
+    chat.upstream.answer({ kind: "json", body: completion(PIECES, { completion_tokens: PIECES }) });
+    const answer = await chat.send({ key: key.key, body });
+    const row = await readRequest(chat.stack, key, answer);
+    expect(row).toMatchObject({ input_tokens: 100, estimated: true });
+    expect(row.output_tokens).toBeGreaterThanOrEqual(3 * PIECES);
+    expect(row.output_tokens).toBeLessThan(4 * PIECES);
+    expect((await readSpend(chat.stack, key)).key).toBe(BigInt(100 * 100 + row.output_tokens * 400));
+  });
+
+  it("is told from that of all, which is charged as it is", async () => {
+    const key = await chat.stack.createKey();
+    chat.upstream.answer({ kind: "json", body: completion(PIECES, { completion_tokens: 3 * PIECES + 3 }) });
+    const answer = await chat.send({ key: key.key, body });
+    expect(await readRequest(chat.stack, key, answer)).toMatchObject({
+      input_tokens: 100,
+      output_tokens: 3 * PIECES + 3,
+      estimated: false,
+    });
+  });
+
+  it("is no figure of a stream that tells one for each of two", async () => {
+    const delta = (index: number) =>
+      textChunk("", { choices: [{ index, delta: { content: " word" }, finish_reason: null }] });
+    const end = (index: number) => textChunk("", { choices: [{ index, delta: {}, finish_reason: "stop" }] });
+    const usage = textChunk("", {
+      choices: [],
+      usage: { prompt_tokens: 100, completion_tokens: PIECES, total_tokens: 100 + PIECES },
+    });
+    const of = (index: number) => [...Array.from({ length: PIECES }, () => delta(index)), end(index), usage];
+    chat.upstream.answer({ kind: "events", events: [...of(1), ...of(0)] });
+    const { row, spend } = await stream(CHAT_MODEL, CHAT_PATH, { n: 2, messages: MESSAGES.messages });
+    expect(row).toMatchObject({ input_tokens: 100, estimated: true });
+    expect(row.output_tokens).toBeGreaterThanOrEqual(2 * PIECES);
+    expect(spend.key).toBe(BigInt(100 * 100 + row.output_tokens * 400));
   });
 });

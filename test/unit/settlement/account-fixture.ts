@@ -1,7 +1,7 @@
 /** An account whose charges are recorded, and answers whose observation the test sets. */
 import { NO_USES } from "../../../src/server-tools.ts";
 import { createPrice } from "../../../src/pricing/price.ts";
-import { type Ending, RequestAccount } from "../../../src/settlement/request-account.ts";
+import { type AccountOptions, type Ending, RequestAccount } from "../../../src/settlement/request-account.ts";
 import { TokenEstimator } from "../../../src/settlement/token-estimator.ts";
 import type { ChargeInput } from "../../../src/store/types/settlement.ts";
 import type { Answer, Observation } from "../../../src/translation/client-protocol.ts";
@@ -53,10 +53,13 @@ export interface FixtureOptions {
   readonly charge?: (input: ChargeInput) => Promise<void>;
   /** By the tokenizer; null: it cannot. */
   readonly counted?: number | null;
+  /** One answer to one prompt when left out. */
+  readonly asked?: AccountOptions["asked"];
 }
 
 /** A request of 100 estimated prompt tokens and at most 50 generated ones. */
-export function createAccount({ charge, counted = null }: FixtureOptions = {}): AccountUnderTest {
+export function createAccount(options: FixtureOptions = {}): AccountUnderTest {
+  const { charge, counted = null, asked = { choices: 1, prompts: 1 } } = options;
   const estimator = new TokenEstimator({ count: () => Promise.resolve(counted) });
   const charges: ChargeInput[] = [];
   const endings: Ending[] = [];
@@ -68,6 +71,7 @@ export function createAccount({ charge, counted = null }: FixtureOptions = {}): 
     promptBytes: 400,
     promptInkBytes: 400,
     estimatedInputTokens: 100,
+    asked,
     largestOutputTokens: 50,
     estimator,
     onPromptCounted: null,

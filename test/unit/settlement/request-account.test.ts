@@ -51,6 +51,39 @@ describe("RequestAccount.settle", () => {
     expect((await account.settle("broken", OK)).tokens.outputTokens).toBe(40);
   });
 
+  it("charges an estimate of all answers where the usage of several is that of one", async () => {
+    const asked = { choices: 2, prompts: 1 };
+    const seen = { usage: USAGE, generatedBytes: 80, generatedDeltas: 2 };
+    const { account, observe } = createAccount({ counted: 15, asked });
+    observe(seen);
+    const settled = await account.settle("complete", OK);
+    expect(settled).toMatchObject({ estimated: true, tokens: { ...USAGE, outputTokens: 15 } });
+    // Of one answer the same usage is what it says.
+    const single = createAccount({ counted: 15 });
+    single.observe(seen);
+    expect(await single.account.settle("complete", OK)).toMatchObject({ estimated: false, tokens: USAGE });
+  });
+
+  it("charges the usage of several answers where a tokenizer, or bytes, come to no more than a third beyond it", async () => {
+    const asked = { choices: 2, prompts: 1 };
+    for (const seen of [
+      { counted: 9, generatedBytes: 80 },
+      { counted: 15, generatedBytes: 36 },
+    ]) {
+      const { account, observe } = createAccount({ counted: seen.counted, asked });
+      observe({ usage: USAGE, generatedDeltas: 2, generatedBytes: seen.generatedBytes });
+      expect(await account.settle("complete", OK)).toMatchObject({ estimated: false, tokens: USAGE });
+    }
+  });
+
+  it("charges all prompts where the usage of several is that of one", async () => {
+    const { account, observe } = createAccount({ counted: 15, asked: { choices: 2, prompts: 2 } });
+    observe({ usage: USAGE, generatedBytes: 80, generatedDeltas: 15 });
+    const { tokens } = await account.settle("complete", OK);
+    expect(tokens.inputTokens + tokens.cachedInputTokens).toBe(100);
+    expect(tokens.outputTokens).toBe(15);
+  });
+
   it("never estimates more than the request can have", async () => {
     const { account, observe } = createAccount({ counted: 5_000 });
     observe({ generatedBytes: 100, generatedDeltas: 1 });
