@@ -9,6 +9,7 @@ export const FILTER_MUTATIONS: Mutation[] = [
   {
     check: "filter_order",
     name: "no buffer filter",
+    after: "- name: envoy.filters.http.buffer",
     find: "buffer.v3.Buffer",
     write: "buffer.v3.Other",
     line: "http_filters:",
