@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
-import type { LoggedUsage } from "../request-log/read-usage.ts";
+import type { Currencies, LoggedUsage } from "../request-log/read-usage.ts";
 import { requestLogFolder } from "../request-log/request-log.ts";
 import type { UsageRebuild } from "../request-log/rebuild-usage.ts";
 import type { UsageDifference, UsageVerification } from "../request-log/verify-usage.ts";
@@ -61,7 +61,7 @@ function parseMonth(text: string): string {
 async function verify(options: VerifyOptions): Promise<void> {
   await withStore(options, async (store, month, dir) => {
     const { verifyUsage } = await import("../request-log/verify-usage.ts");
-    const logged = dir === null ? null : await readLog(dir, month);
+    const logged = dir === null ? null : await readLog(dir, month, await readCurrencies(store));
     const verification = await verifyUsage(store, month, logged);
     if (verification.differences.length > 0) process.exitCode = 1;
     const result = { ...verification, log: summarizeLog(logged) };
@@ -74,17 +74,28 @@ async function rebuild(options: VerifyOptions): Promise<void> {
     if (dir === null) throw new CommandError("There is no log of requests to rebuild from: give --requests.");
     const { rebuildUsage } = await import("../request-log/rebuild-usage.ts");
     const { readLateCharges } = await import("../request-log/read-usage.ts");
-    const logged = await readLog(dir, month);
+    const currencies = await readCurrencies(store);
+    const logged = await readLog(dir, month, currencies);
     const nowMs = await store.timeMs();
-    const result = await rebuildUsage(store, logged, () => readLateCharges(dir, month, nowMs));
+    const lateCharges = () => readLateCharges(dir, month, nowMs, currencies);
+    const result = await rebuildUsage(store, logged, lateCharges);
     if (result.inFlight.length > 0) process.exitCode = 1;
     process.stdout.write(options.json ? formatJson({ month, ...result }) : formatRebuild(month, result));
   });
 }
 
-async function readLog(dir: string, month: string): Promise<LoggedUsage> {
+async function readLog(dir: string, month: string, currencies: Currencies): Promise<LoggedUsage> {
   const { readLoggedUsage } = await import("../request-log/read-usage.ts");
-  return readLoggedUsage(dir, month);
+  return readLoggedUsage(dir, month, currencies);
+}
+
+async function readCurrencies(store: Store): Promise<Currencies> {
+  const currencies = new Map<string, string>();
+  for (const id of await store.listOrganizationIds()) {
+    const organization = await store.getOrganization(id);
+    if (organization !== null) currencies.set(id, organization.currency);
+  }
+  return currencies;
 }
 
 type Run = (store: Store, month: string, requestsDir: string | null) => Promise<void>;
@@ -121,8 +132,8 @@ function withRedis(
 
 function summarizeLog(logged: LoggedUsage | null) {
   if (logged === null) return null;
-  const { files, requests, damagedLines } = logged;
-  return { files, requests, damagedLines };
+  const { files, requests, damagedLines, otherCurrencyRequests } = logged;
+  return { files, requests, damagedLines, otherCurrencyRequests };
 }
 
 function formatVerification(verification: UsageVerification, logged: LoggedUsage | null): string {
@@ -130,10 +141,15 @@ function formatVerification(verification: UsageVerification, logged: LoggedUsage
   const log =
     logged === null
       ? "No log of requests was found: spend was held against the usage rows only."
-      : `Log of requests: ${logged.requests} requests in ${logged.files} files, ${logged.damagedLines} damaged lines.`;
+      : `Log of requests: ${logged.requests} requests in ${logged.files} files, ${logged.damagedLines} damaged lines${formatOtherCurrency(logged)}.`;
   const head = `${month}: ${organizations} organizations, ${rows} usage rows, ${spentMicrocents} microcents spent.\n${log}\n`;
   if (differences.length === 0) return `${head}No difference.\n`;
   return `${head}${differences.length} differences:\n${differences.map(formatDifference).join("\n")}\n`;
+}
+
+function formatOtherCurrency({ otherCurrencyRequests: requests }: LoggedUsage): string {
+  if (requests === 0) return "";
+  return `, ${requests} requests not counted since they are in another currency than their organization's`;
 }
 
 const MEANINGS: Readonly<Record<UsageDifference["kind"], string>> = {

@@ -1,5 +1,5 @@
 /** The refusals of a hold, in the words of the admission's. */
-import type { GatewayError } from "../errors.ts";
+import { GatewayError } from "../errors.ts";
 import type { DashboardAddress } from "../pages.ts";
 import type { HoldResult } from "../store/types/settlement.ts";
 import type { Admission } from "./admission.ts";
@@ -9,7 +9,7 @@ import { createCapError } from "./spend-cap.ts";
 type HoldRefusal = Exclude<HoldResult, { outcome: "held" | "exists" | "worst_case_required" }>;
 
 /**
- * 402 when a cap is reached, 429 when the key has as many requests in flight as it may.
+ * 503 when the organization's currency was changed since the admission: the next try has it; 402 when a cap is reached, 429 when the key has as many requests in flight as it may.
  * @param worstCaseMicrocents What was asked for; null without strict caps.
  */
 export function createHoldError(
@@ -21,6 +21,10 @@ export function createHoldError(
   const { organizationId, keyId, keyName, organizationName, currency, month } = admission;
   if (refusal.outcome === "concurrency_limited") {
     return createConcurrencyError(keyName, refusal.limit);
+  }
+  if (refusal.outcome === "currency_changed") {
+    const message = `The organization is billed in ${refusal.currency} from now on, and no longer in ${currency}. Send the request again.`;
+    return new GatewayError("gateway_unavailable", { message });
   }
   const { spentMicrocents, heldMicrocents, hardCapCents } = refusal.figures;
   const isKey = refusal.outcome === "key_cap_reached";

@@ -2,7 +2,7 @@ import { formatTime } from "../calendar.ts";
 import { formatJsonText } from "../json-text.ts";
 import { timeOfId } from "../store/ids.ts";
 import type { RequestWay } from "../store/types/reporting.ts";
-import type { RequestIdentity } from "../store/types/settlement.ts";
+import type { BilledRequest } from "../store/types/settlement.ts";
 import { formatChargedPrice } from "../pricing/charged-price.ts";
 import type { ChosenRates } from "../pricing/price.ts";
 import type { ChargedTool } from "../pricing/tool-charges.ts";
@@ -25,8 +25,7 @@ export interface ClientResult {
 
 /** One request, as the log of requests tells it. */
 export interface LoggedRequest {
-  readonly identity: Omit<RequestIdentity, "model"> & { readonly model: string | null };
-  readonly currency: string;
+  readonly identity: Omit<BilledRequest, "model"> & { readonly model: string | null };
   /** Null: it was refused before a price was looked up. */
   readonly price: ChosenRates | null;
   readonly outcome: Outcome | "refused";
@@ -75,7 +74,7 @@ export function formatRequestLogLine(request: LoggedRequest, settledAtMs: number
     `,"reasoning_tokens":${tokens.reasoningTokens}` +
     `,"output_audio_tokens":${tokens.outputAudioTokens}` +
     `,"estimated":${request.estimated}` +
-    `,"currency":${formatJsonText(request.currency)}` +
+    `,"currency":${formatJsonText(identity.currency)}` +
     `,"tags":${formatTags(identity.tags)}` +
     `,"tag_row":${formatJsonText(formatTagRow(identity))}` +
     `,"server_tools":${formatTools(request.tools)}` +

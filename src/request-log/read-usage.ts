@@ -28,8 +28,13 @@ export interface LoggedUsage {
   readonly requests: number;
   /** Lines that are none: torn by a crash. */
   readonly damagedLines: number;
+  /** Of requests in another currency than their organization's, whose charges Redis refuses: in no row. */
+  readonly otherCurrencyRequests: number;
   readonly files: number;
 }
+
+/** What organizations are billed in, by organization; one that is not there may have any. */
+export type Currencies = ReadonlyMap<string, string>;
 
 type MutableFigures = { -readonly [Name in keyof UsageFigures]: UsageFigures[Name] };
 type MutableRow = Omit<LoggedRow, keyof UsageFigures | "undecided"> &
@@ -49,6 +54,7 @@ const lineSchema = z.object({
   error_code: z.string().nullable().default(null),
   settled_at: z.string().default(""),
   outcome: z.string(),
+  currency: z.string().optional(),
   month: z.string(),
   day: z.string(),
   input_tokens: z.number(),
@@ -78,18 +84,27 @@ const UNCOUNTED = new Set(["refused", "not_sent"]);
  * Adds up all lines of a folder whose request was admitted in a month.
  * @throws the file system's error when there is no such folder.
  */
-export async function readLoggedUsage(dir: string, month: string): Promise<LoggedUsage> {
+export async function readLoggedUsage(
+  dir: string,
+  month: string,
+  currencies: Currencies = new Map(),
+): Promise<LoggedUsage> {
   const rows = new Map<string, Map<string, MutableRow>>();
   const counts: ReadCounts = { files: 0, damagedLines: 0 };
+  let otherCurrencyRequests = 0;
   let requests = 0;
   for await (const { line, costMicrocents } of readCharged(dir, month, counts)) {
+    if (isInOtherCurrency(line, currencies)) {
+      otherCurrencyRequests += 1;
+      continue;
+    }
     requests += 1;
     const row = rowOf(rows, line);
     add(row, line, costMicrocents);
     if (row.tags !== "" && line.tag_row === null) add(row.undecided, line, costMicrocents);
   }
   const byOrganization = [...rows].map(([id, own]) => [id, [...own.values()]] as const);
-  return { month, rows: new Map(byOrganization), requests, ...counts };
+  return { month, rows: new Map(byOrganization), requests, otherCurrencyRequests, ...counts };
 }
 
 interface ReadCounts {
@@ -126,6 +141,11 @@ function isCharged(line: Line, month: string): line is ChargedLine {
   return line.month === month && line.model !== null && !UNCOUNTED.has(line.outcome);
 }
 
+function isInOtherCurrency(line: Line, currencies: Currencies): boolean {
+  const billedIn = currencies.get(line.organization_id);
+  return billedIn !== undefined && line.currency !== undefined && line.currency !== billedIn;
+}
+
 /** For so long a record answers repeats, and a spool sends what it has for a day less. */
 const LATE_MS = 7 * 86_400_000;
 
@@ -134,8 +154,10 @@ export async function* readLateCharges(
   dir: string,
   month: string,
   nowMs: number,
+  currencies: Currencies = new Map(),
 ): AsyncGenerator<ChargeInput> {
   for await (const { line, costMicrocents } of readCharged(dir, month, { files: 0, damagedLines: 0 })) {
+    if (isInOtherCurrency(line, currencies)) continue;
     if (Date.parse(line.settled_at) >= nowMs - LATE_MS) yield toCharge(line, costMicrocents);
   }
 }
@@ -150,6 +172,7 @@ function toCharge(line: ChargedLine, totalMicrocents: bigint): ChargeInput {
     day: line.day,
     model: line.model,
     route: line.route,
+    ...(line.currency === undefined ? {} : { currency: line.currency }),
     ...(tags === "" ? {} : { tags }),
     totalMicrocents,
     toolMicrocents: toolMicrocents(toolsOf(line), totalMicrocents),

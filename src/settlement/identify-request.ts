@@ -1,6 +1,6 @@
 import type { Model } from "../catalog/catalog.ts";
 import type { Admission } from "../limits/admission.ts";
-import type { RequestIdentity } from "../store/types/settlement.ts";
+import type { BilledRequest } from "../store/types/settlement.ts";
 import { addEndUser } from "../tags.ts";
 import type { ClientRequest } from "../translation/client-protocol.ts";
 import type { TagRows } from "./tag-rows.ts";
@@ -17,7 +17,7 @@ export interface IdentifiedRequest {
 export function identifyRequest(
   { admission, model, requestedModel, request }: IdentifiedRequest,
   tagRows: Pick<TagRows, "of">,
-): RequestIdentity {
+): BilledRequest {
   const { organizationId, month, keepsEndUser } = admission;
   const told = addEndUser(admission.tags, keepsEndUser ? request.endUser : null);
   const tags = told === "" ? undefined : told;
@@ -28,6 +28,7 @@ export function identifyRequest(
     month,
     day: admission.day,
     route: admission.route,
+    currency: admission.currency,
     model: model.id,
     requestedModel,
     tags,

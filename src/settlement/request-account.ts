@@ -15,7 +15,7 @@ import type {
   ChargeInput,
   FinalFigures,
   RequestEstimate,
-  RequestIdentity,
+  BilledRequest,
   RequestTokens,
 } from "../store/types/settlement.ts";
 import type { Answer, DescribeCost, Observation } from "../translation/client-protocol.ts";
@@ -49,11 +49,10 @@ export interface Ending {
 }
 
 export interface AccountOptions extends EstimatedPrompt {
-  readonly identity: RequestIdentity;
+  readonly identity: BilledRequest;
   readonly model: Pick<Model, "id">;
   /** In force when the hold was placed. */
   readonly price: Price;
-  readonly currency: string;
   readonly asked: Asked;
   /** The most that the answers can have: no estimate goes beyond it. */
   readonly largestOutputTokens: number;
@@ -80,9 +79,8 @@ export interface AccountKeeper {
 }
 
 export class RequestAccount {
-  #identity: RequestIdentity;
+  #identity: BilledRequest;
   readonly price: Price;
-  readonly currency: string;
   readonly estimatedInputTokens: number;
   readonly #options: AccountOptions;
   #answer: Answer | null = null;
@@ -102,12 +100,11 @@ export class RequestAccount {
   constructor(options: AccountOptions) {
     this.#identity = options.identity;
     this.price = options.price;
-    this.currency = options.currency;
     this.estimatedInputTokens = options.estimatedInputTokens;
     this.#options = options;
   }
 
-  get identity(): RequestIdentity {
+  get identity(): BilledRequest {
     return this.#identity;
   }
 
@@ -120,7 +117,7 @@ export class RequestAccount {
   readonly describeCost: DescribeCost = ({ usage: tokens, serviceTier, toolUses }) => {
     const charged = chooseRates(this.price, serviceTier, promptTokensOf(tokens));
     const tools = chargeTools(this.price.serverTools, toolUses);
-    return reportCost({ tokens, tools, charged, currency: this.currency });
+    return reportCost({ tokens, tools, charged, currency: this.#identity.currency });
   };
 
   /** What is charged when nobody ever tells what was used: the prompt's estimate. */
@@ -130,7 +127,7 @@ export class RequestAccount {
 
   /** The price of it. */
   get promptFloorPrice(): Check {
-    return checkOf(this.#promptFloor, this.currency);
+    return checkOf(this.#promptFloor, this.#identity.currency);
   }
 
   get #promptFloor(): Settled {
@@ -333,7 +330,7 @@ export class RequestAccount {
     isBrief = false,
   ): Promise<boolean> {
     this.#sequence += 1;
-    const { currency } = this;
+    const { currency } = this.#identity;
     const input: ChargeInput = {
       totalMicrocents: settled.costMicrocents,
       toolMicrocents: toolsOf(settled),

@@ -235,9 +235,9 @@ export class Settlement {
         model,
         requestedModel: requestedModel ?? undefined,
         route,
+        currency,
         tags,
       },
-      currency,
       price: null,
       outcome: "refused",
       result,
@@ -280,7 +280,6 @@ export class Settlement {
   #onCounted(account: RequestAccount, { settled, outcome, result }: Ending): void {
     this.#log({
       identity: account.identity,
-      currency: account.currency,
       price: settled.charged,
       outcome,
       result,
@@ -292,13 +291,12 @@ export class Settlement {
   }
 
   #createAccount(input: OpenInput, price: Price): RequestAccount {
-    const { admission, model, request } = input;
+    const { model, request } = input;
     const { estimator } = this.#options;
     return new RequestAccount({
       identity: identifyRequest(input, this.#tagRows),
       model,
       price,
-      currency: admission.currency,
       // The request itself is not kept for as long as its answer takes.
       asked: { choices: request.choices, prompts: request.prompts },
       largestOutputTokens: largestOutputTokens(request, model),

@@ -26,6 +26,8 @@ const identityFields = {
   day: z.string(),
   model: z.string(),
   route: z.string(),
+  // Lines of older versions do not say it.
+  currency: z.string().exactOptional(),
   tags: z.string().exactOptional(),
   tagRow: z.string().exactOptional(),
 };
@@ -125,6 +127,7 @@ function formatOpened({ kind, atMs, opened }: OpenedEntry): string {
     `,"route":${formatJsonText(opened.route)}` +
     `,"model":${formatJsonText(opened.model)}` +
     formatMember("requestedModel", opened.requestedModel) +
+    formatMember("currency", opened.currency) +
     formatMember("tags", opened.tags) +
     formatMember("tagRow", opened.tagRow) +
     `,"floorMicrocents":"${opened.floorMicrocents}","floorInputTokens":${opened.floorInputTokens}}}`

@@ -17,7 +17,12 @@ import { KEY_SETTINGS, type KeySettings } from "../../src/settings/key.ts";
 import { ORGANIZATION_SETTINGS, type OrganizationSettings } from "../../src/settings/organization.ts";
 import { defaultsOf } from "../../src/settings/table.ts";
 import type { HashedKey } from "../../src/store/types/management.ts";
-import type { ChargeInput, HoldInput, RequestIdentity } from "../../src/store/types/settlement.ts";
+import type {
+  BilledRequest,
+  ChargeInput,
+  HoldInput,
+  RequestIdentity,
+} from "../../src/store/types/settlement.ts";
 import { startRedis, startRedisCluster } from "../support/redis.ts";
 
 export const USAGE_MONTHS = 13;
@@ -180,7 +185,7 @@ export function known(result: AdmitResult): KnownKeyResult {
 }
 
 /** The identity of a new request of this key, admitted now by Redis's clock. */
-export async function createIdentity(store: Store, key: TestKey): Promise<RequestIdentity> {
+export async function createIdentity(store: Store, key: TestKey): Promise<BilledRequest> {
   const now = new Date(await store.timeMs()).toISOString();
   return {
     organizationId: key.organizationId,
@@ -190,6 +195,7 @@ export async function createIdentity(store: Store, key: TestKey): Promise<Reques
     day: now.slice(0, 10),
     model: MODEL,
     route: ROUTE,
+    currency: ORGANIZATION.currency,
   };
 }
 
@@ -198,7 +204,7 @@ export function holdInput(identity: RequestIdentity, changes: Partial<HoldInput>
 }
 
 /** A new request of the only key of a new organization. */
-export async function createRequest(store: Store): Promise<RequestIdentity> {
+export async function createRequest(store: Store): Promise<BilledRequest> {
   return createIdentity(store, await createTestKey(store));
 }
 

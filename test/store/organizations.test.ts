@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { isRefusedCharge } from "../../src/store/requests/refused-charge.ts";
 import {
   chargeInput,
   createIdentity,
@@ -75,6 +76,39 @@ describe("an organization", () => {
     const unused = await createTestKey(test.store);
     const changed = await test.store.changeOrganization(unused.organizationId, { currency: "EUR" }, null);
     expect(changed.outcome).toBe("changed");
+  });
+
+  it.each([
+    { what: "strict caps", settings: { strictCaps: true }, key: {} },
+    { what: "a limit of concurrent requests", settings: {}, key: { maxConcurrentRequests: 3 } },
+  ])("has no request upstream at a price of its former currency ($what)", async ({ settings, key }) => {
+    const owner = await createTestKey(test.store, key, settings);
+    const { organizationId } = owner;
+    const admitted = holdInput(await createIdentity(test.store, owner), { worstCaseMicrocents: 1n });
+    await test.store.changeOrganization(organizationId, { currency: "EUR" }, null);
+    const refused = await test.store.hold(admitted);
+    expect(refused).toEqual({ outcome: "currency_changed", currency: "EUR" });
+    expect((await test.store.changeOrganization(organizationId, { currency: "USD" }, null)).outcome).toBe(
+      "changed",
+    );
+    expect((await test.store.hold(admitted)).outcome).toBe("held");
+  });
+
+  it.each([
+    { what: "a final charge", changes: { final: FINAL } },
+    { what: "a brief one", changes: { final: FINAL, isBrief: true as const } },
+    { what: "progress", changes: {} },
+  ])("takes $what of a request from before in no other currency", async ({ changes }) => {
+    const owner = await createTestKey(test.store);
+    const { organizationId } = owner;
+    const identity = await createIdentity(test.store, owner);
+    await test.store.changeOrganization(organizationId, { currency: "EUR" }, null);
+    const late = chargeInput(identity, 1, 5n, changes);
+    const refusal = await test.store.charge(late).catch((error: unknown) => error);
+    expect(isRefusedCharge(refusal)).toBe(true);
+    expect((await test.store.readSpend(organizationId, identity.month)).organizationMicrocents).toBe(0n);
+    const ofOlderVersion = { ...late, currency: undefined };
+    expect((await test.store.charge(ofOlderVersion)).outcome).toBe("applied");
   });
 });
 

@@ -48,8 +48,7 @@ async function createLog(charges: readonly ChargeInput[]) {
       reasoningTokens: reasoning,
     };
     const line = {
-      identity: charge,
-      currency: "USD",
+      identity: { ...charge, currency: "USD" },
       price: null,
       outcome: "complete",
       result: { status: 200, errorCode: null },

@@ -8,19 +8,21 @@
 -- KEYS[11] combinations of tags in the month of admission; then for each request its record
 -- ARGV[1] the JSON of the list of these
 --   1 key id   2 month of admission   3 day of admission   4 model   5 tags, '' for none   6 tag row, '' when not known
---   7 when the month's figures expire, ms
---   8..19 sums over all requests: requests, input, cached, output, reasoning tokens, estimated, microcents, tokens written to
+--   7 when the month's figures expire, ms   8 currency, '' when not known
+--   9..20 sums over all requests: requests, input, cached, output, reasoning tokens, estimated, microcents, tokens written to
 --     a cache for 5 minutes, for an hour, input audio, output audio, microcents of server tools
 -- ARGV[n] then for each request: its id, sequence number, own figures in the order of the sums with one space between, and
 --   what the list of recent requests gets, see requests/recent-entry.ts
 --
 -- Reply: JSON of {'applied', alerts fired}; {'on_record'}: one of them has a record, and nothing was changed.
+-- Error: MISMATCH when the organization is billed in another currency.
 --
 -- Keeps: what charge.lua keeps.
 
 -- @include integer.lua
 -- @include lists.lua
 -- @include spend.lua
+-- @include currency.lua
 -- @include ended.lua
 -- @include reached.lua
 -- @include tags.lua
@@ -31,11 +33,14 @@ local shared = read_list(ARGV[1])
 local requests = { unpack(KEYS, 12) }
 local each = { unpack(ARGV, 2) }
 
-local key_id, month, day, model, tags, tag_row, expires_at_ms = unpack(shared)
-local FIRST_SUM, microcents = 8, shared[14]
+local key_id, month, day, model, tags, tag_row, expires_at_ms, currency = unpack(shared)
+local FIRST_SUM, microcents = 9, shared[15]
 
 if redis.call('EXISTS', unpack(requests)) > 0 then
   return '["on_record"]'
+end
+if is_other_currency(organization, currency) then
+  return redis.error_reply(OTHER_CURRENCY)
 end
 
 tag_row = decide_tag_row(combinations, tags, tag_row, expires_at_ms)

@@ -13,20 +13,20 @@
 -- ARGV[5] model               ARGV[6] route         ARGV[7] sequence number       ARGV[8] '1': final
 -- ARGV[9..20] totals: requests (0 or 1), input, cached, output, reasoning tokens, estimated (0 or 1), microcents, tokens
 --   written to a cache for 5 minutes, for an hour, input audio, output audio, microcents of server tools
--- ARGV[21] when the month's figures expire, ms
+-- ARGV[21] when the month's figures expire, ms              ARGV[22] currency of the totals, '' when not known
 --   Of the list only so far when all that follows is ''.
--- ARGV[22] price: checks, JSON, that the list will have when another closes the request; '' with a final, or when not known
--- ARGV[23] best estimate: input, cached, output, reasoning tokens and microcents, one space between; '' with a final
--- ARGV[24] of the best estimate, tokens written for 5 minutes, for an hour, input audio, output audio, microcents of server
+-- ARGV[23] price: checks, JSON, that the list will have when another closes the request; '' with a final, or when not known
+-- ARGV[24] best estimate: input, cached, output, reasoning tokens and microcents, one space between; '' with a final
+-- ARGV[25] of the best estimate, tokens written for 5 minutes, for an hour, input audio, output audio, microcents of server
 --   tools; '' with a final
--- ARGV[25] tags, '' for none  ARGV[26] tag row that the hold replied, '' when its reply never came
--- ARGV[27] '1': only where there is a record, or the request is still among the holds as its admission entered it
+-- ARGV[26] tags, '' for none  ARGV[27] tag row that the hold replied, '' when its reply never came
+-- ARGV[28] '1': only where there is a record, or the request is still among the holds as its admission entered it
 --
 -- Reply: JSON of {'applied', alerts fired, fell}; fell: why spend did, 'interim' (below what this request's owner had counted
 --   before) or 'reaped' (below what it was closed at by another), '' when it did not; {'repeated'}: a charge with this
---   sequence number or a later one was there, nothing was changed; {'ended'}: ARGV[27] is '1' and the request has had its
+--   sequence number or a later one was there, nothing was changed; {'ended'}: ARGV[28] is '1' and the request has had its
 --   final charge, or none can come, and its record is gone; nothing was changed.
--- Error: MISMATCH when the record says another key, month, day or model.
+-- Error: MISMATCH when the record says another key, month, day or model, or the organization is billed in another currency.
 --
 -- Keeps: spend and usage of the month of admission move by the same difference, total - charged; held left =
 -- max(0, worst - total) while open, 0 once closed; requests in flight of a key = its open records. Alerts are tested on
@@ -36,6 +36,7 @@
 -- @include lists.lua
 -- @include time.lua
 -- @include spend.lua
+-- @include currency.lua
 -- @include ended.lua
 -- @include tags.lua
 -- @include requests.lua
@@ -48,8 +49,9 @@ local combinations = KEYS[12]
 local entry, ARGV = ARGV[2], read_list(ARGV[1])
 local request_id, key_id, month, day, model, route = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local seq, final, FIRST_TOTAL = ARGV[7], ARGV[8] == '1', 9
-local expires_at_ms, price, estimate, estimate_further = ARGV[21], ARGV[22] or '', ARGV[23] or '', ARGV[24] or ''
-local tags, tag_row, only_entered = ARGV[25] or '', ARGV[26] or '', ARGV[27] == '1'
+local expires_at_ms, currency = ARGV[21], ARGV[22]
+local price, estimate, estimate_further = ARGV[23] or '', ARGV[24] or '', ARGV[25] or ''
+local tags, tag_row, only_entered = ARGV[26] or '', ARGV[27] or '', ARGV[28] == '1'
 
 local exists = redis.call('EXISTS', request) == 1
 if not exists and only_entered and not redis.call('ZSCORE', holds, request_id) then
@@ -66,6 +68,9 @@ if exists and (record.key ~= key_id or record.month ~= month or record.day ~= da
 end
 if tonumber(seq) <= record.seq then
   return { 'repeated' }
+end
+if is_other_currency(organization, currency) then
+  return redis.error_reply(OTHER_CURRENCY)
 end
 
 local totals = {}

@@ -9,9 +9,10 @@
 -- ARGV[5] model               ARGV[6] route          ARGV[7] worst case, microcents, '' when not known
 -- ARGV[8] floor, microcents   ARGV[9] floor, input tokens              ARGV[10] when the month's figures expire, ms
 -- ARGV[11] tags, '' for none  ARGV[12] checks, JSON: what the list of requests has when another closes this one
+-- ARGV[13] currency of its price, '' when not known
 --
--- Reply: {'held' or 'exists', tag row}; {'worst_case_required'}: the caps are strict and ARGV[7] is ''; {'concurrency_limited',
---   limit}; {'key_cap_reached' or 'organization_cap_reached', spent, held, cap cents}.
+-- Reply: {'held' or 'exists', tag row}; {'currency_changed', currency}: the organization has another than ARGV[13]; {'worst_case_required'}:
+--   the caps are strict and ARGV[7] is ''; {'concurrency_limited', limit}; {'key_cap_reached' or 'organization_cap_reached', spent, held, cap cents}.
 --
 -- Keeps: nothing is held unless the reply is 'held'; with strict caps spent + held never exceeds a cap. Requests in
 -- flight of a key = its open records, whether or not it has a limit, so that a limit counts from when it is set; with a
@@ -28,7 +29,7 @@ local request, holds, key_record, organization, spend, inflight = KEYS[1], KEYS[
 local combinations = KEYS[7]
 local request_id, key_id, month, day, model, route = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local worst_text, floor_text, floor_input, expires_at_ms = ARGV[7], ARGV[8], ARGV[9], ARGV[10]
-local tags, price = ARGV[11], ARGV[12]
+local tags, price, currency = ARGV[11], ARGV[12], ARGV[13]
 
 if redis.call('EXISTS', request) == 1 then
   return { 'exists', redis.call('HGET', request, 'tag_row') or '' }
@@ -36,7 +37,11 @@ end
 
 local now_ms = now_milliseconds()
 local key = redis.call('HMGET', key_record, 'hard_cap_cents', 'max_concurrent')
-local owner = redis.call('HMGET', organization, 'hard_cap_cents', 'strict_caps')
+local owner = redis.call('HMGET', organization, 'hard_cap_cents', 'strict_caps', 'currency')
+-- Its admission left nothing here that would have kept the currency from being changed.
+if currency ~= '' and owner[3] and owner[3] ~= currency then
+  return { 'currency_changed', owner[3] }
+end
 local strict = owner[2] == '1'
 if strict and worst_text == '' then
   return { 'worst_case_required' }

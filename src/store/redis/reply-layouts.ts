@@ -42,6 +42,7 @@ export const REPLY_LAYOUTS = {
   unknownKey: { file: "admit.lua", fields: ["timeMs"] },
   monthChanged: { file: "admit.lua", fields: ["timeMs"] },
   held: { file: "hold.lua", fields: ["tagRow"] },
+  currencyChanged: { file: "hold.lua", fields: ["currency"] },
   concurrencyLimited: { file: "hold.lua", fields: ["limit"] },
   capReached: { file: "hold.lua", fields: ["spent", "held", "capCents"] },
   charged: { file: "charge.lua", fields: ["alertsFired", "fell"] },

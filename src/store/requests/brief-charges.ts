@@ -13,9 +13,9 @@ import type { FormattedCharge } from "./formatted-charge.ts";
 
 /** Whether it was charged. If not, it has a record or comes a second time in this turn: nothing was changed. */
 export function chargeBrief(context: StoreContext, charge: FormattedCharge): Promise<boolean> {
-  const { keyId, day, model, tags, tagRow } = charge.input;
+  const { keyId, day, model, tags, tagRow, currency } = charge.input;
   // The day says the month, and a key its organization.
-  const row = [keyId, day, model, tagRow, tags].join("\n");
+  const row = [keyId, day, model, tagRow, currency, tags].join("\n");
   return context.briefCharges.ask(row, charge, (charges) => chargeAll(context, charge.input, charges));
 }
 
@@ -33,7 +33,7 @@ async function chargeAll(
 /** All of them or, when one has a record, none. */
 async function chargeRow(
   context: StoreContext,
-  { organizationId, keyId, month, day, model, tags, tagRow }: RequestIdentity,
+  { organizationId, keyId, month, day, model, tags, tagRow, currency }: RequestIdentity,
   charges: readonly FormattedCharge[],
 ): Promise<boolean> {
   const keys = [
@@ -42,7 +42,17 @@ async function chargeRow(
     ...charges.map(({ input }) => requestKey(organizationId, input.requestId)),
   ];
   const expiry = String(expiryOf(month, context.usageMonths));
-  const shared = [keyId, month, day, model, tags ?? "", tagRow ?? "", expiry, ...sumOf(charges)];
+  const shared = [
+    keyId,
+    month,
+    day,
+    model,
+    tags ?? "",
+    tagRow ?? "",
+    expiry,
+    currency ?? "",
+    ...sumOf(charges),
+  ];
   const ofEach = charges.flatMap(({ input, figures, entry }) => [
     input.requestId,
     String(input.sequence),

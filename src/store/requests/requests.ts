@@ -68,12 +68,16 @@ export const createRequestStore = storeOf<RequestStore>({
         String(expiryOf(month, context.usageMonths)),
         input.tags ?? "",
         formatPrice(input.price),
+        input.currency ?? "",
       ),
     );
     const outcome = textAt(reply, OUTCOME);
     if (outcome === "held" || outcome === "exists") {
       const tagRow = textAt(reply, AT.held.tagRow);
       return tagRow === "" ? { outcome } : { outcome, tagRow };
+    }
+    if (outcome === "currency_changed") {
+      return { outcome, currency: textAt(reply, AT.currencyChanged.currency) };
     }
     if (outcome === "worst_case_required") return { outcome };
     if (outcome === "concurrency_limited") {
@@ -107,6 +111,7 @@ export const createRequestStore = storeOf<RequestStore>({
         final === null ? "0" : "1",
         ...charge.figures,
         String(expiryOf(month, context.usageMonths)),
+        input.currency ?? "",
         ...listRare(input),
       ]),
       charge.entry,

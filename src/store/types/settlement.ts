@@ -15,10 +15,17 @@ export interface RequestIdentity {
   readonly requestedModel?: string | undefined;
   /** "POST /v1/messages" */
   readonly route: string;
+  /** That its cost is in: the organization's at its admission. Left out, as in spools of older versions: not known. */
+  readonly currency?: string | undefined;
   /** In the form of `tags.ts`. Left out: none. */
   readonly tags?: string | undefined;
   /** Which row of usage it counts in, as the hold replied. Left out: the store has not said it yet, or there are no tags. */
   readonly tagRow?: string | undefined;
+}
+
+/** A request as its owner knows it, who has its admission. */
+export interface BilledRequest extends RequestIdentity {
+  readonly currency: string;
 }
 
 export interface HoldInput extends Omit<RequestIdentity, "tagRow"> {
@@ -45,6 +52,8 @@ export type HoldResult =
   | { readonly outcome: "exists"; readonly tagRow?: string }
   /** The organization has strict caps: repeat with a worst case. Nothing was changed. */
   | { readonly outcome: "worst_case_required" }
+  /** The organization is billed in another currency since its admission: it has no price in that. Nothing was changed. */
+  | { readonly outcome: "currency_changed"; readonly currency: string }
   /** As many requests of the key as it may have are in flight. */
   | { readonly outcome: "concurrency_limited"; readonly limit: number }
   | {

@@ -12,8 +12,7 @@ import { IDENTITY } from "../spool/spool-fixture.ts";
 import { NO_TOKENS } from "../../../src/token-usage.ts";
 
 const REQUEST: LoggedRequest = {
-  identity: { ...IDENTITY, requestId: "req_01a1fbdf-a29c-790a-a491-cbfe2a229b51" },
-  currency: "USD",
+  identity: { ...IDENTITY, requestId: "req_01a1fbdf-a29c-790a-a491-cbfe2a229b51", currency: "USD" },
   price: null,
   outcome: "complete",
   result: { status: 200, errorCode: null },
@@ -50,6 +49,16 @@ describe("readLoggedUsage", () => {
     expect((await readLoggedUsage(dir, "2026-11")).rows.get("org_1")).toMatchObject([
       { tags: "team=a", requests: 2, costMicrocents: 7n, undecided: { requests: 1, costMicrocents: 4n } },
     ]);
+  });
+
+  it("counts no request in another currency than its organization's, and tells of it", async () => {
+    const euros = { identity: { ...REQUEST.identity, currency: "EUR" } };
+    const dir = await createFolder({
+      "2026-11-21.worker-0.0.jsonl": `${line(euros)}\n${line({ costMicrocents: 4n })}\n`,
+    });
+    const logged = await readLoggedUsage(dir, "2026-11", new Map([["org_1", "USD"]]));
+    expect(logged).toMatchObject({ requests: 1, otherCurrencyRequests: 1 });
+    expect(logged.rows.get("org_1")).toMatchObject([{ requests: 1, costMicrocents: 4n }]);
   });
 
   it("adds up a month's requests by organization, day, key and model, to the last digit", async () => {
@@ -165,7 +174,8 @@ function createStore(spent: bigint, ofKey: bigint, rows: readonly UsageRow[]) {
 const LOGGED: LoggedRow = { ...ROW, keyId: "key_1", model: "acme/echo-small", undecided: NO_USAGE };
 
 function logRows(...rows: readonly LoggedRow[]): LoggedUsage {
-  return { month: "2026-11", rows: new Map([["org_1", rows]]), requests: 1, damagedLines: 0, files: 1 };
+  const counts = { requests: 1, damagedLines: 0, otherCurrencyRequests: 0, files: 1 };
+  return { month: "2026-11", rows: new Map([["org_1", rows]]), ...counts };
 }
 const logOf = (costMicrocents: bigint) => logRows({ ...LOGGED, costMicrocents });
 

@@ -135,7 +135,6 @@ describe("RequestLog", () => {
 describe("formatRequestLogLine", () => {
   const request = {
     identity: { ...IDENTITY, requestId: "req_019aa3b0-5c00-7000-8000-000000000000" },
-    currency: "USD",
     price: chooseRates(PRICE, null, 3),
     outcome: "complete",
     result: OK,

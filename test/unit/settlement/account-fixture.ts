@@ -14,6 +14,7 @@ export const IDENTITY = {
   day: "2026-11-21",
   model: "acme/echo-small",
   route: "POST /v1/messages",
+  currency: "USD",
 };
 /** One microcent for a prompt token, a tenth for a cached one, 10 for a generated one. */
 export const PRICE = createPrice({
@@ -67,7 +68,6 @@ export function createAccount(options: FixtureOptions = {}): AccountUnderTest {
     identity: IDENTITY,
     model: { id: IDENTITY.model },
     price: PRICE,
-    currency: "USD",
     promptBytes: 400,
     promptInkBytes: 400,
     estimatedInputTokens: 100,
