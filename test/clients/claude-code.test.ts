@@ -65,6 +65,12 @@ describe.skipIf(claude.missing !== null)(`Claude Code${NOTE}`, () => {
     expect(JSON.stringify(body)).not.toContain("cache_control");
   });
 
+  it("[response.text_signature] shows an answer whose signature comes behind it", async () => {
+    const signature = { extra_content: { google: { thought_signature: "SIG" } } };
+    chat.upstream.answer(deltaStream([{ content: "Hello there." }, { content: "", ...signature }]));
+    expect((await ask()).result).toMatchObject({ is_error: false, result: "Hello there." });
+  });
+
   it("writes a file and reads it, one tool after the other, and finishes", async () => {
     const path = (request: RecordedRequest): string => join(workingDirectory(request), "note.txt");
     answerByTurn(

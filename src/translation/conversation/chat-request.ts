@@ -28,14 +28,17 @@ export type ChatMessage =
   | { readonly role: "system"; readonly content: string }
   | { readonly role: "user"; readonly content: string | readonly ChatContentPart[] }
   | { readonly role: "tool"; readonly tool_call_id: string; readonly content: string }
-  | {
-      readonly role: "assistant";
-      readonly content: string | null;
-      readonly reasoning_content?: string | undefined;
-      readonly reasoning?: string | undefined;
-      readonly reasoning_details?: readonly JsonObject[] | undefined;
-      readonly tool_calls?: readonly ChatToolCall[] | undefined;
-    };
+  | AssistantMessage;
+
+export interface AssistantMessage extends Partial<CallFields> {
+  readonly role: "assistant";
+  readonly content: string | null;
+  readonly reasoning_content?: string | undefined;
+  readonly reasoning?: string | undefined;
+  readonly reasoning_details?: readonly JsonObject[] | undefined;
+  readonly thinking_blocks?: readonly JsonObject[] | undefined;
+  readonly tool_calls?: readonly ChatToolCall[] | undefined;
+}
 
 export interface ChatFunction {
   readonly name: string;

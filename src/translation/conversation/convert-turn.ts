@@ -1,6 +1,5 @@
-import type { JsonObject } from "../../json-object.ts";
-import type { ModelTarget } from "../client-protocol.ts";
-import type { ChatContentPart, ChatMessage, ChatToolCall } from "./chat-request.ts";
+import type { ModelProfile, ModelTarget } from "../client-protocol.ts";
+import type { AssistantMessage, ChatContentPart, ChatMessage, ChatToolCall } from "./chat-request.ts";
 import type { ToolNames } from "./tool-names.ts";
 import { unsupportedField } from "../json/field-error.ts";
 import {
@@ -14,6 +13,10 @@ import {
   type Turn,
   type UserPart,
 } from "./parts.ts";
+
+type CarriedFields = Pick<AssistantMessage, keyof CallFields | "reasoning_details" | "thinking_blocks">;
+
+const NOTHING_CARRIED: CarriedFields = {};
 
 /** One turn as chat messages: none, one, or tool messages and then a user message. @throws GatewayError 400 */
 export function convertTurn(turn: Turn, model: ModelTarget, toolNames: ToolNames): ChatMessage[] {
@@ -77,7 +80,6 @@ function convertAssistantTurn(
   const calls = parts
     .filter((part) => part.kind === "tool_use")
     .map((part) => convertCall(part, fields.get(part.id), toolNames));
-  const details = listDetails(carried, calls);
   if (text === "" && calls.length === 0 && reasoning === undefined) return [];
   return [
     {
@@ -85,8 +87,8 @@ function convertAssistantTurn(
       content: text === "" ? null : text,
       reasoning_content: profile.reasoningHistory === "reasoning_content" ? reasoning : undefined,
       reasoning: profile.reasoningHistory === "reasoning" ? reasoning : undefined,
-      reasoning_details: profile.reasoningHistory === "drop" || details.length === 0 ? undefined : details,
       tool_calls: calls.length === 0 ? undefined : calls,
+      ...(carried.length === 0 ? NOTHING_CARRIED : convertCarried(carried, calls, profile)),
     },
   ];
 }
@@ -99,11 +101,21 @@ function convertCall(
   return { id, type: "function", function: { name: toolNames.toUpstream(name), arguments: args }, ...fields };
 }
 
-/** Those of calls that are there. */
-function listDetails(carried: readonly CallCarrierPart[], calls: readonly ChatToolCall[]): JsonObject[] {
-  if (carried.length === 0) return [];
-  const ids = new Set(calls.map(({ id }) => id));
-  return carried.filter(({ callId }) => ids.has(callId)).flatMap(({ details }) => details);
+/** What belongs to the message, and to calls that are there. */
+function convertCarried(
+  carried: readonly CallCarrierPart[],
+  calls: readonly ChatToolCall[],
+  { reasoningHistory }: Pick<ModelProfile, "reasoningHistory">,
+): CarriedFields {
+  const ids = new Set<string | null>(reasoningHistory === "drop" ? [] : calls.map(({ id }) => id));
+  const ofCalls = carried.filter(({ callId }) => ids.has(callId));
+  const details = ofCalls.flatMap((carrier) => carrier.details);
+  const blocks = ofCalls.flatMap((carrier) => carrier.blocks);
+  return {
+    reasoning_details: details.length === 0 ? undefined : details,
+    thinking_blocks: blocks.length === 0 ? undefined : blocks,
+    ...carried.findLast(({ callId }) => callId === null)?.fields,
+  };
 }
 
 /** Text blocks in a row are one text, which citations cut into pieces; other blocks in between end a paragraph. */

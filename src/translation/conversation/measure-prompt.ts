@@ -61,7 +61,9 @@ function listTexts(part: UserPart | AssistantPart): string[] {
   if (part.kind === "thinking") return [part.thinking];
   if (part.kind === "tool_use") return [part.id, part.name, part.arguments];
   if (part.kind === "tool_result") return [part.toolUseId, part.text];
-  if (part.kind === "call_carrier") return [formatJson(part.fields ?? {}), formatJson(part.details)];
+  if (part.kind === "call_carrier") {
+    return [formatJson(part.fields ?? {}), formatJson(part.details), formatJson(part.blocks)];
+  }
   return [];
 }
 

@@ -56,7 +56,7 @@ export interface ThinkingPart {
   readonly thinking: string;
 }
 
-/** What a call itself may have beside its function: Gemini's, and LiteLLM's name of it. */
+/** What a call itself, or a message, may have beside what it says: Gemini's, and LiteLLM's name of it. */
 export interface CallFields {
   readonly extra_content: JsonObject | undefined;
   readonly provider_specific_fields: JsonObject | undefined;
@@ -65,14 +65,16 @@ export interface CallFields {
 export interface CarriedCall {
   /** Catalog id: another model's server gets nothing of it. */
   readonly model: string;
-  /** The id by which the client knows the call. */
-  readonly callId: string;
+  /** The id by which the client knows the call; null: it belongs to the message as a whole. */
+  readonly callId: string | null;
   readonly fields: CallFields | null;
   /** OpenRouter's `reasoning_details` before the call. */
   readonly details: readonly JsonObject[];
+  /** LiteLLM's `thinking_blocks` before the call. */
+  readonly blocks: readonly JsonObject[];
 }
 
-/** What the server of `model` wants back with a call of the same turn. */
+/** What the server of `model` wants back with a call of the same turn, or with its text. */
 export interface CallCarrierPart extends CarriedCall {
   readonly kind: "call_carrier";
 }

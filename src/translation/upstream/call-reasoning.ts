@@ -1,8 +1,7 @@
-import { isJsonObject, type JsonObject, toArray } from "../../json-object.ts";
-import { packCall } from "../conversation/call-carrier.ts";
+import type { JsonObject } from "../../json-object.ts";
+import { packCall, readMessageFields } from "../conversation/call-carrier.ts";
 import type { CallFields } from "../conversation/parts.ts";
-import { MAX_CARRIED_BYTES } from "../conversation/carried-reasoning.ts";
-import { formatJson } from "../json/exact-json.ts";
+import { CarriedPieces, DETAILS, THINKING_BLOCKS } from "./carried-pieces.ts";
 import { readString } from "./read-message.ts";
 
 /** A call, as far as it is carried. */
@@ -10,24 +9,19 @@ interface Call {
   readonly fields: CallFields | null;
 }
 
-/** Details whose pieces are put together, and the field that grows. */
-const GROWING_FIELDS: Readonly<Record<string, string>> = {
-  "reasoning.text": "text",
-  "reasoning.summary": "summary",
-};
-
 /**
- * Collects what one answer's calls are to be given back with, and packs it for each call. `reasoning_details` go with the
- * first call behind them; without a call nobody wants them back.
+ * Collects what one answer's calls, and its text, are to be given back with, and packs it. `reasoning_details` and
+ * `thinking_blocks` go with the first call behind them; without a call nobody wants them back.
  */
 export class CallReasoning {
   readonly #model: string;
   readonly #carriesReasoning: boolean;
-  #details: JsonObject[] = [];
-  #detailCharacters = 0;
+  readonly #details = new CarriedPieces(DETAILS);
+  readonly #blocks = new CarriedPieces(THINKING_BLOCKS);
   #lastCallId: string | null = null;
   /** Calls that had no fields when they began: the fields may follow in a piece of their own. */
   #bare: { readonly call: Call; readonly callId: string }[] = [];
+  #messageFields: CallFields | null = null;
 
   constructor({ model, carriesReasoning }: { readonly model: string; readonly carriesReasoning: boolean }) {
     this.#model = model;
@@ -35,9 +29,12 @@ export class CallReasoning {
   }
 
   /** A message, or a delta of one. */
-  readMessage({ reasoning_details: details }: JsonObject): void {
-    if (details === undefined || !this.#carriesReasoning) return;
-    for (const detail of toArray(details)) if (isJsonObject(detail)) this.#add(detail);
+  readMessage(message: JsonObject): void {
+    if (!this.#carriesReasoning) return;
+    const { reasoning_details: details, thinking_blocks: blocks } = message;
+    if (details !== undefined) this.#details.add(details);
+    if (blocks !== undefined) this.#blocks.add(blocks);
+    this.#messageFields = readMessageFields(message) ?? this.#messageFields;
   }
 
   /** A call begins under the id that the client reads. @returns what goes before it, or null. */
@@ -56,32 +53,22 @@ export class CallReasoning {
     return carriers.filter((carrier) => carrier !== null);
   }
 
+  /** The same of what belongs to the message as a whole; null: nothing. */
+  endMessage(): string | null {
+    const fields = this.#messageFields;
+    if (fields === null) return null;
+    return packCall({ model: this.#model, callId: null, fields, details: [], blocks: [] });
+  }
+
   #pack(fields: CallFields | null, callId: string): string | null {
-    const details = this.#detailCharacters > MAX_CARRIED_BYTES ? [] : this.#details;
-    this.#details = [];
-    if (fields === null && details.length === 0) return null;
-    return packCall({ model: this.#model, callId, fields, details });
-  }
-
-  /** Some of the details are worse than none. */
-  #add(detail: JsonObject): void {
-    if (this.#detailCharacters > MAX_CARRIED_BYTES) return;
-    this.#detailCharacters += formatJson(detail).length;
-    const last = this.#details.at(-1);
-    const growing = GROWING_FIELDS[readString(detail["type"])];
-    if (last === undefined || growing === undefined || !isOfOne(last, detail)) this.#details.push(detail);
-    else this.#details[this.#details.length - 1] = joinPieces(last, detail, growing);
-    if (this.#detailCharacters > MAX_CARRIED_BYTES) this.#details = [];
+    const details = this.#details.take();
+    const blocks = this.#blocks.take().filter(isSigned);
+    if (fields === null && details.length === 0 && blocks.length === 0) return null;
+    return packCall({ model: this.#model, callId, fields, details, blocks });
   }
 }
 
-function isOfOne(first: JsonObject, next: JsonObject): boolean {
-  return first["type"] === next["type"] && first["index"] === next["index"];
-}
-
-/** What a later piece says counts, but for what it leaves open. */
-function joinPieces(first: JsonObject, next: JsonObject, growing: string): JsonObject {
-  const said = Object.entries(next).filter(([, value]) => value !== null && value !== "");
-  const text = readString(first[growing]) + readString(next[growing]);
-  return Object.fromEntries([...Object.entries(first), ...said, [growing, text]]);
+/** Anthropic refuses a block that has no proof of being its own. */
+function isSigned({ type, signature }: JsonObject): boolean {
+  return type === "redacted_thinking" || readString(signature) !== "";
 }

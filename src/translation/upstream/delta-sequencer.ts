@@ -99,6 +99,9 @@ export class DeltaSequencer {
     }
     this.#waiting = [];
     for (const carrier of this.#callReasoning.end()) this.#writer.writeCallCarrier(carrier);
+    // Claude Code takes the last block for the answer: nothing is put behind a text.
+    const signature = this.#usedIds.size > 0 ? this.#callReasoning.endMessage() : null;
+    if (signature !== null) this.#writer.writeCallCarrier(signature);
     this.#writer.end();
   }
 

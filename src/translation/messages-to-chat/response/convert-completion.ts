@@ -9,6 +9,7 @@ import { findChoice, readFinishReason, readMatchedStop } from "../../upstream/re
 import { readContent, readReasoning, readRefusal } from "../../upstream/read-message.ts";
 import { findUsage } from "../../upstream/usage.ts";
 import { readToolCalls } from "./read-tool-calls.ts";
+import { createCallReasoning } from "./create-call-reasoning.ts";
 import { ThinkingSignature } from "./thinking-signature.ts";
 
 /**
@@ -21,7 +22,9 @@ export function convertCompletion(completion: JsonObject, settings: AnswerSettin
   if (choice === null || !isJsonObject(message)) {
     throw new GatewayError("upstream_error", { cause: new Error("a chat completion without a choice") });
   }
-  const toolUses = readToolCalls(message, settings);
+  const callReasoning = createCallReasoning(settings);
+  callReasoning.readMessage(message);
+  const toolUses = readToolCalls(message, settings, callReasoning);
   const refusal = readRefusal(message);
   const ending = {
     reason: requireEnd(readFinishReason(choice), true),
@@ -36,6 +39,7 @@ export function convertCompletion(completion: JsonObject, settings: AnswerSettin
     model: settings.model,
     content: [
       ...convertReasoning(message, settings),
+      ...convertSignature(callReasoning.endMessage()),
       ...convertText(readContent(message), toolUses.length > 0),
       ...createTextBlocks(refusal),
       ...toolUses,
@@ -56,6 +60,11 @@ function convertReasoning(message: JsonObject, settings: AnswerSettings): Conten
   signature.add(reasoning.text);
   if (reasoning.signature !== null) signature.set(reasoning.signature);
   return [{ type: "thinking", thinking: isOmitted ? "" : reasoning.text, signature: signature.end() }];
+}
+
+/** Before the text: clients take the last block for the answer. */
+function convertSignature(data: string | null): ContentBlock[] {
+  return data === null ? [] : [{ type: "redacted_thinking", data }];
 }
 
 /** Line ends between reasoning and a tool call are the chat template's, not the model's answer. */

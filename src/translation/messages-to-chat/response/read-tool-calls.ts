@@ -3,16 +3,17 @@ import { isJsonObject, type JsonObject } from "../../../json-object.ts";
 import type { AnswerSettings } from "../answer-settings.ts";
 import { readString } from "../../upstream/read-message.ts";
 import { readCallFields } from "../../conversation/call-carrier.ts";
-import { createCallReasoning } from "./create-call-reasoning.ts";
+import type { CallReasoning } from "../../upstream/call-reasoning.ts";
 import { parseToolInput } from "../../upstream/tool-input.ts";
 
 /**
  * The tool calls of a whole answer, in order. An upstream's ids go through unchanged: Kimi and Mistral depend on their
- * own format. A missing or repeated one is replaced; a call without a name cannot be run and is dropped.
+ * own format. What a call is to be given back with stands before it. A missing or repeated one is replaced; a call without a name cannot be run and is dropped.
  */
 export function readToolCalls(
   message: JsonObject,
   settings: AnswerSettings,
+  reasoning: CallReasoning,
 ): (ToolUseBlock | RedactedThinkingBlock)[] {
   const { tool_calls, function_call } = message;
   const hasCalls = Array.isArray(tool_calls) && tool_calls.length > 0;
@@ -20,8 +21,6 @@ export function readToolCalls(
   const calls: unknown[] = hasCalls ? tool_calls : [{ function: function_call }];
   const usedIds = new Set<string>();
   const blocks: (ToolUseBlock | RedactedThinkingBlock)[] = [];
-  const reasoning = createCallReasoning(settings);
-  reasoning.readMessage(message);
   for (const call of calls) {
     const called = isJsonObject(call) ? call["function"] : null;
     if (!isJsonObject(call) || !isJsonObject(called)) continue;

@@ -76,6 +76,8 @@ export class ItemSequencer {
     for (const carrier of this.#callReasoning.end()) this.#writer.writeCallCarrier(carrier);
     if (this.#prose.length > 0) for (const call of this.#open.keys()) this.#close(call);
     this.#writeProse();
+    const signature = this.#callReasoning.endMessage();
+    if (signature !== null) this.#writer.writeCallCarrier(signature);
   }
 
   #start(call: ToolCall): void {

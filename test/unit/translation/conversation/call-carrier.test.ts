@@ -119,6 +119,32 @@ describe.each(ROUTES)(
       expect(round(pieces)?.["reasoning_details"]).toEqual(details);
     });
 
+    it("gets LiteLLM's thinking blocks back as they came, in pieces too, and none that has no signature", () => {
+      const blocks = [
+        { type: "thinking", thinking: "hm", signature: "SIG-1" },
+        { type: "redacted_thinking", data: "RED" },
+        { type: "thinking", thinking: "so", signature: "SIG-2" },
+      ];
+      const unsigned = { type: "thinking", thinking: "unsigned", signature: "" };
+      const tool_calls = [{ index: 0, ...call("a") }];
+      const whole = { reasoning_content: "hmso", thinking_blocks: [...blocks, unsigned], tool_calls };
+      expect(round(whole)?.["thinking_blocks"]).toEqual(blocks);
+      const piece = (thinking: string, signature: string | null = null) => ({
+        reasoning_content: thinking,
+        thinking_blocks: [{ type: "thinking", thinking, signature }],
+      });
+      const pieces = [
+        piece("h"),
+        piece("m"),
+        piece("", "SIG-1"),
+        { thinking_blocks: [blocks[1]] },
+        piece("so"),
+        piece("", "SIG-2"),
+        { tool_calls },
+      ];
+      expect(round(pieces)?.["thinking_blocks"]).toEqual(blocks);
+    });
+
     it("gets nothing that another model's server has signed", () => {
       const sent = round(
         { reasoning_details: [TEXT_DETAIL], tool_calls: [call("a", signed("S"))] },
@@ -141,9 +167,49 @@ describe.each(ROUTES)(
   },
 );
 
+describe.each([
+  ["Gemini", { extra_content: { google: { thought_signature: "SIG" } } }],
+  ["LiteLLM", { provider_specific_fields: { thought_signatures: ["SIG"] } }],
+])("the signature of a text without calls, as %s sends it", (_name, fields) => {
+  const whole = { content: "Blue.", provider_specific_fields: { refusal: null }, ...fields };
+  const pieces = [{ content: "Bl" }, { content: "ue." }, { content: "", ...fields }];
+  const sent = { role: "assistant", content: "Blue.", ...fields };
+
+  it("[response.text_signature] is given back over responses, to its own model alone", () => {
+    for (const upstream of [whole, pieces]) {
+      expect(overResponses(upstream)).toEqual(sent);
+      expect(overResponses(upstream, CARRIES, "acme/x")).toEqual({ role: "assistant", content: "Blue." });
+      expect(overResponses(upstream, {})).toEqual({ role: "assistant", content: "Blue." });
+    }
+  });
+
+  it("[response.text_signature] is given back over messages, where it stands before the text", () => {
+    expect(overMessages(whole)).toEqual(sent);
+    expect(overMessages(whole, { thinking: { type: "disabled" } })).toEqual({
+      role: "assistant",
+      content: "Blue.",
+    });
+    const { content, stop_reason: reason } = messages.toMessage(completion(whole));
+    expect([...content.map(({ type }) => type), reason]).toEqual(["redacted_thinking", "text", "end_turn"]);
+  });
+
+  it("[response.text_signature] never stands behind the text of a stream of messages, but behind calls", () => {
+    expect(readBlocks(pieces, {}).map(({ type }) => type)).toEqual(["text"]);
+    const calls = [{ tool_calls: [{ index: 0, ...call("a") }] }, { content: "", ...fields }];
+    expect(readBlocks(calls, {}).map(({ type }) => type)).toEqual(["tool_use", "redacted_thinking"]);
+    expect(overMessages(calls)).toMatchObject({ tool_calls: [{ id: "a" }], ...fields });
+  });
+});
+
 describe("what is carried for a call", () => {
   it("[native.own_thinking] [responses.native.own_reasoning] never reaches a server of the client's protocol", () => {
-    const data = packCall({ model: "acme/echo", callId: "a", fields: null, details: [TEXT_DETAIL] });
+    const data = packCall({
+      model: "acme/echo",
+      callId: "a",
+      fields: null,
+      details: [TEXT_DETAIL],
+      blocks: [],
+    });
     const send = (name: "messages" | "responses", body: object) =>
       messages.decode(parseNative(name, body).toUpstream(messages.createModel()));
     const content = [
@@ -168,7 +234,13 @@ describe("what is carried for a call", () => {
   });
 
   it("makes no turn of its own where the client has left the call out", () => {
-    const data = packCall({ model: "acme/echo", callId: "a", fields: null, details: [TEXT_DETAIL] });
+    const data = packCall({
+      model: "acme/echo",
+      callId: "a",
+      fields: null,
+      details: [TEXT_DETAIL],
+      blocks: [],
+    });
     const turns = [
       { role: "user", content: "A" },
       { role: "assistant", content: [{ type: "redacted_thinking", data }] },
@@ -187,7 +259,7 @@ describe("what is carried for a call", () => {
   it("does not stand between a call and its result where it is all that a message holds", () => {
     const use = (id: string) => ({ type: "tool_use", id, name: "f", input: {} });
     const result = (id: string) => ({ type: "tool_result", tool_use_id: id, content: id });
-    const carried = { model: "acme/echo", callId: "c", fields: null, details: [TEXT_DETAIL] };
+    const carried = { model: "acme/echo", callId: "c", fields: null, details: [TEXT_DETAIL], blocks: [] };
     const sent = messages.toChatMessages([
       { role: "user", content: "hi" },
       { role: "assistant", content: [use("a"), use("b")] },
