@@ -141,6 +141,28 @@ describe.skipIf(!canSetClock)("a request's deadline (sets Redis's clock: takes L
     expect(await timed.store.renew(key.organizationId, [identity])).toEqual(["ended"]);
   });
 
+  it("is listed at what it has come to, also by a charge that comes before the renewal", async () => {
+    const key = await createTestKey(timed.store);
+    const identity = await createIdentity(timed.store, key);
+    const listed = async () => {
+      const { items } = await timed.store.listRequests(key.organizationId, { limit: 5, after: null });
+      return items.map(({ requestId, costMicrocents }) => [requestId, costMicrocents]);
+    };
+    await timed.store.hold(holdInput(identity, { floorMicrocents: 30n }));
+    advance(31_000);
+    await closeOverdue(key);
+    expect(await listed()).toEqual([[identity.requestId, 30n]]);
+    const { estimate } = chargeInput(identity, 1, 40n);
+    const best = { totalMicrocents: 60n, tokens: { input: 1, cachedInput: 0, output: 2, reasoning: 0 } };
+    await timed.store.charge(chargeInput(identity, 1, 40n, { estimate: best }));
+    expect([await listed(), await spent(identity)]).toEqual([[[identity.requestId, 60n]], 60n]);
+    expect(await timed.store.renew(key.organizationId, [identity])).toEqual(["reopened"]);
+    await timed.store.charge(chargeInput(identity, 2, 70n, { estimate }));
+    advance(31_000);
+    expect(await closeOverdue(key)).toEqual(["closed"]);
+    expect([await listed(), await spent(identity)]).toEqual([[[identity.requestId, 70n]], 70n]);
+  });
+
   it("renews many at once, in the order that they were given", async () => {
     const key = await createTestKey(timed.store);
     const first = await createIdentity(timed.store, key);

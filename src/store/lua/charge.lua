@@ -40,6 +40,7 @@
 -- @include ended.lua
 -- @include tags.lua
 -- @include requests.lua
+-- @include reaped.lua
 -- @include reached.lua
 -- @include thresholds.lua
 
@@ -139,6 +140,10 @@ if final then
   set('entry', add_recent(recent, record.entry, request_id, entry))
   redis.call('ZREM', holds, request_id)
   redis.call('ZREM', inflight, request_id)
+elseif record.reaped and not open then
+  -- As the one who closed it would have listed it, had he known this.
+  local listed_price = price ~= '' and price or record.price
+  set('entry', add_recent(recent, record.entry, request_id, reaped_entry(record, totals, listed_price)))
 elseif not exists then
   -- Begun without a hold, or the hold was lost in a failover: somebody must close this record if its owner dies.
   local deadline_ms = integer(now_milliseconds() + DEADLINE_MS)

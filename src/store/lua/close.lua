@@ -19,6 +19,7 @@
 -- @include spend.lua
 -- @include ended.lua
 -- @include requests.lua
+-- @include reaped.lua
 -- @include reached.lua
 -- @include thresholds.lua
 
@@ -64,12 +65,7 @@ alert_names.spent = spent_by(key_id, key_spent, organization_spent)
 move_usage(usage, key_id, record.model, record.tag_row, record.figures, totals, expires_at_ms)
 move_held(spend, key_id, -record.left)
 
-local texts = write_list({ key_id, record.route, record.model, record.tags, '', '' })
-local figures = write_list({ integer(totals[2]), integer(totals[3]), integer(totals[4]), integer(totals[5]),
-  integer(totals[6]), integer(totals[7]) })
-local checks = record.price ~= '' and record.price or 'null'
-local entry = add_recent(recent, record.entry, request_id,
-  string.sub(texts, 1, -2) .. ',' .. checks .. ',null,' .. string.sub(figures, 2))
+local entry = add_recent(recent, record.entry, request_id, reaped_entry(record, totals, record.price))
 local fields = { 'state', 'closed', 'left', '0', 'entry', entry, 'reaped', '1' }
 for position, figure in ipairs(USAGE_FIGURES) do
   fields[#fields + 1] = figure

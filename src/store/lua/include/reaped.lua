@@ -1,0 +1,8 @@
+-- What the list of recent requests has of one that another has closed: nobody knows how it ended for its client. `price`:
+-- checks, JSON, '' when not known.
+local function reaped_entry(record, totals, price)
+  local texts = write_list({ record.key, record.route, record.model, record.tags, '', '' })
+  local figures = write_list({ integer(totals[2]), integer(totals[3]), integer(totals[4]), integer(totals[5]),
+    integer(totals[6]), integer(totals[7]) })
+  return string.sub(texts, 1, -2) .. ',' .. (price ~= '' and price or 'null') .. ',null,' .. string.sub(figures, 2)
+end
