@@ -18,6 +18,7 @@ export interface PriceCheck {
   readonly figures: PriceFigures;
 }
 
+const HOLD = "hold";
 const PER_MILLION = "_microcents_per_million";
 /** Of a server tool. */
 const PER_THOUSAND = "_microcents_per_thousand";
@@ -109,6 +110,15 @@ function createCheck(price: KeptPrice): PriceCheck {
 function hasAny(further: FurtherTokens): boolean {
   const { cacheWriteTokens, cacheWrite1hTokens, inputAudioTokens, outputAudioTokens } = further;
   return cacheWriteTokens + cacheWrite1hTokens + inputAudioTokens + outputAudioTokens > 0;
+}
+
+/** What the tokens come to is more than strict caps held for the request, and that is what it costs. */
+export function boundByHold({ figures, ...check }: PriceCheck): PriceCheck {
+  return { ...check, figures: { ...figures, bounded_by: HOLD } };
+}
+
+export function isBoundByHold(figures: PriceFigures): boolean {
+  return figures["bounded_by"] === HOLD;
 }
 
 /** Counts of 0 are left out. */

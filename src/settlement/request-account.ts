@@ -3,7 +3,7 @@
  * a sequence number, so that a repeated, late or reordered one counts once.
  */
 import type { Model } from "../catalog/catalog.ts";
-import { describePrice } from "../pricing/charged-price.ts";
+import { boundByHold, describePrice } from "../pricing/charged-price.ts";
 import { type ChosenRates, chooseRates, isPricedTier, leastCost, type Price } from "../pricing/price.ts";
 import { reportCost } from "../pricing/cost-report.ts";
 import { costMicrocents, promptTokensOf } from "../pricing/rates.ts";
@@ -39,6 +39,8 @@ export interface Settled {
   readonly charged: ChosenRates;
   /** What the upstream served it as and nobody has set a price for; null where there is one. */
   readonly unpricedServiceTier: string | null;
+  /** An estimate that came to more than strict caps hold for the request, which is what it costs. Left out: it did not. */
+  readonly isBoundedByHold?: true;
 }
 
 /** The end of a request: what it came to, and how. */
@@ -278,7 +280,7 @@ export class RequestAccount {
     const limit = this.#worstCaseMicrocents;
     return limit === null || settled.costMicrocents <= limit
       ? settled
-      : { ...settled, costMicrocents: limit };
+      : { ...settled, costMicrocents: limit, isBoundedByHold: true };
   }
 
   /** What the upstream counted, where it did, and beyond it what is estimated, at the plain price of its side. */
@@ -379,6 +381,8 @@ function formatTokens(tokens: TokenUsage): RequestTokens {
   };
 }
 
-function checkOf({ charged, tokens: further, tools }: Settled, currency: string): Check {
-  return describePrice({ charged, currency, further, tools });
+function checkOf(settled: Settled, currency: string): Check {
+  const { charged, tokens: further, tools, isBoundedByHold } = settled;
+  const price = describePrice({ charged, currency, further, tools });
+  return isBoundedByHold === true ? boundByHold(price) : price;
 }

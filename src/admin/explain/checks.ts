@@ -1,5 +1,6 @@
 /** Every check of a request in words and money. */
 import { formatPrice } from "../../money.ts";
+import { isBoundByHold } from "../../pricing/charged-price.ts";
 import { formatCount, formatMoney, formatTime, spellOut } from "../format.ts";
 import { type ExplainedRequest, type Figures, microcentsOf } from "./explained-request.ts";
 
@@ -73,6 +74,7 @@ function explainPrices(figures: Figures, currency: string): string {
     `per million tokens: ${prices.join(", ")} ${currency}`,
     ...(fee === undefined ? [] : [`${formatPrice(BigInt(fee ?? 0))} ${currency} a request`]),
     ...(tools.length === 0 ? [] : [`per thousand uses: ${tools.join(", ")}`]),
+    ...(isBoundByHold(figures) ? ["an estimate: no more than what was held for it is charged"] : []),
     ...(typeof tier === "string" ? [`service tier ${tier}`] : []),
     ...(typeof size === "number" ? [`for prompts above ${formatCount(size)} tokens`] : []),
   ].join("; ");

@@ -1,6 +1,6 @@
 /** How a cost comes about: tokens times prices, rounded up once, on the sum. */
 import { formatPrice, formatProduct, MIN_SHOWN_DECIMALS } from "../../money.ts";
-import { parsePriceFigures } from "../../pricing/charged-price.ts";
+import { isBoundByHold, parsePriceFigures } from "../../pricing/charged-price.ts";
 import { costParts, TOKENS_PER_PRICE_UNIT } from "../../pricing/rates.ts";
 import { spellOut } from "../format.ts";
 import type { ExplainedRequest } from "./explained-request.ts";
@@ -33,7 +33,8 @@ type Priced = Pick<
 
 export function explainCost(request: Priced): ExplainedCost | null {
   const figures = request.checks.find((check) => check.name === "price")?.figures;
-  const kept = figures === undefined ? null : parsePriceFigures(figures);
+  if (figures === undefined) return null;
+  const kept = parsePriceFigures(figures);
   if (kept === null) return null;
   const tokens = {
     inputTokens: request.input_tokens,
@@ -58,7 +59,15 @@ export function explainCost(request: Priced): ExplainedCost | null {
       })),
       ...(isRounding
         ? []
-        : [{ name: UNTOLD, tokens: null, uses: null, price: null, amount: formatAmount(rounding) }]),
+        : [
+            {
+              name: isBoundByHold(figures) ? BOUNDED : UNTOLD,
+              tokens: null,
+              uses: null,
+              price: null,
+              amount: formatAmount(rounding),
+            },
+          ]),
     ],
     sum: formatAmount(isRounding ? known : charged),
     charged: formatAmount(charged),
@@ -67,6 +76,8 @@ export function explainCost(request: Priced): ExplainedCost | null {
 
 /** Its worker died and another charged what was estimated, or its record has not all of its figures. */
 const UNTOLD = "not told by its record";
+/** An estimate is never charged above what strict caps held for it. */
+const BOUNDED = "more than was held for it under strict caps";
 
 /** "0.003702": without zeros at the end, but for two decimals. */
 function formatAmount(product: bigint): string {

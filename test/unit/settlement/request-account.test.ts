@@ -244,14 +244,16 @@ describe("RequestAccount.chargeProgress", () => {
   });
 
   it("ends in no estimate above the worst case that is held", async () => {
-    const { account, observe } = createAccount({ counted: 45 });
+    const { account, charges, observe } = createAccount({ counted: 45 });
     account.limitTo(125n);
     observe({ generatedBytes: 4, generatedDeltas: 45 });
     expect(await account.settle("complete", OK)).toMatchObject({ estimated: true, costMicrocents: 125n });
+    expect(charges.at(-1)?.final?.checks[0]?.figures).toMatchObject({ bounded_by: "hold" });
     const told = createAccount();
     told.account.limitTo(125n);
     told.observe({ usage: { ...USAGE, outputTokens: 45 } });
     expect((await told.account.settle("complete", OK)).costMicrocents).toBeGreaterThan(125n);
+    expect(told.charges.at(-1)?.final?.checks[0]?.figures).not.toHaveProperty("bounded_by");
   });
 
   it("waits for the one before", async () => {

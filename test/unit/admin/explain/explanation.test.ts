@@ -236,6 +236,14 @@ describe("explain", () => {
     ]);
   });
 
+  it("says that strict caps held less than the estimate came to", () => {
+    const checks = [{ ...PRICE, figures: { ...PRICE.figures, bounded_by: "hold" } }];
+    const { cost, checks: told } = explain({ ...REQUEST, checks, cost_microcents: 400_130 }, "USD", null);
+    const name = "more than was held for it under strict caps";
+    expect(cost?.parts.at(-1)).toMatchObject({ name, amount: "-0.000001" });
+    expect(told[0]?.text).toContain("no more than what was held for it");
+  });
+
   it("rounds up what is less than the eighth decimal, and calls it nothing else", () => {
     const figures = { ...PRICE.figures, cached_input_microcents_per_million: "30500000" };
     const cost = explain(
