@@ -10,6 +10,8 @@ import { setBounded } from "../set-bounded.ts";
 export interface CountedPrompt {
   /** Of the whole body that went upstream. */
   readonly upstreamBytes: number;
+  /** Of the client's body. */
+  readonly bodyBytes: number;
   readonly hasTools: boolean;
   readonly promptTokens: number;
 }

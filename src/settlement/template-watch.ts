@@ -18,6 +18,7 @@ export interface WatchedRequest {
   readonly admission: Admission;
   readonly model: Model;
   readonly request: ClientRequest;
+  readonly bodyBytes: number;
   readonly upstream: { readonly byteLength: number };
 }
 
@@ -40,7 +41,13 @@ export class TemplateWatch {
    * What is done with the prompt's tokens once the upstream has told them: learns the template's, and counts prompts
    * whose template was larger than configured. Nothing where their bytes could not say it.
    */
-  watch({ admission, model, request, upstream }: WatchedRequest): ((promptTokens: number) => void) | null {
+  watch({
+    admission,
+    model,
+    request,
+    bodyBytes,
+    upstream,
+  }: WatchedRequest): ((promptTokens: number) => void) | null {
     const upstreamBytes = upstream.byteLength;
     // Measuring is not for free, and long texts hide a template.
     if (!admission.strictCaps && upstreamBytes > MAX_BYTES_TO_LEARN_OVERHEAD) return null;
@@ -51,7 +58,7 @@ export class TemplateWatch {
     const subject = subjectOf(admission, model);
     const configured = configuredOverheadTokens(model, hasTools);
     return (promptTokens) => {
-      this.#estimator.learnOverhead(subject, { upstreamBytes, hasTools, promptTokens });
+      this.#estimator.learnOverhead(subject, { upstreamBytes, bodyBytes, hasTools, promptTokens });
       const tokens = promptTokens - upstreamBytes;
       if (tokens > configured) this.#count({ model: model.id, hasTools, prompts: 1, tokens });
     };

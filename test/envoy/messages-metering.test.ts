@@ -10,6 +10,8 @@ import { waitFor } from "../support/wait.ts";
 import { COUNT_TOKENS_PATH, readMessageStream, sendMessages } from "./messages-checks.ts";
 import {
   costOf,
+  DOLLAR_MODEL,
+  GOLD_MODEL,
   messagesBody,
   METERED_CATALOG,
   ODD_MODEL,
@@ -205,6 +207,9 @@ function errorOf(counted: number, text: string): number {
 }
 
 describe("POST /v1/messages/count_tokens", () => {
+  /** Nothing is sent to it, so its chat template is not known. */
+  const UNTAUGHT_MODEL = DOLLAR_MODEL;
+
   beforeAll(() => waitForTokenizer(chat));
 
   it.each([
@@ -216,7 +221,7 @@ describe("POST /v1/messages/count_tokens", () => {
     ["white space", `x${" ".repeat(20_000)}y`],
     ["marks of a chat template", "<|endoftext|><|im_start|> ".repeat(100)],
   ])("[count_tokens.estimate] counts %s as a tokenizer does", async (_name, text) => {
-    const { max_tokens: _, ...body } = messagesBody({}, text);
+    const { max_tokens: _, ...body } = messagesBody({ model: UNTAUGHT_MODEL }, text);
     const exact = countTokens(text, { disallowedSpecial: new Set() });
     const counted = await count(body);
     expect(counted).toBeGreaterThanOrEqual(exact * 0.9);
@@ -227,7 +232,7 @@ describe("POST /v1/messages/count_tokens", () => {
     const text = CODE.slice(0, 3_000);
     const schema = { type: "object", properties: { path: { type: "string", description: text } } };
     const counted = await count({
-      model: messagesBody()["model"],
+      model: UNTAUGHT_MODEL,
       system: text,
       tools: [{ name: "read", description: text, input_schema: schema }],
       messages: [
@@ -247,6 +252,7 @@ describe("POST /v1/messages/count_tokens", () => {
     const source = { type: "base64", media_type: "image/png", data: "A".repeat(400_000) };
     const counted = await count(
       messagesBody({
+        model: UNTAUGHT_MODEL,
         messages: [
           {
             role: "user",
@@ -271,11 +277,33 @@ describe("POST /v1/messages/count_tokens", () => {
 
   it("asks no upstream and costs nothing, whatever the caps", async () => {
     const key = await chat.stack.createKey({ hardCapCents: 0 });
-    const answer = await chat.send({ key: key.key, path: COUNT_PATH, body: messagesBody() });
+    const body = messagesBody({ model: UNTAUGHT_MODEL });
+    const answer = await chat.send({ key: key.key, path: COUNT_PATH, body });
     expect(answer.status).toBe(200);
     expect(answer.json()).toEqual({ input_tokens: 3 });
     expect(chat.upstream.requests).toHaveLength(0);
     expect(await readSpend(chat.stack, key)).toEqual({ key: 0n, organization: 0n });
+  });
+
+  it("[count_tokens.template] knows the chat template's tokens that settled requests have taught", async () => {
+    const model = GOLD_MODEL;
+    const { max_tokens: _, ...short } = messagesBody({ model });
+    const { max_tokens: _limit, ...long } = messagesBody({ model }, CODE);
+    expect(await count(short)).toBe(3);
+    const alone = await count(long);
+    const usage = { prompt_tokens: 71, completion_tokens: 1, total_tokens: 72 };
+    chat.upstream.answer({ kind: "json", body: textCompletion("x", null, { usage }) });
+    await chat.send({ path: MESSAGES_PATH, body: messagesBody({ model }) });
+    expect(Math.abs((await count(short)) - 71)).toBeLessThan(10);
+    const { input_tokens: responses } = (
+      await chat.send({ path: "/v1/responses/input_tokens", body: { model, input: "hello big world" } })
+    ).json();
+    // Its frame of JSON is half as long.
+    expect(Math.abs(Number(responses) - 71)).toBeLessThan(25);
+    // The text of a long one is counted as before.
+    const added = (await count(long)) - alone;
+    expect(added).toBeGreaterThan(20);
+    expect(added).toBeLessThan(400);
   });
 
   it("refuses what the messages route would refuse", async () => {
@@ -286,7 +314,9 @@ describe("POST /v1/messages/count_tokens", () => {
 
   it("answers many at once", async () => {
     const counts = await Promise.all(
-      Array.from({ length: 60 }, (_, index) => count(messagesBody({}, `${CODE} ${index}`))),
+      Array.from({ length: 60 }, (_, index) =>
+        count(messagesBody({ model: UNTAUGHT_MODEL }, `${CODE} ${index}`)),
+      ),
     );
     expect(Math.max(...counts.map((counted) => errorOf(counted, CODE)))).toBeLessThan(0.1);
   });

@@ -167,7 +167,7 @@ export async function waitForAdmission(redis: Redis, key: CreatedKey): Promise<v
   await waitFor("the admission", async () => (await redis.exists(bucket)) === 1);
 }
 
-const WORDS = 200;
+const WORDS = 2_000;
 
 /**
  * Resolves once tokens are counted by the sidecar's tokenizer: it loads with the first text, and until it has, the gateway
