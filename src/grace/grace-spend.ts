@@ -16,8 +16,14 @@ interface Sums {
   acknowledged: bigint;
 }
 
+/** Of a key or an organization. */
+interface SubjectSums extends Sums {
+  /** Its requests whose last charge is not acknowledged. */
+  open: number;
+}
+
 interface RequestSums extends Sums {
-  readonly subjects: readonly Sums[];
+  readonly subjects: readonly SubjectSums[];
   /** Of the acknowledged charge. */
   sequence: number;
   /** Of the latest charge that was not answered. */
@@ -26,15 +32,30 @@ interface RequestSums extends Sums {
 
 type Subject = Pick<RequestIdentity, "organizationId" | "keyId" | "month">;
 
-/** Keys and organizations; the oldest are forgotten when nothing of theirs is open. */
+/**
+ * Sums are only held against each other, so it is all the same where they begin. One that is forgotten begins again at the
+ * most that a forgotten one had come to: what is added to what was last known of it is never too little, and a cap refuses
+ * too early rather than too late, until the key's next admission.
+ */
+interface Month {
+  readonly sums: Map<string, SubjectSums>;
+  beginning: bigint;
+}
+
+/** Keys and organizations; those that were charged longest ago are forgotten when nothing of theirs is open. */
 const MAX_SUBJECTS = 100_000;
 
 export class GraceSpend implements OwnSpend {
   /** Requests whose last charge is not acknowledged: in flight, or in the spool. */
   readonly #requests = new ShortLivedMap<string, RequestSums>();
   /** By month, of each key and organization. */
-  readonly #months = new Map<string, Map<string, Sums>>();
+  readonly #months = new Map<string, Month>();
+  readonly #maxSubjects: number;
   #subjects = 0;
+
+  constructor({ maxSubjects = MAX_SUBJECTS } = {}) {
+    this.#maxSubjects = maxSubjects;
+  }
 
   /** A charge is about to be sent: the request's total so far. */
   counted(request: Subject & { readonly requestId: string }, totalMicrocents: bigint): void {
@@ -50,7 +71,9 @@ export class GraceSpend implements OwnSpend {
     move(sums, "acknowledged", totalMicrocents);
     const isLast = sequence >= sums.unansweredSequence;
     if (isLast || totalMicrocents > sums.inRedis) move(sums, "inRedis", totalMicrocents);
-    if (final !== null) this.#requests.delete(requestId);
+    if (final === null) return;
+    this.#requests.delete(requestId);
+    for (const subject of sums.subjects) subject.open -= 1;
   }
 
   /** @see OwnSpend.unanswered */
@@ -63,19 +86,17 @@ export class GraceSpend implements OwnSpend {
 
   /** @see OwnSpend.inReply */
   inReply({ organizationId, keyId, month }: Subject): OwnInReply {
-    const sums = this.#months.get(month);
-    const organization = sums?.get(organizationId);
+    const organization = this.#read(month, organizationId);
     return {
-      keyMicrocents: sums?.get(keyId)?.inRedis ?? 0n,
-      organizationMicrocents: organization?.inRedis ?? 0n,
-      isBehind: organization !== undefined && organization.counted !== organization.acknowledged,
+      keyMicrocents: this.#read(month, keyId).inRedis,
+      organizationMicrocents: organization.inRedis,
+      isBehind: organization.counted !== organization.acknowledged,
     };
   }
 
   /** Microcents that this worker has counted for a key and for its organization in a month. */
   of({ organizationId, keyId, month }: Subject): { key: bigint; organization: bigint } {
-    const sums = this.#months.get(month);
-    return { key: sums?.get(keyId)?.counted ?? 0n, organization: sums?.get(organizationId)?.counted ?? 0n };
+    return { key: this.#read(month, keyId).counted, organization: this.#read(month, organizationId).counted };
   }
 
   #requestSums({ requestId, organizationId, keyId, month }: Subject & { requestId: string }): RequestSums {
@@ -84,32 +105,53 @@ export class GraceSpend implements OwnSpend {
       const subjects = [this.#subjectSums(month, keyId), this.#subjectSums(month, organizationId)];
       sums = { subjects, counted: 0n, inRedis: 0n, acknowledged: 0n, sequence: -1, unansweredSequence: -1 };
       this.#requests.set(requestId, sums);
+      for (const subject of subjects) subject.open += 1;
     }
     return sums;
   }
 
-  #subjectSums(month: string, id: string): Sums {
+  #read(month: string, id: string): Readonly<Sums> {
+    const known = this.#months.get(month);
+    if (known === undefined) return NOTHING;
+    return known.sums.get(id) ?? begin(known);
+  }
+
+  #subjectSums(month: string, id: string): SubjectSums {
     let ofMonth = this.#months.get(month);
-    if (ofMonth === undefined) this.#months.set(month, (ofMonth = new Map<string, Sums>()));
-    let sums = ofMonth.get(id);
-    if (sums !== undefined) return sums;
-    sums = { counted: 0n, inRedis: 0n, acknowledged: 0n };
-    ofMonth.set(id, sums);
+    if (ofMonth === undefined) this.#months.set(month, (ofMonth = { sums: new Map(), beginning: 0n }));
+    const known = ofMonth.sums.get(id);
+    if (known !== undefined) {
+      // Up to half of them, no order is kept: see set-bounded.ts.
+      if (this.#subjects > this.#maxSubjects / 2) {
+        ofMonth.sums.delete(id);
+        ofMonth.sums.set(id, known);
+      }
+      return known;
+    }
+    const sums = begin(ofMonth);
+    ofMonth.sums.set(id, sums);
     this.#subjects += 1;
-    if (this.#subjects > MAX_SUBJECTS) this.#dropOldest();
+    if (this.#subjects > this.#maxSubjects) this.#forgetOldest();
     return sums;
   }
 
-  #dropOldest(): void {
+  #forgetOldest(): void {
     for (const ofMonth of this.#months.values()) {
-      for (const [id, { counted, acknowledged }] of ofMonth) {
-        if (counted !== acknowledged) continue;
-        ofMonth.delete(id);
+      for (const [id, { counted, open }] of ofMonth.sums) {
+        if (open > 0) continue;
+        ofMonth.sums.delete(id);
+        if (counted > ofMonth.beginning) ofMonth.beginning = counted;
         this.#subjects -= 1;
         return;
       }
     }
   }
+}
+
+const NOTHING: Readonly<Sums> = { counted: 0n, inRedis: 0n, acknowledged: 0n };
+
+function begin({ beginning }: Month): SubjectSums {
+  return { counted: beginning, inRedis: beginning, acknowledged: beginning, open: 0 };
 }
 
 /** Sets one sum of a request, and moves its key's and its organization's by as much. */

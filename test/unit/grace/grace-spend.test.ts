@@ -98,6 +98,50 @@ describe("GraceSpend", () => {
   });
 });
 
+describe("GraceSpend with more keys and organizations than it keeps", () => {
+  const spendOf = (spend: GraceSpend, keyId: string, microcents: bigint, isFinal = true): void => {
+    const requestId = `req_${keyId}_${microcents}`;
+    const ids = { keyId, organizationId: `org_${keyId}`, requestId };
+    spend.counted({ ...REQUEST, ...ids }, microcents);
+    spend.acknowledged({ ...charge(microcents, 1, { isFinal }), ...ids });
+  };
+  const own = (spend: GraceSpend, keyId: string) => {
+    const subject = { ...REQUEST, keyId, organizationId: `org_${keyId}` };
+    return { counted: spend.of(subject).key, inReply: spend.inReply(subject).keyMicrocents };
+  };
+
+  it("shows of a forgotten one never less than is spent since its last admission", () => {
+    const spend = new GraceSpend({ maxSubjects: 6 });
+    spendOf(spend, "a", 40n);
+    const base = 40n - own(spend, "a").inReply;
+    spendOf(spend, "a", 5n);
+    for (const other of ["b", "c", "d", "e"]) spendOf(spend, other, 10n);
+    expect(base + own(spend, "a").counted).toBeGreaterThanOrEqual(45n);
+    spendOf(spend, "a", 7n);
+    expect(base + own(spend, "a").counted).toBeGreaterThanOrEqual(52n);
+  });
+
+  it("is exact again from its next admission on", () => {
+    const spend = new GraceSpend({ maxSubjects: 6 });
+    for (const other of ["a", "b", "c", "d", "e"]) spendOf(spend, other, 10n);
+    const base = 10n - own(spend, "a").inReply;
+    spendOf(spend, "a", 3n);
+    expect(base + own(spend, "a").counted).toBe(13n);
+  });
+
+  it("forgets those first that were charged longest ago, and none with a request that has not ended", () => {
+    const spend = new GraceSpend({ maxSubjects: 6 });
+    spendOf(spend, "a", 40n, false);
+    spendOf(spend, "b", 30n);
+    for (const other of ["c", "d", "e"]) {
+      spendOf(spend, "b", 1n);
+      spendOf(spend, other, 2n);
+    }
+    expect(own(spend, "a")).toEqual({ counted: 40n, inReply: 40n });
+    expect(own(spend, "b")).toEqual({ counted: 33n, inReply: 33n });
+  });
+});
+
 /** A connection to a Redis that is played by its rule: it executes commands in their order and answers in that order. */
 class Line {
   readonly #spend = new GraceSpend();
