@@ -8,7 +8,7 @@ import { NOBODY } from "../exchange/decision.ts";
 import type { CheckCall } from "./transport/contract.ts";
 import type { CheckRequest__Output } from "./messages/generated/envoy/service/auth/v3/CheckRequest.ts";
 import type { CheckResponse } from "./messages/generated/envoy/service/auth/v3/CheckResponse.ts";
-import { formatRefusalMetadata } from "./messages/metadata.ts";
+import { formatRateMetadata, formatRefusalMetadata } from "./messages/metadata.ts";
 import { createDeniedCheck, createOkCheck } from "./messages/format-replies.ts";
 
 /** The handler of `envoy.service.auth.v3.Authorization/Check`. Never rejects. */
@@ -25,7 +25,7 @@ export function createCheckHandler(
     };
     const verdict = await admitRequest(incoming, call);
     if (verdict.kind === "admitted") {
-      return createOkCheck(verdict.admissionHeader, verdict.requestId, verdict.responseHeaders);
+      return createOkCheck(verdict, formatRateMetadata(verdict.rateHeaders));
     }
     // ext_authz has no other way to answer a request than to deny it: a probe's too, with status 200.
     return createDeniedCheck(

@@ -41,6 +41,12 @@ export const GRPC_REFUSAL_FILTER = "inference_gateway.refuse_grpc";
 /** Dynamic metadata of ext_proc's replies for the access log; see `ACCESS_LOG_METADATA`. */
 export const METADATA_NAMESPACE = "inference_gateway";
 
+/**
+ * Where Envoy keeps the dynamic metadata of ext_authz: whose request it was that was refused, or the state of the key's
+ * bucket. For local replies and the access log alone: it is not forwarded to ext_proc, which would get it with each message.
+ */
+export const ADMISSION_NAMESPACE = "envoy.filters.http.ext_authz";
+
 /** Fields of the metadata that the access log writes. */
 export const ACCESS_LOG_METADATA = [
   "key_id",

@@ -56,7 +56,7 @@ export function readAdmission(
       { request_id: awaited.requestId },
       "a request was refused whose admission is not under way here: the worker that had let it pass has ended",
     );
-    return refuse(new GatewayError("gateway_unavailable"), { ...awaited, rate: null }, reader);
+    return refuse(new GatewayError("gateway_unavailable"), awaited, reader);
   }
   const { decision, decided } = underWay;
   return decision === null ? decided.then(readDecision) : readDecision(decision);

@@ -362,7 +362,8 @@ export class RequestStream implements ProcessListener {
 
   /** What the access log has not been told yet. */
   #nextMetadata(errorCode: string | null = null): Struct {
-    const identity = this.#isIdentityTold ? null : this.#admitted();
+    const told = { admission: this.#admitted(), lateHeaders: this.#lateHeaders };
+    const identity = this.#isIdentityTold ? null : told;
     this.#isIdentityTold = true;
     return formatMetadata(identity, this.#exchange, errorCode);
   }

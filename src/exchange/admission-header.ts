@@ -6,6 +6,7 @@
  * them: half the bytes of JSON, made in less time. What few requests have is JSON in the last one.
  */
 import type { Admission, EndpointName } from "../limits/admission.ts";
+import type { RateState } from "../limits/rate-headers.ts";
 import type { ProtocolName } from "../translation/client-protocol.ts";
 
 /** Everything but printable ASCII, and what means something here: `%`, `,` and `|`. */
@@ -128,18 +129,24 @@ export function parseAdmissionHeader(header: string): Admission {
 export interface AwaitedRequest {
   readonly requestId: string;
   readonly protocol: ProtocolName;
+  /** The key's bucket as it is likely to become, for the answer of one who finds that the admission is lost. */
+  readonly rate: RateState | null;
 }
 
 /** In the place of an admission that is still under way (admissions-under-way.ts). */
-export function formatAwaitedHeader({ requestId, protocol }: AwaitedRequest): string {
-  return `${AWAITED}${requestId} ${protocol}`;
+export function formatAwaitedHeader({ requestId, protocol, rate }: AwaitedRequest): string {
+  const head = `${AWAITED}${requestId} ${protocol}`;
+  if (rate === null) return head;
+  return `${head} ${rate.limit} ${rate.capacity} ${rate.remaining} ${rate.resetMs} ${rate.timeMs}`;
 }
 
 /** Null: the header is no such one. */
 export function parseAwaitedHeader(header: string): AwaitedRequest | null {
   if (!header.startsWith(AWAITED)) return null;
-  const [requestId = "", protocol] = header.slice(AWAITED.length).split(" ");
-  return { requestId, protocol: protocol as ProtocolName };
+  const [requestId = "", protocol, ...figures] = header.slice(AWAITED.length).split(" ");
+  const [limit, capacity, remaining, resetMs, timeMs] = figures.map(Number);
+  const rate = { limit, capacity, remaining, resetMs, timeMs } as RateState;
+  return { requestId, protocol: protocol as ProtocolName, rate: figures.length === 0 ? null : rate };
 }
 
 /** Reads field after field. */

@@ -13,6 +13,7 @@
  */
 import type { Caller } from "../auth/key-directory.ts";
 import type { Clock } from "../clock.ts";
+import type { RateState } from "../limits/rate-headers.ts";
 import { setBounded } from "../set-bounded.ts";
 import { ShortLivedMap } from "../short-lived-map.ts";
 import { Tally } from "../tally.ts";
@@ -40,6 +41,13 @@ interface Entry extends AwaitedAdmission, Owner {
   readonly sinceMs: number;
 }
 
+interface Learned {
+  readonly rate: RateState | null;
+  readonly atMs: number;
+}
+
+const NOTHING_LEARNED: Learned = { rate: null, atMs: 0 };
+
 /** Well below what Envoy reads of a body in any case while ext_authz decides (docs/envoy.md, "Body limits"). */
 const MAX_BODY_BYTES = 128 * 1024;
 /** Some 2 kB each. Beyond it ext_authz waits. */
@@ -63,8 +71,8 @@ export class AdmissionsUnderWay {
   readonly #ofOrganization = new Tally();
   /** By key id: requests that Redis has not decided, whether or not anybody waits for them. */
   readonly #undecided = new Tally();
-  /** By key id: whole requests that its last admission here has left it. */
-  readonly #room = new Map<string, number>();
+  /** By key id: its bucket as its last admission here has left it; null: it was refused. */
+  readonly #learned = new Map<string, Learned>();
 
   constructor(options: UnderWayOptions) {
     this.#options = options;
@@ -76,7 +84,9 @@ export class AdmissionsUnderWay {
     if (!isSmall || !this.#options.isSameWorker()) return false;
     this.#dropAbandoned();
     const { keyId } = owner;
-    return this.#hasShare(owner) && (this.#room.get(keyId) ?? 0) > this.#undecided.of(keyId);
+    return (
+      this.#hasShare(owner) && (this.#learned.get(keyId)?.rate?.remaining ?? 0) > this.#undecided.of(keyId)
+    );
   }
 
   /** The request goes on; `take` is called next. */
@@ -101,9 +111,21 @@ export class AdmissionsUnderWay {
     return awaited;
   }
 
-  /** @param room Whole requests left; 0: it was refused. */
-  learn(keyId: string, room: number): void {
-    setBounded(this.#room, keyId, room, MAX_KEYS);
+  /** @param rate As a request's admission has left the key's bucket; null: it was refused. */
+  learn(keyId: string, rate: RateState | null): void {
+    setBounded(this.#learned, keyId, { rate, atMs: this.#options.clock.monotonicMs() }, MAX_KEYS);
+  }
+
+  /** The key's bucket behind all that is not decided, as it is likely to become; null: nobody knows. */
+  estimate(keyId: string): RateState | null {
+    const { rate, atMs } = this.#learned.get(keyId) ?? NOTHING_LEARNED;
+    if (rate === null) return null;
+    const elapsedMs = this.#options.clock.monotonicMs() - atMs;
+    const msPerRequest = 60_000 / rate.limit;
+    const filled = Math.min(rate.capacity, rate.remaining + elapsedMs / msPerRequest);
+    const left = Math.max(0, filled - this.#undecided.of(keyId));
+    const resetMs = Math.ceil((rate.capacity - left) * msPerRequest);
+    return { ...rate, remaining: Math.floor(left), resetMs, timeMs: rate.timeMs + elapsedMs };
   }
 
   #dropAbandoned(): void {

@@ -10,7 +10,7 @@ import { invalidKey, readKey } from "../auth/read-key.ts";
 import { GatewayError } from "../errors.ts";
 import { createAdmissionError } from "../limits/admission-error.ts";
 import type { Admission } from "../limits/admission.ts";
-import type { RateState } from "../limits/rate-headers.ts";
+import { formatRateHeaders, type RateState } from "../limits/rate-headers.ts";
 import type { Logger } from "../logger.ts";
 import type { DashboardAddress } from "../pages.ts";
 import { scrub } from "../scrub.ts";
@@ -25,14 +25,7 @@ import { type Decision, NOBODY, type Refusal, type RefusalLog } from "./decision
 import { TAGS_HEADER } from "../header-names.ts";
 import { describeEnd } from "./describe-end.ts";
 import { type Endpoint, type EndpointMatch, findEndpoint } from "./endpoints.ts";
-import {
-  type Header,
-  type Reply,
-  createErrorReply,
-  createJsonReply,
-  formatContractHeaders,
-  formatIdHeaders,
-} from "./reply.ts";
+import { type Header, type Reply, createErrorReply, createJsonReply, formatIdHeaders } from "./reply.ts";
 import { parseRouteRestrictions, restrictModels } from "./route-restrictions.ts";
 import { refuseEndpoint } from "./unknown-endpoint.ts";
 import { declaredBytes, type Uploads } from "./uploads.ts";
@@ -59,6 +52,8 @@ export type Verdict =
       readonly requestId: string;
       /** For whatever response the request gets. */
       readonly responseHeaders: readonly Header[];
+      /** For what Envoy answers by itself where these do not come: as they are, or as they are likely to become. */
+      readonly rateHeaders: readonly Header[];
     }
   | Refusal;
 
@@ -84,7 +79,7 @@ export interface AdmissionServices {
   readonly logger: Logger<"error">;
   readonly meter: Pick<RequestMeter, "admitted" | "finished">;
   /** Requests that go on before they are decided. */
-  readonly underWay: Pick<AdmissionsUnderWay, "mayPass" | "pass" | "learn">;
+  readonly underWay: Pick<AdmissionsUnderWay, "mayPass" | "pass" | "learn" | "estimate">;
   /** Bodies that come behind their admission. */
   readonly uploads: Pick<Uploads, "bytesOf" | "begin" | "end">;
   /** Where the message of a 402 leads. */
@@ -125,8 +120,14 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
     const decided = decide(services, asked, caller);
     if (services.underWay.mayPass(caller, bodyBytesOf(asked))) {
       services.underWay.pass(requestId, caller, decided);
-      const admissionHeader = formatAwaitedHeader({ requestId, protocol });
-      return { kind: "admitted", admissionHeader, requestId, responseHeaders: formatIdHeaders(requestId) };
+      const rate = services.underWay.estimate(caller.keyId);
+      return {
+        kind: "admitted",
+        admissionHeader: formatAwaitedHeader({ requestId, protocol, rate }),
+        requestId,
+        responseHeaders: formatIdHeaders(requestId),
+        rateHeaders: rate === null ? [] : formatRateHeaders(rate, protocol),
+      };
     }
     const decision = await decided;
     if (decision.kind === "refused") return decision;
@@ -159,11 +160,11 @@ async function decide(services: AdmissionServices, asked: Asked, caller: Caller)
     refuseEndpoint(match.endpoint, request);
     const tags = match.endpoint.isMetered ? readTagsHeader(request, result.key.defaultTags) : "";
     const uploadBytes = await beginUpload(services, asked, result);
-    services.underWay.learn(caller.keyId, rate.remaining);
+    services.underWay.learn(caller.keyId, rate);
     services.meter.admitted((performance.now() - asked.startMs) / 1000);
     return { kind: "admitted", admission: createAdmission(result, rate, asked, { tags, uploadBytes }) };
   } catch (thrown) {
-    services.underWay.learn(caller.keyId, 0);
+    services.underWay.learn(caller.keyId, null);
     if (entered !== null) {
       services.leave({ organizationId: entered.organization.id, keyId: entered.key.id, requestId });
     }
@@ -248,12 +249,14 @@ function bodyBytesOf({ request, isMetered }: Asked): number | null {
 }
 
 function formatAdmitted(admission: Admission): Verdict {
-  const { requestId } = admission;
+  const { requestId, rate, protocol } = admission;
+  const rateHeaders = formatRateHeaders(rate, protocol);
   return {
     kind: "admitted",
     admissionHeader: formatAdmissionHeader(admission),
     requestId,
-    responseHeaders: formatContractHeaders(admission),
+    responseHeaders: [...formatIdHeaders(requestId), ...rateHeaders],
+    rateHeaders,
   };
 }
 

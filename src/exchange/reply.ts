@@ -33,7 +33,7 @@ export function formatIdHeaders(requestId: string): Header[] {
 }
 
 /** The headers that every response to a client carries. */
-export function formatContractHeaders(context: ReplyContext): Header[] {
+function formatContractHeaders(context: ReplyContext): Header[] {
   const headers = formatIdHeaders(context.requestId);
   if (context.rate === null) headers.push(["x-service-ratelimit-remaining", "0"]);
   else headers.push(...formatRateHeaders(context.rate, context.protocol));

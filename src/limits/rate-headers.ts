@@ -14,6 +14,9 @@ export interface RateState {
   readonly timeMs: number;
 }
 
+/** On every response, of all protocols. */
+export const REMAINING_HEADER = "x-service-ratelimit-remaining";
+
 /**
  * `x-service-ratelimit-remaining` and the names of the route's protocol.
  * @see https://platform.openai.com/docs/guides/rate-limits (reset as a duration)
@@ -24,18 +27,26 @@ export function formatRateHeaders(rate: RateState, protocol: ProtocolName): [str
   const remaining = String(rate.remaining);
   if (protocol === "messages") {
     return [
-      ["x-service-ratelimit-remaining", remaining],
+      [REMAINING_HEADER, remaining],
       ["anthropic-ratelimit-requests-limit", limit],
       ["anthropic-ratelimit-requests-remaining", remaining],
       ["anthropic-ratelimit-requests-reset", formatInstant(rate.timeMs + rate.resetMs)],
     ];
   }
   return [
-    ["x-service-ratelimit-remaining", remaining],
+    [REMAINING_HEADER, remaining],
     ["x-ratelimit-limit-requests", limit],
     ["x-ratelimit-remaining-requests", remaining],
     ["x-ratelimit-reset-requests", formatDuration(rate.resetMs)],
   ];
+}
+
+/** Names of these headers, for each form. */
+export const RATE_HEADERS = { chat: namesOf("chat"), messages: namesOf("messages") } as const;
+
+function namesOf(protocol: ProtocolName): readonly string[] {
+  const rate = { limit: 0, capacity: 0, remaining: 0, resetMs: 0, timeMs: 0 };
+  return formatRateHeaders(rate, protocol).map(([name]) => name);
 }
 
 /** A duration as Go writes it: "120ms", "1.2s", "6m0s", "1h0m0s". */

@@ -29,7 +29,7 @@ import {
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 const EMPTY = new Uint8Array(0);
 const METADATA = { fields: {} };
-const PASSED = createOkCheck("", "", []);
+const PASSED = createOkCheck({ admissionHeader: "", requestId: "", responseHeaders: [] }, {});
 const AWAIT_BODY: ProcessingResponse = {
   request_headers: { response: {} },
   mode_override: {

@@ -3,17 +3,15 @@
  */
 import {
   ACCESS_LOG_METADATA,
+  ADMISSION_NAMESPACE,
   EDGE_METADATA_NAMESPACE,
   EDGE_METADATA_PATH,
   EDGE_METADATA_USER_AGENT,
   METADATA_NAMESPACE,
 } from "../names.ts";
-import { formatFirst, type Operator, REQUEST_ID } from "./formatters.ts";
+import { formatFirst, metadata, type Operator, REQUEST_ID } from "./formatters.ts";
 import { typed } from "./yaml-document.ts";
 import type { EnvoyNode } from "./yaml-document.ts";
-
-/** Where Envoy keeps the dynamic metadata of ext_authz: all there is of a request that it refused. */
-const ADMISSION_NAMESPACE = "envoy.filters.http.ext_authz";
 
 /** Fields that a refusal may have as well. */
 const REFUSAL_FIELDS: ReadonlySet<string> = new Set(["key_id", "organization_id", "error_code"]);
@@ -74,8 +72,4 @@ function formatField(field: string): string {
   return REFUSAL_FIELDS.has(field)
     ? formatFirst(own, metadata(ADMISSION_NAMESPACE, field))
     : `%${own.command}(${own.param})%`;
-}
-
-function metadata(namespace: string, field: string): Operator {
-  return { command: "DYNAMIC_METADATA", param: `${namespace}:${field}` };
 }

@@ -9,10 +9,17 @@
  */
 import { GatewayError } from "../../errors.ts";
 import type { ErrorCode } from "../../errors.ts";
-import { EDGE_METADATA_NAMESPACE, EDGE_METADATA_PATH, IMMEDIATE_RESPONSE_DETAILS } from "../names.ts";
+import { RATE_HEADERS, REMAINING_HEADER } from "../../limits/rate-headers.ts";
+import {
+  ADMISSION_NAMESPACE,
+  EDGE_METADATA_NAMESPACE,
+  EDGE_METADATA_PATH,
+  IMMEDIATE_RESPONSE_DETAILS,
+  METADATA_NAMESPACE,
+} from "../names.ts";
 import { createErrorBody as createMessagesErrorBody } from "../../translation/messages-to-chat/error-body.ts";
 import { createErrorBody } from "../../translation/openai/error-body.ts";
-import { REQUEST_ID } from "./formatters.ts";
+import { formatFirst, metadata, REQUEST_ID } from "./formatters.ts";
 import { GRPC_REFUSAL_STATUS } from "./grpc-requests.ts";
 import { oneLine, typed } from "./yaml-document.ts";
 import type { EnvoyNode } from "./yaml-document.ts";
@@ -171,7 +178,7 @@ function createMapper(row: LocalReplyRow, protocol: Envelope): EnvoyNode {
     ...(protocol === "messages" || row.path !== undefined ? { "#": row.why } : {}),
     filter: createFilter(createCondition(row, protocol)),
     status_code: error.status(protocol),
-    headers_to_add: createHeaders(error),
+    headers_to_add: createHeaders(error, protocol),
     body_format_override: {
       json_format: oneLine(createBody(error, REQUEST_ID)),
       content_type: "application/json",
@@ -198,10 +205,13 @@ function createFilter(expression: string): EnvoyNode {
   };
 }
 
-/** What ext_authz's OK reply asked to be added comes later and replaces these; they are for where it never ran. */
-function createHeaders(error: GatewayError): EnvoyNode[] {
+/**
+ * What ext_authz's OK reply asked to be added comes later and replaces these. They are for where it never ran, and where
+ * the reply passes its filter over; Envoy leaves a header out that has no value.
+ */
+function createHeaders(error: GatewayError, protocol: Envelope): EnvoyNode[] {
   const headers: Record<string, string> = {
-    "x-service-ratelimit-remaining": "0",
+    ...Object.fromEntries(RATE_HEADERS[protocol].map((name) => [name, formatRateHeader(name)])),
     "x-request-id": REQUEST_ID,
     "request-id": REQUEST_ID,
     "x-should-retry": String(error.shouldRetry),
@@ -211,4 +221,10 @@ function createHeaders(error: GatewayError): EnvoyNode[] {
     header: oneLine({ key, value }),
     append_action: "ADD_IF_ABSENT",
   }));
+}
+
+/** As ext_proc told it, who waits for an admission that ext_authz did not, or as ext_authz did; 0 where no key was read. */
+function formatRateHeader(name: string): string {
+  const told = [metadata(METADATA_NAMESPACE, name), metadata(ADMISSION_NAMESPACE, name)];
+  return formatFirst(...told, ...(name === REMAINING_HEADER ? [{ command: "CEL", param: "'0'" }] : []));
 }

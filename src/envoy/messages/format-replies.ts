@@ -15,13 +15,22 @@ import { ADMISSION_HEADER, IMMEDIATE_RESPONSE_DETAILS, UPSTREAM_HEADER } from ".
 /** google.rpc.Code: anything but OK denies; the HTTP status is in the response itself. */
 const PERMISSION_DENIED = 7;
 
-/** ext_authz: the request goes on, with the admission for ext_proc and the contract's headers for its response. */
+interface OkCheck {
+  readonly admissionHeader: string;
+  readonly requestId: string;
+  readonly responseHeaders: readonly Header[];
+}
+
+/**
+ * ext_authz: the request goes on, with the admission for ext_proc and the contract's headers for its response.
+ * @param metadata The state of the key's bucket, for what Envoy answers by itself.
+ */
 export function createOkCheck(
-  admissionHeader: string,
-  requestId: string,
-  responseHeaders: readonly Header[],
+  { admissionHeader, requestId, responseHeaders }: OkCheck,
+  metadata: Struct,
 ): CheckResponse {
   return {
+    dynamic_metadata: metadata,
     status: { code: 0 },
     ok_response: {
       headers: [

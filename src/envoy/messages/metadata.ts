@@ -1,4 +1,5 @@
 /** What the access log tells of a request beyond what Envoy knows, as ext_proc's dynamic metadata. */
+import type { Header } from "../../exchange/reply.ts";
 import type { RefusalLog } from "../../exchange/decision.ts";
 import type { UpstreamCall } from "../../exchange/upstream-call.ts";
 import type { Admission } from "../../limits/admission.ts";
@@ -15,23 +16,42 @@ export function formatRefusalMetadata({ keyId, organizationId, errorCode }: Refu
   return { fields };
 }
 
+/** The state of a key's bucket by the names of its headers, for what Envoy answers by itself. */
+export function formatRateMetadata(rateHeaders: readonly Header[]): Struct {
+  return { fields: formatRate(rateHeaders) };
+}
+
+function formatRate(rateHeaders: readonly Header[]): Record<string, { stringValue: string }> {
+  const fields: Record<string, { stringValue: string }> = {};
+  for (const [name, value] of rateHeaders) fields[name] = { stringValue: value };
+  return fields;
+}
+
 /** The same where ext_proc says so. */
 export function formatLateRefusalMetadata(log: RefusalLog): Struct {
   return { fields: { [METADATA_NAMESPACE]: { structValue: formatRefusalMetadata(log) } } };
 }
 
+interface ToldOnce {
+  readonly admission: Pick<Admission, "keyId" | "organizationId">;
+  /** The state of its key's bucket, where ext_authz did not know it. */
+  readonly lateHeaders: readonly Header[];
+}
+
 /**
  * Fields of the access log, by name; absent ones stay empty there. Envoy adds what comes later to what came before, so
  * each is sent once: whose request it is as soon as it is routed, since a request may be broken off, and the rest at its end.
- * @param admission Null where it was told before, with the model.
+ * @param told Null where it was told before, with the model.
  */
 export function formatMetadata(
-  admission: Pick<Admission, "keyId" | "organizationId"> | null,
+  told: ToldOnce | null,
   exchange: Pick<UpstreamCall, "modelId" | "settled"> | null,
   errorCode: string | null = null,
 ): Struct {
-  const fields: Record<string, { stringValue: string } | { numberValue: number }> = {};
-  if (admission !== null) {
+  const fields: Record<string, { stringValue: string } | { numberValue: number }> =
+    told === null ? {} : formatRate(told.lateHeaders);
+  if (told !== null) {
+    const { admission } = told;
     fields["key_id"] = { stringValue: admission.keyId };
     fields["organization_id"] = { stringValue: admission.organizationId };
     const model = exchange?.modelId ?? null;

@@ -89,8 +89,10 @@ describe("formatAdmissionHeader", () => {
 });
 
 describe("the header of a request whose admission is under way", () => {
-  it("comes back as it was, and no admission is taken for one", () => {
-    const awaited = { requestId: "req_1", protocol: "responses" } as const;
+  const rate = { limit: 6, capacity: 10, remaining: 8, resetMs: 20_000, timeMs: 1_764_000_000_000 };
+
+  it.each([null, rate])("comes back as it was, and no admission is taken for one (%j)", (known) => {
+    const awaited = { requestId: "req_1", protocol: "responses", rate: known } as const;
     expect(parseAwaitedHeader(formatAwaitedHeader(awaited))).toEqual(awaited);
     expect(parseAwaitedHeader(formatAdmissionHeader(admission))).toBeNull();
     expect(() => parseAdmissionHeader(formatAwaitedHeader(awaited))).toThrow(SyntaxError);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { AdmissionsUnderWay } from "../../../src/exchange/admissions-under-way.ts";
+import type { RateState } from "../../../src/limits/rate-headers.ts";
 import { type Decision, NOBODY } from "../../../src/exchange/decision.ts";
 
 const REFUSED: Decision = { kind: "refused", reply: { status: 429, headers: [], body: "" }, log: NOBODY };
@@ -15,15 +16,23 @@ function open({ isSameWorker = true } = {}) {
   return { underWay, clock };
 }
 
+/** Of a bucket of 60 a minute. */
+const rateWith = (remaining: number): RateState => ({
+  limit: 60,
+  capacity: 100_000,
+  remaining,
+  resetMs: 0,
+  timeMs: 1_000_000,
+});
 const never = new Promise<Decision>(() => undefined);
 
 describe("an admission under way", () => {
   it("is waited for by ext_authz until a request of the key was admitted, and again once one was refused", () => {
     const { underWay } = open();
     const seen = [underWay.mayPass(KEY, 100)];
-    underWay.learn(KEY.keyId, 9);
+    underWay.learn(KEY.keyId, rateWith(9));
     seen.push(underWay.mayPass(KEY, 100), underWay.mayPass(OTHER, 100));
-    underWay.learn(KEY.keyId, 0);
+    underWay.learn(KEY.keyId, null);
     seen.push(underWay.mayPass(KEY, 100));
     expect(seen).toEqual([false, true, false, false]);
   });
@@ -34,20 +43,20 @@ describe("an admission under way", () => {
     { name: "a length that is none", bodyBytes: Number.NaN },
   ])("is waited for by ext_authz with $name", ({ bodyBytes }) => {
     const { underWay } = open();
-    underWay.learn(KEY.keyId, 9);
+    underWay.learn(KEY.keyId, rateWith(9));
     expect(underWay.mayPass(KEY, bodyBytes)).toBe(false);
     expect(underWay.mayPass(KEY, 128 * 1024)).toBe(true);
   });
 
   it("is waited for by ext_authz where ext_proc may call another worker", () => {
     const { underWay } = open({ isSameWorker: false });
-    underWay.learn(KEY.keyId, 9);
+    underWay.learn(KEY.keyId, rateWith(9));
     expect(underWay.mayPass(KEY, 100)).toBe(false);
   });
 
   it("passes no more requests than the key's bucket has left, those counted that are not decided", async () => {
     const { underWay } = open();
-    underWay.learn(KEY.keyId, 2);
+    underWay.learn(KEY.keyId, rateWith(2));
     const decided = Promise.resolve(REFUSED);
     for (const [requestId, decision] of [["req_1", never] as const, ["req_2", decided] as const]) {
       expect(underWay.mayPass(KEY, 100)).toBe(true);
@@ -70,7 +79,7 @@ describe("an admission under way", () => {
 
   it("is forgotten when nobody has come for it in a minute and a half", () => {
     const { underWay, clock } = open();
-    underWay.learn(KEY.keyId, 1_000_000);
+    underWay.learn(KEY.keyId, rateWith(1_000_000));
     underWay.pass("req_1", KEY, never);
     clock.nowMs = 90_000;
     underWay.mayPass(KEY, 100);
@@ -88,7 +97,7 @@ function abandon(underWay: AdmissionsUnderWay, owners: readonly (typeof KEY)[]):
   for (let before = -1; before < passed;) {
     before = passed;
     for (const owner of owners) {
-      underWay.learn(owner.keyId, 1_000_000);
+      underWay.learn(owner.keyId, rateWith(1_000_000));
       if (!underWay.mayPass(owner, 100)) continue;
       underWay.pass(`req_${passed}`, owner, Promise.resolve(REFUSED));
       passed += 1;
@@ -100,8 +109,8 @@ function abandon(underWay: AdmissionsUnderWay, owners: readonly (typeof KEY)[]):
 describe("requests that are abandoned behind their headers", () => {
   it("stop no other key's, however many they are", async () => {
     const { underWay } = open();
-    underWay.learn(KEY.keyId, 600);
-    underWay.learn(OTHER.keyId, 1);
+    underWay.learn(KEY.keyId, rateWith(600));
+    underWay.learn(OTHER.keyId, rateWith(1));
     for (let sent = 0; sent < 120; sent += 1) underWay.pass(`req_${sent}`, KEY, Promise.resolve(REFUSED));
     await Promise.resolve();
     expect([underWay.mayPass(OTHER, 100), underWay.mayPass(KEY, 100)]).toEqual([true, true]);
@@ -127,7 +136,7 @@ describe("requests that are abandoned behind their headers", () => {
     const passed = abandon(underWay, owners);
     expect(passed).toBeGreaterThan(atMost / 2);
     expect(passed).toBeLessThanOrEqual(atMost);
-    underWay.learn(OTHER.keyId, 1);
+    underWay.learn(OTHER.keyId, rateWith(1));
     expect(underWay.mayPass(OTHER, 100)).toBe(true);
   });
 
@@ -137,5 +146,20 @@ describe("requests that are abandoned behind their headers", () => {
     expect(underWay.mayPass(KEY, 100)).toBe(false);
     for (let taken = 0; taken < passed; taken += 1) underWay.take(`req_${taken}`);
     expect(abandon(underWay, [KEY])).toBeGreaterThanOrEqual(passed);
+  });
+
+  it("is estimated to leave what has come into the bucket since, without what is not decided", () => {
+    const { underWay, clock } = open();
+    expect(underWay.estimate(KEY.keyId)).toBe(null);
+    underWay.learn(KEY.keyId, { ...rateWith(5), capacity: 10 });
+    underWay.pass("req_1", KEY, never);
+    expect(underWay.estimate(KEY.keyId)).toMatchObject({ limit: 60, remaining: 4, resetMs: 6_000 });
+    clock.nowMs = 1_500;
+    const later = { remaining: 5, resetMs: 4_500, timeMs: 1_001_500 };
+    expect(underWay.estimate(KEY.keyId)).toMatchObject(later);
+    clock.nowMs = 60_000;
+    expect(underWay.estimate(KEY.keyId)).toMatchObject({ remaining: 9, resetMs: 1_000 });
+    underWay.learn(KEY.keyId, null);
+    expect(underWay.estimate(KEY.keyId)).toBe(null);
   });
 });
