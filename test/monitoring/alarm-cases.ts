@@ -12,6 +12,8 @@ export interface AlarmCase {
   readonly pendingAt: string | null;
   /** Beside `instance` and what the rule puts on. */
   readonly labels?: Readonly<Record<string, string>>;
+  /** There is no instance that it could be about. */
+  readonly isOfNoInstance?: true;
   /** As its reader gets them. */
   readonly summary: string;
   readonly description: string;
@@ -32,6 +34,18 @@ export const ALARM_CASES: readonly AlarmCase[] = [
     summary: "The gateway on gw:10001 cannot be scraped",
     description:
       "For a minute nothing has answered on its admin port. Envoy answers 503 when its workers are gone, too.",
+  },
+  {
+    alert: "GatewayNotScraped",
+    fault: { 'up{job="something-else"}': "1x10" },
+    calm: { 'up{job="inference-gateway"}': "0x10" },
+    at: "7m",
+    pendingAt: "4m",
+    labels: { job: "inference-gateway" },
+    isOfNoInstance: true,
+    summary: "No gateway is scraped",
+    description:
+      "For five minutes Prometheus has had no target of the job inference-gateway: none of the other alarms can fire.",
   },
   {
     alert: "GatewayUnadmittedRequests",
@@ -87,6 +101,15 @@ export const ALARM_CASES: readonly AlarmCase[] = [
     pendingAt: "2m",
     summary: "Redis operations fail on gw:10001",
     description: "0.30 a second.",
+  },
+  {
+    alert: "GatewayConfigurationRefused",
+    fault: { inference_gateway_config_refused: "0 1x10" },
+    calm: { inference_gateway_config_refused: "0x10" },
+    at: "3m",
+    pendingAt: "1m",
+    summary: "The changed gateway.yaml of gw:10001 is not in force",
+    description: "It was refused; an older catalog serves. The log and doctor name every problem.",
   },
   {
     alert: "GatewayWorkerMissing",

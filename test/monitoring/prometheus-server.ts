@@ -26,6 +26,8 @@ export interface RunningPrometheus {
   listStates(alert: string): Promise<string[]>;
   /** Series of an instant query. @throws Error with Prometheus's own words when it cannot be read. */
   query(expression: string): Promise<{ metric: Record<string, string>; value: [number, string] }[]>;
+  /** Whether the gateway is among its targets. */
+  setScraped(isScraped: boolean): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -64,22 +66,36 @@ function shrinkRules({ groups }: RuleFile, minuteMs: number): RuleFile {
   };
 }
 
+/** What a ServiceMonitor does to the labels of its targets. */
+export interface Relabeling {
+  readonly targetLabel: string;
+  readonly replacement: string;
+}
+
 /**
  * @param token For the gateway's metrics page.
+ * @param relabelings Of the ServiceMonitor that the operator of Prometheus would make this scrape from; none: written by hand.
  */
 export async function startPrometheus(
   adminUrl: string,
   token: string,
   { every, minuteMs }: Pace,
+  relabelings: readonly Relabeling[] = [],
 ): Promise<RunningPrometheus> {
   if (PROMETHEUS === null) throw new Error("there is no Prometheus");
   const dir = await mkdtemp(join(tmpdir(), "igw-prom-"));
   const url = `http://127.0.0.1:${await findFreePort()}`;
   await writeFile(join(dir, "rules.yml"), stringify(shrinkRules(readRules(), minuteMs)));
+  const targets = join(dir, "targets.json");
+  const setTargets = (hosts: readonly string[]) =>
+    writeFile(targets, JSON.stringify(hosts.length === 0 ? [] : [{ targets: hosts }]));
+  const host = new URL(adminUrl).host;
+  await setTargets([host]);
   const scrape = {
-    job_name: "inference-gateway",
+    job_name: relabelings.length === 0 ? "inference-gateway" : "serviceMonitor/models/gw/0",
     authorization: { credentials: token },
-    static_configs: [{ targets: [new URL(adminUrl).host] }],
+    file_sd_configs: [{ files: [targets] }],
+    relabel_configs: relabelings.map(({ targetLabel, ...rest }) => ({ target_label: targetLabel, ...rest })),
   };
   const config = {
     global: { scrape_interval: every, scrape_timeout: every, evaluation_interval: every },
@@ -131,6 +147,7 @@ export async function startPrometheus(
       return [...new Set(found.map(({ metric }) => String(metric["alertstate"])))].sort();
     },
     query,
+    setScraped: (isScraped) => setTargets(isScraped ? [host] : []),
     stop,
   };
 }

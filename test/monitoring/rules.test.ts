@@ -29,8 +29,12 @@ function listSeries(samples: AlarmCase["fault"]): object[] {
 function expectedAlert(alarm: AlarmCase, rule: AlarmRule): object {
   const { summary, description, labels } = alarm;
   return {
-    exp_labels: { instance: INSTANCE, ...rule.labels, ...labels },
-    exp_annotations: { summary, description, runbook: rule.annotations["runbook"] },
+    exp_labels: {
+      ...(alarm.isOfNoInstance === true ? {} : { instance: INSTANCE }),
+      ...rule.labels,
+      ...labels,
+    },
+    exp_annotations: { summary, description, runbook_url: rule.annotations["runbook_url"] },
   };
 }
 

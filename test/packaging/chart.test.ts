@@ -1,11 +1,18 @@
 /** The Helm chart: what it renders, that its gateway.yaml is valid, and what its schema refuses. */
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { parseConfig } from "../../src/config/load.ts";
 import { renderBootstrap } from "../../src/envoy/bootstrap/render-bootstrap.ts";
 import { checkBootstrap } from "../../src/envoy/check-bootstrap/check-bootstrap.ts";
+import { readRules } from "../monitoring/alarm-rules.ts";
+import { PROMETHEUS } from "../monitoring/find-prometheus.ts";
+import { type Relabeling, startPrometheus } from "../monitoring/prometheus-server.ts";
+import { waitFor } from "../support/wait.ts";
 import { checkTool, run } from "./find-tool.ts";
 
 const CHART = fileURLToPath(new URL("../../deploy/helm/", import.meta.url));
@@ -42,6 +49,20 @@ interface Manifest {
       };
     };
     readonly volumeClaimTemplates: { metadata: { name: string } }[];
+  };
+}
+
+interface Monitor {
+  readonly spec: { readonly endpoints: readonly { readonly relabelings: readonly Relabeling[] }[] };
+}
+
+interface Policy {
+  readonly spec: {
+    readonly ingress: readonly {
+      readonly ports: readonly { port: number }[];
+      readonly from?: readonly object[];
+    }[];
+    readonly egress: readonly { readonly ports: readonly { port: number }[] }[];
   };
 }
 
@@ -172,6 +193,46 @@ describe.skipIf(missing !== null)("deploy/helm, rendered", () => {
     expect(sidecar.tls).toMatchObject({
       server_name: "gw-sidecar.default.svc",
       client_name: "envoy.edge.svc",
+    });
+  });
+
+  it.skipIf(PROMETHEUS === null)(
+    "has a Prometheus that scrapes by its ServiceMonitor name the job that the alarms go by",
+    async () => {
+      const monitor = (await template(FULL)).get("ServiceMonitor/gw") as unknown as Monitor;
+      const [endpoint] = monitor.spec.endpoints;
+      expect(endpoint).toMatchObject({ port: "admin", path: "/metrics" });
+      const target = createServer((_, response) => response.end("# none\n")).listen(0, "127.0.0.1");
+      onTestFinished(() => void target.close());
+      await once(target, "listening");
+      const { port } = target.address() as AddressInfo;
+      const pace = { every: "200ms", minuteMs: 333 };
+      // Resolves once a target of the job is up.
+      const prometheus = await startPrometheus(`http://127.0.0.1:${port}`, "x", pace, endpoint?.relabelings);
+      onTestFinished(() => prometheus.stop());
+      const jobs = readRules().groups.flatMap(({ rules }) =>
+        rules.flatMap(({ expr }) => Array.from(expr.matchAll(/job="([^"]+)"/g), ([, job]) => job)),
+      );
+      expect(new Set(jobs)).toEqual(new Set(["inference-gateway"]));
+      target.closeAllConnections();
+      target.close();
+      await waitFor("GatewayDown", async () => (await prometheus.stateOf("GatewayDown")) === "firing");
+    },
+    60_000,
+  );
+
+  it("lets Prometheus's namespace in, and its own values reach all that they name", async () => {
+    const { spec } = (await template(FULL)).get("NetworkPolicy/gw") as unknown as Policy;
+    const ports = spec.egress.flatMap((rule) => rule.ports.map(({ port }) => port));
+    const values = readFileSync(`${CHART}${FULL}`, "utf8");
+    const named = Array.from(
+      values.matchAll(/(rediss?|https?):\/\/[^:/"]+(?::(\d+))?/g),
+      ([, scheme, port]) => Number(port ?? (scheme === "https" ? 443 : 80)),
+    );
+    expect(ports).toEqual(expect.arrayContaining(named));
+    const admin = spec.ingress.find((rule) => rule.ports.some(({ port }) => port === 10001));
+    expect(admin?.from).toContainEqual({
+      namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "monitoring" } },
     });
   });
 

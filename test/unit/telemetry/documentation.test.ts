@@ -78,7 +78,7 @@ describe("deploy/prometheus/inference-gateway.rules.yml", () => {
   it.each(rules.map((rule) => ({ name: rule.alert, rule })))(
     "$name says what, how much, and has a place in the runbook",
     ({ rule }) => {
-      const { summary, description, runbook } = rule.annotations;
+      const { summary, description, runbook_url: runbook } = rule.annotations;
       expect([summary, description].every((text) => (text ?? "").length > 10)).toBe(true);
       const [page, anchor] = String(runbook).split("#");
       expect(page).toBe("docs/operations.md");
