@@ -59,8 +59,9 @@ describe.each([1, 2])("with %i workers", (workers) => {
         manager["stream_idle_timeout"] = "1s";
         const { virtual_hosts: hosts } = manager["route_config"] as { virtual_hosts: { routes: Route[] }[] };
         for (const { routes } of hosts) {
-          for (const { route } of routes)
+          for (const { route } of routes) {
             if (route?.["idle_timeout"] !== undefined) route["idle_timeout"] = "1s";
+          }
         }
       },
     });
