@@ -59,11 +59,9 @@ function isReached(capCents: number | null, spentMicrocents: bigint): boolean {
   return capCents !== null && spentMicrocents >= BigInt(capCents) * CENT;
 }
 
-/** Whole cents left, rounded down; 0 when overspent, null without a cap. */
+/** What is left of a cap beside what is told as spent, in whole cents; 0 when overspent, null without a cap. */
 function remainingCents(capCents: number | null, spentMicrocents: bigint): number | null {
-  if (capCents === null) return null;
-  const left = BigInt(capCents) * CENT - spentMicrocents;
-  return left <= 0n ? 0 : wholeCents(left);
+  return capCents === null ? null : Math.max(0, capCents - wholeCents(spentMicrocents));
 }
 
 function smaller(first: number | null, second: number | null): number | null {

@@ -10,7 +10,7 @@ import { parseCsv } from "../support/parse-csv.ts";
 import { uniqueName, withManagement } from "./with-management.ts";
 
 const management = withManagement();
-const { ok } = management;
+const { igw, ok } = management;
 
 describe("usage by tags and as a file", () => {
   it("shows usage by a tag, of one key, and exports the same sum in each format, to stdout and to a file", async () => {
@@ -50,6 +50,12 @@ describe("usage by tags and as a file", () => {
     const lines = (await ok("usage export --org", org, "--format jsonl")).stdout.trimEnd().split("\n");
     const costs = lines.map((line) => (JSON.parse(line) as { cost_microcents: number }).cost_microcents);
     expect(costs.reduce((sum, cost) => sum + cost)).toBe(12_000_002);
+    expect((await ok("usage export --org", org, "--json")).stdout.trimEnd().split("\n")).toEqual(lines);
+    const contradiction = await igw("usage export --org", org, "--json --format csv");
+    expect([contradiction.code, contradiction.stderr]).toEqual([
+      1,
+      expect.stringContaining("--format jsonl"),
+    ]);
     const dir = mkdtempSync(join(tmpdir(), "igw-export-"));
     try {
       const file = join(dir, "usage.focus.csv.gz");

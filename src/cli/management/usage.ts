@@ -81,15 +81,21 @@ const exportUsage: OrganizationCommandRow = {
       .option("--month <month>", "2026-11; this month (UTC) when left out")
       .addOption(
         command
-          .createOption("--format <format>", "`focus`: CSV with the columns of FOCUS 1.2")
-          .choices(["csv", "jsonl", "focus"])
-          .default("csv"),
+          .createOption(
+            "--format <format>",
+            "csv when left out, with --json jsonl; `focus`: CSV with the columns of FOCUS 1.2",
+          )
+          .choices(["csv", "jsonl", "focus"]),
       )
       .option("--gzip", "compressed")
       .option("--after <row_id>", "the rows behind this one, to go on where an export broke off")
       .option("--output <file>", "a file instead of stdout"),
   async runInOrganization({ client, options, path }: OrganizationCommandCall<ExportOptions>) {
-    const { month, format, after, output } = options;
+    const { month, after, output } = options;
+    const format = options.format ?? (options.json === true ? "jsonl" : "csv");
+    if (options.json === true && format !== "jsonl") {
+      throw new CommandError(`--json is --format jsonl: leave one of --json and --format ${format} out.`);
+    }
     if (after !== undefined && options.gzip === true) {
       throw new CommandError("A compressed export cannot be gone on with: leave out --gzip, or start again.");
     }

@@ -94,9 +94,8 @@ describe("formatKeyStatus", () => {
       spent_cents: 13,
       hard_cap_cents: 5_000,
       budget_cents: 4_000,
-      // 4,986.999999 cents are left.
-      remaining_cents: 4_986,
-      headroom_cents: 4_986,
+      remaining_cents: 4_987,
+      headroom_cents: 4_987,
       blocked_by: null,
       allowed_models: null,
       expires_at: null,
@@ -110,7 +109,7 @@ describe("formatKeyStatus", () => {
     ["both, the key's closer", { keyCap: 10, organizationCap: 20 }, 10, 10, null],
     ["both, the organization's closer", { keyCap: 30, organizationCap: 20 }, 30, 20, null],
     ["the key's reached exactly", { keyCap: 10, keySpent: 10n * CENT }, 0, 0, "key"],
-    ["the key's reached but for a microcent", { keyCap: 10, keySpent: 10n * CENT - 1n }, 0, 0, null],
+    ["the key's reached but for a microcent", { keyCap: 10, keySpent: 10n * CENT - 1n }, 1, 1, null],
     ["the key's overspent", { keyCap: 10, keySpent: 15n * CENT }, 0, 0, "key"],
     [
       "the organization's reached",
@@ -120,7 +119,7 @@ describe("formatKeyStatus", () => {
       "organization",
     ],
     ["both reached: the key's is named", { keyCap: 0, organizationCap: 0 }, 0, 0, "key"],
-    ["the largest cap there is", { keyCap: 9_000_000_000, keySpent: 1n }, 8_999_999_999, 8_999_999_999, null],
+    ["the largest cap there is", { keyCap: 9_000_000_000, keySpent: 1n }, 9_000_000_000, 9_000_000_000, null],
   ] as const)(
     "tells what is left and what blocks with %s",
     (_name, figures, remaining, headroom, blockedBy) => {

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../../json-object.ts";
 import { REASONING_EFFORTS, type ReasoningEffort } from "../../client-protocol.ts";
+import { unsupportedField } from "../../json/field-error.ts";
 import { readOptionalObject, readOptionalString } from "../../json/read-field.ts";
 import type { ReasoningDisplay } from "../answer-settings.ts";
 
@@ -12,8 +13,14 @@ export interface RequestedReasoning {
   readonly given: { readonly effort: string | null; readonly summary: string | null };
 }
 
-/** An effort that is not known says nothing: Codex sends one with every request. @throws GatewayError 400 */
+/**
+ * An effort that is not known says nothing: Codex sends one with every request.
+ * @throws GatewayError 400, also for chat's own field: to drop it would answer at another effort than was asked for.
+ */
 export function parseReasoning(body: JsonObject): RequestedReasoning {
+  if ((body["reasoning_effort"] ?? null) !== null) {
+    throw unsupportedField("reasoning_effort", "on this route the effort is `reasoning: {effort: …}`");
+  }
   const reasoning = readOptionalObject(body["reasoning"], "reasoning") ?? {};
   const word = readOptionalString(reasoning["effort"], "reasoning.effort");
   const summary =

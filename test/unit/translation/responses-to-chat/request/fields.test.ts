@@ -83,6 +83,8 @@ describe("a Responses request", () => {
       reasoning_effort: "high",
     });
     expect(toChat({ reasoning: { effort: "ultra" } })).not.toHaveProperty("reasoning_effort");
+    expect(() => toChat({ reasoning_effort: "high" })).toThrow("`reasoning: {effort: …}`");
+    expect(toChat({ reasoning_effort: null })).not.toHaveProperty("reasoning_effort");
   });
 
   it("[responses.request.logprobs] are asked for and told", () => {
