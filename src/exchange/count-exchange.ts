@@ -40,8 +40,6 @@ interface Asked {
   readonly model: Model;
   readonly counting: TokenCounting;
   readonly prompt: PromptText;
-  /** Of the client's body. */
-  readonly bodyBytes: number;
 }
 
 const EMPTY = new Uint8Array(0);
@@ -89,7 +87,7 @@ export class CountExchange implements UpstreamCall {
       const { counting, forwardedQuery = [] } = translation;
       const forwardedHeaders = listForwarded(model, translation);
       if (counting === null) throw new GatewayError("unknown_endpoint");
-      const asked = { model, counting, prompt: counting.readPrompt(read, model), bodyBytes: body.byteLength };
+      const asked = { model, counting, prompt: counting.readPrompt(read, model) };
       this.#held.add(measureParsed(read) + measureText(asked.prompt.text));
       if (counting.upstream === null) return await this.#estimate(asked);
       this.#asked = asked;
@@ -163,13 +161,10 @@ export class CountExchange implements UpstreamCall {
     this.#finished(CLIENT_GONE_STATUS, null);
   }
 
-  async #estimate({ model, counting, prompt, bodyBytes }: Asked): Promise<Reply> {
-    const { text, media } = prompt;
+  async #estimate({ model, counting, prompt }: Asked): Promise<Reply> {
     const subject = { model: model.id, organizationId: this.admission.organizationId };
-    // A picture's base64 says nothing about its tokens.
-    const counted = { text, bodyBytes: media > 0 ? null : bodyBytes };
-    const tokens = await this.#services.estimator.countPrompt(subject, counted);
-    const count = counting.formatCount(tokens + media * MEDIA_TOKENS);
+    const tokens = await this.#services.estimator.countPrompt(subject, prompt.text);
+    const count = counting.formatCount(tokens + prompt.media * MEDIA_TOKENS);
     this.#finished(200, null);
     return createJsonReply(200, count, this.admission);
   }

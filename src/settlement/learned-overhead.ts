@@ -10,8 +10,8 @@ import { setBounded } from "../set-bounded.ts";
 export interface CountedPrompt {
   /** Of the whole body that went upstream. */
   readonly upstreamBytes: number;
-  /** Of the client's body. */
-  readonly bodyBytes: number;
+  /** Of its text; null: it is not of the conversation alone. */
+  readonly conversationBytes: number | null;
   readonly hasTools: boolean;
   readonly promptTokens: number;
 }

@@ -4,14 +4,8 @@
  */
 import { setBounded } from "../set-bounded.ts";
 
-/** A prompt whose text was counted, and for what a template is to be added. */
-export interface CountedText {
-  readonly textTokens: number;
-  readonly textBytes: number;
-  /** Of the client's whole body; null: they say nothing about its tokens. */
-  readonly bodyBytes: number | null;
-}
-
+/** In a longer text its own tokens hide the template's. */
+const SHORT_TEXT_BYTES = 1_024;
 /** The newest so many count the most. */
 const RECENT_REQUESTS = 16;
 /** Of one organization, for others. */
@@ -20,43 +14,33 @@ const SHARED_REQUESTS = 4;
 const MAX_ORGANIZATIONS = 1_000;
 /** A longer one is a prompt that the upstream adds, or nonsense. */
 const MAX_TEMPLATE_TOKENS = 4_096;
-/** More of a body than this is no frame of the messages, but what JSON makes of their characters. */
-const MAX_FRAME_BYTES = 1_024;
 
 export class LearnedTemplate {
   readonly #own = new Map<string, MeanPrompt>();
   readonly #shared = new MeanPrompt();
 
-  /** @param bodyBytes Of a short body: in a longer one the text's own tokens hide the template's. */
-  learn(organizationId: string, bodyBytes: number, tokens: number): void {
+  learn(organizationId: string, textBytes: number, promptTokens: number): void {
+    if (textBytes > SHORT_TEXT_BYTES || promptTokens === 0) return;
     const own = this.#own.get(organizationId) ?? new MeanPrompt();
-    const seen = Math.min(tokens, bodyBytes + MAX_TEMPLATE_TOKENS);
-    if (own.requests < SHARED_REQUESTS) this.#shared.add(bodyBytes, seen);
-    own.add(bodyBytes, seen);
+    const tokens = Math.min(promptTokens, textBytes + MAX_TEMPLATE_TOKENS);
+    if (own.requests < SHARED_REQUESTS) this.#shared.add(textBytes, tokens);
+    own.add(textBytes, tokens);
     setBounded(this.#own, organizationId, own, MAX_ORGANIZATIONS);
   }
 
-  /**
-   * A prompt's tokens with the template's; those of the text where nothing was learned. Never more than short prompts of
-   * that size came to: a frame of JSON that the template leaves out is worth nothing.
-   */
-  addTo(
-    { textTokens, textBytes, bodyBytes }: CountedText,
-    organizationId: string,
-    tokensPerByte: number,
-  ): number {
+  /** Tokens of a prompt whose text alone has so many; just these where nothing was learned. */
+  addTo(textTokens: number, textBytes: number, organizationId: string, tokensPerByte: number): number {
     const mean = this.#own.get(organizationId) ?? this.#shared;
     if (mean.requests === 0) return textTokens;
-    const alone = Math.max(0, mean.tokens - mean.bytes * tokensPerByte);
-    if (bodyBytes === null) return Math.round(textTokens + alone);
-    const frameBytes = Math.min(MAX_FRAME_BYTES, Math.max(0, bodyBytes - textBytes));
-    const expected = mean.tokens + (bodyBytes - mean.bytes) * tokensPerByte;
-    const withTemplate = Math.min(textTokens + alone + frameBytes * tokensPerByte, expected);
-    return Math.max(textTokens, Math.round(withTemplate));
+    const template = Math.max(0, mean.tokens - mean.bytes * tokensPerByte);
+    // Of a short text nearly all is known: what prompts of its size came to.
+    const most =
+      textBytes > SHORT_TEXT_BYTES ? Infinity : mean.tokens + (textBytes - mean.bytes) * tokensPerByte;
+    return Math.max(textTokens, Math.round(Math.min(textTokens + template, most)));
   }
 }
 
-/** The mean size of short prompts, in bytes and in tokens. */
+/** The mean size of short prompts, in bytes of text and in tokens. */
 class MeanPrompt {
   requests = 0;
   bytes = 0;

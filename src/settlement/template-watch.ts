@@ -18,9 +18,11 @@ export interface WatchedRequest {
   readonly admission: Admission;
   readonly model: Model;
   readonly request: ClientRequest;
-  readonly bodyBytes: number;
   readonly upstream: { readonly byteLength: number };
 }
+
+/** Bytes of text for each of the conversation's ink; where there are more, a schema may be among them, which no model reads. */
+const MOST_TEXT_PER_INK = 2;
 
 /** Watches what chat templates add to prompts, which only upstreams can tell: strict caps must hold it beforehand. */
 export class TemplateWatch {
@@ -41,24 +43,19 @@ export class TemplateWatch {
    * What is done with the prompt's tokens once the upstream has told them: learns the template's, and counts prompts
    * whose template was larger than configured. Nothing where their bytes could not say it.
    */
-  watch({
-    admission,
-    model,
-    request,
-    bodyBytes,
-    upstream,
-  }: WatchedRequest): ((promptTokens: number) => void) | null {
+  watch({ admission, model, request, upstream }: WatchedRequest): ((promptTokens: number) => void) | null {
     const upstreamBytes = upstream.byteLength;
     // Measuring is not for free, and long texts hide a template.
     if (!admission.strictCaps && upstreamBytes > MAX_BYTES_TO_LEARN_OVERHEAD) return null;
-    const { hasMedia, hasTools, messages, isWhole } = request.promptSize();
+    const { hasMedia, hasTools, messages, isWhole, textBytes, inkBytes } = request.promptSize();
     // No chat template stands around prompts and texts that are no messages; and what the model's server adds (a search,
     // a tool of its own, a stored file) is no template.
     if (hasMedia || messages === 0 || !isWhole) return null;
     const subject = subjectOf(admission, model);
+    const conversationBytes = inkBytes * MOST_TEXT_PER_INK >= textBytes ? textBytes : null;
     const configured = configuredOverheadTokens(model, hasTools);
     return (promptTokens) => {
-      this.#estimator.learnOverhead(subject, { upstreamBytes, bodyBytes, hasTools, promptTokens });
+      this.#estimator.learnOverhead(subject, { upstreamBytes, conversationBytes, hasTools, promptTokens });
       const tokens = promptTokens - upstreamBytes;
       if (tokens > configured) this.#count({ model: model.id, hasTools, prompts: 1, tokens });
     };

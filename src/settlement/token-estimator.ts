@@ -6,8 +6,8 @@
 import { type Clock, systemClock } from "../clock.ts";
 import type { Observation } from "../translation/client-protocol.ts";
 import { FewestTokens } from "./fewest-tokens.ts";
-import { type CountedPrompt, LearnedOverhead, MAX_BYTES_TO_LEARN_OVERHEAD } from "./learned-overhead.ts";
-import { type CountedText, LearnedTemplate } from "./learned-template.ts";
+import { type CountedPrompt, LearnedOverhead } from "./learned-overhead.ts";
+import { LearnedTemplate } from "./learned-template.ts";
 import { LearnedTokens } from "./learned-tokens.ts";
 import { MAX_TOKENIZER_BYTES, type Tokenizer } from "./tokenizer.ts";
 
@@ -92,17 +92,14 @@ export class TokenEstimator {
    * Prompt tokens of a text, by the tokenizer, and of the chat template as settled requests have shown it; at least 1.
    * Takes at most the tokenizer's timeout; never rejects.
    */
-  async countPrompt(
-    subject: TokenSubject,
-    { text, bodyBytes }: { readonly text: string } & Pick<CountedText, "bodyBytes">,
-  ): Promise<number> {
-    const textTokens = await this.#tokenizer.count(text);
-    const textBytes = Buffer.byteLength(text);
-    if (textTokens === null) return this.estimatePrompt(subject, bodyBytes ?? textBytes);
-    const { model, organizationId } = subject;
-    const { prompt, template } = this.#of(model);
-    const counted = { textTokens, textBytes, bodyBytes };
-    return Math.max(1, template.addTo(counted, organizationId, prompt.lineOf(organizationId).tokensPerByte));
+  async countPrompt(subject: TokenSubject, text: string): Promise<number> {
+    const counted = await this.#tokenizer.count(text);
+    const bytes = Buffer.byteLength(text);
+    if (counted === null) return this.estimatePrompt(subject, bytes);
+    const { organizationId } = subject;
+    const { prompt, template } = this.#of(subject.model);
+    const { tokensPerByte } = prompt.lineOf(organizationId);
+    return Math.max(1, template.addTo(counted, bytes, organizationId, tokensPerByte));
   }
 
   /** Learns from a request whose usage the upstream told. */
@@ -127,9 +124,8 @@ export class TokenEstimator {
 
   learnOverhead({ model, organizationId }: TokenSubject, counted: CountedPrompt): void {
     const { overhead, prompt, template } = this.#of(model);
-    const { bodyBytes, hasTools, promptTokens } = counted;
-    const isShort = bodyBytes <= MAX_BYTES_TO_LEARN_OVERHEAD;
-    if (isShort && !hasTools && promptTokens > 0) template.learn(organizationId, bodyBytes, promptTokens);
+    const { conversationBytes: bytes, hasTools, promptTokens } = counted;
+    if (!hasTools && bytes !== null) template.learn(organizationId, bytes, promptTokens);
     const { tokensPerByte } = prompt.lineOf(organizationId);
     overhead.learn(organizationId, counted, tokensPerByte, this.#clock.monotonicMs());
   }

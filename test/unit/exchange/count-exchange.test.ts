@@ -34,8 +34,8 @@ function open(protocol: ProtocolName = "messages", extra = "", reached = new Set
       catalog: () => catalog,
       protocols: PROTOCOLS,
       estimator: {
-        countPrompt: (of, prompt) => {
-          asked.push({ ...of, ...prompt });
+        countPrompt: (of, text) => {
+          asked.push({ ...of, text });
           held.push(budget.bufferedBytes);
           return Promise.resolve(5);
         },
@@ -59,7 +59,7 @@ describe("counting a prompt's tokens", () => {
   it("of messages counts the text that the upstream would be sent, and answers as Anthropic does", async () => {
     const { send, asked, finished } = open();
     expect(await bodyOf(send({ model: "acme/a", messages: MESSAGES }))).toEqual({ input_tokens: 5 });
-    expect(asked).toMatchObject([{ model: "acme/a", organizationId: "org_1", text: "how many?" }]);
+    expect(asked).toEqual([{ model: "acme/a", organizationId: "org_1", text: "how many?" }]);
     expect(finished).toMatchObject([{ status: 200, code: null }]);
   });
 
@@ -67,7 +67,7 @@ describe("counting a prompt's tokens", () => {
     const { send, asked } = open("responses");
     const counted = await bodyOf(send({ model: "acme/a", input: "how many?" }));
     expect(counted).toEqual({ object: "response.input_tokens", input_tokens: 5 });
-    expect(asked).toMatchObject([{ model: "acme/a", organizationId: "org_1", text: "how many?" }]);
+    expect(asked).toEqual([{ model: "acme/a", organizationId: "org_1", text: "how many?" }]);
   });
 
   it("is refused for a model that the key may not use, as the request itself would be", async () => {

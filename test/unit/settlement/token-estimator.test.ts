@@ -184,7 +184,7 @@ describe("the fewest tokens for others than who has shown them", () => {
 
 describe("the chat template's tokens", () => {
   const TEN_MINUTES_MS = 600_000;
-  const usual = { upstreamBytes: 150, bodyBytes: 2_000, hasTools: false, promptTokens: 60 };
+  const usual = { upstreamBytes: 150, conversationBytes: 2_000, hasTools: false, promptTokens: 60 };
   const odd = { ...usual, promptTokens: 90_000 };
 
   it("that one organization's prompts have shown hold no more than 1,024 for another", () => {
@@ -234,36 +234,41 @@ describe("TokenEstimator.countOutput and countPrompt", () => {
   it("ask the tokenizer", async () => {
     const estimator = new TokenEstimator(COUNTS_WORDS);
     expect(await estimator.countOutput(SUBJECT, generated)).toBe(2);
-    expect(await estimator.countPrompt(SUBJECT, { text: "one two three", bodyBytes: 90 })).toBe(3);
+    expect(await estimator.countPrompt(SUBJECT, "one two three")).toBe(3);
   });
 
   it("estimate by bytes where the tokenizer cannot count", async () => {
     const estimator = new TokenEstimator(NOT_COUNTED);
     expect(await estimator.countOutput(SUBJECT, generated)).toBe(9);
-    expect(await estimator.countPrompt(SUBJECT, { text: "é".repeat(200), bodyBytes: null })).toBe(100);
-    expect(await estimator.countPrompt(SUBJECT, { text: "", bodyBytes: null })).toBe(1);
+    expect(await estimator.countPrompt(SUBJECT, "é".repeat(200))).toBe(100);
+    expect(await estimator.countPrompt(SUBJECT, "")).toBe(1);
   });
 
   it("add the chat template's tokens that short prompts have shown", async () => {
     const estimator = new TokenEstimator(COUNTS_WORDS);
-    const hello = { text: "one two three", bodyBytes: 100 };
-    const shown = { upstreamBytes: 90, bodyBytes: 100, hasTools: false, promptTokens: 71 };
+    const shown = { upstreamBytes: 90, conversationBytes: 12, hasTools: false, promptTokens: 71 };
     estimator.learnOverhead(SUBJECT, { ...shown, hasTools: true, promptTokens: 500 });
-    expect(await estimator.countPrompt(SUBJECT, hello)).toBe(3);
+    estimator.learnOverhead(SUBJECT, { ...shown, conversationBytes: 1_025, promptTokens: 500 });
+    expect(await estimator.countPrompt(SUBJECT, "one two three")).toBe(3);
     estimator.learnOverhead(SUBJECT, shown);
-    expect(await estimator.countPrompt(SUBJECT, hello)).toBe(71);
-    // To others it is known as well, and with a picture only the text counts.
-    expect(await estimator.countPrompt(OTHER, hello)).toBe(71);
-    expect(await estimator.countPrompt(SUBJECT, { ...hello, bodyBytes: null })).toBe(3 + 71 - 25);
-    const long = { text: "word ".repeat(999).trimEnd(), bodyBytes: 5_098 };
-    expect(await estimator.countPrompt(SUBJECT, long)).toBe(999 + 71 - 25 + 26);
+    // To others it is known as well.
+    for (const subject of [SUBJECT, OTHER]) {
+      expect(await estimator.countPrompt(subject, "one two three")).toBe(71);
+      expect(await estimator.countPrompt(subject, "word ".repeat(999).trimEnd())).toBe(999 + 68);
+    }
   });
 
   it("add nothing where short prompts came to no more than their text", async () => {
     const estimator = new TokenEstimator(COUNTS_WORDS);
-    estimator.learnOverhead(SUBJECT, { upstreamBytes: 90, bodyBytes: 100, hasTools: false, promptTokens: 3 });
-    expect(await estimator.countPrompt(SUBJECT, { text: "one two three", bodyBytes: 100 })).toBe(3);
-    expect(await estimator.countPrompt(SUBJECT, { text: "one two three four", bodyBytes: 105 })).toBe(4);
+    estimator.learnOverhead(SUBJECT, {
+      upstreamBytes: 90,
+      conversationBytes: 13,
+      hasTools: false,
+      promptTokens: 3,
+    });
+    expect(await estimator.countPrompt(SUBJECT, "one two three")).toBe(3);
+    expect(await estimator.countPrompt(SUBJECT, "one two three four")).toBe(4);
+    expect(await estimator.countPrompt(SUBJECT, "word ".repeat(999).trimEnd())).toBe(999);
   });
 
   it("estimate by bytes where only a part of the text was kept", async () => {
