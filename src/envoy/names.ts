@@ -19,6 +19,12 @@ export const ADMISSION_HEADER = "x-igw-admission";
 export const UPSTREAM_HEADER = "x-igw-upstream";
 
 /**
+ * On Envoy's own reply where an upstream has broken its connection, for the sidecar: for how many microseconds the
+ * connection had been there before the request ("" or "-": it is younger), and how many bytes came back.
+ */
+export const LOST_CONNECTION_HEADER = "x-igw-lost-connection";
+
+/**
  * Dynamic metadata that Envoy itself sets before ext_authz: `path`, the client's path after normalisation, without its
  * query. ext_proc rewrites `:path`, but error envelopes and the access log go by the client's.
  */

@@ -29,7 +29,7 @@ import type { Struct } from "./messages/generated/google/protobuf/Struct.ts";
 import { findHeader, namesOf, parseHeaderMap, queryOf } from "./messages/headers.ts";
 import { formatMetadata } from "./messages/metadata.ts";
 import { MessageTurns } from "./message-turns.ts";
-import { PROCESSING_FILTER } from "./names.ts";
+import { LOST_CONNECTION_HEADER, PROCESSING_FILTER } from "./names.ts";
 import { readAdmission, type ReadAdmission } from "./read-admission.ts";
 import {
   AWAIT_BODY,
@@ -240,6 +240,7 @@ export class RequestStream implements ProcessListener {
         contentEncoding: find("content-encoding"),
         retryAfter: find("retry-after"),
         codeDetails: attributes?.["response.code_details"]?.stringValue ?? "",
+        lostConnection: find(LOST_CONNECTION_HEADER),
         attempts: attributes?.["upstream.request_attempt_count"]?.numberValue ?? 1,
         endOfStream: received?.end_of_stream === true,
       });

@@ -109,7 +109,7 @@ export class CountExchange implements UpstreamCall {
     if (!isFromUpstream(start.codeDetails)) {
       const { startupSeconds } = model;
       const wasEverReached = reached.has(model.upstream);
-      throw mapLocalOutcome(start.codeDetails, { startupSeconds, wasEverReached }).error;
+      throw mapLocalOutcome(start, { startupSeconds, wasEverReached }).error;
     }
     reached.note(model.upstream);
     const { status, endOfStream } = start;

@@ -168,7 +168,7 @@ export class Exchange implements UpstreamCall {
   onResponseStart(start: ResponseStart): ResponseMode | Promise<ResponseMode> {
     const { model, target, account, request } = this.#opened();
     if (start.attempts > 1) this.#services.meter.retried(model.upstream);
-    if (!isFromUpstream(start.codeDetails)) return this.#onLocalOutcome(start.codeDetails, model);
+    if (!isFromUpstream(start.codeDetails)) return this.#onLocalOutcome(start, model);
     this.#services.reached.note(model.upstream);
     this.#way.answered(start.status);
     if (start.status < 200 || start.status > 299) return this.#onErrorStart(start);
@@ -300,13 +300,13 @@ export class Exchange implements UpstreamCall {
   }
 
   /** Envoy's own answer, in the upstream's place. */
-  #onLocalOutcome(codeDetails: string, { upstream, startupSeconds }: Model): Promise<never> {
+  #onLocalOutcome(start: ResponseStart, { upstream, startupSeconds }: Model): Promise<never> {
     const { reached } = this.#services;
-    this.#way.failed(codeDetails);
+    this.#way.failed(start.codeDetails);
     const wasEverReached = reached.has(upstream);
-    const { error, wasReached } = mapLocalOutcome(codeDetails, { startupSeconds, wasEverReached });
-    if (wasReached) reached.note(upstream);
-    return this.#refuseResponse(wasReached ? "broken" : "not_sent", error);
+    const { error, outcome } = mapLocalOutcome(start, { startupSeconds, wasEverReached });
+    if (outcome !== "not_sent") reached.note(upstream);
+    return this.#refuseResponse(outcome, error);
   }
 
   async #refuseResponse(outcome: Outcome, error: GatewayError): Promise<never> {

@@ -27,6 +27,8 @@ export interface ResponseStart {
   readonly retryAfter: string | undefined;
   /** Envoy's `response.code_details`. */
   readonly codeDetails: string;
+  /** What Envoy says of a connection that the upstream has broken, as in `LOST_CONNECTION_HEADER`; undefined: nothing. */
+  readonly lostConnection: string | undefined;
   /** Envoy's `upstream.request_attempt_count`: how many of the upstream's servers were tried. */
   readonly attempts: number;
   readonly endOfStream: boolean;

@@ -5,13 +5,18 @@
  * @see https://www.envoyproxy.io/docs/envoy/latest/configuration/http/http_conn_man/response_code_details
  */
 import { GatewayError } from "../errors.ts";
+import type { Outcome } from "../request-log/line.ts";
+import type { ResponseStart } from "./upstream-call.ts";
 
 /** Envoy's own answer in place of an upstream's. */
 export interface LocalOutcome {
   readonly error: GatewayError;
-  /** Nothing was sent to any upstream, so nothing can have been used. */
-  readonly wasReached: boolean;
+  /** `not_sent`: nothing was sent to any upstream, so nothing can have been used. */
+  readonly outcome: Exclude<Outcome, "complete">;
 }
+
+/** What Envoy says of how a request went. */
+type LocalReply = Pick<ResponseStart, "codeDetails" | "lostConnection">;
 
 const NOT_CONNECTED = [
   "no_healthy_upstream",
@@ -33,6 +38,13 @@ const TIMED_OUT = [
   "upstream_per_try",
 ];
 
+const BROKEN_CONNECTION = "upstream_reset_before_response_started{connection_termination";
+/**
+ * The connection was there before the request, and no byte came back: the server was about to close it, behind an earlier
+ * answer or a time of rest, and has most likely never read the request.
+ */
+const STALE = /^[1-9]\d* 0$/;
+
 /** Whether the response came from an upstream; false for what Envoy answered in its place. */
 export function isFromUpstream(codeDetails: string): boolean {
   return codeDetails === "via_upstream" || codeDetails === "";
@@ -48,22 +60,27 @@ export interface KnownUpstream {
 
 /** The error that a client is told when Envoy answered in an upstream's place. */
 export function mapLocalOutcome(
-  codeDetails: string,
+  { codeDetails, lostConnection = "" }: LocalReply,
   { startupSeconds, wasEverReached }: KnownUpstream,
 ): LocalOutcome {
   const startsWith = (prefix: string) => codeDetails.startsWith(prefix);
   if (NOT_CONNECTED.some(startsWith)) {
     const code = wasEverReached ? "model_starting" : "model_unreachable";
-    return { error: new GatewayError(code, { retryAfterSeconds: startupSeconds }), wasReached: false };
+    return { error: new GatewayError(code, { retryAfterSeconds: startupSeconds }), outcome: "not_sent" };
   }
-  if (startsWith(OVERFLOW)) return { error: new GatewayError("model_overloaded"), wasReached: false };
+  if (startsWith(OVERFLOW)) return { error: new GatewayError("model_overloaded"), outcome: "not_sent" };
   if (MISCONFIGURED.some(startsWith)) {
     return {
       error: new GatewayError("internal_error", { cause: new Error(codeDetails) }),
-      wasReached: false,
+      outcome: "not_sent",
     };
   }
-  if (startsWith(TOO_LARGE)) return { error: new GatewayError("request_too_large"), wasReached: false };
-  if (TIMED_OUT.some(startsWith)) return { error: new GatewayError("upstream_timeout"), wasReached: true };
-  return { error: new GatewayError("upstream_error", { cause: new Error(codeDetails) }), wasReached: true };
+  if (startsWith(BROKEN_CONNECTION) && STALE.test(lostConnection)) {
+    const message = "The model's server closed its connection before it answered. Try again.";
+    const cause = new Error(`${codeDetails}, of a connection that it had kept`);
+    return { error: new GatewayError("upstream_error", { message, cause }), outcome: "refused_by_upstream" };
+  }
+  if (startsWith(TOO_LARGE)) return { error: new GatewayError("request_too_large"), outcome: "not_sent" };
+  if (TIMED_OUT.some(startsWith)) return { error: new GatewayError("upstream_timeout"), outcome: "broken" };
+  return { error: new GatewayError("upstream_error", { cause: new Error(codeDetails) }), outcome: "broken" };
 }

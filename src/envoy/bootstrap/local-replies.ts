@@ -15,6 +15,7 @@ import {
   EDGE_METADATA_NAMESPACE,
   EDGE_METADATA_PATH,
   IMMEDIATE_RESPONSE_DETAILS,
+  LOST_CONNECTION_HEADER,
   METADATA_NAMESPACE,
 } from "../names.ts";
 import { createErrorBody as createMessagesErrorBody } from "../../translation/messages-to-chat/error-body.ts";
@@ -32,6 +33,8 @@ export interface LocalReplyRow {
   readonly code: ErrorCode;
   /** The one path that it is about, where it is not about all. */
   readonly path?: string;
+  /** Further headers, for the sidecar: it takes the reply's place. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Where the table's message would not tell the client what to change. */
   readonly message?: string;
 }
@@ -119,6 +122,9 @@ export const LOCAL_REPLIES: readonly LocalReplyRow[] = [
   {
     why: "the upstream reset the connection or broke the protocol",
     when: startsWith("upstream_reset", "response_payload_too_large"),
+    headers: {
+      [LOST_CONNECTION_HEADER]: "%COMMON_DURATION(US_CX_BEG:DS_RX_BEG:us)% %UPSTREAM_WIRE_BYTES_RECEIVED%",
+    },
     code: "upstream_error",
   },
   {
@@ -178,7 +184,7 @@ function createMapper(row: LocalReplyRow, protocol: Envelope): EnvoyNode {
     ...(protocol === "messages" || row.path !== undefined ? { "#": row.why } : {}),
     filter: createFilter(createCondition(row, protocol)),
     status_code: error.status(protocol),
-    headers_to_add: createHeaders(error, protocol),
+    headers_to_add: createHeaders(error, protocol, row.headers),
     body_format_override: {
       json_format: oneLine(createBody(error, REQUEST_ID)),
       content_type: "application/json",
@@ -209,12 +215,17 @@ function createFilter(expression: string): EnvoyNode {
  * What ext_authz's OK reply asked to be added comes later and replaces these. They are for where it never ran, and where
  * the reply passes its filter over; Envoy leaves a header out that has no value.
  */
-function createHeaders(error: GatewayError, protocol: Envelope): EnvoyNode[] {
+function createHeaders(
+  error: GatewayError,
+  protocol: Envelope,
+  further: LocalReplyRow["headers"],
+): EnvoyNode[] {
   const headers: Record<string, string> = {
     ...Object.fromEntries(RATE_HEADERS[protocol].map((name) => [name, formatRateHeader(name)])),
     "x-request-id": REQUEST_ID,
     "request-id": REQUEST_ID,
     "x-should-retry": String(error.shouldRetry),
+    ...further,
   };
   if (error.retryAfterSeconds !== null) headers["retry-after"] = String(error.retryAfterSeconds);
   return Object.entries(headers).map(([key, value]) => ({

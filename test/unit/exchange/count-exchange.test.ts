@@ -16,6 +16,7 @@ const FOUND: ResponseStart = {
   contentEncoding: undefined,
   retryAfter: undefined,
   codeDetails: "via_upstream",
+  lostConnection: undefined,
   attempts: 1,
   endOfStream: false,
 };

@@ -17,6 +17,7 @@ const JSON_START: ResponseStart = {
   contentEncoding: undefined,
   retryAfter: undefined,
   codeDetails: "via_upstream",
+  lostConnection: undefined,
   attempts: 1,
   endOfStream: false,
 };

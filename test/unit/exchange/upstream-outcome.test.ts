@@ -3,25 +3,46 @@ import { isFromUpstream, mapLocalOutcome } from "../../../src/exchange/upstream-
 
 describe("mapLocalOutcome", () => {
   it.each([
-    ["no_healthy_upstream", "model_starting", false],
-    ["ext_proc_error_gRPC_error_14", "model_starting", false],
+    ["no_healthy_upstream", "model_starting", "not_sent"],
+    ["ext_proc_error_gRPC_error_14", "model_starting", "not_sent"],
     [
       "upstream_reset_before_response_started{remote_connection_failure|delayed_connect_error:_111}",
       "model_starting",
-      false,
+      "not_sent",
     ],
-    ["upstream_reset_before_response_started{connection_timeout}", "model_starting", false],
-    ["upstream_reset_before_response_started{overflow}", "model_overloaded", false],
-    ["upstream_reset_before_response_started{connection_termination}", "upstream_error", true],
-    ["upstream_reset_before_response_started{protocol_error}", "upstream_error", true],
-    ["upstream_response_timeout", "upstream_timeout", true],
-    ["stream_idle_timeout", "upstream_timeout", true],
-    ["cluster_not_found", "internal_error", false],
-    ["request_payload_too_large", "request_too_large", false],
-    ["something_new", "upstream_error", true],
-  ])("tells the client of %s as %s", (codeDetails, code, wasReached) => {
-    const outcome = mapLocalOutcome(codeDetails, { startupSeconds: 10, wasEverReached: true });
-    expect([outcome.error.code, outcome.wasReached]).toEqual([code, wasReached]);
+    ["upstream_reset_before_response_started{connection_timeout}", "model_starting", "not_sent"],
+    ["upstream_reset_before_response_started{overflow}", "model_overloaded", "not_sent"],
+    ["upstream_reset_before_response_started{connection_termination}", "upstream_error", "broken"],
+    ["upstream_reset_before_response_started{protocol_error}", "upstream_error", "broken"],
+    ["upstream_response_timeout", "upstream_timeout", "broken"],
+    ["stream_idle_timeout", "upstream_timeout", "broken"],
+    ["cluster_not_found", "internal_error", "not_sent"],
+    ["request_payload_too_large", "request_too_large", "not_sent"],
+    ["something_new", "upstream_error", "broken"],
+  ])("tells the client of %s as %s", (codeDetails, code, outcome) => {
+    const mapped = mapLocalOutcome(
+      { codeDetails, lostConnection: undefined },
+      { startupSeconds: 10, wasEverReached: true },
+    );
+    expect([mapped.error.code, mapped.outcome]).toEqual([code, outcome]);
+  });
+
+  it.each([
+    ["was there before the request, and brought nothing", "14711 0", "refused_by_upstream"],
+    ["brought something", "14711 25", "broken"],
+    ["was made for the request", "- 0", "broken"],
+    ["is of an Envoy whose configuration says nothing of it", undefined, "broken"],
+  ])("takes a connection that %s (%j) for %s", (_, lostConnection, outcome) => {
+    const known = { startupSeconds: 10, wasEverReached: true };
+    const codeDetails = "upstream_reset_before_response_started{connection_termination}";
+    const mapped = mapLocalOutcome({ codeDetails, lostConnection }, known);
+    expect([mapped.outcome, mapped.error.status("chat"), mapped.error.shouldRetry]).toEqual([
+      outcome,
+      502,
+      true,
+    ]);
+    const other = "upstream_reset_before_response_started{protocol_error}";
+    expect(mapLocalOutcome({ codeDetails: other, lostConnection }, known).outcome).toBe("broken");
   });
 
   it.each([
@@ -30,14 +51,11 @@ describe("mapLocalOutcome", () => {
   ])(
     "tells $code, free, and when to come back, where one is gone that was reached before: $wasEverReached",
     (row) => {
-      const { error, wasReached } = mapLocalOutcome("no_healthy_upstream", { ...row, startupSeconds: 30 });
-      expect([
-        error.code,
-        error.status("chat"),
-        error.retryAfterSeconds,
-        error.shouldRetry,
-        wasReached,
-      ]).toEqual([row.code, 503, 30, true, false]);
+      const gone = { codeDetails: "no_healthy_upstream", lostConnection: undefined };
+      const { error, outcome } = mapLocalOutcome(gone, { ...row, startupSeconds: 30 });
+      expect([error.code, error.status("chat"), error.retryAfterSeconds, error.shouldRetry, outcome]).toEqual(
+        [row.code, 503, 30, true, "not_sent"],
+      );
     },
   );
 });
