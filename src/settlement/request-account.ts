@@ -115,8 +115,9 @@ export class RequestAccount {
     if (tagRow !== undefined) this.#identity = { ...this.#identity, tagRow };
   }
 
-  /** For the client, while the answer is read. */
+  /** For the client, while the answer is read; nothing where the usage is not of all that was generated. */
   readonly describeCost: DescribeCost = ({ usage: tokens, serviceTier, toolUses }) => {
+    if (this.#answer !== null && !this.#tellsAll(this.#answer.observation)) return {};
     const charged = chooseRates(this.price, serviceTier, promptTokensOf(tokens));
     const tools = chargeTools(this.price.serverTools, toolUses);
     return reportCost({ tokens, tools, charged, currency: this.#identity.currency });

@@ -182,8 +182,11 @@ export interface CostReport {
 /** What of an observation decides what it costs. */
 export type BilledUsage = Pick<Observation, "serviceTier" | "toolUses"> & { readonly usage: TokenUsage };
 
-/** The cost of a usage at the service tier that the upstream has named, with the tools that it ran. */
-export type DescribeCost = (billed: BilledUsage) => CostReport;
+/**
+ * The cost of a usage at the service tier that the upstream has named, with the tools that it ran; nothing where the usage
+ * is not of all that was generated.
+ */
+export type DescribeCost = (billed: BilledUsage) => Partial<CostReport>;
 
 export interface AnswerContext {
   readonly model: ModelTarget;

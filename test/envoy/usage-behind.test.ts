@@ -148,7 +148,9 @@ describe("a usage of one of several answers", () => {
   it("is no figure of three: all of them are charged, by an estimate that is marked", async () => {
     const key = await chat.stack.createKey();
     chat.upstream.answer({ kind: "json", body: completion(PIECES, { completion_tokens: PIECES }) });
-    const answer = await chat.send({ key: key.key, body });
+    const answer = await chat.send({ key: key.key, body: { ...body, usage: { include: true } } });
+    // What one of them cost is no cost of the request.
+    expect(answer.json()["usage"]).not.toHaveProperty("cost");
     const row = await readRequest(chat.stack, key, answer);
     expect(row).toMatchObject({ input_tokens: 100, estimated: true });
     expect(row.output_tokens).toBeGreaterThanOrEqual(3 * PIECES);
