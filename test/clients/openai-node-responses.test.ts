@@ -147,6 +147,34 @@ describe("responses of openai for Node", () => {
       message: expect.stringContaining("send the whole input with every request") as string,
     });
   });
+
+  it("[responses.endpoints.compact] compacts a conversation, and goes on from what came back", async () => {
+    const client = createClient();
+    chat.upstream.answerNext(messageAnswer({ content: "S: it is blue" }));
+    const compacted = await client.responses.compact({
+      model: CHAT_MODEL,
+      input: [
+        { role: "user", content: "What colour?" },
+        { role: "assistant", content: "Blue." },
+      ],
+    });
+    expect(compacted.object).toBe("response.compaction");
+    expect(compacted.usage).toMatchObject({ input_tokens: 11, output_tokens: 2 });
+    chat.upstream.answerNext(messageAnswer({ content: "Still blue." }));
+    const input = [...compacted.output, { role: "user", content: "And now?" }] as ResponseInputItem[];
+    const response = await client.responses.create({ model: CHAT_MODEL, input });
+    expect(response.output_text).toBe("Still blue.");
+    const sent = JSON.stringify(chat.upstream.lastRequest.body?.["messages"]);
+    for (const text of ["What colour?", "S: it is blue", "And now?"]) expect(sent).toContain(text);
+  });
+
+  it("[responses.compaction.trigger] takes the one item of a stream that compacts", async () => {
+    chat.upstream.answerNext(textStream("S: ", "it is blue"));
+    const input = [{ role: "user", content: "Hi." }, { type: "compaction_trigger" }] as ResponseInputItem[];
+    const stream = createClient().responses.stream({ model: CHAT_MODEL, input });
+    const { output, status } = await stream.finalResponse();
+    expect([status, ...output.map(({ type }) => type)]).toEqual(["completed", "compaction"]);
+  });
 });
 
 describe("the Agents SDK", () => {

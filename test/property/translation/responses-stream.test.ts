@@ -60,6 +60,25 @@ describe("responses stream", () => {
     );
   });
 
+  it("[responses.compaction.whole] carries the whole text as one summary, whatever stands around it, or fails", () => {
+    const input = [{ role: "user", content: "Hello" }, { type: "compaction_trigger" }];
+    fc.assert(
+      fc.property(withStream(streamMixed), ([{ text, finishReason }, upstream]) => {
+        const { events, response } = runStream([upstream], { input });
+        const isIncomplete = finishReason === "length" || finishReason === "content_filter";
+        const isEmpty = !isIncomplete && text.trim() === "";
+        const ending = isIncomplete ? "incomplete" : isEmpty ? "failed" : "completed";
+        expect(checkResponseStream(events)).toBe(`response.${ending}`);
+        const summary = `The conversation up to here was replaced by this summary of it:\n\n${text}`;
+        const output = response?.output ?? [];
+        expect(output.length === 0 ? [] : toChatMessages(output)).toEqual(
+          ending === "completed" ? [{ role: "user", content: summary }] : [],
+        );
+      }),
+      { numRuns: 200 },
+    );
+  });
+
   it("comes back as the turn that the model wrote when its items are sent again", () => {
     fc.assert(
       fc.property(generatedAnswer, (answer) => {
