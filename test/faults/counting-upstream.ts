@@ -212,7 +212,8 @@ async function whole(account: Account, response: ServerResponse): Promise<void> 
   if (order.tokenMs > 0) await wait(order.tokenMs * outputTokens);
   if (behavior === "hang" || response.destroyed) return;
   if (behavior === "reset") {
-    response.socket?.resetAndDestroy();
+    // Within its head: a connection that was kept and ends without a byte costs nothing.
+    response.socket?.end("HTTP/1.1 ");
     return;
   }
   const message = { role: "assistant", content: TOKEN_TEXT.repeat(outputTokens) };

@@ -33,7 +33,7 @@ export type ScriptedAnswer =
     })
   /** Reads the request and never answers. */
   | { readonly kind: "hang" }
-  /** Reads the request and cuts the connection without a byte. */
+  /** Reads the request and cuts the connection in the first line of its answer. */
   | { readonly kind: "reset" };
 
 /** Token counts as an upstream reports them: `promptTokens` includes the cached ones. */

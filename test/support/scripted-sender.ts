@@ -20,7 +20,7 @@ export async function sendAnswer(
     case "bytes":
       return sendBytes(answer, request, response);
     case "reset":
-      return cut(request, response);
+      return cutHead(request, response);
     case "hang":
       return;
     case "echo":
@@ -135,6 +135,12 @@ function cut(request: RecordedRequest, response: ServerResponse): void {
   // A reset (RST), not an orderly end, which an HTTP/1.1 peer could take for the end of the body.
   if (socket !== null && "resetAndDestroy" in socket) socket.resetAndDestroy();
   else response.destroy();
+}
+
+/** An orderly end: a reset takes with it what has not been read yet. */
+function cutHead(request: RecordedRequest, response: ServerResponse): void {
+  request.state = "cut";
+  response.socket?.end("HTTP/1.1 ");
 }
 
 async function gzip(pieces: readonly Piece[]): Promise<Uint8Array> {
