@@ -22,13 +22,16 @@ const DETAILS = [
   { type: "reasoning.text", text: "hm", signature: "SIG-OR", format: "anthropic-claude-v1", index: 0 },
   { type: "reasoning.encrypted", data: "ENC-OR", id: "rs_1", index: 1 },
 ];
+/** As LiteLLM tells of Anthropic's. */
+const BLOCKS = [{ type: "thinking", thinking: "hm", signature: "SIG-LL" }];
 const DELTAS = [
-  { reasoning: "hm", reasoning_details: DETAILS },
+  { reasoning: "hm", reasoning_details: DETAILS, thinking_blocks: BLOCKS },
   { tool_calls: [{ index: 0, ...formatCall(PARIS), ...SIGNED }] },
   { tool_calls: [{ index: 1, ...formatCall(ROME) }] },
 ];
 const SENT = {
   reasoning_details: DETAILS,
+  thinking_blocks: BLOCKS,
   tool_calls: [{ ...formatCall(PARIS), ...SIGNED }, formatCall(ROME)],
 };
 

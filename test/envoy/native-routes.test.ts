@@ -1,5 +1,6 @@
 /** Messages and responses before an upstream that speaks them itself: what goes there, what comes back, what it costs. */
 import { describe, expect, it } from "vitest";
+import { packSummary } from "../../src/translation/conversation/compaction.ts";
 import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
 import { catalogEntry, CHAT_UPSTREAM_MODEL } from "../support/gateway-config.ts";
 import { readError } from "../support/http.ts";
@@ -354,6 +355,21 @@ describe("a responses request to an upstream that speaks responses", () => {
     expect(answer.status).toBe(400);
     expect(readError(answer)).toMatchObject({ code: "unsupported_parameter", param });
     expect(chat.upstream.requests).toEqual([]);
+  });
+
+  it("[responses.native.own_compaction] reads the summary that this gateway has packed", async () => {
+    const carrier = packSummary(Buffer.from("S: blue")) ?? "";
+    const item = { type: "compaction", id: "cmp_1", encrypted_content: carrier };
+    for (const asked of [path, `${path}/input_tokens`]) {
+      await chat.send({
+        path: asked,
+        body: responses({ input: [item, { role: "user", content: "go on" }] }),
+      });
+      expect(chat.upstream.lastRequest.path).toBe(asked);
+      const text = chat.upstream.lastRequest.bodyBytes.toString();
+      expect(text).toContain("S: blue");
+      expect(text).not.toContain("gw3.");
+    }
   });
 
   it("[responses.native.compact] has the upstream compact a conversation, byte for byte, without a limit that this endpoint has not", async () => {
