@@ -4,6 +4,7 @@ interface CheckCommandOptions {
   readonly config: string;
   readonly envoy?: string;
   readonly validate: boolean;
+  readonly withoutSecrets?: true;
   readonly json?: true;
 }
 
@@ -22,6 +23,10 @@ export function addConfigCommands(program: Command): void {
       "--no-validate",
       "with --envoy: do not have Envoy itself (ENVOY_BIN, PATH, or the set-up's) validate it",
     )
+    .option(
+      "--without-secrets",
+      "for a pipeline: environment variables and files of secrets need not be there",
+    )
     .option("--json", "one JSON object on stdout")
     .action((options: CheckCommandOptions) => checkAction(options));
 }
@@ -31,7 +36,8 @@ async function checkAction(options: CheckCommandOptions): Promise<void> {
   const common = { file: options.config, stdout, stderr, json: options.json === true };
   if (options.envoy === undefined) {
     const { configCheck } = await import("./config-check.ts");
-    process.exitCode = await configCheck(common);
+    const secrets = options.withoutSecrets === true ? "none" : "all";
+    process.exitCode = await configCheck({ ...common, secrets });
     return;
   }
   const { configCheckEnvoy } = await import("./config-check-envoy.ts");

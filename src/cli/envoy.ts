@@ -95,7 +95,7 @@ interface RenderCommandOptions {
 }
 
 async function renderAction(options: RenderCommandOptions): Promise<void> {
-  const config = await loadWithoutSecrets(options.config);
+  const config = await load(options.config, options.writeSecrets ? "upstreams" : "none");
   if (options.writeSecrets) {
     const { writeUpstreamSecrets } = await import("../envoy/bootstrap/upstream-secrets.ts");
     await writeUpstreamSecrets(config, secretsFolder(config, options.secrets));
@@ -155,7 +155,7 @@ function refuseMixed({ into, listener, domain, write, out, snippets, as }: Rende
 
 async function secretsAction(options: SecretsCommandOptions): Promise<void> {
   const secrets = await import("../envoy/bootstrap/upstream-secrets.ts");
-  const config = await loadWithoutSecrets(options.config);
+  const config = await load(options.config, "upstreams");
   const folder = secretsFolder(config, options.secrets);
   // Before the first write: what changes meanwhile is seen by the next poll.
   const watcher = options.watch === true ? secrets.watchUpstreamSecrets(config, folder, report) : null;
@@ -188,10 +188,10 @@ function report(outcome: { readonly written: readonly string[] } | { readonly pr
   process.stdout.write(`${JSON.stringify({ ...fields, time: new Date().toISOString() })}\n`);
 }
 
-/** Writing the credentials reads them, and says which is missing; no other secret is needed here. */
-async function loadWithoutSecrets(file: string): Promise<Config> {
+/** Of secrets the upstreams' credentials alone are needed here, and only where they are written. */
+async function load(file: string, secrets: "upstreams" | "none"): Promise<Config> {
   const { loadConfig } = await import("../config/load.ts");
-  return loadConfig(file, { secrets: "none" });
+  return loadConfig(file, { secrets });
 }
 
 function secretsFolder(config: Config, given: string | undefined): string {

@@ -43,6 +43,39 @@ describe("config check --envoy", () => {
   });
 });
 
+describe("a credential that is not there", () => {
+  const COMMANDS = ["envoy render --write-secrets", "envoy secrets", "config check"];
+  const CREDENTIALS = [
+    {
+      what: "variable",
+      credential: { env: "NOT_SET" },
+      message: "environment variable `NOT_SET` is not set",
+    },
+    { what: "file", credential: { file: "/nowhere/key" }, message: "/nowhere/key" },
+  ];
+  const ROWS = COMMANDS.flatMap((command) => CREDENTIALS.map((row) => ({ command, ...row })));
+  const write = (credential: object): string => {
+    const file = join(dir, "credential.yaml");
+    const upstreams = [{ name: "local", url: "http://127.0.0.1:8000", credential }];
+    writeFileSync(file, stringify({ upstreams, catalog: [catalogEntry()] }));
+    return file;
+  };
+
+  it.each(ROWS)("is told by `$command` in a sentence with its place ($what)", async (row) => {
+    const result = await runCli([...row.command.split(" "), "--config", write(row.credential)]);
+    expect(result.code).toBe(1);
+    expect(result.stderr).toMatch(/line \d+: upstreams\[0\]\.credential: /);
+    expect(result.stderr).toContain(row.message);
+    expect(result.stderr).not.toMatch(/^\s+at /m);
+  });
+
+  it("is no problem for `envoy render`, and for `config check --without-secrets` in a pipeline", async () => {
+    const file = write({ env: "NOT_SET" });
+    expect((await runCli(["envoy", "render", "--config", file])).code).toBe(0);
+    expect((await runCli(["config", "check", "--without-secrets", "--config", file])).code).toBe(0);
+  });
+});
+
 describe.each([
   { command: "config check", variable: "ENVOY_BIN", run: check },
   {

@@ -4,9 +4,9 @@ import { Secret, VARIABLE_NAME_FORM, type SecretReference, type SecretSource } f
 
 /**
  * Which secrets must be there when the configuration is read: every one; every one but the upstreams' credentials,
- * which only Envoy reads; or none, where the configuration is only looked at.
+ * which only Envoy reads; these alone, where they are written for it; or none, where the configuration is only looked at.
  */
-export type RequiredSecrets = "all" | "own" | "none";
+export type RequiredSecrets = "all" | "own" | "upstreams" | "none";
 
 /**
  * Secrets that are referred to and are not there. In this file nothing but a secret is a mapping of `env` or `file`
@@ -15,7 +15,8 @@ export type RequiredSecrets = "all" | "own" | "none";
 export function checkSecrets(file: unknown, source: SecretSource, required: RequiredSecrets): CrossProblem[] {
   if (required === "none") return [];
   return findReferences(file, []).flatMap(({ path, reference }) => {
-    if (required === "own" && path[0] === "upstreams") return [];
+    const isOfUpstream = path[0] === "upstreams";
+    if ((required === "own" && isOfUpstream) || (required === "upstreams" && !isOfUpstream)) return [];
     const message = new Secret(reference, source).explainAbsence();
     return message === null ? [] : [{ path, message }];
   });

@@ -307,6 +307,7 @@ describe("parseConfig with secrets", () => {
   it.each([
     { secrets: "all", missing: ["upstreams[0].credential", "admin.operator_token"] },
     { secrets: "own", missing: ["admin.operator_token"] },
+    { secrets: "upstreams", missing: ["upstreams[0].credential"] },
     { secrets: "none", missing: [] },
   ] as const)("with secrets: $secrets misses $missing", ({ secrets, missing }) => {
     expect(problemsOf(withToken, { secrets }).map((problem) => problem.split(": ")[0])).toEqual(missing);
