@@ -8,10 +8,7 @@ import { waitFor } from "../support/wait.ts";
 const MANY_TOKENS = 4_000;
 /** When a client has read so many pieces it leaves. */
 const PIECES = 20;
-/**
- * Tokens that may be on their way when the client leaves or the server dies: no more than two on a machine of one's own, at
- * some hundred a second.
- */
+/** Tokens that may be on their way when the client leaves or the server dies, on a machine that others use, too. */
 const ON_THE_WAY = 16;
 const CONTENT = "hello big world";
 
