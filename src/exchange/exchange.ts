@@ -39,7 +39,7 @@ import { WayMeter } from "./way-meter.ts";
 import { createOrderError } from "./order-error.ts";
 import type { ResponseMode, ResponsePiece, ResponseStart, Route, UpstreamCall } from "./upstream-call.ts";
 import { UpstreamDraft } from "./upstream-draft.ts";
-import { isFromUpstream, mapLocalOutcome } from "./upstream-outcome.ts";
+import { isFromUpstream, mapLocalOutcome, withStartupTime } from "./upstream-outcome.ts";
 
 const SUCCESS: ClientResult = { status: 200, errorCode: null };
 /** The client went away before the end of its answer: the status that access logs use for it since nginx. */
@@ -207,10 +207,10 @@ export class Exchange implements UpstreamCall {
     try {
       output = expectation.answer.translateBody(body);
     } catch (thrown) {
-      const error = GatewayError.from(thrown);
+      const error = withStartupTime(GatewayError.from(thrown), this.#opened().model);
       this.#way.failed(error.cause);
       await this.#settle(howItFailed(expectation.answer), this.#told(error));
-      throw thrown;
+      throw error;
     }
     await this.#settle("complete", SUCCESS);
     this.#finished(SUCCESS);

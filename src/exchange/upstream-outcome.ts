@@ -58,6 +58,15 @@ export interface KnownUpstream {
   readonly wasEverReached: boolean;
 }
 
+/** A server that says in an answer of status 200 that it is starting says no time: the model's own, as with a 503. */
+export function withStartupTime(
+  error: GatewayError,
+  { startupSeconds }: Pick<KnownUpstream, "startupSeconds">,
+): GatewayError {
+  if (error.code !== "model_starting") return error;
+  return new GatewayError("model_starting", { cause: error.cause, retryAfterSeconds: startupSeconds });
+}
+
 /** The error that a client is told when Envoy answered in an upstream's place. */
 export function mapLocalOutcome(
   { codeDetails, lostConnection = "" }: LocalReply,

@@ -31,6 +31,13 @@ describe.each(ROUTES)("an upstream's error inside an answer of status 200 (%s)",
     });
   });
 
+  it("says when to come back where it says that the server is starting: the model's own time", async () => {
+    const starting = { error: { message: "Loading model", type: "unavailable_error", code: 503 } };
+    chat.upstream.answer({ kind: "json", body: starting });
+    const answer = await chat.send({ path, body: body() });
+    expect([answer.status, answer.headers["retry-after"]]).toEqual([503, "10"]);
+  });
+
   it("costs nothing as a stream's first event", async () => {
     const key = await chat.stack.createKey();
     chat.upstream.answer({ kind: "events", events: [ERROR] });
