@@ -41,7 +41,7 @@ describe("a refused or failed command", () => {
     {
       name: "a value out of range",
       args: ["org", "create", "--name", "A", "--currency", "JPY"],
-      says: /`currency`: JPY/,
+      says: /`--currency`: JPY/,
     },
     { name: "an unknown id", args: ["org", "show", "org_x"], says: /There is no such organization/ },
   ])("exits 1 and says what is wrong: $name", async ({ args, says }) => {
@@ -66,6 +66,19 @@ describe("a refused or failed command", () => {
     const result = await igw(...args);
     expect(result).toMatchObject({ code: 2, stdout: "" });
     expect(result.stderr).not.toContain("    at ");
+  });
+
+  it.each([
+    { args: ["key", "create", "--name", "ci", "--rpm", "0"], flag: "--rpm", field: "requests_per_minute" },
+    { args: ["org", "set", "--key-rpm", "0"], flag: "--key-rpm", field: "key_defaults" },
+  ])("names the option $flag, not the API's field, where the server refuses its value", async (row) => {
+    const organization = await createOrganization(admin);
+    const { code, stderr } = await igw(
+      ...row.args,
+      ...(row.args[0] === "org" ? [organization] : ["--org", organization]),
+    );
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`\`${row.flag}\`: `)]);
+    expect(stderr).not.toContain(row.field);
   });
 
   it("says where it looked when nothing answers", async () => {

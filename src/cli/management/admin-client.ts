@@ -1,6 +1,6 @@
 /** Calls of the management API. What is refused or cannot be reached becomes a sentence for the person at the shell. */
 import { cleanText } from "../../plain-text.ts";
-import { CommandError } from "./command-error.ts";
+import { CommandError, RefusedCall } from "./command-error.ts";
 
 const TIMEOUT_MS = 30_000;
 const PAGE_LIMIT = 100;
@@ -73,7 +73,7 @@ export class AdminClient {
       redirect: "error",
     });
     if (status >= 200 && status < 300) return { text, etag };
-    throw new CommandError(describeRefusal(status, text));
+    throw createRefusal(status, text);
   }
 
   /**
@@ -91,7 +91,7 @@ export class AdminClient {
         redirect: "error",
       });
       if (!response.ok || response.body === null) {
-        throw new CommandError(describeRefusal(response.status, await response.text()));
+        throw createRefusal(response.status, await response.text());
       }
       for await (const chunk of response.body) {
         yield chunk;
@@ -163,9 +163,16 @@ export class AdminClient {
   }
 }
 
-function describeRefusal(status: number, text: string): string {
+function createRefusal(status: number, text: string): CommandError {
   const error = readError(text);
-  if (error === null) return `The server answered ${status} and is no management API of this gateway.`;
+  if (error === null) {
+    return new CommandError(`The server answered ${status} and is no management API of this gateway.`);
+  }
+  const param = error["param"];
+  return new RefusedCall(describeRefusal(status, error), typeof param === "string" ? param : null);
+}
+
+function describeRefusal(status: number, error: JsonObject): string {
   const id = error["request_id"];
   const request = status >= 500 && typeof id === "string" ? ` (request ${id})` : "";
   const help =

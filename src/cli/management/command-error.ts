@@ -3,6 +3,17 @@ export class CommandError extends Error {
   override readonly name: string = "CommandError";
 }
 
+/** The server has refused a call, in the API's words. */
+export class RefusedCall extends CommandError {
+  /** The API's name of the field that it is about; null: it is about none. */
+  readonly param: string | null;
+
+  constructor(message: string, param: string | null) {
+    super(message);
+    this.param = param;
+  }
+}
+
 /** A command line that cannot be run as it stands, and what is missing in it. Exit code 2. */
 export class UsageError extends CommandError {
   override readonly name = "UsageError";

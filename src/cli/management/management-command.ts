@@ -11,6 +11,7 @@ import {
   readNamedConnection,
 } from "./connection.ts";
 import { findOrganization, organizationPath } from "./find.ts";
+import { nameOption } from "./settings.ts";
 
 export interface ManagementOptions {
   readonly json?: true;
@@ -84,7 +85,12 @@ function addCommand(parent: Command, row: GlobalCommandRow | OrganizationCommand
     const options: ManagementOptions = command.opts();
     const connection = await findConnection(readNamedConnection(command));
     const client = createClient(connection);
-    print(options, await runRow(row, { client, connection, options, argument: command.args[0] ?? "" }));
+    const call = { client, connection, options, argument: command.args[0] ?? "" };
+    try {
+      print(options, await runRow(row, call));
+    } catch (thrown) {
+      throw nameOption(thrown, command);
+    }
   });
 }
 

@@ -6,6 +6,7 @@ import { parsePairs } from "../../settings/parse-pairs.ts";
 import { isRequired } from "../../settings/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { formatAmount, parseAmount } from "./amounts.ts";
+import { RefusedCall } from "./command-error.ts";
 import { collect, convertNone, NONE, parseWhole, parseWholeOrNone } from "./options.ts";
 import { type Field, formatValue, type RecordColumn } from "../terminal/table.ts";
 import { parseFutureTime } from "./times.ts";
@@ -13,19 +14,38 @@ import { parseFutureTime } from "./times.ts";
 /** By the names that commander gives them. */
 export type OptionValues = Readonly<Record<string, unknown>>;
 
+/** The API's name of the field that an option sets, as its errors have it: "key_defaults.hard_cap_cents". */
+const FIELDS = new WeakMap<Option, string>();
+
 /** The options of the command that creates, or of the one that changes. */
-export function addSettingOptions(command: Command, table: Settings, on: "create" | "change"): Command {
+export function addSettingOptions(
+  command: Command,
+  table: Settings,
+  on: "create" | "change",
+  group = "",
+): Command {
   for (const row of Object.values(table)) {
     const texts = row.cli?.option;
-    if (isGroup(row.kind)) addSettingOptions(command, row.kind.members, on);
+    const field = group + row.apiName;
+    if (isGroup(row.kind)) addSettingOptions(command, row.kind.members, on, `${field}.`);
     if (texts === undefined || (on === "change" && hasCommandsOfItsOwn(row))) continue;
     const option = new Option(texts.flags, on === "change" ? (texts.changeHelp ?? texts.help) : texts.help);
     const parser = parserOf(row);
     if (parser !== null) option.argParser(parser);
+    FIELDS.set(option, field);
     command.addOption(option.makeOptionMandatory(on === "create" && isRequired(row)));
     if (texts.offHelp !== undefined) command.option(texts.flags.replace("--", "--no-"), texts.offHelp);
   }
   return command;
+}
+
+/** The same error in the words of the command line, where it is about a field that an option of the command sets. */
+export function nameOption(thrown: unknown, command: Command): unknown {
+  if (!(thrown instanceof RefusedCall) || thrown.param === null) return thrown;
+  const { message, param } = thrown;
+  const option = command.options.find((one) => FIELDS.get(one) === param);
+  if (option === undefined) return thrown;
+  return new RefusedCall(message.replace(`\`${param}\``, `\`${option.long ?? option.flags}\``), param);
 }
 
 /** The body of a call: what was given on the command line, in the words of the API. */
