@@ -134,6 +134,8 @@ export interface TestKey {
   readonly organizationId: string;
   readonly keyId: string;
   readonly hash: string;
+  /** Of its organization; left out: that of `ORGANIZATION`. */
+  readonly currency?: string;
 }
 
 /** A new organization with one key. */
@@ -142,8 +144,8 @@ export async function createTestKey(
   key: Partial<KeySettings> = {},
   organization: Partial<OrganizationSettings> = {},
 ): Promise<TestKey> {
-  const { id } = await store.createOrganization({ ...ORGANIZATION, ...organization });
-  return addTestKey(store, id, key);
+  const { id, currency } = await store.createOrganization({ ...ORGANIZATION, ...organization });
+  return { ...(await addTestKey(store, id, key)), currency };
 }
 
 export async function addTestKey(
@@ -195,7 +197,7 @@ export async function createIdentity(store: Store, key: TestKey): Promise<Billed
     day: now.slice(0, 10),
     model: MODEL,
     route: ROUTE,
-    currency: ORGANIZATION.currency,
+    currency: key.currency ?? ORGANIZATION.currency,
   };
 }
 
