@@ -35,9 +35,6 @@ export const EDGE_METADATA_USER_AGENT = "user_agent";
 /** ext_proc by Envoy's own name: in the chain, in what a route sets for it, and over the attributes that it sends. */
 export const PROCESSING_FILTER = "envoy.filters.http.ext_proc";
 
-/** The filter that waits for a whole body, by Envoy's own name. */
-export const BUFFER_FILTER = "envoy.filters.http.buffer";
-
 /** A second buffer filter, by a name of its own: what a route sets for the first one is not for this one. */
 export const CONTENT_LENGTH_FILTER = "inference_gateway.content_length";
 

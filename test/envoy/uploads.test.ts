@@ -49,26 +49,6 @@ describe("66 uploads of 33 MB of one key that do not end", () => {
   );
 });
 
-/** Paths that the gateway answers by itself. */
-const READ_PATHS = ["/v1/models", "/v1/key", "/v1/nothing", "/v1/chat/completions"];
-const READ_CASES = CASES.flatMap((one) => READ_PATHS.map((path) => ({ ...one, path })));
-
-describe("the body of a GET", () => {
-  const chat = withChatStack();
-
-  it.each(READ_CASES)(
-    "is not waited for ($version, of $length length, $path)",
-    async ({ version, isOfUnknownLength, path }) => {
-      const { key } = await chat.stack.createKey();
-      const port = portOf(chat.stack.baseUrl);
-      const body = { bytes: UPLOAD_BYTES, missingBytes: UPLOAD_BYTES - 100_000, isOfUnknownLength };
-      const upload = await beginUpload({ port, key, version, method: "GET", path, ...body });
-      const alone = await chat.stack.send({ method: "GET", path, key });
-      expect(await upload.answer).toContain(` ${alone.status} `);
-    },
-  );
-});
-
 const BODY_BYTES = 1_000_000;
 const STACKS = TRANSPORTS.flatMap((transport) => [1, 2].map((workers) => ({ transport, workers })));
 

@@ -3,7 +3,6 @@
  * ext_proc → length → router. The order is a lock: nothing buffers or reads a body before its key was admitted.
  */
 import {
-  BUFFER_FILTER,
   CONTENT_LENGTH_FILTER,
   EDGE_METADATA_NAMESPACE,
   EDGE_METADATA_PATH,
@@ -124,7 +123,7 @@ function createBufferFilter(maxRequestBytes: number): EnvoyNode {
     "#":
       "413 at once for a body that is over limits.max_body_bytes by more than one may gain on its way. Without this filter " +
       "a body over the connection's buffer limit hangs in ext_proc's BUFFERED mode for ever.",
-    name: BUFFER_FILTER,
+    name: "envoy.filters.http.buffer",
     typed_config: typed("envoy.extensions.filters.http.buffer.v3.Buffer", {
       max_request_bytes: maxRequestBytes,
     }),

@@ -2,7 +2,7 @@
  * Routes. Public paths by exact path and method are answered by Envoy; everything else goes through ext_authz and
  * ext_proc, which is why the last route takes every path: where no route matches, ext_authz is passed over.
  */
-import { BUFFER_FILTER, CONTENT_LENGTH_FILTER, PROCESSING_FILTER, UPSTREAM_HEADER } from "../names.ts";
+import { CONTENT_LENGTH_FILTER, PROCESSING_FILTER, UPSTREAM_HEADER } from "../names.ts";
 import { createBodyBehindHeaders } from "./filters.ts";
 import { createReplyRestorer, GRPC_REFUSAL_STATUS, GRPC_REQUESTS } from "./grpc-requests.ts";
 import { formatSeconds } from "./render-options.ts";
@@ -21,8 +21,7 @@ const ENDPOINTS = [
 ];
 const HEALTH_BODY = JSON.stringify({ status: "ok" });
 
-/** Requests by them have no body (RFC 9110, sections 9.3.1 and 9.3.2), and none of them goes to a model. */
-const READ_METHODS = "GET|HEAD";
+const PROBE_METHODS = "GET|HEAD";
 
 /** `route_config` of the HTTP connection manager. */
 export function createRouteConfig(options: ResolvedOptions): EnvoyNode {
@@ -47,8 +46,6 @@ export function createRouteConfig(options: ResolvedOptions): EnvoyNode {
           createPublicRoute("/api/hello", null, service),
           createReadinessRoute(),
           createConnectRoute(),
-          createBodilessRoute(),
-
           createLastRoute(options),
         ],
       },
@@ -137,24 +134,10 @@ function createConnectRoute(): EnvoyNode {
   };
 }
 
-function createBodilessRoute(): EnvoyNode {
-  return {
-    "#":
-      "The sidecar answers them by their headers alone: what a client sends as their body is neither waited for nor " +
-      "held. One that it lets through by mistake is a 500.",
-    match: { prefix: "/", ...createReadCondition() },
-    direct_response: { status: 500 },
-    typed_per_filter_config: disableFilters("buffer", "content_length"),
-  };
-}
-
 function matchProbe(path: string): EnvoyNode {
-  return { path, ...createReadCondition() };
-}
-
-function createReadCondition(): EnvoyNode {
   return {
-    headers: [{ name: ":method", string_match: oneLine({ safe_regex: { regex: READ_METHODS } }) }],
+    path,
+    headers: [{ name: ":method", string_match: oneLine({ safe_regex: { regex: PROBE_METHODS } }) }],
   };
 }
 
@@ -165,7 +148,7 @@ function createResponseHeader(key: string, value: string): EnvoyNode {
 /** Name of the filter and its message for a route. */
 const PER_ROUTE = {
   ext_authz: ["envoy.filters.http.ext_authz", "ext_authz.v3.ExtAuthzPerRoute"],
-  buffer: [BUFFER_FILTER, "buffer.v3.BufferPerRoute"],
+  buffer: ["envoy.filters.http.buffer", "buffer.v3.BufferPerRoute"],
   ext_proc: [PROCESSING_FILTER, "ext_proc.v3.ExtProcPerRoute"],
   content_length: [CONTENT_LENGTH_FILTER, "buffer.v3.BufferPerRoute"],
 } as const;

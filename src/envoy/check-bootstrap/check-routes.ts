@@ -1,6 +1,6 @@
 /** Routes: nothing reaches an upstream but through the last route, and no path goes round ext_authz. */
 import { RESTRICTION_NAMES } from "../../exchange/route-restrictions.ts";
-import { BUFFER_FILTER, GRPC_REFUSAL_FILTER, PROCESSING_FILTER } from "../names.ts";
+import { GRPC_REFUSAL_FILTER, PROCESSING_FILTER } from "../names.ts";
 import { type BootstrapFinding, findAt, findUnless } from "./finding.ts";
 import { listOwnFilters, type Rendered } from "./rendered.ts";
 import {
@@ -104,7 +104,6 @@ function checkHost(host: YamlView, lastRight: YamlView, { models, others }: Know
     ...checkGrpc(routes, others),
     ...checkLastRoute(routes, lastRight),
     ...checkConnect(routes),
-    ...checkBodiless(routes),
     ...[host, ...towardsModels].flatMap((level) => checkBypass(level, others)),
   ];
 }
@@ -152,19 +151,6 @@ function checkConnect(routes: YamlView): BootstrapFinding[] {
     check: "connect_route",
     message: "no route refuses CONNECT, which no prefix matches: ext_authz is passed over.",
     fix: "Add a route `match: {connect_matcher: {}}` with `direct_response: {status: 403}` before the last one.",
-  });
-}
-
-/** By a route that its method leads to and the body's buffer is off on. */
-function checkBodiless(routes: YamlView): BootstrapFinding[] {
-  const isPassedOver = routes
-    .items()
-    .some((route) => route.at("typed_per_filter_config", BUFFER_FILTER, "disabled").value === true);
-  return findUnless(isPassedOver, routes, {
-    check: "bodiless_route",
-    message:
-      "Envoy waits for the body of a GET and holds it, though nothing reads it: uploads that do not end take memory from all.",
-    fix: "Take the route before the last one over from `inference-gateway envoy render`: GET and HEAD without the buffer.",
   });
 }
 

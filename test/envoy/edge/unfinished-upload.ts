@@ -12,7 +12,6 @@ export interface UploadOptions {
   readonly port: number;
   readonly key: string;
   readonly version: HttpVersion;
-  readonly method?: "GET" | "POST";
   readonly path?: string;
   /** What the whole body has. */
   readonly bytes: number;
@@ -65,12 +64,12 @@ async function sendPieces(
 }
 
 async function openHttp1(options: UploadOptions): Promise<Opened> {
-  const { port, key, method = "POST", path = CHAT_PATH, bytes, isOfUnknownLength = false } = options;
+  const { port, key, path = CHAT_PATH, bytes, isOfUnknownLength = false } = options;
   const socket = connect(port, "127.0.0.1");
   const answer = readText(socket);
   await once(socket, "connect");
   const length = isOfUnknownLength ? "transfer-encoding: chunked" : `content-length: ${bytes}`;
-  const head = [`${method} ${path} HTTP/1.1`, "host: gateway", `authorization: Bearer ${key}`, length];
+  const head = [`POST ${path} HTTP/1.1`, "host: gateway", `authorization: Bearer ${key}`, length];
   socket.write(`${head.join("\r\n")}\r\ncontent-type: application/json\r\n\r\n`);
   return { body: socket, answer, leave: () => void socket.destroy() };
 }
@@ -91,17 +90,16 @@ function readText(socket: Socket): Promise<string> {
 }
 
 async function openHttp2(options: UploadOptions): Promise<Opened> {
-  const { port, key, method = "POST", path = CHAT_PATH, bytes, isOfUnknownLength = false } = options;
+  const { port, key, path = CHAT_PATH, bytes, isOfUnknownLength = false } = options;
   const session = connectHttp2(`http://127.0.0.1:${port}`);
   session.on("error", () => undefined);
-  const headers = {
-    ":method": method,
+  const stream = session.request({
+    ":method": "POST",
     ":path": path,
     authorization: `Bearer ${key}`,
     "content-type": "application/json",
     ...(isOfUnknownLength ? {} : { "content-length": String(bytes) }),
-  };
-  const stream = session.request(headers, { endStream: false });
+  });
   return { body: stream, answer: readAnswer(session, stream), leave: () => session.destroy() };
 }
 

@@ -123,13 +123,6 @@ export const FILTER_MUTATIONS: Mutation[] = [
     line: "response_header_mode",
   },
   {
-    check: "bodiless_route",
-    name: "bodies of GET waited for",
-    find: "buffer.v3.BufferPerRoute, disabled: true",
-    write: "buffer.v3.BufferPerRoute, disabled: false",
-    line: "routes:",
-  },
-  {
     check: "last_route",
     name: "not every path",
     find: LAST_MATCH,
