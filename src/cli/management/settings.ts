@@ -14,7 +14,7 @@ import { parseFutureTime } from "./times.ts";
 /** By the names that commander gives them. */
 export type OptionValues = Readonly<Record<string, unknown>>;
 
-/** The API's name of the field that an option sets, as its errors have it: "key_defaults.hard_cap_cents". */
+/** The API's name of the field that an option sets, as its errors have it: "notifications.emails". */
 const FIELDS = new WeakMap<Option, string>();
 
 /** The options of the command that creates, or of the one that changes. */
