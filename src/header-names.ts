@@ -45,3 +45,6 @@ const INTERNAL_PREFIXES: readonly string[] = ["x-igw-", "x-envoy-", "x-forwarded
 export function isReservedHeader(name: string): boolean {
   return CONNECTION_HEADERS.has(name) || INTERNAL_PREFIXES.some((prefix) => name.startsWith(prefix));
 }
+
+/** On every response: whole requests left in the key's bucket. */
+export const REMAINING_HEADER = "x-service-ratelimit-remaining";

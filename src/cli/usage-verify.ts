@@ -7,6 +7,8 @@ import { requestLogFolder } from "../request-log/request-log.ts";
 import type { UsageRebuild } from "../request-log/rebuild-usage.ts";
 import type { UsageDifference, UsageVerification } from "../request-log/verify-usage.ts";
 import type { Store } from "../store/types.ts";
+import type { OrganizationRecord } from "../store/types/management.ts";
+import type { Page } from "../store/types/page.ts";
 import { CommandError } from "./management/command-error.ts";
 
 interface VerifyOptions {
@@ -18,6 +20,8 @@ interface VerifyOptions {
 
 /** Longer than on the path: nothing waits for it, and a month's usage takes a while to read. */
 const COMMAND_TIMEOUT_MS = 10_000;
+/** Organizations. */
+const READ_TOGETHER = 200;
 
 /** `usage verify` and `usage rebuild`: straight to Redis and the log of requests, for the operator of the host. */
 export function addUsageVerifyCommands(program: Command): void {
@@ -91,10 +95,12 @@ async function readLog(dir: string, month: string, currencies: Currencies): Prom
 
 async function readCurrencies(store: Store): Promise<Currencies> {
   const currencies = new Map<string, string>();
-  for (const id of await store.listOrganizationIds()) {
-    const organization = await store.getOrganization(id);
-    if (organization !== null) currencies.set(id, organization.currency);
-  }
+  let after: string | null = null;
+  do {
+    const page: Page<OrganizationRecord> = await store.listOrganizations({ limit: READ_TOGETHER, after });
+    for (const { id, currency } of page.items) currencies.set(id, currency);
+    after = page.next;
+  } while (after !== null);
   return currencies;
 }
 

@@ -1,6 +1,7 @@
 /** The gateway's own addresses, as clients and people reach it: does each lead to what it is for. */
 import { isLoopback } from "../local-url.ts";
 import type { Config } from "../config/schema.ts";
+import { REMAINING_HEADER } from "../header-names.ts";
 import { type DoctorFinding, type FindingCode, found, ok, reasonOf } from "./finding.ts";
 
 const TIMEOUT_MS = 5_000;
@@ -25,7 +26,7 @@ export async function checkPublicUrl({ publicBaseUrl }: Config): Promise<DoctorF
     check,
     url: publicBaseUrl,
     path: "/v1/models",
-    isOurs: ({ status, headers }) => status === 401 && headers.has("x-service-ratelimit-remaining"),
+    isOurs: ({ status, headers }) => status === 401 && headers.has(REMAINING_HEADER),
     codes: {
       unencrypted: "public_url_unencrypted",
       elsewhere: "public_url_elsewhere",

@@ -363,10 +363,10 @@ export class RequestStream implements ProcessListener {
 
   /** What the access log has not been told yet. */
   #nextMetadata(errorCode: string | null = null): Struct {
-    const told = { admission: this.#admitted(), lateHeaders: this.#lateHeaders };
-    const identity = this.#isIdentityTold ? null : told;
+    const isTold = this.#isIdentityTold;
     this.#isIdentityTold = true;
-    return formatMetadata(identity, this.#exchange, errorCode);
+    const told = isTold ? null : { admission: this.#admitted(), lateHeaders: this.#lateHeaders };
+    return formatMetadata(told, this.#exchange, errorCode);
   }
 
   /** An error that nothing was charged for says nothing of a cost. */

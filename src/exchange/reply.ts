@@ -4,6 +4,7 @@
  */
 import type { GatewayError } from "../errors.ts";
 import type { RateState } from "../limits/rate-headers.ts";
+import { REMAINING_HEADER } from "../header-names.ts";
 import { formatRateHeaders } from "../limits/rate-headers.ts";
 import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";
 
@@ -35,7 +36,7 @@ export function formatIdHeaders(requestId: string): Header[] {
 /** The headers that every response to a client carries. */
 function formatContractHeaders(context: ReplyContext): Header[] {
   const headers = formatIdHeaders(context.requestId);
-  if (context.rate === null) headers.push(["x-service-ratelimit-remaining", "0"]);
+  if (context.rate === null) headers.push([REMAINING_HEADER, "0"]);
   else headers.push(...formatRateHeaders(context.rate, context.protocol));
   return headers;
 }

@@ -1,4 +1,5 @@
 /** The state of a key's bucket after a request, and the response headers that tell it. */
+import { REMAINING_HEADER } from "../header-names.ts";
 import type { ProtocolName } from "../translation/client-protocol.ts";
 
 export interface RateState {
@@ -13,9 +14,6 @@ export interface RateState {
   /** Redis's time at the admission, Unix milliseconds. */
   readonly timeMs: number;
 }
-
-/** On every response, of all protocols. */
-export const REMAINING_HEADER = "x-service-ratelimit-remaining";
 
 /**
  * `x-service-ratelimit-remaining` and the names of the route's protocol.

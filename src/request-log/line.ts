@@ -11,7 +11,8 @@ import type { TokenUsage } from "../token-usage.ts";
 
 /**
  * How a request ended: `complete`: the answer was whole; `broken`: it was handed on, but client or upstream broke it
- * off; `refused_by_upstream`: an error status, or a connection that it was about to close, nothing generated; `not_sent`: no upstream was reached.
+ * off; `refused_by_upstream`: an error status, or a connection that it was about to close, nothing generated; `not_sent`:
+ * no upstream was reached.
  */
 export type Outcome = "complete" | "broken" | "refused_by_upstream" | "not_sent";
 

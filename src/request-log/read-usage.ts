@@ -90,26 +90,32 @@ export async function readLoggedUsage(
   currencies: Currencies = new Map(),
 ): Promise<LoggedUsage> {
   const rows = new Map<string, Map<string, MutableRow>>();
-  const counts: ReadCounts = { files: 0, damagedLines: 0 };
-  let otherCurrencyRequests = 0;
+  const counts = createCounts();
   let requests = 0;
-  for await (const { line, costMicrocents } of readCharged(dir, month, counts)) {
-    if (isInOtherCurrency(line, currencies)) {
-      otherCurrencyRequests += 1;
-      continue;
-    }
+  for await (const { line, costMicrocents } of readCharged(dir, { month, currencies }, counts)) {
     requests += 1;
     const row = rowOf(rows, line);
     add(row, line, costMicrocents);
     if (row.tags !== "" && line.tag_row === null) add(row.undecided, line, costMicrocents);
   }
   const byOrganization = [...rows].map(([id, own]) => [id, [...own.values()]] as const);
-  return { month, rows: new Map(byOrganization), requests, otherCurrencyRequests, ...counts };
+  return { month, rows: new Map(byOrganization), requests, ...counts };
 }
 
 interface ReadCounts {
   files: number;
   damagedLines: number;
+  otherCurrencyRequests: number;
+}
+
+function createCounts(): ReadCounts {
+  return { files: 0, damagedLines: 0, otherCurrencyRequests: 0 };
+}
+
+/** Whose requests are read. */
+interface Wanted {
+  readonly month: string;
+  readonly currencies: Currencies;
 }
 
 interface Charged {
@@ -117,8 +123,15 @@ interface Charged {
   readonly costMicrocents: bigint;
 }
 
-/** The lines of a month's requests that were charged, each request once, whatever the files say. */
-async function* readCharged(dir: string, month: string, counts: ReadCounts): AsyncGenerator<Charged> {
+/**
+ * The lines of a month's requests that were charged, in the currency that their organization is billed in: each request
+ * once, whatever the files say.
+ */
+async function* readCharged(
+  dir: string,
+  { month, currencies }: Wanted,
+  counts: ReadCounts,
+): AsyncGenerator<Charged> {
   const names = (await readdir(dir)).filter((name) => canHave(name, month)).sort();
   for (const name of names) {
     counts.files += 1;
@@ -131,7 +144,8 @@ async function* readCharged(dir: string, month: string, counts: ReadCounts): Asy
       if (line === null) counts.damagedLines += 1;
       else if (isCharged(line, month) && !seen.has(line.request_id)) {
         seen.add(line.request_id);
-        yield { line, costMicrocents: costOf(text) };
+        if (isInOtherCurrency(line, currencies)) counts.otherCurrencyRequests += 1;
+        else yield { line, costMicrocents: costOf(text) };
       }
     }
   }
@@ -156,8 +170,7 @@ export async function* readLateCharges(
   nowMs: number,
   currencies: Currencies = new Map(),
 ): AsyncGenerator<ChargeInput> {
-  for await (const { line, costMicrocents } of readCharged(dir, month, { files: 0, damagedLines: 0 })) {
-    if (isInOtherCurrency(line, currencies)) continue;
+  for await (const { line, costMicrocents } of readCharged(dir, { month, currencies }, createCounts())) {
     if (Date.parse(line.settled_at) >= nowMs - LATE_MS) yield toCharge(line, costMicrocents);
   }
 }

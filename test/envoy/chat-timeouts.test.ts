@@ -1,7 +1,5 @@
-import { readFile } from "node:fs/promises";
 import { request } from "node:http";
 import { connect, type Socket } from "node:net";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { summarizeError } from "../support/answer-checks.ts";
 import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
@@ -9,8 +7,9 @@ import { type Child, startChild } from "../support/child.ts";
 import { catalogEntry } from "../support/gateway-config.ts";
 import { type HttpAnswer, readEvents, send } from "../support/http.ts";
 import { textChunk } from "../support/scripted-answer.ts";
-import { type SideEnvoy, startSideEnvoy } from "../support/side-envoy.ts";
+import type { SideEnvoy } from "../support/side-envoy.ts";
 import { waitFor } from "../support/wait.ts";
+import { startImpatientEnvoy } from "./edge/impatient-envoy.ts";
 
 const SILENT_MODEL = "acme/silent";
 /** Takes one connection and leaves every further one waiting. */
@@ -34,12 +33,7 @@ const chat = withChatStack(async (upstream) => {
 let impatient: SideEnvoy | undefined;
 
 beforeAll(async () => {
-  impatient = await startSideEnvoy({
-    bootstrap: await readFile(join(chat.stack.dir, "run/envoy.yaml"), "utf8"),
-    dir: chat.stack.dir,
-    name: "impatient",
-    edit: ({ manager }) => shortenWaits(manager),
-  });
+  impatient = await startImpatientEnvoy(chat.stack.dir);
 });
 
 afterAll(async () => {
@@ -100,20 +94,6 @@ describe("a client that takes too long", () => {
     expect([answer.status, answer.headers["x-service-ratelimit-remaining"]]).toEqual([200, "7"]);
   });
 });
-
-function shortenWaits(manager: Record<string, unknown>): void {
-  manager["request_timeout"] = "1s";
-  manager["stream_idle_timeout"] = "1s";
-  const { virtual_hosts: hosts } = manager["route_config"] as { virtual_hosts: { routes: Route[] }[] };
-  // A route's own idle timeout would win over the listener's.
-  for (const { routes } of hosts) {
-    for (const { route } of routes) if (route?.["idle_timeout"] !== undefined) route["idle_timeout"] = "1s";
-  }
-}
-
-interface Route {
-  readonly route?: Record<string, unknown>;
-}
 
 /** What answers a request whose body stops half-way. */
 function sendHalfBody(key: string): Promise<{ status: number | undefined; remaining: unknown }> {

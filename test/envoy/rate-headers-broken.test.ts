@@ -2,13 +2,13 @@
  * The state of the key's bucket on answers that Envoy gives by itself when something breaks: behind an upstream's head, where
  * no filter before ext_proc sees the response, and when a worker ends.
  */
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { killAllWorkers } from "./access/worker-processes.ts";
+import { startImpatientEnvoy } from "./edge/impatient-envoy.ts";
 import { chatBody, withChatStack } from "../support/chat-stack.ts";
 import { type HttpAnswer, send } from "../support/http.ts";
-import { type SideEnvoy, startSideEnvoy } from "../support/side-envoy.ts";
+import type { SideEnvoy } from "../support/side-envoy.ts";
 import { waitFor } from "../support/wait.ts";
 
 const CHAT_FORM = {
@@ -51,20 +51,7 @@ describe.each([1, 2])("with %i workers", (workers) => {
   let impatient: SideEnvoy | undefined;
 
   beforeAll(async () => {
-    impatient = await startSideEnvoy({
-      bootstrap: await readFile(join(chat.stack.dir, "run/envoy.yaml"), "utf8"),
-      dir: chat.stack.dir,
-      name: "impatient",
-      edit: ({ manager }) => {
-        manager["stream_idle_timeout"] = "1s";
-        const { virtual_hosts: hosts } = manager["route_config"] as { virtual_hosts: { routes: Route[] }[] };
-        for (const { routes } of hosts) {
-          for (const { route } of routes) {
-            if (route?.["idle_timeout"] !== undefined) route["idle_timeout"] = "1s";
-          }
-        }
-      },
-    });
+    impatient = await startImpatientEnvoy(chat.stack.dir);
   });
   afterAll(() => impatient?.stop());
 
@@ -129,7 +116,3 @@ describe.each([1, 2])("with %i workers", (workers) => {
     ).toEqual(["x-service-ratelimit-remaining"]);
   });
 });
-
-interface Route {
-  readonly route?: Record<string, unknown>;
-}

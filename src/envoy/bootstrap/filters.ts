@@ -2,6 +2,7 @@
  * The HTTP filters, in the order in which a request passes them: remember the client's path → ext_authz → buffer →
  * ext_proc → length → router. The order is a lock: nothing buffers or reads a body before its key was admitted.
  */
+import { REMAINING_HEADER } from "../../header-names.ts";
 import {
   CONTENT_LENGTH_FILTER,
   EDGE_METADATA_NAMESPACE,
@@ -78,7 +79,7 @@ function createPreflightHeadersFilter(): EnvoyNode {
     typed_config: typed("envoy.extensions.filters.http.header_mutation.v3.HeaderMutation", {
       mutations: {
         response_mutations: [
-          add("x-service-ratelimit-remaining", "0"),
+          add(REMAINING_HEADER, "0"),
           add("x-request-id", REQUEST_ID),
           add("request-id", REQUEST_ID),
         ],

@@ -9,7 +9,8 @@
  */
 import { GatewayError } from "../../errors.ts";
 import type { ErrorCode } from "../../errors.ts";
-import { RATE_HEADERS, REMAINING_HEADER } from "../../limits/rate-headers.ts";
+import { REMAINING_HEADER } from "../../header-names.ts";
+import { RATE_HEADERS } from "../../limits/rate-headers.ts";
 import {
   ADMISSION_NAMESPACE,
   EDGE_METADATA_NAMESPACE,

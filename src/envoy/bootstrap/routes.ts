@@ -2,6 +2,7 @@
  * Routes. Public paths by exact path and method are answered by Envoy; everything else goes through ext_authz and
  * ext_proc, which is why the last route takes every path: where no route matches, ext_authz is passed over.
  */
+import { REMAINING_HEADER } from "../../header-names.ts";
 import { CONTENT_LENGTH_FILTER, PROCESSING_FILTER, UPSTREAM_HEADER } from "../names.ts";
 import { createBodyBehindHeaders } from "./filters.ts";
 import { createReplyRestorer, GRPC_REFUSAL_STATUS, GRPC_REQUESTS } from "./grpc-requests.ts";
@@ -84,7 +85,7 @@ function createPublicRoute(path: string, comment: string | null, body: string): 
     direct_response: { status: 200, body: oneLine({ inline_string: body }) },
     response_headers_to_add: [
       createResponseHeader("content-type", "application/json"),
-      createResponseHeader("x-service-ratelimit-remaining", "0"),
+      createResponseHeader(REMAINING_HEADER, "0"),
       createResponseHeader("x-request-id", "%REQ(X-REQUEST-ID)%"),
       createResponseHeader("request-id", "%REQ(X-REQUEST-ID)%"),
     ],
@@ -175,8 +176,7 @@ function createCorsPolicy(origins: readonly string[]): EnvoyNode {
         allow_methods: "GET, POST",
         "#allow_headers": "The star stands for every header but authorization.",
         allow_headers: "authorization, *",
-        expose_headers:
-          "x-service-ratelimit-remaining, retry-after, x-request-id, request-id, x-should-retry",
+        expose_headers: `${REMAINING_HEADER}, retry-after, x-request-id, request-id, x-should-retry`,
         max_age: "600",
       }),
     },

@@ -39,7 +39,7 @@ local FIRST_SUM, microcents = 9, shared[15]
 if redis.call('EXISTS', unpack(requests)) > 0 then
   return '["on_record"]'
 end
-if is_other_currency(organization, currency) then
+if is_other_currency(redis.call('HGET', organization, 'currency'), currency) then
   return redis.error_reply(OTHER_CURRENCY)
 end
 

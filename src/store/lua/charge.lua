@@ -70,7 +70,7 @@ end
 if tonumber(seq) <= record.seq then
   return { 'repeated' }
 end
-if is_other_currency(organization, currency) then
+if is_other_currency(redis.call('HGET', organization, 'currency'), currency) then
   return redis.error_reply(OTHER_CURRENCY)
 end
 

@@ -11,8 +11,9 @@
 -- ARGV[11] tags, '' for none  ARGV[12] checks, JSON: what the list of requests has when another closes this one
 -- ARGV[13] currency of its price, '' when not known
 --
--- Reply: {'held' or 'exists', tag row}; {'currency_changed', currency}: the organization has another than ARGV[13]; {'worst_case_required'}:
---   the caps are strict and ARGV[7] is ''; {'concurrency_limited', limit}; {'key_cap_reached' or 'organization_cap_reached', spent, held, cap cents}.
+-- Reply: {'held' or 'exists', tag row}; {'currency_changed', currency}: the organization has another than ARGV[13];
+--   {'worst_case_required'}: the caps are strict and ARGV[7] is ''; {'concurrency_limited', limit};
+--   {'key_cap_reached' or 'organization_cap_reached', spent, held, cap cents}.
 --
 -- Keeps: nothing is held unless the reply is 'held'; with strict caps spent + held never exceeds a cap. Requests in
 -- flight of a key = its open records, whether or not it has a limit, so that a limit counts from when it is set; with a
@@ -21,6 +22,7 @@
 -- @include integer.lua
 -- @include time.lua
 -- @include spend.lua
+-- @include currency.lua
 -- @include ended.lua
 -- @include requests.lua
 -- @include tags.lua
@@ -39,7 +41,7 @@ local now_ms = now_milliseconds()
 local key = redis.call('HMGET', key_record, 'hard_cap_cents', 'max_concurrent')
 local owner = redis.call('HMGET', organization, 'hard_cap_cents', 'strict_caps', 'currency')
 -- Its admission left nothing here that would have kept the currency from being changed.
-if currency ~= '' and owner[3] and owner[3] ~= currency then
+if is_other_currency(owner[3], currency) then
   return { 'currency_changed', owner[3] }
 end
 local strict = owner[2] == '1'

@@ -202,14 +202,10 @@ describe.each([
 });
 
 describe("what is carried for a call", () => {
+  const carried = { callId: "a", fields: null, details: [TEXT_DETAIL], blocks: [] };
+  const data = packCall({ model: "acme/echo", ...carried });
+
   it("[native.own_thinking] [responses.native.own_reasoning] never reaches a server of the client's protocol", () => {
-    const data = packCall({
-      model: "acme/echo",
-      callId: "a",
-      fields: null,
-      details: [TEXT_DETAIL],
-      blocks: [],
-    });
     const send = (name: "messages" | "responses", body: object) =>
       messages.decode(parseNative(name, body).toUpstream(messages.createModel()));
     const content = [
@@ -234,13 +230,6 @@ describe("what is carried for a call", () => {
   });
 
   it("makes no turn of its own where the client has left the call out", () => {
-    const data = packCall({
-      model: "acme/echo",
-      callId: "a",
-      fields: null,
-      details: [TEXT_DETAIL],
-      blocks: [],
-    });
     const turns = [
       { role: "user", content: "A" },
       { role: "assistant", content: [{ type: "redacted_thinking", data }] },
