@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../src/errors.ts";
-import { createModel, describeError, encode } from "../../support/messages-exchange.ts";
+import { createModel, decode, describeError, encode } from "../../support/messages-exchange.ts";
 import { parseWith } from "../../support/parse-with.ts";
 import { PROTOCOLS } from "../../../src/translation/protocols.ts";
 import { createRandomIds } from "../../../src/translation/responses-to-chat/ids.ts";
@@ -29,6 +29,41 @@ describe("the protocols", () => {
     expect(parseWith(name, bytesOf(body)).model).toBe("acme/a");
     expect(counting?.readPrompt(read, createModel())).toEqual({ text: "hi", media: 0 });
     expect(counting?.formatCount(7)).toEqual(counted);
+  });
+
+  it.each([
+    {
+      name: "messages",
+      body: { model: "acme/a", messages: [{ role: "user", content: "hi" }] },
+      path: "/messages/count_tokens",
+      counted: { input_tokens: 7 },
+    },
+    {
+      name: "responses",
+      body: { model: "acme/a", input: "hi" },
+      path: "/responses/input_tokens",
+      counted: { object: "response.input_tokens", input_tokens: 7 },
+    },
+  ] as const)(
+    "send a count of $name to a server that speaks it as it came, and can answer it without",
+    ({ name, body, path, counted }) => {
+      const counting = PROTOCOLS[name].translations[name]?.counting;
+      const read = PROTOCOLS[name].readBody(bytesOf(body));
+      expect(counting?.upstream?.upstreamPath).toBe(path);
+      const sent = decode(counting?.upstream?.createBody(read, createModel()) ?? new Uint8Array());
+      expect(JSON.parse(sent)).toEqual({ ...body, model: createModel().upstreamModel });
+      expect(counting?.readPrompt(read, createModel()).text).toBe("hi");
+      expect(counting?.formatCount(7)).toEqual(counted);
+    },
+  );
+
+  it("compact at a server that speaks responses in one piece, at its own endpoint, without a limit", () => {
+    const compaction = PROTOCOLS.responses.translations.responses?.compaction;
+    const body = { model: "acme/a", input: "hi", stream: true };
+    const request = compaction?.parseRequest(PROTOCOLS.responses.readBody(bytesOf(body)));
+    expect(compaction?.upstreamPath).toBe("/responses/compact");
+    expect(request?.stream).toBe(false);
+    expect(compaction?.counting).toBeNull();
   });
 
   it("take a count of messages without `max_tokens`, but no request for an answer", () => {
