@@ -1,5 +1,5 @@
 /** A Redis that a test can break: killed, frozen, restarted with what it had written. */
-import { mkdtemp, rm } from "node:fs/promises";
+import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
@@ -13,6 +13,10 @@ export interface FaultRedis {
   kill(): Promise<void>;
   /** Starts it again and resolves when it answers. */
   restart(): Promise<void>;
+  /** Copies what is on disk at this moment, as a backup does; the former copy goes. */
+  snapshot(): Promise<void>;
+  /** While it is killed: puts the copy in the place of what is on disk. */
+  restoreSnapshot(): Promise<void>;
   /** SIGSTOP: connections stay open and nothing answers. */
   freeze(): void;
   /** SIGCONT */
@@ -22,23 +26,19 @@ export interface FaultRedis {
   stop(): Promise<void>;
 }
 
-/** As the gateway's own private Redis is set up: append-only file, synced each second. */
-const SETTINGS = [
-  "--port",
-  "0",
-  "--appendonly",
-  "yes",
-  "--appendfsync",
-  "everysec",
-  "--save",
-  "",
-  "--daemonize",
-  "no",
-];
+const SETTINGS = ["--port", "0", "--appendonly", "yes", "--save", "", "--daemonize", "no"];
 
-export async function startFaultRedis(): Promise<FaultRedis> {
+export interface FaultRedisOptions {
+  /** "everysec" when left out: as the gateway's own private Redis is set up. */
+  readonly appendFsync?: "everysec" | "always";
+}
+
+export async function startFaultRedis({
+  appendFsync = "everysec",
+}: FaultRedisOptions = {}): Promise<FaultRedis> {
   const dir = await mkdtemp(join(tmpdir(), "igw-fault-"));
   const socket = join(dir, "redis.sock");
+  const [files, kept] = [join(dir, "appendonlydir"), join(dir, "kept")];
   const program = process.env["REDIS_SERVER_BIN"] ?? "redis-server";
   const command: FaultRedis["command"] = async (name, ...args) => {
     const client = new Redis({
@@ -55,7 +55,15 @@ export async function startFaultRedis(): Promise<FaultRedis> {
     }
   };
   const start = async (): Promise<Child> => {
-    const child = startChild(program, [...SETTINGS, "--unixsocket", socket, "--dir", dir]);
+    const child = startChild(program, [
+      ...SETTINGS,
+      "--appendfsync",
+      appendFsync,
+      "--unixsocket",
+      socket,
+      "--dir",
+      dir,
+    ]);
     await waitFor("redis-server to answer", async () => {
       if (child.ended !== null) throw new Error(`redis-server ended: ${child.stdoutLines.join("\n")}`);
       return (await command("PING")) === "PONG";
@@ -71,6 +79,14 @@ export async function startFaultRedis(): Promise<FaultRedis> {
     },
     async restart() {
       child = await start();
+    },
+    async snapshot() {
+      await rm(kept, { recursive: true, force: true });
+      await cp(files, kept, { recursive: true });
+    },
+    async restoreSnapshot() {
+      await rm(files, { recursive: true });
+      await cp(kept, files, { recursive: true });
     },
     freeze: () => child.signal("SIGSTOP"),
     thaw: () => child.signal("SIGCONT"),

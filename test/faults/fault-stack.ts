@@ -1,6 +1,7 @@
 /** What a fault scenario runs on: Envoy, a gateway of two workers, a Redis that can be broken, a counting upstream. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import {
   createRedisClient,
   type RedisAddress,
@@ -10,7 +11,7 @@ import {
 import { createStore } from "../../src/store/redis-store.ts";
 import type { Store } from "../../src/store/types.ts";
 import type { OrganizationSettings } from "../../src/settings/organization.ts";
-import type { Child } from "../support/child.ts";
+import { type Child, startChild } from "../support/child.ts";
 import { catalogEntry } from "../support/gateway-config.ts";
 import { timeOfId } from "../../src/store/ids.ts";
 import { listProcesses } from "../support/gateway-processes.ts";
@@ -18,7 +19,7 @@ import { startStack, type Stack } from "../support/stack.ts";
 import { type CreatedKey, createTestKey } from "../support/test-key.ts";
 import { waitFor } from "../support/wait.ts";
 import { type CountingUpstream, startCountingUpstream } from "./counting-upstream.ts";
-import { type FaultRedis, startFaultRedis } from "./fault-redis.ts";
+import { type FaultRedis, type FaultRedisOptions, startFaultRedis } from "./fault-redis.ts";
 import { leaveMachine, takeMachine } from "./machine.ts";
 
 /** A prompt token costs a cent and a generated one two, so that caps are some dozens of requests. */
@@ -95,9 +96,12 @@ export interface Tenants {
 }
 
 /** Has the machine from here until the stack is stopped: see machine.ts. */
-export async function startFaultStack(overrides: object = {}): Promise<FaultStack> {
+export async function startFaultStack(
+  overrides: object = {},
+  redisOptions: FaultRedisOptions = {},
+): Promise<FaultStack> {
   await takeMachine();
-  const redis = await startFaultRedis();
+  const redis = await startFaultRedis(redisOptions);
   const { url } = redis;
   const server = { address: { url }, settings: { url }, stop: () => redis.stop() };
   return { ...(await startFaultStackOn(server, overrides)), redis };
@@ -224,4 +228,13 @@ export async function terminateStack({ stack }: Pick<FaultStackOn, "stack">, chi
   await child.waitForEnd(60_000);
   const stopped = [...stack.readLogs().matchAll(/"orderly":(true|false)/g)].at(-1);
   return stopped?.[1] === "true";
+}
+
+/** Starts the same stack once more, after it has ended. */
+export async function startStackAgain({ stack }: Pick<FaultStackOn, "stack">): Promise<Child> {
+  const main = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
+  const args = [main, "up", "--config", stack.configFile, "--json"];
+  const child = startChild(process.execPath, args, { cwd: stack.dir });
+  await child.waitForLine("the stack's JSON line", (line) => (line.startsWith("{") ? line : null), 60_000);
+  return child;
 }

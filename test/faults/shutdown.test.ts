@@ -10,7 +10,13 @@ import { waitFor } from "../support/wait.ts";
 import type { Sent } from "./fault-load.ts";
 import { LOST_STREAM_MS } from "./fault-accounts.ts";
 import { runScenario, WARM_ANSWERS } from "./fault-scenario.ts";
-import { type FaultStack, listSpoolFiles, startFaultStack, terminateStack } from "./fault-stack.ts";
+import {
+  type FaultStack,
+  listSpoolFiles,
+  startFaultStack,
+  startStackAgain,
+  terminateStack,
+} from "./fault-stack.ts";
 import { START_TIMEOUT_MS } from "./machine.ts";
 import { listProcesses } from "../support/gateway-processes.ts";
 
@@ -29,12 +35,8 @@ let running: Child;
 
 const terminate = () => terminateStack(faults, running);
 
-/** Starts the same stack once more. */
 async function startAgain(): Promise<void> {
-  const main = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
-  const args = [main, "up", "--config", faults.stack.configFile, "--json"];
-  running = startChild(process.execPath, args, { cwd: faults.stack.dir });
-  await running.waitForLine("the stack's JSON line", (line) => (line.startsWith("{") ? line : null), 60_000);
+  running = await startStackAgain(faults);
 }
 
 describe("charged and used agree", () => {
