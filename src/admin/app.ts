@@ -57,7 +57,8 @@ function addHealth(app: AdminApp, options: AdminAppOptions): void {
 function addApi(app: AdminApp, options: AdminAppOptions, limit: FailureLimit): void {
   // Made when somebody asks for it: it is a tenth of what the process needs to start.
   let document: ReturnType<typeof createOpenApiDocument> | null = null;
-  app.get("/api/openapi.json", (context) => context.json((document ??= createOpenApiDocument())));
+  const serverUrl = options.dashboardUrl ?? "/";
+  app.get("/api/openapi.json", (context) => context.json((document ??= createOpenApiDocument(serverUrl))));
   app.use("/api/*", async (context, next) => {
     context.set("principal", await identify(context, options, limit));
     return next();

@@ -5,6 +5,7 @@
 import * as z from "zod";
 import { formatSuggestion } from "../config/schema/nearest.ts";
 import { parseTagList } from "../tags.ts";
+import { NAME_PATTERN } from "./published-patterns.ts";
 
 /** An object with these fields and no others; the message of an unknown one names the nearest. */
 export function record<Shape extends z.core.$ZodLooseShape>(
@@ -61,7 +62,10 @@ const NAME_FORM = /^(?=.*[^\s\p{Default_Ignorable_Code_Point}])[^\p{Cc}\p{Cs}\p{
 
 /** What people call something. */
 export function name() {
-  return z.string({ error: NAME_EXPECTATION }).regex(NAME_FORM, { error: NAME_EXPECTATION });
+  return z
+    .string({ error: NAME_EXPECTATION })
+    .regex(NAME_FORM, { error: NAME_EXPECTATION })
+    .meta({ pattern: NAME_PATTERN, minLength: 1, maxLength: 100 });
 }
 /** How the documents say it. */
 export const NAME_VALUES =

@@ -13,6 +13,7 @@ import {
   whole,
   wholeOrNull,
 } from "./input-schemas.ts";
+import { LINE_PATTERN } from "./published-patterns.ts";
 import type { Kind, Notation } from "./setting.ts";
 
 interface Bounds {
@@ -39,7 +40,8 @@ export function lineOrNull(maximum: number): Kind<string | null> {
     .string({ error })
     .min(1, { error })
     .max(maximum, { error })
-    .regex(/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]+$/u, { error });
+    .regex(/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]+$/u, { error })
+    .meta({ pattern: LINE_PATTERN });
   return textOrNull({
     notation: "text",
     values: `1 to ${maximum} characters, or null`,

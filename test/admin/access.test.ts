@@ -58,7 +58,18 @@ describe("without a valid token", () => {
   it("an unknown endpoint is 401 too, and the API's description is open", async () => {
     expect((await admin.call("GET", "/api/nothing", { token: null })).status).toBe(401);
     const answer = await admin.call("GET", "/api/openapi.json", { token: null });
-    expect(answer.json()).toMatchObject({ openapi: "3.1.0" });
+    expect(answer.json()).toMatchObject({ openapi: "3.1.0", servers: [{ url: "/" }] });
+  });
+
+  it("the API's description names the address by which people reach the server, where that is set", async () => {
+    const elsewhere = await startAdmin({ dashboardUrl: "https://gateway.example.com" });
+    try {
+      expect(await elsewhere.ok("GET", "/api/openapi.json", { token: null })).toMatchObject({
+        servers: [{ url: "https://gateway.example.com" }],
+      });
+    } finally {
+      await elsewhere.stop();
+    }
   });
 
   it("the scheme's case does not matter", async () => {

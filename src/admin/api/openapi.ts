@@ -13,8 +13,18 @@ const DESCRIPTION =
   "Organizations, API keys, limits, spend. Amounts are whole cents (`…_cents`) or millionths of a cent " +
   "(`…_microcents`) of the organization's currency. What is set here holds from the next request on, on every worker.";
 
-/** A plain JSON object. `docs/openapi.json` is the same; a test holds them equal. */
-export function createOpenApiDocument(): JsonObject {
+/** Where the management API is when `admin.host` and `admin.port` are not set. */
+const DEFAULT_SERVER = {
+  url: "http://127.0.0.1:10001",
+  description: "`admin.host` and `admin.port` of gateway.yaml.",
+};
+
+/**
+ * A plain JSON object. `docs/openapi.json` is that of no server in particular; a test holds them equal.
+ *
+ * @param serverUrl Where the server that gives it out is reached, or what is relative to the document's own address.
+ */
+export function createOpenApiDocument(serverUrl: string | null = null): JsonObject {
   const paths: Record<string, JsonObject> = {};
   for (const route of API_ROUTES) {
     const operations = (paths[route.path] ??= {});
@@ -23,6 +33,7 @@ export function createOpenApiDocument(): JsonObject {
   return {
     openapi: "3.1.0",
     info: { title: "Inference gateway: management API", version: "1", description: DESCRIPTION },
+    servers: [serverUrl === null ? DEFAULT_SERVER : { url: serverUrl }],
     security: [{ token: [] }],
     tags: [...new Set(API_ROUTES.map((route) => route.tag))].map((name) => ({ name })),
     paths,

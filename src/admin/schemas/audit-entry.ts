@@ -4,7 +4,7 @@ import { answer } from "./fields.ts";
 import { pageOf } from "./page.ts";
 
 /** The id of an entry in a stream. */
-export const AUDIT_CURSOR = /^\d{1,20}-\d{1,20}$/;
+export const AUDIT_CURSOR = /^[0-9]{1,20}-[0-9]{1,20}$/;
 
 const fields = z.record(z.string(), z.unknown()).nullable();
 

@@ -6,6 +6,7 @@ import * as z from "zod";
 import { DAY_MS } from "../../calendar.ts";
 import { formatSuggestion } from "../../config/schema/nearest.ts";
 import { record, tagList } from "../../settings/input-schemas.ts";
+import { TEXT_PATTERN } from "../../settings/published-patterns.ts";
 
 /** Schemas that the OpenAPI document names. */
 export const namedSchemas = z.registry<{ id: string }>();
@@ -42,7 +43,8 @@ export function text(maximum: number) {
     .string({ error })
     .min(1, { error })
     .max(maximum, { error })
-    .regex(/^(?=.*\S)[^\p{Cc}\p{Cs}]+$/u, { error });
+    .regex(/^(?=.*\S)[^\p{Cc}\p{Cs}]+$/u, { error })
+    .meta({ pattern: TEXT_PATTERN });
 }
 
 const MOMENT_EXPECTATION = "expected a day such as 2026-11-21 or a time such as 2026-11-21T14:03:00Z";
@@ -64,4 +66,6 @@ export const tagFilter = () =>
 
 export const count = () => z.int().min(0);
 export const month = () =>
-  z.string().meta({ description: "UTC calendar month.", pattern: "^\\d{4}-\\d{2}$", examples: ["2026-11"] });
+  z
+    .string()
+    .meta({ description: "UTC calendar month.", pattern: "^[0-9]{4}-[0-9]{2}$", examples: ["2026-11"] });

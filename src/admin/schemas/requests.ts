@@ -4,7 +4,7 @@ import { answer, count, moment, tagFilter } from "./fields.ts";
 import { isInStreams, pageFields, pageOf } from "./page.ts";
 
 /** Two places in two streams, or the end of one: what the store gives as `next`. */
-const REQUEST_CURSOR = /^(?:\d{1,20}-\d{1,20}|-)_(?:\d{1,20}-\d{1,20}|-)$/;
+const REQUEST_CURSOR = /^(?:[0-9]{1,20}-[0-9]{1,20}|-)_(?:[0-9]{1,20}-[0-9]{1,20}|-)$/;
 
 const STATUS_EXPECTATION =
   "expected a status such as 402, a class such as 4xx, or an error code such as hard_cap_reached";
@@ -17,7 +17,7 @@ export const requestQuery = record({
   upstream: z.string().max(200).optional().describe("Only those that were handed to this upstream."),
   status: z
     .string()
-    .regex(/^(?:[1-5]xx|\d{3}|[a-z][a-z0-9_]{2,63})$/, { error: STATUS_EXPECTATION })
+    .regex(/^(?:[1-5]xx|[0-9]{3}|[a-z][a-z0-9_]{2,63})$/, { error: STATUS_EXPECTATION })
     .optional()
     .meta({
       description: "Only those with this status, class of statuses or error code.",

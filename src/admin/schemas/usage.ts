@@ -55,7 +55,7 @@ export const usageQuery = record({
 });
 
 /** The id of a row, as `formatRowId` of the export writes it. */
-const ROW_ID = /^\d{4}-\d{2}-\d{2} \S+ \S+ \S+$/;
+const ROW_ID = /^[0-9]{4}-[0-9]{2}-[0-9]{2} [^ ]+ [^ ]+ [^ ]+$/;
 
 export const usageExportQuery = record({
   month: usageQuery.shape.month,
