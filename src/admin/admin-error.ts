@@ -38,6 +38,11 @@ export const ADMIN_ERRORS = {
     message:
       "The currency of an organization cannot be changed once there is spend or a request in flight. Make another organization.",
   },
+  organization_name_taken: {
+    status: 409,
+    message:
+      "`name`: another organization has this name. Names are told apart neither by capitals nor by blanks.",
+  },
   idempotency_key_reused: {
     status: 409,
     message:

@@ -8,19 +8,19 @@ import type { Store } from "../store/types.ts";
 
 /**
  * The key of the demo organization: the stored one when the gateway still knows it, else a new one, with a new
- * organization when there is none.
+ * organization when there is none of this name.
  */
 export async function ensureDemoKey(store: Store, config: Config, storedKey: string | null): Promise<string> {
   const organizationId = storedKey === null ? null : await findOrganization(store, storedKey);
   if (storedKey !== null && organizationId !== null) return storedKey;
-  const organization = await store.createOrganization({
+  const result = await store.createOrganization({
     ...defaultsOf(ORGANIZATION_SETTINGS),
     name: "Demo",
     currency: billingCurrency(config),
   });
   const key = createKey();
   await store.createKey(
-    organization.id,
+    result.outcome === "created" ? result.organization.id : result.holder.id,
     { ...defaultsOf(KEY_SETTINGS), name: "demo" },
     { hash: hashKey(key), display: displayKey(key) },
   );

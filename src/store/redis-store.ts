@@ -43,6 +43,7 @@ export function createStore({
     client,
     usageMonths,
     month,
+    names: { indexedUpTo: null },
     alerts: { fired: 0 },
     admissions: new TurnBatches(),
     briefCharges: new TurnBatches(),

@@ -153,9 +153,13 @@ function holdAgainstSchema(method: string, path: string, answer: HttpAnswer): vo
   }
 }
 
-/** A new organization; its id. */
+const organizationsMade = new WeakMap<AdminUnderTest, number>();
+
+/** A new organization; its id. The first is "Acme", the second "Acme 2". */
 export async function createOrganization(admin: AdminUnderTest, fields: object = {}): Promise<string> {
-  const body = { name: "Acme", currency: "USD", ...fields };
+  const number = (organizationsMade.get(admin) ?? 0) + 1;
+  organizationsMade.set(admin, number);
+  const body = { name: number === 1 ? "Acme" : `Acme ${number}`, currency: "USD", ...fields };
   const made = await admin.ok("POST", "/api/organizations", { body });
   return String(made["id"]);
 }

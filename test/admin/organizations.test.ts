@@ -20,12 +20,12 @@ const pathOf = (id: string): string => `/api/organizations/${id}`;
 describe("POST /api/organizations", () => {
   it("makes an organization with nothing but a name and a currency", async () => {
     const answer = await admin.call("POST", "/api/organizations", {
-      body: { name: "Acme", currency: "USD" },
+      body: { name: "Minimal", currency: "USD" },
     });
     const made = answer.json();
     expect(answer.status).toBe(201);
     expect(made).toMatchObject({
-      name: "Acme",
+      name: "Minimal",
       currency: "USD",
       hard_cap_cents: null,
       budget_cents: null,
@@ -155,13 +155,16 @@ describe("PATCH /api/organizations/{organization}", () => {
     { name: "a weak validator", tag: (tag: string) => `W/${tag}`, status: 412 },
     { name: "no validator at all", tag: () => "1", status: 412 },
   ])("answers $status to If-Match with $name", async ({ tag, status }) => {
-    const id = await createOrganization(admin);
+    const name = `Before ${status} ${tag('"1"')}`;
+    const id = await createOrganization(admin, { name });
     const etag = String((await admin.call("GET", pathOf(id))).headers["etag"]);
     const headers = { "if-match": tag(etag) };
-    const answer = await admin.call("PATCH", pathOf(id), { headers, body: { name: "New" } });
+    const answer = await admin.call("PATCH", pathOf(id), { headers, body: { name: `After ${name}` } });
     expect(answer.status).toBe(status);
     expect(answer.headers["etag"]).toBe(status === 200 ? '"2"' : '"1"');
-    expect(await admin.ok("GET", pathOf(id))).toMatchObject({ name: status === 200 ? "New" : "Acme" });
+    expect(await admin.ok("GET", pathOf(id))).toMatchObject({
+      name: status === 200 ? `After ${name}` : name,
+    });
   });
 
   it("lets one of two callers win that read the same version", async () => {

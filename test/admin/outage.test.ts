@@ -3,7 +3,7 @@ import { createKey as createApiKeyText, displayKey, hashKey } from "../../src/au
 import { lookUpKey } from "../../src/store/redis/keys.ts";
 import { createStore } from "../../src/store/redis-store.ts";
 import type { Store } from "../../src/store/types.ts";
-import { connectClient, KEY, ORGANIZATION, USAGE_MONTHS } from "../store/fixture.ts";
+import { connectClient, KEY, createTestOrganization, USAGE_MONTHS } from "../store/fixture.ts";
 import { type PrivateRedis, startRedis } from "../support/redis.ts";
 import { waitFor } from "../support/wait.ts";
 import { admit, createApiKey, createOrganization, createToken, startAdmin } from "./admin-fixture.ts";
@@ -77,7 +77,7 @@ describe("a crash between the two slots of a key", () => {
   });
 
   it("of its creation leaves a listed key that nobody was given, which can be rotated or deleted", async () => {
-    const { id } = await (await open()).createOrganization(ORGANIZATION);
+    const { id } = await createTestOrganization(await open());
     const lost = createHashed();
     await expect((await open("set")).createKey(id, KEY, lost.hashed)).rejects.toThrow("gone");
     await redis.restart();
@@ -96,7 +96,7 @@ describe("a crash between the two slots of a key", () => {
 
   it("of its rotation leaves the key that its owner has working for the grace, and the next rotation too", async () => {
     const before = await open();
-    const { id } = await before.createOrganization(ORGANIZATION);
+    const { id } = await createTestOrganization(before);
     const owned = createHashed();
     const record = await before.createKey(id, KEY, owned.hashed);
     const reference = { organizationId: id, keyId: record?.id ?? "" };
@@ -116,7 +116,7 @@ describe("a crash between the two slots of a key", () => {
 
   it("of its deletion leaves a key that is unknown, and a look-up that the repair takes away", async () => {
     const before = await open();
-    const { id } = await before.createOrganization(ORGANIZATION);
+    const { id } = await createTestOrganization(before);
     const { key, hashed } = createHashed();
     const record = await before.createKey(id, KEY, hashed);
     const reference = { organizationId: id, keyId: record?.id ?? "" };

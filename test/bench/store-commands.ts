@@ -45,12 +45,14 @@ try {
 }
 
 async function run(store: Store): Promise<void> {
-  const { id } = await store.createOrganization({
+  const made = await store.createOrganization({
     ...defaultsOf(ORGANIZATION_SETTINGS),
     name: "Bench",
     currency: "USD",
     ...FAR,
   });
+  if (made.outcome !== "created") throw new Error(`the name is that of ${made.holder.id}`);
+  const { id } = made.organization;
   const [key, refusedKey] = [await createKey(store, id, 1_000_000), await createKey(store, id, 1)];
   const identify = () => Array.from({ length: requests }, () => createIdentity(id, key.keyId));
   const [held, brief] = [identify(), identify()];

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { organizationKey } from "../../src/store/redis/keys.ts";
 import {
   type AdminUnderTest,
   createApiKey,
@@ -108,6 +109,18 @@ describe("what more than one fits", () => {
     expect(result).toMatchObject({ code: 1, stdout: "" });
     expect(result.stderr).toContain('"ci" may be 2 keys: give the whole id of one: ');
     for (const { id } of keys) expect(result.stderr).toContain(id);
+  });
+
+  it("is told with the whole ids: a name that two organizations have from before that was refused", async () => {
+    const ids = [await createOrganization(admin), await createOrganization(admin)];
+    for (const id of ids) await admin.client.hset(organizationKey(id), "name", "Doubled");
+    const result = await igw("org", "show", "Doubled");
+    expect(result).toMatchObject({ code: 1, stdout: "" });
+    expect(result.stderr).toContain(
+      `"Doubled" may be 2 organizations: give the whole id of one: ${ids.join(", ")}.`,
+    );
+    expect((await igw("org", "set", ids[0] ?? "", "--name", "Doubled-no-more")).code).toBe(0);
+    expect((await igw("org", "show", "Doubled")).stdout).toContain(ids[1]);
   });
 
   it("is told with the whole ids: a short id", async () => {

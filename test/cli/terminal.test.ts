@@ -47,14 +47,18 @@ const ASKING = [
     names: /deletes the key "ci" \(sk-igw-…[\w-]{4}\) for good/,
     refusedAs: "unknown_key",
   },
-  { args: "key revoke-all", names: /deletes every key of "Acme" for good/, refusedAs: "unknown_key" },
+  { args: "key revoke-all", names: /deletes every key of "Acme[ 0-9]*" for good/, refusedAs: "unknown_key" },
   {
     args: "key rotate ci --grace 0",
     names: /ends the secret of the key "ci" .* at once/,
     refusedAs: "unknown_key",
   },
   { args: "key disable ci", names: /disables the key "ci"/, refusedAs: "key_disabled" },
-  { args: "org suspend ORG", names: /suspends the organization "Acme"/, refusedAs: "organization_suspended" },
+  {
+    args: "org suspend ORG",
+    names: /suspends the organization "Acme[ 0-9]*"/,
+    refusedAs: "organization_suspended",
+  },
 ];
 const argsOf = (line: string) => line.replace("ORG", organization).split(" ");
 

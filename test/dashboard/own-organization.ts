@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Page } from "playwright-core";
 import type { Stack } from "../support/stack.ts";
 import { signIn } from "./browser.ts";
@@ -13,7 +14,8 @@ export interface OwnOrganization {
 
 /** A new organization, and a page on which its administrator is signed in. */
 export async function openOwnOrganization(stack: Stack, open: () => Promise<Page>): Promise<OwnOrganization> {
-  const { id } = await stack.admin("POST", "/api/organizations", { name: "Acme", currency: "USD" });
+  const name = `Acme ${randomUUID()}`;
+  const { id } = await stack.admin("POST", "/api/organizations", { name, currency: "USD" });
   const api = `/api/organizations/${String(id)}`;
   const { token } = await stack.admin("POST", `${api}/tokens`, { name: "anna", role: "admin" });
   const page = await open();

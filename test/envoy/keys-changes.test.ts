@@ -1,4 +1,5 @@
 /** What a person changes takes effect on the very next request on every worker: proven under load on all of them. */
+import { randomUUID } from "node:crypto";
 import { Agent } from "node:http";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -61,7 +62,8 @@ async function changeUnderLoad(key: string, change: () => Promise<unknown>) {
 
 /** A key that was made through the management API, as a person makes it. */
 async function createKey(): Promise<{ key: string; path: string; organization: string }> {
-  const { id } = await chat.stack.admin("POST", "/api/organizations", { name: "Acme", currency: "USD" });
+  const name = `Acme ${randomUUID()}`;
+  const { id } = await chat.stack.admin("POST", "/api/organizations", { name, currency: "USD" });
   const organization = `/api/organizations/${String(id)}`;
   const settings = { name: "ci", requests_per_minute: 1_000_000 };
   const created = await chat.stack.admin("POST", `${organization}/keys`, settings);

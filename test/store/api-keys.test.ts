@@ -5,7 +5,7 @@ import {
   createHashedKey,
   createTestKey,
   KEY,
-  ORGANIZATION,
+  createTestOrganization,
   type TestKey,
   withTestStore,
 } from "./fixture.ts";
@@ -20,7 +20,7 @@ async function decide(key: TestKey, hash = key.hash): Promise<string> {
 
 describe("a key", () => {
   it("is read as it was written, and found by its hash", async () => {
-    const { id: organizationId } = await test.store.createOrganization(ORGANIZATION);
+    const { id: organizationId } = await createTestOrganization(test.store);
     const settings = {
       ...KEY,
       name: "ci",

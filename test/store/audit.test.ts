@@ -4,7 +4,14 @@ import { createRedisClient, waitUntilReady } from "../../src/store/redis/client.
 import { createStore } from "../../src/store/redis-store.ts";
 import type { AuditInput } from "../../src/store/types/audit.ts";
 import { waitFor } from "../support/wait.ts";
-import { createHashedKey, createTestKey, KEY, ORGANIZATION, USAGE_MONTHS, withTestStore } from "./fixture.ts";
+import {
+  createHashedKey,
+  createTestKey,
+  KEY,
+  createTestOrganization,
+  USAGE_MONTHS,
+  withTestStore,
+} from "./fixture.ts";
 
 const under = withTestStore();
 
@@ -21,7 +28,7 @@ function entry(action: string): AuditInput {
 
 describe("audit entries", () => {
   it("come back as they were written, with the time of Redis", async () => {
-    const { id } = await under.store.createOrganization(ORGANIZATION);
+    const { id } = await createTestOrganization(under.store);
     await under.store.addAuditEntry(id, entry("key.updated"));
     const { items, next } = await under.store.listAuditEntries(id, { limit: 10, after: null });
     expect(items).toHaveLength(1);
@@ -31,7 +38,7 @@ describe("audit entries", () => {
   });
 
   it("are listed newest first, page by page to the end, none twice", async () => {
-    const { id } = await under.store.createOrganization(ORGANIZATION);
+    const { id } = await createTestOrganization(under.store);
     for (let index = 0; index < 7; index += 1) await under.store.addAuditEntry(id, entry(`n${index}`));
     const actions: string[] = [];
     let after: string | null = null;
@@ -48,8 +55,8 @@ describe("audit entries", () => {
   });
 
   it("of one organization are not another's", async () => {
-    const first = await under.store.createOrganization(ORGANIZATION);
-    const second = await under.store.createOrganization(ORGANIZATION);
+    const first = await createTestOrganization(under.store);
+    const second = await createTestOrganization(under.store);
     await under.store.addAuditEntry(first.id, entry("key.updated"));
     expect((await under.store.listAuditEntries(second.id, { limit: 10, after: null })).items).toEqual([]);
   });
@@ -63,7 +70,9 @@ async function listActions(organizationId: string): Promise<string[]> {
 describe("the entry of a change", () => {
   it("is written with it, and only when it is made", async () => {
     const { store } = under;
-    const { id } = await store.createOrganization(ORGANIZATION, (made) => entry(`made ${made.name}`));
+    const { id } = await createTestOrganization(store, { name: "Acme" }, (made) =>
+      entry(`made ${made.name}`),
+    );
     const record = await store.createKey(id, KEY, createHashedKey(), (made) => entry(`key ${made.name}`));
     const reference = { organizationId: id, keyId: record?.id ?? "" };
     await store.changeKey(reference, { disabled: true }, 9, entry("conflict"));

@@ -11,7 +11,7 @@ import {
   FINAL,
   holdInput,
   openClusterStore,
-  ORGANIZATION,
+  createTestOrganization,
   withTestStore,
 } from "./fixture.ts";
 
@@ -108,7 +108,7 @@ describe("the store on a cluster of three", () => {
 
   it("lets exactly the capacity through when 1,000 callers of many organizations come at once", async () => {
     const organizations = await Promise.all(
-      Array.from({ length: 10 }, () => test.store.createOrganization(ORGANIZATION)),
+      Array.from({ length: 10 }, () => createTestOrganization(test.store)),
     );
     const keys = await Promise.all(
       organizations.map(({ id }) => addTestKey(test.store, id, { requestsPerMinute: 1 })),

@@ -16,7 +16,8 @@ import type { AdmitInput, AdmitResult, KnownKeyResult } from "../../src/store/ty
 import { KEY_SETTINGS, type KeySettings } from "../../src/settings/key.ts";
 import { ORGANIZATION_SETTINGS, type OrganizationSettings } from "../../src/settings/organization.ts";
 import { defaultsOf } from "../../src/settings/table.ts";
-import type { HashedKey } from "../../src/store/types/management.ts";
+import type { HashedKey, OrganizationRecord } from "../../src/store/types/management.ts";
+import type { AuditInput } from "../../src/store/types/audit.ts";
 import type {
   BilledRequest,
   ChargeInput,
@@ -138,13 +139,25 @@ export interface TestKey {
   readonly currency?: string;
 }
 
+/** A new organization, with a name of its own unless one is given. */
+export async function createTestOrganization(
+  store: Store,
+  settings: Partial<OrganizationSettings> = {},
+  audit?: (record: OrganizationRecord) => AuditInput,
+): Promise<OrganizationRecord> {
+  const name = `Acme ${randomUUID()}`;
+  const result = await store.createOrganization({ ...ORGANIZATION, name, ...settings }, audit);
+  if (result.outcome !== "created") throw new Error(`the name is that of ${result.holder.id}`);
+  return result.organization;
+}
+
 /** A new organization with one key. */
 export async function createTestKey(
   store: Store,
   key: Partial<KeySettings> = {},
   organization: Partial<OrganizationSettings> = {},
 ): Promise<TestKey> {
-  const { id, currency } = await store.createOrganization({ ...ORGANIZATION, ...organization });
+  const { id, currency } = await createTestOrganization(store, organization);
   return { ...(await addTestKey(store, id, key)), currency };
 }
 

@@ -7,6 +7,7 @@ import {
   createTestKey,
   FINAL,
   holdInput,
+  createTestOrganization,
   ORGANIZATION,
   withTestStore,
 } from "./fixture.ts";
@@ -30,7 +31,7 @@ describe("an organization", () => {
       },
       keyDefaults: { requestsPerMinute: 60, hardCapCents: 1, budgetCents: null },
     };
-    const created = await test.store.createOrganization(settings);
+    const created = await createTestOrganization(test.store, settings);
     expect(created).toMatchObject({ ...settings, version: 1 });
     expect(await test.store.getOrganization(created.id)).toEqual(created);
   });
@@ -43,18 +44,18 @@ describe("an organization", () => {
   });
 
   it("changes what is given, tells before and after, and goes up a version", async () => {
-    const before = await test.store.createOrganization(ORGANIZATION);
+    const before = await createTestOrganization(test.store);
     const changed = await test.store.changeOrganization(before.id, { hardCapCents: 5, suspended: true }, 1);
     const after = { ...before, hardCapCents: 5, suspended: true, version: 2 };
     expect(changed).toEqual({ outcome: "changed", before, after });
-    expect(await test.store.changeOrganization(before.id, { name: "late" }, 1)).toEqual({
+    expect(await test.store.changeOrganization(before.id, { budgetCents: 1 }, 1)).toEqual({
       outcome: "version_conflict",
       current: after,
     });
   });
 
   it("lets one of 1,000 who change the same version win", async () => {
-    const { id } = await test.store.createOrganization(ORGANIZATION);
+    const { id } = await createTestOrganization(test.store);
     const results = await Promise.all(
       Array.from({ length: 1000 }, (_, budgetCents) => test.store.changeOrganization(id, { budgetCents }, 1)),
     );
@@ -70,7 +71,11 @@ describe("an organization", () => {
     for (const { organizationId } of [spent, inFlight]) {
       const refused = await test.store.changeOrganization(organizationId, { currency: "EUR" }, null);
       expect(refused).toMatchObject({ outcome: "currency_locked", current: { currency: "USD" } });
-      const same = await test.store.changeOrganization(organizationId, { currency: "USD", name: "y" }, null);
+      const same = await test.store.changeOrganization(
+        organizationId,
+        { currency: "USD", name: `y ${organizationId}` },
+        null,
+      );
       expect(same.outcome).toBe("changed");
     }
     const unused = await createTestKey(test.store);
@@ -116,7 +121,7 @@ describe("listOrganizations", () => {
   it("gives all of them in the order of their creation, page by page", async () => {
     const created: string[] = [];
     for (let count = 0; count < 7; count += 1) {
-      created.push((await test.store.createOrganization(ORGANIZATION)).id);
+      created.push((await createTestOrganization(test.store)).id);
     }
     const listed: string[] = [];
     let after: string | null = null;
@@ -135,7 +140,7 @@ describe("listOrganizations", () => {
 describe("searchOrganizations", () => {
   it("finds by a part of the name as people write it or by the whole id, page by page", async () => {
     const mark = randomUUID();
-    const create = (name: string) => test.store.createOrganization({ ...ORGANIZATION, name });
+    const create = (name: string) => createTestOrganization(test.store, { name });
     const found = [await create(`ÄRZTE ${mark}`), await create(`Zahnärzte ${mark}`)];
     // In the order of their ids, in which chance decides between two of one millisecond.
     const [first, second] = found.toSorted((one, other) => (one.id < other.id ? -1 : 1));

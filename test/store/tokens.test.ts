@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { tokenLookUpKey } from "../../src/store/redis/keys.ts";
-import { createHashedKey, ORGANIZATION, withTestStore } from "./fixture.ts";
+import { createHashedKey, createTestOrganization, withTestStore } from "./fixture.ts";
 
 const under = withTestStore();
 
 const settings = { name: "ci", role: "admin" } as const;
 
 async function createOrganization(): Promise<string> {
-  return (await under.store.createOrganization(ORGANIZATION)).id;
+  return (await createTestOrganization(under.store)).id;
 }
 
 describe("tokens", () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { createKey, displayKey, hashKey } from "../../src/auth/key-format.ts";
 import type { Store } from "../../src/store/types.ts";
 import { KEY_SETTINGS, type KeySettings } from "../../src/settings/key.ts";
@@ -11,9 +12,8 @@ export interface CreatedKey {
   readonly organizationId: string;
 }
 
-const ORGANIZATION: OrganizationSettings = {
+const ORGANIZATION: Omit<OrganizationSettings, "name"> = {
   ...defaultsOf(ORGANIZATION_SETTINGS),
-  name: "Test",
   currency: "USD",
 };
 
@@ -25,8 +25,10 @@ export async function createTestKey(
   settings: Partial<KeySettings> = {},
   organization: Partial<OrganizationSettings> = {},
 ): Promise<CreatedKey> {
-  const { id } = await store.createOrganization({ ...ORGANIZATION, ...organization });
-  return addTestKey(store, id, settings);
+  const name = `Test ${randomUUID()}`;
+  const result = await store.createOrganization({ ...ORGANIZATION, name, ...organization });
+  if (result.outcome !== "created") throw new Error(`the name is that of ${result.holder.id}`);
+  return addTestKey(store, result.organization.id, settings);
 }
 
 /** One more key of an organization. */

@@ -12,7 +12,7 @@ import {
 import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
 import { defaultsOf } from "../../settings/table.ts";
 import { isOrganizationFound } from "../../store/management/organizations.ts";
-import type { OrganizationRecord } from "../../store/types/management.ts";
+import type { NameHolder, OrganizationRecord } from "../../store/types/management.ts";
 import type { Page } from "../../store/types/page.ts";
 import type { Principal } from "../principal.ts";
 import { changeCurrent } from "./change-current.ts";
@@ -39,7 +39,7 @@ const create = defineRoute({
     const plan = planOrganizationChange(null, call.body, call.principal, services, nowMs);
     const { name, currency } = call.body;
     const settings = { ...defaultsOf(ORGANIZATION_SETTINGS), ...plan.changes, name, currency };
-    const record = await services.store.createOrganization(settings, (made) =>
+    const result = await services.store.createOrganization(settings, (made) =>
       describeChange(
         {
           action: "organization.created",
@@ -50,8 +50,10 @@ const create = defineRoute({
         call,
       ),
     );
-    const answer = await answerOne(record, services, plan.newSecrets);
-    return { ...answer, status: 201, headers: { ...answer.headers, location: `${PATH}/${record.id}` } };
+    if (result.outcome === "name_taken") throw refuseName(result.holder, call.principal);
+    const { organization: made } = result;
+    const answer = await answerOne(made, services, plan.newSecrets);
+    return { ...answer, status: 201, headers: { ...answer.headers, location: `${PATH}/${made.id}` } };
   },
 });
 
@@ -130,12 +132,22 @@ const change = defineOrganizationRoute({
       );
       if (result.outcome === "version_conflict") return result;
       if (result.outcome === "not_found") throw new AdminError("organization_not_found");
+      if (result.outcome === "name_taken") throw refuseName(result.holder, call.principal);
       if (result.outcome === "currency_locked") {
         throw new AdminError("currency_locked", { param: "currency" });
       }
       return answerOne(result.after, services, plan.newSecrets);
     }),
 });
+
+/** Which organization has the name is told to the operator; to a token there is no other organization than its own. */
+function refuseName({ id, name }: NameHolder, principal: Principal): AdminError {
+  const param = "name";
+  if (principal.type !== "operator") return new AdminError("organization_name_taken", { param });
+  const holder = name === null ? `${id} is just getting this name` : `"${name}" (${id}) has this name`;
+  const message = `\`name\`: the organization ${holder}. Names are told apart neither by capitals nor by blanks.`;
+  return new AdminError("organization_name_taken", { message, param });
+}
 
 async function answerOne(
   record: OrganizationRecord,

@@ -15,8 +15,11 @@ import {
 } from "../redis/keys.ts";
 import { expiryOf, monthsBackFrom } from "../../calendar.ts";
 import { formatOrganizationSettings, parseOrganizationRecord } from "./records.ts";
+import { claimName, foldCase, foldName, releaseName } from "./organization-names.ts";
 import { parseFields, textAt } from "../redis/parse-reply.ts";
-import type { OrganizationRecord } from "../types/management.ts";
+import type { OrganizationSettings } from "../../settings/organization.ts";
+import type { AuditInput } from "../types/audit.ts";
+import type { OrganizationChangeResult, OrganizationRecord } from "../types/management.ts";
 import type { PageInput } from "../types/page.ts";
 import { type Operations, storeOf } from "../run.ts";
 import type { OrganizationStore } from "../types/management.ts";
@@ -25,23 +28,27 @@ import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 /** What one search looks through: 2,000 organizations. */
 const SEARCHED_PAGES = 10;
 const SEARCH_PAGE = 200;
+/** Others change it at the same time: each tries again on what they have made of it. */
+const CHANGE_ATTEMPTS = 5;
 const GONE_COURIER_MS = 86_400_000;
 
 export const organizationOperations: Operations<OrganizationStore> = {
-  /** The record comes before the list: a crash in between leaves a record that nobody knows the id of. */
+  /** The name comes before the record, and that before the list: what a crash leaves, the next claim of the name mends. */
   async createOrganization(context, settings, audit) {
     const now = await timeMs(context);
     const id = createId("org", now);
+    const claim = await claimName(context, id, settings.name);
+    if (claim.outcome === "name_taken") return claim;
     const fields = [...formatOrganizationSettings(settings), "created_at", String(now), "version", "1"];
-    const record = { ...settings, id, createdAtMs: now, version: 1 };
+    const organization = { ...settings, id, createdAtMs: now, version: 1 };
     const key = organizationKey(id);
     if (audit === undefined) {
       await context.client.hset(key, ...fields);
     } else {
-      await executeWithAudit(context, id, audit(record), (change) => change.hset(key, ...fields));
+      await executeWithAudit(context, id, audit(organization), (change) => change.hset(key, ...fields));
     }
     await context.client.zadd(ORGANIZATIONS_KEY, 0, id);
-    return record;
+    return { outcome: "created", organization };
   },
 
   async getOrganization(context, organizationId) {
@@ -82,38 +89,16 @@ export const organizationOperations: Operations<OrganizationStore> = {
 
   async changeOrganization(context, organizationId, changes, expectedVersion, audit = null) {
     if (!isId("org", organizationId)) return { outcome: "not_found" };
-    const reply = await runInMonth(context, (month) => {
-      const spends = monthsBackFrom(month, context.usageMonths + 1).map(({ name }) =>
-        spendKey(organizationId, name),
-      );
-      return context.client.igwSetOrganization(
-        String(spends.length + 6),
-        organizationKey(organizationId),
-        holdsKey(organizationId),
-        ...alertKeys(organizationId, month.name),
-        auditKey(organizationId),
-        ...spends,
-        expectedVersion === null ? "" : String(expectedVersion),
-        month.name,
-        String(month.startMs),
-        String(month.endMs),
-        String(expiryOf(month.name, context.usageMonths)),
-        formatAuditEntry(audit),
-        ...formatOrganizationSettings(changes),
-      );
-    });
-    const outcome = textAt(reply, OUTCOME);
-    if (outcome === "not_found") return { outcome };
-    const recordAt = (position: number) =>
-      parseOrganizationRecord(organizationId, parseFields(reply[position]));
-    if (outcome === "version_conflict" || outcome === "currency_locked") {
-      return { outcome, current: recordAt(AT.organizationConflict.record) };
+    const { name } = changes;
+    if (name === undefined) return setFields(context, organizationId, { changes, expectedVersion, audit });
+    for (let attempt = 1; ; attempt += 1) {
+      const current = await organizationOperations.getOrganization(context, organizationId);
+      if (current === null) return { outcome: "not_found" };
+      const change = { changes, expectedVersion: expectedVersion ?? current.version, audit };
+      const result = await setName(context, current, name, change);
+      const isOvertaken = result.outcome === "version_conflict" && expectedVersion === null;
+      if (!isOvertaken || attempt === CHANGE_ATTEMPTS) return result;
     }
-    const { before, after, alertsFired } = AT.organizationChanged;
-    countFiredAlerts(context, reply, alertsFired);
-    const result = { outcome: "changed", before: recordAt(before), after: recordAt(after) } as const;
-    await expireCouriers(context, result.before, result.after);
-    return result;
   },
 };
 
@@ -124,9 +109,70 @@ export function isOrganizationFound(record: Pick<OrganizationRecord, "id" | "nam
   return record.id === text || foldCase(record.name).includes(foldCase(text));
 }
 
-/** As people compare names: "Ä" is "ä", and a wide "Ａ" is "a". */
-function foldCase(text: string): string {
-  return text.normalize("NFKC").toLowerCase();
+interface OrganizationChange {
+  readonly changes: Partial<OrganizationSettings>;
+  readonly expectedVersion: number | null;
+  readonly audit: AuditInput | null;
+}
+
+/**
+ * A change with a name in it. The version is always checked: a claim that is older than one's own is then of a change that
+ * was made before, or that will not be made.
+ */
+async function setName(
+  context: StoreContext,
+  current: OrganizationRecord,
+  name: string,
+  change: OrganizationChange,
+): Promise<OrganizationChangeResult> {
+  const claim = await claimName(context, current.id, name);
+  const isAnother = foldName(current.name) !== foldName(name);
+  // Two of one name, from before there was the index, are changed in everything else.
+  if (claim.outcome === "name_taken" && isAnother) return claim;
+  const result = await setFields(context, current.id, change);
+  if (claim.outcome === "claimed" && result.outcome === "changed" && isAnother) {
+    await releaseName(context, current.id, current.name, claim.claimedUs);
+  }
+  return result;
+}
+
+async function setFields(
+  context: StoreContext,
+  organizationId: string,
+  { changes, expectedVersion, audit }: OrganizationChange,
+): Promise<OrganizationChangeResult> {
+  const reply = await runInMonth(context, (month) => {
+    const spends = monthsBackFrom(month, context.usageMonths + 1).map(({ name }) =>
+      spendKey(organizationId, name),
+    );
+    return context.client.igwSetOrganization(
+      String(spends.length + 6),
+      organizationKey(organizationId),
+      holdsKey(organizationId),
+      ...alertKeys(organizationId, month.name),
+      auditKey(organizationId),
+      ...spends,
+      expectedVersion === null ? "" : String(expectedVersion),
+      month.name,
+      String(month.startMs),
+      String(month.endMs),
+      String(expiryOf(month.name, context.usageMonths)),
+      formatAuditEntry(audit),
+      ...formatOrganizationSettings(changes),
+    );
+  });
+  const outcome = textAt(reply, OUTCOME);
+  if (outcome === "not_found") return { outcome };
+  const recordAt = (position: number) =>
+    parseOrganizationRecord(organizationId, parseFields(reply[position]));
+  if (outcome === "version_conflict" || outcome === "currency_locked") {
+    return { outcome, current: recordAt(AT.organizationConflict.record) };
+  }
+  const { before, after, alertsFired } = AT.organizationChanged;
+  countFiredAlerts(context, reply, alertsFired);
+  const result = { outcome: "changed", before: recordAt(before), after: recordAt(after) } as const;
+  await expireCouriers(context, result.before, result.after);
+  return result;
 }
 
 /**

@@ -38,17 +38,36 @@ export type ChangeResult<Item> =
   /** Somebody else changed it since the version that was expected. */
   | { readonly outcome: "version_conflict"; readonly current: Item };
 
+/** The organization that has a name. */
+export interface NameHolder {
+  readonly id: string;
+  /** As it is written there; null: it is just getting that name. */
+  readonly name: string | null;
+}
+
+/** No two organizations have one name, however it is written. */
+export interface NameTaken {
+  readonly outcome: "name_taken";
+  readonly holder: NameHolder;
+}
+
+export type OrganizationCreationResult =
+  | { readonly outcome: "created"; readonly organization: OrganizationRecord }
+  | NameTaken;
+
 /** The currency cannot be changed once there is spend or a request in flight. */
 export type OrganizationChangeResult =
   | ChangeResult<OrganizationRecord>
+  | NameTaken
   | { readonly outcome: "currency_locked"; readonly current: OrganizationRecord };
 
 /** `audit`: the entry of the audit log, written in the step that makes the change and only when it is made. */
 export interface OrganizationStore {
+  /** Several steps. */
   createOrganization(
     settings: OrganizationSettings,
     audit?: (record: OrganizationRecord) => AuditInput,
-  ): Promise<OrganizationRecord>;
+  ): Promise<OrganizationCreationResult>;
   getOrganization(organizationId: string): Promise<OrganizationRecord | null>;
   /** In the order of their creation. `next` of a page is an id. */
   listOrganizations(page: PageInput): Promise<Page<OrganizationRecord>>;
@@ -58,7 +77,10 @@ export interface OrganizationStore {
    */
   searchOrganizations(text: string, page: PageInput): Promise<Page<OrganizationRecord>>;
   listOrganizationIds(): Promise<readonly string[]>;
-  /** @param expectedVersion Null: whatever it is. */
+  /**
+   * With another name several steps.
+   * @param expectedVersion Null: whatever it is.
+   */
   changeOrganization(
     organizationId: string,
     changes: Partial<OrganizationSettings>,

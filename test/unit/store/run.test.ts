@@ -11,6 +11,7 @@ const context: StoreContext = {
   client: new Redis({ lazyConnect: true }),
   usageMonths: 13,
   month: { current: monthAt(0) },
+  names: { indexedUpTo: null },
   alerts: { fired: 0 },
   admissions: new TurnBatches(),
   briefCharges: new TurnBatches(),
