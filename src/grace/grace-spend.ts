@@ -4,6 +4,7 @@
  * replies in the order in which Redis executed the commands (`OwnSpend`), so that what it says at an admission's reply is
  * what that admission's spend has in it.
  */
+import { dropCount } from "../set-bounded.ts";
 import { ShortLivedMap } from "../short-lived-map.ts";
 import type { OwnInReply, OwnSpend } from "../store/types/own-spend.ts";
 import type { ChargeInput, RequestIdentity } from "../store/types/settlement.ts";
@@ -52,9 +53,11 @@ export class GraceSpend implements OwnSpend {
   readonly #months = new Map<string, Month>();
   readonly #maxSubjects: number;
   #subjects = 0;
+  #forgetAbove: number;
 
   constructor({ maxSubjects = MAX_SUBJECTS } = {}) {
     this.#maxSubjects = maxSubjects;
+    this.#forgetAbove = maxSubjects;
   }
 
   /** A charge is about to be sent: the request's total so far. */
@@ -102,10 +105,9 @@ export class GraceSpend implements OwnSpend {
   #requestSums({ requestId, organizationId, keyId, month }: Subject & { requestId: string }): RequestSums {
     let sums = this.#requests.get(requestId);
     if (sums === undefined) {
-      const subjects = [this.#subjectSums(month, keyId), this.#subjectSums(month, organizationId)];
+      const subjects = [this.#openSubject(month, keyId), this.#openSubject(month, organizationId)];
       sums = { subjects, counted: 0n, inRedis: 0n, acknowledged: 0n, sequence: -1, unansweredSequence: -1 };
       this.#requests.set(requestId, sums);
-      for (const subject of subjects) subject.open += 1;
     }
     return sums;
   }
@@ -116,11 +118,13 @@ export class GraceSpend implements OwnSpend {
     return known.sums.get(id) ?? begin(known);
   }
 
-  #subjectSums(month: string, id: string): SubjectSums {
+  /** A request of it begins. */
+  #openSubject(month: string, id: string): SubjectSums {
     let ofMonth = this.#months.get(month);
     if (ofMonth === undefined) this.#months.set(month, (ofMonth = { sums: new Map(), beginning: 0n }));
     const known = ofMonth.sums.get(id);
     if (known !== undefined) {
+      known.open += 1;
       // Up to half of them, no order is kept: see set-bounded.ts.
       if (this.#subjects > this.#maxSubjects / 2) {
         ofMonth.sums.delete(id);
@@ -129,20 +133,29 @@ export class GraceSpend implements OwnSpend {
       return known;
     }
     const sums = begin(ofMonth);
+    sums.open = 1;
     ofMonth.sums.set(id, sums);
     this.#subjects += 1;
-    if (this.#subjects > this.#maxSubjects) this.#forgetOldest();
+    if (this.#subjects > this.#forgetAbove) this.#forgetOldest();
     return sums;
   }
 
+  /** Some at once; where the others all have open requests, it is tried again when as many more have come. */
   #forgetOldest(): void {
+    const count = dropCount(this.#maxSubjects);
+    this.#forget(this.#maxSubjects + 1 - count);
+    this.#forgetAbove = Math.max(this.#maxSubjects, this.#subjects + count);
+  }
+
+  /** Until so many are left. */
+  #forget(left: number): void {
     for (const ofMonth of this.#months.values()) {
       for (const [id, { counted, open }] of ofMonth.sums) {
+        if (this.#subjects <= left) return;
         if (open > 0) continue;
         ofMonth.sums.delete(id);
         if (counted > ofMonth.beginning) ofMonth.beginning = counted;
         this.#subjects -= 1;
-        return;
       }
     }
   }

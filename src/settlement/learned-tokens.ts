@@ -55,7 +55,7 @@ export class LearnedTokens {
     add(own, { inverse: 1 / size, requests: 1, bytes: size, ratios: seen / size, tokens: seen }, 1);
     add(this.#shared, own, shareOf(own));
     const quietest = setBounded(this.#own, organizationId, own, MAX_ORGANIZATIONS);
-    if (quietest !== null) add(this.#shared, quietest, -shareOf(quietest));
+    for (const each of quietest) add(this.#shared, each, -shareOf(each));
   }
 
   /** The line for requests of an organization. */

@@ -140,6 +140,18 @@ describe("GraceSpend with more keys and organizations than it keeps", () => {
     expect(own(spend, "a")).toEqual({ counted: 40n, inReply: 40n });
     expect(own(spend, "b")).toEqual({ counted: 33n, inReply: 33n });
   });
+
+  it("counts a new one while all others have a request that has not ended, and forgets once they have", () => {
+    const spend = new GraceSpend({ maxSubjects: 6 });
+    const keys = ["a", "b", "c", "d", "e", "f"];
+    for (const key of keys) spendOf(spend, key, 10n, false);
+    expect(keys.map((key) => own(spend, key).counted)).toEqual(keys.map(() => 10n));
+    for (const key of keys) spendOf(spend, key, 10n);
+    spendOf(spend, "g", 1n);
+    spendOf(spend, "h", 1n);
+    // Begins at the most that a forgotten one had come to.
+    expect(own(spend, "a").inReply).toBe(own(spend, "x").inReply);
+  });
 });
 
 /** A connection to a Redis that is played by its rule: it executes commands in their order and answers in that order. */
