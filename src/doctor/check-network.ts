@@ -3,7 +3,10 @@ import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { formatHost } from "../local-url.ts";
 import type { Config, UpstreamConfig } from "../config/schema.ts";
-import { ConnectTimeoutError, type Target, tryConnect } from "../connect.ts";
+import { type Target, tryConnect } from "../connect.ts";
+import { explainConnectError } from "../envoy-reasons/connection-reasons.ts";
+import { sayReason } from "../envoy-reasons/reason.ts";
+import { FLAGS } from "../envoy-reasons/response-flags.ts";
 import { type DoctorFinding, found, ok, reasonOf } from "./finding.ts";
 
 export async function checkUpstreams({ upstreams }: Config): Promise<DoctorFinding[]> {
@@ -35,34 +38,12 @@ async function checkEndpoint(
       `Upstream ${name} at ${where} takes connections (${(await tryConnect(target)).toFixed(0)} ms).`,
     );
   } catch (error) {
-    if (isCertificateError(error)) {
-      const message = `upstream ${name}: certificate refused at ${where}: ${reasonOf(error)}`;
-      const fix =
-        "Requests to its models are answered 503. Renew its certificate, or correct `tls.server_name` " +
-        "or `tls.ca_file`.";
-      return found("upstream_untrusted", check, { message, fix });
-    }
-    const message = `upstream ${name}: ${explainFailure(error, host)} at ${where}`;
-    const fix =
-      "Requests to its models are answered 503. Start the model server, or correct the URL; look at " +
-      "network rules between here and there.";
-    return found("upstream_unreachable", check, { message, fix });
+    const reason = explainConnectError(error);
+    const isCertificate = reason?.isCertificate ?? false;
+    const says = reason === null ? `the upstream ${name} takes no connection` : sayReason(reason, name);
+    return found(isCertificate ? "upstream_untrusted" : "upstream_unreachable", check, {
+      message: `${says} (${where}: ${reasonOf(error)})`,
+      fix: `Requests to its models are answered 503. ${reason?.todo ?? FLAGS.UF.todo}`,
+    });
   }
-}
-
-/** In words, where it is one of the common ones. */
-function explainFailure(error: unknown, host: string): string {
-  const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
-  const { code } = first as NodeJS.ErrnoException;
-  if (code === "ECONNREFUSED") return "connection refused";
-  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return `no address for the name ${host}`;
-  return first instanceof ConnectTimeoutError ? first.message : `no connection (${reasonOf(first)})`;
-}
-
-/** Codes of Node's TLS and of OpenSSL's X.509 checks: expired, for another name, of an unknown authority. */
-function isCertificateError(error: unknown): boolean {
-  const { code = "" } = error as NodeJS.ErrnoException;
-  return (
-    code === "ERR_TLS_CERT_ALTNAME_INVALID" || /CERT|SIGNED|UNABLE_TO|CRL|PATH_LENGTH|PURPOSE/.test(code)
-  );
 }

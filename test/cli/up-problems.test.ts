@@ -39,10 +39,10 @@ describe("inference-gateway up", () => {
     expect(lines).toEqual([
       "What is wrong already:",
       expect.stringMatching(
-        `^  upstream local: connection refused at http://127\\.0\\.0\\.1:${closedPort}/v1 → .*Start the model server`,
+        `^  the upstream local refused the connection: nothing listens at its address \\(http://127\\.0\\.0\\.1:${closedPort}/v1: .* → .*Start the model server`,
       ),
       expect.stringMatching(
-        "^  upstream nameless: no address for the name models\\.invalid at http://models\\.invalid:8000/v1 → ",
+        "^  the upstream nameless has a name for which there is no address \\(http://models\\.invalid:8000/v1: .* → ",
       ),
       expect.stringMatching(`^  http://127\\.0\\.0\\.1:${listenPort} cannot be reached: .* → `),
     ]);
@@ -59,7 +59,10 @@ describe("inference-gateway up", () => {
     expect(of("worker.0")).toMatchObject([{ level: "ok" }]);
     expect(of("envoy.ready")).toMatchObject([{ level: "ok" }]);
     expect(of("upstream.local")).toMatchObject([
-      { level: "problem", what: `upstream local: connection refused at http://127.0.0.1:${closedPort}/v1` },
+      {
+        level: "problem",
+        what: `the upstream local refused the connection: nothing listens at its address (http://127.0.0.1:${closedPort}/v1: connect ECONNREFUSED 127.0.0.1:${closedPort})`,
+      },
     ]);
   });
 

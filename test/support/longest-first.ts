@@ -30,6 +30,7 @@ export const LONG_FILES: Readonly<Record<string, number>> = {
   "test/clients/anthropic-python-errors.test.ts": 30,
   "test/clients/claude-code.test.ts": 30,
   "test/envoy/local-replies.test.ts": 25,
+  "test/envoy/reasons.test.ts": 30,
   "test/envoy/drain.test.ts": 110,
   "test/envoy/workers.test.ts": 90,
   "test/monitoring/alarms-workers.test.ts": 95,

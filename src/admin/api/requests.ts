@@ -4,6 +4,7 @@ import type { RecentRequest } from "../../store/types/reporting.ts";
 import { scrub } from "../../scrub.ts";
 import { AdminError } from "../admin-error.ts";
 import { explain } from "../explain/explanation.ts";
+import { describeUpstream } from "../explain/upstream.ts";
 import { explainedRequest, recentRequestPage, requestQuery } from "../schemas/requests.ts";
 import { answerList, parsePage } from "./list-answer.ts";
 import { readKeyNames } from "./read-key-names.ts";
@@ -80,7 +81,7 @@ function formatRequest(request: RecentRequest, organizationId: string, names: Re
             first_token_ms: timeline.firstTokenMs,
             end_ms: timeline.endMs,
           },
-    upstream,
+    upstream: upstream === null ? null : describeUpstream(upstream),
   };
 }
 

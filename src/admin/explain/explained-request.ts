@@ -2,6 +2,16 @@
 
 export type Figures = Readonly<Record<string, string | number | boolean | null>>;
 
+/** What an upstream did with a request. */
+export interface UpstreamAnswer {
+  readonly name: string;
+  readonly status: number | null;
+  /** In a sentence without its full stop: "the upstream local refused the connection", or the upstream's own words. */
+  readonly cause: string | null;
+  /** What the sentence was read from, where Envoy said it. */
+  readonly envoy_details: string | null;
+}
+
 export interface ExplainedRequest {
   readonly organization_id: string;
   readonly key_id: string;
@@ -17,11 +27,7 @@ export interface ExplainedRequest {
   readonly estimated: boolean;
   readonly cost_microcents: number;
   readonly duration_ms: number | null;
-  readonly upstream: {
-    readonly name: string;
-    readonly status: number | null;
-    readonly cause: string | null;
-  } | null;
+  readonly upstream: UpstreamAnswer | null;
   readonly checks: readonly {
     readonly name: string;
     readonly passed: boolean;

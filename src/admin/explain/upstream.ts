@@ -1,21 +1,27 @@
-import type { ExplainedRequest } from "./explained-request.ts";
+/** What an upstream did with a request, in words; Envoy's own stand below them. */
+import { sayReason, type Reason } from "../../envoy-reasons/reason.ts";
+import { explainDetails } from "../../envoy-reasons/response-details.ts";
+import { FLAGS } from "../../envoy-reasons/response-flags.ts";
+import type { UpstreamEnd } from "../../store/types/reporting.ts";
+import type { ExplainedRequest, UpstreamAnswer } from "./explained-request.ts";
 
-/** Envoy's `response.code_details`, by how they begin. */
-const ENVOY_CAUSES: readonly (readonly [prefix: string, words: string])[] = [
-  ["no_healthy_upstream", "had no server that was ready"],
-  ["upstream_reset_before_response_started{remote_connection_failure", "could not be connected to"],
-  ["upstream_reset_before_response_started{local_connection_failure", "could not be connected to"],
-  ["upstream_reset_before_response_started{connection_failure", "could not be connected to"],
-  ["upstream_reset_before_response_started{connection_timeout", "took no connection in time"],
-  ["upstream_reset_before_response_started{overflow", "had as many requests as it may have"],
-  ["upstream_reset_before_response_started", "broke the connection off before it answered"],
-  ["upstream_reset_after_response_started", "broke the connection off within its answer"],
-  ["response_timeout", "gave no answer in time"],
-  ["upstream_response_timeout", "gave no answer in time"],
-  ["stream_idle_timeout", "was silent for too long"],
-  ["upstream_per_try", "gave no answer in time"],
-  ["cluster_not_found", "is not in Envoy's configuration"],
-];
+export function describeUpstream({ name, status, cause }: UpstreamEnd): UpstreamAnswer {
+  const reason = cause === null ? null : explainCause(status, cause);
+  if (reason === null) return { name, status, cause, envoy_details: null };
+  return { name, status, cause: sayReason(reason, name), envoy_details: cause };
+}
+
+/** What Envoy said of a request's upstream; null: nothing, or nothing that is known. */
+export function reasonOf({ upstream }: Pick<ExplainedRequest, "upstream">): Reason | null {
+  if (upstream === null || upstream.envoy_details === null) return null;
+  return explainCause(upstream.status, upstream.envoy_details);
+}
+
+/** Envoy does not say who fell silent; what was handed over whole and has no answer waits for its upstream. */
+function explainCause(status: number | null, details: string): Reason | null {
+  if (status === null && details.startsWith("stream_idle_timeout")) return FLAGS.UT;
+  return explainDetails(details);
+}
 
 /** What only the operator can end, by the code that the client is told. */
 const OPERATORS_CAUSES: Readonly<Record<string, string>> = {
@@ -29,10 +35,9 @@ export function explainUpstream({
   error_code: code,
 }: Pick<ExplainedRequest, "upstream" | "error_code">): string | null {
   if (upstream === null) return null;
-  const { name, status, cause } = upstream;
+  const { name, status, cause, envoy_details: details } = upstream;
+  if (details !== null) return cause;
   const subject = `the upstream ${name}`;
-  const known = ENVOY_CAUSES.find(([prefix]) => cause?.startsWith(prefix))?.[1];
-  if (known !== undefined) return `${subject} ${known} (${cause})`;
   const said = cause === null ? "" : `: ${cause.replace(/\.$/, "")}`;
   if (status !== null) return `${subject} answered ${status}${OPERATORS_CAUSES[code ?? ""] ?? ""}${said}`;
   return said === "" ? `${subject} did not answer` : `${subject} failed${said}`;

@@ -105,7 +105,21 @@ const requestFields = {
     .strictObject({
       name: z.string(),
       status: z.int().nullable().describe("Null: it never answered."),
-      cause: z.string().nullable().describe("What went wrong there, if anything."),
+      cause: z
+        .string()
+        .nullable()
+        .meta({
+          description: "What went wrong there, if anything, in a sentence or in the upstream's own words.",
+          examples: ["the upstream local refused the connection: nothing listens at its address"],
+        }),
+      envoy_details: z
+        .string()
+        .nullable()
+        .meta({
+          description:
+            "Envoy's own words for the cause (`response.code_details`); null: it is not from Envoy.",
+          examples: ["no_healthy_upstream"],
+        }),
     })
     .nullable()
     .describe("Null: it was not handed to one."),
@@ -129,6 +143,13 @@ export const explainedRequest = answer("ExplainedRequest", {
   explanation: z
     .strictObject({
       sentence: z.string().describe("How it ended, and why."),
+      remedy: z
+        .strictObject({
+          actor: z.enum(["client", "upstream", "operator", "gateway"]).describe("Who must act."),
+          todo: z.string().describe("What that one does."),
+        })
+        .nullable()
+        .describe("Not null: Envoy says why it failed at its upstream."),
       action: z
         .strictObject({
           label: z.string(),

@@ -1,4 +1,5 @@
 /** One request for people at a terminal, in the words of the management API. */
+import { formatRemedy, type Reason } from "../../envoy-reasons/reason.ts";
 import type { JsonObject } from "./admin-client.ts";
 import type { Screen } from "../terminal/screen.ts";
 import { formatFields, formatTable, formatValue } from "../terminal/table.ts";
@@ -14,9 +15,11 @@ export interface ExplainedFor {
 export function explainRequest(request: JsonObject, { screen, organization, url }: ExplainedFor): string {
   const explanation = request["explanation"] as JsonObject;
   const action = explanation["action"] as JsonObject | null;
+  const remedy = explanation["remedy"] as Pick<Reason, "actor" | "todo"> | null;
   const parts = [
     [
       `${String(explanation["sentence"])}\n`,
+      ...(remedy === null ? [] : [`→ ${formatRemedy(remedy)}\n`]),
       ...(action === null ? [] : [`${formatAction(action, url)}\n`]),
     ].join(""),
     formatFields(screen, listFacts(request, organization)),
@@ -49,11 +52,15 @@ function listFacts(request: JsonObject, organization: JsonObject): (readonly [st
       : [["asked for as", formatValue(request["requested_model"])] as const]),
     ["status", [formatValue(request["status"]), request["error_code"]].filter(Boolean).join(" ")],
     ...(upstream === null ? [] : [["upstream", formatUpstream(upstream)] as const]),
+    ...(typeof upstream?.["envoy_details"] === "string"
+      ? [["Envoy's words", upstream["envoy_details"]] as const]
+      : []),
   ];
 }
 
 function formatUpstream(upstream: JsonObject): string {
-  const cause = upstream["cause"] === null ? "" : `: ${formatValue(upstream["cause"])}`;
+  const isSaid = upstream["cause"] === null || upstream["envoy_details"] !== null;
+  const cause = isSaid ? "" : `: ${formatValue(upstream["cause"])}`;
   return `${String(upstream["name"])}, ${formatValue(upstream["status"], "no answer")}${cause}`;
 }
 

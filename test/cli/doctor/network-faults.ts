@@ -99,7 +99,7 @@ export const NETWORK_FAULTS = {
     {
       name: "nothing listens there",
       provoke: (world) => world.examine(),
-      says: /^upstream local: connection refused at http:\/\/127\.0\.0\.1:\d+\/v1$/,
+      says: /^the upstream local refused the connection: nothing listens at its address \(http:\/\/127\.0\.0\.1:\d+\/v1: connect ECONNREFUSED 127\.0\.0\.1:\d+\)$/,
     },
   ],
   upstream_untrusted: [

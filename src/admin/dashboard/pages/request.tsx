@@ -1,6 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** One request: how it ended, its way, its cost, its checks. */
 import { alignDecimals, formatCount } from "../../format.ts";
+import { formatRemedy } from "../../../envoy-reasons/reason.ts";
 import { type OrganizationPageCall, type PageAnswer, showPage } from "../page.ts";
 import { Layout } from "../parts/layout.tsx";
 import { RequestStatus } from "../parts/request-status.tsx";
@@ -15,7 +16,7 @@ const ONE = "/api/organizations/{organization}/requests/{request}";
 
 export async function showRequest(page: OrganizationPageCall): Promise<PageAnswer> {
   const request = (await page.api(`GET ${ONE}`)).body as ExplainedRequestView;
-  const { sentence, action } = request.explanation;
+  const { sentence, remedy, action } = request.explanation;
   const isGood = request.status !== null && request.status < 400 && request.error_code === null;
   return showPage(
     <Layout page={page} title="Request" section="requests">
@@ -26,6 +27,7 @@ export async function showRequest(page: OrganizationPageCall): Promise<PageAnswe
             <a href={action.path}>{action.label}</a>
           </strong>
         )}
+        {remedy === null ? null : <span class="below">{formatRemedy(remedy)}</span>}
       </p>
       <Facts page={page} request={request} />
       <Timeline request={request} />
@@ -70,7 +72,12 @@ function Facts({ page, request }: { page: OrganizationPageCall; request: Explain
       {upstream === null ? null : (
         <Fact name="upstream">
           {upstream.name}, {upstream.status === null ? "no answer" : `status ${upstream.status}`}
-          {upstream.cause === null ? "" : `: ${upstream.cause}`}
+          {upstream.cause === null || upstream.envoy_details !== null ? "" : `: ${upstream.cause}`}
+        </Fact>
+      )}
+      {upstream === null || upstream.envoy_details === null ? null : (
+        <Fact name="Envoy's words">
+          <code class="break">{upstream.envoy_details}</code>
         </Fact>
       )}
     </dl>

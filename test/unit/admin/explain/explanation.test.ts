@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ExplainedRequest } from "../../../../src/admin/explain/explained-request.ts";
 import { explain } from "../../../../src/admin/explain/explanation.ts";
+import { describeUpstream } from "../../../../src/admin/explain/upstream.ts";
 
 const PRICE = {
   name: "price",
@@ -26,7 +27,7 @@ const REQUEST: ExplainedRequest = {
   estimated: false,
   cost_microcents: 400_230,
   duration_ms: 1_920,
-  upstream: { name: "local", status: 200, cause: null },
+  upstream: { name: "local", status: 200, cause: null, envoy_details: null },
   checks: [PRICE],
 };
 const cap = (name: string, figures: Record<string, string | number>) => [{ name, passed: false, figures }];
@@ -110,7 +111,7 @@ describe("the sentence on a request", () => {
         status: 502,
         error_code: "upstream_error",
         cost_microcents: 0,
-        upstream: { name: "local", status: 500, cause: "out of memory" },
+        upstream: { name: "local", status: 500, cause: "out of memory", envoy_details: null },
       },
       sentence: "The upstream local answered 500: out of memory; the client was told 502 upstream_error.",
     },
@@ -120,7 +121,12 @@ describe("the sentence on a request", () => {
         status: 502,
         error_code: "upstream_model_not_found",
         cost_microcents: 0,
-        upstream: { name: "local", status: 404, cause: "The model `echo-7b` does not exist." },
+        upstream: {
+          name: "local",
+          status: 404,
+          cause: "The model `echo-7b` does not exist.",
+          envoy_details: null,
+        },
       },
       sentence:
         "The upstream local answered 404 (it knows no such model, or no such path): The model `echo-7b` does not exist; the client was told 502 upstream_model_not_found.",
@@ -131,7 +137,12 @@ describe("the sentence on a request", () => {
         status: 502,
         error_code: "upstream_authentication_failed",
         cost_microcents: 0,
-        upstream: { name: "local", status: 429, cause: "You exceeded your current quota" },
+        upstream: {
+          name: "local",
+          status: 429,
+          cause: "You exceeded your current quota",
+          envoy_details: null,
+        },
       },
       sentence:
         "The upstream local answered 429 (it refuses the gateway's account or credential there): You exceeded your current quota; the client was told 502 upstream_authentication_failed.",
@@ -142,16 +153,16 @@ describe("the sentence on a request", () => {
         status: 503,
         error_code: "model_starting",
         cost_microcents: 0,
-        upstream: { name: "local", status: null, cause: "no_healthy_upstream" },
+        upstream: describeUpstream({ name: "local", status: null, cause: "no_healthy_upstream" }),
       },
       sentence:
-        "The upstream local had no server that was ready (no_healthy_upstream); the client was told 503 model_starting.",
+        "The upstream local had no server that takes requests: its name has no address, or every server of it is held for unhealthy; the client was told 503 model_starting.",
     },
     {
       name: "an answer that broke off",
       request: {
         error_code: "upstream_error",
-        upstream: { name: "local", status: 200, cause: "the stream ended early" },
+        upstream: { name: "local", status: 200, cause: "the stream ended early", envoy_details: null },
       },
       sentence:
         "The answer broke off after 1.92 s: the upstream local answered 200: the stream ended early. What was generated until then is charged: 0.0040023 USD.",

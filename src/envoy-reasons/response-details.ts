@@ -1,0 +1,196 @@
+/**
+ * The details of response codes of Envoy 1.40 (`%RESPONSE_CODE_DETAILS%`, the attribute `response.code_details`), each in
+ * plain words: those of its connection manager and router here, those of codecs and filters in files of their own.
+ * @see https://www.envoyproxy.io/docs/envoy/v1.40.0/configuration/http/http_conn_man/response_code_details
+ */
+import { CODEC_DETAILS } from "./codec-details.ts";
+import { explainTransport } from "./connection-reasons.ts";
+import { FILTER_DETAILS } from "./filter-details.ts";
+import { type Reason, reason } from "./reason.ts";
+import { FLAGS } from "./response-flags.ts";
+
+const BEFORE = "upstream_reset_before_response_started";
+const AFTER = "upstream_reset_after_response_started";
+
+const TOO_LONG = reason(
+  "gateway",
+  "the request took longer than Envoy lets one take",
+  "client",
+  'Send the request again; docs/envoy.md, "Waits", has how long is waited for what.',
+);
+const SLOW_REQUEST = reason(
+  "client",
+  "the client did not send its whole request in time",
+  "client",
+  "Send headers and body without a break; the network between the client and here may be slow.",
+);
+const FILTER_FAULT = reason(
+  "gateway",
+  "a filter in Envoy took away what a request or an answer must have",
+  "operator",
+  "Look at the filters that were added to the rendered bootstrap: `inference-gateway config check --envoy FILE` names what it must have.",
+);
+const NOT_HTTP = (what: string, todo: string): Reason => reason("client", what, "client", todo);
+
+/** By how the details begin. */
+const CORE_DETAILS: Readonly<Record<string, Reason>> = {
+  via_upstream: reason(
+    null,
+    "{upstream} gave the answer itself",
+    "upstream",
+    "The answer's status and text are the model server's.",
+  ),
+  direct_response: reason(null, "Envoy's configuration has this answer", "client", FLAGS.NR.todo),
+  admin_filter_response: reason(
+    null,
+    "Envoy's admin interface gave the answer",
+    "operator",
+    "Nothing is wrong.",
+  ),
+  internal_redirect: reason(null, "Envoy followed a redirect of {upstream}", "operator", "Nothing is wrong."),
+  no_healthy_upstream: FLAGS.UH,
+  cluster_not_found: FLAGS.NC,
+  route_not_found: FLAGS.NR,
+  route_configuration_not_found: FLAGS.NR,
+  filter_chain_not_found: reason(
+    "gateway",
+    "Envoy has no listener for such a connection",
+    "operator",
+    "Look at the filter chains of the listener: none fits the connection's address or server name.",
+  ),
+  maintenance_mode: reason(
+    "gateway",
+    "Envoy was told that {upstream} is under maintenance",
+    "operator",
+    "Take the runtime setting `upstream.maintenance_mode` back.",
+  ),
+  drop_overload: FLAGS.DO,
+  unconditional_drop_overload: FLAGS.UDO,
+  response_timeout: FLAGS.UT,
+  upstream_per_try_timeout: FLAGS.UT,
+  upstream_per_try_idle_timeout: FLAGS.UT,
+  upstream_max_stream_duration_reached: FLAGS.UMSDR,
+  stream_idle_timeout: FLAGS.SI,
+  max_duration_timeout: TOO_LONG,
+  duration_timeout: FLAGS.DT,
+  request_overall_timeout: SLOW_REQUEST,
+  request_header_timeout: SLOW_REQUEST,
+  downstream_header_timeout: SLOW_REQUEST,
+  downstream_remote_disconnect: FLAGS.DC,
+  downstream_local_disconnect: reason(
+    "gateway",
+    "Envoy closed the connection of the client",
+    "operator",
+    "What stands in brackets says why. Look into Envoy's log at this time: it drained, or the client broke the protocol.",
+  ),
+  overload: FLAGS.OM,
+  request_payload_too_large: NOT_HTTP(
+    "the request's body is larger than the gateway takes",
+    "Send a smaller body; the operator's limit is `limits.max_body_bytes`.",
+  ),
+  request_payload_exceeded_retry_buffer_limit: reason(
+    "gateway",
+    "the request's body is larger than Envoy keeps for a second try, and the first one failed",
+    "client",
+    "Send the request again.",
+  ),
+  response_payload_too_large: reason(
+    "gateway",
+    "the answer of {upstream} is larger than Envoy may hold",
+    "operator",
+    "Ask for less in one answer, or raise Envoy's buffer limits.",
+  ),
+  low_version: NOT_HTTP(
+    "the client speaks HTTP/1.0 or older",
+    "Speak HTTP/1.1 or HTTP/2; a proxy before the gateway may need `proxy_http_version 1.1`.",
+  ),
+  missing_host_header: NOT_HTTP("the request has no `Host`", "Send one."),
+  missing_path_rejected: NOT_HTTP("the request has no path", "Send one of the paths of docs/api.md."),
+  invalid_path: NOT_HTTP("the request's path is none", "Send one of the paths of docs/api.md."),
+  absolute_path_rejected: NOT_HTTP(
+    "the request's first line has a whole URL",
+    "Send the path alone: the gateway is no forward proxy.",
+  ),
+  path_normalization_failed: NOT_HTTP(
+    "the request's path cannot be brought into its normal form",
+    "Send one of the paths of docs/api.md, without escapes.",
+  ),
+  request_headers_failed_strict_check: FLAGS.IH,
+  upgrade_failed: NOT_HTTP(
+    "the request asks for another protocol on its connection",
+    "Leave `Upgrade` out: the gateway has no WebSockets.",
+  ),
+  websocket_handshake_unsuccessful: reason(
+    "upstream",
+    "{upstream} did not take the WebSocket",
+    "client",
+    "Leave `Upgrade` out: the gateway has no WebSockets.",
+  ),
+  early_connect_data: NOT_HTTP("the client sent data before its tunnel was open", "Do not send `CONNECT`."),
+  rejecting_because_detection_failed: reason(
+    "gateway",
+    "Envoy could not tell the client's address",
+    "operator",
+    "Look at the proxies before the gateway and at `--trusted-hops` of `inference-gateway envoy render`.",
+  ),
+  filter_removed_required_request_headers: FILTER_FAULT,
+  filter_removed_required_response_headers: FILTER_FAULT,
+  filter_added_invalid_request_data: FILTER_FAULT,
+  filter_added_invalid_response_data: FILTER_FAULT,
+  [BEFORE]: reason(
+    "upstream",
+    "{upstream} broke the connection off before it answered",
+    "upstream",
+    FLAGS.UC.todo,
+  ),
+  [AFTER]: reason(
+    "upstream",
+    "{upstream} broke the connection off within its answer",
+    "upstream",
+    FLAGS.UC.todo,
+  ),
+};
+
+/** In the braces behind a reset of the upstream's stream, by how they begin. Without a row: as the reset alone says. */
+const RESETS: Readonly<Record<string, Reason>> = {
+  remote_connection_failure: FLAGS.UF,
+  local_connection_failure: FLAGS.UF,
+  overflow: FLAGS.UO,
+  local_reset: FLAGS.LR,
+  local_refused_stream_reset: FLAGS.LR,
+  remote_refused_stream_reset: reason(
+    "upstream",
+    "{upstream} refused the request before it read it",
+    "upstream",
+    "Its server is at its limit of requests at a time, or stops. The request can be sent again.",
+  ),
+  protocol_error: FLAGS.UPE,
+  remote_error_with_CONNECT_request: FLAGS.UPE,
+  overload_manager_reset: FLAGS.OM,
+};
+
+const DETAILS: readonly (readonly [prefix: string, reason: Reason])[] = Object.entries({
+  ...CORE_DETAILS,
+  ...CODEC_DETAILS,
+  ...FILTER_DETAILS,
+}).sort(([first], [second]) => second.length - first.length);
+
+/**
+ * What the details of a response code mean; null: they are none of Envoy's, or none that are known.
+ * @param details As Envoy writes them, with what stands in braces behind: "cluster_not_found".
+ */
+export function explainDetails(details: string): Reason | null {
+  const found = DETAILS.find(([prefix]) => beginsWithWord(details, prefix));
+  if (found === undefined) return null;
+  const [prefix, known] = found;
+  if (prefix !== BEFORE && prefix !== AFTER) return known;
+  const inner = details.slice(prefix.length).replace(/^\{/, "");
+  const ofConnection = prefix === BEFORE ? explainTransport(inner) : null;
+  return ofConnection ?? Object.entries(RESETS).find(([reset]) => inner.startsWith(reset))?.[1] ?? known;
+}
+
+/** Details are one word: "overloaded", or "gateway timeout", is what a model's server says. */
+function beginsWithWord(details: string, prefix: string): boolean {
+  if (!details.startsWith(prefix) || /\s/.test(details)) return false;
+  return prefix.endsWith(".") || !/^[A-Za-z0-9]/.test(details.slice(prefix.length));
+}
