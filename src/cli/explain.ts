@@ -12,7 +12,7 @@ import {
 const row: GlobalCommandRow = {
   usage: "explain <request>",
   description:
-    "Why a request was refused, or what it cost: its way, its upstream's status, prices, every check.",
+    "Why a request was refused, with its checks, or what it cost: its way, its upstream's status, prices.",
   examples: ["explain req_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11", "explain req_… --org Acme --json"],
   hasTable: true,
   options: addOrganizationOption,

@@ -220,7 +220,7 @@ export const ORGANIZATION_SETTINGS = defineSettings({
     kind: flag(),
     default: false,
     description:
-      "The end user that a request names (`metadata.user_id`, `safety_identifier`, else `user`) is kept as its tag `user`.",
+      "The end user that a request names (on messages `metadata.user_id`, elsewhere `safety_identifier`, else `user`) is kept as its tag `user`.",
     label: "Keep end users as a tag",
     hint: "The end user that a request names is kept as its tag user, in the usage and in the log of requests.",
     cli: {

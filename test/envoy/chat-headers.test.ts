@@ -204,6 +204,23 @@ describe("header policy towards an upstream", () => {
     expect([...chat.upstream.lastRequest.rawHeaders].join("\n")).not.toContain(CREDENTIAL);
   });
 
+  it("reads and passes on no header with an underscore in its name", async () => {
+    const headers = { x_session_affinity: "s-1", x_tags: "no tags" };
+    const answer = await chat.send({ body: chatBody({ model: NATIVE_MODEL }), headers });
+    expect(describeAnswer(answer)).toBe("200");
+    expect(Object.keys(chat.upstream.lastRequest.headers).filter((name) => /_|affinity/u.test(name))).toEqual(
+      [],
+    );
+    const keyless = await chat.send({ body: chatBody(), key: null, headers: { x_api_key: chat.key.key } });
+    expect(keyless.status).toBe(401);
+  });
+
+  it("sends the gateway's own id, and none of the client's", async () => {
+    const answer = await chat.send({ body: chatBody(), headers: { "x-request-id": "mine" } });
+    expect(chat.upstream.lastRequest.headers["x-request-id"]).toBe(answer.headers["x-request-id"]);
+    expect(answer.headers["x-request-id"]).toMatch(/^req_/u);
+  });
+
   it("lets no client choose the upstream", async () => {
     guarded.reset();
     await chat.send({ body: chatBody(), headers: { "X-IGW-Upstream": "guarded" } });

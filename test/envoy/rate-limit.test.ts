@@ -146,6 +146,16 @@ describe("a refusal by the bucket", () => {
     expect(answer.text).not.toMatch(/quota|billing|credit/i);
   });
 
+  it("takes no token from a key that is disabled", async () => {
+    const key = await chat.stack.createKey({ requestsPerMinute: 1, disabled: true });
+    const left: unknown[] = [];
+    for (let sent = 0; sent < 2; sent += 1) {
+      const answer = await chat.stack.send({ path: "/v1/models", key: key.key });
+      left.push(answer.status, answer.headers["x-service-ratelimit-remaining"]);
+    }
+    expect(left).toEqual([403, "10", 403, "10"]);
+  });
+
   it("reaches no upstream and costs nothing", async () => {
     const key = await drained({ name: "ci" });
     const before = chat.upstream.requests.length;
@@ -174,5 +184,26 @@ describe("count_tokens", () => {
     const refused = answers.filter((answer) => answer.status === 429);
     expect(refused.length).toBeGreaterThanOrEqual(3);
     expect(refused[0]?.text).toContain("1 count_tokens request per minute");
+    // The other bucket is full: that is what the headers tell, and the wait is that of the empty one.
+    expect(refused[0]?.headers).toMatchObject({
+      "x-service-ratelimit-remaining": "10",
+      "anthropic-ratelimit-requests-remaining": "10",
+      "retry-after": "59",
+    });
+  });
+
+  it("shares its bucket with input_tokens and with its own wrong methods", async () => {
+    const key = await chat.stack.createKey({ requestsPerMinute: 1 });
+    const body = { model: "acme/echo-small", input: "hello" };
+    const paths = ["/v1/messages/count_tokens", "/v1/responses/input_tokens"];
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_, sent) =>
+        chat.stack.send({ path: paths[sent % 2] ?? "", method: "GET", key: key.key }),
+      ),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([405]));
+    const next = await chat.stack.send({ path: "/v1/responses/input_tokens", key: key.key, body });
+    expect(next.status).toBe(429);
+    expect((await chat.stack.send({ path: "/v1/models", key: key.key })).status).toBe(200);
   });
 });

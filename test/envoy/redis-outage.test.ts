@@ -151,7 +151,11 @@ describe("a slow Redis", () => {
   it("refuses a key that it has never seen with 503, not with 401", async () => {
     const fresh = await createTestKey(stack.store);
     await pause(1_000);
-    expect(describeRefusal(await post({ key: fresh.key }))).toEqual(UNAVAILABLE);
+    const refused = await post({ key: fresh.key });
+    expect(describeRefusal(refused)).toEqual(UNAVAILABLE);
+    // Nobody has looked into its bucket.
+    expect(refused.headers["x-service-ratelimit-remaining"]).toBe("0");
+    expect(refused.headers["x-ratelimit-limit-requests"]).toBeUndefined();
     await redis.ping();
     expect((await post({ key: fresh.key })).status).toBe(200);
   });

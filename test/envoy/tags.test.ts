@@ -158,7 +158,12 @@ describe("tags", () => {
   it.each([
     { path: "/v1/chat/completions", body: chatBody({ user: "u-1" }), user: "u-1" },
     { path: "/v1/chat/completions", body: chatBody({ user: "u-1", safety_identifier: "s-1" }), user: "s-1" },
-    { path: "/v1/messages", body: messagesBody({ metadata: { user_id: "u-2" } }), user: "u-2" },
+    { path: "/v1/messages", body: messagesBody({ metadata: { user_id: "u-2" }, user: "u-9" }), user: "u-2" },
+    {
+      path: "/v1/chat/completions",
+      body: chatBody({ metadata: { user_id: "u-9" }, user: "u-4" }),
+      user: "u-4",
+    },
     { path: "/v1/responses", body: { model: CHAT_MODEL, input: "hello", user: "u-3" }, user: "u-3" },
     {
       path: "/v1/responses",

@@ -38,7 +38,7 @@ const show = defineOrganizationRoute({
   method: "GET",
   path: `${PATH}/{request}`,
   operationId: "getRequest",
-  summary: "One of the last requests: every check with its figures, tokens, cost, and all of it in words.",
+  summary: "One of the last requests: its checks with their figures, tokens, cost, and all of it in words.",
   answers: { 200: explainedRequest },
   handleInOrganization: async ({ organization, params }, { store, dashboardUrl = null }) => {
     const found = await store.findRequest(organization.id, params["request"] ?? "", null);

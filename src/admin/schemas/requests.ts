@@ -131,7 +131,9 @@ const requestFields = {
         figures: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
       }),
     )
-    .describe("Every check in its order, with the figures that it was decided by."),
+    .describe(
+      "What decided it, with the figures: each check up to the one that it failed at its headers, the one that it failed later, or of a request that went upstream its price.",
+    ),
 };
 
 export const recentRequest = answer("Request", requestFields);
