@@ -1,0 +1,123 @@
+/**
+ * Every command in the documents is run as it stands, on a real stack and from its folder, or is in a list that says why not
+ * and what tries it instead. The walkthrough has a test of its own, which compares what it prints.
+ */
+import { execFile } from "node:child_process";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startDemoUpstream } from "../../src/demo/upstream.ts";
+import { CHAT_PATH } from "../support/chat-stack.ts";
+import { listCodeBlocks, listCodeSpans } from "../support/documents.ts";
+import { CHAT_MODEL } from "../support/gateway-config.ts";
+import { waitFor } from "../support/wait.ts";
+import { withStack } from "../support/with-stack.ts";
+import { environmentOfCli } from "./run-cli.ts";
+
+const run = promisify(execFile);
+const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
+const BOOTSTRAP = fileURLToPath(new URL("../fixtures/bootstraps/front-proxy.yaml", import.meta.url));
+
+/** How a command begins → why it is not run here, and what tries it. */
+const NOT_RUN: Readonly<Record<string, string>> = {
+  "npm start -- --upstream":
+    "installs, builds and serves until it is stopped: test/setup/up-upstream.test.ts",
+  "npm start": "installs, builds and serves until it is stopped: test/setup/up.test.ts",
+  "npm test": "it is what runs this",
+  "npm run bench": "takes minutes: test/setup/bench-programs.test.ts",
+  "git clone": "builds another gateway from its source",
+  "npx tsx test/bench/": "takes minutes, and fills a Redis",
+  "KEY=$(printf %s": "wants an event that was received: test/alerts/documentation.test.ts",
+  "inference-gateway config check --config gateway.yaml --envoy":
+    "shows what a bootstrap with a mistake gets: test/envoy/config-check-envoy.test.ts",
+  "inference-gateway config check --config gateway.yaml":
+    "shows what a file with two mistakes gets: test/cli/config-check.test.ts",
+  "docker compose": "wants a container engine: test/packaging/compose.test.ts",
+  "KEY=$(docker compose": "wants a container engine: test/packaging/compose.test.ts",
+  "curl localhost:10000": "wants the containers: test/packaging/compose.test.ts",
+  kubectl: "wants a cluster: test/packaging/kubernetes.test.ts",
+  helm: "wants a cluster: test/packaging/chart.test.ts",
+  "envoy -c envoy.yaml": "Envoy runs already, on the same port: test/envoy/bootstrap-examples.test.ts",
+};
+
+interface DocumentedCommand {
+  readonly page: string;
+  readonly command: string;
+}
+
+/** Blocks of shell as a whole, sessions at a prompt command by command, and what is to be asked for within a sentence. */
+function listCommands(): DocumentedCommand[] {
+  const blocks = listCodeBlocks().filter(({ page }) => page !== "docs/walkthrough.md");
+  const commands = blocks.flatMap(({ page, language, text }) => {
+    if (language === "sh") return [{ page, command: text }];
+    if (language !== "console") return [];
+    const typed = text.matchAll(/^\$ (.*(?:\\\n.*)*)/gm);
+    return Array.from(typed, ([, command = ""]) => ({ page, command }));
+  });
+  const asked = listCodeSpans().filter(({ text }) => text.startsWith("curl "));
+  return [...commands, ...asked.map(({ page, text }) => ({ page, command: text }))];
+}
+
+const reasonOf = (command: string): string | undefined =>
+  Object.keys(NOT_RUN).find((begin) => command.startsWith(begin));
+
+const COMMANDS = listCommands();
+const RUN = COMMANDS.filter(({ command }) => reasonOf(command) === undefined);
+
+const upstream = await startDemoUpstream({ host: "127.0.0.1", port: 0 });
+const getStack = withStack({ upstreams: [{ name: "local", url: upstream.url, path_prefix: "/v1" }] });
+const organization = { id: "" };
+
+beforeAll(async () => {
+  const stack = getStack();
+  const made = await stack.admin("POST", "/api/organizations", { name: "Acme", currency: "USD" });
+  organization.id = String(made["id"]);
+  const bin = join(stack.dir, "bin");
+  mkdirSync(bin);
+  writeFileSync(join(bin, "inference-gateway"), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
+  chmodSync(join(bin, "inference-gateway"), 0o755);
+  copyFileSync(BOOTSTRAP, join(stack.dir, "my-envoy.yaml"));
+  // What `usage rebuild` reads.
+  await stack.send({
+    path: CHAT_PATH,
+    body: { model: CHAT_MODEL, messages: [{ role: "user", content: "hello" }] },
+  });
+  await waitFor("the log of requests", () => existsSync(join(stack.dir, "data/requests")));
+});
+afterAll(() => upstream.close());
+
+/** With the addresses of this stack in place of the usual ones. */
+function runAsItStands(command: string): Promise<{ stdout: string }> {
+  const { dir, baseUrl, adminUrl, adminToken } = getStack();
+  const script = command
+    .replaceAll("http://127.0.0.1:10000", baseUrl)
+    .replaceAll("http://127.0.0.1:10001", adminUrl)
+    .replaceAll("/run/inference-gateway", join(dir, "run"));
+  const env = environmentOfCli({
+    PATH: `${join(dir, "bin")}:${process.env["PATH"]}`,
+    IGW_ADMIN_URL: adminUrl,
+    IGW_ADMIN_TOKEN: adminToken,
+    IGW_OPERATOR_TOKEN: adminToken,
+    ORGANIZATION: organization.id,
+  });
+  // curl takes an error's status for a success.
+  const strict = 'curl() { command curl --silent --show-error --fail-with-body "$@"; }\n';
+  return run("bash", ["-euo", "pipefail", "-c", strict + script], { cwd: dir, env, timeout: 60_000 });
+}
+
+describe("the documents", () => {
+  it.each(RUN)("$page: $command", async ({ command }) => {
+    const { stdout } = await runAsItStands(command).catch((error: { stdout?: string; stderr?: string }) => {
+      throw new Error(`${error.stdout ?? ""}${error.stderr ?? ""}`);
+    });
+    expect(stdout).not.toMatch(/"error"|^error/m);
+  });
+
+  it("have no other command that is not run here than those of the list, each with its reason", () => {
+    const used = new Set(COMMANDS.map(({ command }) => reasonOf(command)));
+    expect(Object.keys(NOT_RUN).filter((begin) => !used.has(begin))).toEqual([]);
+    expect(RUN.length).toBeGreaterThan(12);
+  });
+});
