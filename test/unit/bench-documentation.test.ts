@@ -1,0 +1,70 @@
+/** What the documents say that a request takes: no more than what the kept runs measured, and no less. */
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+
+interface Row {
+  readonly workload: string;
+  readonly cpuMsPerRequest: { readonly sidecar: number };
+  readonly sidecarMicrosecondsPerEvent: number | null;
+}
+
+const RESULTS = new URL("../bench/results/", import.meta.url);
+/** Runs of before have other code under them. */
+const SINCE = "2026-11-23";
+const page = readFileSync(new URL("../../docs/operations.md", import.meta.url), "utf8");
+const rows = readdirSync(RESULTS)
+  .filter((name) => name.endsWith(".json") && name >= SINCE)
+  .flatMap((name) => {
+    const run = JSON.parse(readFileSync(new URL(name, RESULTS), "utf8")) as {
+      readonly rows?: readonly Row[];
+    };
+    return run.rows ?? [];
+  });
+
+const sidecarMs = (workload: string): number[] =>
+  rows.filter((row) => row.workload === workload).map(({ cpuMsPerRequest }) => cpuMsPerRequest.sidecar);
+const eventUs = rows.flatMap(({ sidecarMicrosecondsPerEvent: us }) => us ?? []);
+/** What half of a core does in a second. */
+const perSecond = (values: readonly number[], unitsPerSecond: number): number[] =>
+  values.map((value) => unitsPerSecond / 2 / value);
+
+/** "0.3 to 0.9", "1,500 to 3,500": the two numbers of the page behind and before these words. */
+function rangeOf(before: string, after: string): [number, number] {
+  const number = "([\\d.,]*\\d)";
+  const found = new RegExp(`${before}${number} to ${number}${after}`).exec(page);
+  const [, low = "", high = ""] = found ?? [];
+  return [low, high].map((text) => Number(text.replaceAll(",", ""))) as [number, number];
+}
+
+describe("docs/operations.md", () => {
+  it.each([
+    {
+      what: "a request of 100 kB",
+      before: "100 kB takes ",
+      after: " ms of a worker",
+      seen: sidecarMs("100k"),
+    },
+    { what: "a refusal", before: "a refusal ", after: " ms", seen: sidecarMs("refused") },
+    { what: "an event", before: "an event of a stream ", after: " µs", seen: eventUs },
+    {
+      what: "requests of a worker",
+      before: "some ",
+      after: " requests or",
+      seen: perSecond(sidecarMs("1k"), 1_000),
+    },
+    {
+      what: "events of a worker",
+      before: "requests or ",
+      after: " events a second",
+      seen: perSecond(eventUs, 1_000_000),
+    },
+  ])("says of $what what the kept runs say, a tenth more or less", ({ before, after, seen }) => {
+    const [low, high] = rangeOf(before, after);
+    expect(seen.length).toBeGreaterThan(5);
+    expect(Math.min(...seen)).toBeGreaterThanOrEqual(low * 0.9);
+    expect(Math.max(...seen)).toBeLessThanOrEqual(high * 1.1);
+    // And no wider than a fifth: a range that says nothing would hold any run.
+    expect(Math.min(...seen)).toBeLessThanOrEqual(low * 1.25);
+    expect(Math.max(...seen)).toBeGreaterThanOrEqual(high * 0.8);
+  });
+});
