@@ -26,7 +26,7 @@ RUN node src/setup/build-command.js && mkdir -p /empty
 
 FROM ${BASE}
 LABEL org.opencontainers.image.title="inference-gateway" \
-      org.opencontainers.image.description="API keys, rate limits, spend caps and two wire protocols for hosted language models, as a sidecar of Envoy" \
+      org.opencontainers.image.description="API keys, rate limits, spend caps and three wire protocols for hosted language models, as a sidecar of Envoy" \
       org.opencontainers.image.licenses="Apache-2.0"
 ENV NODE_ENV=production \
     IGW_HEALTH_URL=http://127.0.0.1:10001/healthz

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { describeAnswer } from "../support/answer-checks.ts";
 import { chatBody, withChatStack } from "../support/chat-stack.ts";
 import { CHAT_MODEL, CHAT_UPSTREAM_MODEL, catalogEntry } from "../support/gateway-config.ts";
+import { textChunk } from "../support/scripted-answer.ts";
 import { startUpstream } from "../support/upstream.ts";
 
 const guarded = await startUpstream();
@@ -290,5 +291,15 @@ describe("header policy towards the client", () => {
     const { headers } = await chat.send({ body: chatBody() });
     expect(headers["cache-control"]).toBe("no-store");
     expect(headers.date).toBeDefined();
+  });
+
+  it("writes content-type, the status of a success and cache-control of a stream itself", async () => {
+    const own = { ...UPSTREAM_HEADERS, "content-type": "application/json; charset=utf-8" };
+    chat.upstream.answer({ kind: "json", status: 201, headers: own, body: { model: "echo", choices: [{}] } });
+    const whole = await chat.send({ body: chatBody() });
+    expect([whole.status, whole.headers["content-type"]]).toEqual([200, "application/json"]);
+    chat.upstream.answer({ kind: "events", headers: UPSTREAM_HEADERS, events: [textChunk("x")] });
+    const { headers } = await chat.send({ body: chatBody({ stream: true }) });
+    expect(headers).toMatchObject({ "content-type": "text/event-stream", "cache-control": "no-cache" });
   });
 });

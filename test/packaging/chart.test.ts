@@ -87,6 +87,15 @@ describe("deploy/helm", () => {
     const program = JSON.parse(readFileSync(`${CHART}../../package.json`, "utf8")) as { version: string };
     expect(chart.appVersion).toBe(program.version);
   });
+
+  it("says of the program what package.json and the image's label say", () => {
+    const sayings = [`${CHART}Chart.yaml`, `${CHART}../../Dockerfile`, `${CHART}../../package.json`].map(
+      (file) =>
+        /API keys, rate limits, spend caps and \w+ wire protocols/.exec(readFileSync(file, "utf8"))?.[0],
+    );
+    expect(new Set(sayings)).toEqual(new Set([sayings[2]]));
+    expect(sayings[2]).toContain("three");
+  });
 });
 
 describe.skipIf(missing !== null)("deploy/helm, rendered", () => {
