@@ -65,8 +65,11 @@ describe("errors on the messages routes", () => {
     [404, "not_found_error", "unknown_endpoint"],
     [413, "request_too_large", "request_too_large"],
     [429, "rate_limit_error", "rate_limit_exceeded"],
+    [500, "api_error", "internal_error"],
     [502, "api_error", "upstream_error"],
     [503, "overloaded_error", "model_starting"],
+    [503, "api_error", "gateway_unavailable"],
+    [503, "api_error", "model_unreachable"],
     [529, "overloaded_error", "model_overloaded"],
     [504, "timeout_error", "upstream_timeout"],
   ])("[errors.types] %i is %s (%s)", (status, type, code) => {
