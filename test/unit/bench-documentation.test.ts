@@ -8,18 +8,22 @@ interface Row {
   readonly sidecarMicrosecondsPerEvent: number | null;
 }
 
+interface Run {
+  /** Curves have none. */
+  readonly rows?: readonly Row[];
+  readonly memoryMegabytes?: Readonly<Record<"sidecar" | "supervisor" | "envoy", number>>;
+  /** Null: none were held open. */
+  readonly heldStreams?: object | null;
+}
+
 const RESULTS = new URL("../bench/results/", import.meta.url);
 /** Runs of before have other code under them. */
 const SINCE = "2026-11-23";
 const page = readFileSync(new URL("../../docs/operations.md", import.meta.url), "utf8");
-const rows = readdirSync(RESULTS)
+const runs = readdirSync(RESULTS)
   .filter((name) => name.endsWith(".json") && name >= SINCE)
-  .flatMap((name) => {
-    const run = JSON.parse(readFileSync(new URL(name, RESULTS), "utf8")) as {
-      readonly rows?: readonly Row[];
-    };
-    return run.rows ?? [];
-  });
+  .map((name) => JSON.parse(readFileSync(new URL(name, RESULTS), "utf8")) as Run);
+const rows = runs.flatMap((run) => run.rows ?? []);
 
 const sidecarMs = (workload: string): number[] =>
   rows.filter((row) => row.workload === workload).map(({ cpuMsPerRequest }) => cpuMsPerRequest.sidecar);
@@ -66,5 +70,29 @@ describe("docs/operations.md", () => {
     // And no wider than a fifth: a range that says nothing would hold any run.
     expect(Math.min(...seen)).toBeLessThanOrEqual(low * 1.25);
     expect(Math.max(...seen)).toBeGreaterThanOrEqual(high * 0.8);
+  });
+
+  it("says of memory what the kept runs say, a tenth more or less", () => {
+    const found =
+      /About (\d+) MB for a worker .* (\d+) MB for the supervisor, (\d+) MB for Envoy, and (\d+) MB/.exec(
+        page,
+      );
+    const told = (found ?? []).slice(1).map(Number);
+    const largest = (of: "sidecar" | "supervisor" | "envoy", isHeld: boolean): number =>
+      Math.max(
+        ...runs
+          .filter(({ heldStreams = null }) => (heldStreams !== null) === isHeld)
+          .map(({ memoryMegabytes }) => memoryMegabytes?.[of] ?? 0),
+      );
+    const seen = [
+      largest("sidecar", true),
+      largest("supervisor", true),
+      largest("envoy", false),
+      largest("envoy", true),
+    ];
+    expect(told).toHaveLength(seen.length);
+    for (const [index, megabytes] of seen.entries()) {
+      expect(Math.abs(megabytes - (told[index] ?? 0)) / megabytes).toBeLessThan(0.1);
+    }
   });
 });
