@@ -88,6 +88,12 @@ beforeAll(async () => {
 });
 afterAll(() => upstream.close());
 
+/** No two organizations have one name: what makes one finds its name free. */
+async function makeRoomFor(command: string): Promise<void> {
+  if (!/\/api\/organizations .*-d /s.test(command)) return;
+  await getStack().admin("PATCH", `/api/organizations/${organization.id}`, { name: "Acme of before" });
+}
+
 /** With the addresses of this stack in place of the usual ones. */
 function runAsItStands(command: string): Promise<{ stdout: string }> {
   const { dir, baseUrl, adminUrl, adminToken } = getStack();
@@ -109,6 +115,7 @@ function runAsItStands(command: string): Promise<{ stdout: string }> {
 
 describe("the documents", () => {
   it.each(RUN)("$page: $command", async ({ command }) => {
+    await makeRoomFor(command);
     const { stdout } = await runAsItStands(command).catch((error: { stdout?: string; stderr?: string }) => {
       throw new Error(`${error.stdout ?? ""}${error.stderr ?? ""}`);
     });
