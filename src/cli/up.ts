@@ -2,8 +2,8 @@ import type { Command } from "commander";
 import type { Config } from "../config/schema.ts";
 import { entryFile } from "../package-files.ts";
 import { cleanText } from "../plain-text.ts";
-import { CommandError } from "./management/command-error.ts";
 import { openScreen } from "./terminal/screen.ts";
+import { chooseConfig, type UpConfigOptions } from "./up-config.ts";
 
 /** `up`: the whole stack on one machine. */
 export function addUpCommand(program: Command): void {
@@ -12,10 +12,14 @@ export function addUpCommand(program: Command): void {
     .summary("start the whole stack on this machine")
     .description(
       "Starts a private Redis (unless the configuration names one), the gateway and Envoy, and prints base URL, API key, " +
-        "dashboard and a request to paste. Without --config: a demo model, ports 10000 and 10001, data in ./data. " +
+        "dashboard and a request to paste. Without --config: the gateway.yaml of this folder, or, where there is none, a " +
+        "demo model, ports 10000 and 10001, data in ./data. " +
         "Ctrl-C stops everything; the data stays.",
     )
-    .option("--config <file>", "gateway.yaml; its relative paths are resolved against its folder")
+    .option(
+      "--config <file>",
+      "default: gateway.yaml of this folder, unless it refers to secrets; its relative paths are resolved against its folder",
+    )
     .option(
       "--upstream <url>",
       "base URL of a model server that runs, http://127.0.0.1:8000/v1: its models are asked for and written into a " +
@@ -26,17 +30,14 @@ export function addUpCommand(program: Command): void {
     .action((options: UpCommandOptions) => upAction(options));
 }
 
-interface UpCommandOptions {
-  readonly config?: string;
-  readonly upstream?: string;
-  readonly upstreamKeyEnv?: string;
+interface UpCommandOptions extends UpConfigOptions {
   readonly json?: true;
 }
 
 async function upAction(options: UpCommandOptions): Promise<void> {
   const { launch } = await import("../launcher/launch.ts");
   const code = await launch({
-    configFile: await writeFirstConfigFile(options),
+    configFile: await chooseConfig(options),
     json: options.json === true,
     entry: entryFile(),
     afterStart: tellProblems,
@@ -54,20 +55,4 @@ async function tellProblems(config: Config): Promise<void> {
     return `  ${screen.paint("bad", cleanText(message))}${fix === null ? "" : ` → ${cleanText(fix)}`}\n`;
   });
   process.stderr.write(`What is wrong already:\n${lines.join("")}\n`);
-}
-
-/** The configuration to start with: the one that is given, or made for `--upstream`; null for the built-in one. */
-async function writeFirstConfigFile(options: UpCommandOptions): Promise<string | null> {
-  const { config, upstream, upstreamKeyEnv = null } = options;
-  if (upstream === undefined) {
-    if (upstreamKeyEnv === null) return config ?? null;
-    throw new CommandError(
-      "`--upstream-key-env` goes with `--upstream`; in a gateway.yaml write `credential`.",
-    );
-  }
-  const { writeFirstConfig } = await import("../launcher/first-config/write-first-config.ts");
-  const file = config ?? "gateway.yaml";
-  const notice = (line: string): void => void process.stderr.write(`${cleanText(line)}\n`);
-  await writeFirstConfig({ upstream, keyVariable: upstreamKeyEnv, file, notice });
-  return file;
 }

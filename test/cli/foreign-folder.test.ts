@@ -1,6 +1,15 @@
 /** Commands that are run in a folder of somebody else's: a clone, an unpacked archive. */
 import { execFileSync } from "node:child_process";
-import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
@@ -213,6 +222,36 @@ describe("doctor in somebody else's folder", () => {
     writeConfig({ more: `${redis}, password: {env: PRODUCTION_KEY}}` });
     expect((await igw("doctor --config gateway.yaml")).stdout).toContain("redis");
     expect(received).toContain(SECRET);
+  });
+});
+
+describe("up in somebody else's folder", () => {
+  it.each([
+    { name: "a variable of the user's for an upstream", make: () => writeConfig() },
+    {
+      name: "the data of another gateway of the user's",
+      make: () => {
+        writeConfig({ more: "data_dir: ../production" });
+        const file = join(folder, "gateway.yaml");
+        write(file, readFileSync(file, "utf8").replace(", credential: {env: PRODUCTION_KEY}", ""));
+      },
+    },
+  ])("starts nothing with $name, and says how to, and how to get the demo", async ({ make }) => {
+    make();
+    const { code, stdout, stderr } = await igw("up");
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain(`${join(folder, "gateway.yaml")} was found in this folder and not named`);
+    expect(stderr).toContain("`up --config gateway.yaml`");
+    expect(stderr).toContain("The demo model starts in a folder without");
+    expect(existsSync(join(folder, "data"))).toBe(false);
+  });
+
+  it("tells every mistake of its configuration in place of the demo", async () => {
+    write(join(folder, "gateway.yaml"), "catalog: []\n");
+    const { code, stderr } = await igw("up");
+    expect(code).toBe(1);
+    expect(stderr).toContain("upstreams");
+    expect(existsSync(join(folder, "data"))).toBe(false);
   });
 });
 

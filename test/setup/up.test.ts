@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { parse } from "yaml";
 import { type Child, startChild } from "../support/child.ts";
 import { send, type SendOptions } from "../support/http.ts";
 import { startDemoUpstream } from "../../src/demo/upstream.ts";
@@ -73,6 +74,21 @@ describe("inference-gateway up", () => {
   it("serves the first request as soon as it has printed its line", async () => {
     const { ready } = await startReal();
     expect((await ask(ready)).status).toBe(200);
+  });
+
+  it("starts with the gateway.yaml of its folder when none is named, and says so", async () => {
+    const folder = createTestFolder();
+    const configFile = await writeRealConfig(folder);
+    const child = startChild(process.execPath, [join(REPOSITORY, "src/setup/start.js"), "--json"], {
+      cwd: folder,
+    });
+    endWithTest(child);
+    const ready = (await waitForReadyLine(stackIn(folder, child))) as Record<string, string>;
+    const { listen } = parse(readFileSync(configFile, "utf8")) as { listen: { port: number } };
+    expect(ready["base_url"]).toBe(`http://127.0.0.1:${listen.port}`);
+    expect((await ask(ready)).status).toBe(200);
+    expect(child.stderr).toContain(`Starting with ${configFile}; the demo model starts in a folder without`);
+    expect(existsSync(join(folder, "data/gateway.yaml"))).toBe(false);
   });
 
   it("keeps key, token and data over a stop and a second start, whose banner has a command that works as it stands", async () => {
