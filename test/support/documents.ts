@@ -15,6 +15,12 @@ const PAGES = [
     .map((name) => `docs/${name}`),
 ];
 
+interface Page {
+  readonly page: string;
+  /** Without its blocks of code. */
+  readonly prose: string;
+}
+
 interface CodeBlock {
   readonly page: string;
   readonly language: string;
@@ -33,12 +39,16 @@ export function listCodeBlocks(): CodeBlock[] {
   );
 }
 
+/** What people read. */
+export function listPages(): Page[] {
+  return PAGES.map((page) => ({ page, prose: readPage(page).replace(/^ *```.*?^ *```$/gms, "") }));
+}
+
 /** Every piece of code within a sentence, without its backticks. */
 export function listCodeSpans(): { readonly page: string; readonly text: string }[] {
-  return PAGES.flatMap((page) => {
-    const prose = readPage(page).replace(/^ *```.*?^ *```$/gms, "");
-    return Array.from(prose.matchAll(/`([^`\n]+)`/g), ([, text = ""]) => ({ page, text }));
-  });
+  return listPages().flatMap(({ page, prose }) =>
+    Array.from(prose.matchAll(/`([^`\n]+)`/g), ([, text = ""]) => ({ page, text })),
+  );
 }
 
 function readPage(page: string): string {

@@ -1,0 +1,36 @@
+import { existsSync } from "node:fs";
+import { posix } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+import { listPages } from "../../support/documents.ts";
+
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+const pages = listPages();
+
+/** As GitHub names a heading's place: "`GET /metrics`, who may" → "get-metrics-who-may". */
+function placeOf(heading: string): string {
+  const text = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").toLowerCase();
+  return text.replace(/[^\p{L}\p{N}_\- ]/gu, "").replaceAll(" ", "-");
+}
+
+const places = new Map(
+  pages.map(({ page, prose }) => [
+    page,
+    new Set(Array.from(prose.matchAll(/^#+ (.+)$/gm), ([, heading = ""]) => placeOf(heading))),
+  ]),
+);
+
+it("links of the documents lead to files and headings that there are", () => {
+  const links = pages.flatMap(({ page, prose }) =>
+    Array.from(prose.matchAll(/\]\(([^)\s]+)\)/g), ([, link = ""]) => ({ page, link })),
+  );
+  const own = links.filter(({ link }) => !/^(?:https?|mailto):/.test(link));
+  const lost = own.filter(({ page, link }) => {
+    const [path = "", place] = link.split("#");
+    const target = path === "" ? page : posix.join(posix.dirname(page), path);
+    if (!existsSync(`${ROOT}${target}`)) return true;
+    return place !== undefined && places.get(target)?.has(place) === false;
+  });
+  expect(lost).toEqual([]);
+  expect(own.length).toBeGreaterThan(100);
+});
