@@ -1,7 +1,13 @@
 /** Strict caps before answers that tell no usage: what is estimated is never more than what was held. */
 import { describe, expect, it } from "vitest";
 import { withChatStack } from "../support/chat-stack.ts";
-import { finishChunk, type ScriptedAnswer, textChunk, textCompletion } from "../support/scripted-answer.ts";
+import {
+  finishChunk,
+  type ScriptedAnswer,
+  textChunk,
+  textCompletion,
+  usageChunk,
+} from "../support/scripted-answer.ts";
 import type { CreatedKey } from "../support/test-key.ts";
 import { waitFor } from "../support/wait.ts";
 import { GOLD_MODEL, MESSAGES_PATH, METERED_CATALOG, readSpend } from "./metering-figures.ts";
@@ -69,6 +75,36 @@ async function sendAndSettle(key: CreatedKey, body: string, leaves: boolean) {
     return items[0];
   });
 }
+
+describe("a request whose upstream tells more of its prompt than was held, and no output", () => {
+  it("is charged what was held, and says so with its price and in words", async () => {
+    const key = await chat.stack.createKey({ hardCapCents: CAP_CENTS }, { strictCaps: true });
+    const usage = usageChunk({ promptTokens: 5_000, cachedTokens: 0, completionTokens: 0 });
+    chat.upstream.answer({ kind: "events", events: [usage, ...WORDS, finishChunk()] });
+    const body = { model: GOLD_MODEL, max_tokens: 1, stream: true, messages: messages("hi") };
+    const answer = await chat.send({ key: key.key, body });
+    expect(answer.status).toBe(200);
+    const path = `/api/organizations/${key.organizationId}/requests/${String(answer.headers["x-request-id"])}`;
+    const request = await waitFor("its charge", () => chat.stack.admin("GET", path).catch(() => null));
+    const cents = Number(request["cost_microcents"]) / 1_000_000;
+    expect([cents > 0, cents <= HELD_CENTS]).toEqual([true, true]);
+    expect(request).toMatchObject({
+      estimated: true,
+      checks: [{ name: "price", figures: { bounded_by: "hold" } }],
+      explanation: {
+        checks: [{ text: expect.stringContaining("no more than what was held for it is charged") as string }],
+        cost: {
+          parts: expect.arrayContaining([
+            expect.objectContaining({
+              name: "more than was held for it under strict caps",
+              amount: expect.stringMatching(/^-/u) as string,
+            }),
+          ]) as object[],
+        },
+      },
+    });
+  });
+});
 
 describe.each(BODIES)("a request with $name, under strict caps", ({ body, blanks }) => {
   it.each(ENDINGS)(

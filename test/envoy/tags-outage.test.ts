@@ -1,5 +1,6 @@
 /** Tags of requests that outlive Redis or their worker: they count where they would have counted. */
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { createKey } from "../../src/auth/key-format.ts";
 import { CHAT_PATH, chatBody } from "../support/chat-stack.ts";
 import { type HttpAnswer, send, type SendOptions } from "../support/http.ts";
 import { textChunk, textCompletion } from "../support/scripted-answer.ts";
@@ -49,6 +50,13 @@ it("tags of requests in an outage of Redis are replayed from the spool into thei
   const statuses = await Promise.all(
     ["team=a", "team=b", "team=b"].map(async (tags) => (await post(key, tags)).status),
   );
+  // In the grace time the gateway is ready, though it refuses who it does not know.
+  const unknown = await send(stack.baseUrl, {
+    path: "/v1/models",
+    headers: { authorization: `Bearer ${createKey()}` },
+  });
+  expect(unknown.status).toBe(503);
+  expect((await send(stack.baseUrl, { path: "/readyz" })).status).toBe(200);
   await stack.redis.restart();
   expect(statuses).toEqual([200, 200, 200]);
   const costs = await waitFor("the spool to be sent", () => readCosts(key, (spent) => spent === 4n * COST), {
