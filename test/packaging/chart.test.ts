@@ -81,11 +81,27 @@ async function template(values: string, ...more: string[]): Promise<Map<string, 
   );
 }
 
+/** Paths of the switches that are off in `values` with `changed` laid over them. */
+function listOff(values: unknown, changed: unknown, path = ""): string[] {
+  if (typeof values === "boolean") return (changed ?? values) === true ? [] : [path];
+  if (typeof values !== "object" || values === null || Array.isArray(values)) return [];
+  const own = (changed ?? {}) as Readonly<Record<string, unknown>>;
+  return Object.entries(values).flatMap(([key, value]) =>
+    listOff(value, own[key], path === "" ? key : `${path}.${key}`),
+  );
+}
+
 describe("deploy/helm", () => {
   it("names the version of the program", () => {
     const chart = parse(readFileSync(`${CHART}Chart.yaml`, "utf8")) as { appVersion: string };
     const program = JSON.parse(readFileSync(`${CHART}../../package.json`, "utf8")) as { version: string };
     expect(chart.appVersion).toBe(program.version);
+  });
+
+  it("has every switch on in the values that docs/deploy.md says so of", () => {
+    const read = (file: string) => parse(readFileSync(`${CHART}${file}`, "utf8")) as unknown;
+    expect(listOff(read("values.yaml"), read(FULL))).toEqual([]);
+    expect(listOff(read("values.yaml"), {})).toContain("serviceMonitor.enabled");
   });
 
   it("says of the program what package.json and the image's label say", () => {
