@@ -14,7 +14,7 @@ import { listCodeBlocks, listCodeSpans } from "../support/documents.ts";
 import { CHAT_MODEL } from "../support/gateway-config.ts";
 import { waitFor } from "../support/wait.ts";
 import { withStack } from "../support/with-stack.ts";
-import { environmentOfCli } from "./run-cli.ts";
+import { environmentOfCli, runCli } from "./run-cli.ts";
 
 const run = promisify(execFile);
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
@@ -30,10 +30,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "git clone": "builds another gateway from its source",
   "npx tsx test/bench/": "takes minutes, and fills a Redis",
   "KEY=$(printf %s": "wants an event that was received: test/alerts/documentation.test.ts",
-  "inference-gateway config check --config gateway.yaml --envoy":
-    "shows what a bootstrap with a mistake gets: test/envoy/config-check-envoy.test.ts",
-  "inference-gateway config check --config gateway.yaml":
-    "shows what a file with two mistakes gets: test/cli/config-check.test.ts",
+  "inference-gateway config check": "shows what files with mistakes get: below",
   "docker compose": "wants a container engine: test/packaging/compose.test.ts",
   "KEY=$(docker compose": "wants a container engine: test/packaging/compose.test.ts",
   "curl localhost:10000": "wants the containers: test/packaging/compose.test.ts",
@@ -111,6 +108,51 @@ function runAsItStands(command: string): Promise<{ stdout: string }> {
   // curl takes an error's status for a success.
   const strict = 'curl() { command curl --silent --show-error --fail-with-body "$@"; }\n';
   return run("bash", ["-euo", "pipefail", "-c", strict + script], { cwd: dir, env, timeout: 60_000 });
+}
+
+/** The two mistakes of docs/configuration.md. */
+const BAD_FILE = `
+upstreams: [{ name: local, url: "http://127.0.0.1:8000" }]
+catalog:
+  - id: acme/echo-small
+    upstream: local
+    upstrem_model: echo
+    context_window: 128000
+    max_output_tokens: 8192
+    prices:
+      USD: { input: 2.50, output: "10.00" }
+`;
+
+describe("what the documents show of files with mistakes", () => {
+  /** A session of `config check` at a prompt, and what it printed; lines of a file may be others. */
+  const sessions = listCodeBlocks().flatMap(({ page, language, text }) => {
+    const [, command = "", shown = ""] =
+      /^\$ inference-gateway (config check [^\n]*)\n(.*)$/s.exec(text) ?? [];
+    return language === "console" && command !== "" ? [{ page, command, shown: withoutLines(shown) }] : [];
+  });
+
+  it.each(sessions)("is what is printed: $page", async ({ command, shown }) => {
+    const stack = getStack();
+    const folder = join(stack.dir, "mistakes");
+    mkdirSync(folder, { recursive: true });
+    const isOfEnvoy = command.includes("--envoy");
+    const rendered = await runAsItStands(`inference-gateway envoy render --config ${stack.configFile}`);
+    const bootstrap = rendered.stdout.replace("normalize_path: true", "normalize_path: false");
+    writeFileSync(join(folder, "my-envoy.yaml"), bootstrap);
+    if (isOfEnvoy) copyFileSync(stack.configFile, join(folder, "gateway.yaml"));
+    else writeFileSync(join(folder, "gateway.yaml"), BAD_FILE);
+    const args = [...command.split(" "), ...(isOfEnvoy ? ["--no-validate"] : [])];
+    const { code, stdout, stderr } = await runCli(args, { cwd: folder });
+    expect([code, withoutLines(stdout + stderr)]).toEqual([1, shown]);
+  });
+
+  it("are two", () => {
+    expect(sessions).toHaveLength(2);
+  });
+});
+
+function withoutLines(text: string): string {
+  return text.replaceAll(/(?<=line )\d+/g, "…");
 }
 
 describe("the documents", () => {
