@@ -17,17 +17,20 @@ const SERVING = Buffer.from([0x08, 0x01]);
 type Address = { readonly path: string } | { readonly host: string; readonly port: number };
 
 export async function checkWorkers(config: Config): Promise<DoctorFinding[]> {
-  const count = resolveWorkerCount(config.sidecar.workers);
-  return Promise.all(Array.from({ length: count }, (_, index) => checkWorker(config, index)));
+  return Promise.all(addressesOfWorkers(config).map(checkWorker));
 }
 
-async function checkWorker({ sidecar }: Config, index: number): Promise<DoctorFinding> {
-  const check = `worker.${index}`;
+export function addressesOfWorkers({ sidecar }: Config): readonly Address[] {
   const { tcp, sockets } = sidecar;
-  const address: Address =
+  return Array.from({ length: resolveWorkerCount(sidecar.workers) }, (_, index) =>
     tcp === null
       ? { path: join(sockets, workerSocketName(index)) }
-      : { host: tcp.host, port: tcp.port + index };
+      : { host: tcp.host, port: tcp.port + index },
+  );
+}
+
+async function checkWorker(address: Address, index: number): Promise<DoctorFinding> {
+  const check = `worker.${index}`;
   const where = "path" in address ? address.path : `${address.host}:${address.port}`;
   if ("path" in address) {
     const file = await stat(address.path).catch(() => null);

@@ -15,6 +15,7 @@ import { checkUpstreams } from "./check-network.ts";
 import { checkCredentials, checkUpstreamState } from "./check-upstream-state.ts";
 import { checkSmtp, checkWebhooks } from "./check-notifications.ts";
 import { checkRedis, withRedis } from "./check-redis.ts";
+import { checkRunning } from "./check-running.ts";
 import { checkServers } from "./check-servers.ts";
 import { checkTemplates } from "./check-templates.ts";
 import { checkWorkers } from "./check-workers.ts";
@@ -51,6 +52,7 @@ type Checks = Readonly<Record<string, () => Promise<DoctorFinding[]>>>;
 
 function listChecks(config: Config): Checks {
   return {
+    gateway: () => checkRunning(config),
     "configuration.running": () => checkConfiguration(config),
     redis: () =>
       withRedis(config, async (client) => [

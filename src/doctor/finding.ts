@@ -13,6 +13,9 @@ const warningThat = (meaning: string): Kind => ({ level: "warning", meaning });
 /** Everything that can be wrong. A test provokes each of them. */
 export const FINDINGS = {
   configuration_invalid: problemThat("A mistake in the configuration; nothing else is looked at."),
+  gateway_not_running: problemThat(
+    "No gateway runs with this configuration: workers and Envoy do not answer for that.",
+  ),
   configuration_refused: problemThat("The changed file is not in force: the running gateway refused it."),
   configuration_waits: warningThat("Fields of the file have changed that count after a restart."),
   check_failed: problemThat("A part could not be looked at: no right to, or no end in time."),

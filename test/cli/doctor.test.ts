@@ -6,10 +6,17 @@ import { parse, stringify } from "yaml";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checkFilters } from "../../src/doctor/check-envoy.ts";
 import type { DoctorFinding } from "../../src/doctor/finding.ts";
+import { catalogEntry } from "../support/gateway-config.ts";
 import { type ScriptedUpstream, startUpstream } from "../support/upstream.ts";
 import { withStack } from "../support/with-stack.ts";
 import { createDoctorWorld, type DoctorWorld, type Report } from "./doctor/provocation.ts";
 import { runCli } from "./run-cli.ts";
+
+/** A gateway that has never run. */
+const NOWHERE = {
+  upstreams: [{ name: "local", url: "http://127.0.0.1:2" }],
+  catalog: [catalogEntry()],
+};
 
 let world: DoctorWorld;
 beforeAll(async () => {
@@ -36,6 +43,20 @@ describe("inference-gateway doctor, where nothing runs", () => {
     expect(upstream.message).toContain(`http://127.0.0.1:${world.closedPort}`);
     const untold = report.findings.filter(({ level, fix }) => level !== "ok" && (fix ?? "").length < 20);
     expect(untold).toEqual([]);
+  });
+
+  it("says first that no gateway runs, before what follows from that", async () => {
+    const { findings } = await world.examine();
+    const problems = findings.filter(({ level }) => level === "problem").map(({ code }) => code);
+    expect(problems[0]).toBe("gateway_not_running");
+    expect(problems).toContain("worker_silent");
+    const folder = await world.createFolder();
+    writeFileSync(join(folder, "gateway.yaml"), stringify(NOWHERE));
+    const { code, stdout } = await runCli(["doctor"], { cwd: folder });
+    expect([code, stdout.split("\n")[0]]).toEqual([
+      1,
+      expect.stringMatching(/^PROBLEM {2}gateway: No gateway runs with this configuration/),
+    ]);
   });
 
   it("finds a sound Redis in order: reachable, persistent, without eviction, fast, with the right time", async () => {
@@ -97,6 +118,7 @@ describe("inference-gateway doctor, beside a running gateway", () => {
     const env = { FORCE_COLOR: "1" };
     const result = await runCli(["doctor", "--config", stack().configFile], { env });
     expect(result.stdout).toContain("\u001b[32mok     \u001b[0m  configuration: ");
+    expect(result.stdout).not.toContain("No gateway runs");
     expect(stripVTControlCharacters(result.stdout)).toMatch(/^0 problems, \d+ warnings?, \d+ in order$/m);
     expect(result.code).toBe(0);
   });

@@ -1,0 +1,25 @@
+/** Whether a gateway runs at all: without one, everything else that does not answer follows from that. */
+import type { Config } from "../config/schema.ts";
+import { type Target, tryConnect } from "../connect.ts";
+import { addressesOfWorkers } from "./check-workers.ts";
+import { type DoctorFinding, found } from "./finding.ts";
+import { envoyAdminSocket } from "./read-envoy-admin.ts";
+
+/** Nothing where any part of it takes a connection: one that hangs is told by its own check. */
+export async function checkRunning(config: Config): Promise<DoctorFinding[]> {
+  const addresses = [...addressesOfWorkers(config), { path: envoyAdminSocket(config) }];
+  const isThere = await Promise.all(addresses.map(isListening));
+  if (isThere.includes(true)) return [];
+  const message = `No gateway runs with this configuration: no worker and no Envoy takes a connection (${config.sidecar.sockets}).`;
+  const fix =
+    "Start it: `inference-gateway up`, or `serve` beside an Envoy of your own, with this configuration. What is said " +
+    "below of workers, Envoy, a private Redis and its own addresses ends with that.";
+  return [found("gateway_not_running", "gateway", { message, fix })];
+}
+
+async function isListening(address: Target["address"]): Promise<boolean> {
+  return tryConnect({ address }).then(
+    () => true,
+    () => false,
+  );
+}
