@@ -2,6 +2,8 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chatBody, CHAT_PATH } from "../support/chat-stack.ts";
+import { findFreePort } from "../support/free-port.ts";
+import { catalogEntry } from "../support/gateway-config.ts";
 import { type ScriptedUpstream, startUpstream } from "../support/upstream.ts";
 import { waitFor } from "../support/wait.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
@@ -10,15 +12,25 @@ import { CHROMIUM, expectAccessible, signIn, SKIPPED_WHY, withBrowser } from "./
 
 const DELIVERY_TIMEOUT_MS = 20_000;
 const FAILURES_IN_A_ROW = 3;
+const QUIET_MODEL = "acme/quiet";
+/** More than a page of the list has. */
+const BUSY_REQUESTS = 60;
 
 describe.skipIf(CHROMIUM === null)(`what needs attention${SKIPPED_WHY}`, () => {
   let upstream: ScriptedUpstream;
   let receiver: WebhookReceiver;
+  /** Nothing listens there at first. */
+  let quietPort = 0;
   const getStack = withStack(async () => {
     upstream = await startUpstream();
     receiver = await startWebhookReceiver();
+    quietPort = await findFreePort();
     return {
-      upstreams: [{ name: "local", url: upstream.url, path_prefix: "/v1" }],
+      upstreams: [
+        { name: "local", url: upstream.url, path_prefix: "/v1" },
+        { name: "quiet", url: `http://127.0.0.1:${quietPort}`, path_prefix: "/v1" },
+      ],
+      catalog: [catalogEntry(), catalogEntry({ id: QUIET_MODEL, upstream: "quiet" })],
       overrides: { notifications: { webhooks: { allow_private_networks: true } } },
     };
   });
@@ -154,6 +166,42 @@ describe.skipIf(CHROMIUM === null)(`what needs attention${SKIPPED_WHY}`, () => {
       await show(path);
       return (await entries().count()) === 0 ? true : null;
     });
+  });
+
+  it("an upstream that is seldom asked and always fails, beside a busy one: why, and its requests", async () => {
+    const path = await createOrganization({ name: "Seldom" });
+    const { key } = await createKey(path, { name: "ci" });
+    const send = (model?: string) =>
+      getStack().send({ path: CHAT_PATH, key, body: chatBody(model === undefined ? {} : { model }) });
+    const expectEntry = async (text: RegExp) => {
+      await waitFor("the entry", async () => {
+        await show(path);
+        return text.test((await entries().allTextContents()).join("\n")) ? true : null;
+      });
+      expect(await entries().count()).toBe(1);
+    };
+    expect((await send(QUIET_MODEL)).status).toBe(503);
+    await expectEntry(
+      /^The upstream quiet is failing: the one request that went there within a day has failed, at 2/,
+    );
+    expect((await send(QUIET_MODEL)).status).toBe(503);
+    await Promise.all(Array.from({ length: BUSY_REQUESTS }, () => send()));
+    await expectEntry(
+      /^The upstream quiet is failing: both requests that went there within a day have failed, the last at 2[\d-]+ [\d:]+ UTC\. The upstream quiet refused the connection: nothing listens at its address\./,
+    );
+    const { pathname, search } = await follow("The upstream quiet is failing", "See these requests");
+    expect(pathname + search).toBe(`${path}/requests?upstream=quiet&status=5xx`);
+    expect(await page.locator("#requests tbody tr").count()).toBe(2);
+    const alive = await startUpstream({ port: quietPort });
+    try {
+      expect((await send(QUIET_MODEL)).status).toBe(200);
+      await waitFor("the end of the entry", async () => {
+        await show(path);
+        return (await entries().count()) === 0 ? true : null;
+      });
+    } finally {
+      await alive.close();
+    }
   });
 
   it("an alert that cannot be delivered: the deliveries", async () => {

@@ -2,9 +2,10 @@
 import { KEY_SETTINGS } from "../../settings/key.ts";
 import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
 import type { ListedAlert } from "../../store/types/alerts.ts";
-import { formatLimit, formatMoney } from "../format.ts";
+import { formatLimit, formatMoney, formatTime } from "../format.ts";
+import { type FailingUpstream, JUDGED_REQUESTS } from "./failing-upstreams.ts";
 import { isBudgetReached, isCapReached, isOverCap, spendingOf } from "./spending.ts";
-import type { KeyView, OrganizationView, RequestView } from "./views.ts";
+import type { KeyView, OrganizationView } from "./views.ts";
 
 export interface Attention {
   readonly level: "bad" | "warn";
@@ -18,16 +19,11 @@ export interface AttentionInput {
   readonly forecastMicrocents: number | null;
   readonly keys: readonly KeyView[];
   readonly alerts: readonly ListedAlert[];
-  /** The last ones, newest first. */
-  readonly requests: readonly RequestView[];
-  readonly nowMs: number;
+  readonly failing: readonly FailingUpstream[];
 }
 
 /** Further keys are counted. */
 const MOST_KEYS = 5;
-/** An upstream that failed so often in a row is down. */
-const FAILURES_IN_A_ROW = 3;
-const RECENT_MS = 3_600_000;
 
 export function listAttention(input: AttentionInput): readonly Attention[] {
   const found = [
@@ -115,28 +111,22 @@ function isFailing({ state, lastError }: ListedAlert["deliveries"]["email"]): bo
   return state !== "off" && state !== "delivered" && lastError !== null;
 }
 
-/** Upstreams whose last requests of this organization have all failed. */
-function ofUpstreams({ organization, requests, nowMs }: AttentionInput): Attention[] {
-  const last = new Map<string, RequestView[]>();
-  for (const request of requests) {
-    if (request.upstream === null || Date.parse(request.recorded_at) < nowMs - RECENT_MS) continue;
-    const own = last.get(request.upstream.name) ?? [];
-    last.set(request.upstream.name, own);
-    if (own.length < FAILURES_IN_A_ROW) own.push(request);
-  }
-  return [...last].flatMap(([name, own]): Attention[] => {
-    if (own.length < FAILURES_IN_A_ROW || !own.every(isUpstreamFailure)) return [];
-    return [
-      {
-        level: "bad",
-        text: `The upstream ${name} is failing: the last ${FAILURES_IN_A_ROW} requests that went there ended with 500 or more.`,
-        label: "See these requests",
-        path: `/organizations/${organization.id}/requests?upstream=${encodeURIComponent(name)}&status=5xx`,
-      },
-    ];
+function ofUpstreams({ organization, failing }: AttentionInput): Attention[] {
+  return failing.map(({ name, failures, lastMs, isServerError, cause }) => {
+    const path = `/organizations/${organization.id}/requests?upstream=${encodeURIComponent(name)}`;
+    const why = cause === null ? "" : ` ${cause.slice(0, 1).toUpperCase()}${cause.slice(1)}.`;
+    const newest = `at ${formatTime(new Date(lastMs).toISOString())}`;
+    return {
+      level: failures < JUDGED_REQUESTS ? "warn" : "bad",
+      text: `The upstream ${name} is failing: ${FAILED[failures] ?? `the last ${failures} requests that went there have failed, the last`} ${newest}.${why}`,
+      label: "See these requests",
+      path: isServerError ? `${path}&status=5xx` : path,
+    };
   });
 }
 
-function isUpstreamFailure({ status }: RequestView): boolean {
-  return status !== null && status >= 500;
-}
+/** Where it has fewer requests than are looked at. */
+const FAILED: Readonly<Record<number, string>> = {
+  1: "the one request that went there within a day has failed,",
+  2: "both requests that went there within a day have failed, the last",
+};

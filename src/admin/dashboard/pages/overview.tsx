@@ -4,6 +4,7 @@ import type { Child } from "hono/jsx";
 import { monthAt } from "../../../calendar.ts";
 import { readKeyNames } from "../../api/read-key-names.ts";
 import { type Attention, listAttention } from "../attention.ts";
+import { findFailingUpstreams } from "../failing-upstreams.ts";
 import { formatLimit, formatMoney, formatTickMoney, monthName } from "../../format.ts";
 import { listDays, measureProgress } from "../month-figures.ts";
 import { MAX_KEY_PAGES } from "../name-keys.ts";
@@ -24,21 +25,20 @@ import { addDays } from "../usage-range.ts";
 import type { KeyView, RequestPageView, UsageRowView } from "../views.ts";
 
 const SHOWN_ALERTS = 5;
-/** Looked through for upstreams that fail. */
-const LAST_REQUESTS = "50";
 
 async function showOverview(page: OrganizationPageCall): Promise<PageAnswer> {
   const { id, currency } = page.organization;
-  const [usage, { items: keys }, requests, alerts] = await Promise.all([
+  const { store } = page.options;
+  const [usage, { items: keys }, requests, failing, alerts] = await Promise.all([
     readUsage(page, "day,key,model"),
     readList<KeyView>(page.api, "GET /api/organizations/{organization}/keys", MAX_KEY_PAGES),
-    page.api("GET /api/organizations/{organization}/requests", { query: { limit: LAST_REQUESTS } }),
+    page.api("GET /api/organizations/{organization}/requests", { query: { limit: "1" } }),
+    findFailingUpstreams(store, id, page.nowMs),
     readAlerts(page),
   ]);
   const rows = usage.data;
-  const lastRequests = (requests.body as RequestPageView).data;
   const names = await readKeyNames(
-    page.options.store,
+    store,
     id,
     rows.map((row) => row.key_id ?? null),
   );
@@ -49,10 +49,9 @@ async function showOverview(page: OrganizationPageCall): Promise<PageAnswer> {
     forecastMicrocents: progress.forecastMicrocents,
     keys,
     alerts: alerts ?? [],
-    requests: lastRequests,
-    nowMs: page.nowMs,
+    failing,
   });
-  const isUnused = rows.length === 0 && lastRequests.length === 0;
+  const isUnused = rows.length === 0 && (requests.body as RequestPageView).data.length === 0;
   return showPage(
     <Layout page={page} title="Overview" section="overview">
       <AttentionList entries={attention} />
