@@ -1,7 +1,9 @@
 import { formatTime } from "../calendar.ts";
+import { sayReason } from "../envoy-reasons/reason.ts";
+import { explainCause } from "../envoy-reasons/upstream-cause.ts";
 import { formatJsonText } from "../json-text.ts";
 import { timeOfId } from "../store/ids.ts";
-import type { RequestWay } from "../store/types/reporting.ts";
+import type { RequestWay, UpstreamEnd } from "../store/types/reporting.ts";
 import type { BilledRequest } from "../store/types/settlement.ts";
 import { formatChargedPrice } from "../pricing/charged-price.ts";
 import type { ChosenRates } from "../pricing/price.ts";
@@ -63,6 +65,7 @@ export function formatRequestLogLine(request: LoggedRequest, settledAtMs: number
     `,"first_token_ms":${timeline?.firstTokenMs ?? null}` +
     `,"upstream":${formatJsonText(upstream?.name ?? null)}` +
     `,"upstream_status":${upstream?.status ?? null}` +
+    `,"upstream_reason":${formatJsonText(upstream === null ? null : formatReason(upstream))}` +
     `,"upstream_cause":${formatJsonText(upstream?.cause ?? null)}` +
     `,"month":"${identity.month}"` +
     `,"day":"${identity.day}"` +
@@ -82,6 +85,12 @@ export function formatRequestLogLine(request: LoggedRequest, settledAtMs: number
     `,"prices":${price === null ? null : formatChargedPrice(price)}` +
     `,"cost_microcents":${request.costMicrocents}}`
   );
+}
+
+/** For people, where Envoy said the cause; null: there is none, or it is in the upstream's own words. */
+function formatReason({ name, status, cause }: UpstreamEnd): string | null {
+  const reason = cause === null ? null : explainCause(status, cause);
+  return reason === null ? null : sayReason(reason, name);
 }
 
 /** Null: without tags, or decided later by Redis, which was out of reach. */

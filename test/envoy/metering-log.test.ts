@@ -62,6 +62,7 @@ describe("the log of requests", () => {
       first_token_ms: null,
       upstream: "local",
       upstream_status: 200,
+      upstream_reason: null,
       upstream_cause: null,
       month: today.slice(0, 7),
       day: today,

@@ -1,6 +1,6 @@
 /** Why requests fail at their upstreams, as people read it: from the real Envoy's words to the page, the API and commands. */
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -16,6 +16,7 @@ import { send } from "../support/http.ts";
 import type { SideEnvoy } from "../support/side-envoy.ts";
 import { createTestAuthority, type TestAuthority } from "../support/tls.ts";
 import { type ScriptedUpstream, startUpstream } from "../support/upstream.ts";
+import { waitFor } from "../support/wait.ts";
 import { withStack } from "../support/with-stack.ts";
 import { findEnvoy } from "./edge/envoy-binary.ts";
 import { startImpatientEnvoy } from "./edge/impatient-envoy.ts";
@@ -206,6 +207,18 @@ describe("a request that fails at its upstream", () => {
       expect(rest.join("").replace(/\s/g, "")).toContain(upstream.envoy_details);
     },
   );
+
+  it("is told in words in the log of requests, before Envoy's own", async () => {
+    const id = await failAt("absent");
+    const folder = join(stack().dir, "data/requests");
+    const line = await waitFor("the line", async () => {
+      const files = (await readdir(folder)).map((file) => readFile(join(folder, file), "utf8"));
+      return (await Promise.all(files)).flatMap((text) => text.split("\n")).find((one) => one.includes(id));
+    });
+    const logged = JSON.parse(line) as Record<string, string | null>;
+    expect(logged["upstream_reason"]).toBe(`the upstream absent ${FAILURES[0]!.says}`);
+    expect(logged["upstream_cause"]).toMatch(FAILURES[0]!.envoy);
+  });
 
   it("is told in words where no answer comes in time", async () => {
     const { upstream, explanation } = await show(await failAt("silent", impatient!.baseUrl));

@@ -1,7 +1,6 @@
 /** What an upstream did with a request, in words; Envoy's own stand below them. */
 import { sayReason, type Reason } from "../../envoy-reasons/reason.ts";
-import { explainDetails } from "../../envoy-reasons/response-details.ts";
-import { FLAGS } from "../../envoy-reasons/response-flags.ts";
+import { explainCause } from "../../envoy-reasons/upstream-cause.ts";
 import type { UpstreamEnd } from "../../store/types/reporting.ts";
 import type { ExplainedRequest, UpstreamAnswer } from "./explained-request.ts";
 
@@ -15,12 +14,6 @@ export function describeUpstream({ name, status, cause }: UpstreamEnd): Upstream
 export function reasonOf({ upstream }: Pick<ExplainedRequest, "upstream">): Reason | null {
   if (upstream === null || upstream.envoy_details === null) return null;
   return explainCause(upstream.status, upstream.envoy_details);
-}
-
-/** Envoy does not say who fell silent; what was handed over whole and has no answer waits for its upstream. */
-function explainCause(status: number | null, details: string): Reason | null {
-  if (status === null && details.startsWith("stream_idle_timeout")) return FLAGS.UT;
-  return explainDetails(details);
 }
 
 /** What only the operator can end, by the code that the client is told. */

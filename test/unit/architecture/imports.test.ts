@@ -54,7 +54,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   limits: ["pricing", "store", "translation"],
   grace: ["limits", "store"],
   spool: ["store"],
-  "request-log": ["pricing", "store"],
+  "request-log": ["envoy-reasons", "pricing", "store"],
   settlement: ["catalog", "grace", "limits", "pricing", "request-log", "spool", "store", "translation"],
   exchange: ["auth", "catalog", "limits", "request-log", "settlement", "store", "telemetry", "translation"],
   alerts: ["config", "settings", "store"],
