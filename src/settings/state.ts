@@ -6,7 +6,7 @@ import type { OrganizationSettings } from "./organization.ts";
 export const KEY_STATES = ["active", "over_budget", "cap_reached", "expired", "disabled"] as const;
 export type KeyState = (typeof KEY_STATES)[number];
 
-export const ORGANIZATION_STATES = ["active", "over_budget", "cap_reached", "suspended"] as const;
+export const ORGANIZATION_STATES = ["active", "over_budget", "cap_reached", "suspended", "deleted"] as const;
 export type OrganizationState = (typeof ORGANIZATION_STATES)[number];
 
 export interface StateText {
@@ -23,6 +23,7 @@ const TEXTS: Readonly<Record<KeyState | OrganizationState, StateText>> = {
   expired: { words: "expired", level: "off" },
   disabled: { words: "disabled", level: "off" },
   suspended: { words: "suspended", level: "off" },
+  deleted: { words: "deleted", level: "off" },
 };
 
 type Limits = Pick<KeySettings, "hardCapCents" | "budgetCents">;
@@ -40,9 +41,10 @@ export function keyStateOf(
 
 /** The first reason for which the requests of all its keys are refused; past the budget they are not. */
 export function organizationStateOf(
-  settings: Limits & Pick<OrganizationSettings, "suspended">,
+  settings: Limits & Pick<OrganizationSettings, "suspended"> & { readonly deletedAtMs: number | null },
   spentMicrocents: bigint,
 ): OrganizationState {
+  if (settings.deletedAtMs !== null) return "deleted";
   return settings.suspended ? "suspended" : spendStateOf(settings, spentMicrocents);
 }
 

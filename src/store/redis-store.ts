@@ -6,7 +6,7 @@ import { monthAt } from "../calendar.ts";
 import type { StoreContext } from "./context.ts";
 import { createAuditStore } from "./management/audit.ts";
 import { createKeyStore } from "./management/key-store.ts";
-import { createOrganizationStore } from "./management/organizations.ts";
+import { createOrganizationStore } from "./management/organization-store.ts";
 import { createSessionStore } from "./management/sessions.ts";
 import { createTokenStore } from "./management/tokens.ts";
 import type { RedisClient } from "./redis/client.ts";

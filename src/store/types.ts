@@ -12,7 +12,7 @@
 import type { AdmissionStore } from "./types/admission.ts";
 import type { AlertStore, DeliveryStore } from "./types/alerts.ts";
 import type { AuditStore } from "./types/audit.ts";
-import type { KeyStore, OrganizationStore } from "./types/management.ts";
+import type { DeletedOrganizationStore, KeyStore, OrganizationStore } from "./types/management.ts";
 import type { RecentRequestStore, UsageStore } from "./types/reporting.ts";
 import type { SessionStore } from "./types/sessions.ts";
 import type { RequestStore, SpendFall } from "./types/settlement.ts";
@@ -25,6 +25,7 @@ export interface Store
     RecentRequestStore,
     UsageStore,
     OrganizationStore,
+    DeletedOrganizationStore,
     KeyStore,
     TokenStore,
     SessionStore,

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { API_ROUTES } from "../../src/admin/api/routes.ts";
 import { createId } from "../../src/store/ids.ts";
 import {
@@ -15,8 +15,13 @@ let organization = "";
 let other = "";
 let adminToken = "";
 let viewerToken = "";
+// Each test is in a minute of its own: wrong tokens are counted, and there are many routes to try them at.
+let minutes = 0;
+beforeEach(() => {
+  minutes += 1;
+});
 beforeAll(async () => {
-  admin = await startAdmin();
+  admin = await startAdmin({ nowMs: () => Date.now() + minutes * 60_000 });
   organization = await createOrganization(admin);
   other = await createOrganization(admin);
   adminToken = await createToken(admin, organization, "admin");

@@ -219,6 +219,7 @@ describe("--help", () => {
     ["org set"],
     ["org suspend"],
     ["org resume"],
+    ["org delete"],
     ["key create"],
     ["key list"],
     ["key show"],

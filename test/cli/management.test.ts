@@ -73,6 +73,21 @@ describe("org", () => {
     );
   });
 
+  it("deletes an organization, whose usage is read by its id and whose name is free again", async () => {
+    const name = uniqueName();
+    const id = (await ok("org create --name", name, "--currency USD --quiet")).stdout.trim();
+    const key = (await ok("key create --org", name, "--name ci --quiet")).stdout.trim();
+    expect((await ok("org delete", name, "--yes")).stdout).toContain(`usage show --org ${id}`);
+    expect((await admit(management.admin, key)).decision).toBe("unknown_key");
+    expect((await ok("org list --json")).stdout).not.toContain(id);
+    expect((await ok("org list --deleted --json")).stdout).toContain(id);
+    expect((await ok("org show", id)).stdout).toMatch(/state +deleted\n/);
+    expect((await ok("usage show --json --org", id)).json()).toMatchObject({ currency: "USD" });
+    const refused = await igw("org set", id, "--budget 5");
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("was deleted at")]);
+    await ok("org create --name", name, "--currency USD");
+  });
+
   it("prints nothing but the id with --quiet, and a webhook's secret once", async () => {
     const name = uniqueName();
     const { stdout } = await ok("org create --name", name, "--currency USD --quiet");

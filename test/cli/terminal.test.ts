@@ -59,6 +59,11 @@ const ASKING = [
     names: /suspends the organization "Acme[ 0-9]*"/,
     refusedAs: "organization_suspended",
   },
+  {
+    args: "org delete ORG",
+    names: /deletes the organization "Acme[ 0-9]*" \(org_[0-9a-f-]+\) for good/,
+    refusedAs: "unknown_key",
+  },
 ];
 const argsOf = (line: string) => line.replace("ORG", organization).split(" ");
 

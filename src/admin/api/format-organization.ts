@@ -1,3 +1,4 @@
+import { formatTimeOrNull } from "../../calendar.ts";
 import { wholeCents } from "../../money.ts";
 import { ORGANIZATION_SETTINGS } from "../../settings/organization.ts";
 import { organizationStateOf } from "../../settings/state.ts";
@@ -36,6 +37,7 @@ export function formatOrganization(
     },
     state: organizationStateOf(record, spend.organizationMicrocents),
     created_at: new Date(record.createdAtMs).toISOString(),
+    deleted_at: formatTimeOrNull(record.deletedAtMs),
     month: spend.month,
     spent_cents: wholeCents(spend.organizationMicrocents),
     spent_microcents: Number(spend.organizationMicrocents),

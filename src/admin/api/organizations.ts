@@ -1,7 +1,7 @@
-/** `/api/organizations`: make, list, show, change. */
+/** `/api/organizations`: make, list, show, change, delete. */
 import type { z } from "zod";
-import { AdminError } from "../admin-error.ts";
-import { formatETag } from "../http/etag.ts";
+import { AdminError, invalidField } from "../admin-error.ts";
+import { expectVersion, formatETag } from "../http/etag.ts";
 import {
   organization,
   organizationChange,
@@ -61,7 +61,8 @@ const list = defineRoute({
   method: "GET",
   path: PATH,
   operationId: "listOrganizations",
-  summary: "All organizations, in the order of their creation; with an organization's token only its own.",
+  summary:
+    "All organizations but deleted ones, in the order of their creation; with an organization's token only its own.",
   query: organizationQuery,
   answers: { 200: organizationPage },
   handle: async ({ principal, query }, services) => {
@@ -80,12 +81,19 @@ async function listVisible(
   store: ApiServices["store"],
 ): Promise<Page<OrganizationRecord>> {
   const { search } = query;
+  const isOfDeleted = query.deleted === "true";
   if (principal.type === "operator") {
     const page = parsePage(query);
+    if (isOfDeleted && search !== undefined) {
+      throw invalidField("search", "deleted organizations are not searched: leave out `search` or `deleted`");
+    }
+    if (isOfDeleted) return store.listDeletedOrganizations(page);
     return search === undefined ? store.listOrganizations(page) : store.searchOrganizations(search, page);
   }
-  const own = query.after === undefined ? await store.getOrganization(principal.organizationId) : null;
-  const isWanted = own !== null && (search === undefined || isOrganizationFound(own, search));
+  const isAsked = query.after === undefined && !isOfDeleted;
+  const own = isAsked ? await store.getOrganization(principal.organizationId) : null;
+  const isThere = own !== null && own.deletedAtMs === null;
+  const isWanted = isThere && (search === undefined || isOrganizationFound(own, search));
   return { items: isWanted ? [own] : [], next: null };
 }
 
@@ -140,6 +148,38 @@ const change = defineOrganizationRoute({
     }),
 });
 
+const remove = defineOrganizationRoute({
+  method: "DELETE",
+  path: ONE,
+  operationId: "deleteOrganization",
+  summary:
+    "Deletes an organization for good: from the next request on its keys are unknown, and its tokens, alerts and webhooks end.",
+  description:
+    "Its name is free again. What it has spent stays for the operator to read, under its id, for as long as usage is kept " +
+    "(`retention.usage_months`), and what it has in flight is charged. Its audit log has the entry.",
+  access: "operator",
+  usesIfMatch: true,
+  answers: { 204: null },
+  handleInOrganization: async (call, { store }) => {
+    const { organization: current, ifMatch } = call;
+    const entry = describeChange(
+      {
+        action: "organization.deleted",
+        target: { type: "organization", id: current.id, name: current.name },
+        before: recordOrganization(current),
+        after: null,
+      },
+      call,
+    );
+    const result = await store.deleteOrganization(current.id, expectVersion(ifMatch, current.version), entry);
+    if (result.outcome === "not_found") throw new AdminError("organization_not_found");
+    if (result.outcome === "version_conflict") {
+      throw new AdminError("version_conflict", { headers: { etag: formatETag(result.current.version) } });
+    }
+    return { status: 204 };
+  },
+});
+
 /** Which organization has the name is told to the operator; to a token there is no other organization than its own. */
 function refuseName({ id, name }: NameHolder, principal: Principal): AdminError {
   const param = "name";
@@ -162,4 +202,4 @@ async function answerOne(
   };
 }
 
-export const organizationRoutes = [create, list, show, change];
+export const organizationRoutes = [create, list, show, change, remove];

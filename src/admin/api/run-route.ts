@@ -7,6 +7,7 @@ import { AdminError, invalidField } from "../admin-error.ts";
 import { parseIfMatch } from "../http/etag.ts";
 import { checkInput } from "../http/check-input.ts";
 import { readJsonBody } from "../http/read-json-body.ts";
+import type { OrganizationRecord } from "../../store/types/management.ts";
 import type { Principal } from "../principal.ts";
 import {
   accessOf,
@@ -41,6 +42,7 @@ export async function runRoute(
   const organization =
     organizationId === undefined ? null : await services.store.getOrganization(organizationId);
   if (organizationId !== undefined && organization === null) throw new AdminError("organization_not_found");
+  if (organization !== null) requireUndeleted(organization, route, principal);
   const call = { principal, params, requestId, ...(await readInput(route, incoming.request)) };
   if ("handle" in route) return route.handle(call, services);
   if (organization === null) throw new TypeError(`${route.path} names no organization`);
@@ -51,6 +53,19 @@ function requireOwn(principal: Principal, organizationId: string): void {
   if (principal.type === "token" && principal.organizationId !== organizationId) {
     throw new AdminError("organization_not_found");
   }
+}
+
+/** What a deleted organization has spent is the operator's to read. @throws AdminError 404. */
+function requireUndeleted(
+  { id, deletedAtMs }: OrganizationRecord,
+  route: Pick<RouteDescription, "method" | "access">,
+  principal: Principal,
+): void {
+  if (deletedAtMs === null) return;
+  if (principal.type !== "operator") throw new AdminError("organization_not_found");
+  if (accessOf(route) === "read") return;
+  const message = `The organization ${id} was deleted at ${new Date(deletedAtMs).toISOString()}: it can be read, and nothing of it can be changed.`;
+  throw new AdminError("organization_not_found", { message });
 }
 
 /** @throws AdminError 403. */

@@ -74,7 +74,9 @@ async function answerPage(
     const bare = await createPage(context, options, { secret, principal, form });
     page = bare;
     const organization = await readOrganization(bare);
-    page = { ...bare, organization, unreadAlerts: await countUnread(bare, organization) };
+    const isDeleted = (organization?.deleted_at ?? null) !== null;
+    const unreadAlerts = await countUnread(bare, organization);
+    page = { ...bare, organization, canChange: bare.canChange && !isDeleted, unreadAlerts };
     unsent = null;
     // Before a form is read: whoever may not send it hears that, and not what is wrong with it.
     requireAccess(route, principal);

@@ -18,9 +18,14 @@ export const organization = answer("Organization", {
   state: z
     .enum(ORGANIZATION_STATES)
     .describe(
-      "What comes of a request that costs money now, first reason first: refused as `suspended` or `cap_reached`; `over_budget` and `active` pass.",
+      "What comes of a request that costs money now, first reason first: refused as `deleted`, `suspended` or `cap_reached`; `over_budget` and `active` pass.",
     ),
   created_at: timestamp(),
+  deleted_at: timestamp()
+    .nullable()
+    .describe(
+      "Since when it is no more; null: it is there. The operator reads it, and changes nothing of it.",
+    ),
   month: month(),
   spent_cents: z.int().describe("Spent in `month`, whole cents, rounded down."),
   spent_microcents: z.int().describe("The same in millionths of a cent."),
@@ -28,6 +33,12 @@ export const organization = answer("Organization", {
 
 export const organizationQuery = record({
   ...pageFields(/^org_[0-9a-f-]{36}$/),
+  deleted: z
+    .enum(["true", "false"], { error: "expected true or false" })
+    .optional()
+    .describe(
+      "`true`: only deleted ones whose usage is still kept. Left out: only those that are there. For the operator.",
+    ),
   search: text(100)
     .optional()
     .describe(

@@ -22,6 +22,7 @@ import {
 } from "./settings.ts";
 import { STATE_COLUMN, stateOf } from "./state.ts";
 
+type ListOptions = ManagementOptions & { readonly search?: string; readonly deleted?: true };
 type OrganizationOptions = ManagementOptions & OptionValues & { readonly quiet?: true };
 
 const create: GlobalCommandRow = {
@@ -50,11 +51,15 @@ const list: GlobalCommandRow = {
   usage: "list",
   description: "All organizations that the token sees, with this month's spend.",
   hasTable: true,
-  examples: ["org list", "org list --search acme", "org list --json"],
+  examples: ["org list", "org list --search acme", "org list --deleted", "org list --json"],
   options: (command) =>
-    command.option("--search <text>", "only those whose name contains it, or whose id it is"),
-  async run({ client, options }: CommandCall<ManagementOptions & { search?: string }>) {
-    const all = await client.listPages("/api/organizations", undefined, { search: options.search });
+    command
+      .option("--search <text>", "only those whose name contains it, or whose id it is")
+      .option("--deleted", "only deleted ones whose usage is still kept; for the operator"),
+  async run({ client, options }: CommandCall<ListOptions>) {
+    const { search, deleted } = options;
+    const query = { search, deleted: deleted === true ? "true" : undefined };
+    const all = await client.listPages("/api/organizations", undefined, query);
     return { json: all, text: (screen) => formatRecords(screen, COLUMNS, all.data) };
   },
 };
@@ -104,10 +109,33 @@ const resume: GlobalCommandRow = {
   run: (call) => change(call, { suspended: false }),
 };
 
+const remove: GlobalCommandRow = {
+  usage: "delete <organization>",
+  description: "Deletes an organization for good, its keys and tokens too. For the operator.",
+  examples: ["org delete Acme", "org delete org_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11 --yes"],
+  asksFirst: true,
+  async run({ client, argument, options }) {
+    const found = await findOrganization(client, argument);
+    const id = String(found["id"]);
+    const name = String(found["name"]);
+    await confirm(
+      `This deletes the organization "${name}" (${id}) for good: each request of its keys is refused from the next one on, ` +
+        "its tokens, alerts and webhooks end, and its name is free again. What it has spent can still be read, by its id.",
+      options,
+    );
+    await client.call("DELETE", organizationPath(found));
+    return {
+      json: { id, name, deleted: true },
+      text: () =>
+        `Deleted the organization "${name}". What it has spent: \`inference-gateway usage show --org ${id}\`.\n`,
+    };
+  },
+};
+
 /** `org …` */
 export function addOrganizationCommands(program: Command): void {
   const group = program.command("org").description("Organizations: caps, budgets, defaults of their keys.");
-  addCommands(group, [create, list, show, set, suspend, resume]);
+  addCommands(group, [create, list, show, set, suspend, resume, remove]);
 }
 
 async function change({ client, argument }: CommandCall, body: object): Promise<CommandOutput> {
@@ -126,6 +154,7 @@ const COLUMNS: readonly RecordColumn<JsonObject>[] = [
 function describe(screen: Screen, one: JsonObject): string {
   const currency = String(one["currency"]);
   const state = stateOf(one);
+  const deletedAt = one["deleted_at"];
   return formatFields(screen, [
     ["id", String(one["id"])],
     ["name", String(one["name"])],
@@ -134,6 +163,7 @@ function describe(screen: Screen, one: JsonObject): string {
       [`spent in ${String(one["month"])}`, formatAmount(one["spent_cents"], currency)],
     ]),
     ["created", String(one["created_at"])],
+    ...(typeof deletedAt === "string" ? [["deleted", deletedAt] as const] : []),
   ]);
 }
 

@@ -69,9 +69,10 @@ end
 local hash, deleted_at, disabled, expires_at, rpm_text, key_cap, max_concurrent_text, key_version, key_stamp =
   unpack(redis.call('HMGET', key_record, 'hash', 'deleted_at', 'disabled', 'expires_at', 'rpm', 'hard_cap_cents',
   'max_concurrent', 'version', 'stamp'))
-local organization_cap, strict_caps, suspended, currency, organization_version, organization_stamp = unpack(redis.call(
-  'HMGET', organization, 'hard_cap_cents', 'strict_caps', 'suspended', 'currency', 'version', 'stamp'))
-local is_known = hash and organization_version and (deleted_at or '') == ''
+local organization_cap, strict_caps, suspended, currency, organization_version, organization_stamp, organization_deleted_at =
+  unpack(redis.call('HMGET', organization, 'hard_cap_cents', 'strict_caps', 'suspended', 'currency', 'version', 'stamp',
+  'deleted_at'))
+local is_known = hash and organization_version and (deleted_at or '') == '' and (organization_deleted_at or '') == ''
 if is_known and hash ~= presented_hash then
   local former_hash, former_until = unpack(redis.call('HMGET', key_record, 'former_hash', 'former_until'))
   is_known = former_hash == presented_hash and now_ms < number_or_zero(former_until)

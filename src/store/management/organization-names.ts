@@ -79,8 +79,9 @@ async function readHolder(
   nowUs: number,
 ): Promise<NameHolder | null> {
   const [id = "", claimedUs = ""] = entry.split("@");
-  const name = await client.hget(organizationKey(id), "name");
-  if (name !== null && foldName(name) === folded) {
+  const [name, deletedAt] = await client.hmget(organizationKey(id), "name", "deleted_at");
+  if (isSet(deletedAt)) return null;
+  if (isSet(name) && foldName(name) === folded) {
     // Where a crash came between its record and the list: now it is found by who reads that it has the name.
     await client.zadd(ORGANIZATIONS_KEY, "NX", 0, id);
     return { id, name };
@@ -103,10 +104,15 @@ async function indexNewNames(context: StoreContext): Promise<void> {
   for (let start = 0; start < ids.length; start += INDEXED_AT_ONCE) {
     await Promise.all(
       ids.slice(start, start + INDEXED_AT_ONCE).map(async (id) => {
-        const name = await client.hget(organizationKey(id), "name");
-        if (name !== null) await client.igwClaimName(ORGANIZATION_NAMES_KEY, foldName(name), id, "1");
+        const [name, deletedAt] = await client.hmget(organizationKey(id), "name", "deleted_at");
+        if (isSet(deletedAt) || !isSet(name)) return;
+        await client.igwClaimName(ORGANIZATION_NAMES_KEY, foldName(name), id, "1");
       }),
     );
   }
   names.indexedUpTo = indexedUpTo;
+}
+
+function isSet(field: string | null | undefined): field is string {
+  return field !== null && field !== undefined && field !== "";
 }

@@ -8,6 +8,7 @@ import {
   alertCourierKey,
   alertKeys,
   auditKey,
+  DELETED_ORGANIZATIONS_KEY,
   holdsKey,
   organizationKey,
   ORGANIZATIONS_KEY,
@@ -21,7 +22,7 @@ import type { OrganizationSettings } from "../../settings/organization.ts";
 import type { AuditInput } from "../types/audit.ts";
 import type { OrganizationChangeResult, OrganizationRecord } from "../types/management.ts";
 import type { PageInput } from "../types/page.ts";
-import { type Operations, storeOf } from "../run.ts";
+import type { Operations } from "../run.ts";
 import type { OrganizationStore } from "../types/management.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 
@@ -40,7 +41,7 @@ export const organizationOperations: Operations<OrganizationStore> = {
     const claim = await claimName(context, id, settings.name);
     if (claim.outcome === "name_taken") return claim;
     const fields = [...formatOrganizationSettings(settings), "created_at", String(now), "version", "1"];
-    const organization = { ...settings, id, createdAtMs: now, version: 1 };
+    const organization = { ...settings, id, createdAtMs: now, deletedAtMs: null, version: 1 };
     const key = organizationKey(id);
     if (audit === undefined) {
       await context.client.hset(key, ...fields);
@@ -60,7 +61,10 @@ export const organizationOperations: Operations<OrganizationStore> = {
   async listOrganizations(context, page) {
     const { ids, next } = await readIds(context, ORGANIZATIONS_KEY, page);
     const records = await Promise.all(ids.map((id) => organizationOperations.getOrganization(context, id)));
-    return { items: records.filter((record) => record !== null), next };
+    // Deleted ones are here only where a crash has left them on the list.
+    const isThere = (record: OrganizationRecord | null): record is OrganizationRecord =>
+      record?.deletedAtMs === null;
+    return { items: records.filter(isThere), next };
   },
 
   async searchOrganizations(context, text, { limit, after }) {
@@ -84,7 +88,11 @@ export const organizationOperations: Operations<OrganizationStore> = {
   },
 
   async listOrganizationIds(context) {
-    return context.client.zrange(ORGANIZATIONS_KEY, "0", "-1");
+    const [deleted, others] = await Promise.all([
+      context.client.zrange(DELETED_ORGANIZATIONS_KEY, "0", "-1"),
+      context.client.zrange(ORGANIZATIONS_KEY, "0", "-1"),
+    ]);
+    return deleted.length === 0 ? others : [...new Set([...others, ...deleted])];
   },
 
   async changeOrganization(context, organizationId, changes, expectedVersion, audit = null) {
@@ -93,7 +101,7 @@ export const organizationOperations: Operations<OrganizationStore> = {
     if (name === undefined) return setFields(context, organizationId, { changes, expectedVersion, audit });
     for (let attempt = 1; ; attempt += 1) {
       const current = await organizationOperations.getOrganization(context, organizationId);
-      if (current === null) return { outcome: "not_found" };
+      if (current === null || current.deletedAtMs !== null) return { outcome: "not_found" };
       const change = { changes, expectedVersion: expectedVersion ?? current.version, audit };
       const result = await setName(context, current, name, change);
       const isOvertaken = result.outcome === "version_conflict" && expectedVersion === null;
@@ -101,8 +109,6 @@ export const organizationOperations: Operations<OrganizationStore> = {
     }
   },
 };
-
-export const createOrganizationStore = storeOf<OrganizationStore>(organizationOperations);
 
 /** Whether a search for this text finds it. */
 export function isOrganizationFound(record: Pick<OrganizationRecord, "id" | "name">, text: string): boolean {
@@ -179,7 +185,7 @@ async function setFields(
  * Of webhooks that are gone. Not at once, for an attempt may be under way; not in one step with the change: what a crash
  * leaves is a small hash that nobody reads.
  */
-async function expireCouriers(
+export async function expireCouriers(
   { client }: StoreContext,
   before: OrganizationRecord,
   after: OrganizationRecord,

@@ -37,6 +37,7 @@ export function parseOrganizationRecord(id: string, fields: Fields): Organizatio
     id,
     ...parseFields(ORGANIZATION_SETTINGS, fields),
     createdAtMs: parseInteger(textOf(fields, "created_at")),
+    deletedAtMs: parseIntegerOrNull(fields["deleted_at"]),
     version: parseInteger(textOf(fields, "version")),
   };
 }

@@ -1,12 +1,13 @@
 /**
  * Puts right what a crash between two slots can have left: a record whose look-up was not written, a look-up whose
- * record does not answer to it. Neither admits anybody who may not; this only tidies. Reads everything, in batches:
+ * record does not answer to it, an organization that was deleted and is still on the list. Neither admits anybody who may not; this only tidies. Reads everything, in batches:
  * for an operator or once a day, not for the path.
  */
 import { Cluster } from "ioredis";
 import { keyOperations } from "./api-keys.ts";
+import { finishDeletion } from "./deleted-organizations.ts";
 import type { StoreContext } from "../context.ts";
-import { hashOfLookUp, keyRecordKey, LOOK_UP_PATTERN, lookUpKey } from "../redis/keys.ts";
+import { hashOfLookUp, keyRecordKey, LOOK_UP_PATTERN, lookUpKey, ORGANIZATIONS_KEY } from "../redis/keys.ts";
 import { organizationOperations } from "./organizations.ts";
 import type { KeyRecord, RepairReport } from "../types/management.ts";
 import type { Page } from "../types/page.ts";
@@ -16,10 +17,19 @@ const PAGE = 200;
 /** @see KeyStore.repair */
 export async function repair(context: StoreContext): Promise<RepairReport> {
   let lookUpsWritten = 0;
+  await finishDeletions(context);
   for (const organizationId of await organizationOperations.listOrganizationIds(context)) {
     lookUpsWritten += await writeMissingLookUps(context, organizationId);
   }
   return { lookUpsWritten, lookUpsRemoved: await removeDeadLookUps(context) };
+}
+
+/** Of organizations that are still on the list. */
+async function finishDeletions(context: StoreContext): Promise<void> {
+  for (const id of await context.client.zrange(ORGANIZATIONS_KEY, "0", "-1")) {
+    const record = await organizationOperations.getOrganization(context, id);
+    if (record !== null && record.deletedAtMs !== null) await finishDeletion(context, record);
+  }
 }
 
 async function writeMissingLookUps(context: StoreContext, organizationId: string): Promise<number> {

@@ -12,12 +12,12 @@ import { readIds } from "./organizations.ts";
 import { parseInteger } from "../redis/parse-reply.ts";
 import { TOKEN_ROLES } from "../types/tokens.ts";
 import type { TokenRecord } from "../types/tokens.ts";
-import { storeOf } from "../run.ts";
+import { type Operations, storeOf } from "../run.ts";
 import type { TokenStore } from "../types/tokens.ts";
 
 type Fields = Readonly<Record<string, string>>;
 
-export const createTokenStore = storeOf<TokenStore>({
+export const tokenOperations: Operations<TokenStore> = {
   async createToken(context, organizationId, settings, token, audit) {
     if (!isId("org", organizationId)) return null;
     const createdAtMs = await timeMs(context);
@@ -79,7 +79,9 @@ export const createTokenStore = storeOf<TokenStore>({
     // Somebody else deleted it between the two commands.
     return deleted === 1 ? record : null;
   },
-});
+};
+
+export const createTokenStore = storeOf<TokenStore>(tokenOperations);
 
 async function readFields(
   context: StoreContext,

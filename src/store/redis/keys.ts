@@ -7,6 +7,8 @@
 export const SCHEMA_KEY = "igw:schema";
 /** Sorted set, all scores 0, so in the order of the ids: every organization. */
 export const ORGANIZATIONS_KEY = "igw:organizations";
+/** Sorted set: deleted organizations whose figures are kept, by the time (ms) until which they are. */
+export const DELETED_ORGANIZATIONS_KEY = "igw:deleted-organizations";
 /** Hash: folded name → who has it. `lua/claim-name.lua` says how. */
 export const ORGANIZATION_NAMES_KEY = "igw:organization-names";
 /** Sorted set: workers that are there, by the time until which they count as such. */

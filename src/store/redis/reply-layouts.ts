@@ -59,6 +59,7 @@ export const REPLY_LAYOUTS = {
   keyDeleted: { file: "delete-key.lua", fields: ["before", "after"] },
   organizationChanged: { file: "set-organization.lua", fields: ["before", "after", "alertsFired"] },
   organizationConflict: { file: "set-organization.lua", fields: ["record"] },
+  organizationDeleted: { file: "delete-organization.lua", fields: ["before", "after"] },
   nameClaimed: { file: "claim-name.lua", fields: ["timeUs"] },
   bucket: { file: "read-buckets.lua", fields: ["remaining", "capacity"] },
   deliveryLater: { file: "claim-delivery.lua", fields: ["waitMs"] },

@@ -36,6 +36,7 @@ export const SCRIPTS = {
   igwAnnounce: { file: "announce.lua", numberOfKeys: 1 },
   igwSetLimits: { file: "set-limits.lua", numberOfKeys: 9 },
   igwSetOrganization: { file: "set-organization.lua" },
+  igwDeleteOrganization: { file: "delete-organization.lua" },
   igwClaimName: { file: "claim-name.lua", numberOfKeys: 1 },
   igwReleaseName: { file: "release-name.lua", numberOfKeys: 1 },
   igwCreateKey: { file: "create-key.lua", numberOfKeys: 4 },

@@ -7,6 +7,8 @@ import type { Page, PageInput } from "./page.ts";
 export interface OrganizationRecord extends OrganizationSettings {
   readonly id: string;
   readonly createdAtMs: number;
+  /** A deleted organization keeps its record until its last month's figures expire. */
+  readonly deletedAtMs: number | null;
   /** One higher with each change: the ETag. */
   readonly version: number;
 }
@@ -68,14 +70,16 @@ export interface OrganizationStore {
     settings: OrganizationSettings,
     audit?: (record: OrganizationRecord) => AuditInput,
   ): Promise<OrganizationCreationResult>;
+  /** Deleted ones too, as long as their figures are kept: see `deletedAtMs`. */
   getOrganization(organizationId: string): Promise<OrganizationRecord | null>;
-  /** In the order of their creation. `next` of a page is an id. */
+  /** Those that are not deleted, in the order of their creation. `next` of a page is an id. */
   listOrganizations(page: PageInput): Promise<Page<OrganizationRecord>>;
   /**
    * The same, of those whose name contains `text`, in capitals or not, or whose id it is. Looks through a bounded number
    * of them, so that a page with a `next` may hold fewer than its limit.
    */
   searchOrganizations(text: string, page: PageInput): Promise<Page<OrganizationRecord>>;
+  /** Of deleted ones too, as long as their figures are kept: they may have requests in flight. Two steps. */
   listOrganizationIds(): Promise<readonly string[]>;
   /**
    * With another name several steps.
@@ -87,6 +91,22 @@ export interface OrganizationStore {
     expectedVersion: number | null,
     audit?: AuditInput | null,
   ): Promise<OrganizationChangeResult>;
+}
+
+/** `audit` as in OrganizationStore. */
+export interface DeletedOrganizationStore {
+  /**
+   * From the step on that writes its record nobody is admitted with a key of it; its keys and tokens end and its name is
+   * free in further steps. What it has spent stays, and what it has in flight is charged.
+   * @param expectedVersion Null: whatever it is.
+   */
+  deleteOrganization(
+    organizationId: string,
+    expectedVersion: number | null,
+    audit?: AuditInput | null,
+  ): Promise<ChangeResult<OrganizationRecord>>;
+  /** Those whose figures are still kept, in the order of their creation. `next` of a page is an id. */
+  listDeletedOrganizations(page: PageInput): Promise<Page<OrganizationRecord>>;
 }
 
 /** `audit` as in OrganizationStore. */

@@ -33,6 +33,7 @@ const ORGANIZATION: KeyStatusInput["organization"] = {
   notifications: { dashboard: true, emails: [], webhook: null, webhooks: [] },
   keyDefaults: { requestsPerMinute: null, hardCapCents: null, budgetCents: null },
   createdAtMs: 0,
+  deletedAtMs: null,
   version: 1,
 };
 

@@ -20,6 +20,7 @@ function open(outcomes: Record<string, CloseOutcome>, strictCaps = false) {
     currency: "USD",
     id: "org_1",
     createdAtMs: 0,
+    deletedAtMs: null,
     version: 1,
     strictCaps,
   };

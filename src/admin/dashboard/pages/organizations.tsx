@@ -104,9 +104,28 @@ async function renderOrganizations(page: PageCall, problems: Problems): Promise<
         <RowTable label="Organizations" class="stack" columns={COLUMNS} rows={data} />
       )}
       <Older page={page} next={next} />
+      <p>
+        <a href={`${PATH}/deleted`}>Deleted organizations</a>
+      </p>
       <CreationForm page={page} problems={problems} />
     </Layout>,
     problems.size === 0 ? 200 : 400,
+  );
+}
+
+/** Those whose usage is still kept. */
+async function showDeleted(page: PageCall): Promise<PageAnswer> {
+  const { body } = await page.api(`GET ${LIST}`, { query: { ...pageQueryOf(page), deleted: "true" } });
+  const { data, next } = body as OrganizationPageView;
+  return showPage(
+    <Layout page={page} title="Deleted organizations">
+      {data.length === 0 ? (
+        <p class="card empty">There is no deleted organization whose usage is still kept.</p>
+      ) : (
+        <RowTable label="Deleted organizations" class="stack" columns={COLUMNS} rows={data} />
+      )}
+      <Older page={page} next={next} />
+    </Layout>,
   );
 }
 
@@ -158,5 +177,6 @@ export const organizationPageRoutes: readonly PageRoute[] = [
   { method: "GET", path: "/", run: showStart },
   { method: "GET", path: PATH, run: showOrganizations },
   { method: "GET", path: `${PATH}/suggestions`, run: suggestOrganizations },
+  { method: "GET", path: `${PATH}/deleted`, access: "operator", run: showDeleted },
   { method: "POST", path: PATH, access: "operator", run: createOrganization },
 ];

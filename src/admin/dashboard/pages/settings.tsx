@@ -22,6 +22,7 @@ import {
 } from "../setting-form.ts";
 import { submit } from "../submit.ts";
 import type { OrganizationView } from "../views.ts";
+import { OrganizationDeletion, organizationDeletionRoutes } from "./organization-deletion.tsx";
 import { rotateWebhookSecret, showWebhookSecret, testWebhook } from "./webhook.tsx";
 import { webhookPageRoutes } from "./webhooks.tsx";
 
@@ -99,6 +100,7 @@ function renderSettings(page: OrganizationPageCall, state: SettingsState): PageA
       </Form>
       {notifications.webhook === null ? null : <Webhook page={page} webhook={notifications.webhook} />}
       <FurtherWebhooks page={page} />
+      <OrganizationDeletion page={page} />
     </Layout>,
     state.problems.size === 0 ? 200 : 400,
   );
@@ -156,4 +158,5 @@ export const settingsRoutes: readonly PageRoute[] = [
   { method: "POST", path: `${PATH}/webhooks/:webhook/test`, runInOrganization: testWebhook },
   { method: "POST", path: `${PATH}/webhooks/:webhook/rotate-secret`, runInOrganization: rotateWebhookSecret },
   ...webhookPageRoutes,
+  ...organizationDeletionRoutes,
 ];

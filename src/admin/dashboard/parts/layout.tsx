@@ -2,6 +2,7 @@
 import type { Child } from "hono/jsx";
 import type { PageCall } from "../page.ts";
 import { SECTIONS } from "../sections.ts";
+import { Time } from "./time.tsx";
 
 interface LayoutProps {
   readonly page: PageCall | null;
@@ -148,6 +149,7 @@ const NOTICES: Readonly<Record<string, string>> = {
   disabled: "Disabled. It is refused until it is enabled again.",
   enabled: "Enabled. It works from the next request on.",
   revoked: "All keys are deleted.",
+  organization_deleted: "Deleted. Its keys are refused from the next request on.",
   token_deleted: "Deleted. The token works no longer.",
   sent: "It is on its way again.",
   tested: "A test message was sent to the webhook.",
@@ -157,12 +159,19 @@ const NOTICES: Readonly<Record<string, string>> = {
 
 function Notice({ page }: { page: PageCall }) {
   const text = NOTICES[page.query.get("done") ?? ""];
-  const isViewer = page.organization !== null && !page.canChange;
+  const deletedAt = page.organization?.deleted_at ?? null;
+  const isViewer = page.organization !== null && !page.canChange && deletedAt === null;
   return (
     <>
       {text === undefined ? null : (
         <p class="notice good" role="status">
           {text}
+        </p>
+      )}
+      {deletedAt === null ? null : (
+        <p class="notice">
+          This organization was deleted at <Time at={deletedAt} />. What it has spent can be read; nothing of
+          it can be changed.
         </p>
       )}
       {isViewer ? (

@@ -82,7 +82,11 @@ end
 -- only_key: not the organization's.
 local function fire_thresholds(names, key_id, month, expires_at_ms, only_key)
   local message = {}
-  local currency = redis.call('HGET', names.organization, 'currency') or ''
+  local currency, deleted_at = unpack(redis.call('HMGET', names.organization, 'currency', 'deleted_at'))
+  currency = currency or ''
+  if (deleted_at or '') ~= '' then
+    return '0'
+  end
   if names.key then
     local name = redis.call('HGET', names.key, 'name') or ''
     local alert = { scope = 'key', key_id = key_id, key_name = name, currency = currency, month = month }

@@ -1,0 +1,36 @@
+-- Ends an organization: from now on nobody is admitted with a key of it, and its alerts end. Its record stays, for the
+-- figures of its last months.
+--
+-- KEYS[1] organization        KEYS[2] outbox of alerts    KEYS[3] audit log
+-- KEYS[4..] what is kept for people as long as the record
+-- ARGV[1] expected version, '' for any                    ARGV[2] when the record expires, ms
+-- ARGV[3] audit entry, '' for none                        ARGV[4..] field, value, field, value …
+--
+-- Reply: {'changed', before, after} with the record as it was and as it is; {'not_found'}; {'version_conflict', record}.
+--
+-- What is in flight is charged as ever: it needs nothing of what ends here.
+
+-- @include integer.lua
+-- @include time.lua
+-- @include records.lua
+-- @include audit.lua
+
+local organization, outbox, audit = KEYS[1], KEYS[2], KEYS[3]
+local kept = { unpack(KEYS, 4) }
+local expected_version, expires_at_ms, entry, FIRST_FIELD = ARGV[1], ARGV[2], ARGV[3], 4
+
+local refused = refuse_change(organization, expected_version)
+if refused then
+  return refused
+end
+local reply = change_record(organization, FIRST_FIELD)
+redis.call('HSET', organization, 'deleted_at', integer(now_milliseconds()))
+reply[3] = redis.call('HGETALL', organization)
+redis.call('DEL', outbox)
+add_audit(audit, entry)
+redis.call('PEXPIREAT', organization, expires_at_ms)
+redis.call('PEXPIREAT', audit, expires_at_ms)
+for _, name in ipairs(kept) do
+  redis.call('PEXPIREAT', name, expires_at_ms)
+end
+return reply
