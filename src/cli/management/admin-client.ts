@@ -1,5 +1,6 @@
 /** Calls of the management API. What is refused or cannot be reached becomes a sentence for the person at the shell. */
 import { cleanText } from "../../plain-text.ts";
+import { describeGatewayPort, isOfGatewayPort } from "./gateway-port.ts";
 import { CommandError, RefusedCall } from "./command-error.ts";
 
 const TIMEOUT_MS = 30_000;
@@ -73,7 +74,7 @@ export class AdminClient {
       redirect: "error",
     });
     if (status >= 200 && status < 300) return { text, etag };
-    throw createRefusal(status, text);
+    throw this.#refusal(status, text);
   }
 
   /**
@@ -91,7 +92,7 @@ export class AdminClient {
         redirect: "error",
       });
       if (!response.ok || response.body === null) {
-        throw createRefusal(response.status, await response.text());
+        throw this.#refusal(response.status, await response.text());
       }
       for await (const chunk of response.body) {
         yield chunk;
@@ -132,6 +133,16 @@ export class AdminClient {
     return { data, has_more: next !== null, next };
   }
 
+  #refusal(status: number, text: string): CommandError {
+    const error = readError(text);
+    if (error === null) {
+      return new CommandError(`The server answered ${status} and is no management API of this gateway.`);
+    }
+    if (isOfGatewayPort(error["code"], this.#token)) return new CommandError(describeGatewayPort(this.#url));
+    const param = error["param"];
+    return new RefusedCall(describeRefusal(status, error), typeof param === "string" ? param : null);
+  }
+
   #address(path: string, query: NonNullable<CallInput["query"]>): URL {
     const url = new URL(`${this.#url}${path}`);
     for (const [name, value] of Object.entries(query)) {
@@ -161,15 +172,6 @@ export class AdminClient {
       );
     }
   }
-}
-
-function createRefusal(status: number, text: string): CommandError {
-  const error = readError(text);
-  if (error === null) {
-    return new CommandError(`The server answered ${status} and is no management API of this gateway.`);
-  }
-  const param = error["param"];
-  return new RefusedCall(describeRefusal(status, error), typeof param === "string" ? param : null);
 }
 
 function describeRefusal(status: number, error: JsonObject): string {

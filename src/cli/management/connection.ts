@@ -7,6 +7,7 @@ import type { Command } from "commander";
 import { readFileSync } from "node:fs";
 import { AdminClient } from "./admin-client.ts";
 import { CommandError } from "./command-error.ts";
+import { DEFAULT_ADMIN_PORT } from "./gateway-port.ts";
 import { connectByConfig, connectByFolder } from "./config-connection.ts";
 import { type KeptLogin, loginFile, readKeptLogin } from "./kept-login.ts";
 
@@ -31,7 +32,7 @@ export interface Connection {
   readonly source: string;
 }
 
-export const DEFAULT_URL = "http://127.0.0.1:10001";
+export const DEFAULT_URL = `http://127.0.0.1:${DEFAULT_ADMIN_PORT}`;
 const GIVEN = "the command line or the environment";
 
 export function addConnectionOptions(command: Command): Command {
