@@ -3,7 +3,10 @@ import { wholeCents } from "../../money.ts";
 import { FIGURE_NAMES, type MonthUsage, NO_USAGE, type UsageRow } from "../../store/types/reporting.ts";
 import { hasTags, MAX_TAG_COMBINATIONS, parseTagList, valueOfTag } from "../../tags.ts";
 import { parseGroups, type UsageGroup, usage, usageQuery } from "../schemas/usage.ts";
-import { formatCsvLine } from "../format-csv.ts";
+import type { OrganizationRecord } from "../../store/types/management.ts";
+import type { Store } from "../../store/types.ts";
+import { formatRowId, formatUsageTable, type UsageParts } from "../usage-export/usage-table.ts";
+import { readKeyNames } from "./read-key-names.ts";
 import { defineOrganizationRoute } from "./route.ts";
 
 const GROUP_FIELDS = { day: "day", key: "keyId", model: "model" } as const;
@@ -58,7 +61,7 @@ const show = defineOrganizationRoute({
     }
     return {
       status: 200,
-      body: formatCsv(totals, groups, organization.currency),
+      body: await formatCsv(totals, groups, { organization, store }),
       headers: {
         "content-type": "text/csv; charset=utf-8",
         "content-disposition": `attachment; filename="usage-${organization.id}-${month}.csv"`,
@@ -133,22 +136,37 @@ function formatFigures({ counts, costMicrocents }: Omit<Total, "values">) {
   };
 }
 
-/** The header line is there without rows too. */
-function formatCsv(totals: readonly Total[], groups: readonly UsageGroup[], currency: string): string {
-  const columns = groups.map((group) =>
-    group.kind === "tag" ? `tag:${group.name}` : GROUP_COLUMNS[group.kind],
+/** In the columns of every table of usage. Of a tag that was asked for the value `other` is what is not kept apart. */
+async function formatCsv(
+  totals: readonly Total[],
+  groups: readonly UsageGroup[],
+  { organization, store }: { organization: OrganizationRecord; store: Pick<Store, "getKey"> },
+): Promise<string> {
+  const all = totals.map((total) => ({ total, parts: readParts(total, groups) }));
+  const keyIds = all.map(({ parts }) => parts.keyId);
+  const names = await readKeyNames(store, organization.id, keyIds);
+  return formatUsageTable(
+    all.map(({ total: { counts, costMicrocents, toolMicrocents }, parts }) => ({
+      ...parts,
+      ...counts,
+      id: formatRowId(parts),
+      organization,
+      keyName: parts.keyId === null ? null : (names.get(parts.keyId) ?? null),
+      costMicrocents,
+      toolMicrocents,
+    })),
   );
-  const figures = Object.keys(formatFigures(createTotal([])));
-  const lines = [
-    [...columns, ...figures, "currency", TOOL_COLUMN],
-    ...totals.map((total) => [
-      ...total.values.map((value) => value ?? ""),
-      ...Object.values(formatFigures(total)),
-      currency,
-      Number(total.toolMicrocents),
-    ]),
-  ];
-  return lines.map(formatCsvLine).join("");
+}
+
+function readParts({ values }: Total, groups: readonly UsageGroup[]): UsageParts {
+  const parts = { day: null, keyId: null, model: null } as Record<"day" | "keyId" | "model", string | null>;
+  const tags: string[] = [];
+  for (const [position, group] of groups.entries()) {
+    const value = values[position] ?? null;
+    if (group.kind !== "tag") parts[GROUP_FIELDS[group.kind]] = value;
+    else if (value !== null) tags.push(`${group.name}=${value}`);
+  }
+  return { ...parts, tags: tags.toSorted().join(",") };
 }
 
 export const usageRoutes = [show];

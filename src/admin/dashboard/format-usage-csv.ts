@@ -1,47 +1,41 @@
-import { formatAmount } from "../format.ts";
-import { type CsvCell, formatCsvLine } from "../format-csv.ts";
-import type { UsageRowView } from "./views.ts";
-
-type UsageColumn = readonly [name: string, read: (row: UsageRowView) => CsvCell];
-
-const COUNTS = [
-  "requests",
-  "input_tokens",
-  "cached_input_tokens",
-  "output_tokens",
-  "reasoning_tokens",
-  "estimated_requests",
-] as const;
-/** To the microcent. */
-const DECIMALS = 8;
+import { mapTokens, TOKEN_NAMES } from "../../token-usage.ts";
+import { formatRowId, formatUsageTable, type UsageTableRow } from "../usage-export/usage-table.ts";
+import type { OrganizationView, UsageRowView } from "./views.ts";
 
 interface UsageCsvOptions {
-  readonly currency: string;
-  /** The tag that the rows are apart by, which then is a column behind the model; empty: none. */
-  readonly byTag: string;
+  readonly organization: Pick<OrganizationView, "id" | "name" | "currency">;
+  /** Key id → name. */
+  readonly names: ReadonlyMap<string, string>;
 }
 
-/** What the page shows, row by row. @param names Key id → name. */
+/** What the page shows, row by row, in the columns of every table of usage. */
 export function formatUsageCsv(
   rows: readonly UsageRowView[],
-  names: ReadonlyMap<string, string>,
-  { currency, byTag }: UsageCsvOptions,
+  { organization, names }: UsageCsvOptions,
 ): string {
-  const tag: readonly UsageColumn[] =
-    byTag === "" ? [] : [[`tag:${byTag}`, ({ tags }) => tags?.[byTag] ?? ""]];
-  const columns: readonly UsageColumn[] = [
-    ["day", ({ day }) => day ?? ""],
-    ["key_id", (row) => row.key_id ?? ""],
-    ["key_name", (row) => names.get(row.key_id ?? "") ?? ""],
-    ["model", ({ model }) => model ?? ""],
-    ...tag,
-    ...COUNTS.map((count): UsageColumn => [count, (row) => row[count]]),
-    [
-      "cost",
-      (row) => ({ verbatim: formatAmount(row.cost_microcents, "", DECIMALS).trim().replaceAll(",", "") }),
-    ],
-    ["currency", () => currency],
-  ];
-  const lines = rows.map((row) => columns.map(([, read]) => read(row)));
-  return [columns.map(([name]) => name), ...lines].map(formatCsvLine).join("");
+  return formatUsageTable(
+    rows.map((row): UsageTableRow => {
+      const keyId = row.key_id ?? null;
+      const tags = Object.entries(row.tags ?? {}).flatMap(([name, value]) =>
+        value === null ? [] : [`${name}=${value}`],
+      );
+      const parts = {
+        day: row.day ?? null,
+        keyId,
+        model: row.model ?? null,
+        tags: tags.toSorted().join(","),
+      };
+      return {
+        ...parts,
+        ...mapTokens((kind) => row[TOKEN_NAMES[kind]]),
+        id: formatRowId(parts),
+        organization,
+        keyName: keyId === null ? null : (names.get(keyId) ?? null),
+        requests: row.requests,
+        estimatedRequests: row.estimated_requests,
+        costMicrocents: BigInt(row.cost_microcents),
+        toolMicrocents: BigInt(row.server_tool_microcents),
+      };
+    }),
+  );
 }

@@ -4,6 +4,7 @@ import type { OrganizationRecord } from "../../store/types/management.ts";
 import type { UsageRow } from "../../store/types/reporting.ts";
 import type { Store } from "../../store/types.ts";
 import { readKeyNames } from "../api/read-key-names.ts";
+import { formatRowId } from "./usage-table.ts";
 
 /** A row of usage with the names that people know its parts by. */
 export interface ExportRow extends UsageRow {
@@ -14,17 +15,8 @@ export interface ExportRow extends UsageRow {
   readonly keyName: string | null;
 }
 
-export type ExportCell = string | number | bigint;
-/** Null: nothing stands there. */
-export type ExportColumn = readonly [name: string, read: (row: ExportRow) => ExportCell | null];
-
 /** Rows at a time: some 200 kB of text, so that a slow reader holds no more than that back. */
 const BATCH = 500;
-
-/** "2026-11-21 key_… acme/echo-small team=search", `-` for what there is none of. None of the parts has blanks. */
-function formatRowId({ day, keyId, model, tags }: UsageRow): string {
-  return [day, keyId ?? "-", model ?? "-", tags === "" ? "-" : tags].join(" ");
-}
 
 /**
  * All rows of a month in the order of their ids, in batches; those behind `after`, the id of a row, when it is given. A day

@@ -6,7 +6,8 @@
 import { dayAt, expiryOf, parseMonth } from "../../calendar.ts";
 import { formatDecimal } from "../../money.ts";
 import { OTHER_TAGS, readTags } from "../../tags.ts";
-import type { ExportColumn, ExportRow } from "./export-rows.ts";
+import type { ExportRow } from "./export-rows.ts";
+import type { UsageColumn } from "./usage-table.ts";
 
 /** Who sells, and who issues the bill. */
 const PROVIDER = "inference-gateway";
@@ -19,7 +20,7 @@ const quantity = (row: ExportRow): number | null => (isUsage(row) ? countTokens(
 const unit = (row: ExportRow): string | null => (isUsage(row) ? "Tokens" : null);
 
 /** In the order of their names, the gateway's own last. */
-export const FOCUS_COLUMNS: readonly ExportColumn[] = [
+export const FOCUS_COLUMNS: readonly UsageColumn<ExportRow>[] = [
   ["BilledCost", cost],
   ["BillingAccountId", ({ organization }) => organization.id],
   ["BillingAccountName", ({ organization }) => organization.name],

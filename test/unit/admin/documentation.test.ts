@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import { ADMIN_ERRORS, AdminError, type AdminErrorCode } from "../../../src/admin/admin-error.ts";
 import { API_ROUTES } from "../../../src/admin/api/routes.ts";
+import { USAGE_COLUMNS } from "../../../src/admin/usage-export/usage-table.ts";
 import { createProgram } from "../../../src/cli/program.ts";
 
 const page = readFileSync(new URL("../../../docs/management.md", import.meta.url), "utf8");
@@ -43,6 +44,15 @@ describe("docs/management.md", () => {
       return [code, { status, type }];
     });
     expect(rows).toEqual(known);
+  });
+
+  it("has every column of the tables of usage, in their order", () => {
+    const table = /#### Tables of usage\n[^]*?\n\n(\|[^]*?)\n\n/.exec(page)?.[1] ?? "";
+    const columns = table
+      .split("\n")
+      .slice(2)
+      .flatMap((line) => Array.from((line.split("|")[1] ?? "").matchAll(/`(\w+)`/g), ([, name]) => name));
+    expect(columns).toEqual(USAGE_COLUMNS.map(([name]) => name));
   });
 
   it("has every call with who may make it, and no other", () => {

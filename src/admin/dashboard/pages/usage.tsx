@@ -259,7 +259,7 @@ async function downloadUsage(page: OrganizationPageCall): Promise<PageAnswer> {
   const { filters, rows, names } = await readShown(page);
   const { from, to } = filters.range;
   return {
-    text: formatUsageCsv(rows, names, { currency: page.organization.currency, byTag: filters.byTag }),
+    text: formatUsageCsv(rows, { organization: page.organization, names }),
     headers: {
       "content-type": "text/csv; charset=utf-8",
       "content-disposition": `attachment; filename="usage-${page.organization.id}-${from}-${to}.csv"`,

@@ -12,35 +12,35 @@ const ROW: UsageRowView = {
   cached_input_tokens: 4,
   output_tokens: 6,
   reasoning_tokens: 0,
-  cache_write_tokens: 0,
-  cache_write_1h_tokens: 0,
-  input_audio_tokens: 0,
-  output_audio_tokens: 0,
+  cache_write_tokens: 1,
+  cache_write_1h_tokens: 2,
+  input_audio_tokens: 3,
+  output_audio_tokens: 5,
   estimated_requests: 0,
   cost_microcents: 123_456,
   cost_cents: 0,
-  server_tool_microcents: 0,
+  server_tool_microcents: 7,
 };
-const NAMES = new Map([["key_1", "ci"]]);
+const OPTIONS = {
+  organization: { id: "org_1", name: "Acme", currency: "USD" },
+  names: new Map([["key_1", "ci"]]),
+};
 
 describe("formatUsageCsv", () => {
-  it("has the key's name beside its id, and the cost to the microcent", () => {
-    expect(formatUsageCsv([ROW], NAMES, { currency: "USD", byTag: "" })).toBe(
-      [
-        "day,key_id,key_name,model,requests,input_tokens,cached_input_tokens,output_tokens,reasoning_tokens,estimated_requests,cost,currency",
-        "2026-11-21,key_1,ci,acme/coder,2,10,4,6,0,0,0.00123456,USD",
-        "",
-      ].join("\r\n"),
-    );
+  it("has the columns of the export, with the key's name beside its id and the cost to the microcent", () => {
+    expect(formatUsageCsv([ROW], OPTIONS).split("\r\n")).toEqual([
+      "row_id,day,organization_id,organization_name,key_id,key_name,model,tags,requests,input_tokens," +
+        "cached_input_tokens,cache_write_tokens,cache_write_1h_tokens,input_audio_tokens,output_tokens," +
+        "reasoning_tokens,output_audio_tokens,estimated_requests,cost_microcents,cost,currency,server_tool_microcents",
+      "2026-11-21 key_1 acme/coder team=search,2026-11-21,org_1,Acme,key_1,ci,acme/coder,team=search,2,10,4,1,2,3,6,0,5,0," +
+        "123456,0.00123456,USD,7",
+      "",
+    ]);
   });
 
-  it("has a column of the tag that the rows are apart by", () => {
-    const rows = [ROW, { ...ROW, tags: { team: null } }];
-    const [header, first, second] = formatUsageCsv(rows, NAMES, { currency: "USD", byTag: "team" }).split(
-      "\r\n",
-    );
-    expect(header).toContain(",model,tag:team,requests,");
-    expect(first).toContain(",acme/coder,search,2,");
-    expect(second).toContain(",acme/coder,,2,");
+  it("leaves empty what there is none of: the key and model of a correction, a tag that a request has not", () => {
+    const correction = { ...ROW, key_id: null, model: null, tags: { team: null }, cost_microcents: -5 };
+    const line = formatUsageCsv([correction], OPTIONS).split("\r\n")[1];
+    expect(line).toMatch(/^2026-11-21 - - -,2026-11-21,org_1,Acme,,,,,2,.*,-5,-0\.00000005,USD,7$/);
   });
 });

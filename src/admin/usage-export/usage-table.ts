@@ -1,0 +1,78 @@
+/**
+ * The columns of usage as a table: of the export, of `GET …/usage` as CSV and of what the dashboard shows. The same
+ * everywhere, so that what reads one of the files reads all of them; where rows are not apart by a part, it is empty.
+ */
+import { formatDecimal } from "../../money.ts";
+import type { TokenUsage } from "../../token-usage.ts";
+import { TOKEN_KINDS, TOKEN_NAMES } from "../../token-usage.ts";
+import { type CsvCell, formatCsvLine } from "../format-csv.ts";
+
+/** What of a row tells it from the others; null where rows are not apart by it, or there is none. */
+export interface UsageParts {
+  readonly day: string | null;
+  readonly keyId: string | null;
+  readonly model: string | null;
+  /** "feature=a,team=search", `other` for what is not kept apart; empty: none. */
+  readonly tags: string;
+}
+
+export interface UsageTableRow extends UsageParts, TokenUsage {
+  /** The only one of its kind in its table. */
+  readonly id: string;
+  readonly organization: { readonly id: string; readonly name: string; readonly currency: string };
+  /** Of a deleted key too, as long as its figures are kept. */
+  readonly keyName: string | null;
+  readonly requests: number;
+  readonly estimatedRequests: number;
+  readonly costMicrocents: bigint;
+  readonly toolMicrocents: bigint;
+}
+
+export type UsageCell = string | number | bigint;
+/** Null: nothing stands there. */
+export type UsageColumn<Row = UsageTableRow> = readonly [name: string, read: (row: Row) => UsageCell | null];
+
+export const USAGE_COLUMNS: readonly UsageColumn[] = [
+  ["row_id", ({ id }) => id],
+  ["day", ({ day }) => day],
+  ["organization_id", ({ organization }) => organization.id],
+  ["organization_name", ({ organization }) => organization.name],
+  ["key_id", ({ keyId }) => keyId],
+  ["key_name", ({ keyName }) => keyName],
+  ["model", ({ model }) => model],
+  ["tags", ({ tags }) => tags],
+  ["requests", ({ requests }) => requests],
+  ...TOKEN_KINDS.map((kind): UsageColumn => [TOKEN_NAMES[kind], (row) => row[kind]]),
+  ["estimated_requests", ({ estimatedRequests }) => estimatedRequests],
+  ["cost_microcents", ({ costMicrocents }) => costMicrocents],
+  ["cost", ({ costMicrocents }) => formatDecimal(costMicrocents)],
+  ["currency", ({ organization }) => organization.currency],
+  ["server_tool_microcents", ({ toolMicrocents }) => toolMicrocents],
+];
+
+/**
+ * "2026-11-21 key_… acme/echo-small team=search", `-` for what there is none of; `all` for the day, since a cell may not
+ * begin with a sign. None of the parts has blanks.
+ */
+export function formatRowId({ day, keyId, model, tags }: UsageParts): string {
+  return [day ?? "all", keyId ?? "-", model ?? "-", tags === "" ? "-" : tags].join(" ");
+}
+
+/** All of it; the header line is there without rows too. */
+export function formatUsageTable(rows: readonly UsageTableRow[]): string {
+  return formatHeader(USAGE_COLUMNS) + rows.map((row) => formatRow(USAGE_COLUMNS, row)).join("");
+}
+
+export function formatHeader(columns: readonly UsageColumn<never>[]): string {
+  return formatCsvLine(columns.map(([name]) => name));
+}
+
+export function formatRow<Row>(columns: readonly UsageColumn<Row>[], row: Row): string {
+  return formatCsvLine(columns.map(([, read]) => toCell(read(row))));
+}
+
+/** A decimal is a number to a spreadsheet, whatever its sign. */
+function toCell(value: UsageCell | null): CsvCell {
+  if (value === null) return "";
+  return typeof value === "string" && /^-?\d+\.\d{8}$/.test(value) ? { verbatim: value } : value;
+}
