@@ -52,10 +52,12 @@ describe("the store on a cluster of three", () => {
       const found = await store.findRequest(key.organizationId, identity.requestId, key.keyId);
       expect(found?.costMicrocents).toBe(5n);
       expect((await store.changeKey(key, { requestsPerMinute: 60 }, 1)).outcome).toBe("changed");
-      const renamed = await store.changeOrganization(key.organizationId, { name: "x" }, 1);
+      const name = `x ${key.organizationId}`;
+      const renamed = await store.changeOrganization(key.organizationId, { name }, 1);
       expect(renamed.outcome).toBe("changed");
       expect((await store.rotateKey(key, createHashedKey(), 1000)).outcome).toBe("changed");
       expect(await store.revokeAllKeys(key.organizationId)).toHaveLength(2);
+      expect((await store.deleteOrganization(key.organizationId, null)).outcome).toBe("changed");
     }
   });
 
