@@ -7,7 +7,7 @@
  * (`2026-11-21.worker-0.0.jsonl`); a new one begins with each day and after 64 MiB. Old files are deleted in
  * request-log-retention.ts.
  */
-import { type FileHandle, mkdir, open } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../clock.ts";
 import type { Logger } from "../logger.ts";
@@ -120,11 +120,11 @@ export class RequestLog {
     }
   }
 
-  /** The first part of the day that has room. */
+  /** The newest part of the day, where it has room, else the next. Never one before it, which could be deleted at any time. */
   async #openFile(day: string): Promise<OpenFile> {
     const { dir, writer, maxFileBytes } = this.#options;
     await mkdir(dir, { recursive: true, mode: 0o700 });
-    for (let part = 0; ; part += 1) {
+    for (let part = await findNewestPart(dir, `${day}.${writer}.`); ; part += 1) {
       const handle = await open(join(dir, `${day}.${writer}.${part}.jsonl`), "a", FILE_MODE);
       const { size } = await handle.stat();
       if (size < maxFileBytes) {
@@ -151,4 +151,11 @@ export class RequestLog {
     this.#options.logger.error({ lines: this.#droppedLines }, "lines of the log of requests were lost");
     this.#droppedLines = 0;
   }
+}
+
+/** 0 where there is none. */
+async function findNewestPart(dir: string, prefix: string): Promise<number> {
+  const names = (await readdir(dir)).filter((name) => name.startsWith(prefix));
+  const parts = names.flatMap((name) => /^(\d+)\.jsonl$/.exec(name.slice(prefix.length))?.[1] ?? []);
+  return Math.max(0, ...parts.map(Number));
 }

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { execFile } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -46,6 +46,13 @@ function readFiles(): Record<string, string[]> {
   );
 }
 
+/** Names of files that have something in them. */
+function seenParts(): string[] {
+  const dir = join(seen.dir, "requests");
+  if (!existsSync(dir)) return [];
+  return Object.entries(readFiles()).flatMap(([name, lines]) => (lines.length > 0 ? [name] : []));
+}
+
 describe("RequestLog", () => {
   it("has each line once, and whole, after a disk that took a part of a write", async () => {
     const program = fileURLToPath(new URL("write-to-full-disk.ts", import.meta.url));
@@ -89,6 +96,21 @@ describe("RequestLog", () => {
     await log.close();
     expect(Object.values(readFiles())).toEqual([["first"], ["second"], ["third"]]);
     expect(Object.keys(readFiles()).at(-1)).toBe("2026-11-21.worker-0.2.jsonl");
+  });
+
+  it("begins no part before the newest one: the others may be deleted while it writes", async () => {
+    const log = open({ maxFileBytes: 4 });
+    log.write("1111");
+    await waitFor("the first part", () => seenParts().length === 1);
+    log.write("2222");
+    await waitFor("the second part", () => seenParts().length === 2);
+    rmSync(join(seen.dir, "requests", seenParts()[0] ?? ""));
+    log.write("3333");
+    await log.close();
+    expect(readFiles()).toEqual({
+      "2026-11-21.worker-0.1.jsonl": ["2222"],
+      "2026-11-21.worker-0.2.jsonl": ["3333"],
+    });
   });
 
   it("goes on after a restart, on a line of its own even behind half a line", async () => {
