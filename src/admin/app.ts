@@ -1,19 +1,21 @@
 /**
  * The admin server's HTTP, without its sockets: health, the management API, errors. Everything under `/api/` needs a
- * token, but for the API's own description. The dashboard's pages are routes of `dashboard/` that stand beside `/api/` and
+ * token, but for the descriptions of the APIs. The dashboard's pages are routes of `dashboard/` that stand beside `/api/` and
  * are made of the API's own calls.
  */
 import { Hono } from "hono";
 import type { Context } from "hono";
 import { createId } from "../store/ids.ts";
 import { AdminError } from "./admin-error.ts";
-import { createOpenApiDocument } from "./api/openapi.ts";
+import { createCustomersDocument } from "./openapi/customers.ts";
+import { createOpenApiDocument } from "./openapi/management.ts";
 import type { ApiAnswer, ApiServices, OrganizationRoute, ApiRoute } from "./api/route.ts";
 import { API_ROUTES } from "./api/routes.ts";
 import { runRoute } from "./api/run-route.ts";
 import { convertError } from "./convert-error.ts";
 import { addDashboard } from "./dashboard/dashboard.tsx";
 import type { AdminApp, AdminAppOptions, AdminEnvironment } from "./app-options.ts";
+import { formatGatewayUrl } from "./dashboard/gateway-url.ts";
 import { FailureLimit, withFailureLimit } from "./failure-limit.ts";
 import { isReady } from "./is-ready.ts";
 import { addMetrics } from "./metrics-route.ts";
@@ -21,6 +23,10 @@ import { authenticate, type Principal } from "./principal.ts";
 
 /** From one address in a minute: a program with an old token may try for a while; a guess needs far more. */
 const MAX_WRONG_TOKENS = 100;
+
+/** What needs no token: how programs use the management API, and what customers ask Envoy with their keys. */
+const DESCRIPTION = "/api/openapi.json";
+const CUSTOMERS_DESCRIPTION = "/api/openapi-customers.json";
 
 export function createAdminApp(options: AdminAppOptions): AdminApp {
   const app: AdminApp = new Hono();
@@ -58,7 +64,12 @@ function addApi(app: AdminApp, options: AdminAppOptions, limit: FailureLimit): v
   // Made when somebody asks for it: it is a tenth of what the process needs to start.
   let document: ReturnType<typeof createOpenApiDocument> | null = null;
   const serverUrl = options.dashboardUrl ?? "/";
-  app.get("/api/openapi.json", (context) => context.json((document ??= createOpenApiDocument(serverUrl))));
+  app.get(DESCRIPTION, (context) => context.json((document ??= createOpenApiDocument(serverUrl))));
+  let customers: ReturnType<typeof createCustomersDocument> | null = null;
+  app.get(CUSTOMERS_DESCRIPTION, (context) => {
+    customers ??= createCustomersDocument();
+    return context.json({ ...customers, servers: [{ url: formatGatewayUrl(options, context.req.url) }] });
+  });
   app.use("/api/*", async (context, next) => {
     context.set("principal", await identify(context, options, limit));
     return next();
@@ -125,7 +136,8 @@ function methodsOf(path: string): string[] {
   const isMatch = (template: string): boolean =>
     new RegExp(`^${template.replace(/\{\w+\}/g, "[^/]+")}$`).test(path);
   const methods = API_ROUTES.filter((route) => isMatch(route.path)).map((route) => route.method);
-  const all = path === "/api/openapi.json" ? ["GET"] : [...new Set<string>(methods)];
+  const isDescription = path === DESCRIPTION || path === CUSTOMERS_DESCRIPTION;
+  const all = isDescription ? ["GET"] : [...new Set<string>(methods)];
   return all.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
 }
 

@@ -6,27 +6,8 @@ import {
   type PriceList,
   type Schedule,
 } from "../pricing/price.ts";
-import { type PartName, RATE_NAMES, type Rates } from "../pricing/rates.ts";
-
-/** Every rate by its name in `gateway.yaml`, fallbacks filled in. */
-export type ShownRates = Readonly<Record<PartName, string>>;
-
-export interface ShownSchedule extends ShownRates {
-  readonly tiers: readonly (ShownRates & { readonly above_prompt_tokens: number })[];
-}
-
-export interface ShownPrice extends ShownSchedule {
-  /** UTC day; null: from the beginning. */
-  readonly from: string | null;
-  readonly service_tiers: Readonly<Record<string, ShownSchedule>>;
-  /** Per thousand uses; null: they pass without a price. */
-  readonly server_tools: Readonly<Record<string, string | null>>;
-}
-
-/** What a model costs in one currency now, and what it will. */
-export interface ShownPrices extends ShownPrice {
-  readonly announced: readonly ShownPrice[];
-}
+import { RATE_NAMES, type Rates } from "../pricing/rates.ts";
+import type { ShownPrice, ShownPrices, ShownRates, ShownSchedule } from "./answer-schemas.ts";
 
 /** The price in force at a time, and those that are announced. */
 export function formatPrices(prices: PriceList, nowMs: number): ShownPrices {

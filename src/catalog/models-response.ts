@@ -4,38 +4,9 @@
  * paging fields, and either ignores the rest. Only models that the key can use are shown.
  */
 import { GatewayError } from "../errors.ts";
+import type { ModelBody, ModelListBody } from "./answer-schemas.ts";
 import type { Catalog, Model, ModelViewer } from "./catalog.ts";
-import { formatPrices, type ShownPrices } from "./format-price.ts";
-
-/** One model for both SDK families. */
-export interface ModelBody {
-  /** Catalog id, or a name that stands for one. */
-  readonly id: string;
-  /** The catalog id of one that is such a name. */
-  readonly alias_of?: string;
-  readonly object: "model";
-  /** Unix seconds. */
-  readonly created: number;
-  readonly owned_by: string;
-  readonly type: "model";
-  readonly display_name: string;
-  /** RFC 3339. */
-  readonly created_at: string;
-  readonly lifecycle: "active";
-  readonly line: null;
-  /** Anthropic's field, an object that this gateway has nothing to fill with. */
-  readonly capabilities: null;
-  /** What the catalog says that it can do: "tools", "vision". */
-  readonly supported_features: readonly string[];
-  /** Where it is served: "/v1/chat/completions". */
-  readonly supported_endpoints: readonly string[];
-  readonly max_input_tokens: number;
-  readonly max_tokens: number;
-  readonly deprecated_at: null;
-  readonly retires_at: null;
-  /** In the organization's currency; SDKs pass over it. */
-  readonly pricing: ShownPrices & { readonly currency: string };
-}
+import { formatPrices } from "./format-price.ts";
 
 /** Who asks, and when. */
 export interface ModelQuestion {
@@ -44,15 +15,6 @@ export interface ModelQuestion {
   readonly nowMs: number;
   /** Where a model is served: "/v1/chat/completions". */
   readonly listEndpoints: (model: Model) => readonly string[];
-}
-
-/** A page of models for both SDK families. */
-export interface ModelListBody {
-  readonly object: "list";
-  readonly data: readonly ModelBody[];
-  readonly has_more: boolean;
-  readonly first_id: string | null;
-  readonly last_id: string | null;
 }
 
 /** The largest page that the Anthropic protocol has. */
@@ -127,7 +89,7 @@ function describeModel(model: Model, name: string, question: ModelQuestion): Mod
     line: null,
     capabilities: null,
     supported_features: [...model.capabilities],
-    supported_endpoints: listEndpoints(model),
+    supported_endpoints: [...listEndpoints(model)],
     max_input_tokens: model.contextWindow,
     max_tokens: model.maxOutputTokens,
     deprecated_at: null,

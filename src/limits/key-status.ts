@@ -3,6 +3,7 @@ import { MICROCENTS_PER_CENT, wholeCents } from "../money.ts";
 import type { KeyRecord, OrganizationRecord } from "../store/types/management.ts";
 import type { SpendFigures } from "../store/types/reporting.ts";
 import { formatResetsAt, formatTimeOrNull } from "../calendar.ts";
+import type { KeyStatus } from "./answer-schemas.ts";
 
 const CENT = BigInt(MICROCENTS_PER_CENT);
 
@@ -17,7 +18,8 @@ export interface KeyStatusInput {
 }
 
 /** The published body; see docs/api.md. */
-export function formatKeyStatus({ key, organization, spend, remainingRequests, burst }: KeyStatusInput) {
+export function formatKeyStatus(input: KeyStatusInput): KeyStatus {
+  const { key, organization, spend, remainingRequests, burst } = input;
   const keySpent = spend.keyMicrocents.get(key.id) ?? 0n;
   const keyRemaining = remainingCents(key.hardCapCents, keySpent);
   const organizationRemaining = remainingCents(organization.hardCapCents, spend.organizationMicrocents);
@@ -43,13 +45,13 @@ export function formatKeyStatus({ key, organization, spend, remainingRequests, b
     budget_cents: key.budgetCents,
     remaining_cents: keyRemaining,
     headroom_cents: smaller(keyRemaining, organizationRemaining),
-    blocked_by: blockedBy({ key, organization, spend, remainingRequests, burst }, keySpent),
-    allowed_models: key.allowedModels,
+    blocked_by: blockedBy(input, keySpent),
+    allowed_models: key.allowedModels === null ? null : [...key.allowedModels],
     expires_at: formatTimeOrNull(key.expiresAtMs),
   };
 }
 
-function blockedBy(input: KeyStatusInput, keySpent: bigint): "key" | "organization" | null {
+function blockedBy(input: KeyStatusInput, keySpent: bigint): KeyStatus["blocked_by"] {
   if (isReached(input.key.hardCapCents, keySpent)) return "key";
   if (isReached(input.organization.hardCapCents, input.spend.organizationMicrocents)) return "organization";
   return null;

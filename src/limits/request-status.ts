@@ -3,11 +3,13 @@ import { wholeCents } from "../money.ts";
 import { reportRecordedCost } from "../pricing/cost-report.ts";
 import type { RecentRequest } from "../store/types/reporting.ts";
 import { readTags } from "../tags.ts";
+import type { RequestStatus } from "./answer-schemas.ts";
 import { toldOf } from "./told.ts";
 
 /** The published body; see docs/api.md. */
-export function formatRequestStatus(request: RecentRequest) {
+export function formatRequestStatus(request: RecentRequest): RequestStatus {
   const { status, errorCode } = toldOf(request);
+  const cost = reportRecordedCost(request);
   return {
     object: "request",
     id: request.requestId,
@@ -24,8 +26,8 @@ export function formatRequestStatus(request: RecentRequest) {
     estimated: request.estimated,
     cost_microcents: Number(request.costMicrocents),
     cost_cents: wholeCents(request.costMicrocents),
-    cost_details: reportRecordedCost(request)?.cost_details ?? null,
-    checks: request.checks,
+    cost_details: cost === null ? null : { ...cost.cost_details, parts: [...cost.cost_details.parts] },
+    checks: [...request.checks],
   };
 }
 

@@ -66,11 +66,17 @@ describe("without a valid token", () => {
     expect(answer.json()).toMatchObject({ openapi: "3.1.0", servers: [{ url: "/" }] });
   });
 
-  it("the API's description names the address by which people reach the server, where that is set", async () => {
-    const elsewhere = await startAdmin({ dashboardUrl: "https://gateway.example.com" });
+  it("the APIs' descriptions name the addresses by which people and clients reach them, where those are set", async () => {
+    const elsewhere = await startAdmin({
+      dashboardUrl: "https://gateway.example.com",
+      gatewayUrl: "https://api.example.com",
+    });
     try {
       expect(await elsewhere.ok("GET", "/api/openapi.json", { token: null })).toMatchObject({
         servers: [{ url: "https://gateway.example.com" }],
+      });
+      expect(await elsewhere.ok("GET", "/api/openapi-customers.json", { token: null })).toMatchObject({
+        servers: [{ url: "https://api.example.com" }],
       });
     } finally {
       await elsewhere.stop();

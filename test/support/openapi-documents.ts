@@ -6,12 +6,14 @@ export interface OpenApiDocument {
   readonly content: Record<string, unknown>;
 }
 
-export const OPENAPI_DOCUMENTS: readonly OpenApiDocument[] = ["openapi.json"].map((name) => ({
-  name,
-  content: JSON.parse(
-    readFileSync(new URL(`../../docs/${name}`, import.meta.url), "utf8"),
-  ) as OpenApiDocument["content"],
-}));
+export const OPENAPI_DOCUMENTS: readonly OpenApiDocument[] = ["openapi.json", "openapi-customers.json"].map(
+  (name) => ({
+    name,
+    content: JSON.parse(
+      readFileSync(new URL(`../../docs/${name}`, import.meta.url), "utf8"),
+    ) as OpenApiDocument["content"],
+  }),
+);
 
 /** Every `pattern` of all documents, each once. */
 export function listPatterns(): string[] {

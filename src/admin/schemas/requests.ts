@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { requestStatus } from "../../limits/answer-schemas.ts";
 import { record, timestamp } from "../../settings/input-schemas.ts";
 import { answer, count, moment, tagFilter } from "./fields.ts";
 import { isInStreams, pageFields, pageOf } from "./page.ts";
@@ -36,10 +37,13 @@ export type RequestQuery = z.output<typeof requestQuery>;
 
 const milliseconds = () => z.int().nullable();
 
+/** What the key itself may ask of it stands in the middle; around it what only its organization may know. */
+const { object, id, created_at, checks, ...told } = requestStatus.shape;
+
 const requestFields = {
-  object: z.literal("request"),
-  id: z.string().meta({ examples: ["req_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11"] }),
-  created_at: timestamp().describe("When it came."),
+  object,
+  id,
+  created_at,
   recorded_at: timestamp().describe("When it ended."),
   organization_id: z.string(),
   key_id: z.string(),
@@ -47,48 +51,8 @@ const requestFields = {
     .string()
     .nullable()
     .describe("Of a deleted key too, as long as its figures are kept; null after that."),
-  model: z.string().nullable(),
-  requested_model: z
-    .string()
-    .nullable()
-    .meta({
-      description: "What the client wrote as its model, where that is no id but a name for one, or for none.",
-      examples: ["gpt-4o-mini"],
-    }),
-  route: z.string().meta({ examples: ["POST /v1/chat/completions"] }),
-  tags: z.record(z.string(), z.string()).meta({
-    description: "Whose cost it is: from `X-Tags`, the key's defaults and the end user, where that is kept.",
-    examples: [{ team: "search" }],
-  }),
-  status: z.int().nullable().describe("Null: its worker died and another has closed its record."),
-  error_code: z.string().nullable(),
-  input_tokens: count().describe("Without the cached ones."),
-  cached_input_tokens: count(),
-  output_tokens: count(),
+  ...told,
   reasoning_tokens: count(),
-  estimated: z.boolean(),
-  cost_microcents: z.int(),
-  cost_cents: z.int(),
-  cost_details: z
-    .strictObject({
-      service_tier: z.string().describe("At which it was charged."),
-      above_prompt_tokens: z.int().nullable().describe("Of the size of prompt; null: the smallest."),
-      price_from: z.string().nullable().describe("UTC day; null: from the beginning."),
-      parts: z.array(
-        z.strictObject({
-          name: z.string(),
-          tokens: z.int().nullable().describe("Null: the fee of the request, or a server tool."),
-          uses: z
-            .int()
-            .optional()
-            .describe("Of a tool that ran at the model's server; left out of all others."),
-          price: z.string().describe("Per million tokens, or per thousand uses, a decimal."),
-          cost: z.string().describe("An exact decimal of the currency."),
-        }),
-      ),
-    })
-    .nullable()
-    .describe("Null: it cost nothing, or nobody knows at which prices."),
   duration_ms: milliseconds().describe("From the admission to the end; null: not measured."),
   first_token_ms: milliseconds().describe("From the admission to the first piece of a streamed answer."),
   timeline: z
@@ -123,17 +87,7 @@ const requestFields = {
     })
     .nullable()
     .describe("Null: it was not handed to one."),
-  checks: z
-    .array(
-      z.strictObject({
-        name: z.string(),
-        passed: z.boolean(),
-        figures: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
-      }),
-    )
-    .describe(
-      "What decided it, with the figures: each check up to the one that it failed at its headers, the one that it failed later, or of a request that went upstream its price.",
-    ),
+  checks,
 };
 
 export const recentRequest = answer("Request", requestFields);

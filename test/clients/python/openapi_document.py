@@ -2,6 +2,7 @@
 
 import re
 
+from openapi_schema_validator import OAS31Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from scenarios import play
@@ -15,6 +16,13 @@ def validate(document):
     ]
 
 
+def check(given):
+    """What of the value is not as the schema of the document says that the reference leads to."""
+    schema = {**given["document"], "$ref": given["reference"]}
+    errors = OAS31Validator(schema).iter_errors(given["value"])
+    return [f"{'/'.join(str(step) for step in error.absolute_path)}: {error.message}" for error in errors]
+
+
 def match(given):
     """For each pattern, which of the texts it finds itself in; a pattern that does not compile is a failure."""
     patterns = [re.compile(pattern) for pattern in given["patterns"]]
@@ -22,4 +30,4 @@ def match(given):
 
 
 if __name__ == "__main__":
-    play({"validate": validate, "match": match})
+    play({"validate": validate, "check": check, "match": match})

@@ -1,13 +1,10 @@
-/** The OpenAPI 3.1 document, made of the routes and of the schemas that check the requests. */
+/** The OpenAPI 3.1 document of the management API, made of the routes and of the schemas that check the requests. */
 import * as z from "zod";
 import { errorBody } from "../schemas/error.ts";
 import { namedSchemas } from "../schemas/fields.ts";
-import type { RouteDescription } from "./route.ts";
-import { API_ROUTES } from "./routes.ts";
-
-const SCHEMAS = "#/components/schemas/";
-
-type JsonObject = Record<string, unknown>;
+import type { RouteDescription } from "../api/route.ts";
+import { API_ROUTES } from "../api/routes.ts";
+import { describeError, describeJson, describeSchemas, type JsonObject } from "./describe-schemas.ts";
 
 const DESCRIPTION =
   "Organizations, API keys, limits, spend. Amounts are whole cents (`…_cents`) or millionths of a cent " +
@@ -45,28 +42,9 @@ export function createOpenApiDocument(serverUrl: string | null = null): JsonObje
           description: "The operator's token, or an organization's (`POST …/tokens`).",
         },
       },
-      schemas: describeSchemas(),
+      schemas: describeSchemas(namedSchemas),
     },
   };
-}
-
-function describeSchemas(): JsonObject {
-  const { schemas } = z.toJSONSchema(namedSchemas, {
-    io: "input",
-    uri: (id) => `${SCHEMAS}${id}`,
-    override: ({ jsonSchema }) => {
-      // The format says it; the pattern is half a kilobyte of calendar.
-      if (jsonSchema.format === "date-time") delete jsonSchema.pattern;
-    },
-  });
-  return Object.fromEntries(
-    Object.entries(schemas)
-      .sort(([left], [right]) => (left < right ? -1 : 1))
-      .map(([name, schema]) => {
-        const { $schema: _dialect, $id: _id, ...rest } = schema as JsonObject;
-        return [name, rest];
-      }),
-  );
 }
 
 function describeOperation(route: (typeof API_ROUTES)[number]): JsonObject {
@@ -84,10 +62,7 @@ function describeOperation(route: (typeof API_ROUTES)[number]): JsonObject {
       ...Object.fromEntries(
         Object.entries(route.answers).map(([status, schema]) => [status, describeAnswer(route, schema)]),
       ),
-      default: {
-        description: "An error; `error.code` says which.",
-        content: { "application/json": { schema: { $ref: SCHEMAS + nameOf(errorBody) } } },
-      },
+      default: describeError(namedSchemas, errorBody),
     },
   };
 }
@@ -151,12 +126,4 @@ function describeHeaders(route: RouteDescription): JsonObject[] {
   ];
 }
 
-function jsonOf(schema: z.ZodType): JsonObject {
-  return { "application/json": { schema: { $ref: SCHEMAS + nameOf(schema) } } };
-}
-
-function nameOf(schema: z.ZodType): string {
-  const name = namedSchemas.get(schema)?.id;
-  if (name === undefined) throw new TypeError("a schema of the API has no name in the OpenAPI document");
-  return name;
-}
+const jsonOf = (schema: z.ZodType): JsonObject => describeJson(namedSchemas, schema);

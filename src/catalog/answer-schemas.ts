@@ -1,0 +1,89 @@
+/** What is told of models and their prices, to customers and in the management API. */
+import * as z from "zod";
+import type { PartName } from "../pricing/rates.ts";
+
+const price = (description: string) => z.string().meta({ description, examples: ["2.50"] });
+
+/** Every rate by its name in `gateway.yaml`, fallbacks filled in. */
+const rates = {
+  input: price("Per million tokens, a decimal, as every price but `request`."),
+  cached_input: price("From the upstream's cache."),
+  cache_write: price("Written to the upstream's cache for 5 minutes."),
+  cache_write_1h: price("Written to the upstream's cache for an hour."),
+  input_audio: price("Audio of the prompt."),
+  output: price("Generated tokens."),
+  reasoning: price("Generated tokens of reasoning."),
+  output_audio: price("Generated audio."),
+  request: price("Once for each request, an amount of the currency."),
+} satisfies Record<PartName, z.ZodType>;
+const schedule = z.strictObject({
+  ...rates,
+  tiers: z
+    .array(z.strictObject({ above_prompt_tokens: z.int(), ...rates }))
+    .describe("Prices of larger prompts, ascending: the whole request takes one."),
+});
+const shownPrice = z.strictObject({
+  ...schedule.shape,
+  from: z
+    .string()
+    .nullable()
+    .meta({ description: "UTC day; null: from the beginning.", examples: ["2027-01-01"] }),
+  service_tiers: z
+    .record(z.string(), schedule)
+    .describe("Prices of requests that the upstream serves at a tier of this name."),
+  server_tools: z
+    .record(z.string(), z.string().nullable())
+    .describe("Tools that run at the model's server, per thousand uses; null: they pass without a price."),
+});
+
+/** What a model costs in one currency now, and what it will. */
+export const shownPrices = z.strictObject({
+  ...shownPrice.shape,
+  announced: z.array(shownPrice).describe("Prices that are not in force yet, the next first."),
+});
+export type ShownSchedule = z.output<typeof schedule>;
+export type ShownRates = Omit<ShownSchedule, "tiers">;
+export type ShownPrice = z.output<typeof shownPrice>;
+export type ShownPrices = z.output<typeof shownPrices>;
+
+/** One model for both SDK families. */
+export const modelBody = z.strictObject({
+  id: z.string().meta({
+    description: "Id of the catalog, or a name that stands for one.",
+    examples: ["acme/echo-small"],
+  }),
+  alias_of: z.string().optional().describe("The id of one that is such a name; left out of all others."),
+  object: z.literal("model"),
+  created: z.int().describe("Unix seconds."),
+  owned_by: z.string(),
+  type: z.literal("model"),
+  display_name: z.string(),
+  created_at: z.iso.datetime().meta({ examples: ["2026-11-01T00:00:00Z"] }),
+  lifecycle: z.literal("active"),
+  line: z.null(),
+  capabilities: z.null().describe("Anthropic's field, an object that this gateway has nothing to fill with."),
+  supported_features: z
+    .array(z.string())
+    .meta({ description: "What it can do.", examples: [["tools", "vision"]] }),
+  supported_endpoints: z
+    .array(z.string())
+    .meta({ description: "Where it is served.", examples: [["/v1/chat/completions"]] }),
+  max_input_tokens: z.int(),
+  max_tokens: z.int(),
+  deprecated_at: z.null(),
+  retires_at: z.null(),
+  pricing: z
+    .strictObject({ currency: z.string(), ...shownPrices.shape })
+    .describe("In the organization's currency."),
+});
+export type ModelBody = z.output<typeof modelBody>;
+
+/** A page of models for both SDK families. */
+export const modelListBody = z.strictObject({
+  object: z.literal("list"),
+  data: z.array(modelBody),
+  has_more: z.boolean(),
+  first_id: z.string().nullable(),
+  last_id: z.string().nullable(),
+});
+export type ModelListBody = z.output<typeof modelListBody>;
