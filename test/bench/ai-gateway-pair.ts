@@ -23,7 +23,7 @@ const BACKEND = "mock";
 const NAMESPACE = "io.envoy.ai_gateway";
 const EXTENSIONS = "type.googleapis.com/envoy.extensions";
 
-/** @param program Its `extproc`: `go build ./cmd/extproc`. */
+/** @param program Its `extproc`, which whoever measures has: nothing of another project is fetched or built here. */
 export async function startAiGatewayPair(program: string, gateway: GatewayEnvoy): Promise<ProcessorPair> {
   const socketPath = join(gateway.dir, "ai-gateway-processor.sock");
   const processor = await startProcessor(program, gateway.dir, socketPath);

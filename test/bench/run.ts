@@ -55,7 +55,7 @@ const program = new Command("bench")
   .option("--no-noop", "without it")
   .option(
     "--ai-gateway <program>",
-    "also: Envoy AI Gateway's ext_proc server, this program (docs/benchmarks.md)",
+    "also: Envoy AI Gateway's ext_proc server, a program that you have (docs/benchmarks.md)",
   )
   .option("--json <file>", "writes every figure there")
   .option("--keep", "writes every figure to test/bench/results/, with 1,000 open streams", false)
