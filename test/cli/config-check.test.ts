@@ -43,6 +43,28 @@ describe("config check --envoy", () => {
   });
 });
 
+describe("config check of a LiteLLM configuration", () => {
+  it("says what each part is here, and what there is nothing for yet, with its place in the file", async () => {
+    const file = join(dir, "litellm.yaml");
+    const litellm_params = { model: "azure/gpt-4o", api_base: "https://acme.openai.azure.com", tpm: 1_000 };
+    const model_info = { max_input_tokens: 128_000, max_output_tokens: 16_384 };
+    const entry = { model_name: "gpt", litellm_params, model_info };
+    const settings = { max_budget: 10, default_team_settings: [{ team_id: "a" }] };
+    writeFileSync(file, stringify({ model_list: [entry], litellm_settings: settings }));
+    const { code, stderr } = await runCli(["config", "check", "--config", file]);
+    expect(code).not.toBe(0);
+    for (const text of [
+      'url: "https://acme.openai.azure.com", path_prefix: "/openai/v1"',
+      "context_window: 128000, max_output_tokens: 16384",
+      "model_list[0].litellm_params.tpm: tokens per minute cannot be limited here yet",
+      "litellm_settings.max_budget: budgets are no part of the file",
+      "litellm_settings.default_team_settings: there are no teams here yet",
+    ]) {
+      expect(stderr.replaceAll(/\s+/g, " ")).toContain(text);
+    }
+  });
+});
+
 describe("a credential that is not there", () => {
   const COMMANDS = ["envoy render --write-secrets", "envoy secrets", "config check"];
   const CREDENTIALS = [

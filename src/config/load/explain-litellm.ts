@@ -4,21 +4,45 @@
  */
 import { isJsonObject, type JsonObject } from "../../json-object.ts";
 import type { ConfigProblem } from "../config-error.ts";
+import { findLiteLlmGaps } from "./find-litellm-gaps.ts";
 import { problemAt } from "./issues.ts";
 import type { YamlSource } from "./yaml-source.ts";
 
 const HEADING =
   "this is a LiteLLM configuration: each server of `model_list` becomes one of `upstreams`, each entry one of " +
-  "`catalog`, as below; `prices` are per million tokens, keys and budgets are made in the dashboard. " +
+  "`catalog`, as below; `prices` are per million tokens, keys with their monthly caps and budgets are made in the dashboard. " +
   "See docs/configuration.md, From LiteLLM";
 
+interface KnownServer {
+  /** Where it is when `api_base` does not say it. */
+  readonly origin: string;
+  /** Behind the host, whatever `api_base` says there: LiteLLM adds its own. Left out: what `api_base` says. */
+  readonly prefix?: string;
+  readonly more: string;
+  readonly credential: string;
+}
+
+const AZURE: KnownServer = {
+  origin: "https://RESOURCE.openai.azure.com",
+  // Its API without `api-version`; deployments are named as models.
+  prefix: "/openai/v1",
+  more: "",
+  credential: "env: AZURE_API_KEY, header: api-key",
+};
+
 /** LiteLLM knows these servers by their names alone. */
-const SERVERS: Readonly<Record<string, { origin: string; more: string; credential: string }>> = {
+const SERVERS: Readonly<Record<string, KnownServer>> = {
   openai: { origin: "https://api.openai.com", more: "", credential: "env: OPENAI_API_KEY" },
   anthropic: {
     origin: "https://api.anthropic.com",
     more: ", protocols: [messages]",
     credential: "env: ANTHROPIC_API_KEY, header: x-api-key",
+  },
+  azure: AZURE,
+  azure_ai: {
+    ...AZURE,
+    origin: "https://RESOURCE.services.ai.azure.com",
+    credential: "env: AZURE_AI_API_KEY, header: api-key",
   },
   mistral: { origin: "https://api.mistral.ai", more: "", credential: "env: MISTRAL_API_KEY" },
 };
@@ -43,7 +67,7 @@ export function explainLiteLlm(source: YamlSource): readonly ConfigProblem[] | n
       mapped ?? "without `model_name` and `litellm_params.model`",
     );
   });
-  return [problemAt(source, ["model_list"], HEADING), ...entries];
+  return [problemAt(source, ["model_list"], HEADING), ...entries, ...findLiteLlmGaps(source)];
 }
 
 /** "upstreams: {name: …}; catalog: {id: …}"; null where it says too little. */
@@ -58,8 +82,19 @@ function mapEntry(entry: JsonObject): string | null {
   const place = describePlace(upstream, params);
   const id = `${slug(upstream)}/${slug(upstreamModel.split("/").at(-1) ?? "")}`;
   const alias = id === name ? "" : `, aliases: [${JSON.stringify(name)}]`;
-  const catalog = `{id: ${id}${alias}, upstream: ${slug(upstream)}, upstream_model: ${JSON.stringify(upstreamModel)}, …}`;
+  const catalog = `{id: ${id}${alias}, upstream: ${slug(upstream)}, upstream_model: ${JSON.stringify(upstreamModel)}${describeWindow(entry["model_info"])}, …}`;
   return `\`upstreams\`: ${place}; \`catalog\`: ${catalog}`;
+}
+
+/** LiteLLM's `max_input_tokens` is the whole window, as providers publish it; `max_tokens` is an older name of the answer's. */
+function describeWindow(info: unknown): string {
+  if (!isJsonObject(info)) return "";
+  const { max_input_tokens: window, max_output_tokens: output = info["max_tokens"] } = info;
+  const known = { context_window: window, max_output_tokens: output };
+  return Object.entries(known)
+    .filter(([, tokens]) => Number.isSafeInteger(tokens))
+    .map(([name, tokens]) => `, ${name}: ${String(tokens)}`)
+    .join("");
 }
 
 function describePlace(provider: string, params: JsonObject): string {
@@ -68,10 +103,13 @@ function describePlace(provider: string, params: JsonObject): string {
   const credential = describeCredential(params["api_key"], known?.credential ?? null);
   if (typeof base === "string" && URL.canParse(base)) {
     const { origin, pathname } = new URL(base);
-    const prefix = pathname.replace(/\/+$/, "");
+    const prefix = known?.prefix ?? pathname.replace(/\/+$/, "");
     return `{name: ${slug(provider)}, url: "${origin}", path_prefix: "${prefix}"${credential}}`;
   }
-  if (known !== undefined) return `{name: ${provider}, url: "${known.origin}"${known.more}${credential}}`;
+  if (known !== undefined) {
+    const prefix = known.prefix === undefined ? "" : `, path_prefix: "${known.prefix}"`;
+    return `{name: ${provider}, url: "${known.origin}"${prefix}${known.more}${credential}}`;
+  }
   return `one for \`${slug(provider)}\`, by the base URL of its OpenAI API${credential === "" ? "" : ` (${credential.slice(2)})`}`;
 }
 

@@ -65,6 +65,74 @@ describe("a LiteLLM configuration", () => {
     expect(problems[number]).toMatchObject({ path: `model_list[${number - 1}]`, message });
   });
 
+  it.each([
+    [
+      '{model: azure/my-deployment, api_base: "https://acme.openai.azure.com/", api_key: os.environ/MY_AZURE_KEY, api_version: "2025-01-01"}',
+      'upstreams`: {name: azure, url: "https://acme.openai.azure.com", path_prefix: "/openai/v1", ' +
+        "credential: {env: MY_AZURE_KEY, header: api-key}}",
+    ],
+    [
+      "{model: azure/my-deployment, api_base: os.environ/AZURE_API_BASE}",
+      'upstreams`: {name: azure, url: "https://RESOURCE.openai.azure.com", path_prefix: "/openai/v1", ' +
+        "credential: {env: AZURE_API_KEY, header: api-key}}",
+    ],
+    [
+      '{model: azure_ai/mistral-large, api_base: "https://acme.services.ai.azure.com/models"}',
+      'upstreams`: {name: azure_ai, url: "https://acme.services.ai.azure.com", path_prefix: "/openai/v1", ' +
+        "credential: {env: AZURE_AI_API_KEY, header: api-key}}",
+    ],
+  ])("names Azure's path prefix, whatever stands behind its host: %s", (params, expected) => {
+    const [, entry] = problemsOf(`model_list: [{model_name: gpt, litellm_params: ${params}}]`);
+    expect(entry?.message).toContain(expected);
+  });
+
+  it.each([
+    [
+      "{max_input_tokens: 200000, max_output_tokens: 64000}",
+      "context_window: 200000, max_output_tokens: 64000, …}",
+    ],
+    ["{max_input_tokens: 128000, max_tokens: 4096}", "context_window: 128000, max_output_tokens: 4096, …}"],
+    ["{max_tokens: 4096, max_output_tokens: 8192}", 'upstream_model: "gpt-4o", max_output_tokens: 8192, …}'],
+    ["{max_input_tokens: many}", 'upstream_model: "gpt-4o", …}'],
+  ])("takes the window and the longest answer from model_info: %s", (info, expected) => {
+    const [, entry] = problemsOf(
+      `model_list: [{model_name: x, litellm_params: {model: openai/gpt-4o}, model_info: ${info}}]`,
+    );
+    expect(entry?.message).toContain(expected);
+  });
+
+  it("names what there is nothing for yet, each once, where it stands first", () => {
+    const gaps = problemsOf(`model_list:
+  - {model_name: a, litellm_params: {model: openai/a, tpm: 1000, rpm: 10}}
+  - {model_name: b, litellm_params: {model: openai/b, tpm: 2000}}
+general_settings: {default_team_params: {max_budget: 100}}
+litellm_settings: {max_budget: 50, budget_duration: 7d, tpm_limit: 9}
+`).slice(3);
+    expect(gaps.map(({ path, message }) => [path, message.split(":")[0]])).toEqual([
+      ["model_list[0].litellm_params.tpm", "tokens per minute cannot be limited here yet"],
+      ["model_list[0].litellm_params.rpm", "requests per minute of a server cannot be limited here yet"],
+      ["general_settings.default_team_params", "there are no teams here yet"],
+      [
+        "litellm_settings.max_budget",
+        "budgets are no part of the file, and there are none yet of users, teams, models and providers, or of other periods than a month",
+      ],
+    ]);
+    expect(JSON.stringify(gaps)).toContain("hard_cap_cents");
+  });
+
+  it.each([
+    "tpm_limit: 5",
+    "router_settings: {provider_budget_config: {}}",
+    "teams: [a]",
+    "max_internal_user_budget: 1",
+  ])("passes over no setting of these: %s", (line) => {
+    const problems = problemsOf(
+      `model_list: [{model_name: a, litellm_params: {model: openai/a}}]\n${line}\n`,
+    );
+    expect(problems).toHaveLength(3);
+    expect(problems[2]?.message).toContain("yet");
+  });
+
   it("shows no key that is written into it", () => {
     expect(JSON.stringify(problems)).not.toMatch(/sk-/u);
   });
