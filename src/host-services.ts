@@ -11,6 +11,7 @@ import { createCatalog } from "./catalog/catalog.ts";
 import { systemClock } from "./clock.ts";
 import { resolveWorkerCount } from "./config/worker-count.ts";
 import { shareReachedUpstreams } from "./exchange/reached-upstreams.ts";
+import { shareReportedEnds } from "./exchange/reported-ends.ts";
 import { ensureDemoKey } from "./demo/organization.ts";
 import { formatLocalUrl } from "./local-url.ts";
 import type { Logger } from "./logger.ts";
@@ -40,6 +41,7 @@ export async function startSupervisorServices(
   const workers = resolveWorkerCount(config.sidecar.workers);
   const telemetry = createHostTelemetry(config, { ...options, workers });
   shareReachedUpstreams(options.channel);
+  shareReportedEnds(options.channel);
   const storeOptions = { ...MANAGEMENT, redisMeter: telemetry.redisMeter };
   const { store, client, ...opening } = await openStoreInBackground(config, logger, storeOptions);
   if (!opening.isOpen() && config.redis !== null) options.onRedisAwaited(config.redis.urls.join(", "));

@@ -10,6 +10,7 @@ import { createCatalog } from "./catalog/catalog.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config/schema.ts";
 import { resolveWorkerCount } from "./config/worker-count.ts";
+import { readEntries } from "./envoy/access-log-entries.ts";
 import { createCheckHandler } from "./envoy/check.ts";
 import { createBodyLimits } from "./envoy/bootstrap/body-limits.ts";
 import { RequestStream } from "./envoy/request-stream.ts";
@@ -25,6 +26,8 @@ import { Uploads } from "./exchange/uploads.ts";
 import { CountExchange } from "./exchange/count-exchange.ts";
 import { Exchange } from "./exchange/exchange.ts";
 import { ReachedUpstreams } from "./exchange/reached-upstreams.ts";
+import { ReportedEnds } from "./exchange/reported-ends.ts";
+import { UnreadRequests } from "./exchange/unread-requests.ts";
 import { createGraceAdmission } from "./grace/grace-admission.ts";
 import { GraceOutage } from "./grace/grace-outage.ts";
 import { GraceSpend } from "./grace/grace-spend.ts";
@@ -102,6 +105,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     uploads,
     maxMessageBytes: maxMessageBytesOf(config),
     reached: new ReachedUpstreams(options.channel),
+    ends: new ReportedEnds(options.channel, { isOnlyWorker: isOnlyWorker(config) }),
     meter: telemetry.meter,
     isServing: () => isOpen() && !draining,
     isGraceOver: () => outage.isGraceOver,
@@ -231,6 +235,7 @@ interface Parts {
   readonly uploads: Uploads;
   readonly maxMessageBytes: number;
   readonly reached: ReachedUpstreams;
+  readonly ends: ReportedEnds;
   readonly meter: RequestMeter;
   /** Whether Envoy should send requests here: past the grace time too, where it is this worker that says why not. */
   readonly isServing: () => boolean;
@@ -242,8 +247,8 @@ interface Parts {
 }
 
 function createHandlers(parts: Parts): EnvoyHandlers {
-  const { store, admit, catalog, estimator, settlement, logger, clock, budget, reached, meter, isServing } =
-    parts;
+  const { store, admit, catalog, estimator, settlement, logger, clock, budget } = parts;
+  const { reached, ends, meter, isServing } = parts;
   const directory = new KeyDirectory({ lookUp: (hash) => store.lookUpKey(hash), clock });
   const currentCatalog = () => catalog.current;
   // In an outage every request fails in the same way.
@@ -263,6 +268,7 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     uploads: parts.uploads,
     dashboard: parts.dashboard,
   });
+  const unread = new UnreadRequests({ underWay, uploads: parts.uploads, settlement, meter });
   const localEndpoints = createLocalEndpoints({
     catalog: currentCatalog,
     protocols: PROTOCOLS,
@@ -275,6 +281,7 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     settlement,
     budget,
     reached,
+    ends,
     nowMs: () => clock.nowMs(),
     logger,
     meter,
@@ -285,6 +292,7 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     estimator,
     budget,
     reached,
+    ends,
     logger,
     meter,
   };
@@ -303,6 +311,15 @@ function createHandlers(parts: Parts): EnvoyHandlers {
   return {
     check: createCheckHandler(admitRequest),
     openProcess: (call) => new RequestStream(call, streamServices),
+    log(message) {
+      for (const { requestId, end, admissionHeader, durationMs } of readEntries(message)) {
+        ends.report(requestId, end);
+        if (admissionHeader === null) continue;
+        unread.onEnd(admissionHeader, end, durationMs).catch((error: unknown) => {
+          errorLog.error({ request_id: requestId, err: error }, "a request's end is not recorded");
+        });
+      }
+    },
     isServing,
   };
 }

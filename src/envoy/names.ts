@@ -62,6 +62,9 @@ export const ACCESS_LOG_METADATA = [
   "error_code",
 ] as const;
 
+/** The access log that the sidecar gets, by Envoy's own name of such logs. */
+export const END_REPORTS_LOG = "envoy.access_loggers.http_grpc";
+
 /**
  * `details` of every ImmediateResponse of the sidecar, by which the local-reply mappers know to leave it as it is.
  * Envoy writes it into `response.code_details`.

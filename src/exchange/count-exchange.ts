@@ -16,9 +16,12 @@ import { mapUpstreamError } from "../translation/upstream/map-error.ts";
 import { parseCompletion } from "../translation/upstream/read-stream.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import { chooseTranslation, formatUpstreamPath, listForwarded } from "./choose-translation.ts";
+import { describeBrokenEnd } from "./broken-end.ts";
 import { describeEnd } from "./describe-end.ts";
+import { logFailedUpstream } from "./log-failed-upstream.ts";
 import { createJsonReply, type Reply } from "./reply.ts";
 import type { ReachedUpstreams } from "./reached-upstreams.ts";
+import type { ExpectedEnd, ReportedEnds } from "./reported-ends.ts";
 import { HeldBody } from "./held-body.ts";
 import { measureParsed, measureText } from "../translation/json/measure-memory.ts";
 import { isFromUpstream, mapLocalOutcome } from "./upstream-outcome.ts";
@@ -31,6 +34,7 @@ export interface CountServices {
   readonly estimator: Pick<TokenEstimator, "countPrompt">;
   readonly budget: BodyBudget;
   readonly reached: Pick<ReachedUpstreams, "has" | "note">;
+  readonly ends: Pick<ReportedEnds, "expect">;
   readonly logger: Logger<"warn">;
   readonly meter: Pick<RequestMeter, "finished">;
 }
@@ -43,8 +47,6 @@ interface Asked {
 }
 
 const EMPTY = new Uint8Array(0);
-/** As in `Exchange`: the client went away. */
-const CLIENT_GONE_STATUS = 499;
 /** An upstream that has no endpoint to count at; servers that route by the path alone know it, but not its method. */
 const HAS_NO_COUNT: ReadonlySet<number> = new Set([404, 405, 501]);
 
@@ -61,6 +63,7 @@ export class CountExchange implements UpstreamCall {
   #asked: Asked | null = null;
   #error: { readonly status: number; readonly retryAfter: string | null } | null = null;
   readonly #held: HeldBody;
+  readonly #reported: ExpectedEnd;
   #isFinished = false;
   #hasEnded = false;
 
@@ -68,6 +71,7 @@ export class CountExchange implements UpstreamCall {
     this.admission = admission;
     this.#services = services;
     this.#held = new HeldBody(services.budget);
+    this.#reported = services.ends.expect(admission.requestId);
   }
 
   get modelId(): string | null {
@@ -158,7 +162,12 @@ export class CountExchange implements UpstreamCall {
   async onEnd(): Promise<void> {
     this.#hasEnded = true;
     this.#held.letGo(0);
-    this.#finished(CLIENT_GONE_STATUS, null);
+    if (this.#isFinished) {
+      this.#reported.drop();
+      return;
+    }
+    const { result, error } = describeBrokenEnd(await this.#reported.take());
+    this.#finished(result.status, error);
   }
 
   async #estimate({ model, counting, prompt }: Asked): Promise<Reply> {
@@ -174,10 +183,7 @@ export class CountExchange implements UpstreamCall {
     const { startupSeconds, id } = model;
     const { protocol, requestId } = this.admission;
     const error = mapUpstreamError({ status, retryAfter, body, startupSeconds, model: id, protocol });
-    this.#services.logger.warn(
-      { request_id: requestId, model: id, code: error.code, upstream_status: status, err: error.cause },
-      "the upstream failed",
-    );
+    logFailedUpstream(this.#services.logger, { requestId, model: id }, error, status);
     return error;
   }
 

@@ -6,6 +6,7 @@ import type { RequestMeter } from "../telemetry/request-meter.ts";
 import type { Protocol, ProtocolName } from "../translation/client-protocol.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import type { ReachedUpstreams } from "./reached-upstreams.ts";
+import type { ReportedEnds } from "./reported-ends.ts";
 
 export interface ExchangeServices {
   readonly catalog: () => Catalog;
@@ -13,6 +14,7 @@ export interface ExchangeServices {
   readonly settlement: Settlement;
   readonly budget: BodyBudget;
   readonly reached: Pick<ReachedUpstreams, "has" | "note">;
+  readonly ends: Pick<ReportedEnds, "expect">;
   readonly nowMs: () => number;
   readonly logger: Logger<"warn">;
   readonly meter: Pick<RequestMeter, "routed" | "retried" | "chunk" | "finished">;

@@ -22,6 +22,7 @@ import type {
 } from "../translation/client-protocol.ts";
 import { takeCostWish } from "../translation/cost-wish.ts";
 import { mapUpstreamError } from "../translation/upstream/map-error.ts";
+import { CLIENT_GONE, describeBrokenEnd } from "./broken-end.ts";
 import { howItFailed, joinOutputs } from "./answer-output.ts";
 import {
   atEndpoint,
@@ -34,16 +35,16 @@ import type { ExchangeServices } from "./exchange-services.ts";
 import { HeldBody } from "./held-body.ts";
 import { measureParsed } from "../translation/json/measure-memory.ts";
 import { describeEnd } from "./describe-end.ts";
+import { logFailedUpstream } from "./log-failed-upstream.ts";
 import { recordName } from "./record-name.ts";
 import { WayMeter } from "./way-meter.ts";
 import { createOrderError } from "./order-error.ts";
+import type { ExpectedEnd } from "./reported-ends.ts";
 import type { ResponseMode, ResponsePiece, ResponseStart, Route, UpstreamCall } from "./upstream-call.ts";
 import { UpstreamDraft } from "./upstream-draft.ts";
 import { isFromUpstream, mapLocalOutcome, withStartupTime } from "./upstream-outcome.ts";
 
 const SUCCESS: ClientResult = { status: 200, errorCode: null };
-/** The client went away before the end of its answer: the status that access logs use for it since nginx. */
-const CLIENT_GONE: ClientResult = { status: 499, errorCode: null };
 const EMPTY = new Uint8Array(0);
 const NOTHING_MORE: ResponsePiece = { bytes: EMPTY, failed: null };
 
@@ -73,6 +74,7 @@ export class Exchange implements UpstreamCall {
   #hasBody = false;
   readonly #held: HeldBody;
   readonly #way = new WayMeter();
+  readonly #reported: ExpectedEnd;
   #isFinished = false;
 
   constructor(admission: Admission, protocol: Protocol, services: ExchangeServices) {
@@ -80,6 +82,7 @@ export class Exchange implements UpstreamCall {
     this.#protocol = protocol;
     this.#services = services;
     this.#held = new HeldBody(services.budget);
+    this.#reported = services.ends.expect(admission.requestId);
   }
 
   /** "0.00123400 USD": what the request cost, once it is settled. */
@@ -284,15 +287,23 @@ export class Exchange implements UpstreamCall {
     this.#ended = true;
     if (this.#request !== null) this.#held.letGo(0);
     if (!this.#hasBody) this.#services.settlement.leave(this.admission);
-    await this.#settle(this.#expectation.kind === "error" ? "refused_by_upstream" : "broken", CLIENT_GONE);
-    this.#finished(CLIENT_GONE);
+    if (this.#isFinished) {
+      this.#reported.drop();
+      await this.#settle("broken", CLIENT_GONE);
+      return;
+    }
+    const { result, error, cause } = describeBrokenEnd(await this.#reported.take());
+    this.#way.failed(cause);
+    if (error !== null && this.#account === null) this.onRefused(error);
+    await this.#settle(this.#expectation.kind === "error" ? "refused_by_upstream" : "broken", result);
+    this.#finished(result, error);
   }
 
   async #finishStream(answer: Answer, output: AnswerOutput): Promise<ResponsePiece> {
     const result = { status: SUCCESS.status, errorCode: output.failed?.publicCode ?? null };
     if (output.failed !== null) {
       this.#way.failed(output.failed.cause);
-      this.#logUpstream(output.failed);
+      logFailedUpstream(this.#services.logger, this.#named, output.failed);
     }
     await this.#settle(output.failed === null ? "complete" : howItFailed(answer), result);
     this.#finished(result, output.failed);
@@ -331,7 +342,7 @@ export class Exchange implements UpstreamCall {
       protocol: this.#protocol.name,
     });
     this.#way.failed(error.cause);
-    this.#logUpstream(error, status);
+    logFailedUpstream(this.#services.logger, this.#named, error, status);
     await this.#settle("refused_by_upstream", this.#told(error));
     return error;
   }
@@ -363,6 +374,10 @@ export class Exchange implements UpstreamCall {
     return { model: this.modelId, requestedModel: this.#requestedModel };
   }
 
+  get #named(): { readonly requestId: string; readonly model: string | null } {
+    return { requestId: this.admission.requestId, model: this.modelId };
+  }
+
   #told(error: GatewayError): ClientResult {
     return { status: error.status(this.#protocol.name), errorCode: error.publicCode };
   }
@@ -378,18 +393,5 @@ export class Exchange implements UpstreamCall {
   #failedStart(): Extract<Expectation, { kind: "error" }> {
     if (this.#expectation.kind === "error") return this.#expectation;
     throw createOrderError("an error's body came without its start");
-  }
-
-  #logUpstream(error: GatewayError, status?: number): void {
-    this.#services.logger.warn(
-      {
-        request_id: this.admission.requestId,
-        model: this.modelId,
-        code: error.code,
-        upstream_status: status,
-        err: error.cause,
-      },
-      "the upstream failed",
-    );
   }
 }

@@ -8,7 +8,12 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
-import type { CheckRequest, CheckResponse, ProcessingRequest } from "../../src/envoy/messages/codec.ts";
+import type {
+  AccessLogMessage,
+  CheckRequest,
+  CheckResponse,
+  ProcessingRequest,
+} from "../../src/envoy/messages/codec.ts";
 import { createEnvoyServer } from "../../src/envoy/server.ts";
 import type {
   EnvoyHandlers,
@@ -29,6 +34,7 @@ export type Respond = (request: IncomingMessage, response: ServerResponse) => vo
 /** Lets everything pass, and marks what it saw: an upstream that gets a request without the mark was fooled. */
 export class PassingHandlers implements EnvoyHandlers {
   readonly ends: ProcessingStreamEnd[] = [];
+  readonly logged: AccessLogMessage[] = [];
   opened = 0;
   /** Messages without a reply, of requests with `x-test: silent`. */
   unanswered = 0;
@@ -48,6 +54,10 @@ export class PassingHandlers implements EnvoyHandlers {
   openProcess(call: ProcessCall): ProcessListener {
     this.opened += 1;
     return new PassingListener(this, call);
+  }
+
+  log(message: AccessLogMessage): void {
+    this.logged.push(message);
   }
 
   isServing(): boolean {
@@ -249,6 +259,15 @@ static_resources:
         typed_config:
           "@type": ${type}.filters.network.http_connection_manager.v3.HttpConnectionManager
           stat_prefix: main
+          access_log:
+          - name: envoy.access_loggers.http_grpc
+            typed_config:
+              "@type": ${type}.access_loggers.grpc.v3.HttpGrpcAccessLogConfig
+              common_config:
+                log_name: test
+                transport_api_version: V3
+                grpc_service: {envoy_grpc: {cluster_name: sidecar}}
+                buffer_size_bytes: 0
           route_config:
             virtual_hosts:
             - {name: all, domains: ["*"], routes: [{match: {prefix: "/"}, route: {cluster: upstream, timeout: 0s}}]}

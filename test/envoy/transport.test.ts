@@ -131,6 +131,21 @@ describe.each(["wire", "grpc-js"] as const)("the %s transport behind Envoy", (tr
     expect(stack.unprocessed).toBe(0);
   });
 
+  it("hands on what Envoy's access log says of each request", async () => {
+    const { logged } = stack.handlers;
+    const before = logged.length;
+    await send("hello");
+    // Those of requests before this one may still be on their way.
+    const entry = await waitFor("the entry", () =>
+      logged
+        .slice(before)
+        .flatMap(({ http_logs: logs }) => logs?.log_entry ?? [])
+        .find(({ response }) => response?.response_code?.value === 200),
+    );
+    expect(entry.request?.request_id).toMatch(/^[0-9a-f-]{36}$/);
+    expect(entry.response?.response_code_details).toBe("via_upstream");
+  });
+
   it("tells of a client that went away exactly once", async () => {
     stack.respond = (_request, response) => void response.writeHead(200).write("first");
     const before = stack.handlers.ends.length;

@@ -72,8 +72,10 @@ function editBootstrap(options: SideEnvoyOptions, port: number): string {
   if (listener === undefined || manager === undefined) {
     throw new Error("the bootstrap has no connection manager where it is expected");
   }
-  // One file, one writer.
-  delete manager["access_log"];
+  // One file, one writer. What goes to the gateway's workers has no file.
+  manager["access_log"] = (manager["access_log"] as { name: string }[]).filter(
+    ({ name }) => name === "envoy.access_loggers.http_grpc",
+  );
   listener.address = { socket_address: { address: "127.0.0.1", port_value: port } };
   bootstrap.admin = { address: { pipe: { path: join(options.dir, `${options.name}.sock`), mode: 0o600 } } };
   const editable: EditableBootstrap = { manager, clusters: resources.clusters };

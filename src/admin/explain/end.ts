@@ -11,6 +11,9 @@ import {
 import { type ExplainedRequest, failedCheckOf, type Figures, microcentsOf } from "./explained-request.ts";
 import { explainUpstream } from "./upstream.ts";
 
+/** Envoy's words for a client that has closed its connection or taken its request back. */
+const CLIENT_LEFT = /^(?:downstream_remote_disconnect|downstream_remote_reset|http2\.remote_re)/;
+
 export function explainEnd(request: ExplainedRequest, currency: string): string {
   const { status, error_code: code } = request;
   if (status === null) {
@@ -19,7 +22,7 @@ export function explainEnd(request: ExplainedRequest, currency: string): string 
   const failed = failedCheckOf(request);
   if (failed !== null) return `Refused: ${explainRefusal(request, failed.figures, currency)}`;
   if (status === 499) {
-    return `Its client went away${after(request)}, before the end. What was generated until then is charged: ${costOf(request, currency)}.`;
+    return `${explainLeft(request)} What was generated until then is charged: ${costOf(request, currency)}.`;
   }
   if (code === null && status < 400) return explainAnswer(request, currency);
   const cause = explainUpstream(request);
@@ -30,6 +33,18 @@ export function explainEnd(request: ExplainedRequest, currency: string): string 
   const charged = request.cost_microcents === 0 ? "" : ` It is charged ${costOf(request, currency)}.`;
   if (cause === null) return `It failed in the gateway: ${told}.${charged}`;
   return `${cause.slice(0, 1).toUpperCase()}${cause.slice(1)}; ${told}.${charged}`;
+}
+
+/** By Envoy's words, where it has said any: nobody is named on a guess. */
+function explainLeft(request: ExplainedRequest): string {
+  const cause = request.upstream?.cause ?? null;
+  if (cause !== null && CLIENT_LEFT.test(cause))
+    return `Its client went away${after(request)}, before the end.`;
+  if (cause !== null && cause.startsWith("stream_idle_timeout")) {
+    return `Its client read nothing of its answer for too long and was cut off${after(request)} (${cause}).`;
+  }
+  const said = cause === null ? "nobody has said why" : `Envoy says ${cause}`;
+  return `It ended${after(request)}, before its answer did: ${said}.`;
 }
 
 function explainAnswer(request: ExplainedRequest, currency: string): string {

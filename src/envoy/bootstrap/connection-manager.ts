@@ -6,6 +6,7 @@ import type { Config } from "../../config/schema.ts";
 import { ENDPOINT_HEADER, INTERNAL_HEADER_PREFIX } from "../names.ts";
 import { createAccessLog } from "./access-log.ts";
 import type { BodyLimits } from "./body-limits.ts";
+import { createEndReports } from "./end-reports.ts";
 import { createHttpFilters } from "./filters.ts";
 import { createLocalReplyConfig } from "./local-replies.ts";
 import { formatSeconds } from "./render-options.ts";
@@ -35,7 +36,7 @@ export function createConnectionManager(
       early_header_mutation_extensions: [createEarlyMutation(otlp !== null)],
       ...createTimeouts(options.timeouts),
       ...createProtocolLimits(limits.streamWindowBytes, options.timeouts),
-      access_log: [createAccessLog(options.accessLogFile)],
+      access_log: [createAccessLog(options.accessLogFile), createEndReports()],
       ...createTracing(otlp),
       "#local_reply_config": "Envoy's own replies in the gateway's shape, see docs/envoy.md.",
       local_reply_config: createLocalReplyConfig(),

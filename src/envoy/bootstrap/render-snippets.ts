@@ -22,7 +22,9 @@ const TEXTS = {
   listener:
     "The listener that clients reach, beside its `address` and `filter_chains`. TLS and address are yours.",
   manager: "The HTTP connection manager of that listener: settings that are locks or bounds.",
-  logs: "The HTTP connection manager: logs and traces. Yours will do as well; these never show a key or a body.",
+  logs:
+    "The HTTP connection manager: logs and traces. Yours will do as well, these never show a key or a body; but the last " +
+    "log is for the sidecar, put it beside yours.",
   localReplies:
     "The HTTP connection manager: Envoy's own errors in the gateway's shape. The order counts, the first mapper that " +
     "fits is taken: put your own behind the first of these.",

@@ -14,7 +14,13 @@ import { formatFinding } from "../check-bootstrap/finding.ts";
 import { findEdge } from "./find-edge.ts";
 import { mergeFields, type IsWrong, type Merging } from "./merge-fields.ts";
 import { mergeFilters } from "./merge-filters.ts";
-import { mergeClusters, mergeExtensions, mergeLocalReplies, mergeRuntime } from "./merge-lists.ts";
+import {
+  mergeClusters,
+  mergeAccessLogs,
+  mergeExtensions,
+  mergeLocalReplies,
+  mergeRuntime,
+} from "./merge-lists.ts";
 import { MergeRefusal } from "./merge-refusal.ts";
 import { mergeRoutes } from "./merge-routes.ts";
 import { type Place, YamlText } from "./yaml-text.ts";
@@ -90,11 +96,10 @@ function mergeManager(merging: Merging, manager: Place<YAMLMap>, wanted: EnvoyNo
   const { yaml } = merging;
   mergeFields(merging, manager, omit(wanted, APART));
   mergeExtensions(merging, manager, wanted);
-  // The operator's own logs and traces will do as well.
-  const logs = ["access_log", "tracing"].filter(
-    (name) => name in wanted && yaml.field(manager, name) === null,
-  );
-  mergeFields(merging, manager, pick(wanted, logs));
+  mergeAccessLogs(merging, manager, wanted);
+  // The operator's own traces will do as well.
+  const traces = ["tracing"].filter((name) => name in wanted && yaml.field(manager, name) === null);
+  mergeFields(merging, manager, pick(wanted, traces));
   mergeLocalReplies(merging, manager, wanted);
   mergeFilters(merging, manager, wanted["http_filters"] as readonly EnvoyNode[]);
 }

@@ -1,7 +1,7 @@
 /** Lists of the bootstrap in which the gateway has members beside the operator's: clusters, mappers, mutations, layers. */
 import type { YAMLMap } from "yaml";
 import type { EnvoyNode, EnvoyValue } from "../bootstrap/yaml-document.ts";
-import { GRACEFUL_CLOSE_FLAG } from "../names.ts";
+import { END_REPORTS_LOG, GRACEFUL_CLOSE_FLAG } from "../names.ts";
 import { pathOf, textOf } from "./find-edge.ts";
 import { formatField, formatItem, plain } from "./format-part.ts";
 import { isSame, meaningOf, mergeFields, type Merging } from "./merge-fields.ts";
@@ -43,10 +43,25 @@ function formatMarked(name: string, items: readonly EnvoyNode[]) {
 }
 
 /** `early_header_mutation_extensions`: ours beside theirs. */
-export function mergeExtensions({ yaml }: Merging, manager: Place<YAMLMap>, wanted: EnvoyNode): void {
+export function mergeExtensions(merging: Merging, manager: Place<YAMLMap>, wanted: EnvoyNode): void {
   const name = "early_header_mutation_extensions";
+  mergeMember(merging, manager, { wanted, name, ours: (wanted[name] as readonly EnvoyNode[])[0] });
+}
+
+/** `access_log`: the operator's own will do as well, but for what the sidecar is told. */
+export function mergeAccessLogs(merging: Merging, manager: Place<YAMLMap>, wanted: EnvoyNode): void {
+  const name = "access_log";
+  const logs = wanted[name] as readonly EnvoyNode[];
+  mergeMember(merging, manager, { wanted, name, ours: logs.find((log) => log["name"] === END_REPORTS_LOG) });
+}
+
+/** One member of a list is ours; all that is wanted where there is no list. */
+function mergeMember(
+  { yaml }: Merging,
+  manager: Place<YAMLMap>,
+  { wanted, name, ours = {} }: { wanted: EnvoyNode; name: string; ours: EnvoyNode | undefined },
+): void {
   const found = yaml.items(manager, name);
-  const [ours = {}] = wanted[name] as readonly EnvoyNode[];
   if (found.length === 0) yaml.replaceField(manager, name, formatField(wanted, name));
   else if (found.some(({ node }) => isSame(node, ours))) return;
   else {

@@ -9,6 +9,8 @@ import { loadSync, type ServiceDefinition } from "@grpc/proto-loader";
 
 import type { CheckRequest__Output } from "./generated/envoy/service/auth/v3/CheckRequest.ts";
 import type { CheckResponse as GeneratedCheckResponse } from "./generated/envoy/service/auth/v3/CheckResponse.ts";
+import type { StreamAccessLogsMessage__Output } from "./generated/envoy/service/accesslog/v3/StreamAccessLogsMessage.ts";
+import type { StreamAccessLogsResponse } from "./generated/envoy/service/accesslog/v3/StreamAccessLogsResponse.ts";
 import type { ProcessingRequest__Output } from "./generated/envoy/service/ext_proc/v3/ProcessingRequest.ts";
 import type { ProcessingResponse as GeneratedProcessingResponse } from "./generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
 import type { HealthCheckRequest__Output } from "./generated/grpc/health/v1/HealthCheckRequest.ts";
@@ -27,6 +29,8 @@ export type CheckResponse = GeneratedCheckResponse;
 export type ProcessingRequest = ProcessingRequest__Output;
 /** One reply on an ext_proc stream. Header values go into `raw_value`: Envoy ignores `value` here. */
 export type ProcessingResponse = GeneratedProcessingResponse;
+/** Entries of Envoy's access log. */
+export type AccessLogMessage = StreamAccessLogsMessage__Output;
 /** What a gRPC health check asks. */
 export type HealthCheckRequest = HealthCheckRequest__Output;
 /** What a gRPC health check is answered. */
@@ -70,6 +74,11 @@ export const CHECK = byHand(GENERIC_CHECK, decodeCheckRequest, encodeCheckRespon
 /** ext_proc. */
 export const PROCESS = withConstants(
   byHand(GENERIC_PROCESS, decodeProcessingRequest, encodeProcessingResponse),
+);
+/** Envoy's access log: a stream of messages that none answers. */
+export const ACCESS_LOG = codecOf<AccessLogMessage, StreamAccessLogsResponse>(
+  "envoy.service.accesslog.v3.AccessLogService",
+  "StreamAccessLogs",
 );
 /** gRPC health checks. */
 export const HEALTH_CHECK = codecOf<HealthCheckRequest, HealthCheckResponse>(

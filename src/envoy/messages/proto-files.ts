@@ -8,5 +8,6 @@ export const PROTO_FOLDER = fileURLToPath(packageFile("proto/"));
 export const SERVICE_FILES = [
   "envoy/service/auth/v3/external_auth.proto",
   "envoy/service/ext_proc/v3/external_processor.proto",
+  "envoy/service/accesslog/v3/als.proto",
   "grpc/health/v1/health.proto",
 ] as const;

@@ -3,6 +3,7 @@
  * `EnvoyServer` of the same options, and knows the handlers by these types alone.
  */
 import type {
+  AccessLogMessage,
   CheckRequest,
   CheckResponse,
   ProcessingRequest,
@@ -16,6 +17,8 @@ export interface EnvoyHandlers {
   check(request: CheckRequest, call: CheckCall): Promise<CheckResponse>;
   /** One call per ext_proc stream. Never throws. */
   openProcess(call: ProcessCall): ProcessListener;
+  /** Entries of Envoy's access log. Never throws. */
+  log(message: AccessLogMessage): void;
   /** gRPC health: SERVING or NOT_SERVING. */
   isServing(): boolean;
 }

@@ -1,5 +1,6 @@
 import { pause } from "../../wait.ts";
-import { HEALTH_CHECK, HEALTH_WATCH } from "../messages/codec.ts";
+import { HEALTH_CHECK } from "../messages/codec.ts";
+import { LASTING_CALLS } from "./lasting-calls.ts";
 
 /** Envoy checks health twice a second, and then sends new calls to other hosts by itself. */
 const NOTICE_MS = 1_500;
@@ -15,9 +16,9 @@ const MAX_NOTICE_MS = 5_000;
 export class DrainNotice {
   #calls = 0;
 
-  /** A new call has come. Questions after our health go on for as long as the connection does, and are none. */
+  /** A new call has come. Questions after our health and the access log go on for as long as the connection does, and are none. */
   onCall(path: string | undefined): void {
-    if (path !== HEALTH_CHECK.path && path !== HEALTH_WATCH.path) this.#calls += 1;
+    if (path !== HEALTH_CHECK.path && !LASTING_CALLS.has(path)) this.#calls += 1;
   }
 
   /** Resolves when no new calls come any more, after `boundMs` at the latest. */

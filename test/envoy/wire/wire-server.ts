@@ -64,6 +64,7 @@ export async function startWireServer(
         return { status: { code: 0 } };
       },
       openProcess,
+      log: () => undefined,
       isServing: () => true,
     },
   });

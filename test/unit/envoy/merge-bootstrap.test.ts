@@ -85,7 +85,7 @@ describe("what is an operator's own", () => {
   interface Manager {
     request_timeout: string;
     normalize_path: boolean;
-    access_log: unknown[];
+    access_log: { name: string }[];
     http_filters: { name: string }[];
     route_config: {
       virtual_hosts: {
@@ -107,7 +107,11 @@ describe("what is an operator's own", () => {
   it("stays where it keeps what is promised, and changes where it does not", () => {
     const { request_timeout, normalize_path, access_log } = manager(merge(readFixture("front-proxy")));
     expect([request_timeout, normalize_path]).toEqual(["30s", true]);
-    expect(access_log).toHaveLength(1);
+    // Theirs, and what the sidecar is told.
+    expect(access_log.map(({ name }) => name)).toEqual([
+      "envoy.access_loggers.stdout",
+      "envoy.access_loggers.http_grpc",
+    ]);
   });
 
   it("comes before the gateway's filters, and the router last", () => {

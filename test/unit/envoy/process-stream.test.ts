@@ -25,6 +25,7 @@ describe("ProcessStream", () => {
       },
       {
         check: async () => ({}),
+        log: () => undefined,
         isServing: () => true,
         openProcess: () => ({
           onMessage: () => events.push("message"),

@@ -14,6 +14,7 @@ import { CountExchange } from "../../../src/exchange/count-exchange.ts";
 import { Exchange } from "../../../src/exchange/exchange.ts";
 import { PROTOCOLS } from "../../../src/translation/protocols.ts";
 import { createSettlement, type StoreScript } from "../settlement/settlement-fixture.ts";
+import { endsReportedAs } from "../exchange/ends-fixture.ts";
 import { createRecordingMeter } from "../exchange/meter-fixture.ts";
 
 export const MODEL = "acme/echo-small";
@@ -84,6 +85,7 @@ export function openStream(script: StoreScript & { countPrompt?: () => Promise<n
       maxBufferedBytes: 1_000_000,
     }),
     reached: { has: () => true, note: () => undefined },
+    ends: endsReportedAs(),
     nowMs: () => 0,
     logger,
     meter,

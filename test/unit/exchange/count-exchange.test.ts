@@ -7,6 +7,7 @@ import type { ProtocolName } from "../../../src/translation/client-protocol.ts";
 import { PROTOCOLS } from "../../../src/translation/protocols.ts";
 import { createCatalogOf } from "../catalog/support.ts";
 import { ADMISSION } from "./admission-fixture.ts";
+import { endsReportedAs } from "./ends-fixture.ts";
 import { createRecordingMeter } from "./meter-fixture.ts";
 
 const NATIVE = "    protocols: [messages, responses]\n    upstream_model: native\n";
@@ -43,6 +44,7 @@ function open(protocol: ProtocolName = "messages", extra = "", reached = new Set
       },
       budget,
       reached: { has: (name) => reached.has(name), note: (name) => void reached.add(name) },
+      ends: endsReportedAs(),
       logger: { warn: () => undefined },
       meter,
     },

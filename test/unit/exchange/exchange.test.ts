@@ -9,6 +9,7 @@ import { PROTOCOLS } from "../../../src/translation/protocols.ts";
 import { createCatalogOf } from "../catalog/support.ts";
 import { createSettlement } from "../settlement/settlement-fixture.ts";
 import { ADMISSION } from "./admission-fixture.ts";
+import { CLIENT_LEFT, endsReportedAs } from "./ends-fixture.ts";
 import { createRecordingMeter } from "./meter-fixture.ts";
 
 const JSON_START: ResponseStart = {
@@ -31,7 +32,7 @@ async function route(reached = new Set<string>()) {
   return { exchange, ...rest };
 }
 
-function create(reached = new Set<string>(), admission: Partial<Admission> = {}) {
+function create(reached = new Set<string>(), admission: Partial<Admission> = {}, end = CLIENT_LEFT) {
   const catalog = createCatalogOf([{ id: "acme/a" }]);
   const { settlement, seen } = createSettlement();
   const { meter, finished } = createRecordingMeter();
@@ -43,6 +44,7 @@ function create(reached = new Set<string>(), admission: Partial<Admission> = {})
     settlement,
     budget,
     reached: { has: (name) => reached.has(name), note: (name) => void reached.add(name) },
+    ends: endsReportedAs(end),
     nowMs: () => 0,
     logger: { warn: (fields) => void warnings.push(fields) },
     meter,

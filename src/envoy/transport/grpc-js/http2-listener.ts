@@ -9,9 +9,9 @@ import type {
 import type { TLSSocket } from "node:tls";
 
 import { waitAtMost } from "../../../wait.ts";
-import { HEALTH_WATCH } from "../../messages/codec.ts";
 import type { EnvoyServerAddress, EnvoyServerOptions } from "../contract.ts";
 import { DrainNotice } from "../drain-notice.ts";
+import { LASTING_CALLS } from "../lasting-calls.ts";
 import { isNamedClient } from "../sidecar-tls.ts";
 import { removeStaleSocket } from "../socket-file.ts";
 
@@ -53,8 +53,8 @@ export class Http2Listener {
     });
     server.on("session", (session) => this.#addSession(session));
     server.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
-      // A watch stays open as long as its client likes; waiting for it would hold up the drain.
-      if (headers[":path"] !== HEALTH_WATCH.path) this.#countStream(stream);
+      // Waiting for others would hold up the drain.
+      if (!LASTING_CALLS.has(headers[":path"])) this.#countStream(stream);
       this.#notice.onCall(headers[":path"]);
     });
   }

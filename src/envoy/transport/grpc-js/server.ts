@@ -6,15 +6,19 @@ import {
   ServerCredentials,
   status,
   type handleBidiStreamingCall,
+  type handleClientStreamingCall,
   type handleServerStreamingCall,
   type handleUnaryCall,
   type sendUnaryData,
   type ServerDuplexStream,
+  type ServerReadableStream,
   type ServerUnaryCall,
   type ServerWritableStream,
 } from "@grpc/grpc-js";
 
 import {
+  ACCESS_LOG,
+  type AccessLogMessage,
   CHECK,
   HEALTH_CHECK,
   HEALTH_WATCH,
@@ -49,6 +53,7 @@ export function createGrpcJsServer(options: EnvoyServerOptions): EnvoyServer {
   const health = createHealthService(() => !listener.isDraining && handlers.isServing());
   addProcess(server, handlers);
   addCheck(server, handlers);
+  addAccessLog(server, handlers);
   addHealth(server, health);
   return {
     listen: async () => await listener.listen(),
@@ -93,10 +98,11 @@ function createCredentials(tls: SidecarTlsOptions | null): ServerCredentials {
 
 function addMethod<Request, Response>(
   server: Server,
-  type: "unary" | "serverStream" | "bidi",
+  type: "unary" | "clientStream" | "serverStream" | "bidi",
   codec: MethodCodec<Request, Response>,
   handler:
     | handleUnaryCall<Request, Response>
+    | handleClientStreamingCall<Request, Response>
     | handleServerStreamingCall<Request, Response>
     | handleBidiStreamingCall<Request, Response>,
 ): void {
@@ -156,6 +162,18 @@ async function answerCheck(
     return;
   }
   callback(null, response);
+}
+
+function addAccessLog(server: Server, handlers: EnvoyHandlers): void {
+  addMethod(
+    server,
+    "clientStream",
+    ACCESS_LOG,
+    (call: ServerReadableStream<AccessLogMessage, object>, callback: sendUnaryData<object>) => {
+      call.on("data", (message: AccessLogMessage) => handlers.log(message));
+      call.on("end", () => callback(null, {}));
+    },
+  );
 }
 
 function addHealth(server: Server, health: HealthService): void {

@@ -6,10 +6,10 @@ import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type TLSSocket } from "node:tls";
 
 import { waitAtMost } from "../../../wait.ts";
-import { HEALTH_WATCH } from "../../messages/codec.ts";
 import type { EnvoyServer, EnvoyServerOptions } from "../contract.ts";
 import { DrainNotice } from "../drain-notice.ts";
 import { createHealthService } from "../health-service.ts";
+import { LASTING_CALLS } from "../lasting-calls.ts";
 import { isNamedClient, readSidecarCertificates, renewSidecarCertificates } from "../sidecar-tls.ts";
 import { removeStaleSocket } from "../socket-file.ts";
 import { type ConnectionOptions, WireConnection } from "./connection.ts";
@@ -130,9 +130,9 @@ class WireServer implements EnvoyServer {
   }
 }
 
-/** A watch stays open as long as its client likes; waiting for it would hold up the drain. */
+/** Waiting for others would hold up the drain. */
 function isCounted({ headers }: WireStream): boolean {
-  return headers.path !== HEALTH_WATCH.path;
+  return !LASTING_CALLS.has(headers.path);
 }
 
 /** Speaks HTTP/2, and has a certificate for the name that is demanded. */

@@ -1,5 +1,12 @@
 /** The gRPC services that Envoy calls: messages off a stream to the handlers, and their replies back. */
-import { CHECK, HEALTH_CHECK, HEALTH_WATCH, type MethodCodec, PROCESS } from "../../messages/codec.ts";
+import {
+  ACCESS_LOG,
+  CHECK,
+  HEALTH_CHECK,
+  HEALTH_WATCH,
+  type MethodCodec,
+  PROCESS,
+} from "../../messages/codec.ts";
 import { parseMessage, sendMessage } from "./call-messages.ts";
 import type { EnvoyHandlers } from "../contract.ts";
 import { GRPC_STATUS } from "./grpc-status.ts";
@@ -37,6 +44,9 @@ export class Services {
         break;
       case HEALTH_WATCH.path:
         this.#serveHealthWatch(stream);
+        break;
+      case ACCESS_LOG.path:
+        stream.start(new AccessLogService(stream, this.#handlers));
         break;
       default:
         stream.fail(GRPC_STATUS.unimplemented, "there is no such method");
@@ -128,6 +138,26 @@ class UnaryService<Request> implements GrpcCallListener {
 
   onHalfClose(): void {
     if (!this.#isHandled) this.#stream.fail(GRPC_STATUS.internal, "there is no request message");
+  }
+}
+
+/** The access log: messages, for as long as Envoy likes. */
+class AccessLogService implements GrpcCallListener {
+  readonly #stream: WireStream;
+  readonly #handlers: EnvoyHandlers;
+
+  constructor(stream: WireStream, handlers: EnvoyHandlers) {
+    this.#stream = stream;
+    this.#handlers = handlers;
+  }
+
+  onMessage(bytes: Buffer): void {
+    const message = parseMessage(this.#stream, ACCESS_LOG, bytes);
+    if (message !== null) this.#handlers.log(message);
+  }
+
+  onHalfClose(): void {
+    this.#stream.end();
   }
 }
 

@@ -169,9 +169,24 @@ describe("the sentence on a request", () => {
     },
     {
       name: "a client that went away",
-      request: { status: 499 },
+      request: {
+        status: 499,
+        upstream: { name: "local", status: 200, cause: "downstream_remote_disconnect" },
+      },
       sentence:
         "Its client went away after 1.92 s, before the end. What was generated until then is charged: 0.0040023 USD.",
+    },
+    {
+      name: "a client that did not read",
+      request: { status: 499, upstream: { name: "local", status: 200, cause: "stream_idle_timeout" } },
+      sentence:
+        "Its client read nothing of its answer for too long and was cut off after 1.92 s (stream_idle_timeout). What was generated until then is charged: 0.0040023 USD.",
+    },
+    {
+      name: "an end that nobody knows the reason of",
+      request: { status: 499 },
+      sentence:
+        "It ended after 1.92 s, before its answer did: nobody has said why. What was generated until then is charged: 0.0040023 USD.",
     },
     {
       name: "a worker that died",

@@ -1,0 +1,46 @@
+/**
+ * Envoy's access log once more, over gRPC to the sidecar, for requests that did not end in order: the end of an ext_proc
+ * call does not say whether the client went away, the upstream broke off or a time was over.
+ * @see https://www.envoyproxy.io/docs/envoy/latest/api-v3/extensions/access_loggers/grpc/v3/als.proto
+ */
+import { ADMISSION_HEADER, END_REPORTS_LOG, SIDECAR_CLUSTER } from "../names.ts";
+import { oneLine, typed } from "./yaml-document.ts";
+import type { EnvoyNode } from "./yaml-document.ts";
+
+/**
+ * Of ends that the sidecar may not hear of: client gone (DC, DR), connection broken here or there (LR, UR, UC), time over
+ * (UT, SI, UMSDR, DT), protocol broken (DPE, UPE).
+ */
+const FLAGS = ["DC", "DR", "LR", "UR", "UC", "UT", "SI", "UMSDR", "DT", "DPE", "UPE"];
+/** Of Envoy's own replies without a flag: a body that came too slowly, one that is too large. */
+const STATUSES = [408, 413];
+
+/** One of the HTTP connection manager's `access_log`. */
+export function createEndReports(): EnvoyNode {
+  return {
+    "#": "How requests ended that did not end in order, for the sidecar: its records name who broke off.",
+    name: END_REPORTS_LOG,
+    filter: {
+      or_filter: {
+        filters: [{ response_flag_filter: oneLine({ flags: FLAGS }) }, ...STATUSES.map(createStatusFilter)],
+      },
+    },
+    typed_config: typed("envoy.extensions.access_loggers.grpc.v3.HttpGrpcAccessLogConfig", {
+      common_config: {
+        log_name: "inference_gateway",
+        transport_api_version: "V3",
+        grpc_service: { envoy_grpc: oneLine({ cluster_name: SIDECAR_CLUSTER }) },
+        "#buffer_size_bytes": "Each at once: somebody waits for it.",
+        buffer_size_bytes: 0,
+      },
+      "#additional_request_headers_to_log":
+        "Whose request it was that never came to ext_proc, since its body did not come.",
+      additional_request_headers_to_log: oneLine([ADMISSION_HEADER]),
+    }),
+  };
+}
+
+function createStatusFilter(status: number): EnvoyNode {
+  const value = { default_value: status, runtime_key: `inference_gateway.reported_status_${status}` };
+  return { status_code_filter: { comparison: oneLine({ op: "EQ", value }) } };
+}

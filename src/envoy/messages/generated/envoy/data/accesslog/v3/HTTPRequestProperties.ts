@@ -1,0 +1,12 @@
+// Original file: proto/envoy/data/accesslog/v3/accesslog.proto
+
+
+export interface HTTPRequestProperties {
+  'request_id'?: (string);
+  'request_headers'?: ({[key: string]: string});
+}
+
+export interface HTTPRequestProperties__Output {
+  'request_id'?: (string);
+  'request_headers'?: ({[key: string]: string});
+}

@@ -1,0 +1,168 @@
+/**
+ * What a record says of an answer that ended before its end: an upstream that breaks off or goes silent, a client that goes
+ * away, a body that does not come. Envoy alone knows, and tells it to whichever worker its own log goes to.
+ */
+import { once } from "node:events";
+import { connect as connectHttp2, constants } from "node:http2";
+import { connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { type ChatStack, chatBody, withChatStack } from "../support/chat-stack.ts";
+import { CHAT_MODEL } from "../support/gateway-config.ts";
+import { type HttpAnswer, send } from "../support/http.ts";
+import type { SideEnvoy } from "../support/side-envoy.ts";
+import type { CreatedKey } from "../support/test-key.ts";
+import { createGate, waitFor } from "../support/wait.ts";
+import { startImpatientEnvoy } from "./edge/impatient-envoy.ts";
+
+const CHUNK = { id: "c", object: "chat.completion.chunk", created: 1, model: "m" };
+const piece = (content: string) =>
+  `data: ${JSON.stringify({ ...CHUNK, choices: [{ index: 0, delta: { content }, finish_reason: null }] })}\n\n`;
+const ROUTES = [
+  { path: "/v1/chat/completions", body: chatBody() },
+  { path: "/v1/responses", body: { model: CHAT_MODEL, input: "hi" } },
+  {
+    path: "/v1/messages",
+    body: { model: CHAT_MODEL, max_tokens: 9, messages: [{ role: "user", content: "hi" }] },
+  },
+] as const;
+/** Envoy's own are on several connections, so that each worker gets requests and each thread's log goes somewhere. */
+const TRIES = 6;
+
+describe.each([1, 2])("with %i workers", (workers) => {
+  const chat = withChatStack(() => ({ workers }));
+  let impatient: SideEnvoy | undefined;
+
+  beforeAll(async () => {
+    impatient = await startImpatientEnvoy(chat.stack.dir);
+  });
+  afterAll(() => impatient?.stop());
+
+  it.each(
+    ROUTES.flatMap((route) => [
+      { ...route, ending: "reset" as const, status: 502, code: "upstream_error" },
+      { ...route, ending: "hang" as const, status: 504, code: "upstream_timeout" },
+    ]),
+  )(
+    "$path: an answer that ends in a $ending behind its head is the upstream's $status",
+    async ({ path, body, ending, status, code }) => {
+      const key = await chat.stack.createKey();
+      chat.upstream.answer({
+        kind: "bytes",
+        headers: { "content-type": "application/json", "content-length": "1000" },
+        pieces: ['{"id":"chatcmpl-1","object":"chat.completion",'],
+        ending,
+      });
+      const authorization = `Bearer ${key.key}`;
+      const ask = () => send(impatient!.baseUrl, { path, body, headers: { authorization } });
+      const answers = await Promise.all(Array.from({ length: TRIES }, ask));
+      expect(answers.map((answer) => answer.status)).toEqual(Array.from(answers, () => status));
+      for (const row of await rowsOf(chat, key, TRIES)) {
+        expect(row).toMatchObject({ status, errorCode: code });
+        expect(row.way.upstream).toMatchObject({
+          name: "local",
+          status: 200,
+          cause: expect.any(String) as string,
+        });
+        expect(row.way.upstream?.cause).toMatch(
+          ending === "reset" ? /^upstream_reset_after_response_started/ : /^stream_idle_timeout/,
+        );
+      }
+    },
+  );
+
+  it.each(ROUTES)("$path: a stream that its upstream cuts is told as cut by it", async ({ path, body }) => {
+    const key = await chat.stack.createKey();
+    const seen = createGate();
+    chat.upstream.answer({
+      kind: "bytes",
+      headers: { "content-type": "text/event-stream" },
+      pieces: [piece("one"), seen, piece(" two")],
+      ending: "reset",
+    });
+    let begun = 0;
+    const onData = (): undefined => {
+      begun += 1;
+      if (begun >= TRIES) seen.release();
+    };
+    const ask = () =>
+      chat.stack.send({ path, key: key.key, body: { ...body, stream: true }, onData }).catch(String);
+    await Promise.all(Array.from({ length: TRIES }, ask));
+    for (const row of await rowsOf(chat, key, TRIES)) {
+      expect(row).toMatchObject({ status: 200, errorCode: "upstream_error", estimated: true });
+      expect(row.way.upstream?.cause).toMatch(/^upstream_reset_after_response_started/);
+      expect(row.costMicrocents).toBeGreaterThan(0n);
+    }
+  });
+
+  it("a client that goes away is the client's, before the head and behind it", async () => {
+    const key = await chat.stack.createKey();
+    chat.upstream.answer({ kind: "hang" });
+    const controllers = Array.from({ length: TRIES }, () => new AbortController());
+    const early = controllers.map(({ signal }) =>
+      fetch(`${chat.stack.baseUrl}${ROUTES[0].path}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key.key}`, "content-type": "application/json" },
+        body: JSON.stringify(chatBody()),
+        signal,
+      }),
+    );
+    await chat.upstream.waitForRequests(TRIES);
+    for (const controller of controllers) controller.abort();
+    await Promise.allSettled(early);
+    chat.upstream.reset();
+    const pieces = [piece("one"), createGate()];
+    chat.upstream.answer({ kind: "bytes", headers: { "content-type": "text/event-stream" }, pieces });
+    const leave = (): Promise<HttpAnswer> =>
+      chat.send({ key: key.key, body: chatBody({ stream: true }), onData: () => "abort" });
+    await Promise.allSettled(Array.from({ length: TRIES }, leave));
+    for (const row of await rowsOf(chat, key, 2 * TRIES)) {
+      expect(row).toMatchObject({ status: 499, errorCode: null });
+      expect(row.way.upstream?.cause).toBe("downstream_remote_disconnect");
+    }
+  });
+
+  it("a client of HTTP/2 that takes its request back is the client's as well", async () => {
+    const key = await chat.stack.createKey();
+    const pieces = [piece("one"), createGate()];
+    chat.upstream.answer({ kind: "bytes", headers: { "content-type": "text/event-stream" }, pieces });
+    const session = connectHttp2(chat.stack.baseUrl);
+    onTestFinished(() => session.destroy());
+    const stream = session.request({
+      ":method": "POST",
+      ":path": ROUTES[0].path,
+      authorization: `Bearer ${key.key}`,
+      "content-type": "application/json",
+    });
+    stream.end(JSON.stringify(chatBody({ stream: true })));
+    await once(stream, "data");
+    stream.close(constants.NGHTTP2_CANCEL);
+    const [row] = await rowsOf(chat, key, 1);
+    expect(row).toMatchObject({ status: 499, errorCode: null });
+    expect(row?.way.upstream?.cause).toBe("http2.remote_reset");
+  });
+
+  it("a body that does not come in time is on the list as the 408 that its client got", async () => {
+    const key = await chat.stack.createKey();
+    const { hostname, port } = new URL(impatient!.baseUrl);
+    const socket = connect(Number(port), hostname);
+    let got = "";
+    socket.on("data", (bytes) => (got += bytes.toString()));
+    socket.on("error", () => undefined);
+    socket.write(
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key.key}\r\ncontent-length: 5000\r\n\r\n{"model`,
+    );
+    await waitFor("the answer", () => /^HTTP\/1\.1 408 /.test(got));
+    socket.destroy();
+    const [row] = await rowsOf(chat, key, 1);
+    expect(row).toMatchObject({ status: 408, errorCode: "request_timeout", costMicrocents: 0n });
+  });
+});
+
+/** The rows of all requests of the key, once there are so many. */
+async function rowsOf(chat: ChatStack, key: CreatedKey, count: number) {
+  const store = await chat.stack.store();
+  return waitFor(`${count} rows`, async () => {
+    const { items } = await store.listRequests(key.organizationId, { limit: 50, after: null });
+    return items.length === count ? items : null;
+  });
+}

@@ -1,0 +1,31 @@
+import { describe, expect, it } from "vitest";
+import { describeBrokenEnd } from "../../../src/exchange/broken-end.ts";
+
+const GONE = [499, null, null] as const;
+
+describe("an exchange that was not ended here", () => {
+  it.each([
+    [502, "upstream_reset_after_response_started{protocol_error}", [502, "upstream_error", "upstream_error"]],
+    [504, "stream_idle_timeout", [504, "upstream_timeout", "upstream_timeout"]],
+    [503, "overload_manager", [503, "gateway_unavailable", "gateway_unavailable"]],
+    // The head had gone out: the client has a 200 that breaks off.
+    [200, "upstream_reset_after_response_started{remote_reset}", [200, "upstream_error", "upstream_error"]],
+    [200, "upstream_response_timeout", [200, "upstream_timeout", "upstream_timeout"]],
+    [0, "downstream_remote_disconnect", GONE],
+    [200, "http2.remote_reset", GONE],
+    [200, "stream_idle_timeout", GONE],
+    [0, "something_new", GONE],
+  ] as const)("with %i and %s ends so", (status, details, expected) => {
+    const { result, error, cause } = describeBrokenEnd({ status, details });
+    expect([result.status, result.errorCode, error?.code ?? null]).toEqual(expected);
+    expect(cause).toBe(details);
+  });
+
+  it("names nobody where Envoy has said nothing", () => {
+    expect(describeBrokenEnd(null)).toEqual({
+      result: { status: 499, errorCode: null },
+      error: null,
+      cause: null,
+    });
+  });
+});
