@@ -133,7 +133,9 @@ export const ALARM_CASES: readonly AlarmCase[] = [
     alert: "GatewayServerErrors",
     fault: {
       [`${REQUESTS}{route="chat_completions",status="200",code=""}`]: "0+90x20",
-      [`${REQUESTS}{route="chat_completions",status="502",code="upstream_error"}`]: "0+10x20",
+      [`${REQUESTS}{route="chat_completions",status="502",code="upstream_error"}`]: "0+5x20",
+      // Their answers broke off behind the head.
+      [`${REQUESTS}{route="chat_completions",status="200",code="upstream_error"}`]: "0+5x20",
     },
     calm: {
       [`${REQUESTS}{route="chat_completions",status="200",code=""}`]: "0+96x20",

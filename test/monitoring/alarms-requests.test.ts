@@ -85,6 +85,24 @@ describe(`with requests that fail${SKIPPED_WHY}`, () => {
   });
 
   itFires(prometheus, {
+    alert: "GatewayServerErrors",
+    when: "the upstream breaks its answers off in the middle",
+    provoke: async () => {
+      chat.upstream.answer({
+        kind: "bytes",
+        headers: { "content-type": "application/json", "content-length": "1000" },
+        pieces: ['{"id":'],
+        ending: "reset",
+      });
+      stopTraffic = startTraffic();
+    },
+    repair: async () => {
+      chat.upstream.reset();
+      await stopTraffic();
+    },
+  });
+
+  itFires(prometheus, {
     alert: "GatewayUpstreamUnavailable",
     when: "the upstream answers 503",
     provoke: async () => {
