@@ -9,10 +9,8 @@ import {
   formatTime,
 } from "../format.ts";
 import { type ExplainedRequest, failedCheckOf, type Figures, microcentsOf } from "./explained-request.ts";
-import { explainUpstream } from "./upstream.ts";
-
-/** Envoy's words for a client that has closed its connection or taken its request back. */
-const CLIENT_LEFT = /^(?:downstream_remote_disconnect|downstream_remote_reset|http2\.remote_re)/;
+import { sayReason } from "../../envoy-reasons/reason.ts";
+import { explainUpstream, reasonOf } from "./upstream.ts";
 
 export function explainEnd(request: ExplainedRequest, currency: string): string {
   const { status, error_code: code } = request;
@@ -37,13 +35,14 @@ export function explainEnd(request: ExplainedRequest, currency: string): string 
 
 /** By Envoy's words, where it has said any: nobody is named on a guess. */
 function explainLeft(request: ExplainedRequest): string {
-  const cause = request.upstream?.cause ?? null;
-  if (cause !== null && CLIENT_LEFT.test(cause))
-    return `Its client went away${after(request)}, before the end.`;
-  if (cause !== null && cause.startsWith("stream_idle_timeout")) {
-    return `Its client read nothing of its answer for too long and was cut off${after(request)} (${cause}).`;
+  const { upstream } = request;
+  const reason = reasonOf(request);
+  if (reason?.brokenBy === "client") return `Its client went away${after(request)}, before the end.`;
+  // An answer that has begun is never silent for so long (docs/envoy.md, "Silence"): it was there and was not read.
+  if (upstream?.status === 200 && upstream.envoy_details?.startsWith("stream_idle_timeout") === true) {
+    return `Its client read nothing for too long and was cut off${after(request)}, before the end.`;
   }
-  const said = cause === null ? "nobody has said why" : `Envoy says ${cause}`;
+  const said = reason === null ? "nobody has said why" : sayReason(reason, upstream?.name ?? null);
   return `It ended${after(request)}, before its answer did: ${said}.`;
 }
 

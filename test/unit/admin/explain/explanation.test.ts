@@ -171,16 +171,28 @@ describe("the sentence on a request", () => {
       name: "a client that went away",
       request: {
         status: 499,
-        upstream: { name: "local", status: 200, cause: "downstream_remote_disconnect" },
+        upstream: describeUpstream({ name: "local", status: 200, cause: "downstream_remote_disconnect" }),
       },
       sentence:
         "Its client went away after 1.92 s, before the end. What was generated until then is charged: 0.0040023 USD.",
     },
     {
       name: "a client that did not read",
-      request: { status: 499, upstream: { name: "local", status: 200, cause: "stream_idle_timeout" } },
+      request: {
+        status: 499,
+        upstream: describeUpstream({ name: "local", status: 200, cause: "stream_idle_timeout" }),
+      },
       sentence:
-        "Its client read nothing of its answer for too long and was cut off after 1.92 s (stream_idle_timeout). What was generated until then is charged: 0.0040023 USD.",
+        "Its client read nothing for too long and was cut off after 1.92 s, before the end. What was generated until then is charged: 0.0040023 USD.",
+    },
+    {
+      name: "an end that is Envoy's",
+      request: {
+        status: 499,
+        upstream: describeUpstream({ name: "local", status: null, cause: "downstream_local_disconnect(x)" }),
+      },
+      sentence:
+        "It ended after 1.92 s, before its answer did: Envoy closed the connection of the client. What was generated until then is charged: 0.0040023 USD.",
     },
     {
       name: "an end that nobody knows the reason of",
