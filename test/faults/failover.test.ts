@@ -2,10 +2,7 @@
  * The whole gateway on Redis deployments of several nodes, whose master dies under load: what was acknowledged and lost,
  * counted, and brought back from the log of requests.
  */
-import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { readLateCharges, readLoggedUsage } from "../../src/request-log/read-usage.ts";
-import { rebuildUsage } from "../../src/request-log/rebuild-usage.ts";
 import { startRedisWithSentinels } from "../support/redis-sentinel.ts";
 import { startReplicatedCluster } from "../support/replicated-cluster.ts";
 import { type Faults, IN_TRANSIT_MS, isAtRisk, usedBy } from "./fault-accounts.ts";
@@ -33,6 +30,7 @@ async function runFailover(
 ): Promise<readonly string[]> {
   let seen: RunningScenario | null = null;
   let happened: Faults = {};
+  let before: readonly bigint[] = [];
   const problems = await runScenario(faults, {
     name,
     outputTokens: 20,
@@ -43,47 +41,54 @@ async function runFailover(
       await running.answered(ANSWERS_AFTER);
       return happened;
     },
+    async onSettled() {
+      before = await readCharged(faults, seen);
+    },
     allowsFailures: false,
     settleMs: SETTLE_MS,
     isGrace: true,
   });
   if (seen === null) throw new Error("nothing ran");
-  const { tenants, sent }: RunningScenario = seen;
-  const left = await countRecovery(faults, name, tenants, sent, happened);
-  return [...problems, ...left];
+  const { sent }: RunningScenario = seen;
+  const after = await readCharged(faults, seen);
+  return [...problems, ...countRecovery(faults, name, { sent, happened, before, after })];
 }
 
-/** Prints what was lost and what the log of requests brings back; resolves with what it does not. */
-async function countRecovery(
-  faults: FaultStackOn,
-  name: string,
-  tenants: Tenants,
-  sent: RunningScenario["sent"],
-  happened: Faults,
-): Promise<readonly string[]> {
-  const { store, upstream, stack } = faults;
+/** Of each key, in the order of `NAMES`. */
+async function readCharged({ store }: FaultStackOn, running: RunningScenario | null): Promise<bigint[]> {
   const month = new Date(await store.timeMs()).toISOString().slice(0, 7);
+  const read = async (tenant: keyof Tenants): Promise<bigint> => {
+    const id = running?.tenants[tenant].organizationId ?? "";
+    return (await store.readSpend(id, month)).organizationMicrocents;
+  };
+  return Promise.all(NAMES.map(read));
+}
+
+interface Recovered {
+  readonly sent: RunningScenario["sent"];
+  readonly happened: Faults;
+  /** Charged without the log of requests, and with it. */
+  readonly before: readonly bigint[];
+  readonly after: readonly bigint[];
+}
+
+/** Prints what was lost and what the log of requests has brought back; says what it has not. */
+function countRecovery(
+  { upstream }: FaultStackOn,
+  name: string,
+  { sent, happened, before, after }: Recovered,
+): readonly string[] {
   const used = (own: readonly Sent[]): bigint =>
     own.reduce((sum, { id }) => sum + usedBy(upstream.accounts.get(id)), 0n);
-  const readCharged = async (tenant: keyof Tenants): Promise<bigint> =>
-    (await store.readSpend(tenants[tenant].organizationId, month)).organizationMicrocents;
-  const before = await Promise.all(NAMES.map(readCharged));
-  const dir = join(stack.dir, "data/requests");
-  const logged = await readLoggedUsage(dir, month);
-  const nowMs = await store.timeMs();
-  await rebuildUsage(store, logged, () => readLateCharges(dir, month, nowMs));
-  const after = await Promise.all(NAMES.map(readCharged));
-  const problems: string[] = [];
-  for (const [index, tenant] of NAMES.entries()) {
+  return NAMES.flatMap((tenant, index) => {
     const atRisk = sent[tenant].filter((each) => each.isWhole && isAtRisk(each, happened)).length;
     const lost = used(sent[tenant]) - (before[index] ?? 0n);
     const missing = used(sent[tenant]) - (after[index] ?? 0n);
     process.stdout.write(
       `${name} | ${tenant} | answers at risk ${atRisk} | lost acknowledged ${lost} | after usage rebuild ${missing}\n`,
     );
-    if (missing !== 0n) problems.push(`${tenant}: ${missing} is missing after the rebuild`);
-  }
-  return problems;
+    return missing === 0n ? [] : [`${tenant}: ${missing} is missing after the rebuild`];
+  });
 }
 
 describe("charged and used agree", () => {

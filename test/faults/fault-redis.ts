@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { type Child, startChild } from "../support/child.ts";
+import { clockAhead } from "../support/redis.ts";
 import { waitFor } from "../support/wait.ts";
 
 export interface FaultRedis {
@@ -31,10 +32,13 @@ const SETTINGS = ["--port", "0", "--appendonly", "yes", "--save", "", "--daemoni
 export interface FaultRedisOptions {
   /** "everysec" when left out: as the gateway's own private Redis is set up. */
   readonly appendFsync?: "everysec" | "always";
+  /** Of its clock, before the host's; 0 when left out. */
+  readonly clockAheadMs?: number;
 }
 
 export async function startFaultRedis({
   appendFsync = "everysec",
+  clockAheadMs = 0,
 }: FaultRedisOptions = {}): Promise<FaultRedis> {
   const dir = await mkdtemp(join(tmpdir(), "igw-fault-"));
   const socket = join(dir, "redis.sock");
@@ -54,16 +58,10 @@ export async function startFaultRedis({
       client.disconnect();
     }
   };
+  const args = [...SETTINGS, "--appendfsync", appendFsync, "--unixsocket", socket, "--dir", dir];
+  const env = { ...process.env, ...(clockAheadMs !== 0 && clockAhead(dir, clockAheadMs)) };
   const start = async (): Promise<Child> => {
-    const child = startChild(program, [
-      ...SETTINGS,
-      "--appendfsync",
-      appendFsync,
-      "--unixsocket",
-      socket,
-      "--dir",
-      dir,
-    ]);
+    const child = startChild(program, args, { env });
     await waitFor("redis-server to answer", async () => {
       if (child.ended !== null) throw new Error(`redis-server ended: ${child.stdoutLines.join("\n")}`);
       return (await command("PING")) === "PONG";

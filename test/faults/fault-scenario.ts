@@ -16,6 +16,7 @@ import {
 import { ROUTES, type Sent, type SendOptions, startClients } from "./fault-load.ts";
 import { type FaultStackOn, MODEL, type Tenants, WORKERS } from "./fault-stack.ts";
 import { lendMachine } from "./machine.ts";
+import { rebuildScenario } from "./rebuild-scenario.ts";
 
 /** Multiplies answers that are waited for and clients: `FAULTS=long`. */
 export const IS_LONG = process.env["FAULTS"] === "long";
@@ -43,6 +44,8 @@ export interface Scenario {
   readonly isGrace?: boolean;
   /** The load has ended; settling begins. */
   readonly onLoadEnd?: () => void;
+  /** Everything is settled and counted; the log of requests is not put in yet. */
+  readonly onSettled?: () => Promise<void>;
 }
 
 export interface RunningScenario {
@@ -108,7 +111,9 @@ export async function runScenario(faultStack: FaultStackOn, scenario: Scenario):
     });
   }
   printFigures(scenario.name, rows);
-  return [...problems, ...check(scenario, rows)];
+  await scenario.onSettled?.();
+  const own = NAMES.map((name) => ({ name, key: tenants[name], sent: sent[name] }));
+  return [...problems, ...check(scenario, rows), ...(await rebuildScenario(faultStack, own, faults ?? {}))];
 }
 
 /** What of the load a fault can wait for. */

@@ -186,9 +186,11 @@ const RECORDED_AFTER_MS = 8_000;
 /** Of an organization; as if there were one while Redis is not back yet. */
 async function countInFlight(client: RedisClient, organizationId: string): Promise<number> {
   try {
+    const [seconds] = await client.time();
+    const nowMs = Number(seconds) * 1000;
     const entered = await client.zrange(`igw:{${organizationId}}:holds`, "0", "-1");
     const isInFlight = async (id: string): Promise<boolean> =>
-      Date.now() - (timeOfId(id) ?? 0) < RECORDED_AFTER_MS ||
+      nowMs - (timeOfId(id) ?? 0) < RECORDED_AFTER_MS ||
       (await client.hget(`igw:{${organizationId}}:request:${id}`, "state")) === "open";
     return (await Promise.all(entered.map(isInFlight))).filter(Boolean).length;
   } catch {

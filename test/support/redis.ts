@@ -66,6 +66,19 @@ export function canSetRedisClock(): boolean {
   return canBuildClock;
 }
 
+/**
+ * The environment of a redis-server whose clock runs so much ahead of the host's, or behind it.
+ * @param dir For what is built.
+ * @throws Error where `canSetRedisClock` is false.
+ */
+export function clockAhead(dir: string, milliseconds: number): NodeJS.ProcessEnv {
+  const library = buildClock(dir);
+  if (library === null) throw new Error(NO_CLOCK);
+  return { LD_PRELOAD: library, TEST_CLOCK_AHEAD: String(milliseconds * 1000) };
+}
+
+const NO_CLOCK = "setting the clock of Redis takes Linux and a C compiler, `cc`";
+
 /** Builds what sets a server's clock (`clock.c`). Null: there is no compiler. */
 function buildClock(dir: string): string | null {
   const file = join(dir, "clock.so");
@@ -85,7 +98,7 @@ export async function startRedisWithClock(
 ): Promise<{ redis: PrivateRedis; clock: FakeClock }> {
   const dir = await mkdtemp(join(tmpdir(), "igw-time-"));
   const library = buildClock(dir);
-  if (library === null) throw new Error("setting the clock of Redis takes Linux and a C compiler, `cc`");
+  if (library === null) throw new Error(NO_CLOCK);
   const path = join(dir, "time");
   writeFileSync(path, formatTime(startMicroseconds));
   const file = openSync(path, "r+");

@@ -1,0 +1,96 @@
+/**
+ * Recoveries from random states: what lies in spools and journals, copies of Redis that were made at random moments, disks
+ * that fill and empty, a clock of Redis that is off by milliseconds to days. The long form (`FAULTS=long`) has three seeds
+ * of 10,000 requests with one worker and with two on both transports; FAULTS_SEEDS, FAULTS_REQUESTS, FAULTS_WORKERS and
+ * FAULTS_TRANSPORTS take a part of it.
+ */
+import { describe, expect, it } from "vitest";
+import { TRANSPORTS } from "../support/gateway-config.ts";
+import { canSetRedisClock } from "../support/redis.ts";
+import { IS_LONG } from "./fault-scenario.ts";
+import { startFaultStack, startStackAgain, terminateStack } from "./fault-stack.ts";
+import {
+  checkHost,
+  type Outage,
+  OUTAGES,
+  type RecoveringHost,
+  type Recovery,
+  recoverOnce,
+} from "./recovery-run.ts";
+import { createDraw } from "./seeded-draw.ts";
+
+const SECOND = 1_000;
+const DAY = 86_400 * SECOND;
+/** By which Redis's clock is ahead of the host's. */
+const CLOCKS = [-3 * DAY, -7_200 * SECOND, -SECOND, -7, 0, 7, SECOND, 7_200 * SECOND, 3 * DAY];
+/** In a run of the long form each kind comes once. */
+const SHORT: readonly Outage[] = ["older snapshot", "quiet spool", "disk full"];
+
+const list = (name: string, otherwise: readonly (string | number)[]): readonly string[] =>
+  process.env[name]?.split(",") ?? otherwise.map(String);
+const seeds = list("FAULTS_SEEDS", IS_LONG ? [1, 2, 3] : [1]).map(Number);
+const requests = Number(process.env["FAULTS_REQUESTS"] ?? (IS_LONG ? 10_000 : 400));
+const workerCounts = list("FAULTS_WORKERS", IS_LONG ? [1, 2] : [2]).map(Number);
+const transports = list("FAULTS_TRANSPORTS", IS_LONG ? TRANSPORTS : [TRANSPORTS[0]]);
+const runs = transports.flatMap((transport) =>
+  workerCounts.flatMap((workers) => seeds.map((seed) => ({ seed, workers, transport }))),
+);
+const LONG_RUN_MS = 3_600_000;
+
+interface Run {
+  readonly seed: number;
+  readonly workers: number;
+  readonly transport: string;
+}
+
+/** Prints the figures; resolves with what is out of bounds. */
+async function runRecoveries({ seed, workers, transport }: Run): Promise<readonly string[]> {
+  const draw = createDraw(seed * 1_000 + workers * 10 + transport.length);
+  const clockAheadMs = canSetRedisClock() ? draw.oneOf(CLOCKS) : 0;
+  const sidecar = { workers, transport };
+  const faults = await startFaultStack({ sidecar }, { appendFsync: "always", clockAheadMs });
+  const host: RecoveringHost = { faults, child: faults.stack.child, draw, settled: [], isLogShort: false };
+  const name = `recovery, seed ${seed}, ${workers} workers, ${transport}, Redis's clock ${clockAheadMs} ms ahead`;
+  try {
+    const outages = IS_LONG ? draw.shuffled(OUTAGES) : SHORT;
+    const problems: string[] = [];
+    for (const outage of outages) {
+      const recovery = await recoverOnce(host, outage, requests / outages.length);
+      printRecovery(name, recovery);
+      problems.push(...recovery.problems.map((problem) => `${outage}: ${problem}`));
+    }
+    if (!IS_LONG) return problems;
+    await terminateStack(faults, host.child);
+    host.child = await startStackAgain(faults);
+    return [...problems, ...(await checkHost(host))];
+  } finally {
+    await host.child.stop();
+    await faults.stop();
+  }
+}
+
+function printRecovery(name: string, { outage, figures, addedMicrocents }: Recovery): void {
+  const sum = (of: (each: Recovery["figures"][number]) => bigint): bigint =>
+    figures.reduce((total, each) => total + of(each), 0n);
+  const parts = [
+    `${name} | ${outage}`,
+    `requests ${sum((each) => BigInt(each.requests))}`,
+    `whole ${sum((each) => BigInt(each.whole))}`,
+    `used ${sum((each) => each.usedMicrocents)}`,
+    `charged ${sum((each) => each.chargedMicrocents)}`,
+    `difference ${sum((each) => each.chargedMicrocents - each.usedMicrocents)}`,
+    `bound -${sum((each) => each.lostBoundMicrocents)}..+${sum((each) => each.excessBoundMicrocents)}`,
+    `added by rebuild ${addedMicrocents}`,
+  ];
+  process.stdout.write(`${parts.join(" | ")}\n`);
+}
+
+describe("charged and used agree after verify, rebuild and start", () => {
+  it.each(runs)(
+    "in random states of spool, journal, disk and snapshots: seed $seed, workers $workers, $transport",
+    async (run) => {
+      expect(await runRecoveries(run)).toEqual([]);
+    },
+    LONG_RUN_MS,
+  );
+});

@@ -1,0 +1,217 @@
+/**
+ * Random recoveries of one host: load, one fault or several, the end of the gateway, then what an operator does, `usage
+ * verify`, `usage rebuild`, start, as often as requests are in flight; and the account. Which faults come, and when, is
+ * drawn by a seed.
+ */
+import { execFileSync } from "node:child_process";
+import type { Child } from "../support/child.ts";
+import { listProcesses } from "../support/gateway-processes.ts";
+import type { CreatedKey } from "../support/test-key.ts";
+import { waitFor } from "../support/wait.ts";
+import { checkFigures, checkTagRows, type Faults, type Figures, readFigures } from "./fault-accounts.ts";
+import { ROUTES, type Sent, type SendOptions, startClients } from "./fault-load.ts";
+import { type FaultStack, MODEL, startStackAgain, terminateStack, type Tenants } from "./fault-stack.ts";
+import { lendMachine } from "./machine.ts";
+import type { Draw } from "./seeded-draw.ts";
+import { rebuildOnHost, verifyOnHost } from "./usage-commands.ts";
+
+export const OUTAGES = ["spool", "quiet spool", "older snapshot", "disk full", "killed"] as const;
+/**
+ * "spool": Redis is killed, the gateway ends with charges in its spool, Redis is back as it was. "quiet spool": nothing is
+ * in flight at that moment, so that the first rebuild already has all that the spool has. "older snapshot": as the first,
+ * or without an outage, and Redis is restored from a copy that was made under load. "disk full": the workers' disk takes
+ * nothing more for a while, with Redis there or away. "killed": all processes of the gateway die, with Redis there or away.
+ */
+export type Outage = (typeof OUTAGES)[number];
+
+export interface RecoveringHost {
+  readonly faults: FaultStack;
+  /** The command that runs the stack now. */
+  child: Child;
+  readonly draw: Draw;
+  /** Of earlier recoveries on this host, with what they were charged. */
+  readonly settled: { readonly key: CreatedKey; readonly microcents: bigint }[];
+  /** A worker has died before it had written its last lines. */
+  isLogShort: boolean;
+}
+
+export interface Recovery {
+  readonly outage: Outage;
+  readonly figures: readonly Figures[];
+  /** By all rebuilds. */
+  readonly addedMicrocents: bigint;
+  readonly problems: readonly string[];
+}
+
+const NAMES = ["open", "capped", "strict"] as const;
+const CLIENTS = 6;
+/** Never reached. */
+const CAP_CENTS = 100_000_000;
+/** The reaper's, with strict caps, and a minute of entries without a record. */
+const IN_FLIGHT_MS = 180_000;
+const TAGS = [undefined, "team=search", "team=ads, feature=chat"] as const;
+
+/** One recovery with about so many requests. Changes what the host is known by. */
+export async function recoverOnce(host: RecoveringHost, outage: Outage, requests: number): Promise<Recovery> {
+  const { faults } = host;
+  const tenants = await faults.createTenants(CAP_CENTS);
+  const sent: Record<keyof Tenants, Sent[]> = { open: [], capped: [], strict: [] };
+  const load = createLoad(host, tenants, { requests, sent });
+  const happened = await loadAndBreak(host, outage, load).finally(load.stop);
+  if (outage === "older snapshot") await faults.redis.restoreSnapshot();
+  await faults.redis.restart();
+  await verifyOnHost(faults);
+  let addedMicrocents = (await rebuildOnHost(faults)).addedMicrocents;
+  host.child = await startStackAgain(faults);
+  const rebuild = async (): Promise<boolean> => {
+    const rebuilt = await rebuildOnHost(faults);
+    addedMicrocents += rebuilt.addedMicrocents;
+    return rebuilt.inFlight.length === 0;
+  };
+  await lendMachine(async () => {
+    await faults.waitUntilSettled(Object.values(tenants), IN_FLIGHT_MS);
+    await waitFor("nothing to be in flight", rebuild, { timeoutMs: IN_FLIGHT_MS, intervalMs: 5_000 });
+  });
+  const figures: Figures[] = [];
+  const problems: string[] = [];
+  for (const name of NAMES) {
+    const own = { name, key: tenants[name], sent: sent[name] };
+    const read = await readFigures(faults, own, happened);
+    figures.push(read);
+    problems.push(...checkFigures(read), ...(await checkTagRows(faults, own, read, happened)));
+    host.settled.push({ key: tenants[name], microcents: read.chargedMicrocents });
+  }
+  problems.push(...(await checkHost(host)));
+  return { outage, figures, addedMicrocents, problems };
+}
+
+/** That the three accounts agree, that a rebuild finds nothing to do, and that nothing settled has changed. */
+export async function checkHost({ faults, settled, isLogShort }: RecoveringHost): Promise<string[]> {
+  const problems: string[] = [];
+  const { kinds } = await verifyOnHost(faults);
+  const allowed = ["in_other_tag_row", ...(isLogShort ? ["missing_in_log"] : [])];
+  for (const kind of kinds) if (!allowed.includes(kind)) problems.push(`verify says ${kind}`);
+  const { raisedRows } = await rebuildOnHost(faults);
+  if (raisedRows > 0) problems.push(`another rebuild raises ${raisedRows} rows`);
+  for (const { key, microcents } of settled) {
+    const { organizationMicrocents: now } = await faults.store.readSpend(key.organizationId, null);
+    if (now !== microcents) problems.push(`${key.organizationId}: ${microcents} has become ${now}`);
+  }
+  return problems;
+}
+
+interface Load {
+  start(): void;
+  /** Resolves when what is under way has ended. */
+  stop(): Promise<void>;
+  /** Resolves when more requests were answered whole: so large a part of all, with keys that have no strict caps. */
+  answered(share: number): Promise<void>;
+  /** Resolves when all have been sent. */
+  sentAll(): Promise<void>;
+  /** Resolves when nothing has been in flight for a moment. */
+  settled(): Promise<void>;
+}
+
+interface LoadOptions {
+  readonly requests: number;
+  readonly sent: Readonly<Record<keyof Tenants, Sent[]>>;
+}
+
+function createLoad(host: RecoveringHost, tenants: Tenants, { requests, sent }: LoadOptions): Load {
+  let clients: readonly { stop(): Promise<void> }[] = [];
+  const timeout = { timeoutMs: 400_000 };
+  const countWhole = () => [...sent.open, ...sent.capped].filter(({ isWhole }) => isWhole).length;
+  return {
+    start() {
+      clients = NAMES.map((tenant) =>
+        startClients(
+          CLIENTS,
+          () => createOptions(host, tenants[tenant].key),
+          (each) => sent[tenant].push(each),
+        ),
+      );
+    },
+    async stop() {
+      await Promise.all(clients.map((each) => each.stop()));
+    },
+    async answered(share) {
+      const until = countWhole() + Math.ceil(share * requests * (2 / 3));
+      await waitFor("answers", () => countWhole() >= until, timeout);
+    },
+    async sentAll() {
+      const count = () => NAMES.reduce((sum, name) => sum + sent[name].length, 0);
+      await waitFor("all requests", () => count() >= requests, timeout);
+    },
+    settled: () => host.faults.waitUntilSettled(Object.values(tenants), IN_FLIGHT_MS),
+  };
+}
+
+/** Resolves when gateway and Redis have ended. */
+async function loadAndBreak(host: RecoveringHost, outage: Outage, load: Load): Promise<Faults> {
+  const { faults, draw } = host;
+  const withoutRedis = outage === "spool" || outage === "quiet spool" || draw.coin();
+  let redisDiedMs: number | undefined;
+  load.start();
+  await load.answered(0.1 + 0.4 * draw.fraction());
+  if (outage === "older snapshot") await faults.redis.snapshot();
+  await load.answered(0.2);
+  if (outage === "quiet spool") {
+    await load.stop();
+    await load.settled();
+  }
+  if (withoutRedis) {
+    redisDiedMs = performance.now();
+    await faults.redis.kill();
+  }
+  if (outage === "quiet spool") load.start();
+  if (outage === "disk full") await fillDisk(host, () => load.answered(0.15));
+  await load.answered(0.2);
+  await load.sentAll();
+  const happened: Faults =
+    outage !== "killed"
+      ? {}
+      : { workerDiedMs: await killGateway(host), ...(redisDiedMs !== undefined && { redisDiedMs }) };
+  await load.stop();
+  if (outage !== "killed") await terminateStack(faults, host.child);
+  if (!withoutRedis) await faults.redis.kill();
+  return happened;
+}
+
+function createOptions({ faults, draw }: RecoveringHost, key: string): SendOptions {
+  const tags = draw.oneOf(TAGS);
+  return {
+    baseUrl: faults.stack.baseUrl,
+    key,
+    model: MODEL,
+    route: draw.oneOf(ROUTES),
+    outputTokens: 1 + draw.below(30),
+    tokenMs: draw.below(4),
+    isStream: draw.coin(),
+    ...(tags !== undefined && { tags }),
+  };
+}
+
+/** The workers' files may have so many bytes and no more for a while: writes are cut short, then refused. */
+async function fillDisk({ faults, draw }: RecoveringHost, meanwhile: () => Promise<void>): Promise<void> {
+  const pids = listProcesses(faults.stack.configFile, "worker");
+  const limit = (bytes: number | "unlimited"): void => {
+    for (const pid of pids) execFileSync("prlimit", ["--pid", String(pid), `--fsize=${bytes}:unlimited`]);
+  };
+  limit(draw.below(200_000));
+  try {
+    await meanwhile();
+  } finally {
+    limit("unlimited");
+  }
+}
+
+/** Resolves with when they died. */
+async function killGateway(host: RecoveringHost): Promise<number> {
+  const { configFile } = host.faults.stack;
+  const processes = [...listProcesses(configFile, "serve"), ...listProcesses(configFile, "worker")];
+  const diedMs = performance.now();
+  for (const pid of processes) process.kill(pid, "SIGKILL");
+  host.isLogShort = true;
+  await host.child.waitForEnd(60_000);
+  return diedMs;
+}
