@@ -57,7 +57,12 @@ export async function recoverOnce(host: RecoveringHost, outage: Outage, requests
   const tenants = await faults.createTenants(CAP_CENTS);
   const sent: Record<keyof Tenants, Sent[]> = { open: [], capped: [], strict: [] };
   const load = createLoad(host, tenants, { requests, sent });
-  const happened = await loadAndBreak(host, outage, load).finally(async () => await load.stop());
+  let happened: Awaited<ReturnType<typeof loadAndBreak>>;
+  try {
+    happened = await loadAndBreak(host, outage, load);
+  } finally {
+    await load.stop();
+  }
   if (outage === "older snapshot") await faults.redis.restoreSnapshot();
   await faults.redis.restart();
   await verifyOnHost(faults);
