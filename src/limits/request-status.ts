@@ -1,10 +1,69 @@
 /** `GET /v1/requests/{request_id}`: what one of the key's own recent requests cost, or why it was refused. */
+import * as z from "zod";
 import { wholeCents } from "../money.ts";
 import { reportRecordedCost } from "../pricing/cost-report.ts";
 import type { RecentRequest } from "../store/types/reporting.ts";
 import { readTags } from "../tags.ts";
-import type { RequestStatus } from "./answer-schemas.ts";
 import { toldOf } from "./told.ts";
+
+const count = () => z.int().min(0);
+
+/** Of one charged request. */
+const costDetails = z.strictObject({
+  service_tier: z.string().describe("At which it was charged."),
+  above_prompt_tokens: z.int().nullable().describe("Of the size of prompt; null: the smallest."),
+  price_from: z.string().nullable().describe("UTC day; null: from the beginning."),
+  parts: z.array(
+    z.strictObject({
+      name: z.string(),
+      tokens: z.int().nullable().describe("Null: the fee of the request, or a server tool."),
+      uses: z.int().optional().describe("Of a tool that ran at the model's server; left out of all others."),
+      price: z.string().describe("Per million tokens, or per thousand uses, a decimal."),
+      cost: z.string().describe("An exact decimal of the currency."),
+    }),
+  ),
+});
+
+/** `GET /v1/requests/{request_id}`; the management API tells the same, and more. */
+export const requestStatus = z.strictObject({
+  object: z.literal("request"),
+  id: z.string().meta({ examples: ["req_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11"] }),
+  created_at: z.iso.datetime().meta({ description: "When it came.", examples: ["2026-12-01T00:00:00.000Z"] }),
+  model: z.string().nullable(),
+  requested_model: z
+    .string()
+    .nullable()
+    .meta({
+      description: "What the client wrote as its model, where that is no id but a name for one, or for none.",
+      examples: ["gpt-4o-mini"],
+    }),
+  route: z.string().meta({ examples: ["POST /v1/chat/completions"] }),
+  tags: z.record(z.string(), z.string()).meta({
+    description: "Whose cost it is: from `X-Tags`, the key's defaults and the end user, where that is kept.",
+    examples: [{ team: "search" }],
+  }),
+  status: z.int().nullable().describe("Null: its worker died and another has closed its record."),
+  error_code: z.string().nullable(),
+  input_tokens: count().describe("Without the cached ones."),
+  cached_input_tokens: count(),
+  output_tokens: count(),
+  estimated: z.boolean(),
+  cost_microcents: z.int(),
+  cost_cents: z.int(),
+  cost_details: costDetails.nullable().describe("Null: it cost nothing, or nobody knows at which prices."),
+  checks: z
+    .array(
+      z.strictObject({
+        name: z.string(),
+        passed: z.boolean(),
+        figures: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
+      }),
+    )
+    .describe(
+      "What decided it, with the figures: each check up to the one that it failed at its headers, the one that it failed later, or of a request that went upstream its price.",
+    ),
+});
+export type RequestStatus = z.output<typeof requestStatus>;
 
 /** The published body; see docs/api.md. */
 export function formatRequestStatus(request: RecentRequest): RequestStatus {

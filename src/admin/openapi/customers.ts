@@ -5,7 +5,8 @@
 import * as z from "zod";
 import { modelBody, modelListBody } from "../../catalog/answer-schemas.ts";
 import { ERRORS, type ErrorCode } from "../../errors.ts";
-import { keyStatus, requestStatus } from "../../limits/answer-schemas.ts";
+import { keyStatus } from "../../limits/key-status.ts";
+import { requestStatus } from "../../limits/request-status.ts";
 import { errorBody } from "../schemas/error.ts";
 import { describeError, describeJson, describeSchemas, type JsonObject } from "./describe-schemas.ts";
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { requestStatus } from "../../limits/answer-schemas.ts";
+import { requestStatus } from "../../limits/request-status.ts";
 import { record, timestamp } from "../../settings/input-schemas.ts";
 import { answer, count, moment, tagFilter } from "./fields.ts";
 import { isInStreams, pageFields, pageOf } from "./page.ts";

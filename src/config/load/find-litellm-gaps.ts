@@ -17,7 +17,7 @@ const GAPS: readonly Gap[] = [
   {
     names: /^(?:tpm|tpm_limit|default_api_key_tpm_limit|model_tpm_limit|team_member_tpm_limit)$/,
     message:
-      "tokens per minute cannot be limited here yet: a key has `requests_per_minute` and `max_concurrent_requests`",
+      "tokens per minute cannot be limited here yet: a key has a limit of requests a minute and one of requests in flight",
   },
   {
     names: /^rpm$/,
@@ -28,7 +28,7 @@ const GAPS: readonly Gap[] = [
     names: /(?:^|_)budget(?:_|$)|^budget/,
     message:
       "budgets are no part of the file, and there are none yet of users, teams, models and providers, or of other periods " +
-      "than a month: a key and an organization have a monthly `hard_cap_cents`, which refuses, and `budget_cents`, which alerts",
+      "than a month: a key and an organization have a monthly hard cap, which refuses, and a monthly budget, which alerts",
   },
   {
     names: /^teams?$|^team_(?:id|alias)$|^default_team_(?:settings|params)$/,

@@ -117,7 +117,7 @@ litellm_settings: {max_budget: 50, budget_duration: 7d, tpm_limit: 9}
         "budgets are no part of the file, and there are none yet of users, teams, models and providers, or of other periods than a month",
       ],
     ]);
-    expect(JSON.stringify(gaps)).toContain("hard_cap_cents");
+    expect(JSON.stringify(gaps)).toContain("monthly hard cap");
   });
 
   it.each([
