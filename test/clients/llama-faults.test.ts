@@ -8,8 +8,16 @@ import { waitFor } from "../support/wait.ts";
 const MANY_TOKENS = 4_000;
 /** When a client has read so many pieces it leaves. */
 const PIECES = 20;
-/** Tokens that may be on their way when the client leaves or the server dies, on a machine that others use, too. */
-const ON_THE_WAY = 16;
+/**
+ * Of the model: it writes some tens of tokens a second, as a real one does. What it wrote after its client had left would
+ * be so many more tokens than were charged.
+ */
+const SLOW_LAYERS = 320;
+/** Tokens that are on their way when a client leaves. */
+const ON_THE_WAY = 2;
+/** The same on a machine that others use, too, where each process may have to wait for its turn. */
+const ON_THE_WAY_AT_MOST = 16;
+const TRIES = 5;
 const CONTENT = "hello big world";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -48,7 +56,7 @@ const STREAMS: readonly Stream[] = [
 const countPieces = (text: string, { piece }: Stream): number => text.match(piece)?.length ?? 0;
 
 describe.skipIf(llama.missing !== null)(`llama.cpp's own server when something breaks${LLAMA_NOTE}`, () => {
-  const stack = withLlama();
+  const stack = withLlama({ layers: SLOW_LAYERS });
   const send = (
     { path, body }: Stream,
     { maxTokens, stream = true }: { maxTokens: number; stream?: boolean },
@@ -59,16 +67,21 @@ describe.skipIf(llama.missing !== null)(`llama.cpp's own server when something b
   it.each(STREAMS)(
     "stops generating when a client of $path leaves, and charges what was sent",
     async (form) => {
-      const { result: answer, counts } = await stack.measure(() =>
-        send(form, { maxTokens: MANY_TOKENS }, (_, soFar) =>
-          countPieces(soFar.toString(), form) >= PIECES ? "abort" : undefined,
-        ),
-      );
-      expect(answer.complete).toBe(false);
-      const row = await stack.readRow(answer);
-      expect(row.estimated).toBe(true);
-      expect(row.output_tokens).toBeGreaterThanOrEqual(countPieces(answer.text, form));
-      expect(Math.abs(counts.outputTokens - row.output_tokens)).toBeLessThanOrEqual(ON_THE_WAY);
+      const differences: number[] = [];
+      while (differences.length < TRIES && !differences.some((difference) => difference <= ON_THE_WAY)) {
+        const { result: answer, counts } = await stack.measure(() =>
+          send(form, { maxTokens: MANY_TOKENS }, (_, soFar) =>
+            countPieces(soFar.toString(), form) >= PIECES ? "abort" : undefined,
+          ),
+        );
+        expect(answer.complete).toBe(false);
+        const row = await stack.readRow(answer);
+        expect(row.estimated).toBe(true);
+        expect(row.output_tokens).toBeGreaterThanOrEqual(countPieces(answer.text, form));
+        differences.push(Math.abs(counts.outputTokens - row.output_tokens));
+      }
+      expect(Math.min(...differences)).toBeLessThanOrEqual(ON_THE_WAY);
+      expect(Math.max(...differences)).toBeLessThanOrEqual(ON_THE_WAY_AT_MOST);
     },
   );
 
@@ -87,7 +100,7 @@ describe.skipIf(llama.missing !== null)(`llama.cpp's own server when something b
       const row = await stack.readRow(answer);
       expect(row.estimated).toBe(true);
       const pieces = countPieces(answer.text, form);
-      expect(Math.abs(row.output_tokens - pieces)).toBeLessThanOrEqual(ON_THE_WAY);
+      expect(Math.abs(row.output_tokens - pieces)).toBeLessThanOrEqual(ON_THE_WAY_AT_MOST);
       const gone = await send(form, { maxTokens: 1, stream: false });
       expect(gone.status).toBeGreaterThanOrEqual(500);
       expect(gone.headers["retry-after"]).toBeDefined();

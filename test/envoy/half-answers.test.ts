@@ -81,6 +81,25 @@ describe.each(CHOICES_ROUTES)("$name", (route) => {
     expect(record).toMatchObject({ error_code: "upstream_error" });
   });
 
+  it("takes a stream without a finish reason for whole that ends right behind its usage", async () => {
+    chat.upstream.answer(streamOf(half, USAGE));
+    const received = await send(route, { stream: true });
+    expect([received.status, received.complete]).toEqual([200, true]);
+    expect(received.text).not.toMatch(/"error":\{|response\.(?:failed|incomplete)/u);
+    expect(await readRequest(chat.stack, chat.key, received)).toMatchObject({
+      error_code: null,
+      cost_microcents: Number(COST),
+      estimated: false,
+    });
+  });
+
+  it("takes one for half whose usage came before the answer", async () => {
+    chat.upstream.answer(streamOf(USAGE, half, choiceChunk(route, "answer")));
+    const received = await send(route, { stream: true });
+    expect(received.text).toContain('"upstream_error"');
+    expect(received.text).not.toMatch(/message_stop|response\.completed/u);
+  });
+
   it("charges an aborted answer by the server's own count, streamed and whole", async () => {
     const aborted = choiceChunk(route, "", { finish_reason: "abort" });
     chat.upstream.answer(streamOf(half, aborted, USAGE, DONE));

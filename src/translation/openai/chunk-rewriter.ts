@@ -8,7 +8,7 @@ import { encodeCharacters, type EventBlock } from "../sse/event-block.ts";
 import type { GeneratedText } from "../upstream/generated-text.ts";
 import { MAX_TEMPLATES, TEXT_MARK, TextTemplate } from "../upstream/text-template.ts";
 import type { UsageVisibility } from "./stream-options.ts";
-import { isEndReason, requireEnd } from "../upstream/end-reasons.ts";
+import { hasEndUsage, isEndReason, requireEnd } from "../upstream/end-reasons.ts";
 import { isUpstreamError } from "../upstream/error-text.ts";
 import { readFinishReason } from "../upstream/read-choice.ts";
 
@@ -46,6 +46,7 @@ export class ChunkRewriter {
   readonly #finishedChoices = new Set<unknown>();
   /** The `finish_reason` of a choice that has one and did not end. */
   #brokenOffBy: string | null = null;
+  /** The usage that ends a stream has come, and nothing of the answer behind it. */
   #hasFinalUsage = false;
   /** The usage whose cost the client wants, held until the stream's end: a later chunk can change what it costs. */
   #held: HeldUsage | null = null;
@@ -95,6 +96,7 @@ export class ChunkRewriter {
     let plain = "";
     let plainPieces = 0;
     for (let text = template.take(block); text !== null; text = template.take(block)) {
+      this.#hasFinalUsage = false;
       output += eventBefore + text.escaped + eventAfter;
       if (text.unescaped === null) {
         plain += text.escaped;
@@ -135,7 +137,7 @@ export class ChunkRewriter {
     if (hasChoices) this.#readChoices(choices);
     const hasUsage = usage !== undefined;
     this.#generated.readUsage(chunk);
-    if (isJsonObject(usage) && !hasChoices) this.#hasFinalUsage = true;
+    this.#hasFinalUsage = hasEndUsage(chunk, this.#hasFinalUsage);
     const isUsageHidden =
       hasUsage && (this.#usageVisibility === "none" || (this.#usageVisibility === "last" && hasChoices));
     if (isUsageHidden && !hasChoices && usage !== null) return null;
@@ -156,6 +158,7 @@ export class ChunkRewriter {
     const { template, before, after } = this.#learned;
     const match = template.match(text);
     if (match === null) return null;
+    this.#hasFinalUsage = false;
     this.#generated.readText(match.unescaped ?? match.escaped);
     return before + match.escaped + after;
   }

@@ -1,4 +1,5 @@
 import { GatewayError } from "../../errors.ts";
+import { isJsonObject } from "../../json-object.ts";
 
 /** How an answer came to its end, in the words of OpenAI's chat completions. */
 export type EndReason = "stop" | "length" | "tool_calls" | "content_filter";
@@ -46,6 +47,19 @@ const MAX_TOLD_CHARACTERS = 40;
 /** Whether the answer ended: false where the server broke it off. @param finishReason The upstream's, not empty. */
 export function isEndReason(finishReason: string): boolean {
   return Object.hasOwn(END_REASONS, finishReason.toLowerCase());
+}
+
+/**
+ * Whether, behind this chunk, a stream has had the usage that ends it: OpenAI's own comes without a choice, behind the last
+ * of them, and says of a stream without a `finish_reason` that it is whole. One before the answer ends nothing.
+ * @param before The same, before this chunk.
+ * @see https://platform.openai.com/docs/api-reference/chat-streaming (`stream_options.include_usage`)
+ */
+export function hasEndUsage(chunk: unknown, before: boolean): boolean {
+  if (!isJsonObject(chunk)) return before;
+  const { choices, usage } = chunk;
+  if (Array.isArray(choices) && choices.length > 0) return false;
+  return before || isJsonObject(usage);
 }
 
 /**

@@ -7,7 +7,7 @@ import { findPython, installWheel } from "../../../src/setup/python.ts";
 import { createToolContext, type ToolContext } from "../../../src/setup/tool-context.ts";
 import { type Child, startChild } from "../child.ts";
 import { send } from "../http.ts";
-import { createTinyModel } from "./tiny-model.ts";
+import { createTinyModel, LAYERS } from "./tiny-model.ts";
 
 const INSTEAD = "see that pip reaches its index.";
 /** What the wheel runs on. */
@@ -84,14 +84,16 @@ export interface LlamaOptions {
   readonly alias: string;
   /** Serves embeddings alone. */
   readonly embeds?: boolean;
+  /** Of its model: the more, the slower it writes. */
+  readonly layers?: number;
 }
 
 /** Resolves when it has loaded its model. */
 export async function startLlama(found: FoundLlama, options: LlamaOptions): Promise<LlamaServer> {
   if (found.missing !== null) throw new Error(found.missing);
-  const { dir, alias, embeds = false, port = ANY_PORT } = options;
+  const { dir, alias, embeds = false, port = ANY_PORT, layers = LAYERS } = options;
   const settings = { alias, context: SLOT_TOKENS * SLOTS, parallel: SLOTS, embeds };
-  const args = [SERVE, await writeModel(dir), String(port), JSON.stringify(settings)];
+  const args = [SERVE, await writeModel(dir, layers), String(port), JSON.stringify(settings)];
   const child = startChild(found.python, args, { env: { ...process.env, PYTHONPATH: found.packages } });
   const url = await child.waitForLine("llama.cpp's address", (line) =>
     line.startsWith("http://") ? line : null,
@@ -105,11 +107,11 @@ export async function startLlama(found: FoundLlama, options: LlamaOptions): Prom
   };
 }
 
-async function writeModel(dir: string): Promise<string> {
-  const path = join(dir, "tiny.gguf");
+async function writeModel(dir: string, layers: number): Promise<string> {
+  const path = join(dir, `tiny-${layers}.gguf`);
   if (existsSync(path)) return path;
   await mkdir(dir, { recursive: true });
-  await writeFile(path, createTinyModel());
+  await writeFile(path, createTinyModel(layers));
   return path;
 }
 

@@ -12,7 +12,7 @@ import { formatGguf, type MetadataValue, type Tensor } from "./gguf.ts";
 const CONTEXT_LENGTH = 8_192;
 const WIDTH = 64;
 /** So many that it writes some hundred tokens a second on one core: what happens in mid-answer can be seen. */
-const LAYERS = 64;
+export const LAYERS = 64;
 const HEADS = 4;
 const KEY_HEADS = 2;
 const KEY_WIDTH = (WIDTH / HEADS) * KEY_HEADS;
@@ -35,14 +35,14 @@ const HABITS = [
 const FIRST_HABIT = WIDTH - HABITS.length;
 const HABIT_STRENGTH = 8;
 
-/** The same bytes each time. */
-export function createTinyModel(): Buffer {
+/** The same bytes each time. @param layers The more, the slower it writes. */
+export function createTinyModel(layers: number): Buffer {
   const { tokens, merges } = learnBytePairs(readPage("docs/api.md") + readPage("docs/messages.md"), MERGES);
   const all = [...SPECIAL_TOKENS, ...tokens];
   const types = [...CONTROL_TOKENS.map(() => CONTROL), ...CALL_TOKENS.map(() => USER_DEFINED)];
   return formatGguf(
     {
-      ...describeArchitecture(all.length),
+      ...describeArchitecture(all.length, layers),
       "tokenizer.ggml.model": { string: "gpt2" },
       "tokenizer.ggml.pre": { string: "gpt-2" },
       "tokenizer.ggml.tokens": { strings: all },
@@ -54,11 +54,11 @@ export function createTinyModel(): Buffer {
       "tokenizer.ggml.add_bos_token": { bool: false },
       "tokenizer.chat_template": { string: readPage("test/support/llama/chat-template.jinja") },
     },
-    createTensors(all.length),
+    createTensors(all.length, layers),
   );
 }
 
-function describeArchitecture(vocabulary: number): Record<string, MetadataValue> {
+function describeArchitecture(vocabulary: number, layers: number): Record<string, MetadataValue> {
   return {
     "general.architecture": { string: "llama" },
     "general.name": { string: "tiny-random" },
@@ -66,7 +66,7 @@ function describeArchitecture(vocabulary: number): Record<string, MetadataValue>
     "llama.vocab_size": { uint32: vocabulary },
     "llama.context_length": { uint32: CONTEXT_LENGTH },
     "llama.embedding_length": { uint32: WIDTH },
-    "llama.block_count": { uint32: LAYERS },
+    "llama.block_count": { uint32: layers },
     "llama.feed_forward_length": { uint32: INNER_WIDTH },
     "llama.rope.dimension_count": { uint32: WIDTH / HEADS },
     "llama.attention.head_count": { uint32: HEADS },
@@ -75,7 +75,7 @@ function describeArchitecture(vocabulary: number): Record<string, MetadataValue>
   };
 }
 
-function createTensors(vocabulary: number): Tensor[] {
+function createTensors(vocabulary: number, layers: number): Tensor[] {
   const random = createRandom(7);
   const matrix = (name: string, dimensions: readonly [number, number], spread = 0.08): Tensor => {
     const values = Float32Array.from({ length: dimensions[0] * dimensions[1] }, () => random() * spread);
@@ -105,7 +105,7 @@ function createTensors(vocabulary: number): Tensor[] {
     embedding,
     output,
     norm("output_norm"),
-    ...Array.from({ length: LAYERS }, (_, index) => layer(index)).flat(),
+    ...Array.from({ length: layers }, (_, index) => layer(index)).flat(),
   ];
 }
 

@@ -9,7 +9,14 @@ import type { Stack } from "../stack.ts";
 import type { CreatedKey } from "../test-key.ts";
 import { waitFor } from "../wait.ts";
 import { withStack } from "../with-stack.ts";
-import { ensureLlama, type LlamaServer, type ServerCounts, SLOT_TOKENS, startLlama } from "./llama-server.ts";
+import {
+  ensureLlama,
+  type LlamaOptions,
+  type LlamaServer,
+  type ServerCounts,
+  SLOT_TOKENS,
+  startLlama,
+} from "./llama-server.ts";
 
 export const llama = await ensureLlama();
 /** For the name of what is skipped. */
@@ -42,14 +49,14 @@ export interface LlamaStack {
   restart(): Promise<void>;
 }
 
-/** One stack and both servers for all tests of a file. */
-export function withLlama(): LlamaStack {
+/** One stack and both servers for all tests of a file. @param chats How the server of chats is started. */
+export function withLlama(chats: Pick<LlamaOptions, "layers"> = {}): LlamaStack {
   const started: { dir?: string; chat?: LlamaServer; embed?: LlamaServer; key?: CreatedKey } = {};
-  const start = (options: { port?: number; embeds?: boolean }) =>
+  const start = (options: Omit<LlamaOptions, "dir" | "alias">) =>
     startLlama(llama, { dir: required(started.dir), alias: ALIAS, ...options });
   const getStack = withStack(async () => {
     started.dir = await mkdtemp(join(tmpdir(), "igw-llama-"));
-    started.chat = await start({});
+    started.chat = await start(chats);
     started.embed = await start({ embeds: true });
     return createOptions(started.chat.url, started.embed.url);
   });
@@ -83,7 +90,7 @@ export function withLlama(): LlamaStack {
     },
     restart: async () => {
       await llamaStack.chat.child.stop();
-      started.chat = await start({ port: llamaStack.chat.port });
+      started.chat = await start({ port: llamaStack.chat.port, ...chats });
     },
   };
   return llamaStack;

@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject } from "../../../json-object.ts";
 import type { GeneratedText } from "../../upstream/generated-text.ts";
 import type { AnswerSettings } from "../answer-settings.ts";
 import { mapStopReason } from "../response/map-stop-reason.ts";
-import { isEndReason, requireEnd } from "../../upstream/end-reasons.ts";
+import { hasEndUsage, isEndReason, requireEnd } from "../../upstream/end-reasons.ts";
 import { findChoice, readFinishReason, readMatchedStop } from "../../upstream/read-choice.ts";
 import { readContent, readReasoning, readRefusal } from "../../upstream/read-message.ts";
 import { findUsage } from "../../upstream/usage.ts";
@@ -46,6 +46,8 @@ export class StreamTranslator {
   #usage: MessageUsage | null = null;
   #hasChoice = false;
   #finishReason = "";
+  /** The usage that ends a stream has come, and nothing of the answer behind it. */
+  #isCounted = false;
   #matchedStop: string | null = null;
   #refusal = "";
   #silentChunks = 0;
@@ -81,12 +83,14 @@ export class StreamTranslator {
     if (this.#startUsage === null) this.#start();
     const choice = findChoice(chunk);
     if (choice !== null && this.#finishReason === "") this.#readChoice(choice);
+    this.#isCounted = hasEndUsage(chunk, this.#isCounted);
     this.#pingAfterSilence();
   }
 
   /** As `readChunk` of a chunk that differs from one before it in its text alone; nothing but that text is new. */
   readText(text: string): void {
     if (this.#finishReason === "") {
+      this.#isCounted = false;
       this.#generated.readText(text);
       if (text !== "") this.#sequencer.addProse("text", text);
     }
@@ -99,7 +103,7 @@ export class StreamTranslator {
    * @throws GatewayError when it ended before the answer did: a half answer is never passed off as a whole one.
    */
   end(isDone: boolean): void {
-    const reason = requireEnd(this.#finishReason, isDone);
+    const reason = requireEnd(this.#finishReason, isDone || this.#isCounted);
     if (!this.#hasChoice || this.#startUsage === null) {
       throw new GatewayError("upstream_error", { cause: new Error("a stream without a choice") });
     }

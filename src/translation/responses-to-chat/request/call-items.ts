@@ -1,5 +1,5 @@
 /** Calls of tools in earlier turns and what came of them. */
-import { isJsonObject } from "../../../json-object.ts";
+import { isJsonObject, type JsonObject } from "../../../json-object.ts";
 import { createToolResult, type ToolResultPart, type ToolUsePart } from "../../conversation/parts.ts";
 import { formatJson } from "../../json/exact-json.ts";
 import { tryParseJsonText } from "../../json/parse-json-text.ts";
@@ -8,6 +8,11 @@ import type { ToolTable } from "../tool-table.ts";
 import { parseContent } from "./content-parts.ts";
 import { wrapInput } from "./custom-tool.ts";
 import { type Item, listToolNames } from "./items.ts";
+
+/** How a list of parts begins. */
+const PARTS_AS_TEXT = /^\s*\[\s*\{\s*"(?:type|text|image_url|detail)"\s*:/u;
+/** Of a list of parts that is read out of a text. */
+const MAX_STRUCTURE = 512;
 
 /** @throws GatewayError 400 */
 export function parseFunctionCall({ fields, path }: Item, table: ToolTable): ToolUsePart {
@@ -36,8 +41,35 @@ export function parseToolSearchCall({ fields, path }: Item, table: ToolTable): T
 /** What a function or a custom tool returned: text, images and files. @throws GatewayError 400 */
 export function parseCallOutput({ fields, path }: Item): ToolResultPart {
   const id = readName(fields["call_id"], `${path}.call_id`);
-  return createToolResult(id, parseContent(fields["output"] ?? "", `${path}.output`));
+  return createToolResult(id, parseContent(readOutput(fields["output"] ?? ""), `${path}.output`));
 }
+
+/**
+ * What lies between Codex and here writes a list of parts as its text. Read as text a picture in it would be a million tokens
+ * that nobody sees: such a text is the list. One without a picture, or with anything else in it, stays what the tool wrote.
+ */
+function readOutput(output: unknown): unknown {
+  if (typeof output !== "string" || !PARTS_AS_TEXT.test(output) || !isOfFewParts(output)) return output;
+  const parts = tryParseJsonText(output);
+  if (!Array.isArray(parts) || !parts.every(isPart) || !parts.some(isPicture)) return output;
+  return parts;
+}
+
+/** A list of pictures has few of the characters that structure JSON; one of millions of values is not parsed to find that out. */
+function isOfFewParts(text: string): boolean {
+  const structure = /[{[,]/gu;
+  let count = 0;
+  while (count <= MAX_STRUCTURE && structure.test(text)) count += 1;
+  return count <= MAX_STRUCTURE;
+}
+
+const isPart = (part: unknown): boolean =>
+  isJsonObject(part) && (part["type"] === "input_image" || part["type"] === "input_text");
+
+const isPicture = (part: JsonObject): boolean => {
+  const url = part["image_url"];
+  return part["type"] === "input_image" && typeof url === "string" && url.startsWith("data:image/");
+};
 
 /** The tools that the client found are declared with all others; the model is told their names. */
 export function parseToolSearchOutput({ fields, path }: Item): ToolResultPart {

@@ -2,7 +2,7 @@ import { GatewayError } from "../../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../../json-object.ts";
 import { NO_TOKENS } from "../../../token-usage.ts";
 import type { GeneratedText } from "../../upstream/generated-text.ts";
-import { isEndReason, requireEnd } from "../../upstream/end-reasons.ts";
+import { hasEndUsage, isEndReason, requireEnd } from "../../upstream/end-reasons.ts";
 import { findChoice, readFinishReason, readLogprobs } from "../../upstream/read-choice.ts";
 import { readContent, readReasoning, readRefusal } from "../../upstream/read-message.ts";
 import { CallReasoning } from "../../upstream/call-reasoning.ts";
@@ -46,6 +46,8 @@ export class StreamTranslator {
   #isStarted = false;
   #hasChoice = false;
   #finishReason = "";
+  /** The usage that ends a stream has come, and nothing of the answer behind it. */
+  #isCounted = false;
 
   constructor(settings: AnswerSettings, output: TranslatorOutput) {
     this.#settings = settings;
@@ -73,11 +75,13 @@ export class StreamTranslator {
     this.#start();
     const choice = findChoice(chunk);
     if (choice !== null && this.#finishReason === "") this.#readChoice(choice);
+    this.#isCounted = hasEndUsage(chunk, this.#isCounted);
   }
 
   /** As `readChunk` of a chunk that differs from one before it in its text alone; nothing but that text is new. */
   readText(text: string): void {
     if (this.#finishReason !== "") return;
+    this.#isCounted = false;
     this.#output.generated.readText(text);
     if (text !== "") this.#sequencer.addProse("text", text);
   }
@@ -88,7 +92,7 @@ export class StreamTranslator {
    * @throws GatewayError when it ended before the answer did: a half answer is never passed off as a whole one.
    */
   end(isWhole: boolean): ResponseObject {
-    const reason = requireEnd(this.#finishReason, isWhole);
+    const reason = requireEnd(this.#finishReason, isWhole || this.#isCounted);
     if (!this.#hasChoice) {
       throw new GatewayError("upstream_error", { cause: new Error("an answer without a choice") });
     }

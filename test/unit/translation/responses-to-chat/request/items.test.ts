@@ -106,6 +106,25 @@ describe("an item", () => {
     expect(toChatMessages([USER, CALL, { ...OUTPUT, output: null }])[2]).toMatchObject({ content: "" });
   });
 
+  it("[responses.items.output] a list of parts with a picture that comes as a text is the list, and any other text a text", () => {
+    const text = { type: "input_text", text: "see" };
+    const toolOf = (output: string) => toChatMessages([USER, CALL, { ...OUTPUT, output }]).slice(2);
+    expect(toolOf(JSON.stringify([text, IMAGE]))).toEqual([
+      { role: "tool", tool_call_id: "c1", content: "see" },
+      { role: "user", content: [{ type: "image_url", image_url: { url: IMAGE.image_url } }] },
+    ]);
+    const kept = [
+      JSON.stringify([text]),
+      JSON.stringify([{ ...IMAGE, image_url: "https://example.com/a.png" }]),
+      JSON.stringify([IMAGE, { type: "other" }]),
+      JSON.stringify([IMAGE]).slice(0, -1),
+      `[{"type":"input_image","x":[${"1,".repeat(600)}1]}]`,
+    ];
+    for (const output of kept) {
+      expect(toolOf(output)).toEqual([{ role: "tool", tool_call_id: "c1", content: output }]);
+    }
+  });
+
   it("[responses.items.orphan] an output of a call that is not there is text of the user's, also without an id", () => {
     const task = { type: "function_call_output", name: "create_thread", output: "fix the build" };
     expect(toChatMessages([task])).toEqual([
