@@ -27,7 +27,6 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "npm start": "installs, builds and serves until it is stopped: test/setup/up.test.ts",
   "npm test": "it is what runs this",
   "npm run bench": "takes minutes: test/setup/bench-programs.test.ts",
-  "git clone": "builds another gateway from its source",
   "npx tsx test/bench/": "takes minutes, and fills a Redis",
   "KEY=$(printf %s": "wants an event that was received: test/alerts/documentation.test.ts",
   "inference-gateway config check": "shows what files with mistakes get: below",

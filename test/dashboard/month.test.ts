@@ -120,7 +120,9 @@ describe.skipIf(CHROMIUM === null)(`the dashboard with a month of 900,000 reques
     const href = await page.getByRole("link", { name: "Download CSV" }).getAttribute("href");
     const csv = await (await page.request.get(admin.url + String(href))).text();
     const [header, ...lines] = csv.trim().split("\r\n");
-    expect(header).toMatch(/^day,key_id,key_name,model,requests,.*,cost,currency$/);
+    expect(header).toMatch(
+      /^row_id,day,organization_id,organization_name,key_id,key_name,model,tags,requests,.*,cost,currency,/,
+    );
     expect(lines.length).toBeGreaterThan(0);
     for (const line of lines) expect(line).toContain(`${filled.keyIds[7]},"${old}",acme/echo-small,`);
   });

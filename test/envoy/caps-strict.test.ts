@@ -33,7 +33,7 @@ const UNSEEN = [SEARCH_MODEL, EXCEPTION_MODEL].map((id) =>
 const chat = withChatStack(() => ({ catalog: [...METERED_CATALOG, ...UNSEEN], workers: 2 }));
 /** Twenty cents at GOLD_MODEL. */
 const USAGE = { promptTokens: 10, cachedTokens: 0, completionTokens: 5 };
-const STRICT = { strictCaps: true, name: "Acme" };
+const STRICT = { strictCaps: true };
 function formatDollars(cents: number): string {
   return `${(cents / 100).toFixed(2)} USD`;
 }
@@ -53,9 +53,9 @@ describe("strict caps", () => {
     [
       "organization",
       {},
-      { hardCapCents: worstGoldCents(5) - 1 },
+      { hardCapCents: worstGoldCents(5) - 1, name: "Capped" },
       "org_hard_cap_reached",
-      'organization "Acme"',
+      'organization "Capped"',
     ],
   ] as const)(
     "refuse a request that could pass the %s's cap before the upstream sees it, and let a smaller one pass",

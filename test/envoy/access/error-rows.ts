@@ -194,9 +194,9 @@ export const PROVOKED: Readonly<Partial<Record<ErrorCode, ProvokedError>>> = {
     fields: { scope: "key", spent_cents: 0, hard_cap_cents: 0 },
   },
   org_hard_cap_reached: {
-    provoke: withKey({}, { hardCapCents: 0, name: "Acme" }),
+    provoke: withKey({}, { hardCapCents: 0 }),
     message:
-      /^Monthly hard cap of 0\.00 USD for organization "Acme" reached: .*organization's inference settings/,
+      /^Monthly hard cap of 0\.00 USD for organization "Test [-0-9a-f]+" reached: .*organization's inference settings/,
     fields: { scope: "organization", spent_cents: 0, hard_cap_cents: 0 },
   },
   key_disabled: { provoke: withKey({ disabled: true }), message: /^This API key is disabled\. / },

@@ -5,7 +5,13 @@
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { Server, ServerCredentials, loadPackageDefinition } from "@grpc/grpc-js";
-import type { ServerDuplexStream, ServerUnaryCall, ServiceDefinition, sendUnaryData } from "@grpc/grpc-js";
+import type {
+  ServerDuplexStream,
+  ServerReadableStream,
+  ServerUnaryCall,
+  ServiceDefinition,
+  sendUnaryData,
+} from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
 import { ADMISSION_HEADER, UPSTREAM_HEADER } from "../../../src/envoy/names.ts";
 
@@ -62,9 +68,10 @@ export class SidecarStandIn {
 
   async start(): Promise<void> {
     const server = new Server({ "grpc.max_receive_message_length": -1, "grpc.max_send_message_length": -1 });
-    const [check, process] = loadServices();
+    const [check, process, accessLog] = loadServices();
     server.addService(check, { Check: (call: UnaryCall, done: Done) => void this.#check(call, done) });
     server.addService(process, { Process: (stream: ProcessingStream) => this.#process(stream) });
+    server.addService(accessLog, { StreamAccessLogs: (call: LogCall) => void call.resume() });
     server.addService(HEALTH, { Check: (_call: UnaryCall, done: Done) => done(null, SERVING) });
     await new Promise<void>((resolve, reject) => {
       server.bindAsync(`unix:${this.#socket}`, ServerCredentials.createInsecure(), (error) =>
@@ -97,6 +104,7 @@ export class SidecarStandIn {
   }
 }
 
+type LogCall = ServerReadableStream<object, object>;
 type UnaryCall = ServerUnaryCall<object, object>;
 type Done = sendUnaryData<object>;
 
@@ -198,9 +206,13 @@ export function readHeader(message: ProcessingMessage, name: string): string | u
   return found === undefined ? undefined : found.raw_value.toString() || found.value;
 }
 
-function loadServices(): [ServiceDefinition, ServiceDefinition] {
+function loadServices(): [ServiceDefinition, ServiceDefinition, ServiceDefinition] {
   const definition = loadSync(
-    ["envoy/service/auth/v3/external_auth.proto", "envoy/service/ext_proc/v3/external_processor.proto"],
+    [
+      "envoy/service/auth/v3/external_auth.proto",
+      "envoy/service/ext_proc/v3/external_processor.proto",
+      "envoy/service/accesslog/v3/als.proto",
+    ],
     { includeDirs: protoFolders, keepCase: true, longs: Number, enums: String, defaults: true, oneofs: true },
   );
   const tree = loadPackageDefinition(definition) as unknown as {
@@ -208,11 +220,16 @@ function loadServices(): [ServiceDefinition, ServiceDefinition] {
       service: {
         auth: { v3: { Authorization: { service: ServiceDefinition } } };
         ext_proc: { v3: { ExternalProcessor: { service: ServiceDefinition } } };
+        accesslog: { v3: { AccessLogService: { service: ServiceDefinition } } };
       };
     };
   };
-  const { auth, ext_proc } = tree.envoy.service;
-  return [auth.v3.Authorization.service, ext_proc.v3.ExternalProcessor.service];
+  const { auth, ext_proc, accesslog } = tree.envoy.service;
+  return [
+    auth.v3.Authorization.service,
+    ext_proc.v3.ExternalProcessor.service,
+    accesslog.v3.AccessLogService.service,
+  ];
 }
 
 /** `grpc.health.v1.HealthCheckResponse {status: SERVING}`. */
