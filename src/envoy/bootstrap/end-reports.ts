@@ -3,7 +3,8 @@
  * call does not say whether the client went away, the upstream broke off or a time was over.
  * @see https://www.envoyproxy.io/docs/envoy/latest/api-v3/extensions/access_loggers/grpc/v3/als.proto
  */
-import { ADMISSION_HEADER, END_REPORTS_LOG, SIDECAR_CLUSTER } from "../names.ts";
+import { REMAINING_HEADER } from "../../header-names.ts";
+import { ADMISSION_HEADER, ADMISSION_NAMESPACE, END_REPORTS_LOG, SIDECAR_CLUSTER } from "../names.ts";
 import { oneLine, typed } from "./yaml-document.ts";
 import type { EnvoyNode } from "./yaml-document.ts";
 
@@ -21,8 +22,18 @@ export function createEndReports(): EnvoyNode {
     "#": "How requests ended that did not end in order, for the sidecar: its records name who broke off.",
     name: END_REPORTS_LOG,
     filter: {
-      or_filter: {
-        filters: [{ response_flag_filter: oneLine({ flags: FLAGS }) }, ...STATUSES.map(createStatusFilter)],
+      and_filter: {
+        filters: [
+          createAdmittedFilter(),
+          {
+            or_filter: {
+              filters: [
+                { response_flag_filter: oneLine({ flags: FLAGS }) },
+                ...STATUSES.map(createStatusFilter),
+              ],
+            },
+          },
+        ],
       },
     },
     typed_config: typed("envoy.extensions.access_loggers.grpc.v3.HttpGrpcAccessLogConfig", {
@@ -37,6 +48,21 @@ export function createEndReports(): EnvoyNode {
         "Whose request it was that never came to ext_proc, since its body did not come.",
       additional_request_headers_to_log: oneLine([ADMISSION_HEADER]),
     }),
+  };
+}
+
+/** By the state of its key's bucket: whoever has no key, and takes back what he begins, sends the sidecar nothing. */
+function createAdmittedFilter(): EnvoyNode {
+  return {
+    "#metadata_filter": "Requests that ext_authz has admitted; nobody without a key has a say here.",
+    metadata_filter: {
+      matcher: oneLine({
+        filter: ADMISSION_NAMESPACE,
+        path: [{ key: REMAINING_HEADER }],
+        value: { present_match: true },
+      }),
+      match_if_key_not_found: false,
+    },
   };
 }
 
