@@ -181,13 +181,3 @@ export const FLAGS = {
   ),
   RFCF: reason(null, "Envoy answered from its cache", "operator", "Nothing is wrong."),
 } as const satisfies Record<string, Reason>;
-
-/**
- * What a response flag means, of several the one that says most; null: there is none, or none that is known.
- * @param flags As in the access log: "UF,URX"; "-" for none.
- */
-export function explainFlag(flags: string): Reason | null {
-  const set = new Set(flags.split(","));
-  const found = Object.entries(FLAGS).find(([flag]) => set.has(flag));
-  return found?.[1] ?? null;
-}

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { explainConnectError } from "../../../src/envoy-reasons/connection-reasons.ts";
 import { formatRemedy, sayReason } from "../../../src/envoy-reasons/reason.ts";
 import { explainDetails } from "../../../src/envoy-reasons/response-details.ts";
-import { explainFlag, FLAGS } from "../../../src/envoy-reasons/response-flags.ts";
+import { FLAGS } from "../../../src/envoy-reasons/response-flags.ts";
 
 interface EnvoyList {
   readonly names: readonly string[];
@@ -21,17 +21,6 @@ const says = (details: string): string => sayReason(explainDetails(details)!, "l
 describe("the response flags of Envoy", () => {
   it("are in the table, all and no others", () => {
     expect(Object.keys(FLAGS).toSorted()).toEqual(ENVOY.flags.names.toSorted());
-  });
-
-  it("are told one by one and, of several, by the one that says most", () => {
-    expect(ENVOY.flags.names.filter((flag) => explainFlag(flag) === null)).toEqual([]);
-    expect(explainFlag("URX,UF")).toBe(FLAGS.UF);
-    expect([explainFlag("-"), explainFlag(""), explainFlag("XX"), explainFlag("toString")]).toEqual([
-      null,
-      null,
-      null,
-      null,
-    ]);
   });
 
   it.each([
