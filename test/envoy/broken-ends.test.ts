@@ -14,6 +14,7 @@ import type { SideEnvoy } from "../support/side-envoy.ts";
 import type { CreatedKey } from "../support/test-key.ts";
 import { createGate, waitFor } from "../support/wait.ts";
 import { startImpatientEnvoy } from "./edge/impatient-envoy.ts";
+import { connectRedis, waitForAdmission } from "./metering-figures.ts";
 
 const CHUNK = { id: "c", object: "chat.completion.chunk", created: 1, model: "m" };
 const piece = (content: string) =>
@@ -47,6 +48,8 @@ const BEGUN: ScriptedAnswer = {
   headers: { "content-type": "application/json", "content-length": "1000" },
   pieces: ['{"id":"chatcmpl-1","object":"chat.completion",'],
 };
+/** Envoy takes half a MiB more. */
+const MAX_BODY_BYTES = 1_000_000;
 const STREAM_TYPE = { "content-type": "text/event-stream" };
 /** How an upstream ends its answer in the wrong place, and what becomes of the request. */
 const ENDINGS = [
@@ -85,6 +88,7 @@ const TRIES = 6;
 describe.each([1, 2])("with %i workers", (workers) => {
   const chat = withChatStack((upstream) => ({
     workers,
+    overrides: { limits: { max_body_bytes: MAX_BODY_BYTES } },
     upstreams: [
       { name: "local", url: upstream.url, path_prefix: "/v1" },
       { name: "native", url: upstream.url, path_prefix: "/v1", protocols: ["messages", "responses"] },
@@ -190,21 +194,51 @@ describe.each([1, 2])("with %i workers", (workers) => {
     expect(row?.way.upstream?.cause).toBe("http2.remote_reset");
   });
 
-  it("a body that does not come in time is on the list as the 408 that its client got", async () => {
-    const key = await chat.stack.createKey();
-    const { hostname, port } = new URL(impatient!.baseUrl);
-    const socket = connect(Number(port), hostname);
-    let got = "";
-    socket.on("data", (bytes) => (got += bytes.toString()));
-    socket.on("error", () => undefined);
-    socket.write(
-      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key.key}\r\ncontent-length: 5000\r\n\r\n{"model`,
-    );
-    await waitFor("the answer", () => got.startsWith("HTTP/1.1 408 "));
-    socket.destroy();
-    const [row] = await rowsOf(chat, key, 1);
-    expect(row).toMatchObject({ status: 408, errorCode: "request_timeout", costMicrocents: 0n });
-  });
+  it.each([
+    {
+      what: "does not come in time",
+      head: "content-length: 5000",
+      body: '{"model',
+      status: 408,
+      code: "request_timeout",
+    },
+    {
+      what: "is larger than it may be, which nothing had declared",
+      head: "transfer-encoding: chunked",
+      body: `${(MAX_BODY_BYTES * 2).toString(16)}\r\n${"x".repeat(MAX_BODY_BYTES * 2)}\r\n`,
+      status: 413,
+      code: "request_too_large",
+    },
+    {
+      what: "breaks off its framing",
+      head: "transfer-encoding: chunked",
+      body: "this is no length\r\n",
+      status: 400,
+      code: "invalid_parameter",
+    },
+  ])(
+    "a body that $what is on the list as the $status that its client got",
+    async ({ head, body, status, code }) => {
+      const key = await chat.stack.createKey();
+      const { hostname, port } = new URL(impatient!.baseUrl);
+      const socket = connect(Number(port), hostname);
+      let got = "";
+      socket.on("data", (bytes) => (got += bytes.toString()));
+      socket.on("error", () => undefined);
+      socket.write(
+        `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key.key}\r\n${head}\r\n\r\n`,
+      );
+      // What the body does wrong is read behind the admission.
+      const redis = connectRedis(chat.stack);
+      await waitForAdmission(redis, key);
+      redis.disconnect();
+      socket.write(body);
+      await waitFor("the answer", () => got.startsWith(`HTTP/1.1 ${status} `));
+      socket.destroy();
+      const [row] = await rowsOf(chat, key, 1);
+      expect(row).toMatchObject({ status, errorCode: code, costMicrocents: 0n });
+    },
+  );
 });
 
 /** The rows of all requests of the key, once there are so many. */
