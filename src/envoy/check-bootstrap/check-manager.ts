@@ -1,6 +1,6 @@
 /** The connection manager: paths, headers, waits and replies before and beside the filters. */
 import { LOCAL_REPLIES } from "../bootstrap/local-replies.ts";
-import { END_REPORTS_LOG } from "../names.ts";
+import { END_REPORTS_LOG, SIDECAR_CLUSTER } from "../names.ts";
 import { type BootstrapFinding, findAt, findUnless } from "./finding.ts";
 import type { Rendered } from "./rendered.ts";
 import { checkSettings, isAtLeastSeconds, isRendered, type SettingRule } from "./setting-rule.ts";
@@ -67,7 +67,7 @@ export function checkManager(manager: YamlView, rendered: Rendered): BootstrapFi
     ...checkSettings(manager, rendered.manager, RULES),
     ...checkEarlyMutation(...pair("early_header_mutation_extensions")),
     ...checkLocalReplies(...pair("local_reply_config", "mappers")),
-    ...checkEndReports(...pair("access_log")),
+    ...checkEndReports(manager.at("access_log")),
   ];
 }
 
@@ -105,13 +105,12 @@ function checkEarlyMutation(extensions: YamlView, wanted: YamlView): BootstrapFi
   return [...findings, ...withoutId];
 }
 
-/** The sidecar is told how requests ended that did not end in order. */
-function checkEndReports(logs: YamlView, wanted: YamlView): BootstrapFinding[] {
-  const reports = (view: YamlView) => view.items().find((log) => log.at("name").text === END_REPORTS_LOG);
-  const [found, right] = [reports(logs), reports(wanted)];
-  const cluster = (log: YamlView | undefined) =>
-    log?.at("typed_config", "common_config", "grpc_service", "envoy_grpc", "cluster_name").text;
-  return findUnless(found !== undefined && cluster(found) === cluster(right), logs, {
+/** The sidecar is told how requests ended that did not end in order, whatever else is logged over gRPC. */
+function checkEndReports(logs: YamlView): BootstrapFinding[] {
+  const isForSidecar = (log: YamlView): boolean =>
+    log.at("typed_config", "common_config", "grpc_service", "envoy_grpc", "cluster_name").text ===
+    SIDECAR_CLUSTER;
+  return findUnless(logs.items().some(isForSidecar), logs, {
     check: "end_reports",
     message:
       "the sidecar is not told how requests ended: an upstream that breaks off in mid-answer is on record as if nobody knew who did.",

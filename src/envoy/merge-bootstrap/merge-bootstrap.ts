@@ -15,8 +15,8 @@ import { findEdge } from "./find-edge.ts";
 import { mergeFields, type IsWrong, type Merging } from "./merge-fields.ts";
 import { mergeFilters } from "./merge-filters.ts";
 import {
-  mergeClusters,
   mergeAccessLogs,
+  mergeClusters,
   mergeExtensions,
   mergeLocalReplies,
   mergeRuntime,

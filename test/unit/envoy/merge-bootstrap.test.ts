@@ -114,6 +114,23 @@ describe("what is an operator's own", () => {
     ]);
   });
 
+  it("is a gRPC log of its own beside the sidecar's", () => {
+    const type = "type.googleapis.com/envoy.extensions.access_loggers.grpc.v3.HttpGrpcAccessLogConfig";
+    const service = "{envoy_grpc: {cluster_name: collector}}";
+    const theirs = `-   {name: envoy.access_loggers.http_grpc, typed_config: {"@type": ${type}, common_config: {log_name: all, grpc_service: ${service}}}}`;
+    const own = readFixture("front-proxy").replace(
+      /^( +)-( +)name: envoy\.access_loggers\.stdout$/m,
+      `$1${theirs}\n$&`,
+    );
+    const merged = merge(own);
+    expect(checkBootstrap(merged, CONFIG)).toEqual([]);
+    expect(manager(merged).access_log.map(({ name }) => name)).toEqual([
+      "envoy.access_loggers.http_grpc",
+      "envoy.access_loggers.stdout",
+      "envoy.access_loggers.http_grpc",
+    ]);
+  });
+
   it("comes before the gateway's filters, and the router last", () => {
     const names = manager(merge(readFixture("front-proxy"))).http_filters.map(({ name }) => name);
     expect(names.map((name) => name.split(".").at(-1))).toEqual([
