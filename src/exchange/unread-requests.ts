@@ -6,7 +6,7 @@
 import { GatewayError } from "../errors.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { Settlement } from "../settlement/settlement.ts";
-import type { RequestMeter } from "../telemetry/request-meter.ts";
+import type { FinishedRequest, RequestMeter } from "../telemetry/request-meter.ts";
 import { parseAdmissionHeader, parseAwaitedHeader } from "./admission-header.ts";
 import type { AdmissionsUnderWay } from "./admissions-under-way.ts";
 import { codeToldFor } from "./broken-end.ts";
@@ -38,12 +38,14 @@ export class UnreadRequests {
    * @param durationMs From the request's first byte to its end.
    */
   async onEnd(header: string, end: ReportedEnd, durationMs: number): Promise<void> {
-    const isUnread = BODY_STATUSES.has(end.status);
-    const admission = await this.#readAdmission(header, isUnread);
+    const code = BODY_STATUSES.has(end.status) ? codeToldFor(end.status) : undefined;
+    const admission = await this.#readAdmission(header, code !== undefined);
     if (admission === null) return;
     // Whoever is gone sends no more of it.
     this.#services.uploads.end(admission);
-    if (isUnread) this.#record(admission, end, durationMs);
+    if (code === undefined) return;
+    const error = new GatewayError(code, { cause: new Error(end.details) });
+    this.#record(admission, error, { status: end.status, durationMs });
   }
 
   /** Null: it was decided elsewhere, or refused, or somebody else may want it. */
@@ -54,10 +56,12 @@ export class UnreadRequests {
     return decision?.kind === "admitted" ? decision.admission : null;
   }
 
-  #record(admission: Admission, { status, details }: ReportedEnd, durationMs: number): void {
+  #record(
+    admission: Admission,
+    error: GatewayError,
+    { status, durationMs }: Pick<FinishedRequest, "status" | "durationMs">,
+  ): void {
     const { settlement, meter } = this.#services;
-    const code = codeToldFor(status) ?? "invalid_parameter";
-    const error = new GatewayError(code, { cause: new Error(details) });
     const timeline = { bodyMs: null, routedMs: null, upstreamMs: null, firstTokenMs: null };
     const way = { timeline: { ...timeline, endMs: Math.round(durationMs) }, upstream: null };
     settlement.leave(admission);
