@@ -7,8 +7,6 @@ import { requestLogFolder } from "../request-log/request-log.ts";
 import type { UsageRebuild } from "../request-log/rebuild-usage.ts";
 import type { UsageDifference, UsageVerification } from "../request-log/verify-usage.ts";
 import type { Store } from "../store/types.ts";
-import type { OrganizationRecord } from "../store/types/management.ts";
-import type { Page } from "../store/types/page.ts";
 import { CommandError } from "./management/command-error.ts";
 
 interface VerifyOptions {
@@ -93,14 +91,16 @@ async function readLog(dir: string, month: string, currencies: Currencies): Prom
   return readLoggedUsage(dir, month, currencies);
 }
 
+/** Of deleted organizations, too: their usage is kept, and what of it was charged. */
 async function readCurrencies(store: Store): Promise<Currencies> {
   const currencies = new Map<string, string>();
-  let after: string | null = null;
-  do {
-    const page: Page<OrganizationRecord> = await store.listOrganizations({ limit: READ_TOGETHER, after });
-    for (const { id, currency } of page.items) currencies.set(id, currency);
-    after = page.next;
-  } while (after !== null);
+  const ids = await store.listOrganizationIds();
+  for (let start = 0; start < ids.length; start += READ_TOGETHER) {
+    const batch = ids.slice(start, start + READ_TOGETHER);
+    for (const organization of await Promise.all(batch.map((id) => store.getOrganization(id)))) {
+      if (organization !== null) currencies.set(organization.id, organization.currency);
+    }
+  }
   return currencies;
 }
 
