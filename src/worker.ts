@@ -217,7 +217,7 @@ function createGrace(
       shares: () => workers.count,
       countInFlight: (keyId) => settlement.countOpen(keyId),
       isBehind: () => !spool.isEmpty,
-      leave: ({ metered, ...request }) => settlement.leave({ isEntered: metered, ...request }),
+      leave: (request) => request.metered && settlement.leave(request),
     });
   return { outage, spool, workers, createAdmit };
 }
@@ -258,7 +258,7 @@ function createHandlers(parts: Parts): EnvoyHandlers {
   const admitRequest = createAdmitRequest({
     directory,
     admit,
-    leave: (request) => settlement.leave({ isEntered: true, ...request }),
+    leave: (request) => settlement.leave(request),
     protocols: PROTOCOLS,
     createRequestId: () => createId("req", clock.nowMs()),
     isReady: () => isServing() && !parts.isGraceOver(),

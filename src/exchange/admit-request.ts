@@ -69,7 +69,7 @@ export type AdmitRequest = (request: IncomingRequest, asker: Asker) => Promise<V
 export interface AdmissionServices {
   readonly directory: KeyDirectory;
   readonly admit: Admit;
-  /** A request does not go on that its admission has entered in Redis. */
+  /** A request does not go on that its admission has put among the holds. */
   readonly leave: (request: EnteredRequest & Pick<AdmitInput, "organizationId">) => void;
   readonly protocols: Readonly<Record<ProtocolName, Protocol>>;
   /** `req_` + UUID v7. */
@@ -148,7 +148,7 @@ async function decide(services: AdmissionServices, asked: Asked, caller: Caller)
   const { request, requestId, match } = asked;
   let rate: RateState | null = null;
   let named = NOBODY;
-  let entered: KnownKeyResult | null = null;
+  let admitted: KnownKeyResult | null = null;
   try {
     const result = await admit(services, asked, caller);
     rate = rateState(result);
@@ -156,7 +156,7 @@ async function decide(services: AdmissionServices, asked: Asked, caller: Caller)
     if (result.decision !== "admitted") {
       throw createAdmissionError(result, match.endpoint.name, services.dashboard);
     }
-    if (result.isEntered) entered = result;
+    if (asked.isMetered) admitted = result;
     refuseEndpoint(match.endpoint, request);
     const tags = match.endpoint.isMetered ? readTagsHeader(request, result.key.defaultTags) : "";
     const uploadBytes = await beginUpload(services, asked, result);
@@ -165,14 +165,14 @@ async function decide(services: AdmissionServices, asked: Asked, caller: Caller)
     return { kind: "admitted", admission: createAdmission(result, rate, asked, { tags, uploadBytes }) };
   } catch (thrown) {
     services.underWay.learn(caller.keyId, null);
-    if (entered !== null) {
-      services.leave({ organizationId: entered.organization.id, keyId: entered.key.id, requestId });
+    if (admitted !== null) {
+      services.leave({ organizationId: admitted.organization.id, keyId: admitted.key.id, requestId });
     }
     return refuse(services, asked, { thrown, caller: named, rate });
   }
 }
 
-/** It never goes on. Where its admission did not enter it (grace time), Redis may still do so. */
+/** It never goes on. Where its admission was not answered (grace time), Redis may still carry it out. */
 function leave(services: AdmissionServices, admission: Admission): void {
   const { organizationId, keyId, requestId } = admission;
   services.leave({ organizationId, keyId, requestId });

@@ -11,6 +11,7 @@ import { parseAdmissionHeader, parseAwaitedHeader } from "./admission-header.ts"
 import type { AdmissionsUnderWay } from "./admissions-under-way.ts";
 import { codeToldFor } from "./broken-end.ts";
 import { describeEnd } from "./describe-end.ts";
+import { METERED_ENDPOINTS } from "./endpoints.ts";
 import type { ReportedEnd } from "./reported-ends.ts";
 import type { Uploads } from "./uploads.ts";
 
@@ -64,7 +65,7 @@ export class UnreadRequests {
     const { settlement, meter } = this.#services;
     const timeline = { bodyMs: null, routedMs: null, upstreamMs: null, firstTokenMs: null };
     const way = { timeline: { ...timeline, endMs: Math.round(durationMs) }, upstream: null };
-    settlement.leave(admission);
+    if (METERED_ENDPOINTS.has(admission.endpoint)) settlement.leave(admission);
     settlement.recordRefusal(admission, NAMELESS, { status, errorCode: error.publicCode, way }, error);
     meter.finished(describeEnd(admission, { status, error, durationMs }));
   }

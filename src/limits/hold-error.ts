@@ -9,7 +9,8 @@ import { createCapError } from "./spend-cap.ts";
 type HoldRefusal = Exclude<HoldResult, { outcome: "held" | "exists" | "worst_case_required" }>;
 
 /**
- * 503 when the organization's currency was changed since the admission: the next try has it; 402 when a cap is reached,
+ * 503 when the organization's currency was changed since the admission, for which the body must have come more than a
+ * minute late: the next try has it; 402 when a cap is reached,
  * 429 when the key has as many requests in flight as it may.
  * @param worstCaseMicrocents What was asked for; null without strict caps.
  */

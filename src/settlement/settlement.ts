@@ -57,9 +57,6 @@ export interface NamedModel {
   readonly requestedModel: string | null;
 }
 
-/** Which request it is, and whether its admission has, or may have, entered it. */
-type EnteredAdmission = Pick<Admission, "isEntered" | "organizationId" | "keyId" | "requestId">;
-
 export interface SettlementOptions {
   readonly store: Pick<Store, "hold" | "charge" | "renew" | "forget" | "leave" | "recordRequest">;
   readonly estimator: TokenEstimator;
@@ -99,7 +96,7 @@ export class Settlement {
   readonly #open = new ShortLivedMap<string, RequestAccount>();
   /** Closed records that their owner may delete, by organization. */
   #closed = new Map<string, string[]>();
-  /** Entered by their admission, and they do not go upstream; by organization. */
+  /** Among the holds by their admission, and they do not go upstream; by organization. */
   #left = new Map<string, EnteredRequest[]>();
   /** Refused since their hold was not answered; they are recorded by their final charge. */
   readonly #withoutHold = new Set<string>();
@@ -186,9 +183,15 @@ export class Settlement {
     return account;
   }
 
-  /** An admitted request will not go upstream. */
-  leave({ isEntered, organizationId, keyId, requestId }: EnteredAdmission): void {
-    if (isEntered) pushTo(this.#left, organizationId, { keyId, requestId });
+  /** A request will not go upstream that its admission has, or may have, put among the holds. */
+  leave({
+    organizationId,
+    keyId,
+    requestId,
+  }: Pick<Admission, "organizationId" | "keyId" | "requestId">): void {
+    // A hold that was not answered may be there: only a final charge takes away all of it.
+    if (this.#withoutHold.has(requestId)) return;
+    pushTo(this.#left, organizationId, { keyId, requestId });
   }
 
   /** @see Settlement.open */

@@ -1,6 +1,6 @@
 /**
  * An organization's settings that change between a request's admission and its hold: strict caps, in whose form the body
- * goes upstream, and the currency, in whose price it does not.
+ * goes upstream, and the currency, which does not change meanwhile.
  */
 import { once } from "node:events";
 import { type IncomingMessage, request as startRequest } from "node:http";
@@ -9,7 +9,8 @@ import { CHAT_PATH, chatBody, withChatStack } from "../support/chat-stack.ts";
 import { textCompletion } from "../support/scripted-answer.ts";
 import type { OrganizationSettings } from "../../src/settings/organization.ts";
 import type { CreatedKey } from "../support/test-key.ts";
-import { createGate } from "../support/wait.ts";
+import { createGate, waitFor } from "../support/wait.ts";
+import { holdsKey } from "../../src/store/redis/keys.ts";
 import {
   connectRedis,
   GOLD_MODEL,
@@ -23,12 +24,11 @@ const USAGE = { promptTokens: 10, cachedTokens: 0, completionTokens: 5 };
 /** Has every request of the key wait for its hold. */
 const HELD = { maxConcurrentRequests: 5 };
 
-/** A request whose body comes once its organization has been changed. */
-async function sendWhileChanged(
+/** Resolves with the end of a request that is admitted and whose body comes when that is asked for. */
+async function admitFirst(
   key: CreatedKey,
   body: object,
-  change: Partial<OrganizationSettings>,
-): Promise<{ status: number; text: string }> {
+): Promise<() => Promise<{ status: number; text: string }>> {
   const text = JSON.stringify(body);
   const request = startRequest(`${chat.stack.baseUrl}${CHAT_PATH}`, {
     method: "POST",
@@ -43,10 +43,30 @@ async function sendWhileChanged(
   const redis = connectRedis(chat.stack);
   await waitForAdmission(redis, key);
   redis.disconnect();
-  await (await chat.stack.store()).changeOrganization(key.organizationId, change, null);
-  request.end(text.slice(1));
-  const [response] = (await answered) as [IncomingMessage];
-  return { status: response.statusCode ?? 0, text: Buffer.concat(await response.toArray()).toString() };
+  return async () => {
+    request.end(text.slice(1));
+    const [response] = (await answered) as [IncomingMessage];
+    return { status: response.statusCode ?? 0, text: Buffer.concat(await response.toArray()).toString() };
+  };
+}
+
+/** A request whose body comes once its organization has been changed. */
+async function sendWhileChanged(
+  key: CreatedKey,
+  body: object,
+  change: Partial<OrganizationSettings>,
+): Promise<{ status: number; text: string }> {
+  const end = await admitFirst(key, body);
+  await changeOrganization(key, change);
+  return end();
+}
+
+async function changeOrganization(
+  { organizationId }: CreatedKey,
+  change: Partial<OrganizationSettings>,
+): Promise<string> {
+  const store = await chat.stack.store();
+  return (await store.changeOrganization(organizationId, change, null)).outcome;
 }
 
 const STRICT = { strictCaps: true };
@@ -84,9 +104,46 @@ describe("strict caps that are switched on behind an admission", () => {
 });
 
 describe("a currency that is changed behind an admission", () => {
-  it("has the request sent again, at its price; nothing goes upstream at the former one", async () => {
+  it.each([
+    { what: "a limit of concurrent requests", settings: HELD, organization: {} },
+    { what: "strict caps", settings: {}, organization: STRICT },
+    { what: "neither", settings: {}, organization: {} },
+  ])(
+    "stays what it is as long as the request is in flight, with $what",
+    async ({ settings, organization }) => {
+      const key = await chat.stack.createKey(settings, organization);
+      chat.upstream.answer({ kind: "json", body: textCompletion("x", USAGE) });
+      const end = await admitFirst(key, chatBody({ model: GOLD_MODEL }));
+      expect(await changeOrganization(key, { currency: "EUR" })).toBe("currency_locked");
+      expect((await end()).status).toBe(200);
+      // Ten of the prompt at a cent, five at two.
+      expect((await readSpend(chat.stack, key)).key).toBe(20_000_000n);
+    },
+  );
+
+  it.each([
+    { why: "is refused for its body", body: chatBody({ model: "acme/unknown" }) },
+    { why: "is refused for its worst case", body: chatBody({ model: GOLD_MODEL }) },
+  ])("changes once a request with strict caps $why", async ({ body }) => {
+    const key = await chat.stack.createKey({ hardCapCents: 1 }, STRICT);
+    const end = await admitFirst(key, body);
+    expect(await changeOrganization(key, { currency: "EUR" })).toBe("currency_locked");
+    expect([400, 402]).toContain((await end()).status);
+    await waitFor(
+      "the request to be gone",
+      async () => (await changeOrganization(key, { currency: "EUR" })) === "changed",
+    );
+    expect(chat.upstream.requests).toEqual([]);
+  });
+
+  it("has a request sent again, at its price, whose body took longer than it counts: nothing goes upstream at the former one", async () => {
     const key = await chat.stack.createKey(HELD);
-    const { status, text } = await sendWhileChanged(key, chatBody(), { currency: "EUR" });
+    const end = await admitFirst(key, chatBody());
+    const redis = connectRedis(chat.stack);
+    await redis.del(holdsKey(key.organizationId));
+    redis.disconnect();
+    expect(await changeOrganization(key, { currency: "EUR" })).toBe("changed");
+    const { status, text } = await end();
     expect([status, text]).toEqual([503, expect.stringContaining("billed in EUR from now on")]);
     expect(chat.upstream.requests).toEqual([]);
     const headers = { "x-include-cost": "true" };

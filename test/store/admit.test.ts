@@ -11,6 +11,7 @@ import {
   createIdentity,
   createTestKey,
   FINAL,
+  holdInput,
   known,
   type TestKey,
   withTestStore,
@@ -103,12 +104,34 @@ describe("admit", () => {
   });
 
   it.each([
-    { why: "under strict caps", organization: { strictCaps: true } },
-    { why: "of a key that limits its concurrent requests", key: { maxConcurrentRequests: 5 } },
+    { why: "under strict caps", organization: { strictCaps: true }, key: {} },
+    {
+      why: "of a key that limits its concurrent requests",
+      organization: {},
+      key: { maxConcurrentRequests: 5 },
+    },
+  ])("has a request $why among the holds until its hold, and not in flight", async (row) => {
+    const key = await createTestKey(test.store, row.key, row.organization);
+    const input = admitInput(key);
+    const before = await test.store.timeMs();
+    expect(known(await test.store.admit(input))).toMatchObject({ decision: "admitted", isEntered: false });
+    const holds = holdsKey(key.organizationId);
+    const entered = Number(await test.client.zscore(holds, input.requestId));
+    expect(entered).toBeGreaterThanOrEqual(before + 60_000);
+    expect(await test.client.exists(inflightKey(key.organizationId, key.keyId))).toBe(0);
+    const identity = { ...(await createIdentity(test.store, key)), requestId: input.requestId };
+    await test.store.hold(holdInput(identity, { worstCaseMicrocents: 1n }));
+    const held = await test.client.zrange(holds, "0", "-1", "WITHSCORES");
+    expect(held).toEqual([input.requestId, expect.any(String)]);
+    expect(Number(held[1])).toBeLessThan(entered);
+  });
+
+  it.each([
     { why: "that costs nothing", input: { metered: false } },
+    { why: "that costs nothing, with a limit", input: { metered: false }, key: { maxConcurrentRequests: 5 } },
     { why: "that is refused", key: { disabled: true } },
-  ])("enters no request $why", async ({ organization = {}, key: settings = {}, input = {} }) => {
-    const key = await createTestKey(test.store, settings, organization);
+  ])("enters no request $why", async ({ key: settings = {}, input = {} }) => {
+    const key = await createTestKey(test.store, settings);
     expect(await admitKnown(test.store, key, input)).toMatchObject({ isEntered: false });
     expect(await test.client.zcard(holdsKey(key.organizationId))).toBe(0);
   });

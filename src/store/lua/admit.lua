@@ -23,15 +23,16 @@
 --   organization hard cap cents, organization budget cents, organization strict caps, organization end user tag,
 --   organization model names}
 --   '' stands for none, and for a setting's default; remaining: whole requests; reset ms: until the bucket is full;
---   retry after seconds: until it has a token; concurrent: other requests in flight; entered: '1' when the request is among
---   the holds, so that it may go upstream before it has a record.
+--   retry after seconds: until it has a token; concurrent: other requests in flight; entered: '1' when the request may
+--   go upstream before it has a record.
 --
 -- Keeps: units granted by a bucket = capacity + elapsed microseconds * rpm, to the unit, over all callers. A refusal
 -- before the bucket takes no token, one after it keeps its token. With a limit of concurrent requests it takes no place
 -- among those in flight: the body is still to come, and hold takes it. What is refused here has no hope of one, and need
 -- not be uploaded. A request whose hold would refuse nothing (no strict caps, no such limit) is entered here among the
 -- holds and in flight, so that a limit counts it from when it is set: its final charge takes it out, and as long as it is
--- among the holds that has not come. Its deadlines there differ, which those of a request with a record never do.
+-- among the holds that has not come. Its deadlines there differ, which those of a request with a record never do. What
+-- waits for a hold stands among the holds alone, where it counts for what must not change under it: the currency.
 
 -- What decides is read from the records each time. The rest of the settings is the same from one request to the next, and
 -- is told only to a caller that does not know it: by a settings version that never stands for two states of the records,
@@ -123,7 +124,7 @@ if not refusal and metered and left >= UNITS_PER_TOKEN then
   end
 end
 
-local can_enter = metered and strict_caps ~= '1' and not max_concurrent
+local can_enter = strict_caps ~= '1' and not max_concurrent
 local deadline_ms = integer(now_ms + ENTERED_MS)
 local in_flight_deadline_ms = integer(now_ms + ENTERED_IN_FLIGHT_MS)
 local decided, held_entries, in_flight_entries, is_sweeping = {}, {}, {}, false
@@ -146,13 +147,15 @@ for position = 1, #requests, 2 do
       expires_at or '', key_spent, currency or '', organization_cap or '', organization_spent, integer(remaining),
       integer(capacity), integer(retry_after_s), others,
     })
-  elseif can_enter then
+  elseif metered then
     held_entries[#held_entries + 1] = deadline_ms
     held_entries[#held_entries + 1] = request_id
-    in_flight_entries[#in_flight_entries + 1] = in_flight_deadline_ms
-    in_flight_entries[#in_flight_entries + 1] = request_id
-    entered = '1'
-    is_sweeping = is_sweeping or string.sub(request_id, -2) == '00'
+    if can_enter then
+      in_flight_entries[#in_flight_entries + 1] = in_flight_deadline_ms
+      in_flight_entries[#in_flight_entries + 1] = request_id
+      entered = '1'
+      is_sweeping = is_sweeping or string.sub(request_id, -2) == '00'
+    end
   end
   decided[#decided + 1] = string.format('["%s","%d","%d","%d","%s","%s"]', decision, remaining,
     math.ceil((capacity * UNITS_PER_TOKEN - units) / (rpm * 1000)), retry_after_s, others, entered)
@@ -163,6 +166,8 @@ if not refusal then
 end
 if #held_entries > 0 then
   redis.call('ZADD', holds, unpack(held_entries))
+end
+if #in_flight_entries > 0 then
   redis.call('ZADD', inflight, unpack(in_flight_entries))
 end
 if is_sweeping then

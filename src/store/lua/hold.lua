@@ -40,7 +40,7 @@ end
 local now_ms = now_milliseconds()
 local key = redis.call('HMGET', key_record, 'hard_cap_cents', 'max_concurrent')
 local owner = redis.call('HMGET', organization, 'hard_cap_cents', 'strict_caps', 'currency')
--- Its admission left nothing here that would have kept the currency from being changed.
+-- What its admission left here kept the currency from being changed, but for no longer than a minute.
 if is_other_currency(owner[3], currency) then
   return { 'currency_changed', owner[3] }
 end

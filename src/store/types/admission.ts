@@ -99,7 +99,7 @@ export interface KnownKeyResult {
   readonly concurrentRequests: number | null;
   /**
    * Redis has the request among its organization's holds until its final charge, so that it may go upstream before it has
-   * a record there. False: it needs a hold.
+   * a record there. False: it needs a hold, and is among the holds for a minute at most until then.
    */
   readonly isEntered: boolean;
   /** What of both spends is this process's own. */

@@ -7,7 +7,6 @@ import { createId } from "../../../src/store/ids.ts";
 import { OK } from "./account-fixture.ts";
 import { ADMISSION, createOpenInput, createSettlement, type StoreScript } from "./settlement-fixture.ts";
 
-const ENTERED = { ...ADMISSION, isEntered: true };
 /** By the fixture's clock. */
 const NOW_MS = Date.UTC(2026, 10, 21);
 const away = () => Promise.reject(new Error("Command timed out"));
@@ -187,9 +186,18 @@ describe("an entered request", () => {
 
   it("leaves Redis's holds when it will not go upstream", async () => {
     const { settlement, seen } = open();
-    settlement.leave(ENTERED);
-    settlement.leave({ ...ADMISSION, requestId: "req_2" });
+    settlement.leave(ADMISSION);
     await settlement.stop(1_000);
-    expect(seen.left).toEqual([{ keyId: ENTERED.keyId, requestId: ENTERED.requestId }]);
+    expect(seen.left).toEqual([{ keyId: ADMISSION.keyId, requestId: ADMISSION.requestId }]);
+  });
+
+  it("leaves them by its final charge alone when its hold was not answered", async () => {
+    const { settlement, seen } = open({ hold: away });
+    const refused = settlement.open(createOpenInput({ strictCaps: true }));
+    await expect(refused).rejects.toMatchObject({ code: "gateway_unavailable" });
+    settlement.leave(ADMISSION);
+    await settlement.stop(1_000);
+    expect(seen.left).toEqual([]);
+    expect(seen.charges).toMatchObject([{ requestId: ADMISSION.requestId, totalMicrocents: 0n }]);
   });
 });
