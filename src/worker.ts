@@ -255,6 +255,12 @@ function createHandlers(parts: Parts): EnvoyHandlers {
   const errorLog = limitLog(logger);
   const isSameWorker = () => parts.isOnlyWorker && isServing();
   const underWay = new AdmissionsUnderWay({ isSameWorker, clock });
+  const localEndpoints = createLocalEndpoints({
+    catalog: currentCatalog,
+    protocols: PROTOCOLS,
+    store,
+    meter,
+  });
   const admitRequest = createAdmitRequest({
     directory,
     admit,
@@ -265,16 +271,11 @@ function createHandlers(parts: Parts): EnvoyHandlers {
     logger: errorLog,
     meter,
     underWay,
+    localEndpoints,
     uploads: parts.uploads,
     dashboard: parts.dashboard,
   });
   const unread = new UnreadRequests({ underWay, uploads: parts.uploads, settlement, meter });
-  const localEndpoints = createLocalEndpoints({
-    catalog: currentCatalog,
-    protocols: PROTOCOLS,
-    store,
-    meter,
-  });
   const exchangeServices = {
     catalog: currentCatalog,
     protocols: PROTOCOLS,

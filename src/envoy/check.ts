@@ -4,7 +4,6 @@
  * becomes a refusal: an error here must never let a request pass.
  */
 import type { AdmitRequest } from "../exchange/admit-request.ts";
-import { NOBODY } from "../exchange/decision.ts";
 import type { CheckCall } from "./transport/contract.ts";
 import type { CheckRequest__Output } from "./messages/generated/envoy/service/auth/v3/CheckRequest.ts";
 import type { CheckResponse } from "./messages/generated/envoy/service/auth/v3/CheckResponse.ts";
@@ -27,10 +26,7 @@ export function createCheckHandler(
     if (verdict.kind === "admitted") {
       return createOkCheck(verdict, formatRateMetadata(verdict.rateHeaders));
     }
-    // ext_authz has no other way to answer a request than to deny it: a probe's too, with status 200.
-    return createDeniedCheck(
-      verdict.reply,
-      formatRefusalMetadata(verdict.kind === "refused" ? verdict.log : NOBODY),
-    );
+    // ext_authz has no other way to answer a request than to deny it, with status 200 as well.
+    return createDeniedCheck(verdict.reply, formatRefusalMetadata(verdict.log));
   };
 }

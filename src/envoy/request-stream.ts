@@ -26,7 +26,7 @@ import type { HttpHeaders__Output } from "./messages/generated/envoy/service/ext
 import type { ProcessingRequest__Output } from "./messages/generated/envoy/service/ext_proc/v3/ProcessingRequest.ts";
 import type { ProcessingResponse } from "./messages/generated/envoy/service/ext_proc/v3/ProcessingResponse.ts";
 import type { Struct } from "./messages/generated/google/protobuf/Struct.ts";
-import { findHeader, namesOf, parseHeaderMap, queryOf } from "./messages/headers.ts";
+import { findHeader, namesOf, queryOf } from "./messages/headers.ts";
 import { formatMetadata } from "./messages/metadata.ts";
 import { MessageTurns } from "./message-turns.ts";
 import { LOST_CONNECTION_HEADER, PROCESSING_FILTER } from "./names.ts";
@@ -180,9 +180,9 @@ export class RequestStream implements ProcessListener {
       if (this.#isBodyAskedFor) this.#reply(AWAIT_BODY);
       return undefined;
     }
-    return this.#replyOrRefuse(async () =>
-      createImmediateReply(await localEndpoints.answer(admission, parseHeaderMap(received.headers))),
-    );
+    // From a worker of an older version, whose ext_authz leaves them to ext_proc.
+    const answer = localEndpoints.answer(admission, findHeader(received.headers, ":path") ?? "");
+    return this.#replyOrRefuse(() => answer.then(createImmediateReply));
   }
 
   #onRequestBody(message: HttpBody__Output): Promise<void> | undefined {

@@ -24,7 +24,8 @@ import type { AdmissionsUnderWay } from "./admissions-under-way.ts";
 import { type Decision, NOBODY, type Refusal, type RefusalLog } from "./decision.ts";
 import { TAGS_HEADER } from "../header-names.ts";
 import { describeEnd } from "./describe-end.ts";
-import { type Endpoint, type EndpointMatch, findEndpoint } from "./endpoints.ts";
+import { type Endpoint, type EndpointMatch, findEndpoint, LOCAL_ENDPOINTS } from "./endpoints.ts";
+import type { LocalEndpoints } from "./local-endpoints.ts";
 import { type Header, type Reply, createErrorReply, createJsonReply, formatIdHeaders } from "./reply.ts";
 import { parseRouteRestrictions, restrictModels } from "./route-restrictions.ts";
 import { refuseEndpoint } from "./unknown-endpoint.ts";
@@ -42,8 +43,8 @@ export interface IncomingRequest {
 }
 
 export type Verdict =
-  /** The gateway's own answer to a probe: nobody's request, neither logged nor counted. */
-  | { readonly kind: "answered"; readonly reply: Reply }
+  /** The gateway's own answer, by the head alone: nothing of a body behind it is read. */
+  | { readonly kind: "answered"; readonly reply: Reply; readonly log: RefusalLog }
   /** Also one whose admission is under way: ext_proc waits for it. */
   | {
       readonly kind: "admitted";
@@ -80,6 +81,7 @@ export interface AdmissionServices {
   readonly meter: Pick<RequestMeter, "admitted" | "finished">;
   /** Requests that go on before they are decided. */
   readonly underWay: Pick<AdmissionsUnderWay, "mayPass" | "pass" | "learn" | "estimate">;
+  readonly localEndpoints: LocalEndpoints;
   /** Bodies that come behind their admission. */
   readonly uploads: Pick<Uploads, "bytesOf" | "begin" | "end">;
   /** Where the message of a 402 leads. */
@@ -105,7 +107,8 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
     const protocol = protocolOf(match.endpoint, request);
     // A wrong method is refused as it is everywhere: after the key.
     if (match.endpoint.name === "readiness" && match.endpoint.methods.includes(request.method)) {
-      return { kind: "answered", reply: readinessReply(services.isReady(), requestId) };
+      // A probe is nobody's request, neither logged nor counted.
+      return { kind: "answered", reply: readinessReply(services.isReady(), requestId), log: NOBODY };
     }
     const startMs = performance.now();
     const route = formatRoute(request);
@@ -131,9 +134,30 @@ export function createAdmitRequest(services: AdmissionServices): AdmitRequest {
     }
     const decision = await decided;
     if (decision.kind === "refused") return decision;
+    if (LOCAL_ENDPOINTS.has(match.endpoint.name)) return answer(services, asked, decision.admission);
     if (asker.isOver) leave(services, decision.admission);
     return formatAdmitted(decision.admission);
   };
+}
+
+/** Here and not at ext_proc, before which Envoy takes in whatever body comes behind the head. */
+async function answer(
+  { localEndpoints, logger, protocols }: AdmissionServices,
+  { request, requestId }: Asked,
+  admission: Admission,
+): Promise<Verdict> {
+  const { keyId, organizationId, protocol } = admission;
+  const log = { keyId, organizationId, errorCode: null };
+  try {
+    return { kind: "answered", reply: await localEndpoints.answer(admission, request.path), log };
+  } catch (thrown) {
+    const error = GatewayError.from(thrown);
+    if (error.status(protocol) >= 500) {
+      logger.error({ request_id: requestId, err: error.cause ?? error }, "a request failed");
+    }
+    const reply = createErrorReply(error, protocols[protocol], admission);
+    return { kind: "refused", reply, log: { ...log, errorCode: error.publicCode } };
+  }
 }
 
 /** A key that is nobody's is refused without a call. */

@@ -2,7 +2,7 @@
 import type { Admission } from "../limits/admission.ts";
 import type { Reply } from "./reply.ts";
 
-/** What the access log tells of a request that ended here. */
+/** What the access log tells of a request that ended at ext_authz. */
 export interface RefusalLog {
   readonly keyId: string | null;
   readonly organizationId: string | null;

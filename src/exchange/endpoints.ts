@@ -124,6 +124,11 @@ export function listAnsweringPaths(isWanted: (protocol: ProtocolName) => boolean
     .map(([path]) => path);
 }
 
+/** Names of the endpoints that the gateway answers by itself, by the head of a request alone. */
+export const LOCAL_ENDPOINTS: ReadonlySet<EndpointName> = new Set(
+  [MODELS, MODEL, KEY, REQUEST].map(({ name }) => name),
+);
+
 /** Names of the endpoints whose requests go upstream. */
 export const METERED_ENDPOINTS: ReadonlySet<EndpointName> = new Set(
   [...BY_PATH.values()].filter(({ isMetered }) => isMetered).map(({ name }) => name),

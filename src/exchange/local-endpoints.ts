@@ -13,8 +13,8 @@ import { describeEnd } from "./describe-end.ts";
 import { type Reply, createJsonReply } from "./reply.ts";
 
 export interface LocalEndpoints {
-  /** An endpoint without a body. @throws GatewayError */
-  answer(admission: Admission, headers: Readonly<Record<string, string | undefined>>): Promise<Reply>;
+  /** An endpoint without a body. @param path With the query. @throws GatewayError */
+  answer(admission: Admission, path: string): Promise<Reply>;
 }
 
 export interface LocalEndpointServices {
@@ -27,8 +27,8 @@ export interface LocalEndpointServices {
 export function createLocalEndpoints(services: LocalEndpointServices): LocalEndpoints {
   const { meter } = services;
   return {
-    answer: (admission, headers) =>
-      telling(admission, meter, () => answerWithoutBody(services, admission, headers)),
+    answer: (admission, path) =>
+      telling(admission, meter, () => answerWithoutBody(services, admission, path)),
   };
 }
 
@@ -55,13 +55,13 @@ async function telling(
 async function answerWithoutBody(
   services: LocalEndpointServices,
   admission: Admission,
-  headers: Readonly<Record<string, string | undefined>>,
+  path: string,
 ): Promise<Reply> {
   switch (admission.endpoint) {
     case "models":
       return createJsonReply(
         200,
-        listModels(services.catalog(), questionOf(services, admission), queryOf(headers[":path"])),
+        listModels(services.catalog(), questionOf(services, admission), queryOf(path)),
         admission,
       );
     case "model":
@@ -125,7 +125,7 @@ async function reachable<Value>(answer: Promise<Value>): Promise<Value> {
   }
 }
 
-function queryOf(path = ""): URLSearchParams {
+function queryOf(path: string): URLSearchParams {
   const start = path.indexOf("?");
   return new URLSearchParams(start === -1 ? "" : path.slice(start + 1));
 }

@@ -34,7 +34,7 @@ const COUNTED_FROM_BYTES = 64 * 1024;
 const ORGANIZATION_SHARES = 2;
 /** Envoy gives a request and its body a minute. */
 const COUNTS_FOR_MS = 65_000;
-/** Methods of the endpoints that take no body. */
+/** Methods of the endpoints that take no body: they are answered by their head, and nothing of one is held. */
 const WITHOUT_BODY: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
 /** `content-length`; null: it is not said. */
@@ -55,9 +55,10 @@ export class Uploads {
    * @throws GatewayError 413 `request_too_large`: Envoy would refuse it, once so much of it has come.
    */
   bytesOf(head: Head): number | null {
+    if (WITHOUT_BODY.has(head.method)) return null;
     const { maxRequestBytes } = this.#options;
     const declared = declaredBytes(head);
-    if (declared === null) return WITHOUT_BODY.has(head.method) ? null : maxRequestBytes;
+    if (declared === null) return maxRequestBytes;
     if (declared > maxRequestBytes) throw new GatewayError("request_too_large");
     return declared < COUNTED_FROM_BYTES ? null : declared;
   }

@@ -18,7 +18,7 @@ import {
   type ProcessingRequest,
   type ProcessingResponse,
 } from "../../src/envoy/messages/codec.ts";
-import { formatRawHeader, parseHeaderMap } from "../../src/envoy/messages/headers.ts";
+import { findHeader, formatRawHeader } from "../../src/envoy/messages/headers.ts";
 import {
   createBodyRouteReply,
   createChunkReply,
@@ -99,8 +99,7 @@ function passThrough(reply: (response: ProcessingResponse) => void): (message: P
       const routed = { upstream, path, body: request_body.body ?? EMPTY, setHeaders: [], removeHeaders: [] };
       reply(createBodyRouteReply(routed, METADATA));
     } else if (response_headers !== undefined) {
-      const headers = parseHeaderMap(response_headers.headers);
-      streams = headers["content-type"] === "text/event-stream";
+      streams = findHeader(response_headers.headers, "content-type") === "text/event-stream";
       reply(streams ? STREAM_FOLLOWS : WHOLE_FOLLOWS);
     } else if (response_body !== undefined) {
       const body = response_body.body ?? EMPTY;

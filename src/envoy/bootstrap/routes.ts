@@ -61,7 +61,7 @@ function createGrpcRoute(): EnvoyNode {
       "into ours.",
     match: GRPC_REQUESTS,
     direct_response: { status: GRPC_REFUSAL_STATUS },
-    typed_per_filter_config: { ...createReplyRestorer(), ...disableFilters("ext_authz", "ext_proc") },
+    typed_per_filter_config: { ...createReplyRestorer(), ...disableAll() },
   };
 }
 
@@ -73,7 +73,7 @@ function createTwoHostsRoute(): EnvoyNode {
       headers: [oneLine({ name: ":authority", string_match: { contains: "," } })],
     },
     direct_response: { status: 400 },
-    typed_per_filter_config: disableFilters("ext_authz", "ext_proc"),
+    typed_per_filter_config: disableAll(),
   };
 }
 
@@ -89,7 +89,7 @@ function createPublicRoute(path: string, comment: string | null, body: string): 
       createResponseHeader("x-request-id", "%REQ(X-REQUEST-ID)%"),
       createResponseHeader("request-id", "%REQ(X-REQUEST-ID)%"),
     ],
-    typed_per_filter_config: disableFilters("ext_authz", "ext_proc"),
+    typed_per_filter_config: disableAll(),
   };
 }
 
@@ -100,7 +100,7 @@ function createReadinessRoute(): EnvoyNode {
       "200 or 503. What it lets through by mistake is not ready.",
     match: matchProbe("/readyz"),
     direct_response: { status: 503 },
-    typed_per_filter_config: disableFilters("ext_proc"),
+    typed_per_filter_config: disableFilters("buffer", "ext_proc", "content_length"),
   };
 }
 
@@ -131,7 +131,7 @@ function createConnectRoute(): EnvoyNode {
     "#": "A prefix does not match CONNECT, and where no route matches, ext_authz is passed over: 403 here.",
     match: { connect_matcher: oneLine({}) },
     direct_response: { status: 403 },
-    typed_per_filter_config: disableFilters("ext_authz", "ext_proc"),
+    typed_per_filter_config: disableAll(),
   };
 }
 
@@ -146,6 +146,14 @@ function createResponseHeader(key: string, value: string): EnvoyNode {
   return { header: oneLine({ key, value }), append_action: "OVERWRITE_IF_EXISTS_OR_ADD" };
 }
 
+/**
+ * `typed_per_filter_config` of a route or virtual host that all filters of the gateway pass over. A route that Envoy
+ * answers by itself asks for no key: a buffer filter that stayed on there would hold whatever anybody sends.
+ */
+export function disableAll(): EnvoyNode {
+  return disableFilters("ext_authz", "buffer", "ext_proc", "content_length");
+}
+
 /** Name of the filter and its message for a route. */
 const PER_ROUTE = {
   ext_authz: ["envoy.filters.http.ext_authz", "ext_authz.v3.ExtAuthzPerRoute"],
@@ -154,8 +162,8 @@ const PER_ROUTE = {
   content_length: [CONTENT_LENGTH_FILTER, "buffer.v3.BufferPerRoute"],
 } as const;
 
-/** `typed_per_filter_config` of a route or virtual host that these filters of the gateway pass over. */
-export function disableFilters(...filters: readonly (keyof typeof PER_ROUTE)[]): EnvoyNode {
+/** `typed_per_filter_config` of a route that these filters of the gateway pass over. */
+function disableFilters(...filters: readonly (keyof typeof PER_ROUTE)[]): EnvoyNode {
   const off = filters.map((filter): [string, EnvoyValue] => {
     const [name, message] = PER_ROUTE[filter];
     return [name, oneLine(typed(`envoy.extensions.filters.http.${message}`, { disabled: true }))];

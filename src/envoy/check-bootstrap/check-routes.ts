@@ -1,5 +1,6 @@
 /** Routes: nothing reaches an upstream but through the last route, and no path goes round ext_authz. */
 import { RESTRICTION_NAMES } from "../../exchange/route-restrictions.ts";
+import { FILTERS } from "./filter-types.ts";
 import { GRPC_REFUSAL_FILTER, PROCESSING_FILTER } from "../names.ts";
 import { type BootstrapFinding, findAt, findUnless } from "./finding.ts";
 import { listOwnFilters, type Rendered } from "./rendered.ts";
@@ -65,7 +66,7 @@ export function checkRoutes(
   const lastRight = right.at("virtual_hosts", 0, "routes").items().at(-1) ?? right;
   const hosts = config.at("virtual_hosts").items();
   const domains = hosts.flatMap((host) => host.at("domains").items());
-  const known = { models, others: listOtherFilters(manager) };
+  const known = { models, others: listOtherFilters(manager), buffers: listBuffers(manager) };
   return [
     ...findUnless(
       domains.some(({ text }) => text === "*"),
@@ -87,6 +88,13 @@ interface Known {
   readonly models: ReadonlySet<string>;
   /** Names of all filters but ext_authz and the gateway's ext_proc; an endpoint picker's may be off. */
   readonly others: ReadonlySet<string>;
+  /** Names of the filters that take in whole bodies. */
+  readonly buffers: readonly string[];
+}
+
+function listBuffers(manager: YamlView): string[] {
+  const all = manager.at("http_filters").items();
+  return all.filter(({ typeName }) => typeName === FILTERS.buffer).map((filter) => filter.at("name").text);
 }
 
 function listOtherFilters(manager: YamlView): Set<string> {
@@ -95,7 +103,8 @@ function listOtherFilters(manager: YamlView): Set<string> {
   return new Set(all.filter((filter) => !own.has(filter.path)).map((filter) => filter.at("name").text));
 }
 
-function checkHost(host: YamlView, lastRight: YamlView, { models, others }: Known): BootstrapFinding[] {
+function checkHost(host: YamlView, lastRight: YamlView, known: Known): BootstrapFinding[] {
+  const { models, others, buffers } = known;
   const routes = host.at("routes");
   const towardsModels = routes.items().filter((route) => !isOwnRoute(route, models));
   // A virtual host of services of the operator's own: what it does not match reaches nothing.
@@ -104,6 +113,7 @@ function checkHost(host: YamlView, lastRight: YamlView, { models, others }: Know
     ...checkGrpc(routes, others),
     ...checkLastRoute(routes, lastRight),
     ...checkConnect(routes),
+    ...routes.items().flatMap((route) => checkOwnAnswer(route, buffers)),
     ...[host, ...towardsModels].flatMap((level) => checkBypass(level, others)),
   ];
 }
@@ -130,6 +140,18 @@ function checkLastRoute(routes: YamlView, lastRight: YamlView): BootstrapFinding
     ...checkSettings(last.at("route"), lastRight.at("route"), LAST_ROUTE_RULES),
     ...checkSettings(last, lastRight, [BODY_MODE_RULE]),
   ];
+}
+
+/** A buffer filter takes in what comes behind any head, whatever its route answers, and such a route asks for no key. */
+function checkOwnAnswer(route: YamlView, buffers: readonly string[]): BootstrapFinding[] {
+  if (!route.at("direct_response").exists && !route.at("redirect").exists) return [];
+  const overrides = route.at("typed_per_filter_config");
+  const left = buffers.filter((name) => overrides.at(name, "disabled").value !== true);
+  return findUnless(left.length === 0, route, {
+    check: "unread_bodies",
+    message: "bodies that nobody reads are held in memory here, for a minute each, and count for nobody.",
+    fix: `Turn ${left.map((name) => `\`${name}\``).join(" and ")} off for it (BufferPerRoute, \`disabled: true\`), as \`inference-gateway envoy render\` does.`,
+  });
 }
 
 /** By a route that has what the filter of this name does on it. */

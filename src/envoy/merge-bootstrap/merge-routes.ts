@@ -2,7 +2,7 @@
  * The routes: the gateway's are a virtual host of their own. Those of the operator's services go on as they are, with
  * the gateway's filters turned off for them.
  */
-import { disableFilters } from "../bootstrap/routes.ts";
+import { disableAll } from "../bootstrap/routes.ts";
 import type { YAMLMap } from "yaml";
 import { type EnvoyNode, oneLine } from "../bootstrap/yaml-document.ts";
 import { UPSTREAM_HEADER } from "../names.ts";
@@ -17,7 +17,7 @@ const HOST_NAME = "inference-gateway";
 
 const OFF: EnvoyNode = {
   "#typed_per_filter_config": "The inference gateway's filters are off for this virtual host.",
-  typed_per_filter_config: disableFilters("ext_authz", "buffer", "ext_proc", "content_length"),
+  typed_per_filter_config: disableAll(),
 };
 
 /** @param domains Host names for the gateway; empty: all, or what its virtual host has already. */

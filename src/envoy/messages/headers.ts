@@ -4,23 +4,12 @@ import type { HeaderValue__Output } from "./generated/envoy/config/core/v3/Heade
 import type { HeaderValueOption } from "./generated/envoy/config/core/v3/HeaderValueOption.ts";
 import { TextTable } from "./text-table.ts";
 
-/** Lower-case names, pseudo-headers included. A header that occurs twice has its values joined by a comma. */
-export type Headers = Readonly<Record<string, string | undefined>>;
-
 const VALUES = new TextTable("latin1");
 
-/** An ext_proc header map: values arrive in `raw_value`, as bytes. */
-export function parseHeaderMap(map: HeaderMap__Output | undefined): Headers {
-  // Without a prototype, so that no header name means anything but itself.
-  const headers: Record<string, string> = Object.create(null) as Record<string, string>;
-  for (const header of map?.headers ?? []) {
-    const { key } = header;
-    if (key !== undefined) headers[key] = join(headers[key], header);
-  }
-  return headers;
-}
-
-/** One header of such a map, without reading the values of the others: of the usual request's twenty it takes three. */
+/**
+ * One header of an ext_proc header map, whose values arrive in `raw_value`, as bytes; one that occurs twice has its values
+ * joined by a comma. The values of the others are not read: of the usual request's twenty it takes three.
+ */
 export function findHeader(map: HeaderMap__Output | undefined, name: string): string | undefined {
   let found: string | undefined;
   for (const header of map?.headers ?? []) if (header.key === name) found = join(found, header);

@@ -9,6 +9,12 @@ export async function readSidecarCounter(stack: Stack, name: string): Promise<nu
   return Number(/: (\d+)\s*$/.exec(text)?.[1] ?? 0);
 }
 
+/** What Envoy has allocated. */
+export async function readEnvoyMemory(stack: Stack): Promise<number> {
+  const text = await readStats(join(stack.dir, "run/envoy-admin.sock"), "^server\\.memory_allocated$");
+  return Number(/: (\d+)\s*$/.exec(text)?.[1] ?? Number.NaN);
+}
+
 function readStats(socketPath: string, filter: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const asked = request({ socketPath, path: `/stats?filter=${encodeURIComponent(filter)}` }, (response) => {

@@ -10,9 +10,12 @@ export type HttpVersion = "HTTP/1.1" | "HTTP/2";
 
 export interface UploadOptions {
   readonly port: number;
-  readonly key: string;
+  /** Null: none is sent. */
+  readonly key: string | null;
   readonly version: HttpVersion;
+  readonly method?: string;
   readonly path?: string;
+  readonly contentType?: string;
   /** What the whole body has. */
   readonly bytes: number;
   /** So many of them do not come. */
@@ -64,14 +67,19 @@ async function sendPieces(
 }
 
 async function openHttp1(options: UploadOptions): Promise<Opened> {
-  const { port, key, path = CHAT_PATH, bytes, isOfUnknownLength = false } = options;
+  const { port, method = "POST", path = CHAT_PATH, bytes, isOfUnknownLength = false } = options;
   const socket = connect(port, "127.0.0.1");
   const answer = readText(socket);
   await once(socket, "connect");
   const length = isOfUnknownLength ? "transfer-encoding: chunked" : `content-length: ${bytes}`;
-  const head = [`POST ${path} HTTP/1.1`, "host: gateway", `authorization: Bearer ${key}`, length];
-  socket.write(`${head.join("\r\n")}\r\ncontent-type: application/json\r\n\r\n`);
+  const fields = Object.entries(formatHeaders(options)).map(([name, value]) => `${name}: ${value}`);
+  const head = [`${method} ${path} HTTP/1.1`, "host: gateway", length, ...fields];
+  socket.write(`${head.join("\r\n")}\r\n\r\n`);
   return { body: socket, answer, leave: () => void socket.destroy() };
+}
+
+function formatHeaders({ key, contentType = "application/json" }: UploadOptions): Record<string, string> {
+  return { ...(key === null ? {} : { authorization: `Bearer ${key}` }), "content-type": contentType };
 }
 
 /** Whatever has come by when the answer is whole or the connection ends. */
@@ -90,16 +98,13 @@ function readText(socket: Socket): Promise<string> {
 }
 
 async function openHttp2(options: UploadOptions): Promise<Opened> {
-  const { port, key, path = CHAT_PATH, bytes, isOfUnknownLength = false } = options;
+  const { port, method = "POST", path = CHAT_PATH, bytes, isOfUnknownLength = false } = options;
   const session = connectHttp2(`http://127.0.0.1:${port}`);
   session.on("error", () => undefined);
-  const stream = session.request({
-    ":method": "POST",
-    ":path": path,
-    authorization: `Bearer ${key}`,
-    "content-type": "application/json",
-    ...(isOfUnknownLength ? {} : { "content-length": String(bytes) }),
-  });
+  const length = isOfUnknownLength ? {} : { "content-length": String(bytes) };
+  const headers = { ":method": method, ":path": path, ...formatHeaders(options), ...length };
+  // Else Node ends a GET by its head.
+  const stream = session.request(headers, { endStream: false });
   return { body: stream, answer: readAnswer(session, stream), leave: () => session.destroy() };
 }
 

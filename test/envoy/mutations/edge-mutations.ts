@@ -89,6 +89,13 @@ export const EDGE_MUTATIONS: Mutation[] = [
     line: "routes:",
   },
   {
+    check: "unread_bodies",
+    name: "taken in without a key",
+    find: / *envoy\.filters\.http\.buffer: \{.*BufferPerRoute.*\n/,
+    write: "",
+    line: "- match:",
+  },
+  {
     check: "graceful_close",
     name: "flag off",
     find: "ext_proc_graceful_grpc_close: true",

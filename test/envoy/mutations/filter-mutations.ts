@@ -186,7 +186,7 @@ export const FILTER_MUTATIONS: Mutation[] = [
     name: "a misspelled one",
     find: LAST_MATCH,
     write:
-      '- match: {path: /y}\n                          direct_response: {status: 200}\n                          typed_per_filter_config: {envoy.filters.http.ext_authz: {check_settings: {context_extensions: {allowed_model: x}}}}\n                        - match: {prefix: "/"}\n',
+      '- match: {path: /y}\n                          direct_response: {status: 200}\n                          typed_per_filter_config: {envoy.filters.http.ext_authz: {check_settings: {context_extensions: {allowed_model: x}}}, envoy.filters.http.buffer: {disabled: true}, inference_gateway.content_length: {disabled: true}}\n                        - match: {prefix: "/"}\n',
     line: "allowed_model: x",
   },
 ];

@@ -3,6 +3,7 @@ import { KeyDirectory } from "../../../src/auth/key-directory.ts";
 import { createKey } from "../../../src/auth/key-format.ts";
 import { AdmissionsUnderWay } from "../../../src/exchange/admissions-under-way.ts";
 import { createAdmitRequest, type IncomingRequest } from "../../../src/exchange/admit-request.ts";
+import type { LocalEndpoints } from "../../../src/exchange/local-endpoints.ts";
 import { Uploads } from "../../../src/exchange/uploads.ts";
 import type {
   AdmitInput,
@@ -56,6 +57,7 @@ interface Script {
   readonly lookUp?: () => Promise<{ organizationId: string; keyId: string } | null>;
   readonly admit?: (input: AdmitInput) => Promise<AdmitResult>;
   readonly beginUpload?: (upload: Upload) => Promise<BegunUpload>;
+  readonly answer?: LocalEndpoints["answer"];
   readonly isOutOfReach?: boolean;
   readonly isReady?: boolean;
   readonly isOnlyWorker?: boolean;
@@ -108,6 +110,7 @@ export function openAdmission(script: Script = {}) {
     logger,
     meter,
     underWay,
+    localEndpoints: { answer: script.answer ?? (() => Promise.reject(new Error("not in this test"))) },
     uploads,
     dashboard: { baseUrl: null, contact: null },
   });

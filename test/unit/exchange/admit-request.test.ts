@@ -3,8 +3,11 @@ import { describe, expect, it } from "vitest";
 import { hashKey } from "../../../src/auth/key-format.ts";
 import { createDeferred } from "../../../src/deferred.ts";
 import type { Verdict } from "../../../src/exchange/admit-request.ts";
+import { GatewayError } from "../../../src/errors.ts";
 import type { AdmitResult } from "../../../src/store/types/admission.ts";
 import { ADMITTED, away, KEY, openAdmission } from "./admit-request-fixture.ts";
+
+const MODELS = { status: 200, headers: [], body: "{}" };
 
 describe("createAdmitRequest", () => {
   it.each([
@@ -68,6 +71,32 @@ describe("createAdmitRequest", () => {
     const { refusal, seen } = openAdmission({ admit: away });
     expect(await refusal(request)).toBe("503 gateway_unavailable");
     expect(seen.admits).toMatchObject([{ metered: false }]);
+  });
+
+  it.each([
+    { name: "what it is asked for", answer: () => Promise.resolve(MODELS), told: [200, null], logged: 0 },
+    {
+      name: "a refusal",
+      answer: () => Promise.reject(new GatewayError("request_not_found")),
+      told: [404, "request_not_found"],
+      logged: 0,
+    },
+    {
+      name: "that Redis is away",
+      answer: () => Promise.reject(new GatewayError("gateway_unavailable", { cause: new Error("gone") })),
+      told: [503, "gateway_unavailable"],
+      logged: 1,
+    },
+  ])("answers an endpoint of its own by the head alone: $name", async ({ answer, told, logged }) => {
+    const { send, seen } = openAdmission({ answer });
+    const verdict = await send({ method: "GET", path: "/v1/models?limit=1" });
+    const [status, errorCode] = told;
+    expect(verdict).toMatchObject({
+      kind: status === 200 ? "answered" : "refused",
+      reply: { status },
+      log: { keyId: "key_1", organizationId: "org_1", errorCode },
+    });
+    expect([seen.logged.length, seen.begun]).toEqual([logged, []]);
   });
 
   it("asks nobody about a key with a wrong checksum", async () => {

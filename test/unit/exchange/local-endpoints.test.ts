@@ -34,19 +34,22 @@ async function codeOf(answer: Promise<unknown>): Promise<string> {
 describe("an endpoint that the gateway answers by itself", () => {
   it("shows the models that the key may use, as the query pages them, and tells the meter", async () => {
     const { answers, finished } = open();
-    const reply = await answers.answer(
-      { ...ADMISSION, endpoint: "models" },
-      { ":path": "/v1/models?limit=1" },
-    );
+    const reply = await answers.answer({ ...ADMISSION, endpoint: "models" }, "/v1/models?limit=1");
     expect(JSON.parse(reply.body)).toMatchObject({ data: [{ id: "acme/a" }], has_more: false });
     expect(finished).toMatchObject([{ requestId: "req_1", route: "models", status: 200, code: null }]);
   });
 
   it("shows one model, and hides one that the key may not use", async () => {
     const { answers } = open();
-    const reply = await answers.answer({ ...ADMISSION, endpoint: "model", resource: "acme/a" }, {});
+    const reply = await answers.answer(
+      { ...ADMISSION, endpoint: "model", resource: "acme/a" },
+      "/v1/models/acme/a",
+    );
     expect(JSON.parse(reply.body)).toMatchObject({ id: "acme/a" });
-    const hidden = answers.answer({ ...ADMISSION, endpoint: "model", resource: "acme/b" }, {});
+    const hidden = answers.answer(
+      { ...ADMISSION, endpoint: "model", resource: "acme/b" },
+      "/v1/models/acme/b",
+    );
     expect(await codeOf(hidden)).toBe("model_not_found");
   });
 
@@ -85,7 +88,9 @@ describe("an endpoint that the gateway answers by itself", () => {
     },
   ] as const)("refuses $endpoint with $status when $name, and tells the meter", async (refused) => {
     const { answers, finished } = open(refused.changes);
-    expect(await codeOf(answers.answer({ ...ADMISSION, endpoint: refused.endpoint }, {}))).toBe(refused.code);
+    expect(await codeOf(answers.answer({ ...ADMISSION, endpoint: refused.endpoint }, "/v1/x"))).toBe(
+      refused.code,
+    );
     expect(finished).toMatchObject([{ status: refused.status, code: refused.code }]);
   });
 });
