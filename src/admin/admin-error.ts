@@ -25,6 +25,8 @@ export const ADMIN_ERRORS = {
     message: "There is no such organization, or this token is not for it.",
   },
   key_not_found: { status: 404, message: "There is no such key in this organization." },
+  user_not_found: { status: 404, message: "There is no such user in this organization." },
+  group_not_found: { status: 404, message: "There is no such group in this organization." },
   token_not_found: { status: 404, message: "There is no such token in this organization." },
   alert_not_found: { status: 404, message: "There is no such alert in this organization." },
   request_not_found: {
@@ -43,6 +45,7 @@ export const ADMIN_ERRORS = {
     message:
       "`name`: another organization has this name. Names are told apart neither by capitals nor by blanks.",
   },
+  organization_full: { status: 409, message: "The organization has as many of these as it may." },
   idempotency_key_reused: {
     status: 409,
     message:

@@ -27,6 +27,7 @@ const MAX_MODEL_NAMES_CHARACTERS = 8_000;
 const MAX_ID_CHARACTERS = 256;
 const MAX_EMAILS = 20;
 const MAX_EMAIL_CHARACTERS = 254;
+const GROUP_ID = /^group_[0-9a-f-]{36}$/;
 
 /** What people call it. */
 export function name(): Kind<string> {
@@ -62,6 +63,20 @@ function orderTags(list: string): string {
   const parsed = parseTagList(list);
   if ("tags" in parsed) return parsed.tags;
   throw new TypeError("these tags were not checked");
+}
+
+/** One mail address, or null. */
+export function emailOrNull(): Kind<string | null> {
+  const error = "expected a mail address, or null for none";
+  const input = z.string({ error }).max(MAX_EMAIL_CHARACTERS, { error }).pipe(z.email({ error }));
+  return textOrNull({ notation: "text", values: "a mail address, or null", input: input.nullable() });
+}
+
+/** A group's id, or null. That the organization has the group is checked where there is one. */
+export function groupIdOrNull(): Kind<string | null> {
+  const error = "expected the id of a group of this organization, or null for none";
+  const input = z.string({ error }).regex(GROUP_ID, { error }).nullable();
+  return textOrNull({ notation: "groupId", values: "a group's id, or null", input });
 }
 
 /** A billing currency. */

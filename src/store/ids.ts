@@ -1,5 +1,5 @@
 /**
- * Ids of organizations, keys and requests: a prefix and a UUID version 7 (RFC 9562), so that their order is that of
+ * Ids of organizations, keys, requests and all else: a prefix and a UUID version 7 (RFC 9562), so that their order is that of
  * their creation and the time can be read from them.
  */
 import { randomFillSync } from "node:crypto";
@@ -10,7 +10,7 @@ const RANDOM_BYTES = 10;
 const POOL = Buffer.alloc(RANDOM_BYTES * 256);
 let used = POOL.length;
 
-export type IdPrefix = "org" | "key" | "req" | "alert" | "corr" | "token" | "webhook";
+export type IdPrefix = "org" | "key" | "req" | "alert" | "corr" | "token" | "webhook" | "user" | "group";
 
 /** A new id, "req_01934f6e-…". */
 export function createId(prefix: IdPrefix, nowMs: number): string {

@@ -7,6 +7,7 @@ import type { StoreContext } from "./context.ts";
 import { createAuditStore } from "./management/audit.ts";
 import { createKeyStore } from "./management/key-store.ts";
 import { createOrganizationStore } from "./management/organization-store.ts";
+import { createOwnerStore } from "./management/owners.ts";
 import { createSessionStore } from "./management/sessions.ts";
 import { createTokenStore } from "./management/tokens.ts";
 import type { RedisClient } from "./redis/client.ts";
@@ -58,6 +59,7 @@ export function createStore({
     ...createUsageStore(run),
     ...createOrganizationStore(run),
     ...createKeyStore(run),
+    ...createOwnerStore(run),
     ...createTokenStore(run),
     ...createSessionStore(run),
     ...createAuditStore(run),

@@ -13,6 +13,7 @@ import type { AdmissionStore } from "./types/admission.ts";
 import type { AlertStore, DeliveryStore } from "./types/alerts.ts";
 import type { AuditStore } from "./types/audit.ts";
 import type { DeletedOrganizationStore, KeyStore, OrganizationStore } from "./types/management.ts";
+import type { OwnerStore } from "./types/owners.ts";
 import type { RecentRequestStore, UsageStore } from "./types/reporting.ts";
 import type { SessionStore } from "./types/sessions.ts";
 import type { RequestStore, SpendFall } from "./types/settlement.ts";
@@ -27,6 +28,7 @@ export interface Store
     OrganizationStore,
     DeletedOrganizationStore,
     KeyStore,
+    OwnerStore,
     TokenStore,
     SessionStore,
     AuditStore,

@@ -8,7 +8,8 @@ const list = defineOrganizationRoute({
   method: "GET",
   path: "/api/organizations/{organization}/audit",
   operationId: "listAuditEntries",
-  summary: "Every change of the organization, its keys and tokens, newest first; about 10,000 are kept.",
+  summary:
+    "Every change of the organization, its keys, users, groups and tokens, newest first; about 10,000 are kept.",
   query: pageQuery(AUDIT_CURSOR, isInStreams),
   answers: { 200: auditPage },
   handleInOrganization: async ({ organization, query }, { store }) =>

@@ -2,6 +2,7 @@ import { alertRoutes } from "./alerts.ts";
 import { auditRoutes } from "./audit.ts";
 import { catalogRoutes } from "./catalog.ts";
 import { configurationRoutes } from "./configuration.ts";
+import { groupRoutes } from "./groups.ts";
 import { keySecretRoutes } from "./key-secrets.ts";
 import { keyRoutes } from "./keys.ts";
 import { logLevelRoutes } from "./log-level.ts";
@@ -12,12 +13,15 @@ import { spendCorrectionRoutes } from "./spend-corrections.ts";
 import { tokenRoutes } from "./tokens.ts";
 import { usageRoutes } from "./usage.ts";
 import { usageExportRoutes } from "./usage-export.ts";
+import { userRoutes } from "./users.ts";
 import { webhookRoutes } from "./webhook.ts";
 
 /** By what the OpenAPI document lists them under. A path without parameters stands before one that would take it for a value. */
 const ROUTES: Readonly<Record<string, readonly (ApiRoute | OrganizationRoute)[]>> = {
   Organizations: organizationRoutes,
   Keys: [...keySecretRoutes, ...keyRoutes],
+  Users: userRoutes,
+  Groups: groupRoutes,
   Usage: [...usageExportRoutes, ...usageRoutes, ...spendCorrectionRoutes],
   Requests: requestRoutes,
   Alerts: [...alertRoutes, ...webhookRoutes],

@@ -113,6 +113,7 @@ function textOf(notation: Notation, value: unknown): string | readonly string[] 
     case "model":
     case "whole":
     case "rate":
+    case "groupId":
     case "webhooks":
     case "group":
       return typeof value === "string" || typeof value === "number" ? String(value) : "";

@@ -6,7 +6,7 @@ export const DEFAULT_PAGE_LIMIT = 20;
 const MAX_PAGE_LIMIT = 100;
 
 const limitError = `expected a whole number from 1 to ${MAX_PAGE_LIMIT}`;
-const AFTER_EXPECTATION = "expected `next` of the page before";
+export const AFTER_EXPECTATION = "expected `next` of the page before";
 
 /** What of texts in the form of a list's `next` can be one. */
 type IsPlace = (text: string) => boolean;

@@ -134,6 +134,7 @@ function formatSetting({ kind, cli }: Setting, value: unknown, currency: string)
     case "whole":
     case "rate":
     case "time":
+    case "groupId":
     case "group":
       return formatValue(value, none);
     default:
@@ -173,6 +174,7 @@ function parserOf(row: Setting): ((text: string, before: unknown) => unknown) | 
     case "flag":
     case "webhook":
     case "webhooks":
+    case "groupId":
     case "group":
       return null;
     case "time":

@@ -1,6 +1,6 @@
 /**
  * The end of organizations. The record decides: once it says that its organization is deleted, nobody is admitted with a
- * key of it. What is on other slots and in other records follows (its name, keys, tokens, the list), in steps that are
+ * key of it. What is on other slots and in other records follows (its name, keys, tokens, users, groups, the list), in steps that are
  * made again at the next start where a crash has left some (`repair.ts`).
  */
 import { expiryOf, monthAt } from "../../calendar.ts";
@@ -18,19 +18,26 @@ import {
   DELETED_ORGANIZATIONS_KEY,
   organizationKey,
   ORGANIZATIONS_KEY,
+  ownerKey,
+  ownerKeysKey,
+  ownerListKey,
+  ownerTextsKey,
+  ownerUsersKey,
   recentKey,
   refusedKey,
 } from "../redis/keys.ts";
 import { releaseName } from "./organization-names.ts";
-import { expireCouriers } from "./organizations.ts";
+import { expireCouriers, readIds } from "./organizations.ts";
 import { parseArray, parseFields, textAt } from "../redis/parse-reply.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 import { formatOrganizationSettings, parseOrganizationRecord } from "./records.ts";
 import { tokenOperations } from "./tokens.ts";
 import type { DeletedOrganizationStore, OrganizationRecord } from "../types/management.ts";
+import { OWNER_KINDS, type OwnerKind } from "../types/owners.ts";
 import type { Operations } from "../run.ts";
 
 const TOKENS_AT_ONCE = 200;
+const OWNERS_AT_ONCE = 500;
 
 export const deletedOrganizationOperations: Operations<DeletedOrganizationStore> = {
   async deleteOrganization(context, organizationId, expectedVersion, audit = null) {
@@ -85,6 +92,7 @@ export async function finishDeletion(
   await releaseName(context, id, name, Number.MAX_SAFE_INTEGER);
   await keyOperations.revokeAllKeys(context, id);
   await deleteTokens(context, id);
+  for (const kind of OWNER_KINDS) await endOwners(context, id, kind);
   await client.zremrangebyscore(DELETED_ORGANIZATIONS_KEY, "-inf", String(await timeMs(context)));
   await client.zadd(DELETED_ORGANIZATIONS_KEY, "NX", await expiryOfDeleted(context), id);
   await client.zrem(ORGANIZATIONS_KEY, id);
@@ -97,6 +105,26 @@ async function deleteTokens(context: StoreContext, organizationId: string): Prom
     const { items } = await tokenOperations.listTokens(context, organizationId, page);
     if (items.length === 0) return;
     await Promise.all(items.map(({ id }) => tokenOperations.deleteToken(context, organizationId, id)));
+  }
+}
+
+/** Their records stay as long as the organization's. */
+async function endOwners(context: StoreContext, organizationId: string, kind: OwnerKind): Promise<void> {
+  const list = ownerListKey(organizationId, kind);
+  const expiresAt = await expiryOfDeleted(context);
+  for (;;) {
+    const { ids } = await readIds(context, list, { limit: OWNERS_AT_ONCE, after: null });
+    const names = [
+      list,
+      ownerTextsKey(organizationId, kind),
+      ...ids.flatMap((id) => [
+        ownerKey(organizationId, kind, id),
+        ownerKeysKey(organizationId, kind, id),
+        ownerUsersKey(organizationId, kind, id),
+      ]),
+    ];
+    const left = await context.client.igwEndOwners(String(names.length), ...names, expiresAt, ...ids);
+    if (left === 0 || ids.length === 0) return;
   }
 }
 

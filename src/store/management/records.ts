@@ -1,9 +1,13 @@
-/** Records of organizations and keys: their fields in Redis and back. '' stands for none. */
+/** Records of organizations, keys, users and groups: their fields in Redis and back. '' stands for none. */
+import * as z from "zod";
 import { KEY_SETTINGS, type KeySettings } from "../../settings/key.ts";
 import { ORGANIZATION_SETTINGS, type OrganizationSettings } from "../../settings/organization.ts";
+import { USER_GROUP_SETTINGS } from "../../settings/user-group.ts";
+import { USER_SETTINGS } from "../../settings/user.ts";
 import { formatFields, parseFields } from "../../settings/table.ts";
 import { parseInteger, parseIntegerOrNull } from "../redis/parse-reply.ts";
 import type { KeyRecord, OrganizationRecord } from "../types/management.ts";
+import type { ExternalIdentity, GroupRecord, UserRecord } from "../types/owners.ts";
 
 type Fields = Readonly<Record<string, string>>;
 
@@ -40,6 +44,36 @@ export function parseOrganizationRecord(id: string, fields: Fields): Organizatio
     deletedAtMs: parseIntegerOrNull(fields["deleted_at"]),
     version: parseInteger(textOf(fields, "version")),
   };
+}
+
+/** @throws TypeError, SyntaxError or ZodError when a field has not the form that this program writes. */
+export function parseUserRecord(organizationId: string, id: string, fields: Fields): UserRecord {
+  return {
+    ...parseFields(USER_SETTINGS, fields),
+    ...parseOwner(organizationId, id, fields),
+    external: parseExternal(fields["external"] ?? ""),
+  };
+}
+
+/** @throws TypeError, SyntaxError or ZodError when a field has not the form that this program writes. */
+export function parseGroupRecord(organizationId: string, id: string, fields: Fields): GroupRecord {
+  return { ...parseFields(USER_GROUP_SETTINGS, fields), ...parseOwner(organizationId, id, fields) };
+}
+
+function parseOwner(organizationId: string, id: string, fields: Fields) {
+  return {
+    id,
+    organizationId,
+    createdAtMs: parseInteger(textOf(fields, "created_at")),
+    deletedAtMs: parseIntegerOrNull(fields["deleted_at"]),
+    version: parseInteger(textOf(fields, "version")),
+  };
+}
+
+const externalSchema = z.object({ issuer: z.string(), subject: z.string() });
+
+function parseExternal(field: string): ExternalIdentity | null {
+  return field === "" ? null : externalSchema.parse(JSON.parse(field));
 }
 
 function textOf(fields: Fields, name: string): string {

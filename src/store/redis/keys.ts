@@ -3,6 +3,8 @@
  * bucket, both caps and spend, and Redis Cluster keeps them on one node.
  */
 
+import type { OwnerKind } from "../types/owners.ts";
+
 /** Schema version of what is stored. */
 export const SCHEMA_KEY = "igw:schema";
 /** Sorted set, all scores 0, so in the order of the ids: every organization. */
@@ -63,6 +65,22 @@ export const refusedKey = (organizationId: string): string => `igw:{${organizati
 /** String: a spend correction that was made. */
 export const correctionKey = (organizationId: string, correctionId: string): string =>
   `igw:{${organizationId}}:correction:${correctionId}`;
+
+/** Hash: a user or a group. */
+export const ownerKey = (organizationId: string, kind: OwnerKind, id: string): string =>
+  `igw:{${organizationId}}:${kind}:${id}`;
+/** Sorted set, all scores 0: ids of the users or of the groups that are not deleted. */
+export const ownerListKey = (organizationId: string, kind: OwnerKind): string =>
+  `igw:{${organizationId}}:${kind}s`;
+/** Sorted set, all scores 0: what users or groups are found by. `owner-search.ts` says what that is. */
+export const ownerTextsKey = (organizationId: string, kind: OwnerKind): string =>
+  `igw:{${organizationId}}:${kind}-texts`;
+/** Sorted set, all scores 0: ids of the keys that name a user or a group. */
+export const ownerKeysKey = (organizationId: string, kind: OwnerKind, id: string): string =>
+  `igw:{${organizationId}}:${kind}-keys:${id}`;
+/** Sorted set, all scores 0: ids of the users of a group. Of a user there never is one. */
+export const ownerUsersKey = (organizationId: string, kind: OwnerKind, id: string): string =>
+  `igw:{${organizationId}}:${kind}-users:${id}`;
 
 const TOKEN_LOOK_UP_PREFIX = "igw:token:";
 /** String: "<organization id> <token id>" of an organization token. */

@@ -57,6 +57,8 @@ export const REPLY_LAYOUTS = {
   keyChanged: { file: "set-limits.lua", fields: ["before", "after", "alertsFired"] },
   keyConflict: { file: "set-limits.lua", fields: ["record"] },
   keyDeleted: { file: "delete-key.lua", fields: ["before", "after"] },
+  ownerChanged: { file: "change-owner.lua", fields: ["before", "after"] },
+  ownerConflict: { file: "change-owner.lua", fields: ["record"] },
   organizationChanged: { file: "set-organization.lua", fields: ["before", "after", "alertsFired"] },
   organizationConflict: { file: "set-organization.lua", fields: ["record"] },
   organizationDeleted: { file: "delete-organization.lua", fields: ["before", "after"] },

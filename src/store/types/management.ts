@@ -96,8 +96,8 @@ export interface OrganizationStore {
 /** `audit` as in OrganizationStore. */
 export interface DeletedOrganizationStore {
   /**
-   * From the step on that writes its record nobody is admitted with a key of it; its keys and tokens end and its name is
-   * free in further steps. What it has spent stays, and what it has in flight is charged.
+   * From the step on that writes its record nobody is admitted with a key of it; its keys, tokens, users and groups end
+   * and its name is free in further steps. What it has spent stays, and what it has in flight is charged.
    * @param expectedVersion Null: whatever it is.
    */
   deleteOrganization(

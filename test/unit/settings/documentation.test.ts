@@ -4,6 +4,8 @@ import { describe, expect, it } from "vitest";
 import type { GroupKind } from "../../../src/settings/group.ts";
 import { KEY_SETTINGS } from "../../../src/settings/key.ts";
 import { ORGANIZATION_SETTINGS } from "../../../src/settings/organization.ts";
+import { USER_GROUP_SETTINGS } from "../../../src/settings/user-group.ts";
+import { USER_SETTINGS } from "../../../src/settings/user.ts";
 import type { Setting, Settings } from "../../../src/settings/setting.ts";
 import { describeSetting, isRequired } from "../../../src/settings/table.ts";
 
@@ -33,7 +35,12 @@ function formatDefault(row: Setting): string {
 
 /** The page with its tables as they have to be. */
 function renewTables(page: string): string {
-  const tables = { "an organization": ORGANIZATION_SETTINGS, "a key": KEY_SETTINGS };
+  const tables = {
+    "an organization": ORGANIZATION_SETTINGS,
+    "a key": KEY_SETTINGS,
+    "a user": USER_SETTINGS,
+    "a group": USER_GROUP_SETTINGS,
+  };
   return Object.entries(tables).reduce((text, [whose, table]) => {
     const lines = ["| field | values | default | |", "|---|---|---|---|", ...formatRows(table)];
     const begin = `<!-- settings of ${whose} -->\n`;

@@ -3,6 +3,8 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { KEY_SETTINGS } from "../../../src/settings/key.ts";
 import { ORGANIZATION_SETTINGS } from "../../../src/settings/organization.ts";
+import { USER_GROUP_SETTINGS } from "../../../src/settings/user-group.ts";
+import { USER_SETTINGS } from "../../../src/settings/user.ts";
 import {
   convertSettings,
   defaultsOf,
@@ -84,10 +86,15 @@ describe("a setting's name in the API", () => {
   const sources = readdirSync(SOURCE, { recursive: true, encoding: "utf8" })
     .filter((name) => /\.(?:tsx?|js|lua)$/.test(name))
     .map((name) => readFileSync(path.join(SOURCE, name), "utf8"));
-  const names = Object.keys({ ...index(KEY_SETTINGS), ...index(ORGANIZATION_SETTINGS) });
+  const names = Object.keys({
+    ...index(KEY_SETTINGS),
+    ...index(ORGANIZATION_SETTINGS),
+    ...index(USER_SETTINGS),
+    ...index(USER_GROUP_SETTINGS),
+  });
 
   /** Words that mean other things, too. */
-  const COMMON = ["name", "currency", "disabled", "note", "notifications", "suspended"];
+  const COMMON = ["name", "currency", "email", "disabled", "note", "notifications", "suspended"];
 
   it.each(names.filter((name) => !COMMON.includes(name)))("%s stands in ten files or fewer", (name) => {
     const word = new RegExp(`\\b${name}\\b`);

@@ -1,0 +1,146 @@
+/** `/api/organizations/{organization}/groups`: make, list, show, change, delete. */
+import { USER_GROUP_SETTINGS } from "../../settings/user-group.ts";
+import { convertSettings, defaultsOf, describeSettings } from "../../settings/table.ts";
+import type { AuditFields } from "../../store/types/audit.ts";
+import type { GroupRecord } from "../../store/types/owners.ts";
+import { AdminError } from "../admin-error.ts";
+import { expectVersion, formatETag } from "../http/etag.ts";
+import { group, groupChange, groupCreation, groupPage, groupQuery } from "../schemas/owner.ts";
+import { changeCurrent } from "./change-current.ts";
+import { answerList } from "./list-answer.ts";
+import { parseOwnerList, refuseMore } from "./owners.ts";
+import { describeChange, describeUpdate } from "./record-change.ts";
+import { defineOrganizationRoute } from "./route.ts";
+import type { ApiAnswer, ApiServices, OrganizationCall } from "./route.ts";
+
+const PATH = "/api/organizations/{organization}/groups";
+const ONE = `${PATH}/{group}`;
+
+const create = defineOrganizationRoute({
+  method: "POST",
+  path: PATH,
+  operationId: "createGroup",
+  summary: "Makes a group: a team that users and keys can belong to.",
+  body: groupCreation,
+  answers: { 201: group },
+  handleInOrganization: async (call, { store }) => {
+    const { organization, body } = call;
+    const changes = convertSettings(USER_GROUP_SETTINGS, body, null);
+    const settings = { ...defaultsOf(USER_GROUP_SETTINGS), ...changes, name: body.name };
+    const result = await store.createGroup(organization.id, settings, (made) =>
+      describeChange({ ...describeTarget("group.created", made), before: null, after: describe(made) }, call),
+    );
+    if (result.outcome === "full") throw refuseMore("group");
+    if (result.outcome !== "created") throw new AdminError("organization_not_found");
+    const answer = answerOne(result.owner);
+    const location = `/api/organizations/${organization.id}/groups/${result.owner.id}`;
+    return { ...answer, status: 201, headers: { ...answer.headers, location } };
+  },
+});
+
+const list = defineOrganizationRoute({
+  method: "GET",
+  path: PATH,
+  operationId: "listGroups",
+  summary: "The groups, in the order of their creation, or those that a search finds.",
+  query: groupQuery,
+  answers: { 200: groupPage },
+  handleInOrganization: async ({ organization: { id }, query }, { store }) => {
+    const { filter, page } = parseOwnerList("group", query);
+    return answerList(await store.listGroups(id, filter, page), format);
+  },
+});
+
+const show = defineOrganizationRoute({
+  method: "GET",
+  path: ONE,
+  operationId: "getGroup",
+  summary: "One group.",
+  answers: { 200: group },
+  handleInOrganization: async (call, services) => answerOne(await requireOne(call, services)),
+});
+
+const change = defineOrganizationRoute({
+  method: "PATCH",
+  path: ONE,
+  operationId: "changeGroup",
+  summary: "Changes what is given; it holds from the next request on.",
+  body: groupChange,
+  usesIfMatch: true,
+  answers: { 200: group },
+  handleInOrganization: async (call, services) => {
+    const changes = convertSettings(USER_GROUP_SETTINGS, call.body, null);
+    const first = await requireOne(call, services);
+    return changeCurrent(first, call.ifMatch, async (current, expectedVersion) => {
+      if (Object.keys(changes).length === 0) return answerOne(current);
+      const after = { ...current, ...changes };
+      const entry = describeUpdate(
+        { ...describeTarget("group.updated", after), before: describe(current), after: describe(after) },
+        call,
+      );
+      const { organizationId, id } = current;
+      const result = await services.store.changeGroup(organizationId, id, changes, expectedVersion, entry);
+      if (result.outcome === "version_conflict") return result;
+      if (result.outcome !== "changed") throw new AdminError("group_not_found");
+      return answerOne(result.after);
+    });
+  },
+});
+
+const remove = defineOrganizationRoute({
+  method: "DELETE",
+  path: ONE,
+  operationId: "deleteGroup",
+  summary: "Deletes a group. Its users and keys go on without it; what it has spent stays in the usage.",
+  usesIfMatch: true,
+  answers: { 204: null },
+  handleInOrganization: async (call, services) => {
+    const current = await requireOne(call, services);
+    const entry = describeChange(
+      { ...describeTarget("group.deleted", current), before: describe(current), after: null },
+      call,
+    );
+    const expectedVersion = expectVersion(call.ifMatch, current.version);
+    const { organizationId, id } = current;
+    const result = await services.store.deleteGroup(organizationId, id, expectedVersion, entry);
+    if (result.outcome === "not_found") throw new AdminError("group_not_found");
+    if (result.outcome === "version_conflict") {
+      throw new AdminError("version_conflict", { headers: { etag: formatETag(result.current.version) } });
+    }
+    return { status: 204 };
+  },
+});
+
+/** @throws AdminError 404 for a group that never was, is another organization's or was deleted. */
+async function requireOne(
+  call: Pick<OrganizationCall, "organization" | "params">,
+  { store }: Pick<ApiServices, "store">,
+): Promise<GroupRecord> {
+  const record = await store.getGroup(call.organization.id, call.params["group"] ?? "");
+  if (record === null || record.deletedAtMs !== null) throw new AdminError("group_not_found");
+  return record;
+}
+
+function answerOne(record: GroupRecord): ApiAnswer {
+  return { status: 200, body: format(record), headers: { etag: formatETag(record.version) } };
+}
+
+function format(record: GroupRecord) {
+  return {
+    id: record.id,
+    organization_id: record.organizationId,
+    ...describe(record),
+    created_at: new Date(record.createdAtMs).toISOString(),
+  };
+}
+
+/** What a person has set, in the words of the API. */
+function describe(record: GroupRecord) {
+  return describeSettings(USER_GROUP_SETTINGS, record) satisfies AuditFields;
+}
+
+function describeTarget(action: string, { id, name }: GroupRecord) {
+  return { action, target: { type: "group", id, name } };
+}
+
+export const groupRoutes = [create, list, show, change, remove];

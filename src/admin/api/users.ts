@@ -1,0 +1,161 @@
+/** `/api/organizations/{organization}/users`: make, list, show, change, delete. */
+import { USER_SETTINGS } from "../../settings/user.ts";
+import { convertSettings, defaultsOf, describeSettings } from "../../settings/table.ts";
+import type { AuditFields } from "../../store/types/audit.ts";
+import type { GroupRecord, UserRecord } from "../../store/types/owners.ts";
+import { AdminError } from "../admin-error.ts";
+import { expectVersion, formatETag } from "../http/etag.ts";
+import { user, userChange, userCreation, userPage, userQuery } from "../schemas/owner.ts";
+import { changeCurrent } from "./change-current.ts";
+import { answerList } from "./list-answer.ts";
+import { parseOwnerList, readGroups, refuseGroup, refuseMore, requireGroup } from "./owners.ts";
+import { describeChange, describeUpdate } from "./record-change.ts";
+import { defineOrganizationRoute } from "./route.ts";
+import type { ApiAnswer, ApiServices, OrganizationCall } from "./route.ts";
+
+const PATH = "/api/organizations/{organization}/users";
+const ONE = `${PATH}/{user}`;
+
+const create = defineOrganizationRoute({
+  method: "POST",
+  path: PATH,
+  operationId: "createUser",
+  summary: "Makes a user: a person or a service that keys can belong to.",
+  body: userCreation,
+  answers: { 201: user },
+  handleInOrganization: async (call, services) => {
+    const { organization, body } = call;
+    const changes = convertSettings(USER_SETTINGS, body, null);
+    const settings = { ...defaultsOf(USER_SETTINGS), ...changes, name: body.name };
+    const result = await services.store.createUser(organization.id, settings, (made) =>
+      describeChange({ ...describeTarget("user.created", made), before: null, after: describe(made) }, call),
+    );
+    if (result.outcome === "not_found") throw new AdminError("organization_not_found");
+    if (result.outcome === "full") throw refuseMore("user");
+    if (result.outcome === "group_missing") throw refuseGroup();
+    const answer = await answerOne(result.owner, services);
+    const location = `/api/organizations/${organization.id}/users/${result.owner.id}`;
+    return { ...answer, status: 201, headers: { ...answer.headers, location } };
+  },
+});
+
+const list = defineOrganizationRoute({
+  method: "GET",
+  path: PATH,
+  operationId: "listUsers",
+  summary: "The users, in the order of their creation, or those that a search finds.",
+  query: userQuery,
+  answers: { 200: userPage },
+  handleInOrganization: async ({ organization: { id }, query }, { store }) => {
+    await requireGroup(store, id, query.group_id);
+    const { filter, page } = parseOwnerList("user", query);
+    const found = await store.listUsers(id, filter, page);
+    const groups = await readGroups(
+      store,
+      id,
+      found.items.map(({ groupId }) => groupId),
+    );
+    return answerList(found, (item) => format(item, groups));
+  },
+});
+
+const show = defineOrganizationRoute({
+  method: "GET",
+  path: ONE,
+  operationId: "getUser",
+  summary: "One user.",
+  answers: { 200: user },
+  handleInOrganization: async (call, services) => answerOne(await requireUser(call, services), services),
+});
+
+const change = defineOrganizationRoute({
+  method: "PATCH",
+  path: ONE,
+  operationId: "changeUser",
+  summary: "Changes what is given; it holds from the next request on.",
+  body: userChange,
+  usesIfMatch: true,
+  answers: { 200: user },
+  handleInOrganization: async (call, services) => {
+    const changes = convertSettings(USER_SETTINGS, call.body, null);
+    const first = await requireUser(call, services);
+    return changeCurrent(first, call.ifMatch, async (current, expectedVersion) => {
+      if (Object.keys(changes).length === 0) return answerOne(current, services);
+      const after = { ...current, ...changes };
+      const entry = describeUpdate(
+        { ...describeTarget("user.updated", after), before: describe(current), after: describe(after) },
+        call,
+      );
+      const { organizationId, id } = current;
+      const result = await services.store.changeUser(organizationId, id, changes, expectedVersion, entry);
+      if (result.outcome === "version_conflict") return result;
+      if (result.outcome === "not_found") throw new AdminError("user_not_found");
+      if (result.outcome === "group_missing") throw refuseGroup();
+      return answerOne(result.after, services);
+    });
+  },
+});
+
+const remove = defineOrganizationRoute({
+  method: "DELETE",
+  path: ONE,
+  operationId: "deleteUser",
+  summary: "Deletes a user. Its keys go on without it; what it has spent stays in the usage.",
+  usesIfMatch: true,
+  answers: { 204: null },
+  handleInOrganization: async (call, services) => {
+    const current = await requireUser(call, services);
+    const entry = describeChange(
+      { ...describeTarget("user.deleted", current), before: describe(current), after: null },
+      call,
+    );
+    const expectedVersion = expectVersion(call.ifMatch, current.version);
+    const { organizationId, id } = current;
+    const result = await services.store.deleteUser(organizationId, id, expectedVersion, entry);
+    if (result.outcome === "not_found") throw new AdminError("user_not_found");
+    if (result.outcome === "version_conflict") {
+      throw new AdminError("version_conflict", { headers: { etag: formatETag(result.current.version) } });
+    }
+    return { status: 204 };
+  },
+});
+
+/** @throws AdminError 404 for a user that never was, is another organization's or was deleted. */
+async function requireUser(
+  call: Pick<OrganizationCall, "organization" | "params">,
+  { store }: Pick<ApiServices, "store">,
+): Promise<UserRecord> {
+  const record = await store.getUser(call.organization.id, call.params["user"] ?? "");
+  if (record === null || record.deletedAtMs !== null) throw new AdminError("user_not_found");
+  return record;
+}
+
+async function answerOne(record: UserRecord, { store }: ApiServices): Promise<ApiAnswer> {
+  const groups = await readGroups(store, record.organizationId, [record.groupId]);
+  return { status: 200, body: format(record, groups), headers: { etag: formatETag(record.version) } };
+}
+
+/** @param groups Those that are there, by id. */
+function format(record: UserRecord, groups: ReadonlyMap<string, GroupRecord>) {
+  const group = groups.get(record.groupId ?? "") ?? null;
+  return {
+    id: record.id,
+    organization_id: record.organizationId,
+    ...describe(record),
+    group_id: group === null ? null : group.id,
+    group: group === null ? null : { id: group.id, name: group.name },
+    external: record.external,
+    created_at: new Date(record.createdAtMs).toISOString(),
+  };
+}
+
+/** What a person has set, in the words of the API. */
+function describe(record: UserRecord) {
+  return describeSettings(USER_SETTINGS, record) satisfies AuditFields;
+}
+
+function describeTarget(action: string, { id, name }: UserRecord) {
+  return { action, target: { type: "user", id, name } };
+}
+
+export const userRoutes = [create, list, show, change, remove];

@@ -1,0 +1,65 @@
+import * as z from "zod";
+import { record, timestamp } from "../../settings/input-schemas.ts";
+import { answerShape, changeShape, creationShape } from "../../settings/table.ts";
+import { USER_GROUP_SETTINGS } from "../../settings/user-group.ts";
+import { USER_SETTINGS } from "../../settings/user.ts";
+import { answer, input, text } from "./fields.ts";
+import { pageFields, pageOf } from "./page.ts";
+
+/** A list's `next` is an id, a search's the place in what is searched. */
+const CURSOR = /^[A-Za-z0-9_-]{1,400}$/;
+
+const searchOf = (what: string) => text(100).optional().describe(what);
+
+const groupIdFilter = () =>
+  z
+    .string()
+    .regex(/^group_[0-9a-f-]{36}$/, { error: "expected the id of a group" })
+    .optional();
+
+export const userCreation = input("UserCreation", creationShape(USER_SETTINGS));
+export const userChange = input("UserChange", changeShape(USER_SETTINGS));
+
+const named = (id: string) =>
+  z.strictObject({ id: z.string().meta({ examples: [id] }), name: z.string() }).nullable();
+
+export const user = answer("User", {
+  id: z.string().meta({ examples: ["user_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11"] }),
+  organization_id: z.string(),
+  ...answerShape(USER_SETTINGS),
+  group: named("group_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11").describe(
+    "The group of `group_id` with its name, as long as it is there.",
+  ),
+  external: z
+    .strictObject({ issuer: z.string(), subject: z.string() })
+    .nullable()
+    .describe("Who the user is at whoever signs people in; null: nobody. It is read here, and set nowhere."),
+  created_at: timestamp(),
+});
+
+export const userQuery = record({
+  ...pageFields(CURSOR),
+  search: searchOf(
+    "Only those whose name or mail address has this at the beginning of one of its first ten words, in capitals or not, in the order of what follows there; or whose id it is. A page with a `next` may then hold fewer than `limit`.",
+  ),
+  group_id: groupIdFilter().describe("Only the users of this group."),
+});
+export const userPage = pageOf("UserPage", user);
+
+export const groupCreation = input("GroupCreation", creationShape(USER_GROUP_SETTINGS));
+export const groupChange = input("GroupChange", changeShape(USER_GROUP_SETTINGS));
+
+export const group = answer("Group", {
+  id: z.string().meta({ examples: ["group_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11"] }),
+  organization_id: z.string(),
+  ...answerShape(USER_GROUP_SETTINGS),
+  created_at: timestamp(),
+});
+
+export const groupQuery = record({
+  ...pageFields(CURSOR),
+  search: searchOf(
+    "Only those whose name has this at the beginning of one of its first ten words, in capitals or not, in the order of what follows there; or whose id it is.",
+  ),
+});
+export const groupPage = pageOf("GroupPage", group);

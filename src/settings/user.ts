@@ -1,0 +1,59 @@
+/** The settings of a user of an organization: a person or a service that keys belong to. How a row is added: CONTRIBUTING.md. */
+import { emailOrNull, flag, groupIdOrNull, lineOrNull, name } from "./kinds.ts";
+import { defineSettings, type RecordOf } from "./setting.ts";
+
+export const USER_SETTINGS = defineSettings({
+  name: {
+    apiName: "name",
+    field: "name",
+    kind: name(),
+    description: "What people call the user. Two may have one name: the id counts.",
+    label: "Name",
+    cli: { option: { flags: "--name <name>", help: "1 to 100 characters", changeHelp: "another name" } },
+  },
+  email: {
+    apiName: "email",
+    field: "email",
+    kind: emailOrNull(),
+    default: null,
+    description: "Mail address, for people and for the search; nothing is sent there. Null: none.",
+    label: "Mail address",
+    hint: "For people, and for the search. Nothing is sent there.",
+    cli: {
+      option: { flags: "--email <address>", help: "mail address, or none" },
+      label: "email",
+      none: "-",
+      column: "EMAIL",
+    },
+  },
+  groupId: {
+    apiName: "group_id",
+    field: "group_id",
+    kind: groupIdOrNull(),
+    default: null,
+    description: "The group that the user is in; null: none. A group that was deleted reads as null.",
+    label: "Group",
+    hint: "Empty: none.",
+    cli: { option: { flags: "--group <group>", help: "group that it is in, by id or name, or none" } },
+  },
+  disabled: {
+    apiName: "disabled",
+    field: "disabled",
+    kind: flag(),
+    default: false,
+    description: "All keys of the user are refused until it is enabled again.",
+    label: "Disabled",
+    cli: { option: { flags: "--disabled", help: "make it disabled" } },
+  },
+  note: {
+    apiName: "note",
+    field: "note",
+    kind: lineOrNull(200),
+    default: null,
+    description: "For people. Null: nothing.",
+    label: "Note",
+    cli: { option: { flags: "--note <text>", help: "for people, or none" }, label: "note", none: "-" },
+  },
+});
+
+export type UserSettings = RecordOf<typeof USER_SETTINGS>;

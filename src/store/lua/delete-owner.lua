@@ -1,0 +1,37 @@
+-- Ends a user or a group: nothing can belong to it any more. Its record stays, for the figures of its last months.
+--
+-- KEYS[1] record      KEYS[2] list of all of its kind     KEYS[3] what they are found by          KEYS[4] audit log
+-- KEYS[5] list of its keys    KEYS[6] list of its users, of a group
+-- KEYS[7..] lists of users of groups that it leaves
+-- ARGV[1] expected version, '' for any                    ARGV[2] id      ARGV[3] when the record expires, ms
+-- ARGV[4] audit entry, '' for none                        ARGV[5..] texts that it was found by
+--
+-- Reply: {'changed', before, after} with the record as it was and as it is; {'not_found'}; {'version_conflict', record}.
+
+-- @include integer.lua
+-- @include time.lua
+-- @include records.lua
+-- @include audit.lua
+-- @include links.lua
+
+local record, list, found_by, audit, its_keys, its_users = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local expected_version, id, expires_at_ms, entry = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local FIRST_LIST, FIRST_TEXT = 7, 5
+
+local refused = refuse_change(record, expected_version)
+if refused then
+  return refused
+end
+local before = redis.call('HGETALL', record)
+redis.call('HSET', record, 'deleted_at', integer(now_milliseconds()))
+redis.call('HINCRBY', record, 'version', '1')
+redis.call('PEXPIREAT', record, expires_at_ms)
+redis.call('ZREM', list, id)
+for position = FIRST_TEXT, #ARGV do
+  redis.call('ZREM', found_by, ARGV[position])
+end
+unlink(FIRST_LIST, #KEYS, id)
+-- Of a group they may be many: freed beside the other commands.
+redis.call('UNLINK', its_keys, its_users)
+add_audit(audit, entry)
+return { 'changed', before, redis.call('HGETALL', record) }

@@ -1,0 +1,56 @@
+/** What differs between users and groups. */
+import { formatFields } from "../../settings/table.ts";
+import { USER_GROUP_SETTINGS, type UserGroupSettings } from "../../settings/user-group.ts";
+import { USER_SETTINGS, type UserSettings } from "../../settings/user.ts";
+import { ownerKey, ownerUsersKey } from "../redis/keys.ts";
+import type { GroupRecord, OwnerKind, OwnerRecord, UserRecord } from "../types/owners.ts";
+import { listEntries } from "./owner-search.ts";
+import { parseGroupRecord, parseUserRecord } from "./records.ts";
+
+export interface Owners<Settings, Item extends Settings & OwnerRecord> {
+  readonly kind: OwnerKind;
+  format(settings: Partial<Settings>): string[];
+  /** @throws TypeError, SyntaxError or ZodError when a field has not the form that this program writes. */
+  parse(organizationId: string, id: string, fields: Readonly<Record<string, string>>): Item;
+  /** One that is made new. */
+  create(settings: Settings, about: OwnerRecord): Item;
+  /** What it is found by. */
+  textsOf(settings: Settings): readonly string[];
+  groupOf(settings: Settings): string | null;
+}
+
+export const USERS: Owners<UserSettings, UserRecord> = {
+  kind: "user",
+  format: (settings) => formatFields(USER_SETTINGS, settings),
+  parse: parseUserRecord,
+  create: (settings, about) => ({ ...settings, ...about, external: null }),
+  textsOf: ({ name, email }) => (email === null ? [name] : [name, email]),
+  groupOf: ({ groupId }) => groupId,
+};
+
+export const GROUPS: Owners<UserGroupSettings, GroupRecord> = {
+  kind: "group",
+  format: (settings) => formatFields(USER_GROUP_SETTINGS, settings),
+  parse: parseGroupRecord,
+  create: (settings, about) => ({ ...settings, ...about }),
+  textsOf: ({ name }) => [name],
+  groupOf: () => null,
+};
+
+export function entriesOf<Settings, Item extends Settings & OwnerRecord>(
+  owners: Owners<Settings, Item>,
+  id: string,
+  settings: Settings,
+): string[] {
+  return listEntries(id, owners.textsOf(settings));
+}
+
+/** A group's record and the list of its users; none for none. */
+export function namesOfGroup(organizationId: string, groupId: string | null): string[] {
+  if (groupId === null) return [];
+  return [ownerKey(organizationId, "group", groupId), ...listOfGroup(organizationId, groupId)];
+}
+
+export function listOfGroup(organizationId: string, groupId: string | null): string[] {
+  return groupId === null ? [] : [ownerUsersKey(organizationId, "group", groupId)];
+}

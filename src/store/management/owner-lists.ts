@@ -1,0 +1,131 @@
+/** Which users or groups there are: one by its id, a list's page, or those that a search finds. */
+import type { StoreContext } from "../context.ts";
+import { isId } from "../ids.ts";
+import { ownerKey, ownerListKey, ownerTextsKey, ownerUsersKey } from "../redis/keys.ts";
+import type { OwnerFilter, OwnerRecord } from "../types/owners.ts";
+import type { Page, PageInput } from "../types/page.ts";
+import { readIds } from "./organizations.ts";
+import type { Owners } from "./owner-kinds.ts";
+import {
+  firstEntry,
+  foldSearch,
+  formatSearchCursor,
+  idOfEntry,
+  isFoundAt,
+  isInRange,
+  parseSearchCursor,
+} from "./owner-search.ts";
+
+/** One search looks through 2,000 entries: where nearly all of them are in other groups it has a next page. */
+const SEARCHED_BATCHES = 20;
+const SEARCH_BATCH = 100;
+
+/** Deleted ones too, as long as their figures are kept. */
+export async function getOwner<Settings, Item extends Settings & OwnerRecord>(
+  owners: Owners<Settings, Item>,
+  { client }: StoreContext,
+  organizationId: string,
+  id: string,
+): Promise<Item | null> {
+  const { kind } = owners;
+  if (!isId("org", organizationId) || !isId(kind, id)) return null;
+  const fields = await client.hgetall(ownerKey(organizationId, kind, id));
+  return Object.keys(fields).length === 0 ? null : owners.parse(organizationId, id, fields);
+}
+
+/** @see OwnerStore.listUsers */
+export async function listOwners<Settings, Item extends Settings & OwnerRecord>(
+  owners: Owners<Settings, Item>,
+  context: StoreContext,
+  organizationId: string,
+  filter: OwnerFilter,
+  page: PageInput,
+): Promise<Page<Item>> {
+  const { search, groupId } = filter;
+  if (!isId("org", organizationId) || (groupId !== null && !isId("group", groupId))) {
+    return { items: [], next: null };
+  }
+  if (search !== null) return findOwners(owners, context, organizationId, { ...filter, search }, page);
+  const list =
+    groupId === null
+      ? ownerListKey(organizationId, owners.kind)
+      : ownerUsersKey(organizationId, "group", groupId);
+  const { ids, next } = await readIds(context, list, page);
+  const records = await readOwners(owners, context, organizationId, ids);
+  const items = records.filter((record) => record !== null);
+  return { items: items.filter((record) => isListed(owners, record, filter)), next };
+}
+
+type Search = OwnerFilter & { readonly search: string };
+
+/**
+ * Whose name or mail address has the text at the beginning of a word, in capitals or not, in the order of what follows
+ * there; or whose id it is.
+ */
+async function findOwners<Settings, Item extends Settings & OwnerRecord>(
+  owners: Owners<Settings, Item>,
+  context: StoreContext,
+  organizationId: string,
+  filter: Search,
+  { limit, after }: PageInput,
+): Promise<Page<Item>> {
+  if (isId(owners.kind, filter.search)) return findById(owners, context, organizationId, filter, after);
+  const folded = foldSearch(filter.search);
+  const key = ownerTextsKey(organizationId, owners.kind);
+  const found: Item[] = [];
+  let last = after === null ? null : parseSearchCursor(after);
+  let lastFound = last;
+  if (after !== null && last === null) return { items: [], next: null };
+  for (let batch = 0; batch < SEARCHED_BATCHES; batch += 1) {
+    const start = last === null ? `[${firstEntry(folded)}` : `(${last}`;
+    const read = await context.client.zrangebylex(key, start, "+", "LIMIT", "0", String(SEARCH_BATCH));
+    const entries = read.filter((entry) => isInRange(entry, folded));
+    const records = await readOwners(owners, context, organizationId, entries.map(idOfEntry));
+    for (const [position, entry] of entries.entries()) {
+      const record = records[position] ?? null;
+      if (record === null || !isListed(owners, record, filter)) continue;
+      if (!isFoundAt(entry, record.id, owners.textsOf(record), folded)) continue;
+      // One more than asked for: there is a next page.
+      if (found.length === limit) return { items: found, next: nextOf(lastFound) };
+      found.push(record);
+      lastFound = entry;
+    }
+    last = entries.at(-1) ?? last;
+    if (entries.length < SEARCH_BATCH) return { items: found, next: null };
+  }
+  return { items: found, next: nextOf(last) };
+}
+
+async function findById<Settings, Item extends Settings & OwnerRecord>(
+  owners: Owners<Settings, Item>,
+  context: StoreContext,
+  organizationId: string,
+  filter: Search,
+  after: string | null,
+): Promise<Page<Item>> {
+  const record = await getOwner(owners, context, organizationId, filter.search);
+  const isFound = after === null && record !== null && isListed(owners, record, filter);
+  return { items: isFound ? [record] : [], next: null };
+}
+
+function readOwners<Settings, Item extends Settings & OwnerRecord>(
+  owners: Owners<Settings, Item>,
+  context: StoreContext,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<(Item | null)[]> {
+  const reads: Promise<Item | null>[] = ids.map((id) => getOwner(owners, context, organizationId, id));
+  return Promise.all(reads) as Promise<(Item | null)[]>;
+}
+
+function isListed<Settings, Item extends Settings & OwnerRecord>(
+  owners: Owners<Settings, Item>,
+  record: Item,
+  { groupId }: OwnerFilter,
+): boolean {
+  return record.deletedAtMs === null && (groupId === null || owners.groupOf(record) === groupId);
+}
+
+function nextOf(entry: string | null): string | null {
+  return entry === null ? null : formatSearchCursor(entry);
+}

@@ -1,0 +1,203 @@
+/**
+ * Users and groups: how they are made, changed and deleted. Each change is one step on the organization's slot: the
+ * record, the lists that it is on, what it is found by and its entry in the audit log. What leaves the lists is known from
+ * the record as it was read, so a change is of that version, and is made again of the next one where others were faster.
+ */
+import { expiryOf, monthAt } from "../../calendar.ts";
+import type { StoreContext } from "../context.ts";
+import { createId, isId } from "../ids.ts";
+import { timeMs } from "../redis/clock.ts";
+import {
+  auditKey,
+  organizationKey,
+  ownerKey,
+  ownerKeysKey,
+  ownerListKey,
+  ownerTextsKey,
+  ownerUsersKey,
+} from "../redis/keys.ts";
+import { parseArray, parseFields, textAt, unknownOutcome } from "../redis/parse-reply.ts";
+import { AT, OUTCOME } from "../redis/reply-layouts.ts";
+import { type Operations, storeOf } from "../run.ts";
+import type { AuditInput } from "../types/audit.ts";
+import type { ChangeResult } from "../types/management.ts";
+import {
+  MOST_OWNERS,
+  type OwnerChangeResult,
+  type OwnerCreationResult,
+  type OwnerRecord,
+  type OwnerStore,
+} from "../types/owners.ts";
+import { formatAuditEntry } from "./audit.ts";
+import { entriesOf, GROUPS, listOfGroup, namesOfGroup, type Owners, USERS } from "./owner-kinds.ts";
+import { getOwner, listOwners } from "./owner-lists.ts";
+import { compareEntries } from "./owner-search.ts";
+
+/** Others change it at the same time: each tries again on what they have made of it. */
+const CHANGE_ATTEMPTS = 5;
+
+export const createOwnerStore = storeOf<OwnerStore>({
+  createUser: (context, ...input) => createOwner(USERS, context, ...input),
+  getUser: (context, ...input) => getOwner(USERS, context, ...input),
+  listUsers: (context, ...input) => listOwners(USERS, context, ...input),
+  changeUser: (context, organizationId, id, ...change) =>
+    changeOwner(USERS, context, { organizationId, id }, ...change),
+  deleteUser: (context, organizationId, id, ...deletion) =>
+    deleteOwner(USERS, context, { organizationId, id }, ...deletion),
+  createGroup: (context, ...input) => createOwner(GROUPS, context, ...input),
+  getGroup: (context, ...input) => getOwner(GROUPS, context, ...input),
+  listGroups: (context, ...input) => listOwners(GROUPS, context, ...input),
+  changeGroup: (context, organizationId, id, ...change) =>
+    changeOwner(GROUPS, context, { organizationId, id }, ...change),
+  deleteGroup: (context, organizationId, id, ...deletion) =>
+    deleteOwner(GROUPS, context, { organizationId, id }, ...deletion),
+} satisfies Operations<OwnerStore>);
+
+interface OwnerReference {
+  readonly organizationId: string;
+  readonly id: string;
+}
+
+async function createOwner<Settings, Item extends Settings & OwnerRecord>(
+  owners: Owners<Settings, Item>,
+  context: StoreContext,
+  organizationId: string,
+  settings: Settings,
+  audit?: (record: Item) => AuditInput,
+): Promise<OwnerCreationResult<Item>> {
+  const { kind } = owners;
+  if (!isId("org", organizationId)) return { outcome: "not_found" };
+  const groupId = owners.groupOf(settings);
+  if (groupId !== null && !isId("group", groupId)) return { outcome: "group_missing" };
+  const createdAtMs = await timeMs(context);
+  const id = createId(kind, createdAtMs);
+  const owner = owners.create(settings, { id, organizationId, createdAtMs, deletedAtMs: null, version: 1 });
+  const names = [
+    organizationKey(organizationId),
+    ownerKey(organizationId, kind, id),
+    ownerListKey(organizationId, kind),
+    ownerTextsKey(organizationId, kind),
+    auditKey(organizationId),
+    ...namesOfGroup(organizationId, groupId),
+  ];
+  const entries = entriesOf(owners, id, settings);
+  const reply = await context.client.igwCreateOwner(
+    String(names.length),
+    ...names,
+    id,
+    String(MOST_OWNERS[kind]),
+    formatAuditEntry(audit?.(owner)),
+    String(entries.length),
+    ...entries,
+    ...owners.format(settings),
+    ...Object.entries({ created_at: String(createdAtMs), version: "1" }).flat(),
+  );
+  const outcome = textAt(parseArray(reply), OUTCOME);
+  if (outcome === "created") return { outcome, owner };
+  if (outcome === "not_found" || outcome === "full" || outcome === "group_missing") return { outcome };
+  throw unknownOutcome(outcome);
+}
+
+function changeOwner<Settings, Item extends Settings & OwnerRecord>(
+  owners: Owners<Settings, Item>,
+  context: StoreContext,
+  reference: OwnerReference,
+  changes: Partial<Settings>,
+  expectedVersion: number | null,
+  audit: AuditInput | null = null,
+): Promise<OwnerChangeResult<Item>> {
+  const { kind } = owners;
+  const { organizationId, id } = reference;
+  return changeAsRead(owners, context, reference, expectedVersion, async (current) => {
+    const after: Settings = { ...current, ...changes };
+    const { gone, added } = compareEntries(entriesOf(owners, id, current), entriesOf(owners, id, after));
+    const groupId = owners.groupOf(after);
+    const isMoved = groupId !== owners.groupOf(current);
+    if (isMoved && groupId !== null && !isId("group", groupId)) return ["group_missing"];
+    const left = isMoved ? listOfGroup(organizationId, owners.groupOf(current)) : [];
+    const names = [
+      ownerKey(organizationId, kind, id),
+      ownerTextsKey(organizationId, kind),
+      auditKey(organizationId),
+      ...left,
+      ...(isMoved ? namesOfGroup(organizationId, groupId) : []),
+    ];
+    const reply = await context.client.igwChangeOwner(
+      String(names.length),
+      ...names,
+      String(current.version),
+      id,
+      String(left.length),
+      formatAuditEntry(audit),
+      String(gone.length),
+      String(added.length),
+      ...gone,
+      ...added,
+      ...owners.format(changes),
+    );
+    return parseArray(reply);
+  });
+}
+
+async function deleteOwner<Settings, Item extends Settings & OwnerRecord>(
+  owners: Owners<Settings, Item>,
+  context: StoreContext,
+  reference: OwnerReference,
+  expectedVersion: number | null,
+  audit: AuditInput | null = null,
+): Promise<ChangeResult<Item>> {
+  const { kind } = owners;
+  const { organizationId, id } = reference;
+  const thisMonth = monthAt(await timeMs(context));
+  const result = await changeAsRead(owners, context, reference, expectedVersion, async (current) => {
+    const names = [
+      ownerKey(organizationId, kind, id),
+      ownerListKey(organizationId, kind),
+      ownerTextsKey(organizationId, kind),
+      auditKey(organizationId),
+      ownerKeysKey(organizationId, kind, id),
+      ownerUsersKey(organizationId, kind, id),
+      ...listOfGroup(organizationId, owners.groupOf(current)),
+    ];
+    const reply = await context.client.igwDeleteOwner(
+      String(names.length),
+      ...names,
+      String(current.version),
+      id,
+      String(expiryOf(thisMonth.name, context.usageMonths)),
+      formatAuditEntry(audit),
+      ...entriesOf(owners, id, current),
+    );
+    return parseArray(reply);
+  });
+  if (result.outcome === "group_missing") throw unknownOutcome(result.outcome);
+  return result;
+}
+
+/** A change of what is there, made again where others were faster and any version will do. */
+async function changeAsRead<Settings, Item extends Settings & OwnerRecord>(
+  owners: Owners<Settings, Item>,
+  context: StoreContext,
+  { organizationId, id }: OwnerReference,
+  expectedVersion: number | null,
+  tryChange: (current: Item) => Promise<readonly unknown[]>,
+): Promise<OwnerChangeResult<Item>> {
+  for (let attempt = 1; ; attempt += 1) {
+    const current = await getOwner(owners, context, organizationId, id);
+    if (current === null || current.deletedAtMs !== null) return { outcome: "not_found" };
+    if (expectedVersion !== null && expectedVersion !== current.version) {
+      return { outcome: "version_conflict", current };
+    }
+    const reply = await tryChange(current);
+    const outcome = textAt(reply, OUTCOME);
+    const recordAt = (position: number) => owners.parse(organizationId, id, parseFields(reply[position]));
+    if (outcome === "not_found" || outcome === "group_missing") return { outcome };
+    if (outcome === "changed") {
+      const { before, after } = AT.ownerChanged;
+      return { outcome, before: recordAt(before), after: recordAt(after) };
+    }
+    if (outcome !== "version_conflict") throw unknownOutcome(outcome);
+    if (expectedVersion === null && attempt < CHANGE_ATTEMPTS) continue;
+    return { outcome, current: recordAt(AT.ownerConflict.record) };
+  }
+}

@@ -1,0 +1,112 @@
+/** Users and groups of an organization: whom keys can belong to. */
+import type { UserSettings } from "../../settings/user.ts";
+import type { UserGroupSettings } from "../../settings/user-group.ts";
+import type { AuditInput } from "./audit.ts";
+import type { ChangeResult } from "./management.ts";
+import type { Page, PageInput } from "./page.ts";
+
+export const OWNER_KINDS = ["user", "group"] as const;
+export type OwnerKind = (typeof OWNER_KINDS)[number];
+
+/** How many an organization may have. */
+export const MOST_OWNERS = { user: 100_000, group: 1_000 } as const satisfies Record<OwnerKind, number>;
+
+/** What users and groups have beside their settings. */
+export interface OwnerRecord {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly createdAtMs: number;
+  /** A deleted one keeps its record, and so its name, until its last month's figures expire. */
+  readonly deletedAtMs: number | null;
+  /** One higher with each change: the ETag. */
+  readonly version: number;
+}
+
+export interface UserRecord extends OwnerRecord, UserSettings {
+  /** Who it is at whoever signs people in; nobody sets it by hand. */
+  readonly external: ExternalIdentity | null;
+}
+
+export interface ExternalIdentity {
+  readonly issuer: string;
+  readonly subject: string;
+}
+
+export interface GroupRecord extends OwnerRecord, UserGroupSettings {}
+
+export type OwnerCreationResult<Item> =
+  | { readonly outcome: "created"; readonly owner: Item }
+  /** There is no such organization. */
+  | { readonly outcome: "not_found" }
+  /** The organization has as many as it may. */
+  | { readonly outcome: "full" }
+  | GroupMissing;
+
+/** The group that it should be in is not there, or was deleted. */
+interface GroupMissing {
+  readonly outcome: "group_missing";
+}
+
+export type OwnerChangeResult<Item> = ChangeResult<Item> | GroupMissing;
+
+/**
+ * Which are listed: without a search in the order of their creation, else in that of the texts they are found by.
+ */
+export interface OwnerFilter {
+  readonly search: string | null;
+  /** Users of this group alone. */
+  readonly groupId: string | null;
+}
+
+/**
+ * `audit`: the entry of the audit log, written in the step that makes the change and only when it is made. Whoever is
+ * deleted can be got, see `deletedAtMs`, and is not listed.
+ */
+export interface OwnerStore {
+  createUser(
+    organizationId: string,
+    settings: UserSettings,
+    audit?: (record: UserRecord) => AuditInput,
+  ): Promise<OwnerCreationResult<UserRecord>>;
+  getUser(organizationId: string, userId: string): Promise<UserRecord | null>;
+  /** `next` of a page is an id, or of a search what only the same search takes. Looks through a bounded number. */
+  listUsers(organizationId: string, filter: OwnerFilter, page: PageInput): Promise<Page<UserRecord>>;
+  /** Two steps. @param expectedVersion Null: whatever it is. */
+  changeUser(
+    organizationId: string,
+    userId: string,
+    changes: Partial<UserSettings>,
+    expectedVersion: number | null,
+    audit?: AuditInput | null,
+  ): Promise<OwnerChangeResult<UserRecord>>;
+  /** Its keys go on without it. Two steps. */
+  deleteUser(
+    organizationId: string,
+    userId: string,
+    expectedVersion: number | null,
+    audit?: AuditInput | null,
+  ): Promise<ChangeResult<UserRecord>>;
+  createGroup(
+    organizationId: string,
+    settings: UserGroupSettings,
+    audit?: (record: GroupRecord) => AuditInput,
+  ): Promise<OwnerCreationResult<GroupRecord>>;
+  getGroup(organizationId: string, groupId: string): Promise<GroupRecord | null>;
+  /** As of users; a group is in no group. */
+  listGroups(organizationId: string, filter: OwnerFilter, page: PageInput): Promise<Page<GroupRecord>>;
+  /** Two steps. @param expectedVersion Null: whatever it is. */
+  changeGroup(
+    organizationId: string,
+    groupId: string,
+    changes: Partial<UserGroupSettings>,
+    expectedVersion: number | null,
+    audit?: AuditInput | null,
+  ): Promise<OwnerChangeResult<GroupRecord>>;
+  /** Its users and keys go on without it. Two steps. */
+  deleteGroup(
+    organizationId: string,
+    groupId: string,
+    expectedVersion: number | null,
+    audit?: AuditInput | null,
+  ): Promise<ChangeResult<GroupRecord>>;
+}
