@@ -2,12 +2,14 @@
 import {
   amountOrNull,
   flag,
+  groupIdOrNull,
   lineOrNull,
   modelsOrNull,
   name,
   rate,
   tagsOrNull,
   timeOrNull,
+  userIdOrNull,
   wholeNumberOrNull,
 } from "./kinds.ts";
 import { defineSettings, type RecordOf } from "./setting.ts";
@@ -124,6 +126,31 @@ export const KEY_SETTINGS = defineSettings({
       },
       label: "expires",
       none: "never",
+    },
+  },
+  userId: {
+    apiName: "user_id",
+    field: "user_id",
+    kind: userIdOrNull(),
+    default: null,
+    description: "The user that the key belongs to; null: none. A user that was deleted reads as null.",
+    label: "User",
+    hint: "Whose key it is. Empty: nobody's.",
+    cli: {
+      option: { flags: "--user <user>", help: "user that it belongs to, by id, name or mail, or none" },
+    },
+  },
+  groupId: {
+    apiName: "group_id",
+    field: "group_id",
+    kind: groupIdOrNull(),
+    default: null,
+    description:
+      "The group that the key's requests count to; null: its user's, if any. A group that was deleted reads as null.",
+    label: "Group",
+    hint: "Whose requests they are. Empty: the group of its user, if any.",
+    cli: {
+      option: { flags: "--group <group>", help: "group that its requests count to, by id or name, or none" },
     },
   },
   note: {

@@ -28,6 +28,7 @@ const MAX_ID_CHARACTERS = 256;
 const MAX_EMAILS = 20;
 const MAX_EMAIL_CHARACTERS = 254;
 const GROUP_ID = /^group_[0-9a-f-]{36}$/;
+const USER_ID = /^user_[0-9a-f-]{36}$/;
 
 /** What people call it. */
 export function name(): Kind<string> {
@@ -77,6 +78,13 @@ export function groupIdOrNull(): Kind<string | null> {
   const error = "expected the id of a group of this organization, or null for none";
   const input = z.string({ error }).regex(GROUP_ID, { error }).nullable();
   return textOrNull({ notation: "groupId", values: "a group's id, or null", input });
+}
+
+/** The same of a user. */
+export function userIdOrNull(): Kind<string | null> {
+  const error = "expected the id of a user of this organization, or null for none";
+  const input = z.string({ error }).regex(USER_ID, { error }).nullable();
+  return textOrNull({ notation: "userId", values: "a user's id, or null", input });
 }
 
 /** A billing currency. */

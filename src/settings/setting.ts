@@ -20,6 +20,7 @@ export type Notation =
   | "emails"
   | "webhook"
   | "webhooks"
+  | "userId"
   | "groupId"
   | "group";
 

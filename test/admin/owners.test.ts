@@ -48,12 +48,15 @@ describe("POST …/users and …/groups", () => {
       group: { id: group["id"], name: "Research" },
     });
     expect(await admin.ok("GET", `${pathOf("users")}/${String(user["id"])}`)).toEqual(user);
-    expect(await admin.ok("GET", `${pathOf("groups")}/${String(group["id"])}`)).toEqual(group);
+    expect(await admin.ok("GET", `${pathOf("groups")}/${String(group["id"])}`)).toEqual({
+      ...group,
+      user_count: 1,
+    });
   });
 
   it("makes them of a name alone", async () => {
     const plain = await admin.ok("POST", pathOf("users"), { body: { name: "ci" } });
-    const nothing = { email: null, group_id: null, group: null, note: null, disabled: false };
+    const nothing = { email: null, group_id: null, group: null, note: null, disabled: false, key_count: 0 };
     expect(plain).toMatchObject({ name: "ci", ...nothing });
     expect(await admin.ok("POST", pathOf("groups"), { body: { name: "ops" } })).toMatchObject({
       note: null,

@@ -93,7 +93,7 @@ describe("users and groups", () => {
     const other = await createTestOrganization(test.store);
     const strange = await addGroup(other.id);
     const gone = await addGroup(id);
-    await test.store.deleteGroup(id, gone.id, null);
+    await test.store.deleteGroup(id, gone.id, "keep", null);
     const user = await addUser(id);
     for (const groupId of [strange.id, gone.id, createId("group", 1), "group_1} evil"]) {
       expect(await test.store.createUser(id, { ...USER, groupId })).toEqual({ outcome: "group_missing" });
@@ -111,9 +111,9 @@ describe("users and groups", () => {
     await test.store.changeUser(id, userId, { name: "Bob" }, 9, entry("never"));
     await test.store.changeUser(id, userId, { groupId: createId("group", 1) }, null, entry("never"));
     await test.store.changeUser(id, userId, { name: "Bob" }, 1, entry("changed"));
-    await test.store.deleteUser(id, userId, 1, entry("never"));
-    await test.store.deleteUser(id, userId, 2, entry("deleted"));
-    await test.store.deleteUser(id, userId, null, entry("never"));
+    await test.store.deleteUser(id, userId, "keep", 1, entry("never"));
+    await test.store.deleteUser(id, userId, "keep", 2, entry("deleted"));
+    await test.store.deleteUser(id, userId, "keep", null, entry("never"));
     const { items } = await test.store.listAuditEntries(id, FIRST);
     expect(items.map(({ target }) => target.name)).toEqual(["deleted", "changed", "made"]);
   });
@@ -167,7 +167,7 @@ describe("a user or group that was deleted", () => {
     const { id } = await createTestOrganization(test.store);
     const group = await addGroup(id);
     const user = await addUser(id, { email: "ann@example.com", groupId: group.id });
-    const result = await test.store.deleteUser(id, user.id, null);
+    const result = await test.store.deleteUser(id, user.id, "keep", null);
     expect(result).toMatchObject({ outcome: "changed", before: user, after: { version: 2 } });
     expect(await listNames(id, {})).toEqual([]);
     expect(await listNames(id, { groupId: group.id })).toEqual([]);
@@ -176,7 +176,7 @@ describe("a user or group that was deleted", () => {
     expect(await test.client.exists(ownerTextsKey(id, "user"))).toBe(0);
     expect(await test.store.getUser(id, user.id)).toMatchObject({ name: "Ann Smith", version: 2 });
     expect(await test.client.pttl(ownerKey(id, "user", user.id))).toBeGreaterThan(13 * 28 * 86_400_000);
-    expect(await test.store.deleteUser(id, user.id, null)).toEqual({ outcome: "not_found" });
+    expect(await test.store.deleteUser(id, user.id, "keep", null)).toEqual({ outcome: "not_found" });
     expect(await test.store.changeUser(id, user.id, { name: "b" }, null)).toEqual({ outcome: "not_found" });
   });
 
@@ -184,7 +184,7 @@ describe("a user or group that was deleted", () => {
     const { id } = await createTestOrganization(test.store);
     const group = await addGroup(id);
     const user = await addUser(id, { groupId: group.id });
-    await test.store.deleteGroup(id, group.id, null);
+    await test.store.deleteGroup(id, group.id, "keep", null);
     expect(await test.store.getUser(id, user.id)).toEqual(user);
     expect(await test.store.listGroups(id, ALL, FIRST)).toEqual({ items: [], next: null });
     expect(await test.store.changeUser(id, user.id, { groupId: null }, null)).toMatchObject({
@@ -249,7 +249,7 @@ describe("a list of users", () => {
     for (const name of ["ann 1", "ann 2", "ann 3"]) await addUser(id, { name });
     const search = { ...ALL, search: "ann" };
     const first = await test.store.listUsers(id, search, { limit: 2, after: null });
-    await test.store.deleteUser(id, first.items[1]?.id ?? "", null);
+    await test.store.deleteUser(id, first.items[1]?.id ?? "", "keep", null);
     const second = await test.store.listUsers(id, search, { limit: 2, after: first.next });
     expect(second.items.map(({ name }) => name)).toEqual(["ann 3"]);
     expect(second.next).toBeNull();
@@ -294,7 +294,7 @@ describe("an organization with as many groups as it may have", () => {
     expect(results.filter(({ outcome }) => outcome === "created")).toHaveLength(1_000);
     expect(results.filter(({ outcome }) => outcome === "full")).toHaveLength(20);
     const [one] = (await test.store.listGroups(id, ALL, FIRST)).items;
-    await test.store.deleteGroup(id, one?.id ?? "", null);
+    await test.store.deleteGroup(id, one?.id ?? "", "keep", null);
     expect((await test.store.createGroup(id, GROUP)).outcome).toBe("created");
     expect((await test.store.createGroup(id, GROUP)).outcome).toBe("full");
   });

@@ -6,6 +6,9 @@ import { describeSettings } from "../../settings/table.ts";
 import type { AuditFields } from "../../store/types/audit.ts";
 import type { KeyRecord } from "../../store/types/management.ts";
 import type { BucketFill } from "../../store/types/reporting.ts";
+import { formatReference, type NamedOwners } from "./named-owners.ts";
+import { describeChange } from "./record-change.ts";
+import type { ApiCall } from "./route.ts";
 
 /** What a key has spent in a month, microcents, and what its bucket holds now. */
 export interface KeyFigures {
@@ -14,11 +17,20 @@ export interface KeyFigures {
   readonly timeMs: number;
   readonly spentMicrocents: bigint;
   readonly bucket: BucketFill;
+  /** Whose it is, of those that are there. */
+  readonly owners: NamedOwners;
 }
 
 /** What a person has set, in the words of the API. */
 export function describeKey(record: KeyRecord) {
   return describeSettings(KEY_SETTINGS, record) satisfies AuditFields;
+}
+
+/** What the audit log says of its end. */
+export function describeKeyDeletion(record: KeyRecord, call: Pick<ApiCall, "principal" | "requestId">) {
+  const { id, name } = record;
+  const target = { type: "key", id, name };
+  return describeChange({ action: "key.deleted", target, before: describeKey(record), after: null }, call);
 }
 
 /** A key as the API shows it. The key itself is not kept, so it is not here. */
@@ -28,6 +40,10 @@ export function formatKey(record: KeyRecord, figures: KeyFigures) {
     organization_id: record.organizationId,
     display: record.display,
     ...describeKey(record),
+    user_id: figures.owners.user?.id ?? null,
+    group_id: figures.owners.ownGroup?.id ?? null,
+    user: formatReference(figures.owners.user),
+    group: formatReference(figures.owners.group),
     former_key_until: formatTimeOrNull(record.formerKeyUntilMs),
     state: keyStateOf(record, figures.spentMicrocents, figures.timeMs),
     created_at: new Date(record.createdAtMs).toISOString(),

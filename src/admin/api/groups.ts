@@ -2,13 +2,20 @@
 import { USER_GROUP_SETTINGS } from "../../settings/user-group.ts";
 import { convertSettings, defaultsOf, describeSettings } from "../../settings/table.ts";
 import type { AuditFields } from "../../store/types/audit.ts";
-import type { GroupRecord } from "../../store/types/owners.ts";
+import type { GroupRecord, OwnedCounts } from "../../store/types/owners.ts";
 import { AdminError } from "../admin-error.ts";
-import { expectVersion, formatETag } from "../http/etag.ts";
-import { group, groupChange, groupCreation, groupPage, groupQuery } from "../schemas/owner.ts";
+import { formatETag } from "../http/etag.ts";
+import {
+  group,
+  groupChange,
+  groupCreation,
+  groupPage,
+  groupQuery,
+  ownerDeletionQuery,
+} from "../schemas/owner.ts";
 import { changeCurrent } from "./change-current.ts";
 import { answerList } from "./list-answer.ts";
-import { parseOwnerList, refuseMore } from "./owners.ts";
+import { deleteOwner, parseOwnerList, refuseMore } from "./owners.ts";
 import { describeChange, describeUpdate } from "./record-change.ts";
 import { defineOrganizationRoute } from "./route.ts";
 import type { ApiAnswer, ApiServices, OrganizationCall } from "./route.ts";
@@ -32,7 +39,7 @@ const create = defineOrganizationRoute({
     );
     if (result.outcome === "full") throw refuseMore("group");
     if (result.outcome !== "created") throw new AdminError("organization_not_found");
-    const answer = answerOne(result.owner);
+    const answer = await answerOne(result.owner, store);
     const location = `/api/organizations/${organization.id}/groups/${result.owner.id}`;
     return { ...answer, status: 201, headers: { ...answer.headers, location } };
   },
@@ -47,7 +54,8 @@ const list = defineOrganizationRoute({
   answers: { 200: groupPage },
   handleInOrganization: async ({ organization: { id }, query }, { store }) => {
     const { filter, page } = parseOwnerList("group", query);
-    return answerList(await store.listGroups(id, filter, page), format);
+    const { items, next } = await store.listGroups(id, filter, page);
+    return answerList({ items: await formatAll(items, id, store), next }, (item) => item);
   },
 });
 
@@ -57,7 +65,7 @@ const show = defineOrganizationRoute({
   operationId: "getGroup",
   summary: "One group.",
   answers: { 200: group },
-  handleInOrganization: async (call, services) => answerOne(await requireOne(call, services)),
+  handleInOrganization: async (call, services) => answerOne(await requireOne(call, services), services.store),
 });
 
 const change = defineOrganizationRoute({
@@ -72,7 +80,7 @@ const change = defineOrganizationRoute({
     const changes = convertSettings(USER_GROUP_SETTINGS, call.body, null);
     const first = await requireOne(call, services);
     return changeCurrent(first, call.ifMatch, async (current, expectedVersion) => {
-      if (Object.keys(changes).length === 0) return answerOne(current);
+      if (Object.keys(changes).length === 0) return answerOne(current, services.store);
       const after = { ...current, ...changes };
       const entry = describeUpdate(
         { ...describeTarget("group.updated", after), before: describe(current), after: describe(after) },
@@ -82,7 +90,7 @@ const change = defineOrganizationRoute({
       const result = await services.store.changeGroup(organizationId, id, changes, expectedVersion, entry);
       if (result.outcome === "version_conflict") return result;
       if (result.outcome !== "changed") throw new AdminError("group_not_found");
-      return answerOne(result.after);
+      return answerOne(result.after, services.store);
     });
   },
 });
@@ -91,7 +99,9 @@ const remove = defineOrganizationRoute({
   method: "DELETE",
   path: ONE,
   operationId: "deleteGroup",
-  summary: "Deletes a group. Its users and keys go on without it; what it has spent stays in the usage.",
+  summary:
+    "Deletes a group. Its users go on without it, its keys too, or they go with it; what was spent stays in the usage.",
+  query: ownerDeletionQuery,
   usesIfMatch: true,
   answers: { 204: null },
   handleInOrganization: async (call, services) => {
@@ -100,14 +110,10 @@ const remove = defineOrganizationRoute({
       { ...describeTarget("group.deleted", current), before: describe(current), after: null },
       call,
     );
-    const expectedVersion = expectVersion(call.ifMatch, current.version);
     const { organizationId, id } = current;
-    const result = await services.store.deleteGroup(organizationId, id, expectedVersion, entry);
-    if (result.outcome === "not_found") throw new AdminError("group_not_found");
-    if (result.outcome === "version_conflict") {
-      throw new AdminError("version_conflict", { headers: { etag: formatETag(result.current.version) } });
-    }
-    return { status: 204 };
+    return deleteOwner(call, services, current, "group", (keys, expectedVersion) =>
+      services.store.deleteGroup(organizationId, id, keys, expectedVersion, entry),
+    );
   },
 });
 
@@ -121,15 +127,30 @@ async function requireOne(
   return record;
 }
 
-function answerOne(record: GroupRecord): ApiAnswer {
-  return { status: 200, body: format(record), headers: { etag: formatETag(record.version) } };
+async function answerOne(record: GroupRecord, store: ApiServices["store"]): Promise<ApiAnswer> {
+  const [body = {}] = await formatAll([record], record.organizationId, store);
+  return { status: 200, body, headers: { etag: formatETag(record.version) } };
 }
 
-function format(record: GroupRecord) {
+async function formatAll(
+  records: readonly GroupRecord[],
+  organizationId: string,
+  store: ApiServices["store"],
+): Promise<object[]> {
+  const ids = records.map(({ id }) => id);
+  const counts = await store.countOwned(organizationId, "group", ids);
+  return records.map((record, position) => format(record, counts[position] ?? NOTHING));
+}
+
+const NOTHING: OwnedCounts = { keys: 0, users: 0 };
+
+function format(record: GroupRecord, { keys, users }: OwnedCounts) {
   return {
     id: record.id,
     organization_id: record.organizationId,
     ...describe(record),
+    user_count: users,
+    key_count: keys,
     created_at: new Date(record.createdAtMs).toISOString(),
   };
 }

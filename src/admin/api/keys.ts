@@ -5,19 +5,19 @@ import { monthAt } from "../../calendar.ts";
 import type { ChangeResult, KeyRecord } from "../../store/types/management.ts";
 import { AdminError } from "../admin-error.ts";
 import { expectVersion, formatETag } from "../http/etag.ts";
-import { key, keyChange, keyCreation, keyPage, keyWithSecret } from "../schemas/key.ts";
-import { pageQuery } from "../schemas/page.ts";
+import { key, keyChange, keyCreation, keyPage, keyQuery, keyWithSecret } from "../schemas/key.ts";
 import { changeCurrent } from "./change-current.ts";
-import { describeKey, formatKey, type KeyFigures } from "./format-key.ts";
+import { describeKey, describeKeyDeletion, formatKey, type KeyFigures } from "./format-key.ts";
 import { convertKeyChange, createKeySettings, requireUsableSettings } from "./key-settings.ts";
 import { answerList, parsePage } from "./list-answer.ts";
+import { type NamedOwners, readNamedOwners } from "./named-owners.ts";
+import { requireOwners, withOwners } from "./owners.ts";
 import { describeChange, describeUpdate } from "./record-change.ts";
 import { defineOrganizationRoute } from "./route.ts";
 import type { ApiAnswer, ApiServices, OrganizationCall } from "./route.ts";
 
 const PATH = "/api/organizations/{organization}/keys";
 const ONE = `${PATH}/{key}`;
-const KEY_ID = /^key_[0-9a-f-]{36}$/;
 
 const create = defineOrganizationRoute({
   method: "POST",
@@ -28,21 +28,23 @@ const create = defineOrganizationRoute({
   answers: { 201: keyWithSecret },
   handleInOrganization: async (call, services) => {
     const { organization, body } = call;
-    requireUsableSettings(body, services.catalog(), await services.store.timeMs());
+    const { store } = services;
+    requireUsableSettings(body, services.catalog(), await store.timeMs());
+    const settings = createKeySettings(body, organization.keyDefaults);
+    // Read before: once the secret is made, nothing may keep it from its answer.
+    const ownersOf = await readNamedOwners(store, organization.id, [settings]);
     const secret = createKey();
-    const record = await services.store.createKey(
-      organization.id,
-      createKeySettings(body, organization.keyDefaults),
-      { hash: hashKey(secret), display: displayKey(secret) },
-      (made) =>
+    const hashed = { hash: hashKey(secret), display: displayKey(secret) };
+    const record = await withOwners(
+      store.createKey(organization.id, settings, hashed, (made) =>
         describeChange(
           { ...describeTarget("key.created", made), before: null, after: describeKey(made) },
           call,
         ),
+      ),
     );
     if (record === null) throw new AdminError("organization_not_found");
-    // Not read: once the secret is made, nothing may keep it from its answer.
-    const figures = newFigures(record, record.createdAtMs);
+    const figures = newFigures(record, record.createdAtMs, ownersOf(settings));
     return {
       status: 201,
       body: { ...formatKey(record, figures), key: secret },
@@ -59,10 +61,16 @@ const list = defineOrganizationRoute({
   path: PATH,
   operationId: "listKeys",
   summary: "The keys, in the order of their creation, with what they have spent this month.",
-  query: pageQuery(KEY_ID),
+  query: keyQuery,
   answers: { 200: keyPage },
   handleInOrganization: async ({ organization, query }, { store }) => {
-    const page = await store.listKeys(organization.id, parsePage(query));
+    await requireOwners(store, organization.id, query);
+    const { user_id: userId, group_id: groupId } = query;
+    const owners = {
+      ...(userId === undefined ? {} : { userId }),
+      ...(groupId === undefined ? {} : { groupId }),
+    };
+    const page = await store.listKeys(organization.id, parsePage(query), owners);
     const figuresOf = await readFigures(organization.id, page.items, store);
     return answerList(page, (item) => formatKey(item, figuresOf(item)));
   },
@@ -96,7 +104,7 @@ const change = defineOrganizationRoute({
         { ...describeTarget("key.updated", after), before: describeKey(current), after: describeKey(after) },
         call,
       );
-      const result = await store.changeKey(referenceOf(current), changes, expectedVersion, entry);
+      const result = await withOwners(store.changeKey(referenceOf(current), changes, expectedVersion, entry));
       if (result.outcome === "version_conflict") return result;
       return answerOne(requireChanged(result).after, services);
     });
@@ -113,10 +121,7 @@ const remove = defineOrganizationRoute({
   handleInOrganization: async (call, services) => {
     const current = await requireKey(call, services);
     expectVersion(call.ifMatch, current.version);
-    const entry = describeChange(
-      { ...describeTarget("key.deleted", current), before: describeKey(current), after: null },
-      call,
-    );
+    const entry = describeKeyDeletion(current, call);
     requireChanged(await services.store.deleteKey(referenceOf(current), entry));
     return { status: 204 };
   },
@@ -160,22 +165,23 @@ async function readFigures(
   store: ApiServices["store"],
 ): Promise<(record: KeyRecord) => KeyFigures> {
   const ids = records.map(({ id }) => id);
-  const [spend, buckets] = await Promise.all([
+  const [spend, buckets, ownersOf] = await Promise.all([
     store.readSpend(organizationId, null, ids),
     store.readBuckets(organizationId, ids),
+    readNamedOwners(store, organizationId, records),
   ]);
   return (record) => {
-    const unused = newFigures(record, spend.timeMs);
+    const unused = newFigures(record, spend.timeMs, ownersOf(record));
     const spentMicrocents = spend.keyMicrocents.get(record.id) ?? 0n;
     return { ...unused, spentMicrocents, bucket: buckets.get(record.id) ?? unused.bucket };
   };
 }
 
 /** Nothing is spent yet, and the bucket is full. */
-function newFigures(record: KeyRecord, timeMs: number): KeyFigures {
+function newFigures(record: KeyRecord, timeMs: number, owners: NamedOwners): KeyFigures {
   const capacity = bucketCapacity(record.requestsPerMinute);
   const month = monthAt(timeMs).name;
-  return { month, timeMs, spentMicrocents: 0n, bucket: { remaining: capacity, capacity } };
+  return { month, timeMs, spentMicrocents: 0n, bucket: { remaining: capacity, capacity }, owners };
 }
 
 export function referenceOf(record: KeyRecord): { organizationId: string; keyId: string } {

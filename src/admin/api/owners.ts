@@ -1,12 +1,22 @@
 /** What the calls about users and those about groups share. */
 import { isSearchCursor } from "../../store/management/owner-search.ts";
 import { isId } from "../../store/ids.ts";
-import { type GroupRecord, MOST_OWNERS, type OwnerFilter, type OwnerKind } from "../../store/types/owners.ts";
+import { MissingOwnerError } from "../../store/management/missing-owner.ts";
+import { MOST_OWNERS, type OwnerKind } from "../../store/types/owner-kinds.ts";
+import type {
+  KeysOfDeleted,
+  OwnerDeletionResult,
+  OwnerFilter,
+  OwnerRecord,
+} from "../../store/types/owners.ts";
 import type { PageInput } from "../../store/types/page.ts";
 import type { Store } from "../../store/types.ts";
 import { AdminError, invalidField } from "../admin-error.ts";
 import { AFTER_EXPECTATION, type PageQuery } from "../schemas/page.ts";
+import { expectVersion, formatETag } from "../http/etag.ts";
+import { describeKeyDeletion } from "./format-key.ts";
 import { parsePage } from "./list-answer.ts";
+import type { ApiAnswer, ApiServices, OrganizationCall } from "./route.ts";
 
 interface ListQuery extends PageQuery {
   readonly search?: string | undefined;
@@ -26,20 +36,32 @@ export function parseOwnerList(
   return { filter: { search, groupId }, page };
 }
 
-/** @throws AdminError 400 where the organization has no group of this id. */
-export async function requireGroup(
-  { getGroup }: Pick<Store, "getGroup">,
+/** @throws AdminError 400 where a list is asked for of a user or group that the organization does not have. */
+export async function requireOwners(
+  { getUser, getGroup }: Pick<Store, "getUser" | "getGroup">,
   organizationId: string,
-  groupId: string | null | undefined,
+  { user_id: userId, group_id: groupId }: { user_id?: string | undefined; group_id?: string | undefined },
 ): Promise<void> {
-  if (groupId === null || groupId === undefined) return;
-  const record = await getGroup(organizationId, groupId);
-  if (record === null || record.deletedAtMs !== null) throw refuseGroup();
+  const [user, group] = await Promise.all([
+    userId === undefined ? null : getUser(organizationId, userId),
+    groupId === undefined ? null : getGroup(organizationId, groupId),
+  ]);
+  if (userId !== undefined && user?.deletedAtMs !== null) throw refuseOwner("user");
+  if (groupId !== undefined && group?.deletedAtMs !== null) throw refuseOwner("group");
 }
 
 /** 400: it is not there, was deleted or is another organization's. */
-export function refuseGroup(): AdminError {
-  return invalidField("group_id", "there is no such group in this organization");
+export function refuseOwner(kind: OwnerKind): AdminError {
+  return invalidField(`${kind}_id`, `there is no such ${kind} in this organization`);
+}
+
+/** A change of a key. @throws AdminError 400 where its user or group is not there. */
+export async function withOwners<Answer>(change: Promise<Answer>): Promise<Answer> {
+  try {
+    return await change;
+  } catch (thrown) {
+    throw thrown instanceof MissingOwnerError ? refuseOwner(thrown.kind) : thrown;
+  }
 }
 
 /** 409: there are as many as there may be. */
@@ -48,14 +70,35 @@ export function refuseMore(kind: OwnerKind): AdminError {
   return new AdminError("organization_full", { message });
 }
 
-/** Id → the group, of those that are there. Each is read once. */
-export async function readGroups(
-  { getGroup }: Pick<Store, "getGroup">,
-  organizationId: string,
-  groupIds: readonly (string | null)[],
-): Promise<ReadonlyMap<string, GroupRecord>> {
-  const ids = [...new Set(groupIds)].filter((id) => id !== null);
-  const records = await Promise.all(ids.map((id) => getGroup(organizationId, id)));
-  const there = records.filter((record) => record?.deletedAtMs === null);
-  return new Map(there.flatMap((record) => (record === null ? [] : [[record.id, record] as const])));
+/** The same delete again behind keys that somebody has made meanwhile. */
+const DELETION_ATTEMPTS = 5;
+
+/**
+ * Deletes a user or group, and before it its keys where that is asked for: a call that broke off is repeated.
+ * @param remove Deletes it alone.
+ * @throws AdminError 404, 409, 412.
+ */
+export async function deleteOwner<Item extends OwnerRecord>(
+  call: OrganizationCall<{ readonly keys?: "keep" | "delete" | undefined }>,
+  { store }: Pick<ApiServices, "store">,
+  current: Item,
+  kind: OwnerKind,
+  remove: (keys: KeysOfDeleted, expectedVersion: number | null) => Promise<OwnerDeletionResult<Item>>,
+): Promise<ApiAnswer> {
+  const expectedVersion = expectVersion(call.ifMatch, current.version);
+  const isWithKeys = call.query.keys === "delete";
+  for (let attempt = 1; attempt <= DELETION_ATTEMPTS; attempt += 1) {
+    if (isWithKeys) {
+      await store.deleteKeysOf(current.organizationId, kind, current.id, (key) =>
+        describeKeyDeletion(key, call),
+      );
+    }
+    const result = await remove(isWithKeys ? "none" : "keep", expectedVersion);
+    if (result.outcome === "not_found") throw new AdminError(`${kind}_not_found`);
+    if (result.outcome === "version_conflict") {
+      throw new AdminError("version_conflict", { headers: { etag: formatETag(result.current.version) } });
+    }
+    if (result.outcome === "changed") return { status: 204 };
+  }
+  throw new AdminError("change_conflict");
 }

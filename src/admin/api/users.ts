@@ -2,13 +2,14 @@
 import { USER_SETTINGS } from "../../settings/user.ts";
 import { convertSettings, defaultsOf, describeSettings } from "../../settings/table.ts";
 import type { AuditFields } from "../../store/types/audit.ts";
-import type { GroupRecord, UserRecord } from "../../store/types/owners.ts";
+import type { OwnedCounts, UserRecord } from "../../store/types/owners.ts";
 import { AdminError } from "../admin-error.ts";
-import { expectVersion, formatETag } from "../http/etag.ts";
-import { user, userChange, userCreation, userPage, userQuery } from "../schemas/owner.ts";
+import { formatETag } from "../http/etag.ts";
+import { ownerDeletionQuery, user, userChange, userCreation, userPage, userQuery } from "../schemas/owner.ts";
 import { changeCurrent } from "./change-current.ts";
 import { answerList } from "./list-answer.ts";
-import { parseOwnerList, readGroups, refuseGroup, refuseMore, requireGroup } from "./owners.ts";
+import { formatReference, type NamedOwners, readNamedOwners } from "./named-owners.ts";
+import { deleteOwner, parseOwnerList, refuseMore, refuseOwner, requireOwners } from "./owners.ts";
 import { describeChange, describeUpdate } from "./record-change.ts";
 import { defineOrganizationRoute } from "./route.ts";
 import type { ApiAnswer, ApiServices, OrganizationCall } from "./route.ts";
@@ -32,7 +33,7 @@ const create = defineOrganizationRoute({
     );
     if (result.outcome === "not_found") throw new AdminError("organization_not_found");
     if (result.outcome === "full") throw refuseMore("user");
-    if (result.outcome === "group_missing") throw refuseGroup();
+    if (result.outcome === "group_missing") throw refuseOwner("group");
     const answer = await answerOne(result.owner, services);
     const location = `/api/organizations/${organization.id}/users/${result.owner.id}`;
     return { ...answer, status: 201, headers: { ...answer.headers, location } };
@@ -47,15 +48,10 @@ const list = defineOrganizationRoute({
   query: userQuery,
   answers: { 200: userPage },
   handleInOrganization: async ({ organization: { id }, query }, { store }) => {
-    await requireGroup(store, id, query.group_id);
+    await requireOwners(store, id, query);
     const { filter, page } = parseOwnerList("user", query);
-    const found = await store.listUsers(id, filter, page);
-    const groups = await readGroups(
-      store,
-      id,
-      found.items.map(({ groupId }) => groupId),
-    );
-    return answerList(found, (item) => format(item, groups));
+    const { items, next } = await store.listUsers(id, filter, page);
+    return answerList({ items: await formatAll(items, id, store), next }, (item) => item);
   },
 });
 
@@ -90,7 +86,7 @@ const change = defineOrganizationRoute({
       const result = await services.store.changeUser(organizationId, id, changes, expectedVersion, entry);
       if (result.outcome === "version_conflict") return result;
       if (result.outcome === "not_found") throw new AdminError("user_not_found");
-      if (result.outcome === "group_missing") throw refuseGroup();
+      if (result.outcome === "group_missing") throw refuseOwner("group");
       return answerOne(result.after, services);
     });
   },
@@ -100,7 +96,8 @@ const remove = defineOrganizationRoute({
   method: "DELETE",
   path: ONE,
   operationId: "deleteUser",
-  summary: "Deletes a user. Its keys go on without it; what it has spent stays in the usage.",
+  summary: "Deletes a user. Its keys go on without it, or go too; what was spent stays in the usage.",
+  query: ownerDeletionQuery,
   usesIfMatch: true,
   answers: { 204: null },
   handleInOrganization: async (call, services) => {
@@ -109,14 +106,10 @@ const remove = defineOrganizationRoute({
       { ...describeTarget("user.deleted", current), before: describe(current), after: null },
       call,
     );
-    const expectedVersion = expectVersion(call.ifMatch, current.version);
     const { organizationId, id } = current;
-    const result = await services.store.deleteUser(organizationId, id, expectedVersion, entry);
-    if (result.outcome === "not_found") throw new AdminError("user_not_found");
-    if (result.outcome === "version_conflict") {
-      throw new AdminError("version_conflict", { headers: { etag: formatETag(result.current.version) } });
-    }
-    return { status: 204 };
+    return deleteOwner(call, services, current, "user", (keys, expectedVersion) =>
+      services.store.deleteUser(organizationId, id, keys, expectedVersion, entry),
+    );
   },
 });
 
@@ -131,20 +124,37 @@ async function requireUser(
 }
 
 async function answerOne(record: UserRecord, { store }: ApiServices): Promise<ApiAnswer> {
-  const groups = await readGroups(store, record.organizationId, [record.groupId]);
-  return { status: 200, body: format(record, groups), headers: { etag: formatETag(record.version) } };
+  const [body = {}] = await formatAll([record], record.organizationId, store);
+  return { status: 200, body, headers: { etag: formatETag(record.version) } };
 }
 
-/** @param groups Those that are there, by id. */
-function format(record: UserRecord, groups: ReadonlyMap<string, GroupRecord>) {
-  const group = groups.get(record.groupId ?? "") ?? null;
+async function formatAll(
+  records: readonly UserRecord[],
+  organizationId: string,
+  store: ApiServices["store"],
+): Promise<object[]> {
+  const ids = records.map(({ id }) => id);
+  const inGroups = records.map(({ groupId }) => ({ groupId }));
+  const [counts, ownersOf] = await Promise.all([
+    store.countOwned(organizationId, "user", ids),
+    readNamedOwners(store, organizationId, inGroups),
+  ]);
+  return records.map((record, position) =>
+    format(record, ownersOf({ groupId: record.groupId }), counts[position] ?? NO_KEYS),
+  );
+}
+
+const NO_KEYS: OwnedCounts = { keys: 0, users: 0 };
+
+function format(record: UserRecord, { ownGroup }: NamedOwners, { keys }: OwnedCounts) {
   return {
     id: record.id,
     organization_id: record.organizationId,
     ...describe(record),
-    group_id: group === null ? null : group.id,
-    group: group === null ? null : { id: group.id, name: group.name },
+    group_id: ownGroup?.id ?? null,
+    group: formatReference(ownGroup),
     external: record.external,
+    key_count: keys,
     created_at: new Date(record.createdAtMs).toISOString(),
   };
 }

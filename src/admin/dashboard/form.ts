@@ -53,6 +53,7 @@ function readField(form: FormValues, path: string, kind: FieldKind): unknown {
     case "text":
       return text;
     case "line":
+    case "userId":
     case "groupId":
     case "model":
       return text === "" ? null : text;

@@ -113,6 +113,7 @@ function textOf(notation: Notation, value: unknown): string | readonly string[] 
     case "model":
     case "whole":
     case "rate":
+    case "userId":
     case "groupId":
     case "webhooks":
     case "group":

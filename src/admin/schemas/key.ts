@@ -1,10 +1,11 @@
 import * as z from "zod";
-import { timestamp, whole } from "../../settings/input-schemas.ts";
+import { record, timestamp, whole } from "../../settings/input-schemas.ts";
 import { KEY_SETTINGS } from "../../settings/key.ts";
 import { answerShape, changeShape, creationShape } from "../../settings/table.ts";
 import { KEY_STATES } from "../../settings/state.ts";
 import { answer, input, month } from "./fields.ts";
-import { pageOf } from "./page.ts";
+import { groupIdFilter, ownerReference, userIdFilter } from "./owner.ts";
+import { pageFields, pageOf } from "./page.ts";
 
 /** 30 days. */
 const MAX_GRACE_SECONDS = 2_592_000;
@@ -26,6 +27,10 @@ const keyFields = {
   organization_id: z.string(),
   display: z.string().meta({ description: "What people recognise the key by.", examples: ["sk-igw-…a1B2"] }),
   ...answerShape(KEY_SETTINGS),
+  user: ownerReference().describe("The user of `user_id`, with its name."),
+  group: ownerReference().describe(
+    "The group that its requests count to, with its name: that of `group_id`, else its user's.",
+  ),
   former_key_until: timestamp()
     .nullable()
     .describe("Until then the key before the last rotation works too; null: it does not."),
@@ -47,6 +52,13 @@ export const key = answer("Key", keyFields);
 export const keyWithSecret = answer("KeyWithSecret", {
   ...keyFields,
   key: z.string().describe("The API key itself. It is never shown again."),
+});
+export const keyQuery = record({
+  ...pageFields(/^key_[0-9a-f-]{36}$/),
+  user_id: userIdFilter().describe(
+    "Only the keys of this user. A page with a `next` may hold fewer than `limit`.",
+  ),
+  group_id: groupIdFilter().describe("Only the keys whose own `group_id` this is."),
 });
 export const keyPage = pageOf("KeyPage", key);
 export const revocation = answer("Revocation", {

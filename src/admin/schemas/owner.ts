@@ -3,7 +3,7 @@ import { record, timestamp } from "../../settings/input-schemas.ts";
 import { answerShape, changeShape, creationShape } from "../../settings/table.ts";
 import { USER_GROUP_SETTINGS } from "../../settings/user-group.ts";
 import { USER_SETTINGS } from "../../settings/user.ts";
-import { answer, input, text } from "./fields.ts";
+import { answer, choice, count, input, text } from "./fields.ts";
 import { pageFields, pageOf } from "./page.ts";
 
 /** A list's `next` is an id, a search's the place in what is searched. */
@@ -11,29 +11,45 @@ const CURSOR = /^[A-Za-z0-9_-]{1,400}$/;
 
 const searchOf = (what: string) => text(100).optional().describe(what);
 
-const groupIdFilter = () =>
+export const groupIdFilter = () =>
   z
     .string()
     .regex(/^group_[0-9a-f-]{36}$/, { error: "expected the id of a group" })
     .optional();
 
+export const userIdFilter = () =>
+  z
+    .string()
+    .regex(/^user_[0-9a-f-]{36}$/, { error: "expected the id of a user" })
+    .optional();
+
+/** What becomes of the keys of whoever is deleted. */
+export const ownerDeletionQuery = record({
+  keys: choice(["keep", "delete"])
+    .optional()
+    .describe(
+      "`delete`: the keys that name it are deleted before it. Else, also left out, they go on without it.",
+    ),
+});
+
 export const userCreation = input("UserCreation", creationShape(USER_SETTINGS));
 export const userChange = input("UserChange", changeShape(USER_SETTINGS));
 
-const named = (id: string) =>
-  z.strictObject({ id: z.string().meta({ examples: [id] }), name: z.string() }).nullable();
+/** With its name, which its id alone does not say to people. */
+export const ownerReference = () => z.strictObject({ id: z.string(), name: z.string() }).nullable();
+
+const keyCount = () => count().describe("Keys that name it.");
 
 export const user = answer("User", {
   id: z.string().meta({ examples: ["user_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11"] }),
   organization_id: z.string(),
   ...answerShape(USER_SETTINGS),
-  group: named("group_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11").describe(
-    "The group of `group_id` with its name, as long as it is there.",
-  ),
+  group: ownerReference().describe("The group of `group_id`, with its name."),
   external: z
     .strictObject({ issuer: z.string(), subject: z.string() })
     .nullable()
     .describe("Who the user is at whoever signs people in; null: nobody. It is read here, and set nowhere."),
+  key_count: keyCount(),
   created_at: timestamp(),
 });
 
@@ -53,6 +69,8 @@ export const group = answer("Group", {
   id: z.string().meta({ examples: ["group_01934f6e-7d3a-7c1e-9a40-5f0c2b8d6e11"] }),
   organization_id: z.string(),
   ...answerShape(USER_GROUP_SETTINGS),
+  user_count: count().describe("Users in it."),
+  key_count: keyCount(),
   created_at: timestamp(),
 });
 

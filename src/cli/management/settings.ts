@@ -134,6 +134,7 @@ function formatSetting({ kind, cli }: Setting, value: unknown, currency: string)
     case "whole":
     case "rate":
     case "time":
+    case "userId":
     case "groupId":
     case "group":
       return formatValue(value, none);
@@ -174,6 +175,7 @@ function parserOf(row: Setting): ((text: string, before: unknown) => unknown) | 
     case "flag":
     case "webhook":
     case "webhooks":
+    case "userId":
     case "groupId":
     case "group":
       return null;

@@ -1,21 +1,30 @@
--- Writes the record of a new key and puts it on its organization's list, with its entry in the audit log.
+-- Writes the record of a new key and puts it on its organization's list and on those of its owners, with its entry in the
+-- audit log.
 --
 -- KEYS[1] organization        KEYS[2] key record      KEYS[3] list of the organization's keys
--- KEYS[4] audit log
+-- KEYS[4] audit log           KEYS[5..] of each owner: record, list of its keys
 -- ARGV[1] key id              ARGV[2] audit entry, '' for none        ARGV[3..] field, value, field, value …
 --
--- Reply: 1; 0 when there is no such organization, or it is deleted, or there is a record with this id.
+-- Reply: 1; 0 when there is no such organization, or it is deleted, or there is a record with this id; else the place
+--   among KEYS of the record of an owner that is not there.
 
 -- @include audit.lua
+-- @include links.lua
 
 local organization, key_record, key_list, audit = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local key_id, entry = ARGV[1], ARGV[2]
+local FIRST_OWNER = 5
 
 local version, deleted_at = unpack(redis.call('HMGET', organization, 'version', 'deleted_at'))
 if not version or (deleted_at or '') ~= '' or redis.call('EXISTS', key_record) == 1 then
   return 0
 end
+local missing = missing_owner(FIRST_OWNER)
+if missing then
+  return missing
+end
 redis.call('HSET', key_record, unpack(ARGV, 3))
 redis.call('ZADD', key_list, '0', key_id)
+link(FIRST_OWNER, key_id)
 add_audit(audit, entry)
 return 1

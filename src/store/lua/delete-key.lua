@@ -2,20 +2,24 @@
 --
 -- KEYS[1] key record          KEYS[2] list of the organization's keys      KEYS[3] bucket of requests
 -- KEYS[4] bucket of count_tokens                           KEYS[5] audit log
+-- KEYS[6..] lists of the keys of its owners
 -- ARGV[1] key id              ARGV[2] when the record expires, ms         ARGV[3] audit entry, '' for none
+-- ARGV[4] expected version, '' for any
 --
--- Reply: {'changed', before, after} with the record as it was and as it is; {'not_found'}.
+-- Reply: {'changed', before, after} with the record as it was and as it is; {'not_found'}; {'version_conflict', record}.
 
 -- @include integer.lua
 -- @include time.lua
 -- @include records.lua
 -- @include audit.lua
+-- @include links.lua
 
 local key_record, key_list, request_bucket, count_bucket = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local audit = KEYS[5]
-local key_id, expires_at_ms, entry = ARGV[1], ARGV[2], ARGV[3]
+local key_id, expires_at_ms, entry, expected_version = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local FIRST_LIST = 6
 
-local refused = refuse_change(key_record, '')
+local refused = refuse_change(key_record, expected_version)
 if refused then
   return refused
 end
@@ -24,6 +28,7 @@ redis.call('HSET', key_record, 'deleted_at', integer(now_milliseconds()))
 redis.call('HINCRBY', key_record, 'version', '1')
 redis.call('PEXPIREAT', key_record, expires_at_ms)
 redis.call('ZREM', key_list, key_id)
+unlink(FIRST_LIST, #KEYS, key_id)
 redis.call('DEL', request_bucket, count_bucket)
 add_audit(audit, entry)
 return { 'changed', before, redis.call('HGETALL', key_record) }

@@ -4,9 +4,11 @@
 -- KEYS[5] list of its keys    KEYS[6] list of its users, of a group
 -- KEYS[7..] lists of users of groups that it leaves
 -- ARGV[1] expected version, '' for any                    ARGV[2] id      ARGV[3] when the record expires, ms
--- ARGV[4] audit entry, '' for none                        ARGV[5..] texts that it was found by
+-- ARGV[4] '1': not as long as there are keys of it        ARGV[5] audit entry, '' for none
+-- ARGV[6..] texts that it was found by
 --
--- Reply: {'changed', before, after} with the record as it was and as it is; {'not_found'}; {'version_conflict', record}.
+-- Reply: {'changed', before, after} with the record as it was and as it is; {'not_found'}; {'version_conflict', record};
+--   {'has_keys'}.
 
 -- @include integer.lua
 -- @include time.lua
@@ -15,12 +17,15 @@
 -- @include links.lua
 
 local record, list, found_by, audit, its_keys, its_users = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local expected_version, id, expires_at_ms, entry = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local FIRST_LIST, FIRST_TEXT = 7, 5
+local expected_version, id, expires_at_ms, is_without_keys, entry = ARGV[1], ARGV[2], ARGV[3], ARGV[4] == '1', ARGV[5]
+local FIRST_LIST, FIRST_TEXT = 7, 6
 
 local refused = refuse_change(record, expected_version)
 if refused then
   return refused
+end
+if is_without_keys and redis.call('ZCARD', its_keys) > 0 then
+  return { 'has_keys' }
 end
 local before = redis.call('HGETALL', record)
 redis.call('HSET', record, 'deleted_at', integer(now_milliseconds()))

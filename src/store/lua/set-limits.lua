@@ -1,15 +1,17 @@
--- Changes a key's record. A new rate refills both buckets at the old rate first and keeps the fraction that was full.
+-- Changes a key's record, and whose it is. A new rate refills both buckets at the old rate first and keeps the fraction that was full.
 --
 -- KEYS[1] key record          KEYS[2] bucket of requests      KEYS[3] bucket of count_tokens
 -- KEYS[4] organization        KEYS[5] spend of the month      KEYS[6] alerts fired in the month
 -- KEYS[7] outbox of alerts    KEYS[8] list of alerts         KEYS[9] audit log
+-- KEYS[10..] lists of the keys of owners that it leaves, then of each owner that it gets: record, list of its keys
 -- ARGV[1] expected version, '' for any                        ARGV[2] key id      ARGV[3] month
 -- ARGV[4] month's start, ms   ARGV[5] month's end (exclusive), ms
 -- ARGV[6] when the month's figures expire, ms                 ARGV[7] audit entry, '' for none
--- ARGV[8..] field, value, field, value …
+-- ARGV[8] number of lists that it leaves                      ARGV[9..] field, value, field, value …
 --
 -- Reply: {'month_changed', time ms}: TIME is outside of the month, nothing was changed; {'changed', before, after,
---   alerts fired} with the record as it was and as it is; {'not_found'}; {'version_conflict', record}.
+--   alerts fired} with the record as it was and as it is; {'not_found'}; {'version_conflict', record};
+--   {'owner_missing', place}: among KEYS, of the record of an owner that is not there.
 --
 -- Keeps: a bucket's units are an integer between 0 and capacity * 60,000,000.
 
@@ -20,12 +22,15 @@
 -- @include audit.lua
 -- @include reached.lua
 -- @include thresholds.lua
+-- @include links.lua
 
 local key_record, request_bucket, count_bucket = KEYS[1], KEYS[2], KEYS[3]
 local alert_names = { key = KEYS[1], organization = KEYS[4], spend = KEYS[5], fired = KEYS[6], outbox = KEYS[7],
   alerts = KEYS[8] }
 local audit, entry = KEYS[9], ARGV[7]
-local expected_version, key_id, month, FIRST_FIELD = ARGV[1], ARGV[2], ARGV[3], 8
+local expected_version, key_id, month, FIRST_FIELD = ARGV[1], ARGV[2], ARGV[3], 9
+local FIRST_LIST = 10
+local first_owner = FIRST_LIST + tonumber(ARGV[8])
 local month_start_ms, month_end_ms, expires_at_ms = tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6]
 
 -- floor(units * new / old) without the product, which would be beyond 2^53.
@@ -48,6 +53,10 @@ local refused = refuse_change(key_record, expected_version)
 if refused then
   return refused
 end
+local missing = missing_owner(first_owner)
+if missing then
+  return { 'owner_missing', integer(missing) }
+end
 local new_rpm = tonumber(changed_value('rpm', FIRST_FIELD) or '')
 if new_rpm then
   local old_rpm, now_us = tonumber(redis.call('HGET', key_record, 'rpm')), now_microseconds()
@@ -57,6 +66,8 @@ if new_rpm then
   end
 end
 local reply = change_record(key_record, FIRST_FIELD)
+unlink(FIRST_LIST, first_owner - 1, key_id)
+link(first_owner, key_id)
 add_audit(audit, entry)
 -- An amount may be under what is spent now.
 reply[4] = fire_thresholds(alert_names, key_id, month, expires_at_ms, true)

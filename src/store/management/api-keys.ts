@@ -10,20 +10,33 @@ import { formatAuditEntry } from "./audit.ts";
 import { timeMs } from "../redis/clock.ts";
 import { countFiredAlerts, runInMonth, type StoreContext } from "../context.ts";
 import { createId, isId } from "../ids.ts";
-import { alertKeys, auditKey, countBucketKey, keyListKey, keyRecordKey } from "../redis/keys.ts";
+import {
+  alertKeys,
+  auditKey,
+  countBucketKey,
+  keyListKey,
+  keyRecordKey,
+  ownerKeysKey,
+} from "../redis/keys.ts";
 import { lookUpKey, organizationKey, requestBucketKey, spendKey } from "../redis/keys.ts";
 import { expiryOf, monthAt } from "../../calendar.ts";
+import { type KeyOwners, listsOfOwners, missingOwnerAt, namesOfOwners } from "./key-owners.ts";
 import { readIds } from "./organizations.ts";
 import { formatKeySettings, parseKeyRecord } from "./records.ts";
-import { parseArray, parseFields, textAt } from "../redis/parse-reply.ts";
+import { integerAt, parseArray, parseFields, textAt } from "../redis/parse-reply.ts";
 import type { KeyReference } from "../types/admission.ts";
 import type { AuditInput } from "../types/audit.ts";
+import type { OwnerKind } from "../types/owner-kinds.ts";
 import type { ChangeResult, KeyRecord, KeyStore } from "../types/management.ts";
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 import type { Operations } from "../run.ts";
 
 /** Two rotations of one key at the same time: each tries again on the other's result. */
 const ROTATION_ATTEMPTS = 5;
+/** Others change it at the same time: each tries again on what they have made of it. */
+const CHANGE_ATTEMPTS = 5;
+/** Of `set-limits.lua`, those that are always there. */
+const LIMIT_NAMES = 9;
 const LIST_PAGE = 500;
 
 export const keyOperations: Operations<Omit<KeyStore, "repair">> = {
@@ -41,11 +54,17 @@ export const keyOperations: Operations<Omit<KeyStore, "repair">> = {
       formerKeyUntilMs: null,
       version: 1,
     };
-    const created = await context.client.igwCreateKey(
+    const names = [
       organizationKey(organizationId),
       keyRecordKey(organizationId, id),
       keyListKey(organizationId),
       auditKey(organizationId),
+    ];
+    const owners = namesOfOwners(organizationId, settings);
+    const created = await context.client.igwCreateKey(
+      String(names.length + owners.length),
+      ...names,
+      ...owners,
       id,
       formatAuditEntry(audit?.(record)),
       ...formatKeySettings(settings),
@@ -56,7 +75,8 @@ export const keyOperations: Operations<Omit<KeyStore, "repair">> = {
         version: "1",
       }).flat(),
     );
-    if (created !== 1) return null;
+    if (created === 0) return null;
+    if (created !== 1) throw missingOwnerAt(settings, Number(created) - names.length - 1);
     await context.client.set(lookUpKey(key.hash), `${organizationId} ${id}`);
     return record;
   },
@@ -66,17 +86,33 @@ export const keyOperations: Operations<Omit<KeyStore, "repair">> = {
     return fields === null ? null : parseKeyRecord(reference.organizationId, reference.keyId, fields);
   },
 
-  async listKeys(context, organizationId, page) {
+  async listKeys(context, organizationId, page, owners = {}) {
     if (!isId("org", organizationId)) return { items: [], next: null };
-    const { ids, next } = await readIds(context, keyListKey(organizationId), page);
+    const [list = keyListKey(organizationId)] = listsOfOwners(organizationId, owners);
+    const { ids, next } = await readIds(context, list, page);
     const records = await Promise.all(
       ids.map((keyId) => keyOperations.getKey(context, { organizationId, keyId })),
     );
-    return { items: records.filter((record) => record !== null), next };
+    const there = records.filter((record) => record !== null);
+    return { items: there.filter((record) => isListed(record, owners)), next };
   },
 
   async changeKey(context, reference, changes, expectedVersion, audit = null) {
-    return setFields(context, reference, formatKeySettings(changes), { expectedVersion, audit });
+    if (changes.userId === undefined && changes.groupId === undefined) {
+      return setFields(context, reference, formatKeySettings(changes), { expectedVersion, audit });
+    }
+    // What it leaves is known from the record as it was read, so the change is of that version.
+    for (let attempt = 1; ; attempt += 1) {
+      const current = await keyOperations.getKey(context, reference);
+      if (current === null) return { outcome: "not_found" };
+      const result = await setFields(context, reference, formatKeySettings(changes), {
+        expectedVersion: expectedVersion ?? current.version,
+        audit,
+        move: { from: current, to: { ...current, ...changes } },
+      });
+      const isOvertaken = result.outcome === "version_conflict" && expectedVersion === null;
+      if (!isOvertaken || attempt === CHANGE_ATTEMPTS) return result;
+    }
   },
 
   async rotateKey(context, reference, key, graceMs, audit) {
@@ -108,19 +144,25 @@ export const keyOperations: Operations<Omit<KeyStore, "repair">> = {
     }
   },
 
-  async deleteKey(context, reference, audit) {
+  async deleteKey(context, reference, audit, expectedVersion = null) {
     const { organizationId, keyId } = reference;
     if (!isReference(reference)) return { outcome: "not_found" };
-    const thisMonth = monthAt(await timeMs(context));
+    const [current, nowMs] = await Promise.all([keyOperations.getKey(context, reference), timeMs(context)]);
+    if (current === null) return { outcome: "not_found" };
+    const thisMonth = monthAt(nowMs);
+    const lists = listsOfOwners(organizationId, current);
     const reply = await context.client.igwDeleteKey(
+      String(lists.length + 5),
       keyRecordKey(organizationId, keyId),
       keyListKey(organizationId),
       requestBucketKey(organizationId, keyId),
       countBucketKey(organizationId, keyId),
       auditKey(organizationId),
+      ...lists,
       keyId,
       String(expiryOf(thisMonth.name, context.usageMonths)),
       formatAuditEntry(audit),
+      expectedVersion === null ? "" : String(expectedVersion),
     );
     const result = parseChange(reference, reply);
     if (result.outcome === "changed") {
@@ -131,6 +173,21 @@ export const keyOperations: Operations<Omit<KeyStore, "repair">> = {
       await Promise.all(hashes.map((hash) => context.client.del(lookUpKey(String(hash)))));
     }
     return result;
+  },
+
+  async deleteKeysOf(context, organizationId, kind, ownerId, audit) {
+    if (!isId("org", organizationId) || !isId(kind, ownerId)) return [];
+    const list = ownerKeysKey(organizationId, kind, ownerId);
+    const deleted: KeyRecord[] = [];
+    for (;;) {
+      // What is deleted leaves the list, so the first page is always the next one.
+      const { ids } = await readIds(context, list, { limit: LIST_PAGE, after: null });
+      if (ids.length === 0) return deleted;
+      const results = await Promise.all(
+        ids.map((keyId) => deleteKeyOf(context, { organizationId, keyId }, { kind, ownerId, list, audit })),
+      );
+      deleted.push(...results.filter((record) => record !== null));
+    }
   },
 
   async revokeAllKeys(context, organizationId) {
@@ -182,16 +239,58 @@ async function removeLater(
   if (former.hash !== "") await client.pexpireat(lookUpKey(former.hash), Number(former.untilMs));
 }
 
+interface OwnedKeys {
+  readonly kind: OwnerKind;
+  readonly ownerId: string;
+  /** Of the owner's keys. */
+  readonly list: string;
+  readonly audit: ((record: KeyRecord) => AuditInput) | undefined;
+}
+
+/** The record as it was; null where it is on the list and not the owner's, or was changed meanwhile and stays for now. */
+async function deleteKeyOf(
+  context: StoreContext,
+  reference: KeyReference,
+  { kind, ownerId, list, audit }: OwnedKeys,
+): Promise<KeyRecord | null> {
+  const record = await keyOperations.getKey(context, reference);
+  const filter = kind === "user" ? { userId: ownerId } : { groupId: ownerId };
+  const isOwned = record !== null && isListed(record, filter);
+  const result = isOwned
+    ? await keyOperations.deleteKey(context, reference, audit?.(record), record.version)
+    : ({ outcome: "not_found" } as const);
+  if (result.outcome === "not_found") await context.client.zrem(list, reference.keyId);
+  return result.outcome === "changed" ? result.before : null;
+}
+
+/** A deleted one is on a list where it was deleted by an older release, or moved at the same time. */
+function isListed(record: KeyRecord, { userId, groupId }: Partial<KeyOwners>): boolean {
+  return (
+    record.deletedAtMs === null &&
+    (userId === undefined || record.userId === userId) &&
+    (groupId === undefined || record.groupId === groupId)
+  );
+}
+
+interface FieldChange {
+  readonly expectedVersion: number | null;
+  readonly audit: AuditInput | null;
+  /** Whose it was, and whose it is from now on. Left out: that stays. */
+  readonly move?: { readonly from: KeyOwners; readonly to: KeyOwners };
+}
+
 async function setFields(
   context: StoreContext,
   reference: KeyReference,
   changes: readonly string[],
-  { expectedVersion, audit }: { expectedVersion: number | null; audit: AuditInput | null },
+  { expectedVersion, audit, move }: FieldChange,
 ): Promise<ChangeResult<KeyRecord>> {
   const { organizationId, keyId } = reference;
   if (!isReference(reference)) return { outcome: "not_found" };
+  const { left, joined, joins } = planMove(organizationId, move);
   const reply = await runInMonth(context, (month) =>
     context.client.igwSetLimits(
+      String(left.length + joined.length + LIMIT_NAMES),
       keyRecordKey(organizationId, keyId),
       requestBucketKey(organizationId, keyId),
       countBucketKey(organizationId, keyId),
@@ -199,6 +298,8 @@ async function setFields(
       spendKey(organizationId, month.name),
       ...alertKeys(organizationId, month.name),
       auditKey(organizationId),
+      ...left,
+      ...joined,
       expectedVersion === null ? "" : String(expectedVersion),
       keyId,
       month.name,
@@ -206,12 +307,33 @@ async function setFields(
       String(month.endMs),
       String(expiryOf(month.name, context.usageMonths)),
       formatAuditEntry(audit),
+      String(left.length),
       ...changes,
     ),
   );
+  if (reply[OUTCOME] === "owner_missing") {
+    const place = integerAt(reply, AT.ownerMissing.place) - LIMIT_NAMES - left.length - 1;
+    throw missingOwnerAt(joins, place);
+  }
   const result = parseChange(reference, reply);
   if (result.outcome === "changed") countFiredAlerts(context, reply, AT.keyChanged.alertsFired);
   return result;
+}
+
+/** The lists that it leaves, and the owners that it gets. */
+function planMove(organizationId: string, move: FieldChange["move"]) {
+  if (move === undefined) return { left: [], joined: [], joins: {} };
+  const { from, to } = move;
+  const pick = (wanted: KeyOwners, other: KeyOwners): KeyOwners => ({
+    userId: wanted.userId === other.userId ? null : wanted.userId,
+    groupId: wanted.groupId === other.groupId ? null : wanted.groupId,
+  });
+  const joins = pick(to, from);
+  return {
+    left: listsOfOwners(organizationId, pick(from, to)),
+    joined: namesOfOwners(organizationId, joins),
+    joins,
+  };
 }
 
 function parseChange({ organizationId, keyId }: KeyReference, reply: unknown): ChangeResult<KeyRecord> {

@@ -33,7 +33,7 @@ import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 import { formatOrganizationSettings, parseOrganizationRecord } from "./records.ts";
 import { tokenOperations } from "./tokens.ts";
 import type { DeletedOrganizationStore, OrganizationRecord } from "../types/management.ts";
-import { OWNER_KINDS, type OwnerKind } from "../types/owners.ts";
+import { OWNER_KINDS, type OwnerKind } from "../types/owner-kinds.ts";
 import type { Operations } from "../run.ts";
 
 const TOKENS_AT_ONCE = 200;

@@ -5,7 +5,7 @@ import { ownerKey, ownerListKey, ownerTextsKey, ownerUsersKey } from "../redis/k
 import type { OwnerFilter, OwnerRecord } from "../types/owners.ts";
 import type { Page, PageInput } from "../types/page.ts";
 import { readIds } from "./organizations.ts";
-import type { Owners } from "./owner-kinds.ts";
+import type { Owners } from "./users-and-groups.ts";
 import {
   firstEntry,
   foldSearch,

@@ -20,16 +20,18 @@ import { parseArray, parseFields, textAt, unknownOutcome } from "../redis/parse-
 import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 import { type Operations, storeOf } from "../run.ts";
 import type { AuditInput } from "../types/audit.ts";
-import type { ChangeResult } from "../types/management.ts";
-import {
-  MOST_OWNERS,
-  type OwnerChangeResult,
-  type OwnerCreationResult,
-  type OwnerRecord,
-  type OwnerStore,
+import { MOST_OWNERS, type OwnerKind } from "../types/owner-kinds.ts";
+import type {
+  KeysOfDeleted,
+  OwnedCounts,
+  OwnerChangeResult,
+  OwnerCreationResult,
+  OwnerDeletionResult,
+  OwnerRecord,
+  OwnerStore,
 } from "../types/owners.ts";
 import { formatAuditEntry } from "./audit.ts";
-import { entriesOf, GROUPS, listOfGroup, namesOfGroup, type Owners, USERS } from "./owner-kinds.ts";
+import { entriesOf, GROUPS, listOfGroup, namesOfGroup, type Owners, USERS } from "./users-and-groups.ts";
 import { getOwner, listOwners } from "./owner-lists.ts";
 import { compareEntries } from "./owner-search.ts";
 
@@ -51,6 +53,7 @@ export const createOwnerStore = storeOf<OwnerStore>({
     changeOwner(GROUPS, context, { organizationId, id }, ...change),
   deleteGroup: (context, organizationId, id, ...deletion) =>
     deleteOwner(GROUPS, context, { organizationId, id }, ...deletion),
+  countOwned,
 } satisfies Operations<OwnerStore>);
 
 interface OwnerReference {
@@ -98,7 +101,7 @@ async function createOwner<Settings, Item extends Settings & OwnerRecord>(
   throw unknownOutcome(outcome);
 }
 
-function changeOwner<Settings, Item extends Settings & OwnerRecord>(
+async function changeOwner<Settings, Item extends Settings & OwnerRecord>(
   owners: Owners<Settings, Item>,
   context: StoreContext,
   reference: OwnerReference,
@@ -108,7 +111,7 @@ function changeOwner<Settings, Item extends Settings & OwnerRecord>(
 ): Promise<OwnerChangeResult<Item>> {
   const { kind } = owners;
   const { organizationId, id } = reference;
-  return changeAsRead(owners, context, reference, expectedVersion, async (current) => {
+  const result = await changeAsRead(owners, context, reference, expectedVersion, async (current) => {
     const after: Settings = { ...current, ...changes };
     const { gone, added } = compareEntries(entriesOf(owners, id, current), entriesOf(owners, id, after));
     const groupId = owners.groupOf(after);
@@ -137,15 +140,18 @@ function changeOwner<Settings, Item extends Settings & OwnerRecord>(
     );
     return parseArray(reply);
   });
+  if (result.outcome === "has_keys") throw unknownOutcome(result.outcome);
+  return result;
 }
 
 async function deleteOwner<Settings, Item extends Settings & OwnerRecord>(
   owners: Owners<Settings, Item>,
   context: StoreContext,
   reference: OwnerReference,
+  keys: KeysOfDeleted,
   expectedVersion: number | null,
   audit: AuditInput | null = null,
-): Promise<ChangeResult<Item>> {
+): Promise<OwnerDeletionResult<Item>> {
   const { kind } = owners;
   const { organizationId, id } = reference;
   const thisMonth = monthAt(await timeMs(context));
@@ -165,6 +171,7 @@ async function deleteOwner<Settings, Item extends Settings & OwnerRecord>(
       String(current.version),
       id,
       String(expiryOf(thisMonth.name, context.usageMonths)),
+      keys === "none" ? "1" : "",
       formatAuditEntry(audit),
       ...entriesOf(owners, id, current),
     );
@@ -174,6 +181,23 @@ async function deleteOwner<Settings, Item extends Settings & OwnerRecord>(
   return result;
 }
 
+async function countOwned(
+  { client }: StoreContext,
+  organizationId: string,
+  kind: OwnerKind,
+  ids: readonly string[],
+): Promise<OwnedCounts[]> {
+  return Promise.all(
+    ids.map(async (id) => {
+      const [keys, users] = await Promise.all([
+        client.zcard(ownerKeysKey(organizationId, kind, id)),
+        kind === "group" ? client.zcard(ownerUsersKey(organizationId, kind, id)) : 0,
+      ]);
+      return { keys, users };
+    }),
+  );
+}
+
 /** A change of what is there, made again where others were faster and any version will do. */
 async function changeAsRead<Settings, Item extends Settings & OwnerRecord>(
   owners: Owners<Settings, Item>,
@@ -181,7 +205,7 @@ async function changeAsRead<Settings, Item extends Settings & OwnerRecord>(
   { organizationId, id }: OwnerReference,
   expectedVersion: number | null,
   tryChange: (current: Item) => Promise<readonly unknown[]>,
-): Promise<OwnerChangeResult<Item>> {
+): Promise<OwnerChangeResult<Item> | OwnerDeletionResult<Item>> {
   for (let attempt = 1; ; attempt += 1) {
     const current = await getOwner(owners, context, organizationId, id);
     if (current === null || current.deletedAtMs !== null) return { outcome: "not_found" };
@@ -191,7 +215,7 @@ async function changeAsRead<Settings, Item extends Settings & OwnerRecord>(
     const reply = await tryChange(current);
     const outcome = textAt(reply, OUTCOME);
     const recordAt = (position: number) => owners.parse(organizationId, id, parseFields(reply[position]));
-    if (outcome === "not_found" || outcome === "group_missing") return { outcome };
+    if (outcome === "not_found" || outcome === "group_missing" || outcome === "has_keys") return { outcome };
     if (outcome === "changed") {
       const { before, after } = AT.ownerChanged;
       return { outcome, before: recordAt(before), after: recordAt(after) };

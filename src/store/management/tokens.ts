@@ -25,6 +25,7 @@ export const tokenOperations: Operations<TokenStore> = {
     const record = { ...settings, id, organizationId, display: token.display, createdAtMs };
     // The same transition as with a key: organization there, record not there, both list and record written.
     const created = await context.client.igwCreateKey(
+      "4",
       organizationKey(organizationId),
       tokenRecordKey(organizationId, id),
       tokenListKey(organizationId),

@@ -3,7 +3,7 @@
  * bucket, both caps and spend, and Redis Cluster keeps them on one node.
  */
 
-import type { OwnerKind } from "../types/owners.ts";
+import type { OwnerKind } from "../types/owner-kinds.ts";
 
 /** Schema version of what is stored. */
 export const SCHEMA_KEY = "igw:schema";

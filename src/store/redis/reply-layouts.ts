@@ -56,6 +56,7 @@ export const REPLY_LAYOUTS = {
   raised: { file: "raise-usage.lua", fields: ["addedMicrocents"] },
   keyChanged: { file: "set-limits.lua", fields: ["before", "after", "alertsFired"] },
   keyConflict: { file: "set-limits.lua", fields: ["record"] },
+  ownerMissing: { file: "set-limits.lua", fields: ["place"] },
   keyDeleted: { file: "delete-key.lua", fields: ["before", "after"] },
   ownerChanged: { file: "change-owner.lua", fields: ["before", "after"] },
   ownerConflict: { file: "change-owner.lua", fields: ["record"] },

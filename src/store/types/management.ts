@@ -2,6 +2,7 @@
 import type { KeySettings } from "../../settings/key.ts";
 import type { OrganizationSettings } from "../../settings/organization.ts";
 import type { AuditInput } from "./audit.ts";
+import type { OwnerKind } from "./owner-kinds.ts";
 import type { Page, PageInput } from "./page.ts";
 
 export interface OrganizationRecord extends OrganizationSettings {
@@ -111,7 +112,7 @@ export interface DeletedOrganizationStore {
 
 /** `audit` as in OrganizationStore. */
 export interface KeyStore {
-  /** Null: there is no such organization. */
+  /** Null: there is no such organization. @throws MissingOwnerError where its user or group is not there */
   createKey(
     organizationId: string,
     settings: KeySettings,
@@ -120,9 +121,20 @@ export interface KeyStore {
   ): Promise<KeyRecord | null>;
   /** Deleted keys too, as long as their figures are kept: see `deletedAtMs`. */
   getKey(reference: { organizationId: string; keyId: string }): Promise<KeyRecord | null>;
-  /** Those that are not deleted, in the order of their creation. */
-  listKeys(organizationId: string, page: PageInput): Promise<Page<KeyRecord>>;
-  /** A new rate refills the buckets at the old rate first and keeps the fraction that was full. */
+  /**
+   * Those that are not deleted, in the order of their creation.
+   * @param owners Only those that name this user, this group or both; a page may then hold fewer than its limit.
+   */
+  listKeys(
+    organizationId: string,
+    page: PageInput,
+    owners?: { readonly userId?: string; readonly groupId?: string },
+  ): Promise<Page<KeyRecord>>;
+  /**
+   * A new rate refills the buckets at the old rate first and keeps the fraction that was full. With a user or group two
+   * steps.
+   * @throws MissingOwnerError where its user or group is not there
+   */
   changeKey(
     reference: { organizationId: string; keyId: string },
     changes: Partial<KeySettings>,
@@ -136,10 +148,19 @@ export interface KeyStore {
     graceMs: number,
     audit?: (before: KeyRecord) => AuditInput,
   ): Promise<ChangeResult<KeyRecord>>;
+  /** Two steps. @param expectedVersion Left out: whatever it is. */
   deleteKey(
     reference: { organizationId: string; keyId: string },
     audit?: AuditInput,
+    expectedVersion?: number | null,
   ): Promise<ChangeResult<KeyRecord>>;
+  /** Deletes every key that names the user or group. Many steps. Returns their records as they were. */
+  deleteKeysOf(
+    organizationId: string,
+    kind: OwnerKind,
+    ownerId: string,
+    audit?: (record: KeyRecord) => AuditInput,
+  ): Promise<readonly KeyRecord[]>;
   /** Deletes every key of the organization. Returns their records as they were. */
   revokeAllKeys(organizationId: string): Promise<readonly KeyRecord[]>;
   /** Puts right what a crash between two slots can have left of keys. Several steps. */

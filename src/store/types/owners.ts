@@ -3,13 +3,8 @@ import type { UserSettings } from "../../settings/user.ts";
 import type { UserGroupSettings } from "../../settings/user-group.ts";
 import type { AuditInput } from "./audit.ts";
 import type { ChangeResult } from "./management.ts";
+import type { OwnerKind } from "./owner-kinds.ts";
 import type { Page, PageInput } from "./page.ts";
-
-export const OWNER_KINDS = ["user", "group"] as const;
-export type OwnerKind = (typeof OWNER_KINDS)[number];
-
-/** How many an organization may have. */
-export const MOST_OWNERS = { user: 100_000, group: 1_000 } as const satisfies Record<OwnerKind, number>;
 
 /** What users and groups have beside their settings. */
 export interface OwnerRecord {
@@ -49,6 +44,18 @@ interface GroupMissing {
 
 export type OwnerChangeResult<Item> = ChangeResult<Item> | GroupMissing;
 
+export type OwnerDeletionResult<Item> = ChangeResult<Item> | { readonly outcome: "has_keys" };
+
+/** What becomes of the keys of whoever is deleted: they go on without it, or there must be none any more. */
+export type KeysOfDeleted = "keep" | "none";
+
+/** How many name it. */
+export interface OwnedCounts {
+  readonly keys: number;
+  /** Of a group. */
+  readonly users: number;
+}
+
 /**
  * Which are listed: without a search in the order of their creation, else in that of the texts they are found by.
  */
@@ -79,13 +86,14 @@ export interface OwnerStore {
     expectedVersion: number | null,
     audit?: AuditInput | null,
   ): Promise<OwnerChangeResult<UserRecord>>;
-  /** Its keys go on without it. Two steps. */
+  /** Two steps. */
   deleteUser(
     organizationId: string,
     userId: string,
+    keys: KeysOfDeleted,
     expectedVersion: number | null,
     audit?: AuditInput | null,
-  ): Promise<ChangeResult<UserRecord>>;
+  ): Promise<OwnerDeletionResult<UserRecord>>;
   createGroup(
     organizationId: string,
     settings: UserGroupSettings,
@@ -102,11 +110,14 @@ export interface OwnerStore {
     expectedVersion: number | null,
     audit?: AuditInput | null,
   ): Promise<OwnerChangeResult<GroupRecord>>;
-  /** Its users and keys go on without it. Two steps. */
+  /** Its users go on without it. Two steps. */
   deleteGroup(
     organizationId: string,
     groupId: string,
+    keys: KeysOfDeleted,
     expectedVersion: number | null,
     audit?: AuditInput | null,
-  ): Promise<ChangeResult<GroupRecord>>;
+  ): Promise<OwnerDeletionResult<GroupRecord>>;
+  /** In the order of the ids. */
+  countOwned(organizationId: string, kind: OwnerKind, ids: readonly string[]): Promise<OwnedCounts[]>;
 }

@@ -1,4 +1,4 @@
--- What a record belongs to, as a user to a group: the owner's record, and its list of what belongs to it. A deleted owner
+-- What a record belongs to, as a key to its user and its group: the owner's record, and its list of what belongs to it. A deleted owner
 -- takes nothing more, so that a list that was emptied for its deletion stays empty.
 
 -- The position of the first owner's record in KEYS that is not there or was deleted, among pairs of record and list

@@ -3,7 +3,8 @@ import { formatFields } from "../../settings/table.ts";
 import { USER_GROUP_SETTINGS, type UserGroupSettings } from "../../settings/user-group.ts";
 import { USER_SETTINGS, type UserSettings } from "../../settings/user.ts";
 import { ownerKey, ownerUsersKey } from "../redis/keys.ts";
-import type { GroupRecord, OwnerKind, OwnerRecord, UserRecord } from "../types/owners.ts";
+import type { OwnerKind } from "../types/owner-kinds.ts";
+import type { GroupRecord, OwnerRecord, UserRecord } from "../types/owners.ts";
 import { listEntries } from "./owner-search.ts";
 import { parseGroupRecord, parseUserRecord } from "./records.ts";
 
