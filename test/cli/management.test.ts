@@ -226,10 +226,12 @@ describe("--json of a list", () => {
         "alerts list",
         "audit",
         "catalog",
+        "group list",
         "key list",
         "org list",
         "requests list",
         "token list",
+        "user list",
         "webhook list",
       ].toSorted(),
     );

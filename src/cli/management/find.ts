@@ -5,6 +5,9 @@ import { endOfShortId } from "../terminal/short-id.ts";
 import type { AdminClient, JsonObject } from "./admin-client.ts";
 import { CommandError } from "./command-error.ts";
 
+/** More of one name are more than one in any case. */
+const FOUND_USERS = 100;
+
 export function organizationPath(organization: JsonObject): string {
   return `/api/organizations/${String(organization["id"])}`;
 }
@@ -28,6 +31,26 @@ export async function findKey(client: AdminClient, path: string, wanted: string)
   const all = await client.list(`${path}/keys`);
   const help = "`inference-gateway key list` shows all.";
   return pickOne(all, wanted, { prefix: "key", what: "key", help });
+}
+
+/** @throws CommandError */
+export async function findUser(client: AdminClient, path: string, wanted: string): Promise<JsonObject> {
+  if (isWholeId("user", wanted)) return client.call("GET", `${path}/users/${encodeURIComponent(wanted)}`);
+  // Whoever has just this name or address comes first among those that have it at a word's beginning.
+  const named = await client.list(`${path}/users`, FOUND_USERS, { search: wanted });
+  const isNamed = named.some(({ name, email }) => name === wanted || email === wanted);
+  const isShort = !isNamed && endOfShortId("user", wanted) !== null;
+  const all = isShort ? await client.list(`${path}/users`) : named;
+  const help = "`inference-gateway user list --search …` finds them by the beginning of a word.";
+  return pickOne(all, wanted, { prefix: "user", what: "user", help });
+}
+
+/** @throws CommandError */
+export async function findGroup(client: AdminClient, path: string, wanted: string): Promise<JsonObject> {
+  if (isWholeId("group", wanted)) return client.call("GET", `${path}/groups/${encodeURIComponent(wanted)}`);
+  const all = await client.list(`${path}/groups`);
+  const help = "`inference-gateway group list` shows all.";
+  return pickOne(all, wanted, { prefix: "group", what: "group", help });
 }
 
 /** @throws CommandError */
@@ -80,7 +103,7 @@ function pickOne(all: readonly JsonObject[], wanted: string, { prefix, what, hel
   const end = endOfShortId(prefix, wanted);
   const ways: readonly ((one: JsonObject) => boolean)[] = [
     (one) => one["id"] === wanted,
-    (one) => one["name"] === wanted || one["display"] === wanted,
+    (one) => [one["name"], one["display"], one["email"]].includes(wanted),
     (one) => end !== null && String(one["id"]).endsWith(end),
   ];
   const found = ways.map((isMeant) => all.filter(isMeant)).find((some) => some.length > 0) ?? [];

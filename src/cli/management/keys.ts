@@ -13,6 +13,7 @@ import {
   type OrganizationCommandCall,
   type OrganizationCommandRow,
 } from "./management-command.ts";
+import { nameOfOwner, queryOwners, resolveOwners, showOwners } from "./owners.ts";
 import {
   addSettingOptions,
   type OptionValues,
@@ -24,6 +25,7 @@ import { STATE_COLUMN, stateOf } from "./state.ts";
 import { parseDuration } from "./times.ts";
 
 type KeyOptions = ManagementOptions & OptionValues & { readonly quiet?: true };
+type ListOptions = ManagementOptions & { readonly user?: string; readonly group?: string };
 type RotateOptions = ManagementOptions & { readonly grace: number; readonly quiet?: true };
 
 const create: OrganizationCommandRow = {
@@ -32,12 +34,14 @@ const create: OrganizationCommandRow = {
   examples: [
     "key create --org Acme --name ci --hard-cap 50.00",
     "key create --name laptop --rpm 60 --models acme/echo-small --expires 2027-01-01",
+    "key create --name laptop --user ann@example.com",
     "key create --name ci --quiet > ci.key",
   ],
   options: (command) =>
     addSettingOptions(command, KEY_SETTINGS, "create").option("-q, --quiet", "print nothing but the key"),
   async runInOrganization({ client, options, organization, path }: OrganizationCommandCall<KeyOptions>) {
-    const made = await client.call("POST", `${path}/keys`, { body: readSettings(KEY_SETTINGS, options) });
+    const body = await resolveOwners(client, path, readSettings(KEY_SETTINGS, options));
+    const made = await client.call("POST", `${path}/keys`, { body });
     return showSecret(options, made, (screen) => `Made the key.\n\n${describe(screen, made, organization)}`);
   },
 };
@@ -46,9 +50,14 @@ const list: OrganizationCommandRow = {
   usage: "list",
   description: "All keys, with this month's spend.",
   hasTable: true,
-  examples: ["key list --org Acme"],
-  async runInOrganization({ client, organization, path }) {
-    const all = await client.listPages(`${path}/keys`);
+  examples: ["key list --org Acme", "key list --user ann@example.com", "key list --group Research"],
+  options: (command) =>
+    command
+      .option("--user <user>", "only those of this user, by id, name or mail address")
+      .option("--group <group>", "only those whose own group it is, by id or name"),
+  async runInOrganization({ client, organization, path, options }: OrganizationCommandCall<ListOptions>) {
+    const query = await queryOwners(client, path, options);
+    const all = await client.listPages(`${path}/keys`, undefined, query);
     return { json: all, text: (screen) => formatList(screen, all.data, organization) };
   },
 };
@@ -68,8 +77,10 @@ const set: OrganizationCommandRow = {
   description: "Changes what is given; it holds from the next request on.",
   examples: ["key set ci --org Acme --hard-cap 60.00", "key set ci --models none --max-concurrent 4"],
   options: (command) => addSettingOptions(command, KEY_SETTINGS, "change"),
-  runInOrganization: (call: OrganizationCommandCall<KeyOptions>) =>
-    change(call, readSettings(KEY_SETTINGS, call.options)),
+  async runInOrganization(call: OrganizationCommandCall<KeyOptions>) {
+    const { client, path, options } = call;
+    return change(call, await resolveOwners(client, path, readSettings(KEY_SETTINGS, options)));
+  },
 };
 
 const rotate: OrganizationCommandRow = {
@@ -207,8 +218,16 @@ function formatList(screen: Screen, all: readonly JsonObject[], organization: Js
     { header: "KEY", cell: ({ display }) => display, isExtra: true },
     ...settingColumns(KEY_SETTINGS, () => String(organization["currency"])),
     STATE_COLUMN,
+    ...ownerColumns(all),
   ];
   return formatRecords(screen, columns, all);
+}
+
+/** Columns of the user and the group, where a key has one. */
+function ownerColumns(all: readonly JsonObject[]): readonly RecordColumn<JsonObject>[] {
+  return (["user", "group"] as const)
+    .filter((name) => all.some((one) => nameOfOwner(one[name]) !== null))
+    .map((name) => ({ header: name.toUpperCase(), cell: (one) => nameOfOwner(one[name]) ?? "-" }));
 }
 
 function describe(screen: Screen, one: JsonObject, organization: JsonObject): string {
@@ -220,6 +239,7 @@ function describe(screen: Screen, one: JsonObject, organization: JsonObject): st
     ["name", String(one["name"])],
     ["key", String(one["display"])],
     ["state", state.words, state.level],
+    ...showOwners(one),
     ...showSettings(KEY_SETTINGS, one, currency, [
       ["requests left now", formatBucket(one["bucket"] as JsonObject)],
       [`spent in ${String(one["month"])}`, formatAmount(one["spent_cents"], currency)],

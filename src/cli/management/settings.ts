@@ -59,7 +59,7 @@ export function readSettings(table: Settings, options: OptionValues): Record<str
 }
 
 /**
- * A line for each setting of one organization or key. `spend` stands before the first amount: what was spent, before
+ * A line for each setting of one organization, key, user or group. `spend` stands before the first amount: what was spent, before
  * what it is compared with.
  */
 export function showSettings(
@@ -94,6 +94,8 @@ function withSpend<Shown>(
 ): readonly Shown[] {
   const rows = Object.values(table);
   const first = rows.findIndex((row) => row.kind.notation === "amount");
+  // Nothing that it is compared with.
+  if (first === -1) return rows.flatMap(show);
   return [...rows.slice(0, first).flatMap(show), ...spend, ...rows.slice(first).flatMap(show)];
 }
 

@@ -15,6 +15,8 @@ const MANAGEMENT = [
   "completion",
   "org",
   "key",
+  "user",
+  "group",
   "usage",
   "requests",
   "token",
