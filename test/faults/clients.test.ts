@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { IS_LONG, runScenario } from "./fault-scenario.ts";
 import { type FaultStack, startFaultStack } from "./fault-stack.ts";
 import { START_TIMEOUT_MS } from "./machine.ts";
+import { restartStack } from "./restart.ts";
 
 const ANSWERS = IS_LONG ? 750 : 50;
 
@@ -47,4 +48,8 @@ describe("charged and used agree", () => {
       }),
     ).toEqual([]);
   });
+});
+
+it("nothing of it changes when the gateway is stopped, its usage verified and rebuilt, and it starts again", async () => {
+  expect(await restartStack(faults, { isLogShort: false })).toEqual([]);
 });

@@ -8,6 +8,7 @@ import {
   type RedisClient,
   waitUntilReady,
 } from "../../src/store/redis/client.ts";
+import { holdsKey } from "../../src/store/redis/keys.ts";
 import { createStore } from "../../src/store/redis-store.ts";
 import type { Store } from "../../src/store/types.ts";
 import type { OrganizationSettings } from "../../src/settings/organization.ts";
@@ -78,14 +79,26 @@ export interface FaultStack extends FaultStackOn {
   readonly redis: FaultRedis;
 }
 
+/** A scenario's keys, once everything of it was settled and the log of requests put in. */
+export interface SettledTenant {
+  readonly organizationId: string;
+  readonly microcents: bigint;
+}
+
 export interface FaultStackOn {
   readonly stack: Stack;
+  /** The command that runs the stack now. */
+  child: Child;
+  /** Of what has run on it so far. */
+  readonly settled: SettledTenant[];
   readonly upstream: CountingUpstream;
   readonly store: Store;
   /** Three organizations with a key each: without a cap, with one, with a strict one. */
   createTenants(capCents: number): Promise<Tenants>;
   /** Waits until nothing of these keys is in flight or in the spool. */
   waitUntilSettled(keys: readonly CreatedKey[], timeoutMs: number): Promise<void>;
+  /** Waits until Redis has no entry of theirs any more, of a request that never went upstream neither: a minute. */
+  waitUntilLeft(keys: readonly CreatedKey[]): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -104,7 +117,7 @@ export async function startFaultStack(
   const redis = await startFaultRedis(redisOptions);
   const { url } = redis;
   const server = { address: { url }, settings: { url }, stop: () => redis.stop() };
-  return { ...(await startFaultStackOn(server, overrides)), redis };
+  return Object.assign(await startFaultStackOn(server, overrides), { redis });
 }
 
 /** The same on any Redis, which is stopped with it. */
@@ -144,8 +157,10 @@ export async function startFaultStackOn(server: FaultServer, overrides: object =
       if ((await server.isAffected?.(key.organizationId)) !== false) return key;
     }
   };
-  return {
+  const faultStack: FaultStackOn = {
     stack,
+    child: stack.child,
+    settled: [],
     upstream,
     store,
     createTenants: async (hardCapCents) => ({
@@ -167,13 +182,22 @@ export async function startFaultStackOn(server: FaultServer, overrides: object =
         },
         { timeoutMs, intervalMs: 100 },
       ).then(() => undefined),
+    async waitUntilLeft(keys) {
+      const hasLeft = async (): Promise<boolean> => {
+        const counts = keys.map(({ organizationId }) => connected.zcard(holdsKey(organizationId)));
+        return (await Promise.all(counts)).every((count) => count === 0);
+      };
+      await waitFor("no entry to be left", hasLeft, { timeoutMs: LEFT_WITHIN_MS, intervalMs: 500 });
+    },
     async stop() {
       connected.disconnect();
+      await faultStack.child.stop();
       await stack.stop();
       await stop();
       leaveMachine();
     },
   };
+  return faultStack;
 }
 
 /**
@@ -182,13 +206,15 @@ export async function startFaultStackOn(server: FaultServer, overrides: object =
  * that went through another worker. Redis drops both after a minute.
  */
 const RECORDED_AFTER_MS = 8_000;
+/** The minute, the reaper's 5 s, and what a slow machine takes. */
+const LEFT_WITHIN_MS = 120_000;
 
 /** Of an organization; as if there were one while Redis is not back yet. */
 async function countInFlight(client: RedisClient, organizationId: string): Promise<number> {
   try {
     const [seconds] = await client.time();
     const nowMs = Number(seconds) * 1000;
-    const entered = await client.zrange(`igw:{${organizationId}}:holds`, "0", "-1");
+    const entered = await client.zrange(holdsKey(organizationId), "0", "-1");
     const isInFlight = async (id: string): Promise<boolean> =>
       nowMs - (timeOfId(id) ?? 0) < RECORDED_AFTER_MS ||
       (await client.hget(`igw:{${organizationId}}:request:${id}`, "state")) === "open";
@@ -219,11 +245,11 @@ function listFolder(path: string): readonly string[] {
   }
 }
 
-/**
- * Ends the supervisor as Kubernetes does, while streams run. Resolves with whether it could settle everything.
- * @param child The command that runs the stack now.
- */
-export async function terminateStack({ stack }: Pick<FaultStackOn, "stack">, child: Child): Promise<boolean> {
+/** Ends the supervisor as Kubernetes does, while streams run. Resolves with whether it could settle everything. */
+export async function terminateStack({
+  stack,
+  child,
+}: Pick<FaultStackOn, "stack" | "child">): Promise<boolean> {
   const [supervisor] = listProcesses(stack.configFile, "serve");
   if (supervisor === undefined) throw new Error("the supervisor does not run");
   process.kill(supervisor, "SIGTERM");
@@ -233,10 +259,10 @@ export async function terminateStack({ stack }: Pick<FaultStackOn, "stack">, chi
 }
 
 /** Starts the same stack once more, after it has ended. */
-export async function startStackAgain({ stack }: Pick<FaultStackOn, "stack">): Promise<Child> {
+export async function startStackAgain(faults: Pick<FaultStackOn, "stack" | "child">): Promise<void> {
   const main = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
-  const args = [main, "up", "--config", stack.configFile, "--json"];
-  const child = startChild(process.execPath, args, { cwd: stack.dir });
+  const args = [main, "up", "--config", faults.stack.configFile, "--json"];
+  const child = startChild(process.execPath, args, { cwd: faults.stack.dir });
+  faults.child = child;
   await child.waitForLine("the stack's JSON line", (line) => (line.startsWith("{") ? line : null), 60_000);
-  return child;
 }

@@ -3,6 +3,7 @@ import type { SendOptions } from "./fault-load.ts";
 import { IS_LONG, runScenario } from "./fault-scenario.ts";
 import { type FaultStack, startFaultStack } from "./fault-stack.ts";
 import { START_TIMEOUT_MS } from "./machine.ts";
+import { restartStack } from "./restart.ts";
 
 const ANSWERS = IS_LONG ? 300 : 25;
 /** Long enough for several progress charges of each stream. */
@@ -38,4 +39,8 @@ describe("no default cap refuses before so much is used, streams open, though th
       }),
     ).toEqual([]);
   });
+});
+
+it("nothing of it changes when the gateway is stopped, its usage verified and rebuilt, and it starts again", async () => {
+  expect(await restartStack(faults, { isLogShort: false })).toEqual([]);
 });

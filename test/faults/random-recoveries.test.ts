@@ -8,16 +8,10 @@ import { describe, expect, it } from "vitest";
 import { TRANSPORTS } from "../support/gateway-config.ts";
 import { canSetRedisClock } from "../support/redis.ts";
 import { IS_LONG } from "./fault-scenario.ts";
-import { startFaultStack, startStackAgain, terminateStack } from "./fault-stack.ts";
-import {
-  checkHost,
-  type Outage,
-  OUTAGES,
-  type RecoveringHost,
-  type Recovery,
-  recoverOnce,
-} from "./recovery-run.ts";
-import { createDraw } from "./seeded-draw.ts";
+import { startFaultStack } from "./fault-stack.ts";
+import { type Outage, OUTAGES, type RecoveringHost, type Recovery, recoverOnce } from "./recovery-run.ts";
+import { restartStack } from "./restart.ts";
+import { createDraw, readSeeds } from "./seeded-draw.ts";
 
 const SECOND = 1_000;
 const DAY = 86_400 * SECOND;
@@ -28,7 +22,7 @@ const SHORT: readonly Outage[] = ["older snapshot", "quiet spool", "disk full"];
 
 const list = (name: string, otherwise: readonly (string | number)[]): readonly string[] =>
   process.env[name]?.split(",") ?? otherwise.map(String);
-const seeds = list("FAULTS_SEEDS", IS_LONG ? [1, 2, 3] : [1]).map(Number);
+const seeds = readSeeds();
 const requests = Number(process.env["FAULTS_REQUESTS"] ?? (IS_LONG ? 10_000 : 400));
 const workerCounts = list("FAULTS_WORKERS", IS_LONG ? [1, 2] : [2]).map(Number);
 const transports = list("FAULTS_TRANSPORTS", IS_LONG ? TRANSPORTS : [TRANSPORTS[0]]);
@@ -49,7 +43,7 @@ async function runRecoveries({ seed, workers, transport }: Run): Promise<readonl
   const clockAheadMs = canSetRedisClock() ? draw.oneOf(CLOCKS) : 0;
   const sidecar = { workers, transport };
   const faults = await startFaultStack({ sidecar }, { appendFsync: "always", clockAheadMs });
-  const host: RecoveringHost = { faults, child: faults.stack.child, draw, settled: [], isLogShort: false };
+  const host: RecoveringHost = { faults, draw, isLogShort: false };
   const name = `recovery, seed ${seed}, ${workers} workers, ${transport}, Redis's clock ${clockAheadMs} ms ahead`;
   try {
     const outages = IS_LONG ? draw.shuffled(OUTAGES) : SHORT;
@@ -60,16 +54,14 @@ async function runRecoveries({ seed, workers, transport }: Run): Promise<readonl
       problems.push(...recovery.problems.map((problem) => `${outage}: ${problem}`));
     }
     if (!IS_LONG) return problems;
-    await terminateStack(faults, host.child);
-    host.child = await startStackAgain(faults);
-    return [...problems, ...(await checkHost(host))];
+    return [...problems, ...(await restartStack(faults, host))];
   } finally {
-    await host.child.stop();
     await faults.stop();
   }
 }
 
-function printRecovery(name: string, { outage, figures, addedMicrocents }: Recovery): void {
+function printRecovery(name: string, recovery: Recovery): void {
+  const { outage, figures, addedMicrocents, loadMs, durationMs } = recovery;
   const sum = (of: (each: Recovery["figures"][number]) => bigint): bigint =>
     figures.reduce((total, each) => total + of(each), 0n);
   const parts = [
@@ -81,6 +73,7 @@ function printRecovery(name: string, { outage, figures, addedMicrocents }: Recov
     `difference ${sum((each) => each.chargedMicrocents - each.usedMicrocents)}`,
     `bound -${sum((each) => each.lostBoundMicrocents)}..+${sum((each) => each.excessBoundMicrocents)}`,
     `added by rebuild ${addedMicrocents}`,
+    `seconds ${Math.round(loadMs / SECOND)} of ${Math.round(durationMs / SECOND)}`,
   ];
   process.stdout.write(`${parts.join(" | ")}\n`);
 }

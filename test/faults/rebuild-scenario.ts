@@ -31,6 +31,10 @@ export async function rebuildScenario(
     const figures = after[index];
     if (figures === undefined) continue;
     problems.push(...(await checkTagRows(faultStack, tenant, figures, faults)));
+    const { organizationId } = tenant.key;
+    if (!inFlight.includes(organizationId)) {
+      faultStack.settled.push({ organizationId, microcents: figures.chargedMicrocents });
+    }
     const moved = figures.chargedMicrocents - (before[index]?.chargedMicrocents ?? 0n);
     if (moved !== 0n) process.stdout.write(`usage rebuild | ${tenant.name} | ${moved}\n`);
   }

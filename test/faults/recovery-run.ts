@@ -4,15 +4,14 @@
  * drawn by a seed.
  */
 import { execFileSync } from "node:child_process";
-import type { Child } from "../support/child.ts";
 import { listProcesses } from "../support/gateway-processes.ts";
-import type { CreatedKey } from "../support/test-key.ts";
 import { waitFor } from "../support/wait.ts";
 import { checkFigures, checkTagRows, type Faults, type Figures, readFigures } from "./fault-accounts.ts";
 import { ROUTES, type Sent, type SendOptions, startClients } from "./fault-load.ts";
 import { type FaultStack, MODEL, startStackAgain, terminateStack, type Tenants } from "./fault-stack.ts";
 import { lendMachine } from "./machine.ts";
 import type { Draw } from "./seeded-draw.ts";
+import { checkSettled } from "./restart.ts";
 import { rebuildOnHost, verifyOnHost } from "./usage-commands.ts";
 
 export const OUTAGES = ["spool", "quiet spool", "older snapshot", "disk full", "killed"] as const;
@@ -26,11 +25,7 @@ export type Outage = (typeof OUTAGES)[number];
 
 export interface RecoveringHost {
   readonly faults: FaultStack;
-  /** The command that runs the stack now. */
-  child: Child;
   readonly draw: Draw;
-  /** Of earlier recoveries on this host, with what they were charged. */
-  readonly settled: { readonly key: CreatedKey; readonly microcents: bigint }[];
   /** A worker has died before it had written its last lines. */
   isLogShort: boolean;
 }
@@ -41,6 +36,9 @@ export interface Recovery {
   /** By all rebuilds. */
   readonly addedMicrocents: bigint;
   readonly problems: readonly string[];
+  /** In which requests were sent, with the outage; and in all. */
+  readonly loadMs: number;
+  readonly durationMs: number;
 }
 
 const NAMES = ["open", "capped", "strict"] as const;
@@ -54,6 +52,7 @@ const TAGS = [undefined, "team=search", "team=ads, feature=chat"] as const;
 /** One recovery with about so many requests. Changes what the host is known by. */
 export async function recoverOnce(host: RecoveringHost, outage: Outage, requests: number): Promise<Recovery> {
   const { faults } = host;
+  const startMs = performance.now();
   const tenants = await faults.createTenants(CAP_CENTS);
   const sent: Record<keyof Tenants, Sent[]> = { open: [], capped: [], strict: [] };
   const load = createLoad(host, tenants, { requests, sent });
@@ -63,11 +62,12 @@ export async function recoverOnce(host: RecoveringHost, outage: Outage, requests
   } finally {
     await load.stop();
   }
+  const loadMs = performance.now() - startMs;
   if (outage === "older snapshot") await faults.redis.restoreSnapshot();
   await faults.redis.restart();
   await verifyOnHost(faults);
   let addedMicrocents = (await rebuildOnHost(faults)).addedMicrocents;
-  host.child = await startStackAgain(faults);
+  await startStackAgain(faults);
   const rebuild = async (): Promise<boolean> => {
     const rebuilt = await rebuildOnHost(faults);
     addedMicrocents += rebuilt.addedMicrocents;
@@ -84,25 +84,11 @@ export async function recoverOnce(host: RecoveringHost, outage: Outage, requests
     const read = await readFigures(faults, own, happened);
     figures.push(read);
     problems.push(...checkFigures(read), ...(await checkTagRows(faults, own, read, happened)));
-    host.settled.push({ key: tenants[name], microcents: read.chargedMicrocents });
+    const { organizationId } = tenants[name];
+    faults.settled.push({ organizationId, microcents: read.chargedMicrocents });
   }
-  problems.push(...(await checkHost(host)));
-  return { outage, figures, addedMicrocents, problems };
-}
-
-/** That the three accounts agree, that a rebuild finds nothing to do, and that nothing settled has changed. */
-export async function checkHost({ faults, settled, isLogShort }: RecoveringHost): Promise<string[]> {
-  const problems: string[] = [];
-  const { kinds } = await verifyOnHost(faults);
-  const allowed = ["in_other_tag_row", ...(isLogShort ? ["missing_in_log"] : [])];
-  for (const kind of kinds) if (!allowed.includes(kind)) problems.push(`verify says ${kind}`);
-  const { raisedRows } = await rebuildOnHost(faults);
-  if (raisedRows > 0) problems.push(`another rebuild raises ${raisedRows} rows`);
-  for (const { key, microcents } of settled) {
-    const { organizationMicrocents: now } = await faults.store.readSpend(key.organizationId, null);
-    if (now !== microcents) problems.push(`${key.organizationId}: ${microcents} has become ${now}`);
-  }
-  return problems;
+  problems.push(...(await checkSettled(faults, host)));
+  return { outage, figures, addedMicrocents, problems, loadMs, durationMs: performance.now() - startMs };
 }
 
 interface Load {
@@ -177,7 +163,7 @@ async function loadAndBreak(host: RecoveringHost, outage: Outage, load: Load): P
       ? {}
       : { workerDiedMs: await killGateway(host), ...(redisDiedMs !== undefined && { redisDiedMs }) };
   await load.stop();
-  if (outage !== "killed") await terminateStack(faults, host.child);
+  if (outage !== "killed") await terminateStack(faults);
   if (!withoutRedis) await faults.redis.kill();
   return happened;
 }
@@ -217,6 +203,6 @@ async function killGateway(host: RecoveringHost): Promise<number> {
   const diedMs = performance.now();
   for (const pid of processes) process.kill(pid, "SIGKILL");
   host.isLogShort = true;
-  await host.child.waitForEnd(60_000);
+  await host.faults.child.waitForEnd(60_000);
   return diedMs;
 }

@@ -1,6 +1,5 @@
 /** What an operator does after an outage: `usage verify`, `usage rebuild`, start. Nothing of it charges twice. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Child } from "../support/child.ts";
 import type { CreatedKey } from "../support/test-key.ts";
 import { ROUTES, sendOne } from "./fault-load.ts";
 import {
@@ -21,21 +20,15 @@ const REQUESTS_CENTS = 510n;
 /** So many that each worker has had the key. */
 const WARM_REQUESTS = 16;
 
-interface Running {
-  readonly faults: FaultStack;
-  child: Child;
-}
-
-let stacks: readonly Running[] = [];
+let stacks: readonly FaultStack[] = [];
 beforeAll(async () => {
   const started = WORKER_COUNTS.map((workers) =>
     startFaultStack({ sidecar: { workers } }, { appendFsync: "always" }),
   );
-  stacks = (await Promise.all(started)).map((faults) => ({ faults, child: faults.stack.child }));
+  stacks = await Promise.all(started);
 }, START_TIMEOUT_MS);
 afterAll(async () => {
-  for (const { child } of stacks) await child.stop();
-  for (const { faults } of stacks) await faults.stop();
+  for (const faults of stacks) await faults.stop();
 }, 90_000);
 
 /** Resolves when five requests were answered whole. */
@@ -80,8 +73,7 @@ interface Recovery {
 }
 
 /** @param isOlder Redis is restored from a snapshot that was taken before the last five requests that it had. */
-async function recover(running: Running, { isOlder }: { isOlder: boolean }): Promise<Recovery> {
-  const { faults } = running;
+async function recover(faults: FaultStack, { isOlder }: { isOlder: boolean }): Promise<Recovery> {
   const { redis } = faults;
   const { open: key } = await faults.createTenants(0);
   await pass(faults, key);
@@ -93,7 +85,7 @@ async function recover(running: Running, { isOlder }: { isOlder: boolean }): Pro
   }
   await redis.kill();
   await pass(faults, key);
-  const stoppedOrderly = await terminateStack(faults, running.child);
+  const stoppedOrderly = await terminateStack(faults);
   const hasSpool = listSpoolFiles(faults.stack).length > 0;
   if (isOlder) await redis.restoreSnapshot();
   await redis.restart();
@@ -101,7 +93,7 @@ async function recover(running: Running, { isOlder }: { isOlder: boolean }): Pro
   const spent = [spentMicrocents / 1_000_000n];
   expect(await rebuildOnHost(faults)).toMatchObject({ inFlight: [] });
   spent.push(await spentCents(faults));
-  running.child = await startStackAgain(faults);
+  await startStackAgain(faults);
   await faults.waitUntilSettled([key], 30_000);
   const { addedMicrocents } = await rebuildOnHost(faults);
   const last = await verifyOnHost(faults);
@@ -119,14 +111,14 @@ const RECOVERED = {
 
 describe("with one worker and with two", () => {
   it("what lies in a spool when Redis is back is charged once, though the rebuild has put it in before it is sent", async () => {
-    const found = await Promise.all(stacks.map((running) => recover(running, { isOlder: false })));
+    const found = await Promise.all(stacks.map((faults) => recover(faults, { isOlder: false })));
     const spent = [REQUESTS_CENTS, 2n * REQUESTS_CENTS, 2n * REQUESTS_CENTS];
     expect(found).toEqual(stacks.map(() => ({ ...RECOVERED, spentCents: spent })));
   });
 
   it("a Redis that was restored from an older snapshot has what it had lost and what lies in a spool, once each", async () => {
-    const before = await Promise.all(stacks.map(({ faults }) => spentCents(faults)));
-    const found = await Promise.all(stacks.map((running) => recover(running, { isOlder: true })));
+    const before = await Promise.all(stacks.map(spentCents));
+    const found = await Promise.all(stacks.map((faults) => recover(faults, { isOlder: true })));
     const spent = [REQUESTS_CENTS, 3n * REQUESTS_CENTS, 3n * REQUESTS_CENTS];
     const expected = before.map((own) => ({ ...RECOVERED, spentCents: spent.map((cents) => own + cents) }));
     expect(found).toEqual(expected);

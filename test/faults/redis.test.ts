@@ -10,6 +10,7 @@ import { sendOne, type Sent } from "./fault-load.ts";
 import { IS_LONG, type RunningScenario, runScenario, type Scenario, WARM_ANSWERS } from "./fault-scenario.ts";
 import { type FaultStack, startFaultStack } from "./fault-stack.ts";
 import { START_TIMEOUT_MS } from "./machine.ts";
+import { restartStack } from "./restart.ts";
 
 /** On each key. */
 const OUTAGE_ANSWERS = IS_LONG ? 400 : 30;
@@ -210,6 +211,10 @@ describe("the log of requests", () => {
     expect(await verifyUsage(store, month, logged)).toEqual(before);
     expect((await rebuild()).raisedRows).toBe(0);
   });
+});
+
+it("nothing of it changes when the gateway is stopped, its usage verified and rebuilt, and it starts again", async () => {
+  expect(await restartStack(faults, { isLogShort: false })).toEqual([]);
 });
 
 async function waitForBuckets(keys: readonly CreatedKey[]): Promise<void> {

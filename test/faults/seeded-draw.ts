@@ -9,6 +9,12 @@ export interface Draw {
   shuffled<T>(choices: readonly T[]): readonly T[];
 }
 
+/** Those of FAULTS_SEEDS; three in the long form, else one. */
+export function readSeeds(): readonly number[] {
+  const otherwise = process.env["FAULTS"] === "long" ? "1,2,3" : "1";
+  return (process.env["FAULTS_SEEDS"] ?? otherwise).split(",").map(Number);
+}
+
 /** Mulberry32. */
 export function createDraw(seed: number): Draw {
   let state = seed;

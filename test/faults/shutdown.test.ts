@@ -18,26 +18,14 @@ import {
   terminateStack,
 } from "./fault-stack.ts";
 import { START_TIMEOUT_MS } from "./machine.ts";
+import { restartStack } from "./restart.ts";
 import { listProcesses } from "../support/gateway-processes.ts";
 
 let faults: FaultStack;
 beforeAll(async () => {
   faults = await startFaultStack();
-  running = faults.stack.child;
 }, START_TIMEOUT_MS);
-afterAll(async () => {
-  await running?.stop();
-  await faults?.stop();
-}, 90_000);
-
-/** The stack that runs now. */
-let running: Child;
-
-const terminate = () => terminateStack(faults, running);
-
-async function startAgain(): Promise<void> {
-  running = await startStackAgain(faults);
-}
+afterAll(() => faults?.stop(), 90_000);
 
 describe("charged and used agree", () => {
   it("when the supervisor is told to end under load: what is in flight runs out whole", async () => {
@@ -52,7 +40,7 @@ describe("charged and used agree", () => {
           await answered(5);
           await streamed(300);
           inFlight.push(...sent.open.filter(({ endedMs }) => endedMs === 0));
-          isOrderly = await terminate();
+          isOrderly = await terminateStack(faults);
         },
         allowsFailures: true,
         settleMs: 30_000,
@@ -64,7 +52,7 @@ describe("charged and used agree", () => {
   });
 
   it("when it is told to end while Redis is away: it fails, and the next start sends what is in the spool", async () => {
-    await startAgain();
+    await startStackAgain(faults);
     let isOrderly = true;
     expect(
       await runScenario(faults, {
@@ -75,10 +63,10 @@ describe("charged and used agree", () => {
           await faults.redis.kill();
           await answered(5);
           await waitFor("charges in the spool", () => listSpoolFiles(faults.stack).length > 0);
-          isOrderly = await terminate();
+          isOrderly = await terminateStack(faults);
           expect(listSpoolFiles(faults.stack)).not.toEqual([]);
           await faults.redis.restart();
-          await startAgain();
+          await startStackAgain(faults);
         },
         allowsFailures: true,
         settleMs: 30_000,
@@ -101,7 +89,7 @@ describe("charged and used agree", () => {
             const processes = [...listProcesses(configFile, "serve"), ...listProcesses(configFile, "worker")];
             const workerDiedMs = performance.now();
             for (const pid of processes) process.kill(pid, "SIGKILL");
-            await running.waitForEnd(60_000);
+            await faults.child.waitForEnd(60_000);
             return { workerDiedMs };
           },
           allowsFailures: true,
@@ -112,6 +100,11 @@ describe("charged and used agree", () => {
       await other.stop();
     }
   });
+});
+
+it("nothing of it changes when the gateway is stopped, its usage verified and rebuilt, and it starts again", async () => {
+  await startStackAgain(faults);
+  expect(await restartStack(faults, { isLogShort: true })).toEqual([]);
 });
 
 /** Another gateway on the same Redis, with sockets and data of its own; nobody sends it requests. */

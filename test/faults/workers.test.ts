@@ -7,6 +7,7 @@ import { type RunningScenario, runScenario, type Scenario } from "./fault-scenar
 import { ROUTES, sendOne, type Sent } from "./fault-load.ts";
 import { type FaultStack, MODEL, PROMPT_MICROCENTS, startFaultStack, WORKERS } from "./fault-stack.ts";
 import { START_TIMEOUT_MS } from "./machine.ts";
+import { restartStack } from "./restart.ts";
 import { findWorkerPid, listProcesses, waitForNewWorker } from "../support/gateway-processes.ts";
 
 /** Streams of four seconds: some of each is charged, some is not yet. */
@@ -84,6 +85,10 @@ describe("charged and used agree", () => {
   it("after a worker was killed when Redis was away, but for what streamed since Redis went", async () => {
     expect(await killedInOutage.problems).toEqual([]);
   });
+});
+
+it("nothing of it changes when the gateway is stopped, its usage verified and rebuilt, and it starts again", async () => {
+  expect(await restartStack(faults, { isLogShort: true })).toEqual([]);
 });
 
 /** Waits until every request that is open now has ended or was closed by the reaper. */

@@ -43,6 +43,7 @@ export const LONG_FILES: Readonly<Record<string, number>> = {
   "test/envoy/redis-outage.test.ts": 30,
   "test/envoy/sidecar-mtls.test.ts": 30,
   "test/faults/random-recoveries.test.ts": 140,
+  "test/faults/random-failovers.test.ts": 130,
   "test/faults/shutdown.test.ts": 125,
   "test/faults/workers.test.ts": 125,
   "test/faults/failover.test.ts": 120,

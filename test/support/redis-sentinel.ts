@@ -20,8 +20,10 @@ export interface SentinelRedis {
   /** Node of the deployment by the role that it has at the start. */
   readonly master: SentinelNode;
   readonly replica: SentinelNode;
-  /** Resolves when the Sentinels have made the replica the master. */
-  waitForFailover(): Promise<void>;
+  /** Resolves when the Sentinels have made this node the master; the replica of the start when left out. */
+  waitForFailover(heir?: SentinelNode): Promise<void>;
+  /** Starts a node again that was killed, as the replica of the other one; resolves when that may die in its turn. */
+  restartAsReplica(node: SentinelNode): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -39,23 +41,28 @@ export interface SentinelNode {
 /** @param settings Of both servers, as on `redis-server`'s command line: `["--min-replicas-to-write", "1"]`. */
 export async function startRedisWithSentinels(settings: readonly string[] = []): Promise<SentinelRedis> {
   const dir = await mkdtemp(join(tmpdir(), "igw-sentinel-"));
-  const children: Child[] = [];
+  /** By the port. */
+  const children = new Map<number, Child>();
+  const run = async (name: string, port: number, args: readonly string[]): Promise<void> => {
+    const program = process.env["REDIS_SERVER_BIN"] ?? "redis-server";
+    const common = ["--port", String(port), "--bind", "127.0.0.1", "--dir", join(dir, name)];
+    children.set(port, startChild(program, [...args, ...common, "--daemonize", "no"]));
+    await waitFor(`${name} to answer`, async () => (await callRedis(port, "PING")) === "PONG");
+  };
   const start = async (name: string, args: readonly string[]): Promise<number> => {
     const port = await findFreePort();
-    const home = join(dir, name);
-    await mkdir(home);
-    const program = process.env["REDIS_SERVER_BIN"] ?? "redis-server";
-    const common = ["--port", String(port), "--bind", "127.0.0.1", "--dir", home, "--daemonize", "no"];
-    children.push(startChild(program, [...args, ...common]));
-    await waitFor(`${name} to answer`, async () => (await callRedis(port, "PING")) === "PONG");
+    await mkdir(join(dir, name));
+    await run(name, port, args);
     return port;
   };
   const server = ["--save", "", "--appendonly", "yes", ...settings];
   const master = await start("master", server);
   const replica = await start("replica", [...server, "--replicaof", `127.0.0.1 ${master}`]);
-  const isLinked = async () =>
-    String(await callRedis(replica, "INFO", "replication")).includes("master_link_status:up");
-  await waitFor("the replica to follow", isLinked);
+  const waitForLink = (port: number) =>
+    waitFor("the replica to follow", async () =>
+      String(await callRedis(port, "INFO", "replication")).includes("master_link_status:up"),
+    );
+  await waitForLink(replica);
   const sentinels: number[] = [];
   for (let index = 0; index < SENTINELS; index += 1) {
     const file = join(dir, `sentinel-${index}.conf`);
@@ -68,28 +75,38 @@ export async function startRedisWithSentinels(settings: readonly string[] = []):
       (each) => each["num-other-sentinels"] === String(SENTINELS - 1) && each["num-slaves"] === "1",
     );
   });
-  const node = (port: number, child: Child | undefined): SentinelNode => ({
+  const node = (port: number): SentinelNode => ({
     port,
-    kill: () => child?.signal("SIGKILL"),
-    freeze: () => child?.signal("SIGSTOP"),
-    thaw: () => child?.signal("SIGCONT"),
+    kill: () => children.get(port)?.signal("SIGKILL"),
+    freeze: () => children.get(port)?.signal("SIGSTOP"),
+    thaw: () => children.get(port)?.signal("SIGCONT"),
     command: (...args) => callRedis(port, ...args),
   });
   return {
     sentinels: sentinels.map((port) => `redis://127.0.0.1:${port}`),
     name: MASTER_NAME,
-    master: node(master, children[0]),
-    replica: node(replica, children[1]),
-    waitForFailover: async () => {
-      const isMaster = async () => String(await callRedis(replica, "ROLE")).startsWith("master");
+    master: node(master),
+    replica: node(replica),
+    waitForFailover: async (heir = node(replica)) => {
+      const isMaster = async () => String(await callRedis(heir.port, "ROLE")).startsWith("master");
       await waitFor("the replica to become the master", isMaster, { timeoutMs: 30_000, intervalMs: 50 });
     },
+    async restartAsReplica({ port }) {
+      const [name, other] = port === master ? ["master", replica] : ["replica", master];
+      await run(name, port, [...server, "--replicaof", `127.0.0.1 ${other}`]);
+      await waitForLink(port);
+      await waitFor("the Sentinels to know the roles", () => knowRoles(sentinels, other), {
+        timeoutMs: 60_000,
+        intervalMs: 100,
+      });
+    },
     async stop() {
-      for (const child of children) {
+      const running = [...children.values()];
+      for (const child of running) {
         child.signal("SIGCONT");
         child.signal("SIGKILL");
       }
-      await Promise.all(children.map((child) => child.waitForEnd()));
+      await Promise.all(running.map((child) => child.waitForEnd()));
       await rm(dir, { recursive: true, force: true });
     },
   };
@@ -105,8 +122,24 @@ function formatSentinel(masterPort: number): string {
   ].join("\n");
 }
 
+/** Whether all take this node for the master and the other one for a replica that is there. */
+async function knowRoles(sentinels: readonly number[], masterPort: number): Promise<boolean> {
+  const known = await Promise.all(
+    sentinels.map(async (port) => {
+      const { port: of, flags } = await readMaster(port);
+      const replicas = (await callRedis(port, "SENTINEL", "REPLICAS", MASTER_NAME)) as string[][];
+      const areThere = replicas.map((fields) => readFields(fields)["flags"] === "slave");
+      return of === String(masterPort) && flags === "master" && areThere.length === 1 && areThere[0] === true;
+    }),
+  );
+  return known.every(Boolean);
+}
+
 async function readMaster(sentinelPort: number): Promise<Record<string, string>> {
-  const fields = (await callRedis(sentinelPort, "SENTINEL", "MASTER", MASTER_NAME)) as string[];
+  return readFields((await callRedis(sentinelPort, "SENTINEL", "MASTER", MASTER_NAME)) as string[]);
+}
+
+function readFields(fields: readonly string[]): Record<string, string> {
   const pairs = Array.from({ length: fields.length / 2 }, (_, index) =>
     fields.slice(2 * index, 2 * index + 2),
   );

@@ -1,0 +1,111 @@
+/**
+ * Failovers at random moments, with a replica that lags at random: one after the other on the same deployment, each node
+ * in its turn. The long form (`FAULTS=long`) has three seeds of six; FAULTS_SEEDS and FAULTS_FAILOVERS take a part of it.
+ */
+import { setTimeout as wait } from "node:timers/promises";
+import { afterAll, describe, expect, it } from "vitest";
+import { type SentinelNode, type SentinelRedis, startRedisWithSentinels } from "../support/redis-sentinel.ts";
+import { runFailover } from "./failover-run.ts";
+import { type Faults, IN_TRANSIT_MS } from "./fault-accounts.ts";
+import { IS_LONG, type RunningScenario } from "./fault-scenario.ts";
+import { type FaultStackOn, startFaultStackOn } from "./fault-stack.ts";
+import { restartStack } from "./restart.ts";
+import { createDraw, type Draw, readSeeds } from "./seeded-draw.ts";
+
+const FAILOVERS = Number(process.env["FAULTS_FAILOVERS"] ?? (IS_LONG ? 6 : 1));
+/** Within the grace time, with what the Sentinels take. */
+const MAX_LAG_MS = 1_500;
+const RUN_MS = 3_600_000;
+
+const stacks: FaultStackOn[] = [];
+afterAll(async () => {
+  await Promise.all(stacks.map((faults) => faults.stop()));
+}, 90_000);
+
+/** How far the replica is behind when its master dies. */
+interface Lag {
+  /** Requests on each key before it begins to lag, and while it does. */
+  readonly before: number;
+  readonly answers: number;
+  /** Beside the answers, which can take less than no time. */
+  readonly lagMs: number;
+  /** What is on its way to it is lost, too; else it is only late. */
+  readonly isCut: boolean;
+  /** It goes on before its master dies: so long before, else so long afterwards. */
+  readonly catchesUp: boolean;
+  readonly goesOnMs: number;
+}
+
+function drawLag(draw: Draw): Lag {
+  return {
+    before: draw.below(20),
+    answers: draw.below(8),
+    lagMs: draw.below(MAX_LAG_MS),
+    isCut: draw.fraction() >= 0.3,
+    catchesUp: draw.fraction() < 0.3,
+    goesOnMs: draw.below(MAX_LAG_MS),
+  };
+}
+
+interface Pair {
+  readonly master: SentinelNode;
+  readonly replica: SentinelNode;
+}
+
+async function failOver(
+  redis: SentinelRedis,
+  { master, replica }: Pair,
+  { answered }: RunningScenario,
+  lag: Lag,
+): Promise<Faults> {
+  await answered(lag.before);
+  const fromMs = performance.now() - IN_TRANSIT_MS;
+  replica.freeze();
+  let untilMs: number;
+  try {
+    if (lag.isCut) await master.command("CLIENT", "KILL", "TYPE", "REPLICA");
+    await answered(lag.answers);
+    await wait(lag.lagMs);
+    if (lag.catchesUp) {
+      replica.thaw();
+      await wait(lag.goesOnMs);
+    }
+  } finally {
+    master.kill();
+    untilMs = performance.now() + IN_TRANSIT_MS;
+    if (!lag.catchesUp) await wait(lag.goesOnMs);
+    replica.thaw();
+  }
+  await redis.waitForFailover(replica);
+  return { unreplicated: { fromMs, untilMs } };
+}
+
+describe("charged and used agree, but for what no replica had, which the log of requests brings back", () => {
+  it.each(readSeeds())(
+    "after failovers at random moments with a replica that lags: seed %i",
+    async (seed) => {
+      const draw = createDraw(seed);
+      const redis = await startRedisWithSentinels();
+      const { sentinels, name } = redis;
+      const faults = await startFaultStackOn({
+        address: { sentinels, name },
+        settings: { sentinels, name },
+        stop: () => redis.stop(),
+      });
+      stacks.push(faults);
+      const problems: string[] = [];
+      let pair: Pair = redis;
+      for (let count = 1; count <= FAILOVERS; count += 1) {
+        const lag = drawLag(draw);
+        const title = `failover ${count}, seed ${seed}, ${JSON.stringify(lag)}`;
+        const found = await runFailover(faults, title, (running) => failOver(redis, pair, running, lag));
+        problems.push(...found.map((problem) => `${title}: ${problem}`));
+        await redis.restartAsReplica(pair.master);
+        pair = { master: pair.replica, replica: pair.master };
+      }
+      problems.push(...(await restartStack(faults, { isLogShort: false })));
+      expect(problems).toEqual([]);
+    },
+    RUN_MS,
+  );
+});
