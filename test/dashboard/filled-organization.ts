@@ -6,6 +6,9 @@ export interface FilledOrganization {
   readonly id: string;
   readonly keyId: string;
   readonly key: string;
+  /** Of a user of the group, who has a key. */
+  readonly userId: string;
+  readonly groupId: string;
 }
 
 export async function fillOrganization(stack: Stack, name = "Acme"): Promise<FilledOrganization> {
@@ -16,9 +19,18 @@ export async function fillOrganization(stack: Stack, name = "Acme"): Promise<Fil
     budget_cents: 80,
   });
   const id = String(organization["id"]);
-  const keys = `/api/organizations/${id}/keys`;
+  const base = `/api/organizations/${id}`;
+  const keys = `${base}/keys`;
+  const groupId = String((await stack.admin("POST", `${base}/groups`, { name: "Research" }))["id"]);
+  const person = { name: "Ann Smith", email: "ann.smith@example.com", group_id: groupId };
+  const userId = String((await stack.admin("POST", `${base}/users`, person))["id"]);
   const ci = await stack.admin("POST", keys, { name: "ci", hard_cap_cents: 40, requests_per_minute: 60 });
-  const laptop = await stack.admin("POST", keys, { name: "laptop", hard_cap_cents: 1, budget_cents: 1 });
+  const laptop = await stack.admin("POST", keys, {
+    name: "laptop",
+    hard_cap_cents: 1,
+    budget_cents: 1,
+    user_id: userId,
+  });
   await stack.admin("POST", keys, { name: "old", disabled: true });
   const prompt = (words: number): object =>
     chatBody({}, Array.from({ length: words }, () => "word").join(" "));
@@ -29,5 +41,5 @@ export async function fillOrganization(stack: Stack, name = "Acme"): Promise<Fil
   ] as const) {
     await stack.send({ path: CHAT_PATH, key: String(key), body: prompt(words) });
   }
-  return { id, keyId: String(ci["id"]), key: String(ci["key"]) };
+  return { id, keyId: String(ci["id"]), key: String(ci["key"]), userId, groupId };
 }

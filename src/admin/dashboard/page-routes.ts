@@ -1,5 +1,6 @@
 import { alertPageRoutes } from "./pages/alerts.tsx";
 import { auditPageRoutes } from "./pages/audit.tsx";
+import { groupPageRoutes } from "./pages/group-routes.ts";
 import { keyPageRoutes } from "./pages/key-routes.ts";
 import { modelPageRoutes } from "./pages/models.tsx";
 import { organizationPageRoutes } from "./pages/organizations.tsx";
@@ -9,6 +10,7 @@ import { settingsRoutes } from "./pages/settings.tsx";
 import { tokenPageRoutes } from "./pages/tokens.tsx";
 import { tryItPageRoutes } from "./pages/try-it.tsx";
 import { usagePageRoutes } from "./pages/usage.tsx";
+import { userPageRoutes } from "./pages/user-routes.ts";
 import type { PageRoute } from "./page.ts";
 
 /** Every page that needs a session. A path without parameters stands before one that would take it for a value. */
@@ -16,6 +18,8 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   ...organizationPageRoutes,
   ...overviewRoutes,
   ...keyPageRoutes,
+  ...userPageRoutes,
+  ...groupPageRoutes,
   ...settingsRoutes,
   ...usagePageRoutes,
   ...requestPageRoutes,

@@ -2,6 +2,8 @@
 export const SECTIONS = [
   { section: "overview", path: "", label: "Overview" },
   { section: "keys", path: "/keys", label: "API keys" },
+  { section: "users", path: "/users", label: "Users" },
+  { section: "groups", path: "/groups", label: "Groups" },
   { section: "settings", path: "/settings", label: "Inference settings" },
   { section: "usage", path: "/usage", label: "Usage" },
   { section: "requests", path: "/requests", label: "Requests" },

@@ -2,9 +2,12 @@
 import { valueAt } from "../../config/load/raw-values.ts";
 import { isGroup } from "../../settings/group.ts";
 import { KEY_SETTINGS } from "../../settings/key.ts";
+import { USER_GROUP_SETTINGS } from "../../settings/user-group.ts";
+import { USER_SETTINGS } from "../../settings/user.ts";
 import type { Notation, Setting, Settings } from "../../settings/setting.ts";
 import { type FieldKind, type Fields, type FormValues, readBody, setAt } from "./form.ts";
 import { amountText } from "../format.ts";
+import { formatOwner } from "./owner-texts.ts";
 
 /** A setting in a form; "notifications.emails" is the path of a group's member. */
 export interface FormSetting {
@@ -31,6 +34,10 @@ export function listFormSettings(table: Settings, prefix = ""): readonly FormSet
 /** Of a key: what has no button of its own. */
 export const KEY_FORM = listFormSettings(KEY_SETTINGS).filter(({ row }) => row.kind.notation !== "flag");
 
+/** Of a user: what has no button of its own. */
+export const USER_FORM = listFormSettings(USER_SETTINGS).filter(({ row }) => row.kind.notation !== "flag");
+export const GROUP_FORM = listFormSettings(USER_GROUP_SETTINGS);
+
 /** For the summary of problems. */
 export function listProblemFields(settings: readonly FormSetting[]): readonly string[] {
   return settings.map(inputName);
@@ -39,8 +46,21 @@ export function listProblemFields(settings: readonly FormSetting[]): readonly st
 /** @param one As the API shows it. */
 export function textsOf(settings: readonly FormSetting[], one: Described): SettingTexts {
   return Object.fromEntries(
-    settings.map(({ path, row }) => [path, textOf(row.kind.notation, valueAt(one, ...path.split(".")))]),
+    settings.map(({ path, row }) => {
+      const value = valueAt(one, ...path.split("."));
+      return [path, ownerTextOf(row.kind.notation, value, one) ?? textOf(row.kind.notation, value)];
+    }),
   );
+}
+
+/** Of a user or group its name with the id, where the API has said it beside. */
+function ownerTextOf(notation: Notation, id: unknown, one: Described): string | null {
+  if (notation !== "userId" && notation !== "groupId") return null;
+  const owner = one[notation === "userId" ? "user" : "group"] as
+    | { id: string; name: string }
+    | null
+    | undefined;
+  return owner?.id === id && owner !== null && owner !== undefined ? formatOwner(owner) : null;
 }
 
 /** What was typed, to be shown again beside what is wrong with it. */

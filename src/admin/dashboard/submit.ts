@@ -11,8 +11,12 @@ interface Submission {
   readonly outdated?: () => PageAnswer | Promise<PageAnswer>;
 }
 
-/** Conflicts that another value of their field ends. */
-const ABOUT_A_FIELD: ReadonlySet<string> = new Set(["currency_locked", "organization_name_taken"]);
+/** Conflicts that are told beside the form: another value of a field ends them, or nothing that is done elsewhere. */
+const ABOUT_THE_FORM: ReadonlySet<string> = new Set([
+  "currency_locked",
+  "organization_name_taken",
+  "organization_full",
+]);
 
 /** What every form does: try, and show it again with what the API finds wrong. @throws what is no matter of the form */
 export async function submit({ send, refused, outdated }: Submission): Promise<PageAnswer> {
@@ -20,7 +24,7 @@ export async function submit({ send, refused, outdated }: Submission): Promise<P
     return await send();
   } catch (thrown) {
     if (!(thrown instanceof AdminError)) throw thrown;
-    if (thrown.status === 400 || ABOUT_A_FIELD.has(thrown.code)) return refused(splitProblems(thrown));
+    if (thrown.status === 400 || ABOUT_THE_FORM.has(thrown.code)) return refused(splitProblems(thrown));
     if (thrown.code === "version_conflict" && outdated !== undefined) return outdated();
     throw thrown;
   }

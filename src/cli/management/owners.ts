@@ -1,9 +1,11 @@
 /** Users and groups as commands name them, and as they show them. */
+import { OWNER_KINDS, type OwnerKind } from "../../store/types/owner-kinds.ts";
 import type { Field } from "../terminal/table.ts";
 import type { AdminClient, JsonObject } from "./admin-client.ts";
 import { findGroup, findUser } from "./find.ts";
 
-const FINDERS = { user_id: findUser, group_id: findGroup } as const;
+const FINDERS = { user: findUser, group: findGroup } as const satisfies Record<OwnerKind, unknown>;
+const fieldOf = (kind: OwnerKind) => `${kind}_id` as const;
 
 /** The same body with ids where a user or a group was named. @throws CommandError */
 export async function resolveOwners(
@@ -12,9 +14,11 @@ export async function resolveOwners(
   body: Readonly<Record<string, unknown>>,
 ): Promise<Readonly<Record<string, unknown>>> {
   const resolved = { ...body };
-  for (const [field, find] of Object.entries(FINDERS)) {
-    const wanted = body[field];
-    if (typeof wanted === "string") resolved[field] = (await find(client, path, wanted))["id"];
+  for (const kind of OWNER_KINDS) {
+    const wanted = body[fieldOf(kind)];
+    if (typeof wanted !== "string") continue;
+    const { id } = await FINDERS[kind](client, path, wanted);
+    resolved[fieldOf(kind)] = id;
   }
   return resolved;
 }
@@ -23,13 +27,16 @@ export async function resolveOwners(
 export async function queryOwners(
   client: AdminClient,
   path: string,
-  { user, group }: { readonly user?: string; readonly group?: string },
-): Promise<Readonly<Record<string, string | undefined>>> {
-  const found = await resolveOwners(client, path, { user_id: user, group_id: group });
-  return {
-    user_id: found["user_id"] as string | undefined,
-    group_id: found["group_id"] as string | undefined,
-  };
+  named: { readonly [Kind in OwnerKind]?: string },
+): Promise<Readonly<Record<string, string>>> {
+  const query: Record<string, string> = {};
+  for (const kind of OWNER_KINDS) {
+    const wanted = named[kind];
+    if (wanted === undefined) continue;
+    const { id } = await FINDERS[kind](client, path, wanted);
+    query[fieldOf(kind)] = String(id);
+  }
+  return query;
 }
 
 /** Its name, of a key's or user's `user` or `group`; null for none. */

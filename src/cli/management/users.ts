@@ -5,7 +5,7 @@ import type { Level, Screen } from "../terminal/screen.ts";
 import { formatFields, formatRecords, type RecordColumn } from "../terminal/table.ts";
 import type { JsonObject } from "./admin-client.ts";
 import { confirm } from "./confirm.ts";
-import { findGroup, findUser } from "./find.ts";
+import { findUser } from "./find.ts";
 import { createListCommand } from "./list-command.ts";
 import {
   addCommands,
@@ -14,7 +14,7 @@ import {
   type OrganizationCommandCall,
   type OrganizationCommandRow,
 } from "./management-command.ts";
-import { describeKeysOf, nameOfOwner, resolveOwners, showOwners } from "./owners.ts";
+import { describeKeysOf, nameOfOwner, queryOwners, resolveOwners, showOwners } from "./owners.ts";
 import {
   addSettingOptions,
   type OptionValues,
@@ -55,8 +55,7 @@ const list = createListCommand({
       .option("--group <group>", "only those of this group, by id or name"),
   async query({ client, options, path }: OrganizationCommandCall<ListOptions>) {
     const { search, group } = options;
-    const id = group === undefined ? undefined : String((await findGroup(client, path, group))["id"]);
-    return { search, group_id: id };
+    return { search, ...(await queryOwners(client, path, group === undefined ? {} : { group })) };
   },
   format: (screen, all) => formatRecords(screen, COLUMNS, all),
 });

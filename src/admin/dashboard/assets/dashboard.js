@@ -102,7 +102,7 @@ for (const output of document.querySelectorAll("[data-amount]")) {
   window.addEventListener("pageshow", show);
 }
 
-// Names of organizations while one is typed.
+// Names of organizations, users and groups while one is typed.
 for (const input of document.querySelectorAll("[data-suggestions]")) {
   let timer;
   input.addEventListener("input", () => {

@@ -3,6 +3,7 @@
 import { KEY_SETTINGS } from "../../../settings/key.ts";
 import { defaultsOf, describeSettings } from "../../../settings/table.ts";
 import { NO_PROBLEMS, type Problems } from "../form.ts";
+import { readWantedOwners, resolveOwners } from "../owner-texts.ts";
 import { type OrganizationPageCall, type PageAnswer, showPage } from "../page.ts";
 import { Form, ProblemSummary, Secret } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
@@ -25,14 +26,15 @@ export async function showKeyCreation(page: OrganizationPageCall): Promise<PageA
   const ofOrganization = Object.entries(page.organization.key_defaults).filter(([, value]) => value !== null);
   const published = describeSettings(KEY_SETTINGS, { ...defaultsOf(KEY_SETTINGS), name: "" });
   const texts = textsOf(KEY_FORM, { ...published, ...Object.fromEntries(ofOrganization) });
-  return renderForm(page, texts, NO_PROBLEMS);
+  const owners = await readWantedOwners(page.api, page.query);
+  return renderForm(page, { ...texts, ...owners }, NO_PROBLEMS);
 }
 
 export function createKey(page: OrganizationPageCall): Promise<PageAnswer> {
   return submit({
     send: async () => {
       const { body } = await page.api("POST /api/organizations/{organization}/keys", {
-        body: readSettings(KEY_FORM, page.form, null),
+        body: await resolveOwners(page.api, readSettings(KEY_FORM, page.form, null)),
       });
       const created = body as KeyWithSecretView;
       return showPage(<NewKey page={page} created={created} title="Your new API key" />, 201);
@@ -58,6 +60,7 @@ async function renderForm(
           problems={problems}
           currency={page.organization.currency}
           catalog={body as CatalogView}
+          base={page.base}
           disabled={!page.canChange}
         />
         <p class="actions">

@@ -2,8 +2,10 @@
 /** One API key: its limits, rotation, end. */
 import { NO_PROBLEMS, type Problems, pickChanges, readBody } from "../form.ts";
 import { formatCount, formatCountOf, formatLimit, formatMoney } from "../../format.ts";
+import { resolveOwners } from "../owner-texts.ts";
 import { type OrganizationPageCall, type PageAnswer, showPage } from "../page.ts";
 import { SpendBar } from "../parts/charts.tsx";
+import { OwnerLink } from "../parts/owners.tsx";
 import { askFirst, isSure } from "../parts/confirmation.tsx";
 import { Form, ProblemSummary } from "../parts/fields.tsx";
 import { KeyActions } from "../parts/key-actions.tsx";
@@ -36,7 +38,7 @@ export async function changeKey(page: OrganizationPageCall): Promise<PageAnswer>
   return submit({
     send: async () => {
       await page.api(`PATCH ${ONE}`, {
-        body: pickChanges(readSettings(KEY_FORM, page.form, key), key),
+        body: pickChanges(await resolveOwners(page.api, readSettings(KEY_FORM, page.form, key)), key),
         ifMatch: page.form.text("etag"),
       });
       return { redirect: `${pathOf(page)}?done=saved` };
@@ -137,6 +139,7 @@ async function renderKey(page: OrganizationPageCall, key: KeyView, state: FormSt
             problems={state.problems}
             currency={currency}
             catalog={body as CatalogView}
+            base={page.base}
             disabled={!page.canChange}
           />
           {page.canChange ? <button type="submit">Save</button> : null}
@@ -166,6 +169,22 @@ function KeySummary({ page, apiKey }: { page: OrganizationPageCall; apiKey: KeyV
         {formatCountOf(apiKey.requests_per_minute, "request")} per minute, burst{" "}
         {formatCount(apiKey.bucket.capacity)}; {formatCount(apiKey.bucket.remaining)} left now
       </p>
+      {apiKey.user === null && apiKey.group === null ? null : (
+        <p>
+          {apiKey.user === null ? null : (
+            <>
+              User <OwnerLink base={page.base} kind="users" owner={apiKey.user} />
+            </>
+          )}
+          {apiKey.user === null || apiKey.group === null ? null : ", "}
+          {apiKey.group === null ? null : (
+            <>
+              group <OwnerLink base={page.base} kind="groups" owner={apiKey.group} />
+              {apiKey.group_id === null ? " of its user" : ""}
+            </>
+          )}
+        </p>
+      )}
       {apiKey.former_key_until === null ? null : (
         <p>
           The key before the last rotation works until <Time at={apiKey.former_key_until} />.

@@ -7,6 +7,7 @@ import { type OrganizationPageCall, type PageAnswer, showPage } from "../page.ts
 import { SpendBar } from "../parts/charts.tsx";
 import { Form } from "../parts/fields.tsx";
 import { Layout } from "../parts/layout.tsx";
+import { OwnerLink } from "../parts/owners.tsx";
 import { State } from "../parts/state.tsx";
 import { Older, pageQueryOf } from "../parts/older.tsx";
 import { SEARCHED_FROM, SearchForm } from "../parts/search-form.tsx";
@@ -101,12 +102,17 @@ function columnsOf(
   return [
     {
       label: "name",
-      cell: ({ id, name, display }) => (
+      cell: ({ id, name, display, user }) => (
         <>
           <a href={`${base}/keys/${id}`}>
             <bdi>{name}</bdi>
           </a>
           <span class="below code">{display}</span>
+          {user === null ? null : (
+            <span class="below">
+              of <OwnerLink base={base} kind="users" owner={user} />
+            </span>
+          )}
         </>
       ),
     },

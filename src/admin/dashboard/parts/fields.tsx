@@ -43,6 +43,8 @@ interface FieldProps extends InputProps {
   readonly inputmode?: "numeric" | "decimal" | "email" | "url";
   /** For the script: shows what a rate means while it is typed. */
   readonly rate?: boolean;
+  /** For the script: where it finds what to offer while one is typed. */
+  readonly suggestions?: string;
 }
 
 /** One input with its label, its hint and what is wrong with it. */
@@ -63,9 +65,12 @@ export function Field(props: FieldProps) {
           autocomplete={props.autocomplete ?? "off"}
           inputmode={props.inputmode}
           data-rate={props.rate ? "yes" : undefined}
+          list={props.suggestions === undefined ? undefined : `${name}-suggestions`}
+          data-suggestions={props.suggestions}
           {...describedBy(name, hint, problem)}
         />
         {amount === undefined ? null : <Understood name={name} value={value} {...amount} />}
+        {props.suggestions === undefined ? null : <datalist id={`${name}-suggestions`}></datalist>}
       </span>
       <Hints name={name} hint={hint} problem={problem} />
     </div>

@@ -16,6 +16,8 @@ interface SettingFieldsProps {
   /** Where there are models to choose from. */
   readonly catalog?: Pick<CatalogView, "data">;
   readonly disabled?: boolean;
+  /** Of the organization's pages, where there are users and groups to choose from. */
+  readonly base?: string;
   /** Path → what stands below the field in place of its own hint. */
   readonly hints?: Readonly<Record<string, string>>;
 }
@@ -32,7 +34,8 @@ export function SettingFields({ settings, ...common }: SettingFieldsProps) {
 
 type SettingFieldProps = Omit<SettingFieldsProps, "settings"> & { readonly setting: FormSetting };
 
-function SettingField({ setting, texts, problems, currency, catalog, disabled, hints }: SettingFieldProps) {
+function SettingField(props: SettingFieldProps) {
+  const { setting, texts, problems, currency, catalog, disabled, hints, base = "" } = props;
   const { path, row } = setting;
   const { notation } = row.kind;
   const given = texts[path] ?? null;
@@ -55,7 +58,7 @@ function SettingField({ setting, texts, problems, currency, catalog, disabled, h
   return (
     <Field
       {...common}
-      {...inputOf(notation, currency)}
+      {...inputOf(notation, currency, base)}
       value={value}
       required={isRequired(row)}
       rate={notation === "rate"}
@@ -64,7 +67,13 @@ function SettingField({ setting, texts, problems, currency, catalog, disabled, h
   );
 }
 
-function inputOf(notation: FormSetting["row"]["kind"]["notation"], currency: string | undefined) {
+function inputOf(
+  notation: FormSetting["row"]["kind"]["notation"],
+  currency: string | undefined,
+  base: string,
+) {
+  if (notation === "userId") return { suggestions: `${base}/users/suggestions` };
+  if (notation === "groupId") return { suggestions: `${base}/groups/suggestions` };
   if (notation === "amount") {
     return { inputmode: "decimal", amount: { currency: currency ?? "" } } as const;
   }

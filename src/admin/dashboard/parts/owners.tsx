@@ -1,0 +1,134 @@
+/** @jsxImportSource hono/jsx */
+/** What the pages of users and those of groups share. */
+import { formatCountOf, formatMoney } from "../../format.ts";
+import type { OwnerKind } from "../../../store/types/owner-kinds.ts";
+import { fieldOfOwner } from "../owner-texts.ts";
+import type { OrganizationPageCall } from "../page.ts";
+import type { KeyPageView, KeyView } from "../views.ts";
+import { Check, Form } from "./fields.tsx";
+import { NO_PROBLEMS } from "../form.ts";
+import { State } from "./state.tsx";
+import { RowTable, type RowTableColumns } from "./table.tsx";
+
+const SHOWN_KEYS = "50";
+
+interface OwnerLinkProps {
+  readonly base: string;
+  readonly kind: "users" | "groups";
+  readonly owner: { readonly id: string; readonly name: string };
+}
+
+export function OwnerLink({ base, kind, owner }: OwnerLinkProps) {
+  return (
+    <a href={`${base}/${kind}/${owner.id}`}>
+      <bdi>{owner.name}</bdi>
+    </a>
+  );
+}
+
+/** The first keys of a user or a group. */
+export async function readKeysOf(
+  page: OrganizationPageCall,
+  kind: OwnerKind,
+  id: string,
+): Promise<KeyPageView> {
+  const query = { [fieldOfOwner(kind)]: id, limit: SHOWN_KEYS };
+  const { body } = await page.api("GET /api/organizations/{organization}/keys", { query });
+  return body as KeyPageView;
+}
+
+interface OwnedKeysProps {
+  readonly page: OrganizationPageCall;
+  readonly keys: KeyPageView;
+  readonly owner: { readonly kind: OwnerKind; readonly id: string };
+  /** Where it has none. */
+  readonly empty: string;
+}
+
+export function OwnedKeys({ page, keys, owner, empty }: OwnedKeysProps) {
+  const { base, canChange } = page;
+  return (
+    <section aria-labelledby="keys">
+      <h2 id="keys">API keys</h2>
+      {keys.data.length === 0 ? (
+        <p class="card empty">{empty}</p>
+      ) : (
+        <RowTable label="Its keys" class="stack" columns={keyColumns(page)} rows={keys.data} />
+      )}
+      {keys.has_more ? <p class="quiet">These are the first {keys.data.length}.</p> : null}
+      {canChange ? (
+        <p>
+          <a class="button" href={`${base}/keys/new?${fieldOfOwner(owner.kind)}=${owner.id}`}>
+            Create an API key
+          </a>
+        </p>
+      ) : null}
+    </section>
+  );
+}
+
+function keyColumns({ base, organization: { currency } }: OrganizationPageCall): RowTableColumns<KeyView> {
+  return [
+    {
+      label: "name",
+      cell: ({ id, name, display }) => (
+        <>
+          <a href={`${base}/keys/${id}`}>
+            <bdi>{name}</bdi>
+          </a>
+          <span class="below code">{display}</span>
+        </>
+      ),
+    },
+    { label: "state", cell: ({ state }) => <State state={state} /> },
+    {
+      label: "spent this month",
+      short: "spent",
+      kind: "number",
+      cell: ({ spent_microcents: spent }) => formatMoney(spent, currency),
+    },
+  ];
+}
+
+interface DeletionProps {
+  readonly page: OrganizationPageCall;
+  readonly what: "user" | "group";
+  readonly name: string;
+  readonly path: string;
+  readonly keyCount: number;
+}
+
+/** The end of a user or a group, with its keys or without, for who may. */
+export function OwnerDeletion({ page, what, name, path, keyCount }: DeletionProps) {
+  if (!page.canChange) return null;
+  return (
+    <section class="card" aria-labelledby="delete">
+      <h2 id="delete">Delete</h2>
+      <p>
+        For good. {what === "group" ? "Its users stay. " : ""}
+        {keyCount === 0
+          ? "It has no keys."
+          : `Its ${keyCount === 1 ? "key goes" : `${formatCountOf(keyCount, "key")} go`} on without it.`}{" "}
+        What was spent stays in the usage.
+      </p>
+      <Form
+        page={page}
+        action={`${path}/delete`}
+        confirm={`Delete the ${what} "${name}"? This cannot be undone.`}
+      >
+        {keyCount === 0 ? null : (
+          <Check
+            name="keys"
+            label="Delete its keys, too"
+            checked={false}
+            problems={NO_PROBLEMS}
+            hint="Whoever uses one is refused from the next request on."
+          />
+        )}
+        <button type="submit" class="danger">
+          Delete
+        </button>
+      </Form>
+    </section>
+  );
+}
