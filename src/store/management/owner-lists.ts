@@ -78,7 +78,9 @@ async function findOwners<Settings, Item extends Settings & OwnerRecord>(
   if (after !== null && last === null) return { items: [], next: null };
   for (let batch = 0; batch < SEARCHED_BATCHES; batch += 1) {
     const start = last === null ? `[${firstEntry(folded)}` : `(${last}`;
-    const read = await context.client.zrangebylex(key, start, "+", "LIMIT", "0", String(SEARCH_BATCH));
+    // Where nothing is passed over the first batch is the page.
+    const size = batch === 0 ? limit + 1 : SEARCH_BATCH;
+    const read = await context.client.zrangebylex(key, start, "+", "LIMIT", "0", String(size));
     const entries = read.filter((entry) => isInRange(entry, folded));
     const records = await readOwners(owners, context, organizationId, entries.map(idOfEntry));
     for (const [position, entry] of entries.entries()) {
@@ -91,7 +93,7 @@ async function findOwners<Settings, Item extends Settings & OwnerRecord>(
       lastFound = entry;
     }
     last = entries.at(-1) ?? last;
-    if (entries.length < SEARCH_BATCH) return { items: found, next: null };
+    if (entries.length < size) return { items: found, next: null };
   }
   return { items: found, next: nextOf(last) };
 }
