@@ -74,6 +74,10 @@ export const ERRORS = {
     status: 403,
     message: "This API key has expired. Change its expiry on the API keys page, or use another key.",
   },
+  user_disabled: {
+    status: 403,
+    message: "The user that this API key belongs to is disabled. Ask whoever manages your keys.",
+  },
   organization_suspended: {
     status: 403,
     message: "The organization of this API key is suspended. Ask the operator of this gateway.",

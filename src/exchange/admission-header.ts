@@ -22,6 +22,7 @@ const ENTERED = "e";
 
 /** What few requests have; left out where they have not. */
 interface Others {
+  readonly owners?: string | undefined;
   readonly uploadBytes?: number | undefined;
   readonly keepsEndUser?: true | undefined;
   readonly modelNames?: NonNullable<Admission["modelNames"]> | undefined;
@@ -99,7 +100,7 @@ export function parseAdmissionHeader(header: string): Admission {
   const resetMs = Number(fields.next(","));
   const timeMs = Number(fields.next());
   const tags = unescape(fields.next());
-  const { uploadBytes = null, keepsEndUser = false, modelNames = null } = parseOthers(fields.rest());
+  const { owners, uploadBytes, keepsEndUser, modelNames } = parseOthers(fields.rest());
   return {
     requestId,
     endpoint,
@@ -118,6 +119,7 @@ export function parseAdmissionHeader(header: string): Admission {
     models: models === "" ? null : parseModels(models.slice(1)),
     month,
     day,
+    owners,
     tags,
     keepsEndUser,
     modelNames,
@@ -181,9 +183,10 @@ function parseModels(text: string): string[] {
   return text === "" ? [] : text.split(",").map(unescape);
 }
 
-function formatOthers({ uploadBytes, keepsEndUser, modelNames }: Admission): string {
-  if (uploadBytes === null && !keepsEndUser && modelNames === null) return "";
+function formatOthers({ owners, uploadBytes, keepsEndUser, modelNames }: Admission): string {
+  if (owners === "" && uploadBytes === null && !keepsEndUser && modelNames === null) return "";
   const others: Others = {
+    owners: owners === "" ? undefined : owners,
     uploadBytes: uploadBytes ?? undefined,
     keepsEndUser: keepsEndUser ? true : undefined,
     modelNames: modelNames ?? undefined,
@@ -191,8 +194,17 @@ function formatOthers({ uploadBytes, keepsEndUser, modelNames }: Admission): str
   return JSON.stringify(others).replace(NON_ASCII, (unit) => `\\u${hexOf(unit)}`);
 }
 
-function parseOthers(text: string): Others {
-  return text === "" ? {} : (JSON.parse(text) as Others);
+const NO_OTHERS = { owners: "", uploadBytes: null, keepsEndUser: false, modelNames: null } as const;
+
+function parseOthers(text: string): Pick<Admission, keyof Others> {
+  if (text === "") return NO_OTHERS;
+  const {
+    owners = "",
+    uploadBytes = null,
+    keepsEndUser = false,
+    modelNames = null,
+  } = JSON.parse(text) as Others;
+  return { owners, uploadBytes, keepsEndUser, modelNames };
 }
 
 /** Each unit of UTF-16 as four digits, so that a text that is not well-formed comes back too. */

@@ -15,6 +15,7 @@ import type { Logger } from "../logger.ts";
 import type { DashboardAddress } from "../pages.ts";
 import { scrub } from "../scrub.ts";
 import type { Admit, AdmitInput, KnownKeyResult } from "../store/types/admission.ts";
+import { formatOwnerIds } from "../store/types/owner-ids.ts";
 import type { EnteredRequest } from "../store/types/settlement.ts";
 import { mergeTags, parseTagList } from "../tags.ts";
 import type { RequestMeter } from "../telemetry/request-meter.ts";
@@ -285,7 +286,7 @@ function formatAdmitted(admission: Admission): Verdict {
 }
 
 function createAdmission(
-  { key, organization, month, day, isEntered }: KnownKeyResult,
+  { key, organization, user, group, month, day, isEntered }: KnownKeyResult,
   rate: RateState,
   { match, protocol, requestId, request, route }: Asked,
   { tags, uploadBytes }: Pick<Admission, "tags" | "uploadBytes">,
@@ -309,6 +310,7 @@ function createAdmission(
     models: restrictModels(key.allowedModels, organization.id, restrictions),
     month,
     day,
+    owners: formatOwnerIds({ userId: user?.id ?? null, groupId: group?.id ?? null }),
     tags,
     keepsEndUser: organization.endUserTag,
     modelNames: hasModelNames(organization) ? organization.modelNames : null,

@@ -59,6 +59,12 @@ interface Buckets {
   readonly count_tokens: GraceBucket;
 }
 
+/** Refusals by what only a change of a record ends. */
+const STANDING: ReadonlySet<KnownKeyResult["decision"]> = new Set([
+  "key_disabled",
+  "user_disabled",
+  "organization_suspended",
+]);
 /** "The last minutes". */
 const MAX_AGE_MS = 10 * 60_000;
 /** About two kilobytes each. */
@@ -174,7 +180,7 @@ function check(
   { metered }: AdmitInput,
   local: { bucket: GraceBucket; nowMs: number; inFlight: number | null; shares: number },
 ): KnownKeyResult["decision"] {
-  if (decision === "key_disabled" || decision === "organization_suspended") return decision;
+  if (STANDING.has(decision)) return decision;
   if (key.expiresAtMs !== null && timeMs >= key.expiresAtMs) return "key_expired";
   if (!local.bucket.take(local.nowMs)) return "rate_limited";
   if (!metered) return "admitted";

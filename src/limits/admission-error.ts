@@ -16,6 +16,7 @@ export function createAdmissionError(
   switch (result.decision) {
     case "key_disabled":
     case "key_expired":
+    case "user_disabled":
     case "organization_suspended":
       return new GatewayError(result.decision);
     case "rate_limited":

@@ -44,6 +44,8 @@ export interface Admission {
   /** UTC month and day of the admission, to which the request's spend belongs: "2026-11", "2026-11-21". */
   readonly month: string;
   readonly day: string;
+  /** In the form of `store/types/owner-ids.ts`; '': nobody's. */
+  readonly owners: string;
   /** The header's and the key's, in the form of `tags.ts`; '': none. */
   readonly tags: string;
   /** The organization keeps the end user that the body names as a tag. */

@@ -14,6 +14,7 @@ const CODES: Readonly<Record<Exclude<AdmissionDecision, "admitted">, ErrorCode>>
   unknown_key: "invalid_api_key",
   key_disabled: "key_disabled",
   key_expired: "key_expired",
+  user_disabled: "user_disabled",
   organization_suspended: "organization_suspended",
   rate_limited: "rate_limit_exceeded",
   concurrency_limited: "concurrency_limit_exceeded",

@@ -4,6 +4,7 @@ import { explainCause } from "../envoy-reasons/upstream-cause.ts";
 import { formatJsonText } from "../json-text.ts";
 import { timeOfId } from "../store/ids.ts";
 import type { RequestWay, UpstreamEnd } from "../store/types/reporting.ts";
+import { parseOwnerIds } from "../store/types/owner-ids.ts";
 import type { BilledRequest } from "../store/types/settlement.ts";
 import { formatChargedPrice } from "../pricing/charged-price.ts";
 import type { ChosenRates } from "../pricing/price.ts";
@@ -47,12 +48,15 @@ export function formatRequestLogLine(request: LoggedRequest, settledAtMs: number
   const { identity, result, tokens, price } = request;
   const timeline = result.way?.timeline ?? null;
   const upstream = result.way?.upstream ?? null;
+  const owners = parseOwnerIds(identity.owners ?? "");
   const admittedAtMs = timeOfId(identity.requestId);
   // Written out: JSON.stringify takes twice as long for so many names.
   return (
     `{"request_id":${formatJsonText(identity.requestId)}` +
     `,"organization_id":${formatJsonText(identity.organizationId)}` +
     `,"key_id":${formatJsonText(identity.keyId)}` +
+    `,"user_id":${formatJsonText(owners.userId)}` +
+    `,"group_id":${formatJsonText(owners.groupId)}` +
     `,"model":${formatJsonText(identity.model)}` +
     `,"requested_model":${formatJsonText(identity.requestedModel ?? null)}` +
     `,"route":${formatJsonText(identity.route)}` +

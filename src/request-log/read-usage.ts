@@ -7,10 +7,11 @@ import * as z from "zod";
 import { type ChargedTool, toolMicrocents } from "../pricing/tool-charges.ts";
 import { formatTags, OTHER_TAGS } from "../tags.ts";
 import { TOKEN_KINDS, TOKEN_NAMES } from "../token-usage.ts";
+import { formatOwnerIds } from "../store/types/owner-ids.ts";
 import { type ChargeInput, LOGGED_SEQUENCE } from "../store/types/settlement.ts";
 import { NO_USAGE, type UsageFigures, type UsageRow } from "../store/types/reporting.ts";
 
-/** Of one organization, day, key, model and combination of tags. */
+/** Of one organization, day, key, its owners, model and combination of tags. */
 export interface LoggedRow extends UsageRow {
   readonly keyId: string;
   readonly model: string;
@@ -48,6 +49,9 @@ const lineSchema = z.object({
   request_id: z.string(),
   organization_id: z.string(),
   key_id: z.string(),
+  // Lines from before there were users and groups have neither.
+  user_id: z.string().nullable().default(null),
+  group_id: z.string().nullable().default(null),
   model: z.string().nullable(),
   route: z.string().default(""),
   status: z.number().default(0),
@@ -177,6 +181,7 @@ export async function* readLateCharges(
 
 function toCharge(line: ChargedLine, totalMicrocents: bigint): ChargeInput {
   const tags = formatTags(new Map(Object.entries(line.tags)));
+  const owners = ownersOf(line);
   return {
     organizationId: line.organization_id,
     keyId: line.key_id,
@@ -186,6 +191,7 @@ function toCharge(line: ChargedLine, totalMicrocents: bigint): ChargeInput {
     model: line.model,
     route: line.route,
     ...(line.currency === undefined ? {} : { currency: line.currency }),
+    ...(owners === "" ? {} : { owners }),
     ...(tags === "" ? {} : { tags }),
     totalMicrocents,
     toolMicrocents: toolMicrocents(toolsOf(line), totalMicrocents),
@@ -239,12 +245,14 @@ function rowOf(rows: Map<string, Map<string, MutableRow>>, line: Line): MutableR
   let own = rows.get(line.organization_id);
   if (own === undefined) rows.set(line.organization_id, (own = new Map()));
   const tags = line.tag_row === "other" ? OTHER_TAGS : formatTags(new Map(Object.entries(line.tags)));
-  const name = `${line.day} ${line.key_id} ${line.model} ${tags}`;
+  const owners = ownersOf(line);
+  const name = `${line.day} ${line.key_id} ${owners} ${line.model} ${tags}`;
   let row = own.get(name);
   if (row === undefined) {
     row = {
       day: line.day,
       keyId: line.key_id,
+      owners,
       model: line.model ?? "",
       tags,
       ...NO_USAGE,
@@ -253,6 +261,10 @@ function rowOf(rows: Map<string, Map<string, MutableRow>>, line: Line): MutableR
     own.set(name, row);
   }
   return row;
+}
+
+function ownersOf({ user_id: userId, group_id: groupId }: Line): string {
+  return formatOwnerIds({ userId, groupId });
 }
 
 function toolsOf({ server_tools: tools }: Line): ChargedTool[] {

@@ -50,8 +50,8 @@ export async function rebuildUsage(
   for (const { organizationId, rows, tagsInRedis } of missing.values()) {
     const [first] = rows;
     if (first === undefined || inFlight.has(organizationId)) continue;
-    const { day, keyId, model } = first;
-    const result = await store.raiseUsage(organizationId, { day, keyId, model, rows }, tagsInRedis);
+    const { day, keyId, owners, model } = first;
+    const result = await store.raiseUsage(organizationId, { day, keyId, owners, model, rows }, tagsInRedis);
     if (result.outcome === "in_flight") inFlight.add(organizationId);
     if (result.outcome === "raised") raisedRows += 1;
     addedMicrocents += result.addedMicrocents;
@@ -98,8 +98,8 @@ async function findMissing(
 }
 
 /** As `groupRows` names its groups. */
-function nameOf({ day, keyId, model }: ChargeInput): string {
-  return `${day} ${keyId} ${model}`;
+function nameOf({ day, keyId, owners = "", model }: ChargeInput): string {
+  return `${day} ${keyId} ${owners} ${model}`;
 }
 
 function sum(rows: readonly UsageRow[], figure: keyof UsageFigures): bigint {

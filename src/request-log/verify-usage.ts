@@ -165,11 +165,11 @@ function sum(rows: readonly UsageFigures[], figure: Figure): bigint {
   return rows.reduce((total, row) => total + BigInt(row[figure]), 0n);
 }
 
-/** By day, key and model. */
+/** By day, key, its owners and model. */
 export function groupRows<Row extends UsageRow>(rows: readonly Row[]): Map<string, Row[]> {
   const groups = new Map<string, Row[]>();
   for (const row of rows) {
-    const name = `${row.day} ${row.keyId} ${row.model}`;
+    const name = `${row.day} ${row.keyId} ${row.owners} ${row.model}`;
     const group = groups.get(name);
     if (group === undefined) groups.set(name, [row]);
     else group.push(row);

@@ -29,6 +29,7 @@ export function identifyRequest(
     day: admission.day,
     route: admission.route,
     currency: admission.currency,
+    owners: admission.owners === "" ? undefined : admission.owners,
     model: model.id,
     requestedModel,
     tags,

@@ -28,6 +28,7 @@ const identityFields = {
   route: z.string(),
   // Lines of older versions do not say it.
   currency: z.string().exactOptional(),
+  owners: z.string().exactOptional(),
   tags: z.string().exactOptional(),
   tagRow: z.string().exactOptional(),
 };
@@ -128,6 +129,7 @@ function formatOpened({ kind, atMs, opened }: OpenedEntry): string {
     `,"model":${formatJsonText(opened.model)}` +
     formatMember("requestedModel", opened.requestedModel) +
     formatMember("currency", opened.currency) +
+    formatMember("owners", opened.owners) +
     formatMember("tags", opened.tags) +
     formatMember("tagRow", opened.tagRow) +
     `,"floorMicrocents":"${opened.floorMicrocents}","floorInputTokens":${opened.floorInputTokens}}}`

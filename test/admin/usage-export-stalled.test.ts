@@ -31,6 +31,7 @@ beforeAll(async () => {
       ...NO_USAGE,
       day,
       keyId: null,
+      owners: "",
       model: `acme/model-${String(index).padStart(4, "0")}`,
       tags: TAGS,
       requests: 1,

@@ -90,6 +90,7 @@ async function fillDay(store: Store, organizationId: string, { day, position, ag
         const row = {
           day,
           keyId: keyIds[key]!,
+          owners: "",
           model,
           tags: TEAMS[key % TEAMS.length]!,
           requests,
@@ -105,7 +106,11 @@ async function fillDay(store: Store, organizationId: string, { day, position, ag
           costMicrocents: BigInt(cost),
           toolMicrocents: 0n,
         };
-        return store.raiseUsage(organizationId, { day, keyId: row.keyId, model, rows: [row] }, []);
+        return store.raiseUsage(
+          organizationId,
+          { day, keyId: row.keyId, owners: "", model, rows: [row] },
+          [],
+        );
       }),
     ),
   );

@@ -32,6 +32,7 @@ describe.skipIf(CHROMIUM === null)(`the figures of Usage${SKIPPED_WHY}`, () => {
     const row = {
       day,
       keyId,
+      owners: "",
       model,
       tags,
       requests: 1,
@@ -47,7 +48,7 @@ describe.skipIf(CHROMIUM === null)(`the figures of Usage${SKIPPED_WHY}`, () => {
       costMicrocents: BigInt(units * MICROCENTS_PER_UNIT),
       toolMicrocents: 0n,
     };
-    await admin.store.raiseUsage(id, { day, keyId, model, rows: [row] }, []);
+    await admin.store.raiseUsage(id, { day, keyId, owners: "", model, rows: [row] }, []);
   }
 
   beforeAll(async () => {

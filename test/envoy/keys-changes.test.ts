@@ -102,6 +102,15 @@ describe("on the very next request on every worker", () => {
       change: ({ organization }) => chat.stack.admin("POST", `${organization}/keys/revoke-all`),
     },
     {
+      name: "a key whose user was disabled is refused",
+      outcome: "403 user_disabled",
+      change: async ({ path, organization }) => {
+        const { id } = await chat.stack.admin("POST", `${organization}/users`, { name: "Zoë" });
+        await chat.stack.admin("PATCH", path, { user_id: id });
+        await chat.stack.admin("PATCH", `${organization}/users/${String(id)}`, { disabled: true });
+      },
+    },
+    {
       name: "every key of a suspended organization is refused",
       outcome: "403 organization_suspended",
       change: ({ organization }) => chat.stack.admin("PATCH", organization, { suspended: true }),

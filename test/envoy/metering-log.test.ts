@@ -50,6 +50,8 @@ describe("the log of requests", () => {
       request_id: answer.headers["x-request-id"],
       organization_id: key.organizationId,
       key_id: key.id,
+      user_id: null,
+      group_id: null,
       model: CHAT_MODEL,
       requested_model: CHAT_MODEL,
       route: "POST /v1/chat/completions",

@@ -71,6 +71,8 @@ describe("admit", () => {
         modelNames: { aliases: {}, defaultModel: null },
         spentMicrocents: 1_234_567n,
       },
+      user: null,
+      group: null,
       bucket: { remaining: 599, capacity: 600, resetMs: 10, retryAfterSeconds: 0 },
       concurrentRequests: 0,
       isEntered: false,

@@ -36,6 +36,7 @@ describe("charge", () => {
         day: identity.day,
         tags: "",
         keyId: identity.keyId,
+        owners: "",
         model: identity.model,
         requests: 1,
         inputTokens: 11,

@@ -90,7 +90,7 @@ describe("the store on a cluster of three", () => {
     const before = (await store.readUsage(key.organizationId, null)).rows[0]!;
     const { day, model } = identity;
     const rows = [{ ...before, costMicrocents: 25n, toolMicrocents: 9n, outputTokens: 1 }];
-    const logged = { day, keyId: key.keyId, model, rows };
+    const logged = { day, keyId: key.keyId, owners: "", model, rows };
     expect((await store.raiseUsage(key.organizationId, logged, [""])).outcome).toBe("in_flight");
     await store.charge(chargeInput(identity, 2, 10n, { final: FINAL }));
     const settled = (await store.readUsage(key.organizationId, null)).rows[0]!;

@@ -16,6 +16,8 @@ import type { AdmitInput, AdmitResult, KnownKeyResult } from "../../src/store/ty
 import { KEY_SETTINGS, type KeySettings } from "../../src/settings/key.ts";
 import { ORGANIZATION_SETTINGS, type OrganizationSettings } from "../../src/settings/organization.ts";
 import { defaultsOf } from "../../src/settings/table.ts";
+import { USER_GROUP_SETTINGS, type UserGroupSettings } from "../../src/settings/user-group.ts";
+import { USER_SETTINGS, type UserSettings } from "../../src/settings/user.ts";
 import type { HashedKey, OrganizationRecord } from "../../src/store/types/management.ts";
 import type { AuditInput } from "../../src/store/types/audit.ts";
 import type {
@@ -170,6 +172,30 @@ export async function addTestKey(
   const record = await store.createKey(organizationId, { ...KEY, ...settings }, hashed);
   if (record === null) throw new Error("the key was not created");
   return { organizationId, keyId: record.id, hash: hashed.hash };
+}
+
+/** A new user, with a name of its own. Returns its id. */
+export async function addTestUser(
+  store: Store,
+  organizationId: string,
+  settings: Partial<UserSettings> = {},
+): Promise<string> {
+  const name = `user ${randomUUID()}`;
+  const result = await store.createUser(organizationId, { ...defaultsOf(USER_SETTINGS), name, ...settings });
+  if (result.outcome !== "created") throw new Error(result.outcome);
+  return result.owner.id;
+}
+
+/** A new group, with a name of its own. Returns its id. */
+export async function addTestGroup(
+  store: Store,
+  organizationId: string,
+  settings: Partial<UserGroupSettings> = {},
+): Promise<string> {
+  const defaults = { ...defaultsOf(USER_GROUP_SETTINGS), name: `group ${randomUUID()}` };
+  const result = await store.createGroup(organizationId, { ...defaults, ...settings });
+  if (result.outcome !== "created") throw new Error(result.outcome);
+  return result.owner.id;
 }
 
 export function admitInput(key: TestKey, changes: Partial<AdmitInput> = {}): AdmitInput {

@@ -1,13 +1,11 @@
-import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { KeySettings } from "../../src/settings/key.ts";
-import { USER_GROUP_SETTINGS } from "../../src/settings/user-group.ts";
-import { USER_SETTINGS } from "../../src/settings/user.ts";
-import { defaultsOf } from "../../src/settings/table.ts";
 import { createId } from "../../src/store/ids.ts";
 import { keyRecordKey, ownerKeysKey } from "../../src/store/redis/keys.ts";
 import {
+  addTestGroup,
   addTestKey,
+  addTestUser,
   admitInput,
   createHashedKey,
   createTestOrganization,
@@ -23,19 +21,9 @@ async function createOrganization(): Promise<string> {
   return (await createTestOrganization(test.store)).id;
 }
 
-async function addUser(organizationId: string, groupId: string | null = null): Promise<string> {
-  const settings = { ...defaultsOf(USER_SETTINGS), name: `user ${randomUUID()}`, groupId };
-  const result = await test.store.createUser(organizationId, settings);
-  if (result.outcome !== "created") throw new Error(result.outcome);
-  return result.owner.id;
-}
-
-async function addGroup(organizationId: string): Promise<string> {
-  const settings = { ...defaultsOf(USER_GROUP_SETTINGS), name: `group ${randomUUID()}` };
-  const result = await test.store.createGroup(organizationId, settings);
-  if (result.outcome !== "created") throw new Error(result.outcome);
-  return result.owner.id;
-}
+const addUser = (organizationId: string, groupId: string | null = null): Promise<string> =>
+  addTestUser(test.store, organizationId, { groupId });
+const addGroup = (organizationId: string): Promise<string> => addTestGroup(test.store, organizationId);
 
 async function addKey(organizationId: string, settings: Partial<KeySettings>): Promise<string> {
   return (await addTestKey(test.store, organizationId, settings)).keyId;

@@ -144,7 +144,9 @@ class Owner {
     const asked = { organizationId, keyId, presentedHash, requestId, route: identity.route };
     if (isEntered) await timed.store.admit({ ...asked, bucket: "requests", metered: true });
     this.#next = hold;
-    this.#account = await this.#settlement.open(createOpenInput({ ...identity, tags: "", isEntered }));
+    this.#account = await this.#settlement.open(
+      createOpenInput({ ...identity, owners: "", tags: "", isEntered }),
+    );
     if (!isEntered || opening === null) return;
     this.#next = opening;
     await this.#account.chargeOpening();

@@ -196,7 +196,11 @@ describe("raiseUsage", () => {
         costMicrocents,
       }));
       const tagsInRedis = ["team=a", "team=b", "team=c"];
-      return test.store.raiseUsage(organizationId, { day, keyId, model: model!, rows: logged }, tagsInRedis);
+      return test.store.raiseUsage(
+        organizationId,
+        { day, keyId, owners: "", model: model!, rows: logged },
+        tagsInRedis,
+      );
     };
     expect(await raise({ "team=a": 7n, "team=b": 5n })).toEqual({ outcome: "raised", addedMicrocents: 2n });
     // The log has in `other` what Redis has in a row of its own.

@@ -66,6 +66,7 @@ const EXPLAINERS: Readonly<Record<string, Explainer>> = {
   key_disabled: () => "this key is disabled.",
   key_expired: ({ expires_at: at }) =>
     typeof at === "string" ? `this key expired at ${formatTime(at)}.` : "this key has expired.",
+  user_disabled: () => "the user that this key belongs to is disabled.",
   organization_suspended: () => "the organization is suspended. Only the operator can change that.",
 };
 

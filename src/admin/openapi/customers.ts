@@ -32,6 +32,7 @@ const COMMON: readonly ErrorCode[] = [
   "invalid_api_key",
   "key_disabled",
   "key_expired",
+  "user_disabled",
   "organization_suspended",
   "rate_limit_exceeded",
   "internal_error",

@@ -8,6 +8,7 @@ const KEY_CODES = new Set<unknown>([
   "invalid_api_key",
   "key_disabled",
   "key_expired",
+  "user_disabled",
   "organization_suspended",
 ]);
 const API_KEY = /^sk-igw-/;

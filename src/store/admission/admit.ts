@@ -119,6 +119,7 @@ function parseAdmitReply(
     spentMicrocents: amountAt(reply, at.organizationSpent),
     ...settings.organization,
   };
+  const { user, group } = settings;
   const capacity = integerAt(reply, at.capacity);
   return parseArray(reply[at.requests]).map((item) => {
     const request = parseArray(item);
@@ -130,6 +131,8 @@ function parseAdmitReply(
       day,
       key,
       organization,
+      user,
+      group,
       bucket: {
         remaining: integerAt(request, of.remaining),
         capacity,

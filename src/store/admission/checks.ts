@@ -28,6 +28,8 @@ export function describeChecks(figures: AdmissionFigures): readonly Check[] {
   const inOrder: readonly (readonly [AdmissionDecision, string, Check["figures"]])[] = [
     ["key_disabled", "key_enabled", {}],
     ["key_expired", "key_not_expired", { expires_at }],
+    // Few keys have a user.
+    ...(figures.decision === "user_disabled" ? [["user_disabled", "user_enabled", {}] as const] : []),
     ["organization_suspended", "organization_active", {}],
     [
       "rate_limited",

@@ -6,6 +6,7 @@ import { admittedRows } from "../../settings/table.ts";
 import { setBounded } from "../../set-bounded.ts";
 import { parseArray, textAt } from "../redis/parse-reply.ts";
 import { ADMITTED_AT } from "../redis/reply-layouts.ts";
+import type { AdmittedOwner } from "../types/admission.ts";
 
 export interface AdmittedSettings {
   /** What `lua/admit.lua` calls them; see `lua/include/stamp.lua`. */
@@ -14,6 +15,8 @@ export interface AdmittedSettings {
   readonly display: string;
   readonly key: AdmittedOf<typeof KEY_SETTINGS>;
   readonly organization: AdmittedOf<typeof ORGANIZATION_SETTINGS>;
+  readonly user: AdmittedOwner | null;
+  readonly group: AdmittedOwner | null;
   /** Of their texts. */
   readonly characters: number;
 }
@@ -47,6 +50,8 @@ export function rememberSettings(keyId: string, version: string, told: unknown):
     display: textAt(texts, ADMITTED_AT.display),
     key: readKeySettings(texts),
     organization: readOrganizationSettings(texts),
+    user: readOwner(texts, ADMITTED_AT.user),
+    group: readOwner(texts, ADMITTED_AT.group),
     characters: texts.join("").length,
   };
   forget(keyId);
@@ -57,6 +62,12 @@ export function rememberSettings(keyId: string, version: string, told: unknown):
     forget(oldest);
   }
   return settings;
+}
+
+/** @param first Where its id stands, and its name behind it. */
+function readOwner(texts: readonly unknown[], first: number): AdmittedOwner | null {
+  const id = textAt(texts, first);
+  return id === "" ? null : { id, name: textAt(texts, first + 1) };
 }
 
 function forget(keyId: string): void {

@@ -21,7 +21,7 @@
 --   {key display, key name, key requests per minute, key hard cap cents, key budget cents, key allowed models,
 --   key max concurrent requests, key expires at ms, key default tags, organization name, organization currency,
 --   organization hard cap cents, organization budget cents, organization strict caps, organization end user tag,
---   organization model names}
+--   organization model names, user id, user name, group id, group name}
 --   '' stands for none, and for a setting's default; remaining: whole requests; reset ms: until the bucket is full;
 --   retry after seconds: until it has a token; concurrent: other requests in flight; entered: '1' when the request may
 --   go upstream before it has a record.
@@ -44,6 +44,7 @@
 -- @include bucket.lua
 -- @include refused.lua
 -- @include stamp.lua
+-- @include owners.lua
 
 local key_record, organization, request_bucket, count_bucket = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local spend, inflight, refused, holds = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
@@ -67,9 +68,9 @@ if now_ms < month_start_ms or now_ms >= month_end_ms then
   return { 'month_changed', integer(now_ms) }
 end
 
-local hash, deleted_at, disabled, expires_at, rpm_text, key_cap, max_concurrent_text, key_version, key_stamp =
+local hash, deleted_at, disabled, expires_at, rpm_text, key_cap, max_concurrent_text, key_version, key_stamp, user_id, group_id =
   unpack(redis.call('HMGET', key_record, 'hash', 'deleted_at', 'disabled', 'expires_at', 'rpm', 'hard_cap_cents',
-  'max_concurrent', 'version', 'stamp'))
+  'max_concurrent', 'version', 'stamp', 'user_id', 'group_id'))
 local organization_cap, strict_caps, suspended, currency, organization_version, organization_stamp, organization_deleted_at =
   unpack(redis.call('HMGET', organization, 'hard_cap_cents', 'strict_caps', 'suspended', 'currency', 'version', 'stamp',
   'deleted_at'))
@@ -87,6 +88,17 @@ local key_cap_cents, organization_cap_cents = tonumber(key_cap or ''), tonumber(
 local key_spent, organization_spent = unpack(redis.call('HMGET', spend, 'key:' .. key_id, 'organization'))
 key_spent, organization_spent = key_spent or '0', organization_spent or '0'
 
+-- The key's own group goes before its user's. Who was deleted is nobody: the key goes on without.
+local user_version, user_stamp, user_name, user_disabled, group_of_user =
+  read_owner(organization, 'user', user_id, 'disabled', 'group_id')
+user_id = user_version and user_id or ''
+local group_version, group_stamp, group_name = read_owner(organization, 'group', group_id)
+if not group_version and user_version then
+  group_id = group_of_user
+  group_version, group_stamp, group_name = read_owner(organization, 'group', group_id)
+end
+group_id = group_version and group_id or ''
+
 local capacity = request_capacity(rpm)
 local units = bucket_units(request_bucket, rpm, capacity, now_us)
 
@@ -96,6 +108,8 @@ if disabled == '1' then
   refusal = 'key_disabled'
 elseif expires_at_ms and now_ms >= expires_at_ms then
   refusal = 'key_expired'
+elseif user_disabled == '1' then
+  refusal = 'user_disabled'
 elseif suspended == '1' then
   refusal = 'organization_suspended'
 end
@@ -176,19 +190,30 @@ if is_sweeping then
 end
 
 local settings_version = settings_version_of(key_version, key_stamp, organization_version, organization_stamp)
+  .. owner_versions(user_id, user_version, user_stamp) .. owner_versions(group_id, group_version, group_stamp)
 local settings = '""'
 if settings_version == known_version then
   settings_version = ''
 else
   key_stamp = renew_stamp(key_record, key_version, key_stamp, now_us)
   organization_stamp = renew_stamp(organization, organization_version, organization_stamp, now_us)
+  if user_version then
+    user_stamp = renew_stamp(sibling(organization, 'user:' .. user_id), user_version, user_stamp, now_us)
+  end
+  if group_version then
+    group_stamp = renew_stamp(sibling(organization, 'group:' .. group_id), group_version, group_stamp, now_us)
+  end
   settings_version = settings_version_of(key_version, key_stamp, organization_version, organization_stamp)
+    .. owner_versions(user_id, user_version, user_stamp) .. owner_versions(group_id, group_version, group_stamp)
   local texts = redis.call('HMGET', key_record, 'display', 'name', 'rpm', 'hard_cap_cents', 'budget_cents', 'allowed_models',
     'max_concurrent', 'expires_at', 'default_tags')
   local organization_texts = redis.call('HMGET', organization, 'name', 'currency', 'hard_cap_cents', 'budget_cents',
     'strict_caps', 'end_user_tag', 'model_names')
   for position = 1, #organization_texts do
     texts[#texts + 1] = organization_texts[position]
+  end
+  for _, text in ipairs({ user_id, user_name or '', group_id, group_name or '' }) do
+    texts[#texts + 1] = text
   end
   for position = 1, #texts do
     texts[position] = texts[position] or ''

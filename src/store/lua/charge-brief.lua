@@ -8,8 +8,8 @@
 -- KEYS[11] combinations of tags in the month of admission; then for each request its record
 -- ARGV[1] the JSON of the list of these
 --   1 key id   2 month of admission   3 day of admission   4 model   5 tags, '' for none   6 tag row, '' when not known
---   7 when the month's figures expire, ms   8 currency, '' when not known
---   9..20 sums over all requests: requests, input, cached, output, reasoning tokens, estimated, microcents, tokens written to
+--   7 when the month's figures expire, ms   8 currency, '' when not known   9 owners, '' for none
+--   10..21 sums over all requests: requests, input, cached, output, reasoning tokens, estimated, microcents, tokens written to
 --     a cache for 5 minutes, for an hour, input audio, output audio, microcents of server tools
 -- ARGV[n] then for each request: its id, sequence number, own figures in the order of the sums with one space between, and
 --   what the list of recent requests gets, see requests/recent-entry.ts
@@ -33,8 +33,8 @@ local shared = read_list(ARGV[1])
 local requests = { unpack(KEYS, 12) }
 local each = { unpack(ARGV, 2) }
 
-local key_id, month, day, model, tags, tag_row, expires_at_ms, currency = unpack(shared)
-local FIRST_SUM, microcents = 9, shared[15]
+local key_id, month, day, model, tags, tag_row, expires_at_ms, currency, owners = unpack(shared)
+local FIRST_SUM, microcents = 10, shared[16]
 
 if redis.call('EXISTS', unpack(requests)) > 0 then
   return '["on_record"]'
@@ -46,7 +46,7 @@ end
 tag_row = decide_tag_row(combinations, tags, tag_row, expires_at_ms)
 -- All of them began at 0, so the sums are the differences, and the texts are good as they came.
 local organization_spent, key_spent = move_spend(spend, key_id, tonumber(microcents), microcents, expires_at_ms)
-add_usage(usage, usage_row(key_id, model, tag_row), shared, FIRST_SUM, expires_at_ms)
+add_usage(usage, usage_row(key_id, owners, model, tag_row), shared, FIRST_SUM, expires_at_ms)
 
 local ids = {}
 for position, request in ipairs(requests) do
@@ -56,6 +56,9 @@ for position, request in ipairs(requests) do
   -- older programs.
   redis.call('HSET', request, 'state', 'closed', 'final', '1', 'seq', seq, 'key', key_id, 'month', month, 'day', day,
     'model', model, 'tag_row', tag_row, 'totals', figures, 'entry', add_recent(recent, nil, id, entry))
+  if owners ~= '' then
+    redis.call('HSET', request, 'owners', owners)
+  end
   redis.call('PEXPIRE', request, CLOSED_RECORD_MS)
 end
 redis.call('ZREM', holds, unpack(ids))

@@ -21,6 +21,7 @@
 --   tools; '' with a final
 -- ARGV[26] tags, '' for none  ARGV[27] tag row that the hold replied, '' when its reply never came
 -- ARGV[28] '1': only where there is a record, or the request is still among the holds as its admission entered it
+-- ARGV[29] owners, '' for none
 --
 -- Reply: JSON of {'applied', alerts fired, fell}; fell: why spend did, 'interim' (below what this request's owner had counted
 --   before) or 'reaped' (below what it was closed at by another), '' when it did not; {'repeated'}: a charge with this
@@ -52,7 +53,7 @@ local request_id, key_id, month, day, model, route = ARGV[1], ARGV[2], ARGV[3], 
 local seq, final, FIRST_TOTAL = ARGV[7], ARGV[8] == '1', 9
 local expires_at_ms, currency = ARGV[21], ARGV[22]
 local price, estimate, estimate_further = ARGV[23] or '', ARGV[24] or '', ARGV[25] or ''
-local tags, tag_row, only_entered = ARGV[26] or '', ARGV[27] or '', ARGV[28] == '1'
+local tags, tag_row, only_entered, owners = ARGV[26] or '', ARGV[27] or '', ARGV[28] == '1', ARGV[29] or ''
 
 local exists = redis.call('EXISTS', request) == 1
 if not exists and only_entered and not redis.call('ZSCORE', holds, request_id) then
@@ -63,7 +64,8 @@ if not exists then
 end
 
 local record = exists and read_request(request)
-  or { state = 'open', seq = -1, worst = 0, left = 0, figures = no_figures(), tags = tags, tag_row = tag_row }
+  or { state = 'open', seq = -1, worst = 0, left = 0, figures = no_figures(), tags = tags, tag_row = tag_row,
+    owners = owners }
 if exists and (record.key ~= key_id or record.month ~= month or record.day ~= day or record.model ~= model) then
   return redis.error_reply('MISMATCH the record of this request says another key, month, day or model')
 end
@@ -87,7 +89,7 @@ end
 local total = totals[7]
 local difference = total - record.figures[7]
 local organization_spent, key_spent = move_spend(spend, key_id, difference, integer(difference), expires_at_ms)
-move_usage(usage, key_id, model, record.tag_row, record.figures, totals, expires_at_ms)
+move_usage(usage, usage_row(key_id, record.owners, model, record.tag_row), record.figures, totals, expires_at_ms)
 
 local open = record.state == 'open' and not final
 local left = open and math.max(0, record.worst - total) or 0
@@ -127,6 +129,9 @@ if not exists then
   if tags ~= '' then
     set('tags', tags)
     set('tag_row', record.tag_row)
+  end
+  if owners ~= '' then
+    set('owners', owners)
   end
 end
 if price ~= '' then

@@ -62,7 +62,7 @@ end
 local difference = totals[7] - record.figures[7]
 local organization_spent, key_spent = move_spend(spend, key_id, difference, integer(difference), expires_at_ms)
 alert_names.spent = spent_by(key_id, key_spent, organization_spent)
-move_usage(usage, key_id, record.model, record.tag_row, record.figures, totals, expires_at_ms)
+move_usage(usage, usage_row(key_id, record.owners, record.model, record.tag_row), record.figures, totals, expires_at_ms)
 move_held(spend, key_id, -record.left)
 
 local entry = add_recent(recent, record.entry, request_id, reaped_entry(record, totals, record.price))

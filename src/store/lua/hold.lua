@@ -9,7 +9,7 @@
 -- ARGV[5] model               ARGV[6] route          ARGV[7] worst case, microcents, '' when not known
 -- ARGV[8] floor, microcents   ARGV[9] floor, input tokens              ARGV[10] when the month's figures expire, ms
 -- ARGV[11] tags, '' for none  ARGV[12] checks, JSON: what the list of requests has when another closes this one
--- ARGV[13] currency of its price, '' when not known
+-- ARGV[13] currency of its price, '' when not known      ARGV[14] owners, '' for none
 --
 -- Reply: {'held' or 'exists', tag row}; {'currency_changed', currency}: the organization has another than ARGV[13];
 --   {'worst_case_required'}: the caps are strict and ARGV[7] is ''; {'concurrency_limited', limit};
@@ -31,7 +31,7 @@ local request, holds, key_record, organization, spend, inflight = KEYS[1], KEYS[
 local combinations = KEYS[7]
 local request_id, key_id, month, day, model, route = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local worst_text, floor_text, floor_input, expires_at_ms = ARGV[7], ARGV[8], ARGV[9], ARGV[10]
-local tags, price, currency = ARGV[11], ARGV[12], ARGV[13]
+local tags, price, currency, owners = ARGV[11], ARGV[12], ARGV[13], ARGV[14]
 
 if redis.call('EXISTS', request) == 1 then
   return { 'exists', redis.call('HGET', request, 'tag_row') or '' }
@@ -105,6 +105,9 @@ redis.call('HSET', request, 'state', 'open', 'key', key_id, 'month', month, 'day
 local tag_row = decide_tag_row(combinations, tags, '', expires_at_ms)
 if tags ~= '' then
   redis.call('HSET', request, 'tags', tags, 'tag_row', tag_row)
+end
+if owners ~= '' then
+  redis.call('HSET', request, 'owners', owners)
 end
 redis.call('PEXPIRE', request, CLOSED_RECORD_MS)
 redis.call('ZADD', holds, deadline_ms, request_id)

@@ -1,10 +1,11 @@
--- Raises the usage rows of a day, key and model, and the spend of its month with them, to what the log of requests says:
+-- Raises the usage rows of a day, key, its owners and model, and the spend of its month with them, to what the log of requests says:
 -- for a Redis that was restored from an older snapshot.
 --
 -- KEYS[1] spend of the month  KEYS[2] usage of the day     KEYS[3] open requests by deadline
 -- KEYS[4] combinations of tags in the month
 -- ARGV[1] key id              ARGV[2] model                ARGV[3] when the month's figures expire, ms
--- ARGV[4] how many rows the log has, one for each combination of tags; behind it for each row: tag row and tags, '' for
+-- ARGV[4] owners, '' for none
+-- ARGV[5] how many rows the log has, one for each combination of tags; behind it for each row: tag row and tags, '' for
 --   none, and the figures to raise to: requests, input, cached, output, reasoning tokens, estimated, microcents,
 --   tokens written to a cache for 5 minutes, for an hour, input audio, output audio, microcents of server tools
 -- ARGV[n] behind them: the tag rows that only Redis has
@@ -23,7 +24,7 @@
 -- @include tags.lua
 
 local spend, usage, holds, combinations = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local key_id, model, expires_at_ms, logged_rows, FIRST_ROW = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), 5
+local key_id, model, expires_at_ms, owners, logged_rows, FIRST_ROW = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]), 6
 local ROW_ARGUMENTS = 2 + #USAGE_FIGURES
 
 if redis.call('ZCARD', holds) > 0 then
@@ -33,7 +34,7 @@ end
 local function read_row(tag_row)
   local figures = {}
   for position, figure in ipairs(USAGE_FIGURES) do
-    figures[position] = number_or_zero(redis.call('HGET', usage, usage_row(key_id, model, tag_row) .. figure))
+    figures[position] = number_or_zero(redis.call('HGET', usage, usage_row(key_id, owners, model, tag_row) .. figure))
   end
   return figures
 end
@@ -68,7 +69,7 @@ for _, row in ipairs(rows) do
   end
   if is_row_raised then
     decide_tag_row(combinations, row.tags, row.tag_row, expires_at_ms)
-    move_usage(usage, key_id, model, row.tag_row, row.from, to, expires_at_ms)
+    move_usage(usage, usage_row(key_id, owners, model, row.tag_row), row.from, to, expires_at_ms)
     added = added + to[7] - row.from[7]
     is_raised = true
   end

@@ -40,7 +40,7 @@ export const countBucketKey = (organizationId: string, keyId: string): string =>
 /** Hash: `organization`, `key:<id>`, `held:organization`, `held:key:<id>` in microcents. */
 export const spendKey = (organizationId: string, month: string): string =>
   `igw:{${organizationId}}:spend:${month}`;
-/** Hash: `<key id>:<model>:<figure>`, and `<key id>:<model>#<tag row>:<figure>` for requests with tags. */
+/** Hash: `<key id>:<model>:<figure>`; `<key id>.<owners>` for requests that are a user's or a group's, `<model>#<tag row>` for those with tags. */
 export const usageKey = (organizationId: string, day: string): string =>
   `igw:{${organizationId}}:usage:${day}`;
 /** Hash: tag row → the combination of tags that counts there; `other` → '' once that one is in use. */

@@ -17,6 +17,8 @@ interface ReplyLayout {
 const KEY_FIELDS = admittedFields("key", KEY_SETTINGS);
 const ORGANIZATION_FIELDS = admittedFields("organization", ORGANIZATION_SETTINGS);
 
+const OWNER_FIELDS = ["userId", "userName", "groupId", "groupName"];
+
 function admittedFields(owner: string, table: StoredSettings): string[] {
   return admittedRows(table).map(([name]) => `${owner}${name.charAt(0).toUpperCase()}${name.slice(1)}`);
 }
@@ -33,7 +35,7 @@ export const REPLY_LAYOUTS = {
       "settings",
       "requests",
     ],
-    settings: ["keyDisplay", ...KEY_FIELDS, ...ORGANIZATION_FIELDS],
+    settings: ["keyDisplay", ...KEY_FIELDS, ...ORGANIZATION_FIELDS, ...OWNER_FIELDS],
   },
   admitRequest: {
     file: "admit.lua",
@@ -80,8 +82,19 @@ function positionsOf(layout: ReplyLayout): Record<string, number> {
   return Object.fromEntries(layout.fields.map((field, index) => [field, index + 1]));
 }
 
-/** Among the settings that an admission tells: the key's display, and where each owner's begin, in the order of its table. */
-export const ADMITTED_AT = { display: 0, key: 1, organization: 1 + KEY_FIELDS.length } as const;
+const FIRST_OWNER = 1 + KEY_FIELDS.length + ORGANIZATION_FIELDS.length;
+
+/**
+ * Among the settings that an admission tells: the key's display, where the key's and the organization's begin, in the order
+ * of their tables, and where the id and the name of user and group stand.
+ */
+export const ADMITTED_AT = {
+  display: 0,
+  key: 1,
+  organization: 1 + KEY_FIELDS.length,
+  user: FIRST_OWNER,
+  group: FIRST_OWNER + 2,
+} as const;
 
 /** Where the outcome of every reply stands. */
 export const OUTCOME = 0;

@@ -13,9 +13,9 @@ import type { FormattedCharge } from "./formatted-charge.ts";
 
 /** Whether it was charged. If not, it has a record or comes a second time in this turn: nothing was changed. */
 export function chargeBrief(context: StoreContext, charge: FormattedCharge): Promise<boolean> {
-  const { keyId, day, model, tags, tagRow, currency } = charge.input;
+  const { keyId, day, model, tags, tagRow, currency, owners } = charge.input;
   // The day says the month, and a key its organization.
-  const row = [keyId, day, model, tagRow, currency, tags].join("\n");
+  const row = [keyId, day, model, tagRow, currency, owners, tags].join("\n");
   return context.briefCharges.ask(row, charge, (charges) => chargeAll(context, charge.input, charges));
 }
 
@@ -33,7 +33,7 @@ async function chargeAll(
 /** All of them or, when one has a record, none. */
 async function chargeRow(
   context: StoreContext,
-  { organizationId, keyId, month, day, model, tags, tagRow, currency }: RequestIdentity,
+  { organizationId, keyId, month, day, model, tags, tagRow, currency, owners }: RequestIdentity,
   charges: readonly FormattedCharge[],
 ): Promise<boolean> {
   const keys = [
@@ -51,6 +51,7 @@ async function chargeRow(
     tagRow ?? "",
     expiry,
     currency ?? "",
+    owners ?? "",
     ...sumOf(charges),
   ];
   const ofEach = charges.flatMap(({ input, figures, entry }) => [

@@ -69,6 +69,7 @@ export const createRequestStore = storeOf<RequestStore>({
         input.tags ?? "",
         formatPrice(input.price),
         input.currency ?? "",
+        input.owners ?? "",
       ),
     );
     const outcome = textAt(reply, OUTCOME);
@@ -238,8 +239,8 @@ function identityArguments(identity: RequestIdentity): string[] {
 }
 
 /** Most charges have none of these, and are read in less time without. */
-function listRare({ final, estimate, tags, tagRow, onlyIfEntered }: ChargeInput): string[] {
-  if (estimate === null && (tags ?? "") === "" && onlyIfEntered !== true) return [];
+function listRare({ final, estimate, tags, tagRow, onlyIfEntered, owners }: ChargeInput): string[] {
+  if (estimate === null && (tags ?? "") === "" && onlyIfEntered !== true && owners === undefined) return [];
   return [
     final === null ? formatPrice(estimate?.price) : "",
     formatEstimate(estimate),
@@ -247,6 +248,7 @@ function listRare({ final, estimate, tags, tagRow, onlyIfEntered }: ChargeInput)
     tags ?? "",
     tagRow ?? "",
     onlyIfEntered === true ? "1" : "",
+    owners ?? "",
   ];
 }
 

@@ -94,6 +94,10 @@ export interface KnownKeyResult {
   readonly day: string;
   readonly key: AdmittedKey;
   readonly organization: AdmittedOrganization;
+  /** The key's, if it has one. */
+  readonly user: AdmittedOwner | null;
+  /** The key's own, else its user's. */
+  readonly group: AdmittedOwner | null;
   readonly bucket: BucketFigures;
   /** Other requests in flight; null when the key has no limit of them or the call costs nothing. */
   readonly concurrentRequests: number | null;
@@ -116,6 +120,12 @@ export interface AdmittedKey extends AdmittedOf<typeof KEY_SETTINGS> {
 export interface AdmittedOrganization extends AdmittedOf<typeof ORGANIZATION_SETTINGS> {
   readonly id: string;
   readonly spentMicrocents: bigint;
+}
+
+/** A user or a group that the request counts to beside its key and its organization. */
+export interface AdmittedOwner {
+  readonly id: string;
+  readonly name: string;
 }
 
 export interface BucketFigures {

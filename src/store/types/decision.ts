@@ -4,6 +4,7 @@ export const ADMISSION_DECISIONS = [
   "unknown_key",
   "key_disabled",
   "key_expired",
+  "user_disabled",
   "organization_suspended",
   "rate_limited",
   "concurrency_limited",

@@ -107,6 +107,8 @@ export interface UsageRow extends TokenUsage {
   readonly day: string;
   /** Null for a spend correction of the organization as a whole. */
   readonly keyId: string | null;
+  /** In the form of `owner-ids.ts`: whose the requests were when they were admitted. */
+  readonly owners: string;
   /** Null for a spend correction. */
   readonly model: string | null;
   /** In the form of `tags.ts`: its own combination, or `OTHER_TAGS`. */
@@ -128,7 +130,7 @@ export interface MonthUsage {
 }
 
 /** What a row counts, without what it is a row of. */
-export type UsageFigures = Omit<UsageRow, "day" | "keyId" | "model" | "tags">;
+export type UsageFigures = Omit<UsageRow, "day" | "keyId" | "owners" | "model" | "tags">;
 
 /** What each is called in the management API and in reports. */
 export const FIGURE_NAMES = {
@@ -155,10 +157,11 @@ export interface BucketFill {
   readonly capacity: number;
 }
 
-/** What the log of requests says of one day, key and model: a row for each combination of tags. */
+/** What the log of requests says of one day, key, its owners and model: a row for each combination of tags. */
 export interface LoggedUsageRows {
   readonly day: string;
   readonly keyId: string;
+  readonly owners: string;
   readonly model: string;
   readonly rows: readonly UsageRow[];
 }
@@ -234,14 +237,14 @@ export interface UsageStore {
   /** What a correction was made of that was made already; null where there is none, or it kept nothing. */
   findCorrection(organizationId: string, correctionId: string): Promise<CorrectionDetails | null>;
   /**
-   * Raises the usage rows of a day, key and model, and their month's spend with them, to what the log of requests says;
+   * Raises the usage rows of a day, key, its owners and model, and their month's spend with them, to what the log of requests says;
    * lowers nothing, and raises nothing above what the log says of all of them. Nothing while requests of the organization
    * are in flight. May be repeated.
    */
   raiseUsage(
     organizationId: string,
     logged: LoggedUsageRows,
-    /** Of the rows of that day, key and model that Redis has. */
+    /** Of those rows that Redis has. */
     tagsInRedis: readonly string[],
   ): Promise<RaiseUsageResult>;
 }

@@ -19,6 +19,8 @@ export interface RequestIdentity {
   readonly currency?: string | undefined;
   /** In the form of `tags.ts`. Left out: none. */
   readonly tags?: string | undefined;
+  /** In the form of `owner-ids.ts`. Left out: it is nobody's but its key's and its organization's. */
+  readonly owners?: string | undefined;
   /** Which row of usage it counts in, as the hold replied. Left out: the store has not said it yet, or there are no tags. */
   readonly tagRow?: string | undefined;
 }

@@ -19,7 +19,7 @@ import { AT, OUTCOME } from "../redis/reply-layouts.ts";
 export async function raiseUsage(
   context: StoreContext,
   organizationId: string,
-  { day, keyId, model, rows }: LoggedUsageRows,
+  { day, keyId, owners, model, rows }: LoggedUsageRows,
   tagsInRedis: readonly string[],
 ): Promise<RaiseUsageResult> {
   const month = day.slice(0, 7);
@@ -34,6 +34,7 @@ export async function raiseUsage(
       keyId,
       model,
       String(expiryOf(month, context.usageMonths)),
+      owners,
       formatCount(rows.length),
       ...rows.flatMap(formatRow),
       ...others.map(tagRowOf),

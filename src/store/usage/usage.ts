@@ -197,13 +197,15 @@ function parseDay(day: string, fields: Fields, combinations: Fields): UsageRow[]
   return [...rows.entries()].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, row]) => row);
 }
 
-/** `subject`: "<key id>:<model>", with "#<tag row>" for requests with tags. */
+/** `subject`: "<key id>:<model>", with ".<owners>" behind the key and "#<tag row>" behind the model where there are some. */
 function createRow(day: string, subject: string, combinations: Fields): MutableRow {
-  const keyId = subject.slice(0, subject.indexOf(":"));
+  const ids = subject.slice(0, subject.indexOf(":"));
+  const [keyId = ""] = ids.split(".", 1);
   const [model = "", tagRow = ""] = subject.slice(subject.indexOf(":") + 1).split("#");
   return {
     day,
     keyId: keyId === "" ? null : keyId,
+    owners: ids.slice(keyId.length + 1),
     model: model === "" ? null : model,
     tags: tagRow === "" || tagRow === OTHER_TAGS ? tagRow : (combinations[tagRow] ?? OTHER_TAGS),
     ...NO_USAGE,

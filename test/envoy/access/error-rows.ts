@@ -95,6 +95,17 @@ const withKey =
   async (at: Provocation): Promise<RawResponse> =>
     at.send((await at.createKey(key, organization)).key, body === undefined ? {} : { body });
 
+async function useKeyOfDisabledUser(at: Provocation): Promise<RawResponse> {
+  const { organizationId } = await at.createKey();
+  const organization = `/api/organizations/${organizationId}`;
+  const user = await at.chat.stack.admin("POST", `${organization}/users`, { name: "Zoë", disabled: true });
+  const created = await at.chat.stack.admin("POST", `${organization}/keys`, {
+    name: "ci",
+    user_id: user["id"],
+  });
+  return at.send(String(created["key"]));
+}
+
 async function drainBucket(at: Provocation): Promise<RawResponse> {
   const { key } = await at.createKey({ requestsPerMinute: 1, name: "ci" });
   let last = await at.send(key, { body: "{" });
@@ -201,6 +212,10 @@ export const PROVOKED: Readonly<Partial<Record<ErrorCode, ProvokedError>>> = {
   },
   key_disabled: { provoke: withKey({ disabled: true }), message: /^This API key is disabled\. / },
   key_expired: { provoke: withKey({ expiresAtMs: 1_000 }), message: /^This API key has expired\. / },
+  user_disabled: {
+    provoke: useKeyOfDisabledUser,
+    message: /^The user that this API key belongs to is disabled\. /,
+  },
   organization_suspended: { provoke: withKey({}, { suspended: true }), message: / is suspended\. / },
   model_not_allowed: {
     provoke: withKey({ allowedModels: [DOLLAR_MODEL] }),

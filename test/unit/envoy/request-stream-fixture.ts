@@ -48,6 +48,7 @@ export const ADMISSION: Admission = {
   concurrencyLimit: null,
   uploadBytes: null,
   models: null,
+  owners: "",
   tags: "",
   keepsEndUser: false,
   modelNames: null,

@@ -26,6 +26,7 @@ const admission: Admission = {
   models: ["acme/echo"],
   month: "2026-11",
   day: "2026-11-21",
+  owners: "user_1.group_1",
   tags: "",
   keepsEndUser: false,
   modelNames: null,

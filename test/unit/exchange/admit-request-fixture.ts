@@ -47,6 +47,8 @@ export const ADMITTED: KnownKeyResult = {
     modelNames: { aliases: {}, defaultModel: null },
     spentMicrocents: 0n,
   },
+  user: null,
+  group: null,
   bucket: { remaining: 9, capacity: 10, resetMs: 1000, retryAfterSeconds: 0 },
   concurrentRequests: null,
   isEntered: true,

@@ -128,6 +128,7 @@ describe("createAdmitRequest", () => {
   it.each([
     { decision: "key_disabled", refused: "403 key_disabled" },
     { decision: "key_expired", refused: "403 key_expired" },
+    { decision: "user_disabled", refused: "403 user_disabled" },
     { decision: "organization_suspended", refused: "403 organization_suspended" },
     { decision: "rate_limited", refused: "429 rate_limit_exceeded" },
     { decision: "concurrency_limited", refused: "429 concurrency_limit_exceeded" },

@@ -29,6 +29,8 @@ function createResult(changes: Changes): KnownKeyResult {
     timeMs: Date.UTC(2026, 10, 21, 12),
     month: "2026-11",
     day: "2026-11-21",
+    user: null,
+    group: null,
     bucket: { remaining: 59, capacity: 60, resetMs: 100, retryAfterSeconds: 0 },
     concurrentRequests: null,
     isEntered: true,
@@ -175,7 +177,7 @@ describe("admission while Redis is away", () => {
     await expect(admit()).rejects.toThrow("Command timed out");
   });
 
-  it.each(["key_disabled", "organization_suspended"] as const)(
+  it.each(["key_disabled", "user_disabled", "organization_suspended"] as const)(
     "refuses with %s what was so when it was last seen",
     async (decision) => {
       const { decide } = await createOutage({ decision });

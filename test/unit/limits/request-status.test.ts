@@ -84,6 +84,7 @@ describe("formatRequestStatus", () => {
     ["unknown_key", 401, "invalid_api_key"],
     ["key_disabled", 403, "key_disabled"],
     ["key_expired", 403, "key_expired"],
+    ["user_disabled", 403, "user_disabled"],
     ["organization_suspended", 403, "organization_suspended"],
     ["rate_limited", 429, "rate_limit_exceeded"],
     ["concurrency_limited", 429, "concurrency_limit_exceeded"],

@@ -141,6 +141,7 @@ describe("readLoggedUsage", () => {
 const ROW: UsageRow = {
   day: "2026-11-21",
   keyId: "key_1",
+  owners: "",
   model: "acme/echo-small",
   tags: "",
   requests: 1,

@@ -19,13 +19,13 @@ local function no_figures()
   return figures
 end
 
--- Moves a usage row from one set of figures to another, both in the order of USAGE_FIGURES.
-local function move_usage(usage, key_id, model, tag_row, from, to, expires_at_ms)
+-- Moves a usage row (see usage_row) from one set of figures to another, both in the order of USAGE_FIGURES.
+local function move_usage(usage, row, from, to, expires_at_ms)
   local differences = {}
   for position = 1, #USAGE_FIGURES do
     differences[position] = integer(to[position] - from[position])
   end
-  add_usage(usage, usage_row(key_id, model, tag_row), differences, 1, expires_at_ms)
+  add_usage(usage, row, differences, 1, expires_at_ms)
 end
 
 -- The best estimate of a request in flight, which its record keeps as two texts: tokens and microcents in the order of
@@ -52,7 +52,7 @@ local function read_request(request)
   local fields = redis.call('HMGET', request, 'state', 'final', 'seq', 'worst', 'left', 'floor', 'floor_input', 'month',
     'day', 'key', 'model', 'route', 'entry', 'requests', 'input', 'cached', 'output', 'reasoning', 'estimated',
     'microcents', 'cache_write', 'cache_write_1h', 'input_audio', 'output_audio', 'tools', 'estimate', 'reaped', 'tags',
-    'tag_row', 'estimate_further', 'price', 'totals')
+    'tag_row', 'estimate_further', 'price', 'totals', 'owners')
   if not fields[1] then
     return nil
   end
@@ -76,5 +76,6 @@ local function read_request(request)
     month = fields[8], day = fields[9], key = fields[10], model = fields[11], route = fields[12], entry = fields[13],
     figures = figures, estimate = parse_estimate(fields[26], fields[30]), reaped = fields[27] == '1',
     tags = fields[28] or '', tag_row = fields[29] or '', price = fields[31] or '', has_totals = totals ~= '',
+    owners = fields[33] or '',
   }
 end

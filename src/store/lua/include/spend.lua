@@ -27,9 +27,9 @@ end
 local USAGE_FIGURES = { 'requests', 'input', 'cached', 'output', 'reasoning', 'estimated', 'microcents', 'cache_write',
   'cache_write_1h', 'input_audio', 'output_audio', 'tools' }
 
--- What the fields of a usage row begin with. `tag_row`: '' for requests without tags.
-local function usage_row(key_id, model, tag_row)
-  return key_id .. ':' .. model .. (tag_row ~= '' and '#' .. tag_row or '') .. ':'
+-- What the fields of a usage row begin with. `owners`: see owners.lua; `tag_row`: '' for requests without tags.
+local function usage_row(key_id, owners, model, tag_row)
+  return key_id .. (owners ~= '' and '.' .. owners or '') .. ':' .. model .. (tag_row ~= '' and '#' .. tag_row or '') .. ':'
 end
 
 -- Adds differences to a usage row: texts in the order of USAGE_FIGURES, from `texts[first]` on. (One HMGET and one HSET of

@@ -17,3 +17,8 @@ end
 local function settings_version_of(key_version, key_stamp, organization_version, organization_stamp)
   return key_version .. ' ' .. (key_stamp or '') .. ' ' .. organization_version .. ' ' .. (organization_stamp or '')
 end
+
+-- Behind it, of a user or a group that the key belongs to; '' for none. With the id, since a key may come to another one.
+local function owner_versions(id, version, stamp)
+  return version and ' ' .. id .. ' ' .. version .. ' ' .. (stamp or '') or ''
+end
